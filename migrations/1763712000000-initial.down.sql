@@ -1,0 +1,11 @@
+DROP TABLE tx_event;
+DROP TABLE chain_block;
+DROP TABLE tx_attempt;
+DROP TABLE signer_nonce_allocation;
+DROP TABLE managed_tx;
+DROP TABLE signer_nonce_cursor;
+DROP TABLE signer_lease;
+DROP TABLE signer;
+DROP DOMAIN wei;
+DROP DOMAIN evm_hash;
+DROP DOMAIN evm_address;

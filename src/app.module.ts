@@ -1,0 +1,30 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { ConfigModule, type LockstepConfig } from './config/index.js';
+import { ConfirmationsModule } from './modules/confirmations/confirmations.module.js';
+import { OpsModule } from './modules/ops/ops.module.js';
+import { TransactionsModule } from './modules/transactions/transactions.module.js';
+import { DatabaseModule } from './platform/database/database.module.js';
+import { HttpModule } from './platform/http/http.module.js';
+import { LoggingModule } from './platform/logging/logging.module.js';
+import { MetricsModule } from './platform/metrics/metrics.module.js';
+import { PlatformModule } from './platform/platform.module.js';
+
+@Module({})
+export class AppModule {
+  static register(config: LockstepConfig): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        ConfigModule.register(config),
+        LoggingModule,
+        MetricsModule,
+        PlatformModule,
+        HttpModule,
+        DatabaseModule,
+        TransactionsModule,
+        ConfirmationsModule,
+        OpsModule,
+      ],
+    };
+  }
+}

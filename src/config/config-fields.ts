@@ -1,0 +1,116 @@
+import {
+  ArrayMinSize,
+  IsIn,
+  IsInt,
+  IsString,
+  Matches,
+  Max,
+  Min,
+  ValidateIf,
+  type ValidationOptions,
+} from 'class-validator';
+import {
+  parseDuration,
+  parseFlag,
+  parseInteger,
+  parseSize,
+  parseText,
+  parseTextList,
+  parseWei,
+  type ValueParser,
+} from './value-parsers.js';
+
+/**
+ * What the loader must know of a key beyond its rule: how it is read from YAML or an environment variable, and what is
+ * below it. class-validator knows only the rules, and neither knows which names exist.
+ */
+export type ConfigField =
+  | { readonly kind: 'value'; readonly parse: ValueParser; readonly required: boolean }
+  | { readonly kind: 'section'; readonly type: ConfigClass }
+  | { readonly kind: 'list'; readonly type: ConfigClass; readonly required: boolean }
+  | { readonly kind: 'variants'; readonly by: string; readonly types: Readonly<Record<string, ConfigClass>> };
+
+export type ConfigClass<T extends object = object> = new () => T;
+
+const FIELDS = new WeakMap<object, Map<string, ConfigField>>();
+
+/** The keys of a config class, in the order they are declared. */
+export function fieldsOf(type: ConfigClass): ReadonlyMap<string, ConfigField> {
+  return FIELDS.get(type) ?? new Map();
+}
+
+function field(definition: ConfigField, ...rules: PropertyDecorator[]): PropertyDecorator {
+  return (prototype, key) => {
+    const fields = FIELDS.get(prototype.constructor) ?? new Map<string, ConfigField>();
+    fields.set(String(key), definition);
+    FIELDS.set(prototype.constructor, fields);
+    // Keys without a default are optional: an absent one has no rule to break.
+    ValidateIf((_owner, value) => value !== undefined)(prototype, key);
+    for (const rule of rules) rule(prototype, key);
+  };
+}
+
+const says = (message: string): ValidationOptions => ({ message });
+const value = (parse: ValueParser, required = false): ConfigField => ({ kind: 'value', parse, required });
+
+/** Milliseconds, written `10s`. At least 1 ms unless said otherwise: PostgreSQL takes 0 as "no limit". */
+export function Duration({ min = 1 }: { min?: number } = {}): PropertyDecorator {
+  return field(
+    value(parseDuration),
+    Min(min, says(`must be at least ${min}ms`)),
+    Max(2 ** 31 - 1, says('is too long')),
+  );
+}
+
+/** Bytes, written `1mb`. */
+export function Size(): PropertyDecorator {
+  return field(value(parseSize), Min(1, says('must be at least 1 byte')), Max(2 ** 31 - 1, says('is too large')));
+}
+
+export function Count({ min = 1, max = 1_000_000, required = false } = {}): PropertyDecorator {
+  const range = says(`must be a whole number from ${min} to ${max}`);
+  return field(value(parseInteger, required), IsInt(range), Min(min, range), Max(max, range));
+}
+
+export function Flag(): PropertyDecorator {
+  return field(value(parseFlag));
+}
+
+export function Choice(choices: readonly string[]): PropertyDecorator {
+  return field(value(parseText), IsIn(choices, says(`must be one of ${choices.join(', ')}`)));
+}
+
+/** `form` and `words` are the rule and what to say when it is broken; more rules may be given beside it. */
+export function Text({ form, words = 'has the wrong form', required = false }: TextRule = {}): PropertyDecorator {
+  const rules = form === undefined ? [] : [Matches(form, says(words))];
+  return field(value(parseText, required), IsString(says('must be text')), ...rules);
+}
+
+export interface TextRule {
+  readonly form?: RegExp;
+  readonly words?: string;
+  readonly required?: boolean;
+}
+
+export function TextList({ required = false } = {}): PropertyDecorator {
+  return field(value(parseTextList, required), ArrayMinSize(1, says('needs at least one entry')));
+}
+
+/** Wei as a bigint, written as a decimal number in quotes. */
+export function Wei(): PropertyDecorator {
+  return field(value(parseWei));
+}
+
+export function Section(type: ConfigClass): PropertyDecorator {
+  return field({ kind: 'section', type });
+}
+
+export function SectionList(type: ConfigClass, { required = false } = {}): PropertyDecorator {
+  const rules = required ? [ArrayMinSize(1, says('needs at least one entry'))] : [];
+  return field({ kind: 'list', type, required }, ...rules);
+}
+
+/** A list whose entries have different keys, told apart by the key `by`. */
+export function VariantList(by: string, types: Readonly<Record<string, ConfigClass>>): PropertyDecorator {
+  return field({ kind: 'variants', by, types });
+}

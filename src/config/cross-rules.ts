@@ -1,0 +1,31 @@
+import type { ConfigMistake } from './config-mistakes.js';
+import type { LockstepConfig } from './lockstep-config.js';
+
+/** The rules between keys. */
+export function crossMistakes(config: LockstepConfig): ConfigMistake[] {
+  return [...leaseMistakes(config), ...databaseMistakes(config), ...chainMistakes(config)];
+}
+
+function leaseMistakes({ lease }: LockstepConfig): ConfigMistake[] {
+  if (lease.renewInterval < lease.duration / 2) return [];
+  const problem = `must be below half of lease.duration (${lease.duration}ms), so that one lost renewal does not lose the lease`;
+  return [{ path: 'lease.renewInterval', problem }];
+}
+
+function databaseMistakes({ database, lease }: LockstepConfig): ConfigMistake[] {
+  return (['statementTimeout', 'lockTimeout', 'idleInTransactionTimeout'] as const)
+    .filter((key) => database[key] >= lease.duration)
+    .map((key) => ({
+      path: `database.${key}`,
+      problem: `must be below lease.duration (${lease.duration}ms), or a stuck transaction blocks a takeover`,
+    }));
+}
+
+function chainMistakes({ chains }: LockstepConfig): ConfigMistake[] {
+  return chains.flatMap(({ id }, index) => {
+    const first = chains.findIndex((chain) => chain.id === id);
+    return first === index
+      ? []
+      : [{ path: `chains[${index}].id`, problem: `is the same as chains[${first}].id: a chain is listed once` }];
+  });
+}

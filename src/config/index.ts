@@ -1,0 +1,4 @@
+export { ConfigInvalid, formatConfigMistakes, type ConfigMistake } from './config-mistakes.js';
+export { ConfigModule } from './config.module.js';
+export { configFrom, loadConfig, type ConfigSources } from './load-config.js';
+export * from './lockstep-config.js';

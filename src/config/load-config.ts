@@ -1,0 +1,70 @@
+import { ConfigBuilder } from './build-config.js';
+import { ConfigInvalid, type ConfigMistake } from './config-mistakes.js';
+import { crossMistakes } from './cross-rules.js';
+import { applyOverrides, readOverrides } from './environment-overrides.js';
+import { interpolate, type Environment } from './interpolate.js';
+import { LockstepConfig } from './lockstep-config.js';
+import { isRawMap, type RawMap } from './raw-config.js';
+import { readConfigFile } from './read-config-file.js';
+
+export interface ConfigSources {
+  readonly env?: Environment;
+  /** Where `lockstep.yaml` and a relative `LOCKSTEP_CONFIG` are looked for. */
+  readonly cwd?: string;
+}
+
+/**
+ * File, then `${ENV}`, then `LOCKSTEP_…` overrides, then `DATABASE_URL` when nothing else names the database.
+ * @throws ConfigInvalid with every mistake there is
+ */
+export function loadConfig({ env = process.env, cwd = process.cwd() }: ConfigSources = {}): LockstepConfig {
+  return configFrom(readConfigFile(env['LOCKSTEP_CONFIG'], cwd), env);
+}
+
+/** The same for values that are already read. @throws ConfigInvalid */
+export function configFrom(file: RawMap, env: Environment = {}): LockstepConfig {
+  const interpolated = interpolate(file, env);
+  const { overrides, mistakes: strangers } = readOverrides(LockstepConfig, env, interpolated.variables);
+  const overridden = new Set(overrides.map(({ path }) => path));
+  const values = isRawMap(interpolated.value) ? interpolated.value : {};
+  const builder = new ConfigBuilder();
+  const config = builder.build(LockstepConfig, withDatabaseUrl(applyOverrides(values, overrides), env), '');
+  const mistakes = merge(
+    interpolated.mistakes.filter(({ path }) => !overridden.has(path)),
+    strangers,
+    builder.mistakes,
+  );
+  const all = merge(mistakes, crossMistakes(config).filter(isNotAftermathOf(mistakes)));
+  if (all.length > 0) throw new ConfigInvalid(all);
+  for (const chain of config.chains) if (chain.name === '') chain.name = `chain-${chain.id}`;
+  return config;
+}
+
+function withDatabaseUrl(values: RawMap, env: Environment): RawMap {
+  const url = env['DATABASE_URL'];
+  const database = values['database'] ?? {};
+  // An empty variable is how many platforms spell "not set".
+  if (url === undefined || url === '' || !isRawMap(database) || (database['url'] ?? undefined) !== undefined) {
+    return values;
+  }
+  return { ...values, database: { ...database, url } };
+}
+
+/** One message for each path, the earliest: a missing variable is also an empty text, and that is only an echo. */
+function merge(...groups: readonly (readonly ConfigMistake[])[]): ConfigMistake[] {
+  const merged: ConfigMistake[] = [];
+  for (const group of groups) {
+    const known = new Set(merged.map(({ path }) => path));
+    merged.push(...group.filter(({ path }) => !known.has(path)));
+  }
+  return merged;
+}
+
+/** An unreadable value left its default in place; comparing that default with another key would mislead. */
+function isNotAftermathOf(mistakes: readonly ConfigMistake[]): (mistake: ConfigMistake) => boolean {
+  const leaseUnknown = mistakes.some(({ path }) => path === 'lease.duration' || path === 'lease');
+  return ({ path }) => {
+    if (path.startsWith('chains')) return !mistakes.some((known) => /^chains(\[\d+\](\.id)?)?$/.test(known.path));
+    return !leaseUnknown;
+  };
+}

@@ -1,0 +1,66 @@
+import { Section, SectionList } from './config-fields.js';
+import { ChainConfig } from './sections/chain-config.js';
+import { DatabaseConfig } from './sections/database-config.js';
+import { LeaseConfig } from './sections/lease-config.js';
+import { NonceConfig } from './sections/nonce-config.js';
+import { LoggingConfig, MetricsConfig } from './sections/observability-config.js';
+import { ServerConfig } from './sections/server-config.js';
+import { ConfirmationsConfig, ResubmitConfig } from './sections/settlement-config.js';
+import { ExecutionConfig, IntakeConfig, WorkerConfig } from './sections/workload-config.js';
+
+/** The whole configuration. Every key has a default except `database.url` and `chains`. */
+export class LockstepConfig {
+  @Section(ServerConfig)
+  server = new ServerConfig();
+
+  @Section(DatabaseConfig)
+  database = new DatabaseConfig();
+
+  @Section(LeaseConfig)
+  lease = new LeaseConfig();
+
+  @Section(ExecutionConfig)
+  execution = new ExecutionConfig();
+
+  @Section(WorkerConfig)
+  worker = new WorkerConfig();
+
+  @Section(IntakeConfig)
+  intake = new IntakeConfig();
+
+  @Section(NonceConfig)
+  nonce = new NonceConfig();
+
+  @Section(ResubmitConfig)
+  resubmit = new ResubmitConfig();
+
+  @Section(ConfirmationsConfig)
+  confirmations = new ConfirmationsConfig();
+
+  @Section(LoggingConfig)
+  logging = new LoggingConfig();
+
+  @Section(MetricsConfig)
+  metrics = new MetricsConfig();
+
+  @SectionList(ChainConfig, { required: true })
+  chains: ChainConfig[] = [];
+}
+
+export { ChainConfig, ChainConfirmationsConfig, ChainFeesConfig, ErrorPatternConfig } from './sections/chain-config.js';
+export { NonceChainQueryConfig, type NonceQueryMode } from './sections/nonce-config.js';
+export { LOG_LEVELS, type LogLevel } from './sections/observability-config.js';
+export { MnemonicSignerConfig, PrivateKeySignerConfig, type SignerConfig } from './sections/signer-config.js';
+export {
+  ConfirmationsConfig,
+  DatabaseConfig,
+  ExecutionConfig,
+  IntakeConfig,
+  LeaseConfig,
+  LoggingConfig,
+  MetricsConfig,
+  NonceConfig,
+  ResubmitConfig,
+  ServerConfig,
+  WorkerConfig,
+};

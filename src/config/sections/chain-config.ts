@@ -1,0 +1,90 @@
+import { registerDecorator } from 'class-validator';
+import { Count, Duration, Section, SectionList, Text, TextList, VariantList, Wei } from '../config-fields.js';
+import { MnemonicSignerConfig, PrivateKeySignerConfig, type SignerConfig } from './signer-config.js';
+
+export class ChainConfirmationsConfig {
+  /** Instead of `confirmations.required`. */
+  @Count({ max: 100_000 })
+  required?: number;
+}
+
+export class ChainFeesConfig {
+  /** Wei: never offer more than this for a unit of gas. */
+  @Wei()
+  maxFeePerGas?: bigint;
+}
+
+/** A chain's own words for a known class of node error; the chain module knows the classes. */
+export class ErrorPatternConfig {
+  @Each('isPattern', 'must be a regular expression', compiles)
+  @Text({ required: true })
+  pattern = '';
+
+  @Text({ required: true })
+  class = '';
+}
+
+export class ChainConfig {
+  /** EIP-155. */
+  @Count({ max: Number.MAX_SAFE_INTEGER, required: true })
+  id = 0;
+
+  /** `chain-<id>` when not given. */
+  @Text()
+  name = '';
+
+  @Each('isRpcUrl', 'must be http:// or https:// URLs', isHttpUrl)
+  @TextList({ required: true })
+  rpcUrls: string[] = [];
+
+  /** Milliseconds. */
+  @Duration()
+  rpcTimeout = 10_000;
+
+  @Count({ max: 1000 })
+  rpcBatchSize = 100;
+
+  /** Milliseconds between two looks at the head. */
+  @Duration()
+  pollInterval = 1_000;
+
+  @Section(ChainConfirmationsConfig)
+  confirmations?: ChainConfirmationsConfig;
+
+  @Section(ChainFeesConfig)
+  fees?: ChainFeesConfig;
+
+  @SectionList(ErrorPatternConfig)
+  errorPatterns: ErrorPatternConfig[] = [];
+
+  @VariantList('type', { privateKey: PrivateKeySignerConfig, mnemonic: MnemonicSignerConfig })
+  signers: SignerConfig[] = [];
+}
+
+/** A rule for a text, or for every text of a list. */
+function Each(name: string, message: string, holds: (text: string) => boolean): PropertyDecorator {
+  return (prototype, key) =>
+    registerDecorator({
+      name,
+      target: prototype.constructor,
+      propertyName: String(key),
+      options: { message },
+      validator: {
+        validate: (value: unknown) =>
+          (Array.isArray(value) ? value : [value]).every((item: unknown) => typeof item === 'string' && holds(item)),
+      },
+    });
+}
+
+function compiles(pattern: string): boolean {
+  try {
+    new RegExp(pattern);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol);
+}

@@ -1,0 +1,18 @@
+import { Count, Duration, Size, Text } from '../config-fields.js';
+
+export class ServerConfig {
+  @Text()
+  host = '0.0.0.0';
+
+  /** 0 lets the system choose one. */
+  @Count({ min: 0, max: 65_535 })
+  port = 3000;
+
+  /** Bytes. */
+  @Size()
+  bodyLimit = 1024 * 1024;
+
+  /** Milliseconds to finish the work in flight before leases are released; below the 30 s Kubernetes gives by default. */
+  @Duration()
+  shutdownTimeout = 25_000;
+}

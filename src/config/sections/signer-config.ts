@@ -1,0 +1,44 @@
+import { registerDecorator } from 'class-validator';
+import { Choice, Count, Text } from '../config-fields.js';
+
+export class PrivateKeySignerConfig {
+  @Choice(['privateKey'])
+  type = 'privateKey' as const;
+
+  @Text({ form: /^0x[0-9a-fA-F]{64}$/, words: 'must be 0x followed by 64 hex digits, in quotes', required: true })
+  key = '';
+}
+
+export class MnemonicSignerConfig {
+  @Choice(['mnemonic'])
+  type = 'mnemonic' as const;
+
+  @IsPhrase()
+  @Text({ required: true })
+  phrase = '';
+
+  /** The index of each account is appended (BIP-44). */
+  @Text({ form: /^m(\/\d+'?)+$/, words: "must be a derivation path such as m/44'/60'/0'/0" })
+  path = "m/44'/60'/0'/0";
+
+  /** How many accounts, from index 0. */
+  @Count({ max: 10_000 })
+  count = 1;
+}
+
+export type SignerConfig = PrivateKeySignerConfig | MnemonicSignerConfig;
+
+/** BIP-39 phrases have 12 to 24 words, in steps of three. Whether the words are right is for custody to say. */
+function IsPhrase(): PropertyDecorator {
+  return (prototype, key) =>
+    registerDecorator({
+      name: 'isPhrase',
+      target: prototype.constructor,
+      propertyName: String(key),
+      options: { message: 'must have 12, 15, 18, 21 or 24 words' },
+      validator: {
+        validate: (phrase: unknown) =>
+          typeof phrase === 'string' && [12, 15, 18, 21, 24].includes(phrase.trim().split(/\s+/).length),
+      },
+    });
+}

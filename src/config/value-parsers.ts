@@ -1,0 +1,67 @@
+import ms, { type StringValue } from 'ms';
+import { parseQuantity } from '../kernel/quantities.js';
+
+/** A value that cannot be read as what its key needs. The message is public and never quotes the value. */
+export class Unreadable extends Error {}
+
+export type ValueParser = (raw: unknown) => unknown;
+
+const isDurationText = (text: string): text is StringValue => /^\d+(\.\d+)? ?(ms|s|m|h|d)?$/.test(text);
+
+/** `10s`, `250ms`, or a number of milliseconds. @returns milliseconds */
+export function parseDuration(raw: unknown): number {
+  const text = typeof raw === 'number' ? String(raw) : raw;
+  if (typeof text === 'string' && isDurationText(text)) return Math.round(ms(text));
+  throw new Unreadable("must be a duration such as '10s', '250ms' or '2m' (a plain number is milliseconds)");
+}
+
+const BYTES_IN: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+
+/** `1mb`, `512kb`, or a number of bytes; a kb is 1024 bytes. @returns bytes */
+export function parseSize(raw: unknown): number {
+  const parts = /^(\d+(?:\.\d+)?) ?(b|kb|mb|gb)?$/i.exec(String(raw));
+  if (parts === null) throw new Unreadable("must be a size such as '1mb' or '512kb' (a plain number is bytes)");
+  return Math.floor(Number(parts[1]) * (BYTES_IN[(parts[2] ?? 'b').toLowerCase()] ?? 1));
+}
+
+/** Text is accepted because an environment variable has no other way to say a number. */
+export function parseInteger(raw: unknown): number {
+  const text = typeof raw === 'number' ? String(raw) : raw;
+  if (typeof text === 'string' && /^-?\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  throw new Unreadable('must be a whole number');
+}
+
+export function parseFlag(raw: unknown): boolean {
+  if (raw === true || raw === 'true') return true;
+  if (raw === false || raw === 'false') return false;
+  throw new Unreadable('must be true or false');
+}
+
+/** YAML reads an unquoted 0x… as a number and loses digits, so a number is refused rather than printed back. */
+export function parseText(raw: unknown): string {
+  if (typeof raw !== 'string') throw new Unreadable('must be text: put it in quotes');
+  if (raw.trim() === '') throw new Unreadable('must not be empty');
+  return raw;
+}
+
+/** A YAML list, or one text with commas (the way of an environment variable). */
+export function parseTextList(raw: unknown): string[] {
+  if (typeof raw === 'string') {
+    return raw
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '');
+  }
+  if (!Array.isArray(raw)) throw new Unreadable('must be a list');
+  return raw.map(parseText);
+}
+
+/** @returns wei */
+export function parseWei(raw: unknown): bigint {
+  try {
+    if (typeof raw === 'string' || typeof raw === 'number') return parseQuantity(raw);
+  } catch {
+    // The one message below says more to an operator than the parser's own.
+  }
+  throw new Unreadable("must be an amount of wei as a decimal number in quotes, such as '30000000000'");
+}

@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { PostgresHome } from './postgres-home.js';
+import { program } from './postgres-binaries.js';
+
+export const DATABASE = 'lockstep';
+const SUPERUSER = 'lockstep';
+
+/** Makes the cluster on first use. It appears under its final name only when it is whole. */
+export async function initCluster(home: PostgresHome, durable: boolean): Promise<void> {
+  if (existsSync(home.cluster)) return;
+  const partial = `${home.cluster}.new`;
+  rmSync(partial, { recursive: true, force: true });
+  writePassword(home);
+  await promisify(execFile)(program(home.binaries, 'initdb'), initArguments(partial, home, durable), {
+    cwd: '/',
+    env: serverEnvironment(),
+    ...(home.user && { uid: home.user.uid, gid: home.user.gid }),
+  });
+  renameSync(partial, home.cluster);
+}
+
+export function urlOf(home: PostgresHome, port: number, database: string): string {
+  const password = readFileSync(home.passwordFile, 'utf8').trim();
+  return `postgres://${SUPERUSER}:${password}@127.0.0.1:${String(port)}/${database}`;
+}
+
+/** The reader's own PGPORT, PGDATA and locale must not change our server. */
+export function serverEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
+}
+
+/** A password, because a superuser without one would let every local user run programs as the server's user. */
+function writePassword(home: PostgresHome): void {
+  writeFileSync(home.passwordFile, `${randomBytes(16).toString('hex')}\n`, { mode: 0o600 });
+  if (home.user) chownSync(home.passwordFile, home.user.uid, home.user.gid);
+}
+
+function initArguments(directory: string, home: PostgresHome, durable: boolean): string[] {
+  const fixed = ['-D', directory, '-U', SUPERUSER, `--pwfile=${home.passwordFile}`, '--auth=scram-sha-256'];
+  return [...fixed, '--encoding=UTF8', '--locale=C', '--no-instructions', ...(durable ? [] : ['--no-sync'])];
+}

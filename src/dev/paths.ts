@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Root of the clone: two levels up from src/dev as from dist/dev. */
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
+
+/** Everything that `npm start` keeps between two runs; `npm run reset` deletes it whole. */
+export const KEPT = join(ROOT, '.lockstep');
+
+export const kept = {
+  pids: join(KEPT, 'pids.json'),
+  config: join(KEPT, 'lockstep.yaml'),
+  postgres: join(KEPT, 'postgres'),
+  chain: join(KEPT, 'chain'),
+  chainState: join(KEPT, 'chain', 'state.json'),
+  chainLog: join(KEPT, 'chain', 'anvil.log'),
+} as const;
+
+export const SERVICE_ENTRY = join(ROOT, 'dist', 'main.js');

@@ -1,0 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const INTERVAL_MS = 40;
+
+/** Asks `ask` until it answers with something other than null; null when `timeoutMs` passed without an answer. */
+export async function poll<T>(timeoutMs: number, ask: () => Promise<T | null>): Promise<T | null> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== null || performance.now() > deadline) return answer;
+    await sleep(INTERVAL_MS);
+  }
+}

@@ -1,0 +1,32 @@
+import { createServer } from 'node:net';
+import { LaunchError } from './launch-error.js';
+
+/** Both the loopback and every interface: some systems let the two be taken by different programs. */
+const HOSTS = ['127.0.0.1', undefined];
+
+export async function isPortInUse(port: number): Promise<boolean> {
+  for (const host of HOSTS) if (!(await canListen(port, host))) return true;
+  return false;
+}
+
+export async function assertPortFree(port: number): Promise<void> {
+  if (!(await isPortInUse(port))) return;
+  throw new LaunchError(
+    `Port ${String(port)} is in use by another program (or may not be used). ` +
+      `Stop that program, or choose another port: PORT=${String(port === 3000 ? 3001 : 3000)} npm start`,
+  );
+}
+
+function canListen(port: number, host: string | undefined): Promise<boolean> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen({ port, host, exclusive: true }, () => {
+      server.close(() => {
+        resolve(true);
+      });
+    });
+  });
+}

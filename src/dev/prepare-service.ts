@@ -1,0 +1,103 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { loadConfig } from '../config/index.js';
+import { startEmbeddedStack } from './embedded-stack.js';
+import { chainIdOf } from './json-rpc.js';
+import { LaunchError } from './launch-error.js';
+import { type LaunchPlan, portFrom } from './launch-plan.js';
+import type { Log } from './log.js';
+import { KEPT, kept } from './paths.js';
+import { assertPortFree } from './port-in-use.js';
+import { PidFile } from './pid-file.js';
+import type { RunningParts } from './running-parts.js';
+import { devConfig, givenConfig, type ServiceConfig } from './service-config.js';
+import type { StopSignal } from './stop-signal.js';
+
+/** All that is needed to start the service. */
+export interface PreparedService {
+  readonly pids: PidFile;
+  readonly port: number;
+  readonly env: Readonly<Record<string, string>>;
+  /** Whether the signers are the dev accounts, so that a first transaction can be suggested. */
+  readonly devChain: boolean;
+}
+
+const DEFAULT_PORT = 3000;
+
+export async function prepareService(
+  plan: LaunchPlan,
+  log: Log,
+  parts: RunningParts,
+  stop: StopSignal,
+): Promise<PreparedService> {
+  switch (plan.kind) {
+    case 'embedded':
+      return prepareEmbedded(log, parts, stop);
+    case 'config-file':
+      return prepareConfigFile(plan.path, log);
+    case 'given':
+      return prepareGiven(plan, log);
+  }
+}
+
+async function prepareEmbedded(log: Log, parts: RunningParts, stop: StopSignal): Promise<PreparedService> {
+  const port = portFrom(process.env, DEFAULT_PORT);
+  const pids = await claim(kept.pids, port, log);
+  parts.add('launcher', () => Promise.resolve(pids.release()));
+  const { databaseUrl, rpcUrl } = await startEmbeddedStack({ log, pids, parts, stop });
+  return { pids, port, env: writeConfig(kept.config, devConfig(databaseUrl, rpcUrl, port)), devChain: true };
+}
+
+/** Everything is as the file says; only PORT still counts, so that several instances can share one file. */
+async function prepareConfigFile(path: string, log: Log): Promise<PreparedService> {
+  const env = {
+    ...process.env,
+    LOCKSTEP_CONFIG: path,
+    ...(process.env.PORT && { LOCKSTEP_SERVER_PORT: process.env.PORT }),
+  };
+  const { port } = loadConfig({ env }).server;
+  log(`using ${path}; nothing embedded is started`);
+  const pids = await claim(ownPids(port), port, log);
+  return { pids, port, env: { LOCKSTEP_CONFIG: path, LOCKSTEP_SERVER_PORT: String(port) }, devChain: false };
+}
+
+async function prepareGiven(plan: Extract<LaunchPlan, { kind: 'given' }>, log: Log): Promise<PreparedService> {
+  const port = portFrom(process.env, DEFAULT_PORT);
+  log('using DATABASE_URL and RPC_URL; nothing embedded is started');
+  const config = givenConfig(await firstChainId(plan.rpcUrls), plan, port);
+  const pids = await claim(ownPids(port), port, log);
+  const env = writeConfig(join(KEPT, `given-${String(port)}.yaml`), config);
+  return { pids, port, env, devChain: config.yaml.includes('mnemonic') };
+}
+
+/** Several instances may run from one clone on the reader's own database: one file for each port. */
+function ownPids(port: number): string {
+  return join(KEPT, `pids-${String(port)}.json`);
+}
+
+async function claim(path: string, port: number, log: Log): Promise<PidFile> {
+  const pids = new PidFile(path);
+  await pids.claim(log);
+  try {
+    await assertPortFree(port);
+  } catch (error) {
+    pids.release();
+    throw error;
+  }
+  return pids;
+}
+
+/** URLs can hold API keys, so a message names them by their place only. */
+async function firstChainId(rpcUrls: readonly string[]): Promise<number> {
+  for (const url of rpcUrls) {
+    const id = await chainIdOf(url).catch(() => null);
+    if (id !== null && Number.isSafeInteger(id)) return id;
+  }
+  throw new LaunchError(`None of the ${String(rpcUrls.length)} nodes in RPC_URL answers eth_chainId.`);
+}
+
+function writeConfig(path: string, config: ServiceConfig): Record<string, string> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+  writeFileSync(path, config.yaml);
+  return { ...config.env, LOCKSTEP_CONFIG: path };
+}

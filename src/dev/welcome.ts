@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+import { DEV_ACCOUNTS } from './dev-accounts.js';
+
+export function urlLines(baseUrl: string): string[] {
+  return [`Swagger   ${baseUrl}/docs`, `Health    ${baseUrl}/health/ready`, `Metrics   ${baseUrl}/metrics`];
+}
+
+/** Two lines to paste: send a first transaction between dev accounts, and wait until it is final. */
+export function firstTransactionLines(
+  baseUrl: string,
+  requestId = `first-${randomBytes(4).toString('hex')}`,
+): string[] {
+  const [signer, to] = DEV_ACCOUNTS;
+  const body = JSON.stringify({ signer, requestId, payload: { to, value: '1000000000000000' } });
+  return [
+    'Send a first transaction:',
+    '',
+    `  curl -sS ${baseUrl}/api/v1/tx -H 'content-type: application/json' -d '${body}'`,
+    '',
+    'and, with the txId of the answer, wait until it is final:',
+    '',
+    `  curl -sS '${baseUrl}/api/v1/tx/{txId}?waitFor=CONFIRMED&timeoutMs=30000'`,
+    '',
+  ];
+}

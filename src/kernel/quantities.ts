@@ -1,0 +1,31 @@
+import { InvalidInput } from './errors.js';
+
+/** Upper bound of every amount on an EVM chain (a 256-bit word). */
+const MAX_UINT256 = (1n << 256n) - 1n;
+
+/**
+ * A non-negative amount: a decimal string, a 0x-prefixed hex string, or a safe integer.
+ * @throws InvalidInput `invalid_quantity`
+ */
+export function parseQuantity(value: string | number, max: bigint = MAX_UINT256): bigint {
+  const text = typeof value === 'number' ? (Number.isSafeInteger(value) ? String(value) : '') : value;
+  if (!/^(?:0|[1-9]\d{0,77}|0x[0-9a-fA-F]{1,64})$/.test(text)) {
+    throw new InvalidInput(
+      'invalid_quantity',
+      'not a non-negative integer of at most 256 bits',
+      'send a decimal string such as "1000000000000000000"',
+    );
+  }
+  const parsed = BigInt(text);
+  if (parsed > max) throw new InvalidInput('invalid_quantity', `larger than ${max}`, 'send a smaller number');
+  return parsed;
+}
+
+/** JSON keeps integers exact up to 2^53; above that a nonce is written as a decimal string. */
+export function toJsonInteger(value: bigint): number | string {
+  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value.toString();
+}
+
+export function minOf(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}

@@ -1,0 +1,10 @@
+import type { NodeErrorClass } from './node-error-class.js';
+
+/** What is known after a transaction was sent to the network. */
+export type BroadcastOutcome =
+  /** In a pool or already mined; `errorClass` is set when the node said so by way of an error. */
+  | { readonly kind: 'accepted'; readonly errorClass?: 'already_known' | 'already_mined' }
+  /** Every endpoint refused it; none can have it from this send. */
+  | { readonly kind: 'rejected'; readonly errorClass: NodeErrorClass; readonly message: string }
+  /** It may have been accepted (I6). */
+  | { readonly kind: 'unknown'; readonly errorClass: NodeErrorClass; readonly message: string };

@@ -1,0 +1,48 @@
+import type { Address, Hash, Hex } from '../../../kernel/hex.js';
+import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
+import type { Block, BlockHeader, Receipt, ReceiptLookup } from './block.js';
+import type { BroadcastOutcome } from './broadcast-outcome.js';
+import type { FeeQuote } from './fee-quote.js';
+import type { Call, GasEstimate } from './gas-estimate.js';
+
+/** Bytes ready for the network, with the hash we computed for them. */
+export interface SignedBytes {
+  readonly hash: Hash;
+  readonly raw: Hex;
+}
+
+export type BlockTag = 'latest' | 'pending';
+
+/**
+ * One EVM chain, whatever is behind it. Every method may be called with many items and costs few round trips.
+ * Throws `RpcUnavailable` when no endpoint answered; never from inside a database transaction (I11, asserted).
+ */
+export abstract class ChainConnector {
+  abstract readonly chainId: ChainId;
+
+  abstract head(): Promise<BlockHeader>;
+  /** Answers in the order asked; null for a block the node does not have. */
+  abstract blocks(numbers: readonly number[]): Promise<(Block | null)[]>;
+  /** Answers in the order asked. */
+  abstract receipts(hashes: readonly Hash[]): Promise<ReceiptLookup[]>;
+  /** All receipts of one block by its hash; null when the node does not have (or no longer has) that block. */
+  abstract blockReceipts(block: Hash): Promise<Receipt[] | null>;
+  /** Next nonce of each account as of the tag, in the order asked. */
+  abstract transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]>;
+  /** Wei, as of `latest`, in the order asked. */
+  abstract balances(accounts: readonly Address[]): Promise<bigint[]>;
+  abstract estimateGas(calls: readonly Call[]): Promise<GasEstimate[]>;
+  abstract feeQuote(): Promise<FeeQuote>;
+  /**
+   * Sends in the order given. Never throws for one transaction: each has its own outcome, and what is not known
+   * is `unknown`, which callers must treat as sent (I6).
+   */
+  abstract broadcast(transactions: readonly SignedBytes[]): Promise<BroadcastOutcome[]>;
+}
+
+/** The chains this process is configured for. */
+export abstract class Chains {
+  abstract ids(): readonly ChainId[];
+  /** @throws Unprocessable `unknown_chain` */
+  abstract get(chainId: ChainId): ChainConnector;
+}

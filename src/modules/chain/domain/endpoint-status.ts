@@ -1,0 +1,21 @@
+import type { ChainId } from '../../../kernel/signer-id.js';
+
+/** What is known about one RPC endpoint. Safe to show: no path, no query, no credentials. */
+export interface EndpointStatus {
+  readonly chainId: ChainId;
+  /** Position in the config, and protocol and host of the URL. */
+  readonly endpoint: string;
+  /** `unverified`: its chain id was not asked yet, or not since it was last away. */
+  readonly state: 'up' | 'unverified' | 'backing_off' | 'wrong_chain';
+  readonly consecutiveFailures: number;
+  /** Moving average, milliseconds; null before the first answer. */
+  readonly latencyMs: number | null;
+  /** What `wrong_chain` means here. */
+  readonly reportedChainId: ChainId | null;
+  readonly lastError: string | null;
+}
+
+/** Health of the endpoints of all chains, as this process sees it; asks nothing. */
+export abstract class RpcHealth {
+  abstract endpoints(): readonly EndpointStatus[];
+}

@@ -1,0 +1,50 @@
+import type { BroadcastOutcome } from '../domain/broadcast-outcome.js';
+import type { SignedBytes } from '../domain/chain-connector.js';
+import { actionOf } from '../domain/node-error-action.js';
+import type { NodeErrorClass } from '../domain/node-error-class.js';
+import type { NodeError, RpcReply } from './json-rpc.js';
+
+/**
+ * One endpoint's reply to one send. null when the endpoint surely never saw it: then it has no say, whatever the others
+ * answer. A reply without a verdict is `unknown` (I6).
+ */
+export function broadcastOutcome(
+  transaction: SignedBytes,
+  reply: RpcReply,
+  classify: (error: NodeError) => NodeErrorClass,
+): BroadcastOutcome | null {
+  switch (reply.kind) {
+    case 'result':
+      return returned(transaction, reply.value);
+    case 'error':
+      return refused(classify(reply.error), reply.error.message);
+    case 'failed':
+      if (!reply.failure.mayHaveArrived) return null;
+      return {
+        kind: 'unknown',
+        errorClass: reply.failure.reason === 'rate_limited' ? 'rate_limited' : 'transient',
+        message: reply.failure.message,
+      };
+  }
+}
+
+/** The node computes the hash from the bytes it took: another hash means it took something else, or is not a node. */
+function returned(transaction: SignedBytes, value: unknown): BroadcastOutcome {
+  if (typeof value === 'string' && value.toLowerCase() === transaction.hash) return { kind: 'accepted' };
+  const told = JSON.stringify(value) ?? 'nothing';
+  return {
+    kind: 'unknown',
+    errorClass: 'hash_mismatch',
+    message: `the node answered ${told.slice(0, 80)} for ${transaction.hash}`,
+  };
+}
+
+function refused(errorClass: NodeErrorClass, message: string): BroadcastOutcome {
+  if (isAcceptance(errorClass)) return { kind: 'accepted', errorClass };
+  const isRejected = actionOf(errorClass).outcome === 'rejected';
+  return isRejected ? { kind: 'rejected', errorClass, message } : { kind: 'unknown', errorClass, message };
+}
+
+function isAcceptance(errorClass: NodeErrorClass): errorClass is 'already_known' | 'already_mined' {
+  return actionOf(errorClass).outcome === 'accepted';
+}

@@ -1,0 +1,93 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Registry } from 'prom-client';
+import { LockstepConfig, type ChainConfig } from '../../../config/index.js';
+import { Clock } from '../../../kernel/clock.js';
+import { InvalidInput, Unprocessable } from '../../../kernel/errors.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
+import { Log } from '../../../platform/logging/log.js';
+import { Chains, type ChainConnector } from '../domain/chain-connector.js';
+import type { EndpointStatus, RpcHealth } from '../domain/endpoint-status.js';
+import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../domain/node-error-class.js';
+import { errorPattern, type ErrorPattern } from '../domain/node-error-table.js';
+import { EthersChainConnector } from './ethers-chain-connector.js';
+import { JsonRpcEndpoint } from './json-rpc-endpoint.js';
+import { RpcMetrics } from './rpc-metrics.js';
+import { RpcPool } from './rpc-pool.js';
+import { RpcReader } from './rpc-reader.js';
+
+/**
+ * Wei per gas. geth's miners take no smaller tip by default (`--miner.gasprice`, 0.001 gwei since 1.14); the market is
+ * above it wherever there is a market, and on chains where tips are 0 it costs next to nothing.
+ */
+export const MIN_TIP = 1_000_000n;
+
+/** The chains of the config, each with its own endpoints: a hung one shares nothing with the others. */
+@Injectable()
+export class ConfiguredChains extends Chains implements RpcHealth, OnApplicationShutdown {
+  private readonly chains: ReadonlyMap<ChainId, { readonly connector: ChainConnector; readonly pool: RpcPool }>;
+
+  /** @throws InvalidInput when an RPC URL or a class of an error pattern is wrong */
+  constructor(config: LockstepConfig, registry: Registry, clock: Clock, log: Log) {
+    super();
+    const metrics = new RpcMetrics(registry);
+    this.chains = new Map(
+      config.chains.map((chain) => {
+        const errorPatterns = patternsOf(chain);
+        const pool = new RpcPool(
+          { chainId: chain.id, endpoints: endpointsOf(chain), errorPatterns, maxWaitMs: chain.rpcTimeout },
+          metrics,
+          clock,
+          log,
+        );
+        const rpc = new RpcReader(chain.id, pool, errorPatterns, metrics, log);
+        return [chain.id, { connector: new EthersChainConnector(pool, rpc, clock, MIN_TIP), pool }];
+      }),
+    );
+  }
+
+  ids(): readonly ChainId[] {
+    return [...this.chains.keys()];
+  }
+
+  get(chainId: ChainId): ChainConnector {
+    const chain = this.chains.get(chainId);
+    if (chain !== undefined) return chain.connector;
+    const known = this.ids();
+    throw new Unprocessable('unknown_chain', `chain ${chainId} is not configured`, `use one of: ${known.join(', ')}`, {
+      chainId,
+      known,
+    });
+  }
+
+  endpoints(): readonly EndpointStatus[] {
+    return [...this.chains.values()].flatMap(({ pool }) => pool.status());
+  }
+
+  /** Last of all: whatever is still in flight fails, and is unknown. */
+  async onApplicationShutdown(): Promise<void> {
+    await Promise.all([...this.chains.values()].map(({ pool }) => pool.close()));
+  }
+}
+
+function endpointsOf(chain: ChainConfig): JsonRpcEndpoint[] {
+  return chain.rpcUrls.map(
+    (url, index) => new JsonRpcEndpoint({ url, index, timeoutMs: chain.rpcTimeout, batchSize: chain.rpcBatchSize }),
+  );
+}
+
+function patternsOf(chain: ChainConfig): ErrorPattern[] {
+  return chain.errorPatterns.map(({ pattern, class: name }) => {
+    if (!isNodeErrorClass(name)) {
+      throw new InvalidInput(
+        'invalid_error_pattern',
+        `errorPatterns of chain ${chain.id}: there is no class ${JSON.stringify(name)}`,
+        `use one of: ${NODE_ERROR_CLASSES.join(', ')}`,
+      );
+    }
+    return errorPattern(pattern, name);
+  });
+}
+
+function isNodeErrorClass(name: string): name is NodeErrorClass {
+  return NODE_ERROR_CLASSES.some((known) => known === name);
+}

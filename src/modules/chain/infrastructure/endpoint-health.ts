@@ -1,0 +1,90 @@
+import type { EndpointStatus } from '../domain/endpoint-status.js';
+import type { RpcFailure } from './json-rpc.js';
+
+/** Fails this often in a row, and it is left alone for a while. */
+const FAILURES_TO_OPEN = 3;
+const FIRST_BACKOFF_MS = 250;
+const LONGEST_BACKOFF_MS = 30_000;
+/** How long a wrong chain id is believed before it is asked again. */
+const WRONG_CHAIN_RECHECK_MS = 30_000;
+/** Weight of the newest sample in the average latency. */
+const EWMA_WEIGHT = 0.2;
+
+/** What one endpoint deserves: by failures in a row, latency, what it asked for, and its chain id. Times are monotonic ms. */
+export class EndpointHealth {
+  private consecutiveFailures = 0;
+  private latency: number | null = null;
+  private closedUntil = 0;
+  private lastError: string | null = null;
+  private chain: 'unverified' | 'verified' | 'wrong_chain' = 'unverified';
+  private reportedChainId: number | null = null;
+  /** It told us to stay away (429), as opposed to us guessing from failures. */
+  private askedToWait = false;
+
+  get verified(): boolean {
+    return this.chain === 'verified';
+  }
+
+  get mustWait(): boolean {
+    return this.askedToWait;
+  }
+
+  /** When it may be asked again. */
+  get availableAt(): number {
+    return this.closedUntil;
+  }
+
+  /** Worse is higher. Latency counts in steps, so that endpoints of about the same speed keep the order of the config. */
+  get penalty(): number {
+    return this.consecutiveFailures * 1_000 + Math.round((this.latency ?? 0) / 50);
+  }
+
+  /** A wrong chain id is never used; it is only asked for its chain id again, later. */
+  isCandidate(now: number): boolean {
+    return this.chain !== 'wrong_chain' || this.closedUntil <= now;
+  }
+
+  answered(latencyMs: number): void {
+    this.consecutiveFailures = 0;
+    this.closedUntil = 0;
+    this.askedToWait = false;
+    this.latency = this.latency === null ? latencyMs : this.latency + EWMA_WEIGHT * (latencyMs - this.latency);
+  }
+
+  failed(failure: Pick<RpcFailure, 'reason' | 'message' | 'retryAfterMs'>, now: number): void {
+    this.consecutiveFailures += 1;
+    this.lastError = failure.message;
+    this.askedToWait = failure.reason === 'rate_limited' || failure.retryAfterMs !== undefined;
+    const beyond = this.askedToWait ? this.consecutiveFailures - 1 : this.consecutiveFailures - FAILURES_TO_OPEN;
+    const backoff = beyond < 0 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(beyond, 20), LONGEST_BACKOFF_MS);
+    this.closedUntil = now + Math.max(failure.retryAfterMs ?? 0, backoff);
+    // What answers after an absence may be another node: it must say its chain id before it is used again.
+    const wasAway = failure.reason === 'connection' || failure.reason === 'unreachable' || beyond >= 0;
+    if (wasAway && this.chain === 'verified' && !this.askedToWait) this.chain = 'unverified';
+  }
+
+  isOnChain(): void {
+    this.chain = 'verified';
+    this.reportedChainId = null;
+    this.lastError = null;
+  }
+
+  isOnOtherChain(reported: number, now: number): void {
+    this.chain = 'wrong_chain';
+    this.reportedChainId = reported;
+    this.closedUntil = now + WRONG_CHAIN_RECHECK_MS;
+    this.askedToWait = true;
+    this.lastError = `serves chain ${reported}`;
+  }
+
+  status(now: number): Omit<EndpointStatus, 'chainId' | 'endpoint'> {
+    const known = this.chain === 'verified' ? 'up' : this.chain;
+    return {
+      state: this.chain !== 'wrong_chain' && this.closedUntil > now ? 'backing_off' : known,
+      consecutiveFailures: this.consecutiveFailures,
+      latencyMs: this.latency === null ? null : Math.round(this.latency),
+      reportedChainId: this.reportedChainId,
+      lastError: this.lastError,
+    };
+  }
+}

@@ -1,0 +1,83 @@
+import type { Clock } from '../../../kernel/clock.js';
+import type { Address, Hash } from '../../../kernel/hex.js';
+import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
+import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
+import type { Block, BlockHeader, Receipt, ReceiptLookup } from '../domain/block.js';
+import type { BroadcastOutcome } from '../domain/broadcast-outcome.js';
+import { ChainConnector, type BlockTag, type SignedBytes } from '../domain/chain-connector.js';
+import type { FeeQuote } from '../domain/fee-quote.js';
+import type { Call, GasEstimate } from '../domain/gas-estimate.js';
+import { broadcast } from './broadcaster.js';
+import { FeeQuotes } from './fee-quotes.js';
+import { estimateGas } from './gas-estimates.js';
+import { block, blockHeader, hexQuantity, quantity } from './parse-answer.js';
+import { BlockReceipts, receiptsByHash } from './receipt-lookups.js';
+import type { RpcPool } from './rpc-pool.js';
+import type { RpcReader } from './rpc-reader.js';
+
+/** An EVM chain over JSON-RPC. ethers decodes; it does not send: its provider hides retries, batching and raw errors. */
+export class EthersChainConnector extends ChainConnector {
+  readonly chainId: ChainId;
+  private readonly quotes: FeeQuotes;
+  private readonly receiptsOf: BlockReceipts;
+
+  /** `minTip`: no quote offers less, wei per gas. */
+  constructor(
+    private readonly pool: RpcPool,
+    private readonly rpc: RpcReader,
+    clock: Clock,
+    minTip: bigint,
+  ) {
+    super();
+    this.chainId = rpc.chainId;
+    this.quotes = new FeeQuotes(rpc, clock, minTip);
+    this.receiptsOf = new BlockReceipts(rpc);
+  }
+
+  async head(): Promise<BlockHeader> {
+    const head = await this.rpc.one('eth_getBlockByNumber', ['latest', false], blockHeader);
+    this.quotes.sawHead(head.number);
+    return head;
+  }
+
+  async blocks(numbers: readonly number[]): Promise<(Block | null)[]> {
+    const method = 'eth_getBlockByNumber';
+    const params = numbers.map((number) => [hexQuantity(number), false]);
+    const found = await this.rpc.all(method, params, (value) => (value === null ? null : block(value)));
+    const wrong = found.find((answer, i) => answer !== null && answer.number !== numbers[i]);
+    if (wrong) throw this.rpc.malformed(method, `block ${wrong.number} was not asked for`);
+    return found;
+  }
+
+  async receipts(hashes: readonly Hash[]): Promise<ReceiptLookup[]> {
+    return receiptsByHash(this.rpc, hashes);
+  }
+
+  async blockReceipts(hash: Hash): Promise<Receipt[] | null> {
+    return this.receiptsOf.of(hash);
+  }
+
+  async transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]> {
+    const params = accounts.map((account) => [account, tag]);
+    return this.rpc.all('eth_getTransactionCount', params, (value) => quantity(value, 'count'));
+  }
+
+  async balances(accounts: readonly Address[]): Promise<bigint[]> {
+    const params = accounts.map((account) => [account, 'latest']);
+    return this.rpc.all('eth_getBalance', params, (value) => quantity(value, 'balance'));
+  }
+
+  async estimateGas(calls: readonly Call[]): Promise<GasEstimate[]> {
+    return estimateGas(this.rpc, calls);
+  }
+
+  async feeQuote(): Promise<FeeQuote> {
+    // Also when the answer is in the cache: whether a caller breaks I11 must not depend on timing.
+    assertOutsideTransaction('eth_feeHistory');
+    return this.quotes.current();
+  }
+
+  async broadcast(transactions: readonly SignedBytes[]): Promise<BroadcastOutcome[]> {
+    return broadcast(this.pool, this.rpc, transactions);
+  }
+}

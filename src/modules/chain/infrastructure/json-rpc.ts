@@ -1,0 +1,47 @@
+export interface RpcRequest {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** A JSON-RPC error object as the node wrote it. */
+export interface NodeError {
+  readonly code: number | undefined;
+  readonly message: string;
+  readonly data: unknown;
+}
+
+export type RpcFailureReason =
+  /** The connection was refused or the host not found: the request surely never left. */
+  | 'unreachable'
+  | 'timeout'
+  /** Reset or closed after the request may have been delivered. */
+  | 'connection'
+  /** An HTTP status that is no answer (5xx, redirects, 4xx without JSON-RPC). */
+  | 'http'
+  | 'rate_limited'
+  /** Not JSON-RPC, or an answer to something else. */
+  | 'malformed'
+  /** The batch was answered, this item was not. */
+  | 'missing';
+
+/** No answer. Unless it surely never left, the node may have acted on the request (I6). */
+export interface RpcFailure {
+  readonly reason: RpcFailureReason;
+  readonly mayHaveArrived: boolean;
+  readonly message: string;
+  /** Milliseconds the endpoint asked us to stay away. */
+  readonly retryAfterMs?: number;
+}
+
+export type RpcReply =
+  | { readonly kind: 'result'; readonly value: unknown }
+  | { readonly kind: 'error'; readonly error: NodeError }
+  | { readonly kind: 'failed'; readonly failure: RpcFailure };
+
+export function failed(failure: RpcFailure): RpcReply {
+  return { kind: 'failed', failure };
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

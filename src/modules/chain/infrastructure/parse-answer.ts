@@ -1,0 +1,100 @@
+import { messageOf } from '../../../kernel/errors.js';
+import { parseAddress, parseHash, type Address, type Hash } from '../../../kernel/hex.js';
+import type { Block, BlockHeader, Receipt } from '../domain/block.js';
+import { isRecord } from './json-rpc.js';
+
+/** A node's answer is not what the method promises. Says which field, never more than a few characters of it. */
+export class MalformedAnswer extends Error {
+  constructor(field: string, expected: string) {
+    super(`${field} is not ${expected}`);
+    this.name = 'MalformedAnswer';
+  }
+}
+
+/** A JSON-RPC quantity. Leading zeros are tolerated: some nodes pad. */
+export function quantity(value: unknown, field: string): bigint {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value))
+    throw new MalformedAnswer(field, 'a hex quantity');
+  return BigInt(value);
+}
+
+/** As JSON-RPC wants it: no leading zeros. */
+export function hexQuantity(value: number | bigint): string {
+  return `0x${value.toString(16)}`;
+}
+
+/** A quantity that counts blocks, seconds or positions. */
+export function smallNumber(value: unknown, field: string): number {
+  const number = Number(quantity(value, field));
+  if (!Number.isSafeInteger(number)) throw new MalformedAnswer(field, 'a number below 2^53');
+  return number;
+}
+
+export function hash(value: unknown, field: string): Hash {
+  return text(value, field, parseHash);
+}
+
+export function list(value: unknown, field: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw new MalformedAnswer(field, 'a list');
+  return value;
+}
+
+export function fields(value: unknown, field: string): Readonly<Record<string, unknown>> {
+  if (!isRecord(value)) throw new MalformedAnswer(field, 'an object');
+  return value;
+}
+
+export function blockHeader(value: unknown): BlockHeader {
+  const block = fields(value, 'block');
+  const baseFee = block['baseFeePerGas'];
+  return {
+    number: smallNumber(block['number'], 'block.number'),
+    hash: hash(block['hash'], 'block.hash'),
+    parentHash: hash(block['parentHash'], 'block.parentHash'),
+    timestamp: smallNumber(block['timestamp'], 'block.timestamp'),
+    baseFeePerGas: baseFee === undefined || baseFee === null ? null : quantity(baseFee, 'block.baseFeePerGas'),
+  };
+}
+
+export function block(value: unknown): Block {
+  const hashes = list(fields(value, 'block')['transactions'], 'block.transactions');
+  return { ...blockHeader(value), transactionHashes: hashes.map((item) => hash(item, 'block.transactions[]')) };
+}
+
+/** null for a transaction that is known but not in a block: some nodes answer that with an empty receipt. */
+export function receipt(value: unknown): Receipt | null {
+  const raw = fields(value, 'receipt');
+  if (raw['blockHash'] === null || raw['blockHash'] === undefined) return null;
+  const contract = raw['contractAddress'];
+  return {
+    txHash: hash(raw['transactionHash'], 'receipt.transactionHash'),
+    blockNumber: smallNumber(raw['blockNumber'], 'receipt.blockNumber'),
+    blockHash: hash(raw['blockHash'], 'receipt.blockHash'),
+    transactionIndex: smallNumber(raw['transactionIndex'], 'receipt.transactionIndex'),
+    status: status(raw['status']),
+    gasUsed: quantity(raw['gasUsed'], 'receipt.gasUsed'),
+    // Before London, and on a few chains still, there is only the price that was offered.
+    effectiveGasPrice: quantity(raw['effectiveGasPrice'] ?? raw['gasPrice'], 'receipt.effectiveGasPrice'),
+    contractAddress: contract === null || contract === undefined ? null : address(contract, 'receipt.contractAddress'),
+  };
+}
+
+/** Anything but 0 and 1 decides nothing, and must not be read as either. */
+function status(value: unknown): Receipt['status'] {
+  const number = quantity(value, 'receipt.status');
+  if (number > 1n) throw new MalformedAnswer('receipt.status', '0 or 1');
+  return number === 1n ? 'success' : 'reverted';
+}
+
+function address(value: unknown, field: string): Address {
+  return text(value, field, parseAddress);
+}
+
+function text<T>(value: unknown, field: string, parse: (text: string) => T): T {
+  if (typeof value !== 'string') throw new MalformedAnswer(field, 'a string');
+  try {
+    return parse(value);
+  } catch (error) {
+    throw new MalformedAnswer(field, `valid: ${messageOf(error)}`);
+  }
+}

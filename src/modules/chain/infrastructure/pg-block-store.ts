@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { type Hash, parseHash } from '../../../kernel/hex.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
+import { Database } from '../../../platform/database/database.js';
+import type { BlockHeader } from '../domain/block.js';
+import { BlockStore, type StoredBlock } from '../domain/block-store.js';
+
+/** Newest first, cut at the first block that is not the parent of the one above it. */
+const RECENT = {
+  name: 'block_recent',
+  text: `SELECT number, hash, parent_hash FROM chain_block WHERE chain_id = $1 AND canonical ORDER BY number DESC LIMIT $2`,
+};
+
+const ORPHAN = {
+  name: 'block_orphan',
+  text: `UPDATE chain_block SET canonical = false WHERE chain_id = $1 AND hash = ANY($2::text[]) AND canonical`,
+};
+
+/** Another node may have seen another block at a height, a moment ago or long before; ours is the newer word. */
+const DISPLACE = {
+  name: 'block_displace',
+  text: `
+    UPDATE chain_block b SET canonical = false
+      FROM unnest($2::bigint[], $3::text[]) AS n (number, hash)
+     WHERE b.chain_id = $1 AND b.number = n.number AND b.hash <> n.hash AND b.canonical`,
+};
+
+const STORE = {
+  name: 'block_store',
+  text: `
+    INSERT INTO chain_block AS b (chain_id, number, hash, parent_hash, timestamp, canonical)
+    SELECT $1, n.number, n.hash, n.parent_hash, n.timestamp, true
+      FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[]) AS n (number, hash, parent_hash, timestamp) ORDER BY n.number
+        ON CONFLICT (chain_id, number, hash) DO UPDATE SET canonical = true WHERE NOT b.canonical`,
+};
+
+const FORGET = { name: 'block_forget', text: `DELETE FROM chain_block WHERE chain_id = $1 AND number < $2` };
+
+/** Nodes that follow the same chain write the same rows: one after the other, so that they never deadlock. */
+const ONE_AT_A_TIME = { name: 'block_lock', text: `SELECT pg_advisory_xact_lock(7250316, $1)` };
+
+interface BlockRow {
+  number: string;
+  hash: string;
+  parent_hash: string;
+}
+
+@Injectable()
+export class PgBlockStore extends BlockStore {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async recent(chainId: ChainId, limit: number): Promise<StoredBlock[]> {
+    const { rows } = await this.database.query<BlockRow>(RECENT, [chainId, limit]);
+    const blocks = rows.map((row) => ({
+      number: Number(row.number),
+      hash: parseHash(row.hash),
+      parentHash: parseHash(row.parent_hash),
+    }));
+    const broken = blocks.findIndex((block, index) => index > 0 && blocks[index - 1]?.parentHash !== block.hash);
+    return (broken === -1 ? blocks : blocks.slice(0, broken)).reverse();
+  }
+
+  async advance(chainId: ChainId, orphaned: readonly Hash[], canonical: readonly BlockHeader[]): Promise<void> {
+    const numbers = canonical.map((block) => block.number);
+    const hashes = canonical.map((block) => block.hash);
+    await this.database.transaction(async (tx) => {
+      await tx.query(ONE_AT_A_TIME, [lockKey(chainId)]);
+      if (orphaned.length > 0) await tx.query(ORPHAN, [chainId, orphaned]);
+      if (canonical.length === 0) return;
+      await tx.query(DISPLACE, [chainId, numbers, hashes]);
+      await tx.query(STORE, [
+        chainId,
+        numbers,
+        hashes,
+        canonical.map((block) => block.parentHash),
+        canonical.map((block) => block.timestamp),
+      ]);
+    });
+  }
+
+  async forgetBelow(chainId: ChainId, number: number): Promise<void> {
+    await this.database.query(FORGET, [chainId, number]);
+  }
+}
+
+/** Advisory locks take 32-bit keys; two chains that share one merely take turns. */
+function lockKey(chainId: ChainId): number {
+  return chainId % 2_147_483_647;
+}

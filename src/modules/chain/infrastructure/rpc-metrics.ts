@@ -1,0 +1,58 @@
+import { Counter, Histogram, Registry } from 'prom-client';
+import type { NodeErrorClass } from '../domain/node-error-class.js';
+import type { RpcReply } from './json-rpc.js';
+
+/** Seconds; the last buckets are about time-outs. */
+const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Every call is counted, every item of a batch by itself; the time is that of the round trips an item travelled in. */
+export class RpcMetrics {
+  private readonly requests: Counter<'chain' | 'method' | 'result'>;
+  private readonly errors: Counter<'chain' | 'method' | 'class'>;
+  private readonly seconds: Histogram<'chain' | 'method'>;
+
+  constructor(registry: Registry) {
+    const registers = [registry];
+    this.requests = new Counter({
+      name: 'rpc_requests_total',
+      help: 'JSON-RPC calls, by result: ok, error (the node said no), or why there was no answer',
+      labelNames: ['chain', 'method', 'result'],
+      registers,
+    });
+    this.errors = new Counter({
+      name: 'rpc_node_errors_total',
+      help: 'Errors that nodes answered to sends and simulations, by class; "unknown" wants a row in the table',
+      labelNames: ['chain', 'method', 'class'],
+      registers,
+    });
+    this.seconds = new Histogram({
+      name: 'rpc_seconds',
+      help: 'Time until an endpoint answered or failed',
+      labelNames: ['chain', 'method'],
+      buckets: BUCKETS,
+      registers,
+    });
+  }
+
+  /** Replies of one endpoint to calls of one method. */
+  asked(chainId: number, method: string, replies: readonly RpcReply[], milliseconds: number): void {
+    const chain = String(chainId);
+    for (const reply of replies) this.requests.inc({ chain, method, result: resultOf(reply) });
+    this.seconds.observe({ chain, method }, milliseconds / 1000);
+  }
+
+  classified(chainId: number, method: string, errorClass: NodeErrorClass): void {
+    this.errors.inc({ chain: String(chainId), method, class: errorClass });
+  }
+}
+
+function resultOf(reply: RpcReply): string {
+  switch (reply.kind) {
+    case 'result':
+      return 'ok';
+    case 'error':
+      return 'error';
+    case 'failed':
+      return reply.failure.reason;
+  }
+}

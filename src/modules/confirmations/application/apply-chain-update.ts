@@ -1,0 +1,23 @@
+import { Injectable } from '@nestjs/common';
+import type { ChainUpdate } from '../../chain/index.js';
+import { MatchBlocks } from './match-blocks.js';
+import { SettleMined } from './settle-mined.js';
+
+/** What a stretch of the chain means for our transactions. May be repeated: what is done already is left alone. */
+@Injectable()
+export class ApplyChainUpdate {
+  constructor(
+    private readonly match: MatchBlocks,
+    private readonly settle: SettleMined,
+  ) {}
+
+  async execute({ chainId, head, blocks, orphaned }: ChainUpdate): Promise<void> {
+    // First what is gone, so that a tx that was mined again in a new block is open when that block is matched.
+    await this.settle.undo(
+      chainId,
+      orphaned.map(({ hash }) => hash),
+    );
+    await this.match.execute(chainId, blocks);
+    await this.settle.execute(chainId, head);
+  }
+}

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import type { Hash } from '../../../kernel/hex.js';
+import { type Block, type ChainConnector, Chains, type Receipt } from '../../chain/index.js';
+import { LeaseManager } from '../../signers/index.js';
+import { type Attempt, AttemptRepository } from '../../transactions/index.js';
+import { type MinedAttempt, RecordMined } from './record-mined.js';
+
+/** From here on, one call for the receipts of the whole block is cheaper than one for each of ours. */
+const WHOLE_BLOCK_FROM = 2;
+
+/** Finds our attempts in new blocks: one indexed query for all hashes, receipts only for matches (design, section 10). */
+@Injectable()
+export class MatchBlocks {
+  constructor(
+    private readonly chains: Chains,
+    private readonly leases: LeaseManager,
+    private readonly attempts: AttemptRepository,
+    private readonly recordMined: RecordMined,
+  ) {}
+
+  async execute(chainId: number, blocks: readonly Block[]): Promise<void> {
+    const ours = (
+      await this.attempts.byHashes(
+        chainId,
+        blocks.flatMap((block) => block.transactionHashes),
+      )
+    ).filter(({ signer }) => this.leases.held(signer) !== null);
+    if (ours.length === 0) return;
+    const byHash = new Map(ours.map((attempt) => [attempt.txHash, attempt]));
+    const chain = this.chains.get(chainId);
+    const mined = await Promise.all(blocks.map((block) => this.receiptsOf(chain, block, byHash)));
+    await this.recordMined.execute(chainId, mined.flat());
+  }
+
+  private async receiptsOf(
+    chain: ChainConnector,
+    block: Block,
+    ours: ReadonlyMap<Hash, Attempt>,
+  ): Promise<MinedAttempt[]> {
+    const hashes = block.transactionHashes.filter((hash) => ours.has(hash));
+    if (hashes.length === 0) return [];
+    const receipts =
+      hashes.length >= WHOLE_BLOCK_FROM ? await chain.blockReceipts(block.hash) : await receiptsByHash(chain, hashes);
+    return (receipts ?? []).flatMap((receipt): MinedAttempt[] => {
+      const attempt = ours.get(receipt.txHash);
+      // A receipt from another block means a reorg between two questions; that block will be walked, too.
+      return attempt && receipt.blockHash === block.hash ? [{ signer: attempt.signer, attempt, receipt }] : [];
+    });
+  }
+}
+
+async function receiptsByHash(chain: ChainConnector, hashes: readonly Hash[]): Promise<Receipt[]> {
+  const lookups = await chain.receipts(hashes);
+  return lookups.flatMap((lookup) => (lookup.kind === 'found' ? [lookup.receipt] : []));
+}

@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import { ConfirmationsConfig, LockstepConfig } from '../../../config/lockstep-config.js';
+import type { Hash } from '../../../kernel/hex.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
+import { Chains, FollowChain, type Receipt } from '../../chain/index.js';
+import { FencedUnitOfWork, LeaseManager, NonceLedger } from '../../signers/index.js';
+import { AttemptRepository, LeasedWork, ManagedTx, ManagedTxRepository, TxMetrics } from '../../transactions/index.js';
+import { finalUpTo } from '../domain/confirmation-policy.js';
+
+/** Txs per look; the next block continues. */
+const BATCH = 1_000;
+
+/** What became of the block of a receipt. */
+type Fate = 'final' | 'gone' | 'open';
+
+/**
+ * Makes MINED final: deep enough, and by block hash still on the chain, for success and for revert alike (I9). One whose
+ * block is gone goes back to the mempool instead.
+ */
+@Injectable()
+export class SettleMined {
+  constructor(
+    private readonly chains: Chains,
+    private readonly follow: FollowChain,
+    private readonly leases: LeaseManager,
+    private readonly work: LeasedWork,
+    private readonly unitOfWork: FencedUnitOfWork,
+    private readonly repository: ManagedTxRepository,
+    private readonly attempts: AttemptRepository,
+    private readonly ledger: NonceLedger,
+    private readonly config: LockstepConfig,
+    private readonly defaults: ConfirmationsConfig,
+    private readonly metrics: TxMetrics,
+  ) {}
+
+  async execute(chainId: ChainId, head: number): Promise<void> {
+    const signers = this.leases.heldOn(chainId).map((lease) => lease.signer);
+    if (signers.length === 0) return;
+    const upTo = finalUpTo(head, this.required(chainId));
+    let deep: ManagedTx[];
+    do {
+      deep = await this.repository.minedUpTo(chainId, signers, upTo, BATCH);
+      const canonical = await this.canonicalHashes(chainId, deep);
+      await this.decide(chainId, deep, ({ blockNumber, blockHash }) => fate(blockHash, canonical.get(blockNumber)));
+    } while (deep.length === BATCH);
+  }
+
+  /** For blocks that are no longer canonical; called with what a reorg took back. */
+  async undo(chainId: ChainId, orphaned: readonly Hash[]): Promise<void> {
+    const signers = this.leases.heldOn(chainId).map((lease) => lease.signer);
+    if (signers.length === 0 || orphaned.length === 0) return;
+    const gone = new Set(orphaned);
+    await this.decide(chainId, await this.repository.minedIn(chainId, signers, orphaned), (receipt) =>
+      gone.has(receipt.blockHash) ? 'gone' : 'open',
+    );
+  }
+
+  private async decide(
+    chainId: ChainId,
+    mined: readonly ManagedTx[],
+    fateOf: (receipt: Receipt) => Fate,
+  ): Promise<void> {
+    await this.work.run(chainId, mined, async (leases, share) => {
+      // Read again: the signer's worker may have moved them since.
+      const txs = (await this.repository.byIds(share.map((tx) => tx.id))).filter((tx) => tx.state === 'MINED');
+      const withFate = (fate: Fate): ManagedTx[] =>
+        txs.filter(({ progress }) => progress.receipt !== null && fateOf(progress.receipt) === fate);
+      const final = withFate('final');
+      const gone = withFate('gone');
+      await this.unitOfWork.run(leases, 'settle', async (fence) => {
+        for (const tx of final) tx.settled('execution reverted');
+        for (const tx of gone) tx.reorged();
+        await this.ledger.consume(
+          fence,
+          final.flatMap((tx) => slotOf(tx)),
+        );
+        await this.attempts.reopen(fence, gone);
+        await this.repository.save(fence, [...final, ...gone]);
+      });
+      this.metrics.entered([...final, ...gone]);
+    });
+  }
+
+  /** From what was followed; for blocks from before this node followed the chain, from the chain itself. */
+  private async canonicalHashes(chainId: ChainId, txs: readonly ManagedTx[]): Promise<ReadonlyMap<number, Hash>> {
+    const numbers = [...new Set(txs.flatMap((tx) => tx.progress.receipt?.blockNumber ?? []))];
+    const known = new Map(
+      numbers.flatMap((number): [number, Hash][] => entry(number, this.follow.hashAt(chainId, number))),
+    );
+    const missing = numbers.filter((number) => !known.has(number));
+    const blocks = missing.length === 0 ? [] : await this.chains.get(chainId).blocks(missing);
+    for (const block of blocks) if (block) known.set(block.number, block.hash);
+    return known;
+  }
+
+  private required(chainId: ChainId): number {
+    return this.config.chains.find((chain) => chain.id === chainId)?.confirmations?.required ?? this.defaults.required;
+  }
+}
+
+/** A height whose canonical block is not known decides nothing. */
+function fate(blockHash: Hash, canonical: Hash | undefined): Fate {
+  if (canonical === undefined) return 'open';
+  return canonical === blockHash ? 'final' : 'gone';
+}
+
+function slotOf(tx: ManagedTx): { signer: ManagedTx['signer']; nonce: bigint; txHash: Hash }[] {
+  const { receipt } = tx.progress;
+  return receipt ? [{ signer: tx.signer, nonce: tx.nonce, txHash: receipt.txHash }] : [];
+}
+
+function entry(number: number, hash: Hash | null): [number, Hash][] {
+  return hash === null ? [] : [[number, hash]];
+}

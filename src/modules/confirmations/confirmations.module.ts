@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { ChainModule } from '../chain/chain.module.js';
+import { SignersModule } from '../signers/signers.module.js';
+import { TransactionsModule } from '../transactions/transactions.module.js';
+import { ApplyChainUpdate } from './application/apply-chain-update.js';
+import { CheckReceipts } from './application/check-receipts.js';
+import { MatchBlocks } from './application/match-blocks.js';
+import { ReceiptMetrics } from './application/receipt-metrics.js';
+import { RecordMined } from './application/record-mined.js';
+import { SettleMined } from './application/settle-mined.js';
+import { ConfirmationManager } from './infrastructure/confirmation-manager.js';
+import { PromReceiptMetrics } from './infrastructure/prom-receipt-metrics.js';
+import { ReceiptChecker } from './infrastructure/receipt-checker.js';
+
+@Module({
+  imports: [ChainModule, SignersModule, TransactionsModule],
+  providers: [
+    ApplyChainUpdate,
+    CheckReceipts,
+    MatchBlocks,
+    RecordMined,
+    SettleMined,
+    ConfirmationManager,
+    ReceiptChecker,
+    { provide: ReceiptMetrics, useClass: PromReceiptMetrics },
+  ],
+})
+export class ConfirmationsModule {}

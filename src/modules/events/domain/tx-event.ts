@@ -1,0 +1,42 @@
+import type { Hash } from '../../../kernel/hex.js';
+import type { JsonObject } from '../../../kernel/json.js';
+import type { SignerId } from '../../../kernel/signer-id.js';
+
+/** Why a row was written (design, section 12). Public: clients and dashboards match on it. */
+export const EVENT_REASONS = [
+  'queued',
+  'nonce_reserved',
+  'nonce_synced',
+  'nonce_recovered',
+  'permit_ready',
+  'signed',
+  'sent',
+  'resubmitted',
+  'gas_bumped',
+  'mined',
+  'confirmations',
+  'confirmed',
+  'failed',
+  'reorg_detected',
+  'updated',
+  'competitive_sent',
+  'cancelled',
+  'replaced',
+  'dropped',
+  'paused',
+  'resumed',
+] as const;
+export type EventReason = (typeof EVENT_REASONS)[number];
+
+/** One line of the audit trail: what happened to a managed tx, as it was true at that moment. */
+export interface TxEvent {
+  readonly signer: SignerId;
+  readonly txId: string;
+  readonly reason: EventReason;
+  readonly from: string | null;
+  readonly to: string;
+  readonly txHash?: Hash | null;
+  readonly block?: { readonly number: number; readonly hash: Hash } | null;
+  readonly error?: string | null;
+  readonly detail?: JsonObject | null;
+}

@@ -1,0 +1,36 @@
+import { Injectable } from '@nestjs/common';
+import type { Tx } from '../../../kernel/unit-of-work.js';
+import { PgTx } from '../../../platform/database/pg-tx.js';
+import { type EventAuthor, EventLog } from '../domain/event-log.js';
+import type { TxEvent } from '../domain/tx-event.js';
+
+const APPEND = {
+  name: 'event_append',
+  text: `
+    INSERT INTO tx_event (chain_id, tx_id, reason, from_state, to_state, node_id, fencing_token, tx_hash, block_number, block_hash, error, detail)
+    SELECT e.chain_id, e.tx_id, e.reason, e.from_state, e.to_state, $12, e.token, e.tx_hash, e.block_number, e.block_hash, e.error, e.detail
+      FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::text[], $10::text[], $11::jsonb[])
+           WITH ORDINALITY AS e (chain_id, tx_id, reason, from_state, to_state, token, tx_hash, block_number, block_hash, error, detail, position)
+     ORDER BY e.position`,
+};
+
+@Injectable()
+export class PgEventLog extends EventLog {
+  async append(tx: Tx, author: EventAuthor, events: readonly TxEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    await PgTx.of(tx).query(APPEND, [
+      events.map((event) => event.signer.chainId),
+      events.map((event) => event.txId),
+      events.map((event) => event.reason),
+      events.map((event) => event.from),
+      events.map((event) => event.to),
+      events.map((event) => author.tokenFor(event.signer)),
+      events.map((event) => event.txHash ?? null),
+      events.map((event) => event.block?.number ?? null),
+      events.map((event) => event.block?.hash ?? null),
+      events.map((event) => event.error ?? null),
+      events.map((event) => (event.detail ? JSON.stringify(event.detail) : null)),
+      author.nodeId,
+    ]);
+  }
+}

@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import { toJsonInteger } from '../../../kernel/quantities.js';
+import { Database } from '../../../platform/database/database.js';
+import { SignerOverview, type SignerView } from '../application/signer-overview.js';
+
+/** The counts read the partial indexes of live rows, of this page's signers only. */
+const LIST = {
+  name: 'ops_signers',
+  text: `
+    SELECT s.chain_id, s.address, s.custody, l.owner_node, l.fencing_token, l.expires_at,
+           l.expires_at > clock_timestamp() AS leased, c.next_nonce, p.count AS pending, f.count AS in_flight
+      FROM (SELECT * FROM signer WHERE (chain_id, address) > ($1::bigint, $2::text) ORDER BY chain_id, address LIMIT $3) s
+      LEFT JOIN signer_lease l ON l.chain_id = s.chain_id AND l.signer = s.address
+      LEFT JOIN signer_nonce_cursor c ON c.chain_id = s.chain_id AND c.signer = s.address
+     CROSS JOIN LATERAL (SELECT count(*) FROM managed_tx t WHERE t.chain_id = s.chain_id AND t.signer = s.address AND t.state = 'PENDING') p
+     CROSS JOIN LATERAL (SELECT count(*) FROM managed_tx t WHERE t.chain_id = s.chain_id AND t.signer = s.address AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')) f
+     ORDER BY s.chain_id, s.address`,
+};
+
+interface SignerRow {
+  chain_id: string;
+  address: string;
+  custody: Record<string, unknown>;
+  owner_node: string | null;
+  fencing_token: string | null;
+  expires_at: Date | null;
+  leased: boolean | null;
+  next_nonce: string | null;
+  pending: string;
+  in_flight: string;
+}
+
+@Injectable()
+export class PgSignerOverview extends SignerOverview {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async list(
+    after: { readonly chainId: number; readonly address: string } | null,
+    limit: number,
+  ): Promise<SignerView[]> {
+    const { rows } = await this.database.query<SignerRow>(LIST, [after?.chainId ?? 0, after?.address ?? '', limit]);
+    return rows.map(toView);
+  }
+}
+
+function toView(row: SignerRow): SignerView {
+  const leased = row.leased === true;
+  return {
+    chainId: Number(row.chain_id),
+    address: row.address,
+    custody: row.custody,
+    leaseOwner: leased ? row.owner_node : null,
+    fencingToken: row.fencing_token,
+    leaseExpiresAt: leased && row.expires_at ? row.expires_at.toISOString() : null,
+    cursor: row.next_nonce === null ? null : toJsonInteger(BigInt(row.next_nonce)),
+    pending: Number(row.pending),
+    inFlight: Number(row.in_flight),
+    backlog: Number(row.pending) + Number(row.in_flight),
+  };
+}

@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+import { LeaseConfig } from '../../../config/lockstep-config.js';
+import { Clock } from '../../../kernel/clock.js';
+import { NodeIdentity } from '../../../kernel/node-identity.js';
+import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { Log } from '../../../platform/logging/log.js';
+import { Custody } from '../domain/custody.js';
+import type { Lease } from '../domain/lease.js';
+import type { LeaseLost } from '../domain/lease-lost.js';
+import { LeaseStore } from '../domain/lease-store.js';
+import { SignerLease } from '../domain/signer-lease.js';
+import { LeaseMetrics } from './lease-metrics.js';
+
+/**
+ * The leases of this node. It never says who may write (the fence does); it says for whom this node may *try*, and
+ * stops saying so before the expiry it last knew.
+ */
+@Injectable()
+export class LeaseManager {
+  private readonly leases = new Map<string, SignerLease>();
+  private draining = false;
+
+  constructor(
+    private readonly store: LeaseStore,
+    private readonly custody: Custody,
+    private readonly node: NodeIdentity,
+    private readonly clock: Clock,
+    private readonly config: LeaseConfig,
+    private readonly metrics: LeaseMetrics,
+    private readonly log: Log,
+  ) {}
+
+  /** The leases this node may act under now, taking those that are free. Signers without a key here are left out. */
+  async acquireOrRenew(signers: readonly SignerId[]): Promise<Lease[]> {
+    const missing = signers.filter((signer) => this.custody.has(signer) && !this.held(signer));
+    if (missing.length > 0 && !this.draining) await this.acquire(missing);
+    return signers.flatMap((signer) => this.held(signer) ?? []);
+  }
+
+  /** The lease of a signer, while this node may trust it. */
+  held(signer: SignerId): Lease | null {
+    const held = this.leases.get(signerKey(signer));
+    return held?.isTrusted(this.clock.monotonicMs()) ? held.lease : null;
+  }
+
+  heldOn(chainId: ChainId): Lease[] {
+    const now = this.clock.monotonicMs();
+    return [...this.leases.values()]
+      .filter((held) => held.lease.signer.chainId === chainId && held.isTrusted(now))
+      .map((held) => held.lease);
+  }
+
+  /** One statement for all leases of this node. What could not be renewed is dropped. */
+  async renewAll(): Promise<void> {
+    const requestedAt = this.clock.monotonicMs();
+    const asked = [...this.leases.values()];
+    if (asked.length === 0) return;
+    const renewed = await this.renew(asked.map((held) => held.lease));
+    const stillOurs = new Set(renewed.map(leaseKey));
+    for (const held of asked) {
+      if (stillOurs.has(leaseKey(held.lease))) held.renewed(requestedAt, this.config.duration);
+      else this.drop(held.lease, 'renew');
+    }
+    this.metrics.renewed('renewed', renewed.length);
+    this.metrics.held(this.leases.size);
+  }
+
+  /** The database said so: this node acts for these signers no more. */
+  lost(error: LeaseLost): void {
+    this.metrics.fenced(error.operation, error.leases.length);
+    for (const lease of error.leases) this.drop(lease, error.operation);
+    this.metrics.held(this.leases.size);
+  }
+
+  /** On shutdown, after the work in flight: lets others take over at once. */
+  async releaseAll(): Promise<void> {
+    this.draining = true;
+    const leases = [...this.leases.values()].map((held) => held.lease);
+    this.leases.clear();
+    if (leases.length > 0) await this.store.release(this.node.id, leases);
+    this.metrics.held(0);
+  }
+
+  private async acquire(signers: readonly SignerId[]): Promise<void> {
+    const requestedAt = this.clock.monotonicMs();
+    const acquired = await this.store.acquire(this.node.id, signers, this.terms());
+    for (const lease of acquired) {
+      this.leases.set(signerKey(lease.signer), new SignerLease(lease, requestedAt, this.config.duration));
+      this.log.info('lease acquired', { signer: signerKey(lease.signer), fencingToken: lease.token });
+    }
+    this.metrics.acquired('acquired', acquired.length);
+    this.metrics.acquired('busy', signers.length - acquired.length);
+    this.metrics.held(this.leases.size);
+  }
+
+  private async renew(leases: readonly Lease[]): Promise<Lease[]> {
+    try {
+      return await this.store.renew(this.node.id, leases, this.terms());
+    } catch (error) {
+      // Not lost yet: the lanes go on until the expiry they know, and stop there by themselves.
+      this.metrics.renewed('error', leases.length);
+      throw error;
+    }
+  }
+
+  private drop(lease: Lease, operation: string): void {
+    const key = signerKey(lease.signer);
+    // A newer lease of ours, taken meanwhile, stays.
+    if (this.leases.get(key)?.lease.token !== lease.token) return;
+    this.leases.delete(key);
+    this.metrics.renewed('lost', 1);
+    this.log.warn('lease lost', { signer: key, operation, fencingToken: lease.token, nodeId: this.node.id });
+  }
+
+  private terms(): { durationMs: number; clockSkewAllowanceMs: number } {
+    return { durationMs: this.config.duration, clockSkewAllowanceMs: this.config.clockSkewAllowance };
+  }
+}
+
+function leaseKey(lease: Lease): string {
+  return `${signerKey(lease.signer)}#${lease.token}`;
+}

@@ -1,0 +1,28 @@
+import type { Hash, Hex } from '../../../kernel/hex.js';
+import type { SignerId } from '../../../kernel/signer-id.js';
+
+/** ECDSA over secp256k1 with a low s (EIP-2). */
+export interface EcdsaSignature {
+  readonly r: Hex;
+  readonly s: Hex;
+  readonly yParity: 0 | 1;
+}
+
+/** Where a key lives, for people; never the key. */
+export interface CustodyReference {
+  readonly type: string;
+  readonly path?: string;
+}
+
+export interface CustodiedSigner {
+  readonly signer: SignerId;
+  readonly reference: CustodyReference;
+}
+
+/** Who holds the keys. */
+export abstract class Custody {
+  abstract signers(): readonly CustodiedSigner[];
+  abstract has(signer: SignerId): boolean;
+  /** Signs 32-byte digests, in the order given. */
+  abstract sign(signer: SignerId, digests: readonly Hash[]): Promise<EcdsaSignature[]>;
+}

@@ -1,0 +1,40 @@
+import type { Hash } from '../../../kernel/hex.js';
+import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
+import type { Fence } from './fence.js';
+
+export interface SequenceState {
+  readonly signer: SignerId;
+  readonly cursor: Nonce;
+  /** Free slots below the cursor, lowest first, at most as many as were asked for. */
+  readonly released: readonly Nonce[];
+}
+
+export interface SlotHolder {
+  readonly signer: SignerId;
+  readonly nonce: Nonce;
+  /** The managed tx that holds the slot; null for a fill. */
+  readonly txId: string | null;
+}
+
+export interface SlotRef {
+  readonly signer: SignerId;
+  readonly nonce: Nonce;
+}
+
+/** Cursor and slots of every signer. All writes are fenced. */
+export abstract class NonceLedger {
+  /** `cursor = max(cursor, chain)`: alignment raises the cursor, never lowers it. Creates it on first use. */
+  abstract align(fence: Fence, chainNonces: readonly SlotRef[]): Promise<void>;
+  /** Cursors are known only for signers that were aligned before. */
+  abstract read(fence: Fence, signers: readonly SignerId[], maxReleased: number): Promise<SequenceState[]>;
+  /** Opens new slots or takes released ones; moves each cursor from what was read to `cursor`. */
+  abstract hold(
+    fence: Fence,
+    slots: readonly SlotHolder[],
+    cursors: readonly { readonly from: SequenceState; readonly to: Nonce }[],
+  ): Promise<void>;
+  /** Takes every released slot below a held one for a fill: nothing behind it can be mined before it. */
+  abstract takeHoles(fence: Fence, signers: readonly SignerId[]): Promise<SlotRef[]>;
+  abstract release(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
+  abstract consume(fence: Fence, slots: readonly (SlotRef & { readonly txHash: Hash })[]): Promise<void>;
+}

@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+import { HDNodeWallet, Mnemonic, Wallet } from 'ethers';
+import type { SignerConfig } from '../../../config/lockstep-config.js';
+import { LockstepConfig } from '../../../config/lockstep-config.js';
+import { Unprocessable } from '../../../kernel/errors.js';
+import { type Hash, parseAddress } from '../../../kernel/hex.js';
+import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { type CustodiedSigner, Custody, type EcdsaSignature } from '../domain/custody.js';
+import { EcdsaSigner } from './ecdsa-signer.js';
+
+interface LocalKey extends CustodiedSigner {
+  readonly privateKey: string;
+}
+
+/** Keys from the config, in this process's memory. For development, and where the environment is the vault. */
+@Injectable()
+export class LocalKeyCustody extends Custody {
+  private readonly keys: ReadonlyMap<string, LocalKey>;
+
+  constructor(
+    config: LockstepConfig,
+    private readonly ecdsa: EcdsaSigner,
+  ) {
+    super();
+    const keys = config.chains.flatMap((chain) => chain.signers.flatMap((signer) => readKeys(chain.id, signer)));
+    this.keys = new Map(keys.map((key) => [signerKey(key.signer), key]));
+  }
+
+  signers(): readonly CustodiedSigner[] {
+    return [...this.keys.values()].map(({ signer, reference }) => ({ signer, reference }));
+  }
+
+  has(signer: SignerId): boolean {
+    return this.keys.has(signerKey(signer));
+  }
+
+  async sign(signer: SignerId, digests: readonly Hash[]): Promise<EcdsaSignature[]> {
+    const key = this.keys.get(signerKey(signer));
+    if (!key)
+      throw new Unprocessable('unknown_signer', 'no key for this signer on this node', 'add the signer to the config');
+    return digests.map((digest) => this.ecdsa.sign(digest, key.privateKey));
+  }
+}
+
+function readKeys(chainId: number, config: SignerConfig): LocalKey[] {
+  if (config.type === 'privateKey') {
+    const wallet = new Wallet(config.key);
+    return [
+      {
+        signer: { chainId, address: parseAddress(wallet.address) },
+        reference: { type: 'privateKey' },
+        privateKey: wallet.privateKey,
+      },
+    ];
+  }
+  const root = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(config.phrase), config.path);
+  return Array.from({ length: config.count }, (_, index) => {
+    const wallet = root.deriveChild(index);
+    return {
+      signer: { chainId, address: parseAddress(wallet.address) },
+      reference: { type: 'mnemonic', path: `${config.path}/${index}` },
+      privateKey: wallet.privateKey,
+    };
+  });
+}

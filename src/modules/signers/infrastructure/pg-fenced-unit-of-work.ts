@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import { NodeIdentity } from '../../../kernel/node-identity.js';
+import { signerKey } from '../../../kernel/signer-id.js';
+import type { Tx } from '../../../kernel/unit-of-work.js';
+import { Database } from '../../../platform/database/database.js';
+import type { PgTx } from '../../../platform/database/pg-tx.js';
+import { LeaseMetrics } from '../application/lease-metrics.js';
+import { Fence, FencedUnitOfWork } from '../domain/fence.js';
+import type { Lease } from '../domain/lease.js';
+import { LeaseLost } from '../domain/lease-lost.js';
+
+/**
+ * The first statement of every critical transaction. FOR KEY SHARE holds off a takeover (a key update) until commit and
+ * leaves renewals alone; if it had to wait for a takeover, PostgreSQL looks at the row again and finds another owner.
+ * Everything the transaction reads afterwards is read in later statements, so it sees what the predecessor committed.
+ */
+const LOCK_LEASES = {
+  name: 'fence_lock_leases',
+  text: `
+    SELECT l.chain_id, l.signer
+      FROM signer_lease l
+      JOIN unnest($1::bigint[], $2::text[], $3::bigint[]) AS h (chain_id, signer, fencing_token)
+        ON l.chain_id = h.chain_id AND l.signer = h.signer AND l.fencing_token = h.fencing_token
+     WHERE l.owner_node = $4 AND l.expires_at > clock_timestamp()
+       FOR KEY SHARE OF l`,
+};
+
+class PgFence extends Fence {
+  protected readonly leases: ReadonlyMap<string, Lease>;
+
+  constructor(
+    readonly tx: Tx,
+    readonly nodeId: string,
+    leases: readonly Lease[],
+  ) {
+    super();
+    this.leases = new Map(leases.map((lease) => [signerKey(lease.signer), lease]));
+  }
+}
+
+@Injectable()
+export class PgFencedUnitOfWork extends FencedUnitOfWork {
+  constructor(
+    private readonly database: Database,
+    private readonly node: NodeIdentity,
+    private readonly clock: Clock,
+    private readonly metrics: LeaseMetrics,
+  ) {
+    super();
+  }
+
+  async run<T>(leases: readonly Lease[], operation: string, work: (fence: Fence) => Promise<T>): Promise<T> {
+    const startedAt = this.clock.monotonicMs();
+    const result = await this.database.transaction(async (tx) => {
+      const lost = await this.lockAll(tx, leases);
+      if (lost.length > 0) throw new LeaseLost(lost, operation);
+      return work(new PgFence(tx, this.node.id, leases));
+    });
+    this.metrics.committed(operation, (this.clock.monotonicMs() - startedAt) / 1000);
+    return result;
+  }
+
+  private async lockAll(tx: PgTx, leases: readonly Lease[]): Promise<Lease[]> {
+    const { rows } = await tx.query<{ chain_id: string; signer: string }>(LOCK_LEASES, [
+      leases.map((lease) => lease.signer.chainId),
+      leases.map((lease) => lease.signer.address),
+      leases.map((lease) => lease.token),
+      this.node.id,
+    ]);
+    const locked = new Set(rows.map((row) => `${row.chain_id}:${row.signer}`));
+    return leases.filter((lease) => !locked.has(signerKey(lease.signer)));
+  }
+}

@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import { parseAddress } from '../../../kernel/hex.js';
+import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { Database } from '../../../platform/database/database.js';
+import type { Lease } from '../domain/lease.js';
+import { LeaseStore, type LeaseTerms } from '../domain/lease-store.js';
+
+interface LeaseRow {
+  chain_id: string;
+  signer: string;
+  owner_node: string;
+  fencing_token: string;
+}
+
+/**
+ * ON CONFLICT DO UPDATE locks the row exclusively as soon as a key column is in its SET list, so busy leases are left out
+ * by a plain read first: a node that asks in vain must not make the owner's writers wait. The WHERE of the conflict
+ * branch, checked again under the lock, is what decides.
+ */
+const ACQUIRE = {
+  name: 'lease_acquire',
+  text: `
+    WITH wanted AS (SELECT * FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)),
+    free AS (
+      SELECT w.chain_id, w.signer FROM wanted w
+       WHERE NOT EXISTS (
+         SELECT FROM signer_lease l
+          WHERE l.chain_id = w.chain_id AND l.signer = w.signer
+            AND l.expires_at + CASE WHEN l.owner_node = $3 THEN interval '0' ELSE $5::float8 * interval '1 ms' END > clock_timestamp())
+       ORDER BY 1, 2)
+    INSERT INTO signer_lease AS l (chain_id, signer, owner_node, fencing_token, acquired_at, expires_at, updated_at)
+    SELECT chain_id, signer, $3, 1, clock_timestamp(), clock_timestamp() + $4::float8 * interval '1 ms', clock_timestamp() FROM free
+        ON CONFLICT (chain_id, signer) DO UPDATE
+       SET owner_node = excluded.owner_node, fencing_token = l.fencing_token + 1, acquired_at = clock_timestamp(),
+           expires_at = clock_timestamp() + $4::float8 * interval '1 ms', updated_at = clock_timestamp()
+     WHERE l.expires_at + CASE WHEN l.owner_node = $3 THEN interval '0' ELSE $5::float8 * interval '1 ms' END <= clock_timestamp()
+    RETURNING l.chain_id, l.signer, l.owner_node, l.fencing_token`,
+};
+
+/** Changes no key column, so it takes the weaker lock that writers' FOR KEY SHARE does not conflict with. */
+const RENEW = {
+  name: 'lease_renew',
+  text: `
+    UPDATE signer_lease l SET expires_at = clock_timestamp() + $5::float8 * interval '1 ms', updated_at = clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS h (chain_id, signer, fencing_token)
+     WHERE l.chain_id = h.chain_id AND l.signer = h.signer AND l.fencing_token = h.fencing_token
+       AND l.owner_node = $4 AND l.expires_at > clock_timestamp()
+    RETURNING l.chain_id, l.signer, l.owner_node, l.fencing_token`,
+};
+
+const RELEASE = {
+  name: 'lease_release',
+  text: `
+    UPDATE signer_lease l SET expires_at = '-infinity', updated_at = clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS h (chain_id, signer, fencing_token)
+     WHERE l.chain_id = h.chain_id AND l.signer = h.signer AND l.fencing_token = h.fencing_token AND l.owner_node = $4`,
+};
+
+@Injectable()
+export class PgLeaseStore extends LeaseStore {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async acquire(node: string, signers: readonly SignerId[], terms: LeaseTerms): Promise<Lease[]> {
+    // Twice the same row in one ON CONFLICT DO UPDATE is an error.
+    const wanted = [...new Map(signers.map((signer) => [signerKey(signer), signer])).values()];
+    const { rows } = await this.database.query<LeaseRow>(ACQUIRE, [
+      wanted.map((signer) => signer.chainId),
+      wanted.map((signer) => signer.address),
+      node,
+      terms.durationMs,
+      terms.clockSkewAllowanceMs,
+    ]);
+    return rows.map(toLease);
+  }
+
+  async renew(node: string, leases: readonly Lease[], terms: LeaseTerms): Promise<Lease[]> {
+    const { rows } = await this.database.query<LeaseRow>(RENEW, [...columns(leases), node, terms.durationMs]);
+    return rows.map(toLease);
+  }
+
+  async release(node: string, leases: readonly Lease[]): Promise<void> {
+    await this.database.query(RELEASE, [...columns(leases), node]);
+  }
+}
+
+function columns(leases: readonly Lease[]): [number[], string[], bigint[]] {
+  return [
+    leases.map((lease) => lease.signer.chainId),
+    leases.map((lease) => lease.signer.address),
+    leases.map((lease) => lease.token),
+  ];
+}
+
+function toLease(row: LeaseRow): Lease {
+  return {
+    signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) },
+    owner: row.owner_node,
+    token: BigInt(row.fencing_token),
+  };
+}

@@ -1,0 +1,169 @@
+import { Injectable } from '@nestjs/common';
+import { InvariantViolation } from '../../../kernel/errors.js';
+import type { Hash } from '../../../kernel/hex.js';
+import { parseAddress } from '../../../kernel/hex.js';
+import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
+import { PgTx } from '../../../platform/database/pg-tx.js';
+import type { Fence } from '../domain/fence.js';
+import { NonceLedger, type SequenceState, type SlotHolder, type SlotRef } from '../domain/nonce-ledger.js';
+
+/** GREATEST: alignment raises the cursor, never lowers it. */
+const ALIGN = {
+  name: 'nonce_align',
+  text: `
+    INSERT INTO signer_nonce_cursor AS c (chain_id, signer, next_nonce, fencing_token, last_synced_at)
+    SELECT n.chain_id, n.signer, n.nonce, n.token, clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS n (chain_id, signer, nonce, token)
+     ORDER BY 1, 2
+        ON CONFLICT (chain_id, signer) DO UPDATE
+       SET next_nonce = GREATEST(c.next_nonce, excluded.next_nonce), fencing_token = excluded.fencing_token, last_synced_at = clock_timestamp()`,
+};
+
+const READ = {
+  name: 'nonce_read',
+  text: `
+    SELECT c.chain_id, c.signer, c.next_nonce,
+           ARRAY(SELECT s.nonce FROM signer_nonce_allocation s
+                  WHERE s.chain_id = c.chain_id AND s.signer = c.signer AND s.status = 'RELEASED'
+                  ORDER BY s.nonce LIMIT $3) AS released
+      FROM signer_nonce_cursor c
+      JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON w.chain_id = c.chain_id AND w.signer = c.signer`,
+};
+
+/** A slot that exists and is not RELEASED fails the count below: nobody is ever given a used nonce. */
+const HOLD = {
+  name: 'nonce_hold',
+  text: `
+    INSERT INTO signer_nonce_allocation AS s (chain_id, signer, nonce, status, tx_id, fencing_token)
+    SELECT h.chain_id, h.signer, h.nonce, 'HELD', h.tx_id, h.token
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::uuid[], $5::bigint[]) AS h (chain_id, signer, nonce, tx_id, token)
+     ORDER BY 1, 2, 3
+        ON CONFLICT (chain_id, signer, nonce) DO UPDATE
+       SET status = 'HELD', tx_id = excluded.tx_id, fencing_token = excluded.fencing_token, updated_at = clock_timestamp()
+     WHERE s.status = 'RELEASED'`,
+};
+
+const MOVE_CURSOR = {
+  name: 'nonce_move_cursor',
+  text: `
+    UPDATE signer_nonce_cursor c SET next_nonce = m.to_nonce, fencing_token = m.token
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) AS m (chain_id, signer, from_nonce, to_nonce, token)
+     WHERE c.chain_id = m.chain_id AND c.signer = m.signer AND c.next_nonce = m.from_nonce`,
+};
+
+const TAKE_HOLES = {
+  name: 'nonce_take_holes',
+  text: `
+    UPDATE signer_nonce_allocation s SET status = 'HELD', fencing_token = w.token, updated_at = clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS w (chain_id, signer, token)
+     WHERE s.chain_id = w.chain_id AND s.signer = w.signer AND s.status = 'RELEASED'
+       AND EXISTS (SELECT FROM signer_nonce_allocation higher
+                    WHERE higher.chain_id = s.chain_id AND higher.signer = s.signer AND higher.nonce > s.nonce AND higher.status = 'HELD')
+    RETURNING s.chain_id, s.signer, s.nonce`,
+};
+
+const RELEASE = {
+  name: 'nonce_release',
+  text: `
+    UPDATE signer_nonce_allocation s SET status = 'RELEASED', tx_id = NULL, fencing_token = r.token, updated_at = clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS r (chain_id, signer, nonce, token)
+     WHERE s.chain_id = r.chain_id AND s.signer = r.signer AND s.nonce = r.nonce AND s.status = 'HELD'`,
+};
+
+const CONSUME = {
+  name: 'nonce_consume',
+  text: `
+    UPDATE signer_nonce_allocation s SET status = 'CONSUMED', tx_hash = r.tx_hash, fencing_token = r.token, updated_at = clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[]) AS r (chain_id, signer, nonce, token, tx_hash)
+     WHERE s.chain_id = r.chain_id AND s.signer = r.signer AND s.nonce = r.nonce AND s.status = 'HELD'`,
+};
+
+interface ReadRow {
+  chain_id: string;
+  signer: string;
+  next_nonce: string;
+  released: string[];
+}
+
+@Injectable()
+export class PgNonceLedger extends NonceLedger {
+  async align(fence: Fence, chainNonces: readonly SlotRef[]): Promise<void> {
+    if (chainNonces.length === 0) return;
+    await PgTx.of(fence.tx).query(ALIGN, slotColumns(fence, chainNonces));
+  }
+
+  async read(fence: Fence, signers: readonly SignerId[], maxReleased: number): Promise<SequenceState[]> {
+    const { rows } = await PgTx.of(fence.tx).query<ReadRow>(READ, [
+      signers.map((signer) => signer.chainId),
+      signers.map((signer) => signer.address),
+      maxReleased,
+    ]);
+    return rows.map((row) => ({
+      signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) },
+      cursor: BigInt(row.next_nonce),
+      released: row.released.map(BigInt),
+    }));
+  }
+
+  async hold(
+    fence: Fence,
+    slots: readonly SlotHolder[],
+    cursors: readonly { readonly from: SequenceState; readonly to: Nonce }[],
+  ): Promise<void> {
+    if (slots.length === 0) return;
+    const tx = PgTx.of(fence.tx);
+    const [chains, signers, nonces, tokens] = slotColumns(fence, slots);
+    const held = await tx.query(HOLD, [chains, signers, nonces, slots.map((slot) => slot.txId), tokens]);
+    expectRows('hold', held.rowCount, slots.length);
+    const moved = await tx.query(MOVE_CURSOR, [
+      cursors.map(({ from }) => from.signer.chainId),
+      cursors.map(({ from }) => from.signer.address),
+      cursors.map(({ from }) => from.cursor),
+      cursors.map(({ to }) => to),
+      cursors.map(({ from }) => fence.tokenFor(from.signer)),
+    ]);
+    expectRows('move cursor', moved.rowCount, cursors.length);
+  }
+
+  async takeHoles(fence: Fence, signers: readonly SignerId[]): Promise<SlotRef[]> {
+    const { rows } = await PgTx.of(fence.tx).query<{ chain_id: string; signer: string; nonce: string }>(TAKE_HOLES, [
+      signers.map((signer) => signer.chainId),
+      signers.map((signer) => signer.address),
+      signers.map((signer) => fence.tokenFor(signer)),
+    ]);
+    return rows.map((row) => ({
+      signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) },
+      nonce: BigInt(row.nonce),
+    }));
+  }
+
+  async release(fence: Fence, slots: readonly SlotRef[]): Promise<void> {
+    if (slots.length === 0) return;
+    const { rowCount } = await PgTx.of(fence.tx).query(RELEASE, slotColumns(fence, slots));
+    expectRows('release', rowCount, slots.length);
+  }
+
+  async consume(fence: Fence, slots: readonly (SlotRef & { readonly txHash: Hash })[]): Promise<void> {
+    if (slots.length === 0) return;
+    const { rowCount } = await PgTx.of(fence.tx).query(CONSUME, [
+      ...slotColumns(fence, slots),
+      slots.map((slot) => slot.txHash),
+    ]);
+    expectRows('consume', rowCount, slots.length);
+  }
+}
+
+function slotColumns(fence: Fence, slots: readonly SlotRef[]): [number[], string[], Nonce[], bigint[]] {
+  return [
+    slots.map((slot) => slot.signer.chainId),
+    slots.map((slot) => slot.signer.address),
+    slots.map((slot) => slot.nonce),
+    slots.map((slot) => fence.tokenFor(slot.signer)),
+  ];
+}
+
+/** Under the fence nobody else changes these rows, so a different count is a bug of ours: roll everything back. */
+function expectRows(operation: string, actual: number | null, expected: number): void {
+  if (actual !== expected)
+    throw new InvariantViolation(`nonce ledger: ${operation} met slots in an unexpected state`, { actual, expected });
+}

@@ -1,0 +1,32 @@
+import { Module } from '@nestjs/common';
+import { LeaseManager } from './application/lease-manager.js';
+import { LeaseMetrics } from './application/lease-metrics.js';
+import { Custody } from './domain/custody.js';
+import { FencedUnitOfWork } from './domain/fence.js';
+import { LeaseStore } from './domain/lease-store.js';
+import { NonceLedger } from './domain/nonce-ledger.js';
+import { SignerDirectory } from './domain/signer-directory.js';
+import { EcdsaSigner } from './infrastructure/ecdsa-signer.js';
+import { LeaseHeartbeat } from './infrastructure/lease-heartbeat.js';
+import { LocalKeyCustody } from './infrastructure/local-key-custody.js';
+import { PgFencedUnitOfWork } from './infrastructure/pg-fenced-unit-of-work.js';
+import { PgLeaseStore } from './infrastructure/pg-lease-store.js';
+import { PgNonceLedger } from './infrastructure/pg-nonce-ledger.js';
+import { PgSignerDirectory } from './infrastructure/pg-signer-directory.js';
+import { PromLeaseMetrics } from './infrastructure/prom-lease-metrics.js';
+
+@Module({
+  providers: [
+    LeaseManager,
+    LeaseHeartbeat,
+    { provide: EcdsaSigner, useFactory: () => new EcdsaSigner() },
+    { provide: LeaseStore, useClass: PgLeaseStore },
+    { provide: FencedUnitOfWork, useClass: PgFencedUnitOfWork },
+    { provide: NonceLedger, useClass: PgNonceLedger },
+    { provide: SignerDirectory, useClass: PgSignerDirectory },
+    { provide: Custody, useClass: LocalKeyCustody },
+    { provide: LeaseMetrics, useClass: PromLeaseMetrics },
+  ],
+  exports: [LeaseManager, FencedUnitOfWork, NonceLedger, Custody],
+})
+export class SignersModule {}

@@ -1,0 +1,24 @@
+import type { SignerId, Nonce } from '../../../kernel/signer-id.js';
+import type { AccessList } from '../../chain/index.js';
+import type { Address, Hex } from '../../../kernel/hex.js';
+import type { Attempt, AttemptFees, AttemptKind } from '../domain/attempt.js';
+
+/** Everything that goes into the bytes of an EIP-1559 transaction. */
+export interface AttemptDraft {
+  readonly signer: SignerId;
+  readonly nonce: Nonce;
+  readonly kind: AttemptKind;
+  readonly txId: string | null;
+  readonly to: Address | null;
+  readonly value: bigint;
+  readonly data: Hex;
+  readonly accessList: AccessList;
+  readonly gasLimit: bigint;
+  readonly fees: AttemptFees;
+}
+
+/** Turns drafts into signed bytes. Deterministic (RFC 6979): the same draft gives the same bytes. */
+export abstract class AttemptSigner {
+  /** Answers in the order given. */
+  abstract sign(drafts: readonly AttemptDraft[]): Promise<Attempt[]>;
+}

@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+import { Conflict, Unprocessable } from '../../../kernel/errors.js';
+import type { Hash } from '../../../kernel/hex.js';
+import { IdGenerator } from '../../../kernel/id-generator.js';
+import type { SignerId } from '../../../kernel/signer-id.js';
+import type { TxRequest } from '../domain/tx-request.js';
+import type { TxState } from '../domain/tx-state-machine.js';
+import { Doorbell } from './doorbell.js';
+import { IntakeBatcher } from './intake-batcher.js';
+import { hashRequest } from './request-hash.js';
+import { TxMetrics } from './tx-metrics.js';
+
+export interface CreatedTx {
+  readonly txId: string;
+  readonly signer: SignerId;
+  readonly requestId: string;
+  readonly state: TxState;
+  readonly nonce: bigint | null;
+  readonly txHash: Hash | null;
+  /** False when the same request had been stored before. */
+  readonly isNew: boolean;
+}
+
+/** Stores a request, once per `(signer, requestId)` (I3), and wakes whoever acts for the signer. */
+@Injectable()
+export class CreateTx {
+  constructor(
+    private readonly intake: IntakeBatcher,
+    private readonly ids: IdGenerator,
+    private readonly doorbell: Doorbell,
+    private readonly metrics: TxMetrics,
+  ) {}
+
+  /**
+   * @throws Unprocessable `unknown_signer`
+   * @throws Conflict `idempotency_conflict` when the key was used for another request; nothing is changed then
+   */
+  async execute(input: Omit<TxRequest, 'requestHash'>): Promise<CreatedTx> {
+    const request: TxRequest = { ...input, requestHash: hashRequest(input) };
+    const { signer, requestId } = request;
+    const intake = await this.intake.submit({ txId: this.ids.next(), request });
+    switch (intake.kind) {
+      case 'unknown_signer':
+        this.metrics.created('unknown_signer');
+        throw new Unprocessable(
+          'unknown_signer',
+          `no signer ${signer.address} on chain ${signer.chainId}`,
+          'GET /api/v1/signers lists the signers',
+          { ...signer },
+        );
+      case 'created':
+        this.metrics.created('created');
+        this.doorbell.ring([signer]);
+        return { txId: intake.txId, signer, requestId, state: 'PENDING', nonce: null, txHash: null, isNew: true };
+      case 'exists': {
+        const { txId, state, nonce, txHash, requestHash } = intake.tx;
+        if (requestHash !== request.requestHash) {
+          this.metrics.created('conflict');
+          throw new Conflict(
+            'idempotency_conflict',
+            'this requestId was used for a different request',
+            'use a new requestId, or send the first body again',
+            { txId, requestId },
+          );
+        }
+        this.metrics.created('exists');
+        return { txId, signer, requestId, state, nonce, txHash, isNew: false };
+      }
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import { IntakeConfig } from '../../../config/lockstep-config.js';
+import { Unavailable } from '../../../kernel/errors.js';
+import { type Intake, ManagedTxRepository, type NewTx } from '../domain/managed-tx.repository.js';
+
+interface Waiting {
+  readonly tx: NewTx;
+  readonly resolve: (intake: Intake) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Inserts at work side by side: one keeps the database busy while the next is being collected. */
+const PARALLEL_INSERTS = 2;
+
+/**
+ * Requests that arrive together are stored together: one statement and one commit for all that came in while the last
+ * insert was under way. A lone request waits for nobody.
+ */
+@Injectable()
+export class IntakeBatcher {
+  private queue: Waiting[] = [];
+  private inserting = 0;
+  private scheduled = false;
+
+  constructor(
+    private readonly repository: ManagedTxRepository,
+    private readonly config: IntakeConfig,
+  ) {}
+
+  /** @throws Unavailable `intake_full` when more than `intake.maxQueued` requests wait in this process; nothing is stored */
+  submit(tx: NewTx): Promise<Intake> {
+    if (this.queue.length >= this.config.maxQueued) {
+      return Promise.reject(
+        new Unavailable(
+          'intake_full',
+          'too many requests are waiting to be stored',
+          'try again later, with the same requestId',
+        ),
+      );
+    }
+    return new Promise((resolve, reject) => {
+      this.queue.push({ tx, resolve, reject });
+      this.schedule();
+    });
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.queue.length === 0 || this.inserting >= PARALLEL_INSERTS) return;
+    this.scheduled = true;
+    // After the I/O of this turn of the event loop, so that requests read together go together.
+    setImmediate(() => {
+      this.scheduled = false;
+      const batch = this.queue.splice(0, this.config.batchSize);
+      void this.insert(batch);
+      this.schedule();
+    });
+  }
+
+  private async insert(batch: readonly Waiting[]): Promise<void> {
+    this.inserting += 1;
+    try {
+      await this.insertOrSplit(batch);
+    } finally {
+      this.inserting -= 1;
+      this.schedule();
+    }
+  }
+
+  /** One poisonous request must not fail its neighbours: a refused batch is retried in halves. */
+  private async insertOrSplit(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const results = await this.repository.insertPending(batch.map(({ tx }) => tx));
+      batch.forEach((waiting, index) => {
+        const result = results[index];
+        if (result) waiting.resolve(result);
+        else
+          waiting.reject(
+            new Unavailable(
+              'intake_incomplete',
+              'the database did not answer for this request',
+              'send it again with the same requestId',
+            ),
+          );
+      });
+    } catch (error) {
+      if (batch.length === 1 || error instanceof Unavailable) {
+        for (const waiting of batch) waiting.reject(error);
+        return;
+      }
+      const middle = Math.ceil(batch.length / 2);
+      await this.insertOrSplit(batch.slice(0, middle));
+      await this.insertOrSplit(batch.slice(middle));
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import type { Lease } from '../../signers/index.js';
+
+interface Remembered {
+  readonly token: bigint;
+  recovered: boolean;
+  alignedAtMs: number | null;
+  /** When to look for holes again; null when there are none. */
+  holesDueAtMs: number | null;
+}
+
+/** A hole is filled once, and then waited for: asking more often than blocks come is of no use. */
+const HOLES_INTERVAL_MS = 1_000;
+
+/**
+ * What a lane knows without asking the database. It belongs to one fencing token: with another token, or after any failure
+ * in the middle of a step, it is forgotten, and the lane starts from what is written.
+ */
+@Injectable()
+export class LaneMemory {
+  private readonly lanes = new Map<string, Remembered>();
+
+  constructor(private readonly clock: Clock) {}
+
+  needsRecovery(lease: Lease): boolean {
+    return !this.of(lease).recovered;
+  }
+
+  recovered(leases: readonly Lease[]): void {
+    for (const lease of leases) this.of(lease).recovered = true;
+  }
+
+  /** @param maxAgeMs `nonce.nonceStateTimeout` */
+  needsAlignment(lease: Lease, maxAgeMs: number): boolean {
+    const { alignedAtMs } = this.of(lease);
+    return alignedAtMs === null || this.clock.monotonicMs() - alignedAtMs > maxAgeMs;
+  }
+
+  aligned(leases: readonly Lease[]): void {
+    for (const lease of leases) this.of(lease).alignedAtMs = this.clock.monotonicMs();
+  }
+
+  /** A nonce error of a node: ask the chain again before the next allocation. */
+  distrustNonce(signer: SignerId): void {
+    const lane = this.lanes.get(signerKey(signer));
+    if (lane) lane.alignedAtMs = null;
+  }
+
+  /** A slot was released: something may have to fill it. */
+  holeOpened(signer: SignerId): void {
+    const lane = this.lanes.get(signerKey(signer));
+    if (lane) lane.holesDueAtMs = this.clock.monotonicMs();
+  }
+
+  mayHaveHoles(lease: Lease): boolean {
+    const { holesDueAtMs } = this.of(lease);
+    return holesDueAtMs !== null && this.clock.monotonicMs() >= holesDueAtMs;
+  }
+
+  holesTended(leases: readonly Lease[], stillOpen: ReadonlySet<string>): void {
+    for (const lease of leases) {
+      this.of(lease).holesDueAtMs = stillOpen.has(signerKey(lease.signer))
+        ? this.clock.monotonicMs() + HOLES_INTERVAL_MS
+        : null;
+    }
+  }
+
+  forget(signers: readonly SignerId[]): void {
+    for (const signer of signers) this.lanes.delete(signerKey(signer));
+  }
+
+  private of(lease: Lease): Remembered {
+    const key = signerKey(lease.signer);
+    const known = this.lanes.get(key);
+    if (known?.token === lease.token) return known;
+    const fresh = { token: lease.token, recovered: false, alignedAtMs: null, holesDueAtMs: 0 };
+    this.lanes.set(key, fresh);
+    return fresh;
+  }
+}

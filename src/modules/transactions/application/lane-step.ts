@@ -1,0 +1,111 @@
+import { Injectable } from '@nestjs/common';
+import { ExecutionConfig, NonceConfig } from '../../../config/lockstep-config.js';
+import { Unavailable } from '../../../kernel/errors.js';
+import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { type ChainConnector, Chains } from '../../chain/index.js';
+import { type Lease, LeaseLost, LeaseManager, type SlotRef } from '../../signers/index.js';
+import { AllocateNonces } from './allocate-nonces.js';
+import { BroadcastAttempts } from './broadcast-attempts.js';
+import { LaneMemory } from './lane-memory.js';
+import { PreparePending, type ReadyTx } from './prepare-pending.js';
+import { RecoverLane } from './recover-lane.js';
+import { SignAttempts } from './sign-attempts.js';
+import { TendFills } from './tend-fills.js';
+
+/**
+ * One step of the lanes of some signers of one chain: recover, allocate, sign, persist, broadcast, record (design,
+ * section 6). Signers that share a step share its transactions and round trips. Must never run twice at once for a signer.
+ */
+@Injectable()
+export class LaneStep {
+  constructor(
+    private readonly chains: Chains,
+    private readonly leases: LeaseManager,
+    private readonly memory: LaneMemory,
+    private readonly recover: RecoverLane,
+    private readonly fills: TendFills,
+    private readonly prepare: PreparePending,
+    private readonly allocate: AllocateNonces,
+    private readonly sign: SignAttempts,
+    private readonly broadcast: BroadcastAttempts,
+    private readonly config: ExecutionConfig,
+    private readonly nonces: NonceConfig,
+  ) {}
+
+  /** @returns the signers that had more waiting than fitted in this step */
+  async execute(chainId: number, signers: readonly SignerId[]): Promise<SignerId[]> {
+    const leases = await this.leases.acquireOrRenew(signers);
+    if (leases.length === 0) return [];
+    try {
+      return await this.advance(this.chains.get(chainId), leases);
+    } catch (error) {
+      // Whatever was half done is written, or was not done: the next step starts from the database.
+      this.memory.forget(signers);
+      if (!(error instanceof LeaseLost)) throw error;
+      this.leases.lost(error);
+      const lost = new Set(error.leases.map(({ signer }) => signerKey(signer)));
+      return signers.filter((signer) => !lost.has(signerKey(signer)));
+    }
+  }
+
+  private async advance(chain: ChainConnector, leases: readonly Lease[]): Promise<SignerId[]> {
+    const taken = leases.filter((lease) => this.memory.needsRecovery(lease));
+    if (taken.length > 0) await this.recover.execute(chain, taken);
+    this.memory.recovered(taken);
+
+    const ready = await this.prepare.execute(chain, leases);
+    if (ready.length > 0) await this.sendOrSplit(chain, leases, ready);
+    await this.fills.execute(chain, leases);
+    return signersWithFullBatch(ready, this.config.batchSize);
+  }
+
+  /** One poisonous transaction must not fail its neighbours: a batch that fails is retried in halves, down to the one. */
+  private async sendOrSplit(chain: ChainConnector, leases: readonly Lease[], ready: readonly ReadyTx[]): Promise<void> {
+    try {
+      await this.send(chain, leases, ready);
+    } catch (error) {
+      if (error instanceof Unavailable) throw error;
+      // Some of them may have got their nonces before it went wrong; the next step finishes those.
+      this.memory.forget(ready.map(({ tx }) => tx.signer));
+      if (ready.length === 1) return this.prepare.quarantine(leases, ready, error);
+      const middle = Math.ceil(ready.length / 2);
+      await this.sendOrSplit(chain, leases, ready.slice(0, middle));
+      await this.sendOrSplit(chain, leases, ready.slice(middle));
+    }
+  }
+
+  private async send(chain: ChainConnector, leases: readonly Lease[], ready: readonly ReadyTx[]): Promise<void> {
+    // Asked before the nonces are taken: without fees nothing could be signed.
+    const quote = await chain.feeQuote();
+    const unaligned = leases.filter((lease) => this.memory.needsAlignment(lease, this.nonces.nonceStateTimeout));
+    const chainNonces = await this.askChain(chain, unaligned);
+    const allocated = await this.allocate.execute(leases, ready, chainNonces);
+    this.memory.aligned(unaligned);
+    const signed = await this.sign.execute(chain, quote, leases, allocated);
+    await this.broadcast.execute(chain, leases, signed);
+  }
+
+  private async askChain(chain: ChainConnector, leases: readonly Lease[]): Promise<SlotRef[]> {
+    const { enabled, mode } = this.nonces.chainQuery;
+    if (leases.length === 0) return [];
+    if (!enabled) return leases.map(({ signer }) => ({ signer, nonce: 0n }));
+    const counts = await chain.transactionCounts(
+      leases.map(({ signer }) => signer.address),
+      mode,
+    );
+    return leases.flatMap(({ signer }, index) => {
+      const nonce = counts[index];
+      return nonce === undefined ? [] : [{ signer, nonce }];
+    });
+  }
+}
+
+function signersWithFullBatch(ready: readonly ReadyTx[], batchSize: number): SignerId[] {
+  const counts = new Map<string, { signer: SignerId; count: number }>();
+  for (const { tx } of ready) {
+    const entry = counts.get(signerKey(tx.signer)) ?? { signer: tx.signer, count: 0 };
+    entry.count += 1;
+    counts.set(signerKey(tx.signer), entry);
+  }
+  return [...counts.values()].filter(({ count }) => count >= batchSize).map(({ signer }) => signer);
+}

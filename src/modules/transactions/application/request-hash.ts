@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import { type Hash, parseHash } from '../../../kernel/hex.js';
+import { canonicalJson } from '../../../kernel/json.js';
+import type { TxRequest } from '../domain/tx-request.js';
+
+/** Two spellings of one request (mixed case, `0x10` for `16`, other key order) have one hash; any other difference shows. */
+export function hashRequest(request: Omit<TxRequest, 'requestHash'>): Hash {
+  const { signer, requestId, payload, fees, speed, priority, expiresAt, metadata } = request;
+  const text = canonicalJson({
+    chainId: signer.chainId,
+    signer: signer.address,
+    requestId,
+    to: payload.to,
+    value: payload.value.toString(),
+    data: payload.data,
+    gasLimit: payload.gasLimit?.toString() ?? null,
+    accessList: payload.accessList.map(({ address, storageKeys }) => ({ address, storageKeys })),
+    maxFeePerGas: fees.maxFeePerGas?.toString() ?? null,
+    maxPriorityFeePerGas: fees.maxPriorityFeePerGas?.toString() ?? null,
+    speed,
+    priority,
+    expiresAt: expiresAt?.toISOString() ?? null,
+    metadata,
+  });
+  return parseHash(`0x${createHash('sha256').update(text).digest('hex')}`);
+}

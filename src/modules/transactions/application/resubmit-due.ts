@@ -1,0 +1,50 @@
+import { Injectable } from '@nestjs/common';
+import { ExecutionConfig } from '../../../config/lockstep-config.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
+import { Chains } from '../../chain/index.js';
+import { LeaseManager } from '../../signers/index.js';
+import { AttemptRepository } from '../domain/attempt.repository.js';
+import { ManagedTxRepository } from '../domain/managed-tx.repository.js';
+import type { ManagedTx } from '../domain/managed-tx.js';
+import { BroadcastAttempts, type Sending } from './broadcast-attempts.js';
+import { LeasedWork } from './leased-work.js';
+import { TxMetrics } from './tx-metrics.js';
+
+/** Sends the same bytes again for what was not mined within `resubmit.interval`: pools forget, nodes restart empty. */
+@Injectable()
+export class ResubmitDue {
+  constructor(
+    private readonly chains: Chains,
+    private readonly leases: LeaseManager,
+    private readonly work: LeasedWork,
+    private readonly repository: ManagedTxRepository,
+    private readonly attempts: AttemptRepository,
+    private readonly broadcast: BroadcastAttempts,
+    private readonly config: ExecutionConfig,
+    private readonly metrics: TxMetrics,
+  ) {}
+
+  async execute(chainId: ChainId): Promise<void> {
+    const signers = this.leases.heldOn(chainId).map((lease) => lease.signer);
+    if (signers.length === 0) return;
+    const due = await this.repository.dueForResubmit(chainId, signers, this.config.batchSize);
+    await this.work.run(chainId, due, async (leases, share) => {
+      // Read again: the signer's worker may have moved them since.
+      const txs = await this.repository.byIds(share.map((tx) => tx.id));
+      const sendings = await this.latestAttempts(
+        txs.filter((tx) => tx.state === 'IN_MEMPOOL' || tx.state === 'ALLOCATED'),
+      );
+      await this.broadcast.execute(this.chains.get(chainId), leases, sendings);
+      this.metrics.resubmitted('same_bytes', sendings.length);
+    });
+  }
+
+  private async latestAttempts(txs: readonly ManagedTx[]): Promise<Sending[]> {
+    const attempts = await this.attempts.ofSlots(txs.map((tx) => ({ signer: tx.signer, nonce: tx.nonce })));
+    const latest = new Map(attempts.map((attempt) => [attempt.txId, attempt]));
+    return txs.flatMap((tx) => {
+      const attempt = latest.get(tx.id);
+      return attempt ? [{ tx, attempt }] : [];
+    });
+  }
+}

@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import { ChainFeeCaps } from './chain-fee-caps.js';
+import { messageOf } from '../../../kernel/errors.js';
+import { Log } from '../../../platform/logging/log.js';
+import type { ChainConnector, FeeQuote } from '../../chain/index.js';
+import { FencedUnitOfWork, type Lease, NonceLedger } from '../../signers/index.js';
+import type { Attempt } from '../domain/attempt.js';
+import { AttemptRepository } from '../domain/attempt.repository.js';
+import { initialFees } from '../domain/fee-policy.js';
+import { ManagedTx } from '../domain/managed-tx.js';
+import { ManagedTxRepository, type RequestedTx } from '../domain/managed-tx.repository.js';
+import { type AttemptDraft, AttemptSigner } from './attempt-signer.js';
+import { leasesFor } from './leases-for.js';
+import { TxMetrics } from './tx-metrics.js';
+
+export interface SignedTx {
+  readonly tx: ManagedTx;
+  readonly attempt: Attempt;
+}
+
+type Signing =
+  { readonly item: RequestedTx; readonly attempt: Attempt } | { readonly item: RequestedTx; readonly error: string };
+
+/** Signs outside any transaction and commits the bytes; nothing may be sent that is not returned from here (I5). */
+@Injectable()
+export class SignAttempts {
+  constructor(
+    private readonly signer: AttemptSigner,
+    private readonly unitOfWork: FencedUnitOfWork,
+    private readonly attempts: AttemptRepository,
+    private readonly repository: ManagedTxRepository,
+    private readonly ledger: NonceLedger,
+    private readonly caps: ChainFeeCaps,
+    private readonly metrics: TxMetrics,
+    private readonly log: Log,
+  ) {}
+
+  /** @param allocated txs that hold a slot and have no attempt yet */
+  async execute(
+    chain: ChainConnector,
+    quote: FeeQuote,
+    leases: readonly Lease[],
+    allocated: readonly RequestedTx[],
+  ): Promise<SignedTx[]> {
+    if (allocated.length === 0) return [];
+    const cap = this.caps.of(chain.chainId);
+    const signings = await this.sign(allocated, (item) => draftOf(item, quote, cap));
+    return this.persist(leases, signings);
+  }
+
+  private async sign(items: readonly RequestedTx[], draft: (item: RequestedTx) => AttemptDraft): Promise<Signing[]> {
+    try {
+      const attempts = await this.signer.sign(items.map(draft));
+      return items.flatMap((item, index) => {
+        const attempt = attempts[index];
+        return attempt ? [{ item, attempt }] : [];
+      });
+    } catch (error) {
+      const [only] = items;
+      // One that cannot be encoded must not stop its neighbours.
+      if (items.length > 1) return (await Promise.all(items.map((item) => this.sign([item], draft)))).flat();
+      return only ? [{ item: only, error: messageOf(error) }] : [];
+    }
+  }
+
+  private async persist(leases: readonly Lease[], signings: readonly Signing[]): Promise<SignedTx[]> {
+    const covered = leasesFor(
+      leases,
+      signings.map(({ item }) => item.tx.signer),
+    );
+    const signed = await this.unitOfWork.run(covered, 'sign', async (fence) => {
+      const copies = signings.map((signing) => ({ ...signing, tx: ManagedTx.rehydrate(signing.item.tx.progress) }));
+      for (const copy of copies) {
+        if ('attempt' in copy) copy.tx.signed(copy.attempt.txHash, copy.attempt.fees);
+        else copy.tx.failed(`cannot be signed: ${copy.error}`);
+      }
+      await this.attempts.insert(
+        fence,
+        copies.flatMap((copy) => ('attempt' in copy ? [copy.attempt] : [])),
+      );
+      // Never signed, so nothing can be out: the slot is free again.
+      await this.ledger.release(
+        fence,
+        copies.flatMap((copy) => ('error' in copy ? [{ signer: copy.tx.signer, nonce: copy.tx.nonce }] : [])),
+      );
+      await this.repository.save(
+        fence,
+        copies.map(({ tx }) => tx),
+      );
+      return copies;
+    });
+    const failed = signed.flatMap((copy) => ('error' in copy ? [copy.tx] : []));
+    this.metrics.entered(failed);
+    for (const tx of failed)
+      this.log.error('transaction cannot be signed', { txId: tx.id, error: tx.progress.failureReason });
+    return signed.flatMap((copy) => ('attempt' in copy ? [{ tx: copy.tx, attempt: copy.attempt }] : []));
+  }
+}
+
+function draftOf({ tx, request }: RequestedTx, quote: FeeQuote, cap: bigint | null): AttemptDraft {
+  const { to, value, data, accessList } = request.payload;
+  const { gasLimit } = tx.progress;
+  return {
+    signer: tx.signer,
+    nonce: tx.nonce,
+    kind: 'payload',
+    txId: tx.id,
+    to,
+    value,
+    data,
+    accessList,
+    // The CHECK of the table and `allocated()` see to it that there is one.
+    gasLimit: gasLimit ?? 0n,
+    fees: initialFees(request, quote, cap),
+  };
+}

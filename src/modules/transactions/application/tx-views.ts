@@ -1,0 +1,79 @@
+import type { AttemptKind, AttemptStatus } from '../domain/attempt.js';
+import type { TxState, TxSubState } from '../domain/tx-state-machine.js';
+
+/** A managed tx as the API shows it. Wei and gas are decimal strings; times ISO 8601. */
+export interface TxView {
+  readonly txId: string;
+  readonly chainId: number;
+  readonly signer: string;
+  readonly requestId: string;
+  readonly state: TxState;
+  readonly subState: TxSubState | null;
+  readonly nonce: number | string | null;
+  readonly txHash: string | null;
+  readonly payload: {
+    readonly to: string | null;
+    readonly value: string;
+    readonly data: string;
+    readonly gasLimit: string | null;
+  };
+  readonly speed: string;
+  readonly priority: number;
+  readonly expiresAt: string | null;
+  readonly metadata: Record<string, unknown> | null;
+  /** Gas of the attempts: the client's, or estimated. */
+  readonly gasLimit: string | null;
+  readonly receipt: ReceiptView | null;
+  readonly failureReason: string | null;
+  readonly lastSubmitAt: string | null;
+  readonly nextResubmitAt: string | null;
+  readonly confirmedAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface ReceiptView {
+  readonly txHash: string;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  readonly transactionIndex: number;
+  readonly status: 'success' | 'reverted';
+  readonly gasUsed: string;
+  readonly effectiveGasPrice: string;
+  readonly contractAddress: string | null;
+}
+
+export interface AttemptView {
+  readonly txHash: string;
+  readonly nonce: number | string;
+  readonly kind: AttemptKind;
+  readonly status: AttemptStatus;
+  readonly gasLimit: string;
+  readonly maxFeePerGas: string;
+  readonly maxPriorityFeePerGas: string;
+  readonly errorClass: string | null;
+  readonly lastError: string | null;
+  readonly createdAt: string;
+  readonly lastSentAt: string | null;
+}
+
+export interface TxFilter {
+  readonly chainId?: number;
+  readonly signer?: string;
+  readonly state?: TxState;
+  /** Only txs older than this id. */
+  readonly before?: string;
+  readonly limit: number;
+}
+
+/** Reads for the API. None needs a lease. */
+export abstract class TxQueries {
+  abstract find(txId: string): Promise<TxView | null>;
+  abstract findByRequest(chainId: number, signer: string, requestId: string): Promise<TxView | null>;
+  /** Newest first. */
+  abstract list(filter: TxFilter): Promise<TxView[]>;
+  /** Oldest first. */
+  abstract attempts(txId: string): Promise<AttemptView[]>;
+  /** State of each known id. */
+  abstract states(txIds: readonly string[]): Promise<ReadonlyMap<string, TxState>>;
+}

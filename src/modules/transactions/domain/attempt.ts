@@ -1,0 +1,47 @@
+import type { BroadcastOutcome, NodeErrorClass } from '../../chain/index.js';
+import type { Hash, Hex } from '../../../kernel/hex.js';
+import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
+
+export type AttemptKind = 'payload' | 'cancel' | 'fill';
+export type AttemptStatus = 'SIGNED' | 'ACCEPTED' | 'REJECTED' | 'UNKNOWN' | 'MINED' | 'LOST';
+
+/** EIP-1559 fees, wei per gas. */
+export interface AttemptFees {
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+
+/** One signed transaction for a slot. Its bytes never change. */
+export interface Attempt {
+  readonly signer: SignerId;
+  readonly nonce: Nonce;
+  readonly txHash: Hash;
+  readonly raw: Hex;
+  readonly kind: AttemptKind;
+  /** null for a fill. */
+  readonly txId: string | null;
+  readonly gasLimit: bigint;
+  readonly fees: AttemptFees;
+  readonly status: AttemptStatus;
+}
+
+/** What a send taught us about an attempt. */
+export interface AttemptOutcome {
+  readonly attempt: Attempt;
+  readonly status: 'ACCEPTED' | 'REJECTED' | 'UNKNOWN';
+  readonly errorClass: NodeErrorClass | null;
+  readonly error: string | null;
+}
+
+/**
+ * An attempt that may be out stays that way whatever a later send answers: a refusal of the second send says nothing
+ * about the first (I6).
+ */
+export function outcomeOf(attempt: Attempt, outcome: BroadcastOutcome): AttemptOutcome {
+  if (outcome.kind === 'accepted')
+    return { attempt, status: 'ACCEPTED', errorClass: outcome.errorClass ?? null, error: null };
+  const { errorClass, message } = outcome;
+  if (attempt.status === 'ACCEPTED') return { attempt, status: 'ACCEPTED', errorClass, error: message };
+  const mayBeOut = attempt.status === 'UNKNOWN' || outcome.kind === 'unknown';
+  return { attempt, status: mayBeOut ? 'UNKNOWN' : 'REJECTED', errorClass, error: message };
+}

@@ -1,0 +1,86 @@
+import type { Hash } from '../../../kernel/hex.js';
+import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
+import type { Fence } from '../../signers/index.js';
+import type { ManagedTx } from './managed-tx.js';
+import type { TxState } from './tx-state-machine.js';
+import type { TxRequest } from './tx-request.js';
+
+export interface NewTx {
+  readonly txId: string;
+  readonly request: TxRequest;
+}
+
+/** What exists under a `(signer, requestId)`. */
+export interface AcceptedTx {
+  readonly txId: string;
+  readonly state: TxState;
+  readonly nonce: bigint | null;
+  readonly txHash: Hash | null;
+  readonly requestHash: Hash;
+}
+
+/** What became of one request of an intake batch. */
+export type Intake =
+  | { readonly kind: 'created'; readonly txId: string }
+  /** The key was used before; whether for the same request is for the caller to compare. */
+  | { readonly kind: 'exists'; readonly tx: AcceptedTx }
+  | { readonly kind: 'unknown_signer' };
+
+/** A tx with what the client asked for: all that is needed to sign it. */
+export interface RequestedTx {
+  readonly tx: ManagedTx;
+  readonly request: TxRequest;
+}
+
+export interface PendingTx extends RequestedTx {
+  /** By the database clock. */
+  readonly expired: boolean;
+}
+
+/** Managed txs. Reads and intake need no lease; everything that moves a tx forward needs the fence. */
+export abstract class ManagedTxRepository {
+  /** All in one statement and one commit; answers in the order given. */
+  abstract insertPending(txs: readonly NewTx[]): Promise<Intake[]>;
+
+  /**
+   * The next waiting txs of each signer, by priority then age, no more than fit below `maxInFlight` unmined ones and no
+   * more than `batchSize` per signer. Txs that wait for a retry are left out until it is due.
+   */
+  abstract nextPending(
+    signers: readonly SignerId[],
+    limits: { readonly maxInFlight: number; readonly batchSize: number },
+  ): Promise<PendingTx[]>;
+  /** Of these, the ones that are still PENDING and nobody else is changing; locked until the end of the transaction. */
+  abstract lockPending(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Every ALLOCATED tx of the signers, in nonce order. */
+  abstract allocated(signers: readonly SignerId[]): Promise<RequestedTx[]>;
+  /** Txs without a receipt whose resubmit timer has run out, oldest first. */
+  abstract dueForResubmit(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]>;
+  /** Txs in the mempool whose receipt was not asked for too long, oldest first. */
+  abstract dueForReceiptCheck(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]>;
+  /** MINED txs of the signers in blocks up to a number, lowest block first. */
+  abstract minedUpTo(
+    chainId: ChainId,
+    signers: readonly SignerId[],
+    blockNumber: number,
+    limit: number,
+  ): Promise<ManagedTx[]>;
+  /** MINED txs of the signers in these blocks. */
+  abstract minedIn(chainId: ChainId, signers: readonly SignerId[], blockHashes: readonly Hash[]): Promise<ManagedTx[]>;
+  abstract byIds(txIds: readonly string[]): Promise<ManagedTx[]>;
+  /** Signers that have anything to do: unfinished txs, or a hole that is being filled. Costs one index probe per such signer. */
+  abstract signersWithWork(chainId: ChainId): Promise<SignerWork[]>;
+
+  /** After a change of owner nobody knows what was mined meanwhile: makes every receipt check of the signers due. */
+  abstract askReceiptsNow(fence: Fence, signers: readonly SignerId[]): Promise<void>;
+  /**
+   * Writes state, timers and events in one go.
+   * @throws Conflict `stale_copy` when one of them was changed since it was read; then none is written
+   */
+  abstract save(fence: Fence, txs: readonly ManagedTx[]): Promise<void>;
+}
+
+export interface SignerWork {
+  readonly signer: SignerId;
+  readonly hasPending: boolean;
+}

@@ -1,0 +1,252 @@
+import type { Receipt } from '../../chain/index.js';
+import type { EventReason, TxEvent } from '../../events/index.js';
+import { Conflict, InvariantViolation } from '../../../kernel/errors.js';
+import type { Hash } from '../../../kernel/hex.js';
+import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
+import { canTransition, type TxState, type TxSubState } from './tx-state-machine.js';
+
+/** A timer of a tx: set to so many milliseconds from now by the database clock, cleared, or left as it is. */
+export type Timer = { readonly inMs: number } | 'clear' | 'keep';
+
+/** What happens next after a send. */
+export interface SubmitTimers {
+  readonly resubmit: Timer;
+  readonly receiptCheck: Timer;
+}
+
+/** Everything about a managed tx that changes. */
+export interface TxProgress {
+  readonly txId: string;
+  readonly signer: SignerId;
+  readonly state: TxState;
+  readonly subState: TxSubState | null;
+  readonly nonce: Nonce | null;
+  /** Gas of the attempts; resolved before a nonce is taken. */
+  readonly gasLimit: bigint | null;
+  /** The current attempt, or the one that was mined. */
+  readonly txHash: Hash | null;
+  readonly receipt: Receipt | null;
+  readonly failureReason: string | null;
+  /** Grows with every save; a save of an outdated copy is refused. */
+  readonly version: number;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type EventDetail = Pick<TxEvent, 'txHash' | 'block' | 'error' | 'detail'>;
+
+/**
+ * One client request and its whole life after intake. The only place that changes `state`; every change leaves an event,
+ * which the repository writes in the same commit.
+ */
+export class ManagedTx {
+  private readonly data: Mutable<TxProgress>;
+  private readonly events: TxEvent[] = [];
+  private resubmitTimer: Timer = 'keep';
+  private receiptTimer: Timer = 'keep';
+  private wasSubmitted = false;
+  private entered: TxState | null = null;
+
+  private constructor(progress: TxProgress) {
+    this.data = { ...progress };
+  }
+
+  static rehydrate(progress: TxProgress): ManagedTx {
+    return new ManagedTx(progress);
+  }
+
+  get progress(): TxProgress {
+    return this.data;
+  }
+
+  get id(): string {
+    return this.data.txId;
+  }
+
+  get signer(): SignerId {
+    return this.data.signer;
+  }
+
+  get state(): TxState {
+    return this.data.state;
+  }
+
+  get timers(): SubmitTimers {
+    return { resubmit: this.resubmitTimer, receiptCheck: this.receiptTimer };
+  }
+
+  /** The state this copy moved to; null when only details changed. */
+  get enteredState(): TxState | null {
+    return this.entered;
+  }
+
+  get submitted(): boolean {
+    return this.wasSubmitted;
+  }
+
+  /** @throws InvariantViolation before it is allocated */
+  get nonce(): Nonce {
+    if (this.data.nonce === null)
+      throw new InvariantViolation('a transaction without a nonce was asked for it', { txId: this.id });
+    return this.data.nonce;
+  }
+
+  pendingEvents(): readonly TxEvent[] {
+    return this.events;
+  }
+
+  /** The repository has written everything; the copy may be used and saved again. */
+  saved(): void {
+    this.data.version += 1;
+    this.events.length = 0;
+    this.resubmitTimer = 'keep';
+    this.receiptTimer = 'keep';
+    this.wasSubmitted = false;
+  }
+
+  allocated(nonce: Nonce, gasLimit: bigint): void {
+    this.data.nonce = nonce;
+    this.data.gasLimit = gasLimit;
+    this.data.subState = null;
+    this.resubmitTimer = 'clear';
+    this.transition('ALLOCATED', 'nonce_reserved', {
+      detail: { nonce: nonce.toString(), gasLimit: gasLimit.toString() },
+    });
+  }
+
+  /** Waits without a nonce, and is looked at again after a while. */
+  postponed(subState: TxSubState | null, retryInMs: number, error: string): void {
+    this.expectState('PENDING', 'ALLOCATED');
+    const changed = this.data.subState !== subState;
+    this.data.subState = subState;
+    this.resubmitTimer = { inMs: retryInMs };
+    if (changed) this.record('updated', { error, detail: { subState } });
+  }
+
+  signed(txHash: Hash, fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }): void {
+    this.expectState('ALLOCATED');
+    this.data.txHash = txHash;
+    const { maxFeePerGas, maxPriorityFeePerGas } = fees;
+    this.record('signed', {
+      txHash,
+      detail: { maxFeePerGas: maxFeePerGas.toString(), maxPriorityFeePerGas: maxPriorityFeePerGas.toString() },
+    });
+  }
+
+  /** An attempt was accepted by a node, or may have been (I6). */
+  sent(attempt: Hash, subState: TxSubState | null, timers: SubmitTimers, error: string | null): void {
+    this.expectState('ALLOCATED');
+    this.setTimers(timers);
+    this.data.subState = subState;
+    this.transition('IN_MEMPOOL', 'sent', { txHash: attempt, error });
+  }
+
+  /** The same bytes went out again. */
+  resubmitted(attempt: Hash, subState: TxSubState | null, timers: SubmitTimers, error: string | null): void {
+    this.expectState('IN_MEMPOOL');
+    this.setTimers(timers);
+    this.data.subState = subState;
+    this.record('resubmitted', { txHash: attempt, error });
+  }
+
+  /** No attempt of ours has a receipt yet; ask again later. */
+  receiptMissing(askAgainInMs: number): void {
+    this.receiptTimer = { inMs: askAgainInMs };
+  }
+
+  mined(receipt: Receipt): void {
+    this.data.receipt = receipt;
+    this.data.txHash = receipt.txHash;
+    this.data.subState = null;
+    this.resubmitTimer = 'clear';
+    this.receiptTimer = 'clear';
+    const block = { number: receipt.blockNumber, hash: receipt.blockHash };
+    this.transition('MINED', 'mined', {
+      txHash: receipt.txHash,
+      block,
+      detail: { status: receipt.status, gasUsed: receipt.gasUsed.toString() },
+    });
+  }
+
+  /** Its block is deep enough: success is CONFIRMED, a revert is FAILED (I9). */
+  settled(revertReason: string): void {
+    const { receipt } = this.data;
+    if (!receipt) throw new InvariantViolation('a transaction without a receipt was settled', { txId: this.id });
+    const block = { number: receipt.blockNumber, hash: receipt.blockHash };
+    if (receipt.status === 'success') {
+      this.transition('CONFIRMED', 'confirmed', { txHash: receipt.txHash, block });
+    } else {
+      this.data.failureReason = revertReason;
+      this.transition('FAILED', 'failed', { txHash: receipt.txHash, block, error: revertReason });
+    }
+  }
+
+  /** Its block is no longer on the chain; the same bytes are sent again. */
+  reorged(): void {
+    const { receipt } = this.data;
+    const block = receipt && { number: receipt.blockNumber, hash: receipt.blockHash };
+    this.transition('IN_MEMPOOL', 'reorg_detected', { txHash: this.data.txHash, block });
+    this.data.receipt = null;
+    this.data.failureReason = null;
+    this.data.subState = 'REORG_DETECTED';
+    this.resubmitTimer = { inMs: 0 };
+    this.receiptTimer = { inMs: 0 };
+  }
+
+  /** Refused for good. The caller frees the slot, if there was one, and only with proof that nothing is out. */
+  failed(reason: string): void {
+    this.expectState('PENDING', 'ALLOCATED', 'IN_MEMPOOL');
+    this.data.failureReason = reason;
+    this.endUnsent('FAILED', 'failed', reason);
+  }
+
+  /** Its `expiresAt` passed before it was sent. */
+  expired(): void {
+    this.expectState('PENDING');
+    this.endUnsent('DROPPED', 'dropped', 'expired before it was sent');
+  }
+
+  private endUnsent(state: TxState, reason: EventReason, error: string): void {
+    this.data.subState = null;
+    this.resubmitTimer = 'clear';
+    this.receiptTimer = 'clear';
+    this.transition(state, reason, { txHash: this.data.txHash, error });
+  }
+
+  private setTimers(timers: SubmitTimers): void {
+    this.resubmitTimer = timers.resubmit;
+    this.receiptTimer = timers.receiptCheck;
+    this.wasSubmitted = true;
+  }
+
+  /** The only line that writes `state`. */
+  private transition(to: TxState, reason: EventReason, detail: EventDetail): void {
+    const from = this.data.state;
+    if (!canTransition(from, to, this.data.receipt !== null)) {
+      throw new Conflict(
+        'illegal_transition',
+        `a transaction that is ${from} cannot become ${to}`,
+        'read its present state',
+        { txId: this.id, state: from },
+      );
+    }
+    this.data.state = to;
+    this.entered = to;
+    this.events.push({ signer: this.signer, txId: this.id, reason, from, to, ...detail });
+  }
+
+  private record(reason: EventReason, detail: EventDetail): void {
+    const { state } = this.data;
+    this.events.push({ signer: this.signer, txId: this.id, reason, from: state, to: state, ...detail });
+  }
+
+  private expectState(...states: readonly TxState[]): void {
+    if (!states.includes(this.state)) {
+      throw new Conflict(
+        'illegal_transition',
+        `not possible for a transaction that is ${this.state}`,
+        'read its present state',
+        { txId: this.id, state: this.state },
+      );
+    }
+  }
+}

@@ -1,0 +1,8 @@
+export { Doorbell } from './application/doorbell.js';
+export { LeasedWork } from './application/leased-work.js';
+export { TxMetrics } from './application/tx-metrics.js';
+export type { Attempt } from './domain/attempt.js';
+export { AttemptRepository } from './domain/attempt.repository.js';
+export { ManagedTx } from './domain/managed-tx.js';
+export { ManagedTxRepository } from './domain/managed-tx.repository.js';
+export { TRANSITIONS, TX_STATES, type TxState } from './domain/tx-state-machine.js';

@@ -1,0 +1,142 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsISO8601,
+  IsObject,
+  IsOptional,
+  IsString,
+  Length,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
+import { IsAddressText, IsHexBytes, IsQuantity } from '../../../../platform/http/validators.js';
+import { SPEEDS, type Speed } from '../../../chain/index.js';
+
+/** EIP-3860 limits init code to 49,152 bytes and nodes refuse transactions over 128 KiB. */
+const MAX_DATA_BYTES = 128 * 1024;
+const EXAMPLE_SIGNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
+const EXAMPLE_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+
+export class AccessListEntryDto {
+  @ApiProperty({ example: EXAMPLE_TO })
+  @IsAddressText()
+  address!: string;
+
+  @ApiProperty({ type: [String], example: [`0x${'0'.repeat(64)}`] })
+  @IsArray()
+  @ArrayMaxSize(1000)
+  @IsHexBytes({ maxBytes: 32 }, { each: true })
+  storageKeys!: string[];
+}
+
+export class PayloadDto {
+  @ApiPropertyOptional({ description: 'Receiver; left out to create a contract', example: EXAMPLE_TO })
+  @IsOptional()
+  @IsAddressText()
+  to?: string;
+
+  @ApiPropertyOptional({ description: 'Wei, as a decimal string', example: '1000000000000000', default: '0' })
+  @IsOptional()
+  @IsQuantity()
+  value?: string | number;
+
+  @ApiPropertyOptional({ description: 'Call data, or init code', example: '0x', default: '0x' })
+  @IsOptional()
+  @IsHexBytes({ maxBytes: MAX_DATA_BYTES })
+  data?: string;
+
+  @ApiPropertyOptional({ description: 'Gas; left out to have it estimated', example: '21000' })
+  @IsOptional()
+  @IsQuantity()
+  gasLimit?: string | number;
+
+  @ApiPropertyOptional({ type: [AccessListEntryDto], description: 'EIP-2930' })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(1000)
+  @ValidateNested({ each: true })
+  @Type(() => AccessListEntryDto)
+  accessList?: AccessListEntryDto[];
+}
+
+export class FeesDto {
+  @ApiPropertyOptional({ description: 'Wei per gas', example: '30000000000' })
+  @IsOptional()
+  @IsQuantity()
+  maxFeePerGas?: string | number;
+
+  @ApiPropertyOptional({ description: 'Wei per gas', example: '1000000000' })
+  @IsOptional()
+  @IsQuantity()
+  maxPriorityFeePerGas?: string | number;
+}
+
+export class CreateTxDto {
+  @ApiPropertyOptional({
+    description: 'EIP-155 chain id; may be left out when one chain is configured',
+    example: 31337,
+  })
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(Number.MAX_SAFE_INTEGER)
+  chainId?: number;
+
+  @ApiProperty({ description: 'The account that sends; any case', example: EXAMPLE_SIGNER })
+  @IsAddressText()
+  signer!: string;
+
+  @ApiPropertyOptional({
+    description: 'Idempotency key, unique per signer; or send the Idempotency-Key header',
+    example: 'invoice-4711',
+  })
+  @IsOptional()
+  @IsString()
+  @Length(1, 200)
+  requestId?: string;
+
+  @ApiProperty({ type: PayloadDto })
+  @IsObject()
+  @ValidateNested()
+  @Type(() => PayloadDto)
+  payload!: PayloadDto;
+
+  @ApiPropertyOptional({ type: FeesDto, description: 'Explicit fees win over the market' })
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => FeesDto)
+  fees?: FeesDto;
+
+  @ApiPropertyOptional({ enum: SPEEDS, default: 'standard', description: 'Percentile of recent tips' })
+  @IsOptional()
+  @IsIn(SPEEDS)
+  speed?: Speed;
+
+  @ApiPropertyOptional({ default: 0, description: 'Higher goes first', example: 0 })
+  @IsOptional()
+  @IsInt()
+  @Min(-1000)
+  @Max(1000)
+  priority?: number;
+
+  @ApiPropertyOptional({ description: 'Dropped when it was not sent by then', example: '2030-01-01T00:00:00.000Z' })
+  @IsOptional()
+  @IsISO8601({ strict: true })
+  expiresAt?: string;
+
+  @ApiPropertyOptional({
+    type: 'object',
+    additionalProperties: true,
+    description: 'Yours; stored and returned as it is',
+    example: { order: '4711' },
+  })
+  @IsOptional()
+  @IsObject()
+  metadata?: Record<string, unknown>;
+}

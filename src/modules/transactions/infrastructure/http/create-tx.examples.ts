@@ -1,0 +1,33 @@
+const signer = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
+
+/** Bodies that Swagger offers to try. */
+export const CREATE_TX_EXAMPLES = {
+  transfer: {
+    summary: 'A transfer',
+    value: {
+      signer,
+      requestId: 'invoice-4711',
+      payload: { to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', value: '1000000000000000' },
+    },
+  },
+  call: {
+    summary: 'A contract call with fees of your own',
+    value: {
+      chainId: 31337,
+      signer,
+      requestId: 'mint-42',
+      payload: {
+        to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+        data: '0xa0712d68000000000000000000000000000000000000000000000000000000000000002a',
+        gasLimit: '120000',
+      },
+      fees: { maxFeePerGas: '30000000000', maxPriorityFeePerGas: '1000000000' },
+      speed: 'fast',
+      metadata: { order: '42' },
+    },
+  },
+  create: {
+    summary: 'A contract creation',
+    value: { signer, requestId: 'deploy-1', payload: { data: '0x6001600c60003960016000f300' } },
+  },
+};

@@ -1,0 +1,87 @@
+import type { Problem } from '../../../../platform/http/problem-details.js';
+
+/** The problems of the transaction API, as OpenAPI shows them. */
+export const UNKNOWN_TX: Problem = {
+  status: 404,
+  code: 'tx_not_found',
+  detail: 'no transaction with this id',
+  advice: 'check the id, or look it up by its requestId',
+};
+export const UNKNOWN_SIGNER: Problem = {
+  status: 422,
+  code: 'unknown_signer',
+  detail: 'no signer 0x70997970c51812dc3a010c7d01b50e0d17dc79c8 on chain 31337',
+  advice: 'GET /api/v1/signers lists the signers',
+};
+export const UNKNOWN_CHAIN: Problem = {
+  status: 422,
+  code: 'unknown_chain',
+  detail: 'chain 1 is not configured',
+  advice: 'use one of the configured chains',
+};
+export const MISSING_CHAIN: Problem = {
+  status: 400,
+  code: 'missing_chain_id',
+  detail: 'several chains are configured',
+  advice: 'send a chainId',
+};
+export const CONFLICT: Problem = {
+  status: 409,
+  code: 'idempotency_conflict',
+  detail: 'this requestId was used for a different request',
+  advice: 'use a new requestId, or send the first body again',
+};
+export const INVALID: Problem = {
+  status: 400,
+  code: 'invalid_request',
+  detail: '1 thing is wrong with the request',
+  advice: 'correct the fields named in errors',
+  errors: [
+    { path: 'payload.value', code: 'invalid_quantity', message: 'value must be a whole number from 0 to 2^256-1' },
+  ],
+};
+export const UNKNOWN_FIELD: Problem = {
+  status: 400,
+  code: 'unknown_field',
+  detail: 'the request has a field that does not exist',
+  advice: 'remove the fields named in errors',
+  errors: [{ path: 'payload.vlaue', code: 'unknown_field', message: 'there is no such field' }],
+};
+export const MISSING_REQUEST_ID: Problem = {
+  status: 400,
+  code: 'missing_request_id',
+  detail: 'no requestId',
+  advice: 'send a requestId of your own, unique per signer: repeating it never sends twice',
+};
+export const MALFORMED_JSON: Problem = {
+  status: 400,
+  code: 'malformed_json',
+  detail: 'the body is not JSON',
+  advice: 'send a JSON object',
+};
+export const INVALID_CURSOR: Problem = {
+  status: 400,
+  code: 'invalid_cursor',
+  detail: 'not a cursor of this API',
+  advice: 'send the nextCursor of the page before, unchanged',
+};
+export const TOO_LARGE: Problem = {
+  status: 413,
+  code: 'body_too_large',
+  detail: 'the body is larger than 1048576 bytes',
+  advice: 'send less',
+};
+export const UNAVAILABLE: Problem = {
+  status: 503,
+  code: 'database_unavailable',
+  detail: 'the database did not answer in time or gave up the statement',
+  advice: 'try again; the same requestId is safe to repeat',
+  retryable: true,
+};
+export const INTAKE_FULL: Problem = {
+  status: 503,
+  code: 'intake_full',
+  detail: 'too many requests are waiting to be stored',
+  advice: 'try again later, with the same requestId',
+  retryable: true,
+};

@@ -1,0 +1,71 @@
+import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsIn, IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
+import { IsAddressText } from '../../../../platform/http/validators.js';
+import { TX_STATES, type TxState } from '../../domain/tx-state-machine.js';
+
+export class WaitQueryDto {
+  @ApiPropertyOptional({ enum: TX_STATES, description: 'Answer when the tx is at least this far, or final' })
+  @IsOptional()
+  @IsIn(TX_STATES)
+  waitFor?: TxState;
+
+  @ApiPropertyOptional({ description: 'Milliseconds to wait at most', default: 30000, maximum: 60000 })
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(0)
+  @Max(60_000)
+  timeoutMs?: number;
+}
+
+export class ByRequestQueryDto {
+  @ApiPropertyOptional({ example: 31337 })
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  chainId?: number;
+
+  @ApiProperty({ example: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' })
+  @IsAddressText()
+  signer!: string;
+
+  @ApiProperty({ example: 'invoice-4711' })
+  @IsString()
+  @Length(1, 200)
+  requestId!: string;
+}
+
+export class ListQueryDto {
+  @ApiPropertyOptional({ example: 31337 })
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  chainId?: number;
+
+  @ApiPropertyOptional({ example: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' })
+  @IsOptional()
+  @IsAddressText()
+  signer?: string;
+
+  @ApiPropertyOptional({ enum: TX_STATES })
+  @IsOptional()
+  @IsIn(TX_STATES)
+  state?: TxState;
+
+  @ApiPropertyOptional({ description: '`nextCursor` of the page before' })
+  @IsOptional()
+  @IsString()
+  @Length(1, 100)
+  cursor?: string;
+
+  @ApiPropertyOptional({ default: 50, minimum: 1, maximum: 200 })
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(200)
+  limit?: number;
+}

@@ -1,0 +1,157 @@
+import { Body, Controller, Get, Headers, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
+import { ApiBody, ApiExtraModels, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import { InvalidInput, NotFound } from '../../../../kernel/errors.js';
+import { parseAddress } from '../../../../kernel/hex.js';
+import { toJsonInteger } from '../../../../kernel/quantities.js';
+import { ApiProblems, ProblemDto } from '../../../../platform/http/problem.dto.js';
+import { Chains } from '../../../chain/index.js';
+import { TxHistory } from '../../../events/index.js';
+import { CreateTx } from '../../application/create-tx.js';
+import { TxQueries, type TxView } from '../../application/tx-views.js';
+import { WaitForState } from '../../application/wait-for-state.js';
+import { CREATE_TX_EXAMPLES } from './create-tx.examples.js';
+import { CreateTxDto } from './create-tx.dto.js';
+import { decodeCursor, encodeCursor, isTxId } from './page-cursor.js';
+import { toRequest } from './to-request.js';
+import * as problem from './tx-problems.js';
+import { ByRequestQueryDto, ListQueryDto, WaitQueryDto } from './tx-query.dto.js';
+import { AcceptedTxDto, AttemptListDto, HistoryDto, TxDto, TxPageDto } from './tx-responses.js';
+
+const DEFAULT_WAIT_MS = 30_000;
+const DEFAULT_PAGE = 50;
+const PATH = '/api/v1/tx';
+
+@ApiTags('transactions')
+@ApiExtraModels(ProblemDto)
+@Controller('api/v1/tx')
+export class TxController {
+  constructor(
+    private readonly createTx: CreateTx,
+    private readonly queries: TxQueries,
+    private readonly history: TxHistory,
+    private readonly wait: WaitForState,
+    private readonly chains: Chains,
+  ) {}
+
+  @Post()
+  @ApiOperation({
+    summary: 'Have something executed',
+    description: 'Stored before it is answered. Repeating a request with the same requestId never sends it twice.',
+  })
+  @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'The same as requestId in the body' })
+  @ApiBody({ type: CreateTxDto, examples: CREATE_TX_EXAMPLES })
+  @ApiResponse({ status: 202, type: AcceptedTxDto, description: 'Accepted' })
+  @ApiResponse({ status: 200, type: AcceptedTxDto, description: 'The same request exists' })
+  @ApiProblems(
+    PATH,
+    problem.INVALID,
+    problem.UNKNOWN_FIELD,
+    problem.MISSING_REQUEST_ID,
+    problem.MISSING_CHAIN,
+    problem.MALFORMED_JSON,
+    problem.CONFLICT,
+    problem.TOO_LARGE,
+    problem.UNKNOWN_SIGNER,
+    problem.UNKNOWN_CHAIN,
+    problem.UNAVAILABLE,
+    problem.INTAKE_FULL,
+  )
+  async create(
+    @Body() body: CreateTxDto,
+    @Headers('idempotency-key') key: string | undefined,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AcceptedTxDto> {
+    const chainId = this.chainOf(body.chainId);
+    const { isNew, signer, ...tx } = await this.createTx.execute(toRequest(body, chainId, key));
+    void reply.status(isNew ? HttpStatus.ACCEPTED : HttpStatus.OK);
+    return { ...tx, chainId, signer: signer.address, nonce: tx.nonce === null ? null : toJsonInteger(tx.nonce) };
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'List transactions, newest first' })
+  @ApiResponse({ status: 200, type: TxPageDto })
+  @ApiProblems(PATH, problem.INVALID, problem.INVALID_CURSOR, problem.UNAVAILABLE)
+  async list(@Query() query: ListQueryDto): Promise<TxPageDto> {
+    const limit = query.limit ?? DEFAULT_PAGE;
+    const items = await this.queries.list({
+      limit: limit + 1,
+      ...(query.chainId === undefined ? {} : { chainId: query.chainId }),
+      ...(query.signer === undefined ? {} : { signer: parseAddress(query.signer) }),
+      ...(query.state === undefined ? {} : { state: query.state }),
+      ...(query.cursor === undefined ? {} : { before: decodeCursor(query.cursor) }),
+    });
+    const page = items.slice(0, limit);
+    const last = page.at(-1);
+    return { items: page, nextCursor: items.length > limit && last ? encodeCursor(last.txId) : null };
+  }
+
+  @Get('by-request')
+  @ApiOperation({ summary: 'Find a transaction by its idempotency key' })
+  @ApiResponse({ status: 200, type: TxDto })
+  @ApiProblems(
+    `${PATH}/by-request`,
+    problem.INVALID,
+    problem.MISSING_CHAIN,
+    problem.UNKNOWN_TX,
+    problem.UNKNOWN_CHAIN,
+    problem.UNAVAILABLE,
+  )
+  async byRequest(@Query() query: ByRequestQueryDto): Promise<TxDto> {
+    return found(
+      await this.queries.findByRequest(this.chainOf(query.chainId), parseAddress(query.signer), query.requestId),
+    );
+  }
+
+  @Get(':txId')
+  @ApiOperation({
+    summary: 'One transaction',
+    description:
+      'With `waitFor` it answers when that state is reached or passed, or after `timeoutMs` with the state as it is then.',
+  })
+  @ApiResponse({ status: 200, type: TxDto })
+  @ApiProblems(`${PATH}/{txId}`, problem.INVALID, problem.UNKNOWN_TX, problem.UNAVAILABLE)
+  async get(@Param('txId') txId: string, @Query() { waitFor, timeoutMs }: WaitQueryDto): Promise<TxDto> {
+    const tx = await this.find(txId);
+    if (waitFor === undefined) return tx;
+    await this.wait.execute(tx.txId, waitFor, timeoutMs ?? DEFAULT_WAIT_MS);
+    return this.find(txId);
+  }
+
+  @Get(':txId/history')
+  @ApiOperation({ summary: 'The audit trail, oldest first' })
+  @ApiResponse({ status: 200, type: HistoryDto })
+  @ApiProblems(`${PATH}/{txId}/history`, problem.UNKNOWN_TX, problem.UNAVAILABLE)
+  async historyOf(@Param('txId') txId: string): Promise<HistoryDto> {
+    const tx = await this.find(txId);
+    return { items: await this.history.of(tx.txId), nextCursor: null };
+  }
+
+  @Get(':txId/attempts')
+  @ApiOperation({ summary: 'Every signed attempt, oldest first' })
+  @ApiResponse({ status: 200, type: AttemptListDto })
+  @ApiProblems(`${PATH}/{txId}/attempts`, problem.UNKNOWN_TX, problem.UNAVAILABLE)
+  async attemptsOf(@Param('txId') txId: string): Promise<AttemptListDto> {
+    const tx = await this.find(txId);
+    return { items: await this.queries.attempts(tx.txId), nextCursor: null };
+  }
+
+  private async find(txId: string): Promise<TxView> {
+    return found(isTxId(txId) ? await this.queries.find(txId) : null);
+  }
+
+  private chainOf(asked: number | undefined): number {
+    const ids = this.chains.ids();
+    const [only] = ids;
+    if (asked === undefined && ids.length > 1) {
+      throw new InvalidInput('missing_chain_id', 'several chains are configured', 'send a chainId', { chainIds: ids });
+    }
+    return this.chains.get(asked ?? only ?? 0).chainId;
+  }
+}
+
+function found(tx: TxView | null): TxView {
+  if (tx === null)
+    throw new NotFound('tx_not_found', 'no such transaction', 'check the id, or look it up by its requestId');
+  return tx;
+}

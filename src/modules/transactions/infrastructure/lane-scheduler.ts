@@ -1,0 +1,114 @@
+import {
+  Injectable,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { WorkerConfig } from '../../../config/lockstep-config.js';
+import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { Log } from '../../../platform/logging/log.js';
+import { Ticker } from '../../../platform/scheduling/ticker.js';
+import { Chains } from '../../chain/index.js';
+import { LeaseManager } from '../../signers/index.js';
+import { Doorbell } from '../application/doorbell.js';
+import { LaneStep } from '../application/lane-step.js';
+import { SignerWorkers } from '../application/signer-workers.js';
+import { TxMetrics } from '../application/tx-metrics.js';
+import { ManagedTxRepository } from '../domain/managed-tx.repository.js';
+
+/** Signers that share a step share its transactions; more of them in one would make each wait for the others. */
+const SIGNERS_PER_STEP = 64;
+
+/** When: a lane steps when its signer's bell rings, and when polling finds work. Signers of one worker share steps. */
+@Injectable()
+export class LaneScheduler
+  extends Doorbell
+  implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown
+{
+  /** Rung signers by chain and worker. */
+  private readonly rung = new Map<string, Map<string, SignerId>>();
+  private readonly tickers: Ticker[];
+  private stopped = false;
+
+  constructor(
+    chains: Chains,
+    private readonly step: LaneStep,
+    private readonly workers: SignerWorkers,
+    private readonly repository: ManagedTxRepository,
+    private readonly leases: LeaseManager,
+    private readonly metrics: TxMetrics,
+    private readonly log: Log,
+    config: WorkerConfig,
+  ) {
+    super();
+    this.tickers = chains
+      .ids()
+      .map(
+        (chainId) =>
+          new Ticker({
+            name: `find-work-${chainId}`,
+            intervalMs: config.pollInterval,
+            run: () => this.findWork(chainId),
+            log,
+          }),
+      );
+  }
+
+  onApplicationBootstrap(): void {
+    for (const ticker of this.tickers) ticker.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    this.stopped = true;
+    await Promise.all(this.tickers.map((ticker) => ticker.stop()));
+  }
+
+  /** After every ticker has stopped: the work in flight ends, and only then may another node take over. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.workers.idle();
+    await this.leases.releaseAll();
+  }
+
+  ring(signers: readonly SignerId[]): void {
+    if (this.stopped) return;
+    for (const signer of signers) {
+      const worker = this.workers.forChain(signer.chainId).workerOf(signerKey(signer));
+      const bell = `${signer.chainId}/${worker}`;
+      const waiting = this.rung.get(bell);
+      if (waiting) {
+        waiting.set(signerKey(signer), signer);
+      } else {
+        this.rung.set(bell, new Map([[signerKey(signer), signer]]));
+        this.schedule(signer, bell);
+      }
+    }
+  }
+
+  /** The safety net, and all there is when a bell was not heard. */
+  private async findWork(chainId: ChainId): Promise<void> {
+    const work = await this.repository.signersWithWork(chainId);
+    // A signer without pending txs still needs somebody to watch its receipts.
+    this.ring(
+      work
+        .filter(({ signer, hasPending }) => hasPending || this.leases.held(signer) === null)
+        .map(({ signer }) => signer),
+    );
+  }
+
+  private schedule(signer: SignerId, bell: string): void {
+    const workers = this.workers.forChain(signer.chainId);
+    workers
+      .run(signerKey(signer), () => this.drain(signer.chainId, bell))
+      .catch((error: unknown) => {
+        this.log.error('lane step failed', { chainId: signer.chainId, error });
+      });
+    this.metrics.queueDepth(signer.chainId, workers.depth());
+  }
+
+  private async drain(chainId: ChainId, bell: string): Promise<void> {
+    const waiting = [...(this.rung.get(bell)?.values() ?? [])];
+    this.rung.delete(bell);
+    const more = await this.step.execute(chainId, waiting.slice(0, SIGNERS_PER_STEP));
+    this.ring([...more, ...waiting.slice(SIGNERS_PER_STEP)]);
+  }
+}

@@ -1,0 +1,128 @@
+import { parseAddress, parseHash, parseHex } from '../../../kernel/hex.js';
+import type { JsonObject } from '../../../kernel/json.js';
+import type { AccessList, Receipt, Speed } from '../../chain/index.js';
+import { ManagedTx } from '../domain/managed-tx.js';
+import type { TxRequest } from '../domain/tx-request.js';
+import type { TxState, TxSubState } from '../domain/tx-state-machine.js';
+
+/** A receipt in JSON: amounts as decimal strings. */
+export interface StoredReceipt {
+  readonly txHash: string;
+  readonly blockNumber: number;
+  readonly blockHash: string;
+  readonly transactionIndex: number;
+  readonly status: 'success' | 'reverted';
+  readonly gasUsed: string;
+  readonly effectiveGasPrice: string;
+  readonly contractAddress: string | null;
+}
+
+/** What a client may choose besides the payload; absent means not chosen. */
+export interface StoredOptions {
+  readonly gasLimit?: string;
+  readonly accessList?: readonly { readonly address: string; readonly storageKeys: readonly string[] }[];
+  readonly maxFeePerGas?: string;
+  readonly maxPriorityFeePerGas?: string;
+  readonly speed: Speed;
+}
+
+export const PROGRESS_COLUMNS = `t.tx_id, t.chain_id, t.signer, t.state, t.sub_state, t.nonce, t.gas_limit, t.tx_hash, t.receipt, t.failure_reason, t.version`;
+export const REQUEST_COLUMNS = `t.request_id, t.request_hash, t.to_address, t.value, t.data, t.options, t.priority, t.expires_at, t.metadata`;
+
+export interface ProgressRow {
+  tx_id: string;
+  chain_id: string;
+  signer: string;
+  state: TxState;
+  sub_state: TxSubState | null;
+  nonce: string | null;
+  gas_limit: string | null;
+  tx_hash: string | null;
+  receipt: StoredReceipt | null;
+  failure_reason: string | null;
+  version: number;
+}
+
+export interface RequestRow extends ProgressRow {
+  request_id: string;
+  request_hash: string;
+  to_address: string | null;
+  value: string;
+  data: Buffer;
+  options: StoredOptions;
+  priority: number;
+  expires_at: Date | null;
+  metadata: JsonObject | null;
+}
+
+export function toManagedTx(row: ProgressRow): ManagedTx {
+  return ManagedTx.rehydrate({
+    txId: row.tx_id,
+    signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) },
+    state: row.state,
+    subState: row.sub_state,
+    nonce: row.nonce === null ? null : BigInt(row.nonce),
+    gasLimit: row.gas_limit === null ? null : BigInt(row.gas_limit),
+    txHash: row.tx_hash === null ? null : parseHash(row.tx_hash),
+    receipt: row.receipt === null ? null : toReceipt(row.receipt),
+    failureReason: row.failure_reason,
+    version: row.version,
+  });
+}
+
+export function toRequest(row: RequestRow): TxRequest {
+  const { options } = row;
+  return {
+    signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) },
+    requestId: row.request_id,
+    requestHash: parseHash(row.request_hash),
+    payload: {
+      to: row.to_address === null ? null : parseAddress(row.to_address),
+      value: BigInt(row.value),
+      data: parseHex(`0x${row.data.toString('hex')}`),
+      gasLimit: amount(options.gasLimit),
+      accessList: toAccessList(options.accessList),
+    },
+    fees: { maxFeePerGas: amount(options.maxFeePerGas), maxPriorityFeePerGas: amount(options.maxPriorityFeePerGas) },
+    speed: options.speed,
+    priority: row.priority,
+    expiresAt: row.expires_at,
+    metadata: row.metadata,
+  };
+}
+
+export function toStoredOptions({ payload, fees, speed }: TxRequest): StoredOptions {
+  return {
+    ...(payload.gasLimit === null ? {} : { gasLimit: payload.gasLimit.toString() }),
+    ...(payload.accessList.length === 0 ? {} : { accessList: payload.accessList }),
+    ...(fees.maxFeePerGas === null ? {} : { maxFeePerGas: fees.maxFeePerGas.toString() }),
+    ...(fees.maxPriorityFeePerGas === null ? {} : { maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString() }),
+    speed,
+  };
+}
+
+export function toStoredReceipt(receipt: Receipt): StoredReceipt {
+  return { ...receipt, gasUsed: receipt.gasUsed.toString(), effectiveGasPrice: receipt.effectiveGasPrice.toString() };
+}
+
+function toReceipt(stored: StoredReceipt): Receipt {
+  return {
+    ...stored,
+    txHash: parseHash(stored.txHash),
+    blockHash: parseHash(stored.blockHash),
+    gasUsed: BigInt(stored.gasUsed),
+    effectiveGasPrice: BigInt(stored.effectiveGasPrice),
+    contractAddress: stored.contractAddress === null ? null : parseAddress(stored.contractAddress),
+  };
+}
+
+function toAccessList(stored: StoredOptions['accessList'] = []): AccessList {
+  return stored.map(({ address, storageKeys }) => ({
+    address: parseAddress(address),
+    storageKeys: storageKeys.map(parseHex),
+  }));
+}
+
+function amount(text: string | undefined): bigint | null {
+  return text === undefined ? null : BigInt(text);
+}

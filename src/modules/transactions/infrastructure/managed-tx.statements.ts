@@ -1,0 +1,153 @@
+import { PROGRESS_COLUMNS, REQUEST_COLUMNS } from './managed-tx.rows.js';
+
+/**
+ * Intake: rows and their first events, one statement, one commit. Sorted by key, so that two batches with the same keys
+ * wait for each other instead of deadlocking. A key that exists is left alone and answered by LOOK_UP.
+ */
+export const INSERT_PENDING = {
+  name: 'tx_insert_pending',
+  text: `
+    WITH input AS (
+      SELECT i.*, s.address IS NOT NULL AS known
+        FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::jsonb[], $10::int[], $11::timestamptz[], $12::jsonb[])
+             AS i (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, expires_at, metadata)
+        LEFT JOIN signer s ON s.chain_id = i.chain_id AND s.address = i.signer),
+    inserted AS (
+      INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, expires_at, metadata, state)
+      SELECT tx_id, chain_id, signer, request_id, request_hash, to_address, value, decode(substr(data, 3), 'hex'), options, priority, expires_at, metadata, 'PENDING'
+        FROM input WHERE known ORDER BY chain_id, signer, request_id, tx_id
+          ON CONFLICT (chain_id, signer, request_id) DO NOTHING
+      RETURNING tx_id, chain_id),
+    queued AS (
+      INSERT INTO tx_event (chain_id, tx_id, reason, to_state, node_id)
+      SELECT chain_id, tx_id, 'queued', 'PENDING', $13 FROM inserted)
+    SELECT i.tx_id, i.known, n.tx_id IS NOT NULL AS created FROM input i LEFT JOIN inserted n ON n.tx_id = i.tx_id`,
+};
+
+/** A later statement than the insert, so it sees a row that another connection committed while the insert waited for it. */
+export const LOOK_UP = {
+  name: 'tx_look_up',
+  text: `
+    SELECT k.position::int AS position, t.tx_id, t.state, t.nonce, t.tx_hash, t.request_hash
+      FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS k (chain_id, signer, request_id, position)
+      JOIN managed_tx t ON t.chain_id = k.chain_id AND t.signer = k.signer AND t.request_id = k.request_id`,
+};
+
+/** Room below maxInFlight is counted per signer, then the waiting rows are read straight off the partial index. */
+export const NEXT_PENDING = {
+  name: 'tx_next_pending',
+  text: `
+    SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, coalesce(t.expires_at <= clock_timestamp(), false) AS expired
+      FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
+     CROSS JOIN LATERAL (
+       SELECT greatest(0, least($4, $3 - count(*))) AS room FROM managed_tx f
+        WHERE f.chain_id = w.chain_id AND f.signer = w.signer AND f.state IN ('ALLOCATED', 'IN_MEMPOOL')) r
+     CROSS JOIN LATERAL (
+       SELECT * FROM managed_tx p
+        WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING'
+          AND (p.next_resubmit_at IS NULL OR p.next_resubmit_at <= clock_timestamp())
+        ORDER BY p.priority DESC, p.tx_id LIMIT r.room) t`,
+};
+
+export const LOCK_PENDING = {
+  name: 'tx_lock_pending',
+  text: `SELECT t.tx_id FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[]) AND t.state = 'PENDING' ORDER BY t.tx_id FOR UPDATE SKIP LOCKED`,
+};
+
+export const ALLOCATED = {
+  name: 'tx_allocated',
+  text: `
+    SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}
+      FROM managed_tx t JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON w.chain_id = t.chain_id AND w.signer = t.signer
+     WHERE t.state = 'ALLOCATED' ORDER BY t.chain_id, t.signer, t.nonce`,
+};
+
+export const DUE_FOR_RESUBMIT = {
+  name: 'tx_due_for_resubmit',
+  text: `
+    SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
+     WHERE t.chain_id = $1 AND t.signer = ANY($2::text[]) AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.next_resubmit_at <= clock_timestamp()
+     ORDER BY t.next_resubmit_at, t.nonce LIMIT $3`,
+};
+
+export const DUE_FOR_RECEIPT = {
+  name: 'tx_due_for_receipt',
+  text: `
+    SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
+     WHERE t.chain_id = $1 AND t.signer = ANY($2::text[]) AND t.state = 'IN_MEMPOOL' AND t.next_receipt_check_at <= clock_timestamp()
+     ORDER BY t.next_receipt_check_at LIMIT $3`,
+};
+
+export const MINED_UP_TO = {
+  name: 'tx_mined_up_to',
+  text: `
+    SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
+     WHERE t.chain_id = $1 AND t.signer = ANY($2::text[]) AND t.state = 'MINED' AND t.block_number <= $3
+     ORDER BY t.block_number LIMIT $4`,
+};
+
+export const MINED_IN = {
+  name: 'tx_mined_in',
+  text: `
+    SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
+     WHERE t.chain_id = $1 AND t.signer = ANY($2::text[]) AND t.state = 'MINED' AND t.block_hash = ANY($3::text[])`,
+};
+
+export const BY_IDS = {
+  name: 'tx_by_ids',
+  text: `SELECT ${PROGRESS_COLUMNS} FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[])`,
+};
+
+/**
+ * A loose index scan: it jumps from signer to signer, so 100,000 waiting txs of one signer cost one probe, and idle signers
+ * cost nothing.
+ */
+export const SIGNERS_WITH_WORK = {
+  name: 'tx_signers_with_work',
+  text: `
+    WITH RECURSIVE pending AS (
+      (SELECT signer FROM managed_tx WHERE chain_id = $1 AND state = 'PENDING' ORDER BY signer LIMIT 1)
+      UNION ALL
+      SELECT (SELECT t.signer FROM managed_tx t WHERE t.chain_id = $1 AND t.state = 'PENDING' AND t.signer > p.signer ORDER BY t.signer LIMIT 1)
+        FROM pending p WHERE p.signer IS NOT NULL),
+    live AS (
+      (SELECT signer FROM managed_tx WHERE chain_id = $1 AND state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED') ORDER BY signer LIMIT 1)
+      UNION ALL
+      SELECT (SELECT t.signer FROM managed_tx t WHERE t.chain_id = $1 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED') AND t.signer > l.signer ORDER BY t.signer LIMIT 1)
+        FROM live l WHERE l.signer IS NOT NULL)
+    SELECT work.signer, bool_or(work.pending) AS pending
+      FROM (SELECT signer, true AS pending FROM pending
+            UNION ALL SELECT signer, false FROM live
+            UNION ALL SELECT signer, true FROM signer_nonce_allocation WHERE chain_id = $1 AND status = 'HELD' AND tx_id IS NULL) AS work
+     WHERE work.signer IS NOT NULL GROUP BY work.signer`,
+};
+
+export const ASK_RECEIPTS_NOW = {
+  name: 'tx_ask_receipts_now',
+  text: `
+    UPDATE managed_tx t SET next_receipt_check_at = clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
+     WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state = 'IN_MEMPOOL'`,
+};
+
+/**
+ * A timer arrives as milliseconds from now, null to clear it, or -1 to leave it. The version makes a save of an outdated
+ * copy miss its row, which the caller sees by the count.
+ */
+export const SAVE = {
+  name: 'tx_save',
+  text: `
+    UPDATE managed_tx t
+       SET state = s.state, sub_state = s.sub_state, nonce = s.nonce, gas_limit = s.gas_limit, tx_hash = s.tx_hash,
+           receipt = s.receipt, block_number = s.block_number, block_hash = s.block_hash, failure_reason = s.failure_reason,
+           next_resubmit_at = CASE WHEN s.resubmit_ms = -1 THEN t.next_resubmit_at ELSE clock_timestamp() + s.resubmit_ms * interval '1 ms' END,
+           next_receipt_check_at = CASE WHEN s.receipt_ms = -1 THEN t.next_receipt_check_at ELSE clock_timestamp() + s.receipt_ms * interval '1 ms' END,
+           last_submit_at = CASE WHEN s.submitted THEN clock_timestamp() ELSE t.last_submit_at END,
+           confirmed_at = CASE WHEN s.state = 'CONFIRMED' THEN coalesce(t.confirmed_at, clock_timestamp()) ELSE NULL END,
+           fencing_token = s.token, version = s.version + 1, updated_at = clock_timestamp()
+      FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::jsonb[], $8::bigint[], $9::text[],
+                  $10::text[], $11::float8[], $12::float8[], $13::boolean[], $14::bigint[], $15::int[])
+           AS s (tx_id, state, sub_state, nonce, gas_limit, tx_hash, receipt, block_number, block_hash,
+                 failure_reason, resubmit_ms, receipt_ms, submitted, token, version)
+     WHERE t.tx_id = s.tx_id AND t.version = s.version`,
+};

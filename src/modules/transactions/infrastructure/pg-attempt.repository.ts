@@ -1,0 +1,206 @@
+import { Injectable } from '@nestjs/common';
+import { InvariantViolation } from '../../../kernel/errors.js';
+import { type Hash, parseAddress, parseHash, parseHex } from '../../../kernel/hex.js';
+import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { Database } from '../../../platform/database/database.js';
+import { PgTx } from '../../../platform/database/pg-tx.js';
+import type { Fence, SlotRef } from '../../signers/index.js';
+import type { Attempt, AttemptKind, AttemptOutcome, AttemptStatus } from '../domain/attempt.js';
+import { AttemptRepository, type OpenFill } from '../domain/attempt.repository.js';
+
+/**
+ * The join with the slot is the guard: an attempt is stored only for a slot that its tx (or, for a fill, nobody) holds, so
+ * no payload can be signed into another's slot. The same draft signed again has the same hash, and starts over.
+ */
+const INSERT = {
+  name: 'attempt_insert',
+  text: `
+    INSERT INTO tx_attempt AS t (chain_id, tx_hash, signer, nonce, tx_id, kind, raw, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, status, fencing_token)
+    SELECT a.chain_id, a.tx_hash, a.signer, a.nonce, a.tx_id, a.kind, decode(substr(a.raw, 3), 'hex'), a.gas_limit, a.max_fee, a.max_tip, 'SIGNED', a.token
+      FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::numeric[], $10::numeric[], $11::bigint[])
+           AS a (chain_id, tx_hash, signer, nonce, tx_id, kind, raw, gas_limit, max_fee, max_tip, token)
+      JOIN signer_nonce_allocation s
+        ON s.chain_id = a.chain_id AND s.signer = a.signer AND s.nonce = a.nonce AND s.status = 'HELD' AND s.tx_id IS NOT DISTINCT FROM a.tx_id
+     ORDER BY a.chain_id, a.tx_hash
+        ON CONFLICT (chain_id, tx_hash) DO UPDATE
+       SET status = 'SIGNED', tx_id = excluded.tx_id, kind = excluded.kind, fencing_token = excluded.fencing_token`,
+};
+
+/** A mined attempt stays MINED, whatever a node says about it later. */
+const RECORD_OUTCOMES = {
+  name: 'attempt_record_outcomes',
+  text: `
+    UPDATE tx_attempt t SET status = CASE WHEN t.status IN ('MINED', 'LOST') THEN t.status ELSE o.status END,
+           error_class = o.error_class, last_error = o.error, last_sent_at = clock_timestamp(), fencing_token = o.token
+      FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[]) AS o (chain_id, tx_hash, status, error_class, error, token)
+     WHERE t.chain_id = o.chain_id AND t.tx_hash = o.tx_hash`,
+};
+
+const DECIDE = {
+  name: 'attempt_decide',
+  text: `
+    UPDATE tx_attempt t SET status = CASE WHEN t.tx_hash = w.tx_hash THEN 'MINED' ELSE 'LOST' END, fencing_token = w.token
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::bigint[]) AS w (chain_id, signer, nonce, tx_hash, token)
+     WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce = w.nonce
+       AND t.status <> CASE WHEN t.tx_hash = w.tx_hash THEN 'MINED' ELSE 'LOST' END`,
+};
+
+/** Refused attempts were never out, and stay refused. */
+const REOPEN = {
+  name: 'attempt_reopen',
+  text: `
+    UPDATE tx_attempt t SET status = 'UNKNOWN', fencing_token = w.token
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS w (chain_id, signer, nonce, token)
+     WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce = w.nonce AND t.status IN ('MINED', 'LOST')`,
+};
+
+const COLUMNS = `t.chain_id, t.tx_hash, t.signer, t.nonce, t.tx_id, t.kind, t.raw, t.gas_limit, t.max_fee_per_gas, t.max_priority_fee_per_gas, t.status`;
+
+const OF_SLOTS = {
+  name: 'attempt_of_slots',
+  text: `
+    SELECT ${COLUMNS} FROM tx_attempt t
+      JOIN unnest($1::bigint[], $2::text[], $3::bigint[]) AS w (chain_id, signer, nonce)
+        ON t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce = w.nonce
+     ORDER BY t.created_at, t.tx_hash`,
+};
+
+const BY_HASHES = {
+  name: 'attempt_by_hashes',
+  text: `SELECT ${COLUMNS} FROM tx_attempt t WHERE t.chain_id = $1 AND t.tx_hash = ANY($2::text[])`,
+};
+
+const OPEN_FILLS = {
+  name: 'attempt_open_fills',
+  text: `
+    SELECT s.chain_id, s.signer, s.nonce FROM signer_nonce_allocation s
+      JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON s.chain_id = w.chain_id AND s.signer = w.signer
+     WHERE s.status = 'HELD' AND s.tx_id IS NULL ORDER BY s.nonce`,
+};
+
+interface SlotRow {
+  chain_id: string;
+  signer: string;
+  nonce: string;
+}
+
+interface AttemptRow extends SlotRow {
+  tx_hash: string;
+  tx_id: string | null;
+  kind: AttemptKind;
+  raw: Buffer;
+  gas_limit: string;
+  max_fee_per_gas: string;
+  max_priority_fee_per_gas: string;
+  status: AttemptStatus;
+}
+
+@Injectable()
+export class PgAttemptRepository extends AttemptRepository {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async insert(fence: Fence, attempts: readonly Attempt[]): Promise<void> {
+    if (attempts.length === 0) return;
+    const { rowCount } = await PgTx.of(fence.tx).query(INSERT, [
+      attempts.map(({ signer }) => signer.chainId),
+      attempts.map(({ txHash }) => txHash),
+      attempts.map(({ signer }) => signer.address),
+      attempts.map(({ nonce }) => nonce),
+      attempts.map(({ txId }) => txId),
+      attempts.map(({ kind }) => kind),
+      attempts.map(({ raw }) => raw),
+      attempts.map(({ gasLimit }) => gasLimit),
+      attempts.map(({ fees }) => fees.maxFeePerGas),
+      attempts.map(({ fees }) => fees.maxPriorityFeePerGas),
+      attempts.map(({ signer }) => fence.tokenFor(signer)),
+    ]);
+    if (rowCount !== attempts.length)
+      throw new InvariantViolation('an attempt was signed for a slot that its transaction does not hold', {
+        attempts: attempts.length,
+        stored: rowCount,
+      });
+  }
+
+  async recordOutcomes(fence: Fence, outcomes: readonly AttemptOutcome[]): Promise<void> {
+    if (outcomes.length === 0) return;
+    await PgTx.of(fence.tx).query(RECORD_OUTCOMES, [
+      outcomes.map(({ attempt }) => attempt.signer.chainId),
+      outcomes.map(({ attempt }) => attempt.txHash),
+      outcomes.map(({ status }) => status),
+      outcomes.map(({ errorClass }) => errorClass),
+      outcomes.map(({ error }) => error),
+      outcomes.map(({ attempt }) => fence.tokenFor(attempt.signer)),
+    ]);
+  }
+
+  async decide(fence: Fence, winners: readonly (SlotRef & { readonly txHash: Hash })[]): Promise<void> {
+    if (winners.length === 0) return;
+    const [chains, signers, nonces] = slotColumns(winners);
+    await PgTx.of(fence.tx).query(DECIDE, [
+      chains,
+      signers,
+      nonces,
+      winners.map(({ txHash }) => txHash),
+      winners.map(({ signer }) => fence.tokenFor(signer)),
+    ]);
+  }
+
+  async reopen(fence: Fence, slots: readonly SlotRef[]): Promise<void> {
+    if (slots.length === 0) return;
+    await PgTx.of(fence.tx).query(REOPEN, [...slotColumns(slots), slots.map(({ signer }) => fence.tokenFor(signer))]);
+  }
+
+  async ofSlots(slots: readonly SlotRef[]): Promise<Attempt[]> {
+    if (slots.length === 0) return [];
+    const { rows } = await this.database.query<AttemptRow>(OF_SLOTS, slotColumns(slots));
+    return rows.map(toAttempt);
+  }
+
+  async byHashes(chainId: ChainId, hashes: readonly Hash[]): Promise<Attempt[]> {
+    if (hashes.length === 0) return [];
+    const { rows } = await this.database.query<AttemptRow>(BY_HASHES, [chainId, hashes]);
+    return rows.map(toAttempt);
+  }
+
+  async openFills(signers: readonly SignerId[]): Promise<OpenFill[]> {
+    const { rows } = await this.database.query<SlotRow>(OPEN_FILLS, [
+      signers.map(({ chainId }) => chainId),
+      signers.map(({ address }) => address),
+    ]);
+    const slots = rows.map(toSlot);
+    const attempts = (await this.ofSlots(slots)).filter(({ kind }) => kind === 'fill');
+    return slots.map((slot) => ({
+      slot,
+      attempts: attempts.filter(
+        (attempt) => attempt.nonce === slot.nonce && signerKey(attempt.signer) === signerKey(slot.signer),
+      ),
+    }));
+  }
+}
+
+function slotColumns(slots: readonly SlotRef[]): [number[], string[], bigint[]] {
+  return [
+    slots.map(({ signer }) => signer.chainId),
+    slots.map(({ signer }) => signer.address),
+    slots.map(({ nonce }) => nonce),
+  ];
+}
+
+function toSlot(row: SlotRow): SlotRef {
+  return { signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) }, nonce: BigInt(row.nonce) };
+}
+
+function toAttempt(row: AttemptRow): Attempt {
+  return {
+    ...toSlot(row),
+    txHash: parseHash(row.tx_hash),
+    raw: parseHex(`0x${row.raw.toString('hex')}`),
+    kind: row.kind,
+    txId: row.tx_id,
+    gasLimit: BigInt(row.gas_limit),
+    fees: { maxFeePerGas: BigInt(row.max_fee_per_gas), maxPriorityFeePerGas: BigInt(row.max_priority_fee_per_gas) },
+    status: row.status,
+  };
+}

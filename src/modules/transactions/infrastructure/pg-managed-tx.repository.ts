@@ -1,0 +1,211 @@
+import { Injectable } from '@nestjs/common';
+import { Conflict } from '../../../kernel/errors.js';
+import { type Hash, parseAddress, parseHash } from '../../../kernel/hex.js';
+import { NodeIdentity } from '../../../kernel/node-identity.js';
+import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
+import { Database } from '../../../platform/database/database.js';
+import { PgTx, type SqlValue, type Statement } from '../../../platform/database/pg-tx.js';
+import { EventLog } from '../../events/index.js';
+import type { Fence } from '../../signers/index.js';
+import type { ManagedTx, Timer } from '../domain/managed-tx.js';
+import {
+  type Intake,
+  ManagedTxRepository,
+  type NewTx,
+  type PendingTx,
+  type RequestedTx,
+  type SignerWork,
+} from '../domain/managed-tx.repository.js';
+import type { TxState } from '../domain/tx-state-machine.js';
+import {
+  type ProgressRow,
+  type RequestRow,
+  toManagedTx,
+  toRequest,
+  toStoredOptions,
+  toStoredReceipt,
+} from './managed-tx.rows.js';
+import * as sql from './managed-tx.statements.js';
+
+interface LookUpRow {
+  position: number;
+  tx_id: string;
+  state: TxState;
+  nonce: string | null;
+  tx_hash: string | null;
+  request_hash: string;
+}
+
+@Injectable()
+export class PgManagedTxRepository extends ManagedTxRepository {
+  constructor(
+    private readonly database: Database,
+    private readonly events: EventLog,
+    private readonly node: NodeIdentity,
+  ) {
+    super();
+  }
+
+  async insertPending(txs: readonly NewTx[]): Promise<Intake[]> {
+    const { rows } = await this.database.query<{ tx_id: string; known: boolean; created: boolean }>(
+      sql.INSERT_PENDING,
+      [...requestColumns(txs), this.node.id],
+    );
+    const byId = new Map(rows.map((row) => [row.tx_id, row]));
+    const repeated = txs.filter(({ txId }) => byId.get(txId)?.known === true && byId.get(txId)?.created === false);
+    const existing = await this.lookUp(repeated);
+    return txs.flatMap(({ txId }): Intake[] => {
+      if (byId.get(txId)?.known !== true) return [{ kind: 'unknown_signer' }];
+      if (byId.get(txId)?.created === true) return [{ kind: 'created', txId }];
+      const found = existing.get(txId);
+      return found ? [found] : [];
+    });
+  }
+
+  async nextPending(
+    signers: readonly SignerId[],
+    limits: { readonly maxInFlight: number; readonly batchSize: number },
+  ): Promise<PendingTx[]> {
+    const { rows } = await this.database.query<RequestRow & { expired: boolean }>(sql.NEXT_PENDING, [
+      ...signerColumns(signers),
+      limits.maxInFlight,
+      limits.batchSize,
+    ]);
+    return rows.map((row) => ({ tx: toManagedTx(row), request: toRequest(row), expired: row.expired }));
+  }
+
+  async lockPending(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const { rows } = await PgTx.of(fence.tx).query<{ tx_id: string }>(sql.LOCK_PENDING, [txIds]);
+    return new Set(rows.map((row) => row.tx_id));
+  }
+
+  async allocated(signers: readonly SignerId[]): Promise<RequestedTx[]> {
+    const { rows } = await this.database.query<RequestRow>(sql.ALLOCATED, signerColumns(signers));
+    return rows.map((row) => ({ tx: toManagedTx(row), request: toRequest(row) }));
+  }
+
+  dueForResubmit(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]> {
+    return this.read(sql.DUE_FOR_RESUBMIT, [chainId, signers.map(({ address }) => address), limit]);
+  }
+
+  dueForReceiptCheck(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]> {
+    return this.read(sql.DUE_FOR_RECEIPT, [chainId, signers.map(({ address }) => address), limit]);
+  }
+
+  minedUpTo(chainId: ChainId, signers: readonly SignerId[], blockNumber: number, limit: number): Promise<ManagedTx[]> {
+    return this.read(sql.MINED_UP_TO, [chainId, signers.map(({ address }) => address), blockNumber, limit]);
+  }
+
+  minedIn(chainId: ChainId, signers: readonly SignerId[], blockHashes: readonly Hash[]): Promise<ManagedTx[]> {
+    return this.read(sql.MINED_IN, [chainId, signers.map(({ address }) => address), blockHashes]);
+  }
+
+  byIds(txIds: readonly string[]): Promise<ManagedTx[]> {
+    return this.read(sql.BY_IDS, [txIds]);
+  }
+
+  async signersWithWork(chainId: ChainId): Promise<SignerWork[]> {
+    const { rows } = await this.database.query<{ signer: string; pending: boolean }>(sql.SIGNERS_WITH_WORK, [chainId]);
+    return rows.map((row) => ({ signer: { chainId, address: parseAddress(row.signer) }, hasPending: row.pending }));
+  }
+
+  async askReceiptsNow(fence: Fence, signers: readonly SignerId[]): Promise<void> {
+    await PgTx.of(fence.tx).query(sql.ASK_RECEIPTS_NOW, signerColumns(signers));
+  }
+
+  async save(fence: Fence, txs: readonly ManagedTx[]): Promise<void> {
+    if (txs.length === 0) return;
+    // By id, so that two transactions never lock the same rows in opposite orders.
+    const ordered = [...txs].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const { rowCount } = await PgTx.of(fence.tx).query(sql.SAVE, progressColumns(fence, ordered));
+    if (rowCount !== ordered.length) {
+      throw new Conflict('stale_copy', 'a transaction was changed since it was read', 'read it again', {
+        expected: ordered.length,
+        saved: rowCount,
+      });
+    }
+    await this.events.append(
+      fence.tx,
+      fence,
+      txs.flatMap((tx) => tx.pendingEvents()),
+    );
+    for (const tx of txs) tx.saved();
+  }
+
+  private async read(statement: Statement, values: readonly SqlValue[]): Promise<ManagedTx[]> {
+    const { rows } = await this.database.query<ProgressRow>(statement, values);
+    return rows.map(toManagedTx);
+  }
+
+  private async lookUp(repeated: readonly NewTx[]): Promise<ReadonlyMap<string, Intake>> {
+    if (repeated.length === 0) return new Map();
+    const { rows } = await this.database.query<LookUpRow>(sql.LOOK_UP, [
+      repeated.map(({ request }) => request.signer.chainId),
+      repeated.map(({ request }) => request.signer.address),
+      repeated.map(({ request }) => request.requestId),
+    ]);
+    return new Map(
+      rows.flatMap((row): [string, Intake][] => {
+        const asked = repeated[row.position - 1];
+        return asked ? [[asked.txId, { kind: 'exists', tx: toAccepted(row) }]] : [];
+      }),
+    );
+  }
+}
+
+function toAccepted(row: LookUpRow): Extract<Intake, { kind: 'exists' }>['tx'] {
+  return {
+    txId: row.tx_id,
+    state: row.state,
+    nonce: row.nonce === null ? null : BigInt(row.nonce),
+    txHash: row.tx_hash === null ? null : parseHash(row.tx_hash),
+    requestHash: parseHash(row.request_hash),
+  };
+}
+
+function signerColumns(signers: readonly SignerId[]): [number[], string[]] {
+  return [signers.map(({ chainId }) => chainId), signers.map(({ address }) => address)];
+}
+
+function requestColumns(txs: readonly NewTx[]): SqlValue[] {
+  return [
+    txs.map(({ txId }) => txId),
+    txs.map(({ request }) => request.signer.chainId),
+    txs.map(({ request }) => request.signer.address),
+    txs.map(({ request }) => request.requestId),
+    txs.map(({ request }) => request.requestHash),
+    txs.map(({ request }) => request.payload.to),
+    txs.map(({ request }) => request.payload.value),
+    txs.map(({ request }) => request.payload.data),
+    txs.map(({ request }) => JSON.stringify(toStoredOptions(request))),
+    txs.map(({ request }) => request.priority),
+    txs.map(({ request }) => request.expiresAt),
+    txs.map(({ request }) => (request.metadata === null ? null : JSON.stringify(request.metadata))),
+  ];
+}
+
+function progressColumns(fence: Fence, txs: readonly ManagedTx[]): SqlValue[] {
+  const rows = txs.map((tx) => tx.progress);
+  return [
+    rows.map((row) => row.txId),
+    rows.map((row) => row.state),
+    rows.map((row) => row.subState),
+    rows.map((row) => row.nonce),
+    rows.map((row) => row.gasLimit),
+    rows.map((row) => row.txHash),
+    rows.map((row) => (row.receipt ? JSON.stringify(toStoredReceipt(row.receipt)) : null)),
+    rows.map((row) => row.receipt?.blockNumber ?? null),
+    rows.map((row) => row.receipt?.blockHash ?? null),
+    rows.map((row) => row.failureReason),
+    txs.map((tx) => timerColumn(tx.timers.resubmit)),
+    txs.map((tx) => timerColumn(tx.timers.receiptCheck)),
+    txs.map((tx) => tx.submitted),
+    rows.map((row) => fence.tokenFor(row.signer)),
+    rows.map((row) => row.version),
+  ];
+}
+
+function timerColumn(timer: Timer): number | null {
+  if (timer === 'keep') return -1;
+  return timer === 'clear' ? null : timer.inMs;
+}

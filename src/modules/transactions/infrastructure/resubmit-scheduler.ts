@@ -1,0 +1,35 @@
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Log } from '../../../platform/logging/log.js';
+import { Ticker } from '../../../platform/scheduling/ticker.js';
+import { Chains } from '../../chain/index.js';
+import { ResubmitDue } from '../application/resubmit-due.js';
+
+const LOOK_EVERY_MS = 1_000;
+
+/** When: looks once a second, on each chain by itself, whether a resubmit timer has run out. */
+@Injectable()
+export class ResubmitScheduler implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly tickers: readonly Ticker[];
+
+  constructor(chains: Chains, resubmit: ResubmitDue, log: Log) {
+    this.tickers = chains
+      .ids()
+      .map(
+        (chainId) =>
+          new Ticker({
+            name: `resubmit-${chainId}`,
+            intervalMs: LOOK_EVERY_MS,
+            run: () => resubmit.execute(chainId),
+            log,
+          }),
+      );
+  }
+
+  onApplicationBootstrap(): void {
+    for (const ticker of this.tickers) ticker.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await Promise.all(this.tickers.map((ticker) => ticker.stop()));
+  }
+}

@@ -1,0 +1,68 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { ChainModule } from '../chain/chain.module.js';
+import { EventsModule } from '../events/events.module.js';
+import { SignersModule } from '../signers/signers.module.js';
+import { AllocateNonces } from './application/allocate-nonces.js';
+import { AttemptSigner } from './application/attempt-signer.js';
+import { BroadcastAttempts } from './application/broadcast-attempts.js';
+import { ChainFeeCaps } from './application/chain-fee-caps.js';
+import { CreateTx } from './application/create-tx.js';
+import { Doorbell } from './application/doorbell.js';
+import { IntakeBatcher } from './application/intake-batcher.js';
+import { LaneMemory } from './application/lane-memory.js';
+import { LaneStep } from './application/lane-step.js';
+import { LeasedWork } from './application/leased-work.js';
+import { PreparePending } from './application/prepare-pending.js';
+import { RecoverLane } from './application/recover-lane.js';
+import { ResubmitDue } from './application/resubmit-due.js';
+import { SignAttempts } from './application/sign-attempts.js';
+import { SignerWorkers } from './application/signer-workers.js';
+import { TendFills } from './application/tend-fills.js';
+import { TxMetrics } from './application/tx-metrics.js';
+import { TxQueries } from './application/tx-views.js';
+import { WaitForState } from './application/wait-for-state.js';
+import { AttemptRepository } from './domain/attempt.repository.js';
+import { ManagedTxRepository } from './domain/managed-tx.repository.js';
+import { EthersAttemptSigner } from './infrastructure/ethers-attempt-signer.js';
+import { TxController } from './infrastructure/http/tx.controller.js';
+import { LaneScheduler } from './infrastructure/lane-scheduler.js';
+import { ManagedTxEntity } from './infrastructure/managed-tx.entity.js';
+import { PgAttemptRepository } from './infrastructure/pg-attempt.repository.js';
+import { PgManagedTxRepository } from './infrastructure/pg-managed-tx.repository.js';
+import { PromTxMetrics } from './infrastructure/prom-tx-metrics.js';
+import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
+import { TxAttemptEntity } from './infrastructure/tx-attempt.entity.js';
+import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([ManagedTxEntity, TxAttemptEntity]), ChainModule, SignersModule, EventsModule],
+  controllers: [TxController],
+  providers: [
+    CreateTx,
+    IntakeBatcher,
+    WaitForState,
+    LaneStep,
+    LaneMemory,
+    PreparePending,
+    AllocateNonces,
+    SignAttempts,
+    BroadcastAttempts,
+    RecoverLane,
+    TendFills,
+    ResubmitDue,
+    ChainFeeCaps,
+    SignerWorkers,
+    LeasedWork,
+    LaneScheduler,
+    ResubmitScheduler,
+    { provide: Doorbell, useExisting: LaneScheduler },
+    { provide: AttemptSigner, useClass: EthersAttemptSigner },
+    { provide: AttemptRepository, useClass: PgAttemptRepository },
+    { provide: ManagedTxRepository, useClass: PgManagedTxRepository },
+    { provide: TxQueries, useClass: TypeormTxQueries },
+    { provide: TxMetrics, useClass: PromTxMetrics },
+  ],
+  exports: [Doorbell, LeasedWork, AttemptRepository, ManagedTxRepository, TxMetrics],
+})
+export class TransactionsModule {}

@@ -1,0 +1,41 @@
+import { DomainError, Unavailable, messageOf } from '../../kernel/errors.js';
+
+/** The database could not do it now: nothing was written, or, when the connection broke at commit, it is not known. */
+export class DatabaseUnavailable extends Unavailable {
+  constructor(cause: unknown) {
+    super(
+      'database_unavailable',
+      'the database did not answer in time or gave up the statement',
+      'try again; the same requestId is safe to repeat',
+      {},
+      { cause },
+    );
+  }
+}
+
+/** SQLSTATE classes and codes after which the same work may succeed (PostgreSQL manual, appendix A). */
+const TRANSIENT = [
+  '08', // connection exception
+  '40', // transaction rollback: serialization failure, deadlock
+  '53', // insufficient resources
+  '55P03', // lock_timeout
+  '57', // operator intervention: statement_timeout, shutdown, idle timeouts
+  '25P03', // idle_in_transaction_session_timeout
+];
+const BROKEN_CONNECTION =
+  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
+
+/** Unique and check violations keep their own shape; what may pass by itself becomes {@link DatabaseUnavailable}. */
+export function translateDatabaseError(error: unknown): unknown {
+  if (error instanceof DomainError) return error;
+  const code = sqlState(error);
+  if (code !== null && TRANSIENT.some((prefix) => code.startsWith(prefix))) return new DatabaseUnavailable(error);
+  if (BROKEN_CONNECTION.test(`${code ?? ''} ${messageOf(error)}`)) return new DatabaseUnavailable(error);
+  return error;
+}
+
+/** SQLSTATE, or a node error code, of anything that was thrown. */
+export function sqlState(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return null;
+  return typeof error.code === 'string' ? error.code : null;
+}

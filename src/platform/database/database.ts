@@ -1,0 +1,87 @@
+import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
+import type { DataSource } from 'typeorm';
+import { Unavailable } from '../../kernel/errors.js';
+import { type Tx, UnitOfWork } from '../../kernel/unit-of-work.js';
+import { PgTx, type SqlRunner, type SqlValue, type Statement } from './pg-tx.js';
+import { translateDatabaseError } from './database-errors.js';
+import { insideTransaction } from './transaction-scope.js';
+
+/** The part of `pg.Pool` we rely on; TypeORM owns the pool, so that there is one. */
+interface Pool {
+  connect(): Promise<PoolClient>;
+  query<Row extends QueryResultRow>(config: {
+    name: string;
+    text: string;
+    values: unknown[];
+  }): Promise<QueryResult<Row>>;
+}
+
+/** A transaction that PostgreSQL aborted answers COMMIT with "ROLLBACK" and no error: nothing was written. */
+export class CommitFailed extends Unavailable {
+  constructor() {
+    super('commit_failed', 'the database rolled the transaction back at commit', 'try again');
+  }
+}
+
+/** Single statements and transactions on TypeORM's connection pool. */
+export class Database extends UnitOfWork implements SqlRunner {
+  private readonly pool: Pool;
+
+  constructor(readonly dataSource: DataSource) {
+    super();
+    this.pool = poolOf(dataSource);
+  }
+
+  /** One statement, committed by itself. */
+  async query<Row extends QueryResultRow>(
+    statement: Statement,
+    values: readonly SqlValue[],
+  ): Promise<QueryResult<Row>> {
+    try {
+      return await this.pool.query<Row>({ name: statement.name, text: statement.text, values: [...values] });
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+
+  async run<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    return this.transaction(work);
+  }
+
+  /** READ COMMITTED: the fence relies on a wait being followed by a fresh look at the row (design, section 5). */
+  async transaction<T>(work: (tx: PgTx) => Promise<T>): Promise<T> {
+    const client = await this.connect();
+    const tx = new PgTx(client);
+    let broken: Error | undefined;
+    try {
+      await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
+      const result = await insideTransaction(() => work(tx));
+      const committed = await client.query('COMMIT');
+      if (committed.command !== 'COMMIT') throw new CommitFailed();
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').catch((failure: unknown) => {
+        // The connection is of no more use; releasing it with the error makes the pool close it.
+        broken = failure instanceof Error ? failure : new Error(String(failure));
+      });
+      throw translateDatabaseError(error);
+    } finally {
+      tx.finish();
+      client.release(broken);
+    }
+  }
+
+  private async connect(): Promise<PoolClient> {
+    try {
+      return await this.pool.connect();
+    } catch (error) {
+      throw translateDatabaseError(error);
+    }
+  }
+}
+
+function poolOf(dataSource: DataSource): Pool {
+  const { driver } = dataSource;
+  if (!('master' in driver)) throw new TypeError('the data source is not a connected PostgreSQL one');
+  return driver.master as Pool;
+}

@@ -1,0 +1,50 @@
+import type { PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { InvariantViolation } from '../../kernel/errors.js';
+import { Tx } from '../../kernel/unit-of-work.js';
+
+/** A statement of the hot path. Named ones are prepared once per connection. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+export type SqlValue = string | number | boolean | bigint | Date | null | readonly SqlValue[];
+
+/** What can run SQL: an open transaction, or the pool for single statements. */
+export interface SqlRunner {
+  query<Row extends QueryResultRow>(statement: Statement, values: readonly SqlValue[]): Promise<QueryResult<Row>>;
+}
+
+/** An open transaction on one connection. */
+export class PgTx extends Tx implements SqlRunner {
+  private finished = false;
+
+  constructor(private readonly client: PoolClient) {
+    super();
+  }
+
+  /** The database side of an opaque transaction handle. */
+  static of(tx: Tx): PgTx {
+    if (!(tx instanceof PgTx))
+      throw new InvariantViolation('a transaction of another adapter reached the PostgreSQL repository');
+    return tx;
+  }
+
+  get open(): boolean {
+    return !this.finished;
+  }
+
+  async query<Row extends QueryResultRow>(
+    statement: Statement,
+    values: readonly SqlValue[],
+  ): Promise<QueryResult<Row>> {
+    if (this.finished)
+      throw new InvariantViolation('a statement was run on a finished transaction', { statement: statement.name });
+    return this.client.query<Row>({ name: statement.name, text: statement.text, values: [...values] });
+  }
+
+  /** Called by the unit of work only; a handle that leaks out of it is of no use. */
+  finish(): void {
+    this.finished = true;
+  }
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { FastifyServerOptions } from 'fastify';
+import type { ServerConfig } from '../../config/index.js';
+import { Unavailable } from '../../kernel/errors.js';
+import { answerBrokenRequest } from './broken-request.js';
+import { httpErrorProblem, INTERNAL_PROBLEM } from './http-error-problem.js';
+import { PROBLEM_CONTENT_TYPE, problemJson } from './problem-details.js';
+import { RouteTable } from './route-table.js';
+
+const REQUEST_ID_HEADER = 'x-request-id';
+
+/** Nest's adapter, reading JSON bodies only, and knowing its routes. */
+export class LockstepFastifyAdapter extends FastifyAdapter {
+  private readonly routeTable = new RouteTable();
+  private draining = false;
+
+  constructor(config: ServerConfig) {
+    super(serverOptions(config));
+    const server = this.getInstance();
+    // Nest's own parser also takes forms; Fastify's built-in one is strict about prototypes and is all we need.
+    server.removeContentTypeParser('text/plain');
+    server.addHook('onRoute', ({ method, url }) => this.routeTable.add(method, url));
+    server.addHook('preClose', (done) => {
+      this.draining = true;
+      done();
+    });
+    server.addHook('onRequest', (request, reply, done) => {
+      void reply.header(REQUEST_ID_HEADER, request.id);
+      done(this.draining ? shuttingDown() : undefined);
+    });
+  }
+
+  /** What the path of this URL takes; empty when there is no such path. */
+  allowedMethods(url: string): readonly string[] {
+    return this.routeTable.methodsOf(url);
+  }
+
+  override registerParserMiddleware(): void {
+    // On purpose nothing: see the constructor.
+  }
+}
+
+export function createFastifyAdapter(config: ServerConfig): FastifyAdapter {
+  return new LockstepFastifyAdapter(config);
+}
+
+function serverOptions({ bodyLimit }: ServerConfig): FastifyServerOptions {
+  return {
+    bodyLimit,
+    logger: false,
+    genReqId: ({ headers }) => requestIdOf(headers[REQUEST_ID_HEADER]),
+    onProtoPoisoning: 'error',
+    onConstructorPoisoning: 'error',
+    routerOptions: { maxParamLength: 200 },
+    // Longer than the 60 s of common load balancers: the side that closes an idle connection must be theirs.
+    keepAliveTimeout: 72_000,
+    // A silent socket; above the longest long poll.
+    connectionTimeout: 120_000,
+    // Time to send a whole request: nobody holds a connection by dripping a body.
+    requestTimeout: 30_000,
+    forceCloseConnections: 'idle',
+    // Fastify's own answer while closing is not problem+json; the hook above gives ours.
+    return503OnClosing: false,
+    // Malformed URLs fail before routing, where no error handler of Nest's is reached.
+    frameworkErrors: (error, request, reply) => {
+      const problem = httpErrorProblem(error, request) ?? INTERNAL_PROBLEM;
+      // There is no route, so none of Fastify's typed replies: the bytes are written directly.
+      reply.hijack();
+      reply.raw.writeHead(problem.status, { 'content-type': PROBLEM_CONTENT_TYPE, [REQUEST_ID_HEADER]: request.id });
+      reply.raw.end(problemJson(problem, request.url));
+    },
+    clientErrorHandler: answerBrokenRequest,
+  };
+}
+
+/** A caller's id is kept when it is safe to log, so that one id follows a request through several systems. */
+function requestIdOf(given: string | string[] | undefined): string {
+  return typeof given === 'string' && /^[\w.:-]{1,100}$/.test(given) ? given : randomUUID();
+}
+
+function shuttingDown(): Unavailable {
+  return new Unavailable(
+    'shutting_down',
+    'this node is shutting down',
+    'send the request again: another node takes it',
+  );
+}

@@ -1,0 +1,68 @@
+import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { DomainError } from '../../kernel/errors.js';
+import { Log } from '../logging/log.js';
+import { LockstepFastifyAdapter } from './fastify-server.js';
+import { httpErrorProblem, INTERNAL_PROBLEM, methodNotAllowed } from './http-error-problem.js';
+import { InvalidRequest } from './invalid-request.js';
+import { PROBLEM_CONTENT_TYPE, problemJson, STATUS_OF_KIND, type Problem } from './problem-details.js';
+
+/** Every error leaves as problem+json. What is our fault is logged whole and told to nobody. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  constructor(
+    private readonly log: Log,
+    private readonly host: HttpAdapterHost,
+  ) {}
+
+  catch(error: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    const problem = this.problemOf(error, request);
+    if (problem.status >= 500) this.report(error, problem, request);
+    // A stream that broke half way has its status out already; closing it is all that tells the client.
+    if (reply.raw.headersSent) return void reply.raw.destroy();
+    if (problem.status === 405) void reply.header('allow', this.allowedMethods(request).join(', '));
+    if (problem.status === 503) void reply.header('retry-after', '1');
+    void reply
+      .status(problem.status)
+      .header('content-type', PROBLEM_CONTENT_TYPE)
+      .send(problemJson(problem, request.url));
+  }
+
+  private problemOf(error: unknown, request: FastifyRequest): Problem {
+    if (error instanceof DomainError) return domainProblem(error);
+    const problem = httpErrorProblem(error, request) ?? INTERNAL_PROBLEM;
+    if (problem.code !== 'route_not_found') return problem;
+    const allowed = this.allowedMethods(request);
+    return allowed.length === 0 ? problem : methodNotAllowed(request, allowed);
+  }
+
+  private allowedMethods(request: FastifyRequest): readonly string[] {
+    const { httpAdapter } = this.host;
+    return httpAdapter instanceof LockstepFastifyAdapter ? httpAdapter.allowedMethods(request.url) : [];
+  }
+
+  private report(error: unknown, problem: Problem, request: FastifyRequest): void {
+    const fields = { httpRequestId: request.id, method: request.method, route: request.routeOptions.url, error };
+    // Being unavailable is expected now and then; anything else at 500 is a bug.
+    if (problem.retryable === true) this.log.warn('http.unavailable', { code: problem.code, ...fields });
+    else this.log.error('http.internal_error', fields);
+  }
+}
+
+function domainProblem(error: DomainError): Problem {
+  const { code, advice, retryable, facts, message } = error;
+  if (error.kind === 'internal') return { ...INTERNAL_PROBLEM, code };
+  return {
+    status: STATUS_OF_KIND[error.kind],
+    code,
+    detail: message,
+    advice,
+    retryable,
+    facts,
+    ...(error instanceof InvalidRequest ? { errors: error.errors } : {}),
+  };
+}

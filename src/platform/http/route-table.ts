@@ -1,0 +1,37 @@
+interface Route {
+  readonly method: string;
+  readonly segments: readonly string[];
+}
+
+/**
+ * The routes of a server, to tell "no such path" from "not this method": Fastify answers 404 to both, and cannot be
+ * asked which methods a path has.
+ */
+export class RouteTable {
+  private readonly routes: Route[] = [];
+
+  add(method: string | readonly string[], url: string): void {
+    for (const name of typeof method === 'string' ? [method] : method) {
+      this.routes.push({ method: name, segments: segmentsOf(url) });
+    }
+  }
+
+  /** Empty when there is no such path. */
+  methodsOf(url: string): string[] {
+    const segments = segmentsOf(url.split('?', 1)[0] ?? '');
+    const matching = this.routes.filter((route) => matches(route.segments, segments));
+    return [...new Set(matching.map(({ method }) => method))].sort();
+  }
+}
+
+function segmentsOf(path: string): string[] {
+  return path.split('/').filter((segment) => segment !== '');
+}
+
+function matches(pattern: readonly string[], path: readonly string[]): boolean {
+  // A catch-all takes every path, and says nothing about any of them.
+  if (pattern.includes('*')) return false;
+  return (
+    pattern.length === path.length && pattern.every((segment, i) => segment.startsWith(':') || segment === path[i])
+  );
+}

@@ -1,0 +1,48 @@
+import { ValidateBy, type ValidationArguments, type ValidationOptions } from 'class-validator';
+import { byteLength, parseAddress, parseHex } from '../../kernel/hex.js';
+import { parseQuantity } from '../../kernel/quantities.js';
+
+/** An account in any case; the same account in another case is the same account. */
+export function IsAddressText(options?: ValidationOptions): PropertyDecorator {
+  const holds = (value: unknown): boolean => typeof value === 'string' && accepts(() => parseAddress(value));
+  return rule('isAddressText', 'invalid_address', 'must be an address: 0x followed by 40 hex digits', holds, options);
+}
+
+/** Bytes as 0x-prefixed hex, any case. */
+export function IsHexBytes({ maxBytes }: { maxBytes: number }, options?: ValidationOptions): PropertyDecorator {
+  const words = `must be hex bytes: 0x followed by an even number of hex digits, at most ${maxBytes} bytes`;
+  const holds = (value: unknown): boolean =>
+    // The length comes first: there is no need to read a megabyte to refuse it.
+    typeof value === 'string' &&
+    value.length <= 2 + 2 * maxBytes &&
+    accepts(() => byteLength(parseHex(value)) <= maxBytes);
+  return rule('isHexBytes', 'invalid_hex', words, holds, options);
+}
+
+/** A non-negative amount of at most 256 bits: a decimal string, 0x hex, or a safe integer. */
+export function IsQuantity(options?: ValidationOptions): PropertyDecorator {
+  const words =
+    'must be a whole number from 0 to 2^256-1: send a decimal string such as "1000000000000000000", or 0x hex';
+  const holds = (value: unknown): boolean =>
+    (typeof value === 'string' || typeof value === 'number') && accepts(() => parseQuantity(value));
+  return rule('isQuantity', 'invalid_quantity', words, holds, options);
+}
+
+function rule(
+  name: string,
+  code: string,
+  words: string,
+  holds: (value: unknown) => boolean,
+  options?: ValidationOptions,
+): PropertyDecorator {
+  const defaultMessage = (given?: ValidationArguments): string => `${given?.property ?? 'the value'} ${words}`;
+  return ValidateBy({ name, validator: { validate: holds, defaultMessage } }, { context: { code }, ...options });
+}
+
+function accepts(parse: () => unknown): boolean {
+  try {
+    return parse() !== false;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,18 @@
+import { Global, Module } from '@nestjs/common';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { MetricsController } from './metrics.controller.js';
+
+/** Every part registers its metrics in the one `Registry` it gets injected; there is no process-wide registry. */
+@Global()
+@Module({
+  controllers: [MetricsController],
+  providers: [{ provide: Registry, useFactory: processRegistry }],
+  exports: [Registry],
+})
+export class MetricsModule {}
+
+function processRegistry(): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}

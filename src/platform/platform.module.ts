@@ -1,0 +1,19 @@
+import { Global, Module } from '@nestjs/common';
+import { Clock } from '../kernel/clock.js';
+import { IdGenerator } from '../kernel/id-generator.js';
+import { NodeIdentity } from '../kernel/node-identity.js';
+import { ProcessIdentity } from './identity/process-identity.js';
+import { UuidV7 } from './identity/uuid-v7.js';
+import { SystemClock } from './system-clock.js';
+
+/** Time, ids, and who this process is. */
+@Global()
+@Module({
+  providers: [
+    { provide: Clock, useClass: SystemClock },
+    { provide: IdGenerator, useClass: UuidV7 },
+    { provide: NodeIdentity, useClass: ProcessIdentity },
+  ],
+  exports: [Clock, IdGenerator, NodeIdentity],
+})
+export class PlatformModule {}

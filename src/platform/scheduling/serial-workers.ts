@@ -1,0 +1,75 @@
+/**
+ * A fixed number of queues. A key always maps to the same one, so tasks of one key run one after the other, in the
+ * order they came; tasks of different queues run side by side.
+ */
+export class SerialWorkers {
+  private readonly tails: Promise<unknown>[];
+  private unfinished = 0;
+
+  constructor(private readonly concurrency: number) {
+    if (!Number.isInteger(concurrency) || concurrency < 1) throw new RangeError('concurrency must be at least 1');
+    this.tails = Array.from({ length: concurrency }, () => Promise.resolve());
+  }
+
+  workerOf(key: string): number {
+    return fnv1a(key) % this.concurrency;
+  }
+
+  /** Tasks waiting and running. */
+  depth(): number {
+    return this.unfinished;
+  }
+
+  run<T>(key: string, task: () => Promise<T>): Promise<T> {
+    return this.enqueue(this.workerOf(key), task);
+  }
+
+  /**
+   * Splits items by worker, in their order, and runs one task for each worker concerned.
+   * @throws AggregateError of what the tasks threw, after all of them ended
+   */
+  async runGrouped<K>(
+    items: readonly K[],
+    keyOf: (item: K) => string,
+    task: (items: K[]) => Promise<void>,
+  ): Promise<void> {
+    const groups = new Map<number, K[]>();
+    for (const item of items) {
+      const worker = this.workerOf(keyOf(item));
+      const group = groups.get(worker);
+      if (group === undefined) groups.set(worker, [item]);
+      else group.push(item);
+    }
+    const outcomes = await Promise.allSettled(
+      [...groups].map(([worker, group]) => this.enqueue(worker, () => task(group))),
+    );
+    const reasons: unknown[] = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
+    if (reasons.length > 0) throw new AggregateError(reasons, `${reasons.length} of ${groups.size} workers failed`);
+  }
+
+  /** Resolves when nothing waits or runs, including what was added meanwhile. */
+  async idle(): Promise<void> {
+    while (this.unfinished > 0) await Promise.all(this.tails);
+  }
+
+  private enqueue<T>(worker: number, task: () => Promise<T>): Promise<T> {
+    this.unfinished += 1;
+    const previous = this.tails[worker] ?? Promise.resolve();
+    const result = previous.then(task);
+    // The tail never rejects: the failure belongs to the caller, the queue goes on.
+    const ended = (): void => {
+      this.unfinished -= 1;
+    };
+    this.tails[worker] = result.then(ended, ended);
+    return result;
+  }
+}
+
+/** FNV-1a, 32 bit: short, stable over versions, and even enough for a few dozen workers. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) {
+    hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  }
+  return hash >>> 0;
+}

@@ -1,0 +1,98 @@
+import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
+import type { SignerId } from '../../src/kernel/signer-id.js';
+import type { Receipt } from '../../src/modules/chain/index.js';
+import { ManagedTx, type TxProgress } from '../../src/modules/transactions/domain/managed-tx.js';
+import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
+
+export const DEV_CHAIN = 31337;
+
+/** A hash that is easy to tell apart: `aHash(7)` ends in 07. */
+export function aHash(n: number | bigint): Hash {
+  return parseHash(`0x${n.toString(16).padStart(64, '0')}`);
+}
+
+export function anAddress(n: number): Address {
+  return parseAddress(`0x${n.toString(16).padStart(40, '0')}`);
+}
+
+export function aSigner(n = 1): SignerId {
+  return { chainId: DEV_CHAIN, address: anAddress(n) };
+}
+
+export function aReceipt(overrides: Partial<Receipt> = {}): Receipt {
+  return {
+    txHash: aHash(1),
+    blockNumber: 10,
+    blockHash: aHash(0xb10c),
+    transactionIndex: 0,
+    status: 'success',
+    gasUsed: 21_000n,
+    effectiveGasPrice: 1_000_000_000n,
+    contractAddress: null,
+    ...overrides,
+  };
+}
+
+export function aRequest(overrides: Partial<TxRequest> = {}): TxRequest {
+  return {
+    signer: aSigner(),
+    requestId: 'request-1',
+    requestHash: aHash(0xabc),
+    payload: { to: anAddress(2), value: 1n, data: parseHex('0x'), gasLimit: null, accessList: [] },
+    fees: { maxFeePerGas: null, maxPriorityFeePerGas: null },
+    speed: 'standard',
+    priority: 0,
+    expiresAt: null,
+    metadata: null,
+    ...overrides,
+  };
+}
+
+/** A managed tx by what happened to it: `aManagedTx().allocated().sent().mined().build()`. */
+export class ManagedTxBuilder {
+  private readonly tx: ManagedTx;
+
+  constructor(overrides: Partial<TxProgress> = {}) {
+    this.tx = ManagedTx.rehydrate({
+      txId: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b',
+      signer: aSigner(),
+      state: 'PENDING',
+      subState: null,
+      nonce: null,
+      gasLimit: null,
+      txHash: null,
+      receipt: null,
+      failureReason: null,
+      version: 0,
+      ...overrides,
+    });
+  }
+
+  allocated(nonce = 0n): this {
+    this.tx.allocated(nonce, 21_000n);
+    return this;
+  }
+
+  signed(): this {
+    this.tx.signed(aHash(1), { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n });
+    return this;
+  }
+
+  sent(): this {
+    this.tx.sent(aHash(1), null, { resubmit: { inMs: 60_000 }, receiptCheck: { inMs: 60_000 } }, null);
+    return this;
+  }
+
+  mined(receipt: Partial<Receipt> = {}): this {
+    this.tx.mined(aReceipt(receipt));
+    return this;
+  }
+
+  build(): ManagedTx {
+    return this.tx;
+  }
+}
+
+export function aManagedTx(overrides: Partial<TxProgress> = {}): ManagedTxBuilder {
+  return new ManagedTxBuilder(overrides);
+}

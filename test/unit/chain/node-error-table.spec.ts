@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../../src/modules/chain/domain/node-error-class.js';
+import { classifyNodeError, errorPattern } from '../../../src/modules/chain/domain/node-error-table.js';
+
+interface Row {
+  readonly client: string;
+  readonly message: string;
+  readonly class: NodeErrorClass;
+  readonly code?: number;
+}
+
+const ROWS: readonly Row[] = JSON.parse(readFileSync(new URL('../../data/node-errors.json', import.meta.url), 'utf8'));
+const send = (message: string, code?: number) => classifyNodeError({ method: 'eth_sendRawTransaction', message, code });
+
+describe('the node-error table', () => {
+  it.each(ROWS.map((row) => [row.client, row.message, row.class, row.code] as const))(
+    '%s: %s -> %s',
+    (_client, message, expected, code) => {
+      expect(send(message, code)).toBe(expected);
+      expect(send(message)).toBe(expected);
+    },
+  );
+
+  it('keeps the class whatever stands around the words, in any case, with any code', () => {
+    const prefix = fc.constantFrom(
+      '',
+      'rpc error: ',
+      'RPC error response: ',
+      '[Request ID: 7f65] ',
+      'err: ',
+      'upstream said: "',
+      'failed with 50000000 gas: ',
+      'INTERNAL_ERROR: ',
+    );
+    const suffix = fc.constantFrom(
+      '',
+      ' (request 17)',
+      '", id 42',
+      ' [node-3]',
+      ', address 0x71562b71999873DB5b286dF957af199Ec94617F7',
+    );
+    const letters = fc.constantFrom(
+      (s: string) => s,
+      (s: string) => s.toUpperCase(),
+      (s: string) => s.toLowerCase(),
+    );
+    const wrap = fc.constantFrom(
+      (s: string) => s,
+      (s: string) => JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code: -32000, message: s } }),
+      (s: string) =>
+        `processing response error (body=${JSON.stringify(JSON.stringify({ error: { message: s } }))}, requestMethod="POST")`,
+    );
+    const code = fc.constantFrom(undefined, -32000, -32003, -32603, -32010);
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...ROWS),
+        prefix,
+        suffix,
+        letters,
+        wrap,
+        code,
+        (row, before, after, spell, put, number) => {
+          expect(send(put(spell(before + row.message + after)), number)).toBe(row.class);
+        },
+      ),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('keeps the class whatever numbers and addresses are inside', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...ROWS.filter(({ message }) => !/allowance|\b50\d\b|2\^64|eip-?\d/i.test(message))),
+        fc.bigInt({ min: 0n, max: 10n ** 20n }),
+        (row, number) => {
+          const message = row.message
+            .replace(/0x[0-9a-fA-F]{40}/g, `0x${number.toString(16).padStart(40, '0')}`)
+            .replace(/\b\d+\b/g, String(number));
+          expect(send(message)).toBe(row.class);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('takes a revert for a revert, whatever its text quotes', () => {
+    for (const { message } of ROWS) {
+      expect(send(`execution reverted: ${message}`)).toBe('execution_reverted');
+      expect(send(`VM Exception while processing transaction: reverted with reason string '${message}'`)).toBe(
+        'execution_reverted',
+      );
+    }
+  });
+
+  it('lets a chain add its own words, but not over a revert', () => {
+    const extraPatterns = [
+      errorPattern('flux capacitor (full|hot)', 'txpool_full'),
+      errorPattern('nonce too low', 'nonce_too_high'),
+    ];
+    const ask = (message: string) => classifyNodeError({ method: 'eth_sendRawTransaction', message, extraPatterns });
+    expect(ask('Flux Capacitor HOT')).toBe('txpool_full');
+    expect(ask('nonce too low')).toBe('nonce_too_high');
+    expect(ask('execution reverted: flux capacitor full')).toBe('execution_reverted');
+    expect(ask('underpriced')).toBe('underpriced');
+  });
+
+  it.each([
+    '',
+    'the frobnicator is unhappy',
+    'determined by undetermined',
+    'unknown transaction',
+    '💥',
+    'x'.repeat(200_000),
+  ])('does not guess: %#', (message) => expect(send(message)).toBe('unknown'));
+
+  it.each([-32000, -32003, -32005, -32007, -32010, -32601, -32602, -32603, 3, 429])(
+    'never classifies by the code %d alone',
+    (code) => {
+      expect(send('the frobnicator is unhappy', code)).toBe('unknown');
+    },
+  );
+
+  it.each<[string, NodeErrorClass, number?]>([
+    [
+      'Your transaction was dropped due to limit. There are too many transactions in the queue. Try increasing the fee.',
+      'txpool_full',
+    ],
+    ['submit transaction to pool failed: Pool(TooLowPriority { old: 50000, new: 10000 })', 'replacement_underpriced'],
+    ['submit transaction to pool failed: Pool(Stale)', 'nonce_too_low'],
+    ['ALREADY_EXISTS: already known', 'already_known'],
+    ['account sequence mismatch, expected 5, got 4: incorrect account sequence', 'nonce_too_low'],
+    ["the tx doesn't have the correct nonce. account has nonce of: 5 tx has nonce of: 4", 'nonce_too_low'],
+    ['transaction already finalized', 'already_mined'],
+    ['lack of funds (0) for max fee (1000)', 'insufficient_funds'],
+    ['Intrinsic gas exceeds gas limit', 'intrinsic_gas_too_low'],
+    ['transaction gas limit too high (cap: 16777216, tx: 20000000)', 'gas_limit_exceeds_block'],
+    ['max initcode size exceeded: code size 50000, limit 49152', 'oversized_data'],
+    ['in-flight transaction limit reached for delegated accounts', 'delegated_account_limit'],
+    ['sequencer pending tx pool full, please try again', 'txpool_full'],
+    ['Failed to decode transaction', 'invalid_transaction', -32602],
+    ['limit exceeded', 'rate_limited', -32005],
+    ['limit exceeded', 'unknown', -32000],
+    ['429 Too Many Requests', 'rate_limited'],
+    ['502 Bad Gateway', 'transient'],
+    ['connect ECONNREFUSED 127.0.0.1:8545', 'transient'],
+    ['Client network socket disconnected: read ECONNRESET', 'transient'],
+  ])('knows other clients: %s -> %s', (message, expected, code) => expect(send(message, code)).toBe(expected));
+
+  it('reads the failures of a simulation as the payload’s', () => {
+    const ask = (message: string, code?: number) => classifyNodeError({ method: 'eth_estimateGas', message, code });
+    expect(ask('EVM error InvalidFEOpcode', -32603)).toBe('execution_reverted');
+    expect(ask('invalid opcode: opcode 0xfe not defined')).toBe('execution_reverted');
+    expect(ask('anything a contract says', 3)).toBe('execution_reverted');
+    expect(ask('Out of gas: gas required exceeds allowance: 30000000', -32003)).toBe('gas_limit_exceeds_block');
+    expect(ask('gas required exceeds allowance (0)', -32000)).toBe('insufficient_funds');
+  });
+
+  it('has a sample for every class it can answer', () => {
+    expect(new Set([...ROWS.map((row) => row.class), 'unknown'])).toEqual(new Set(NODE_ERROR_CLASSES));
+  });
+});
