@@ -11,9 +11,7 @@ export const kept = {
   pids: join(KEPT, 'pids.json'),
   config: join(KEPT, 'lockstep.yaml'),
   postgres: join(KEPT, 'postgres'),
-  chain: join(KEPT, 'chain'),
   chainState: join(KEPT, 'chain', 'state.json'),
-  chainLog: join(KEPT, 'chain', 'anvil.log'),
 } as const;
 
 export const SERVICE_ENTRY = join(ROOT, 'dist', 'main.js');

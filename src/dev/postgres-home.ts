@@ -38,7 +38,6 @@ export async function preparePostgresHome(dataDir: string, log: Log): Promise<Po
 }
 
 function layOut(binaries: PostgresBinaries, user: ServerUser | null, dir: string): PostgresHome {
-  if (user) chownSync(dir, user.uid, user.gid);
   return {
     binaries,
     user,
@@ -49,10 +48,12 @@ function layOut(binaries: PostgresBinaries, user: ServerUser | null, dir: string
 }
 
 function reachableData(dataDir: string, user: ServerUser, log: Log): string {
+  chownSync(dataDir, user.uid, user.gid);
   if (canEnter(user, dataDir)) return dataDir;
   claimOutsideHome();
   const outside = outsideData(dataDir);
   mkdirSync(outside, { recursive: true, mode: 0o700 });
+  chownSync(outside, user.uid, user.gid);
   log(`user ${user.name}, which PostgreSQL runs as, cannot enter this clone: its data is kept in ${outside}`);
   return outside;
 }

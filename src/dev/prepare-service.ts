@@ -34,22 +34,21 @@ export async function prepareService(
     case 'embedded':
       return prepareEmbedded(log, parts, stop);
     case 'config-file':
-      return prepareConfigFile(plan.path, log);
+      return prepareConfigFile(plan.path, log, parts);
     case 'given':
-      return prepareGiven(plan, log);
+      return prepareGiven(plan, log, parts);
   }
 }
 
 async function prepareEmbedded(log: Log, parts: RunningParts, stop: StopSignal): Promise<PreparedService> {
   const port = portFrom(process.env, DEFAULT_PORT);
-  const pids = await claim(kept.pids, port, log);
-  parts.add('launcher', () => Promise.resolve(pids.release()));
+  const pids = await claim(kept.pids, port, log, parts);
   const { databaseUrl, rpcUrl } = await startEmbeddedStack({ log, pids, parts, stop });
   return { pids, port, env: writeConfig(kept.config, devConfig(databaseUrl, rpcUrl, port)), devChain: true };
 }
 
 /** Everything is as the file says; only PORT still counts, so that several instances can share one file. */
-async function prepareConfigFile(path: string, log: Log): Promise<PreparedService> {
+async function prepareConfigFile(path: string, log: Log, parts: RunningParts): Promise<PreparedService> {
   const env = {
     ...process.env,
     LOCKSTEP_CONFIG: path,
@@ -57,15 +56,19 @@ async function prepareConfigFile(path: string, log: Log): Promise<PreparedServic
   };
   const { port } = loadConfig({ env }).server;
   log(`using ${path}; nothing embedded is started`);
-  const pids = await claim(ownPids(port), port, log);
+  const pids = await claim(ownPids(port), port, log, parts);
   return { pids, port, env: { LOCKSTEP_CONFIG: path, LOCKSTEP_SERVER_PORT: String(port) }, devChain: false };
 }
 
-async function prepareGiven(plan: Extract<LaunchPlan, { kind: 'given' }>, log: Log): Promise<PreparedService> {
+async function prepareGiven(
+  plan: Extract<LaunchPlan, { kind: 'given' }>,
+  log: Log,
+  parts: RunningParts,
+): Promise<PreparedService> {
   const port = portFrom(process.env, DEFAULT_PORT);
   log('using DATABASE_URL and RPC_URL; nothing embedded is started');
   const config = givenConfig(await firstChainId(plan.rpcUrls), plan, port);
-  const pids = await claim(ownPids(port), port, log);
+  const pids = await claim(ownPids(port), port, log, parts);
   const env = writeConfig(join(KEPT, `given-${String(port)}.yaml`), config);
   return { pids, port, env, devChain: config.yaml.includes('mnemonic') };
 }
@@ -75,15 +78,14 @@ function ownPids(port: number): string {
   return join(KEPT, `pids-${String(port)}.json`);
 }
 
-async function claim(path: string, port: number, log: Log): Promise<PidFile> {
+async function claim(path: string, port: number, log: Log, parts: RunningParts): Promise<PidFile> {
   const pids = new PidFile(path);
   await pids.claim(log);
-  try {
-    await assertPortFree(port);
-  } catch (error) {
+  parts.add(null, () => {
     pids.release();
-    throw error;
-  }
+    return Promise.resolve();
+  });
+  await assertPortFree(port);
   return pids;
 }
 

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { LaunchError } from './launch-error.js';
 import { toStdout } from './log.js';
+import { outsideHome } from './outside-home.js';
 import { KEPT, kept } from './paths.js';
 import { PidFile } from './pid-file.js';
 import { removeCluster } from './postgres-home.js';
@@ -16,6 +17,7 @@ export async function main(): Promise<number> {
     return 1;
   }
   removeCluster(kept.postgres);
+  rmSync(outsideHome(), { recursive: true, force: true });
   rmSync(KEPT, { recursive: true, force: true });
   process.stdout.write('The embedded database and the dev chain are deleted; npm start begins anew.\n');
   return 0;

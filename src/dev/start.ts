@@ -9,7 +9,7 @@ import { ROOT } from './paths.js';
 import { prepareService, type PreparedService } from './prepare-service.js';
 import { RunningParts } from './running-parts.js';
 import { becomesReady, startService } from './service.js';
-import { StopRequested, StopSignal } from './stop-signal.js';
+import { StopSignal } from './stop-signal.js';
 import { firstTransactionLines, urlLines } from './welcome.js';
 
 /** Longer than the service's own `server.shutdownTimeout`, which ends it first. */
@@ -25,7 +25,8 @@ export async function main(): Promise<number> {
   try {
     return await run(log, stop, parts);
   } catch (error) {
-    return report(error);
+    // A step that a signal cut short fails in its own way; that is not worth telling.
+    return stop.isRequested ? 0 : report(error);
   } finally {
     await parts.stopAll(log);
   }
@@ -35,7 +36,6 @@ async function run(log: Log, stop: StopSignal, parts: RunningParts): Promise<num
   const file = join(ROOT, 'lockstep.yaml');
   const plan = planLaunch(process.env, existsSync(file) ? file : null);
   const prepared = await prepareService(plan, log, parts, stop);
-  if (!prepared.devChain) parts.add('launcher', () => Promise.resolve(prepared.pids.release()));
   stop.throwIfRequested();
 
   log('starting the service (migrations run first)');
@@ -71,7 +71,6 @@ function welcome(baseUrl: string, prepared: PreparedService): void {
 }
 
 function report(error: unknown): number {
-  if (error instanceof StopRequested) return 0;
   if (error instanceof ConfigInvalid) {
     process.stderr.write(`${formatConfigMistakes(error)}\n`);
     return BAD_CONFIG;

@@ -14,15 +14,15 @@ export class StopRequested extends Error {
  */
 export class StopSignal {
   readonly requested: Promise<void>;
-  private isRequested = false;
+  private wanted = false;
 
   constructor(log: Log) {
     // With the terminal gone a write fails; that must not end us before our children.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
     this.requested = new Promise((resolve) => {
       const request = (why: string): void => {
-        log(this.isRequested ? `${why}: still stopping, a moment please` : `${why}: stopping`);
-        this.isRequested = true;
+        log(this.wanted ? `${why}: still stopping, a moment please` : `${why}: stopping`);
+        this.wanted = true;
         resolve();
       };
       for (const signal of SIGNALS)
@@ -35,9 +35,13 @@ export class StopSignal {
     });
   }
 
+  get isRequested(): boolean {
+    return this.wanted;
+  }
+
   /** To be called between two steps of a start. */
   throwIfRequested(): void {
-    if (this.isRequested) throw new StopRequested('asked to stop');
+    if (this.wanted) throw new StopRequested('asked to stop');
   }
 
   /** Like `work`, but does not wait for its end when a stop is asked for. */

@@ -65,7 +65,7 @@ describe('the node-error table', () => {
           expect(send(put(spell(before + row.message + after)), number)).toBe(row.class);
         },
       ),
-      { numRuns: 5_000 },
+      { numRuns: 3_000 },
     );
   });
 
@@ -146,7 +146,9 @@ describe('the node-error table', () => {
     ['502 Bad Gateway', 'transient'],
     ['connect ECONNREFUSED 127.0.0.1:8545', 'transient'],
     ['Client network socket disconnected: read ECONNRESET', 'transient'],
-  ])('knows other clients: %s -> %s', (message, expected, code) => expect(send(message, code)).toBe(expected));
+  ])('knows other clients: %s -> %s', (...[message, expected, code]) => {
+    expect(send(message, code)).toBe(expected);
+  });
 
   it('reads the failures of a simulation as the payload’s', () => {
     const ask = (message: string, code?: number) => classifyNodeError({ method: 'eth_estimateGas', message, code });

@@ -15,7 +15,8 @@ export type BlockTag = 'latest' | 'pending';
 
 /**
  * One EVM chain, whatever is behind it. Every method may be called with many items and costs few round trips.
- * Throws `RpcUnavailable` when no endpoint answered; never from inside a database transaction (I11, asserted).
+ * Throws `RpcUnavailable` when no endpoint answered; where an item has its own outcome (receipts, estimates, sends) it
+ * says so instead. Never to be called from inside a database transaction (I11, asserted).
  */
 export abstract class ChainConnector {
   abstract readonly chainId: ChainId;

@@ -1,5 +1,5 @@
 import { messageOf } from '../../../kernel/errors.js';
-import type { RpcFailure } from './json-rpc.js';
+import { isRecord, type RpcFailure } from './json-rpc.js';
 
 /** Raised before a connection exists, so before a byte of the request was written. */
 const NEVER_LEFT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
@@ -9,7 +9,8 @@ const LONGEST_RETRY_AFTER_MS = 300_000;
 /** What a thrown transport error means for the request. Anything not known to be harmless may have arrived. */
 export function transportFailure(error: unknown): RpcFailure {
   const code = codeOf(error);
-  const name = error instanceof Error ? error.name : '';
+  // By shape, not by class: such errors come from node itself and from more than one copy of its classes.
+  const name = isRecord(error) ? error['name'] : undefined;
   if (name === 'TimeoutError' || name === 'AbortError' || code === 'UND_ERR_ABORTED') {
     return { reason: 'timeout', mayHaveArrived: true, message: 'request timeout' };
   }
@@ -42,10 +43,9 @@ export function retryAfterMs(header: string | undefined, nowMs: number): number 
   return Number.isFinite(wait) ? Math.min(Math.max(wait, 0), LONGEST_RETRY_AFTER_MS) : undefined;
 }
 
-/** Of the error or of what caused it: a dual-stack connect fails with an AggregateError. */
+/** Of the error or of what caused it: a dual-stack connect fails with several errors at once. */
 function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return '';
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  if (error instanceof AggregateError) return codeOf(error.errors[0]);
-  return codeOf(error.cause);
+  if (!isRecord(error)) return '';
+  if (typeof error['code'] === 'string') return error['code'];
+  return codeOf(Array.isArray(error['errors']) ? error['errors'][0] : error['cause']);
 }

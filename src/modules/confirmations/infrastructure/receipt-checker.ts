@@ -12,17 +12,15 @@ export class ReceiptChecker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly tickers: readonly Ticker[];
 
   constructor(chains: Chains, check: CheckReceipts, log: Log) {
-    this.tickers = chains
-      .ids()
-      .map(
-        (chainId) =>
-          new Ticker({
-            name: `receipts-${chainId}`,
-            intervalMs: LOOK_EVERY_MS,
-            run: () => check.execute(chainId),
-            log,
-          }),
-      );
+    this.tickers = chains.ids().map(
+      (chainId) =>
+        new Ticker({
+          name: `receipts-${chainId}`,
+          intervalMs: LOOK_EVERY_MS,
+          run: () => check.execute(chainId),
+          log,
+        }),
+    );
   }
 
   onApplicationBootstrap(): void {

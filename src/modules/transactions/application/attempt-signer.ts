@@ -1,3 +1,4 @@
+import { messageOf, Unprocessable } from '../../../kernel/errors.js';
 import type { SignerId, Nonce } from '../../../kernel/signer-id.js';
 import type { AccessList } from '../../chain/index.js';
 import type { Address, Hex } from '../../../kernel/hex.js';
@@ -17,8 +18,18 @@ export interface AttemptDraft {
   readonly fees: AttemptFees;
 }
 
+/** These values make no transaction, today or ever; a custody that cannot sign *now* is another matter. */
+export class NotEncodable extends Unprocessable {
+  constructor(cause: unknown) {
+    super('not_encodable', messageOf(cause), 'create a new transaction with other values', {}, { cause });
+  }
+}
+
 /** Turns drafts into signed bytes. Deterministic (RFC 6979): the same draft gives the same bytes. */
 export abstract class AttemptSigner {
-  /** Answers in the order given. */
+  /**
+   * Answers in the order given.
+   * @throws NotEncodable when one of the drafts can never be a transaction
+   */
   abstract sign(drafts: readonly AttemptDraft[]): Promise<Attempt[]>;
 }

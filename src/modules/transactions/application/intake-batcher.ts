@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { IntakeConfig } from '../../../config/lockstep-config.js';
 import { Unavailable } from '../../../kernel/errors.js';
+import { inPieces } from './in-pieces.js';
 import { type Intake, ManagedTxRepository, type NewTx } from '../domain/managed-tx.repository.js';
 
 interface Waiting {
@@ -66,30 +67,31 @@ export class IntakeBatcher {
     }
   }
 
-  /** One poisonous request must not fail its neighbours: a refused batch is retried in halves. */
   private async insertOrSplit(batch: readonly Waiting[]): Promise<void> {
     try {
-      const results = await this.repository.insertPending(batch.map(({ tx }) => tx));
-      batch.forEach((waiting, index) => {
-        const result = results[index];
-        if (result) waiting.resolve(result);
-        else
-          waiting.reject(
-            new Unavailable(
-              'intake_incomplete',
-              'the database did not answer for this request',
-              'send it again with the same requestId',
-            ),
-          );
-      });
+      await inPieces(
+        batch,
+        (piece) => this.insertPiece(piece),
+        async (poison, error) => poison.reject(error),
+      );
     } catch (error) {
-      if (batch.length === 1 || error instanceof Unavailable) {
-        for (const waiting of batch) waiting.reject(error);
-        return;
-      }
-      const middle = Math.ceil(batch.length / 2);
-      await this.insertOrSplit(batch.slice(0, middle));
-      await this.insertOrSplit(batch.slice(middle));
+      // Settled promises ignore this; it reaches those that had no answer yet.
+      for (const waiting of batch) waiting.reject(error);
     }
+  }
+
+  private async insertPiece(piece: readonly Waiting[]): Promise<void[]> {
+    const results = await this.repository.insertPending(piece.map(({ tx }) => tx));
+    return piece.map((waiting, index) => {
+      const result = results[index];
+      if (result) return waiting.resolve(result);
+      waiting.reject(
+        new Unavailable(
+          'intake_incomplete',
+          'the database did not answer for this request',
+          'send it again with the same requestId',
+        ),
+      );
+    });
   }
 }

@@ -2,10 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { ExecutionConfig, NonceConfig } from '../../../config/lockstep-config.js';
 import { Unavailable } from '../../../kernel/errors.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { Log } from '../../../platform/logging/log.js';
 import { type ChainConnector, Chains } from '../../chain/index.js';
 import { type Lease, LeaseLost, LeaseManager, type SlotRef } from '../../signers/index.js';
 import { AllocateNonces } from './allocate-nonces.js';
 import { BroadcastAttempts } from './broadcast-attempts.js';
+import { inPieces } from './in-pieces.js';
 import { LaneMemory } from './lane-memory.js';
 import { PreparePending, type ReadyTx } from './prepare-pending.js';
 import { RecoverLane } from './recover-lane.js';
@@ -30,6 +32,7 @@ export class LaneStep {
     private readonly broadcast: BroadcastAttempts,
     private readonly config: ExecutionConfig,
     private readonly nonces: NonceConfig,
+    private readonly log: Log,
   ) {}
 
   /** @returns the signers that had more waiting than fitted in this step */
@@ -41,11 +44,30 @@ export class LaneStep {
     } catch (error) {
       // Whatever was half done is written, or was not done: the next step starts from the database.
       this.memory.forget(signers);
-      if (!(error instanceof LeaseLost)) throw error;
-      this.leases.lost(error);
-      const lost = new Set(error.leases.map(({ signer }) => signerKey(signer)));
-      return signers.filter((signer) => !lost.has(signerKey(signer)));
+      if (error instanceof LeaseLost) return this.dropLost(signers, error);
+      if (error instanceof Unavailable || leases.length === 1) throw error;
+      return this.oneByOne(chainId, leases, error);
     }
+  }
+
+  private dropLost(signers: readonly SignerId[], error: LeaseLost): SignerId[] {
+    this.leases.lost(error);
+    const lost = new Set(error.leases.map(({ signer }) => signerKey(signer)));
+    return signers.filter((signer) => !lost.has(signerKey(signer)));
+  }
+
+  /** Something is wrong with one of the signers; the others must not suffer for sharing a step with it. */
+  private async oneByOne(chainId: number, leases: readonly Lease[], cause: unknown): Promise<SignerId[]> {
+    this.log.warn('a shared lane step failed; its signers go on one by one', { chainId, error: cause });
+    const more: SignerId[] = [];
+    for (const { signer } of leases) {
+      try {
+        more.push(...(await this.execute(chainId, [signer])));
+      } catch (error) {
+        this.log.error('lane step failed', { signer: signerKey(signer), error });
+      }
+    }
+    return more;
   }
 
   private async advance(chain: ChainConnector, leases: readonly Lease[]): Promise<SignerId[]> {
@@ -54,24 +76,9 @@ export class LaneStep {
     this.memory.recovered(taken);
 
     const ready = await this.prepare.execute(chain, leases);
-    if (ready.length > 0) await this.sendOrSplit(chain, leases, ready);
+    if (ready.length > 0) await this.send(chain, leases, ready);
     await this.fills.execute(chain, leases);
     return signersWithFullBatch(ready, this.config.batchSize);
-  }
-
-  /** One poisonous transaction must not fail its neighbours: a batch that fails is retried in halves, down to the one. */
-  private async sendOrSplit(chain: ChainConnector, leases: readonly Lease[], ready: readonly ReadyTx[]): Promise<void> {
-    try {
-      await this.send(chain, leases, ready);
-    } catch (error) {
-      if (error instanceof Unavailable) throw error;
-      // Some of them may have got their nonces before it went wrong; the next step finishes those.
-      this.memory.forget(ready.map(({ tx }) => tx.signer));
-      if (ready.length === 1) return this.prepare.quarantine(leases, ready, error);
-      const middle = Math.ceil(ready.length / 2);
-      await this.sendOrSplit(chain, leases, ready.slice(0, middle));
-      await this.sendOrSplit(chain, leases, ready.slice(middle));
-    }
   }
 
   private async send(chain: ChainConnector, leases: readonly Lease[], ready: readonly ReadyTx[]): Promise<void> {
@@ -79,7 +86,11 @@ export class LaneStep {
     const quote = await chain.feeQuote();
     const unaligned = leases.filter((lease) => this.memory.needsAlignment(lease, this.nonces.nonceStateTimeout));
     const chainNonces = await this.askChain(chain, unaligned);
-    const allocated = await this.allocate.execute(leases, ready, chainNonces);
+    const allocated = await inPieces(
+      ready,
+      (piece) => this.allocate.execute(leases, piece, chainNonces),
+      (poison, error) => this.prepare.quarantine(leases, poison, error),
+    );
     this.memory.aligned(unaligned);
     const signed = await this.sign.execute(chain, quote, leases, allocated);
     await this.broadcast.execute(chain, leases, signed);

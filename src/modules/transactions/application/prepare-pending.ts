@@ -56,14 +56,10 @@ export class PreparePending {
     return ready;
   }
 
-  /** Set aside a tx that cannot be processed although nothing is known to be wrong with it: a bug, and somebody must look. */
-  async quarantine(leases: readonly Lease[], poisoned: readonly ReadyTx[], error: unknown): Promise<void> {
-    this.log.error('transaction set aside', { txIds: poisoned.map(({ tx }) => tx.id), error });
-    const apply = (tx: ManagedTx): void => tx.postponed(null, QUARANTINE_MS, messageOf(error));
-    await this.end(
-      leases,
-      poisoned.map(({ tx }) => ({ tx, apply })),
-    );
+  /** Sets aside a tx that cannot be processed although nothing is known to be wrong with it: a bug, and somebody must look. */
+  async quarantine(leases: readonly Lease[], { tx }: ReadyTx, error: unknown): Promise<void> {
+    this.log.error('transaction set aside', { txId: tx.id, error });
+    await this.end(leases, [{ tx, apply: (copy) => copy.postponed(null, QUARANTINE_MS, messageOf(error)) }]);
   }
 
   private async judge(chain: ChainConnector, pending: readonly PendingTx[]): Promise<Verdict[]> {

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { ChainFeeCaps } from './chain-fee-caps.js';
-import { messageOf } from '../../../kernel/errors.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector, FeeQuote } from '../../chain/index.js';
 import { FencedUnitOfWork, type Lease, NonceLedger } from '../../signers/index.js';
@@ -9,7 +8,9 @@ import { AttemptRepository } from '../domain/attempt.repository.js';
 import { initialFees } from '../domain/fee-policy.js';
 import { ManagedTx } from '../domain/managed-tx.js';
 import { ManagedTxRepository, type RequestedTx } from '../domain/managed-tx.repository.js';
-import { type AttemptDraft, AttemptSigner } from './attempt-signer.js';
+import { type AttemptDraft, AttemptSigner, NotEncodable } from './attempt-signer.js';
+import { inPieces } from './in-pieces.js';
+import { LaneMemory } from './lane-memory.js';
 import { leasesFor } from './leases-for.js';
 import { TxMetrics } from './tx-metrics.js';
 
@@ -30,6 +31,7 @@ export class SignAttempts {
     private readonly attempts: AttemptRepository,
     private readonly repository: ManagedTxRepository,
     private readonly ledger: NonceLedger,
+    private readonly memory: LaneMemory,
     private readonly caps: ChainFeeCaps,
     private readonly metrics: TxMetrics,
     private readonly log: Log,
@@ -45,7 +47,11 @@ export class SignAttempts {
     if (allocated.length === 0) return [];
     const cap = this.caps.of(chain.chainId);
     const signings = await this.sign(allocated, (item) => draftOf(item, quote, cap));
-    return this.persist(leases, signings);
+    return inPieces(
+      signings,
+      (piece) => this.persist(leases, piece),
+      (poison, error) => this.leaveUnsigned(poison, error),
+    );
   }
 
   private async sign(items: readonly RequestedTx[], draft: (item: RequestedTx) => AttemptDraft): Promise<Signing[]> {
@@ -56,11 +62,18 @@ export class SignAttempts {
         return attempt ? [{ item, attempt }] : [];
       });
     } catch (error) {
+      if (!(error instanceof NotEncodable)) throw error;
       const [only] = items;
       // One that cannot be encoded must not stop its neighbours.
       if (items.length > 1) return (await Promise.all(items.map((item) => this.sign([item], draft)))).flat();
-      return only ? [{ item: only, error: messageOf(error) }] : [];
+      return only ? [{ item: only, error: error.message }] : [];
     }
+  }
+
+  /** It keeps its slot, and every step tries again: freeing the nonce would hide a bug behind a lost payload. */
+  private async leaveUnsigned({ item }: Signing, error: unknown): Promise<void> {
+    this.memory.forget([item.tx.signer]);
+    this.log.error('attempt cannot be stored', { txId: item.tx.id, error });
   }
 
   private async persist(leases: readonly Lease[], signings: readonly Signing[]): Promise<SignedTx[]> {

@@ -104,13 +104,13 @@ export class ManagedTx {
   }
 
   allocated(nonce: Nonce, gasLimit: bigint): void {
+    this.transition('ALLOCATED', 'nonce_reserved', {
+      detail: { nonce: nonce.toString(), gasLimit: gasLimit.toString() },
+    });
     this.data.nonce = nonce;
     this.data.gasLimit = gasLimit;
     this.data.subState = null;
     this.resubmitTimer = 'clear';
-    this.transition('ALLOCATED', 'nonce_reserved', {
-      detail: { nonce: nonce.toString(), gasLimit: gasLimit.toString() },
-    });
   }
 
   /** Waits without a nonce, and is looked at again after a while. */
@@ -135,9 +135,9 @@ export class ManagedTx {
   /** An attempt was accepted by a node, or may have been (I6). */
   sent(attempt: Hash, subState: TxSubState | null, timers: SubmitTimers, error: string | null): void {
     this.expectState('ALLOCATED');
+    this.transition('IN_MEMPOOL', 'sent', { txHash: attempt, error });
     this.setTimers(timers);
     this.data.subState = subState;
-    this.transition('IN_MEMPOOL', 'sent', { txHash: attempt, error });
   }
 
   /** The same bytes went out again. */
@@ -154,37 +154,38 @@ export class ManagedTx {
   }
 
   mined(receipt: Receipt): void {
+    const { txHash, status, gasUsed } = receipt;
+    this.transition('MINED', 'mined', {
+      txHash,
+      block: blockOf(receipt),
+      detail: { status, gasUsed: gasUsed.toString() },
+    });
     this.data.receipt = receipt;
-    this.data.txHash = receipt.txHash;
+    this.data.txHash = txHash;
     this.data.subState = null;
     this.resubmitTimer = 'clear';
     this.receiptTimer = 'clear';
-    const block = { number: receipt.blockNumber, hash: receipt.blockHash };
-    this.transition('MINED', 'mined', {
-      txHash: receipt.txHash,
-      block,
-      detail: { status: receipt.status, gasUsed: receipt.gasUsed.toString() },
-    });
   }
 
   /** Its block is deep enough: success is CONFIRMED, a revert is FAILED (I9). */
   settled(revertReason: string): void {
     const { receipt } = this.data;
-    if (!receipt) throw new InvariantViolation('a transaction without a receipt was settled', { txId: this.id });
-    const block = { number: receipt.blockNumber, hash: receipt.blockHash };
+    if (!receipt) {
+      throw new InvariantViolation('a transaction without a receipt was settled', { txId: this.id });
+    }
+    const detail = { txHash: receipt.txHash, block: blockOf(receipt) };
     if (receipt.status === 'success') {
-      this.transition('CONFIRMED', 'confirmed', { txHash: receipt.txHash, block });
+      this.transition('CONFIRMED', 'confirmed', detail);
     } else {
+      this.transition('FAILED', 'failed', { ...detail, error: revertReason });
       this.data.failureReason = revertReason;
-      this.transition('FAILED', 'failed', { txHash: receipt.txHash, block, error: revertReason });
     }
   }
 
   /** Its block is no longer on the chain; the same bytes are sent again. */
   reorged(): void {
-    const { receipt } = this.data;
-    const block = receipt && { number: receipt.blockNumber, hash: receipt.blockHash };
-    this.transition('IN_MEMPOOL', 'reorg_detected', { txHash: this.data.txHash, block });
+    const { receipt, txHash } = this.data;
+    this.transition('IN_MEMPOOL', 'reorg_detected', { txHash, block: receipt && blockOf(receipt) });
     this.data.receipt = null;
     this.data.failureReason = null;
     this.data.subState = 'REORG_DETECTED';
@@ -195,8 +196,8 @@ export class ManagedTx {
   /** Refused for good. The caller frees the slot, if there was one, and only with proof that nothing is out. */
   failed(reason: string): void {
     this.expectState('PENDING', 'ALLOCATED', 'IN_MEMPOOL');
-    this.data.failureReason = reason;
     this.endUnsent('FAILED', 'failed', reason);
+    this.data.failureReason = reason;
   }
 
   /** Its `expiresAt` passed before it was sent. */
@@ -206,10 +207,10 @@ export class ManagedTx {
   }
 
   private endUnsent(state: TxState, reason: EventReason, error: string): void {
+    this.transition(state, reason, { txHash: this.data.txHash, error });
     this.data.subState = null;
     this.resubmitTimer = 'clear';
     this.receiptTimer = 'clear';
-    this.transition(state, reason, { txHash: this.data.txHash, error });
   }
 
   private setTimers(timers: SubmitTimers): void {
@@ -218,7 +219,7 @@ export class ManagedTx {
     this.wasSubmitted = true;
   }
 
-  /** The only line that writes `state`. */
+  /** The only line that writes `state`. Comes first in every method: a refused call must change nothing. */
   private transition(to: TxState, reason: EventReason, detail: EventDetail): void {
     const from = this.data.state;
     if (!canTransition(from, to, this.data.receipt !== null)) {
@@ -249,4 +250,8 @@ export class ManagedTx {
       );
     }
   }
+}
+
+function blockOf({ blockNumber, blockHash }: Receipt): { readonly number: number; readonly hash: Hash } {
+  return { number: blockNumber, hash: blockHash };
 }

@@ -4,7 +4,7 @@ import { InvariantViolation } from '../../../kernel/errors.js';
 import { parseHash, parseHex } from '../../../kernel/hex.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import { Custody, type EcdsaSignature } from '../../signers/index.js';
-import { type AttemptDraft, AttemptSigner } from '../application/attempt-signer.js';
+import { type AttemptDraft, AttemptSigner, NotEncodable } from '../application/attempt-signer.js';
 import type { Attempt } from '../domain/attempt.js';
 
 /** EIP-1559 envelopes (type 2) by ethers, signatures by the custody of the signer. */
@@ -43,6 +43,14 @@ export class EthersAttemptSigner extends AttemptSigner {
 }
 
 function toEnvelope(draft: AttemptDraft): Transaction {
+  try {
+    return encode(draft);
+  } catch (error) {
+    throw new NotEncodable(error);
+  }
+}
+
+function encode(draft: AttemptDraft): Transaction {
   return Transaction.from({
     type: 2,
     chainId: draft.signer.chainId,

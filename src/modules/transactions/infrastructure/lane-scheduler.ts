@@ -41,17 +41,15 @@ export class LaneScheduler
     config: WorkerConfig,
   ) {
     super();
-    this.tickers = chains
-      .ids()
-      .map(
-        (chainId) =>
-          new Ticker({
-            name: `find-work-${chainId}`,
-            intervalMs: config.pollInterval,
-            run: () => this.findWork(chainId),
-            log,
-          }),
-      );
+    this.tickers = chains.ids().map(
+      (chainId) =>
+        new Ticker({
+          name: `find-work-${chainId}`,
+          intervalMs: config.pollInterval,
+          run: () => this.findWork(chainId),
+          log,
+        }),
+    );
   }
 
   onApplicationBootstrap(): void {

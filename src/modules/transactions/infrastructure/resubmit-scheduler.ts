@@ -12,17 +12,15 @@ export class ResubmitScheduler implements OnApplicationBootstrap, OnModuleDestro
   private readonly tickers: readonly Ticker[];
 
   constructor(chains: Chains, resubmit: ResubmitDue, log: Log) {
-    this.tickers = chains
-      .ids()
-      .map(
-        (chainId) =>
-          new Ticker({
-            name: `resubmit-${chainId}`,
-            intervalMs: LOOK_EVERY_MS,
-            run: () => resubmit.execute(chainId),
-            log,
-          }),
-      );
+    this.tickers = chains.ids().map(
+      (chainId) =>
+        new Ticker({
+          name: `resubmit-${chainId}`,
+          intervalMs: LOOK_EVERY_MS,
+          run: () => resubmit.execute(chainId),
+          log,
+        }),
+    );
   }
 
   onApplicationBootstrap(): void {

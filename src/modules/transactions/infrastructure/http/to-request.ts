@@ -25,8 +25,8 @@ export function toRequest(
     },
     speed: body.speed ?? 'standard',
     priority: body.priority ?? 0,
-    expiresAt: body.expiresAt === undefined ? null : new Date(body.expiresAt),
-    metadata: body.metadata === undefined ? null : (body.metadata as JsonObject),
+    expiresAt: body.expiresAt === undefined ? null : toDate(body.expiresAt),
+    metadata: body.metadata === undefined ? null : toMetadata(body.metadata),
   };
 }
 
@@ -70,9 +70,36 @@ function requestIdOf(inBody: string | undefined, inHeader: string | undefined): 
       'send a requestId of your own, unique per signer: repeating it never sends twice',
     );
   }
-  if (requestId.length > 200)
-    throw new InvalidInput('invalid_request_id', 'requestId has more than 200 characters', 'send a shorter one');
+  if (requestId.length > 200 || /\p{Cc}/u.test(requestId) || !requestId.isWellFormed()) {
+    throw new InvalidInput(
+      'invalid_request_id',
+      'requestId has more than 200 characters, or characters that are not text',
+      'send up to 200 printable characters',
+    );
+  }
   return requestId;
+}
+
+function toDate(text: string): Date {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) {
+    throw new InvalidInput('invalid_time', 'expiresAt is not a time', 'send a time such as "2030-01-01T00:00:00.000Z"');
+  }
+  return date;
+}
+
+/** JSON.stringify writes NUL and half surrogate pairs as escapes; PostgreSQL stores neither. */
+const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i;
+
+function toMetadata(metadata: Record<string, unknown>): JsonObject {
+  if (UNSTORABLE.test(JSON.stringify(metadata))) {
+    throw new InvalidInput(
+      'invalid_metadata',
+      'metadata has characters that cannot be stored',
+      'remove NUL characters and half surrogate pairs',
+    );
+  }
+  return metadata as JsonObject;
 }
 
 function optional(value: string | number | undefined): bigint | null {

@@ -1,0 +1,162 @@
+/*
+ * The module graph of docs/architecture.md. There are no exceptions: a rule that is in the way is a question about the
+ * design. Type-only imports count like all others: what a type is drawn from is a dependency, too.
+ *
+ *   kernel <- chain <- signers <- transactions <- confirmations,   events <- webhooks,   ops reads all
+ */
+
+/** What each module may use of the others. */
+const MAY_USE = {
+  chain: [],
+  events: [],
+  signers: ['chain', 'events'],
+  transactions: ['chain', 'signers', 'events'],
+  confirmations: ['chain', 'signers', 'transactions', 'events'],
+  webhooks: ['events'],
+  ops: ['chain', 'events', 'signers', 'transactions', 'confirmations', 'webhooks'],
+};
+
+const DOORS = '^src/modules/[^/]+/(index|[^/]+\\.module)\\.ts$';
+
+const oneWay = Object.entries(MAY_USE).map(([name, others]) => ({
+  name: `${name}-looks-one-way`,
+  comment: `${name} may use only: ${['kernel', 'platform', 'config', ...others].join(', ')}.`,
+  severity: 'error',
+  from: { path: `^src/modules/${name}/` },
+  to: { path: '^src/modules/', pathNot: `^src/modules/(${[name, ...others].join('|')})/` },
+}));
+
+module.exports = {
+  forbidden: [
+    ...oneWay,
+    {
+      name: 'every-module-is-in-the-graph',
+      comment: 'A new module gets its line in MAY_USE first.',
+      severity: 'error',
+      from: { path: '^src/modules/', pathNot: `^src/modules/(${Object.keys(MAY_USE).join('|')})/` },
+      to: {},
+    },
+    {
+      name: 'two-doors',
+      comment: 'A module enters another one through its index.ts or its <name>.module.ts only.',
+      severity: 'error',
+      from: { path: '^src/modules/([^/]+)/' },
+      to: { path: '^src/modules/', pathNot: ['^src/modules/$1/', DOORS] },
+    },
+    {
+      name: 'two-doors-for-the-app',
+      comment: 'So does the application.',
+      severity: 'error',
+      from: { path: '^src/[^/]+$' },
+      to: { path: '^src/modules/', pathNot: DOORS },
+    },
+    {
+      name: 'kernel-imports-nothing',
+      comment: 'The kernel is pure: no package, no Node module, nothing of ours.',
+      severity: 'error',
+      from: { path: '^src/kernel/' },
+      to: { pathNot: '^src/kernel/' },
+    },
+    {
+      name: 'platform-knows-no-business',
+      comment: 'platform uses the kernel, the config and packages.',
+      severity: 'error',
+      from: { path: '^src/platform/' },
+      to: { path: '^src/', pathNot: '^src/(platform|kernel|config)/' },
+    },
+    {
+      name: 'config-knows-no-business',
+      severity: 'error',
+      from: { path: '^src/config/' },
+      to: { path: '^src/', pathNot: '^src/(config|kernel)/' },
+    },
+    {
+      name: 'domain-is-plain',
+      comment: 'domain/ uses the kernel, its own domain and the doors of other modules: no package, no Node module.',
+      severity: 'error',
+      from: { path: '^src/modules/([^/]+)/domain/' },
+      to: { pathNot: ['^src/kernel/', '^src/modules/$1/domain/', '^src/modules/[^/]+/index\\.ts$'] },
+    },
+    {
+      name: 'domain-does-not-use-its-own-door',
+      comment: 'The door shows more than the domain.',
+      severity: 'error',
+      from: { path: '^src/modules/([^/]+)/domain/' },
+      to: { path: '^src/modules/$1/index\\.ts$' },
+    },
+    {
+      name: 'application-knows-no-adapter',
+      comment: 'Use-cases see ports, not their adapters.',
+      severity: 'error',
+      from: { path: '^src/modules/[^/]+/application/' },
+      to: { path: '^src/modules/[^/]+/infrastructure/' },
+    },
+    {
+      name: 'application-knows-no-package',
+      comment: 'The one package of a use-case is @nestjs/common, for injection.',
+      severity: 'error',
+      from: { path: '^src/modules/[^/]+/application/' },
+      to: { path: '(^|/)node_modules/', pathNot: '(^|/)node_modules/@nestjs/common/' },
+    },
+    {
+      name: 'only-the-app-composes',
+      comment: 'Modules are put together in src/app.module.ts; kernel, platform and config never see one.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(modules/|main\\.ts$|app\\.module\\.ts$)' },
+      to: { path: '^src/modules/' },
+    },
+    {
+      name: 'nobody-needs-the-app',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(main|app\\.module)\\.ts$' },
+      to: { path: '^src/(main|app\\.module)\\.ts$' },
+    },
+    {
+      name: 'dev-stack-is-outside',
+      comment: 'The dev stack starts the service as a process; it shares only what knows no business.',
+      severity: 'error',
+      from: { path: '^src/dev/' },
+      to: { path: '^src/', pathNot: '^src/(dev|kernel|platform|config)/' },
+    },
+    {
+      name: 'nobody-needs-the-dev-stack',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/dev/' },
+      to: { path: '^src/dev/' },
+    },
+    {
+      name: 'product-needs-no-test',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^(test|bench)/' },
+    },
+    {
+      name: 'production-needs-no-dev-package',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/dev/' },
+      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'] },
+    },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-orphans',
+      comment: 'A file that nothing uses and that uses nothing is forgotten.',
+      severity: 'error',
+      from: { orphan: true, path: '^src/' },
+      to: {},
+    },
+    {
+      name: 'everything-resolves',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^dist/' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    // Type-only imports are imports.
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
+  },
+};

@@ -1,0 +1,39 @@
+/** What all three suites share; the suffix of a file decides its suite. */
+const shared = {
+  rootDir: import.meta.dirname,
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  // Reads .swcrc, so that tests run the very code that the build makes.
+  transform: { '^.+\\.ts$': '@swc/jest' },
+  // Imports are written as Node resolves them after the build.
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.lockstep/'],
+  restoreMocks: true,
+};
+
+/** One PostgreSQL server for the whole run, one fresh database for each test file (test/support/test-database.ts). */
+const withPostgres = {
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+};
+
+export default {
+  maxWorkers: 2,
+  projects: [
+    { ...shared, displayName: 'unit', testMatch: ['<rootDir>/test/unit/**/*.spec.ts'] },
+    {
+      ...shared,
+      ...withPostgres,
+      displayName: 'int',
+      testMatch: ['<rootDir>/test/integration/**/*.int-spec.ts'],
+      testTimeout: 60_000,
+    },
+    {
+      ...shared,
+      ...withPostgres,
+      displayName: 'e2e',
+      testMatch: ['<rootDir>/test/e2e/**/*.e2e-spec.ts'],
+      testTimeout: 180_000,
+    },
+  ],
+};

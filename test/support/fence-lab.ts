@@ -1,0 +1,237 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
+import { Registry } from 'prom-client';
+import type { DataSource } from 'typeorm';
+import { DatabaseConfig } from '../../src/config/lockstep-config.js';
+import type { Clock } from '../../src/kernel/clock.js';
+import { NodeIdentity } from '../../src/kernel/node-identity.js';
+import type { SignerId } from '../../src/kernel/signer-id.js';
+import type { Fence } from '../../src/modules/signers/domain/fence.js';
+import type { Lease } from '../../src/modules/signers/domain/lease.js';
+import type { LeaseTerms } from '../../src/modules/signers/domain/lease-store.js';
+import { PgFencedUnitOfWork } from '../../src/modules/signers/infrastructure/pg-fenced-unit-of-work.js';
+import { PgLeaseStore } from '../../src/modules/signers/infrastructure/pg-lease-store.js';
+import { PromLeaseMetrics } from '../../src/modules/signers/infrastructure/prom-lease-metrics.js';
+import { createDataSource } from '../../src/platform/database/data-source.js';
+import { Database } from '../../src/platform/database/database.js';
+import { PgTx, type SqlValue } from '../../src/platform/database/pg-tx.js';
+import { SystemClock } from '../../src/platform/system-clock.js';
+import { aSigner } from './builders.js';
+import { createTestDatabase, type TestDatabase } from './test-database.js';
+
+/** Long enough that no lease expires while a test runs: where one has to, the test says so. */
+export const TERMS: LeaseTerms = { durationMs: 600_000, clockSkewAllowanceMs: 1_000 };
+
+/** How long a condition may take before the test is called wrong. Never waited for when all is well. */
+const PATIENCE_MS = 10_000;
+
+class LabIdentity extends NodeIdentity {
+  constructor(readonly id: string) {
+    super();
+  }
+}
+
+/** The product's own lease and fence code, as one node runs it, on a connection pool of its own. */
+export interface LabNode {
+  readonly id: string;
+  readonly database: Database;
+  readonly leases: PgLeaseStore;
+  readonly fenced: PgFencedUnitOfWork;
+}
+
+/** One plain connection, for the naive shapes and for looking at the database from outside. */
+export class Session {
+  private constructor(
+    private readonly client: Client,
+    readonly pid: number,
+  ) {}
+
+  static async open(url: string): Promise<Session> {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    return new Session(client, rows[0]?.pid ?? 0);
+  }
+
+  async run<Row extends object>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
+    return (await this.client.query<Row>(sql, [...values])).rows;
+  }
+
+  /** Rows that a write touched. */
+  async write(sql: string, values: readonly SqlValue[] = []): Promise<number> {
+    return (await this.client.query(sql, [...values])).rowCount ?? 0;
+  }
+
+  async close(): Promise<void> {
+    await this.client.end();
+  }
+}
+
+/** Two or more nodes and any number of plain sessions on one fresh database. */
+export class FenceLab {
+  private readonly dataSources: DataSource[] = [];
+  private readonly sessions: Session[] = [];
+  private signers = 0;
+
+  private constructor(
+    private readonly testDatabase: TestDatabase,
+    /** A connection that holds nothing: it looks, and sets the scene. */
+    readonly observer: Session,
+  ) {}
+
+  static async open(): Promise<FenceLab> {
+    const testDatabase = await createTestDatabase();
+    return new FenceLab(testDatabase, await Session.open(testDatabase.url));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.sessions.map((session) => session.close()));
+    await Promise.all(this.dataSources.map((source) => source.destroy()));
+    await this.observer.close();
+    await this.testDatabase.drop();
+  }
+
+  async node(id: string, options: { poolSize?: number; clock?: Clock } = {}): Promise<LabNode> {
+    const config = Object.assign(new DatabaseConfig(), {
+      url: this.testDatabase.url,
+      poolSize: options.poolSize ?? 8,
+    });
+    const source = createDataSource(config);
+    await source.initialize();
+    this.dataSources.push(source);
+    const database = new Database(source);
+    const clock = options.clock ?? new SystemClock();
+    const metrics = new PromLeaseMetrics(new Registry());
+    const fenced = new PgFencedUnitOfWork(database, new LabIdentity(id), clock, metrics);
+    return { id, database, leases: new PgLeaseStore(database), fenced };
+  }
+
+  async session(): Promise<Session> {
+    const session = await Session.open(this.testDatabase.url);
+    this.sessions.push(session);
+    return session;
+  }
+
+  /** A signer that no other test of the file has touched. */
+  freshSigner(): SignerId {
+    return aSigner(++this.signers);
+  }
+
+  freshSigners(count: number): SignerId[] {
+    return Array.from({ length: count }, () => this.freshSigner());
+  }
+
+  /** As if the time of the lease had run out `ago` milliseconds ago. */
+  async expire(signer: SignerId, ago = 3_600_000): Promise<void> {
+    await this.observer.write(
+      `UPDATE signer_lease SET expires_at = clock_timestamp() - $3::float8 * interval '1 ms' WHERE chain_id = $1 AND signer = $2`,
+      [signer.chainId, signer.address, ago],
+    );
+  }
+
+  /** Waits until `work` waits for a lock of `blocker`. Fails at once when it was not held off. */
+  async heldOffBy(blocker: number, work: Promise<unknown>): Promise<void> {
+    const ended = work.then(
+      () => 'completed',
+      (error: unknown) => `failed: ${String(error)}`,
+    );
+    const waiting = this.until(async () => (await this.blockedBy(blocker)).length > 0);
+    const outcome = await Promise.race([ended, waiting.then(() => 'waits')]);
+    if (outcome !== 'waits') throw new Error(`was not held off by ${blocker}: it ${outcome}`);
+  }
+
+  /** The backends that wait for a lock of this one. */
+  async blockedBy(blocker: number): Promise<number[]> {
+    const rows = await this.observer.run<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND $1 = ANY (pg_blocking_pids(pid))`,
+      [blocker],
+    );
+    return rows.map((row) => row.pid);
+  }
+
+  /** Polls a condition, in the database or here; there is nothing to be told by. */
+  async until(condition: () => Promise<boolean>): Promise<void> {
+    const deadline = performance.now() + PATIENCE_MS;
+    while (!(await condition())) {
+      if (performance.now() > deadline) throw new Error('the awaited condition never came');
+      await pause(2);
+    }
+  }
+}
+
+/** @throws when the lease is not free */
+export async function acquire(node: LabNode, signer: SignerId): Promise<Lease> {
+  const [lease] = await node.leases.acquire(node.id, [signer], TERMS);
+  if (!lease) throw new Error(`${node.id} did not get the lease`);
+  return lease;
+}
+
+/** The lease moves: its owner lets it go, as far as the database is concerned, and `to` takes over. */
+export async function handOver(from: LabNode, lease: Lease, to: LabNode): Promise<Lease> {
+  await from.leases.release(from.id, [lease]);
+  return acquire(to, lease.signer);
+}
+
+export interface OpenTransaction {
+  /** Of its backend. */
+  readonly pid: number;
+  commit(): Promise<void>;
+}
+
+/** A fenced transaction that has done its work and is held open, as one that is slow to commit. */
+export async function holdOpen(
+  node: LabNode,
+  leases: readonly Lease[],
+  work: (fence: Fence) => Promise<unknown>,
+): Promise<OpenTransaction> {
+  const worked = gate();
+  const ending = gate();
+  const { pid, done } = await startFenced(node, leases, async (fence) => {
+    await work(fence);
+    worked.open();
+    await ending.opened;
+  });
+  await Promise.race([worked.opened, done]);
+  return {
+    pid,
+    commit: () => {
+      ending.open();
+      return done;
+    },
+  };
+}
+
+/** A fenced transaction that has its lease rows locked and goes on by itself. */
+export async function startFenced<T>(
+  node: LabNode,
+  leases: readonly Lease[],
+  work: (fence: Fence) => Promise<T>,
+): Promise<{ pid: number; done: Promise<T> }> {
+  let pid = 0;
+  const locked = gate();
+  const done = node.fenced.run(leases, 'lab', async (fence) => {
+    pid = await backendOf(PgTx.of(fence.tx));
+    locked.open();
+    return work(fence);
+  });
+  // Whoever awaits `done` hears of a failure; until then nobody listens, and Node would end the process.
+  done.catch(() => undefined);
+  await Promise.race([locked.opened, done]);
+  return { pid, done };
+}
+
+async function backendOf(tx: PgTx): Promise<number> {
+  const { rows } = await tx.query<{ pid: number }>({ name: 'lab_pid', text: 'SELECT pg_backend_pid() AS pid' }, []);
+  return rows[0]?.pid ?? 0;
+}
+
+export interface Gate {
+  readonly opened: Promise<void>;
+  open(): void;
+}
+
+export function gate(): Gate {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open: () => open() };
+}

@@ -1,0 +1,3 @@
+import './run-typescript.mjs';
+
+export default (await import('./global-setup.ts')).default;

@@ -1,0 +1,3 @@
+import './run-typescript.mjs';
+
+export default (await import('./global-teardown.ts')).default;

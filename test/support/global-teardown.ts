@@ -1,0 +1,5 @@
+import { takeServer } from './shared-server.js';
+
+export default async function globalTeardown(): Promise<void> {
+  await takeServer()?.stop();
+}

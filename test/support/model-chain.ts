@@ -1,0 +1,253 @@
+import { Transaction } from 'ethers';
+import { type Address, type Hash, parseAddress, parseHash } from '../../src/kernel/hex.js';
+import type { ChainId, Nonce } from '../../src/kernel/signer-id.js';
+import {
+  type Block,
+  type BlockHeader,
+  type BlockTag,
+  type BroadcastOutcome,
+  type Call,
+  ChainConnector,
+  Chains,
+  type FeeQuote,
+  type GasEstimate,
+  type Receipt,
+  type ReceiptLookup,
+  type SignedBytes,
+} from '../../src/modules/chain/index.js';
+import { assertOutsideTransaction } from '../../src/platform/database/transaction-scope.js';
+import { DEV_CHAIN } from './builders.js';
+
+const GWEI = 1_000_000_000n;
+
+/** A transaction as the model chain knows it. */
+export interface ModelTx {
+  readonly hash: Hash;
+  readonly from: Address;
+  readonly nonce: Nonce;
+  readonly data: string;
+}
+
+interface ModelBlock extends Block {
+  readonly txs: readonly ModelTx[];
+}
+
+/** What a test puts in the way of an answer. Undefined means: answer as a healthy node does. */
+export interface Faults {
+  /** Called for each transaction sent; `deliver` says whether the node takes it all the same. */
+  broadcast?: (tx: ModelTx) => { readonly outcome: BroadcastOutcome; readonly deliver: boolean } | undefined;
+  estimate?: (call: Call) => GasEstimate | undefined;
+  receipt?: (hash: Hash) => ReceiptLookup | undefined;
+  status?: (tx: ModelTx) => Receipt['status'] | undefined;
+}
+
+/** A chain in memory with a mempool, one block per `mine()`, and reorgs: real rules, no network, no clock. */
+export class ModelChain extends ChainConnector {
+  readonly chainId: ChainId = DEV_CHAIN;
+  readonly faults: Faults = {};
+  /** Every transaction that was ever sent to the node, in order, with repetitions. */
+  readonly sent: ModelTx[] = [];
+  private readonly parsed = new Map<Hash, ModelTx>();
+  private pool = new Map<Hash, ModelTx>();
+  private chain: ModelBlock[] = [genesis()];
+  private fork = 0;
+
+  /** Mines everything that is executable: each account's run of nonces without a hole. */
+  mine(): Block {
+    const txs: ModelTx[] = [];
+    const next = new Map<Address, Nonce>();
+    for (const tx of [...this.pool.values()].sort((a, b) => Number(a.nonce - b.nonce))) {
+      const expected = next.get(tx.from) ?? this.minedNonce(tx.from);
+      if (tx.nonce !== expected) continue;
+      txs.push(tx);
+      next.set(tx.from, expected + 1n);
+    }
+    return this.append(txs);
+  }
+
+  mineEmpty(count = 1): void {
+    for (let i = 0; i < count; i += 1) this.append([]);
+  }
+
+  /** Takes the last blocks back; their transactions return to the pool unless `drop`. A longer empty branch takes their place. */
+  reorg(depth: number, { drop = false } = {}): void {
+    this.fork += 1;
+    const gone = this.chain.splice(this.chain.length - depth, depth);
+    if (!drop) for (const tx of gone.flatMap(({ txs }) => txs)) this.pool.set(tx.hash, tx);
+    this.mineEmpty(depth + 1);
+  }
+
+  dropPool(): void {
+    this.pool = new Map();
+  }
+
+  /** Everything on chain, in order. */
+  minedTxs(): ModelTx[] {
+    return this.chain.flatMap(({ txs }) => txs);
+  }
+
+  pooled(): ModelTx[] {
+    return [...this.pool.values()];
+  }
+
+  async head(): Promise<BlockHeader> {
+    assertOutsideTransaction('head');
+    return this.tip();
+  }
+
+  async blocks(numbers: readonly number[]): Promise<(Block | null)[]> {
+    assertOutsideTransaction('blocks');
+    return numbers.map((number) => this.chain[number] ?? null);
+  }
+
+  async receipts(hashes: readonly Hash[]): Promise<ReceiptLookup[]> {
+    assertOutsideTransaction('receipts');
+    const found = new Map(this.allReceipts().map((receipt) => [receipt.txHash, receipt]));
+    return hashes.map((hash) => {
+      const receipt = found.get(hash);
+      return this.faults.receipt?.(hash) ?? (receipt ? { kind: 'found', receipt } : { kind: 'none' });
+    });
+  }
+
+  async blockReceipts(hash: Hash): Promise<Receipt[] | null> {
+    assertOutsideTransaction('blockReceipts');
+    const block = this.chain.find((candidate) => candidate.hash === hash);
+    return block ? this.receiptsIn(block) : null;
+  }
+
+  async transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]> {
+    assertOutsideTransaction('transactionCounts');
+    return accounts.map((account) => (tag === 'latest' ? this.minedNonce(account) : this.pendingNonce(account)));
+  }
+
+  async balances(accounts: readonly Address[]): Promise<bigint[]> {
+    assertOutsideTransaction('balances');
+    return accounts.map(() => 1_000n * 10n ** 18n);
+  }
+
+  async estimateGas(calls: readonly Call[]): Promise<GasEstimate[]> {
+    assertOutsideTransaction('estimateGas');
+    return calls.map((call) => this.faults.estimate?.(call) ?? { kind: 'ok', gas: 21_000n });
+  }
+
+  async feeQuote(): Promise<FeeQuote> {
+    assertOutsideTransaction('feeQuote');
+    return {
+      blockNumber: this.tip().number,
+      baseFeePerGas: GWEI,
+      tips: { slow: GWEI, standard: GWEI, fast: 2n * GWEI, urgent: 3n * GWEI },
+    };
+  }
+
+  async broadcast(transactions: readonly SignedBytes[]): Promise<BroadcastOutcome[]> {
+    assertOutsideTransaction('broadcast');
+    return transactions.map((transaction) => this.receive(transaction));
+  }
+
+  private receive(bytes: SignedBytes): BroadcastOutcome {
+    const tx = this.parse(bytes);
+    this.sent.push(tx);
+    const fault = this.faults.broadcast?.(tx);
+    if (fault && !fault.deliver) return fault.outcome;
+    const answer = this.accept(tx);
+    return fault?.outcome ?? answer;
+  }
+
+  private accept(tx: ModelTx): BroadcastOutcome {
+    if (this.pool.has(tx.hash)) return { kind: 'accepted', errorClass: 'already_known' };
+    if (tx.nonce < this.minedNonce(tx.from))
+      return { kind: 'unknown', errorClass: 'nonce_too_low', message: 'nonce too low' };
+    const rival = this.pooled().find((other) => other.from === tx.from && other.nonce === tx.nonce);
+    if (rival)
+      return { kind: 'unknown', errorClass: 'replacement_underpriced', message: 'replacement transaction underpriced' };
+    this.pool.set(tx.hash, tx);
+    return { kind: 'accepted' };
+  }
+
+  private append(txs: readonly ModelTx[]): Block {
+    const parent = this.tip();
+    const number = parent.number + 1;
+    const hash = parseHash(`0x${this.fork.toString(16).padStart(24, '0')}${number.toString(16).padStart(40, '0')}`);
+    const block = {
+      number,
+      hash,
+      parentHash: parent.hash,
+      timestamp: number,
+      baseFeePerGas: GWEI,
+      transactionHashes: txs.map((tx) => tx.hash),
+      txs,
+    };
+    this.chain.push(block);
+    for (const tx of txs) this.pool.delete(tx.hash);
+    return block;
+  }
+
+  private parse({ hash, raw }: SignedBytes): ModelTx {
+    const known = this.parsed.get(hash);
+    if (known) return known;
+    const parsed = Transaction.from(raw);
+    if (parsed.from === null || parsed.hash !== hash)
+      throw new Error('bytes without a signature, or with another hash');
+    const tx = { hash, from: parseAddress(parsed.from), nonce: BigInt(parsed.nonce), data: parsed.data };
+    this.parsed.set(hash, tx);
+    return tx;
+  }
+
+  private tip(): ModelBlock {
+    const tip = this.chain.at(-1);
+    if (!tip) throw new Error('a chain has a genesis block');
+    return tip;
+  }
+
+  private minedNonce(account: Address): Nonce {
+    return BigInt(this.minedTxs().filter(({ from }) => from === account).length);
+  }
+
+  private pendingNonce(account: Address): Nonce {
+    let nonce = this.minedNonce(account);
+    const pooled = new Set(
+      this.pooled()
+        .filter(({ from }) => from === account)
+        .map((tx) => tx.nonce),
+    );
+    while (pooled.has(nonce)) nonce += 1n;
+    return nonce;
+  }
+
+  private allReceipts(): Receipt[] {
+    return this.chain.flatMap((block) => this.receiptsIn(block));
+  }
+
+  private receiptsIn(block: ModelBlock): Receipt[] {
+    return block.txs.map((tx, transactionIndex) => ({
+      txHash: tx.hash,
+      blockNumber: block.number,
+      blockHash: block.hash,
+      transactionIndex,
+      status: this.faults.status?.(tx) ?? 'success',
+      gasUsed: 21_000n,
+      effectiveGasPrice: GWEI,
+      contractAddress: null,
+    }));
+  }
+}
+
+function genesis(): ModelBlock {
+  const hash = parseHash(`0x${'0'.repeat(64)}`);
+  return { number: 0, hash, parentHash: hash, timestamp: 0, baseFeePerGas: GWEI, transactionHashes: [], txs: [] };
+}
+
+/** One model chain as all the chains there are. */
+export class ModelChains extends Chains {
+  constructor(private readonly chain: ChainConnector) {
+    super();
+  }
+
+  ids(): readonly ChainId[] {
+    return [this.chain.chainId];
+  }
+
+  get(): ChainConnector {
+    return this.chain;
+  }
+}

@@ -1,0 +1,115 @@
+import 'reflect-metadata';
+import type { Type } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { AppModule } from '../../src/app.module.js';
+import { configFrom } from '../../src/config/index.js';
+import type { SignerId } from '../../src/kernel/signer-id.js';
+import { type ChainConnector, Chains, FollowChain } from '../../src/modules/chain/index.js';
+import { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
+import { CheckReceipts } from '../../src/modules/confirmations/application/check-receipts.js';
+import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
+import { SignerDirectory } from '../../src/modules/signers/domain/signer-directory.js';
+import { CreateTx } from '../../src/modules/transactions/application/create-tx.js';
+import { Doorbell } from '../../src/modules/transactions/application/doorbell.js';
+import { LaneStep } from '../../src/modules/transactions/application/lane-step.js';
+import { ResubmitDue } from '../../src/modules/transactions/application/resubmit-due.js';
+import { TxQueries, type TxView } from '../../src/modules/transactions/application/tx-views.js';
+import { DEV_CHAIN } from './builders.js';
+
+/** Anvil's and hardhat's well-known accounts. */
+export const DEV_MNEMONIC = 'test test test test test test test test test test test junk';
+
+/** A bell that nobody hears: in these tests the test itself says when a lane steps. */
+class SilentDoorbell extends Doorbell {
+  ring(): void {
+    // Nothing on purpose.
+  }
+}
+
+/**
+ * One node in this process: all of the product's classes on a real database, with a chain of the test's and no timers, so
+ * that the test decides what happens when.
+ */
+export class TestNode {
+  private constructor(
+    private readonly find: <T>(type: Type<T> | (abstract new (...args: never[]) => T)) => T,
+    readonly close: () => Promise<void>,
+  ) {}
+
+  static async start(url: string, chain: ChainConnector, overrides: Record<string, unknown> = {}): Promise<TestNode> {
+    const config = configFrom({
+      database: { url, poolSize: 4 },
+      confirmations: { required: 2 },
+      logging: { level: 'fatal' },
+      ...overrides,
+      chains: [
+        {
+          id: DEV_CHAIN,
+          rpcUrls: ['http://127.0.0.1:1'],
+          signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: 5 }],
+        },
+      ],
+    });
+    const module = await Test.createTestingModule({ imports: [AppModule.register(config)] })
+      .overrideProvider(Chains)
+      .useValue({ ids: () => [chain.chainId], get: () => chain })
+      .overrideProvider(Doorbell)
+      .useClass(SilentDoorbell)
+      .compile();
+    const node = new TestNode(
+      (type) => module.get(type, { strict: false }),
+      () => module.close(),
+    );
+    await node.get(SignerDirectory).register(node.get(Custody).signers());
+    return node;
+  }
+
+  get<T>(type: Type<T> | (abstract new (...args: never[]) => T)): T {
+    return this.find(type);
+  }
+
+  signer(index = 0): SignerId {
+    const signer = this.get(Custody).signers()[index]?.signer;
+    if (!signer) throw new Error(`there is no dev signer ${index}`);
+    return signer;
+  }
+
+  create(request: Parameters<CreateTx['execute']>[0]): ReturnType<CreateTx['execute']> {
+    return this.get(CreateTx).execute(request);
+  }
+
+  /** One lane step. */
+  async step(...signers: readonly SignerId[]): Promise<void> {
+    await this.get(LaneStep).execute(DEV_CHAIN, signers.length === 0 ? [this.signer()] : signers);
+  }
+
+  /** Looks at the chain until nothing is new. */
+  async follow(): Promise<void> {
+    let changed = true;
+    while (changed) {
+      changed = false;
+      await this.get(FollowChain).execute(DEV_CHAIN, async (update) => {
+        changed = true;
+        await this.get(ApplyChainUpdate).execute(update);
+      });
+    }
+  }
+
+  checkReceipts(): Promise<void> {
+    return this.get(CheckReceipts).execute(DEV_CHAIN);
+  }
+
+  resubmit(): Promise<void> {
+    return this.get(ResubmitDue).execute(DEV_CHAIN);
+  }
+
+  releaseLeases(): Promise<void> {
+    return this.get(LeaseManager).releaseAll();
+  }
+
+  async tx(txId: string): Promise<TxView> {
+    const tx = await this.get(TxQueries).find(txId);
+    if (!tx) throw new Error(`no transaction ${txId}`);
+    return tx;
+  }
+}

@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { transformFile } from '@swc/core';
+
+/*
+ * Jest loads the modules of globalSetup as CommonJS, outside its own module system, where neither `import.meta` nor an
+ * import of `./x.js` that means `./x.ts` works. With these hooks Node itself loads TypeScript, as the build compiles it.
+ */
+
+export async function resolve(specifier, context, next) {
+  if (specifier.startsWith('.') && specifier.endsWith('.js') && context.parentURL?.endsWith('.ts')) {
+    const typescript = new URL(specifier.replace(/\.js$/, '.ts'), context.parentURL);
+    if (existsSync(typescript)) return { url: typescript.href, shortCircuit: true };
+  }
+  return next(specifier, context);
+}
+
+export async function load(url, context, next) {
+  if (!url.endsWith('.ts')) return next(url, context);
+  const { code } = await transformFile(fileURLToPath(url), { sourceMaps: 'inline' });
+  return { format: 'module', source: code, shortCircuit: true };
+}

@@ -1,0 +1,191 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { parseHash, parseHex } from '../../../src/kernel/hex.js';
+import type { BroadcastOutcome } from '../../../src/modules/chain/domain/broadcast-outcome.js';
+import { combineOutcomes } from '../../../src/modules/chain/domain/combine-outcomes.js';
+import { actionOf } from '../../../src/modules/chain/domain/node-error-action.js';
+import { NODE_ERROR_CLASSES } from '../../../src/modules/chain/domain/node-error-class.js';
+import { aConnector, type FixtureOptions } from './chain-fixture.js';
+import { FakeRpcServer } from './fake-rpc-server.js';
+
+const tx = (n: number) => ({
+  raw: parseHex(`0x${n.toString(16).padStart(4, '0')}`),
+  hash: parseHash(`0x${n.toString(16).padStart(64, '0')}`),
+});
+const hashOf = (raw: unknown) => `0x${String(raw).slice(2).padStart(64, '0')}`;
+
+describe('several answers to one send', () => {
+  const outcome = fc.oneof(
+    fc.constant<BroadcastOutcome>({ kind: 'accepted' }),
+    fc.constantFrom(...NODE_ERROR_CLASSES).map((errorClass): BroadcastOutcome => {
+      const { outcome: kind } = actionOf(errorClass);
+      if (kind === 'accepted') return { kind };
+      return kind === 'rejected'
+        ? { kind, errorClass, message: errorClass }
+        : { kind, errorClass, message: errorClass };
+    }),
+  );
+
+  it('one success beats any error, and maybe beats no, in any order', () => {
+    fc.assert(
+      fc.property(fc.array(outcome, { minLength: 1 }), (outcomes) => {
+        const kinds = outcomes.map(({ kind }) => kind);
+        const expected = kinds.includes('accepted') ? 'accepted' : kinds.includes('unknown') ? 'unknown' : 'rejected';
+        expect(combineOutcomes(outcomes).kind).toBe(expected);
+      }),
+    );
+  });
+
+  it('nobody asked means unknown', () =>
+    expect(combineOutcomes([])).toMatchObject({ kind: 'unknown', errorClass: 'transient' }));
+
+  it('names the reason that says most', () => {
+    const because = (
+      errorClass: 'transient' | 'nonce_too_low' | 'method_unsupported' | 'oversized_data',
+    ): BroadcastOutcome => {
+      const { outcome: kind } = actionOf(errorClass);
+      return { kind: kind === 'rejected' ? 'rejected' : 'unknown', errorClass, message: '' };
+    };
+    expect(combineOutcomes([because('transient'), because('nonce_too_low')])).toMatchObject({
+      errorClass: 'nonce_too_low',
+    });
+    expect(combineOutcomes([because('method_unsupported'), because('oversized_data')])).toMatchObject({
+      errorClass: 'oversized_data',
+    });
+  });
+});
+
+describe('broadcast', () => {
+  let a: FakeRpcServer;
+  let b: FakeRpcServer;
+  const open: { close(): Promise<void> }[] = [];
+
+  const connected = (urls: readonly string[], options: FixtureOptions = {}) => {
+    const fixture = aConnector(urls, options);
+    open.push(fixture.pool);
+    return fixture;
+  };
+  const send = (urls: readonly string[], count = 1, options: FixtureOptions = {}) =>
+    connected(urls, options).connector.broadcast(Array.from({ length: count }, (_, i) => tx(i + 1)));
+  const says = (server: FakeRpcServer, message: string) =>
+    (server.answer = () => ({ error: { code: -32000, message } }));
+
+  beforeEach(async () => {
+    [a, b] = await Promise.all([new FakeRpcServer().start(), new FakeRpcServer().start()]);
+    for (const server of [a, b]) server.answer = ({ params }) => ({ result: hashOf(params[0]) });
+  });
+
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((pool) => pool.close()));
+    await Promise.all([a.stop(), b.stop()]);
+  });
+
+  it('sends to every endpoint, in the order given', async () => {
+    expect(await send([a.url, b.url], 5, { batchSize: 2 })).toEqual(
+      Array.from({ length: 5 }, () => ({ kind: 'accepted' })),
+    );
+    const raws = Array.from({ length: 5 }, (_, i) => tx(i + 1).raw);
+    expect(a.seen.filter(({ method }) => method === 'eth_sendRawTransaction').map(({ params }) => params[0])).toEqual(
+      raws,
+    );
+    expect(b.asked).toHaveLength(5);
+  });
+
+  it('each transaction has its own outcome', async () => {
+    a.answer = ({ params: [raw] }) =>
+      raw === tx(2).raw
+        ? { error: { message: 'already known' } }
+        : raw === tx(3).raw
+          ? { error: { message: 'intrinsic gas too low' } }
+          : raw === tx(4).raw
+            ? 'nothing'
+            : { result: hashOf(raw) };
+    expect(await send([a.url], 4)).toEqual([
+      { kind: 'accepted' },
+      { kind: 'accepted', errorClass: 'already_known' },
+      { kind: 'rejected', errorClass: 'intrinsic_gas_too_low', message: 'intrinsic gas too low' },
+      { kind: 'unknown', errorClass: 'transient', message: 'missing response for request' },
+    ]);
+  });
+
+  it.each([
+    'nonce too low',
+    'replacement transaction underpriced',
+    'Internal error',
+    'the frobnicator is unhappy',
+    'rate limit exceeded',
+  ])('"%s" is not a rejection', async (message) => {
+    says(a, message);
+    expect(await send([a.url])).toMatchObject([{ kind: 'unknown', message }]);
+  });
+
+  it('one success beats any error of the others', async () => {
+    says(a, 'intrinsic gas too low');
+    expect(await send([a.url, b.url])).toEqual([{ kind: 'accepted' }]);
+  });
+
+  it('a time-out beside a rejection leaves it open', async () => {
+    says(a, 'intrinsic gas too low');
+    b.takeOver = () => true;
+    expect(await send([a.url, b.url], 1, { timeoutMs: 200 })).toMatchObject([
+      { kind: 'unknown', errorClass: 'transient' },
+    ]);
+  });
+
+  it('an endpoint that surely never saw it has no say', async () => {
+    says(a, 'intrinsic gas too low');
+    const { url } = b;
+    await b.stop();
+    expect(await send([a.url, url])).toMatchObject([{ kind: 'rejected', errorClass: 'intrinsic_gas_too_low' }]);
+    expect(await send([url])).toMatchObject([{ kind: 'unknown', errorClass: 'transient' }]);
+  });
+
+  it('does not wait for a hung endpoint when another accepted', async () => {
+    b.takeOver = () => true;
+    const start = performance.now();
+    expect(await send([a.url, b.url], 3, { timeoutMs: 1_500 })).toEqual([1, 2, 3].map(() => ({ kind: 'accepted' })));
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+
+  it.each<[string, unknown]>([
+    ['another hash', `0x${'f'.repeat(64)}`],
+    ['null', null],
+    ['an object', {}],
+  ])('%s for an answer means unknown', async (_name, result) => {
+    a.answer = () => ({ result });
+    expect(await send([a.url])).toMatchObject([{ kind: 'unknown', errorClass: 'hash_mismatch' }]);
+  });
+
+  it.each<[string, (server: FakeRpcServer) => void, string]>([
+    ['a reset', (server) => (server.takeOver = ({ request }) => Boolean(request.socket.destroy())), 'transient'],
+    ['a 502', (server) => (server.takeOver = ({ response }) => Boolean(response.writeHead(502).end())), 'transient'],
+    ['a 429', (server) => (server.takeOver = ({ response }) => Boolean(response.writeHead(429).end())), 'rate_limited'],
+    ['another chain', (server) => (server.chainId = 1), 'transient'],
+  ])('%s means unknown', async (_name, spoil, errorClass) => {
+    spoil(a);
+    expect(await send([a.url])).toMatchObject([{ kind: 'unknown', errorClass }]);
+  });
+
+  it('takes the hash in any case', async () => {
+    a.answer = ({ params }) => ({ result: hashOf(params[0]).toUpperCase().replace('0X', '0x') });
+    expect(await send([a.url])).toEqual([{ kind: 'accepted' }]);
+  });
+
+  it('counts and logs words that no row knows', async () => {
+    says(a, 'the frobnicator is unhappy');
+    const { connector, log, registry } = connected([a.url]);
+    await connector.broadcast([tx(1)]);
+    expect(log.lines).toContainEqual({
+      event: 'node error of unknown class',
+      fields: { chainId: 1337, method: 'eth_sendRawTransaction', code: -32000, error: 'the frobnicator is unhappy' },
+    });
+    expect(await registry.metrics()).toContain(
+      'rpc_node_errors_total{chain="1337",method="eth_sendRawTransaction",class="unknown"} 1',
+    );
+  });
+
+  it('sends nothing for nothing', async () => {
+    expect(await send([a.url], 0)).toEqual([]);
+    expect(a.seen).toEqual([]);
+  });
+});

@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { parseAddress, parseHash, parseHex } from '../../../src/kernel/hex.js';
+import { RpcUnavailable } from '../../../src/modules/chain/domain/rpc-unavailable.js';
+import { aConnector, type FixtureOptions } from './chain-fixture.js';
+import { FakeRpcServer } from './fake-rpc-server.js';
+
+const hashOf = (digit: string) => parseHash(`0x${digit.repeat(64)}`);
+const [BLOCK, OTHER_BLOCK, TX] = [hashOf('a'), hashOf('b'), hashOf('1')];
+const FROM = parseAddress(`0x${'c'.repeat(40)}`);
+const CALL = { from: FROM, to: null, value: 0n, data: parseHex('0x') };
+const receipt = (txHash: string, blockHash: string = BLOCK) => ({
+  transactionHash: txHash,
+  blockNumber: '0x5',
+  blockHash,
+  transactionIndex: '0x0',
+  status: '0x1',
+  gasUsed: '0x1',
+  effectiveGasPrice: '0x1',
+});
+
+describe('the chain connector', () => {
+  let node: FakeRpcServer;
+  const open: { close(): Promise<void> }[] = [];
+
+  const connect = (options: FixtureOptions = {}) => {
+    const { connector, pool } = aConnector([node.url], options);
+    open.push(pool);
+    return connector;
+  };
+
+  beforeEach(async () => {
+    node = await new FakeRpcServer().start();
+  });
+
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((pool) => pool.close()));
+    await node.stop();
+  });
+
+  it('an RPC error is not "no receipt"', async () => {
+    const [known, none, indexing, malformed, foreign, missing] = ['1', '2', '3', '4', '5', '6'].map(hashOf);
+    node.answer = ({ params: [hash] }) => {
+      if (hash === known) return { result: receipt(String(hash)) };
+      if (hash === indexing) return { error: { code: -32000, message: 'transaction indexing is in progress' } };
+      if (hash === malformed) return { result: { ...receipt(String(hash)), status: null } };
+      if (hash === foreign) return { result: receipt(TX) };
+      return hash === missing ? 'nothing' : { result: null };
+    };
+    const hashes = [known, none, indexing, malformed, foreign, missing].flatMap((hash) => hash ?? []);
+    const kinds = (await connect().receipts(hashes)).map(({ kind }) => kind);
+    expect(kinds).toEqual(['found', 'none', 'unavailable', 'unavailable', 'unavailable', 'unavailable']);
+  });
+
+  it('an unreachable node makes receipts unavailable, and other reads an RpcUnavailable without its URL', async () => {
+    const connector = connect();
+    await node.stop();
+    expect(await connector.receipts([TX])).toMatchObject([{ kind: 'unavailable' }]);
+    const error: unknown = await connector.head().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(RpcUnavailable);
+    expect(error).toMatchObject({
+      code: 'rpc_unavailable',
+      retryable: true,
+      facts: { chainId: 1337, method: 'eth_getBlockByNumber' },
+    });
+  });
+
+  it('says so when every endpoint serves another chain', async () => {
+    node.chainId = 1;
+    await expect(connect().head()).rejects.toMatchObject({ code: 'rpc_wrong_chain' });
+    expect(node.asked).toEqual([]);
+  });
+
+  it.each<[string, unknown]>([
+    ['null', null],
+    ['a text', 'hello'],
+    ['a block without a hash', { number: '0x1', parentHash: BLOCK, timestamp: '0x1' }],
+  ])('%s is not a head', async (_name, result) => {
+    node.answer = () => ({ result });
+    await expect(connect().head()).rejects.toMatchObject({ code: 'rpc_malformed_answer' });
+  });
+
+  it('does not take another block for the one it asked for', async () => {
+    node.answer = () => ({
+      result: { number: '0x7', hash: BLOCK, parentHash: BLOCK, timestamp: '0x1', transactions: [] },
+    });
+    await expect(connect().blocks([6])).rejects.toMatchObject({ code: 'rpc_malformed_answer' });
+  });
+
+  it('a nonce that is not a number is an error, never 0', async () => {
+    node.answer = () => ({ result: null });
+    await expect(connect().transactionCounts([FROM], 'latest')).rejects.toMatchObject({ code: 'rpc_malformed_answer' });
+  });
+
+  it('asks nothing for nothing', async () => {
+    const connector = connect();
+    expect(
+      await Promise.all([
+        connector.receipts([]),
+        connector.blocks([]),
+        connector.balances([]),
+        connector.estimateGas([]),
+      ]),
+    ).toEqual([[], [], [], []]);
+    expect(node.seen).toEqual([]);
+  });
+
+  describe('receipts of a block', () => {
+    it('come in one call', async () => {
+      node.answer = () => ({ result: [receipt(TX)] });
+      expect(await connect().blockReceipts(BLOCK)).toMatchObject([{ txHash: TX, blockHash: BLOCK }]);
+      expect(node.seen.at(-1)?.params).toEqual([BLOCK]);
+    });
+
+    it('are null for a block the node does not have', async () => {
+      expect(await connect().blockReceipts(BLOCK)).toBeNull();
+    });
+
+    it('are never those of another block', async () => {
+      node.answer = () => ({ result: [receipt(TX, OTHER_BLOCK)] });
+      await expect(connect().blockReceipts(BLOCK)).rejects.toMatchObject({ code: 'rpc_malformed_answer' });
+    });
+
+    it.each<[string, unknown, unknown]>([
+      ['one by one where the node lacks the method', receipt(TX), [{ txHash: TX }]],
+      ['null when a transaction moved to another block meanwhile', receipt(TX, OTHER_BLOCK), null],
+      ['null when a transaction is in no block any more', null, null],
+    ])('%s', async (_name, found, expected) => {
+      node.answer = ({ method }) => {
+        if (method === 'eth_getBlockReceipts')
+          return {
+            error: { code: -32601, message: 'the method eth_getBlockReceipts does not exist/is not available' },
+          };
+        const block = { number: '0x5', hash: BLOCK, parentHash: OTHER_BLOCK, timestamp: '0x1', transactions: [TX] };
+        return { result: method === 'eth_getBlockByHash' ? block : found };
+      };
+      const connector = connect();
+      for (let i = 0; i < 2; i++) {
+        const receipts = await connector.blockReceipts(BLOCK);
+        if (expected === null) expect(receipts).toBeNull();
+        else expect(receipts).toMatchObject(Array.isArray(expected) ? expected : []);
+      }
+      expect(node.asked.filter((method) => method === 'eth_getBlockReceipts')).toHaveLength(1);
+    });
+  });
+
+  it.each<[string, { code?: number; message: string; data?: unknown }, unknown]>([
+    ['a revert', { code: 3, message: 'execution reverted: no', data: '0x' }, { kind: 'reverted', reason: 'no' }],
+    [
+      'a revert that quotes',
+      { code: 3, message: 'execution reverted: insufficient funds' },
+      { kind: 'reverted', reason: 'insufficient funds' },
+    ],
+    ['no money', { message: 'insufficient funds for gas * price + value' }, { kind: 'insufficient_funds' }],
+    ['too much gas', { message: 'Out of gas: gas required exceeds allowance: 30000000' }, { kind: 'rejected' }],
+    ['too much data', { message: 'max initcode size exceeded: code size 60000, limit 49152' }, { kind: 'rejected' }],
+    ['a node that cannot say', { message: 'header not found' }, { kind: 'unavailable' }],
+    ['words nobody knows', { message: 'the frobnicator is unhappy' }, { kind: 'unavailable' }],
+  ])('estimates: %s', async (_name, error, expected) => {
+    node.answer = () => ({ error });
+    expect(await connect().estimateGas([CALL])).toMatchObject([expected]);
+  });
+
+  it('estimates on latest, a creation without "to"', async () => {
+    node.answer = () => ({ result: '0x5208' });
+    expect(await connect().estimateGas([CALL, { ...CALL, to: FROM, value: 16n, accessList: [] }])).toEqual([
+      { kind: 'ok', gas: 21_000n },
+      { kind: 'ok', gas: 21_000n },
+    ]);
+    expect(node.seen.slice(-2).map(({ params }) => params)).toEqual([
+      [{ from: FROM, value: '0x0', data: '0x' }, 'latest'],
+      [{ from: FROM, to: FROM, value: '0x10', data: '0x', accessList: [] }, 'latest'],
+    ]);
+  });
+});

@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { insideTransaction } from '../../../src/platform/database/transaction-scope.js';
+import { parseFeeHistory, quoteFrom } from '../../../src/modules/chain/infrastructure/fee-history.js';
+import { MalformedAnswer } from '../../../src/modules/chain/infrastructure/parse-answer.js';
+import { aConnector } from './chain-fixture.js';
+import { FakeRpcServer } from './fake-rpc-server.js';
+
+const hex = (n: number | bigint) => `0x${n.toString(16)}`;
+const history = (rewards: number[][], ratios = rewards.map(() => 0.5), oldest = 100) => ({
+  oldestBlock: hex(oldest),
+  baseFeePerGas: [...ratios.map(() => hex(7)), hex(9)],
+  gasUsedRatio: ratios,
+  reward: rewards.map((reward) => reward.map(hex)),
+});
+
+describe('a fee quote', () => {
+  it('takes the base fee of the next block, and medians of the tips per speed', () => {
+    const quote = quoteFrom(
+      parseFeeHistory(
+        history([
+          [1, 2, 3, 4],
+          [10, 20, 30, 40],
+          [100, 200, 300, 400],
+        ]),
+      ),
+      null,
+      0n,
+    );
+    expect(quote).toEqual({
+      blockNumber: 102,
+      baseFeePerGas: 9n,
+      tips: { slow: 10n, standard: 20n, fast: 30n, urgent: 40n },
+    });
+  });
+
+  it('ignores empty blocks: they answer 0, which is no price', () => {
+    const quote = quoteFrom(
+      parseFeeHistory(
+        history(
+          [
+            [0, 0, 0, 0],
+            [5, 6, 7, 8],
+            [0, 0, 0, 0],
+          ],
+          [0, 0.3, 0],
+        ),
+      ),
+      null,
+      0n,
+    );
+    expect(quote.tips).toEqual({ slow: 5n, standard: 6n, fast: 7n, urgent: 8n });
+  });
+
+  it('takes the node’s suggestion when all blocks are empty, and the floor when that is lower', () => {
+    const empty = parseFeeHistory(history([[0, 0, 0, 0]], [0]));
+    expect(quoteFrom(empty, 1_000n, 1n).tips).toEqual({ slow: 1_000n, standard: 1_000n, fast: 1_000n, urgent: 1_000n });
+    expect(quoteFrom(empty, 3n, 50n).tips.slow).toBe(50n);
+    expect(quoteFrom(parseFeeHistory({ ...history([[0]], [0]), reward: null }), null, 50n).tips.urgent).toBe(50n);
+  });
+
+  it('is never below the floor, and never cheaper for a faster speed', () => {
+    const row = fc.array(fc.nat(1_000), { minLength: 4, maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 1, maxLength: 20 }), fc.nat(500), (rewards, floor) => {
+        const { tips } = quoteFrom(parseFeeHistory(history(rewards)), null, BigInt(floor));
+        const list = [BigInt(floor), tips.slow, tips.standard, tips.fast, tips.urgent];
+        expect(list).toEqual([...list].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0)));
+      }),
+    );
+  });
+
+  it.each<[string, unknown]>([
+    ['nothing', null],
+    ['no blocks', { ...history([]), baseFeePerGas: [] }],
+    ['too few base fees', { ...history([[1, 2, 3, 4]]), baseFeePerGas: ['0x1'] }],
+    ['a base fee that is no number', { ...history([[1, 2, 3, 4]]), baseFeePerGas: ['0x1', null] }],
+    ['a missing percentile', history([[1, 2, 3]])],
+  ])('%s is malformed', (_name, answer) => expect(() => parseFeeHistory(answer)).toThrow(MalformedAnswer));
+});
+
+describe('asking for a quote', () => {
+  let node: FakeRpcServer;
+  let fixture: ReturnType<typeof aConnector>;
+
+  beforeEach(async () => {
+    node = await new FakeRpcServer().start();
+    node.answer = ({ method }) => ({ result: method === 'eth_feeHistory' ? history([[1, 2, 3, 4]]) : '0x5' });
+    fixture = aConnector([node.url]);
+  });
+
+  afterEach(async () => {
+    await fixture.pool.close();
+    await node.stop();
+  });
+
+  it('costs one call for all who ask at the same time, and for a second after', async () => {
+    await Promise.all(Array.from({ length: 10 }, () => fixture.connector.feeQuote()));
+    await fixture.connector.feeQuote();
+    expect(node.asked).toEqual(['eth_feeHistory']);
+    fixture.clock.advance(1_001);
+    await fixture.connector.feeQuote();
+    expect(node.asked).toHaveLength(2);
+  });
+
+  it('is asked again when there is a new head', async () => {
+    await fixture.connector.feeQuote();
+    const blockHash = `0x${'1'.repeat(64)}`;
+    const head = { number: hex(101), hash: blockHash, parentHash: blockHash, timestamp: '0x1' };
+    node.answer = ({ method }) => ({ result: method === 'eth_feeHistory' ? history([[1, 2, 3, 4]], [1], 101) : head });
+    await fixture.connector.head();
+    expect(await fixture.connector.feeQuote()).toMatchObject({ blockNumber: 101 });
+  });
+
+  it('asks for a suggestion only when the chain is quiet', async () => {
+    node.answer = ({ method }) => ({
+      result: method === 'eth_feeHistory' ? history([[0, 0, 0, 0]], [0]) : '0x3b9aca00',
+    });
+    expect((await fixture.connector.feeQuote()).tips.standard).toBe(1_000_000_000n);
+    expect(node.asked).toEqual(['eth_feeHistory', 'eth_maxPriorityFeePerGas']);
+  });
+
+  it('is refused inside a database transaction, also when it is in the cache', async () => {
+    await fixture.connector.feeQuote();
+    await expect(insideTransaction(() => fixture.connector.feeQuote())).rejects.toMatchObject({
+      name: 'InvariantViolation',
+    });
+  });
+});

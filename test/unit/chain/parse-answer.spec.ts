@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import * as answer from '../../../src/modules/chain/infrastructure/parse-answer.js';
+
+const HASH = `0x${'ab'.repeat(32)}`;
+const RECEIPT = {
+  transactionHash: HASH.toUpperCase().replace('0X', '0x'),
+  blockNumber: '0x10',
+  blockHash: HASH,
+  transactionIndex: '0x0',
+  status: '0x1',
+  gasUsed: '0x5208',
+  effectiveGasPrice: '0x3b9aca07',
+  contractAddress: null,
+};
+const BLOCK = {
+  number: '0x10',
+  hash: HASH,
+  parentHash: HASH,
+  timestamp: '0x65',
+  baseFeePerGas: '0x7',
+  transactions: [HASH],
+};
+
+describe('answers are parsed at the edge', () => {
+  it('a receipt, in one spelling', () => {
+    expect(answer.receipt(RECEIPT)).toEqual({
+      txHash: HASH,
+      blockNumber: 16,
+      blockHash: HASH,
+      transactionIndex: 0,
+      status: 'success',
+      gasUsed: 21_000n,
+      effectiveGasPrice: 1_000_000_007n,
+      contractAddress: null,
+    });
+    expect(answer.receipt({ ...RECEIPT, status: '0x0' })).toMatchObject({ status: 'reverted' });
+    expect(answer.receipt({ ...RECEIPT, contractAddress: `0x${'AB'.repeat(20)}` })).toMatchObject({
+      contractAddress: `0x${'ab'.repeat(20)}`,
+    });
+  });
+
+  it('a receipt without a block is none', () => expect(answer.receipt({ ...RECEIPT, blockHash: null })).toBeNull());
+
+  it('a block, with and without a base fee', () => {
+    expect(answer.block(BLOCK)).toMatchObject({
+      number: 16,
+      timestamp: 101,
+      baseFeePerGas: 7n,
+      transactionHashes: [HASH],
+    });
+    expect(answer.block({ ...BLOCK, baseFeePerGas: undefined })).toMatchObject({ baseFeePerGas: null });
+  });
+
+  it.each<[string, () => unknown]>([
+    ['a receipt without status', () => answer.receipt({ ...RECEIPT, status: undefined })],
+    ['a receipt with status 2', () => answer.receipt({ ...RECEIPT, status: '0x2' })],
+    ['a receipt with status true', () => answer.receipt({ ...RECEIPT, status: true })],
+    ['a receipt without gas', () => answer.receipt({ ...RECEIPT, gasUsed: null })],
+    ['a receipt with a short hash', () => answer.receipt({ ...RECEIPT, transactionHash: '0x12' })],
+    ['a receipt that is a text', () => answer.receipt('0x1')],
+    ['a block with a decimal number', () => answer.block({ ...BLOCK, number: 16 })],
+    ['a block number above 2^53', () => answer.block({ ...BLOCK, number: '0x20000000000001' })],
+    ['a block with whole transactions', () => answer.block({ ...BLOCK, transactions: [{ hash: HASH }] })],
+    ['a block without transactions', () => answer.block({ ...BLOCK, transactions: undefined })],
+    ['a quantity without digits', () => answer.quantity('0x', 'x')],
+    ['a quantity of more than 256 bits', () => answer.quantity(`0x${'f'.repeat(65)}`, 'x')],
+    ['a decimal quantity', () => answer.quantity('12', 'x')],
+    ['no quantity', () => answer.quantity(null, 'x')],
+  ])('%s is malformed', (_name, parse) => expect(parse).toThrow(answer.MalformedAnswer));
+});

@@ -1,0 +1,25 @@
+import { createServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { freePort, preferPort } from '../../../src/dev/free-port.js';
+import { assertPortFree, isPortInUse } from '../../../src/dev/port-in-use.js';
+
+describe.each(['127.0.0.1', '0.0.0.0'])('a port that is taken on %s', (host) => {
+  let port: number;
+  const server = createServer();
+  beforeEach(async () => {
+    port = await freePort();
+    await new Promise<void>((resolve) => server.listen(port, host, resolve));
+  });
+  afterEach(async () => {
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('is named, with the command that helps', async () => {
+    await expect(assertPortFree(port)).rejects.toThrow(new RegExp(`Port ${port} .*PORT=3000 npm start`));
+  });
+
+  it('is not preferred', async () => {
+    expect(await preferPort(port)).not.toBe(port);
+    expect(await isPortInUse(port)).toBe(true);
+  });
+});
