@@ -17,8 +17,10 @@ const withPostgres = {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
 };
 
+/** Run with `--maxWorkers=2`; the scripts of package.json do. */
 export default {
-  maxWorkers: 2,
+  // Ends a test that hangs; nothing waits for it.
+  testTimeout: 180_000,
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/test/unit/**/*.spec.ts'] },
     {
@@ -26,14 +28,12 @@ export default {
       ...withPostgres,
       displayName: 'int',
       testMatch: ['<rootDir>/test/integration/**/*.int-spec.ts'],
-      testTimeout: 60_000,
     },
     {
       ...shared,
       ...withPostgres,
       displayName: 'e2e',
       testMatch: ['<rootDir>/test/e2e/**/*.e2e-spec.ts'],
-      testTimeout: 180_000,
     },
   ],
 };

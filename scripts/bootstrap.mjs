@@ -15,7 +15,12 @@ const BUILT = join(ROOT, 'dist', '.lockstep-source-hash');
 /** Everything that decides what the build makes. */
 const SOURCES = ['src', 'package-lock.json', 'package.json', '.swcrc', 'nest-cli.json', 'tsconfig.json'];
 
-/** `npm ci` when node_modules is missing or does not hold what the lock file says. */
+/**
+ * Installs when node_modules is missing or does not hold what the lock file says. Not with `npm ci`: that one refuses a
+ * lock file that lacks the optional packages of other platforms, as one does that was made where the registry has only
+ * some of them. `npm install --no-save` takes the locked versions too, adds what this platform needs, and leaves the
+ * lock file alone.
+ */
 export async function ensureInstalled() {
   requireNode();
   const abi = process.versions.modules;
@@ -24,7 +29,8 @@ export async function ensureInstalled() {
   if (found === wanted) return;
   // Native packages are built for one Node ABI, so after a change of Node the versions alone say nothing.
   const usable = (found === null || found.startsWith(`${abi} `)) && holdsLockedVersions();
-  if (!usable) await step('Installing packages (npm ci, about a minute)', () => npm(['ci', '--no-audit', '--no-fund']));
+  if (!usable)
+    await step('Installing packages (about a minute)', () => npm(['install', '--no-save', '--no-audit', '--no-fund']));
   writeFileSync(INSTALLED, wanted);
 }
 

@@ -60,7 +60,7 @@ async function allSuites() {
   for (const suite of SUITES) {
     console.log(`\n== ${suite} tests`);
     const file = join(results, `${suite}.json`);
-    const flags = ['--selectProjects', suite, '--json', '--outputFile', file];
+    const flags = ['--selectProjects', suite, '--maxWorkers=2', '--json', '--outputFile', file];
     // Jest prints its JSON to standard output only when no file is given; its normal report goes to standard error.
     const { code, seconds } = await node(
       ['--experimental-vm-modules', '--no-warnings', bin('jest', 'bin/jest.js'), ...flags],

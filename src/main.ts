@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
@@ -23,27 +24,40 @@ function readConfig(): LockstepConfig {
   }
 }
 
-/** A shutdown that hangs is worse than a hard one: leases expire by themselves. */
-function exitWhenStuck(timeoutMs: number): void {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => setTimeout(() => process.exit(1), timeoutMs).unref());
-  }
+/**
+ * SIGTERM and SIGINT end the work in flight and exit 0 (Nest's own hooks would end by the signal, which looks like a crash).
+ * A shutdown that hangs is worse than a hard one, since leases expire by themselves: after `timeoutMs` it exits 1.
+ */
+function closeOnSignal(app: INestApplication, log: Log, timeoutMs: number): void {
+  let closing = false;
+  const close = (signal: NodeJS.Signals): void => {
+    if (closing) return;
+    closing = true;
+    log.info('shutting down', { signal });
+    setTimeout(() => process.exit(1), timeoutMs).unref();
+    app.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error('shutdown failed', { error });
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', close);
+  process.on('SIGINT', close);
 }
 
 async function main(): Promise<void> {
   const config = readConfig();
   const bootLog = PinoLog.create(config.logging.level);
   await runMigrations(config.database.url);
+  const options = { logger: new NestLogger(bootLog), abortOnError: false };
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.register(config),
     createFastifyAdapter(config.server),
-    {
-      logger: new NestLogger(bootLog),
-      abortOnError: false,
-    },
+    options,
   );
-  app.enableShutdownHooks(['SIGTERM', 'SIGINT']);
-  exitWhenStuck(config.server.shutdownTimeout);
+  closeOnSignal(app, app.get(Log), config.server.shutdownTimeout);
   serveOpenApi(app);
   await app.listen(config.server.port, config.server.host);
   app.get(Log).info('listening', { port: config.server.port });

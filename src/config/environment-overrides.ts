@@ -54,7 +54,7 @@ export function applyOverrides(root: RawMap, overrides: readonly Override[]): Ra
 function withValue(container: unknown, [key, ...rest]: ConfigKeys, text: string): unknown {
   if (key === undefined) return text;
   if (typeof key === 'number') {
-    const list: unknown[] = Array.isArray(container) ? [...container] : [];
+    const list: unknown[] = Array.isArray(container) ? Array.from<unknown>(container) : [];
     list[key] = withValue(list[key], rest, text);
     return Array.from(list);
   }

@@ -14,7 +14,7 @@ export function findAnvil(): string {
   const name = anvilPackage(process.platform, process.arch);
   const file = join(packageFolder(name), 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil');
   if (existsSync(file)) return file;
-  throw new LaunchError(`${file} is missing; run \`npm ci\`.`);
+  throw new LaunchError(`${file} is missing; run \`npm install\`.`);
 }
 
 function packageFolder(name: string): string {
@@ -23,7 +23,7 @@ function packageFolder(name: string): string {
   } catch {
     throw new LaunchError(
       `There is no ${name} in node_modules: either anvil is not published for this platform, or it was not installed. ` +
-        'Run `npm ci`, or give DATABASE_URL and RPC_URL to use a database and a node of your own.',
+        'Run `npm install`, or give DATABASE_URL and RPC_URL to use a database and a node of your own.',
     );
   }
 }

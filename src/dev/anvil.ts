@@ -9,6 +9,7 @@ import { chainIdOf } from './json-rpc.js';
 import { LaunchError } from './launch-error.js';
 import { type Log, silent } from './log.js';
 import { poll } from './poll.js';
+import { isPortInUse } from './port-in-use.js';
 import type { ProcessIdentity } from './process-identity.js';
 
 export interface AnvilOptions {
@@ -52,6 +53,8 @@ const STOP_GRACE_MS = 60_000;
 /** Starts a real EVM node on 127.0.0.1; it answers when this returns. */
 export async function startAnvil(options: AnvilOptions = {}): Promise<RunningAnvil> {
   const port = options.port ?? (await freePort());
+  // Otherwise another node on this port would answer in the place of ours before ours has given up.
+  if (await isPortInUse(port)) throw new LaunchError(`anvil did not start: port ${String(port)} is in use.`);
   const url = `http://127.0.0.1:${String(port)}`;
   const workDir =
     options.stateFile === undefined ? mkdtempSync(join(tmpdir(), 'lockstep-anvil-')) : dirname(options.stateFile);
@@ -117,8 +120,7 @@ async function waitUntilReady(
       () => null,
     );
   });
-  // It may be another program that answers on this port, while ours has ended.
-  if (ready === true && !node.exitStatus) return;
+  if (ready === true) return;
   await node.stop('SIGKILL', 1_000);
   const words = readFileSync(logFile, 'utf8').trim().slice(-2_000);
   const hint =

@@ -4,26 +4,25 @@ export interface SeenBlock {
   readonly hash: string;
 }
 
-/** What there is at a start, before the service runs. */
-export interface KeptState {
-  readonly databaseExists: boolean;
-  readonly chainExists: boolean;
-  /** Whether the database knows any block or transaction at all. */
-  readonly databaseHasHistory: boolean;
-  readonly lastFinal: SeenBlock | null;
-  /** Hash on the chain at the number of `lastFinal`; null when the chain ends below it. */
-  readonly hashOnChain: string | null;
+/** Says which half is missing, or null. Asked before a new chain is made, which would look like the kept one later. */
+export function describeMissingHalf(kept: {
+  readonly database: boolean;
+  readonly chain: boolean;
+  /** Whether the database knows any block or transaction; without one, it was only just made. */
+  readonly history: boolean;
+}): string | null {
+  if (kept.chain && !kept.database) return 'the chain is there, but its database is gone';
+  if (!kept.chain && kept.history) return 'the database is there, but its chain is gone';
+  return null;
 }
 
 /**
- * Says what does not fit between database and chain, or null. A final block is the right thing to compare: the newest
- * blocks can rightly differ after a kill -9 of the node, as after any reorg, and the service deals with that.
+ * Says how the chain differs from what the database knows of it, or null. A final block is the right thing to compare:
+ * the newest blocks can rightly differ after a kill -9 of the node, as after any reorg, and the service deals with that.
+ * @param hashOnChain hash on the chain at the number of `lastFinal`; null when the chain ends below it
  */
-export function describeDrift(state: KeptState): string | null {
-  if (state.chainExists && !state.databaseExists) return 'the chain is there, but its database is gone';
-  if (!state.chainExists && state.databaseHasHistory) return 'the database is there, but its chain is gone';
-  const { lastFinal, hashOnChain } = state;
-  if (!lastFinal || hashOnChain === lastFinal.hash) return null;
+export function describeOtherChain(lastFinal: SeenBlock, hashOnChain: string | null): string | null {
+  if (hashOnChain === lastFinal.hash) return null;
   const block = `block ${String(lastFinal.number)} (${lastFinal.hash}), which has a final transaction`;
   return hashOnChain === null
     ? `the database knows ${block}, but the chain ends before it`

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
-import { describeDrift, driftMessage } from './drift.js';
+import { hashAt, readChainMemory } from './chain-memory.js';
+import { describeMissingHalf, describeOtherChain, driftMessage } from './drift.js';
 import { startPostgres } from './embedded-postgres.js';
 import { startAnvil } from './anvil.js';
 import { preferPort } from './free-port.js';
-import { readKeptState } from './kept-state.js';
 import { LaunchError } from './launch-error.js';
 import type { Log } from './log.js';
 import { kept } from './paths.js';
@@ -30,8 +30,7 @@ interface Launch {
 /** The embedded database and the dev chain, with what they kept from the last run. */
 export async function startEmbeddedStack({ log, pids, parts, stop }: Launch): Promise<EmbeddedStack> {
   const existed = { database: hasCluster(kept.postgres), chain: existsSync(kept.chainState) };
-  if (existed.chain && !existed.database)
-    throw new LaunchError(driftMessage('the chain is there, but its database is gone'));
+  refuse(describeMissingHalf({ ...existed, history: false }));
 
   log(existed.database ? 'starting PostgreSQL' : 'making a PostgreSQL database (first start)');
   const port = await preferPort(USUAL_POSTGRES_PORT);
@@ -41,6 +40,8 @@ export async function startEmbeddedStack({ log, pids, parts, stop }: Launch): Pr
   log(`PostgreSQL answers on port ${String(postgres.port)} (pid ${String(postgres.pid)})`);
   stop.throwIfRequested();
 
+  const memory = await readChainMemory(postgres.url);
+  refuse(describeMissingHalf({ ...existed, history: memory.hasHistory }));
   log(existed.chain ? 'starting the dev chain with its kept state' : 'starting a new dev chain');
   const anvil = await startAnvil({
     port: await preferPort(USUAL_ANVIL_PORT),
@@ -52,7 +53,11 @@ export async function startEmbeddedStack({ log, pids, parts, stop }: Launch): Pr
   parts.add('anvil', () => anvil.stop());
   stop.throwIfRequested();
 
-  const drift = describeDrift(await readKeptState(existed, postgres.url, anvil.url));
-  if (drift !== null) throw new LaunchError(driftMessage(drift));
+  const { lastFinal } = memory;
+  if (lastFinal) refuse(describeOtherChain(lastFinal, await hashAt(anvil.url, lastFinal.number)));
   return { databaseUrl: postgres.url, rpcUrl: anvil.url };
+}
+
+function refuse(drift: string | null): void {
+  if (drift !== null) throw new LaunchError(driftMessage(drift));
 }

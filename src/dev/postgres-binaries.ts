@@ -30,7 +30,7 @@ async function postgresPath(name: string): Promise<string> {
   } catch {
     throw new LaunchError(
       `There is no ${name} in node_modules: either PostgreSQL is not published for this platform, or it was not ` +
-        'installed. Run `npm ci`, or give DATABASE_URL and RPC_URL to use a database and a node of your own.',
+        'installed. Run `npm install`, or give DATABASE_URL and RPC_URL to use a database and a node of your own.',
     );
   }
 }

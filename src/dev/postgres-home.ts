@@ -24,8 +24,10 @@ export function hasCluster(dataDir: string): boolean {
 
 /** Removes the data for `dataDir`, wherever it had to be put. */
 export function removeCluster(dataDir: string): void {
-  rmSync(dataDir, { recursive: true, force: true });
-  rmSync(outsideData(dataDir), { recursive: true, force: true });
+  // Retried, because a server that was told to end may still write.
+  const options = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 };
+  rmSync(dataDir, options);
+  rmSync(outsideData(dataDir), options);
 }
 
 export async function preparePostgresHome(dataDir: string, log: Log): Promise<PostgresHome> {

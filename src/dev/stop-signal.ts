@@ -1,7 +1,7 @@
 import type { Log } from './log.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-const PARENT_CHECK_MS = 1_000;
+const PARENT_CHECK_MS = 200;
 
 /** Asked to stop before the start was complete: what has been started is to be stopped, and that is all. */
 export class StopRequested extends Error {

@@ -131,13 +131,37 @@ export class FenceLab {
 
   /** Waits until `work` waits for a lock of `blocker`. Fails at once when it was not held off. */
   async heldOffBy(blocker: number, work: Promise<unknown>): Promise<void> {
+    await this.heldOffByOneOf([blocker], work);
+  }
+
+  /** The same when many share the lock: PostgreSQL waits for one after the other, and this tells for which now. */
+  async heldOffByOneOf(blockers: readonly number[], work: Promise<unknown>): Promise<number> {
     const ended = work.then(
       () => 'completed',
       (error: unknown) => `failed: ${String(error)}`,
     );
-    const waiting = this.until(async () => (await this.blockedBy(blocker)).length > 0);
-    const outcome = await Promise.race([ended, waiting.then(() => 'waits')]);
-    if (outcome !== 'waits') throw new Error(`was not held off by ${blocker}: it ${outcome}`);
+    let over = false;
+    const outcome = await Promise.race([ended, this.someBlocker(blockers, () => over)]);
+    over = true;
+    if (typeof outcome === 'string') throw new Error(`was not held off: it ${outcome}`);
+    return outcome;
+  }
+
+  private async someBlocker(blockers: readonly number[], over: () => boolean): Promise<number> {
+    let found: number | undefined;
+    await this.until(async () => {
+      found = over() ? 0 : (await this.blocking()).find((pid) => blockers.includes(pid));
+      return found !== undefined;
+    });
+    return found ?? 0;
+  }
+
+  /** The backends that others wait for. */
+  private async blocking(): Promise<number[]> {
+    const rows = await this.observer.run<{ pid: number }>(
+      `SELECT DISTINCT unnest(pg_blocking_pids(pid)) AS pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'`,
+    );
+    return rows.map((row) => row.pid);
   }
 
   /** The backends that wait for a lock of this one. */

@@ -11,7 +11,7 @@ export default async function globalSetup(): Promise<void> {
   if (process.env[SERVER_VARIABLE] !== undefined) return;
   const server = await startScratchPostgres();
   keepServer(server);
-  endWithJest(server.pid);
+  endWithJest();
   await createDatabase(server.url, TEMPLATE);
   await runMigrations(databaseUrl(server.url, TEMPLATE));
   // The workers, which are other processes, learn of it through their environment.
@@ -20,10 +20,7 @@ export default async function globalSetup(): Promise<void> {
 }
 
 /** Jest runs no teardown when it is interrupted or fails early, and the server is in a process group of its own. */
-function endWithJest(pid: number): void {
-  process.once('exit', () => {
-    // Asked by pid and not by handle: nothing can be awaited any more.
-    if (takeServer() !== null) process.kill(pid, 'SIGINT');
-  });
+function endWithJest(): void {
+  process.once('exit', () => takeServer()?.abandon());
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
 }

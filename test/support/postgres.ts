@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunningPostgres, startPostgres } from '../../src/dev/embedded-postgres.js';
@@ -6,8 +6,13 @@ import { removeCluster } from '../../src/dev/postgres-home.js';
 
 export { type RunningPostgres, startPostgres };
 
+export interface ScratchPostgres extends RunningPostgres {
+  /** For a process that is about to end and can wait for nothing. */
+  abandon(): void;
+}
+
 /** A server of its own with nothing in it, for tests that stop, kill or restart one. Its data goes when it is stopped. */
-export async function startScratchPostgres(): Promise<RunningPostgres> {
+export async function startScratchPostgres(): Promise<ScratchPostgres> {
   const dataDir = mkdtempSync(join(tmpdir(), 'lockstep-postgres-'));
   const server = await startPostgres({ dataDir, durable: false });
   return {
@@ -15,7 +20,10 @@ export async function startScratchPostgres(): Promise<RunningPostgres> {
     async stop() {
       await server.stop();
       removeCluster(dataDir);
-      rmSync(dataDir, { recursive: true, force: true });
+    },
+    abandon() {
+      process.kill(server.pid, 'SIGQUIT');
+      removeCluster(dataDir);
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { AppModule } from '../../src/app.module.js';
 import { configFrom } from '../../src/config/index.js';
+import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { type ChainConnector, Chains, FollowChain } from '../../src/modules/chain/index.js';
 import { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
@@ -15,9 +16,6 @@ import { LaneStep } from '../../src/modules/transactions/application/lane-step.j
 import { ResubmitDue } from '../../src/modules/transactions/application/resubmit-due.js';
 import { TxQueries, type TxView } from '../../src/modules/transactions/application/tx-views.js';
 import { DEV_CHAIN } from './builders.js';
-
-/** Anvil's and hardhat's well-known accounts. */
-export const DEV_MNEMONIC = 'test test test test test test test test test test test junk';
 
 /** A bell that nobody hears: in these tests the test itself says when a lane steps. */
 class SilentDoorbell extends Doorbell {
@@ -113,3 +111,4 @@ export class TestNode {
     return tx;
   }
 }
+export { DEV_MNEMONIC };

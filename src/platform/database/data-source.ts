@@ -15,6 +15,8 @@ export function createDataSource(config: DatabaseConfig): DataSource {
     extra: {
       max: config.poolSize,
       connectionTimeoutMillis: config.statementTimeout,
+      // Single statements, too: the fence relies on a wait being followed by a fresh look at the row.
+      options: '-c default_transaction_isolation=read\\ committed',
       statement_timeout: config.statementTimeout,
       lock_timeout: config.lockTimeout,
       idle_in_transaction_session_timeout: config.idleInTransactionTimeout,

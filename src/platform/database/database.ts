@@ -53,20 +53,26 @@ export class Database extends UnitOfWork implements SqlRunner {
     const client = await this.connect();
     const tx = new PgTx(client);
     let broken: Error | undefined;
+    // A connection that dies between two statements says so by an event, which ends the process when nobody listens.
+    const onError = (error: Error): void => void (broken = error);
+    client.on('error', onError);
     try {
       await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
       const result = await insideTransaction(() => work(tx));
+      // Before COMMIT is sent: a statement queued behind it would run by itself, unfenced, and be committed.
+      tx.finish();
       const committed = await client.query('COMMIT');
       if (committed.command !== 'COMMIT') throw new CommitFailed();
       return result;
     } catch (error) {
+      tx.finish();
       await client.query('ROLLBACK').catch((failure: unknown) => {
         // The connection is of no more use; releasing it with the error makes the pool close it.
         broken = failure instanceof Error ? failure : new Error(String(failure));
       });
       throw translateDatabaseError(error);
     } finally {
-      tx.finish();
+      client.off('error', onError);
       client.release(broken);
     }
   }

@@ -14,7 +14,7 @@ const FACTS = `
   UNION ALL
   SELECT format('table %s column %s %s%s%s%s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
                 CASE WHEN a.attnotnull THEN ' not null' ELSE '' END,
-                CASE WHEN a.attidentity <> '' THEN ' identity ' || a.attidentity ELSE '' END,
+                CASE WHEN a.attidentity <> '' THEN ' identity ' || a.attidentity::text ELSE '' END,
                 coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), ''))
     FROM pg_attribute a
     JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
@@ -24,8 +24,7 @@ const FACTS = `
   SELECT format('table %s constraint %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
     FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND conrelid <> 0 AND contype <> 'n'
   UNION ALL
-  SELECT format('table %s index %s', tablename, indexdef) FROM pg_indexes WHERE schemaname = 'public'
-  ORDER BY 1 COLLATE "C"`;
+  SELECT format('table %s index %s', tablename, indexdef) FROM pg_indexes WHERE schemaname = 'public'`;
 
 /** Text of the schema of a database, without TypeORM's own table. */
 export async function describeSchema(url: string): Promise<string> {
@@ -33,10 +32,8 @@ export async function describeSchema(url: string): Promise<string> {
   await dataSource.initialize();
   try {
     const rows: { fact: string }[] = await dataSource.query(FACTS);
-    return `${rows
-      .map((row) => row.fact)
-      .filter((fact) => !fact.startsWith('table migrations '))
-      .join('\n')}\n`;
+    const facts = rows.map((row) => row.fact).filter((fact) => !fact.startsWith('table migrations '));
+    return `${facts.sort().join('\n')}\n`;
   } finally {
     await dataSource.destroy();
   }

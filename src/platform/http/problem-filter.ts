@@ -3,6 +3,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/errors.js';
 import { Log } from '../logging/log.js';
+import { drainRequest } from './drain-request.js';
 import { LockstepFastifyAdapter } from './fastify-server.js';
 import { httpErrorProblem, INTERNAL_PROBLEM, methodNotAllowed } from './http-error-problem.js';
 import { InvalidRequest } from './invalid-request.js';
@@ -16,7 +17,7 @@ export class ProblemFilter implements ExceptionFilter {
     private readonly host: HttpAdapterHost,
   ) {}
 
-  catch(error: unknown, host: ArgumentsHost): void {
+  async catch(error: unknown, host: ArgumentsHost): Promise<void> {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
@@ -24,6 +25,7 @@ export class ProblemFilter implements ExceptionFilter {
     if (problem.status >= 500) this.report(error, problem, request);
     // A stream that broke half way has its status out already; closing it is all that tells the client.
     if (reply.raw.headersSent) return void reply.raw.destroy();
+    if (problem.code === 'body_too_large') await drainRequest(request.raw);
     if (problem.status === 405) void reply.header('allow', this.allowedMethods(request).join(', '));
     if (problem.status === 503) void reply.header('retry-after', '1');
     void reply

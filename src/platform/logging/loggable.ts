@@ -7,7 +7,7 @@ const MAX_ITEMS = 100;
 /** A value as JSON can hold it: bigints as text, errors with their stack and cause, secrets out. Never throws on cycles. */
 export function loggable(value: unknown, depth = 0): unknown {
   if (typeof value === 'bigint') return value.toString();
-  if (typeof value === 'function' || typeof value === 'symbol') return String(value.toString().slice(0, 80));
+  if (typeof value === 'function' || typeof value === 'symbol') return value.toString().slice(0, 80);
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= MAX_DEPTH) return '[deeper]';
   if (value instanceof Error) return loggableError(value, depth);
@@ -31,7 +31,7 @@ export function loggableFields(fields: object, depth = 0): Record<string, unknow
 function loggableError(error: Error, depth: number): Record<string, unknown> {
   const { name, message, stack, cause, ...own } = error;
   return {
-    name: error.name,
+    name,
     message: withoutUrls(message),
     ...(stack === undefined ? {} : { stack: withoutUrls(stack) }),
     ...loggableFields(own, depth + 1),

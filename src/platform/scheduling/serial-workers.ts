@@ -43,7 +43,7 @@ export class SerialWorkers {
     const outcomes = await Promise.allSettled(
       [...groups].map(([worker, group]) => this.enqueue(worker, () => task(group))),
     );
-    const reasons: unknown[] = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);
+    const reasons = outcomes.flatMap((outcome): unknown[] => (outcome.status === 'rejected' ? [outcome.reason] : []));
     if (reasons.length > 0) throw new AggregateError(reasons, `${reasons.length} of ${groups.size} workers failed`);
   }
 

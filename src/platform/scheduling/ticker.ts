@@ -70,7 +70,10 @@ export class Ticker {
 
   private rearm(): void {
     if (this.state !== 'started') return;
-    if (this.kicked) return this.kick();
+    if (this.kicked) {
+      this.kick();
+      return;
+    }
     this.timer = setTimeout(() => this.tick(), this.options.intervalMs).unref();
   }
 

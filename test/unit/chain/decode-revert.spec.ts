@@ -51,7 +51,7 @@ describe('the reason of a revert', () => {
       fc.property(hostile, (data) => {
         const reason = reverted(data);
         expect(reason.length).toBeLessThanOrEqual(500);
-        // eslint-disable-next-line no-control-regex -- what is looked for
+
         expect(reason).not.toMatch(/[\u0000-\u001f]/);
       }),
     );

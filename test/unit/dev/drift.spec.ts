@@ -1,38 +1,28 @@
 import { describe, expect, it } from '@jest/globals';
-import { describeDrift, driftMessage, type KeptState } from '../../../src/dev/drift.js';
-
-const fitting: KeptState = {
-  databaseExists: true,
-  chainExists: true,
-  databaseHasHistory: true,
-  lastFinal: { number: 40, hash: '0xaa' },
-  hashOnChain: '0xaa',
-};
+import { describeMissingHalf, describeOtherChain, driftMessage } from '../../../src/dev/drift.js';
 
 describe('drift between database and dev chain', () => {
-  it.each<[string, Partial<KeptState>]>([
-    ['the last final block is on the chain', {}],
-    ['nothing was final yet', { lastFinal: null, hashOnChain: null }],
-    [
-      'it is the first start',
-      { databaseExists: false, chainExists: false, databaseHasHistory: false, lastFinal: null },
-    ],
-    [
-      'a first start was cut off before the chain was kept',
-      { chainExists: false, databaseHasHistory: false, lastFinal: null },
-    ],
-  ])('there is none when %s', (_, state) => {
-    expect(describeDrift({ ...fitting, ...state })).toBeNull();
+  it.each([
+    ['both are kept', { database: true, chain: true, history: true }],
+    ['it is the first start', { database: false, chain: false, history: false }],
+    ['a first start was cut off before the chain was kept', { database: true, chain: false, history: false }],
+  ])('neither half is missing when %s', (_, kept) => {
+    expect(describeMissingHalf(kept)).toBeNull();
   });
 
-  it.each<[string, Partial<KeptState>, RegExp]>([
-    ['the chain ends too early', { hashOnChain: null }, /ends before/],
-    ['another chain has that block', { hashOnChain: '0xbb' }, /0xbb/],
-    ['the database is gone', { databaseExists: false, databaseHasHistory: false, lastFinal: null }, /database is gone/],
-    ['the chain is gone', { chainExists: false, hashOnChain: null }, /chain is gone/],
-  ])('is found when %s', (_, state, words) => {
-    const drift = describeDrift({ ...fitting, ...state });
-    expect(drift).toMatch(words);
-    expect(driftMessage(drift ?? '')).toContain('npm run reset');
+  it('is found when one of the two is gone', () => {
+    expect(describeMissingHalf({ database: false, chain: true, history: false })).toMatch(/database is gone/);
+    expect(describeMissingHalf({ database: true, chain: false, history: true })).toMatch(/chain is gone/);
+  });
+
+  it('is found when the chain lacks a final block, or has another one in its place', () => {
+    const lastFinal = { number: 40, hash: '0xaa' };
+    expect(describeOtherChain(lastFinal, '0xaa')).toBeNull();
+    expect(describeOtherChain(lastFinal, null)).toMatch(/block 40 .*ends before/);
+    expect(describeOtherChain(lastFinal, '0xbb')).toMatch(/block 40 .*0xbb/);
+  });
+
+  it('is told with the command that mends it', () => {
+    expect(driftMessage('x')).toContain('npm run reset');
   });
 });

@@ -31,7 +31,7 @@ export function broadcastOutcome(
 /** The node computes the hash from the bytes it took: another hash means it took something else, or is not a node. */
 function returned(transaction: SignedBytes, value: unknown): BroadcastOutcome {
   if (typeof value === 'string' && value.toLowerCase() === transaction.hash) return { kind: 'accepted' };
-  const told = JSON.stringify(value) ?? 'nothing';
+  const told = value === undefined ? 'nothing' : JSON.stringify(value);
   return {
     kind: 'unknown',
     errorClass: 'hash_mismatch',

@@ -53,7 +53,7 @@ function panic(code: string | null): string {
 /** ethers defers the error of a broken string to the moment it is read. */
 function decoded(type: 'string' | 'uint256', body: string): string | null {
   try {
-    const [value]: unknown[] = AbiCoder.defaultAbiCoder().decode([type], body).toArray();
+    const value: unknown = AbiCoder.defaultAbiCoder().decode([type], body).toArray()[0];
     return typeof value === 'string' || typeof value === 'bigint' ? value.toString() : null;
   } catch {
     return null;

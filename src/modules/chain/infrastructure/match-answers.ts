@@ -46,7 +46,6 @@ function nodeError(error: unknown): { code: number | undefined; message: string;
 
 /** Without control characters: such texts are stored, and PostgreSQL refuses NUL. */
 export function plain(text: string): string {
-  // eslint-disable-next-line no-control-regex -- removing them is the point
   return text
     .slice(0, LONGEST_MESSAGE)
     .replace(/[\u0000-\u001f\u007f]+/g, ' ')

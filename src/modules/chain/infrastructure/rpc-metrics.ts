@@ -1,4 +1,4 @@
-import { Counter, Histogram, Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 import type { NodeErrorClass } from '../domain/node-error-class.js';
 import type { RpcReply } from './json-rpc.js';
 

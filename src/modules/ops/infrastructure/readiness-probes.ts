@@ -22,18 +22,18 @@ export class ReadinessProbes {
   all(): HealthIndicatorFunction[] {
     return [
       () => this.check('node', async () => (this.drain.isDraining ? 'draining' : null)),
-      () => this.check('database', async () => void (await this.database.query(PING, []))),
+      () => this.check('database', () => answered(this.database.query(PING, []))),
       () => this.check('migrations', async () => pendingText(await pendingMigrations(this.database))),
       ...this.chains.ids().map((chainId) => () => this.checkChain(chainId)),
     ];
   }
 
   private checkChain(chainId: ChainId): Promise<HealthIndicatorResult> {
-    return this.check(`chain-${chainId}`, async () => void (await this.chains.get(chainId).head()));
+    return this.check(`chain-${chainId}`, () => answered(this.chains.get(chainId).head()));
   }
 
-  /** @param probe answers what is wrong, or nothing */
-  private async check(name: string, probe: () => Promise<string | null | void>): Promise<HealthIndicatorResult> {
+  /** @param probe answers what is wrong, or null */
+  private async check(name: string, probe: () => Promise<string | null>): Promise<HealthIndicatorResult> {
     const indicator = this.indicators.check(name);
     try {
       const problem = await probe();
@@ -46,4 +46,10 @@ export class ReadinessProbes {
 
 function pendingText(pending: readonly string[]): string | null {
   return pending.length === 0 ? null : `pending: ${pending.join(', ')}`;
+}
+
+/** An answer, whatever it says, is all that is asked for. */
+async function answered(question: Promise<unknown>): Promise<null> {
+  await question;
+  return null;
 }

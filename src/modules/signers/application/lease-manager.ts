@@ -83,7 +83,12 @@ export class LeaseManager {
 
   private async acquire(signers: readonly SignerId[]): Promise<void> {
     const requestedAt = this.clock.monotonicMs();
-    const acquired = await this.store.acquire(this.node.id, signers, this.terms());
+    const acquired = await this.take(signers);
+    // Granted while a shutdown released everything: nobody would renew it, and others would wait for its expiry.
+    if (this.draining) {
+      if (acquired.length > 0) await this.store.release(this.node.id, acquired);
+      return;
+    }
     for (const lease of acquired) {
       this.leases.set(signerKey(lease.signer), new SignerLease(lease, requestedAt, this.config.duration));
       this.log.info('lease acquired', { signer: signerKey(lease.signer), fencingToken: lease.token });
@@ -91,6 +96,15 @@ export class LeaseManager {
     this.metrics.acquired('acquired', acquired.length);
     this.metrics.acquired('busy', signers.length - acquired.length);
     this.metrics.held(this.leases.size);
+  }
+
+  private async take(signers: readonly SignerId[]): Promise<Lease[]> {
+    try {
+      return await this.store.acquire(this.node.id, signers, this.terms());
+    } catch (error) {
+      this.metrics.acquired('error', signers.length);
+      throw error;
+    }
   }
 
   private async renew(leases: readonly Lease[]): Promise<Lease[]> {

@@ -11,7 +11,8 @@ export interface LeaseTerms {
 export abstract class LeaseStore {
   /**
    * Takes every lease that is free: never held, or expired. The token of a lease that was held before grows by one, also
-   * when the last owner was this node. Leases held by others are left out of the answer.
+   * when the last owner was this node. Own and unexpired ones are renewed with their token. Leases held by others are left
+   * out of the answer.
    */
   abstract acquire(node: string, signers: readonly SignerId[], terms: LeaseTerms): Promise<Lease[]>;
   /** Extends the leases that are still ours and unexpired; answers those. Never waits for writers. */

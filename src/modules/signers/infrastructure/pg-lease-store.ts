@@ -21,20 +21,32 @@ const ACQUIRE = {
   name: 'lease_acquire',
   text: `
     WITH wanted AS (SELECT * FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)),
+    own_now AS (
+      SELECT l.chain_id, l.signer FROM signer_lease l JOIN wanted w ON l.chain_id = w.chain_id AND l.signer = w.signer
+       WHERE l.owner_node = $3 AND l.expires_at > clock_timestamp()
+         FOR NO KEY UPDATE OF l SKIP LOCKED),
+    own AS (
+      UPDATE signer_lease l SET expires_at = clock_timestamp() + $4::float8 * interval '1 ms', updated_at = clock_timestamp()
+        FROM own_now o
+       WHERE l.chain_id = o.chain_id AND l.signer = o.signer
+      RETURNING l.chain_id, l.signer, l.owner_node, l.fencing_token),
     free AS (
       SELECT w.chain_id, w.signer FROM wanted w
-       WHERE NOT EXISTS (
+       WHERE NOT EXISTS (SELECT FROM own o WHERE o.chain_id = w.chain_id AND o.signer = w.signer)
+         AND NOT EXISTS (
          SELECT FROM signer_lease l
           WHERE l.chain_id = w.chain_id AND l.signer = w.signer
             AND l.expires_at + CASE WHEN l.owner_node = $3 THEN interval '0' ELSE $5::float8 * interval '1 ms' END > clock_timestamp())
-       ORDER BY 1, 2)
+       ORDER BY 1, 2),
+    taken AS (
     INSERT INTO signer_lease AS l (chain_id, signer, owner_node, fencing_token, acquired_at, expires_at, updated_at)
     SELECT chain_id, signer, $3, 1, clock_timestamp(), clock_timestamp() + $4::float8 * interval '1 ms', clock_timestamp() FROM free
         ON CONFLICT (chain_id, signer) DO UPDATE
        SET owner_node = excluded.owner_node, fencing_token = l.fencing_token + 1, acquired_at = clock_timestamp(),
            expires_at = clock_timestamp() + $4::float8 * interval '1 ms', updated_at = clock_timestamp()
      WHERE l.expires_at + CASE WHEN l.owner_node = $3 THEN interval '0' ELSE $5::float8 * interval '1 ms' END <= clock_timestamp()
-    RETURNING l.chain_id, l.signer, l.owner_node, l.fencing_token`,
+    RETURNING l.chain_id, l.signer, l.owner_node, l.fencing_token)
+    SELECT * FROM own UNION ALL SELECT * FROM taken`,
 };
 
 /** Changes no key column, so it takes the weaker lock that writers' FOR KEY SHARE does not conflict with. */

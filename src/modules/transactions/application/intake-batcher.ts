@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IntakeConfig } from '../../../config/lockstep-config.js';
-import { Unavailable } from '../../../kernel/errors.js';
+import { InvariantViolation, Unavailable } from '../../../kernel/errors.js';
 import { inPieces } from './in-pieces.js';
 import { type Intake, ManagedTxRepository, type NewTx } from '../domain/managed-tx.repository.js';
 
@@ -80,18 +80,12 @@ export class IntakeBatcher {
     }
   }
 
-  private async insertPiece(piece: readonly Waiting[]): Promise<void[]> {
+  private async insertPiece(piece: readonly Waiting[]): Promise<Intake[]> {
     const results = await this.repository.insertPending(piece.map(({ tx }) => tx));
-    return piece.map((waiting, index) => {
-      const result = results[index];
-      if (result) return waiting.resolve(result);
-      waiting.reject(
-        new Unavailable(
-          'intake_incomplete',
-          'the database did not answer for this request',
-          'send it again with the same requestId',
-        ),
-      );
-    });
+    if (results.length !== piece.length) {
+      throw new InvariantViolation('intake answered for fewer requests than it was given');
+    }
+    results.forEach((result, index) => piece[index]?.resolve(result));
+    return results;
   }
 }

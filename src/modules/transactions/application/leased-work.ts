@@ -1,7 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { Log } from '../../../platform/logging/log.js';
 import { type Lease, LeaseLost, LeaseManager } from '../../signers/index.js';
+import { inPieces } from './in-pieces.js';
 import { LaneMemory } from './lane-memory.js';
+import { leasesFor } from './leases-for.js';
 import { SignerWorkers } from './signer-workers.js';
 
 /** Work of this node for signers it holds, on the signers' own workers, so that a lane and the followers never interleave. */
@@ -11,6 +14,7 @@ export class LeasedWork {
     private readonly workers: SignerWorkers,
     private readonly leases: LeaseManager,
     private readonly memory: LaneMemory,
+    private readonly log: Log,
   ) {}
 
   /**
@@ -40,13 +44,28 @@ export class LeasedWork {
       if (lease) held.set(signerKey(signer), lease);
     }
     const ours = share.filter(({ signer }) => held.has(signerKey(signer)));
-    if (ours.length === 0) return;
     try {
-      await task([...held.values()], ours);
+      // One item that cannot be written must not keep the whole chain from being followed.
+      await inPieces(
+        ours,
+        async (piece) => {
+          await task(
+            leasesFor(
+              [...held.values()],
+              piece.map(({ signer }) => signer),
+            ),
+            piece,
+          );
+          return [];
+        },
+        async ({ signer }, error) => this.log.error('work for a signer failed', { signer: signerKey(signer), error }),
+      );
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error;
       this.leases.lost(error);
       this.memory.forget(error.leases.map(({ signer }) => signer));
+      // The others are still ours: the share shrinks by what was lost.
+      await this.runShare(share, task);
     }
   }
 }

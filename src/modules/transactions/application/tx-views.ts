@@ -1,6 +1,24 @@
 import type { AttemptKind, AttemptStatus } from '../domain/attempt.js';
 import type { TxState, TxSubState } from '../domain/tx-state-machine.js';
 
+/** What the answer to a create says. */
+export interface AcceptedTxView {
+  readonly txId: string;
+  readonly chainId: number;
+  readonly signer: string;
+  readonly requestId: string;
+  readonly state: TxState;
+  readonly nonce: number | string | null;
+  readonly txHash: string | null;
+}
+
+/** One page of a list. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Opaque; null on the last page. */
+  readonly nextCursor: string | null;
+}
+
 /** A managed tx as the API shows it. Wei and gas are decimal strings; times ISO 8601. */
 export interface TxView {
   readonly txId: string;

@@ -1,4 +1,4 @@
-import { actionOf, type NodeErrorClass } from '../../chain/index.js';
+import { actionOf, type NodeErrorClass, type NodeErrorResponse } from '../../chain/index.js';
 import type { AttemptOutcome } from './attempt.js';
 import type { TxSubState } from './tx-state-machine.js';
 
@@ -32,15 +32,26 @@ export function verdictOf(outcome: AttemptOutcome): SendVerdict {
   if (status === 'ACCEPTED') return { kind: 'sent', subState: null, askReceipt: response === 'check_receipts' };
   if (response === 'check_receipts') return { kind: 'sent', subState: 'NONCE_SYNC', askReceipt: true };
   if (status === 'UNKNOWN') return { kind: 'sent', subState: 'OUTCOME_UNKNOWN', askReceipt: false };
+  return waitingFor(response);
+}
+
+function waitingFor(response: NodeErrorResponse): SendVerdict {
   switch (response) {
     case 'wait_for_funds':
       return { kind: 'waiting', subState: 'INSUFFICIENT_FUNDS', retryInMs: LATER_MS };
     case 'reprice':
       return { kind: 'waiting', subState: 'FEE_CAPPED', retryInMs: LATER_MS };
+    // An operator has to act, so there is no hurry; a refusal without proof is asked about again, too.
     case 'stop_signer':
     case 'stop_chain':
+    case 'fail_payload':
       return { kind: 'waiting', subState: null, retryInMs: LATER_MS };
-    default:
+    case 'track':
+    case 'check_receipts':
+    case 'retry_same_bytes':
+    case 'try_other_endpoints':
+    case 'fill_gap':
+    case 'limit_in_flight':
       return { kind: 'waiting', subState: null, retryInMs: SOON_MS };
   }
 }

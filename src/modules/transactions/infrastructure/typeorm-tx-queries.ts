@@ -115,5 +115,5 @@ function toAttemptView(row: TxAttemptEntity): AttemptView {
 }
 
 function time(date: Date | null): string | null {
-  return date && date.toISOString();
+  return date?.toISOString() ?? null;
 }

@@ -4,7 +4,7 @@ import { Type } from 'class-transformer';
 import { IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
 import { InvalidInput } from '../../../../kernel/errors.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
-import { SignerOverview, type SignerView } from '../../application/signer-overview.js';
+import { SignerOverview, type SignerPage, type SignerView } from '../../application/signer-overview.js';
 
 const DEFAULT_PAGE = 50;
 
@@ -79,7 +79,7 @@ export class SignersController {
       retryable: true,
     },
   )
-  async list(@Query() query: SignerQueryDto): Promise<SignerPageDto> {
+  async list(@Query() query: SignerQueryDto): Promise<SignerPage> {
     const limit = query.limit ?? DEFAULT_PAGE;
     const found = await this.overview.list(query.cursor === undefined ? null : decode(query.cursor), limit + 1);
     const items = found.slice(0, limit);

@@ -6,9 +6,15 @@ import { parseAddress } from '../../../../kernel/hex.js';
 import { toJsonInteger } from '../../../../kernel/quantities.js';
 import { ApiProblems, ProblemDto } from '../../../../platform/http/problem.dto.js';
 import { Chains } from '../../../chain/index.js';
-import { TxHistory } from '../../../events/index.js';
+import { type HistoryEntry, TxHistory } from '../../../events/index.js';
 import { CreateTx } from '../../application/create-tx.js';
-import { TxQueries, type TxView } from '../../application/tx-views.js';
+import {
+  type AcceptedTxView,
+  type AttemptView,
+  type Page,
+  TxQueries,
+  type TxView,
+} from '../../application/tx-views.js';
 import { WaitForState } from '../../application/wait-for-state.js';
 import { CREATE_TX_EXAMPLES } from './create-tx.examples.js';
 import { CreateTxDto } from './create-tx.dto.js';
@@ -61,7 +67,7 @@ export class TxController {
     @Body() body: CreateTxDto,
     @Headers('idempotency-key') key: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<AcceptedTxDto> {
+  ): Promise<AcceptedTxView> {
     const chainId = this.chainOf(body.chainId);
     const { isNew, signer, ...tx } = await this.createTx.execute(toRequest(body, chainId, key));
     void reply.status(isNew ? HttpStatus.ACCEPTED : HttpStatus.OK);
@@ -72,7 +78,7 @@ export class TxController {
   @ApiOperation({ summary: 'List transactions, newest first' })
   @ApiResponse({ status: 200, type: TxPageDto })
   @ApiProblems(PATH, problem.INVALID, problem.INVALID_CURSOR, problem.UNAVAILABLE)
-  async list(@Query() query: ListQueryDto): Promise<TxPageDto> {
+  async list(@Query() query: ListQueryDto): Promise<Page<TxView>> {
     const limit = query.limit ?? DEFAULT_PAGE;
     const items = await this.queries.list({
       limit: limit + 1,
@@ -97,7 +103,7 @@ export class TxController {
     problem.UNKNOWN_CHAIN,
     problem.UNAVAILABLE,
   )
-  async byRequest(@Query() query: ByRequestQueryDto): Promise<TxDto> {
+  async byRequest(@Query() query: ByRequestQueryDto): Promise<TxView> {
     return found(
       await this.queries.findByRequest(this.chainOf(query.chainId), parseAddress(query.signer), query.requestId),
     );
@@ -111,7 +117,7 @@ export class TxController {
   })
   @ApiResponse({ status: 200, type: TxDto })
   @ApiProblems(`${PATH}/{txId}`, problem.INVALID, problem.UNKNOWN_TX, problem.UNAVAILABLE)
-  async get(@Param('txId') txId: string, @Query() { waitFor, timeoutMs }: WaitQueryDto): Promise<TxDto> {
+  async get(@Param('txId') txId: string, @Query() { waitFor, timeoutMs }: WaitQueryDto): Promise<TxView> {
     const tx = await this.find(txId);
     if (waitFor === undefined) return tx;
     await this.wait.execute(tx.txId, waitFor, timeoutMs ?? DEFAULT_WAIT_MS);
@@ -122,7 +128,7 @@ export class TxController {
   @ApiOperation({ summary: 'The audit trail, oldest first' })
   @ApiResponse({ status: 200, type: HistoryDto })
   @ApiProblems(`${PATH}/{txId}/history`, problem.UNKNOWN_TX, problem.UNAVAILABLE)
-  async historyOf(@Param('txId') txId: string): Promise<HistoryDto> {
+  async historyOf(@Param('txId') txId: string): Promise<Page<HistoryEntry>> {
     const tx = await this.find(txId);
     return { items: await this.history.of(tx.txId), nextCursor: null };
   }
@@ -131,7 +137,7 @@ export class TxController {
   @ApiOperation({ summary: 'Every signed attempt, oldest first' })
   @ApiResponse({ status: 200, type: AttemptListDto })
   @ApiProblems(`${PATH}/{txId}/attempts`, problem.UNKNOWN_TX, problem.UNAVAILABLE)
-  async attemptsOf(@Param('txId') txId: string): Promise<AttemptListDto> {
+  async attemptsOf(@Param('txId') txId: string): Promise<Page<AttemptView>> {
     const tx = await this.find(txId);
     return { items: await this.queries.attempts(tx.txId), nextCursor: null };
   }

@@ -1,29 +1,19 @@
 import { Client } from 'pg';
 import { DEV_CHAIN_ID } from './dev-accounts.js';
-import type { KeptState, SeenBlock } from './drift.js';
+import type { SeenBlock } from './drift.js';
 import { callRpc } from './json-rpc.js';
 
 const LAST_FINAL = `
   SELECT block_number::text AS number, block_hash AS hash FROM managed_tx
    WHERE chain_id = $1 AND state = 'CONFIRMED' ORDER BY block_number DESC LIMIT 1`;
 
-/** Reads from the running database and chain what {@link describeDrift} compares. */
-export async function readKeptState(
-  existed: { readonly database: boolean; readonly chain: boolean },
-  databaseUrl: string,
-  rpcUrl: string,
-): Promise<KeptState> {
-  const { hasHistory, lastFinal } = await readDatabase(databaseUrl);
-  return {
-    databaseExists: existed.database,
-    chainExists: existed.chain,
-    databaseHasHistory: hasHistory,
-    lastFinal,
-    hashOnChain: lastFinal && (await hashAt(rpcUrl, lastFinal.number)),
-  };
+/** What the database remembers of the dev chain. */
+export interface ChainMemory {
+  readonly hasHistory: boolean;
+  readonly lastFinal: SeenBlock | null;
 }
 
-async function readDatabase(url: string): Promise<{ hasHistory: boolean; lastFinal: SeenBlock | null }> {
+export async function readChainMemory(url: string): Promise<ChainMemory> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -39,7 +29,8 @@ async function readDatabase(url: string): Promise<{ hasHistory: boolean; lastFin
   }
 }
 
-async function hashAt(rpcUrl: string, number: number): Promise<string | null> {
+/** Null when the chain ends below `number`. */
+export async function hashAt(rpcUrl: string, number: number): Promise<string | null> {
   const block = await callRpc(rpcUrl, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, false]);
   return typeof block === 'object' && block !== null && 'hash' in block ? String(block.hash).toLowerCase() : null;
 }

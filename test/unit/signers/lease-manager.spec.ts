@@ -1,0 +1,248 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { LeaseConfig } from '../../../src/config/lockstep-config.js';
+import { NodeIdentity } from '../../../src/kernel/node-identity.js';
+import { sameSigner, type SignerId } from '../../../src/kernel/signer-id.js';
+import { LeaseManager } from '../../../src/modules/signers/application/lease-manager.js';
+import { LeaseMetrics } from '../../../src/modules/signers/application/lease-metrics.js';
+import { type CustodiedSigner, Custody, type EcdsaSignature } from '../../../src/modules/signers/domain/custody.js';
+import { LeaseLost } from '../../../src/modules/signers/domain/lease-lost.js';
+import { aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { FakeLeaseStore } from '../../support/fakes/fake-lease-store.js';
+import { readableLog } from '../platform/log-lines.js';
+
+const DURATION = 10_000;
+const ALICE = aSigner(1);
+const BOB = aSigner(2);
+const KEYLESS = aSigner(99);
+
+class Me extends NodeIdentity {
+  readonly id = 'me';
+}
+
+class KeysOf extends Custody {
+  constructor(private readonly known: readonly SignerId[]) {
+    super();
+  }
+
+  signers(): readonly CustodiedSigner[] {
+    return this.known.map((signer) => ({ signer, reference: { type: 'fake' } }));
+  }
+
+  has(signer: SignerId): boolean {
+    return this.known.some((each) => sameSigner(each, signer));
+  }
+
+  sign(): Promise<EcdsaSignature[]> {
+    return Promise.reject(new Error('nothing is signed here'));
+  }
+}
+
+class CountedMetrics extends LeaseMetrics {
+  readonly counts: Record<string, number> = {};
+  heldNow = 0;
+
+  acquired(result: string, count: number): void {
+    this.add(`acquire ${result}`, count);
+  }
+  renewed(result: string, count: number): void {
+    this.add(`renew ${result}`, count);
+  }
+  fenced(operation: string, count: number): void {
+    this.add(`fenced ${operation}`, count);
+  }
+  held(count: number): void {
+    this.heldNow = count;
+  }
+  committed(): void {}
+
+  private add(key: string, count: number): void {
+    this.counts[key] = (this.counts[key] ?? 0) + count;
+  }
+}
+
+let store: FakeLeaseStore;
+let clock: FakeClock;
+let metrics: CountedMetrics;
+let manager: LeaseManager;
+
+beforeEach(() => {
+  store = new FakeLeaseStore();
+  clock = new FakeClock();
+  metrics = new CountedMetrics();
+  const config = Object.assign(new LeaseConfig(), { duration: DURATION });
+  const keys = new KeysOf([ALICE, BOB]);
+  manager = new LeaseManager(store, keys, new Me(), clock, config, metrics, readableLog().log);
+});
+
+describe('a lease is trusted', () => {
+  it('for its duration, counted from before the request for it, and not a moment longer', async () => {
+    store.onCall = () => clock.advance(4_000);
+    await manager.acquireOrRenew([ALICE]);
+
+    clock.advance(DURATION - 4_000 - 1);
+    expect(manager.held(ALICE)).not.toBeNull();
+    clock.advance(1);
+    expect(manager.held(ALICE)).toBeNull();
+    expect(manager.heldOn(ALICE.chainId)).toEqual([]);
+  });
+
+  it('not at all when the answer took longer than the lease', async () => {
+    store.onCall = () => clock.advance(DURATION);
+    expect(await manager.acquireOrRenew([ALICE])).toEqual([]);
+  });
+
+  it('anew from before the request that renewed it', async () => {
+    await manager.acquireOrRenew([ALICE]);
+    clock.advance(3_000);
+    store.onCall = () => clock.advance(2_000);
+    await manager.renewAll();
+
+    clock.advance(DURATION - 2_000 - 1);
+    expect(manager.held(ALICE)).not.toBeNull();
+    clock.advance(1);
+    expect(manager.held(ALICE)).toBeNull();
+  });
+
+  it('on its own chain only', async () => {
+    await manager.acquireOrRenew([ALICE]);
+    expect(manager.heldOn(ALICE.chainId)).toHaveLength(1);
+    expect(manager.heldOn(ALICE.chainId + 1)).toEqual([]);
+  });
+});
+
+describe('acquiring', () => {
+  it('asks the database only for leases that are not trusted any more', async () => {
+    await manager.acquireOrRenew([ALICE]);
+    const leases = await manager.acquireOrRenew([ALICE, BOB]);
+    expect(leases.map((lease) => lease.signer)).toEqual([ALICE, BOB]);
+    store.expectCalls(['acquire', ALICE], ['acquire', BOB]);
+  });
+
+  it('leaves out the leases of other nodes', async () => {
+    store.grant(BOB, 'another');
+    const leases = await manager.acquireOrRenew([ALICE, BOB]);
+    expect(leases).toEqual([{ signer: ALICE, owner: 'me', token: 1n }]);
+    expect(metrics.counts).toEqual({ 'acquire acquired': 1, 'acquire busy': 1 });
+    expect(metrics.heldNow).toBe(1);
+  });
+
+  it('never asks for a signer whose key is elsewhere', async () => {
+    expect(await manager.acquireOrRenew([KEYLESS])).toEqual([]);
+    store.expectCalls();
+  });
+
+  it('takes a lease that ran out under its new token', async () => {
+    await manager.acquireOrRenew([ALICE]);
+    clock.advance(DURATION);
+    store.expire(ALICE);
+    expect(await manager.acquireOrRenew([ALICE])).toEqual([{ signer: ALICE, owner: 'me', token: 2n }]);
+  });
+
+  it('that fails leaves the leases that are held as they are, and is counted', async () => {
+    await manager.acquireOrRenew([ALICE]);
+    store.onCall = () => Promise.reject(new Error('no database'));
+    await expect(manager.acquireOrRenew([ALICE, BOB])).rejects.toThrow('no database');
+    expect(manager.held(ALICE)).not.toBeNull();
+    expect(metrics.counts).toMatchObject({ 'acquire error': 1 });
+  });
+});
+
+describe('renewing', () => {
+  it('asks for all leases at once, and for nothing when there are none', async () => {
+    await manager.renewAll();
+    store.expectCalls();
+    await manager.acquireOrRenew([ALICE, BOB]);
+    await manager.renewAll();
+    store.expectCalls(['acquire', ALICE, BOB], ['renew', ALICE, BOB]);
+  });
+
+  it('that fails keeps the leases until the expiry last known', async () => {
+    await manager.acquireOrRenew([ALICE]);
+    clock.advance(3_000);
+    store.onCall = () => Promise.reject(new Error('no database'));
+    await expect(manager.renewAll()).rejects.toThrow('no database');
+
+    clock.advance(DURATION - 3_000 - 1);
+    expect(manager.held(ALICE)).not.toBeNull();
+    clock.advance(1);
+    expect(manager.held(ALICE)).toBeNull();
+    expect(metrics.counts).toMatchObject({ 'renew error': 1 });
+  });
+
+  it('drops a lease that another node took, and keeps the others', async () => {
+    await manager.acquireOrRenew([ALICE, BOB]);
+    store.grant(ALICE, 'another');
+    await manager.renewAll();
+    expect(manager.held(ALICE)).toBeNull();
+    expect(manager.held(BOB)).not.toBeNull();
+    expect(metrics.counts).toMatchObject({ 'renew lost': 1, 'renew renewed': 1 });
+    expect(metrics.heldNow).toBe(1);
+  });
+
+  it('keeps a newer lease of ours that came while the older one was being refused', async () => {
+    await manager.acquireOrRenew([ALICE]);
+    clock.advance(DURATION);
+    store.expire(ALICE);
+    store.onCall = async () => {
+      store.onCall = () => undefined;
+      await manager.acquireOrRenew([ALICE]);
+    };
+    await manager.renewAll();
+    expect(manager.held(ALICE)?.token).toBe(2n);
+  });
+});
+
+describe('a lease that the fence found lost', () => {
+  it('is dropped at once and counted by operation', async () => {
+    const [alice] = await manager.acquireOrRenew([ALICE, BOB]);
+    if (!alice) throw new Error('it was free');
+    manager.lost(new LeaseLost([alice], 'allocate'));
+    expect(manager.held(ALICE)).toBeNull();
+    expect(manager.held(BOB)).not.toBeNull();
+    expect(metrics.counts).toMatchObject({ 'fenced allocate': 1 });
+    expect(metrics.heldNow).toBe(1);
+  });
+
+  it('does not take a newer lease of ours with it', async () => {
+    const [old] = await manager.acquireOrRenew([ALICE]);
+    if (!old) throw new Error('it was free');
+    clock.advance(DURATION);
+    store.expire(ALICE);
+    await manager.acquireOrRenew([ALICE]);
+    manager.lost(new LeaseLost([old], 'allocate'));
+    expect(manager.held(ALICE)?.token).toBe(2n);
+  });
+});
+
+describe('releasing all', () => {
+  it('lets go of every lease, here first and then in the database', async () => {
+    await manager.acquireOrRenew([ALICE, BOB]);
+    store.onCall = () => expect(manager.heldOn(ALICE.chainId)).toEqual([]);
+    await manager.releaseAll();
+    store.expectCalls(['acquire', ALICE, BOB], ['release', ALICE, BOB]);
+    expect(store.ownerOf(ALICE)).toBe('');
+    expect(metrics.heldNow).toBe(0);
+  });
+
+  it('does not bother the database when there is nothing to release', async () => {
+    await manager.releaseAll();
+    store.expectCalls();
+  });
+
+  it('is the end of acquiring', async () => {
+    await manager.releaseAll();
+    expect(await manager.acquireOrRenew([ALICE])).toEqual([]);
+    store.expectCalls();
+  });
+
+  it('also gives back a lease whose grant was still on its way', async () => {
+    store.onCall = async () => {
+      store.onCall = () => undefined;
+      await manager.releaseAll();
+    };
+    expect(await manager.acquireOrRenew([ALICE])).toEqual([]);
+    expect(manager.held(ALICE)).toBeNull();
+    expect(store.ownerOf(ALICE)).toBe('');
+  });
+});
