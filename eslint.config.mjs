@@ -32,7 +32,8 @@ export default tseslint.config(
       '@typescript-eslint/require-await': 'off',
       // Options of frameworks and rows of lists are classes by name and plain objects by use.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
-      eqeqeq: 'error',
+      // `== null` asks for null and undefined at once.
+      eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-console': 'error',
     },
   },

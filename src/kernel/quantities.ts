@@ -26,6 +26,10 @@ export function toJsonInteger(value: bigint): number | string {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value.toString();
 }
 
+export function maxOf(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}
+
 export function minOf(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }

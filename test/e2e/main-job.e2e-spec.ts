@@ -171,6 +171,19 @@ describe('idempotency', () => {
     });
   });
 
+  it('null is the same as not said', async () => {
+    const body = transfer(BOB, 'nulls');
+    const first = await service.post('/api/v1/tx', {
+      ...body,
+      expiresAt: null,
+      fees: null,
+      metadata: null,
+      chainId: null,
+    });
+    const second = await service.post('/api/v1/tx', body);
+    expect([first.status, second.status, second.body.txId]).toEqual([202, 200, first.body.txId]);
+  });
+
   it('the Idempotency-Key header is the requestId', async () => {
     const { requestId, ...body } = transfer(BOB, 'in-header');
     const first = await service.post('/api/v1/tx', body, { 'idempotency-key': String(requestId) });
@@ -199,6 +212,20 @@ describe('bad input', () => {
     ['a requestId that is no text', { ...good, requestId: 'a\u0000b' }, 400, 'invalid_request_id'],
     ['metadata that cannot be stored', { ...good, metadata: { note: 'a\u0000b' } }, 400, 'invalid_metadata'],
     ['a time that is none', { ...good, expiresAt: 'tomorrow' }, 400, 'invalid_request'],
+    [
+      'a storage key that is not 32 bytes',
+      { ...good, payload: { to: CAROL, accessList: [{ address: CAROL, storageKeys: ['0x01'] }] } },
+      400,
+      'invalid_request',
+    ],
+    ['an access list of lists', { ...good, payload: { to: CAROL, accessList: [[]] } }, 400, 'invalid_request'],
+    ['a fee of 0', { ...good, fees: { maxFeePerGas: '0' } }, 400, 'invalid_fees'],
+    [
+      'metadata that is nested without end',
+      `{"signer":"${ALICE}","requestId":"deep","payload":{"to":"${CAROL}"},"metadata":{"a":${'['.repeat(6000)}${']'.repeat(6000)}}}`,
+      400,
+      'nested_too_deeply',
+    ],
     ['no payload', { ...good, payload: undefined }, 400, 'invalid_request'],
     ['neither receiver nor init code', { ...good, payload: {} }, 400, 'invalid_payload'],
     ['an array', [good], 400, 'invalid_request'],
@@ -237,6 +264,8 @@ describe('bad input', () => {
     ['/api/v1/tx?cursor=nonsense', 400, 'invalid_cursor'],
     ['/api/v1/tx?limit=100000', 400, 'invalid_request'],
     ['/api/v1/tx?state=LOST', 400, 'invalid_request'],
+    ['/api/v1/tx?chainId=99999999999999999999', 400, 'invalid_request'],
+    [`/api/v1/tx/by-request?signer=${ALICE}&requestId=%00`, 400, 'invalid_request'],
     ['/api/v1/nowhere', 404, 'route_not_found'],
   ])('GET %s answers %i %s', async (path, status, code) => {
     expect(await service.get(path)).toMatchObject({ status, body: { code } });

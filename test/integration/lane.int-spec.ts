@@ -323,6 +323,7 @@ describe('a reorg', () => {
   it('is not seen in a node that merely lags', async () => {
     const txId = await create(1);
     await node.step();
+    await node.follow();
     chain.mine();
     chain.mineEmpty(1);
     await node.follow();
@@ -333,6 +334,220 @@ describe('a reorg', () => {
     };
     await node.follow();
     expect(await node.tx(txId)).toMatchObject({ state: 'MINED' });
+  });
+});
+
+describe('a refusal in doubt', () => {
+  it('never reports a payload FAILED while it may be out: the chain decides', async () => {
+    chain.faults.broadcast = () => ({
+      deliver: true,
+      outcome: { kind: 'unknown', errorClass: 'transient', message: 'timeout' },
+    });
+    const txId = await create(1);
+    await node.step();
+    chain.faults.broadcast = () => ({
+      deliver: false,
+      outcome: { kind: 'rejected', errorClass: 'gas_limit_exceeds_block', message: 'exceeds block gas limit' },
+    });
+    await makeDue();
+    await node.resubmit();
+    expect(await node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING', nonce: 0 });
+    // The payload was in the pool all the time, and is mined.
+    delete chain.faults.broadcast;
+    await confirmAll();
+    expect(await node.tx(txId)).toMatchObject({ state: 'CONFIRMED', failureReason: null });
+    expect(onChain(1)).toHaveLength(1);
+  });
+
+  it('closes the slot with a no-op when the payload is not out, and the tx ends FAILED with the words of the node', async () => {
+    chain.faults.broadcast = () => ({
+      deliver: false,
+      outcome: { kind: 'unknown', errorClass: 'transient', message: 'timeout' },
+    });
+    const txId = await create(1);
+    await node.step();
+    chain.faults.broadcast = (tx) =>
+      tx.data === '0x'
+        ? undefined
+        : { deliver: false, outcome: { kind: 'rejected', errorClass: 'oversized_data', message: 'oversized data' } };
+    const behind = await create(2, { payload: { ...aRequest().payload, data: parseHex('0x') } });
+    await node.step();
+    await makeDue();
+    await node.resubmit();
+    await makeDue();
+    await node.resubmit();
+    await confirmAll();
+    expect(await node.tx(txId)).toMatchObject({ state: 'FAILED', failureReason: 'oversized data', nonce: 0 });
+    expect(await node.tx(behind)).toMatchObject({ state: 'CONFIRMED', nonce: 1 });
+    expect(onChain(1)).toHaveLength(0);
+  });
+
+  it('is what a refusal after a crash is: nobody knows whether the bytes went out before', async () => {
+    const txId = await create(1);
+    const record = node.get(AttemptRepository).recordOutcomes;
+    node.get(AttemptRepository).recordOutcomes = () => Promise.reject(new Error('crashed'));
+    await node.step().catch(() => undefined);
+    node.get(AttemptRepository).recordOutcomes = record;
+    chain.faults.broadcast = () => ({
+      deliver: false,
+      outcome: { kind: 'rejected', errorClass: 'execution_reverted', message: 'execution reverted: already claimed' },
+    });
+    await node.step();
+    expect((await node.tx(txId)).state).toBe('IN_MEMPOOL');
+    await confirmAll();
+    expect(await node.tx(txId)).toMatchObject({ state: 'CONFIRMED' });
+  });
+});
+
+describe('a fill', () => {
+  /** Nonce 1 of three is refused for good, so it has to be filled. */
+  async function withHole(): Promise<string[]> {
+    chain.faults.broadcast = (tx) =>
+      tx.data === '0x00000002'
+        ? { deliver: false, outcome: { kind: 'rejected', errorClass: 'oversized_data', message: 'oversized data' } }
+        : undefined;
+    const ids = [await create(1), await create(2), await create(3)];
+    await node.step();
+    return ids;
+  }
+
+  it('is final only when its block is deep enough: a reorg that loses it has it sent again', async () => {
+    const ids = await withHole();
+    chain.mine();
+    await node.follow();
+    await node.step();
+    chain.reorg(1, { drop: true });
+    await node.follow();
+    for (let round = 0; round < 3; round += 1) {
+      await makeDue();
+      await node.resubmit();
+      // Holes are looked after once a second; another owner looks at once.
+      await node.releaseLeases();
+      node = await another();
+      await node.step();
+      chain.mine();
+      await node.follow();
+    }
+    chain.mineEmpty(3);
+    await node.follow();
+    expect(await Promise.all(ids.map(async (txId) => (await node.tx(txId)).state))).toEqual([
+      'CONFIRMED',
+      'FAILED',
+      'CONFIRMED',
+    ]);
+  });
+
+  it('that is refused for good is signed anew, with the gas that the chain asks for', async () => {
+    let refusals = 0;
+    chain.faults.broadcast = (tx) => {
+      if (tx.data === '0x00000002')
+        return {
+          deliver: false,
+          outcome: { kind: 'rejected', errorClass: 'oversized_data', message: 'oversized data' },
+        };
+      if (tx.data !== '0x' || refusals > 0) return undefined;
+      refusals += 1;
+      return {
+        deliver: false,
+        outcome: { kind: 'rejected', errorClass: 'intrinsic_gas_too_low', message: 'intrinsic gas too low' },
+      };
+    };
+    for (const tag of [1, 2, 3]) await create(tag);
+    await node.step();
+    chain.faults.estimate = () => ({ kind: 'ok', gas: 40_000n });
+    const successor = await takeOver();
+    await successor.step();
+    expect(
+      chain
+        .pooled()
+        .map(({ nonce }) => nonce)
+        .sort(),
+    ).toEqual([0n, 1n, 2n]);
+  });
+});
+
+/** The next owner knows nothing but what is written. */
+async function takeOver(): Promise<TestNode> {
+  await node.releaseLeases();
+  return another();
+}
+
+describe('one request', () => {
+  it('with a fee cap below the base fee waits without a nonce, and holds up nobody', async () => {
+    const cheap = await create(1, { fees: { maxFeePerGas: 1n, maxPriorityFeePerGas: null } });
+    const normal = await create(2);
+    await node.step();
+    expect(await node.tx(cheap)).toMatchObject({ state: 'PENDING', subState: 'FEE_CAPPED', nonce: null });
+    expect(await node.tx(normal)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
+  });
+
+  it('that the balance does not cover waits without a nonce, and holds up nobody', async () => {
+    const payload = { ...aRequest().payload, value: 10n ** 30n, gasLimit: 21_000n };
+    const dear = await create(1, { payload });
+    const normal = await create(2);
+    await node.step();
+    expect(await node.tx(dear)).toMatchObject({ state: 'PENDING', subState: 'INSUFFICIENT_FUNDS', nonce: null });
+    expect(await node.tx(normal)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
+  });
+
+  it('that cannot be estimated gives way to those behind it', async () => {
+    const narrow = await TestNode.start(database.url, chain, { execution: { maxInFlight: 1 } });
+    others.push(narrow);
+    chain.faults.estimate = (call) =>
+      call.data === '0x00000001' ? { kind: 'unavailable', message: 'invalid argument 0' } : undefined;
+    const strange = await create(1);
+    const normal = await create(2);
+    await narrow.step();
+    await narrow.step();
+    expect(await narrow.tx(strange)).toMatchObject({ state: 'PENDING' });
+    expect(await narrow.tx(normal)).toMatchObject({ state: 'IN_MEMPOOL' });
+  });
+});
+
+describe('a gap', () => {
+  it('of blocks that nobody looked at has the receipts of everything in flight asked for', async () => {
+    const txId = await create(1);
+    await node.step();
+    chain.mine();
+    chain.mineEmpty(1);
+    // The first look of this node is at a block after that of the tx.
+    await node.follow();
+    expect((await node.tx(txId)).state).toBe('IN_MEMPOOL');
+    await node.checkReceipts();
+    expect((await node.tx(txId)).state).toBe('MINED');
+  });
+});
+
+describe('a block', () => {
+  it('whose receipts the node does not have yet is asked about again at once', async () => {
+    const txId = await create(1);
+    await create(2);
+    await node.step();
+    chain.mine();
+    chain.blockReceipts = async () => null;
+    await node.follow();
+    expect((await node.tx(txId)).state).toBe('IN_MEMPOOL');
+    await node.checkReceipts();
+    expect((await node.tx(txId)).state).toBe('MINED');
+  });
+
+  it('below the first one that a node followed is no reorg', async () => {
+    const txId = await create(1);
+    await node.step();
+    chain.mine();
+    const late = await another();
+    await node.releaseLeases();
+    await late.step();
+    await late.checkReceipts();
+    expect((await late.tx(txId)).state).toBe('MINED');
+    const head = chain.head.bind(chain);
+    await late.follow();
+    chain.head = async () => {
+      const [block] = await chain.blocks([(await head()).number - 1]);
+      return block ?? head();
+    };
+    await late.follow();
+    expect((await late.tx(txId)).state).toBe('MINED');
   });
 });
 

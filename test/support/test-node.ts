@@ -111,4 +111,3 @@ export class TestNode {
     return tx;
   }
 }
-export { DEV_MNEMONIC };

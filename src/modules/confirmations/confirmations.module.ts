@@ -3,6 +3,7 @@ import { ChainModule } from '../chain/chain.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { TransactionsModule } from '../transactions/transactions.module.js';
 import { ApplyChainUpdate } from './application/apply-chain-update.js';
+import { AskAgain } from './application/ask-again.js';
 import { CheckReceipts } from './application/check-receipts.js';
 import { MatchBlocks } from './application/match-blocks.js';
 import { ReceiptMetrics } from './application/receipt-metrics.js';
@@ -16,6 +17,7 @@ import { ReceiptChecker } from './infrastructure/receipt-checker.js';
   imports: [ChainModule, SignersModule, TransactionsModule],
   providers: [
     ApplyChainUpdate,
+    AskAgain,
     CheckReceipts,
     MatchBlocks,
     RecordMined,

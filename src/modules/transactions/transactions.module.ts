@@ -6,10 +6,12 @@ import { SignersModule } from '../signers/signers.module.js';
 import { AllocateNonces } from './application/allocate-nonces.js';
 import { AttemptSigner } from './application/attempt-signer.js';
 import { BroadcastAttempts } from './application/broadcast-attempts.js';
-import { ChainFeeCaps } from './application/chain-fee-caps.js';
+import { ChainRules } from './application/chain-rules.js';
+import { CloseSlots } from './application/close-slots.js';
 import { CreateTx } from './application/create-tx.js';
 import { Doorbell } from './application/doorbell.js';
 import { IntakeBatcher } from './application/intake-batcher.js';
+import { JudgePending } from './application/judge-pending.js';
 import { LaneMemory } from './application/lane-memory.js';
 import { LaneStep } from './application/lane-step.js';
 import { LeasedWork } from './application/leased-work.js';
@@ -44,6 +46,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     WaitForState,
     LaneStep,
     LaneMemory,
+    JudgePending,
     PreparePending,
     AllocateNonces,
     SignAttempts,
@@ -51,7 +54,8 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     RecoverLane,
     TendFills,
     ResubmitDue,
-    ChainFeeCaps,
+    CloseSlots,
+    ChainRules,
     SignerWorkers,
     LeasedWork,
     LaneScheduler,
@@ -63,6 +67,6 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     { provide: TxQueries, useClass: TypeormTxQueries },
     { provide: TxMetrics, useClass: PromTxMetrics },
   ],
-  exports: [Doorbell, LeasedWork, AttemptRepository, ManagedTxRepository, TxMetrics],
+  exports: [ChainRules, Doorbell, LeasedWork, AttemptRepository, ManagedTxRepository, TxMetrics],
 })
 export class TransactionsModule {}

@@ -23,7 +23,7 @@ const TRANSIENT = [
   '25P03', // idle_in_transaction_session_timeout
 ];
 const BROKEN_CONNECTION =
-  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/;
+  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error/;
 
 /** Unique and check violations keep their own shape; what may pass by itself becomes {@link DatabaseUnavailable}. */
 export function translateDatabaseError(error: unknown): unknown {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { FeeQuote } from '../../../src/modules/chain/index.js';
-import { initialFees } from '../../../src/modules/transactions/domain/fee-policy.js';
+import { bumpedFees, initialFees } from '../../../src/modules/transactions/domain/fee-policy.js';
 
 const GWEI = 1_000_000_000n;
 const QUOTE: FeeQuote = {
@@ -32,6 +32,20 @@ describe('fees of a first attempt', () => {
         const fees = initialFees({ fees: OWN, speed: 'urgent' }, quote, cap);
         expect(fees.maxFeePerGas <= cap).toBe(true);
         expect(fees.maxPriorityFeePerGas <= fees.maxFeePerGas).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('fees of a competitor for the same nonce', () => {
+  it('raise both prices by at least 12.5 %, rounded up, and are not below the market', () => {
+    const price = fc.bigInt({ min: 0n, max: 10n ** 15n });
+    fc.assert(
+      fc.property(price, price, price, price, (a, b, c, d) => {
+        const previous = { maxFeePerGas: a, maxPriorityFeePerGas: b };
+        const bumped = bumpedFees(previous, { maxFeePerGas: c, maxPriorityFeePerGas: d });
+        expect(bumped.maxFeePerGas * 8n >= a * 9n && bumped.maxFeePerGas >= c).toBe(true);
+        expect(bumped.maxPriorityFeePerGas * 8n >= b * 9n && bumped.maxPriorityFeePerGas >= d).toBe(true);
       }),
     );
   });

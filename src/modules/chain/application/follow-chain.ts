@@ -11,6 +11,8 @@ import { ChainWindow } from '../domain/chain-window.js';
 export interface ChainUpdate {
   readonly chainId: ChainId;
   readonly head: number;
+  /** Blocks before the first of these were not looked at: too many to walk, or from before this node followed the chain. */
+  readonly gap: boolean;
   /** New canonical blocks, lowest first. */
   readonly blocks: readonly Block[];
   /** Blocks that were canonical and are no more. */
@@ -49,7 +51,9 @@ export class FollowChain {
    */
   async execute(chainId: ChainId, apply: (update: ChainUpdate) => Promise<void>): Promise<void> {
     const chain = this.chains.get(chainId);
-    const window = this.windows.get(chainId) ?? (await this.open(chainId));
+    const before = this.windows.get(chainId) ?? (await this.open(chainId));
+    const window = before.copy();
+    this.windows.set(chainId, window);
     try {
       const update = await this.advance(chain, window);
       if (update === null) return;
@@ -61,7 +65,8 @@ export class FollowChain {
       );
       await this.prune(chainId, window);
     } catch (error) {
-      this.windows.delete(chainId);
+      // Not from the store: other nodes may have gone on there, and these blocks would be skipped.
+      this.windows.set(chainId, before);
       throw error;
     }
   }
@@ -69,7 +74,6 @@ export class FollowChain {
   private async open(chainId: ChainId): Promise<ChainWindow> {
     const window = new ChainWindow(WINDOW);
     window.reset(await this.store.recent(chainId, WINDOW));
-    this.windows.set(chainId, window);
     return window;
   }
 
@@ -79,17 +83,26 @@ export class FollowChain {
     const { tip } = window;
     if (tip === null || head.number - tip > LONGEST_WALK) return this.jump(chain, window, head.number);
     if (head.number <= tip) {
-      // The same block: nothing new, or a node that lags behind the one asked before. A different one: a fork.
-      if (head.hash === window.hashAt(head.number)) return null;
+      // The same block, or one from before our window: nothing new, or a node that lags behind the one asked before. A
+      // different one: a fork.
+      if (head.number < window.bottom || head.hash === window.hashAt(head.number)) return null;
       const orphaned = await this.rewind(chain, window, head.number);
-      return { chainId, head: head.number, blocks: await this.walk(chain, window, head.number), orphaned };
+      return orphaned.length === 0 ? null : this.afterFork(chain, window, head.number, orphaned);
     }
     const blocks = await this.walk(chain, window, head.number);
-    if (blocks.length > 0) return { chainId, head: window.tip ?? head.number, blocks, orphaned: [] };
+    if (blocks.length > 0) return { chainId, head: window.tip ?? head.number, blocks, orphaned: [], gap: false };
     const orphaned = await this.rewind(chain, window, tip);
-    return orphaned.length === 0
-      ? null
-      : { chainId, head: head.number, blocks: await this.walk(chain, window, head.number), orphaned };
+    return orphaned.length === 0 ? null : this.afterFork(chain, window, head.number, orphaned);
+  }
+
+  private async afterFork(
+    chain: ChainConnector,
+    window: ChainWindow,
+    head: number,
+    orphaned: ChainUpdate['orphaned'],
+  ): Promise<ChainUpdate> {
+    const blocks = await this.walk(chain, window, head);
+    return { chainId: chain.chainId, head: window.tip ?? head, blocks, orphaned, gap: false };
   }
 
   private async jump(chain: ChainConnector, window: ChainWindow, head: number): Promise<ChainUpdate | null> {
@@ -97,7 +110,7 @@ export class FollowChain {
     if (!block) return null;
     this.log.info('following the chain from its head', { chainId: chain.chainId, block: head, from: window.tip });
     window.reset([block]);
-    return { chainId: chain.chainId, head, blocks: [block], orphaned: [] };
+    return { chainId: chain.chainId, head, blocks: [block], orphaned: [], gap: true };
   }
 
   /**

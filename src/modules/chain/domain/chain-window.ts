@@ -11,6 +11,14 @@ export class ChainWindow {
 
   constructor(private readonly size: number) {}
 
+  copy(): ChainWindow {
+    const copy = new ChainWindow(this.size);
+    for (const [number, hash] of this.hashes) copy.hashes.set(number, hash);
+    copy.highest = this.highest;
+    copy.lowest = this.lowest;
+    return copy;
+  }
+
   get tip(): number | null {
     return this.highest;
   }

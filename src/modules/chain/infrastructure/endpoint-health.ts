@@ -7,6 +7,7 @@ const FIRST_BACKOFF_MS = 250;
 const LONGEST_BACKOFF_MS = 30_000;
 /** How long a wrong chain id is believed before it is asked again. */
 const WRONG_CHAIN_RECHECK_MS = 30_000;
+const LATENCY_STEP_MS = 500;
 /** Weight of the newest sample in the average latency. */
 const EWMA_WEIGHT = 0.2;
 
@@ -34,9 +35,9 @@ export class EndpointHealth {
     return this.closedUntil;
   }
 
-  /** Worse is higher. Latency counts in steps, so that endpoints of about the same speed keep the order of the config. */
+  /** Worse is higher. Latency counts in wide steps, so that a busy moment does not change the order of the config. */
   get penalty(): number {
-    return this.consecutiveFailures * 1_000 + Math.round((this.latency ?? 0) / 50);
+    return this.consecutiveFailures * 1_000 + Math.round((this.latency ?? 0) / LATENCY_STEP_MS);
   }
 
   /** A wrong chain id is never used; it is only asked for its chain id again, later. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ChainUpdate } from '../../chain/index.js';
+import { AskAgain } from './ask-again.js';
 import { MatchBlocks } from './match-blocks.js';
 import { SettleMined } from './settle-mined.js';
 
@@ -7,11 +8,13 @@ import { SettleMined } from './settle-mined.js';
 @Injectable()
 export class ApplyChainUpdate {
   constructor(
+    private readonly askAgain: AskAgain,
     private readonly match: MatchBlocks,
     private readonly settle: SettleMined,
   ) {}
 
-  async execute({ chainId, head, blocks, orphaned }: ChainUpdate): Promise<void> {
+  async execute({ chainId, head, blocks, orphaned, gap }: ChainUpdate): Promise<void> {
+    if (gap) await this.askAgain.forAll(chainId);
     // First what is gone, so that a tx that was mined again in a new block is open when that block is matched.
     await this.settle.undo(
       chainId,

@@ -3,6 +3,7 @@ import type { Hash } from '../../../kernel/hex.js';
 import { type Block, type ChainConnector, Chains, type Receipt } from '../../chain/index.js';
 import { LeaseManager } from '../../signers/index.js';
 import { type Attempt, AttemptRepository } from '../../transactions/index.js';
+import { AskAgain } from './ask-again.js';
 import { type MinedAttempt, RecordMined } from './record-mined.js';
 
 /** From here on, one call for the receipts of the whole block is cheaper than one for each of ours. */
@@ -16,6 +17,7 @@ export class MatchBlocks {
     private readonly leases: LeaseManager,
     private readonly attempts: AttemptRepository,
     private readonly recordMined: RecordMined,
+    private readonly askAgain: AskAgain,
   ) {}
 
   async execute(chainId: number, blocks: readonly Block[]): Promise<void> {
@@ -26,23 +28,28 @@ export class MatchBlocks {
       )
     ).filter(({ signer }) => this.leases.held(signer) !== null);
     if (ours.length === 0) return;
-    const byHash = new Map(ours.map((attempt) => [attempt.txHash, attempt]));
     const chain = this.chains.get(chainId);
-    const mined = await Promise.all(blocks.map((block) => this.receiptsOf(chain, block, byHash)));
-    await this.recordMined.execute(chainId, mined.flat());
+    const mined = (await Promise.all(blocks.map((block) => this.receiptsOf(chain, block, ours)))).flat();
+    await this.recordMined.execute(chainId, mined);
+    const found = new Set(mined.map(({ attempt }) => attempt.txHash));
+    await this.askAgain.execute(
+      chainId,
+      ours.filter(({ txHash }) => !found.has(txHash)),
+    );
   }
 
-  private async receiptsOf(
-    chain: ChainConnector,
-    block: Block,
-    ours: ReadonlyMap<Hash, Attempt>,
-  ): Promise<MinedAttempt[]> {
-    const hashes = block.transactionHashes.filter((hash) => ours.has(hash));
-    if (hashes.length === 0) return [];
+  private async receiptsOf(chain: ChainConnector, block: Block, ours: readonly Attempt[]): Promise<MinedAttempt[]> {
+    const inBlock = new Set(block.transactionHashes);
+    const matches = new Map(
+      ours.filter(({ txHash }) => inBlock.has(txHash)).map((attempt) => [attempt.txHash, attempt]),
+    );
+    if (matches.size === 0) return [];
     const receipts =
-      hashes.length >= WHOLE_BLOCK_FROM ? await chain.blockReceipts(block.hash) : await receiptsByHash(chain, hashes);
+      matches.size >= WHOLE_BLOCK_FROM
+        ? await chain.blockReceipts(block.hash)
+        : await receiptsByHash(chain, [...matches.keys()]);
     return (receipts ?? []).flatMap((receipt): MinedAttempt[] => {
-      const attempt = ours.get(receipt.txHash);
+      const attempt = matches.get(receipt.txHash);
       // A receipt from another block means a reorg between two questions; that block will be walked, too.
       return attempt && receipt.blockHash === block.hash ? [{ signer: attempt.signer, attempt, receipt }] : [];
     });

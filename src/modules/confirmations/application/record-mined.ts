@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Log } from '../../../platform/logging/log.js';
 import type { Receipt } from '../../chain/index.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import { FencedUnitOfWork } from '../../signers/index.js';
@@ -6,6 +7,7 @@ import {
   type Attempt,
   AttemptRepository,
   Doorbell,
+  isFinal,
   LeasedWork,
   ManagedTx,
   ManagedTxRepository,
@@ -29,6 +31,7 @@ export class RecordMined {
     private readonly attempts: AttemptRepository,
     private readonly doorbell: Doorbell,
     private readonly metrics: TxMetrics,
+    private readonly log: Log,
   ) {}
 
   async execute(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<void> {
@@ -36,15 +39,15 @@ export class RecordMined {
     const ofTxs = mined.filter(({ attempt }) => attempt.txId !== null);
     await this.work.run(chainId, ofTxs, async (leases, share) => {
       const byTx = new Map(share.map((item) => [item.attempt.txId, item]));
-      const txs = (await this.repository.byIds(share.flatMap(({ attempt }) => attempt.txId ?? []))).filter((tx) =>
-        isOpen(tx),
-      );
+      const all = await this.repository.byIds(share.flatMap(({ attempt }) => attempt.txId ?? []));
+      this.reportImpossible(all);
+      const txs = all.filter((tx) => isOpen(tx));
       if (txs.length === 0) return;
       await this.unitOfWork.run(leases, 'mined', async (fence) => {
         const winners = txs.flatMap((tx) => byTx.get(tx.id) ?? []);
         for (const tx of txs) {
           const item = byTx.get(tx.id);
-          if (item) tx.mined(item.receipt);
+          if (item) tx.mined(item.receipt, item.attempt.kind === 'payload' ? 'payload' : 'no-op');
         }
         await this.attempts.decide(
           fence,
@@ -56,6 +59,15 @@ export class RecordMined {
       // Each mined one makes room below `maxInFlight`.
       this.doorbell.ring(leases.map((lease) => lease.signer));
     });
+  }
+
+  /** A payload that was given up as never sent is on chain: a node lied, or we did. Somebody must look. */
+  private reportImpossible(txs: readonly ManagedTx[]): void {
+    for (const tx of txs) {
+      const { state, receipt, txHash } = tx.progress;
+      if (isFinal(state) && receipt === null)
+        this.log.error('a transaction that had ended unsent was mined', { txId: tx.id, state, txHash });
+    }
   }
 }
 

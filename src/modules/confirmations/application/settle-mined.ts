@@ -1,10 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { ConfirmationsConfig, LockstepConfig } from '../../../config/lockstep-config.js';
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Chains, FollowChain, type Receipt } from '../../chain/index.js';
 import { FencedUnitOfWork, LeaseManager, NonceLedger } from '../../signers/index.js';
-import { AttemptRepository, LeasedWork, ManagedTx, ManagedTxRepository, TxMetrics } from '../../transactions/index.js';
+import {
+  AttemptRepository,
+  ChainRules,
+  LeasedWork,
+  ManagedTx,
+  ManagedTxRepository,
+  TxMetrics,
+} from '../../transactions/index.js';
 import { finalUpTo } from '../domain/confirmation-policy.js';
 
 /** Txs per look; the next block continues. */
@@ -28,21 +34,23 @@ export class SettleMined {
     private readonly repository: ManagedTxRepository,
     private readonly attempts: AttemptRepository,
     private readonly ledger: NonceLedger,
-    private readonly config: LockstepConfig,
-    private readonly defaults: ConfirmationsConfig,
+    private readonly rules: ChainRules,
     private readonly metrics: TxMetrics,
   ) {}
 
   async execute(chainId: ChainId, head: number): Promise<void> {
     const signers = this.leases.heldOn(chainId).map((lease) => lease.signer);
     if (signers.length === 0) return;
-    const upTo = finalUpTo(head, this.required(chainId));
-    let deep: ManagedTx[];
+    const upTo = finalUpTo(head, this.rules.requiredConfirmations(chainId));
+    let decided: number;
     do {
-      deep = await this.repository.minedUpTo(chainId, signers, upTo, BATCH);
+      const deep = await this.repository.minedUpTo(chainId, signers, upTo, BATCH);
       const canonical = await this.canonicalHashes(chainId, deep);
-      await this.decide(chainId, deep, ({ blockNumber, blockHash }) => fate(blockHash, canonical.get(blockNumber)));
-    } while (deep.length === BATCH);
+      decided = await this.decide(chainId, deep, ({ blockNumber, blockHash }) =>
+        fate(blockHash, canonical.get(blockNumber)),
+      );
+      // A full batch of which nothing could be decided would come again; the next block tries again.
+    } while (decided === BATCH);
   }
 
   /** For blocks that are no longer canonical; called with what a reorg took back. */
@@ -55,11 +63,13 @@ export class SettleMined {
     );
   }
 
+  /** @returns how many were decided */
   private async decide(
     chainId: ChainId,
     mined: readonly ManagedTx[],
     fateOf: (receipt: Receipt) => Fate,
-  ): Promise<void> {
+  ): Promise<number> {
+    let decided = 0;
     await this.work.run(chainId, mined, async (leases, share) => {
       // Read again: the signer's worker may have moved them since.
       const txs = (await this.repository.byIds(share.map((tx) => tx.id))).filter((tx) => tx.state === 'MINED');
@@ -78,7 +88,9 @@ export class SettleMined {
         await this.repository.save(fence, [...final, ...gone]);
       });
       this.metrics.entered([...final, ...gone]);
+      decided += final.length + gone.length;
     });
+    return decided;
   }
 
   /** From what was followed; for blocks from before this node followed the chain, from the chain itself. */
@@ -91,10 +103,6 @@ export class SettleMined {
     const blocks = missing.length === 0 ? [] : await this.chains.get(chainId).blocks(missing);
     for (const block of blocks) if (block) known.set(block.number, block.hash);
     return known;
-  }
-
-  private required(chainId: ChainId): number {
-    return this.config.chains.find((chain) => chain.id === chainId)?.confirmations?.required ?? this.defaults.required;
   }
 }
 

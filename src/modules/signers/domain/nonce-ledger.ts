@@ -23,7 +23,10 @@ export interface SlotRef {
 
 /** Cursor and slots of every signer. All writes are fenced. */
 export abstract class NonceLedger {
-  /** `cursor = max(cursor, chain)`: alignment raises the cursor, never lowers it. Creates it on first use. */
+  /**
+   * `cursor = max(cursor, chain)`: alignment raises the cursor, never lowers it. Creates it on first use. Free slots that the
+   * chain has passed are forgotten.
+   */
   abstract align(fence: Fence, chainNonces: readonly SlotRef[]): Promise<void>;
   /** Cursors are known only for signers that were aligned before. */
   abstract read(fence: Fence, signers: readonly SignerId[], maxReleased: number): Promise<SequenceState[]>;

@@ -19,6 +19,15 @@ const ALIGN = {
        SET next_nonce = GREATEST(c.next_nonce, excluded.next_nonce), fencing_token = excluded.fencing_token, last_synced_at = clock_timestamp()`,
 };
 
+/** A free slot below the chain's nonce was used by an outside sender; it must not be handed out again. */
+const FORGET_PASSED = {
+  name: 'nonce_forget_passed',
+  text: `
+    DELETE FROM signer_nonce_allocation s
+     USING unnest($1::bigint[], $2::text[], $3::bigint[]) AS n (chain_id, signer, nonce)
+     WHERE s.chain_id = n.chain_id AND s.signer = n.signer AND s.nonce < n.nonce AND s.status = 'RELEASED'`,
+};
+
 const READ = {
   name: 'nonce_read',
   text: `
@@ -89,7 +98,10 @@ interface ReadRow {
 export class PgNonceLedger extends NonceLedger {
   async align(fence: Fence, chainNonces: readonly SlotRef[]): Promise<void> {
     if (chainNonces.length === 0) return;
-    await PgTx.of(fence.tx).query(ALIGN, slotColumns(fence, chainNonces));
+    const tx = PgTx.of(fence.tx);
+    const [chains, signers, nonces, tokens] = slotColumns(fence, chainNonces);
+    await tx.query(ALIGN, [chains, signers, nonces, tokens]);
+    await tx.query(FORGET_PASSED, [chains, signers, nonces]);
   }
 
   async read(fence: Fence, signers: readonly SignerId[], maxReleased: number): Promise<SequenceState[]> {

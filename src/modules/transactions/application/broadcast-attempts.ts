@@ -89,7 +89,8 @@ export class BroadcastAttempts {
     const saved = await this.unitOfWork.run(covered, 'record', async (fence) => {
       const txs = judged.flatMap((sending) => (sending.tx ? [this.applied(sending.tx, sending)] : []));
       const freed = judged
-        .filter(({ verdict }) => verdict.kind === 'refused_for_good')
+        // A refused fill keeps its slot, and is signed anew.
+        .filter(({ tx, verdict }) => tx !== null && verdict.kind === 'refused_for_good')
         .map(({ attempt }) => ({ signer: attempt.signer, nonce: attempt.nonce }));
       await this.attempts.recordOutcomes(
         fence,
@@ -106,6 +107,7 @@ export class BroadcastAttempts {
     const copy = ManagedTx.rehydrate(tx.progress);
     const timers = this.timersAfter(verdict);
     if (verdict.kind === 'refused_for_good') copy.failed(verdict.reason);
+    else if (verdict.kind === 'refused_in_doubt') copy.closing(verdict.reason);
     else if (copy.state === 'IN_MEMPOOL')
       copy.resubmitted(attempt.txHash, verdict.subState ?? 'STALE', timers, outcome.error);
     else if (verdict.kind === 'waiting') copy.postponed(verdict.subState, verdict.retryInMs, outcome.error ?? '');

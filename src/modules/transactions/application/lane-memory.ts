@@ -48,6 +48,11 @@ export class LaneMemory {
     if (lane) lane.alignedAtMs = null;
   }
 
+  /** Whether a step is owed although nothing rang: something was left half done, or a hole is to be looked after. */
+  owesStep(lease: Lease): boolean {
+    return this.needsRecovery(lease) || this.mayHaveHoles(lease);
+  }
+
   /** A slot was released: something may have to fill it. */
   holeOpened(signer: SignerId): void {
     const lane = this.lanes.get(signerKey(signer));

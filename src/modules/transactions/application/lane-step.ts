@@ -92,6 +92,9 @@ export class LaneStep {
       (poison, error) => this.prepare.quarantine(leases, poison, error),
     );
     this.memory.aligned(unaligned);
+    // Some were not waiting any more: changed by a request, or allocated by a commit whose answer was lost. If it is the
+    // latter, the next step must find them in the database.
+    if (allocated.length < ready.length) this.memory.forget(ready.map(({ tx }) => tx.signer));
     const signed = await this.sign.execute(chain, quote, leases, allocated);
     await this.broadcast.execute(chain, leases, signed);
   }

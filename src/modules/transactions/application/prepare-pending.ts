@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import { messageOf } from '../../../kernel/errors.js';
 import { Log } from '../../../platform/logging/log.js';
-import type { Call, ChainConnector, GasEstimate } from '../../chain/index.js';
+import type { ChainConnector } from '../../chain/index.js';
 import { FencedUnitOfWork, type Lease } from '../../signers/index.js';
-import { ManagedTxRepository, type PendingTx } from '../domain/managed-tx.repository.js';
+import { ManagedTxRepository } from '../domain/managed-tx.repository.js';
 import { ManagedTx } from '../domain/managed-tx.js';
 import type { TxRequest } from '../domain/tx-request.js';
+import { JudgePending } from './judge-pending.js';
 import { leasesFor } from './leases-for.js';
 import { TxMetrics } from './tx-metrics.js';
 
@@ -17,14 +18,6 @@ export interface ReadyTx {
   readonly gasLimit: bigint;
 }
 
-type Verdict =
-  | { readonly kind: 'ready'; readonly gasLimit: bigint }
-  | { readonly kind: 'ended'; readonly apply: (tx: ManagedTx) => void }
-  | { readonly kind: 'later' };
-
-/** A block's state moves between estimate and execution; a quarter more gas is only paid for if it is used. */
-const GAS_MARGIN_PERCENT = 125n;
-const FUNDS_RETRY_MS = 5_000;
 const QUARANTINE_MS = 60_000;
 
 /** Looks at waiting txs before they get a nonce: what will revert, is expired or cannot be paid burns none. */
@@ -32,6 +25,7 @@ const QUARANTINE_MS = 60_000;
 export class PreparePending {
   constructor(
     private readonly repository: ManagedTxRepository,
+    private readonly judge: JudgePending,
     private readonly unitOfWork: FencedUnitOfWork,
     private readonly config: ExecutionConfig,
     private readonly metrics: TxMetrics,
@@ -43,14 +37,14 @@ export class PreparePending {
       leases.map((lease) => lease.signer),
       this.config,
     );
-    const verdicts = await this.judge(chain, pending);
+    const verdicts = await this.judge.execute(chain, pending);
     const ready = pending.flatMap(({ tx, request }, index): ReadyTx[] => {
       const verdict = verdicts[index];
       return verdict?.kind === 'ready' ? [{ tx, request, gasLimit: verdict.gasLimit }] : [];
     });
     const ended = pending.flatMap(({ tx }, index) => {
       const verdict = verdicts[index];
-      return verdict?.kind === 'ended' ? [{ tx, apply: verdict.apply }] : [];
+      return verdict?.kind === 'not_now' ? [{ tx, apply: verdict.apply }] : [];
     });
     await this.end(leases, ended);
     return ready;
@@ -60,37 +54,6 @@ export class PreparePending {
   async quarantine(leases: readonly Lease[], { tx }: ReadyTx, error: unknown): Promise<void> {
     this.log.error('transaction set aside', { txId: tx.id, error });
     await this.end(leases, [{ tx, apply: (copy) => copy.postponed(null, QUARANTINE_MS, messageOf(error)) }]);
-  }
-
-  private async judge(chain: ChainConnector, pending: readonly PendingTx[]): Promise<Verdict[]> {
-    const asked = pending.filter(({ expired, request }) => !expired && request.payload.gasLimit === null);
-    const estimates = asked.length === 0 ? [] : await chain.estimateGas(asked.map(({ request }) => callOf(request)));
-    const byId = new Map(asked.map(({ tx }, index) => [tx.id, estimates[index]]));
-    return pending.map(({ tx, request, expired }) => {
-      if (expired) return { kind: 'ended', apply: (copy) => copy.expired() };
-      const { gasLimit } = request.payload;
-      return gasLimit === null ? this.fromEstimate(tx, byId.get(tx.id)) : { kind: 'ready', gasLimit };
-    });
-  }
-
-  private fromEstimate(tx: ManagedTx, estimate: GasEstimate | undefined): Verdict {
-    switch (estimate?.kind) {
-      case 'ok':
-        return { kind: 'ready', gasLimit: (estimate.gas * GAS_MARGIN_PERCENT) / 100n };
-      case 'reverted':
-        return { kind: 'ended', apply: (copy) => copy.failed(`execution reverted: ${estimate.reason}`) };
-      case 'rejected':
-        return { kind: 'ended', apply: (copy) => copy.failed(estimate.message) };
-      case 'insufficient_funds':
-        return {
-          kind: 'ended',
-          apply: (copy) => copy.postponed('INSUFFICIENT_FUNDS', FUNDS_RETRY_MS, estimate.message),
-        };
-      case 'unavailable':
-      case undefined:
-        this.log.warn('gas estimation unavailable', { txId: tx.id, error: estimate?.message });
-        return { kind: 'later' };
-    }
   }
 
   private async end(
@@ -122,14 +85,4 @@ export class PreparePending {
     );
     this.metrics.entered(saved);
   }
-}
-
-function callOf({ signer, payload }: TxRequest): Call {
-  return {
-    from: signer.address,
-    to: payload.to,
-    value: payload.value,
-    data: payload.data,
-    accessList: payload.accessList,
-  };
 }

@@ -3,6 +3,7 @@ import { signerKey } from '../../../kernel/signer-id.js';
 import type { ChainConnector } from '../../chain/index.js';
 import { FencedUnitOfWork, type Lease } from '../../signers/index.js';
 import { Log } from '../../../platform/logging/log.js';
+import { asFound } from '../domain/attempt.js';
 import { AttemptRepository } from '../domain/attempt.repository.js';
 import { ManagedTxRepository, type RequestedTx } from '../domain/managed-tx.repository.js';
 import { BroadcastAttempts, type Sending } from './broadcast-attempts.js';
@@ -35,7 +36,7 @@ export class RecoverLane {
     const signed: Sending[] = [];
     for (const item of left) {
       const attempt = latest.get(item.tx.id);
-      if (attempt) signed.push({ tx: item.tx, attempt });
+      if (attempt) signed.push({ tx: item.tx, attempt: asFound(attempt) });
       else unsigned.push(item);
     }
     this.log.info('lane recovered', {

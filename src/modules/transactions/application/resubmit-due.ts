@@ -3,10 +3,12 @@ import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Chains } from '../../chain/index.js';
 import { LeaseManager } from '../../signers/index.js';
+import { asFound, type Attempt } from '../domain/attempt.js';
 import { AttemptRepository } from '../domain/attempt.repository.js';
 import { ManagedTxRepository } from '../domain/managed-tx.repository.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
-import { BroadcastAttempts, type Sending } from './broadcast-attempts.js';
+import { BroadcastAttempts } from './broadcast-attempts.js';
+import { CloseSlots } from './close-slots.js';
 import { LeasedWork } from './leased-work.js';
 import { TxMetrics } from './tx-metrics.js';
 
@@ -20,6 +22,7 @@ export class ResubmitDue {
     private readonly repository: ManagedTxRepository,
     private readonly attempts: AttemptRepository,
     private readonly broadcast: BroadcastAttempts,
+    private readonly close: CloseSlots,
     private readonly config: ExecutionConfig,
     private readonly metrics: TxMetrics,
   ) {}
@@ -31,20 +34,27 @@ export class ResubmitDue {
     await this.work.run(chainId, due, async (leases, share) => {
       // Read again: the signer's worker may have moved them since.
       const txs = await this.repository.byIds(share.map((tx) => tx.id));
-      const sendings = await this.latestAttempts(
-        txs.filter((tx) => tx.state === 'IN_MEMPOOL' || tx.state === 'ALLOCATED'),
+      const chain = this.chains.get(chainId);
+      const open = txs.filter((tx) => tx.state === 'IN_MEMPOOL' || tx.state === 'ALLOCATED');
+      const sendings = await this.latestAttempts(open);
+      const closing = sendings.filter(({ tx, attempt }) => tx.isClosing && attempt.kind === 'payload');
+      const others = sendings.filter((sending) => !closing.includes(sending));
+      const noOps = await this.close.execute(
+        chain,
+        leases,
+        closing.map(({ tx, attempt }) => ({ tx, payload: attempt })),
       );
-      await this.broadcast.execute(this.chains.get(chainId), leases, sendings);
-      this.metrics.resubmitted('same_bytes', sendings.length);
+      await this.broadcast.execute(chain, leases, [...others, ...noOps]);
+      this.metrics.resubmitted('same_bytes', others.length);
     });
   }
 
-  private async latestAttempts(txs: readonly ManagedTx[]): Promise<Sending[]> {
+  private async latestAttempts(txs: readonly ManagedTx[]): Promise<{ tx: ManagedTx; attempt: Attempt }[]> {
     const attempts = await this.attempts.ofSlots(txs.map((tx) => ({ signer: tx.signer, nonce: tx.nonce })));
     const latest = new Map(attempts.map((attempt) => [attempt.txId, attempt]));
     return txs.flatMap((tx) => {
       const attempt = latest.get(tx.id);
-      return attempt ? [{ tx, attempt }] : [];
+      return attempt ? [{ tx, attempt: asFound(attempt) }] : [];
     });
   }
 }

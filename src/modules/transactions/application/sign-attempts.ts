@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ChainFeeCaps } from './chain-fee-caps.js';
+import { ChainRules } from './chain-rules.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector, FeeQuote } from '../../chain/index.js';
 import { FencedUnitOfWork, type Lease, NonceLedger } from '../../signers/index.js';
@@ -32,7 +32,7 @@ export class SignAttempts {
     private readonly repository: ManagedTxRepository,
     private readonly ledger: NonceLedger,
     private readonly memory: LaneMemory,
-    private readonly caps: ChainFeeCaps,
+    private readonly rules: ChainRules,
     private readonly metrics: TxMetrics,
     private readonly log: Log,
   ) {}
@@ -45,7 +45,7 @@ export class SignAttempts {
     allocated: readonly RequestedTx[],
   ): Promise<SignedTx[]> {
     if (allocated.length === 0) return [];
-    const cap = this.caps.of(chain.chainId);
+    const cap = this.rules.feeCap(chain.chainId);
     const signings = await this.sign(allocated, (item) => draftOf(item, quote, cap));
     return inPieces(
       signings,
@@ -104,6 +104,7 @@ export class SignAttempts {
     });
     const failed = signed.flatMap((copy) => ('error' in copy ? [copy.tx] : []));
     this.metrics.entered(failed);
+    for (const tx of failed) this.memory.holeOpened(tx.signer);
     for (const tx of failed)
       this.log.error('transaction cannot be signed', { txId: tx.id, error: tx.progress.failureReason });
     return signed.flatMap((copy) => ('attempt' in copy ? [{ tx: copy.tx, attempt: copy.attempt }] : []));

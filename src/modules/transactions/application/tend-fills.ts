@@ -1,22 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { InvariantViolation } from '../../../kernel/errors.js';
-import { parseHex } from '../../../kernel/hex.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import type { ChainConnector, FeeQuote } from '../../chain/index.js';
+import { actionOf, type ChainConnector } from '../../chain/index.js';
 import { FencedUnitOfWork, type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
-import type { Attempt } from '../domain/attempt.js';
+import { asFound, type Attempt } from '../domain/attempt.js';
 import { AttemptRepository, type OpenFill } from '../domain/attempt.repository.js';
 import { initialFees } from '../domain/fee-policy.js';
-import { type AttemptDraft, AttemptSigner } from './attempt-signer.js';
+import { AttemptSigner } from './attempt-signer.js';
 import { BroadcastAttempts } from './broadcast-attempts.js';
-import { ChainFeeCaps } from './chain-fee-caps.js';
+import { ChainRules } from './chain-rules.js';
 import { LaneMemory } from './lane-memory.js';
 import { leasesFor } from './leases-for.js';
-
-/** A plain transfer (EIP-2028). */
-const TRANSFER_GAS = 21_000n;
-const NO_DATA = parseHex('0x');
+import { noOpDraft, noOpGas } from './no-op.js';
 
 /**
  * A hole blocks every nonce behind it, so a released slot that no payload took is consumed by a no-op: 0 wei to ourselves
@@ -31,7 +26,7 @@ export class TendFills {
     private readonly signer: AttemptSigner,
     private readonly broadcast: BroadcastAttempts,
     private readonly memory: LaneMemory,
-    private readonly caps: ChainFeeCaps,
+    private readonly rules: ChainRules,
     private readonly log: Log,
   ) {}
 
@@ -47,9 +42,9 @@ export class TendFills {
   private async tend(chain: ChainConnector, leases: readonly Lease[], open: readonly OpenFill[]): Promise<void> {
     const mined = await this.settleMined(chain, leases, open);
     const waiting = open.filter((fill) => !mined.has(slotKey(fill.slot)));
-    const unsigned = waiting.filter((fill) => fill.attempts.length === 0);
-    const fresh = unsigned.length === 0 ? [] : await this.signFills(await chain.feeQuote(), leases, unsigned);
-    const resent = waiting.flatMap((fill) => fill.attempts.slice(-1));
+    const unsigned = waiting.filter((fill) => usable(fill) === undefined);
+    const fresh = await this.signFills(chain, leases, unsigned);
+    const resent = waiting.flatMap((fill) => usable(fill) ?? []);
     await this.broadcast.execute(
       chain,
       leases,
@@ -68,6 +63,7 @@ export class TendFills {
       this.log.warn('filling a hole in the nonce sequence', { signer: signerKey(signer), nonce });
   }
 
+  /** A mined fill is left alone; its slot is consumed when its block is deep enough, for until then a reorg may take it back. */
   private async settleMined(
     chain: ChainConnector,
     leases: readonly Lease[],
@@ -75,56 +71,64 @@ export class TendFills {
   ): Promise<ReadonlySet<string>> {
     const sent = open.flatMap((fill) => fill.attempts);
     if (sent.length === 0) return new Set();
+    const head = await chain.head();
     const lookups = await chain.receipts(sent.map((attempt) => attempt.txHash));
-    const winners = sent.filter((_, index) => lookups[index]?.kind === 'found').map(toWinner);
-    if (winners.length > 0) {
-      await this.unitOfWork.run(
-        leasesFor(
-          leases,
-          winners.map(({ signer }) => signer),
-        ),
-        'fill',
-        async (fence) => {
-          await this.ledger.consume(fence, winners);
-          await this.attempts.decide(fence, winners);
-        },
-      );
-    }
-    return new Set(winners.map(slotKey));
+    const mined = sent.flatMap((attempt, index) => {
+      const lookup = lookups[index];
+      return lookup?.kind === 'found' ? [{ attempt, block: lookup.receipt.blockNumber }] : [];
+    });
+    const finalUpTo = head.number - this.rules.requiredConfirmations(chain.chainId);
+    const winners = mined.filter(({ block }) => block <= finalUpTo).map(({ attempt }) => toWinner(attempt));
+    await this.consume(leases, winners);
+    return new Set(mined.map(({ attempt }) => slotKey(attempt)));
   }
 
-  private async signFills(quote: FeeQuote, leases: readonly Lease[], fills: readonly OpenFill[]): Promise<Attempt[]> {
-    const drafts = fills.map(({ slot }) => fillDraft(slot, quote, this.caps.of(slot.signer.chainId)));
-    const signed = await this.signer.sign(drafts);
-    if (signed.length !== drafts.length) throw new InvariantViolation('fewer attempts than drafts');
-    await this.unitOfWork.run(
-      leasesFor(
-        leases,
-        signed.map(({ signer }) => signer),
-      ),
-      'fill',
-      (fence) => this.attempts.insert(fence, signed),
+  private async consume(leases: readonly Lease[], winners: readonly Winner[]): Promise<void> {
+    if (winners.length === 0) return;
+    const covered = leasesFor(
+      leases,
+      winners.map(({ signer }) => signer),
     );
+    await this.unitOfWork.run(covered, 'fill', async (fence) => {
+      await this.ledger.consume(fence, winners);
+      await this.attempts.decide(fence, winners);
+    });
+  }
+
+  private async signFills(
+    chain: ChainConnector,
+    leases: readonly Lease[],
+    fills: readonly OpenFill[],
+  ): Promise<Attempt[]> {
+    if (fills.length === 0) return [];
+    const quote = await chain.feeQuote();
+    const gas = await noOpGas(
+      chain,
+      fills.map(({ slot }) => slot.signer),
+    );
+    // Everything behind the hole waits for it.
+    const urgency = { fees: { maxFeePerGas: null, maxPriorityFeePerGas: null }, speed: 'fast' } as const;
+    const fees = initialFees(urgency, quote, this.rules.feeCap(chain.chainId));
+    const signed = await this.signer.sign(fills.map(({ slot }, index) => noOpDraft(slot, fees, gas[index])));
+    const covered = leasesFor(
+      leases,
+      signed.map(({ signer }) => signer),
+    );
+    await this.unitOfWork.run(covered, 'fill', (fence) => this.attempts.insert(fence, signed));
     return signed;
   }
 }
 
-function fillDraft(slot: SlotRef, quote: FeeQuote, cap: bigint | null): AttemptDraft {
-  return {
-    ...slot,
-    kind: 'fill',
-    txId: null,
-    to: slot.signer.address,
-    value: 0n,
-    data: NO_DATA,
-    accessList: [],
-    gasLimit: TRANSFER_GAS,
-    // Everything behind the hole waits for it.
-    fees: initialFees({ fees: { maxFeePerGas: null, maxPriorityFeePerGas: null }, speed: 'fast' }, quote, cap),
-  };
+/** The attempt to send again; none when there is none yet, or when the last one was refused for good. */
+function usable({ attempts }: OpenFill): Attempt | undefined {
+  const last = attempts.at(-1);
+  const refused = last?.errorClass != null && actionOf(last.errorClass).response === 'fail_payload';
+  return last === undefined || refused ? undefined : asFound(last);
 }
 
-function toWinner({ signer, nonce, txHash }: Attempt): SlotRef & { readonly txHash: Attempt['txHash'] } {
+type Winner = SlotRef & { readonly txHash: Attempt['txHash'] };
+
+function toWinner({ signer, nonce, txHash }: Attempt): Winner {
   return { signer, nonce, txHash };
 }
 

@@ -23,6 +23,17 @@ export interface Attempt {
   readonly gasLimit: bigint;
   readonly fees: AttemptFees;
   readonly status: AttemptStatus;
+  /** What the last send was answered with, when it was an error. */
+  readonly errorClass: NodeErrorClass | null;
+}
+
+/**
+ * An attempt as it was found in the database. `SIGNED` and `REJECTED` there say only what was recorded: whoever signed it may
+ * have sent it (again) and died before the answer was written. Only the process that signed it a moment ago can prove that it
+ * is not out.
+ */
+export function asFound(attempt: Attempt): Attempt {
+  return attempt.status === 'SIGNED' || attempt.status === 'REJECTED' ? { ...attempt, status: 'UNKNOWN' } : attempt;
 }
 
 /** What a send taught us about an attempt. */

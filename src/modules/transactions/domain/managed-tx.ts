@@ -144,7 +144,7 @@ export class ManagedTx {
   resubmitted(attempt: Hash, subState: TxSubState | null, timers: SubmitTimers, error: string | null): void {
     this.expectState('IN_MEMPOOL');
     this.setTimers(timers);
-    this.data.subState = subState;
+    this.data.subState = this.isClosing ? 'CANCELLING' : subState;
     this.record('resubmitted', { txHash: attempt, error });
   }
 
@@ -153,7 +153,31 @@ export class ManagedTx {
     this.receiptTimer = { inMs: askAgainInMs };
   }
 
-  mined(receipt: Receipt): void {
+  /** Refused for good, but an attempt may be out: its slot is closed by a no-op, and the chain decides which of them won. */
+  closing(reason: string): void {
+    this.expectState('ALLOCATED', 'IN_MEMPOOL');
+    if (this.data.state === 'ALLOCATED')
+      this.transition('IN_MEMPOOL', 'sent', { txHash: this.data.txHash, error: reason });
+    else this.record('updated', { error: reason, detail: { subState: 'CANCELLING' } });
+    this.data.failureReason = reason;
+    this.data.subState = 'CANCELLING';
+    this.resubmitTimer = { inMs: 0 };
+    this.receiptTimer = { inMs: 0 };
+  }
+
+  get isClosing(): boolean {
+    return this.data.state === 'IN_MEMPOOL' && this.data.failureReason !== null;
+  }
+
+  /** A no-op for the same slot was signed, and competes with the payload. */
+  competitorSigned(txHash: Hash): void {
+    this.expectState('IN_MEMPOOL');
+    this.data.txHash = txHash;
+    this.record('competitive_sent', { txHash });
+  }
+
+  /** @param kind of the attempt that was mined: only a payload fulfils the request */
+  mined(receipt: Receipt, kind: 'payload' | 'no-op' = 'payload'): void {
     const { txHash, status, gasUsed } = receipt;
     this.transition('MINED', 'mined', {
       txHash,
@@ -163,6 +187,7 @@ export class ManagedTx {
     this.data.receipt = receipt;
     this.data.txHash = txHash;
     this.data.subState = null;
+    if (kind === 'payload') this.data.failureReason = null;
     this.resubmitTimer = 'clear';
     this.receiptTimer = 'clear';
   }
@@ -174,11 +199,14 @@ export class ManagedTx {
       throw new InvariantViolation('a transaction without a receipt was settled', { txId: this.id });
     }
     const detail = { txHash: receipt.txHash, block: blockOf(receipt) };
-    if (receipt.status === 'success') {
+    // Set when it was the no-op that was mined.
+    const refusal = this.data.failureReason;
+    if (refusal === null && receipt.status === 'success') {
       this.transition('CONFIRMED', 'confirmed', detail);
     } else {
-      this.transition('FAILED', 'failed', { ...detail, error: revertReason });
-      this.data.failureReason = revertReason;
+      const error = refusal ?? revertReason;
+      this.transition('FAILED', 'failed', { ...detail, error });
+      this.data.failureReason = error;
     }
   }
 
@@ -186,8 +214,9 @@ export class ManagedTx {
   reorged(): void {
     const { receipt, txHash } = this.data;
     this.transition('IN_MEMPOOL', 'reorg_detected', { txHash, block: receipt && blockOf(receipt) });
+    // The reason of a revert goes with its block; the reason why a slot is being closed stays.
+    if (receipt?.status === 'reverted') this.data.failureReason = null;
     this.data.receipt = null;
-    this.data.failureReason = null;
     this.data.subState = 'REORG_DETECTED';
     this.resubmitTimer = { inMs: 0 };
     this.receiptTimer = { inMs: 0 };

@@ -1,4 +1,4 @@
-import { actionOf, type NodeErrorClass, type NodeErrorResponse } from '../../chain/index.js';
+import { actionOf, type NodeErrorResponse } from '../../chain/index.js';
 import type { AttemptOutcome } from './attempt.js';
 import type { TxSubState } from './tx-state-machine.js';
 
@@ -8,34 +8,30 @@ export type SendVerdict =
   | { readonly kind: 'sent'; readonly subState: TxSubState | null; readonly askReceipt: boolean }
   /** Refused for now; the same bytes go out again after a while. */
   | { readonly kind: 'waiting'; readonly subState: TxSubState | null; readonly retryInMs: number }
-  /** Every endpoint refused these very bytes, for a reason that lies in them: nothing is out, and the slot is free (I7). */
-  | { readonly kind: 'refused_for_good'; readonly reason: string };
+  /** Every endpoint refused every send of these bytes, for good: nothing is out, and the slot is free (I7). */
+  | { readonly kind: 'refused_for_good'; readonly reason: string }
+  /** Refused for good now, but an earlier send may be out: the slot must be closed by a competing no-op. */
+  | { readonly kind: 'refused_in_doubt'; readonly reason: string };
 
 const SOON_MS = 2_000;
 const LATER_MS = 15_000;
-
-/** Refusals that lie in the bytes themselves: a node that refuses them now refused them before, too. */
-const LIES_IN_THE_BYTES: ReadonlySet<NodeErrorClass> = new Set([
-  'intrinsic_gas_too_low',
-  'gas_limit_exceeds_block',
-  'oversized_data',
-  'invalid_transaction',
-  'blob_error',
-]);
 
 export function verdictOf(outcome: AttemptOutcome): SendVerdict {
   const { status, errorClass } = outcome;
   if (errorClass === null) return { kind: 'sent', subState: null, askReceipt: false };
   const { response } = actionOf(errorClass);
-  if (response === 'fail_payload' && isProven(outcome, errorClass))
-    return { kind: 'refused_for_good', reason: outcome.error ?? errorClass };
+  const reason = outcome.error ?? errorClass;
+  // `REJECTED` says that no send of this attempt was ever accepted or in doubt.
+  if (response === 'fail_payload' && status === 'REJECTED') return { kind: 'refused_for_good', reason };
+  if (response === 'fail_payload' && status === 'UNKNOWN') return { kind: 'refused_in_doubt', reason };
   if (status === 'ACCEPTED') return { kind: 'sent', subState: null, askReceipt: response === 'check_receipts' };
   if (response === 'check_receipts') return { kind: 'sent', subState: 'NONCE_SYNC', askReceipt: true };
-  if (status === 'UNKNOWN') return { kind: 'sent', subState: 'OUTCOME_UNKNOWN', askReceipt: false };
-  return waitingFor(response);
+  const waiting = waitingFor(response);
+  if (status === 'REJECTED') return waiting;
+  return { kind: 'sent', subState: waiting.subState ?? 'OUTCOME_UNKNOWN', askReceipt: false };
 }
 
-function waitingFor(response: NodeErrorResponse): SendVerdict {
+function waitingFor(response: NodeErrorResponse): Extract<SendVerdict, { kind: 'waiting' }> {
   switch (response) {
     case 'wait_for_funds':
       return { kind: 'waiting', subState: 'INSUFFICIENT_FUNDS', retryInMs: LATER_MS };
@@ -54,9 +50,4 @@ function waitingFor(response: NodeErrorResponse): SendVerdict {
     case 'limit_in_flight':
       return { kind: 'waiting', subState: null, retryInMs: SOON_MS };
   }
-}
-
-/** `REJECTED` says that no send of this attempt was ever accepted or in doubt. */
-function isProven({ status, attempt }: AttemptOutcome, errorClass: NodeErrorClass): boolean {
-  return status === 'REJECTED' || (attempt.status === 'UNKNOWN' && LIES_IN_THE_BYTES.has(errorClass));
 }

@@ -83,5 +83,6 @@ function toAttempt(draft: AttemptDraft, envelope: Transaction): Attempt {
     txHash: parseHash(envelope.hash),
     raw: parseHex(envelope.serialized),
     status: 'SIGNED',
+    errorClass: null,
   };
 }

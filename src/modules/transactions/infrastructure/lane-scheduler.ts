@@ -11,10 +11,11 @@ import { Ticker } from '../../../platform/scheduling/ticker.js';
 import { Chains } from '../../chain/index.js';
 import { LeaseManager } from '../../signers/index.js';
 import { Doorbell } from '../application/doorbell.js';
+import { LaneMemory } from '../application/lane-memory.js';
 import { LaneStep } from '../application/lane-step.js';
 import { SignerWorkers } from '../application/signer-workers.js';
 import { TxMetrics } from '../application/tx-metrics.js';
-import { ManagedTxRepository } from '../domain/managed-tx.repository.js';
+import { ManagedTxRepository, type SignerWork } from '../domain/managed-tx.repository.js';
 
 /** Signers that share a step share its transactions; more of them in one would make each wait for the others. */
 const SIGNERS_PER_STEP = 64;
@@ -36,6 +37,7 @@ export class LaneScheduler
     private readonly workers: SignerWorkers,
     private readonly repository: ManagedTxRepository,
     private readonly leases: LeaseManager,
+    private readonly memory: LaneMemory,
     private readonly metrics: TxMetrics,
     private readonly log: Log,
     config: WorkerConfig,
@@ -85,12 +87,13 @@ export class LaneScheduler
   /** The safety net, and all there is when a bell was not heard. */
   private async findWork(chainId: ChainId): Promise<void> {
     const work = await this.repository.signersWithWork(chainId);
-    // A signer without pending txs still needs somebody to watch its receipts.
-    this.ring(
-      work
-        .filter(({ signer, hasPending }) => hasPending || this.leases.held(signer) === null)
-        .map(({ signer }) => signer),
-    );
+    this.ring(work.filter((item) => this.needsStep(item)).map(({ signer }) => signer));
+  }
+
+  /** A signer without pending txs still needs somebody to watch its receipts, and to finish what a failed step left. */
+  private needsStep({ signer, hasPending }: SignerWork): boolean {
+    const lease = this.leases.held(signer);
+    return hasPending || lease === null || this.memory.owesStep(lease);
   }
 
   private schedule(signer: SignerId, bell: string): void {

@@ -4,6 +4,7 @@ import { type Hash, parseAddress, parseHash, parseHex } from '../../../kernel/he
 import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
+import type { NodeErrorClass } from '../../chain/index.js';
 import type { Fence, SlotRef } from '../../signers/index.js';
 import type { Attempt, AttemptKind, AttemptOutcome, AttemptStatus } from '../domain/attempt.js';
 import { AttemptRepository, type OpenFill } from '../domain/attempt.repository.js';
@@ -54,7 +55,7 @@ const REOPEN = {
      WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce = w.nonce AND t.status IN ('MINED', 'LOST')`,
 };
 
-const COLUMNS = `t.chain_id, t.tx_hash, t.signer, t.nonce, t.tx_id, t.kind, t.raw, t.gas_limit, t.max_fee_per_gas, t.max_priority_fee_per_gas, t.status`;
+const COLUMNS = `t.chain_id, t.tx_hash, t.signer, t.nonce, t.tx_id, t.kind, t.raw, t.gas_limit, t.max_fee_per_gas, t.max_priority_fee_per_gas, t.status, t.error_class`;
 
 const OF_SLOTS = {
   name: 'attempt_of_slots',
@@ -93,6 +94,7 @@ interface AttemptRow extends SlotRow {
   max_fee_per_gas: string;
   max_priority_fee_per_gas: string;
   status: AttemptStatus;
+  error_class: NodeErrorClass | null;
 }
 
 @Injectable()
@@ -202,5 +204,6 @@ function toAttempt(row: AttemptRow): Attempt {
     gasLimit: BigInt(row.gas_limit),
     fees: { maxFeePerGas: BigInt(row.max_fee_per_gas), maxPriorityFeePerGas: BigInt(row.max_priority_fee_per_gas) },
     status: row.status,
+    errorClass: row.error_class,
   };
 }

@@ -10,6 +10,7 @@ import {
   IsOptional,
   IsString,
   Length,
+  Matches,
   Max,
   Min,
   ValidateNested,
@@ -30,7 +31,10 @@ export class AccessListEntryDto {
   @ApiProperty({ type: [String], example: [`0x${'0'.repeat(64)}`] })
   @IsArray()
   @ArrayMaxSize(1000)
-  @IsHexBytes({ maxBytes: 32 }, { each: true })
+  @Matches(/^0x[0-9a-f]{64}$/i, {
+    each: true,
+    message: 'each storage key must be 32 bytes: 0x followed by 64 hex digits',
+  })
   storageKeys!: string[];
 }
 
@@ -59,6 +63,7 @@ export class PayloadDto {
   @IsOptional()
   @IsArray()
   @ArrayMaxSize(1000)
+  @IsObject({ each: true })
   @ValidateNested({ each: true })
   @Type(() => AccessListEntryDto)
   accessList?: AccessListEntryDto[];

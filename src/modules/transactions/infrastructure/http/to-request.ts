@@ -3,10 +3,12 @@ import { parseAddress, parseHex } from '../../../../kernel/hex.js';
 import type { JsonObject } from '../../../../kernel/json.js';
 import { parseQuantity } from '../../../../kernel/quantities.js';
 import type { ChainId } from '../../../../kernel/signer-id.js';
-import type { TxPayload, TxRequest } from '../../domain/tx-request.js';
-import type { CreateTxDto, PayloadDto } from './create-tx.dto.js';
+import type { RequestedFees, TxPayload, TxRequest } from '../../domain/tx-request.js';
+import type { CreateTxDto, FeesDto, PayloadDto } from './create-tx.dto.js';
+import { isRequestId } from './request-id.js';
 
 /** The largest gas limit that fits the database's BIGINT; far above any block's. */
+const MAX_FEE = 1n << 128n;
 const MAX_GAS = (1n << 63n) - 1n;
 
 /** A validated body in domain terms. */
@@ -15,35 +17,33 @@ export function toRequest(
   chainId: ChainId,
   idempotencyKey: string | undefined,
 ): Omit<TxRequest, 'requestHash'> {
+  const fees = toFees(body.fees);
   return {
     signer: { chainId, address: parseAddress(body.signer) },
     requestId: requestIdOf(body.requestId, idempotencyKey),
     payload: toPayload(body.payload),
-    fees: {
-      maxFeePerGas: optional(body.fees?.maxFeePerGas),
-      maxPriorityFeePerGas: optional(body.fees?.maxPriorityFeePerGas),
-    },
+    fees,
     speed: body.speed ?? 'standard',
     priority: body.priority ?? 0,
-    expiresAt: body.expiresAt === undefined ? null : toDate(body.expiresAt),
-    metadata: body.metadata === undefined ? null : toMetadata(body.metadata),
+    expiresAt: body.expiresAt == null ? null : toDate(body.expiresAt),
+    metadata: body.metadata == null ? null : toMetadata(body.metadata),
   };
 }
 
 function toPayload(payload: PayloadDto): TxPayload {
   const data = parseHex(payload.data ?? '0x');
-  if (payload.to === undefined && data === '0x') {
+  if (payload.to == null && data === '0x') {
     throw new InvalidInput(
       'invalid_payload',
       'neither a receiver nor init code',
       'set payload.to, or payload.data to create a contract',
     );
   }
-  const gasLimit = payload.gasLimit === undefined ? null : parseQuantity(payload.gasLimit, MAX_GAS);
+  const gasLimit = payload.gasLimit == null ? null : parseQuantity(payload.gasLimit, MAX_GAS);
   if (gasLimit === 0n)
     throw new InvalidInput('invalid_quantity', 'payload.gasLimit is 0', 'leave it out to have it estimated');
   return {
-    to: payload.to === undefined ? null : parseAddress(payload.to),
+    to: payload.to == null ? null : parseAddress(payload.to),
     value: parseQuantity(payload.value ?? '0'),
     data,
     gasLimit,
@@ -54,8 +54,23 @@ function toPayload(payload: PayloadDto): TxPayload {
   };
 }
 
-function requestIdOf(inBody: string | undefined, inHeader: string | undefined): string {
-  if (inBody !== undefined && inHeader !== undefined && inBody !== inHeader) {
+/** Fees that no node would ever take are refused here, where they block nobody. */
+function toFees(asked: FeesDto | null | undefined): RequestedFees {
+  const fees = {
+    maxFeePerGas: optional(asked?.maxFeePerGas),
+    maxPriorityFeePerGas: optional(asked?.maxPriorityFeePerGas),
+  };
+  if (fees.maxFeePerGas === 0n) {
+    throw new InvalidInput('invalid_fees', 'fees.maxFeePerGas is 0', 'leave it out to have it chosen');
+  }
+  if ((fees.maxFeePerGas ?? 0n) > MAX_FEE || (fees.maxPriorityFeePerGas ?? 0n) > MAX_FEE) {
+    throw new InvalidInput('invalid_fees', 'a fee is above 2^128 wei per gas', 'send fees in wei per gas');
+  }
+  return fees;
+}
+
+function requestIdOf(inBody: string | null | undefined, inHeader: string | undefined): string {
+  if (inBody != null && inHeader !== undefined && inBody !== inHeader) {
     throw new InvalidInput(
       'request_id_mismatch',
       'requestId and the Idempotency-Key header differ',
@@ -70,7 +85,7 @@ function requestIdOf(inBody: string | undefined, inHeader: string | undefined): 
       'send a requestId of your own, unique per signer: repeating it never sends twice',
     );
   }
-  if (requestId.length > 200 || /\p{Cc}/u.test(requestId) || !requestId.isWellFormed()) {
+  if (!isRequestId(requestId)) {
     throw new InvalidInput(
       'invalid_request_id',
       'requestId has more than 200 characters, or characters that are not text',
@@ -102,6 +117,6 @@ function toMetadata(metadata: Record<string, unknown>): JsonObject {
   return metadata as JsonObject;
 }
 
-function optional(value: string | number | undefined): bigint | null {
-  return value === undefined ? null : parseQuantity(value);
+function optional(value: string | number | null | undefined): bigint | null {
+  return value == null ? null : parseQuantity(value);
 }

@@ -2,6 +2,7 @@ import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
 import { IsAddressText } from '../../../../platform/http/validators.js';
+import { IsRequestId } from './request-id.js';
 import { TX_STATES, type TxState } from '../../domain/tx-state-machine.js';
 
 export class WaitQueryDto {
@@ -25,6 +26,7 @@ export class ByRequestQueryDto {
   @Type(() => Number)
   @IsInt()
   @Min(1)
+  @Max(Number.MAX_SAFE_INTEGER)
   chainId?: number;
 
   @ApiProperty({ example: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' })
@@ -32,8 +34,7 @@ export class ByRequestQueryDto {
   signer!: string;
 
   @ApiProperty({ example: 'invoice-4711' })
-  @IsString()
-  @Length(1, 200)
+  @IsRequestId()
   requestId!: string;
 }
 
@@ -43,6 +44,7 @@ export class ListQueryDto {
   @Type(() => Number)
   @IsInt()
   @Min(1)
+  @Max(Number.MAX_SAFE_INTEGER)
   chainId?: number;
 
   @ApiPropertyOptional({ example: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' })

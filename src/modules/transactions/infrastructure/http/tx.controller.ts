@@ -146,10 +146,10 @@ export class TxController {
     return found(isTxId(txId) ? await this.queries.find(txId) : null);
   }
 
-  private chainOf(asked: number | undefined): number {
+  private chainOf(asked: number | null | undefined): number {
     const ids = this.chains.ids();
     const [only] = ids;
-    if (asked === undefined && ids.length > 1) {
+    if (asked == null && ids.length > 1) {
       throw new InvalidInput('missing_chain_id', 'several chains are configured', 'send a chainId', { chainIds: ids });
     }
     return this.chains.get(asked ?? only ?? 0).chainId;

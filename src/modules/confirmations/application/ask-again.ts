@@ -1,0 +1,34 @@
+import { Injectable } from '@nestjs/common';
+import type { ChainId } from '../../../kernel/signer-id.js';
+import { FencedUnitOfWork, LeaseManager } from '../../signers/index.js';
+import { type Attempt, LeasedWork, ManagedTxRepository } from '../../transactions/index.js';
+
+/** Has the receipt checker ask at its next look, for what following the chain block by block could not tell. */
+@Injectable()
+export class AskAgain {
+  constructor(
+    private readonly leases: LeaseManager,
+    private readonly work: LeasedWork,
+    private readonly unitOfWork: FencedUnitOfWork,
+    private readonly repository: ManagedTxRepository,
+  ) {}
+
+  /** After a gap nobody knows what was mined in it. */
+  async forAll(chainId: ChainId): Promise<void> {
+    await this.work.run(chainId, this.leases.heldOn(chainId), async (leases) => {
+      const signers = leases.map((lease) => lease.signer);
+      await this.unitOfWork.run(leases, 'ask_again', (fence) => this.repository.askReceiptsNow(fence, signers));
+    });
+  }
+
+  /** A block has these, and the node had no receipt for them (yet). */
+  async execute(chainId: ChainId, attempts: readonly Attempt[]): Promise<void> {
+    await this.work.run(chainId, attempts, async (leases, share) => {
+      const txs = (await this.repository.byIds(share.flatMap(({ txId }) => txId ?? []))).filter(
+        (tx) => tx.state === 'IN_MEMPOOL',
+      );
+      for (const tx of txs) tx.receiptMissing(0);
+      await this.unitOfWork.run(leases, 'ask_again', (fence) => this.repository.save(fence, txs));
+    });
+  }
+}
