@@ -1,7 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import { Clock } from '../kernel/clock.js';
+import { CrashPoints } from '../kernel/crash-points.js';
 import { IdGenerator } from '../kernel/id-generator.js';
 import { NodeIdentity } from '../kernel/node-identity.js';
+import { EnvironmentCrashPoints } from './identity/environment-crash-points.js';
 import { ProcessIdentity } from './identity/process-identity.js';
 import { UuidV7 } from './identity/uuid-v7.js';
 import { SystemClock } from './system-clock.js';
@@ -12,8 +14,9 @@ import { SystemClock } from './system-clock.js';
   providers: [
     { provide: Clock, useClass: SystemClock },
     { provide: IdGenerator, useClass: UuidV7 },
+    { provide: CrashPoints, useFactory: () => new EnvironmentCrashPoints() },
     { provide: NodeIdentity, useClass: ProcessIdentity },
   ],
-  exports: [Clock, IdGenerator, NodeIdentity],
+  exports: [Clock, CrashPoints, IdGenerator, NodeIdentity],
 })
 export class PlatformModule {}

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
+import { CrashPoints } from '../../../kernel/crash-points.js';
 import { InvariantViolation } from '../../../kernel/errors.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import {
@@ -36,6 +37,7 @@ export class AllocateNonces {
     private readonly repository: ManagedTxRepository,
     private readonly config: ExecutionConfig,
     private readonly metrics: TxMetrics,
+    private readonly crashPoints: CrashPoints,
   ) {}
 
   /** @param chainNonces what the chain says for signers that need alignment, asked before */
@@ -52,6 +54,7 @@ export class AllocateNonces {
     const allocated = await this.unitOfWork.run(covered, 'allocate', (fence) =>
       this.allocate(fence, covered, ready, chainNonces),
     );
+    this.crashPoints.reached('after_allocate');
     this.metrics.entered(allocated);
     const requests = new Map(ready.map(({ tx, request }) => [tx.id, request]));
     return allocated.flatMap((tx) => {

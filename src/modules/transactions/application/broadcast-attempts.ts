@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ConfirmationsConfig, ResubmitConfig } from '../../../config/lockstep-config.js';
+import { CrashPoints } from '../../../kernel/crash-points.js';
 import { sameSigner } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector } from '../../chain/index.js';
@@ -37,6 +38,7 @@ export class BroadcastAttempts {
     private readonly resubmit: ResubmitConfig,
     private readonly confirmations: ConfirmationsConfig,
     private readonly metrics: TxMetrics,
+    private readonly crashPoints: CrashPoints,
     private readonly log: Log,
   ) {}
 
@@ -48,6 +50,7 @@ export class BroadcastAttempts {
     if (sendings.length === 0) return;
     const ordered = [...sendings].sort((a, b) => (a.attempt.nonce < b.attempt.nonce ? -1 : 1));
     const answers = await chain.broadcast(ordered.map(({ attempt }) => ({ hash: attempt.txHash, raw: attempt.raw })));
+    this.crashPoints.reached('after_broadcast');
     const judged = ordered.flatMap((sending, index): Judged[] => {
       const answer = answers[index];
       if (!answer) return [];
@@ -57,6 +60,7 @@ export class BroadcastAttempts {
     const proven = await this.withProof(judged);
     this.report(proven);
     await this.record(leases, proven);
+    this.crashPoints.reached('after_record');
   }
 
   /** A slot is freed only if no *other* attempt of it may be out either; until then the refusal waits like any other. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ChainRules } from './chain-rules.js';
+import { CrashPoints } from '../../../kernel/crash-points.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector, FeeQuote } from '../../chain/index.js';
 import { FencedUnitOfWork, type Lease, NonceLedger } from '../../signers/index.js';
@@ -34,6 +35,7 @@ export class SignAttempts {
     private readonly memory: LaneMemory,
     private readonly rules: ChainRules,
     private readonly metrics: TxMetrics,
+    private readonly crashPoints: CrashPoints,
     private readonly log: Log,
   ) {}
 
@@ -47,6 +49,7 @@ export class SignAttempts {
     if (allocated.length === 0) return [];
     const cap = this.rules.feeCap(chain.chainId);
     const signings = await this.sign(allocated, (item) => draftOf(item, quote, cap));
+    this.crashPoints.reached('after_sign');
     return inPieces(
       signings,
       (piece) => this.persist(leases, piece),
@@ -102,6 +105,7 @@ export class SignAttempts {
       );
       return copies;
     });
+    this.crashPoints.reached('after_persist');
     const failed = signed.flatMap((copy) => ('error' in copy ? [copy.tx] : []));
     this.metrics.entered(failed);
     for (const tx of failed) this.memory.holeOpened(tx.signer);

@@ -1,21 +1,13 @@
 import { parseAddress, parseHash, parseHex } from '../../../kernel/hex.js';
 import type { JsonObject } from '../../../kernel/json.js';
 import type { AccessList, Receipt, Speed } from '../../chain/index.js';
+import type { ReceiptView } from '../application/tx-views.js';
 import { ManagedTx } from '../domain/managed-tx.js';
 import type { TxRequest } from '../domain/tx-request.js';
 import type { TxState, TxSubState } from '../domain/tx-state-machine.js';
 
-/** A receipt in JSON: amounts as decimal strings. */
-export interface StoredReceipt {
-  readonly txHash: string;
-  readonly blockNumber: number;
-  readonly blockHash: string;
-  readonly transactionIndex: number;
-  readonly status: 'success' | 'reverted';
-  readonly gasUsed: string;
-  readonly effectiveGasPrice: string;
-  readonly contractAddress: string | null;
-}
+/** A receipt in JSON, stored as it is shown: amounts as decimal strings. */
+export type StoredReceipt = ReceiptView;
 
 /** What a client may choose besides the payload; absent means not chosen. */
 export interface StoredOptions {
