@@ -1,10 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import { ConfigModule, type LockstepConfig } from './config/index.js';
 import { ConfirmationsModule } from './modules/confirmations/confirmations.module.js';
 import { OpsModule } from './modules/ops/ops.module.js';
 import { TransactionsModule } from './modules/transactions/transactions.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { HttpModule } from './platform/http/http.module.js';
+import { RoleGuard } from './platform/http/role-guard.js';
 import { LoggingModule } from './platform/logging/logging.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -14,6 +16,7 @@ export class AppModule {
   static register(config: LockstepConfig): DynamicModule {
     return {
       module: AppModule,
+      providers: [{ provide: APP_GUARD, useClass: RoleGuard }],
       imports: [
         ConfigModule.register(config),
         LoggingModule,

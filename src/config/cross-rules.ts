@@ -3,13 +3,20 @@ import type { LockstepConfig } from './lockstep-config.js';
 
 /** The rules between keys. */
 export function crossMistakes(config: LockstepConfig): ConfigMistake[] {
-  return [...leaseMistakes(config), ...databaseMistakes(config), ...chainMistakes(config)];
+  return [...leaseMistakes(config), ...forwardMistakes(config), ...databaseMistakes(config), ...chainMistakes(config)];
 }
 
 function leaseMistakes({ lease }: LockstepConfig): ConfigMistake[] {
   if (lease.renewInterval < lease.duration / 2) return [];
   const problem = `must be below half of lease.duration (${lease.duration}ms), so that one lost renewal does not lose the lease`;
   return [{ path: 'lease.renewInterval', problem }];
+}
+
+function forwardMistakes({ intake, node }: LockstepConfig): ConfigMistake[] {
+  if (intake.notLeader !== 'forward') return [];
+  return (['advertisedUrl', 'forwardSecret'] as const)
+    .filter((key) => node[key] === undefined)
+    .map((key) => ({ path: `node.${key}`, problem: 'is needed for intake.notLeader: forward' }));
 }
 
 function databaseMistakes({ database, lease }: LockstepConfig): ConfigMistake[] {

@@ -2,6 +2,7 @@ import { Section, SectionList } from './config-fields.js';
 import { ChainConfig } from './sections/chain-config.js';
 import { DatabaseConfig } from './sections/database-config.js';
 import { LeaseConfig } from './sections/lease-config.js';
+import { NodeConfig } from './sections/node-config.js';
 import { NonceConfig } from './sections/nonce-config.js';
 import { LoggingConfig, MetricsConfig } from './sections/observability-config.js';
 import { ServerConfig } from './sections/server-config.js';
@@ -12,6 +13,9 @@ import { ExecutionConfig, IntakeConfig, WorkerConfig } from './sections/workload
 export class LockstepConfig {
   @Section(ServerConfig)
   server = new ServerConfig();
+
+  @Section(NodeConfig)
+  node = new NodeConfig();
 
   @Section(DatabaseConfig)
   database = new DatabaseConfig();
@@ -49,6 +53,7 @@ export class LockstepConfig {
 
 export { ChainConfig, ChainConfirmationsConfig, ChainFeesConfig, ErrorPatternConfig } from './sections/chain-config.js';
 export { NonceChainQueryConfig, type NonceQueryMode } from './sections/nonce-config.js';
+export { NodeConfig, type NodeRole } from './sections/node-config.js';
 export { LOG_LEVELS, type LogLevel } from './sections/observability-config.js';
 export { MnemonicSignerConfig, PrivateKeySignerConfig, type SignerConfig } from './sections/signer-config.js';
 export {

@@ -8,6 +8,8 @@ export type ErrorKind = 'invalid' | 'not_found' | 'conflict' | 'unprocessable' |
 export abstract class DomainError extends Error {
   abstract readonly kind: ErrorKind;
   readonly retryable: boolean = false;
+  /** Seconds until it makes sense to try again; null when there is no saying. */
+  readonly retryAfterSeconds: number | null = null;
 
   constructor(
     readonly code: string,

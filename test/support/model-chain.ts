@@ -26,6 +26,9 @@ export interface ModelTx {
   readonly from: Address;
   readonly nonce: Nonce;
   readonly data: string;
+  /** Wei per gas. */
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
 }
 
 interface ModelBlock extends Block {
@@ -52,13 +55,13 @@ export class ModelChain extends ChainConnector {
   private chain: ModelBlock[] = [genesis()];
   private fork = 0;
 
-  /** Mines everything that is executable: each account's run of nonces without a hole. */
-  mine(): Block {
+  /** Mines everything that is executable, or what fits: each account's run of nonces without a hole. */
+  mine(limit = Infinity): Block {
     const txs: ModelTx[] = [];
     const next = new Map<Address, Nonce>();
     for (const tx of [...this.pool.values()].sort((a, b) => Number(a.nonce - b.nonce))) {
       const expected = next.get(tx.from) ?? this.minedNonce(tx.from);
-      if (tx.nonce !== expected) continue;
+      if (tx.nonce !== expected || txs.length >= limit) continue;
       txs.push(tx);
       next.set(tx.from, expected + 1n);
     }
@@ -158,8 +161,9 @@ export class ModelChain extends ChainConnector {
     if (tx.nonce < this.minedNonce(tx.from))
       return { kind: 'unknown', errorClass: 'nonce_too_low', message: 'nonce too low' };
     const rival = this.pooled().find((other) => other.from === tx.from && other.nonce === tx.nonce);
-    if (rival)
+    if (rival && !outbids(tx, rival))
       return { kind: 'unknown', errorClass: 'replacement_underpriced', message: 'replacement transaction underpriced' };
+    if (rival) this.pool.delete(rival.hash);
     this.pool.set(tx.hash, tx);
     return { kind: 'accepted' };
   }
@@ -178,7 +182,7 @@ export class ModelChain extends ChainConnector {
       txs,
     };
     this.chain.push(block);
-    for (const tx of txs) this.pool.delete(tx.hash);
+    for (const tx of this.pool.values()) if (tx.nonce < this.minedNonce(tx.from)) this.pool.delete(tx.hash);
     return block;
   }
 
@@ -188,18 +192,25 @@ export class ModelChain extends ChainConnector {
     const parsed = Transaction.from(raw);
     if (parsed.from === null || parsed.hash !== hash)
       throw new Error('bytes without a signature, or with another hash');
-    const tx = { hash, from: parseAddress(parsed.from), nonce: BigInt(parsed.nonce), data: parsed.data };
+    const tx = {
+      hash,
+      from: parseAddress(parsed.from),
+      nonce: BigInt(parsed.nonce),
+      data: parsed.data,
+      maxFeePerGas: parsed.maxFeePerGas ?? parsed.gasPrice ?? 0n,
+      maxPriorityFeePerGas: parsed.maxPriorityFeePerGas ?? parsed.gasPrice ?? 0n,
+    };
     this.parsed.set(hash, tx);
     return tx;
   }
 
-  private tip(): ModelBlock {
+  protected tip(): ModelBlock {
     const tip = this.chain.at(-1);
     if (!tip) throw new Error('a chain has a genesis block');
     return tip;
   }
 
-  private minedNonce(account: Address): Nonce {
+  protected minedNonce(account: Address): Nonce {
     return BigInt(this.minedTxs().filter(({ from }) => from === account).length);
   }
 
@@ -230,6 +241,14 @@ export class ModelChain extends ChainConnector {
       contractAddress: null,
     }));
   }
+}
+
+/** Geth's rule: a replacement pays a tenth more, on both fees. */
+function outbids(tx: ModelTx, rival: ModelTx): boolean {
+  return (
+    tx.maxFeePerGas * 10n >= rival.maxFeePerGas * 11n &&
+    tx.maxPriorityFeePerGas * 10n >= rival.maxPriorityFeePerGas * 11n
+  );
 }
 
 function genesis(): ModelBlock {

@@ -20,6 +20,7 @@ export interface ServiceOptions {
 export interface HttpAnswer<Body> {
   readonly status: number;
   readonly type: string;
+  readonly headers: Headers;
   readonly body: Body;
 }
 
@@ -83,7 +84,12 @@ export class Service {
     const response = await fetch(`${this.url}${path}`, init);
     const text = await response.text();
     const type = response.headers.get('content-type') ?? '';
-    return { status: response.status, type, body: (type.includes('json') ? JSON.parse(text) : { text }) as Body };
+    return {
+      status: response.status,
+      type,
+      headers: response.headers,
+      body: (type.includes('json') ? JSON.parse(text) : { text }) as Body,
+    };
   }
 }
 
@@ -96,6 +102,7 @@ function configOf(
     database: { url: databaseUrl, poolSize: 10 },
     confirmations: { required: 2 },
     ...config,
+    node: { advertisedUrl: `http://127.0.0.1:${port}`, ...(config['node'] ?? {}) },
     chains: [
       {
         id: DEV_CHAIN,

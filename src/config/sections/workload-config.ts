@@ -1,6 +1,13 @@
-import { Count, Duration } from '../config-fields.js';
+import { Choice, Count, Duration } from '../config-fields.js';
+
+export type ExecutionMode = 'basic' | 'worker-queue';
+export type NotLeaderPolicy = 'accept' | 'forward' | 'reject';
 
 export class ExecutionConfig {
+  /** `basic`: whoever finds work takes the lease. `worker-queue`: each signer has a preferred node. Only speed differs. */
+  @Choice(['basic', 'worker-queue'])
+  mode: ExecutionMode = 'worker-queue';
+
   /** Transactions of one signer between allocation and their block. */
   @Count({ max: 100_000 })
   maxInFlight = 64;
@@ -17,10 +24,14 @@ export class WorkerConfig {
 
   /** Milliseconds: the safety net below notifications. */
   @Duration()
-  pollInterval = 1_000;
+  pollInterval = 500;
 }
 
 export class IntakeConfig {
+  /** What a node does with a request that needs the owner of the signer at once, and is not the owner. */
+  @Choice(['accept', 'forward', 'reject'])
+  notLeader: NotLeaderPolicy = 'accept';
+
   /** Requests waiting in memory for their insert; above it a node answers 503. */
   @Count()
   maxQueued = 10_000;

@@ -1,4 +1,6 @@
 export { LeaseManager } from './application/lease-manager.js';
+export { Router } from './application/router.js';
+export { type LeaseHolder, NodeRegistry } from './domain/node-registry.js';
 export { type CustodiedSigner, type CustodyReference, Custody, type EcdsaSignature } from './domain/custody.js';
 export { Fence, FencedUnitOfWork } from './domain/fence.js';
 export type { Lease } from './domain/lease.js';

@@ -1,10 +1,12 @@
 import { Module } from '@nestjs/common';
 import { LeaseManager } from './application/lease-manager.js';
 import { LeaseMetrics } from './application/lease-metrics.js';
+import { Router } from './application/router.js';
 import { Custody } from './domain/custody.js';
 import { FencedUnitOfWork } from './domain/fence.js';
 import { LeaseStore } from './domain/lease-store.js';
 import { NonceLedger } from './domain/nonce-ledger.js';
+import { NodeRegistry } from './domain/node-registry.js';
 import { SignerDirectory } from './domain/signer-directory.js';
 import { EcdsaSigner } from './infrastructure/ecdsa-signer.js';
 import { LeaseHeartbeat } from './infrastructure/lease-heartbeat.js';
@@ -12,21 +14,24 @@ import { LocalKeyCustody } from './infrastructure/local-key-custody.js';
 import { PgFencedUnitOfWork } from './infrastructure/pg-fenced-unit-of-work.js';
 import { PgLeaseStore } from './infrastructure/pg-lease-store.js';
 import { PgNonceLedger } from './infrastructure/pg-nonce-ledger.js';
+import { PgNodeRegistry } from './infrastructure/pg-node-registry.js';
 import { PgSignerDirectory } from './infrastructure/pg-signer-directory.js';
 import { PromLeaseMetrics } from './infrastructure/prom-lease-metrics.js';
 
 @Module({
   providers: [
     LeaseManager,
+    Router,
     LeaseHeartbeat,
     { provide: EcdsaSigner, useFactory: () => new EcdsaSigner() },
     { provide: LeaseStore, useClass: PgLeaseStore },
     { provide: FencedUnitOfWork, useClass: PgFencedUnitOfWork },
     { provide: NonceLedger, useClass: PgNonceLedger },
+    { provide: NodeRegistry, useClass: PgNodeRegistry },
     { provide: SignerDirectory, useClass: PgSignerDirectory },
     { provide: Custody, useClass: LocalKeyCustody },
     { provide: LeaseMetrics, useClass: PromLeaseMetrics },
   ],
-  exports: [LeaseManager, FencedUnitOfWork, NonceLedger, Custody],
+  exports: [LeaseManager, Router, NodeRegistry, FencedUnitOfWork, NonceLedger, Custody],
 })
 export class SignersModule {}

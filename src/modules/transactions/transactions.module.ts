@@ -8,8 +8,11 @@ import { AttemptSigner } from './application/attempt-signer.js';
 import { BroadcastAttempts } from './application/broadcast-attempts.js';
 import { ChainRules } from './application/chain-rules.js';
 import { CloseSlots } from './application/close-slots.js';
+import { CreateNow } from './application/create-now.js';
 import { CreateTx } from './application/create-tx.js';
 import { Doorbell } from './application/doorbell.js';
+import { Forwarding } from './application/forwarding.js';
+import { HandOver } from './application/hand-over.js';
 import { IntakeBatcher } from './application/intake-batcher.js';
 import { JudgePending } from './application/judge-pending.js';
 import { LaneMemory } from './application/lane-memory.js';
@@ -27,10 +30,13 @@ import { WaitForState } from './application/wait-for-state.js';
 import { AttemptRepository } from './domain/attempt.repository.js';
 import { ManagedTxRepository } from './domain/managed-tx.repository.js';
 import { EthersAttemptSigner } from './infrastructure/ethers-attempt-signer.js';
+import { HandOverScheduler } from './infrastructure/hand-over-scheduler.js';
+import { HttpForwarding } from './infrastructure/http/http-forwarding.js';
 import { TxController } from './infrastructure/http/tx.controller.js';
 import { LaneScheduler } from './infrastructure/lane-scheduler.js';
 import { ManagedTxEntity } from './infrastructure/managed-tx.entity.js';
 import { PgAttemptRepository } from './infrastructure/pg-attempt.repository.js';
+import { PgDoorbell } from './infrastructure/pg-doorbell.js';
 import { PgManagedTxRepository } from './infrastructure/pg-managed-tx.repository.js';
 import { PromTxMetrics } from './infrastructure/prom-tx-metrics.js';
 import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
@@ -42,6 +48,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
   controllers: [TxController],
   providers: [
     CreateTx,
+    CreateNow,
     IntakeBatcher,
     WaitForState,
     LaneStep,
@@ -59,8 +66,12 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     SignerWorkers,
     LeasedWork,
     LaneScheduler,
+    PgDoorbell,
+    HandOver,
+    HandOverScheduler,
     ResubmitScheduler,
-    { provide: Doorbell, useExisting: LaneScheduler },
+    { provide: Doorbell, useExisting: PgDoorbell },
+    { provide: Forwarding, useClass: HttpForwarding },
     { provide: AttemptSigner, useClass: EthersAttemptSigner },
     { provide: AttemptRepository, useClass: PgAttemptRepository },
     { provide: ManagedTxRepository, useClass: PgManagedTxRepository },

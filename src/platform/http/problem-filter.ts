@@ -27,7 +27,8 @@ export class ProblemFilter implements ExceptionFilter {
     if (reply.raw.headersSent) return void reply.raw.destroy();
     if (problem.code === 'body_too_large') await drainRequest(request.raw);
     if (problem.status === 405) void reply.header('allow', this.allowedMethods(request).join(', '));
-    if (problem.status === 503) void reply.header('retry-after', '1');
+    const retryAfter = retryAfterOf(error, problem);
+    if (retryAfter !== null) void reply.header('retry-after', String(retryAfter));
     void reply
       .status(problem.status)
       .header('content-type', PROBLEM_CONTENT_TYPE)
@@ -67,4 +68,9 @@ function domainProblem(error: DomainError): Problem {
     facts,
     ...(error instanceof InvalidRequest ? { errors: error.errors } : {}),
   };
+}
+
+function retryAfterOf(error: unknown, { status }: Problem): number | null {
+  const asked = error instanceof DomainError ? error.retryAfterSeconds : null;
+  return asked ?? (status === 503 ? 1 : null);
 }

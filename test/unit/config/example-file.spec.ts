@@ -13,8 +13,9 @@ describe('lockstep.example.yaml', () => {
   const config = loadConfig({ env: { LOCKSTEP_CONFIG: EXAMPLE }, cwd: ROOT });
 
   it('shows the default of every key', () => {
-    const { database, chains, ...sections } = config;
-    const { database: defaultDatabase, chains: _none, ...defaults } = new LockstepConfig();
+    const { database, chains, node, ...sections } = config;
+    const { database: defaultDatabase, chains: _none, node: defaultNode, ...defaults } = new LockstepConfig();
+    expect({ ...node, advertisedUrl: undefined, forwardSecret: undefined }).toEqual({ ...defaultNode });
     expect(sections).toEqual(defaults);
     expect({ ...database, url: '' }).toEqual(defaultDatabase);
     expect(chains[0]).toMatchObject({ rpcTimeout: 10_000, rpcBatchSize: 100, pollInterval: 1_000 });

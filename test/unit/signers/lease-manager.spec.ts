@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { LeaseConfig } from '../../../src/config/lockstep-config.js';
+import { ExecutionConfig, LeaseConfig, NodeConfig } from '../../../src/config/lockstep-config.js';
 import { NodeIdentity } from '../../../src/kernel/node-identity.js';
 import { sameSigner, type SignerId } from '../../../src/kernel/signer-id.js';
+import { Router } from '../../../src/modules/signers/application/router.js';
 import { LeaseManager } from '../../../src/modules/signers/application/lease-manager.js';
 import { LeaseMetrics } from '../../../src/modules/signers/application/lease-metrics.js';
 import { type CustodiedSigner, Custody, type EcdsaSignature } from '../../../src/modules/signers/domain/custody.js';
@@ -72,7 +73,9 @@ beforeEach(() => {
   metrics = new CountedMetrics();
   const config = Object.assign(new LeaseConfig(), { duration: DURATION });
   const keys = new KeysOf([ALICE, BOB]);
-  manager = new LeaseManager(store, keys, new Me(), clock, config, metrics, readableLog().log);
+  const me = new Me();
+  const router = new Router(me, new NodeConfig(), new ExecutionConfig(), config, clock);
+  manager = new LeaseManager(store, keys, router, me, clock, config, metrics, readableLog().log);
 });
 
 describe('a lease is trusted', () => {

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { LockstepConfig } from '../../../config/lockstep-config.js';
+import { LockstepConfig, NodeConfig } from '../../../config/lockstep-config.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Ticker } from '../../../platform/scheduling/ticker.js';
 import { FollowChain } from '../../chain/index.js';
@@ -10,7 +10,13 @@ import { ApplyChainUpdate } from '../application/apply-chain-update.js';
 export class ConfirmationManager implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly tickers: readonly Ticker[];
 
-  constructor(config: LockstepConfig, follow: FollowChain, apply: ApplyChainUpdate, log: Log) {
+  constructor(
+    config: LockstepConfig,
+    follow: FollowChain,
+    apply: ApplyChainUpdate,
+    private readonly role: NodeConfig,
+    log: Log,
+  ) {
     this.tickers = config.chains.map(
       ({ id, pollInterval }) =>
         new Ticker({
@@ -23,7 +29,7 @@ export class ConfirmationManager implements OnApplicationBootstrap, OnModuleDest
   }
 
   onApplicationBootstrap(): void {
-    for (const ticker of this.tickers) ticker.start();
+    if (this.role.acts) for (const ticker of this.tickers) ticker.start();
   }
 
   async onModuleDestroy(): Promise<void> {

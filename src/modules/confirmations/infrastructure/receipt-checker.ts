@@ -1,4 +1,5 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { NodeConfig } from '../../../config/lockstep-config.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Ticker } from '../../../platform/scheduling/ticker.js';
 import { Chains } from '../../chain/index.js';
@@ -11,7 +12,12 @@ const LOOK_EVERY_MS = 1_000;
 export class ReceiptChecker implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly tickers: readonly Ticker[];
 
-  constructor(chains: Chains, check: CheckReceipts, log: Log) {
+  constructor(
+    chains: Chains,
+    check: CheckReceipts,
+    private readonly role: NodeConfig,
+    log: Log,
+  ) {
     this.tickers = chains.ids().map(
       (chainId) =>
         new Ticker({
@@ -24,7 +30,7 @@ export class ReceiptChecker implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   onApplicationBootstrap(): void {
-    for (const ticker of this.tickers) ticker.start();
+    if (this.role.acts) for (const ticker of this.tickers) ticker.start();
   }
 
   async onModuleDestroy(): Promise<void> {

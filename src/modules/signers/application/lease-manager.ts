@@ -10,6 +10,7 @@ import type { LeaseLost } from '../domain/lease-lost.js';
 import { LeaseStore } from '../domain/lease-store.js';
 import { SignerLease } from '../domain/signer-lease.js';
 import { LeaseMetrics } from './lease-metrics.js';
+import { Router } from './router.js';
 
 /**
  * The leases of this node. It never says who may write (the fence does); it says for whom this node may *try*, and
@@ -23,6 +24,7 @@ export class LeaseManager {
   constructor(
     private readonly store: LeaseStore,
     private readonly custody: Custody,
+    private readonly router: Router,
     private readonly node: NodeIdentity,
     private readonly clock: Clock,
     private readonly config: LeaseConfig,
@@ -32,7 +34,9 @@ export class LeaseManager {
 
   /** The leases this node may act under now, taking those that are free. Signers without a key here are left out. */
   async acquireOrRenew(signers: readonly SignerId[]): Promise<Lease[]> {
-    const missing = signers.filter((signer) => this.custody.has(signer) && !this.held(signer));
+    const missing = signers.filter(
+      (signer) => !this.held(signer) && this.custody.has(signer) && this.router.mayTake(signer),
+    );
     if (missing.length > 0 && !this.draining) await this.acquire(missing);
     return signers.flatMap((signer) => this.held(signer) ?? []);
   }
@@ -69,6 +73,21 @@ export class LeaseManager {
   lost(error: LeaseLost): void {
     this.metrics.fenced(error.operation, error.leases.length);
     for (const lease of error.leases) this.drop(lease, error.operation);
+    this.metrics.held(this.leases.size);
+  }
+
+  /** Whether this node acts for the signer, or should try to. */
+  isOurs(signer: SignerId): boolean {
+    return this.held(signer) !== null || (this.custody.has(signer) && this.router.mayTake(signer));
+  }
+
+  /** Lets another node take over at once. The caller has seen to it that the lanes are between two steps. */
+  async giveUp(leases: readonly Lease[]): Promise<void> {
+    for (const lease of leases) {
+      this.leases.delete(signerKey(lease.signer));
+      this.log.info('lease handed over', { signer: signerKey(lease.signer), fencingToken: lease.token });
+    }
+    await this.store.release(this.node.id, leases);
     this.metrics.held(this.leases.size);
   }
 

@@ -1,9 +1,12 @@
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { LeaseConfig } from '../../../config/lockstep-config.js';
+import { LeaseConfig, NodeConfig } from '../../../config/lockstep-config.js';
+import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Ticker } from '../../../platform/scheduling/ticker.js';
 import { LeaseManager } from '../application/lease-manager.js';
+import { Router } from '../application/router.js';
 import { Custody } from '../domain/custody.js';
+import { NodeRegistry } from '../domain/node-registry.js';
 import { SignerDirectory } from '../domain/signer-directory.js';
 
 /** When: registers the signers at start, renews all leases every `lease.renewInterval`. */
@@ -15,24 +18,43 @@ export class LeaseHeartbeat implements OnApplicationBootstrap, BeforeApplication
     private readonly leases: LeaseManager,
     private readonly custody: Custody,
     private readonly directory: SignerDirectory,
-    config: LeaseConfig,
+    private readonly nodes: NodeRegistry,
+    private readonly router: Router,
+    private readonly node: NodeIdentity,
+    private readonly role: NodeConfig,
+    private readonly config: LeaseConfig,
     log: Log,
   ) {
     this.ticker = new Ticker({
       name: 'lease-heartbeat',
       intervalMs: config.renewInterval,
-      run: () => this.leases.renewAll(),
+      run: () => this.beat(),
       log,
     });
   }
 
   async onApplicationBootstrap(): Promise<void> {
     await this.directory.register(this.custody.signers());
+    await this.meetOthers();
     this.ticker.start();
   }
 
   /** The leases themselves are released by whoever knows that the work in flight has ended. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.ticker.stop();
+    await this.nodes.leave(this.node.id);
+  }
+
+  /** The leases first: they are what runs out. */
+  private async beat(): Promise<void> {
+    await this.leases.renewAll();
+    await this.meetOthers();
+  }
+
+  private async meetOthers(): Promise<void> {
+    const { acts, advertisedUrl = null } = this.role;
+    this.router.membership(
+      await this.nodes.heartbeat({ nodeId: this.node.id, advertisedUrl, acts }, this.config.duration),
+    );
   }
 }

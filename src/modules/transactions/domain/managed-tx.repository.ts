@@ -83,4 +83,6 @@ export abstract class ManagedTxRepository {
 export interface SignerWork {
   readonly signer: SignerId;
   readonly hasPending: boolean;
+  /** `held` by another node; `lapsed` when it ran out on its holder; else `free`, or this node's own. */
+  readonly lease: 'held' | 'lapsed' | 'free';
 }

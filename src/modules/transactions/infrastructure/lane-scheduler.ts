@@ -4,13 +4,12 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { WorkerConfig } from '../../../config/lockstep-config.js';
+import { NodeConfig, WorkerConfig } from '../../../config/lockstep-config.js';
 import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Ticker } from '../../../platform/scheduling/ticker.js';
 import { Chains } from '../../chain/index.js';
-import { LeaseManager } from '../../signers/index.js';
-import { Doorbell } from '../application/doorbell.js';
+import { LeaseManager, Router } from '../../signers/index.js';
 import { LaneMemory } from '../application/lane-memory.js';
 import { LaneStep } from '../application/lane-step.js';
 import { SignerWorkers } from '../application/signer-workers.js';
@@ -22,10 +21,7 @@ const SIGNERS_PER_STEP = 64;
 
 /** When: a lane steps when its signer's bell rings, and when polling finds work. Signers of one worker share steps. */
 @Injectable()
-export class LaneScheduler
-  extends Doorbell
-  implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown
-{
+export class LaneScheduler implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   /** Rung signers by chain and worker. */
   private readonly rung = new Map<string, Map<string, SignerId>>();
   private readonly tickers: Ticker[];
@@ -38,11 +34,12 @@ export class LaneScheduler
     private readonly repository: ManagedTxRepository,
     private readonly leases: LeaseManager,
     private readonly memory: LaneMemory,
+    private readonly router: Router,
     private readonly metrics: TxMetrics,
     private readonly log: Log,
+    private readonly role: NodeConfig,
     config: WorkerConfig,
   ) {
-    super();
     this.tickers = chains.ids().map(
       (chainId) =>
         new Ticker({
@@ -55,7 +52,8 @@ export class LaneScheduler
   }
 
   onApplicationBootstrap(): void {
-    for (const ticker of this.tickers) ticker.start();
+    if (!this.role.acts) this.stopped = true;
+    else for (const ticker of this.tickers) ticker.start();
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -69,7 +67,8 @@ export class LaneScheduler
     await this.leases.releaseAll();
   }
 
-  ring(signers: readonly SignerId[]): void {
+  /** Has the lanes of these signers step soon, as far as they are this node's. */
+  wake(signers: readonly SignerId[]): void {
     if (this.stopped) return;
     for (const signer of signers) {
       const worker = this.workers.forChain(signer.chainId).workerOf(signerKey(signer));
@@ -87,13 +86,16 @@ export class LaneScheduler
   /** The safety net, and all there is when a bell was not heard. */
   private async findWork(chainId: ChainId): Promise<void> {
     const work = await this.repository.signersWithWork(chainId);
-    this.ring(work.filter((item) => this.needsStep(item)).map(({ signer }) => signer));
+    this.wake(work.filter((item) => this.needsStep(item)).map(({ signer }) => signer));
   }
 
   /** A signer without pending txs still needs somebody to watch its receipts, and to finish what a failed step left. */
-  private needsStep({ signer, hasPending }: SignerWork): boolean {
-    const lease = this.leases.held(signer);
-    return hasPending || lease === null || this.memory.owesStep(lease);
+  private needsStep({ signer, hasPending, lease }: SignerWork): boolean {
+    const held = this.leases.held(signer);
+    if (held !== null) return hasPending || this.memory.owesStep(held);
+    if (lease === 'held') this.router.served(signer);
+    else this.router.unserved(signer, lease === 'lapsed');
+    return lease !== 'held' && this.leases.isOurs(signer);
   }
 
   private schedule(signer: SignerId, bell: string): void {
@@ -110,6 +112,6 @@ export class LaneScheduler
     const waiting = [...(this.rung.get(bell)?.values() ?? [])];
     this.rung.delete(bell);
     const more = await this.step.execute(chainId, waiting.slice(0, SIGNERS_PER_STEP));
-    this.ring([...more, ...waiting.slice(SIGNERS_PER_STEP)]);
+    this.wake([...more, ...waiting.slice(SIGNERS_PER_STEP)]);
   }
 }

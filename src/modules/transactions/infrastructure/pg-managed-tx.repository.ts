@@ -105,8 +105,15 @@ export class PgManagedTxRepository extends ManagedTxRepository {
   }
 
   async signersWithWork(chainId: ChainId): Promise<SignerWork[]> {
-    const { rows } = await this.database.query<{ signer: string; pending: boolean }>(sql.SIGNERS_WITH_WORK, [chainId]);
-    return rows.map((row) => ({ signer: { chainId, address: parseAddress(row.signer) }, hasPending: row.pending }));
+    const { rows } = await this.database.query<{ signer: string; pending: boolean; lease: SignerWork['lease'] }>(
+      sql.SIGNERS_WITH_WORK,
+      [chainId, this.node.id],
+    );
+    return rows.map((row) => ({
+      signer: { chainId, address: parseAddress(row.signer) },
+      hasPending: row.pending,
+      lease: row.lease,
+    }));
   }
 
   async askReceiptsNow(fence: Fence, signers: readonly SignerId[]): Promise<void> {

@@ -123,6 +123,15 @@ export class CreateTxDto {
   @IsIn(SPEEDS)
   speed?: Speed;
 
+  @ApiPropertyOptional({
+    enum: ['later', 'now'],
+    default: 'later',
+    description: '`now` answers with the nonce; see `intake.notLeader` for what a node does that is not the owner',
+  })
+  @IsOptional()
+  @IsIn(['later', 'now'])
+  allocate?: 'later' | 'now';
+
   @ApiPropertyOptional({ default: 0, description: 'Higher goes first', example: 0 })
   @IsOptional()
   @IsInt()

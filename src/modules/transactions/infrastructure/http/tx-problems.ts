@@ -85,3 +85,18 @@ export const INTAKE_FULL: Problem = {
   advice: 'try again later, with the same requestId',
   retryable: true,
 };
+export const NOT_LEADER: Problem = {
+  status: 409,
+  code: 'not_leader',
+  detail: 'another node acts for 0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  advice: 'send the request to the owner, or again later',
+  retryable: true,
+  facts: { ownerNodeId: 'pod-2-9b1d00ff', ownerUrl: 'http://10.0.0.8:3000' },
+};
+export const OWNER_UNREACHABLE: Problem = {
+  status: 503,
+  code: 'owner_unreachable',
+  detail: 'the node that acts for the signer did not answer',
+  advice: 'send it again, with the same requestId',
+  retryable: true,
+};

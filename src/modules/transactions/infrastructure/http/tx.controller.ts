@@ -1,13 +1,15 @@
-import { Body, Controller, Get, Headers, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Headers, HttpStatus, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { InvalidInput, NotFound } from '../../../../kernel/errors.js';
-import { parseAddress } from '../../../../kernel/hex.js';
+import { parseAddress, parseHash } from '../../../../kernel/hex.js';
 import { toJsonInteger } from '../../../../kernel/quantities.js';
 import { ApiProblems, ProblemDto } from '../../../../platform/http/problem.dto.js';
 import { Chains } from '../../../chain/index.js';
 import { type HistoryEntry, TxHistory } from '../../../events/index.js';
-import { CreateTx } from '../../application/create-tx.js';
+import { CreateNow } from '../../application/create-now.js';
+import { CreateTx, type CreatedTx } from '../../application/create-tx.js';
+import { Forwarding } from '../../application/forwarding.js';
 import {
   type AcceptedTxView,
   type AttemptView,
@@ -34,6 +36,8 @@ const PATH = '/api/v1/tx';
 export class TxController {
   constructor(
     private readonly createTx: CreateTx,
+    private readonly createNow: CreateNow,
+    private readonly forwarding: Forwarding,
     private readonly queries: TxQueries,
     private readonly history: TxHistory,
     private readonly wait: WaitForState,
@@ -57,21 +61,30 @@ export class TxController {
     problem.MISSING_CHAIN,
     problem.MALFORMED_JSON,
     problem.CONFLICT,
+    problem.NOT_LEADER,
     problem.TOO_LARGE,
     problem.UNKNOWN_SIGNER,
     problem.UNKNOWN_CHAIN,
     problem.UNAVAILABLE,
     problem.INTAKE_FULL,
+    problem.OWNER_UNREACHABLE,
   )
   async create(
     @Body() body: CreateTxDto,
-    @Headers('idempotency-key') key: string | undefined,
+    @Headers() headers: Readonly<Record<string, string | undefined>>,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<AcceptedTxView> {
+  ): Promise<AcceptedTxView | string> {
     const chainId = this.chainOf(body.chainId);
-    const { isNew, signer, ...tx } = await this.createTx.execute(toRequest(body, chainId, key));
-    void reply.status(isNew ? HttpStatus.ACCEPTED : HttpStatus.OK);
-    return { ...tx, chainId, signer: signer.address, nonce: tx.nonce === null ? null : toJsonInteger(tx.nonce) };
+    const asked = toRequest(body, chainId, headers['idempotency-key']);
+    if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked), reply);
+    // The key may have come in a header: the owner gets it in the body, and the chain by its number.
+    const original = { ...(request.body as object), chainId, requestId: asked.requestId };
+    const wasForwarded = this.forwarding.wasForwarded(headers, original);
+    const result = await this.createNow.execute(asked, { path: PATH, body: original, wasForwarded });
+    if (result.kind === 'created') return accepted(withView(result.tx, result.view), reply);
+    void reply.status(result.answer.status).header('content-type', result.answer.contentType);
+    return result.answer.body;
   }
 
   @Get()
@@ -154,6 +167,24 @@ export class TxController {
     }
     return this.chains.get(asked ?? only ?? 0).chainId;
   }
+}
+
+function accepted({ isNew, signer, ...tx }: CreatedTx, reply: FastifyReply): AcceptedTxView {
+  void reply.status(isNew ? HttpStatus.ACCEPTED : HttpStatus.OK);
+  const { chainId, address } = signer;
+  return { ...tx, chainId, signer: address, nonce: tx.nonce === null ? null : toJsonInteger(tx.nonce) };
+}
+
+/** What became of it while its nonce was waited for. */
+function withView(tx: CreatedTx, view: TxView | null): CreatedTx {
+  if (view === null) return tx;
+  const { state, nonce, txHash } = view;
+  return {
+    ...tx,
+    state,
+    nonce: nonce === null ? null : BigInt(nonce),
+    txHash: txHash === null ? null : parseHash(txHash),
+  };
 }
 
 function found(tx: TxView | null): TxView {

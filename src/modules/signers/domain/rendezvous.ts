@@ -1,0 +1,27 @@
+/**
+ * Rendezvous (highest random weight) hashing: every node computes the same preferred node for a signer without talking, and
+ * when a node comes or goes only the signers it wins or held move.
+ */
+export function preferredNode(signer: string, nodes: readonly string[]): string | null {
+  let best: string | null = null;
+  let bestWeight = -1;
+  for (const node of nodes) {
+    const weight = hash(`${node}|${signer}`);
+    if (weight > bestWeight || (weight === bestWeight && best !== null && node < best)) {
+      best = node;
+      bestWeight = weight;
+    }
+  }
+  return best;
+}
+
+/** FNV-1a, finished as in MurmurHash3: FNV alone leaves keys that differ in their last characters close together. */
+function hash(text: string): number {
+  let h = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
+  h ^= h >>> 16;
+  h = Math.imul(h, 0x85ebca6b);
+  h ^= h >>> 13;
+  h = Math.imul(h, 0xc2b2ae35);
+  return (h ^ (h >>> 16)) >>> 0;
+}

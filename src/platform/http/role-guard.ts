@@ -1,0 +1,16 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { NodeConfig } from '../../config/lockstep-config.js';
+import { NotFound } from '../../kernel/errors.js';
+
+/** A node of role `worker` has probes and metrics, and no API. */
+@Injectable()
+export class RoleGuard implements CanActivate {
+  constructor(private readonly role: NodeConfig) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const { url } = context.switchToHttp().getRequest<FastifyRequest>();
+    if (this.role.serves || !url.startsWith('/api/')) return true;
+    throw new NotFound('route_not_found', 'this node only acts for signers', 'send it to a node of role api or all');
+  }
+}

@@ -1,0 +1,106 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ExecutionConfig, LeaseConfig, NodeConfig } from '../../../src/config/index.js';
+import { NodeIdentity } from '../../../src/kernel/node-identity.js';
+import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
+import { Router } from '../../../src/modules/signers/application/router.js';
+import { preferredNode } from '../../../src/modules/signers/domain/rendezvous.js';
+import { aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+
+const NODES = ['node-a', 'node-b', 'node-c', 'node-d'];
+const SIGNERS = Array.from({ length: 1_000 }, (_, n) => aSigner(n + 1));
+
+class Me extends NodeIdentity {
+  readonly id = 'node-a';
+}
+
+let clock: FakeClock;
+let router: Router;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  router = routerOf({});
+});
+
+function routerOf(config: { mode?: 'basic' | 'worker-queue'; role?: 'api' | 'worker' | 'all' }): Router {
+  const execution = Object.assign(new ExecutionConfig(), { mode: config.mode ?? 'worker-queue' });
+  const role = Object.assign(new NodeConfig(), { role: config.role ?? 'all' });
+  return new Router(new Me(), role, execution, new LeaseConfig(), clock);
+}
+
+/** A signer that rendezvous gives to a node. */
+function signerOf(node: string): SignerId {
+  const signer = SIGNERS.find((each) => preferredNode(signerKey(each), NODES) === node);
+  if (!signer) throw new Error(`no signer prefers ${node}`);
+  return signer;
+}
+
+describe('rendezvous hashing', () => {
+  it('is the same on every node, whatever the order in which nodes are listed', () => {
+    for (const signer of SIGNERS) {
+      expect(preferredNode(signerKey(signer), [...NODES].reverse())).toBe(preferredNode(signerKey(signer), NODES));
+    }
+  });
+
+  it('gives every node about its share', () => {
+    for (const node of NODES) {
+      const share = SIGNERS.filter((signer) => preferredNode(signerKey(signer), NODES) === node).length;
+      expect(share).toBeGreaterThan(180);
+      expect(share).toBeLessThan(320);
+    }
+  });
+
+  it('moves only the signers of a node that leaves', () => {
+    const rest = NODES.slice(1);
+    for (const signer of SIGNERS) {
+      const before = preferredNode(signerKey(signer), NODES);
+      if (before !== 'node-a') expect(preferredNode(signerKey(signer), rest)).toBe(before);
+    }
+  });
+});
+
+describe('routing', () => {
+  it('lets a node take the signers that prefer it, and leave the others alone', () => {
+    router.membership(NODES);
+    expect(router.mayTake(signerOf('node-a'))).toBe(true);
+    expect(router.mayTake(signerOf('node-b'))).toBe(false);
+  });
+
+  it('lets anybody take a signer that its preferred node does not serve for the duration of a lease', () => {
+    router.membership(NODES);
+    const signer = signerOf('node-b');
+    router.unserved(signer, false);
+    expect(router.mayTake(signer)).toBe(false);
+    clock.advance(new LeaseConfig().duration + 1);
+    expect(router.mayTake(signer)).toBe(true);
+    router.served(signer);
+    expect(router.mayTake(signer)).toBe(false);
+  });
+
+  it('lets anybody take a signer whose lease ran out on its holder, at once', () => {
+    router.membership(NODES);
+    const signer = signerOf('node-b');
+    router.unserved(signer, true);
+    expect(router.mayTake(signer)).toBe(true);
+  });
+
+  it('makes no difference in basic mode, and before a node knows of any other', () => {
+    expect(router.mayTake(signerOf('node-b'))).toBe(true);
+    const basic = routerOf({ mode: 'basic' });
+    basic.membership(NODES);
+    expect(basic.mayTake(signerOf('node-b'))).toBe(true);
+  });
+
+  it('gives nothing to a node that only serves the API', () => {
+    expect(routerOf({ role: 'api' }).mayTake(signerOf('node-a'))).toBe(false);
+  });
+
+  it('hands a signer over only when two heartbeats in a row prefer another node', () => {
+    const signer = signerOf('node-b');
+    router.membership(['node-a']);
+    router.membership(NODES);
+    expect(router.misplaced([signer])).toEqual([]);
+    router.membership(NODES);
+    expect(router.misplaced([signer, signerOf('node-a')])).toEqual([signer]);
+  });
+});
