@@ -301,6 +301,8 @@ describe('operations', () => {
       'rpc_requests_total',
       'db_commit_seconds',
       'worker_queue_depth',
+      'worker_queue_latency_seconds',
+      'signer_backlog',
     ]) {
       expect(metrics).toContain(name);
     }

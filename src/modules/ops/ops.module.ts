@@ -6,11 +6,12 @@ import { Drain } from './infrastructure/drain.js';
 import { HealthController } from './infrastructure/http/health.controller.js';
 import { SignersController } from './infrastructure/http/signers.controller.js';
 import { PgSignerOverview } from './infrastructure/pg-signer-overview.js';
+import { SignerMetrics } from './infrastructure/signer-metrics.js';
 import { ReadinessProbes } from './infrastructure/readiness-probes.js';
 
 @Module({
   imports: [TerminusModule, ChainModule],
   controllers: [HealthController, SignersController],
-  providers: [Drain, ReadinessProbes, { provide: SignerOverview, useClass: PgSignerOverview }],
+  providers: [Drain, ReadinessProbes, SignerMetrics, { provide: SignerOverview, useClass: PgSignerOverview }],
 })
 export class OpsModule {}

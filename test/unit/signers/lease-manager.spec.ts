@@ -249,3 +249,15 @@ describe('releasing all', () => {
     expect(store.ownerOf(ALICE)).toBe('');
   });
 });
+
+describe('an idle lease', () => {
+  it('is one whose signer had nothing to do for ten durations, however often it was renewed', async () => {
+    await manager.acquireOrRenew([ALICE, BOB]);
+    for (let n = 0; n < 21; n += 1) {
+      clock.advance(DURATION / 2);
+      manager.workSeen([ALICE]);
+      await manager.renewAll();
+    }
+    expect(manager.idleOn(BOB.chainId).map(({ signer }) => signer)).toEqual([BOB]);
+  });
+});

@@ -12,6 +12,9 @@ import { SignerLease } from '../domain/signer-lease.js';
 import { LeaseMetrics } from './lease-metrics.js';
 import { Router } from './router.js';
 
+/** Longer than any pause between two requests of a busy signer; a lease taken again costs one statement more. */
+const IDLE_AFTER_DURATIONS = 10;
+
 /**
  * The leases of this node. It never says who may write (the fence does); it says for whom this node may *try*, and
  * stops saying so before the expiry it last knew.
@@ -52,6 +55,19 @@ export class LeaseManager {
     return [...this.leases.values()]
       .filter((held) => held.lease.signer.chainId === chainId && held.isTrusted(now))
       .map((held) => held.lease);
+  }
+
+  /** The signers have something to do, so their leases are worth their renewal. */
+  workSeen(signers: readonly SignerId[]): void {
+    const now = this.clock.monotonicMs();
+    for (const signer of signers) this.leases.get(signerKey(signer))?.workSeen(now);
+  }
+
+  /** Leases of signers that had nothing to do for a while: each costs a row update at every renewal. */
+  idleOn(chainId: ChainId): Lease[] {
+    const now = this.clock.monotonicMs();
+    const idleAfterMs = IDLE_AFTER_DURATIONS * this.config.duration;
+    return this.heldOn(chainId).filter((lease) => this.leases.get(signerKey(lease.signer))?.isIdle(now, idleAfterMs));
   }
 
   /** One statement for all leases of this node. What could not be renewed is dropped. */

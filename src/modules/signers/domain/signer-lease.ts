@@ -7,6 +7,7 @@ import type { Lease } from './lease.js';
  */
 export class SignerLease {
   private trustedUntilMs: number;
+  private workSeenAtMs: number;
 
   constructor(
     readonly lease: Lease,
@@ -14,6 +15,7 @@ export class SignerLease {
     durationMs: number,
   ) {
     this.trustedUntilMs = requestedAtMs + durationMs;
+    this.workSeenAtMs = requestedAtMs;
   }
 
   get key(): string {
@@ -23,6 +25,14 @@ export class SignerLease {
   /** A late answer to an early request must not shorten what a newer one granted. */
   renewed(requestedAtMs: number, durationMs: number): void {
     this.trustedUntilMs = Math.max(this.trustedUntilMs, requestedAtMs + durationMs);
+  }
+
+  workSeen(nowMs: number): void {
+    this.workSeenAtMs = nowMs;
+  }
+
+  isIdle(nowMs: number, afterMs: number): boolean {
+    return nowMs - this.workSeenAtMs > afterMs;
   }
 
   isTrusted(nowMs: number): boolean {

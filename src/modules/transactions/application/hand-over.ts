@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import { LeaseManager, Router } from '../../signers/index.js';
+import { type Lease, LeaseManager, Router } from '../../signers/index.js';
 import { Doorbell } from './doorbell.js';
 import { LeasedWork } from './leased-work.js';
 
-/** Gives signers to the node that routing prefers now, between two steps of their lanes, and tells it. */
+/** Gives up, between two steps of their lanes, the signers that another node is to have now, and those that have nothing to do. */
 @Injectable()
 export class HandOver {
   constructor(
@@ -15,8 +15,15 @@ export class HandOver {
   ) {}
 
   async execute(chainId: ChainId): Promise<void> {
-    const misplaced = new Set(this.router.misplaced(this.leases.heldOn(chainId).map((lease) => lease.signer)));
-    const leases = this.leases.heldOn(chainId).filter((lease) => misplaced.has(lease.signer));
+    const held = this.leases.heldOn(chainId);
+    const misplaced = new Set(this.router.misplaced(held.map((lease) => lease.signer)));
+    await this.giveUp(chainId, [
+      ...held.filter((lease) => misplaced.has(lease.signer)),
+      ...this.leases.idleOn(chainId),
+    ]);
+  }
+
+  private async giveUp(chainId: ChainId, leases: readonly Lease[]): Promise<void> {
     await this.work.run(chainId, leases, async (held) => {
       await this.leases.giveUp(held);
       this.doorbell.ring(held.map((lease) => lease.signer));

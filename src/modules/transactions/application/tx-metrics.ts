@@ -11,5 +11,7 @@ export abstract class TxMetrics {
   abstract resubmitted(kind: 'same_bytes', count: number): void;
   /** Once per change of state that was committed. */
   abstract entered(txs: readonly ManagedTx[]): void;
+  /** From the bell, or the poll, to the start of the step. */
+  abstract queueLatency(seconds: number): void;
   abstract queueDepth(chainId: ChainId, depth: number): void;
 }

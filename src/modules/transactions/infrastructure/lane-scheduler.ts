@@ -5,6 +5,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { NodeConfig, WorkerConfig } from '../../../config/lockstep-config.js';
+import { Clock } from '../../../kernel/clock.js';
 import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Ticker } from '../../../platform/scheduling/ticker.js';
@@ -36,6 +37,7 @@ export class LaneScheduler implements OnApplicationBootstrap, OnModuleDestroy, B
     private readonly memory: LaneMemory,
     private readonly router: Router,
     private readonly metrics: TxMetrics,
+    private readonly clock: Clock,
     private readonly log: Log,
     private readonly role: NodeConfig,
     config: WorkerConfig,
@@ -86,6 +88,7 @@ export class LaneScheduler implements OnApplicationBootstrap, OnModuleDestroy, B
   /** The safety net, and all there is when a bell was not heard. */
   private async findWork(chainId: ChainId): Promise<void> {
     const work = await this.repository.signersWithWork(chainId);
+    this.leases.workSeen(work.map(({ signer }) => signer));
     this.wake(work.filter((item) => this.needsStep(item)).map(({ signer }) => signer));
   }
 
@@ -100,8 +103,12 @@ export class LaneScheduler implements OnApplicationBootstrap, OnModuleDestroy, B
 
   private schedule(signer: SignerId, bell: string): void {
     const workers = this.workers.forChain(signer.chainId);
+    const rungAt = this.clock.monotonicMs();
     workers
-      .run(signerKey(signer), () => this.drain(signer.chainId, bell))
+      .run(signerKey(signer), () => {
+        this.metrics.queueLatency((this.clock.monotonicMs() - rungAt) / 1000);
+        return this.drain(signer.chainId, bell);
+      })
       .catch((error: unknown) => {
         this.log.error('lane step failed', { chainId: signer.chainId, error });
       });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { type CreateResult, type SubmitResult, TxMetrics } from '../application/tx-metrics.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
@@ -11,6 +11,7 @@ export class PromTxMetrics extends TxMetrics {
   private readonly stateTotal: Counter<'state'>;
   private readonly resubmitTotal: Counter<'kind'>;
   private readonly depth: Gauge<'chain'>;
+  private readonly latency: Histogram;
 
   constructor(registry: Registry) {
     super();
@@ -39,12 +40,21 @@ export class PromTxMetrics extends TxMetrics {
       labelNames: ['kind'],
       registers,
     });
+    this.latency = new Histogram({
+      name: 'worker_queue_latency_seconds',
+      help: 'From a bell to the start of the lane step',
+      registers,
+    });
     this.depth = new Gauge({
       name: 'worker_queue_depth',
       help: 'Lane tasks waiting or running',
       labelNames: ['chain'],
       registers,
     });
+  }
+
+  queueLatency(seconds: number): void {
+    this.latency.observe(seconds);
   }
 
   created(result: CreateResult): void {
