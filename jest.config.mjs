@@ -1,4 +1,4 @@
-/** What all three suites share; the suffix of a file decides its suite. */
+/** What all suites share; the suffix of a file decides its suite. */
 const shared = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
@@ -34,6 +34,12 @@ export default {
       ...withPostgres,
       displayName: 'e2e',
       testMatch: ['<rootDir>/test/e2e/**/*.e2e-spec.ts'],
+    },
+    {
+      ...shared,
+      ...withPostgres,
+      displayName: 'chaos',
+      testMatch: ['<rootDir>/test/chaos/**/*.chaos-spec.ts'],
     },
   ],
 };

@@ -16,7 +16,7 @@ const CHECKS = [
   ['Types', bin('typescript', 'bin/tsc'), ['--noEmit']],
   ['Lint', bin('eslint', 'bin/eslint.js'), ['--max-warnings', '0', '.']],
 ];
-const SUITES = ['unit', 'int', 'e2e'];
+const SUITES = ['unit', 'int', 'e2e', 'chaos'];
 
 const results = mkdtempSync(join(tmpdir(), 'lockstep-test-'));
 const running = new Set();

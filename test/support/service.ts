@@ -14,7 +14,21 @@ export interface ServiceOptions {
   /** Sections that differ from the test defaults. */
   readonly config?: Record<string, unknown>;
   readonly accounts?: number;
+  /** Of the one chain, above the test defaults. */
+  readonly chain?: Record<string, unknown>;
+  /** Variables of the process, above this one's own. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Any free one by default; a node that restarts keeps its own. */
+  readonly port?: number;
 }
+
+export interface ServiceExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** One line of the log: `msg` is the event. */
+export type LogEntry = Readonly<Record<string, unknown>>;
 
 /** What an answer says, in the shape that the test knows it has. */
 export interface HttpAnswer<Body> {
@@ -29,7 +43,11 @@ export type AnyBody = Readonly<Record<string, unknown>>;
 /** The built service as a process of its own, as it runs in production. Needs `npm run build` before, which `npm test` does. */
 export class Service {
   readonly log: string[] = [];
-  private readonly exited: Promise<number | null>;
+  readonly exited: Promise<ServiceExit>;
+  private readonly events = new Map<string, LogEntry[]>();
+  /** Chunks of the log that were read, and the line that their end cut short. */
+  private read = 0;
+  private unread = '';
 
   private constructor(
     readonly url: string,
@@ -38,39 +56,83 @@ export class Service {
   ) {
     child.stdout?.on('data', (chunk: Buffer) => this.log.push(chunk.toString()));
     child.stderr?.on('data', (chunk: Buffer) => this.log.push(chunk.toString()));
-    this.exited = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
+    this.exited = new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+  }
+
+  get pid(): number {
+    if (this.child.pid === undefined) throw new Error('the service was never started');
+    return this.child.pid;
+  }
+
+  /** False as soon as the process is gone, by whatever hand. */
+  get running(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
   }
 
   static async start(options: ServiceOptions): Promise<Service> {
-    const port = await freePort();
+    const port = options.port ?? (await freePort());
     const directory = mkdtempSync(join(tmpdir(), 'lockstep-service-'));
     const file = join(directory, 'lockstep.yaml');
     writeFileSync(file, stringify(configOf(options, port)));
     const child = spawn(process.execPath, ['dist/main.js'], {
-      env: { ...process.env, NODE_OPTIONS: '', LOCKSTEP_CONFIG: file },
+      env: { ...process.env, NODE_OPTIONS: '', ...options.env, LOCKSTEP_CONFIG: file },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const service = new Service(`http://127.0.0.1:${port}`, child, directory);
-    await until('the service is ready', async () => {
-      if (child.exitCode !== null) throw new Error(`the service ended: ${service.log.join('')}`);
-      return (await service.get('/health/ready').catch(() => null))?.status === 200;
-    });
+    try {
+      await until('the service is ready', async () => {
+        if (!service.running) throw new Error(`the service ended: ${service.log.join('')}`);
+        return (await service.get('/health/ready').catch(() => null))?.status === 200;
+      });
+    } catch (error) {
+      // Nobody else knows of it yet, so nobody else would end it.
+      await service.kill();
+      throw error;
+    }
     return service;
   }
 
-  get<Body = AnyBody>(path: string): Promise<HttpAnswer<Body>> {
-    return this.send(path, {});
+  get<Body = AnyBody>(path: string, timeoutMs?: number): Promise<HttpAnswer<Body>> {
+    return this.send(path, {}, timeoutMs);
   }
 
-  post<Body = AnyBody>(path: string, body: unknown, headers: Record<string, string> = {}): Promise<HttpAnswer<Body>> {
+  /** @param timeoutMs for a test that expects silence; a paused process answers nothing */
+  post<Body = AnyBody>(
+    path: string,
+    body: unknown,
+    headers: Record<string, string> = {},
+    timeoutMs?: number,
+  ): Promise<HttpAnswer<Body>> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
-    return this.send(path, { method: 'POST', body: text, headers: { 'content-type': 'application/json', ...headers } });
+    const init = { method: 'POST', body: text, headers: { 'content-type': 'application/json', ...headers } };
+    return this.send(path, init, timeoutMs);
+  }
+
+  /** SIGSTOP, SIGCONT: to stand still without ending. */
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** What was logged under this event so far. */
+  logged(event: string): readonly LogEntry[] {
+    // Only what came since the last look is read: some tests ask often, and logs grow.
+    const lines = (this.unread + this.log.slice(this.read).join('')).split('\n');
+    this.read = this.log.length;
+    this.unread = lines.pop() ?? '';
+    for (const line of lines.filter((text) => text.startsWith('{'))) {
+      const entry = JSON.parse(line) as LogEntry;
+      const name = String(entry['msg']);
+      const known = this.events.get(name);
+      if (known) known.push(entry);
+      else this.events.set(name, [entry]);
+    }
+    return this.events.get(event) ?? [];
   }
 
   /** Graceful, as Kubernetes does it. @returns the exit code */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.child.kill(signal);
-    const code = await this.exited;
+    const { code } = await this.exited;
     rmSync(this.directory, { recursive: true, force: true });
     return code;
   }
@@ -80,8 +142,9 @@ export class Service {
     await this.stop('SIGKILL');
   }
 
-  private async send<Body>(path: string, init: RequestInit): Promise<HttpAnswer<Body>> {
-    const response = await fetch(`${this.url}${path}`, init);
+  private async send<Body>(path: string, init: RequestInit, timeoutMs?: number): Promise<HttpAnswer<Body>> {
+    const signal = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs);
+    const response = await fetch(`${this.url}${path}`, { ...init, signal });
     const text = await response.text();
     const type = response.headers.get('content-type') ?? '';
     return {
@@ -94,20 +157,21 @@ export class Service {
 }
 
 function configOf(
-  { databaseUrl, rpcUrl, config = {}, accounts = 10 }: ServiceOptions,
+  { databaseUrl, rpcUrl, config = {}, accounts = 10, chain = {} }: ServiceOptions,
   port: number,
 ): Record<string, unknown> {
   return {
     server: { port, host: '127.0.0.1' },
-    database: { url: databaseUrl, poolSize: 10 },
     confirmations: { required: 2 },
     ...config,
     node: { advertisedUrl: `http://127.0.0.1:${port}`, ...(config['node'] ?? {}) },
+    database: { url: databaseUrl, poolSize: 10, ...(config['database'] as Record<string, unknown> | undefined) },
     chains: [
       {
         id: DEV_CHAIN,
         rpcUrls: [rpcUrl],
         pollInterval: '100ms',
+        ...chain,
         signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: accounts }],
       },
     ],

@@ -18,7 +18,7 @@ export class SignerMetrics {
       labelNames: [...labelNames, 'kind'],
       registers,
     });
-     
+
     new Gauge({
       name: 'signer_backlog',
       help: 'Transactions that wait for a nonce or a block',

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { DEV_ACCOUNTS } from '../support/anvil.js';
+import { Cluster } from '../support/cluster.js';
+import { processState } from '../support/process-state.js';
+import { until } from '../support/until.js';
+
+let cluster: Cluster;
+
+beforeAll(async () => {
+  cluster = await Cluster.start({ nodes: 2, viaProxies: true });
+});
+
+afterAll(() => cluster.stop());
+
+/** Where the owner stands when it is paused: the call whose answer it waits for, and the write that follows. */
+const MOMENTS = [
+  { before: 'its allocation', call: 'eth_feeHistory', write: 'allocate' },
+  { before: 'its record of what it has sent', call: 'eth_sendRawTransaction', write: 'record' },
+];
+
+/*
+ * The fault happened, because: the owner is stopped (state T in /proc) while its call is held back, so it stands in the
+ * middle of a lane step; the token grows and another node logs that it has it; and after SIGCONT the very process that was
+ * stopped counts a write that the database refused, in lease_fenced_total, by the name of the write.
+ */
+it.each(MOMENTS.map((moment, index) => ({ ...moment, index })))(
+  'an owner that is paused past its expiry right before $before writes nothing any more',
+  async ({ call, write, index }) => {
+    const signer = DEV_ACCOUNTS[index] ?? '';
+    await cluster.create(signer, `first-${write}`);
+    const owner = await cluster.nextOwner(signer);
+    await cluster.allConfirmed();
+    const token = (await cluster.database.lease(signer))?.token ?? 0n;
+    let release = (): void => {};
+    const { rpc } = owner.links;
+    rpc.fail(call, { kind: 'hold', until: new Promise<void>((resolve) => (release = resolve)) });
+    const fencedBefore = await owner.metric('lease_fenced_total', write);
+    const [faults, pid] = [rpc.faults, owner.service.pid];
+    const creates = cluster.createMany([signer], write, 30);
+    await until('the owner waits for the answer', async () => rpc.faults > faults);
+    owner.pause();
+    const next = await cluster.nextOwner(signer, owner);
+    await creates;
+    await until('the next owner has sent', async () => next.links.rpc.count('eth_sendRawTransaction') > 0);
+    expect(processState(pid)).toBe('T');
+    rpc.heal();
+    release();
+    owner.resume();
+
+    await until(
+      'the late write is refused',
+      async () => (await owner.metric('lease_fenced_total', write)) > fencedBefore,
+    );
+    expect(owner.service.pid).toBe(pid);
+    expect(owner.service.logged('lease lost').length).toBeGreaterThan(0);
+    await cluster.expectExactlyOnce();
+    expect((await cluster.database.lease(signer))?.token).toBeGreaterThan(token);
+  },
+);
+
+it('pauses at random moments under load double nothing', async () => {
+  const signers = DEV_ACCOUNTS.slice(4, 8);
+  const creates = cluster.createMany(signers, 'random', 60);
+  for (let n = 0; n < 4; n += 1) {
+    const node = cluster.node(n % 2);
+    node.pause();
+    await cluster.nextOwner(signers[0] ?? '', node);
+    expect(processState(node.service.pid)).toBe('T');
+    node.resume();
+    await cluster.createMany(signers, `after-pause-${n}`, 5);
+  }
+  await creates;
+  await cluster.expectExactlyOnce();
+});

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEV_ACCOUNTS } from '../support/anvil.js';
+import { Cluster, LEASE_MS } from '../support/cluster.js';
+
+const MINUTE = 60_000;
+const SHIFTS = [7 * MINUTE, -7 * MINUTE];
+const SHIFTED_CLOCK = new URL('../support/shifted-clock.mjs', import.meta.url).href;
+
+let cluster: Cluster;
+
+beforeAll(async () => {
+  const env = (place: number): Record<string, string> => ({
+    NODE_OPTIONS: `--import=${SHIFTED_CLOCK}`,
+    CLOCK_SHIFT_MS: String(SHIFTS[place]),
+  });
+  cluster = await Cluster.start({ nodes: 2, env });
+});
+
+afterAll(() => cluster.stop());
+
+/** By what it writes into its own log. */
+function clockError(place: number): number {
+  const [line] = cluster.node(place).service.logged('listening');
+  return Date.parse(String(line?.['time'])) - Date.now();
+}
+
+/** The fault happened, because each node dates its own log lines minutes away from this process. */
+it('nodes whose clocks are 14 minutes apart neither steal a lease that is renewed nor wait for one that is not', async () => {
+  expect(clockError(0)).toBeGreaterThan(6 * MINUTE);
+  expect(clockError(1)).toBeLessThan(-6 * MINUTE);
+
+  // Each of the two gets to be the owner, and the other one the heir.
+  for (const signer of DEV_ACCOUNTS.slice(0, 2)) {
+    await cluster.createMany([signer], 'before', 10);
+    const owner = await cluster.nextOwner(signer);
+    const token = (await cluster.database.lease(signer))?.token;
+    const creates = cluster.createMany([signer], 'steady', 100);
+    await sleep(LEASE_MS * 1.5);
+    await creates;
+    expect((await cluster.database.lease(signer))?.token).toBe(token);
+
+    const killedAt = performance.now();
+    expect(await owner.kill()).toMatchObject({ signal: 'SIGKILL' });
+    await cluster.createMany([signer], 'after', 10);
+    await cluster.nextOwner(signer, owner);
+    expect(performance.now() - killedAt).toBeLessThan(LEASE_MS + 2_000);
+    await owner.start();
+  }
+  await cluster.expectExactlyOnce();
+});

@@ -1,0 +1,233 @@
+import { Conflict, Unavailable } from '../../src/kernel/errors.js';
+import { parseHex } from '../../src/kernel/hex.js';
+import type { SignerId } from '../../src/kernel/signer-id.js';
+import { signerKey } from '../../src/kernel/signer-id.js';
+import { aRequest } from '../support/builders.js';
+import type { Mishap } from './gate.js';
+import { NodeDied } from './gate.js';
+import { REQUIRED_CONFIRMATIONS, type Job, type SimNode } from './sim-node.js';
+import { Violation } from './violation.js';
+import type { World } from './world.js';
+
+export type Action = (world: World) => Promise<void>;
+
+const JOBS: readonly { readonly weight: number; readonly value: Job }[] = [
+  { weight: 8, value: 'step' },
+  { weight: 5, value: 'follow' },
+  { weight: 2, value: 'receipts' },
+  { weight: 2, value: 'resubmit' },
+  { weight: 1, value: 'renew' },
+];
+/** Awaits of a lane step with a few txs: a mishap comes somewhere among them. */
+const AWAITS_OF_A_STEP = 45;
+/** Where most can go wrong: on the two sides of every commit and of every send. */
+const WEAK_SPOTS = [
+  'BEGIN',
+  'fence_lock_leases',
+  'COMMIT',
+  'before a broadcast',
+  'after a broadcast',
+  'tx_save',
+] as const;
+
+/** A client asks, at times with a key that was used before, and at times through two nodes at once. */
+export async function create(world: World): Promise<void> {
+  const { random } = world;
+  const known = [...world.accepted.keys()];
+  const repeated = known.length > 0 && random.chance(0.15);
+  const request = repeated ? random.pick(known) : newRequest(world);
+  const doors = random.chance(0.2) ? 2 : 1;
+  const awake = world.awake();
+  if (awake.length === 0) return;
+  const nodes = Array.from({ length: doors }, () => random.pick(awake));
+  world.note(`create ${request} at ${nodes.map(({ id }) => id).join(' and ')}`);
+  // A repeated one waits for whoever is changing its row (ON CONFLICT DO NOTHING does).
+  await world.unblocked(Promise.all(nodes.map((node) => ask(world, node, request))));
+  if (repeated && random.chance(0.3)) await world.unblocked(expectConflict(world, random.pick(awake), request));
+}
+
+/** The payload is made from the request's own name, so that a repetition is the same request. */
+function requestOf(world: World, request: string, value = 1n): Parameters<SimNode['create']>[0] {
+  const [signerIndex = '0', tag = '0'] = request.split('-');
+  const signer = world.signers[Number(signerIndex)] ?? world.random.pick(world.signers);
+  const base = aRequest();
+  const priority = Number(tag) % 5 === 0 ? 1 : 0;
+  const data = parseHex(`0x${Number(tag).toString(16).padStart(8, '0')}`);
+  return { ...base, signer, requestId: request, priority, payload: { ...base.payload, value, data } };
+}
+
+function newRequest(world: World): string {
+  const { random, chain } = world;
+  const tag = world.accepted.size + 1;
+  const request = `${random.between(0, world.signers.length - 1)}-${tag}`;
+  const { data } = requestOf(world, request).payload;
+  if (random.chance(0.06)) chain.poison.add(data);
+  else if (random.chance(0.06)) chain.reverting.add(data);
+  return request;
+}
+
+async function ask(world: World, node: SimNode, request: string): Promise<void> {
+  const before = world.accepted.get(request);
+  const { txId } = await node.create(requestOf(world, request));
+  if (before !== undefined && before !== txId) throw new Violation('I3', `${request} made ${before} and ${txId}`);
+  const now = world.accepted.get(request);
+  if (now !== undefined && now !== txId) throw new Violation('I3', `${request} made ${now} and ${txId} at once`);
+  world.accepted.set(request, txId);
+}
+
+async function expectConflict(world: World, node: SimNode, request: string): Promise<void> {
+  try {
+    await node.create(requestOf(world, request, 2n));
+  } catch (error) {
+    if (error instanceof Conflict) return;
+    throw error;
+  }
+  throw new Violation('I3', `${request} was accepted with another body`);
+}
+
+/** Nothing special: one job of one node. */
+export async function work(world: World): Promise<void> {
+  const node = awakeNode(world);
+  if (node) await world.run(node, world.random.weighted(JOBS), world.random.some(world.signers));
+}
+
+/** A job in the middle of which something happens to its node. */
+export async function workWithMishap(world: World): Promise<void> {
+  const { random } = world;
+  const node = awakeNode(world);
+  if (!node) return;
+  const mishap = random.pick<Mishap>(['pause', 'pause', 'hang', 'crash', 'crash', 'fail', 'fail']);
+  arm(world, node, mishap);
+  await world.run(node, random.chance(0.7) ? 'step' : random.weighted(JOBS), random.some(world.signers));
+  node.gate.disarm();
+}
+
+/**
+ * The case the fence is for: an owner stops in the middle of its work, its lease runs out, another node takes over and goes
+ * on, and then the first one wakes up and knows nothing of it.
+ */
+export async function takeover(world: World): Promise<void> {
+  const { random } = world;
+  const signer = random.pick(world.signers);
+  const owner = ownerOf(world, signer) ?? awakeNode(world);
+  if (!owner || owner.gate.isStopped) return;
+  const mishap = random.pick<Mishap>(['pause', 'pause', 'hang', 'crash']);
+  arm(world, owner, mishap);
+  await world.run(owner, random.chance(0.75) ? 'step' : random.weighted(JOBS), [signer]);
+  owner.gate.disarm();
+  await world.database.expireLease(signer);
+  world.note(`the lease of ${signer.address} expires`);
+  const successors = world.awake().filter((node) => node !== owner);
+  if (successors.length === 0) return;
+  const successor = random.pick(successors);
+  await world.run(successor, 'step', [signer]);
+  if (random.chance(0.5)) await mine(world);
+  if (random.chance(0.5)) await world.run(successor, random.weighted(JOBS), [signer]);
+  if (owner.gate.isHeld && random.chance(0.7)) await world.resume(owner);
+}
+
+/** Two nodes at the same moment, in whatever order the database makes of it. */
+export async function race(world: World): Promise<void> {
+  const { random } = world;
+  const awake = world.awake();
+  if (awake.length < 2) return;
+  const first = random.pick(awake);
+  const second = random.pick(awake.filter((node) => node !== first));
+  const signers = random.some(world.signers);
+  if (random.chance(0.5)) for (const signer of signers) await world.database.expireLease(signer);
+  world.note(`${first.id} and ${second.id} at once`);
+  await Promise.all([
+    world.run(first, random.weighted(JOBS), signers),
+    world.run(second, random.weighted(JOBS), signers),
+  ]);
+}
+
+export async function resume(world: World): Promise<void> {
+  const held = world.nodes.filter(({ gate }) => gate.isHeld);
+  if (held.length > 0) await world.resume(world.random.pick(held));
+}
+
+export async function kill(world: World): Promise<void> {
+  await world.bury(world.random.pick(world.nodes));
+}
+
+/** A rolling restart. */
+export async function restart(world: World): Promise<void> {
+  const node = awakeNode(world);
+  if (!node || node.isBusy) return;
+  world.note(`${node.id} shuts down`);
+  await node.shutDown();
+  await world.bury(node);
+}
+
+export async function expire(world: World): Promise<void> {
+  const signer = world.random.pick(world.signers);
+  world.note(`the lease of ${signer.address} expires`);
+  await world.database.expireLease(signer);
+}
+
+export async function mine(world: World): Promise<void> {
+  const { random, chain } = world;
+  const blocks = random.between(1, 3);
+  for (let block = 0; block < blocks; block += 1) chain.mine(random.chance(0.3) ? random.between(0, 2) : Infinity);
+  world.note(`mined to ${chain.height}`);
+}
+
+/** Never deeper than what may be final by now. */
+export async function reorg(world: World): Promise<void> {
+  const { random, chain } = world;
+  if (chain.height <= REQUIRED_CONFIRMATIONS) return;
+  const depth = random.between(1, REQUIRED_CONFIRMATIONS - 1);
+  chain.reorg(depth, { drop: random.chance(0.4) });
+  world.note(`reorg of ${depth}`);
+}
+
+export async function dropPool(world: World): Promise<void> {
+  world.note('the pool forgets everything');
+  world.chain.dropPool();
+}
+
+export async function timersRunOut(world: World): Promise<void> {
+  world.note('timers run out');
+  for (const node of world.nodes) node.advanceClock(world.random.pick([100, 2_000, 40_000]));
+  await world.database.makeTimersDue();
+}
+
+export async function lag(world: World): Promise<void> {
+  const node = world.random.pick(world.nodes);
+  node.rpc.lag = world.random.pick([0, 0, 1, 2]);
+  world.note(`the RPC of ${node.id} is ${node.rpc.lag} behind`);
+}
+
+export async function weather(world: World): Promise<void> {
+  const { random } = world;
+  const rate = (): number => (random.chance(0.5) ? random.next() * 0.4 : 0);
+  world.chain.rates = {
+    lostRequest: rate(),
+    lostAnswer: rate(),
+    refusedForNow: rate(),
+    noReceipt: rate(),
+    noEstimate: rate() / 2,
+  };
+  world.note('the weather changes');
+}
+
+/** What an action may run into without anything being wrong. */
+export function isExpected(error: unknown): boolean {
+  return error instanceof Unavailable || error instanceof NodeDied;
+}
+
+function arm({ random }: World, { gate }: SimNode, mishap: Mishap): void {
+  if (random.chance(0.5)) gate.arm(mishap, random.between(1, AWAITS_OF_A_STEP));
+  else gate.arm(mishap, random.between(1, 5), random.pick(WEAK_SPOTS));
+}
+
+function awakeNode(world: World): SimNode | null {
+  const awake = world.awake();
+  return awake.length === 0 ? null : world.random.pick(awake);
+}
+
+function ownerOf(world: World, signer: SignerId): SimNode | undefined {
+  const lease = world.snapshot.leases.find((each) => signerKey({ ...signer }) === `${signer.chainId}:${each.signer}`);
+  return world.nodes.find(({ id }) => id === lease?.owner);
+}

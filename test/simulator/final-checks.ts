@@ -1,0 +1,55 @@
+import type { SimChain } from './sim-chain.js';
+import type { Snapshot } from './snapshot.js';
+import { Violation } from './violation.js';
+
+const FINAL = new Set(['CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED']);
+
+/** Nothing is under way any more: every request has ended, and every slot below the highest one is used. */
+export function isQuiet({ txs, slots }: Snapshot): boolean {
+  return txs.every(({ state }) => FINAL.has(state)) && slots.every(({ status }) => status !== 'HELD');
+}
+
+/** What must hold when faults are off and time has passed. */
+export function checkEnd(accepted: ReadonlyMap<string, string>, end: Snapshot, chain: SimChain): void {
+  checkAllFinal(accepted, end);
+  checkNoHole(end, chain);
+  checkOutcomes(end, chain);
+}
+
+/** I3 and I8: every accepted request is there once, and has ended. */
+function checkAllFinal(accepted: ReadonlyMap<string, string>, { txs }: Snapshot): void {
+  const known = new Set(txs.map(({ id }) => id));
+  for (const [request, id] of accepted) if (!known.has(id)) fail('I8', `request ${request} is lost`);
+  if (known.size !== accepted.size) fail('I3', `${accepted.size} requests made ${known.size} txs`);
+  for (const tx of txs)
+    if (!FINAL.has(tx.state))
+      fail('I8', `${tx.id} ends ${tx.state}/${tx.sub} at nonce ${tx.nonce}, and nothing moves it`);
+}
+
+/** I7: below the highest slot in use, every nonce is on chain. */
+function checkNoHole({ slots }: Snapshot, chain: SimChain): void {
+  const mined = new Map<string, number>();
+  for (const { from } of chain.minedTxs()) mined.set(from, (mined.get(from) ?? 0) + 1);
+  for (const { signer, nonce, status } of slots) {
+    if (status === 'HELD') fail('I7', `slot ${nonce} of ${signer} is never consumed`);
+    const onChain = nonce < (mined.get(signer) ?? 0);
+    if ((status === 'CONSUMED') !== onChain)
+      fail('I7', `slot ${nonce} of ${signer} is ${status}, and the chain is at ${mined.get(signer) ?? 0}`);
+  }
+}
+
+/** I8 and I9: what is CONFIRMED is on chain once, and what FAILED did not execute. */
+function checkOutcomes({ txs }: Snapshot, chain: SimChain): void {
+  for (const tx of txs) {
+    const onChain = chain.minedTxs().filter(({ data }) => data === tx.data);
+    const executed = onChain.filter(({ data }) => !chain.reverting.has(data)).length;
+    const expected = tx.state === 'CONFIRMED' ? 1 : 0;
+    if (executed !== expected) fail('I8', `${tx.id} is ${tx.state} (${tx.reason}), and was executed ${executed} times`);
+    const [winner] = onChain;
+    if (tx.state === 'CONFIRMED' && winner?.hash !== tx.hash) fail('I9', `${tx.id} is confirmed with another hash`);
+  }
+}
+
+function fail(invariant: string, words: string): never {
+  throw new Violation(invariant, words);
+}

@@ -1,0 +1,23 @@
+import type { PlantedBug } from './planted-bugs.js';
+import { runSeed, type SeedResult } from './run-seed.js';
+import type { SimDatabase } from './sim-database.js';
+
+/** The first seed that notices a planted bug; null when none of them does. */
+export async function hunt(
+  bug: PlantedBug,
+  seeds: readonly number[],
+  database: SimDatabase,
+): Promise<SeedResult | null> {
+  if (bug.schema) await database.own.query(bug.schema.break);
+  try {
+    for (const seed of seeds) {
+      const result = await runSeed(seed, database, bug.sabotage);
+      if (result.violation !== null) return result;
+    }
+    return null;
+  } finally {
+    // Not with the rows of the bug in it.
+    await database.clear();
+    if (bug.schema) await database.own.query(bug.schema.mend);
+  }
+}

@@ -1,0 +1,156 @@
+import type { Block } from '../../src/modules/chain/index.js';
+import type { ModelTx } from '../support/model-chain.js';
+import type { SentLog } from './sent-log.js';
+import type { SimChain } from './sim-chain.js';
+import { REQUIRED_CONFIRMATIONS } from './sim-node.js';
+import type { EventRow, Snapshot, TxRow } from './snapshot.js';
+import { Violation } from './violation.js';
+
+const NO_DATA = '0x';
+const LIVE = new Set(['ALLOCATED', 'IN_MEMPOOL', 'MINED']);
+
+/** What must hold after every single action; throws the first thing that does not. */
+export async function checkInvariants(before: Snapshot, now: Snapshot, chain: SimChain, sent: SentLog): Promise<void> {
+  checkPayloadsOnChain(chain);
+  checkSent(chain, sent, now);
+  checkEvents(now);
+  checkNonces(now);
+  checkFence(before, now);
+  await checkFinality(now, chain);
+}
+
+/** I8: a payload executes at most once. */
+function checkPayloadsOnChain(chain: SimChain): void {
+  const seen = new Map<string, ModelTx>();
+  for (const tx of chain.minedTxs()) {
+    if (tx.data === NO_DATA) continue;
+    const other = seen.get(tx.data);
+    if (other) fail('I8', `payload ${tx.data} is on chain twice, at nonces ${other.nonce} and ${tx.nonce}`);
+    seen.set(tx.data, tx);
+  }
+}
+
+/** Rule 23 and I8: one payload to a nonce, and one nonce to a payload; and recovery sends the same bytes (I5). */
+function checkSent(chain: SimChain, sent: SentLog, now: Snapshot): void {
+  const earlier: ModelTx[] = [];
+  for (const tx of new Map(chain.sent.map((each) => [each.hash, each])).values()) {
+    if (tx.data === NO_DATA) continue;
+    for (const other of earlier) checkRivals(other, tx, sent, now);
+    earlier.push(tx);
+  }
+}
+
+function checkRivals(first: ModelTx, second: ModelTx, sent: SentLog, now: Snapshot): void {
+  const where = `at nonce ${second.nonce} of ${second.from}`;
+  const sameSlot = first.from === second.from && first.nonce === second.nonce;
+  const samePayload = first.data === second.data;
+  if (sameSlot && !samePayload && sent.mayBeOut(first.hash))
+    fail('rule 23', `payload ${second.data} was sent ${where}, where ${first.data} may be out`);
+  if (samePayload && !sameSlot && sent.mayBeOut(first.hash))
+    fail('I8', `payload ${second.data} was sent ${where}, and may be out at nonce ${first.nonce}`);
+  if (samePayload && sameSlot && !hasBump(second, now))
+    fail('I5', `payload ${second.data} was sent ${where} with other bytes than before, and nobody raised its fees`);
+}
+
+function hasBump({ data }: ModelTx, { txs, events }: Snapshot): boolean {
+  const id = txs.find((tx) => tx.data === data)?.id;
+  return events.some(({ tx, reason }) => tx === id && reason === 'gas_bumped');
+}
+
+/** I10: every change of state has its event, and they form one unbroken line. */
+function checkEvents({ txs, events }: Snapshot): void {
+  const byTx = groupByTx(events);
+  for (const tx of txs) {
+    let state: string | null = null;
+    for (const { from, to, seq } of byTx.get(tx.id) ?? []) {
+      if (from !== state) fail('I10', `event ${seq} of ${tx.id} starts at ${from}, and it was ${state}`);
+      state = to;
+    }
+    if (state !== tx.state) fail('I10', `${tx.id} is ${tx.state}, and its events end at ${state}`);
+  }
+}
+
+/** A nonce changes only by way of PENDING, and live txs never share one. */
+function checkNonces({ txs, events }: Snapshot): void {
+  const byTx = groupByTx(events);
+  const live = new Map<string, TxRow>();
+  for (const tx of txs) {
+    const own = byTx.get(tx.id) ?? [];
+    const reserved = own.filter(({ reason }) => reason === 'nonce_reserved');
+    const freed = own.filter(({ from, to }) => from !== null && from !== 'PENDING' && to === 'PENDING');
+    if (reserved.length > freed.length + 1)
+      fail('rule 23', `${tx.id} got a second nonce without giving back the first`);
+    if (tx.nonce !== null && reserved.at(-1)?.nonce !== String(tx.nonce))
+      fail('I10', `${tx.id} has nonce ${tx.nonce}, and its events say ${reserved.at(-1)?.nonce}`);
+    if (!LIVE.has(tx.state)) continue;
+    const key = `${tx.signer}/${tx.nonce}`;
+    const other = live.get(key);
+    if (other) fail('I7', `${other.id} and ${tx.id} are live at the same nonce ${tx.nonce}`);
+    live.set(key, tx);
+  }
+}
+
+/**
+ * I2: a write that shows up after a lease changed hands carries the new token, or a later one; and the events of a signer
+ * carry tokens that never fall.
+ */
+function checkFence(before: Snapshot, now: Snapshot): void {
+  const held = new Map(before.leases.map(({ signer, token }) => [signer, token]));
+  const late = (signer: string, token: number | null, what: string): void => {
+    const current = held.get(signer);
+    if (token !== null && current !== undefined && token < current)
+      fail('I2', `${what} was written with token ${token} after ${current} was given out for ${signer}`);
+  };
+  for (const change of changed(before.cursors, now.cursors)) late(change.signer, change.token, 'the cursor');
+  for (const change of changed(before.slots, now.slots)) late(change.signer, change.token, `slot ${change.nonce}`);
+  for (const change of changed(before.attempts, now.attempts))
+    late(change.signer, change.token, `attempt ${change.hash}`);
+  for (const change of changed(before.txs, now.txs)) late(change.signer, change.token, `tx ${change.id}`);
+  const known = new Set(before.events.map(({ seq }) => seq));
+  for (const event of now.events)
+    if (!known.has(event.seq)) late(event.signer, event.token, `event ${event.reason} of ${event.tx} by ${event.node}`);
+  checkTokenOrder(now.events);
+}
+
+function checkTokenOrder(events: readonly EventRow[]): void {
+  const highest = new Map<string, number>();
+  for (const { signer, token, seq } of events) {
+    if (token === null) continue;
+    const before = highest.get(signer) ?? 0;
+    if (token < before) fail('I2', `event ${seq} of ${signer} carries token ${token} after ${before}`);
+    highest.set(signer, token);
+  }
+}
+
+/** I9: final by a block that is deep enough, and is the one of that hash. */
+async function checkFinality({ txs }: Snapshot, chain: SimChain): Promise<void> {
+  const decided = txs.filter(({ state, block }) => (state === 'CONFIRMED' || state === 'FAILED') && block !== null);
+  const blocks = await chain.blocks(decided.map(({ block }) => block ?? -1));
+  const canonical = new Map(blocks.flatMap((block): [string, Block][] => (block ? [[block.hash, block]] : [])));
+  for (const tx of decided) {
+    const block = canonical.get(tx.blockHash ?? '');
+    if (!block) fail('I9', `${tx.id} is ${tx.state} by a block that is not on the chain`);
+    if (block.number + REQUIRED_CONFIRMATIONS > chain.height) fail('I9', `${tx.id} is ${tx.state} too early`);
+    if (!block.transactionHashes.some((hash) => hash === tx.hash)) fail('I9', `${tx.id} is not in its block`);
+  }
+}
+
+function groupByTx(events: readonly EventRow[]): Map<string, EventRow[]> {
+  const groups = new Map<string, EventRow[]>();
+  for (const event of events) {
+    const group = groups.get(event.tx);
+    if (group) group.push(event);
+    else groups.set(event.tx, [event]);
+  }
+  return groups;
+}
+
+/** Rows that are new, or not what they were. */
+function changed<Row>(before: readonly Row[], now: readonly Row[]): Row[] {
+  const known = new Set(before.map((row) => JSON.stringify(row)));
+  return now.filter((row) => !known.has(JSON.stringify(row)));
+}
+
+function fail(invariant: string, words: string): never {
+  throw new Violation(invariant, words);
+}

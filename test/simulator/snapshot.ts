@@ -1,0 +1,76 @@
+import type { Pool } from 'pg';
+
+export interface TxRow {
+  readonly id: string;
+  readonly signer: string;
+  readonly state: string;
+  readonly sub: string | null;
+  readonly nonce: number | null;
+  readonly hash: string | null;
+  readonly block: number | null;
+  readonly blockHash: string | null;
+  readonly token: number | null;
+  readonly data: string;
+  readonly reason: string | null;
+}
+
+export interface EventRow {
+  readonly seq: number;
+  readonly tx: string;
+  readonly signer: string;
+  readonly reason: string;
+  readonly from: string | null;
+  readonly to: string;
+  readonly token: number | null;
+  readonly node: string;
+  readonly nonce: string | null;
+}
+
+export interface SlotRow {
+  readonly signer: string;
+  readonly nonce: number;
+  readonly status: string;
+  readonly tx: string | null;
+  readonly hash: string | null;
+  readonly token: number;
+}
+
+export interface AttemptRow {
+  readonly hash: string;
+  readonly signer: string;
+  readonly nonce: number;
+  readonly tx: string | null;
+  readonly kind: string;
+  readonly status: string;
+  readonly token: number;
+}
+
+/** Everything that the invariants are about, as of one moment. */
+export interface Snapshot {
+  readonly leases: readonly { readonly signer: string; readonly token: number; readonly owner: string }[];
+  readonly cursors: readonly { readonly signer: string; readonly nonce: number; readonly token: number }[];
+  readonly txs: readonly TxRow[];
+  readonly events: readonly EventRow[];
+  readonly slots: readonly SlotRow[];
+  readonly attempts: readonly AttemptRow[];
+}
+
+export const EMPTY: Snapshot = { leases: [], cursors: [], txs: [], events: [], slots: [], attempts: [] };
+
+/** One statement, so that it is one moment. */
+const READ = `
+  SELECT json_build_object(
+    'leases', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'token', fencing_token, 'owner', owner_node)), '[]') FROM signer_lease),
+    'cursors', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', next_nonce, 'token', fencing_token)), '[]') FROM signer_nonce_cursor),
+    'txs', (SELECT coalesce(json_agg(json_build_object('id', tx_id, 'signer', signer, 'state', state, 'sub', sub_state, 'nonce', nonce, 'hash', tx_hash,
+                'block', block_number, 'blockHash', block_hash, 'token', fencing_token, 'data', '0x' || encode(data, 'hex'), 'reason', failure_reason)), '[]') FROM managed_tx),
+    'events', (SELECT coalesce(json_agg(json_build_object('seq', e.seq, 'tx', e.tx_id, 'signer', t.signer, 'reason', e.reason, 'from', e.from_state, 'to', e.to_state,
+                'token', e.fencing_token, 'node', e.node_id, 'nonce', e.detail ->> 'nonce') ORDER BY e.seq), '[]') FROM tx_event e JOIN managed_tx t ON t.tx_id = e.tx_id),
+    'slots', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', nonce, 'status', status, 'tx', tx_id, 'hash', tx_hash, 'token', fencing_token) ORDER BY nonce), '[]') FROM signer_nonce_allocation),
+    'attempts', (SELECT coalesce(json_agg(json_build_object('hash', tx_hash, 'signer', signer, 'nonce', nonce, 'tx', tx_id, 'kind', kind, 'status', status, 'token', fencing_token)), '[]') FROM tx_attempt)
+  ) AS snapshot`;
+
+export async function readSnapshot(pool: Pool): Promise<Snapshot> {
+  const { rows } = await pool.query<{ snapshot: Snapshot }>({ name: 'snapshot', text: READ });
+  return rows[0]?.snapshot ?? EMPTY;
+}

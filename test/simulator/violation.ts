@@ -1,0 +1,10 @@
+/** An invariant of the design that did not hold. */
+export class Violation extends Error {
+  constructor(
+    readonly invariant: string,
+    words: string,
+  ) {
+    super(`${invariant}: ${words}`);
+    this.name = 'Violation';
+  }
+}

@@ -1,0 +1,163 @@
+import { inspect } from 'node:util';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { IdGenerator } from '../../src/kernel/id-generator.js';
+import type { SignerId } from '../../src/kernel/signer-id.js';
+import { checkInvariants } from './invariants.js';
+import { Random } from './random.js';
+import { SentLog } from './sent-log.js';
+import { SimChain } from './sim-chain.js';
+import type { SimDatabase } from './sim-database.js';
+import { type Job, type Sabotage, SimNode } from './sim-node.js';
+import { EMPTY, readSnapshot, type Snapshot } from './snapshot.js';
+
+/** While something is held; how often it is looked at changes nothing about what happens. */
+const LOOK_EVERY_MS = 1;
+
+/** Ids that sort by age, and are the same in every replay. */
+class CountingIds extends IdGenerator {
+  private count = 0;
+
+  next(): string {
+    this.count += 1;
+    return `00000000-0000-7000-8000-${this.count.toString(16).padStart(12, '0')}`;
+  }
+}
+
+/** Everything of one seed: a chain, a few nodes, and what clients were promised. */
+export class World {
+  readonly random: Random;
+  readonly chain: SimChain;
+  readonly sent: SentLog;
+  readonly nodes: SimNode[] = [];
+  readonly signers: readonly SignerId[];
+  /** Request to tx, as answered to a client. */
+  readonly accepted = new Map<string, string>();
+  /** What was done, in order, to be read when a seed fails. */
+  readonly trace: string[] = [];
+  snapshot: Snapshot = EMPTY;
+  private readonly ids = new CountingIds();
+  private readonly dead: SimNode[] = [];
+  private started = 0;
+
+  constructor(
+    readonly seed: number,
+    readonly database: SimDatabase,
+    private readonly sabotage: Sabotage,
+  ) {
+    this.random = new Random(seed);
+    this.chain = new SimChain(seed);
+    this.sent = new SentLog(database.own);
+    const count = this.random.between(2, 4);
+    for (let index = 0; index < count; index += 1) this.startNode();
+    this.signers = SimNode.signers(this.random.between(1, 3));
+  }
+
+  /** A new process: new memory, new identity. */
+  startNode(): SimNode {
+    this.started += 1;
+    const { database, chain, sent, ids, sabotage } = this;
+    const node = new SimNode(`node-${this.started}`, { database, chain, sent, ids, sabotage });
+    this.nodes.push(node);
+    return node;
+  }
+
+  replace(node: SimNode): void {
+    this.nodes.splice(this.nodes.indexOf(node), 1);
+    this.dead.push(node);
+    this.startNode();
+  }
+
+  /** Those that are not standing still. */
+  awake(): SimNode[] {
+    return this.nodes.filter(({ gate }) => !gate.isStopped);
+  }
+
+  note(words: string): void {
+    this.trace.push(words);
+  }
+
+  /** Runs a job until it has ended or waits for something that is held. */
+  async run(node: SimNode, job: Job, signers: readonly SignerId[]): Promise<void> {
+    const happened = node.gate.happened.length;
+    await this.unblocked(node.start(job, signers), node);
+    const mishaps = node.gate.happened.slice(happened).join(', ');
+    this.note(`${node.id} ${job}${mishaps === '' ? '' : ` (${mishaps})`}`);
+    if (node.gate.isDead) await this.bury(node);
+  }
+
+  async resume(node: SimNode): Promise<void> {
+    this.note(`${node.id} is resumed`);
+    node.gate.resume();
+    await this.unblocked(node.idle());
+  }
+
+  /** The work of a killed node ends at its next await, and another process takes its place. */
+  async bury(node: SimNode): Promise<void> {
+    node.gate.kill();
+    await this.unblocked(node.idle());
+    this.note(`${node.id} is dead`);
+    if (this.nodes.includes(node)) this.replace(node);
+  }
+
+  async check(): Promise<void> {
+    const before = this.snapshot;
+    const now = await readSnapshot(this.database.own);
+    await checkInvariants(before, now, this.chain, this.sent);
+    const [found] = [...this.sent.violations, ...[...this.nodes, ...this.dead].flatMap(({ violations }) => violations)];
+    if (found) throw found;
+    this.snapshot = now;
+  }
+
+  /** What is in the way, for people. */
+  describe(): string {
+    const { leases, txs, slots, attempts } = this.snapshot;
+    const open = txs.filter(({ state }) => !['CONFIRMED', 'FAILED', 'DROPPED'].includes(state));
+    const pool = this.chain.pooled().map(({ from, nonce, hash, data }) => ({ from, nonce: Number(nonce), hash, data }));
+    return inspect(
+      {
+        open,
+        attempts: attempts.filter(({ tx }) => open.some(({ id }) => id === tx)),
+        held: slots.filter(({ status }) => status !== 'CONSUMED'),
+        leases,
+        pool,
+        height: this.chain.height,
+      },
+      { depth: 4, breakLength: 200 },
+    );
+  }
+
+  /** Ends everything, so that the next seed finds no open transaction; for a seed that failed, too. */
+  async close(): Promise<void> {
+    for (const { gate } of this.nodes) gate.kill();
+    await Promise.all([...this.nodes, ...this.dead].map((node) => node.idle()));
+  }
+
+  /**
+   * Waits for work, but not for what is held. Who is held inside a transaction may keep others waiting for its locks; then
+   * it goes on, as its time-out would have it.
+   */
+  async unblocked(work: Promise<unknown>, worker?: SimNode): Promise<void> {
+    const progress = { ended: false };
+    const end = work.finally(() => (progress.ended = true));
+    if (!this.nodes.some(({ gate }) => gate.isUncertain)) {
+      await end;
+      return;
+    }
+    for (;;) {
+      await Promise.race([end, sleep(LOOK_EVERY_MS)]);
+      if (progress.ended || (worker && (await isStuck(worker)))) break;
+      const holders = this.nodes.filter(({ gate }) => gate.holdsLocks);
+      // Asked of the database, not of a clock: a replay on a busy machine must go the same way.
+      if (holders.length > 0 && (await this.database.isAnyoneWaiting())) for (const { gate } of holders) gate.resume();
+    }
+  }
+}
+
+/** For some turns of the event loop: between two statements of a node there is always a moment without any. */
+async function isStuck({ gate }: SimNode): Promise<boolean> {
+  for (let turn = 0; turn < 4; turn += 1) {
+    if (!gate.isStuck) return false;
+    await setImmediate();
+  }
+  return gate.isStuck;
+}

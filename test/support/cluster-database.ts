@@ -1,0 +1,64 @@
+import { Pool, type QueryResultRow } from 'pg';
+
+export interface LeaseRow {
+  readonly owner: string;
+  readonly token: bigint;
+  readonly expired: boolean;
+}
+
+/** What the tests of a cluster read from its database, on connections of their own. */
+export class ClusterDatabase {
+  private readonly pool: Pool;
+
+  constructor(url: string) {
+    this.pool = new Pool({ connectionString: url, max: 4 });
+    // A test may well end the server under an idle connection.
+    this.pool.on('error', () => {});
+  }
+
+  async query<Row extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return (await this.pool.query<Row>(sql, [...values])).rows;
+  }
+
+  async close(): Promise<void> {
+    await this.pool.end();
+  }
+
+  async lease(signer: string): Promise<LeaseRow | null> {
+    const [row] = await this.query<{ owner_node: string; fencing_token: string; expired: boolean }>(
+      `SELECT owner_node, fencing_token, expires_at <= clock_timestamp() AS expired FROM signer_lease WHERE signer = $1`,
+      [signer.toLowerCase()],
+    );
+    return row ? { owner: row.owner_node, token: BigInt(row.fencing_token), expired: row.expired } : null;
+  }
+
+  async countByState(requestIdPrefix = ''): Promise<Record<string, number>> {
+    const rows = await this.query<{ state: string; count: string }>(
+      `SELECT state, count(*) FROM managed_tx WHERE starts_with(request_id, $1) GROUP BY state`,
+      [requestIdPrefix],
+    );
+    return Object.fromEntries(rows.map(({ state, count }) => [state, Number(count)]));
+  }
+
+  /** Slots that two different payloads were signed for. */
+  async sharedSlots(): Promise<unknown[]> {
+    return this.query(
+      `SELECT signer, nonce, array_agg(DISTINCT tx_id) FROM tx_attempt WHERE kind = 'payload'
+        GROUP BY chain_id, signer, nonce HAVING count(DISTINCT tx_id) > 1`,
+    );
+  }
+
+  /**
+   * Critical writes under an older token than one before them. A takeover waits for the fenced writers in flight, and a
+   * fenced transaction has its id from its first statement on, so by transaction id the tokens of a signer never fall.
+   */
+  async staleWrites(): Promise<unknown[]> {
+    return this.query(
+      `SELECT * FROM (
+         SELECT t.signer, e.reason, e.fencing_token, e.xid,
+                max(e.fencing_token) OVER (PARTITION BY t.chain_id, t.signer ORDER BY e.xid, e.seq) AS newest
+           FROM tx_event e JOIN managed_tx t USING (tx_id) WHERE e.fencing_token IS NOT NULL) AS writes
+        WHERE fencing_token < newest`,
+    );
+  }
+}
