@@ -5,7 +5,8 @@ import { signerKey } from '../../src/kernel/signer-id.js';
 import { aRequest } from '../support/builders.js';
 import type { Mishap } from './gate.js';
 import { NodeDied } from './gate.js';
-import { REQUIRED_CONFIRMATIONS, type Job, type SimNode } from './sim-node.js';
+import { REQUIRED_CONFIRMATIONS } from './sim-config.js';
+import type { Job, SimNode } from './sim-node.js';
 import { Violation } from './violation.js';
 import type { World } from './world.js';
 

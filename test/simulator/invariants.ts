@@ -2,7 +2,7 @@ import type { Block } from '../../src/modules/chain/index.js';
 import type { ModelTx } from '../support/model-chain.js';
 import type { SentLog } from './sent-log.js';
 import type { SimChain } from './sim-chain.js';
-import { REQUIRED_CONFIRMATIONS } from './sim-node.js';
+import { REQUIRED_CONFIRMATIONS } from './sim-config.js';
 import type { EventRow, Snapshot, TxRow } from './snapshot.js';
 import { Violation } from './violation.js';
 

@@ -1,5 +1,4 @@
-import { configFrom, ConfigModule, type LockstepConfig } from '../../src/config/index.js';
-import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
+import { Registry } from 'prom-client';
 import { Clock } from '../../src/kernel/clock.js';
 import { CrashPoints } from '../../src/kernel/crash-points.js';
 import { InvariantViolation, messageOf } from '../../src/kernel/errors.js';
@@ -20,21 +19,20 @@ import { ResubmitDue } from '../../src/modules/transactions/application/resubmit
 import { SignerWorkers } from '../../src/modules/transactions/application/signer-workers.js';
 import { TransactionsModule } from '../../src/modules/transactions/transactions.module.js';
 import { Database } from '../../src/platform/database/database.js';
-import { Log, type LogFields } from '../../src/platform/logging/log.js';
+import { Log } from '../../src/platform/logging/log.js';
 import { PlatformModule } from '../../src/platform/platform.module.js';
-import { Registry } from 'prom-client';
 import { DEV_CHAIN } from '../support/builders.js';
 import { ModelChains } from '../support/model-chain.js';
 import { Container, type Provider, providersOf, type Token } from './container.js';
 import { Gate } from './gate.js';
 import { GatedDatabase } from './gated-database.js';
+import { GateCrashPoints, SilentDoorbell, SimClock, SimIdentity, WatchfulLog } from './node-ports.js';
 import { NodeRpc } from './node-rpc.js';
 import type { SentLog } from './sent-log.js';
 import type { SimChain } from './sim-chain.js';
+import { configProviders, simulatedConfig } from './sim-config.js';
 import type { SimDatabase } from './sim-database.js';
 import { Violation } from './violation.js';
-
-export const REQUIRED_CONFIRMATIONS = 3;
 
 /** Parts of the product that a test makes worse on purpose. */
 export type Sabotage = readonly (readonly [Token, Provider])[];
@@ -44,74 +42,6 @@ export type Job = 'step' | 'follow' | 'receipts' | 'resubmit' | 'renew';
 
 const MODULES = [PlatformModule, ChainModule, TransactionsModule, ConfirmationsModule];
 const PROVIDERS = providersOf(MODULES);
-
-/** Time of a node stands still, unless the simulation moves it: a paused owner believes in its lease for ever. */
-class SimClock extends Clock {
-  private elapsedMs = 1_000_000;
-
-  now(): Date {
-    return new Date(this.elapsedMs);
-  }
-
-  monotonicMs(): number {
-    return this.elapsedMs;
-  }
-
-  advance(ms: number): void {
-    this.elapsedMs += ms;
-  }
-}
-
-class SimIdentity extends NodeIdentity {
-  constructor(readonly id: string) {
-    super();
-  }
-}
-
-class GateCrashPoints extends CrashPoints {
-  constructor(private readonly gate: Gate) {
-    super();
-  }
-
-  reached(point: string): void {
-    this.gate.passAtOnce(point);
-  }
-}
-
-class SilentDoorbell extends Doorbell {
-  ring(): void {
-    // The simulation says who steps, and when.
-  }
-}
-
-/** Keeps what the product itself calls a bug. */
-class WatchfulLog extends Log {
-  constructor(private readonly found: Violation[]) {
-    super();
-  }
-
-  debug(): void {
-    // Not of interest.
-  }
-
-  info(): void {
-    // Not of interest.
-  }
-
-  warn(event: string, fields?: LogFields): void {
-    this.error(event, fields);
-  }
-
-  error(event: string, fields?: LogFields): void {
-    if (fields?.['error'] instanceof InvariantViolation)
-      this.found.push(new Violation('internal', `${event}: ${fields['error'].message}`));
-    if (event === 'a transaction that had ended unsent was mined') this.found.push(new Violation('I8', event));
-  }
-
-  child(): Log {
-    return this;
-  }
-}
 
 /** The keys are derived once for all seeds. */
 let derived: Custody | null = null;
@@ -234,33 +164,4 @@ export class SimNode {
         return this.get(LeaseManager).renewAll();
     }
   }
-}
-
-let config: LockstepConfig | null = null;
-
-function simulatedConfig(url: string): LockstepConfig {
-  config ??= configFrom({
-    database: { url },
-    execution: { mode: 'basic', maxInFlight: 8, batchSize: 4 },
-    // One worker: lanes side by side would go another way in every replay.
-    worker: { concurrency: 1 },
-    lease: { duration: '1h', clockSkewAllowance: '0s' },
-    confirmations: { required: REQUIRED_CONFIRMATIONS },
-    chains: [
-      {
-        id: DEV_CHAIN,
-        rpcUrls: ['http://127.0.0.1:1'],
-        signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: 3 }],
-      },
-    ],
-  });
-  return config;
-}
-
-function configProviders(from: LockstepConfig): [Token, unknown][] {
-  return (ConfigModule.register(from).providers ?? []).flatMap((provider): [Token, unknown][] =>
-    typeof provider === 'object' && 'useValue' in provider && typeof provider.provide === 'function'
-      ? [[provider.provide as Token, provider.useValue]]
-      : [],
-  );
 }

@@ -2,7 +2,8 @@ import { PROGRESS_COLUMNS, REQUEST_COLUMNS } from './managed-tx.rows.js';
 
 /**
  * Intake: rows and their first events, one statement, one commit. Sorted by key, so that two batches with the same keys
- * wait for each other instead of deadlocking. A key that exists is left alone and answered by LOOK_UP.
+ * wait for each other instead of deadlocking. A key that exists is left alone and answered by LOOK_UP; one that can be seen is
+ * not even tried, because ON CONFLICT waits for whoever is changing that row, and the whole batch with it.
  */
 export const INSERT_PENDING = {
   name: 'tx_insert_pending',
@@ -15,7 +16,10 @@ export const INSERT_PENDING = {
     inserted AS (
       INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, expires_at, metadata, state)
       SELECT tx_id, chain_id, signer, request_id, request_hash, to_address, value, decode(substr(data, 3), 'hex'), options, priority, expires_at, metadata, 'PENDING'
-        FROM input WHERE known ORDER BY chain_id, signer, request_id, tx_id
+        FROM input i
+       WHERE known AND NOT EXISTS (
+         SELECT FROM managed_tx t WHERE t.chain_id = i.chain_id AND t.signer = i.signer AND t.request_id = i.request_id)
+       ORDER BY chain_id, signer, request_id, tx_id
           ON CONFLICT (chain_id, signer, request_id) DO NOTHING
       RETURNING tx_id, chain_id),
     queued AS (

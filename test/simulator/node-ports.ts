@@ -1,0 +1,76 @@
+import { Clock } from '../../src/kernel/clock.js';
+import { CrashPoints } from '../../src/kernel/crash-points.js';
+import { InvariantViolation } from '../../src/kernel/errors.js';
+import { NodeIdentity } from '../../src/kernel/node-identity.js';
+import { Doorbell } from '../../src/modules/transactions/application/doorbell.js';
+import { Log, type LogFields } from '../../src/platform/logging/log.js';
+import type { Gate } from './gate.js';
+import { Violation } from './violation.js';
+
+/** Time of a node stands still, unless the simulation moves it: a paused owner believes in its lease for ever. */
+export class SimClock extends Clock {
+  private elapsedMs = 1_000_000;
+
+  now(): Date {
+    return new Date(this.elapsedMs);
+  }
+
+  monotonicMs(): number {
+    return this.elapsedMs;
+  }
+
+  advance(ms: number): void {
+    this.elapsedMs += ms;
+  }
+}
+
+export class SimIdentity extends NodeIdentity {
+  constructor(readonly id: string) {
+    super();
+  }
+}
+
+export class GateCrashPoints extends CrashPoints {
+  constructor(private readonly gate: Gate) {
+    super();
+  }
+
+  reached(point: string): void {
+    this.gate.passAtOnce(point);
+  }
+}
+
+export class SilentDoorbell extends Doorbell {
+  ring(): void {
+    // The simulation says who steps, and when.
+  }
+}
+
+/** Keeps what the product itself calls a bug. */
+export class WatchfulLog extends Log {
+  constructor(private readonly found: Violation[]) {
+    super();
+  }
+
+  debug(): void {
+    // Not of interest.
+  }
+
+  info(): void {
+    // Not of interest.
+  }
+
+  warn(event: string, fields?: LogFields): void {
+    this.error(event, fields);
+  }
+
+  error(event: string, fields?: LogFields): void {
+    if (fields?.['error'] instanceof InvariantViolation)
+      this.found.push(new Violation('internal', `${event}: ${fields['error'].message}`));
+    if (event === 'a transaction that had ended unsent was mined') this.found.push(new Violation('I8', event));
+  }
+
+  child(): Log {
+    return this;
+  }
+}
