@@ -1,15 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Lease } from '../../src/modules/signers/domain/lease.js';
-import {
-  acquire,
-  FenceLab,
-  handOver,
-  holdOpen,
-  type LabNode,
-  type Session,
-  startFenced,
-  TERMS,
-} from '../support/fence-lab.js';
 import {
   heldSigner,
   moveCursor,
@@ -18,22 +8,15 @@ import {
   NAIVE_MOVE_UNEXPIRED,
   naiveValues,
   readCursor,
-  SHARE_LOCK,
+  shareLocked,
+  uncommittedMove,
 } from '../support/fence-cursor.js';
+import { acquire, handOver, TERMS, twoNodeLab } from '../support/fence-lab.js';
+import { startFenced } from '../support/fenced-writer.js';
 
 // Every hole of the design, section 5, shown open with the shape one would write first, so that the tests of ours are
 // known to be able to fail; and then closed with ours, in the very same situation.
-let lab: FenceLab;
-let first: LabNode;
-let second: LabNode;
-
-beforeAll(async () => {
-  lab = await FenceLab.open();
-  first = await lab.node('first');
-  second = await lab.node('second');
-});
-
-afterAll(() => lab.close());
+const { lab, first, second } = await twoNodeLab();
 
 const READ_COMMITTED = 'BEGIN ISOLATION LEVEL READ COMMITTED';
 const NAIVE = [
@@ -61,8 +44,7 @@ describe('a writer that is slow to commit', () => {
   });
 
   it('holds off the takeover with ours, and the new owner reads what it wrote', async () => {
-    const lease = await heldSigner(lab, first);
-    const writer = await holdOpen(first, [lease], (fence) => moveCursor(fence, lease.signer));
+    const { lease, writer } = await uncommittedMove(lab, first);
 
     const takeover = handOver(first, lease, second);
     await lab.heldOffBy(writer.pid, takeover);
@@ -119,35 +101,27 @@ describe('a lease row locked FOR SHARE', () => {
   it('is safe: the takeover waits', async () => {
     const lease = await heldSigner(lab, first);
     await lab.expire(lease.signer);
-    const writer = await sharing(lease);
+    const writer = await shareLocked(lab, lease);
     const takeover = acquire(second, lease.signer);
     await lab.heldOffBy(writer.pid, takeover);
-    await writer.run('COMMIT');
+    await writer.commit();
     expect((await takeover).token).toBe(2n);
   });
 
   it('blocks the renewal of the owner itself', async () => {
     const lease = await heldSigner(lab, first);
-    const writer = await sharing(lease);
+    const writer = await shareLocked(lab, lease);
     const renewal = first.leases.renew(first.id, [lease], TERMS);
     await lab.heldOffBy(writer.pid, renewal);
-    await writer.run('COMMIT');
+    await writer.commit();
     expect(await renewal).toEqual([lease]);
   });
 
   it('is not what ours takes: a renewal goes through under an open fenced write', async () => {
-    const lease = await heldSigner(lab, first);
-    const writer = await holdOpen(first, [lease], (fence) => moveCursor(fence, lease.signer));
+    const { lease, writer } = await uncommittedMove(lab, first);
     expect(await first.leases.renew(first.id, [lease], TERMS)).toEqual([lease]);
     await writer.commit();
   });
-
-  async function sharing(lease: Lease): Promise<Session> {
-    const session = await lab.session();
-    await session.run('BEGIN');
-    expect(await session.write(SHARE_LOCK, naiveValues(lease))).toBe(1);
-    return session;
-  }
 });
 
 describe('the index signer_lease_fence', () => {
@@ -176,8 +150,7 @@ describe('the index signer_lease_fence', () => {
     await lab.observer.run('DROP INDEX signer_lease_fence');
     await lab.observer.run(sql);
     try {
-      const lease = await heldSigner(lab, first);
-      const writer = await holdOpen(first, [lease], (fence) => moveCursor(fence, lease.signer));
+      const { lease, writer } = await uncommittedMove(lab, first);
       const taken = await handOver(first, lease, second);
       const seen = await readCursor(lab, lease.signer);
       await writer.commit();
@@ -192,8 +165,7 @@ describe('the index signer_lease_fence', () => {
   });
 
   it('holds off the takeover again once it is back', async () => {
-    const lease = await heldSigner(lab, first);
-    const writer = await holdOpen(first, [lease], (fence) => moveCursor(fence, lease.signer));
+    const { lease, writer } = await uncommittedMove(lab, first);
     const takeover = handOver(first, lease, second);
     await lab.heldOffBy(writer.pid, takeover);
     await writer.commit();

@@ -1,25 +1,15 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import type { Lease } from '../../src/modules/signers/domain/lease.js';
-import { FenceLab, holdOpen, type LabNode, type Session, TERMS } from '../support/fence-lab.js';
-import { heldSigner, moveCursor, naiveValues, readCursor, SHARE_LOCK } from '../support/fence-cursor.js';
+import { describe, expect, it, jest } from '@jest/globals';
+import { fencedMove, heldSigner, readCursor, shareLocked } from '../support/fence-cursor.js';
 import { fencedWrite, type HandOverCount, HandOvers, naiveWrite } from '../support/fence-hand-overs.js';
+import { type OpenTransaction, TERMS, twoNodeLab } from '../support/fence-lab.js';
+import { holdOpen } from '../support/fenced-writer.js';
 
 jest.setTimeout(60_000);
 
 const WRITERS = 8;
 const RENEWALS_UNDER = 32;
 
-let lab: FenceLab;
-let first: LabNode;
-let second: LabNode;
-
-beforeAll(async () => {
-  lab = await FenceLab.open();
-  first = await lab.node('first', { poolSize: RENEWALS_UNDER + 2 });
-  second = await lab.node('second', { poolSize: WRITERS + 2 });
-});
-
-afterAll(() => lab.close());
+const { lab, first, second } = await twoNodeLab({ first: RENEWALS_UNDER + 2, second: WRITERS + 2 });
 
 describe(`hand-overs under ${WRITERS} busy writers on each node`, () => {
   it('400 of them with the fence: not one stale commit', async () => {
@@ -50,19 +40,16 @@ describe(`a renewal under ${RENEWALS_UNDER} fenced writes that are all open`, ()
 
     expect(await openWriters()).toBe(RENEWALS_UNDER);
     await Promise.all(writers.map((writer) => writer.commit()));
-    await first.fenced.run([lease], 'lab', (fence) => moveCursor(fence, lease.signer));
+    await fencedMove(first, lease);
     expect((await readCursor(lab, lease.signer)).next).toBe(1n);
   });
 
   it('would wait for each of them if they had locked the lease FOR SHARE', async () => {
     const lease = await heldSigner(lab, first);
-    const writers = await sharing(lease);
+    const writers: OpenTransaction[] = [];
+    for (let i = 0; i < RENEWALS_UNDER; i++) writers.push(await shareLocked(lab, lease));
     const renewal = first.leases.renew(first.id, [lease], TERMS);
-    while (writers.size > 0) {
-      const pid = await lab.heldOffByOneOf([...writers.keys()], renewal);
-      await writers.get(pid)?.run('COMMIT');
-      writers.delete(pid);
-    }
+    await lab.heldOffByAll(writers, renewal);
     expect(await renewal).toEqual([lease]);
   });
 
@@ -71,17 +58,6 @@ describe(`a renewal under ${RENEWALS_UNDER} fenced writes that are all open`, ()
       `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`,
     );
     return Number(row?.count);
-  }
-
-  async function sharing(lease: Lease): Promise<Map<number, Session>> {
-    const writers = new Map<number, Session>();
-    for (let i = 0; i < RENEWALS_UNDER; i++) {
-      const session = await lab.session();
-      await session.run('BEGIN');
-      expect(await session.write(SHARE_LOCK, naiveValues(lease))).toBe(1);
-      writers.set(session.pid, session);
-    }
-    return writers;
   }
 });
 

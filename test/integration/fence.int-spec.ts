@@ -1,59 +1,35 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { InvariantViolation } from '../../src/kernel/errors.js';
 import type { Fence } from '../../src/modules/signers/domain/fence.js';
+import type { Lease } from '../../src/modules/signers/domain/lease.js';
 import { LeaseLost } from '../../src/modules/signers/domain/lease-lost.js';
-import {
-  acquire,
-  FenceLab,
-  gate,
-  handOver,
-  holdOpen,
-  type LabNode,
-  type OpenTransaction,
-  startFenced,
-  TERMS,
-} from '../support/fence-lab.js';
-import { heldSigner, moveCursor, readCursor } from '../support/fence-cursor.js';
+import { fencedMove, heldSigner, moveCursor, readCursor, uncommittedMove } from '../support/fence-cursor.js';
+import { acquire, handOver, type OpenTransaction, TERMS, twoNodeLab } from '../support/fence-lab.js';
+import { holdOpen, startFenced } from '../support/fenced-writer.js';
+import { gate } from '../support/gate.js';
+import type { Session } from '../support/lab-session.js';
 
-let lab: FenceLab;
-let first: LabNode;
-let second: LabNode;
-
-beforeAll(async () => {
-  lab = await FenceLab.open();
-  first = await lab.node('first');
-  second = await lab.node('second');
-});
-
-afterAll(() => lab.close());
+const { lab, first, second } = await twoNodeLab();
 
 describe('a takeover', () => {
   it('waits for every fenced write in flight', async () => {
     const lease = await heldSigner(lab, first);
-    const writers = new Map<number, OpenTransaction>();
-    for (let i = 0; i < 5; i++) {
-      const writer = await holdOpen(first, [lease], async () => undefined);
-      writers.set(writer.pid, writer);
-    }
+    const writers: OpenTransaction[] = [];
+    for (let i = 0; i < 5; i++) writers.push(await holdOpen(first, [lease], async () => undefined));
 
     const takeover = handOver(first, lease, second);
-    while (writers.size > 0) {
-      const pid = await lab.heldOffByOneOf([...writers.keys()], takeover);
-      await writers.get(pid)?.commit();
-      writers.delete(pid);
-    }
+    await lab.heldOffByAll(writers, takeover);
 
     expect(await takeover).toEqual({ signer: lease.signer, owner: 'second', token: 2n });
   });
 
   it('lets the later statements of the new owner see what the old one wrote', async () => {
-    const lease = await heldSigner(lab, first);
-    const writer = await holdOpen(first, [lease], (fence) => moveCursor(fence, lease.signer));
+    const { lease, writer } = await uncommittedMove(lab, first);
     const takeover = handOver(first, lease, second);
     await lab.heldOffBy(writer.pid, takeover);
     await writer.commit();
 
-    await second.fenced.run([await takeover], 'lab', (fence) => moveCursor(fence, lease.signer));
+    await fencedMove(second, await takeover);
 
     expect(await readCursor(lab, lease.signer)).toEqual({ next: 2n, token: 2n });
   });
@@ -106,10 +82,8 @@ describe('after a takeover', () => {
     const lease = await heldSigner(lab, first);
     const back = await handOver(second, await handOver(first, lease, second), first);
     expect(back.token).toBe(3n);
-    await expect(first.fenced.run([lease], 'lab', (fence) => moveCursor(fence, lease.signer))).rejects.toThrow(
-      LeaseLost,
-    );
-    await first.fenced.run([back], 'lab', (fence) => moveCursor(fence, lease.signer));
+    await expect(fencedMove(first, lease)).rejects.toThrow(LeaseLost);
+    await fencedMove(first, back);
     expect(await readCursor(lab, lease.signer)).toEqual({ next: 1n, token: 3n });
   });
 
@@ -124,9 +98,7 @@ describe('an expired lease', () => {
   it('fences its owner although nobody has taken over yet', async () => {
     const lease = await heldSigner(lab, first);
     await lab.expire(lease.signer, 1);
-    await expect(first.fenced.run([lease], 'lab', (fence) => moveCursor(fence, lease.signer))).rejects.toThrow(
-      LeaseLost,
-    );
+    await expect(fencedMove(first, lease)).rejects.toThrow(LeaseLost);
     expect((await readCursor(lab, lease.signer)).next).toBe(0n);
   });
 
@@ -143,34 +115,20 @@ describe('an expired lease', () => {
 
 describe('a fenced write that begins while a takeover is in flight', () => {
   it('waits for its outcome, finds another owner and throws LeaseLost', async () => {
-    const lease = await heldSigner(lab, first);
-    const other = await lab.session();
-    await other.run('BEGIN');
-    // By hand, because the product takes expired leases only, and those are refused without a wait.
-    await other.run(
-      `UPDATE signer_lease SET owner_node = 'second', fencing_token = 2 WHERE chain_id = $1 AND signer = $2`,
-      [lease.signer.chainId, lease.signer.address],
-    );
-
-    const write = first.fenced.run([lease], 'lab', (fence) => moveCursor(fence, lease.signer));
-    await lab.heldOffBy(other.pid, write);
-    await other.run('COMMIT');
+    const { lease, takeover } = await takeoverInFlight();
+    const write = fencedMove(first, lease);
+    await lab.heldOffBy(takeover.pid, write);
+    await takeover.run('COMMIT');
 
     await expect(write).rejects.toThrow(LeaseLost);
     expect((await readCursor(lab, lease.signer)).next).toBe(0n);
   });
 
   it('goes on when that takeover was rolled back', async () => {
-    const lease = await heldSigner(lab, first);
-    const other = await lab.session();
-    await other.run('BEGIN');
-    await other.run(`UPDATE signer_lease SET fencing_token = 2 WHERE chain_id = $1 AND signer = $2`, [
-      lease.signer.chainId,
-      lease.signer.address,
-    ]);
-    const write = first.fenced.run([lease], 'lab', (fence) => moveCursor(fence, lease.signer));
-    await lab.heldOffBy(other.pid, write);
-    await other.run('ROLLBACK');
+    const { lease, takeover } = await takeoverInFlight();
+    const write = fencedMove(first, lease);
+    await lab.heldOffBy(takeover.pid, write);
+    await takeover.run('ROLLBACK');
     await write;
     expect((await readCursor(lab, lease.signer)).next).toBe(1n);
   });
@@ -183,12 +141,22 @@ describe('a fenced write that begins while a takeover is in flight', () => {
     await slow.database.query({ name: 'lab_begin', text: 'BEGIN' }, []);
     expect((await acquire(slow, lease.signer)).token).toBe(2n);
 
-    await expect(first.fenced.run([lease], 'lab', (fence) => moveCursor(fence, lease.signer))).rejects.toThrow(
-      LeaseLost,
-    );
+    await expect(fencedMove(first, lease)).rejects.toThrow(LeaseLost);
     await slow.database.query({ name: 'lab_commit', text: 'COMMIT' }, []);
     expect((await readCursor(lab, lease.signer)).next).toBe(0n);
   });
+
+  /** By hand, because the product takes expired leases only, and those are refused without a wait. */
+  async function takeoverInFlight(): Promise<{ lease: Lease; takeover: Session }> {
+    const lease = await heldSigner(lab, first);
+    const takeover = await lab.session();
+    await takeover.run('BEGIN');
+    await takeover.run(
+      `UPDATE signer_lease SET owner_node = 'second', fencing_token = 2 WHERE chain_id = $1 AND signer = $2`,
+      [lease.signer.chainId, lease.signer.address],
+    );
+    return { lease, takeover };
+  }
 });
 
 describe('a group of leases', () => {
@@ -249,8 +217,7 @@ describe('a fence', () => {
   });
 
   it('is renewed under without noticing', async () => {
-    const lease = await heldSigner(lab, first);
-    const writer = await holdOpen(first, [lease], (fence) => moveCursor(fence, lease.signer));
+    const { lease, writer } = await uncommittedMove(lab, first);
     expect(await first.leases.renew(first.id, [lease], TERMS)).toEqual([lease]);
     await writer.commit();
     expect((await readCursor(lab, lease.signer)).next).toBe(1n);

@@ -1,20 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { signerKey, type SignerId } from '../../src/kernel/signer-id.js';
 import type { Lease } from '../../src/modules/signers/domain/lease.js';
-import { acquire, FenceLab, handOver, holdOpen, type LabNode, TERMS } from '../support/fence-lab.js';
 import { FakeClock } from '../support/fakes/fake-clock.js';
+import { acquire, handOver, type LabNode, TERMS, twoNodeLab } from '../support/fence-lab.js';
+import { holdOpen } from '../support/fenced-writer.js';
 
-let lab: FenceLab;
-let first: LabNode;
-let second: LabNode;
-
-beforeAll(async () => {
-  lab = await FenceLab.open();
-  first = await lab.node('first');
-  second = await lab.node('second');
-});
-
-afterAll(() => lab.close());
+const { lab, first, second } = await twoNodeLab();
 
 interface Row {
   readonly owner_node: string;

@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { InvariantViolation } from '../../src/kernel/errors.js';
 import { CommitFailed } from '../../src/platform/database/database.js';
 import { DatabaseUnavailable } from '../../src/platform/database/database-errors.js';
 import { PgTx } from '../../src/platform/database/pg-tx.js';
 import { assertOutsideTransaction } from '../../src/platform/database/transaction-scope.js';
-import { FenceLab, handOver, type LabNode } from '../support/fence-lab.js';
 import { heldSigner, moveCursor, readCursor } from '../support/fence-cursor.js';
+import { handOver, twoNodeLab } from '../support/fence-lab.js';
 
-let lab: FenceLab;
-let node: LabNode;
-let other: LabNode;
+const { lab, first: node, second: other } = await twoNodeLab();
 
 const FAILS = { name: 'lab_fails', text: 'SELECT 1 / 0' };
 const ISOLATION = { name: 'lab_isolation', text: 'SHOW transaction_isolation' };
-
-beforeAll(async () => {
-  lab = await FenceLab.open();
-  node = await lab.node('node');
-  other = await lab.node('other');
-});
-
-afterAll(() => lab.close());
 
 describe('a transaction', () => {
   it('whose COMMIT was answered with ROLLBACK throws CommitFailed, and nothing was written', async () => {

@@ -2,7 +2,8 @@ import type { SignerId } from '../../src/kernel/signer-id.js';
 import type { Fence } from '../../src/modules/signers/domain/fence.js';
 import type { Lease } from '../../src/modules/signers/domain/lease.js';
 import { PgTx, type SqlValue } from '../../src/platform/database/pg-tx.js';
-import { type FenceLab, type LabNode, acquire } from './fence-lab.js';
+import { acquire, type FenceLab, type LabNode, type OpenTransaction } from './fence-lab.js';
+import { holdOpen } from './fenced-writer.js';
 
 /** What the lab protects: the nonce cursor of a signer, the row that no two nodes may ever move at once. */
 export interface Cursor {
@@ -37,6 +38,20 @@ export async function moveCursor(fence: Fence, signer: SignerId): Promise<void> 
   await PgTx.of(fence.tx).query({ name: 'lab_move_cursor', text: MOVE }, values);
 }
 
+/** The same as a whole fenced write. */
+export function fencedMove(node: LabNode, lease: Lease): Promise<void> {
+  return node.fenced.run([lease], 'lab', (fence) => moveCursor(fence, lease.signer));
+}
+
+/** A signer held by `owner`, and a fenced write to its cursor that is done and not yet committed. */
+export async function uncommittedMove(
+  lab: FenceLab,
+  owner: LabNode,
+): Promise<{ lease: Lease; writer: OpenTransaction }> {
+  const lease = await heldSigner(lab, owner);
+  return { lease, writer: await holdOpen(owner, [lease], (fence) => moveCursor(fence, lease.signer)) };
+}
+
 const MOVE = `
   UPDATE signer_nonce_cursor c SET next_nonce = c.next_nonce + 1, fencing_token = $3
    WHERE c.chain_id = $1 AND c.signer = $2`;
@@ -45,11 +60,19 @@ const MOVE = `
 export const NAIVE_MOVE = naiveMove('');
 export const NAIVE_MOVE_UNEXPIRED = naiveMove('AND l.expires_at > clock_timestamp()');
 export const NAIVE_MOVE_ROW_TOKEN = `${NAIVE_MOVE} AND c.fencing_token <= $3`;
-/** Safe, but see what it does to the heartbeat. */
-export const SHARE_LOCK = `
+const SHARE_LOCK = `
   SELECT 1 FROM signer_lease l
    WHERE l.chain_id = $1 AND l.signer = $2 AND l.fencing_token = $3 AND l.owner_node = $4
      FOR SHARE`;
+
+/** A transaction that locks the lease FOR SHARE: safe, but see what it does to the heartbeat. */
+export async function shareLocked(lab: FenceLab, lease: Lease): Promise<OpenTransaction> {
+  const session = await lab.session();
+  await session.run('BEGIN');
+  if ((await session.write(SHARE_LOCK, naiveValues(lease))) !== 1)
+    throw new Error('the lease is not there to be locked');
+  return { pid: session.pid, commit: () => session.run('COMMIT') };
+}
 
 function naiveMove(more: string): string {
   return `${MOVE} AND EXISTS (

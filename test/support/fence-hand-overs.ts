@@ -4,7 +4,8 @@ import { LeaseLost } from '../../src/modules/signers/domain/lease-lost.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { PgTx, type SqlRunner, type Statement } from '../../src/platform/database/pg-tx.js';
 import { heldSigner, moveCursor, NAIVE_MOVE, naiveValues } from './fence-cursor.js';
-import { type FenceLab, gate, handOver, type LabNode } from './fence-lab.js';
+import { type FenceLab, handOver, type LabNode } from './fence-lab.js';
+import { gate } from './gate.js';
 
 /** One critical write: moves the cursor and fills a slot under `lease`; throws LeaseLost when the check says so. */
 export type CriticalWrite = (node: LabNode, lease: Lease, nonce: number) => Promise<void>;

@@ -1,12 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from 'pg';
+import { afterAll } from '@jest/globals';
 import { Registry } from 'prom-client';
 import type { DataSource } from 'typeorm';
 import { DatabaseConfig } from '../../src/config/lockstep-config.js';
 import type { Clock } from '../../src/kernel/clock.js';
 import { NodeIdentity } from '../../src/kernel/node-identity.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
-import type { Fence } from '../../src/modules/signers/domain/fence.js';
 import type { Lease } from '../../src/modules/signers/domain/lease.js';
 import type { LeaseTerms } from '../../src/modules/signers/domain/lease-store.js';
 import { PgFencedUnitOfWork } from '../../src/modules/signers/infrastructure/pg-fenced-unit-of-work.js';
@@ -14,13 +13,15 @@ import { PgLeaseStore } from '../../src/modules/signers/infrastructure/pg-lease-
 import { PromLeaseMetrics } from '../../src/modules/signers/infrastructure/prom-lease-metrics.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
 import { Database } from '../../src/platform/database/database.js';
-import { PgTx, type SqlValue } from '../../src/platform/database/pg-tx.js';
 import { SystemClock } from '../../src/platform/system-clock.js';
 import { aSigner } from './builders.js';
+import { Session } from './lab-session.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
 /** Long enough that no lease expires while a test runs: where one has to, the test says so. */
 export const TERMS: LeaseTerms = { durationMs: 600_000, clockSkewAllowanceMs: 1_000 };
+
+const POOL_SIZE = 8;
 
 /** How long a condition may take before the test is called wrong. Never waited for when all is well. */
 const PATIENCE_MS = 10_000;
@@ -39,32 +40,22 @@ export interface LabNode {
   readonly fenced: PgFencedUnitOfWork;
 }
 
-/** One plain connection, for the naive shapes and for looking at the database from outside. */
-export class Session {
-  private constructor(
-    private readonly client: Client,
-    readonly pid: number,
-  ) {}
+/** A transaction that holds its locks until the test has it end. */
+export interface OpenTransaction {
+  /** Of its backend. */
+  readonly pid: number;
+  commit(): Promise<unknown>;
+}
 
-  static async open(url: string): Promise<Session> {
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-    return new Session(client, rows[0]?.pid ?? 0);
-  }
-
-  async run<Row extends object>(sql: string, values: readonly SqlValue[] = []): Promise<Row[]> {
-    return (await this.client.query<Row>(sql, [...values])).rows;
-  }
-
-  /** Rows that a write touched. */
-  async write(sql: string, values: readonly SqlValue[] = []): Promise<number> {
-    return (await this.client.query(sql, [...values])).rowCount ?? 0;
-  }
-
-  async close(): Promise<void> {
-    await this.client.end();
-  }
+/** A lab with the two nodes that most tests are about; it is closed after the tests of the file that calls this. */
+export async function twoNodeLab(
+  poolSizes = { first: POOL_SIZE, second: POOL_SIZE },
+): Promise<{ lab: FenceLab; first: LabNode; second: LabNode }> {
+  const lab = await FenceLab.open();
+  afterAll(() => lab.close());
+  const first = await lab.node('first', { poolSize: poolSizes.first });
+  const second = await lab.node('second', { poolSize: poolSizes.second });
+  return { lab, first, second };
 }
 
 /** Two or more nodes and any number of plain sessions on one fresh database. */
@@ -94,7 +85,7 @@ export class FenceLab {
   async node(id: string, options: { poolSize?: number; clock?: Clock } = {}): Promise<LabNode> {
     const config = Object.assign(new DatabaseConfig(), {
       url: this.testDatabase.url,
-      poolSize: options.poolSize ?? 8,
+      poolSize: options.poolSize ?? POOL_SIZE,
     });
     const source = createDataSource(config);
     await source.initialize();
@@ -147,6 +138,16 @@ export class FenceLab {
     return outcome;
   }
 
+  /** The writers end one after the other, each only when `work` is seen to wait for it. */
+  async heldOffByAll(writers: readonly OpenTransaction[], work: Promise<unknown>): Promise<void> {
+    const open = new Map(writers.map((writer) => [writer.pid, writer]));
+    while (open.size > 0) {
+      const pid = await this.heldOffByOneOf([...open.keys()], work);
+      await open.get(pid)?.commit();
+      open.delete(pid);
+    }
+  }
+
   private async someBlocker(blockers: readonly number[], over: () => boolean): Promise<number> {
     let found: number | undefined;
     await this.until(async () => {
@@ -194,68 +195,4 @@ export async function acquire(node: LabNode, signer: SignerId): Promise<Lease> {
 export async function handOver(from: LabNode, lease: Lease, to: LabNode): Promise<Lease> {
   await from.leases.release(from.id, [lease]);
   return acquire(to, lease.signer);
-}
-
-export interface OpenTransaction {
-  /** Of its backend. */
-  readonly pid: number;
-  commit(): Promise<void>;
-}
-
-/** A fenced transaction that has done its work and is held open, as one that is slow to commit. */
-export async function holdOpen(
-  node: LabNode,
-  leases: readonly Lease[],
-  work: (fence: Fence) => Promise<unknown>,
-): Promise<OpenTransaction> {
-  const worked = gate();
-  const ending = gate();
-  const { pid, done } = await startFenced(node, leases, async (fence) => {
-    await work(fence);
-    worked.open();
-    await ending.opened;
-  });
-  await Promise.race([worked.opened, done]);
-  return {
-    pid,
-    commit: () => {
-      ending.open();
-      return done;
-    },
-  };
-}
-
-/** A fenced transaction that has its lease rows locked and goes on by itself. */
-export async function startFenced<T>(
-  node: LabNode,
-  leases: readonly Lease[],
-  work: (fence: Fence) => Promise<T>,
-): Promise<{ pid: number; done: Promise<T> }> {
-  let pid = 0;
-  const locked = gate();
-  const done = node.fenced.run(leases, 'lab', async (fence) => {
-    pid = await backendOf(PgTx.of(fence.tx));
-    locked.open();
-    return work(fence);
-  });
-  // Whoever awaits `done` hears of a failure; until then nobody listens, and Node would end the process.
-  done.catch(() => undefined);
-  await Promise.race([locked.opened, done]);
-  return { pid, done };
-}
-
-async function backendOf(tx: PgTx): Promise<number> {
-  const { rows } = await tx.query<{ pid: number }>({ name: 'lab_pid', text: 'SELECT pg_backend_pid() AS pid' }, []);
-  return rows[0]?.pid ?? 0;
-}
-
-export interface Gate {
-  readonly opened: Promise<void>;
-  open(): void;
-}
-
-export function gate(): Gate {
-  let open = (): void => undefined;
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  return { opened, open: () => open() };
 }

@@ -95,7 +95,7 @@ export class TcpProxy {
     client.on('error', () => {});
     if (this.mode === 'cut') {
       this.counters.resets += 1;
-      client.resetAndDestroy();
+      resetSocket(client);
       return;
     }
     const server = connect({ host: this.target.hostname, port: Number(this.target.port) });
@@ -103,7 +103,7 @@ export class TcpProxy {
     this.links.add(link);
     client.setNoDelay(true);
     server.setNoDelay(true);
-    server.on('error', () => client.resetAndDestroy());
+    server.on('error', () => resetSocket(client));
     client.on('close', () => this.end(link));
     server.on('close', () => this.end(link));
     const read = this.tap();
@@ -144,7 +144,7 @@ export class TcpProxy {
 
   private reset(link: Link): void {
     this.counters.resets += 1;
-    link.client.resetAndDestroy();
+    resetSocket(link.client);
     this.end(link);
   }
 
@@ -153,4 +153,13 @@ export class TcpProxy {
     link.client.destroy();
     link.server.destroy();
   }
+}
+
+/**
+ * A socket that is being shut down cannot be reset; Node 20 then takes its handle for closed when it is not, and spins for ever
+ * in the clean-up at the end of the process (TCPWrap::Reset, Environment::CleanupHandles).
+ */
+function resetSocket(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

@@ -43,6 +43,14 @@ describe('a ticker', () => {
     tickers.push(ticker);
     return ticker;
   };
+  /** A ticker in the middle of its first run. */
+  const inFlight = async (intervalMs: number): Promise<{ gate: Gate; ticker: Ticker }> => {
+    const gate = new Gate();
+    const ticker = tickerOf(gate.pass, intervalMs);
+    ticker.start();
+    await gate.reached(1);
+    return { gate, ticker };
+  };
   afterEach(async () => {
     await Promise.all(tickers.splice(0).map((ticker) => ticker.stop()));
     lines.splice(0);
@@ -60,10 +68,7 @@ describe('a ticker', () => {
   });
 
   it('never overlaps itself, however long a run takes', async () => {
-    const gate = new Gate();
-    const ticker = tickerOf(gate.pass, 1);
-    ticker.start();
-    await gate.reached(1);
+    const { gate, ticker } = await inFlight(1);
     ticker.kick();
     await pause(20);
     expect(gate.entered).toBe(1);
@@ -79,10 +84,7 @@ describe('a ticker', () => {
   });
 
   it('turns many kicks during a run into exactly one more run', async () => {
-    const gate = new Gate();
-    const ticker = tickerOf(gate.pass, HOUR);
-    ticker.start();
-    await gate.reached(1);
+    const { gate, ticker } = await inFlight(HOUR);
     for (let i = 0; i < 50; i++) ticker.kick();
     gate.open();
     await gate.reached(2);
@@ -104,10 +106,7 @@ describe('a ticker', () => {
   });
 
   it('is stopped only when the run in flight has ended, and runs no more', async () => {
-    const gate = new Gate();
-    const ticker = tickerOf(gate.pass, 1);
-    ticker.start();
-    await gate.reached(1);
+    const { gate, ticker } = await inFlight(1);
     ticker.kick();
     let stopped = false;
     const stopping = ticker.stop().then(() => (stopped = true));

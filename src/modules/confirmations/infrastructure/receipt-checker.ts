@@ -1,39 +1,24 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { NodeConfig } from '../../../config/lockstep-config.js';
+import { Injectable } from '@nestjs/common';
+import { LockstepConfig } from '../../../config/lockstep-config.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { Ticker } from '../../../platform/scheduling/ticker.js';
-import { Chains } from '../../chain/index.js';
+import { ChainScheduler } from '../../chain/index.js';
 import { CheckReceipts } from '../application/check-receipts.js';
 
 const LOOK_EVERY_MS = 1_000;
 
-/** When: looks once a second, on each chain by itself, for receipts that should be asked for. */
+/** When: looks once a second for receipts that should be asked for. */
 @Injectable()
-export class ReceiptChecker implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly tickers: readonly Ticker[];
-
+export class ReceiptChecker extends ChainScheduler {
   constructor(
-    chains: Chains,
-    check: CheckReceipts,
-    private readonly role: NodeConfig,
+    private readonly check: CheckReceipts,
+    config: LockstepConfig,
     log: Log,
   ) {
-    this.tickers = chains.ids().map(
-      (chainId) =>
-        new Ticker({
-          name: `receipts-${chainId}`,
-          intervalMs: LOOK_EVERY_MS,
-          run: () => check.execute(chainId),
-          log,
-        }),
-    );
+    super({ name: 'receipts', intervalMs: () => LOOK_EVERY_MS, config, log });
   }
 
-  onApplicationBootstrap(): void {
-    if (this.role.acts) for (const ticker of this.tickers) ticker.start();
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await Promise.all(this.tickers.map((ticker) => ticker.stop()));
+  protected override tick(chainId: ChainId): Promise<void> {
+    return this.check.execute(chainId);
   }
 }

@@ -1,36 +1,22 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { LeaseConfig, NodeConfig } from '../../../config/lockstep-config.js';
+import { Injectable } from '@nestjs/common';
+import { LockstepConfig } from '../../../config/lockstep-config.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { Ticker } from '../../../platform/scheduling/ticker.js';
-import { Chains } from '../../chain/index.js';
+import { ChainScheduler } from '../../chain/index.js';
 import { HandOver } from '../application/hand-over.js';
 
 /** When: as often as membership is looked at. */
 @Injectable()
-export class HandOverScheduler implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly tickers: readonly Ticker[];
-
+export class HandOverScheduler extends ChainScheduler {
   constructor(
-    chains: Chains,
-    handOver: HandOver,
-    private readonly role: NodeConfig,
-    config: LeaseConfig,
+    private readonly handOver: HandOver,
+    config: LockstepConfig,
     log: Log,
   ) {
-    const intervalMs = config.renewInterval;
-    this.tickers = chains
-      .ids()
-      .map(
-        (chainId) =>
-          new Ticker({ name: `hand-over-${chainId}`, intervalMs, run: () => handOver.execute(chainId), log }),
-      );
+    super({ name: 'hand-over', intervalMs: () => config.lease.renewInterval, config, log });
   }
 
-  onApplicationBootstrap(): void {
-    if (this.role.acts) for (const ticker of this.tickers) ticker.start();
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await Promise.all(this.tickers.map((ticker) => ticker.stop()));
+  protected override tick(chainId: ChainId): Promise<void> {
+    return this.handOver.execute(chainId);
   }
 }

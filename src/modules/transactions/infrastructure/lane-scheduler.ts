@@ -1,16 +1,12 @@
-import {
-  Injectable,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-} from '@nestjs/common';
-import { NodeConfig, WorkerConfig } from '../../../config/lockstep-config.js';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import { LockstepConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { Ticker } from '../../../platform/scheduling/ticker.js';
-import { Chains } from '../../chain/index.js';
+import { ChainScheduler } from '../../chain/index.js';
+import { EventLoopLoad } from '../../../platform/scheduling/event-loop-load.js';
 import { LeaseManager, Router } from '../../signers/index.js';
+import { LanePace } from './lane-pace.js';
 import { LaneMemory } from '../application/lane-memory.js';
 import { LaneStep } from '../application/lane-step.js';
 import { SignerWorkers } from '../application/signer-workers.js';
@@ -22,14 +18,14 @@ const SIGNERS_PER_STEP = 64;
 
 /** When: a lane steps when its signer's bell rings, and when polling finds work. Signers of one worker share steps. */
 @Injectable()
-export class LaneScheduler implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
+export class LaneScheduler extends ChainScheduler implements BeforeApplicationShutdown {
   /** Rung signers by chain and worker. */
   private readonly rung = new Map<string, Map<string, SignerId>>();
-  private readonly tickers: Ticker[];
+  private readonly load = new EventLoopLoad();
+  private readonly pace = new LanePace(() => this.load.current());
   private stopped = false;
 
   constructor(
-    chains: Chains,
     private readonly step: LaneStep,
     private readonly workers: SignerWorkers,
     private readonly repository: ManagedTxRepository,
@@ -39,28 +35,19 @@ export class LaneScheduler implements OnApplicationBootstrap, OnModuleDestroy, B
     private readonly metrics: TxMetrics,
     private readonly clock: Clock,
     private readonly log: Log,
-    private readonly role: NodeConfig,
-    config: WorkerConfig,
+    config: LockstepConfig,
   ) {
-    this.tickers = chains.ids().map(
-      (chainId) =>
-        new Ticker({
-          name: `find-work-${chainId}`,
-          intervalMs: config.pollInterval,
-          run: () => this.findWork(chainId),
-          log,
-        }),
-    );
+    super({ name: 'find-work', intervalMs: () => config.worker.pollInterval, config, log });
   }
 
-  onApplicationBootstrap(): void {
+  override onApplicationBootstrap(): void {
     if (!this.role.acts) this.stopped = true;
-    else for (const ticker of this.tickers) ticker.start();
+    super.onApplicationBootstrap();
   }
 
-  async onModuleDestroy(): Promise<void> {
+  override async onModuleDestroy(): Promise<void> {
     this.stopped = true;
-    await Promise.all(this.tickers.map((ticker) => ticker.stop()));
+    await super.onModuleDestroy();
   }
 
   /** After every ticker has stopped: the work in flight ends, and only then may another node take over. */
@@ -80,13 +67,15 @@ export class LaneScheduler implements OnApplicationBootstrap, OnModuleDestroy, B
         waiting.set(signerKey(signer), signer);
       } else {
         this.rung.set(bell, new Map([[signerKey(signer), signer]]));
-        this.schedule(signer, bell);
+        const restMs = this.pace.restOf(bell, this.clock.monotonicMs());
+        if (restMs === 0) this.schedule(signer, bell);
+        else setTimeout(() => this.schedule(signer, bell), restMs);
       }
     }
   }
 
   /** The safety net, and all there is when a bell was not heard. */
-  private async findWork(chainId: ChainId): Promise<void> {
+  protected override async tick(chainId: ChainId): Promise<void> {
     const work = await this.repository.signersWithWork(chainId);
     this.leases.workSeen(work.map(({ signer }) => signer));
     this.wake(work.filter((item) => this.needsStep(item)).map(({ signer }) => signer));
@@ -102,6 +91,7 @@ export class LaneScheduler implements OnApplicationBootstrap, OnModuleDestroy, B
   }
 
   private schedule(signer: SignerId, bell: string): void {
+    if (this.stopped) return;
     const workers = this.workers.forChain(signer.chainId);
     const rungAt = this.clock.monotonicMs();
     workers
@@ -119,6 +109,7 @@ export class LaneScheduler implements OnApplicationBootstrap, OnModuleDestroy, B
     const waiting = [...(this.rung.get(bell)?.values() ?? [])];
     this.rung.delete(bell);
     const more = await this.step.execute(chainId, waiting.slice(0, SIGNERS_PER_STEP));
+    this.pace.stepped(bell, this.clock.monotonicMs());
     this.wake([...more, ...waiting.slice(SIGNERS_PER_STEP)]);
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Client } from 'pg';
 import { DatabaseConfig, NodeConfig } from '../../../config/lockstep-config.js';
+import { Clock } from '../../../kernel/clock.js';
 import { messageOf } from '../../../kernel/errors.js';
 import { parseAddress } from '../../../kernel/hex.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
@@ -13,7 +14,7 @@ import { LaneScheduler } from './lane-scheduler.js';
 const CHANNEL = 'lockstep_work';
 /** A payload of NOTIFY is limited to 8,000 bytes; a signer takes at most 60. */
 const SIGNERS_PER_NOTE = 100;
-/** At most one NOTIFY in so many ms: each takes a lock that is shared by all of the database's commits. */
+/** At most one NOTIFY in so many ms: each takes a lock that is shared by all of the database's commits. The first goes at once. */
 const COALESCE_MS = 4;
 const RECONNECT_MS = 1_000;
 const NOTIFY = { name: 'doorbell_notify', text: `SELECT pg_notify('${CHANNEL}', $1)` };
@@ -26,6 +27,7 @@ const NOTIFY = { name: 'doorbell_notify', text: `SELECT pg_notify('${CHANNEL}', 
 export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly pending = new Map<string, SignerId>();
   private timer: NodeJS.Timeout | null = null;
+  private rungAt = 0;
   private listener: Client | null = null;
   private closed = false;
 
@@ -35,6 +37,7 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
     private readonly role: NodeConfig,
     private readonly lanes: LaneScheduler,
     private readonly leases: LeaseManager,
+    private readonly clock: Clock,
     private readonly log: Log,
   ) {
     super();
@@ -44,7 +47,9 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
     const ours = signers.filter((signer) => this.leases.isOurs(signer));
     this.lanes.wake(ours);
     for (const signer of signers) if (!ours.includes(signer)) this.pending.set(signerKey(signer), signer);
-    if (this.pending.size > 0) this.timer ??= setTimeout(() => void this.flush(), COALESCE_MS);
+    if (this.pending.size === 0 || this.timer !== null) return;
+    const wait = Math.max(0, this.rungAt + COALESCE_MS - this.clock.monotonicMs());
+    this.timer = setTimeout(() => void this.flush(), wait);
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -62,6 +67,7 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
     const keys = [...this.pending.keys()];
     this.pending.clear();
     this.timer = null;
+    this.rungAt = this.clock.monotonicMs();
     try {
       for (let at = 0; at < keys.length; at += SIGNERS_PER_NOTE) {
         await this.database.query(NOTIFY, [keys.slice(at, at + SIGNERS_PER_NOTE).join(' ')]);

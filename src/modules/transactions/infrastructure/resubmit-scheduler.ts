@@ -1,39 +1,24 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { NodeConfig } from '../../../config/lockstep-config.js';
+import { Injectable } from '@nestjs/common';
+import { LockstepConfig } from '../../../config/lockstep-config.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { Ticker } from '../../../platform/scheduling/ticker.js';
-import { Chains } from '../../chain/index.js';
+import { ChainScheduler } from '../../chain/index.js';
 import { ResubmitDue } from '../application/resubmit-due.js';
 
 const LOOK_EVERY_MS = 1_000;
 
-/** When: looks once a second, on each chain by itself, whether a resubmit timer has run out. */
+/** When: looks once a second whether a resubmit timer has run out. */
 @Injectable()
-export class ResubmitScheduler implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly tickers: readonly Ticker[];
-
+export class ResubmitScheduler extends ChainScheduler {
   constructor(
-    chains: Chains,
-    resubmit: ResubmitDue,
-    private readonly role: NodeConfig,
+    private readonly resubmit: ResubmitDue,
+    config: LockstepConfig,
     log: Log,
   ) {
-    this.tickers = chains.ids().map(
-      (chainId) =>
-        new Ticker({
-          name: `resubmit-${chainId}`,
-          intervalMs: LOOK_EVERY_MS,
-          run: () => resubmit.execute(chainId),
-          log,
-        }),
-    );
+    super({ name: 'resubmit', intervalMs: () => LOOK_EVERY_MS, config, log });
   }
 
-  onApplicationBootstrap(): void {
-    if (this.role.acts) for (const ticker of this.tickers) ticker.start();
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await Promise.all(this.tickers.map((ticker) => ticker.stop()));
+  protected override tick(chainId: ChainId): Promise<void> {
+    return this.resubmit.execute(chainId);
   }
 }

@@ -1,0 +1,79 @@
+import { describe, expect, it } from '@jest/globals';
+import { nodeLab } from '../support/node-lab.js';
+
+const lab = nodeLab();
+
+describe('a reorg', () => {
+  it('sends a tx back to the mempool, and it is confirmed in its new block', async () => {
+    const txId = await lab.mined(1);
+    const before = await lab.node.tx(txId);
+    expect(before.state).toBe('MINED');
+    lab.chain.reorg(1);
+    await lab.node.follow();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'REORG_DETECTED', receipt: null });
+    await lab.confirmAll();
+    const after = await lab.node.tx(txId);
+    expect(after).toMatchObject({ state: 'CONFIRMED', nonce: 0 });
+    expect(after.receipt?.blockHash).not.toBe(before.receipt?.blockHash);
+    expect(lab.minedWith(1)).toHaveLength(1);
+  });
+
+  it('that loses the tx has it sent again, the same bytes', async () => {
+    const txId = await lab.mined(1);
+    lab.chain.reorg(1, { drop: true });
+    await lab.node.follow();
+    await lab.node.resubmit();
+    await lab.confirmAll();
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+    expect(new Set(lab.chain.sent.map(({ hash }) => hash)).size).toBe(1);
+  });
+
+  it('is not seen in a node that merely lags', async () => {
+    const txId = await lab.sent(1);
+    await lab.node.follow();
+    lab.chain.mine();
+    lab.chain.mineEmpty(1);
+    await lab.node.follow();
+    lab.lag();
+    await lab.node.follow();
+    expect(await lab.states([txId])).toEqual(['MINED']);
+  });
+});
+
+describe('a gap', () => {
+  it('of blocks that nobody looked at has the receipts of everything in flight asked for', async () => {
+    const txId = await lab.sent(1);
+    lab.chain.mine();
+    lab.chain.mineEmpty(1);
+    // The first look of this node is at a block after that of the tx.
+    await lab.node.follow();
+    expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+    await lab.node.checkReceipts();
+    expect(await lab.states([txId])).toEqual(['MINED']);
+  });
+});
+
+describe('a block', () => {
+  it('whose receipts the node does not have yet is asked about again at once', async () => {
+    const ids = [await lab.create(1), await lab.create(2)];
+    await lab.node.step();
+    lab.chain.blockReceipts = async () => null;
+    await lab.mine();
+    expect(await lab.states(ids)).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL']);
+    await lab.node.checkReceipts();
+    expect(await lab.states(ids)).toEqual(['MINED', 'MINED']);
+  });
+
+  it('below the first one that a node followed is no reorg', async () => {
+    const txId = await lab.sent(1);
+    lab.chain.mine();
+    const late = await lab.takeOver();
+    await late.step();
+    await late.checkReceipts();
+    expect(await lab.states([txId])).toEqual(['MINED']);
+    await late.follow();
+    lab.lag();
+    await late.follow();
+    expect(await lab.states([txId])).toEqual(['MINED']);
+  });
+});

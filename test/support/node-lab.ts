@@ -1,0 +1,139 @@
+import { afterEach, beforeEach } from '@jest/globals';
+import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
+import type { TxState } from '../../src/modules/transactions/index.js';
+import { Database } from '../../src/platform/database/database.js';
+import { aRequest } from './builders.js';
+import { ModelChain, type ModelTx } from './model-chain.js';
+import { tagged } from './send-faults.js';
+import { createTestDatabase, type TestDatabase } from './test-database.js';
+import { TestNode } from './test-node.js';
+
+/** What is new for each test. */
+interface Stage {
+  readonly database: TestDatabase;
+  readonly chain: ModelChain;
+  readonly nodes: TestNode[];
+}
+
+/** For each test of the file that calls this: a fresh database, a chain in memory, and a node. */
+export function nodeLab(): NodeLab {
+  const lab = new NodeLab();
+  beforeEach(() => lab.open());
+  afterEach(() => lab.close());
+  return lab;
+}
+
+/** One node, and more when a test wants them. Transactions are told apart by a tag, their call data. */
+export class NodeLab {
+  private stage: Stage | null = null;
+
+  async open(): Promise<void> {
+    this.stage = { database: await createTestDatabase(), chain: new ModelChain(), nodes: [] };
+    await this.startNode();
+  }
+
+  async close(): Promise<void> {
+    const { database, nodes } = this.opened;
+    this.stage = null;
+    await Promise.all(nodes.map((node) => node.close()));
+    await database.drop();
+  }
+
+  /** The first one. */
+  get node(): TestNode {
+    const [node] = this.opened.nodes;
+    if (!node) throw new Error('no node was started');
+    return node;
+  }
+
+  get chain(): ModelChain {
+    return this.opened.chain;
+  }
+
+  async startNode(config: Record<string, unknown> = {}): Promise<TestNode> {
+    const { database, chain, nodes } = this.opened;
+    const node = await TestNode.start(database.url, chain, config);
+    nodes.push(node);
+    return node;
+  }
+
+  /** The next owner of the signers, who knows nothing but what is written. */
+  async takeOver(from = this.node): Promise<TestNode> {
+    await from.releaseLeases();
+    return this.startNode();
+  }
+
+  async create(tag: number, overrides: Partial<TxRequest> = {}): Promise<string> {
+    const base = aRequest();
+    const { txId } = await this.node.create({
+      ...base,
+      signer: this.node.signer(),
+      requestId: `request-${tag}`,
+      payload: { ...base.payload, data: tagged(tag) },
+      ...overrides,
+    });
+    return txId;
+  }
+
+  /** Creates a tx and has its lane step. */
+  async sent(tag: number): Promise<string> {
+    const txId = await this.create(tag);
+    await this.node.step();
+    return txId;
+  }
+
+  async mined(tag: number): Promise<string> {
+    const txId = await this.sent(tag);
+    await this.mine();
+    return txId;
+  }
+
+  /** One block of all that can be mined, and the node sees it. */
+  async mine(by = this.node): Promise<void> {
+    this.chain.mine();
+    await by.follow();
+  }
+
+  /** The same, and enough blocks on top to make it final. */
+  async confirmAll(by = this.node): Promise<void> {
+    await this.mine(by);
+    this.chain.mineEmpty(2);
+    await by.follow();
+  }
+
+  /** From now on the chain's head is answered one block too low. */
+  lag(): void {
+    const { chain } = this;
+    const head = chain.head.bind(chain);
+    chain.head = async () => {
+      const [block] = await chain.blocks([(await head()).number - 1]);
+      return block ?? head();
+    };
+  }
+
+  /** As if the resubmit interval had passed. */
+  async resubmit(by = this.node): Promise<void> {
+    await by.get(Database).query(MAKE_DUE, []);
+    await by.resubmit();
+  }
+
+  async states(txIds: readonly string[], by = this.node): Promise<TxState[]> {
+    return Promise.all(txIds.map(async (txId) => (await by.tx(txId)).state));
+  }
+
+  minedWith(tag: number): ModelTx[] {
+    return this.chain.minedTxs().filter(({ data }) => data === tagged(tag));
+  }
+
+  private get opened(): Stage {
+    if (!this.stage) throw new Error('the lab is open only while a test runs');
+    return this.stage;
+  }
+}
+
+const MAKE_DUE = {
+  name: 'test_make_due',
+  text: `UPDATE managed_tx SET next_resubmit_at = clock_timestamp() - interval '1 second',
+                next_receipt_check_at = clock_timestamp()
+          WHERE state IN ('ALLOCATED', 'IN_MEMPOOL')`,
+};
