@@ -1,5 +1,6 @@
 export { ChainRules } from './application/chain-rules.js';
 export { Doorbell } from './application/doorbell.js';
+export { LaneMemory } from './application/lane-memory.js';
 export { LeasedWork } from './application/leased-work.js';
 export { TxMetrics } from './application/tx-metrics.js';
 export type { Attempt } from './domain/attempt.js';

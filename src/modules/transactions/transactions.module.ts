@@ -15,6 +15,7 @@ import { Forwarding } from './application/forwarding.js';
 import { HandOver } from './application/hand-over.js';
 import { IntakeBatcher } from './application/intake-batcher.js';
 import { JudgePending } from './application/judge-pending.js';
+import { KnownBalances } from './application/known-balances.js';
 import { LaneMemory } from './application/lane-memory.js';
 import { LaneStep } from './application/lane-step.js';
 import { LeasedWork } from './application/leased-work.js';
@@ -29,7 +30,7 @@ import { TxQueries } from './application/tx-views.js';
 import { WaitForState } from './application/wait-for-state.js';
 import { AttemptRepository } from './domain/attempt.repository.js';
 import { ManagedTxRepository } from './domain/managed-tx.repository.js';
-import { EthersAttemptSigner } from './infrastructure/ethers-attempt-signer.js';
+import { Eip1559AttemptSigner } from './infrastructure/eip1559-attempt-signer.js';
 import { HandOverScheduler } from './infrastructure/hand-over-scheduler.js';
 import { HttpForwarding } from './infrastructure/http/http-forwarding.js';
 import { TxController } from './infrastructure/http/tx.controller.js';
@@ -54,6 +55,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     LaneStep,
     LaneMemory,
     JudgePending,
+    KnownBalances,
     PreparePending,
     AllocateNonces,
     SignAttempts,
@@ -72,12 +74,12 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     ResubmitScheduler,
     { provide: Doorbell, useExisting: PgDoorbell },
     { provide: Forwarding, useClass: HttpForwarding },
-    { provide: AttemptSigner, useClass: EthersAttemptSigner },
+    { provide: AttemptSigner, useClass: Eip1559AttemptSigner },
     { provide: AttemptRepository, useClass: PgAttemptRepository },
     { provide: ManagedTxRepository, useClass: PgManagedTxRepository },
     { provide: TxQueries, useClass: TypeormTxQueries },
     { provide: TxMetrics, useClass: PromTxMetrics },
   ],
-  exports: [ChainRules, Doorbell, LeasedWork, AttemptRepository, ManagedTxRepository, TxMetrics],
+  exports: [ChainRules, Doorbell, LaneMemory, LeasedWork, AttemptRepository, ManagedTxRepository, TxMetrics],
 })
 export class TransactionsModule {}

@@ -8,6 +8,7 @@ import {
   AttemptRepository,
   Doorbell,
   isFinal,
+  LaneMemory,
   LeasedWork,
   ManagedTx,
   ManagedTxRepository,
@@ -29,6 +30,7 @@ export class RecordMined {
     private readonly unitOfWork: FencedUnitOfWork,
     private readonly repository: ManagedTxRepository,
     private readonly attempts: AttemptRepository,
+    private readonly memory: LaneMemory,
     private readonly doorbell: Doorbell,
     private readonly metrics: TxMetrics,
     private readonly log: Log,
@@ -57,7 +59,9 @@ export class RecordMined {
       });
       this.metrics.entered(txs);
       // Each mined one makes room below `maxInFlight`.
-      this.doorbell.ring(leases.map((lease) => lease.signer));
+      const signers = leases.map((lease) => lease.signer);
+      this.memory.madeRoom(signers);
+      this.doorbell.ring(signers);
     });
   }
 

@@ -39,25 +39,28 @@ const READ = {
       JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON w.chain_id = c.chain_id AND w.signer = c.signer`,
 };
 
-/** A slot that exists and is not RELEASED fails the count below: nobody is ever given a used nonce. */
+/**
+ * Slots and cursors in one round trip. A slot that exists and is not RELEASED, or a cursor that is not where it was read, is
+ * missing in the counts: nobody is ever given a used nonce.
+ */
 const HOLD = {
   name: 'nonce_hold',
   text: `
-    INSERT INTO signer_nonce_allocation AS s (chain_id, signer, nonce, status, tx_id, fencing_token)
-    SELECT h.chain_id, h.signer, h.nonce, 'HELD', h.tx_id, h.token
-      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::uuid[], $5::bigint[]) AS h (chain_id, signer, nonce, tx_id, token)
-     ORDER BY 1, 2, 3
-        ON CONFLICT (chain_id, signer, nonce) DO UPDATE
-       SET status = 'HELD', tx_id = excluded.tx_id, fencing_token = excluded.fencing_token, updated_at = clock_timestamp()
-     WHERE s.status = 'RELEASED'`,
-};
-
-const MOVE_CURSOR = {
-  name: 'nonce_move_cursor',
-  text: `
-    UPDATE signer_nonce_cursor c SET next_nonce = m.to_nonce, fencing_token = m.token
-      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) AS m (chain_id, signer, from_nonce, to_nonce, token)
-     WHERE c.chain_id = m.chain_id AND c.signer = m.signer AND c.next_nonce = m.from_nonce`,
+    WITH held AS (
+      INSERT INTO signer_nonce_allocation AS s (chain_id, signer, nonce, status, tx_id, fencing_token)
+      SELECT h.chain_id, h.signer, h.nonce, 'HELD', h.tx_id, h.token
+        FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::uuid[], $5::bigint[]) AS h (chain_id, signer, nonce, tx_id, token)
+       ORDER BY 1, 2, 3
+          ON CONFLICT (chain_id, signer, nonce) DO UPDATE
+         SET status = 'HELD', tx_id = excluded.tx_id, fencing_token = excluded.fencing_token, updated_at = clock_timestamp()
+       WHERE s.status = 'RELEASED'
+      RETURNING s.nonce),
+    moved AS (
+      UPDATE signer_nonce_cursor c SET next_nonce = m.to_nonce, fencing_token = m.token
+        FROM unnest($6::bigint[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[]) AS m (chain_id, signer, from_nonce, to_nonce, token)
+       WHERE c.chain_id = m.chain_id AND c.signer = m.signer AND c.next_nonce = m.from_nonce
+      RETURNING c.next_nonce)
+    SELECT (SELECT count(*) FROM held)::int AS held, (SELECT count(*) FROM moved)::int AS moved`,
 };
 
 const TAKE_HOLES = {
@@ -125,16 +128,20 @@ export class PgNonceLedger extends NonceLedger {
     if (slots.length === 0) return;
     const tx = PgTx.of(fence.tx);
     const [chains, signers, nonces, tokens] = slotColumns(fence, slots);
-    const held = await tx.query(HOLD, [chains, signers, nonces, slots.map((slot) => slot.txId), tokens]);
-    expectRows('hold', held.rowCount, slots.length);
-    const moved = await tx.query(MOVE_CURSOR, [
+    const { rows } = await tx.query<{ held: number; moved: number }>(HOLD, [
+      chains,
+      signers,
+      nonces,
+      slots.map((slot) => slot.txId),
+      tokens,
       cursors.map(({ from }) => from.signer.chainId),
       cursors.map(({ from }) => from.signer.address),
       cursors.map(({ from }) => from.cursor),
       cursors.map(({ to }) => to),
       cursors.map(({ from }) => fence.tokenFor(from.signer)),
     ]);
-    expectRows('move cursor', moved.rowCount, cursors.length);
+    expectRows('hold', rows[0]?.held ?? null, slots.length);
+    expectRows('move cursor', rows[0]?.moved ?? null, cursors.length);
   }
 
   async takeHoles(fence: Fence, signers: readonly SignerId[]): Promise<SlotRef[]> {

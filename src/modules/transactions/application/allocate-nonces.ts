@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import { CrashPoints } from '../../../kernel/crash-points.js';
 import { InvariantViolation } from '../../../kernel/errors.js';
+import { groupBy } from '../../../kernel/group-by.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import {
   type Fence,
@@ -15,6 +16,7 @@ import {
 } from '../../signers/index.js';
 import { ManagedTx } from '../domain/managed-tx.js';
 import { ManagedTxRepository, type RequestedTx } from '../domain/managed-tx.repository.js';
+import { LaneMemory } from './lane-memory.js';
 import { leasesFor } from './leases-for.js';
 import type { ReadyTx } from './prepare-pending.js';
 import { TxMetrics } from './tx-metrics.js';
@@ -36,6 +38,7 @@ export class AllocateNonces {
     private readonly ledger: NonceLedger,
     private readonly repository: ManagedTxRepository,
     private readonly config: ExecutionConfig,
+    private readonly memory: LaneMemory,
     private readonly metrics: TxMetrics,
     private readonly crashPoints: CrashPoints,
   ) {}
@@ -56,6 +59,7 @@ export class AllocateNonces {
     );
     this.crashPoints.reached('after_allocate');
     this.metrics.entered(allocated);
+    this.memory.tookNonces(allocated.map(({ signer }) => signer));
     const requests = new Map(ready.map(({ tx, request }) => [tx.id, request]));
     return allocated.flatMap((tx) => {
       const request = requests.get(tx.id);
@@ -80,11 +84,12 @@ export class AllocateNonces {
       leases.map((lease) => lease.signer),
       this.config.batchSize,
     );
+    const bySigner = groupBy(
+      ready.filter(({ tx }) => waiting.has(tx.id)),
+      ({ tx }) => signerKey(tx.signer),
+    );
     const allocations = sequences.map((sequence) =>
-      allocateSequence(
-        sequence,
-        ready.filter(({ tx }) => waiting.has(tx.id) && signerKey(tx.signer) === signerKey(sequence.signer)),
-      ),
+      allocateSequence(sequence, bySigner.get(signerKey(sequence.signer)) ?? []),
     );
     const txs = allocations.flatMap((allocation) => allocation.txs);
     if (txs.length !== waiting.size)

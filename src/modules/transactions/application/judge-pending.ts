@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { groupBy } from '../../../kernel/group-by.js';
 import { minOf } from '../../../kernel/quantities.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import type { Call, ChainConnector, FeeQuote, GasEstimate } from '../../chain/index.js';
@@ -7,6 +8,7 @@ import type { ManagedTx } from '../domain/managed-tx.js';
 import type { PendingTx } from '../domain/managed-tx.repository.js';
 import type { TxRequest } from '../domain/tx-request.js';
 import { ChainRules } from './chain-rules.js';
+import { KnownBalances } from './known-balances.js';
 
 /** What is to become of a waiting tx: worth a nonce, or something that is to be written down instead. */
 export type PendingVerdict =
@@ -24,7 +26,10 @@ const FEE_RETRY_MS = 15_000;
 /** Looks at waiting txs with the chain's eyes, in few round trips, so that what cannot be mined now takes no nonce. */
 @Injectable()
 export class JudgePending {
-  constructor(private readonly rules: ChainRules) {}
+  constructor(
+    private readonly rules: ChainRules,
+    private readonly balances: KnownBalances,
+  ) {}
 
   /** Answers in the order given. */
   async execute(chain: ChainConnector, pending: readonly PendingTx[]): Promise<PendingVerdict[]> {
@@ -45,18 +50,28 @@ export class JudgePending {
     pending: readonly PendingTx[],
     verdicts: readonly PendingVerdict[],
   ): Promise<PendingVerdict[]> {
-    const signers = [...new Map(pending.map(({ tx }) => [signerKey(tx.signer), tx.signer])).values()];
-    const balances = await chain.balances(signers.map(({ address }) => address));
-    const left = new Map(signers.map((signer, index) => [signerKey(signer), balances[index] ?? 0n]));
-    return pending.map(({ tx, request }, index) => {
+    const feeCap = this.rules.feeCap(chain.chainId);
+    const judged = pending.map(({ tx, request }, index) => {
       const verdict = verdicts[index] ?? { kind: 'not_now', apply: retryLater('no verdict') };
-      if (verdict.kind !== 'ready') return verdict;
-      const { maxFeePerGas } = initialFees(request, quote, this.rules.feeCap(chain.chainId));
-      const rest = (left.get(signerKey(tx.signer)) ?? 0n) - request.payload.value - verdict.gasLimit * maxFeePerGas;
-      if (rest < 0n) return { kind: 'not_now', apply: lacksFunds('the balance does not cover value and gas') };
-      left.set(signerKey(tx.signer), rest);
-      return verdict;
+      const gas = verdict.kind === 'ready' ? verdict.gasLimit * initialFees(request, quote, feeCap).maxFeePerGas : 0n;
+      return { verdict, signer: tx.signer, cost: verdict.kind === 'ready' ? request.payload.value + gas : 0n };
     });
+    const bySigner = groupBy(
+      judged.filter(({ verdict }) => verdict.kind === 'ready'),
+      ({ signer }) => signerKey(signer),
+    );
+    await this.balances.refresh(
+      chain,
+      [...bySigner.values()].flatMap((items) => {
+        const wei = items.reduce((sum, { cost }) => sum + cost, 0n);
+        return items[0] ? [{ signer: items[0].signer, wei }] : [];
+      }),
+    );
+    return judged.map(({ verdict, signer, cost }) =>
+      verdict.kind !== 'ready' || this.balances.take(signer, cost)
+        ? verdict
+        : { kind: 'not_now', apply: lacksFunds('the balance does not cover value and gas') },
+    );
   }
 }
 

@@ -9,10 +9,19 @@ interface Remembered {
   alignedAtMs: number | null;
   /** When to look for holes again; null when there are none. */
   holesDueAtMs: number | null;
+  inFlight: InFlight | null;
+}
+
+/** Txs with a nonce that are not mined: counted once, and what was added since. What was mined since shows at the next count. */
+interface InFlight {
+  count: number;
+  readonly countedAtMs: number;
 }
 
 /** A hole is filled once, and then waited for: asking more often than blocks come is of no use. */
 const HOLES_INTERVAL_MS = 1_000;
+/** A count costs one row for each tx in flight; until the next one the lane only thinks that it has less room than it has. */
+const COUNT_INTERVAL_MS = 1_000;
 
 /**
  * What a lane knows without asking the database. It belongs to one fencing token: with another token, or after any failure
@@ -72,6 +81,33 @@ export class LaneMemory {
     }
   }
 
+  /** Of a signer, as far as it is known; null when it is to be counted. Never less than there are. */
+  inFlight(lease: Lease): number | null {
+    const { inFlight } = this.of(lease);
+    if (inFlight === null || this.clock.monotonicMs() - inFlight.countedAtMs > COUNT_INTERVAL_MS) return null;
+    return inFlight.count;
+  }
+
+  countedInFlight(lease: Lease, count: number): void {
+    this.of(lease).inFlight = { count, countedAtMs: this.clock.monotonicMs() };
+  }
+
+  /** Txs of these signers got a nonce; one entry for each. */
+  tookNonces(signers: readonly SignerId[]): void {
+    for (const signer of signers) {
+      const inFlight = this.lanes.get(signerKey(signer))?.inFlight;
+      if (inFlight) inFlight.count += 1;
+    }
+  }
+
+  /** Txs of these signers were mined: there is room again. */
+  madeRoom(signers: readonly SignerId[]): void {
+    for (const signer of signers) {
+      const lane = this.lanes.get(signerKey(signer));
+      if (lane) lane.inFlight = null;
+    }
+  }
+
   forget(signers: readonly SignerId[]): void {
     for (const signer of signers) this.lanes.delete(signerKey(signer));
   }
@@ -80,7 +116,7 @@ export class LaneMemory {
     const key = signerKey(lease.signer);
     const known = this.lanes.get(key);
     if (known?.token === lease.token) return known;
-    const fresh = { token: lease.token, recovered: false, alignedAtMs: null, holesDueAtMs: 0 };
+    const fresh = { token: lease.token, recovered: false, alignedAtMs: null, holesDueAtMs: 0, inFlight: null };
     this.lanes.set(key, fresh);
     return fresh;
   }

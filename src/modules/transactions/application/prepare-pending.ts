@@ -4,10 +4,11 @@ import { messageOf } from '../../../kernel/errors.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector } from '../../chain/index.js';
 import { FencedUnitOfWork, type Lease } from '../../signers/index.js';
-import { ManagedTxRepository } from '../domain/managed-tx.repository.js';
+import { ManagedTxRepository, type SignerRoom } from '../domain/managed-tx.repository.js';
 import { ManagedTx } from '../domain/managed-tx.js';
 import type { TxRequest } from '../domain/tx-request.js';
 import { JudgePending } from './judge-pending.js';
+import { LaneMemory } from './lane-memory.js';
 import { leasesFor } from './leases-for.js';
 import { TxMetrics } from './tx-metrics.js';
 
@@ -28,15 +29,13 @@ export class PreparePending {
     private readonly judge: JudgePending,
     private readonly unitOfWork: FencedUnitOfWork,
     private readonly config: ExecutionConfig,
+    private readonly memory: LaneMemory,
     private readonly metrics: TxMetrics,
     private readonly log: Log,
   ) {}
 
   async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<ReadyTx[]> {
-    const pending = await this.repository.nextPending(
-      leases.map((lease) => lease.signer),
-      this.config,
-    );
+    const pending = await this.repository.nextPending(await this.rooms(leases));
     const verdicts = await this.judge.execute(chain, pending);
     const ready = pending.flatMap(({ tx, request }, index): ReadyTx[] => {
       const verdict = verdicts[index];
@@ -54,6 +53,20 @@ export class PreparePending {
   async quarantine(leases: readonly Lease[], { tx }: ReadyTx, error: unknown): Promise<void> {
     this.log.error('transaction set aside', { txId: tx.id, error });
     await this.end(leases, [{ tx, apply: (copy) => copy.postponed(null, QUARANTINE_MS, messageOf(error)) }]);
+  }
+
+  /** Below `maxInFlight`, and no more than a batch. */
+  private async rooms(leases: readonly Lease[]): Promise<SignerRoom[]> {
+    const uncounted = leases.filter((lease) => this.memory.inFlight(lease) === null);
+    const counts = await this.repository.countInFlight(uncounted.map((lease) => lease.signer));
+    uncounted.forEach((lease, index) => this.memory.countedInFlight(lease, counts[index] ?? 0));
+    const { maxInFlight, batchSize } = this.config;
+    return leases
+      .map((lease) => ({
+        signer: lease.signer,
+        room: Math.min(batchSize, maxInFlight - (this.memory.inFlight(lease) ?? maxInFlight)),
+      }))
+      .filter(({ room }) => room > 0);
   }
 
   private async end(

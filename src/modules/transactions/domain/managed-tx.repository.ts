@@ -37,19 +37,21 @@ export interface PendingTx extends RequestedTx {
   readonly expired: boolean;
 }
 
+/** How many waiting txs of a signer are asked for. */
+export interface SignerRoom {
+  readonly signer: SignerId;
+  readonly room: number;
+}
+
 /** Managed txs. Reads and intake need no lease; everything that moves a tx forward needs the fence. */
 export abstract class ManagedTxRepository {
   /** All in one statement and one commit; answers in the order given. */
   abstract insertPending(txs: readonly NewTx[]): Promise<Intake[]>;
 
-  /**
-   * The next waiting txs of each signer, by priority then age, no more than fit below `maxInFlight` unmined ones and no
-   * more than `batchSize` per signer. Txs that wait for a retry are left out until it is due.
-   */
-  abstract nextPending(
-    signers: readonly SignerId[],
-    limits: { readonly maxInFlight: number; readonly batchSize: number },
-  ): Promise<PendingTx[]>;
+  /** How many txs of each signer have a nonce and are not mined, in the order given. */
+  abstract countInFlight(signers: readonly SignerId[]): Promise<number[]>;
+  /** The next waiting txs of each signer, by priority then age. Txs that wait for a retry are left out until it is due. */
+  abstract nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]>;
   /** Of these, the ones that are still PENDING and nobody else is changing; locked until the end of the transaction. */
   abstract lockPending(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Every ALLOCATED tx of the signers, in nonce order. */
@@ -78,6 +80,8 @@ export abstract class ManagedTxRepository {
    * @throws Conflict `stale_copy` when one of them was changed since it was read; then none is written
    */
   abstract save(fence: Fence, txs: readonly ManagedTx[]): Promise<void>;
+  /** Writes the events of txs of which nothing else has changed. */
+  abstract note(fence: Fence, txs: readonly ManagedTx[]): Promise<void>;
 }
 
 export interface SignerWork {

@@ -97,10 +97,15 @@ export class ManagedTx {
   /** The repository has written everything; the copy may be used and saved again. */
   saved(): void {
     this.data.version += 1;
-    this.events.length = 0;
+    this.noted();
     this.resubmitTimer = 'keep';
     this.receiptTimer = 'keep';
     this.wasSubmitted = false;
+  }
+
+  /** The repository has written the events; the row is as it was. */
+  noted(): void {
+    this.events.length = 0;
   }
 
   allocated(nonce: Nonce, gasLimit: bigint): void {
@@ -122,6 +127,7 @@ export class ManagedTx {
     if (changed) this.record('updated', { error, detail: { subState } });
   }
 
+  /** An event and no change: the attempt is where the bytes are, and the row names it when it is sent. */
   signed(txHash: Hash, fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }): void {
     this.expectState('ALLOCATED');
     this.data.txHash = txHash;
@@ -137,6 +143,7 @@ export class ManagedTx {
     this.expectState('ALLOCATED');
     this.transition('IN_MEMPOOL', 'sent', { txHash: attempt, error });
     this.setTimers(timers);
+    this.data.txHash = attempt;
     this.data.subState = subState;
   }
 

@@ -37,20 +37,26 @@ export const LOOK_UP = {
       JOIN managed_tx t ON t.chain_id = k.chain_id AND t.signer = k.signer AND t.request_id = k.request_id`,
 };
 
-/** Room below maxInFlight is counted per signer, then the waiting rows are read straight off the partial index. */
+/** Grows with what is in flight, so a lane counts seldom and keeps the books between. */
+export const COUNT_IN_FLIGHT = {
+  name: 'tx_count_in_flight',
+  text: `
+    SELECT (SELECT count(*) FROM managed_tx t
+             WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')) AS count
+      FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position`,
+};
+
+/** The waiting rows are read straight off the partial index. */
 export const NEXT_PENDING = {
   name: 'tx_next_pending',
   text: `
     SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, coalesce(t.expires_at <= clock_timestamp(), false) AS expired
-      FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
-     CROSS JOIN LATERAL (
-       SELECT greatest(0, least($4, $3 - count(*))) AS room FROM managed_tx f
-        WHERE f.chain_id = w.chain_id AND f.signer = w.signer AND f.state IN ('ALLOCATED', 'IN_MEMPOOL')) r
+      FROM unnest($1::bigint[], $2::text[], $3::int[]) AS w (chain_id, signer, room)
      CROSS JOIN LATERAL (
        SELECT * FROM managed_tx p
         WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING'
           AND (p.next_resubmit_at IS NULL OR p.next_resubmit_at <= clock_timestamp())
-        ORDER BY p.priority DESC, p.tx_id LIMIT r.room) t`,
+        ORDER BY p.priority DESC, p.tx_id LIMIT w.room) t`,
 };
 
 export const LOCK_PENDING = {

@@ -14,6 +14,7 @@ import {
   type NewTx,
   type PendingTx,
   type RequestedTx,
+  type SignerRoom,
   type SignerWork,
 } from '../domain/managed-tx.repository.js';
 import type { TxState } from '../domain/tx-state-machine.js';
@@ -62,14 +63,17 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     });
   }
 
-  async nextPending(
-    signers: readonly SignerId[],
-    limits: { readonly maxInFlight: number; readonly batchSize: number },
-  ): Promise<PendingTx[]> {
+  async countInFlight(signers: readonly SignerId[]): Promise<number[]> {
+    if (signers.length === 0) return [];
+    const { rows } = await this.database.query<{ count: string }>(sql.COUNT_IN_FLIGHT, signerColumns(signers));
+    return rows.map(({ count }) => Number(count));
+  }
+
+  async nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]> {
+    if (wanted.length === 0) return [];
     const { rows } = await this.database.query<RequestRow & { expired: boolean }>(sql.NEXT_PENDING, [
-      ...signerColumns(signers),
-      limits.maxInFlight,
-      limits.batchSize,
+      ...signerColumns(wanted.map(({ signer }) => signer)),
+      wanted.map(({ room }) => room),
     ]);
     return rows.map((row) => ({ tx: toManagedTx(row), request: toRequest(row), expired: row.expired }));
   }
@@ -131,12 +135,21 @@ export class PgManagedTxRepository extends ManagedTxRepository {
         saved: rowCount,
       });
     }
-    await this.events.append(
+    await this.appendEvents(fence, txs);
+    for (const tx of txs) tx.saved();
+  }
+
+  async note(fence: Fence, txs: readonly ManagedTx[]): Promise<void> {
+    await this.appendEvents(fence, txs);
+    for (const tx of txs) tx.noted();
+  }
+
+  private appendEvents(fence: Fence, txs: readonly ManagedTx[]): Promise<void> {
+    return this.events.append(
       fence.tx,
       fence,
       txs.flatMap((tx) => tx.pendingEvents()),
     );
-    for (const tx of txs) tx.saved();
   }
 
   private async read(statement: Statement, values: readonly SqlValue[]): Promise<ManagedTx[]> {

@@ -1,0 +1,79 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type Address, parseAddress } from '../../../src/kernel/hex.js';
+import { KnownBalances } from '../../../src/modules/transactions/application/known-balances.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+
+const SIGNER = { chainId: 1, address: parseAddress(`0x${'aa'.repeat(20)}`) };
+const OTHER = { chainId: 1, address: parseAddress(`0x${'bb'.repeat(20)}`) };
+
+/** A chain that counts how often each balance is asked for. */
+class Ledger {
+  readonly asked: Address[] = [];
+  readonly wei = new Map<Address, bigint>();
+
+  async balances(addresses: readonly Address[]): Promise<bigint[]> {
+    this.asked.push(...addresses);
+    return addresses.map((address) => this.wei.get(address) ?? 0n);
+  }
+}
+
+let clock: FakeClock;
+let ledger: Ledger;
+let balances: KnownBalances;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  ledger = new Ledger();
+  ledger.wei.set(SIGNER.address, 100n);
+  balances = new KnownBalances(clock);
+});
+
+function refresh(wei: bigint, signer = SIGNER): Promise<void> {
+  return balances.refresh(ledger, [{ signer, wei }]);
+}
+
+describe('what is known of a balance', () => {
+  it('is nothing before it was read: nothing can be taken', () => {
+    expect(balances.take(SIGNER, 0n)).toBe(false);
+  });
+
+  it('is read once, and counts down with what is taken', async () => {
+    await refresh(40n);
+    expect(balances.take(SIGNER, 40n)).toBe(true);
+    await refresh(60n);
+    expect(balances.take(SIGNER, 60n)).toBe(true);
+    expect(ledger.asked).toEqual([SIGNER.address]);
+  });
+
+  it('is read again before anybody is told that it is too little: there may have been a top-up', async () => {
+    await refresh(80n);
+    balances.take(SIGNER, 80n);
+    ledger.wei.set(SIGNER.address, 500n);
+    await refresh(80n);
+    expect(balances.take(SIGNER, 80n)).toBe(true);
+  });
+
+  it('is never taken twice: what does not fit stays out, and what fits goes', async () => {
+    await refresh(150n);
+    expect([balances.take(SIGNER, 90n), balances.take(SIGNER, 60n), balances.take(SIGNER, 10n)]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  it('is read again after a while: somebody else may spend from the account', async () => {
+    await refresh(1n);
+    clock.advance(60_000);
+    ledger.wei.set(SIGNER.address, 0n);
+    await refresh(1n);
+    expect(balances.take(SIGNER, 1n)).toBe(false);
+  });
+
+  it('of one signer says nothing about another', async () => {
+    await refresh(1n);
+    await refresh(1n, OTHER);
+    expect(balances.take(OTHER, 1n)).toBe(false);
+    expect(balances.take(SIGNER, 1n)).toBe(true);
+  });
+});
