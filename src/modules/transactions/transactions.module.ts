@@ -33,6 +33,7 @@ import { ManagedTxRepository } from './domain/managed-tx.repository.js';
 import { Eip1559AttemptSigner } from './infrastructure/eip1559-attempt-signer.js';
 import { HandOverScheduler } from './infrastructure/hand-over-scheduler.js';
 import { HttpForwarding } from './infrastructure/http/http-forwarding.js';
+import { TxBatchController } from './infrastructure/http/tx-batch.controller.js';
 import { TxController } from './infrastructure/http/tx.controller.js';
 import { LaneScheduler } from './infrastructure/lane-scheduler.js';
 import { ManagedTxEntity } from './infrastructure/managed-tx.entity.js';
@@ -46,7 +47,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ManagedTxEntity, TxAttemptEntity]), ChainModule, SignersModule, EventsModule],
-  controllers: [TxController],
+  controllers: [TxController, TxBatchController],
   providers: [
     CreateTx,
     CreateNow,

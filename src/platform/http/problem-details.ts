@@ -64,15 +64,18 @@ export function problemDetails(problem: Problem, url: string): ProblemDetails {
     // Without the query: it is the caller's own data, and may be long.
     instance: (url.split('?', 1)[0] ?? '').slice(0, 200),
     ...(errors === undefined ? {} : { errors }),
-    ...(facts === undefined || Object.keys(facts).length === 0 ? {} : { facts }),
+    ...(facts === undefined || Object.keys(facts).length === 0 ? {} : { facts: withoutBigints(facts) }),
   };
 }
 
-/** JSON has no bigint; amounts and nonces in facts are written as decimal strings. */
 export function problemJson(problem: Problem, url: string): string {
-  return JSON.stringify(problemDetails(problem, url), (_key, value: unknown) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  );
+  return JSON.stringify(problemDetails(problem, url));
+}
+
+/** JSON has no bigint; amounts and nonces are written as decimal strings. */
+function withoutBigints(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const text = JSON.stringify(facts, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));
+  return JSON.parse(text) as Record<string, unknown>;
 }
 
 /** `idempotency_conflict` is titled "Idempotency conflict". */

@@ -3,11 +3,12 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/errors.js';
 import { Log } from '../logging/log.js';
+import { domainProblem } from './domain-problem.js';
 import { drainRequest } from './drain-request.js';
 import { LockstepFastifyAdapter } from './fastify-server.js';
 import { httpErrorProblem, INTERNAL_PROBLEM, methodNotAllowed } from './http-error-problem.js';
-import { InvalidRequest } from './invalid-request.js';
-import { PROBLEM_CONTENT_TYPE, problemJson, STATUS_OF_KIND, type Problem } from './problem-details.js';
+import { PROBLEM_CONTENT_TYPE, problemJson, type Problem } from './problem-details.js';
+import { reportFault } from './report-fault.js';
 
 /** Every error leaves as problem+json. What is our fault is logged whole and told to nobody. */
 @Catch()
@@ -22,7 +23,7 @@ export class ProblemFilter implements ExceptionFilter {
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
     const problem = this.problemOf(error, request);
-    if (problem.status >= 500) this.report(error, problem, request);
+    if (problem.status >= 500) reportFault(this.log, error, problem, request);
     // A stream that broke half way has its status out already; closing it is all that tells the client.
     if (reply.raw.headersSent) return void reply.raw.destroy();
     if (problem.code === 'body_too_large') await drainRequest(request.raw);
@@ -47,27 +48,6 @@ export class ProblemFilter implements ExceptionFilter {
     const { httpAdapter } = this.host;
     return httpAdapter instanceof LockstepFastifyAdapter ? httpAdapter.allowedMethods(request.url) : [];
   }
-
-  private report(error: unknown, problem: Problem, request: FastifyRequest): void {
-    const fields = { httpRequestId: request.id, method: request.method, route: request.routeOptions.url, error };
-    // Being unavailable is expected now and then; anything else at 500 is a bug.
-    if (problem.retryable === true) this.log.warn('http.unavailable', { code: problem.code, ...fields });
-    else this.log.error('http.internal_error', fields);
-  }
-}
-
-function domainProblem(error: DomainError): Problem {
-  const { code, advice, retryable, facts, message } = error;
-  if (error.kind === 'internal') return { ...INTERNAL_PROBLEM, code };
-  return {
-    status: STATUS_OF_KIND[error.kind],
-    code,
-    detail: message,
-    advice,
-    retryable,
-    facts,
-    ...(error instanceof InvalidRequest ? { errors: error.errors } : {}),
-  };
 }
 
 function retryAfterOf(error: unknown, { status }: Problem): number | null {

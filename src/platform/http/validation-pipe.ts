@@ -1,5 +1,7 @@
 import { type ArgumentMetadata, ValidationPipe } from '@nestjs/common';
-import { InvalidInput } from '../../kernel/errors.js';
+import { InvalidInput, InvariantViolation } from '../../kernel/errors.js';
+import type { DtoClass } from './dto-fields.js';
+import { DtoRules } from './dto-rules.js';
 import { InvalidRequest } from './invalid-request.js';
 import { isNestedTooDeeply, MAX_NESTING } from './nesting.js';
 import { violationsOf } from './violations.js';
@@ -23,7 +25,16 @@ export class RequestValidationPipe extends ValidationPipe {
         'send it flatter',
       );
     }
-    const transformed: unknown = await super.transform(value, metadata);
-    return transformed;
+    const { type, metatype } = metadata;
+    // A good body, which is nearly every one, is read in a fraction of the time.
+    const read = type === 'body' && metatype !== undefined ? DtoRules.of(metatype).read(value) : null;
+    return read ?? (await super.transform(value, metadata));
+  }
+
+  /** Reads a part of a body as if it were a body of its own. */
+  async read<T extends object>(type: DtoClass<T>, value: unknown): Promise<T> {
+    const dto = await this.transform(value, { type: 'body', metatype: type });
+    if (!(dto instanceof type)) throw new InvariantViolation(`validation made no ${type.name}`);
+    return dto;
   }
 }

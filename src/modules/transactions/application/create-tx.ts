@@ -6,7 +6,7 @@ import type { SignerId } from '../../../kernel/signer-id.js';
 import type { TxRequest } from '../domain/tx-request.js';
 import type { TxState } from '../domain/tx-state-machine.js';
 import { Doorbell } from './doorbell.js';
-import { IntakeBatcher } from './intake-batcher.js';
+import { IntakeBatcher, type Together } from './intake-batcher.js';
 import { hashRequest } from './request-hash.js';
 import { TxMetrics } from './tx-metrics.js';
 
@@ -32,13 +32,14 @@ export class CreateTx {
   ) {}
 
   /**
+   * @param together see {@link IntakeBatcher.submit}
    * @throws Unprocessable `unknown_signer`
    * @throws Conflict `idempotency_conflict` when the key was used for another request; nothing is changed then
    */
-  async execute(input: Omit<TxRequest, 'requestHash'>): Promise<CreatedTx> {
+  async execute(input: Omit<TxRequest, 'requestHash'>, together: Together | null = null): Promise<CreatedTx> {
     const request: TxRequest = { ...input, requestHash: hashRequest(input) };
     const { signer, requestId } = request;
-    const intake = await this.intake.submit({ txId: this.ids.next(), request });
+    const intake = await this.intake.submit({ txId: this.ids.next(), request }, together);
     switch (intake.kind) {
       case 'unknown_signer':
         this.metrics.created('unknown_signer');

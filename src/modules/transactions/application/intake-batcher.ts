@@ -4,8 +4,12 @@ import { InvariantViolation, Unavailable } from '../../../kernel/errors.js';
 import { inPieces } from './in-pieces.js';
 import { type Intake, ManagedTxRepository, type NewTx } from '../domain/managed-tx.repository.js';
 
+/** Says which requests arrived together; each batch has its own. */
+export type Together = symbol;
+
 interface Waiting {
   readonly tx: NewTx;
+  readonly together: Together | null;
   readonly resolve: (intake: Intake) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -28,8 +32,12 @@ export class IntakeBatcher {
     private readonly config: IntakeConfig,
   ) {}
 
-  /** @throws Unavailable `intake_full` when more than `intake.maxQueued` requests wait in this process; nothing is stored */
-  submit(tx: NewTx): Promise<Intake> {
+  /**
+   * @param together requests with the same one, submitted in one go, are stored by one statement: whoever sees the last of
+   *   them sees them all, so that a lane takes them in their order
+   * @throws Unavailable `intake_full` when more than `intake.maxQueued` requests wait in this process; nothing is stored
+   */
+  submit(tx: NewTx, together: Together | null = null): Promise<Intake> {
     if (this.queue.length >= this.config.maxQueued) {
       return Promise.reject(
         new Unavailable(
@@ -40,7 +48,7 @@ export class IntakeBatcher {
       );
     }
     return new Promise((resolve, reject) => {
-      this.queue.push({ tx, resolve, reject });
+      this.queue.push({ tx, together, resolve, reject });
       this.schedule();
     });
   }
@@ -51,10 +59,16 @@ export class IntakeBatcher {
     // After the I/O of this turn of the event loop, so that requests read together go together.
     setImmediate(() => {
       this.scheduled = false;
-      const batch = this.queue.splice(0, this.config.batchSize);
-      void this.insert(batch);
+      void this.insert(this.take());
       this.schedule();
     });
+  }
+
+  private take(): Waiting[] {
+    let end = this.config.batchSize;
+    const together = this.queue[end - 1]?.together ?? null;
+    while (together !== null && this.queue[end]?.together === together) end += 1;
+    return this.queue.splice(0, end);
   }
 
   private async insert(batch: readonly Waiting[]): Promise<void> {

@@ -85,6 +85,36 @@ export const INTAKE_FULL: Problem = {
   advice: 'try again later, with the same requestId',
   retryable: true,
 };
+export const EMPTY_BATCH: Problem = {
+  status: 400,
+  code: 'empty_batch',
+  detail: 'the batch has no items',
+  advice: 'send at least one item',
+};
+export const BATCH_TOO_LARGE: Problem = {
+  status: 400,
+  code: 'batch_too_large',
+  detail: 'the batch has 2500 items, and at most 1000 are taken at once; nothing was stored',
+  advice: 'send at most 1000 items in one batch, and the rest in others',
+  facts: { items: 2500, maxItems: 1000 },
+};
+export const INVALID_BATCH: Problem = {
+  ...INVALID,
+  detail: 'items is missing',
+  errors: [{ path: 'items', code: 'missing_field', message: 'items is missing' }],
+};
+export const ALLOCATE_IN_BATCH: Problem = {
+  status: 400,
+  code: 'allocate_in_batch',
+  detail: 'a batch does not wait for nonces, so allocate cannot be "now"',
+  advice: 'leave allocate out, or send this one by itself to POST /api/v1/tx',
+};
+export const KEY_OF_BATCH: Problem = {
+  status: 400,
+  code: 'idempotency_key_of_batch',
+  detail: 'the Idempotency-Key header names one request, and a batch is many; nothing was stored',
+  advice: 'leave the header out, and give each item a requestId',
+};
 export const NOT_LEADER: Problem = {
   status: 409,
   code: 'not_leader',

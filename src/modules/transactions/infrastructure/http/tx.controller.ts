@@ -1,9 +1,8 @@
-import { Body, Controller, Get, Headers, HttpStatus, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { InvalidInput, NotFound } from '../../../../kernel/errors.js';
+import { NotFound } from '../../../../kernel/errors.js';
 import { parseAddress, parseHash } from '../../../../kernel/hex.js';
-import { toJsonInteger } from '../../../../kernel/quantities.js';
 import { ApiProblems, ProblemDto } from '../../../../platform/http/problem.dto.js';
 import { Chains } from '../../../chain/index.js';
 import { type HistoryEntry, TxHistory } from '../../../events/index.js';
@@ -18,6 +17,7 @@ import {
   type TxView,
 } from '../../application/tx-views.js';
 import { WaitForState } from '../../application/wait-for-state.js';
+import { acceptedStatus, acceptedView, chainOf } from './accepted-tx.js';
 import { CREATE_TX_EXAMPLES } from './create-tx.examples.js';
 import { CreateTxDto } from './create-tx.dto.js';
 import { decodeCursor, encodeCursor, isTxId } from './page-cursor.js';
@@ -75,7 +75,7 @@ export class TxController {
     @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AcceptedTxView | string> {
-    const chainId = this.chainOf(body.chainId);
+    const chainId = chainOf(this.chains, body.chainId);
     const asked = toRequest(body, chainId, headers['idempotency-key']);
     if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked), reply);
     // The key may have come in a header: the owner gets it in the body, and the chain by its number.
@@ -118,7 +118,11 @@ export class TxController {
   )
   async byRequest(@Query() query: ByRequestQueryDto): Promise<TxView> {
     return found(
-      await this.queries.findByRequest(this.chainOf(query.chainId), parseAddress(query.signer), query.requestId),
+      await this.queries.findByRequest(
+        chainOf(this.chains, query.chainId),
+        parseAddress(query.signer),
+        query.requestId,
+      ),
     );
   }
 
@@ -158,21 +162,11 @@ export class TxController {
   private async find(txId: string): Promise<TxView> {
     return found(isTxId(txId) ? await this.queries.find(txId) : null);
   }
-
-  private chainOf(asked: number | null | undefined): number {
-    const ids = this.chains.ids();
-    const [only] = ids;
-    if (asked == null && ids.length > 1) {
-      throw new InvalidInput('missing_chain_id', 'several chains are configured', 'send a chainId', { chainIds: ids });
-    }
-    return this.chains.get(asked ?? only ?? 0).chainId;
-  }
 }
 
-function accepted({ isNew, signer, ...tx }: CreatedTx, reply: FastifyReply): AcceptedTxView {
-  void reply.status(isNew ? HttpStatus.ACCEPTED : HttpStatus.OK);
-  const { chainId, address } = signer;
-  return { ...tx, chainId, signer: address, nonce: tx.nonce === null ? null : toJsonInteger(tx.nonce) };
+function accepted(tx: CreatedTx, reply: FastifyReply): AcceptedTxView {
+  void reply.status(acceptedStatus(tx));
+  return acceptedView(tx);
 }
 
 /** What became of it while its nonce was waited for. */

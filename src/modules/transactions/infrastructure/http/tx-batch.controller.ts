@@ -1,0 +1,100 @@
+import { Controller, HttpCode, HttpStatus, Post, Req } from '@nestjs/common';
+import { ApiBody, ApiExtraModels, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { InvalidInput } from '../../../../kernel/errors.js';
+import { ApiProblems, ProblemDto } from '../../../../platform/http/problem.dto.js';
+import { reportFault } from '../../../../platform/http/report-fault.js';
+import { RequestValidationPipe } from '../../../../platform/http/validation-pipe.js';
+import { Log } from '../../../../platform/logging/log.js';
+import { Chains } from '../../../chain/index.js';
+import { CreateTx, type CreatedTx } from '../../application/create-tx.js';
+import type { TxRequest } from '../../domain/tx-request.js';
+import { chainOf } from './accepted-tx.js';
+import { CreateTxDto } from './create-tx.dto.js';
+import { toRequest } from './to-request.js';
+import { TxBatchDto, TxBatchResultDto } from './tx-batch.dto.js';
+import { TX_BATCH_EXAMPLES, TX_BATCH_RESULT_EXAMPLES } from './tx-batch.examples.js';
+import { itemsOf } from './tx-batch.items.js';
+import {
+  BATCH_PATH,
+  itemProblem,
+  itemView,
+  type Outcome,
+  outcomeOf,
+  type TxBatchItemView,
+} from './tx-batch.results.js';
+import * as problem from './tx-problems.js';
+
+@ApiTags('transactions')
+@ApiExtraModels(ProblemDto)
+@Controller('api/v1/tx/batch')
+export class TxBatchController {
+  private readonly validation = new RequestValidationPipe();
+
+  constructor(
+    private readonly createTx: CreateTx,
+    private readonly chains: Chains,
+    private readonly log: Log,
+  ) {}
+
+  @Post()
+  @HttpCode(HttpStatus.OK)
+  @ApiOperation({
+    summary: 'Have many things executed',
+    description:
+      'Each item gets the answer that POST /api/v1/tx would have given, whatever becomes of its neighbours: look at its `status`. Items of one signer and priority get their nonces in the order of the batch. Repeating a batch sends nothing twice: items that had been stored answer 200. All of it must fit into `server.bodyLimit`.',
+  })
+  @ApiBody({ type: TxBatchDto, examples: TX_BATCH_EXAMPLES })
+  @ApiResponse({
+    status: 200,
+    type: TxBatchResultDto,
+    examples: TX_BATCH_RESULT_EXAMPLES,
+    description: 'One result each',
+  })
+  @ApiProblems(
+    BATCH_PATH,
+    problem.EMPTY_BATCH,
+    problem.BATCH_TOO_LARGE,
+    problem.KEY_OF_BATCH,
+    problem.INVALID_BATCH,
+    problem.MALFORMED_JSON,
+    problem.TOO_LARGE,
+  )
+  async create(@Req() request: FastifyRequest): Promise<{ readonly items: TxBatchItemView[] }> {
+    if (request.headers['idempotency-key'] !== undefined) {
+      const { code, detail, advice } = problem.KEY_OF_BATCH;
+      throw new InvalidInput(code, detail, advice);
+    }
+    const outcomes = await this.createAll(await itemsOf(request.body, this.validation));
+    this.reportFaults(outcomes, request);
+    return { items: outcomes.map(itemView) };
+  }
+
+  private async createAll(items: readonly unknown[]): Promise<Outcome<CreatedTx>[]> {
+    const read = await Promise.all(items.map((item) => outcomeOf(this.read(item))));
+    const together = Symbol('batch');
+    // Not before all are read, and all in one go: they are stored in the order of the batch.
+    const created = read.map(async (asked) =>
+      'error' in asked ? asked : outcomeOf(this.createTx.execute(asked.value, together)),
+    );
+    return Promise.all(created);
+  }
+
+  private async read(item: unknown): Promise<Omit<TxRequest, 'requestHash'>> {
+    const body = await this.validation.read(CreateTxDto, item);
+    if (body.allocate === 'now') {
+      const { code, detail, advice } = problem.ALLOCATE_IN_BATCH;
+      throw new InvalidInput(code, detail, advice);
+    }
+    return toRequest(body, chainOf(this.chains, body.chainId), undefined);
+  }
+
+  /** One line for each cause: a database that is away fails all items by one error. */
+  private reportFaults(outcomes: readonly Outcome<CreatedTx>[], request: FastifyRequest): void {
+    const errors = new Set(outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : [])));
+    for (const error of errors) {
+      const fault = itemProblem(error);
+      if (fault.status >= 500) reportFault(this.log, error, fault, request);
+    }
+  }
+}

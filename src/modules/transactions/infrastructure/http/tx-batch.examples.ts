@@ -1,0 +1,39 @@
+import { CREATE_TX_EXAMPLES } from './create-tx.examples.js';
+import { refusedItem } from './tx-batch.results.js';
+import { CONFLICT, INVALID } from './tx-problems.js';
+
+const accepted = {
+  txId: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b',
+  chainId: 31337,
+  signer: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+  requestId: 'invoice-4711',
+  state: 'PENDING',
+  nonce: null,
+  txHash: null,
+};
+
+/** Bodies that Swagger offers to try. */
+export const TX_BATCH_EXAMPLES = {
+  batch: {
+    summary: 'A transfer and a contract call',
+    value: { items: [CREATE_TX_EXAMPLES.transfer.value, CREATE_TX_EXAMPLES.call.value] },
+  },
+};
+
+export const TX_BATCH_RESULT_EXAMPLES = {
+  accepted: {
+    summary: 'One was new, one had been stored before',
+    value: {
+      items: [
+        { index: 0, status: 202, tx: accepted },
+        { index: 1, status: 200, tx: { ...accepted, requestId: 'mint-42', state: 'IN_MEMPOOL', nonce: 7 } },
+      ],
+    },
+  },
+  partly: {
+    summary: 'Two were refused, and the third was not touched by that',
+    value: {
+      items: [refusedItem(0, INVALID), refusedItem(1, CONFLICT), { index: 2, status: 202, tx: accepted }],
+    },
+  },
+};
