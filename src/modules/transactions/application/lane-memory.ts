@@ -15,12 +15,12 @@ interface Remembered {
 /** Txs with a nonce that are not mined: counted once, and what was added since. What was mined since shows at the next count. */
 interface InFlight {
   count: number;
-  readonly countedAtMs: number;
+  countAgainAtMs: number;
 }
 
 /** A hole is filled once, and then waited for: asking more often than blocks come is of no use. */
 const HOLES_INTERVAL_MS = 1_000;
-/** A count costs one row for each tx in flight; until the next one the lane only thinks that it has less room than it has. */
+/** A count costs one row for each tx in flight, so it is repeated only when room is short, and then only so often. */
 const COUNT_INTERVAL_MS = 1_000;
 
 /**
@@ -81,15 +81,19 @@ export class LaneMemory {
     }
   }
 
-  /** Of a signer, as far as it is known; null when it is to be counted. Never less than there are. */
+  /** Txs in flight of a signer, or more, as what was mined lately is not taken off; null before they were counted. */
   inFlight(lease: Lease): number | null {
+    return this.of(lease).inFlight?.count ?? null;
+  }
+
+  /** Whether counting again could show more room. */
+  mayCountInFlight(lease: Lease): boolean {
     const { inFlight } = this.of(lease);
-    if (inFlight === null || this.clock.monotonicMs() - inFlight.countedAtMs > COUNT_INTERVAL_MS) return null;
-    return inFlight.count;
+    return inFlight === null || this.clock.monotonicMs() >= inFlight.countAgainAtMs;
   }
 
   countedInFlight(lease: Lease, count: number): void {
-    this.of(lease).inFlight = { count, countedAtMs: this.clock.monotonicMs() };
+    this.of(lease).inFlight = { count, countAgainAtMs: this.clock.monotonicMs() + COUNT_INTERVAL_MS };
   }
 
   /** Txs of these signers got a nonce; one entry for each. */
@@ -103,8 +107,8 @@ export class LaneMemory {
   /** Txs of these signers were mined: there is room again. */
   madeRoom(signers: readonly SignerId[]): void {
     for (const signer of signers) {
-      const lane = this.lanes.get(signerKey(signer));
-      if (lane) lane.inFlight = null;
+      const inFlight = this.lanes.get(signerKey(signer))?.inFlight;
+      if (inFlight) inFlight.countAgainAtMs = 0;
     }
   }
 

@@ -57,16 +57,16 @@ export class PreparePending {
 
   /** Below `maxInFlight`, and no more than a batch. */
   private async rooms(leases: readonly Lease[]): Promise<SignerRoom[]> {
-    const uncounted = leases.filter((lease) => this.memory.inFlight(lease) === null);
-    const counts = await this.repository.countInFlight(uncounted.map((lease) => lease.signer));
-    uncounted.forEach((lease, index) => this.memory.countedInFlight(lease, counts[index] ?? 0));
     const { maxInFlight, batchSize } = this.config;
-    return leases
-      .map((lease) => ({
-        signer: lease.signer,
-        room: Math.min(batchSize, maxInFlight - (this.memory.inFlight(lease) ?? maxInFlight)),
-      }))
-      .filter(({ room }) => room > 0);
+    const roomOf = (lease: Lease): number =>
+      Math.min(batchSize, maxInFlight - (this.memory.inFlight(lease) ?? maxInFlight));
+    const short = leases.filter((lease) => roomOf(lease) < batchSize && this.memory.mayCountInFlight(lease));
+    const counts = await this.repository.countInFlight(
+      short.map((lease) => lease.signer),
+      maxInFlight,
+    );
+    short.forEach((lease, index) => this.memory.countedInFlight(lease, counts[index] ?? maxInFlight));
+    return leases.map((lease) => ({ signer: lease.signer, room: roomOf(lease) })).filter(({ room }) => room > 0);
   }
 
   private async end(

@@ -48,8 +48,8 @@ export abstract class ManagedTxRepository {
   /** All in one statement and one commit; answers in the order given. */
   abstract insertPending(txs: readonly NewTx[]): Promise<Intake[]>;
 
-  /** How many txs of each signer have a nonce and are not mined, in the order given. */
-  abstract countInFlight(signers: readonly SignerId[]): Promise<number[]>;
+  /** How many txs of each signer have a nonce and are not mined, in the order given; counting ends at `upTo`. */
+  abstract countInFlight(signers: readonly SignerId[], upTo: number): Promise<number[]>;
   /** The next waiting txs of each signer, by priority then age. Txs that wait for a retry are left out until it is due. */
   abstract nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]>;
   /** Of these, the ones that are still PENDING and nobody else is changing; locked until the end of the transaction. */

@@ -1,5 +1,11 @@
 import { PROGRESS_COLUMNS, REQUEST_COLUMNS } from './managed-tx.rows.js';
 
+/*
+ * Plans are cached per connection, and the first ones are made while the tables are empty, when every index, and no index, look
+ * equally good. The connections of the service therefore plan nested loops over indexes only (data-source.ts), and a statement
+ * that several indexes could answer asks for the order that only the right one has (docs/performance.md).
+ */
+
 /**
  * Intake: rows and their first events, one statement, one commit. Sorted by key, so that two batches with the same keys
  * wait for each other instead of deadlocking. A key that exists is left alone and answered by LOOK_UP; one that can be seen is
@@ -9,16 +15,17 @@ export const INSERT_PENDING = {
   name: 'tx_insert_pending',
   text: `
     WITH input AS (
-      SELECT i.*, s.address IS NOT NULL AS known
+      SELECT i.*, (SELECT s.address FROM signer s WHERE s.chain_id = i.chain_id AND s.address = i.signer) IS NOT NULL AS known
         FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::jsonb[], $10::int[], $11::timestamptz[], $12::jsonb[])
-             AS i (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, expires_at, metadata)
-        LEFT JOIN signer s ON s.chain_id = i.chain_id AND s.address = i.signer),
+             AS i (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, expires_at, metadata)),
     inserted AS (
       INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, expires_at, metadata, state)
       SELECT tx_id, chain_id, signer, request_id, request_hash, to_address, value, decode(substr(data, 3), 'hex'), options, priority, expires_at, metadata, 'PENDING'
         FROM input i
-       WHERE known AND NOT EXISTS (
-         SELECT FROM managed_tx t WHERE t.chain_id = i.chain_id AND t.signer = i.signer AND t.request_id = i.request_id)
+       WHERE known AND i.request_id IS DISTINCT FROM (
+         SELECT t.request_id FROM managed_tx t
+          WHERE t.chain_id = i.chain_id AND t.signer = i.signer AND t.request_id >= i.request_id
+          ORDER BY t.request_id LIMIT 1)
        ORDER BY chain_id, signer, request_id, tx_id
           ON CONFLICT (chain_id, signer, request_id) DO NOTHING
       RETURNING tx_id, chain_id),
@@ -34,15 +41,20 @@ export const LOOK_UP = {
   text: `
     SELECT k.position::int AS position, t.tx_id, t.state, t.nonce, t.tx_hash, t.request_hash
       FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS k (chain_id, signer, request_id, position)
-      JOIN managed_tx t ON t.chain_id = k.chain_id AND t.signer = k.signer AND t.request_id = k.request_id`,
+     CROSS JOIN LATERAL (
+       SELECT * FROM managed_tx m WHERE m.chain_id = k.chain_id AND m.signer = k.signer AND m.request_id >= k.request_id
+        ORDER BY m.request_id LIMIT 1) t
+     WHERE t.request_id = k.request_id`,
 };
 
 /** Grows with what is in flight, so a lane counts seldom and keeps the books between. */
 export const COUNT_IN_FLIGHT = {
   name: 'tx_count_in_flight',
   text: `
-    SELECT (SELECT count(*) FROM managed_tx t
-             WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')) AS count
+    SELECT (SELECT count(*) FROM (
+             SELECT FROM managed_tx t
+              WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+              ORDER BY t.nonce LIMIT $3) AS live)::int AS count
       FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position`,
 };
 

@@ -63,10 +63,13 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     });
   }
 
-  async countInFlight(signers: readonly SignerId[]): Promise<number[]> {
+  async countInFlight(signers: readonly SignerId[], upTo: number): Promise<number[]> {
     if (signers.length === 0) return [];
-    const { rows } = await this.database.query<{ count: string }>(sql.COUNT_IN_FLIGHT, signerColumns(signers));
-    return rows.map(({ count }) => Number(count));
+    const { rows } = await this.database.query<{ count: number }>(sql.COUNT_IN_FLIGHT, [
+      ...signerColumns(signers),
+      upTo,
+    ]);
+    return rows.map(({ count }) => count);
   }
 
   async nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]> {
