@@ -20,7 +20,7 @@ export class ExecutionConfig {
 export class WorkerConfig {
   /** Signers that move side by side on one node. */
   @Count({ max: 1024 })
-  concurrency = 8;
+  concurrency = 4;
 
   /** Milliseconds: the safety net below notifications. */
   @Duration()

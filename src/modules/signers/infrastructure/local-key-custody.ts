@@ -5,6 +5,7 @@ import { LockstepConfig } from '../../../config/lockstep-config.js';
 import { Unprocessable } from '../../../kernel/errors.js';
 import { type Hash, parseAddress } from '../../../kernel/hex.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { mapInTurns } from '../../../platform/scheduling/map-in-turns.js';
 import { type CustodiedSigner, Custody, type EcdsaSignature } from '../domain/custody.js';
 import { EcdsaSigner } from './ecdsa-signer.js';
 
@@ -38,7 +39,7 @@ export class LocalKeyCustody extends Custody {
     const key = this.keys.get(signerKey(signer));
     if (!key)
       throw new Unprocessable('unknown_signer', 'no key for this signer on this node', 'add the signer to the config');
-    return digests.map((digest) => this.ecdsa.sign(digest, key.privateKey));
+    return mapInTurns(digests, (digest) => this.ecdsa.sign(digest, key.privateKey));
   }
 }
 

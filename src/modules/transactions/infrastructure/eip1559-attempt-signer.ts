@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InvariantViolation } from '../../../kernel/errors.js';
 import { groupBy } from '../../../kernel/group-by.js';
 import { signerKey } from '../../../kernel/signer-id.js';
+import { mapInTurns } from '../../../platform/scheduling/map-in-turns.js';
 import { Custody } from '../../signers/index.js';
 import { type AttemptDraft, AttemptSigner, NotEncodable } from '../application/attempt-signer.js';
 import type { Attempt } from '../domain/attempt.js';
@@ -20,7 +21,7 @@ export class Eip1559AttemptSigner extends AttemptSigner {
   }
 
   async sign(drafts: readonly AttemptDraft[]): Promise<Attempt[]> {
-    const unsigned = drafts.map((draft) => ({ draft, envelope: toEnvelope(draft) }));
+    const unsigned = await mapInTurns(drafts, (draft) => ({ draft, envelope: toEnvelope(draft) }));
     const signed = new Map<AttemptDraft, Attempt>();
     const bySigner = groupBy(unsigned, ({ draft }) => signerKey(draft.signer));
     await Promise.all([...bySigner.values()].map((group) => this.signGroup(group, signed)));
@@ -34,7 +35,7 @@ export class Eip1559AttemptSigner extends AttemptSigner {
       first.draft.signer,
       group.map(({ envelope }) => envelope.digest),
     );
-    group.forEach(({ draft, envelope }, index) => {
+    await mapInTurns(group, ({ draft, envelope }, index) => {
       const signature = signatures[index];
       if (!signature) throw new InvariantViolation('the custody left a digest unsigned');
       const { signer, nonce, kind, txId, gasLimit, fees } = draft;
