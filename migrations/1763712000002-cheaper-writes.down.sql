@@ -1,3 +1,5 @@
+DROP INDEX signer_nonce_allocation_fills;
+
 ALTER TABLE tx_attempt RESET (fillfactor);
 ALTER TABLE signer_nonce_cursor RESET (fillfactor);
 ALTER TABLE signer_lease RESET (fillfactor);

@@ -16,8 +16,8 @@ const CHECKS = [
   ['Types', bin('typescript', 'bin/tsc'), ['--noEmit']],
   ['Lint', bin('eslint', 'bin/eslint.js'), ['--max-warnings', '0', '.']],
 ];
-// The chaos suite (npm run test:chaos) joins when it has been quiet for long enough: it takes four minutes.
-const SUITES = ['unit', 'int', 'e2e'];
+
+const SUITES = ['unit', 'int', 'e2e', 'chaos'];
 
 const results = mkdtempSync(join(tmpdir(), 'lockstep-test-'));
 const running = new Set();

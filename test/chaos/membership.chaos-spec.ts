@@ -13,21 +13,6 @@ beforeAll(async () => {
 
 afterAll(() => cluster.stop());
 
-/** Creates without end, until told to. */
-function load(mark: string): { stop(): Promise<void> } {
-  const work = { stopped: false };
-  const running = (async () => {
-    for (let round = 0; !work.stopped; round += 1) await cluster.createMany(SIGNERS, `${mark}-${round}`, 4);
-  })();
-  running.catch(() => {});
-  return {
-    async stop() {
-      work.stopped = true;
-      await running;
-    },
-  };
-}
-
 async function owners(): Promise<Set<string>> {
   const found = await Promise.all(SIGNERS.map((signer) => cluster.leaseOwner(signer)));
   return new Set(found.flatMap((node) => (node ? [node.name] : [])));
@@ -35,7 +20,7 @@ async function owners(): Promise<Set<string>> {
 
 /** The restarts happened, because every node ends with exit code 0 and comes back with another pid, while creates go on. */
 it('a rolling restart of every node under load loses nothing', async () => {
-  const creating = load('rolling');
+  const creating = cluster.clients.keepCreating(SIGNERS, 'rolling');
   for (const node of cluster.nodes) {
     await until('it has work', async () => (await owners()).size > 0);
     const { pid } = node.service;
@@ -50,7 +35,7 @@ it('a rolling restart of every node under load loses nothing', async () => {
 /** The change happened, because the number of live processes is counted, and the last one owns every signer at the end. */
 it('from one node to four and back under load loses nothing', async () => {
   expect(await cluster.node(1).stop()).toBe(0);
-  const creating = load('scale');
+  const creating = cluster.clients.keepCreating(SIGNERS, 'scale');
   await Promise.all([cluster.node(1).start(), cluster.add(), cluster.add()]);
   expect(cluster.nodes.filter((node) => node.answers)).toHaveLength(4);
   await cluster.createMany(SIGNERS, 'four', 10);

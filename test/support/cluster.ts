@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startAnvil } from './anvil.js';
 import { expectEachOnce, expectOnePayloadPerNonce } from './chain-witness.js';
+import { ClusterClients } from './cluster-clients.js';
 import { ClusterDatabase } from './cluster-database.js';
 import { ClusterNode } from './cluster-node.js';
 import type { HttpAnswer, ServiceOptions } from './service.js';
@@ -14,6 +14,8 @@ export interface ClusterOptions {
   readonly databaseUrl?: string;
   /** A fresh anvil by default. */
   readonly rpcUrl?: string;
+  /** Seconds between the blocks of that anvil; 1 by default. */
+  readonly blockTime?: number;
   /** Sections that differ from {@link QUICK}. */
   readonly config?: Record<string, unknown>;
   readonly chain?: Record<string, unknown>;
@@ -36,18 +38,11 @@ const QUICK = {
   execution: { maxInFlight: 2_000 },
 };
 const QUICK_DATABASE = { poolSize: 8, statementTimeout: '1s', lockTimeout: '500ms', idleInTransactionTimeout: '1s' };
-const RECEIVER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
-/** An answer takes milliseconds; a paused node gives none. */
-const ANSWER_MS = 3_000;
-const CREATE_MS = 90_000;
-const CLIENTS = 64;
 
 /** Several nodes, each a process of the built app, on one PostgreSQL and one chain. */
 export class Cluster {
   readonly nodes: ClusterNode[] = [];
-  /** What clients were promised. */
-  private readonly accepted = new Map<string, string[]>();
-  private stopped = false;
+  readonly clients = new ClusterClients(this.nodes);
 
   private constructor(
     readonly rpcUrl: string,
@@ -128,42 +123,21 @@ export class Cluster {
     return owner;
   }
 
-  /** To a random node that is thought to be alive; as a good client does it, again elsewhere until there is an answer. */
-  async post(path: string, body: unknown, nodes: readonly ClusterNode[] = this.nodes): Promise<HttpAnswer<unknown>> {
-    const deadline = performance.now() + CREATE_MS;
-    for (;;) {
-      const alive = nodes.filter((node) => node.answers);
-      const node = alive[Math.floor(Math.random() * alive.length)];
-      const answer = await node?.service.post<unknown>(path, body, {}, ANSWER_MS).catch(() => null);
-      if (answer && answer.status < 500) return answer;
-      if (this.stopped || performance.now() > deadline)
-        throw new Error(`no node took ${path}: ${JSON.stringify(answer)}`);
-      await sleep(20 + Math.random() * 80);
-    }
+  post(path: string, body: unknown, nodes?: readonly ClusterNode[]): Promise<HttpAnswer<unknown>> {
+    return this.clients.post(path, body, nodes);
   }
 
-  /** Creates a transaction whose call data are like no other's. */
-  async create(signer: string, requestId: string, nodes?: readonly ClusterNode[]): Promise<void> {
-    const data = `0x${Buffer.from(`${signer}/${requestId}`).toString('hex')}`;
-    const body = { signer, requestId, payload: { to: RECEIVER, data, gasLimit: '100000' } };
-    const answer = await this.post('/api/v1/tx', body, nodes);
-    if (answer.status >= 300) throw new Error(`${requestId} was refused: ${JSON.stringify(answer)}`);
-    this.promised(signer, data);
+  create(signer: string, requestId: string, nodes?: readonly ClusterNode[]): Promise<void> {
+    return this.clients.create(signer, requestId, nodes);
   }
 
-  /** `count` for each signer, interleaved, from many clients at once. */
   createMany(signers: readonly string[], mark: string, count: number, nodes?: readonly ClusterNode[]): Promise<void> {
-    const queue = Array.from({ length: count }, (_, n) => signers.map((signer) => ({ signer, n }))).flat();
-    const client = async (): Promise<void> => {
-      for (let next = queue.shift(); next; next = queue.shift())
-        await this.create(next.signer, `${mark}-${next.n}`, nodes);
-    };
-    return inBackground(Promise.all(Array.from({ length: CLIENTS }, client)).then(() => {}));
+    return this.clients.createMany(signers, mark, count, nodes);
   }
 
   /** Everything that was promised is final. */
   async allConfirmed(timeoutMs = 90_000): Promise<void> {
-    const total = [...this.accepted.values()].reduce((sum, payloads) => sum + payloads.length, 0);
+    const total = [...this.clients.promised.values()].reduce((sum, payloads) => sum + payloads.length, 0);
     let states: Record<string, number> = {};
     try {
       await until(
@@ -183,7 +157,7 @@ export class Cluster {
   /** I1 to I3, I7 and I8, as the chain, the database and the wire saw it. */
   async expectExactlyOnce(): Promise<void> {
     await this.allConfirmed();
-    await expectEachOnce(this.rpcUrl, this.accepted);
+    await expectEachOnce(this.rpcUrl, this.clients.promised);
     expect(await this.database.sharedSlots()).toEqual([]);
     expect(await this.database.staleWrites()).toEqual([]);
     if (this.options.viaProxies === true) expectOnePayloadPerNonce(this.nodes.flatMap(({ links }) => links.rpc.sent));
@@ -191,28 +165,15 @@ export class Cluster {
 
   /** Whatever a failed test left: every process that was started here ends. */
   async stop(): Promise<void> {
-    this.stopped = true;
+    this.clients.stop();
     await Promise.all(this.nodes.map((node) => node.discard()));
     for (const cleanUp of this.cleanUps.reverse()) await cleanUp();
   }
-
-  private promised(signer: string, data: string): void {
-    const key = signer.toLowerCase();
-    const payloads = this.accepted.get(key);
-    if (payloads) payloads.push(data);
-    else this.accepted.set(key, [data]);
-  }
-}
-
-/** It fails where it is awaited; until then a test that fails for another reason must not end Jest. */
-function inBackground<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
 }
 
 async function anvilFor(options: ClusterOptions, cleanUps: (() => Promise<unknown>)[]): Promise<string> {
   const anvil = await startAnvil({
-    blockTime: 1,
+    blockTime: options.blockTime ?? 1,
     ...(options.accounts !== undefined && { accounts: options.accounts }),
   });
   cleanUps.push(() => anvil.kill());
