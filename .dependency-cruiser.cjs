@@ -131,6 +131,19 @@ module.exports = {
       to: { path: '^(test|bench)/' },
     },
     {
+      name: 'tests-need-no-benchmark',
+      severity: 'error',
+      from: { path: '^test/' },
+      to: { path: '^bench/' },
+    },
+    {
+      name: 'benchmark-is-outside',
+      comment: 'It measures the product; of the tests it shares their support.',
+      severity: 'error',
+      from: { path: '^bench/' },
+      to: { path: '^test/', pathNot: '^test/support/' },
+    },
+    {
       name: 'production-needs-no-dev-package',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/dev/' },

@@ -11,7 +11,7 @@ const CHECKS = [
   [
     'Dependency rules',
     bin('dependency-cruiser', 'bin/dependency-cruise.mjs'),
-    ['--config', '.dependency-cruiser.cjs', 'src', 'test'],
+    ['--config', '.dependency-cruiser.cjs', 'src', 'test', 'bench'],
   ],
   ['Types', bin('typescript', 'bin/tsc'), ['--noEmit']],
   ['Lint', bin('eslint', 'bin/eslint.js'), ['--max-warnings', '0', '.']],

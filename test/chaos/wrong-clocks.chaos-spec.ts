@@ -45,7 +45,8 @@ it('nodes whose clocks are 14 minutes apart neither steal a lease that is renewe
     expect(await owner.kill()).toMatchObject({ signal: 'SIGKILL' });
     await cluster.createMany([signer], 'after', 10);
     await cluster.nextOwner(signer, owner);
-    expect(performance.now() - killedAt).toBeLessThan(LEASE_MS + 2_000);
+    // Far more than a lease, and far less than the clocks are wrong.
+    expect(performance.now() - killedAt).toBeLessThan(MINUTE / 2);
     await owner.start();
   }
   await cluster.expectExactlyOnce();

@@ -1,3 +1,8 @@
+/** What holds although the machine may be busy with something else for a moment. */
+export function median(times: readonly number[]): number {
+  return [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN;
+}
+
 /** What was measured, in one line. @param times milliseconds */
 export function distribution(times: readonly number[]): string {
   const sorted = times.map((time) => Math.round(time)).sort((a, b) => a - b);

@@ -1,0 +1,32 @@
+import { startAnvil } from '../../test/support/anvil.js';
+import { atExit, killIfAlive } from './at-exit.js';
+
+export interface Chain {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+/** Blocks are never the bound: room for a million of our transactions in each. */
+export const CHAIN_GAS_LIMIT = 30_000_000_000;
+/** A line of log for each call would be work that a node in production does not do. */
+export const CHAIN_FLAGS = ['--quiet'];
+
+/** A fresh chain with 1 s blocks, so that nobody pays for the history of the measurement before. */
+export async function startChain(fundedAccounts: number): Promise<Chain> {
+  const anvil = await startAnvil({
+    blockTime: 1,
+    accounts: fundedAccounts,
+    gasLimit: CHAIN_GAS_LIMIT,
+    extraArgs: CHAIN_FLAGS,
+  });
+  const forget = atExit(() => killIfAlive(anvil.pid, 'SIGKILL'));
+  return {
+    url: anvil.url,
+    pid: anvil.pid,
+    async stop() {
+      await anvil.kill();
+      forget();
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { Options } from './options.js';
+
+/** How much is measured. */
+export interface Sizes {
+  /** Of one run of rows 1, 2 and 7. */
+  readonly transactions: number;
+  /** Of one run of rows 5 and 6, which have many. */
+  readonly fewer: number;
+  /** Before a run, and not measured. */
+  readonly warmUp: number;
+  /** Of one repetition of the intake, for each connection count and each side. */
+  readonly intakeSeconds: number;
+  /** Of one constant rate. */
+  readonly rateSeconds: number;
+  readonly finished: number;
+  readonly waiting: number;
+  readonly idleSigners: number;
+  readonly idleSeconds: number;
+}
+
+export function sizesOf({ quick, scale }: Options): Sizes {
+  const scaled = (full: number, least: number): number => Math.max(least, Math.round(full * scale));
+  return {
+    transactions: scaled(quick ? 10_000 : 30_000, 200),
+    fewer: scaled(10_000, 200),
+    warmUp: scaled(1_000, 100),
+    intakeSeconds: scaled(quick ? 2 : 5, 1),
+    rateSeconds: scaled(20, 3),
+    finished: scaled(1_000_000, 1_000),
+    waiting: scaled(100_000, 1_000),
+    idleSigners: scaled(10_000, 100),
+    idleSeconds: scaled(20, 5),
+  };
+}
