@@ -1,3 +1,5 @@
+import { groupBy } from '../../kernel/group-by.js';
+
 /**
  * A fixed number of queues. A key always maps to the same one, so tasks of one key run one after the other, in the
  * order they came; tasks of different queues run side by side.
@@ -33,13 +35,7 @@ export class SerialWorkers {
     keyOf: (item: K) => string,
     task: (items: K[]) => Promise<void>,
   ): Promise<void> {
-    const groups = new Map<number, K[]>();
-    for (const item of items) {
-      const worker = this.workerOf(keyOf(item));
-      const group = groups.get(worker);
-      if (group === undefined) groups.set(worker, [item]);
-      else group.push(item);
-    }
+    const groups = groupBy(items, (item) => this.workerOf(keyOf(item)));
     const outcomes = await Promise.allSettled(
       [...groups].map(([worker, group]) => this.enqueue(worker, () => task(group))),
     );
