@@ -20,7 +20,7 @@ export function measureBareLoop(bench: Bench, signers: number, label: string, ra
   return bench.measure(
     `row 1, ${plural(signers)}, bare loop, ${label}`,
     rates,
-    () => bareLoop(signers, bench.sizes.transactions),
+    () => bareLoop(signers, bench.sizes.bareTransactions),
     (rate) => `${rate.toFixed(0)} tx/s`,
   );
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { DEV_ACCOUNTS } from '../support/anvil.js';
 import { Cluster } from '../support/cluster.js';
+import { withoutGasLimit } from '../support/cluster-clients.js';
 import { processState } from '../support/process-state.js';
 import { until } from '../support/until.js';
 
@@ -14,7 +15,7 @@ afterAll(() => cluster.stop());
 
 /** Where the owner stands when it is paused: the call whose answer it waits for, and the write that follows. */
 const MOMENTS = [
-  { before: 'its allocation', call: 'eth_feeHistory', write: 'allocate' },
+  { before: 'its allocation', call: 'eth_estimateGas', write: 'allocate' },
   { before: 'its record of what it has sent', call: 'eth_sendRawTransaction', write: 'record' },
 ];
 
@@ -37,6 +38,8 @@ it.each(MOMENTS.map((moment, index) => ({ ...moment, index })))(
     const fencedBefore = await owner.metric('lease_fenced_total', write);
     const [faults, pid] = [rpc.faults, owner.service.pid];
     const creates = cluster.createMany([signer], write, 30);
+    const estimated = `estimated-${write}`;
+    await cluster.clients.create(signer, estimated, undefined, withoutGasLimit(signer, estimated));
     await until('the owner waits for the answer', async () => rpc.faults > faults);
     owner.pause();
     const next = await cluster.nextOwner(signer, owner);

@@ -4,6 +4,7 @@ import { DEV_ACCOUNTS, type RunningAnvil, startAnvil } from '../support/anvil.js
 import { countByInput, readChain } from '../support/chain-reader.js';
 import { expectOnePayloadPerNonce } from '../support/chain-witness.js';
 import { Cluster } from '../support/cluster.js';
+import { withoutGasLimit } from '../support/cluster-clients.js';
 import type { ClusterNode } from '../support/cluster-node.js';
 import { until } from '../support/until.js';
 
@@ -53,9 +54,9 @@ async function lateAllocation(): Promise<ClusterNode> {
   await callRpc(anvil.url, 'evm_setIntervalMining', [0]);
   let release = (): void => {};
   const { rpc } = owner.links;
-  rpc.fail('eth_feeHistory', { kind: 'hold', until: new Promise<void>((resolve) => (release = resolve)) });
+  rpc.fail('eth_estimateGas', { kind: 'hold', until: new Promise<void>((resolve) => (release = resolve)) });
   const { faults } = rpc;
-  await cluster.create(SIGNER, 'late');
+  await cluster.clients.create(SIGNER, 'late', undefined, withoutGasLimit(SIGNER, 'late'));
   await until('the owner is about to allocate it', async () => rpc.faults > faults);
   owner.pause();
   await cluster.clients.create(SIGNER, 'urgent', [other(owner)], { priority: 10 });

@@ -102,3 +102,8 @@ function inBackground<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
 }
+
+/** A payload without a gas limit: each look of a lane at it asks the chain, whatever else is known already. */
+export function withoutGasLimit(signer: string, requestId: string): Readonly<Record<string, unknown>> {
+  return { payload: { to: RECEIVER, data: dataOf(signer, requestId) } };
+}

@@ -65,6 +65,7 @@ class CountedMetrics extends LeaseMetrics {
 let store: FakeLeaseStore;
 let clock: FakeClock;
 let metrics: CountedMetrics;
+let router: Router;
 let manager: LeaseManager;
 
 beforeEach(() => {
@@ -74,7 +75,7 @@ beforeEach(() => {
   const config = Object.assign(new LeaseConfig(), { duration: DURATION });
   const keys = new KeysOf([ALICE, BOB]);
   const me = new Me();
-  const router = new Router(me, new NodeConfig(), new ExecutionConfig(), config, clock);
+  router = new Router(me, new NodeConfig(), new ExecutionConfig(), config, clock);
   manager = new LeaseManager(store, keys, router, me, clock, config, metrics, readableLog().log);
 });
 
@@ -247,6 +248,19 @@ describe('releasing all', () => {
     expect(await manager.acquireOrRenew([ALICE])).toEqual([]);
     expect(manager.held(ALICE)).toBeNull();
     expect(store.ownerOf(ALICE)).toBe('');
+  });
+});
+
+describe('a lease that was taken because nobody served the signer', () => {
+  it('is left to the preferred node once it was handed over', async () => {
+    router.membership(['other']);
+    router.unserved(ALICE, true);
+    const leases = await manager.acquireOrRenew([ALICE]);
+    expect(leases).toHaveLength(1);
+
+    await manager.giveUp(leases);
+    expect(manager.isOurs(ALICE)).toBe(false);
+    expect(await manager.acquireOrRenew([ALICE])).toEqual([]);
   });
 });
 

@@ -125,6 +125,8 @@ export class LeaseManager {
       return;
     }
     for (const lease of acquired) {
+      // Also by this node: had it been taken for abandoned, it would be taken back as soon as it is handed over.
+      this.router.served(lease.signer);
       this.leases.set(signerKey(lease.signer), new SignerLease(lease, requestedAt, this.config.duration));
       this.log.info('lease acquired', { signer: signerKey(lease.signer), fencingToken: lease.token });
     }

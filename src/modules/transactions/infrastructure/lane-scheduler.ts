@@ -109,7 +109,8 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     const waiting = [...(this.rung.get(bell)?.values() ?? [])];
     this.rung.delete(bell);
     const more = await this.step.execute(chainId, waiting.slice(0, SIGNERS_PER_STEP));
-    this.pace.stepped(bell, this.clock.monotonicMs());
+    // Where a full batch waits already there is nothing to gain by waiting for more.
+    if (more.length === 0) this.pace.stepped(bell, this.clock.monotonicMs());
     this.wake([...more, ...waiting.slice(SIGNERS_PER_STEP)]);
   }
 }
