@@ -16,6 +16,8 @@ import { until } from '../support/until.js';
 const PLANTING = new URL('../support/planted-bug.mjs', import.meta.url).href;
 const [SIGNER] = DEV_ACCOUNTS;
 const BLOCK_S = 0.25;
+/** Without routing: a hand-over between two lines of the scenario would make another node the owner. */
+const ONE_AT_A_TIME = { execution: { maxInFlight: 1, mode: 'basic' } };
 
 let anvil: RunningAnvil;
 let cluster: Cluster;
@@ -70,7 +72,7 @@ async function lateAllocation(): Promise<ClusterNode> {
 }
 
 it('a paused owner without a fence makes a stale write, and the suite finds it', async () => {
-  await start('no-fence', { execution: { maxInFlight: 1 } });
+  await start('no-fence', ONE_AT_A_TIME);
   await lateAllocation();
   await until('it has allocated', async () => (await cluster.database.staleWrites()).length > 0);
   await callRpc(anvil.url, 'evm_setIntervalMining', [1]);
@@ -78,7 +80,7 @@ it('a paused owner without a fence makes a stale write, and the suite finds it',
 });
 
 it('a paused owner with its fence makes none in the same place, and the suite finds nothing', async () => {
-  await start(null, { execution: { maxInFlight: 1 } });
+  await start(null, ONE_AT_A_TIME);
   const owner = await lateAllocation();
   await until('it is refused', async () => (await owner.metric('lease_fenced_total', 'allocate')) > 0);
   await callRpc(anvil.url, 'evm_setIntervalMining', [1]);
