@@ -17,16 +17,15 @@ export class HandOver {
   async execute(chainId: ChainId): Promise<void> {
     const held = this.leases.heldOn(chainId);
     const misplaced = new Set(this.router.misplaced(held.map((lease) => lease.signer)));
-    await this.giveUp(chainId, [
-      ...held.filter((lease) => misplaced.has(lease.signer)),
-      ...this.leases.idleOn(chainId),
-    ]);
+    const moving = held.filter((lease) => misplaced.has(lease.signer));
+    await this.giveUp(chainId, [...moving, ...this.leases.idleOn(chainId)]);
+    // Not for the idle ones: whoever is woken for a signer takes its lease, and it would be idle again.
+    this.doorbell.ring(moving.map((lease) => lease.signer));
   }
 
   private async giveUp(chainId: ChainId, leases: readonly Lease[]): Promise<void> {
     await this.work.run(chainId, leases, async (held) => {
       await this.leases.giveUp(held);
-      this.doorbell.ring(held.map((lease) => lease.signer));
     });
   }
 }
