@@ -1,7 +1,6 @@
 import { Clock } from '../../src/kernel/clock.js';
 import { CrashPoints } from '../../src/kernel/crash-points.js';
 import { InvariantViolation } from '../../src/kernel/errors.js';
-import { NodeIdentity } from '../../src/kernel/node-identity.js';
 import { Doorbell } from '../../src/modules/transactions/application/doorbell.js';
 import { Log, type LogFields } from '../../src/platform/logging/log.js';
 import type { Gate } from './gate.js';
@@ -21,12 +20,6 @@ export class SimClock extends Clock {
 
   advance(ms: number): void {
     this.elapsedMs += ms;
-  }
-}
-
-export class SimIdentity extends NodeIdentity {
-  constructor(readonly id: string) {
-    super();
   }
 }
 

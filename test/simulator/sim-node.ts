@@ -21,12 +21,13 @@ import { TransactionsModule } from '../../src/modules/transactions/transactions.
 import { Database } from '../../src/platform/database/database.js';
 import { Log } from '../../src/platform/logging/log.js';
 import { PlatformModule } from '../../src/platform/platform.module.js';
+import { Named } from '../support/fakes/fake-node.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import { ModelChains } from '../support/model-chain.js';
 import { Container, type Provider, providersOf, type Token } from './container.js';
 import { Gate } from './gate.js';
 import { GatedDatabase } from './gated-database.js';
-import { GateCrashPoints, SilentDoorbell, SimClock, SimIdentity, WatchfulLog } from './node-ports.js';
+import { GateCrashPoints, SilentDoorbell, SimClock, WatchfulLog } from './node-ports.js';
 import { NodeRpc } from './node-rpc.js';
 import type { SentLog } from './sent-log.js';
 import type { SimChain } from './sim-chain.js';
@@ -75,7 +76,7 @@ export class SimNode {
       [UnitOfWork, gated],
       [Clock, this.clock],
       [IdGenerator, ids],
-      [NodeIdentity, new SimIdentity(id)],
+      [NodeIdentity, new Named(id)],
       [CrashPoints, new GateCrashPoints(this.gate)],
       [Log, new WatchfulLog(this.violations)],
       [Registry, new Registry()],

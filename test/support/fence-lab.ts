@@ -4,7 +4,6 @@ import { Registry } from 'prom-client';
 import type { DataSource } from 'typeorm';
 import { DatabaseConfig } from '../../src/config/lockstep-config.js';
 import type { Clock } from '../../src/kernel/clock.js';
-import { NodeIdentity } from '../../src/kernel/node-identity.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import type { Lease } from '../../src/modules/signers/domain/lease.js';
 import type { LeaseTerms } from '../../src/modules/signers/domain/lease-store.js';
@@ -15,6 +14,7 @@ import { createDataSource } from '../../src/platform/database/data-source.js';
 import { Database } from '../../src/platform/database/database.js';
 import { SystemClock } from '../../src/platform/system-clock.js';
 import { aSigner } from './builders.js';
+import { Named } from './fakes/fake-node.js';
 import { Session } from './lab-session.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
@@ -25,12 +25,6 @@ const POOL_SIZE = 8;
 
 /** How long a condition may take before the test is called wrong. Never waited for when all is well. */
 const PATIENCE_MS = 10_000;
-
-class LabIdentity extends NodeIdentity {
-  constructor(readonly id: string) {
-    super();
-  }
-}
 
 /** The product's own lease and fence code, as one node runs it, on a connection pool of its own. */
 export interface LabNode {
@@ -93,7 +87,7 @@ export class FenceLab {
     const database = new Database(source);
     const clock = options.clock ?? new SystemClock();
     const metrics = new PromLeaseMetrics(new Registry());
-    const fenced = new PgFencedUnitOfWork(database, new LabIdentity(id), clock, metrics);
+    const fenced = new PgFencedUnitOfWork(database, new Named(id), clock, metrics);
     return { id, database, leases: new PgLeaseStore(database), fenced };
   }
 

@@ -1,14 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig, LeaseConfig, NodeConfig } from '../../../src/config/lockstep-config.js';
-import { NodeIdentity } from '../../../src/kernel/node-identity.js';
-import { sameSigner, type SignerId } from '../../../src/kernel/signer-id.js';
 import { Router } from '../../../src/modules/signers/application/router.js';
 import { LeaseManager } from '../../../src/modules/signers/application/lease-manager.js';
 import { LeaseMetrics } from '../../../src/modules/signers/application/lease-metrics.js';
-import { type CustodiedSigner, Custody, type EcdsaSignature } from '../../../src/modules/signers/domain/custody.js';
 import { LeaseLost } from '../../../src/modules/signers/domain/lease-lost.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { KeysOf, Named } from '../../support/fakes/fake-node.js';
 import { FakeLeaseStore } from '../../support/fakes/fake-lease-store.js';
 import { readableLog } from '../platform/log-lines.js';
 
@@ -16,28 +14,6 @@ const DURATION = 10_000;
 const ALICE = aSigner(1);
 const BOB = aSigner(2);
 const KEYLESS = aSigner(99);
-
-class Me extends NodeIdentity {
-  readonly id = 'me';
-}
-
-class KeysOf extends Custody {
-  constructor(private readonly known: readonly SignerId[]) {
-    super();
-  }
-
-  signers(): readonly CustodiedSigner[] {
-    return this.known.map((signer) => ({ signer, reference: { type: 'fake' } }));
-  }
-
-  has(signer: SignerId): boolean {
-    return this.known.some((each) => sameSigner(each, signer));
-  }
-
-  sign(): Promise<EcdsaSignature[]> {
-    return Promise.reject(new Error('nothing is signed here'));
-  }
-}
 
 class CountedMetrics extends LeaseMetrics {
   readonly counts: Record<string, number> = {};
@@ -74,7 +50,7 @@ beforeEach(() => {
   metrics = new CountedMetrics();
   const config = Object.assign(new LeaseConfig(), { duration: DURATION });
   const keys = new KeysOf([ALICE, BOB]);
-  const me = new Me();
+  const me = new Named('me');
   router = new Router(me, new NodeConfig(), new ExecutionConfig(), config, clock);
   manager = new LeaseManager(store, keys, router, me, clock, config, metrics, readableLog().log);
 });

@@ -1,18 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig, LeaseConfig, NodeConfig } from '../../../src/config/index.js';
-import { NodeIdentity } from '../../../src/kernel/node-identity.js';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import { Router } from '../../../src/modules/signers/application/router.js';
 import { preferredNode } from '../../../src/modules/signers/domain/rendezvous.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { Named } from '../../support/fakes/fake-node.js';
 
 const NODES = ['node-a', 'node-b', 'node-c', 'node-d'];
 const SIGNERS = Array.from({ length: 1_000 }, (_, n) => aSigner(n + 1));
-
-class Me extends NodeIdentity {
-  readonly id = 'node-a';
-}
 
 let clock: FakeClock;
 let router: Router;
@@ -25,7 +21,7 @@ beforeEach(() => {
 function routerOf(config: { mode?: 'basic' | 'worker-queue'; role?: 'api' | 'worker' | 'all' }): Router {
   const execution = Object.assign(new ExecutionConfig(), { mode: config.mode ?? 'worker-queue' });
   const role = Object.assign(new NodeConfig(), { role: config.role ?? 'all' });
-  return new Router(new Me(), role, execution, new LeaseConfig(), clock);
+  return new Router(new Named('node-a'), role, execution, new LeaseConfig(), clock);
 }
 
 /** A signer that rendezvous gives to a node. */

@@ -13,14 +13,15 @@ import { LeaseLost } from '../domain/lease-lost.js';
 /**
  * The first statement of every critical transaction. FOR KEY SHARE holds off a takeover (a key update) until commit and
  * leaves renewals alone; if it had to wait for a takeover, PostgreSQL looks at the row again and finds another owner.
+ * Rows are locked in the order of their keys, as by whoever takes leases over: two that wait never wait for each other.
  * Everything the transaction reads afterwards is read in later statements, so it sees what the predecessor committed.
  */
 const LOCK_LEASES = {
   name: 'fence_lock_leases',
   text: `
     SELECT l.chain_id, l.signer
-      FROM signer_lease l
-      JOIN unnest($1::bigint[], $2::text[], $3::bigint[]) AS h (chain_id, signer, fencing_token)
+      FROM (SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[]) ORDER BY 1, 2) AS h (chain_id, signer, fencing_token)
+      JOIN signer_lease l
         ON l.chain_id = h.chain_id AND l.signer = h.signer AND l.fencing_token = h.fencing_token
      WHERE l.owner_node = $4 AND l.expires_at > clock_timestamp()
        FOR KEY SHARE OF l`,

@@ -16,20 +16,18 @@ interface LeaseRow {
  * ON CONFLICT DO UPDATE locks the row exclusively as soon as a key column is in its SET list, so busy leases are left out
  * by a plain read first: a node that asks in vain must not make the owner's writers wait. The WHERE of the conflict
  * branch, checked again under the lock, is what decides.
+ *
+ * A live lease of this node is named, not renewed: every statement here waits for rows in the order of their keys, and
+ * one that renewed some rows before it waited for others could deadlock with its like.
  */
 const ACQUIRE = {
   name: 'lease_acquire',
   text: `
     WITH wanted AS (SELECT * FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)),
-    own_now AS (
-      SELECT l.chain_id, l.signer FROM signer_lease l JOIN wanted w ON l.chain_id = w.chain_id AND l.signer = w.signer
-       WHERE l.owner_node = $3 AND l.expires_at > clock_timestamp()
-         FOR NO KEY UPDATE OF l SKIP LOCKED),
     own AS (
-      UPDATE signer_lease l SET expires_at = clock_timestamp() + $4::float8 * interval '1 ms', updated_at = clock_timestamp()
-        FROM own_now o
-       WHERE l.chain_id = o.chain_id AND l.signer = o.signer
-      RETURNING l.chain_id, l.signer, l.owner_node, l.fencing_token),
+      SELECT l.chain_id, l.signer, l.owner_node, l.fencing_token
+        FROM signer_lease l JOIN wanted w ON l.chain_id = w.chain_id AND l.signer = w.signer
+       WHERE l.owner_node = $3 AND l.expires_at > clock_timestamp()),
     free AS (
       SELECT w.chain_id, w.signer FROM wanted w
        WHERE NOT EXISTS (SELECT FROM own o WHERE o.chain_id = w.chain_id AND o.signer = w.signer)
@@ -46,15 +44,18 @@ const ACQUIRE = {
            expires_at = clock_timestamp() + $4::float8 * interval '1 ms', updated_at = clock_timestamp()
      WHERE l.expires_at + CASE WHEN l.owner_node = $3 THEN interval '0' ELSE $5::float8 * interval '1 ms' END <= clock_timestamp()
     RETURNING l.chain_id, l.signer, l.owner_node, l.fencing_token)
-    SELECT * FROM own UNION ALL SELECT * FROM taken`,
+    SELECT *, true AS taken FROM taken UNION ALL SELECT *, false FROM own`,
 };
+
+/** Of the rows that a statement is about; sorted, because rows are locked in the order in which this gives them. */
+const HELD = `(SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[]) ORDER BY 1, 2) AS h (chain_id, signer, fencing_token)`;
 
 /** Changes no key column, so it takes the weaker lock that writers' FOR KEY SHARE does not conflict with. */
 const RENEW = {
   name: 'lease_renew',
   text: `
     UPDATE signer_lease l SET expires_at = clock_timestamp() + $5::float8 * interval '1 ms', updated_at = clock_timestamp()
-      FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS h (chain_id, signer, fencing_token)
+      FROM ${HELD}
      WHERE l.chain_id = h.chain_id AND l.signer = h.signer AND l.fencing_token = h.fencing_token
        AND l.owner_node = $4 AND l.expires_at > clock_timestamp()
     RETURNING l.chain_id, l.signer, l.owner_node, l.fencing_token`,
@@ -64,7 +65,7 @@ const RELEASE = {
   name: 'lease_release',
   text: `
     UPDATE signer_lease l SET expires_at = '-infinity', updated_at = clock_timestamp()
-      FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS h (chain_id, signer, fencing_token)
+      FROM ${HELD}
      WHERE l.chain_id = h.chain_id AND l.signer = h.signer AND l.fencing_token = h.fencing_token AND l.owner_node = $4`,
 };
 
@@ -77,14 +78,16 @@ export class PgLeaseStore extends LeaseStore {
   async acquire(node: string, signers: readonly SignerId[], terms: LeaseTerms): Promise<Lease[]> {
     // Twice the same row in one ON CONFLICT DO UPDATE is an error.
     const wanted = [...new Map(signers.map((signer) => [signerKey(signer), signer])).values()];
-    const { rows } = await this.database.query<LeaseRow>(ACQUIRE, [
+    const { rows } = await this.database.query<LeaseRow & { taken: boolean }>(ACQUIRE, [
       wanted.map((signer) => signer.chainId),
       wanted.map((signer) => signer.address),
       node,
       terms.durationMs,
       terms.clockSkewAllowanceMs,
     ]);
-    return rows.map(toLease);
+    const [taken, own] = [rows.filter((row) => row.taken), rows.filter((row) => !row.taken)];
+    const renewed = own.length === 0 ? [] : await this.renew(node, own.map(toLease), terms);
+    return [...taken.map(toLease), ...renewed];
   }
 
   async renew(node: string, leases: readonly Lease[], terms: LeaseTerms): Promise<Lease[]> {

@@ -1,0 +1,28 @@
+import { NodeIdentity } from '../../../src/kernel/node-identity.js';
+import { sameSigner, type SignerId } from '../../../src/kernel/signer-id.js';
+import { type CustodiedSigner, Custody, type EcdsaSignature } from '../../../src/modules/signers/domain/custody.js';
+
+export class Named extends NodeIdentity {
+  constructor(readonly id: string) {
+    super();
+  }
+}
+
+/** Has the keys of these signers, and signs nothing. */
+export class KeysOf extends Custody {
+  constructor(private readonly known: readonly SignerId[]) {
+    super();
+  }
+
+  signers(): readonly CustodiedSigner[] {
+    return this.known.map((signer) => ({ signer, reference: { type: 'fake' } }));
+  }
+
+  has(signer: SignerId): boolean {
+    return this.known.some((each) => sameSigner(each, signer));
+  }
+
+  sign(): Promise<EcdsaSignature[]> {
+    return Promise.reject(new Error('nothing is signed here'));
+  }
+}
