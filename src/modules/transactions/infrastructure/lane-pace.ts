@@ -1,5 +1,5 @@
 /** Nobody waits longer than this for company. */
-const LONGEST_REST_MS = 1_000;
+const LONGEST_REST_MS = 250;
 /** Below this load there is time for many small steps, and the next tx is sent as soon as it comes. */
 const BUSY_FROM = 0.6;
 
