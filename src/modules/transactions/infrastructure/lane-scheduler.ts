@@ -14,7 +14,7 @@ import { TxMetrics } from '../application/tx-metrics.js';
 import { ManagedTxRepository, type SignerWork } from '../domain/managed-tx.repository.js';
 
 /** Signers that share a step share its transactions; more of them in one would make each wait for the others. */
-const SIGNERS_PER_STEP = 64;
+const SIGNERS_PER_STEP = 16;
 
 /** When: a lane steps when its signer's bell rings, and when polling finds work. Signers of one worker share steps. */
 @Injectable()
