@@ -138,12 +138,13 @@ export const SIGNERS_WITH_WORK = {
       SELECT (SELECT t.signer FROM managed_tx t WHERE t.chain_id = $1 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED') AND t.signer > l.signer ORDER BY t.signer LIMIT 1)
         FROM live l WHERE l.signer IS NOT NULL)
     SELECT work.signer, bool_or(work.pending) AS pending,
-           coalesce(max(CASE WHEN l.expires_at > clock_timestamp() THEN CASE WHEN l.owner_node = $2 THEN 'free' ELSE 'held' END
-                             WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'lapsed' END) FILTER (WHERE l.signer IS NOT NULL), 'free') AS lease
+           -- Not a join: planned for an empty table, one compares each signer with each lease.
+           coalesce((SELECT CASE WHEN l.expires_at > clock_timestamp() THEN CASE WHEN l.owner_node = $2 THEN 'free' ELSE 'held' END
+                                 WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'lapsed' END
+                       FROM signer_lease l WHERE l.chain_id = $1 AND l.signer = work.signer), 'free') AS lease
       FROM (SELECT signer, true AS pending FROM pending
             UNION ALL SELECT signer, false FROM live
             UNION ALL SELECT signer, true FROM signer_nonce_allocation WHERE chain_id = $1 AND status = 'HELD' AND tx_id IS NULL) AS work
-      LEFT JOIN signer_lease l ON l.chain_id = $1 AND l.signer = work.signer
      WHERE work.signer IS NOT NULL GROUP BY work.signer`,
 };
 
