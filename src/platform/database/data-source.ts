@@ -5,15 +5,13 @@ import { migrationClasses } from './migrations.js';
 /**
  * Single statements, too, are READ COMMITTED: the fence relies on a wait being followed by a fresh look at the row. Plans are cached per
  * connection, and on a fresh database the cheapest one is to read the whole, still empty table; every statement here is written
- * for nested loops over an index, so that is all the planner may choose as long as there is one. Left to itself PostgreSQL plans a
- * statement over a short array anew each time, because that looks cheaper to run; planning is a third of a small statement's time.
+ * for nested loops over an index, so that is all the planner may choose as long as there is one.
  */
 const SETTINGS = {
   default_transaction_isolation: 'read\\ committed',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
-  plan_cache_mode: 'force_generic_plan',
 };
 
 /**
