@@ -5,7 +5,7 @@ import type { Finding } from './finding.js';
 import type { Machine } from './machine.js';
 import type { Options } from './options.js';
 import { plot } from './plot.js';
-import { SERVICE_CHAIN, SERVICE_CONFIG } from './service-config.js';
+import { IN_FLIGHT, SERVICE_CHAIN, SERVICE_CONFIG } from './service-config.js';
 import type { Sizes } from './sizes.js';
 
 /** Everything that a run leaves. */
@@ -23,7 +23,12 @@ export interface Results {
 }
 
 const ENVIRONMENT = {
-  service: { ...SERVICE_CONFIG, chain: SERVICE_CHAIN, everythingElse: "the product's defaults" },
+  service: {
+    ...SERVICE_CONFIG,
+    inFlightOfAllSigners: IN_FLIGHT,
+    chain: SERVICE_CHAIN,
+    everythingElse: "the product's defaults",
+  },
   chain: { blockTimeSeconds: 1, gasLimit: CHAIN_GAS_LIMIT, flags: CHAIN_FLAGS },
   postgres: "PostgreSQL's defaults, fsync on",
 };

@@ -1,13 +1,23 @@
 /**
  * What differs from the product's defaults, and why. It is in the results.
- * - maxInFlight: a single signer must not wait for blocks with 64 transactions; this is many seconds' worth.
  * - confirmations.required: CONFIRMED two blocks after MINED.
  * - pollInterval: the head of a chain with 1 s blocks is looked at four times a second.
+ * - maxInFlight: see {@link inFlightPerSigner}.
  */
 export const SERVICE_CONFIG = {
-  execution: { maxInFlight: 20_000 },
   confirmations: { required: 2 },
   database: { poolSize: 20 },
 } as const;
 
 export const SERVICE_CHAIN = { pollInterval: '250ms' } as const;
+
+/** Of all signers together. */
+export const IN_FLIGHT = 6_000;
+
+/**
+ * A few seconds' worth of transactions, so that no signer waits for blocks. Not more: the dev chain puts everything there is in
+ * one block, and takes a time that grows with the square of a block's size to tell its receipts (6 s for 6,000).
+ */
+export function inFlightPerSigner(signers: number): number {
+  return Math.max(64, Math.ceil(IN_FLIGHT / signers));
+}

@@ -3,7 +3,7 @@ import { accounts } from './accounts.js';
 import { atExit } from './at-exit.js';
 import { type Chain, startChain } from './chain.js';
 import type { BenchPostgres } from './postgres.js';
-import { SERVICE_CHAIN, SERVICE_CONFIG } from './service-config.js';
+import { inFlightPerSigner, SERVICE_CHAIN, SERVICE_CONFIG } from './service-config.js';
 import { TxLog } from './tx-log.js';
 
 export interface StackOptions {
@@ -81,11 +81,12 @@ export class Stack {
   }
 
   private async startService(config: Readonly<Record<string, unknown>>): Promise<void> {
+    const { signers } = this.options;
     const service = await Service.start({
       databaseUrl: this.databaseUrl,
       rpcUrl: this.rpcUrl,
-      accounts: this.options.signers,
-      config: { ...SERVICE_CONFIG, ...config },
+      accounts: signers,
+      config: { execution: { maxInFlight: inFlightPerSigner(signers) }, ...SERVICE_CONFIG, ...config },
       chain: SERVICE_CHAIN,
       env: this.options.env ?? {},
     });

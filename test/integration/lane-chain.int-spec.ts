@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { RpcUnavailable } from '../../src/modules/chain/index.js';
+import { DEV_CHAIN } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
 
 const lab = nodeLab();
@@ -62,6 +64,20 @@ describe('a block', () => {
     expect(await lab.states(ids)).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL']);
     await lab.node.checkReceipts();
     expect(await lab.states(ids)).toEqual(['MINED', 'MINED']);
+  });
+
+  it('whose receipts nobody answers for does not keep the chain from being followed', async () => {
+    const ids = [await lab.create(1), await lab.create(2)];
+    await lab.node.step();
+    lab.chain.blockReceipts = () =>
+      Promise.reject(
+        new RpcUnavailable('rpc_unavailable', { chainId: DEV_CHAIN, method: 'eth_getBlockReceipts' }, 'timeout'),
+      );
+    await lab.mine();
+    await lab.node.checkReceipts();
+    expect(await lab.states(ids)).toEqual(['MINED', 'MINED']);
+    await lab.confirmAll();
+    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'CONFIRMED']);
   });
 
   it('below the first one that a node followed is no reorg', async () => {
