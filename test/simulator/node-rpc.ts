@@ -13,6 +13,8 @@ import {
   type ReceiptLookup,
   RpcUnavailable,
   type SignedBytes,
+  type SlotFate,
+  type SlotQuestion,
 } from '../../src/modules/chain/index.js';
 import type { Gate } from './gate.js';
 import type { SentLog } from './sent-log.js';
@@ -51,6 +53,10 @@ export class NodeRpc extends ChainConnector {
 
   transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]> {
     return this.ask('transaction counts', () => this.chain.transactionCounts(accounts, tag));
+  }
+
+  slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {
+    return this.ask('slot fates', () => this.chain.slotFates(slots));
   }
 
   balances(accounts: readonly Address[]): Promise<bigint[]> {

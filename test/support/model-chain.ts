@@ -14,6 +14,8 @@ import {
   type Receipt,
   type ReceiptLookup,
   type SignedBytes,
+  type SlotFate,
+  type SlotQuestion,
 } from '../../src/modules/chain/index.js';
 import { assertOutsideTransaction } from '../../src/platform/database/transaction-scope.js';
 import { DEV_CHAIN } from './builders.js';
@@ -80,6 +82,15 @@ export class ModelChain extends ChainConnector {
     this.mineEmpty(depth + 1);
   }
 
+  /** Somebody else who has the key uses this nonce; whatever the pool had there is replaced. */
+  sendForeign(from: Address, nonce: Nonce): ModelTx {
+    for (const tx of this.pooled()) if (tx.from === from && tx.nonce === nonce) this.pool.delete(tx.hash);
+    const hash = parseHash(`0xf0e1${this.fork.toString(16).padStart(20, '0')}${nonce.toString(16).padStart(40, '0')}`);
+    const foreign = { hash, from, nonce, data: '0xf0', maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI };
+    this.pool.set(hash, foreign);
+    return foreign;
+  }
+
   dropPool(): void {
     this.pool = new Map();
   }
@@ -121,6 +132,16 @@ export class ModelChain extends ChainConnector {
   async transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]> {
     assertOutsideTransaction('transactionCounts');
     return accounts.map((account) => (tag === 'latest' ? this.minedNonce(account) : this.pendingNonce(account)));
+  }
+
+  async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {
+    assertOutsideTransaction('slotFates');
+    const found = new Map(this.allReceipts().map((receipt) => [receipt.txHash, receipt]));
+    return slots.map(({ account, nonce, hashes }): SlotFate => {
+      const [receipt] = hashes.flatMap((hash) => found.get(hash) ?? []);
+      if (receipt) return { kind: 'mined', receipt };
+      return this.minedNonce(account) > nonce ? { kind: 'passed', head: this.tip() } : { kind: 'open' };
+    });
   }
 
   async balances(accounts: readonly Address[]): Promise<bigint[]> {

@@ -6,6 +6,7 @@ import { ApplyChainUpdate } from './application/apply-chain-update.js';
 import { AskAgain } from './application/ask-again.js';
 import { CheckReceipts } from './application/check-receipts.js';
 import { MatchBlocks } from './application/match-blocks.js';
+import { MoveTaken } from './application/move-taken.js';
 import { ReceiptMetrics } from './application/receipt-metrics.js';
 import { RecordMined } from './application/record-mined.js';
 import { SettleMined } from './application/settle-mined.js';
@@ -20,6 +21,7 @@ import { ReceiptChecker } from './infrastructure/receipt-checker.js';
     AskAgain,
     CheckReceipts,
     MatchBlocks,
+    MoveTaken,
     RecordMined,
     SettleMined,
     ConfirmationManager,

@@ -2,6 +2,7 @@ export { ChainRules } from './application/chain-rules.js';
 export { Doorbell } from './application/doorbell.js';
 export { LaneMemory } from './application/lane-memory.js';
 export { LeasedWork } from './application/leased-work.js';
+export { type SlotInDoubt, TakenSlots } from './application/taken-slots.js';
 export { TxMetrics } from './application/tx-metrics.js';
 export type { Attempt } from './domain/attempt.js';
 export { AttemptRepository } from './domain/attempt.repository.js';

@@ -24,6 +24,7 @@ import { RecoverLane } from './application/recover-lane.js';
 import { ResubmitDue } from './application/resubmit-due.js';
 import { SignAttempts } from './application/sign-attempts.js';
 import { SignerWorkers } from './application/signer-workers.js';
+import { TakenSlots } from './application/taken-slots.js';
 import { TendFills } from './application/tend-fills.js';
 import { TxMetrics } from './application/tx-metrics.js';
 import { TxQueries } from './application/tx-views.js';
@@ -65,6 +66,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     TendFills,
     ResubmitDue,
     CloseSlots,
+    TakenSlots,
     ChainRules,
     SignerWorkers,
     LeasedWork,
@@ -81,6 +83,15 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     { provide: TxQueries, useClass: TypeormTxQueries },
     { provide: TxMetrics, useClass: PromTxMetrics },
   ],
-  exports: [ChainRules, Doorbell, LaneMemory, LeasedWork, AttemptRepository, ManagedTxRepository, TxMetrics],
+  exports: [
+    ChainRules,
+    Doorbell,
+    LaneMemory,
+    LeasedWork,
+    TakenSlots,
+    AttemptRepository,
+    ManagedTxRepository,
+    TxMetrics,
+  ],
 })
 export class TransactionsModule {}

@@ -4,6 +4,7 @@ import type { Block, BlockHeader, Receipt, ReceiptLookup } from './block.js';
 import type { BroadcastOutcome } from './broadcast-outcome.js';
 import type { FeeQuote } from './fee-quote.js';
 import type { Call, GasEstimate } from './gas-estimate.js';
+import type { SlotFate, SlotQuestion } from './slot-fate.js';
 
 /** Bytes ready for the network, with the hash we computed for them. */
 export interface SignedBytes {
@@ -30,6 +31,8 @@ export abstract class ChainConnector {
   abstract blockReceipts(block: Hash): Promise<Receipt[] | null>;
   /** Next nonce of each account as of the tag, in the order asked. */
   abstract transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]>;
+  /** Whether nonces were used, and by whom; in the order asked. Costs a call per slot and attempt at every endpoint. */
+  abstract slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]>;
   /** Wei, as of `latest`, in the order asked. */
   abstract balances(accounts: readonly Address[]): Promise<bigint[]>;
   abstract estimateGas(calls: readonly Call[]): Promise<GasEstimate[]>;

@@ -7,6 +7,7 @@ import type { BroadcastOutcome } from '../domain/broadcast-outcome.js';
 import { ChainConnector, type BlockTag, type SignedBytes } from '../domain/chain-connector.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
 import type { Call, GasEstimate } from '../domain/gas-estimate.js';
+import type { SlotFate, SlotQuestion } from '../domain/slot-fate.js';
 import { broadcast } from './broadcaster.js';
 import { FeeQuotes } from './fee-quotes.js';
 import { estimateGas } from './gas-estimates.js';
@@ -14,6 +15,7 @@ import { block, blockHeader, hexQuantity, quantity } from './parse-answer.js';
 import { BlockReceipts, receiptsByHash } from './receipt-lookups.js';
 import type { RpcPool } from './rpc-pool.js';
 import type { RpcReader } from './rpc-reader.js';
+import { slotFates } from './slot-fates.js';
 
 /** An EVM chain over JSON-RPC. ethers decodes; it does not send: its provider hides retries, batching and raw errors. */
 export class EthersChainConnector extends ChainConnector {
@@ -60,6 +62,10 @@ export class EthersChainConnector extends ChainConnector {
   async transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]> {
     const params = accounts.map((account) => [account, tag]);
     return this.rpc.all('eth_getTransactionCount', params, (value) => quantity(value, 'count'));
+  }
+
+  async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {
+    return slotFates(this.pool, slots);
   }
 
   async balances(accounts: readonly Address[]): Promise<bigint[]> {

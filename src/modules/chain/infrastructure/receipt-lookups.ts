@@ -13,7 +13,8 @@ export async function receiptsByHash(rpc: RpcReader, hashes: readonly Hash[]): P
   return hashes.map((hash, i) => lookup(hash, replies[i]));
 }
 
-function lookup(hash: Hash, reply: RpcReply | undefined): ReceiptLookup {
+/** What a reply to the question for one receipt means. */
+export function lookup(hash: Hash, reply: RpcReply | undefined): ReceiptLookup {
   if (reply?.kind !== 'result') return { kind: 'unavailable', message: wordsOf(reply) };
   if (reply.value === null) return { kind: 'none' };
   try {

@@ -11,12 +11,13 @@ import {
   ManagedTx,
   ManagedTxRepository,
 } from '../../transactions/index.js';
+import { MoveTaken } from './move-taken.js';
 import { ReceiptMetrics } from './receipt-metrics.js';
 import { type MinedAttempt, RecordMined } from './record-mined.js';
 
 const PER_WORKER = 50;
-/** After an RPC error; it has not said "no receipt". */
-const RETRY_MS = 2_000;
+/** After an RPC error, which has not said "no receipt", and while a nonce is in doubt. */
+const LOOK_AGAIN_MS = 2_000;
 
 interface Asked {
   readonly tx: ManagedTx;
@@ -34,6 +35,7 @@ export class CheckReceipts {
     private readonly repository: ManagedTxRepository,
     private readonly attempts: AttemptRepository,
     private readonly recordMined: RecordMined,
+    private readonly moveTaken: MoveTaken,
     private readonly config: ConfirmationsConfig,
     private readonly metrics: ReceiptMetrics,
     private readonly log: Log,
@@ -70,6 +72,7 @@ export class CheckReceipts {
       .filter(({ tx }) => !mined.has(tx.id))
       .map(({ tx, attempts: own }) => ({
         tx,
+        attempts: own,
         signer: tx.signer,
         answered: own.every(({ txHash }) => lookups.get(txHash)?.kind === 'none'),
       }));
@@ -77,6 +80,10 @@ export class CheckReceipts {
     this.metrics.checked('none', missing.filter(({ answered }) => answered).length);
     this.metrics.checked('error', missing.filter(({ answered }) => !answered).length);
     await this.postpone(chainId, missing);
+    await this.moveTaken.execute(
+      chainId,
+      missing.filter(({ tx, answered }) => answered && tx.isInDoubt),
+    );
   }
 
   private async lookUp(chainId: ChainId, attempts: readonly Attempt[]): Promise<ReadonlyMap<string, ReceiptLookup>> {
@@ -101,7 +108,9 @@ export class CheckReceipts {
       const answered = new Map(share.map((item) => [item.tx.id, item.answered]));
       const txs = (await this.repository.byIds(share.map(({ tx }) => tx.id))).filter((tx) => tx.state === 'IN_MEMPOOL');
       for (const tx of txs)
-        tx.receiptMissing(answered.get(tx.id) === true ? this.config.staleReceiptTimeout : RETRY_MS);
+        tx.receiptMissing(
+          answered.get(tx.id) === true && !tx.isInDoubt ? this.config.staleReceiptTimeout : LOOK_AGAIN_MS,
+        );
       await this.unitOfWork.run(leases, 'receipt_missing', (fence) => this.repository.save(fence, txs));
     });
   }

@@ -43,7 +43,7 @@ export class RecordMined {
       const byTx = new Map(share.map((item) => [item.attempt.txId, item]));
       const all = await this.repository.byIds(share.flatMap(({ attempt }) => attempt.txId ?? []));
       this.reportImpossible(all);
-      const txs = all.filter((tx) => isOpen(tx));
+      const txs = all.filter((tx) => isOpen(tx) && this.isOfPresentSlot(tx, byTx.get(tx.id)));
       if (txs.length === 0) return;
       await this.unitOfWork.run(leases, 'mined', async (fence) => {
         const winners = txs.flatMap((tx) => byTx.get(tx.id) ?? []);
@@ -63,6 +63,18 @@ export class RecordMined {
       this.memory.madeRoom(signers);
       this.doorbell.ring(signers);
     });
+  }
+
+  /** A payload that moved on was mined at its old nonce all the same: a reorg deeper than what was called final. */
+  private isOfPresentSlot(tx: ManagedTx, mined: MinedAttempt | undefined): boolean {
+    if (mined?.attempt.nonce === tx.nonce) return true;
+    this.log.error('a transaction was mined with a nonce that it had given up', {
+      txId: tx.id,
+      nonce: tx.nonce,
+      minedNonce: mined?.attempt.nonce,
+      txHash: mined?.attempt.txHash,
+    });
+    return false;
   }
 
   /** A payload that was given up as never sent is on chain: a node lied, or we did. Somebody must look. */

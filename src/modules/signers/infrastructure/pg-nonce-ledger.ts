@@ -85,7 +85,8 @@ const RELEASE = {
 const CONSUME = {
   name: 'nonce_consume',
   text: `
-    UPDATE signer_nonce_allocation s SET status = 'CONSUMED', tx_hash = r.tx_hash, fencing_token = r.token, updated_at = clock_timestamp()
+    UPDATE signer_nonce_allocation s SET status = 'CONSUMED', tx_hash = r.tx_hash, tx_id = CASE WHEN r.tx_hash IS NULL THEN NULL ELSE s.tx_id END,
+           fencing_token = r.token, updated_at = clock_timestamp()
       FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[]) AS r (chain_id, signer, nonce, token, tx_hash)
      WHERE s.chain_id = r.chain_id AND s.signer = r.signer AND s.nonce = r.nonce AND s.status = 'HELD'`,
 };
@@ -162,7 +163,7 @@ export class PgNonceLedger extends NonceLedger {
     expectRows('release', rowCount, slots.length);
   }
 
-  async consume(fence: Fence, slots: readonly (SlotRef & { readonly txHash: Hash })[]): Promise<void> {
+  async consume(fence: Fence, slots: readonly (SlotRef & { readonly txHash: Hash | null })[]): Promise<void> {
     if (slots.length === 0) return;
     const { rowCount } = await PgTx.of(fence.tx).query(CONSUME, [
       ...slotColumns(fence, slots),

@@ -12,6 +12,7 @@ import { ChainRules } from './chain-rules.js';
 import { LaneMemory } from './lane-memory.js';
 import { leasesFor } from './leases-for.js';
 import { noOpDraft, noOpGas } from './no-op.js';
+import { TakenSlots } from './taken-slots.js';
 
 /**
  * A hole blocks every nonce behind it, so a released slot that no payload took is consumed by a no-op: 0 wei to ourselves
@@ -26,6 +27,7 @@ export class TendFills {
     private readonly signer: AttemptSigner,
     private readonly broadcast: BroadcastAttempts,
     private readonly memory: LaneMemory,
+    private readonly taken: TakenSlots,
     private readonly rules: ChainRules,
     private readonly log: Log,
   ) {}
@@ -41,7 +43,9 @@ export class TendFills {
 
   private async tend(chain: ChainConnector, leases: readonly Lease[], open: readonly OpenFill[]): Promise<void> {
     const mined = await this.settleMined(chain, leases, open);
-    const waiting = open.filter((fill) => !mined.has(slotKey(fill.slot)));
+    const left = open.filter((fill) => !mined.has(slotKey(fill.slot)));
+    const taken = await this.yieldTaken(chain, leases, left);
+    const waiting = left.filter((fill) => !taken.has(slotKey(fill.slot)));
     const unsigned = waiting.filter((fill) => usable(fill) === undefined);
     const fresh = await this.signFills(chain, leases, unsigned);
     const resent = waiting.flatMap((fill) => usable(fill) ?? []);
@@ -81,6 +85,23 @@ export class TendFills {
     const winners = mined.filter(({ block }) => block <= finalUpTo).map(({ attempt }) => toWinner(attempt));
     await this.consume(leases, winners);
     return new Set(mined.map(({ attempt }) => slotKey(attempt)));
+  }
+
+  /** Somebody else used the nonce: there is no hole any more. */
+  private async yieldTaken(
+    chain: ChainConnector,
+    leases: readonly Lease[],
+    open: readonly OpenFill[],
+  ): Promise<ReadonlySet<string>> {
+    const doubts = open
+      .filter(({ attempts }) => attempts.some(isCalledUsed))
+      .map(({ slot, attempts }) => ({ slot, hashes: attempts.map(({ txHash }) => txHash) }));
+    const taken = await this.taken.execute(chain, doubts);
+    await this.consume(
+      leases,
+      taken.map(({ slot }) => ({ ...slot, txHash: null })),
+    );
+    return new Set(taken.map(({ slot }) => slotKey(slot)));
   }
 
   private async consume(leases: readonly Lease[], winners: readonly Winner[]): Promise<void> {
@@ -126,7 +147,13 @@ function usable({ attempts }: OpenFill): Attempt | undefined {
   return last === undefined || refused ? undefined : asFound(last);
 }
 
-type Winner = SlotRef & { readonly txHash: Attempt['txHash'] };
+/** A node says that its nonce is used. */
+function isCalledUsed({ errorClass }: Attempt): boolean {
+  return errorClass !== null && actionOf(errorClass).response === 'check_receipts';
+}
+
+/** Null: a transaction that is not ours. */
+type Winner = SlotRef & { readonly txHash: Attempt['txHash'] | null };
 
 function toWinner({ signer, nonce, txHash }: Attempt): Winner {
   return { signer, nonce, txHash };

@@ -17,8 +17,8 @@ export abstract class AttemptRepository {
    */
   abstract insert(fence: Fence, attempts: readonly Attempt[]): Promise<void>;
   abstract recordOutcomes(fence: Fence, outcomes: readonly AttemptOutcome[]): Promise<void>;
-  /** The mined one of each slot is MINED, the others LOST. */
-  abstract decide(fence: Fence, winners: readonly (SlotRef & { readonly txHash: Hash })[]): Promise<void>;
+  /** The mined one of each slot is MINED, the others LOST; all of them where the hash is null, and none of ours was mined. */
+  abstract decide(fence: Fence, winners: readonly (SlotRef & { readonly txHash: Hash | null })[]): Promise<void>;
   /** After a reorg any attempt of the slot may mine again. */
   abstract reopen(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
   /** All attempts of the slots, oldest first. */

@@ -176,11 +176,34 @@ export class ManagedTx {
     return this.data.state === 'IN_MEMPOOL' && this.data.failureReason !== null;
   }
 
+  /** A node says that its nonce is used, or its slot is being closed: something that is not ours may have the nonce. */
+  get isInDoubt(): boolean {
+    return this.data.state === 'IN_MEMPOOL' && (this.data.subState === 'NONCE_SYNC' || this.isClosing);
+  }
+
   /** A no-op for the same slot was signed, and competes with the payload. */
   competitorSigned(txHash: Hash): void {
     this.expectState('IN_MEMPOOL');
     this.data.txHash = txHash;
     this.record('competitive_sent', { txHash });
+  }
+
+  /** A transaction that is not ours has the nonce for good: none of the attempts can ever be mined, and the payload waits for another. */
+  nonceTaken(): void {
+    this.expectState('IN_MEMPOOL');
+    const { nonce, failureReason } = this.data;
+    const detail = { nonce: nonce?.toString() ?? null };
+    // It was only waiting for its slot to be closed.
+    if (failureReason !== null) {
+      this.endUnsent('FAILED', 'failed', failureReason);
+      return;
+    }
+    this.transition('PENDING', 'nonce_synced', { txHash: this.data.txHash, detail });
+    this.data.nonce = null;
+    this.data.txHash = null;
+    this.data.subState = null;
+    this.resubmitTimer = 'clear';
+    this.receiptTimer = 'clear';
   }
 
   /** @param kind of the attempt that was mined: only a payload fulfils the request */

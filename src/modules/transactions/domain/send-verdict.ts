@@ -19,13 +19,16 @@ const LATER_MS = 15_000;
 export function verdictOf(outcome: AttemptOutcome): SendVerdict {
   const { status, errorClass } = outcome;
   if (errorClass === null) return { kind: 'sent', subState: null, askReceipt: false };
-  const { response } = actionOf(errorClass);
+  const { response, outcome: verdict } = actionOf(errorClass);
+  const isAccepted = verdict === 'accepted';
   const reason = outcome.error ?? errorClass;
   // `REJECTED` says that no send of this attempt was ever accepted or in doubt.
   if (response === 'fail_payload' && status === 'REJECTED') return { kind: 'refused_for_good', reason };
   if (response === 'fail_payload' && status === 'UNKNOWN') return { kind: 'refused_in_doubt', reason };
-  if (status === 'ACCEPTED') return { kind: 'sent', subState: null, askReceipt: response === 'check_receipts' };
-  if (response === 'check_receipts') return { kind: 'sent', subState: 'NONCE_SYNC', askReceipt: true };
+  // Accepted once, and its nonce is called used now: by this very attempt, most likely, or by a transaction that is not ours.
+  if (response === 'check_receipts')
+    return { kind: 'sent', subState: isAccepted ? null : 'NONCE_SYNC', askReceipt: true };
+  if (status === 'ACCEPTED') return { kind: 'sent', subState: null, askReceipt: false };
   const waiting = waitingFor(response);
   if (status === 'REJECTED') return waiting;
   return { kind: 'sent', subState: waiting.subState ?? 'OUTCOME_UNKNOWN', askReceipt: false };

@@ -137,7 +137,7 @@ export class PgAttemptRepository extends AttemptRepository {
     ]);
   }
 
-  async decide(fence: Fence, winners: readonly (SlotRef & { readonly txHash: Hash })[]): Promise<void> {
+  async decide(fence: Fence, winners: readonly (SlotRef & { readonly txHash: Hash | null })[]): Promise<void> {
     if (winners.length === 0) return;
     const [chains, signers, nonces] = slotColumns(winners);
     await PgTx.of(fence.tx).query(DECIDE, [

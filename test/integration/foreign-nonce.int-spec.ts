@@ -1,0 +1,157 @@
+import { describe, expect, it } from '@jest/globals';
+import { TxHistory } from '../../src/modules/events/index.js';
+import { AttemptRepository, LaneMemory } from '../../src/modules/transactions/index.js';
+import { nodeLab } from '../support/node-lab.js';
+import { OVERSIZED, onlyFor } from '../support/send-faults.js';
+
+const lab = nodeLab();
+
+describe('a nonce that a transaction of somebody else has used', () => {
+  it('keeps the payload waiting until that is final, and then it gets another nonce', async () => {
+    const txId = await sentAndTaken();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'NONCE_SYNC', nonce: 0 });
+
+    lab.chain.mineEmpty(1);
+    await look();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'NONCE_SYNC', nonce: 0 });
+
+    lab.chain.mineEmpty(1);
+    await look();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'PENDING', subState: null, nonce: null, txHash: null });
+
+    await lab.node.step();
+    await lab.confirmAll();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 1 });
+    expect(lab.minedWith(1)).toHaveLength(1);
+    expect(await reasons(txId)).toEqual(
+      expect.arrayContaining([
+        'nonce_reserved',
+        'sent',
+        'nonce_synced',
+        'nonce_reserved',
+        'sent',
+        'mined',
+        'confirmed',
+      ]),
+    );
+  });
+
+  it("is the payload's again when a reorg takes the other transaction back before it is final", async () => {
+    const txId = await sentAndTaken();
+    lab.chain.reorg(1, { drop: true });
+    await look();
+    await lab.resubmit();
+    await lab.confirmAll();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 0 });
+    expect(lab.minedWith(1)).toHaveLength(1);
+  });
+
+  it('counts from the new block when a reorg moved the other transaction', async () => {
+    const txId = await sentAndTaken();
+    lab.chain.reorg(1);
+    lab.chain.mine();
+    await look();
+    // As many blocks as the first sighting needed.
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
+    lab.chain.mineEmpty(2);
+    await look();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'PENDING' });
+  });
+
+  it('is asked about anew by the next owner', async () => {
+    const txId = await sentAndTaken();
+    lab.chain.mineEmpty(1);
+    const next = await lab.takeOver();
+    await next.step();
+    await next.follow();
+    lab.chain.mineEmpty(1);
+    await look(next);
+    // The first block was not this owner's to see.
+    expect(await lab.states([txId], next)).toEqual(['IN_MEMPOOL']);
+    lab.chain.mineEmpty(2);
+    await look(next);
+    expect(await lab.states([txId], next)).toEqual(['PENDING']);
+  });
+
+  it('ends a payload that was only waiting for its slot to be closed', async () => {
+    lab.chain.faults.broadcast = onlyFor(1, {
+      deliver: false,
+      outcome: { kind: 'unknown', errorClass: 'transient', message: 'timeout' },
+    });
+    const txId = await lab.sent(1);
+    lab.chain.faults.broadcast = onlyFor(1, OVERSIZED);
+    await lab.resubmit();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING' });
+    lab.chain.sendForeign(lab.node.signer().address, 0n);
+    lab.chain.mine();
+    await look();
+    lab.chain.mineEmpty(2);
+    await look();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'FAILED', failureReason: 'oversized data' });
+    expect(lab.minedWith(1)).toEqual([]);
+  });
+
+  it('is no hole any more where a fill was waiting for it', async () => {
+    lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
+    const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
+    await lab.node.step();
+    lab.chain.sendForeign(lab.node.signer().address, 1n);
+    await lab.mine();
+    // Sent again, and called used; seen to be passed; and passed still when that is final.
+    await tend();
+    await tend();
+    expect(await openFills()).toHaveLength(1);
+    lab.chain.mineEmpty(2);
+    await lab.node.follow();
+    await tend();
+    expect(await openFills()).toEqual([]);
+    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+  });
+});
+
+describe('a nonce of ours', () => {
+  it('that was mined is never given up, however long its receipt is denied', async () => {
+    const txId = await lab.sent(1);
+    lab.chain.faults.receipt = () => ({ kind: 'none' });
+    lab.chain.mine();
+    lab.chain.mineEmpty(3);
+    await look();
+    await look();
+    expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+    delete lab.chain.faults.receipt;
+    await look();
+    await lab.confirmAll();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 0 });
+    expect(lab.minedWith(1)).toHaveLength(1);
+  });
+});
+
+/** A payload that is out with nonce 0, which somebody else then used; and the node has noticed. */
+async function sentAndTaken(): Promise<string> {
+  const txId = await lab.sent(1);
+  lab.chain.sendForeign(lab.node.signer().address, 0n);
+  lab.chain.mine();
+  await look();
+  return txId;
+}
+
+/** Follows the chain, sends again, and asks for the receipts. */
+async function look(by = lab.node): Promise<void> {
+  await by.follow();
+  await lab.resubmit(by);
+  await by.checkReceipts();
+}
+
+async function reasons(txId: string): Promise<string[]> {
+  return (await lab.node.get(TxHistory).of(txId)).map(({ reason }) => reason);
+}
+
+/** Looks after the holes now. */
+async function tend(): Promise<void> {
+  lab.node.get(LaneMemory).holeOpened(lab.node.signer());
+  await lab.node.step();
+}
+
+function openFills(): Promise<unknown[]> {
+  return lab.node.get(AttemptRepository).openFills([lab.node.signer()]);
+}

@@ -1,0 +1,100 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { parseAddress, parseHash } from '../../../src/kernel/hex.js';
+import { aConnector } from './chain-fixture.js';
+import { type FakeAnswer, FakeRpcServer, type RpcCall } from './fake-rpc-server.js';
+
+const HASHES = [1, 2].map((n) => parseHash(`0x${n.toString().repeat(64)}`));
+const SLOT = { account: parseAddress('0x00000000000000000000000000000000000000aa'), nonce: 7n, hashes: HASHES };
+
+/** A node at a height, with a next nonce for everybody and receipts of some hashes. */
+interface Node {
+  readonly height: number;
+  readonly count: number;
+  readonly mined?: readonly string[];
+}
+
+function answers({ height, count, mined = [] }: Node): (call: RpcCall) => FakeAnswer {
+  return ({ method, params }) => {
+    if (method === 'eth_getTransactionCount') return { result: hex(count) };
+    if (method === 'eth_blockNumber') return { result: hex(height) };
+    if (method === 'eth_getBlockByNumber') return { result: header(height) };
+    return { result: mined.includes(String(params[0])) ? receipt(String(params[0])) : null };
+  };
+}
+
+describe('what became of a nonce', () => {
+  let a: FakeRpcServer;
+  let b: FakeRpcServer;
+  const open: { close(): Promise<void> }[] = [];
+
+  beforeEach(async () => {
+    a = await new FakeRpcServer().start();
+    b = await new FakeRpcServer().start();
+  });
+
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((pool) => pool.close()));
+    await Promise.all([a.stop(), b.stop()]);
+  });
+
+  const fate = async () => {
+    const { connector, pool } = aConnector([a.url, b.url]);
+    open.push(pool);
+    const [answer] = await connector.slotFates([SLOT]);
+    return answer;
+  };
+
+  it('is passed when every endpoint says so, and has no receipt of ours', async () => {
+    a.answer = answers({ height: 99, count: 8 });
+    b.answer = answers({ height: 100, count: 9 });
+    expect(await fate()).toMatchObject({ kind: 'passed', head: { number: 100 } });
+  });
+
+  it('is mined when only one of them has the receipt of one of ours', async () => {
+    a.answer = answers({ height: 99, count: 8 });
+    b.answer = answers({ height: 100, count: 8, mined: [String(HASHES[1])] });
+    expect(await fate()).toMatchObject({ kind: 'mined', receipt: { txHash: HASHES[1] } });
+  });
+
+  it.each<[string, () => void]>([
+    ['has not got that far', () => (b.answer = answers({ height: 98, count: 7 }))],
+    ['answers with an error', () => (b.answer = () => ({ error: { message: 'transaction indexing is in progress' } }))],
+    ['does not answer', () => (b.takeOver = ({ request }) => Boolean(request.socket.destroy()))],
+    [
+      'knows the nonce and not the receipts',
+      () => {
+        const honest = answers({ height: 100, count: 9 });
+        b.answer = (call) =>
+          call.method === 'eth_getTransactionReceipt'
+            ? { error: { message: 'indexing is in progress' } }
+            : honest(call);
+      },
+    ],
+  ])('is open while one of them %s', async (_words, spoil) => {
+    a.answer = answers({ height: 100, count: 9 });
+    spoil();
+    expect(await fate()).toEqual({ kind: 'open' });
+  });
+});
+
+function hex(value: number): string {
+  return `0x${value.toString(16)}`;
+}
+
+function header(height: number): Record<string, unknown> {
+  const hash = `0x${height.toString(16).padStart(64, '0')}`;
+  return { number: hex(height), hash, parentHash: hash, timestamp: '0x1', transactions: [] };
+}
+
+function receipt(hash: string): Record<string, unknown> {
+  return {
+    transactionHash: hash,
+    blockNumber: '0x10',
+    blockHash: hash,
+    transactionIndex: '0x0',
+    status: '0x1',
+    gasUsed: '0x5208',
+    effectiveGasPrice: '0x1',
+    contractAddress: null,
+  };
+}
