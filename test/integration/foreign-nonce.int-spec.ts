@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { TxHistory } from '../../src/modules/events/index.js';
-import { AttemptRepository, LaneMemory } from '../../src/modules/transactions/index.js';
 import { nodeLab } from '../support/node-lab.js';
 import { OVERSIZED, onlyFor } from '../support/send-faults.js';
 
@@ -98,13 +97,13 @@ describe('a nonce that a transaction of somebody else has used', () => {
     lab.chain.sendForeign(lab.node.signer().address, 1n);
     await lab.mine();
     // Sent again, and called used; seen to be passed; and passed still when that is final.
-    await tend();
-    await tend();
-    expect(await openFills()).toHaveLength(1);
+    await lab.tendFills();
+    await lab.tendFills();
+    expect(await lab.openFills()).toHaveLength(1);
     lab.chain.mineEmpty(2);
     await lab.node.follow();
-    await tend();
-    expect(await openFills()).toEqual([]);
+    await lab.tendFills();
+    expect(await lab.openFills()).toEqual([]);
     expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
   });
 });
@@ -144,14 +143,4 @@ async function look(by = lab.node): Promise<void> {
 
 async function reasons(txId: string): Promise<string[]> {
   return (await lab.node.get(TxHistory).of(txId)).map(({ reason }) => reason);
-}
-
-/** Looks after the holes now. */
-async function tend(): Promise<void> {
-  lab.node.get(LaneMemory).holeOpened(lab.node.signer());
-  await lab.node.step();
-}
-
-function openFills(): Promise<unknown[]> {
-  return lab.node.get(AttemptRepository).openFills([lab.node.signer()]);
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach } from '@jest/globals';
 import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
-import type { TxState } from '../../src/modules/transactions/index.js';
+import type { OpenFill } from '../../src/modules/transactions/domain/attempt.repository.js';
+import { AttemptRepository, LaneMemory, type TxState } from '../../src/modules/transactions/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest } from './builders.js';
 import { ModelChain, type ModelTx } from './model-chain.js';
@@ -115,6 +116,16 @@ export class NodeLab {
   async resubmit(by = this.node): Promise<void> {
     await by.get(Database).query(MAKE_DUE, []);
     await by.resubmit();
+  }
+
+  /** Looks after the holes now, and not when a second has passed. */
+  async tendFills(by = this.node): Promise<void> {
+    by.get(LaneMemory).holeOpened(by.signer());
+    await by.step();
+  }
+
+  openFills(by = this.node): Promise<OpenFill[]> {
+    return by.get(AttemptRepository).openFills([by.signer()]);
   }
 
   async states(txIds: readonly string[], by = this.node): Promise<TxState[]> {

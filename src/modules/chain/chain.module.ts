@@ -14,6 +14,6 @@ import { PgBlockStore } from './infrastructure/pg-block-store.js';
     { provide: Chains, useExisting: ConfiguredChains },
     { provide: RpcHealth, useExisting: ConfiguredChains },
   ],
-  exports: [Chains, FollowChain, RpcHealth],
+  exports: [Chains, BlockStore, FollowChain, RpcHealth],
 })
 export class ChainModule {}

@@ -1,3 +1,4 @@
+export { BlockStore } from './domain/block-store.js';
 export { type ChainUpdate, FollowChain } from './application/follow-chain.js';
 export { type Block, type BlockHeader, type Receipt, type ReceiptLookup } from './domain/block.js';
 export { type BroadcastOutcome } from './domain/broadcast-outcome.js';

@@ -9,6 +9,7 @@ import { MatchBlocks } from './application/match-blocks.js';
 import { MoveTaken } from './application/move-taken.js';
 import { ReceiptMetrics } from './application/receipt-metrics.js';
 import { RecordMined } from './application/record-mined.js';
+import { ReopenFinal } from './application/reopen-final.js';
 import { SettleMined } from './application/settle-mined.js';
 import { ConfirmationManager } from './infrastructure/confirmation-manager.js';
 import { PromReceiptMetrics } from './infrastructure/prom-receipt-metrics.js';
@@ -23,6 +24,7 @@ import { ReceiptChecker } from './infrastructure/receipt-checker.js';
     MatchBlocks,
     MoveTaken,
     RecordMined,
+    ReopenFinal,
     SettleMined,
     ConfirmationManager,
     ReceiptChecker,

@@ -6,6 +6,6 @@ export { type SlotInDoubt, TakenSlots } from './application/taken-slots.js';
 export { TxMetrics } from './application/tx-metrics.js';
 export type { Attempt } from './domain/attempt.js';
 export { AttemptRepository } from './domain/attempt.repository.js';
-export { ManagedTx } from './domain/managed-tx.js';
+export { type ConfirmationRange, ManagedTx } from './domain/managed-tx.js';
 export { ManagedTxRepository } from './domain/managed-tx.repository.js';
 export { isFinal, TRANSITIONS, TX_STATES, type TxState } from './domain/tx-state-machine.js';

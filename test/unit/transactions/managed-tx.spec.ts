@@ -17,7 +17,7 @@ const CALLS: Record<string, (tx: ManagedTx) => void> = {
   receiptMissing: (tx) => tx.receiptMissing(1_000),
   minedWithSuccess: (tx) => tx.mined(aReceipt()),
   minedWithRevert: (tx) => tx.mined(aReceipt({ status: 'reverted' })),
-  settled: (tx) => tx.settled('execution reverted'),
+  settled: (tx) => tx.settled('execution reverted', null),
   reorged: (tx) => tx.reorged(),
   failed: (tx) => tx.failed('refused'),
   expired: (tx) => tx.expired(),
@@ -26,7 +26,7 @@ const CALLS: Record<string, (tx: ManagedTx) => void> = {
 describe('a managed tx', () => {
   it('goes the whole way from PENDING to CONFIRMED, and each step leaves one event', () => {
     const tx = aManagedTx().allocated(7n).signed().sent().mined().build();
-    tx.settled('execution reverted');
+    tx.settled('execution reverted', null);
     expect(tx.pendingEvents().map(({ reason, from, to }) => [reason, from, to])).toEqual([
       ['nonce_reserved', 'PENDING', 'ALLOCATED'],
       ['signed', 'ALLOCATED', 'ALLOCATED'],
@@ -38,7 +38,7 @@ describe('a managed tx', () => {
 
   it('ends FAILED with the reason when its revert is deep enough', () => {
     const tx = aManagedTx().allocated().sent().mined({ status: 'reverted' }).build();
-    tx.settled('execution reverted');
+    tx.settled('execution reverted', null);
     expect(tx.progress).toMatchObject({ state: 'FAILED', failureReason: 'execution reverted' });
   });
 
@@ -55,7 +55,7 @@ describe('a managed tx', () => {
 
   it('is re-opened by a deep reorg when a block decided its end, and never otherwise', () => {
     const confirmed = aManagedTx().allocated().sent().mined().build();
-    confirmed.settled('');
+    confirmed.settled('', null);
     confirmed.reorged();
     expect(confirmed.state).toBe('IN_MEMPOOL');
 

@@ -16,6 +16,11 @@ const ORPHAN = {
   text: `UPDATE chain_block SET canonical = false WHERE chain_id = $1 AND hash = ANY($2::text[]) AND canonical`,
 };
 
+const ORPHANED = {
+  name: 'block_orphaned',
+  text: `SELECT number, hash FROM chain_block WHERE chain_id = $1 AND NOT canonical`,
+};
+
 /** Another node may have seen another block at a height, a moment ago or long before; ours is the newer word. */
 const DISPLACE = {
   name: 'block_displace',
@@ -78,6 +83,11 @@ export class PgBlockStore extends BlockStore {
         canonical.map((block) => block.timestamp),
       ]);
     });
+  }
+
+  async orphaned(chainId: ChainId): Promise<{ number: number; hash: Hash }[]> {
+    const { rows } = await this.database.query<Pick<BlockRow, 'number' | 'hash'>>(ORPHANED, [chainId]);
+    return rows.map(({ number, hash }) => ({ number: Number(number), hash: parseHash(hash) }));
   }
 
   async forgetBelow(chainId: ChainId, number: number): Promise<void> {

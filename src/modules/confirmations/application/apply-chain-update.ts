@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ChainUpdate } from '../../chain/index.js';
 import { AskAgain } from './ask-again.js';
 import { MatchBlocks } from './match-blocks.js';
+import { ReopenFinal } from './reopen-final.js';
 import { SettleMined } from './settle-mined.js';
 
 /** What a stretch of the chain means for our transactions. May be repeated: what is done already is left alone. */
@@ -11,15 +12,18 @@ export class ApplyChainUpdate {
     private readonly askAgain: AskAgain,
     private readonly match: MatchBlocks,
     private readonly settle: SettleMined,
+    private readonly reopen: ReopenFinal,
   ) {}
 
-  async execute({ chainId, head, blocks, orphaned, gap }: ChainUpdate): Promise<void> {
+  async execute(update: ChainUpdate): Promise<void> {
+    const { chainId, head, blocks, orphaned, gap } = update;
     if (gap) await this.askAgain.forAll(chainId);
     // First what is gone, so that a tx that was mined again in a new block is open when that block is matched.
     await this.settle.undo(
       chainId,
       orphaned.map(({ hash }) => hash),
     );
+    await this.reopen.execute(update);
     await this.match.execute(chainId, blocks);
     await this.settle.execute(chainId, head);
   }

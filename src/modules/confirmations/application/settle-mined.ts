@@ -1,20 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import { Chains, FollowChain, type Receipt } from '../../chain/index.js';
+import { type BlockHeader, Chains, FollowChain, type Receipt } from '../../chain/index.js';
 import { FencedUnitOfWork, LeaseManager, NonceLedger } from '../../signers/index.js';
 import {
   AttemptRepository,
   ChainRules,
   LeasedWork,
+  type ConfirmationRange,
   ManagedTx,
   ManagedTxRepository,
   TxMetrics,
 } from '../../transactions/index.js';
 import { finalUpTo } from '../domain/confirmation-policy.js';
+import { ReceiptMetrics } from './receipt-metrics.js';
 
 /** Txs per look; the next block continues. */
 const BATCH = 1_000;
+
+/** The newest block that was followed. */
+type Head = Pick<BlockHeader, 'number' | 'hash'>;
 
 /** What became of the block of a receipt. */
 type Fate = 'final' | 'gone' | 'open';
@@ -36,6 +41,7 @@ export class SettleMined {
     private readonly ledger: NonceLedger,
     private readonly rules: ChainRules,
     private readonly metrics: TxMetrics,
+    private readonly receipts: ReceiptMetrics,
   ) {}
 
   async execute(chainId: ChainId, head: number): Promise<void> {
@@ -46,7 +52,7 @@ export class SettleMined {
     do {
       const deep = await this.repository.minedUpTo(chainId, signers, upTo, BATCH);
       const canonical = await this.canonicalHashes(chainId, deep);
-      decided = await this.decide(chainId, deep, ({ blockNumber, blockHash }) =>
+      decided = await this.decide(chainId, deep, this.blocksUpTo(chainId, head), ({ blockNumber, blockHash }) =>
         fate(blockHash, canonical.get(blockNumber)),
       );
       // A full batch of which nothing could be decided would come again; the next block tries again.
@@ -58,7 +64,7 @@ export class SettleMined {
     const signers = this.leases.heldOn(chainId).map((lease) => lease.signer);
     if (signers.length === 0 || orphaned.length === 0) return;
     const gone = new Set(orphaned);
-    await this.decide(chainId, await this.repository.minedIn(chainId, signers, orphaned), (receipt) =>
+    await this.decide(chainId, await this.repository.minedIn(chainId, signers, orphaned), null, (receipt) =>
       gone.has(receipt.blockHash) ? 'gone' : 'open',
     );
   }
@@ -67,6 +73,7 @@ export class SettleMined {
   private async decide(
     chainId: ChainId,
     mined: readonly ManagedTx[],
+    head: Head | null,
     fateOf: (receipt: Receipt) => Fate,
   ): Promise<number> {
     let decided = 0;
@@ -78,7 +85,7 @@ export class SettleMined {
       const final = withFate('final');
       const gone = withFate('gone');
       await this.unitOfWork.run(leases, 'settle', async (fence) => {
-        for (const tx of final) tx.settled('execution reverted');
+        for (const tx of final) tx.settled('execution reverted', confirmationsOf(tx, head));
         for (const tx of gone) tx.reorged();
         await this.ledger.consume(
           fence,
@@ -88,9 +95,15 @@ export class SettleMined {
         await this.repository.save(fence, [...final, ...gone]);
       });
       this.metrics.entered([...final, ...gone]);
+      this.receipts.newFork(gone.length);
       decided += final.length + gone.length;
     });
     return decided;
+  }
+
+  private blocksUpTo(chainId: ChainId, number: number): Head | null {
+    const hash = this.follow.hashAt(chainId, number);
+    return hash && { number, hash };
   }
 
   /** From what was followed; for blocks from before this node followed the chain, from the chain itself. */
@@ -104,6 +117,13 @@ export class SettleMined {
     for (const block of blocks) if (block) known.set(block.number, block.hash);
     return known;
   }
+}
+
+/** Every block on top of the tx's own. */
+function confirmationsOf(tx: ManagedTx, head: Head | null): ConfirmationRange | null {
+  const { receipt } = tx.progress;
+  if (!head || !receipt || head.number <= receipt.blockNumber) return null;
+  return { from: receipt.blockNumber + 1, to: head.number, hash: head.hash };
 }
 
 /** A height whose canonical block is not known decides nothing. */

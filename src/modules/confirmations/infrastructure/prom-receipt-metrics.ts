@@ -5,6 +5,7 @@ import { ReceiptMetrics } from '../application/receipt-metrics.js';
 @Injectable()
 export class PromReceiptMetrics extends ReceiptMetrics {
   private readonly total: Counter<'result'>;
+  private readonly forked: Counter;
 
   constructor(registry: Registry) {
     super();
@@ -14,9 +15,18 @@ export class PromReceiptMetrics extends ReceiptMetrics {
       labelNames: ['result'],
       registers: [registry],
     });
+    this.forked = new Counter({
+      name: 'confirmations_newFork_total',
+      help: 'Transactions whose block was taken back by a reorg',
+      registers: [registry],
+    });
   }
 
   checked(result: 'found' | 'none' | 'error', count: number): void {
     this.total.inc({ result }, count);
+  }
+
+  newFork(count: number): void {
+    this.forked.inc(count);
   }
 }

@@ -39,6 +39,8 @@ export abstract class NonceLedger {
   /** Takes every released slot below a held one for a fill: nothing behind it can be mined before it. */
   abstract takeHoles(fence: Fence, signers: readonly SignerId[]): Promise<SlotRef[]>;
   abstract release(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
+  /** A reorg took back what had consumed them. */
+  abstract reopen(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
   /** For good; null where a transaction that is not ours has the nonce, and nobody holds the slot any more. */
   abstract consume(fence: Fence, slots: readonly (SlotRef & { readonly txHash: Hash | null })[]): Promise<void>;
 }

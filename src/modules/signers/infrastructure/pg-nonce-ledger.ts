@@ -91,6 +91,14 @@ const CONSUME = {
      WHERE s.chain_id = r.chain_id AND s.signer = r.signer AND s.nonce = r.nonce AND s.status = 'HELD'`,
 };
 
+const REOPEN = {
+  name: 'nonce_reopen',
+  text: `
+    UPDATE signer_nonce_allocation s SET status = 'HELD', tx_hash = NULL, fencing_token = r.token, updated_at = clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS r (chain_id, signer, nonce, token)
+     WHERE s.chain_id = r.chain_id AND s.signer = r.signer AND s.nonce = r.nonce AND s.status = 'CONSUMED'`,
+};
+
 interface ReadRow {
   chain_id: string;
   signer: string;
@@ -161,6 +169,12 @@ export class PgNonceLedger extends NonceLedger {
     if (slots.length === 0) return;
     const { rowCount } = await PgTx.of(fence.tx).query(RELEASE, slotColumns(fence, slots));
     expectRows('release', rowCount, slots.length);
+  }
+
+  async reopen(fence: Fence, slots: readonly SlotRef[]): Promise<void> {
+    if (slots.length === 0) return;
+    const { rowCount } = await PgTx.of(fence.tx).query(REOPEN, slotColumns(fence, slots));
+    expectRows('reopen', rowCount, slots.length);
   }
 
   async consume(fence: Fence, slots: readonly (SlotRef & { readonly txHash: Hash | null })[]): Promise<void> {

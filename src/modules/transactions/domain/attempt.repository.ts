@@ -25,5 +25,7 @@ export abstract class AttemptRepository {
   abstract ofSlots(slots: readonly SlotRef[]): Promise<Attempt[]>;
   /** Those of the hashes that are ours. */
   abstract byHashes(chainId: ChainId, hashes: readonly Hash[]): Promise<Attempt[]>;
+  /** Slots of any signer that a fill consumed, of which the blocks from `lowest` on may hold the fill. */
+  abstract finalFills(chainId: ChainId, lowest: number): Promise<SlotRef[]>;
   abstract openFills(signers: readonly SignerId[]): Promise<OpenFill[]>;
 }

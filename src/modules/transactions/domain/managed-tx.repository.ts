@@ -69,6 +69,11 @@ export abstract class ManagedTxRepository {
   ): Promise<ManagedTx[]>;
   /** MINED txs of the signers in these blocks. */
   abstract minedIn(chainId: ChainId, signers: readonly SignerId[], blockHashes: readonly Hash[]): Promise<ManagedTx[]>;
+  /**
+   * Txs of any signer that became final in these blocks.
+   * @param lowest number of the lowest of them; looks at what was mined from there on only
+   */
+  abstract finalIn(chainId: ChainId, lowest: number, blockHashes: readonly Hash[]): Promise<ManagedTx[]>;
   abstract byIds(txIds: readonly string[]): Promise<ManagedTx[]>;
   /** Signers that have anything to do: unfinished txs, or a hole that is being filled. Costs one index probe per such signer. */
   abstract signersWithWork(chainId: ChainId): Promise<SignerWork[]>;

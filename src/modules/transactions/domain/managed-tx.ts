@@ -2,6 +2,7 @@ import type { Receipt } from '../../chain/index.js';
 import type { EventReason, TxEvent } from '../../events/index.js';
 import { Conflict, InvariantViolation } from '../../../kernel/errors.js';
 import type { Hash } from '../../../kernel/hex.js';
+import type { JsonObject } from '../../../kernel/json.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 import { canTransition, type TxState, type TxSubState } from './tx-state-machine.js';
 
@@ -29,6 +30,16 @@ export interface TxProgress {
   readonly failureReason: string | null;
   /** Grows with every save; a save of an outdated copy is refused. */
   readonly version: number;
+}
+
+/**
+ * Confirmations that are new to whoever listens: the blocks `from` to `to` of the branch that ends in `hash` (rows of
+ * `chain_block`, linked by parent hash). After an event with `newFork` everything told before is void.
+ */
+export interface ConfirmationRange {
+  readonly from: number;
+  readonly to: number;
+  readonly hash: Hash;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -212,7 +223,11 @@ export class ManagedTx {
     this.transition('MINED', 'mined', {
       txHash,
       block: blockOf(receipt),
-      detail: { status, gasUsed: gasUsed.toString() },
+      detail: {
+        status,
+        gasUsed: gasUsed.toString(),
+        ...appended({ from: receipt.blockNumber, to: receipt.blockNumber, hash: receipt.blockHash }),
+      },
     });
     this.data.receipt = receipt;
     this.data.txHash = txHash;
@@ -222,13 +237,16 @@ export class ManagedTx {
     this.receiptTimer = 'clear';
   }
 
-  /** Its block is deep enough: success is CONFIRMED, a revert is FAILED (I9). */
-  settled(revertReason: string): void {
+  /**
+   * Its block is deep enough: success is CONFIRMED, a revert is FAILED (I9).
+   * @param above the blocks on top of its own, as far as they are known; null when there is none
+   */
+  settled(revertReason: string, above: ConfirmationRange | null): void {
     const { receipt } = this.data;
     if (!receipt) {
       throw new InvariantViolation('a transaction without a receipt was settled', { txId: this.id });
     }
-    const detail = { txHash: receipt.txHash, block: blockOf(receipt) };
+    const detail = { txHash: receipt.txHash, block: blockOf(receipt), detail: appended(above) };
     // Set when it was the no-op that was mined.
     const refusal = this.data.failureReason;
     if (refusal === null && receipt.status === 'success') {
@@ -240,10 +258,14 @@ export class ManagedTx {
     }
   }
 
-  /** Its block is no longer on the chain; the same bytes are sent again. */
+  /** Its block is no longer on the chain; the same bytes are sent again. Also for a final one, when the reorg is that deep. */
   reorged(): void {
     const { receipt, txHash } = this.data;
-    this.transition('IN_MEMPOOL', 'reorg_detected', { txHash, block: receipt && blockOf(receipt) });
+    this.transition('IN_MEMPOOL', 'reorg_detected', {
+      txHash,
+      block: receipt && blockOf(receipt),
+      detail: { newFork: true, confirmations: null },
+    });
     // The reason of a revert goes with its block; the reason why a slot is being closed stays.
     if (receipt?.status === 'reverted') this.data.failureReason = null;
     this.data.receipt = null;
@@ -309,6 +331,10 @@ export class ManagedTx {
       );
     }
   }
+}
+
+function appended(range: ConfirmationRange | null): JsonObject {
+  return { newFork: false, confirmations: range && { ...range } };
 }
 
 function blockOf({ blockNumber, blockHash }: Receipt): { readonly number: number; readonly hash: Hash } {

@@ -1,5 +1,12 @@
 import { PROGRESS_COLUMNS, REQUEST_COLUMNS } from './managed-tx.rows.js';
 
+/** The highest nonce of signer `g` whose tx was mined below block `$2`; -1 when there is none. */
+export const MINED_BELOW = `(
+       SELECT coalesce((
+         SELECT s.nonce FROM signer_nonce_allocation s JOIN managed_tx m ON m.tx_id = s.tx_id
+          WHERE s.chain_id = g.chain_id AND s.signer = g.address AND s.status = 'CONSUMED' AND m.block_number < $2
+          ORDER BY s.nonce DESC LIMIT 1), -1) AS nonce)`;
+
 /*
  * Plans are cached per connection, and the first ones are made while the tables are empty, when every index, and no index, look
  * equally good. The connections of the service therefore plan nested loops over indexes only (data-source.ts), and a statement
@@ -116,6 +123,23 @@ export const MINED_IN = {
   text: `
     SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
      WHERE t.chain_id = $1 AND t.signer = ANY($2::text[]) AND t.state = 'MINED' AND t.block_hash = ANY($3::text[])`,
+};
+
+/**
+ * Finished rows have no index by block, which a million of them would pay for. The blocks of a signer's transactions grow with
+ * their nonces: from its newest slot down to the first that was mined before the lowest block.
+ */
+export const FINAL_IN = {
+  name: 'tx_final_in',
+  text: `
+    SELECT ${PROGRESS_COLUMNS}
+      FROM signer g
+     CROSS JOIN LATERAL ${MINED_BELOW} b
+      JOIN signer_nonce_allocation s
+        ON s.chain_id = g.chain_id AND s.signer = g.address AND s.nonce > b.nonce AND s.status = 'CONSUMED'
+      JOIN managed_tx t ON t.tx_id = s.tx_id
+     WHERE g.chain_id = $1 AND t.block_hash = ANY($3::text[])
+       AND t.state IN ('CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')`,
 };
 
 export const BY_IDS = {

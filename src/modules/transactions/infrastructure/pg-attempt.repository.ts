@@ -8,6 +8,7 @@ import type { NodeErrorClass } from '../../chain/index.js';
 import type { Fence, SlotRef } from '../../signers/index.js';
 import type { Attempt, AttemptKind, AttemptOutcome, AttemptStatus } from '../domain/attempt.js';
 import { AttemptRepository, type OpenFill } from '../domain/attempt.repository.js';
+import { MINED_BELOW } from './managed-tx.statements.js';
 
 /**
  * The join with the slot is the guard: an attempt is stored only for a slot that its tx (or, for a fill, nobody) holds, so
@@ -77,6 +78,18 @@ const OPEN_FILLS = {
     SELECT s.chain_id, s.signer, s.nonce FROM signer_nonce_allocation s
       JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON s.chain_id = w.chain_id AND s.signer = w.signer
      WHERE s.status = 'HELD' AND s.tx_id IS NULL ORDER BY s.nonce`,
+};
+
+/** What a transaction of somebody else consumed has no hash. */
+const FINAL_FILLS = {
+  name: 'attempt_final_fills',
+  text: `
+    SELECT s.chain_id, s.signer, s.nonce
+      FROM signer g
+     CROSS JOIN LATERAL ${MINED_BELOW} b
+      JOIN signer_nonce_allocation s
+        ON s.chain_id = g.chain_id AND s.signer = g.address AND s.nonce > b.nonce AND s.status = 'CONSUMED'
+     WHERE g.chain_id = $1 AND s.tx_id IS NULL AND s.tx_hash IS NOT NULL`,
 };
 
 interface SlotRow {
@@ -164,6 +177,11 @@ export class PgAttemptRepository extends AttemptRepository {
     if (hashes.length === 0) return [];
     const { rows } = await this.database.query<AttemptRow>(BY_HASHES, [chainId, hashes]);
     return rows.map(toAttempt);
+  }
+
+  async finalFills(chainId: ChainId, lowest: number): Promise<SlotRef[]> {
+    const { rows } = await this.database.query<SlotRow>(FINAL_FILLS, [chainId, lowest]);
+    return rows.map(toSlot);
   }
 
   async openFills(signers: readonly SignerId[]): Promise<OpenFill[]> {

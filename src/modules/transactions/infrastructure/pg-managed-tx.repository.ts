@@ -107,6 +107,10 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     return this.read(sql.MINED_IN, [chainId, signers.map(({ address }) => address), blockHashes]);
   }
 
+  finalIn(chainId: ChainId, lowest: number, blockHashes: readonly Hash[]): Promise<ManagedTx[]> {
+    return this.read(sql.FINAL_IN, [chainId, lowest, blockHashes]);
+  }
+
   byIds(txIds: readonly string[]): Promise<ManagedTx[]> {
     return this.read(sql.BY_IDS, [txIds]);
   }

@@ -1,0 +1,112 @@
+import { Injectable } from '@nestjs/common';
+import type { Hash } from '../../../kernel/hex.js';
+import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { Log } from '../../../platform/logging/log.js';
+import { BlockStore, type ChainUpdate } from '../../chain/index.js';
+import { FencedUnitOfWork, LeaseManager, NonceLedger, type SlotRef } from '../../signers/index.js';
+import {
+  AttemptRepository,
+  Doorbell,
+  isFinal,
+  LaneMemory,
+  LeasedWork,
+  ManagedTx,
+  ManagedTxRepository,
+  TxMetrics,
+} from '../../transactions/index.js';
+import { ReceiptMetrics } from './receipt-metrics.js';
+
+/**
+ * Takes back what was called final when a reorg is deeper than that (design, section 10), loudly. Their signers may be idle,
+ * and nobody's: whoever can takes the lease. What belongs to another node is looked at again with every block until that node,
+ * or its successor, has done it.
+ */
+@Injectable()
+export class ReopenFinal {
+  /** Numbers of blocks that were taken back, by hash, as long as something final may be in them. */
+  private readonly suspects = new Map<ChainId, Map<Hash, number>>();
+
+  constructor(
+    private readonly blocks: BlockStore,
+    private readonly leases: LeaseManager,
+    private readonly work: LeasedWork,
+    private readonly unitOfWork: FencedUnitOfWork,
+    private readonly repository: ManagedTxRepository,
+    private readonly attempts: AttemptRepository,
+    private readonly ledger: NonceLedger,
+    private readonly memory: LaneMemory,
+    private readonly doorbell: Doorbell,
+    private readonly metrics: TxMetrics,
+    private readonly receipts: ReceiptMetrics,
+    private readonly log: Log,
+  ) {}
+
+  async execute({ chainId, blocks, orphaned }: ChainUpdate): Promise<void> {
+    const suspects = await this.suspectsOf(chainId);
+    for (const { number, hash } of orphaned) suspects.set(hash, number);
+    for (const { hash } of blocks) suspects.delete(hash);
+    if (suspects.size === 0) return;
+    const lowest = Math.min(...suspects.values());
+    const txs = await this.repository.finalIn(chainId, lowest, [...suspects.keys()]);
+    // Once is enough: a fill that was opened in vain is found mined, and consumed again.
+    const fills = orphaned.length === 0 ? [] : await this.attempts.finalFills(chainId, lowest);
+    await this.leases.acquireOrRenew(signersOf([...txs, ...fills]));
+    await this.reopenTxs(chainId, txs, suspects);
+    await this.reopenFills(chainId, fills);
+    if (txs.length === 0) suspects.clear();
+  }
+
+  /** After a start nobody knows what the process before saw to. */
+  private async suspectsOf(chainId: ChainId): Promise<Map<Hash, number>> {
+    const known = this.suspects.get(chainId);
+    if (known) return known;
+    const found = new Map((await this.blocks.orphaned(chainId)).map(({ number, hash }) => [hash, number]));
+    this.suspects.set(chainId, found);
+    return found;
+  }
+
+  private async reopenTxs(
+    chainId: ChainId,
+    final: readonly ManagedTx[],
+    suspects: ReadonlyMap<Hash, number>,
+  ): Promise<void> {
+    await this.work.run(chainId, final, async (leases, share) => {
+      // Read again: the signer's worker may have moved them since.
+      const txs = (await this.repository.byIds(share.map((tx) => tx.id))).filter(
+        ({ state, progress: { receipt } }) => isFinal(state) && receipt !== null && suspects.has(receipt.blockHash),
+      );
+      if (txs.length === 0) return;
+      for (const tx of txs) {
+        this.log.error('a final transaction was taken back by a reorg', {
+          txId: tx.id,
+          state: tx.state,
+          block: tx.progress.receipt?.blockNumber,
+        });
+        tx.reorged();
+      }
+      await this.unitOfWork.run(leases, 'reopen', async (fence) => {
+        await this.ledger.reopen(fence, txs);
+        await this.attempts.reopen(fence, txs);
+        await this.repository.save(fence, txs);
+      });
+      this.metrics.entered(txs);
+      this.receipts.newFork(txs.length);
+    });
+  }
+
+  private async reopenFills(chainId: ChainId, fills: readonly SlotRef[]): Promise<void> {
+    await this.work.run(chainId, fills, async (leases, share) => {
+      await this.unitOfWork.run(leases, 'reopen', async (fence) => {
+        await this.ledger.reopen(fence, share);
+        await this.attempts.reopen(fence, share);
+      });
+      const signers = signersOf(share);
+      for (const signer of signers) this.memory.holeOpened(signer);
+      this.doorbell.ring(signers);
+    });
+  }
+}
+
+function signersOf(items: readonly { readonly signer: SignerId }[]): SignerId[] {
+  return [...new Map(items.map(({ signer }) => [signerKey(signer), signer])).values()];
+}
