@@ -8,6 +8,7 @@ import {
   type Call,
   ChainConnector,
   type FeeQuote,
+  type FinalityTag,
   type GasEstimate,
   type Receipt,
   type ReceiptLookup,
@@ -37,6 +38,10 @@ export class NodeRpc extends ChainConnector {
 
   head(): Promise<BlockHeader> {
     return this.ask('head', () => this.chain.headBehind(this.lag));
+  }
+
+  taggedHead(tag: FinalityTag): Promise<BlockHeader | null> {
+    return this.ask('tagged head', () => this.chain.taggedHead(tag));
   }
 
   blocks(numbers: readonly number[]): Promise<(Block | null)[]> {

@@ -10,6 +10,7 @@ import {
   ChainConnector,
   Chains,
   type FeeQuote,
+  type FinalityTag,
   type GasEstimate,
   type Receipt,
   type ReceiptLookup,
@@ -50,6 +51,8 @@ export interface Faults {
 export class ModelChain extends ChainConnector {
   readonly chainId: ChainId = DEV_CHAIN;
   readonly faults: Faults = {};
+  /** Blocks by which the tags are behind the head; null for a node without them. */
+  tagLag: Readonly<Record<FinalityTag, number>> | null = null;
   /** Every transaction that was ever sent to the node, in order, with repetitions. */
   readonly sent: ModelTx[] = [];
   private readonly parsed = new Map<Hash, ModelTx>();
@@ -107,6 +110,11 @@ export class ModelChain extends ChainConnector {
   async head(): Promise<BlockHeader> {
     assertOutsideTransaction('head');
     return this.tip();
+  }
+
+  async taggedHead(tag: FinalityTag): Promise<BlockHeader | null> {
+    assertOutsideTransaction('taggedHead');
+    return this.tagLag && (this.chain[Math.max(0, this.tip().number - this.tagLag[tag])] ?? null);
   }
 
   async blocks(numbers: readonly number[]): Promise<(Block | null)[]> {

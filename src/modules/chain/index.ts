@@ -2,7 +2,7 @@ export { BlockStore } from './domain/block-store.js';
 export { type ChainUpdate, FollowChain } from './application/follow-chain.js';
 export { type Block, type BlockHeader, type Receipt, type ReceiptLookup } from './domain/block.js';
 export { type BroadcastOutcome } from './domain/broadcast-outcome.js';
-export { type BlockTag, ChainConnector, Chains, type SignedBytes } from './domain/chain-connector.js';
+export { type BlockTag, ChainConnector, Chains, type FinalityTag, type SignedBytes } from './domain/chain-connector.js';
 export { type EndpointStatus, RpcHealth } from './domain/endpoint-status.js';
 export { type FeeQuote, type Speed, SPEEDS } from './domain/fee-quote.js';
 export { type AccessList, type Call, type GasEstimate } from './domain/gas-estimate.js';

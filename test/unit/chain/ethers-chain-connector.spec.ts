@@ -79,6 +79,24 @@ describe('the chain connector', () => {
     await expect(connect().head()).rejects.toMatchObject({ code: 'rpc_malformed_answer' });
   });
 
+  it.each(['safe', 'finalized'] as const)('asks for the block under %s by the tag, once', async (tag) => {
+    node.answer = () => ({ result: { number: '0x7', hash: BLOCK, parentHash: OTHER_BLOCK, timestamp: '0x1' } });
+    expect(await connect().taggedHead(tag)).toMatchObject({ number: 7, hash: BLOCK });
+    expect(node.seen.filter(({ method }) => method === 'eth_getBlockByNumber').map(({ params }) => params)).toEqual([
+      [tag, false],
+    ]);
+  });
+
+  it('a tag without a block is null, and one that the node does not know an error with its words', async () => {
+    const connector = connect();
+    expect(await connector.taggedHead('finalized')).toBeNull();
+    node.answer = () => ({ error: { code: -32602, message: 'unknown block tag' } });
+    await expect(connector.taggedHead('safe')).rejects.toMatchObject({
+      code: 'rpc_unavailable',
+      message: expect.stringContaining('unknown block tag'),
+    });
+  });
+
   it('does not take another block for the one it asked for', async () => {
     node.answer = () => ({
       result: { number: '0x7', hash: BLOCK, parentHash: BLOCK, timestamp: '0x1', transactions: [] },

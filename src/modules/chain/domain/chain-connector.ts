@@ -14,6 +14,9 @@ export interface SignedBytes {
 
 export type BlockTag = 'latest' | 'pending';
 
+/** What a chain says of its own blocks: not expected to go, or never to go. */
+export type FinalityTag = 'safe' | 'finalized';
+
 /**
  * One EVM chain, whatever is behind it. Every method may be called with many items and costs few round trips.
  * Throws `RpcUnavailable` when no endpoint answered; where an item has its own outcome (receipts, estimates, sends) it
@@ -23,6 +26,8 @@ export abstract class ChainConnector {
   abstract readonly chainId: ChainId;
 
   abstract head(): Promise<BlockHeader>;
+  /** Newest block under the tag; null when the node has none (yet). Nodes that do not know the tag mostly throw. */
+  abstract taggedHead(tag: FinalityTag): Promise<BlockHeader | null>;
   /** Answers in the order asked; null for a block the node does not have. */
   abstract blocks(numbers: readonly number[]): Promise<(Block | null)[]>;
   /** Answers in the order asked. */

@@ -4,7 +4,7 @@ import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
 import type { Block, BlockHeader, Receipt, ReceiptLookup } from '../domain/block.js';
 import type { BroadcastOutcome } from '../domain/broadcast-outcome.js';
-import { ChainConnector, type BlockTag, type SignedBytes } from '../domain/chain-connector.js';
+import { ChainConnector, type BlockTag, type FinalityTag, type SignedBytes } from '../domain/chain-connector.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
 import type { Call, GasEstimate } from '../domain/gas-estimate.js';
 import type { SlotFate, SlotQuestion } from '../domain/slot-fate.js';
@@ -40,6 +40,10 @@ export class EthersChainConnector extends ChainConnector {
     const head = await this.rpc.one('eth_getBlockByNumber', ['latest', false], blockHeader);
     this.quotes.sawHead(head.number);
     return head;
+  }
+
+  async taggedHead(tag: FinalityTag): Promise<BlockHeader | null> {
+    return this.rpc.one('eth_getBlockByNumber', [tag, false], (value) => (value === null ? null : blockHeader(value)));
   }
 
   async blocks(numbers: readonly number[]): Promise<(Block | null)[]> {
