@@ -55,6 +55,7 @@ export { ChainConfig, ChainConfirmationsConfig, ChainFeesConfig, ErrorPatternCon
 export { NonceChainQueryConfig, type NonceQueryMode } from './sections/nonce-config.js';
 export { NodeConfig, type NodeRole } from './sections/node-config.js';
 export { LOG_LEVELS, type LogLevel } from './sections/observability-config.js';
+export { FINALITY_MODES, type FinalityMode } from './sections/settlement-config.js';
 export { MnemonicSignerConfig, PrivateKeySignerConfig, type SignerConfig } from './sections/signer-config.js';
 export {
   ConfirmationsConfig,

@@ -245,6 +245,7 @@ describe('the room for a batch', () => {
       fees: { maxFeePerGas: '30000000000', maxPriorityFeePerGas: '1000000000' },
       speed: 'fast',
       priority: 1,
+      confirmations: 10_000,
       expiresAt: '2100-01-01T00:00:00.000Z',
       metadata: { order: '4711', customer: 'c'.repeat(36) },
     });

@@ -42,6 +42,7 @@ export function aRequest(overrides: Partial<TxRequest> = {}): TxRequest {
     fees: { maxFeePerGas: null, maxPriorityFeePerGas: null },
     speed: 'standard',
     priority: 0,
+    confirmations: null,
     expiresAt: null,
     metadata: null,
     ...overrides,

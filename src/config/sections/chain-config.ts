@@ -1,8 +1,13 @@
 import { registerDecorator } from 'class-validator';
-import { Count, Duration, Section, SectionList, Text, TextList, VariantList, Wei } from '../config-fields.js';
+import { Choice, Count, Duration, Section, SectionList, Text, TextList, VariantList, Wei } from '../config-fields.js';
+import { FINALITY_MODES, type FinalityMode } from './settlement-config.js';
 import { MnemonicSignerConfig, PrivateKeySignerConfig, type SignerConfig } from './signer-config.js';
 
 export class ChainConfirmationsConfig {
+  /** Instead of `confirmations.finality`. */
+  @Choice(FINALITY_MODES)
+  finality?: FinalityMode;
+
   /** Instead of `confirmations.required`. */
   @Count({ max: 100_000 })
   required?: number;

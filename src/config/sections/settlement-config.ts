@@ -1,4 +1,8 @@
-import { Count, Duration, Flag } from '../config-fields.js';
+import { Choice, Count, Duration, Flag } from '../config-fields.js';
+
+/** `depth` counts blocks; `safe` and `finalized` are block tags of the chain itself. */
+export const FINALITY_MODES = ['depth', 'safe', 'finalized'] as const;
+export type FinalityMode = (typeof FINALITY_MODES)[number];
 
 export class ResubmitConfig {
   @Flag()
@@ -10,7 +14,11 @@ export class ResubmitConfig {
 }
 
 export class ConfirmationsConfig {
-  /** Blocks on top that make a transaction final. */
+  /** What makes a transaction final: blocks on top, or a block tag that has reached its block. */
+  @Choice(FINALITY_MODES)
+  finality: FinalityMode = 'depth';
+
+  /** Blocks on top that make a transaction final, with `depth`. */
   @Count({ min: 1, max: 100_000 })
   required = 20;
 

@@ -1,11 +1,12 @@
-export { ChainRules } from './application/chain-rules.js';
 export { Doorbell } from './application/doorbell.js';
+export { FinalityRule } from './application/finality-rule.js';
 export { LaneMemory } from './application/lane-memory.js';
 export { LeasedWork } from './application/leased-work.js';
 export { type SlotInDoubt, TakenSlots } from './application/taken-slots.js';
 export { TxMetrics } from './application/tx-metrics.js';
 export type { Attempt } from './domain/attempt.js';
 export { AttemptRepository } from './domain/attempt.repository.js';
+export type { FinalHeights } from './domain/final-heights.js';
 export { type ConfirmationRange, ManagedTx } from './domain/managed-tx.js';
 export { ManagedTxRepository } from './domain/managed-tx.repository.js';
 export { isFinal, TRANSITIONS, TX_STATES, type TxState } from './domain/tx-state-machine.js';

@@ -11,6 +11,7 @@ import { CloseSlots } from './application/close-slots.js';
 import { CreateNow } from './application/create-now.js';
 import { CreateTx } from './application/create-tx.js';
 import { Doorbell } from './application/doorbell.js';
+import { FinalityRule } from './application/finality-rule.js';
 import { Forwarding } from './application/forwarding.js';
 import { HandOver } from './application/hand-over.js';
 import { IntakeBatcher } from './application/intake-batcher.js';
@@ -68,6 +69,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     CloseSlots,
     TakenSlots,
     ChainRules,
+    FinalityRule,
     SignerWorkers,
     LeasedWork,
     LaneScheduler,
@@ -84,7 +86,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     { provide: TxMetrics, useClass: PromTxMetrics },
   ],
   exports: [
-    ChainRules,
+    FinalityRule,
     Doorbell,
     LaneMemory,
     LeasedWork,

@@ -25,6 +25,7 @@ const GOOD = {
   speed: 'fast',
   allocate: 'later',
   priority: 3,
+  confirmations: 5,
   expiresAt: '2030-01-01T00:00:00.000Z',
   metadata: { order: { lines: [1, null, 'two'] } },
 };

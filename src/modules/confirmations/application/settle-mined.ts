@@ -5,14 +5,14 @@ import { type BlockHeader, Chains, FollowChain, type Receipt } from '../../chain
 import { FencedUnitOfWork, LeaseManager, NonceLedger } from '../../signers/index.js';
 import {
   AttemptRepository,
-  ChainRules,
+  type FinalHeights,
+  FinalityRule,
   LeasedWork,
   type ConfirmationRange,
   ManagedTx,
   ManagedTxRepository,
   TxMetrics,
 } from '../../transactions/index.js';
-import { finalUpTo } from '../domain/confirmation-policy.js';
 import { ReceiptMetrics } from './receipt-metrics.js';
 
 /** Txs per look; the next block continues. */
@@ -39,7 +39,7 @@ export class SettleMined {
     private readonly repository: ManagedTxRepository,
     private readonly attempts: AttemptRepository,
     private readonly ledger: NonceLedger,
-    private readonly rules: ChainRules,
+    private readonly finality: FinalityRule,
     private readonly metrics: TxMetrics,
     private readonly receipts: ReceiptMetrics,
   ) {}
@@ -47,7 +47,8 @@ export class SettleMined {
   async execute(chainId: ChainId, head: number): Promise<void> {
     const signers = this.leases.heldOn(chainId).map((lease) => lease.signer);
     if (signers.length === 0) return;
-    const upTo = finalUpTo(head, this.rules.requiredConfirmations(chainId));
+    const upTo = await this.finalUpTo(chainId, head);
+    if (upTo === null) return;
     let decided: number;
     do {
       const deep = await this.repository.minedUpTo(chainId, signers, upTo, BATCH);
@@ -57,6 +58,12 @@ export class SettleMined {
       );
       // A full batch of which nothing could be decided would come again; the next block tries again.
     } while (decided === BATCH);
+  }
+
+  /** Where it costs a call to the node, only when something waits for it. */
+  private async finalUpTo(chainId: ChainId, head: number): Promise<FinalHeights | null> {
+    if (this.finality.asksTheChain(chainId) && !(await this.repository.anyMined(chainId))) return null;
+    return this.finality.heights(this.chains.get(chainId), head);
   }
 
   /** For blocks that are no longer canonical; called with what a reorg took back. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ConfirmationsConfig, LockstepConfig } from '../../../config/lockstep-config.js';
+import { ConfirmationsConfig, type FinalityMode, LockstepConfig } from '../../../config/lockstep-config.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 
 /** What the config says about one chain, with the defaults where it says nothing. */
@@ -15,7 +15,11 @@ export class ChainRules {
     return this.of(chainId)?.fees?.maxFeePerGas ?? null;
   }
 
-  /** Blocks on top of a transaction's own until it is final. */
+  finality(chainId: ChainId): FinalityMode {
+    return this.of(chainId)?.confirmations?.finality ?? this.confirmations.finality;
+  }
+
+  /** Blocks on top of a transaction's own until it is final; counts with finality `depth`. */
   requiredConfirmations(chainId: ChainId): number {
     return this.of(chainId)?.confirmations?.required ?? this.confirmations.required;
   }

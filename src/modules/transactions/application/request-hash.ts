@@ -5,7 +5,7 @@ import type { TxRequest } from '../domain/tx-request.js';
 
 /** Two spellings of one request (mixed case, `0x10` for `16`, other key order) have one hash; any other difference shows. */
 export function hashRequest(request: Omit<TxRequest, 'requestHash'>): Hash {
-  const { signer, requestId, payload, fees, speed, priority, expiresAt, metadata } = request;
+  const { signer, requestId, payload, fees, speed, priority, confirmations, expiresAt, metadata } = request;
   const text = canonicalJson({
     chainId: signer.chainId,
     signer: signer.address,
@@ -19,6 +19,8 @@ export function hashRequest(request: Omit<TxRequest, 'requestHash'>): Hash {
     maxPriorityFeePerGas: fees.maxPriorityFeePerGas?.toString() ?? null,
     speed,
     priority,
+    // Absent when not chosen: requests that were stored before there was this field keep their hash.
+    ...(confirmations === null ? {} : { confirmations }),
     expiresAt: expiresAt?.toISOString() ?? null,
     metadata,
   });

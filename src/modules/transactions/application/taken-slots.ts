@@ -3,7 +3,7 @@ import type { Hash } from '../../../kernel/hex.js';
 import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
 import type { BlockHeader, ChainConnector, SlotFate } from '../../chain/index.js';
 import type { SlotRef } from '../../signers/index.js';
-import { ChainRules } from './chain-rules.js';
+import { FinalityRule } from './finality-rule.js';
 
 /** A slot whose nonce a node calls used, although nothing of ours was seen mined with it. */
 export interface SlotInDoubt {
@@ -33,7 +33,7 @@ export class TakenSlots {
   /** A restart forgets them, and the wait begins anew. */
   private readonly sightings = new Map<string, Sighting>();
 
-  constructor(private readonly rules: ChainRules) {}
+  constructor(private readonly finality: FinalityRule) {}
 
   /** @returns of the slots, those that are taken for good */
   async execute<Doubt extends SlotInDoubt>(chain: ChainConnector, doubts: readonly Doubt[]): Promise<Doubt[]> {
@@ -58,7 +58,9 @@ export class TakenSlots {
 
   private async finalSightings(chain: ChainConnector, doubts: readonly SlotInDoubt[]): Promise<ReadonlySet<string>> {
     const { number: head } = await chain.head();
-    const upTo = head - this.rules.requiredConfirmations(chain.chainId);
+    const heights = await this.finality.heights(chain, head);
+    if (heights === null) return new Set();
+    const upTo = heights.byRule;
     this.forgetBelow(chain.chainId, upTo - MEMORY);
     const deep = doubts.flatMap(({ slot }) => {
       const key = keyOf(slot);

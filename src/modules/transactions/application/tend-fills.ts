@@ -9,6 +9,7 @@ import { initialFees } from '../domain/fee-policy.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { BroadcastAttempts } from './broadcast-attempts.js';
 import { ChainRules } from './chain-rules.js';
+import { FinalityRule } from './finality-rule.js';
 import { LaneMemory } from './lane-memory.js';
 import { leasesFor } from './leases-for.js';
 import { noOpDraft, noOpGas } from './no-op.js';
@@ -29,6 +30,7 @@ export class TendFills {
     private readonly memory: LaneMemory,
     private readonly taken: TakenSlots,
     private readonly rules: ChainRules,
+    private readonly finality: FinalityRule,
     private readonly log: Log,
   ) {}
 
@@ -75,15 +77,19 @@ export class TendFills {
   ): Promise<ReadonlySet<string>> {
     const sent = open.flatMap((fill) => fill.attempts);
     if (sent.length === 0) return new Set();
-    const head = await chain.head();
+    const { number: head } = await chain.head();
     const lookups = await chain.receipts(sent.map((attempt) => attempt.txHash));
     const mined = sent.flatMap((attempt, index) => {
       const lookup = lookups[index];
       return lookup?.kind === 'found' ? [{ attempt, block: lookup.receipt.blockNumber }] : [];
     });
-    const finalUpTo = head.number - this.rules.requiredConfirmations(chain.chainId);
-    const winners = mined.filter(({ block }) => block <= finalUpTo).map(({ attempt }) => toWinner(attempt));
-    await this.consume(leases, winners);
+    if (mined.length === 0) return new Set();
+    const final = await this.finality.heights(chain, head);
+    const winners = mined.filter(({ block }) => final !== null && block <= final.byRule);
+    await this.consume(
+      leases,
+      winners.map(({ attempt }) => toWinner(attempt)),
+    );
     return new Set(mined.map(({ attempt }) => slotKey(attempt)));
   }
 

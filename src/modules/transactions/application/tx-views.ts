@@ -37,6 +37,8 @@ export interface TxView {
   };
   readonly speed: string;
   readonly priority: number;
+  /** The request's own; null when the chain's number counts. */
+  readonly confirmations: number | null;
   readonly expiresAt: string | null;
   readonly metadata: Record<string, unknown> | null;
   /** Gas of the attempts: the client's, or estimated. */

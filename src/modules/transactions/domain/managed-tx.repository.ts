@@ -1,6 +1,7 @@
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import type { Fence } from '../../signers/index.js';
+import type { FinalHeights } from './final-heights.js';
 import type { ManagedTx } from './managed-tx.js';
 import type { TxState } from './tx-state-machine.js';
 import type { TxRequest } from './tx-request.js';
@@ -60,11 +61,13 @@ export abstract class ManagedTxRepository {
   abstract dueForResubmit(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]>;
   /** Txs in the mempool whose receipt was not asked for too long, oldest first. */
   abstract dueForReceiptCheck(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]>;
-  /** MINED txs of the signers in blocks up to a number, lowest block first. */
+  /** Whether the chain has MINED txs, of any signer. */
+  abstract anyMined(chainId: ChainId): Promise<boolean>;
+  /** MINED txs of the signers that are deep enough, by the chain's rule or by their own. */
   abstract minedUpTo(
     chainId: ChainId,
     signers: readonly SignerId[],
-    blockNumber: number,
+    final: FinalHeights,
     limit: number,
   ): Promise<ManagedTx[]>;
   /** MINED txs of the signers in these blocks. */

@@ -33,6 +33,8 @@ export interface TxRequest {
   readonly speed: Speed;
   /** Higher goes first. */
   readonly priority: number;
+  /** Blocks on top that make it final, in place of the chain's number; null for the chain's. */
+  readonly confirmations: number | null;
   /** Not sent for the first time after this moment. */
   readonly expiresAt: Date | null;
   readonly metadata: JsonObject | null;

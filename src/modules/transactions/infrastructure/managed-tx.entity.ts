@@ -14,6 +14,7 @@ export class ManagedTxEntity {
   @Column({ type: 'bytea' }) data!: Buffer;
   @Column({ type: 'jsonb' }) options!: StoredOptions;
   @Column({ type: 'int' }) priority!: number;
+  @Column({ type: 'int', nullable: true }) confirmations!: number | null;
   @Column({ name: 'expires_at', type: 'timestamptz', nullable: true }) expiresAt!: Date | null;
   @Column({ type: 'jsonb', nullable: true }) metadata!: Record<string, unknown> | null;
   @Column({ type: 'text' }) state!: TxState;

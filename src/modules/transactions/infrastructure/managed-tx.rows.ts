@@ -19,7 +19,7 @@ export interface StoredOptions {
 }
 
 export const PROGRESS_COLUMNS = `t.tx_id, t.chain_id, t.signer, t.state, t.sub_state, t.nonce, t.gas_limit, t.tx_hash, t.receipt, t.failure_reason, t.version`;
-export const REQUEST_COLUMNS = `t.request_id, t.request_hash, t.to_address, t.value, t.data, t.options, t.priority, t.expires_at, t.metadata`;
+export const REQUEST_COLUMNS = `t.request_id, t.request_hash, t.to_address, t.value, t.data, t.options, t.priority, t.confirmations, t.expires_at, t.metadata`;
 
 export interface ProgressRow {
   tx_id: string;
@@ -43,6 +43,7 @@ export interface RequestRow extends ProgressRow {
   data: Buffer;
   options: StoredOptions;
   priority: number;
+  confirmations: number | null;
   expires_at: Date | null;
   metadata: JsonObject | null;
 }
@@ -78,6 +79,7 @@ export function toRequest(row: RequestRow): TxRequest {
     fees: { maxFeePerGas: amount(options.maxFeePerGas), maxPriorityFeePerGas: amount(options.maxPriorityFeePerGas) },
     speed: options.speed,
     priority: row.priority,
+    confirmations: row.confirmations,
     expiresAt: row.expires_at,
     metadata: row.metadata,
   };

@@ -26,11 +26,11 @@ export const INSERT_PENDING = {
   text: `
     WITH input AS (
       SELECT i.*, (SELECT s.address FROM signer s WHERE s.chain_id = i.chain_id AND s.address = i.signer) IS NOT NULL AS known
-        FROM unnest((SELECT $1::uuid[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::numeric[]), (SELECT $8::text[]), (SELECT $9::jsonb[]), (SELECT $10::int[]), (SELECT $11::timestamptz[]), (SELECT $12::jsonb[]))
-             AS i (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, expires_at, metadata)),
+        FROM unnest((SELECT $1::uuid[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::numeric[]), (SELECT $8::text[]), (SELECT $9::jsonb[]), (SELECT $10::int[]), (SELECT $11::int[]), (SELECT $12::timestamptz[]), (SELECT $13::jsonb[]))
+             AS i (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata)),
     inserted AS (
-      INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, expires_at, metadata, state)
-      SELECT tx_id, chain_id, signer, request_id, request_hash, to_address, value, decode(substr(data, 3), 'hex'), options, priority, expires_at, metadata, 'PENDING'
+      INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, state)
+      SELECT tx_id, chain_id, signer, request_id, request_hash, to_address, value, decode(substr(data, 3), 'hex'), options, priority, confirmations, expires_at, metadata, 'PENDING'
         FROM input i
        WHERE known AND i.request_id IS DISTINCT FROM (
          SELECT t.request_id FROM managed_tx t
@@ -41,7 +41,7 @@ export const INSERT_PENDING = {
       RETURNING tx_id, chain_id),
     queued AS (
       INSERT INTO tx_event (chain_id, tx_id, reason, to_state, node_id)
-      SELECT chain_id, tx_id, 'queued', 'PENDING', $13 FROM inserted)
+      SELECT chain_id, tx_id, 'queued', 'PENDING', $14 FROM inserted)
     SELECT i.tx_id, i.known, n.tx_id IS NOT NULL AS created FROM input i LEFT JOIN inserted n ON n.tx_id = i.tx_id`,
 };
 
@@ -110,12 +110,36 @@ export const DUE_FOR_RECEIPT = {
      ORDER BY t.next_receipt_check_at LIMIT $3`,
 };
 
+/** The order is the one of managed_tx_mined; no other index of the state has it. */
+export const ANY_MINED = {
+  name: 'tx_any_mined',
+  text: `SELECT FROM managed_tx WHERE chain_id = $1 AND state = 'MINED' ORDER BY confirmations, block_number LIMIT 1`,
+};
+
+/**
+ * A range of managed_tx_mined for each number of confirmations that is waited for, none (the chain's rule) among them: one probe
+ * per number in use, jumping from one to the next, and not one look at what is not deep enough. A column with the height at which
+ * a tx becomes final would be one range, but only by depth: a tag moves by itself. And it would keep a rule that has changed.
+ */
 export const MINED_UP_TO = {
   name: 'tx_mined_up_to',
   text: `
-    SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
-     WHERE t.chain_id = $1 AND t.signer = ANY($2::text[]) AND t.state = 'MINED' AND t.block_number <= $3
-     ORDER BY t.block_number LIMIT $4`,
+    WITH RECURSIVE own AS (
+      (SELECT confirmations FROM managed_tx WHERE chain_id = $1 AND state = 'MINED' AND confirmations >= 0 ORDER BY confirmations, block_number LIMIT 1)
+      UNION ALL
+      SELECT (SELECT t.confirmations FROM managed_tx t WHERE t.chain_id = $1 AND t.state = 'MINED' AND t.confirmations > o.confirmations ORDER BY t.confirmations, t.block_number LIMIT 1)
+        FROM own o WHERE o.confirmations IS NOT NULL)
+    (SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
+      WHERE t.chain_id = $1 AND t.signer = ANY($2::text[]) AND t.state = 'MINED' AND t.confirmations IS NULL AND t.block_number <= $3
+      ORDER BY t.confirmations, t.block_number LIMIT $6)
+    UNION ALL
+    (SELECT ${PROGRESS_COLUMNS} FROM own o
+      CROSS JOIN LATERAL (
+        SELECT * FROM managed_tx m
+         WHERE m.chain_id = $1 AND m.signer = ANY($2::text[]) AND m.state = 'MINED' AND m.confirmations = o.confirmations
+           AND m.block_number <= least($4::bigint - o.confirmations, $5::bigint)
+         ORDER BY m.confirmations, m.block_number LIMIT $6) t)
+     LIMIT $6`,
 };
 
 export const MINED_IN = {

@@ -7,6 +7,7 @@ import { Database } from '../../../platform/database/database.js';
 import { PgTx, type SqlValue, type Statement } from '../../../platform/database/pg-tx.js';
 import { EventLog } from '../../events/index.js';
 import type { Fence } from '../../signers/index.js';
+import type { FinalHeights } from '../domain/final-heights.js';
 import type { ManagedTx, Timer } from '../domain/managed-tx.js';
 import {
   type Intake,
@@ -99,8 +100,18 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     return this.read(sql.DUE_FOR_RECEIPT, [chainId, signers.map(({ address }) => address), limit]);
   }
 
-  minedUpTo(chainId: ChainId, signers: readonly SignerId[], blockNumber: number, limit: number): Promise<ManagedTx[]> {
-    return this.read(sql.MINED_UP_TO, [chainId, signers.map(({ address }) => address), blockNumber, limit]);
+  async anyMined(chainId: ChainId): Promise<boolean> {
+    const { rowCount } = await this.database.query(sql.ANY_MINED, [chainId]);
+    return rowCount === 1;
+  }
+
+  minedUpTo(
+    chainId: ChainId,
+    signers: readonly SignerId[],
+    { byRule, head, ceiling }: FinalHeights,
+    limit: number,
+  ): Promise<ManagedTx[]> {
+    return this.read(sql.MINED_UP_TO, [chainId, signers.map(({ address }) => address), byRule, head, ceiling, limit]);
   }
 
   minedIn(chainId: ChainId, signers: readonly SignerId[], blockHashes: readonly Hash[]): Promise<ManagedTx[]> {
@@ -206,6 +217,7 @@ function requestColumns(txs: readonly NewTx[]): SqlValue[] {
     txs.map(({ request }) => request.payload.data),
     txs.map(({ request }) => JSON.stringify(toStoredOptions(request))),
     txs.map(({ request }) => request.priority),
+    txs.map(({ request }) => request.confirmations),
     txs.map(({ request }) => request.expiresAt),
     txs.map(({ request }) => (request.metadata === null ? null : JSON.stringify(request.metadata))),
   ];

@@ -20,6 +20,8 @@ import { SPEEDS, type Speed } from '../../../chain/index.js';
 
 /** EIP-3860 limits init code to 49,152 bytes and nodes refuse transactions over 128 KiB. */
 const MAX_DATA_BYTES = 128 * 1024;
+/** In blocks. Each number in use costs a look into the database with every block. */
+export const MAX_CONFIRMATIONS = 10_000;
 const EXAMPLE_SIGNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const EXAMPLE_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
@@ -138,6 +140,19 @@ export class CreateTxDto {
   @Min(-1000)
   @Max(1000)
   priority?: number;
+
+  @ApiPropertyOptional({
+    description:
+      "Blocks on top of its own that make it final, in place of the chain's `confirmations.required`; where the chain goes by a block tag, the tag has to reach it, too. Default: the chain's rule",
+    minimum: 0,
+    maximum: MAX_CONFIRMATIONS,
+    example: 5,
+  })
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(MAX_CONFIRMATIONS)
+  confirmations?: number;
 
   @ApiPropertyOptional({ description: 'Dropped when it was not sent by then', example: '2030-01-01T00:00:00.000Z' })
   @IsOptional()

@@ -23,6 +23,7 @@ export const CREATE_TX_EXAMPLES = {
       },
       fees: { maxFeePerGas: '30000000000', maxPriorityFeePerGas: '1000000000' },
       speed: 'fast',
+      confirmations: 5,
       metadata: { order: '42' },
     },
   },

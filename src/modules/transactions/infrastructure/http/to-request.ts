@@ -25,6 +25,7 @@ export function toRequest(
     fees,
     speed: body.speed ?? 'standard',
     priority: body.priority ?? 0,
+    confirmations: body.confirmations ?? null,
     expiresAt: body.expiresAt == null ? null : toDate(body.expiresAt),
     metadata: body.metadata == null ? null : toMetadata(body.metadata),
   };

@@ -61,6 +61,13 @@ export class TxDto {
   @ApiProperty({ type: TxPayloadDto }) payload!: TxPayloadDto;
   @ApiProperty({ example: 'standard' }) speed!: string;
   @ApiProperty({ example: 0 }) priority!: number;
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    example: null,
+    description: "The request's own; null where the chain's rule counts alone",
+  })
+  confirmations!: number | null;
   @ApiProperty({ type: String, nullable: true, example: null }) expiresAt!: string | null;
   @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: { order: '4711' } })
   metadata!: Record<string, unknown> | null;
