@@ -13,6 +13,10 @@ interface Row {
 
 const ROWS: readonly Row[] = JSON.parse(readFileSync(new URL('../../data/node-errors.json', import.meta.url), 'utf8'));
 const send = (message: string, code?: number) => classifyNodeError({ method: 'eth_sendRawTransaction', message, code });
+/** The numbers of a standard, of HTTP or of a bound are words; an allowance is a balance or a cap by its size. */
+const isMeantLiterally = (message: string) => /allowance|\b50\d\b|2\^\d+|eip-?\d/i.test(message);
+const withNumbers = (message: string, number: string) => message.replace(/(?<![\w.])\d+(?![\w.])/g, number);
+const inJson = (text: string) => JSON.stringify({ jsonrpc: '2.0', id: 7, error: { message: text } });
 
 describe('the node-error table', () => {
   it.each(ROWS.map((row) => [row.client, row.message, row.class, row.code] as const))(
@@ -72,7 +76,7 @@ describe('the node-error table', () => {
   it('keeps the class whatever numbers and addresses are inside', () => {
     fc.assert(
       fc.property(
-        fc.constantFrom(...ROWS.filter(({ message }) => !/allowance|\b50\d\b|2\^64|eip-?\d/i.test(message))),
+        fc.constantFrom(...ROWS.filter(({ message }) => !isMeantLiterally(message))),
         fc.bigInt({ min: 0n, max: 10n ** 20n }),
         (row, number) => {
           const message = row.message
@@ -83,6 +87,49 @@ describe('the node-error table', () => {
       ),
       { numRuns: 2_000 },
     );
+  });
+
+  it.each<[string, (message: string) => string]>([
+    ['as a proxy says it', (text) => `RPC error: ${text}`],
+    ['as geth’s estimator says it', (text) => `err: ${text} (supplied gas 15010499)`],
+    ['with a code before it', (text) => `Error code -32000: ${text}`],
+    ['as a Rust error', (text) => `ErrorObject { code: ServerError(-32000), message: "${text}", data: None }`],
+    ['in double quotes', (text) => `"${text}"`],
+    ['in single quotes', (text) => `the node said '${text}'`],
+    ['in backticks', (text) => `the node said \`${text}\`.`],
+    ['in capitals', (text) => text.toUpperCase()],
+    ['in small letters', (text) => text.toLowerCase()],
+    ['with a capital at the start', (text) => text.charAt(0).toUpperCase() + text.slice(1)],
+    ['over several lines', (text) => `request failed:\n\t${text}\n`],
+    ['with two spaces for one', (text) => text.replaceAll(' ', '  ')],
+    ['as JSON', (text) => JSON.stringify({ code: -32000, message: text })],
+    ['as JSON inside JSON', (text) => inJson(JSON.stringify({ error: { code: -32000, message: text } }))],
+    ['as JSON inside JSON inside JSON', (text) => inJson(inJson(JSON.stringify({ message: text })))],
+    ['with the request beside it', (text) => `${text} (requestBody="{\\"method\\":\\"eth_sendRawTransaction\\"}")`],
+    ['with a hash before it', (text) => `[0x${'5e'.repeat(32)}] ${text}`],
+  ])('keeps the class of every row %s', (_name, wrap) => {
+    const lost = ROWS.flatMap(({ message, class: expected, code }) => {
+      const answer = send(wrap(message), code);
+      return answer === expected ? [] : [{ message, expected, answer }];
+    });
+    expect(lost).toEqual([]);
+  });
+
+  it.each<[string, (message: string) => string]>([
+    ['small', (text) => withNumbers(text, '1')],
+    ['those of a cheap chain', (text) => withNumbers(text, '16777216')],
+    ['wei of a rich account', (text) => withNumbers(text, '123456789012345678901234567890')],
+    ['in hex', (text) => withNumbers(text, '0x5208')],
+    ['in groups', (text) => withNumbers(text, '1,000,000')],
+    ['with a fraction', (text) => withNumbers(text, '1.5')],
+    ['of another account', (text) => text.replace(/0x[0-9a-f]{40}\b/gi, `0x${'C0ffee00'.repeat(5)}`)],
+    ['of another transaction', (text) => text.replace(/(0x)?[0-9a-f]{64}\b/gi, `0x${'deadbeef'.repeat(8)}`)],
+  ])('keeps the class of every row whatever it counts: %s', (_name, change) => {
+    const lost = ROWS.filter(({ message }) => !isMeantLiterally(message)).flatMap(({ message, class: expected }) => {
+      const answer = send(change(message));
+      return answer === expected ? [] : [{ message: change(message), expected, answer }];
+    });
+    expect(lost).toEqual([]);
   });
 
   it('takes a revert for a revert, whatever its text quotes', () => {
@@ -155,6 +202,8 @@ describe('the node-error table', () => {
     expect(ask('EVM error InvalidFEOpcode', -32603)).toBe('execution_reverted');
     expect(ask('invalid opcode: opcode 0xfe not defined')).toBe('execution_reverted');
     expect(ask('anything a contract says', 3)).toBe('execution_reverted');
+    expect(ask('Transaction ran out of gas', -32000)).toBe('gas_limit_exceeds_block');
+    expect(ask('out of gas', -32000)).toBe('gas_limit_exceeds_block');
     expect(ask('Out of gas: gas required exceeds allowance: 30000000', -32003)).toBe('gas_limit_exceeds_block');
     expect(ask('gas required exceeds allowance (0)', -32000)).toBe('insufficient_funds');
   });

@@ -150,7 +150,7 @@ const TABLE: readonly Row[] = [
     any: [
       /max fee per blob gas .{0,20}(less|lower|below|too low)/,
       /blob gas ?(price|fee) .{0,20}(less|lower|below|too low)/,
-      /blob fee cap\D{0,4}\d+, minimum/,
+      /blob fee cap .{0,40}minimum/,
     ],
   },
   {
@@ -214,7 +214,7 @@ const TABLE: readonly Row[] = [
     any: [
       /\bunderpriced/,
       /gas ?price (is )?(too low|less than|below|lower than)/,
-      /gas price is \d+, which is below/,
+      /gas price is \S+ which is below/,
       /\bfee ?too ?low|insufficient fees?\b/,
       /(gas tip|tip cap|priority ?fee( ?per ?gas)?) .{0,20}(too low|below|less than|lower than)/,
     ],
@@ -225,7 +225,7 @@ const TABLE: readonly Row[] = [
     any: [
       /intrinsic ?gas/,
       /floor (data )?gas|gas floor/,
-      /requires at least \d+ gas/,
+      /requires at least \S+ gas/,
       /gas is too low|not enough gas to cover/,
       /call gas cost .{0,20}exceeds/,
       /gas limit (is )?too low/,
@@ -238,6 +238,12 @@ const TABLE: readonly Row[] = [
       /gas ?limit ?(cap )?(is )?(exceeded|reached|too high)/,
       /(supplied )?gas is beyond limit/,
     ],
+  },
+  {
+    // Hardhat's estimator; of a transaction that was sent, the same words would be about its execution.
+    class: 'gas_limit_exceeds_block',
+    methods: SIMULATIONS,
+    any: [/\bout of gas\b/],
   },
   {
     class: 'oversized_data',
