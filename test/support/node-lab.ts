@@ -114,7 +114,7 @@ export class NodeLab {
 
   /** As if the resubmit interval had passed. */
   async resubmit(by = this.node): Promise<void> {
-    await by.get(Database).query(MAKE_DUE, []);
+    await makeDue(by);
     await by.resubmit();
   }
 
@@ -140,6 +140,11 @@ export class NodeLab {
     if (!this.stage) throw new Error('the lab is open only while a test runs');
     return this.stage;
   }
+}
+
+/** From now on what is in flight is due for another send, and for another look at its receipt. */
+export async function makeDue(node: TestNode): Promise<void> {
+  await node.get(Database).query(MAKE_DUE, []);
 }
 
 const MAKE_DUE = {

@@ -6,7 +6,7 @@ interface RpcCall {
   readonly params?: readonly unknown[];
 }
 
-/** What a client gets instead of the node's answer. In every case the node has done what it was asked. */
+/** What a client gets instead of the node's answer. In every case but `refuse` the node has done what it was asked. */
 export type RpcFault =
   | { readonly kind: 'status'; readonly status: 429 | 502 | 503 }
   | { readonly kind: 'silence' }
@@ -14,7 +14,11 @@ export type RpcFault =
   /** Another hash than the one that was sent. */
   | { readonly kind: 'wrong-hash' }
   /** Later, when this is over. */
-  | { readonly kind: 'hold'; readonly until: Promise<void> };
+  | { readonly kind: 'hold'; readonly until: Promise<void> }
+  /** A JSON-RPC error for each call of the batch; the node never sees them. */
+  | { readonly kind: 'refuse'; readonly code: number; readonly message: string }
+  /** Another result than the node's. */
+  | { readonly kind: 'rewrite'; readonly result: (result: unknown) => unknown };
 
 interface Rule {
   readonly method: string;
@@ -52,6 +56,11 @@ export class RpcProxy {
     return new RpcProxy(server, target);
   }
 
+  /** All calls of all methods. */
+  get total(): number {
+    return [...this.calls.values()].reduce((sum, calls) => sum + calls, 0);
+  }
+
   get url(): string {
     const address = this.server.address();
     return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
@@ -84,9 +93,9 @@ export class RpcProxy {
       if (method === 'eth_sendRawTransaction') this.sent.push({ raw: String(params?.[0]), at: performance.now() });
     }
     const rule = this.take(calls);
-    const answer = await this.deliver(body);
+    const answer = rule?.fault.kind === 'refuse' ? refusals(calls, rule.fault) : await this.deliver(body);
     if (rule) this.faults += 1;
-    await respond(response, answer, calls, rule?.fault);
+    await respond(response, answer, calls, rule);
   }
 
   private take(calls: readonly RpcCall[]): Rule | undefined {
@@ -107,13 +116,15 @@ async function respond(
   response: ServerResponse,
   answer: string,
   calls: readonly RpcCall[],
-  fault: RpcFault | undefined,
+  rule: Rule | undefined,
 ): Promise<void> {
   const json = (text: string): void => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(text);
   };
+  const fault = rule?.fault;
   switch (fault?.kind) {
     case undefined:
+    case 'refuse':
       json(answer);
       return;
     case 'status':
@@ -125,7 +136,10 @@ async function respond(
       response.socket?.resetAndDestroy();
       return;
     case 'wrong-hash':
-      json(withWrongHashes(answer, calls));
+      json(rewritten(answer, calls, 'eth_sendRawTransaction', () => WRONG_HASH));
+      return;
+    case 'rewrite':
+      json(rewritten(answer, calls, rule?.method, fault.result));
       return;
     case 'hold':
       await fault.until;
@@ -134,12 +148,22 @@ async function respond(
   }
 }
 
-function withWrongHashes(answer: string, calls: readonly RpcCall[]): string {
-  const sends = new Set(calls.filter(({ method }) => method === 'eth_sendRawTransaction').map(({ id }) => id));
+function rewritten(
+  answer: string,
+  calls: readonly RpcCall[],
+  method: string | undefined,
+  change: (result: unknown) => unknown,
+): string {
+  const asked = new Set(calls.filter((call) => call.method === method).map(({ id }) => id));
   const parsed = JSON.parse(answer) as Record<string, unknown> | Record<string, unknown>[];
   const lie = (reply: Record<string, unknown>): Record<string, unknown> =>
-    sends.has(reply['id']) && 'result' in reply ? { ...reply, result: WRONG_HASH } : reply;
+    asked.has(reply['id']) && 'result' in reply ? { ...reply, result: change(reply['result']) } : reply;
   return JSON.stringify(Array.isArray(parsed) ? parsed.map(lie) : lie(parsed));
+}
+
+function refusals(calls: readonly RpcCall[], { code, message }: { code: number; message: string }): string {
+  const errors = calls.map(({ id }) => ({ jsonrpc: '2.0', id, error: { code, message } }));
+  return JSON.stringify(errors.length === 1 ? errors[0] : errors);
 }
 
 async function read(request: IncomingMessage): Promise<string> {

@@ -1,0 +1,137 @@
+import { Registry } from 'prom-client';
+import { configFrom } from '../../src/config/index.js';
+import { callRpc } from '../../src/dev/json-rpc.js';
+import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
+import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configured-chains.js';
+import { type AttemptView, TxQueries } from '../../src/modules/transactions/application/tx-views.js';
+import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
+import type { TxState } from '../../src/modules/transactions/index.js';
+import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
+import { aRequest, DEV_CHAIN } from './builders.js';
+import { readChain } from './chain-reader.js';
+import { makeDue } from './node-lab.js';
+import { tagged } from './send-faults.js';
+import { createTestDatabase, type TestDatabase } from './test-database.js';
+import { TestNode } from './test-node.js';
+
+export interface RpcLabOptions {
+  /** The chain itself, as the test asks it. It must mine on `evm_mine` only. */
+  readonly chainUrl: string;
+  /** What our node is given, in order of preference; the chain itself by default. */
+  readonly rpcUrls?: readonly string[];
+  /** Milliseconds. */
+  readonly rpcTimeout?: number;
+  /** Sections above the test defaults. */
+  readonly config?: Record<string, unknown>;
+}
+
+/**
+ * One node of ours in this process, on a fresh database and a real chain over HTTP, without timers: the test says when a
+ * block is mined and when the node looks. Transactions are told apart by a tag, their call data.
+ */
+export class RpcLab {
+  private constructor(
+    readonly node: TestNode,
+    private readonly chainUrl: string,
+    private readonly chains: ConfiguredChains,
+    private readonly database: TestDatabase,
+  ) {}
+
+  static async open(options: RpcLabOptions): Promise<RpcLab> {
+    const { chainUrl, rpcUrls = [chainUrl], rpcTimeout = 10_000, config = {} } = options;
+    const database = await createTestDatabase();
+    const chains = new ConfiguredChains(
+      configFrom({
+        database: { url: database.url },
+        chains: [
+          {
+            id: DEV_CHAIN,
+            rpcUrls: [...rpcUrls],
+            rpcTimeout,
+            signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: 1 }],
+          },
+        ],
+      }),
+      new Registry(),
+      new ShiftedClock(),
+      new RecordingLog(),
+    );
+    const node = await TestNode.start(database.url, chains.get(DEV_CHAIN), config);
+    // What is mined from now on is walked; what was mined before would have to be asked for by hash.
+    await node.follow();
+    return new RpcLab(node, chainUrl, chains, database);
+  }
+
+  async close(): Promise<void> {
+    await this.node.close();
+    await this.chains.onApplicationShutdown();
+    await this.database.drop();
+  }
+
+  async create(tag: number, overrides: Partial<TxRequest> = {}): Promise<string> {
+    const { txId } = await this.node.create({ ...this.request(tag), ...overrides });
+    return txId;
+  }
+
+  /** What `create` asks for when nothing is overridden. */
+  request(tag: number): TxRequest {
+    const base = aRequest();
+    return {
+      ...base,
+      signer: this.node.signer(),
+      requestId: `request-${tag}`,
+      payload: { ...base.payload, data: tagged(tag) },
+    };
+  }
+
+  /** Creates one tx per tag and has its lane step. */
+  async sent(...tags: readonly number[]): Promise<string[]> {
+    const txIds: string[] = [];
+    for (const tag of tags) txIds.push(await this.create(tag));
+    await this.node.step();
+    return txIds;
+  }
+
+  /** Asks the chain itself. */
+  ask(method: string, ...params: readonly unknown[]): Promise<unknown> {
+    return callRpc(this.chainUrl, method, params);
+  }
+
+  /** Blocks of what can be mined; our node does not look. */
+  async mine(count = 1): Promise<void> {
+    for (let i = 0; i < count; i += 1) await this.ask('evm_mine');
+  }
+
+  /** Mines everything and as many blocks as make it final, and our node sees it all. */
+  async confirmAll(): Promise<void> {
+    await this.mine(3);
+    await this.node.follow();
+  }
+
+  /** As if the resubmit interval had passed. */
+  async resubmit(): Promise<void> {
+    await makeDue(this.node);
+    await this.node.resubmit();
+  }
+
+  /** As if it were time to ask for every receipt again. */
+  async checkReceipts(): Promise<void> {
+    await makeDue(this.node);
+    await this.node.checkReceipts();
+  }
+
+  states(txIds: readonly string[]): Promise<TxState[]> {
+    return Promise.all(txIds.map(async (txId) => (await this.node.tx(txId)).state));
+  }
+
+  attempts(txId: string): Promise<AttemptView[]> {
+    return this.node.get(TxQueries).attempts(txId);
+  }
+
+  /** How often each payload is on chain. */
+  async timesOnChain(...tags: readonly number[]): Promise<number[]> {
+    const { address } = this.node.signer();
+    const mined = (await readChain(this.chainUrl)).filter(({ from }) => from.toLowerCase() === address);
+    return tags.map((tag) => mined.filter(({ input }) => input === tagged(tag)).length);
+  }
+}
