@@ -56,7 +56,8 @@ export class RpcLab {
       new ShiftedClock(),
       new RecordingLog(),
     );
-    const node = await TestNode.start(database.url, chains.get(DEV_CHAIN), config);
+    // Nobody renews leases here, and a slow machine must not lose them between two steps.
+    const node = await TestNode.start(database.url, chains.get(DEV_CHAIN), { lease: { duration: '10m' }, ...config });
     // What is mined from now on is walked; what was mined before would have to be asked for by hash.
     await node.follow();
     return new RpcLab(node, chainUrl, chains, database);
