@@ -177,14 +177,15 @@ describe('a mempool', () => {
 
 /** Line 17. */
 describe('a receipt', () => {
-  it.each<{ name: string; fault: RpcFault }>([
-    { name: 'fails because transactions are being indexed', fault: INDEXING },
-    { name: 'is answered with 502', fault: { kind: 'status', status: 502 } },
-    { name: 'is answered with a reset', fault: { kind: 'reset' } },
-    { name: 'is never answered', fault: { kind: 'silence' } },
-    { name: 'has no block yet', fault: { kind: 'rewrite', result: (receipt) => without(receipt, 'blockHash') } },
-    { name: 'is not a receipt', fault: { kind: 'rewrite', result: () => 'soon' } },
-  ])('whose query $name changes nothing, and is asked for again', async ({ fault }) => {
+  it.each<{ name: string; fault: RpcFault; again: 'soon' | 'in its time' }>([
+    { name: 'fails because transactions are being indexed', fault: INDEXING, again: 'soon' },
+    { name: 'is answered with 502', fault: { kind: 'status', status: 502 }, again: 'soon' },
+    { name: 'is answered with a reset', fault: { kind: 'reset' }, again: 'soon' },
+    { name: 'is never answered', fault: { kind: 'silence' }, again: 'soon' },
+    { name: 'is not a receipt', fault: { kind: 'rewrite', result: () => 'soon' }, again: 'soon' },
+    { name: 'has no block', fault: { kind: 'rewrite', result: withoutBlock }, again: 'in its time' },
+    { name: 'says that there is none', fault: { kind: 'rewrite', result: () => null }, again: 'in its time' },
+  ])('whose query $name changes nothing, and is asked for again $again', async ({ fault, again }) => {
     const [txId = ''] = await lab.sent(1);
     await lab.mine();
     proxy.fail(RECEIPT, fault);
@@ -193,6 +194,7 @@ describe('a receipt', () => {
     await lab.checkReceipts();
     expect(proxy.faults).toBeGreaterThanOrEqual(2);
     expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+    expect(await lab.isAskedAgainSoon(txId)).toBe(again === 'soon');
     proxy.heal();
     await lab.checkReceipts();
     expect(await lab.states([txId])).toEqual(['MINED']);
@@ -283,6 +285,6 @@ function inAnotherBlock(receipts: unknown): unknown {
   return (receipts as unknown[]).map(inOneOtherBlock);
 }
 
-function without(receipt: unknown, field: string): unknown {
-  return { ...(receipt as Record<string, unknown>), [field]: null };
+function withoutBlock(receipt: unknown): unknown {
+  return { ...(receipt as Record<string, unknown>), blockHash: null };
 }

@@ -6,6 +6,7 @@ import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configu
 import { type AttemptView, TxQueries } from '../../src/modules/transactions/application/tx-views.js';
 import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
 import type { TxState } from '../../src/modules/transactions/index.js';
+import { Database } from '../../src/platform/database/database.js';
 import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
 import { aRequest, DEV_CHAIN } from './builders.js';
 import { readChain } from './chain-reader.js';
@@ -121,6 +122,12 @@ export class RpcLab {
     await this.node.checkReceipts();
   }
 
+  /** Whether its receipt is asked for again soon, as after an answer that says nothing; not after half a `staleReceiptTimeout`. */
+  async isAskedAgainSoon(txId: string): Promise<boolean> {
+    const { rows } = await this.node.get(Database).query<{ soon: boolean }>(ASKED_AGAIN_SOON, [txId]);
+    return rows[0]?.soon === true;
+  }
+
   states(txIds: readonly string[]): Promise<TxState[]> {
     return Promise.all(txIds.map(async (txId) => (await this.node.tx(txId)).state));
   }
@@ -136,3 +143,8 @@ export class RpcLab {
     return tags.map((tag) => mined.filter(({ input }) => input === tagged(tag)).length);
   }
 }
+
+const ASKED_AGAIN_SOON = {
+  name: 'test_asked_again_soon',
+  text: `SELECT next_receipt_check_at < clock_timestamp() + interval '30 seconds' AS soon FROM managed_tx WHERE tx_id = $1`,
+};
