@@ -49,6 +49,10 @@ export class ChainConfig {
   @Count({ max: 1000 })
   rpcBatchSize = 100;
 
+  /** Blocks an endpoint may be behind the best one before it is neither read from nor sent to. */
+  @Count({ min: 0 })
+  maxLag = 5;
+
   /** Milliseconds between two looks at the head. */
   @Duration()
   pollInterval = 1_000;

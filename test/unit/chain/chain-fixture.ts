@@ -10,13 +10,19 @@ import { Log, type LogFields } from '../../../src/platform/logging/log.js';
 /** Real time plus what the test adds. */
 export class ShiftedClock extends Clock {
   private shift = 0;
+  private heldAt: number | null = null;
 
   now(): Date {
     return new Date(Date.now() + this.shift);
   }
 
   monotonicMs(): number {
-    return performance.now() + this.shift;
+    return (this.heldAt ?? performance.now()) + this.shift;
+  }
+
+  /** From now on only the test moves it. */
+  hold(): void {
+    this.heldAt = performance.now();
   }
 
   advance(milliseconds: number): void {
@@ -54,17 +60,18 @@ export interface FixtureOptions {
   readonly batchSize?: number;
   readonly maxWaitMs?: number;
   readonly minTip?: bigint;
+  readonly maxLag?: number;
 }
 
 /** A connector over real HTTP, with all its parts at hand. */
 export function aConnector(urls: readonly string[], options: FixtureOptions = {}) {
-  const { chainId = 1337, timeoutMs = 1_000, batchSize = 100, maxWaitMs = 2_000, minTip = 1n } = options;
+  const { chainId = 1337, timeoutMs = 1_000, batchSize = 100, maxWaitMs = 2_000, minTip = 1n, maxLag = 5 } = options;
   const registry = new Registry();
   const metrics = new RpcMetrics(registry);
   const clock = new ShiftedClock();
   const log = new RecordingLog();
   const endpoints = urls.map((url, index) => new JsonRpcEndpoint({ url, index, timeoutMs, batchSize }));
-  const pool = new RpcPool({ chainId, endpoints, errorPatterns: [], maxWaitMs }, metrics, clock, log);
+  const pool = new RpcPool({ chainId, endpoints, errorPatterns: [], maxWaitMs, maxLag }, metrics, clock, log);
   const reader = new RpcReader(chainId, pool, [], metrics, log);
   return { connector: new EthersChainConnector(pool, reader, clock, minTip), pool, registry, clock, log };
 }

@@ -25,6 +25,9 @@ export class FakeRpcServer {
   readonly paths: string[] = [];
   readonly authorizations: (string | undefined)[] = [];
   chainId = 1337;
+  head = 100;
+  /** Accepts connections and answers nothing at all. */
+  hung = false;
   answer: (call: RpcCall) => FakeAnswer = () => ({ result: null });
   /** Return true when the exchange was dealt with. */
   takeOver: (exchange: Exchange) => boolean = () => false;
@@ -45,9 +48,9 @@ export class FakeRpcServer {
     return `http://127.0.0.1:${this.port}/`;
   }
 
-  /** Calls of the test itself, without the check of the chain id. */
+  /** Calls of the test itself, without what the pool asks for its own sake. */
   get asked(): string[] {
-    return this.seen.map(({ method }) => method).filter((method) => method !== 'eth_chainId');
+    return this.seen.filter((call) => this.ofThePool(call) === null).map(({ method }) => method);
   }
 
   async stop(): Promise<void> {
@@ -66,16 +69,23 @@ export class FakeRpcServer {
       this.bodies.push(text);
       this.paths.push(request.url ?? '');
       this.authorizations.push(request.headers.authorization);
-      const isHandshake = calls.every(({ method }) => method === 'eth_chainId');
-      if (!isHandshake && this.takeOver({ calls, isBatch: Array.isArray(body), request, response })) return;
+      if (this.hung) return;
+      const isOfThePool = calls.every((call) => this.ofThePool(call) !== null);
+      if (!isOfThePool && this.takeOver({ calls, isBatch: Array.isArray(body), request, response })) return;
       const answers = calls.flatMap((call) => {
-        const answer = call.method === 'eth_chainId' ? { result: `0x${this.chainId.toString(16)}` } : this.answer(call);
+        const answer = this.ofThePool(call) ?? this.answer(call);
         return answer === 'nothing' ? [] : [{ jsonrpc: '2.0', id: call.id, ...answer }];
       });
       response.setHeader('content-type', 'application/json');
       // The other way round on purpose: the order of a batch's answers is free.
       response.end(JSON.stringify(Array.isArray(body) ? answers.reverse() : (answers[0] ?? {})));
     });
+  }
+
+  /** Which chain it is and how far: null for any other question. */
+  private ofThePool({ method }: RpcCall): FakeAnswer | null {
+    if (method === 'eth_chainId') return { result: `0x${this.chainId.toString(16)}` };
+    return method === 'eth_blockNumber' ? { result: `0x${this.head.toString(16)}` } : null;
   }
 }
 

@@ -32,7 +32,7 @@ describe('the RPC pool of a chain', () => {
   it('asks the first endpoint of the config as long as it is well', async () => {
     const { pool } = thePool();
     for (let i = 0; i < 3; i++) expect(await pool.read(READ)).toEqual([{ kind: 'result', value: '0xa' }]);
-    expect(b.seen).toEqual([]);
+    expect(b.asked).toEqual([]);
   });
 
   it.each<[string, (server: FakeRpcServer) => void]>([
@@ -70,7 +70,7 @@ describe('the RPC pool of a chain', () => {
   it('does not shop around for another verdict', async () => {
     a.answer = () => ({ error: { code: 3, message: 'execution reverted' } });
     expect(await thePool().pool.read(READ)).toMatchObject([{ kind: 'error' }]);
-    expect(b.seen).toEqual([]);
+    expect(b.asked).toEqual([]);
   });
 
   it('never uses an endpoint of another chain, and shows it', async () => {
@@ -125,9 +125,9 @@ describe('the RPC pool of a chain', () => {
     const { pool, clock } = thePool();
     for (let i = 0; i < 3; i++) await Promise.all(await pool.sendToAll(READ));
     expect(pool.status()[0]).toMatchObject({ state: 'backing_off', consecutiveFailures: 3 });
-    const before = a.seen.length;
+    const before = a.asked.length;
     expect(await pool.sendToAll(READ)).toHaveLength(1);
-    expect(a.seen).toHaveLength(before);
+    expect(a.asked).toHaveLength(before);
     clock.advance(1_000);
     a.takeOver = () => false;
     await Promise.all(await pool.sendToAll(READ));

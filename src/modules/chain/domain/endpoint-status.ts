@@ -5,8 +5,13 @@ export interface EndpointStatus {
   readonly chainId: ChainId;
   /** Position in the config, and protocol and host of the URL. */
   readonly endpoint: string;
-  /** `unverified`: its chain id was not asked yet, or not since it was last away. */
-  readonly state: 'up' | 'unverified' | 'backing_off' | 'wrong_chain';
+  /**
+   * `unverified`: its chain id was not asked yet, or not since it was last away. `lagging`: more blocks behind the best head
+   * than `maxLag`, and used only when no other endpoint is well.
+   */
+  readonly state: 'up' | 'unverified' | 'backing_off' | 'wrong_chain' | 'lagging';
+  /** Behind the best head of the chain's endpoints; null before they were compared, and always for a single endpoint. */
+  readonly lagBlocks: number | null;
   readonly consecutiveFailures: number;
   /** Moving average, milliseconds; null before the first answer. */
   readonly latencyMs: number | null;

@@ -34,7 +34,13 @@ export class ConfiguredChains extends Chains implements RpcHealth, OnApplication
       config.chains.map((chain) => {
         const errorPatterns = patternsOf(chain);
         const pool = new RpcPool(
-          { chainId: chain.id, endpoints: endpointsOf(chain), errorPatterns, maxWaitMs: chain.rpcTimeout },
+          {
+            chainId: chain.id,
+            endpoints: endpointsOf(chain),
+            errorPatterns,
+            maxWaitMs: chain.rpcTimeout,
+            maxLag: chain.maxLag,
+          },
           metrics,
           clock,
           log,

@@ -8,10 +8,11 @@ const LONGEST_BACKOFF_MS = 30_000;
 /** How long a wrong chain id is believed before it is asked again. */
 const WRONG_CHAIN_RECHECK_MS = 30_000;
 const LATENCY_STEP_MS = 500;
+const UNVERIFIED_PENALTY = 1_000_000;
 /** Weight of the newest sample in the average latency. */
 const EWMA_WEIGHT = 0.2;
 
-/** What one endpoint deserves: by failures in a row, latency, what it asked for, and its chain id. Times are monotonic ms. */
+/** What one endpoint deserves: by failures in a row, latency, lag, what it asked for, and its chain id. Times are monotonic ms. */
 export class EndpointHealth {
   private consecutiveFailures = 0;
   private latency: number | null = null;
@@ -21,6 +22,10 @@ export class EndpointHealth {
   private reportedChainId: number | null = null;
   /** It told us to stay away (429), as opposed to us guessing from failures. */
   private askedToWait = false;
+  private lag: number | null = null;
+
+  /** @param maxLag blocks behind the best head above which it counts as lagging */
+  constructor(private readonly maxLag: number) {}
 
   get verified(): boolean {
     return this.chain === 'verified';
@@ -35,9 +40,22 @@ export class EndpointHealth {
     return this.closedUntil;
   }
 
-  /** Worse is higher. Latency counts in wide steps, so that a busy moment does not change the order of the config. */
+  get lagging(): boolean {
+    return this.lag !== null && this.lag > this.maxLag;
+  }
+
+  /** Known to serve another chain: neither its answers nor its head mean anything here. */
+  get isElsewhere(): boolean {
+    return this.chain === 'wrong_chain';
+  }
+
+  /**
+   * Worse is higher. Latency counts in wide steps, so that a busy moment does not change the order of the config; one that
+   * has yet to say its chain id comes after those that did, so that nobody waits for it in vain.
+   */
   get penalty(): number {
-    return this.consecutiveFailures * 1_000 + Math.round((this.latency ?? 0) / LATENCY_STEP_MS);
+    const unknown = this.verified ? 0 : UNVERIFIED_PENALTY;
+    return unknown + this.consecutiveFailures * 1_000 + Math.round((this.latency ?? 0) / LATENCY_STEP_MS);
   }
 
   /** A wrong chain id is never used; it is only asked for its chain id again, later. */
@@ -70,8 +88,14 @@ export class EndpointHealth {
     this.lastError = null;
   }
 
+  /** Blocks behind the best head of its chain. */
+  isBehind(blocks: number): void {
+    this.lag = blocks;
+  }
+
   isOnOtherChain(reported: number, now: number): void {
     this.chain = 'wrong_chain';
+    this.lag = null;
     this.reportedChainId = reported;
     this.closedUntil = now + WRONG_CHAIN_RECHECK_MS;
     this.askedToWait = true;
@@ -79,13 +103,20 @@ export class EndpointHealth {
   }
 
   status(now: number): Omit<EndpointStatus, 'chainId' | 'endpoint'> {
-    const known = this.chain === 'verified' ? 'up' : this.chain;
     return {
-      state: this.chain !== 'wrong_chain' && this.closedUntil > now ? 'backing_off' : known,
+      state: this.stateAt(now),
+      lagBlocks: this.lag,
       consecutiveFailures: this.consecutiveFailures,
       latencyMs: this.latency === null ? null : Math.round(this.latency),
       reportedChainId: this.reportedChainId,
       lastError: this.lastError,
     };
+  }
+
+  private stateAt(now: number): EndpointStatus['state'] {
+    if (this.chain === 'wrong_chain') return 'wrong_chain';
+    if (this.closedUntil > now) return 'backing_off';
+    if (this.chain === 'unverified') return 'unverified';
+    return this.lagging ? 'lagging' : 'up';
   }
 }

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../../kernel/clock.js';
+import type { PoolMember } from './pool-member.js';
+
+/** Oftener would tell no more: a lag is worth knowing when it lasts. */
+const COMPARE_EVERY_MS = 1_000;
+/** Longest wait of the very first reads; an endpoint that takes longer is compared when it answers. */
+const FIRST_COMPARISON_MS = 1_000;
+
+/** The newest answer of one endpoint. */
+interface Head {
+  readonly number: number;
+  /** The round in which it was asked. */
+  readonly round: number;
+}
+
+/**
+ * Asks all endpoints of a chain for their heads, so that one that lags is found out before its answers are believed. Reads
+ * set it off and, after the first, never wait for it; an endpoint that does not answer is left out until it does.
+ */
+export class HeadComparison {
+  private readonly heads = new Map<PoolMember, Head>();
+  private readonly asking = new Set<PoolMember>();
+  private round = 0;
+  private lastAt = Number.NEGATIVE_INFINITY;
+  private first: Promise<void> | null = null;
+
+  constructor(
+    private readonly members: readonly PoolMember[],
+    private readonly clock: Clock,
+  ) {}
+
+  /** Before the members are chosen from. Resolves at once except before the first comparison. */
+  async refresh(): Promise<void> {
+    if (this.members.length < 2) return;
+    if (this.first === null) this.first = this.firstComparison();
+    else if (this.clock.monotonicMs() - this.lastAt >= COMPARE_EVERY_MS) void this.compare();
+    await this.first;
+  }
+
+  private async firstComparison(): Promise<void> {
+    const giveUp = new AbortController();
+    const patience = sleep(FIRST_COMPARISON_MS, undefined, { signal: giveUp.signal }).catch(() => undefined);
+    await Promise.race([this.compare(), patience]);
+    giveUp.abort();
+  }
+
+  private async compare(): Promise<void> {
+    const now = this.clock.monotonicMs();
+    this.lastAt = now;
+    this.round += 1;
+    const { round } = this;
+    // Not those that asked us to stay away or have yet to answer: a hung endpoint has one such question at a time.
+    const members = this.members.filter((member) => member.health.availableAt <= now && !this.asking.has(member));
+    await Promise.all(members.map((member) => this.askForHead(member, round)));
+  }
+
+  private async askForHead(member: PoolMember, round: number): Promise<void> {
+    this.asking.add(member);
+    try {
+      const number = (await member.isVerified()) ? await member.blockNumber() : null;
+      if (number !== null) this.answered(member, { number, round });
+    } finally {
+      this.asking.delete(member);
+    }
+  }
+
+  /**
+   * The lag of those that were asked at the same time; the others keep theirs until they answer again, since a head that is
+   * merely old proves no lag. The best head may be an old one: who is behind even that lags.
+   */
+  private answered(member: PoolMember, head: Head): void {
+    this.heads.set(member, head);
+    const usable = [...this.heads].filter(([{ health }]) => !health.isElsewhere);
+    const best = Math.max(...usable.map(([, { number }]) => number));
+    for (const [{ health }, { number, round }] of usable) if (round === head.round) health.isBehind(best - number);
+  }
+}
