@@ -76,8 +76,8 @@ export function Flag(): PropertyDecorator {
   return field(value(parseFlag));
 }
 
-export function Choice(choices: readonly string[]): PropertyDecorator {
-  return field(value(parseText), IsIn(choices, says(`must be one of ${choices.join(', ')}`)));
+export function Choice(choices: readonly string[], { required = false } = {}): PropertyDecorator {
+  return field(value(parseText, required), IsIn(choices, says(`must be one of ${choices.join(', ')}`)));
 }
 
 /** `form` and `words` are the rule and what to say when it is broken; more rules may be given beside it. */

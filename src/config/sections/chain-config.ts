@@ -1,4 +1,5 @@
 import { registerDecorator } from 'class-validator';
+import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../kernel/node-error-class.js';
 import { Choice, Count, Duration, Section, SectionList, Text, TextList, VariantList, Wei } from '../config-fields.js';
 import { FINALITY_MODES, type FinalityMode } from './settlement-config.js';
 import { MnemonicSignerConfig, PrivateKeySignerConfig, type SignerConfig } from './signer-config.js';
@@ -19,14 +20,14 @@ export class ChainFeesConfig {
   maxFeePerGas?: bigint;
 }
 
-/** A chain's own words for a known class of node error; the chain module knows the classes. */
+/** A chain's own words for a known class of node error. */
 export class ErrorPatternConfig {
   @Each('isPattern', 'must be a regular expression', compiles)
   @Text({ required: true })
   pattern = '';
 
-  @Text({ required: true })
-  class = '';
+  @Choice(NODE_ERROR_CLASSES, { required: true })
+  class: NodeErrorClass = 'unknown';
 }
 
 export class ChainConfig {
@@ -87,7 +88,7 @@ function Each(name: string, message: string, holds: (text: string) => boolean): 
 
 function compiles(pattern: string): boolean {
   try {
-    new RegExp(pattern);
+    new RegExp(pattern, 'i');
     return true;
   } catch {
     return false;

@@ -4,7 +4,7 @@ import { parseHash, parseHex } from '../../../src/kernel/hex.js';
 import type { BroadcastOutcome } from '../../../src/modules/chain/domain/broadcast-outcome.js';
 import { combineOutcomes } from '../../../src/modules/chain/domain/combine-outcomes.js';
 import { actionOf } from '../../../src/modules/chain/domain/node-error-action.js';
-import { NODE_ERROR_CLASSES } from '../../../src/modules/chain/domain/node-error-class.js';
+import { NODE_ERROR_CLASSES } from '../../../src/kernel/node-error-class.js';
 import { aConnector, type FixtureOptions } from './chain-fixture.js';
 import { FakeRpcServer } from './fake-rpc-server.js';
 

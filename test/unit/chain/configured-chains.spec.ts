@@ -64,11 +64,4 @@ describe('the configured chains', () => {
     expect(JSON.stringify(chains.endpoints())).not.toContain('secret-key');
     await chains.onApplicationShutdown();
   });
-
-  it('refuse an error pattern of a class that does not exist', () => {
-    const errorPatterns = [{ pattern: 'x', class: 'nonsense' }];
-    expect(() => configured(chain(1337, node.url, { errorPatterns }))).toThrow(
-      expect.objectContaining({ code: 'invalid_error_pattern' }),
-    );
-  });
 });

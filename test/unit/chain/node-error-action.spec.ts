@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { ACTION, actionOf } from '../../../src/modules/chain/domain/node-error-action.js';
-import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../../src/modules/chain/domain/node-error-class.js';
+import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 
 interface ClassRow {
   readonly class: NodeErrorClass;

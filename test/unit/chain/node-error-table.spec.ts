@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../../src/modules/chain/domain/node-error-class.js';
+import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import { classifyNodeError, errorPattern } from '../../../src/modules/chain/domain/node-error-table.js';
 
 interface Row {

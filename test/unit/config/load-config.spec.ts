@@ -143,11 +143,20 @@ describe('configuration mistakes', () => {
     expect(pathsOf(() => configFrom({ database: { url: URL } }))).toEqual(['chains']);
   });
 
-  it('include a pattern that is no regular expression', () => {
-    const errorPatterns = [{ pattern: '(', class: 'underpriced' }, { pattern: 'ok' }];
-    expect(pathsOf(() => configFrom(file({ chains: [chain({ errorPatterns })] })))).toEqual([
-      'chains[0].errorPatterns[0].pattern',
-      'chains[0].errorPatterns[1].class',
+  it('include a pattern that is no regular expression, and a class of node errors that does not exist', () => {
+    const errorPatterns = [
+      { pattern: '(', class: 'underpriced' },
+      { pattern: 'ok' },
+      { pattern: 'ok', class: 'nonsense' },
+    ];
+    const mistakes = mistakesOf(() => configFrom(file({ chains: [chain({ errorPatterns })] })));
+    expect(mistakes).toEqual([
+      { path: 'chains[0].errorPatterns[0].pattern', problem: 'must be a regular expression' },
+      { path: 'chains[0].errorPatterns[1].class', problem: 'is required' },
+      {
+        path: 'chains[0].errorPatterns[2].class',
+        problem: expect.stringMatching(/^must be one of already_known, .*, unknown$/),
+      },
     ]);
   });
 

@@ -1,4 +1,4 @@
-import type { NodeErrorClass } from './node-error-class.js';
+import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 
 /** What is known after a transaction was sent to the network. */
 export type BroadcastOutcome =

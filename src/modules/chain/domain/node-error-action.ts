@@ -1,4 +1,4 @@
-import type { NodeErrorClass } from './node-error-class.js';
+import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 
 /**
  * What a lane does about the attempt. Whatever it is, the nonce stays bound: only a slot whose attempts were all

@@ -1,4 +1,4 @@
-import type { NodeErrorClass } from './node-error-class.js';
+import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import { normalErrorText, whole } from './node-error-text.js';
 
 /** What a node said, raw. `code` is the JSON-RPC error code, or an HTTP status. */

@@ -1,7 +1,7 @@
 import type { BroadcastOutcome } from '../domain/broadcast-outcome.js';
 import type { SignedBytes } from '../domain/chain-connector.js';
 import { actionOf } from '../domain/node-error-action.js';
-import type { NodeErrorClass } from '../domain/node-error-class.js';
+import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import type { NodeError, RpcReply } from './json-rpc.js';
 
 /**

@@ -2,13 +2,12 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Registry } from 'prom-client';
 import { LockstepConfig, type ChainConfig } from '../../../config/index.js';
 import { Clock } from '../../../kernel/clock.js';
-import { InvalidInput, Unprocessable } from '../../../kernel/errors.js';
+import { Unprocessable } from '../../../kernel/errors.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Chains, type ChainConnector } from '../domain/chain-connector.js';
 import type { EndpointStatus, RpcHealth } from '../domain/endpoint-status.js';
-import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../domain/node-error-class.js';
-import { errorPattern, type ErrorPattern } from '../domain/node-error-table.js';
+import { errorPattern } from '../domain/node-error-table.js';
 import { EthersChainConnector } from './ethers-chain-connector.js';
 import { JsonRpcEndpoint } from './json-rpc-endpoint.js';
 import { RpcMetrics } from './rpc-metrics.js';
@@ -26,13 +25,12 @@ export const MIN_TIP = 1_000_000n;
 export class ConfiguredChains extends Chains implements RpcHealth, OnApplicationShutdown {
   private readonly chains: ReadonlyMap<ChainId, { readonly connector: ChainConnector; readonly pool: RpcPool }>;
 
-  /** @throws InvalidInput when an RPC URL or a class of an error pattern is wrong */
   constructor(config: LockstepConfig, registry: Registry, clock: Clock, log: Log) {
     super();
     const metrics = new RpcMetrics(registry);
     this.chains = new Map(
       config.chains.map((chain) => {
-        const errorPatterns = patternsOf(chain);
+        const errorPatterns = chain.errorPatterns.map((known) => errorPattern(known.pattern, known.class));
         const pool = new RpcPool(
           {
             chainId: chain.id,
@@ -79,21 +77,4 @@ function endpointsOf(chain: ChainConfig): JsonRpcEndpoint[] {
   return chain.rpcUrls.map(
     (url, index) => new JsonRpcEndpoint({ url, index, timeoutMs: chain.rpcTimeout, batchSize: chain.rpcBatchSize }),
   );
-}
-
-function patternsOf(chain: ChainConfig): ErrorPattern[] {
-  return chain.errorPatterns.map(({ pattern, class: name }) => {
-    if (!isNodeErrorClass(name)) {
-      throw new InvalidInput(
-        'invalid_error_pattern',
-        `errorPatterns of chain ${chain.id}: there is no class ${JSON.stringify(name)}`,
-        `use one of: ${NODE_ERROR_CLASSES.join(', ')}`,
-      );
-    }
-    return errorPattern(pattern, name);
-  });
-}
-
-function isNodeErrorClass(name: string): name is NodeErrorClass {
-  return NODE_ERROR_CLASSES.some((known) => known === name);
 }

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { NodeErrorClass } from '../domain/node-error-class.js';
+import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import type { RpcReply } from './json-rpc.js';
 
 /** Seconds; the last buckets are about time-outs. */

@@ -4,7 +4,7 @@ import type { ChainId } from '../../../kernel/signer-id.js';
 import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
 import type { Log } from '../../../platform/logging/log.js';
 import type { EndpointStatus } from '../domain/endpoint-status.js';
-import type { NodeErrorClass } from '../domain/node-error-class.js';
+import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import { classifyNodeError, type ErrorPattern } from '../domain/node-error-table.js';
 import { HeadComparison } from './head-comparison.js';
 import type { JsonRpcEndpoint } from './json-rpc-endpoint.js';

@@ -1,6 +1,6 @@
 import type { ChainId } from '../../../kernel/signer-id.js';
 import type { Log } from '../../../platform/logging/log.js';
-import type { NodeErrorClass } from '../domain/node-error-class.js';
+import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import { classifyNodeError, type ErrorPattern } from '../domain/node-error-table.js';
 import { RpcUnavailable } from '../domain/rpc-unavailable.js';
 import type { NodeError, RpcReply } from './json-rpc.js';

@@ -1,4 +1,4 @@
-/** What a node's refusal means; the meaning of each for the nonce is in `node-error-action.ts`. */
+/** What a node's refusal means. Configs name them too; the meaning of each for the nonce is in the chain module. */
 export const NODE_ERROR_CLASSES = [
   'already_known',
   'already_mined',
