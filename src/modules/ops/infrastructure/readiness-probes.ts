@@ -1,11 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { type HealthIndicatorFunction, type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
+import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
 import { messageOf } from '../../../kernel/errors.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { pendingMigrations } from '../../../platform/database/pending-migrations.js';
-import { Chains } from '../../chain/index.js';
+import { Chains, type EndpointStatus, RpcHealth } from '../../chain/index.js';
 import { Drain } from './drain.js';
+
+/** Whoever asks for readiness is more impatient than an RPC call; the state of the endpoints is told without an answer too. */
+const HEAD_PATIENCE_MS = 1_000;
 
 const PING = { name: 'ready_ping', text: 'SELECT 1' };
 
@@ -16,10 +20,11 @@ export class ReadinessProbes {
     private readonly indicators: HealthIndicatorService,
     private readonly database: Database,
     private readonly chains: Chains,
+    private readonly rpc: RpcHealth,
     private readonly drain: Drain,
   ) {}
 
-  all(): HealthIndicatorFunction[] {
+  all(): (() => Promise<HealthIndicatorResult>)[] {
     return [
       () => this.check('node', async () => (this.drain.isDraining ? 'draining' : null)),
       () => this.check('database', () => answered(this.database.query(PING, []))),
@@ -28,8 +33,14 @@ export class ReadinessProbes {
     ];
   }
 
-  private checkChain(chainId: ChainId): Promise<HealthIndicatorResult> {
-    return this.check(`chain-${chainId}`, () => answered(this.chains.get(chainId).head()));
+  /** Asked, so that the state is that of now. One failed question proves little: what counts is if anyone is left to ask. */
+  private async checkChain(chainId: ChainId): Promise<HealthIndicatorResult> {
+    const problem = await within(HEAD_PATIENCE_MS, answered(this.chains.get(chainId).head()));
+    const endpoints = this.rpc.endpoints().filter((endpoint) => endpoint.chainId === chainId);
+    const indicator = this.indicators.check(`chain-${chainId}`);
+    const details = { endpoints: endpoints.map(shown) };
+    const isUsable = problem === null || endpoints.some(({ state }) => state === 'up' || state === 'lagging');
+    return isUsable ? indicator.up(details) : indicator.down({ message: problem, ...details });
   }
 
   /** @param probe answers what is wrong, or null */
@@ -52,4 +63,21 @@ function pendingText(pending: readonly string[]): string | null {
 async function answered(question: Promise<unknown>): Promise<null> {
   await question;
   return null;
+}
+
+/** @returns what went wrong, which may be that there was no answer in time, or null */
+async function within(milliseconds: number, question: Promise<null>): Promise<string | null> {
+  const patience = new AbortController();
+  const silence = sleep(milliseconds, 'no answer', { signal: patience.signal });
+  try {
+    return await Promise.race([question, silence]);
+  } catch (error) {
+    return messageOf(error);
+  } finally {
+    patience.abort();
+  }
+}
+
+function shown({ endpoint, state, lagBlocks, reportedChainId, lastError }: EndpointStatus): object {
+  return { endpoint, state, lagBlocks, reportedChainId, lastError };
 }

@@ -22,7 +22,13 @@ export class HealthController {
 
   @Get('ready')
   @HealthCheck({ swaggerDocumentation: false })
-  @ApiOperation({ summary: 'Readiness: database, migrations and every chain answer, and the node is not draining' })
+  @ApiOperation({
+    summary: 'Readiness: database, migrations and every chain answer, and the node is not draining',
+    description:
+      'A chain is down only when none of its RPC endpoints is usable. Each is shown with its `state`: `up`; `lagging` (more ' +
+      'than `chains[].maxLag` blocks behind the best head, used only when no other is well); `backing_off` (it failed or ' +
+      'asked us to wait); `unverified` (it has not told its chain id yet, or not since it was away); `wrong_chain` (never used).',
+  })
   @ApiOkResponse({
     schema: {
       example: {
@@ -30,7 +36,25 @@ export class HealthController {
         details: {
           database: { status: 'up' },
           migrations: { status: 'up' },
-          'chain-31337': { status: 'up', head: 42 },
+          'chain-31337': {
+            status: 'up',
+            endpoints: [
+              {
+                endpoint: '#0 https://rpc.example',
+                state: 'up',
+                lagBlocks: 0,
+                reportedChainId: null,
+                lastError: null,
+              },
+              {
+                endpoint: '#1 https://other.example',
+                state: 'wrong_chain',
+                lagBlocks: null,
+                reportedChainId: 1,
+                lastError: 'serves chain 1',
+              },
+            ],
+          },
         },
       },
     },
