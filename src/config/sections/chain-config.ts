@@ -39,9 +39,14 @@ export class ChainConfig {
   @Text()
   name = '';
 
-  @Each('isRpcUrl', 'must be http:// or https:// URLs', isHttpUrl)
+  @Each('isRpcUrl', 'must be http:// or https:// URLs', hasScheme('http:', 'https:'))
   @TextList({ required: true })
   rpcUrls: string[] = [];
+
+  /** Where new heads are announced; polling alone when not given. */
+  @Each('isWsUrl', 'must be ws:// or wss:// URLs', hasScheme('ws:', 'wss:'))
+  @TextList()
+  wsUrls?: string[];
 
   /** Milliseconds. */
   @Duration()
@@ -95,6 +100,6 @@ function compiles(pattern: string): boolean {
   }
 }
 
-function isHttpUrl(text: string): boolean {
-  return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol);
+function hasScheme(...schemes: readonly string[]): (text: string) => boolean {
+  return (text) => URL.canParse(text) && schemes.includes(new URL(text).protocol);
 }

@@ -11,3 +11,4 @@ export { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../kernel/node-error
 export { RpcUnavailable, type RpcUnavailableCode } from './domain/rpc-unavailable.js';
 export { type SlotFate, type SlotQuestion } from './domain/slot-fate.js';
 export { ChainScheduler } from './infrastructure/chain-scheduler.js';
+export { NewHeads } from './infrastructure/new-heads.js';

@@ -85,13 +85,23 @@ describe('configuration mistakes', () => {
         lease: { duration: 'a while' },
         colour: 'blue',
         nonce: { chainQuery: { mode: 'newest' } },
-        chains: [{ id: 0, rpcUrls: ['ftp://x'], signers: [{ type: 'hsm' }, { type: 'privateKey', key: '0x12' }] }],
+        chains: [
+          {
+            id: 0,
+            rpcUrls: ['ftp://x'],
+            wsUrls: ['http://x'],
+            maxLag: -1,
+            signers: [{ type: 'hsm' }, { type: 'privateKey', key: '0x12' }],
+          },
+        ],
       }),
     );
     expect(paths.sort()).toEqual(
       [
         'chains[0].id',
+        'chains[0].maxLag',
         'chains[0].rpcUrls',
+        'chains[0].wsUrls',
         'chains[0].signers[0].type',
         'chains[0].signers[1].key',
         'colour',
@@ -173,6 +183,7 @@ describe('configuration mistakes', () => {
           chains: [
             chain({
               rpcUrls: ['gopher://rpc/secret-path'],
+              wsUrls: ['https://rpc/secret-path'],
               signers: [
                 { type: 'privateKey', key: `${KEY}00` },
                 { type: 'privateKey', key: Number(KEY) },

@@ -19,27 +19,29 @@ export interface ChainSchedule {
  */
 export abstract class ChainScheduler implements OnApplicationBootstrap, OnModuleDestroy {
   protected readonly role: NodeConfig;
-  private readonly tickers: readonly Ticker[];
+  private readonly tickers: ReadonlyMap<ChainId, Ticker>;
 
   protected constructor({ name, intervalMs, config, log }: ChainSchedule) {
     this.role = config.node;
-    this.tickers = config.chains.map(
-      (chain) =>
-        new Ticker({
-          name: `${name}-${chain.id}`,
-          intervalMs: intervalMs(chain),
-          run: () => this.tick(chain.id),
-          log,
-        }),
+    this.tickers = new Map(
+      config.chains.map((chain) => {
+        const run = (): Promise<void> => this.tick(chain.id);
+        return [chain.id, new Ticker({ name: `${name}-${chain.id}`, intervalMs: intervalMs(chain), run, log })];
+      }),
     );
   }
 
   onApplicationBootstrap(): void {
-    if (this.role.acts) for (const ticker of this.tickers) ticker.start();
+    if (this.role.acts) for (const ticker of this.tickers.values()) ticker.start();
   }
 
   async onModuleDestroy(): Promise<void> {
-    await Promise.all(this.tickers.map((ticker) => ticker.stop()));
+    await Promise.all([...this.tickers.values()].map((ticker) => ticker.stop()));
+  }
+
+  /** The next run on this chain is now, or right after the one in flight. */
+  protected kick(chainId: ChainId): void {
+    this.tickers.get(chainId)?.kick();
   }
 
   protected abstract tick(chainId: ChainId): Promise<void>;

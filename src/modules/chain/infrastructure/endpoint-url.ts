@@ -1,5 +1,7 @@
 import { InvalidInput } from '../../../kernel/errors.js';
 
+const SCHEMES = { http: /^https?:/i, ws: /^wss?:/i } as const;
+
 /** An RPC URL taken apart once, so that nothing else ever holds it whole: paths, queries and users carry keys. */
 export class EndpointUrl {
   private constructor(
@@ -15,12 +17,12 @@ export class EndpointUrl {
   ) {}
 
   /** @throws InvalidInput `invalid_rpc_url`, without the URL and without a cause that holds it */
-  static parse(text: string, index: number): EndpointUrl {
-    if (!URL.canParse(text) || !/^https?:/i.test(text)) {
+  static parse(text: string, index: number, kind: keyof typeof SCHEMES = 'http'): EndpointUrl {
+    if (!URL.canParse(text) || !SCHEMES[kind].test(text)) {
       throw new InvalidInput(
         'invalid_rpc_url',
-        `RPC URL ${index} is not an http(s) URL`,
-        'check rpcUrls of this chain',
+        `RPC URL ${index} is not a ${kind}(s) URL`,
+        `check ${kind === 'ws' ? 'wsUrls' : 'rpcUrls'} of this chain`,
       );
     }
     const url = new URL(text);

@@ -1,0 +1,130 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ChainConfig, LockstepConfig, type NodeRole } from '../../../src/config/index.js';
+import type { Hash } from '../../../src/kernel/hex.js';
+import type { ChainId } from '../../../src/kernel/signer-id.js';
+import type { FollowChain, NewHeads } from '../../../src/modules/chain/index.js';
+import type { ApplyChainUpdate } from '../../../src/modules/confirmations/application/apply-chain-update.js';
+import { ConfirmationManager } from '../../../src/modules/confirmations/infrastructure/confirmation-manager.js';
+import { until } from '../../support/until.js';
+import { RecordingLog, ShiftedClock } from '../chain/chain-fixture.js';
+
+const CHAIN = 7;
+const HOUR = 3_600_000;
+const POLL_MS = 5;
+const HEAD = { number: 12, hash: `0x${'12'.repeat(32)}` as Hash };
+
+/** What the manager asks of the follower of blocks. */
+class FakeFollow {
+  looks = 0;
+  /** Questions whether an announced head is followed already: one for each tick that thinks of resting. */
+  doubts = 0;
+  followed: Hash | null = null;
+
+  hashAt(): Hash | null {
+    this.doubts += 1;
+    return this.followed;
+  }
+
+  async execute(): Promise<void> {
+    this.looks += 1;
+  }
+}
+
+class FakeHeads {
+  latest: NewHeads['latest'] = () => null;
+  announce: ((chainId: ChainId) => void) | null = null;
+
+  start(onNews: (chainId: ChainId) => void): void {
+    this.announce = onNews;
+  }
+}
+
+describe('the follower of blocks', () => {
+  let follow: FakeFollow;
+  let heads: FakeHeads;
+  let clock: ShiftedClock;
+  let manager: ConfirmationManager;
+
+  const start = (pollInterval: number, role: NodeRole = 'all'): void => {
+    const chain = Object.assign(new ChainConfig(), { id: CHAIN, pollInterval });
+    const config = Object.assign(new LockstepConfig(), { chains: [chain] });
+    config.node.role = role;
+    manager = new ConfirmationManager(
+      follow as unknown as FollowChain,
+      {} as ApplyChainUpdate,
+      heads as unknown as NewHeads,
+      clock,
+      config,
+      new RecordingLog(),
+    );
+    manager.onApplicationBootstrap();
+  };
+  const moreDoubts = async (): Promise<void> => {
+    const before = follow.doubts;
+    await until('several polls came by', async () => follow.doubts >= before + 5);
+  };
+
+  beforeEach(() => {
+    [follow, heads, clock] = [new FakeFollow(), new FakeHeads(), new ShiftedClock()];
+    clock.hold();
+  });
+  afterEach(() => manager.onModuleDestroy());
+
+  it('polls while nothing is announced', async () => {
+    start(POLL_MS);
+    await until('it polled', async () => follow.looks >= 5);
+  });
+
+  it('looks at once when a head is announced, however long the poll interval', async () => {
+    start(HOUR);
+    await until('the first look is over', async () => follow.looks === 1);
+    heads.latest = () => HEAD;
+    heads.announce?.(CHAIN);
+    await until('it looked again', async () => follow.looks === 2);
+  });
+
+  it('rests while the announced head is followed, but for a look every ten intervals', async () => {
+    follow.followed = HEAD.hash;
+    start(POLL_MS);
+    await until('the first look is over', async () => follow.looks > 0);
+    heads.latest = () => HEAD;
+    await moreDoubts();
+    const looks = follow.looks;
+    await moreDoubts();
+    expect(follow.looks).toBe(looks);
+    clock.advance(10 * POLL_MS - 1);
+    await moreDoubts();
+    expect(follow.looks).toBe(looks);
+    clock.advance(1);
+    await until('it looked once more', async () => follow.looks > looks);
+    await moreDoubts();
+    expect(follow.looks).toBe(looks + 1);
+  });
+
+  it.each([
+    ['is not there yet', null],
+    ['is another one', `0x${'99'.repeat(32)}` as Hash],
+  ])('goes on polling while the block that was announced %s on the endpoint that is read', async (_case, followed) => {
+    follow.followed = followed;
+    heads.latest = () => HEAD;
+    start(POLL_MS);
+    await until('it polled', async () => follow.looks >= 5);
+  });
+
+  it('polls again when announcements end', async () => {
+    follow.followed = HEAD.hash;
+    heads.latest = () => HEAD;
+    start(POLL_MS);
+    await moreDoubts();
+    heads.latest = () => null;
+    const looks = follow.looks;
+    await until('it polled', async () => follow.looks >= looks + 5);
+  });
+
+  it('opens no socket on a node that does not act', async () => {
+    start(HOUR, 'api');
+    await nextTurn();
+    expect([heads.announce, follow.looks]).toEqual([null, 0]);
+  });
+});
