@@ -115,7 +115,8 @@ describe('a nonce that is too low', () => {
     expect(more).toEqual([]);
     expect(noOp).toMatchObject({ nonce: 0, errorClass: 'nonce_too_low' });
     expect(noOp?.txHash).not.toBe(payload?.txHash);
-    await lab.checkReceipts();
+    await lab.node.checkReceipts();
+    expect(await lab.states([txId])).toEqual(['MINED']);
     await lab.confirmAll();
     const tx = await lab.node.tx(txId);
     expect(tx).toMatchObject({ state: 'CONFIRMED', failureReason: null, receipt: { txHash: payload?.txHash } });
