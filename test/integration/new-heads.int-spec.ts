@@ -78,6 +78,7 @@ function aFollower(chain: Record<string, unknown>) {
   const chains = new ConfiguredChains(config, new Registry(), clock, log);
   const store: BlockStore = {
     recent: async () => [],
+    orphaned: async () => [],
     advance: async () => undefined,
     forgetBelow: async () => undefined,
   };
