@@ -93,3 +93,31 @@ describe('a block', () => {
     expect(await lab.states([txId])).toEqual(['MINED']);
   });
 });
+
+describe('a receipt', () => {
+  it('is read again before it is final: a revert that was told wrongly fails nobody', async () => {
+    lab.chain.faults.status = () => 'reverted';
+    const txId = await lab.mined(1);
+    expect((await lab.node.tx(txId)).receipt).toMatchObject({ status: 'reverted' });
+    delete lab.chain.faults.status;
+    lab.chain.mineEmpty(2);
+    await lab.node.follow();
+    // Two answers differ: neither is believed before it was given twice.
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'MINED', receipt: { status: 'success' } });
+    lab.chain.mineEmpty(1);
+    await lab.node.follow();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', failureReason: null });
+  });
+
+  it('that cannot be read again decides nothing', async () => {
+    const txId = await lab.mined(1);
+    lab.chain.faults.receipt = () => ({ kind: 'unavailable', message: 'indexing is in progress' });
+    lab.chain.mineEmpty(3);
+    await lab.node.follow();
+    expect(await lab.states([txId])).toEqual(['MINED']);
+    delete lab.chain.faults.receipt;
+    lab.chain.mineEmpty(1);
+    await lab.node.follow();
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+  });
+});

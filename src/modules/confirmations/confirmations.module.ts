@@ -7,6 +7,7 @@ import { AskAgain } from './application/ask-again.js';
 import { CheckReceipts } from './application/check-receipts.js';
 import { MatchBlocks } from './application/match-blocks.js';
 import { MoveTaken } from './application/move-taken.js';
+import { ReadReceipts } from './application/read-receipts.js';
 import { ReceiptMetrics } from './application/receipt-metrics.js';
 import { RecordMined } from './application/record-mined.js';
 import { ReopenFinal } from './application/reopen-final.js';
@@ -23,6 +24,7 @@ import { ReceiptChecker } from './infrastructure/receipt-checker.js';
     CheckReceipts,
     MatchBlocks,
     MoveTaken,
+    ReadReceipts,
     RecordMined,
     ReopenFinal,
     SettleMined,

@@ -7,7 +7,7 @@ import { EndpointHealth } from './endpoint-health.js';
 import type { JsonRpcEndpoint } from './json-rpc-endpoint.js';
 import type { RpcFailure, RpcReply, RpcRequest } from './json-rpc.js';
 import { MalformedAnswer, smallNumber } from './parse-answer.js';
-import type { RpcMetrics } from './rpc-metrics.js';
+import { methodOf, type RpcMetrics } from './rpc-metrics.js';
 
 /** What the endpoints of one chain share. */
 export interface MemberContext {
@@ -103,8 +103,8 @@ export class PoolMember {
     const start = clock.monotonicMs();
     const replies = await (order === 'in order' ? this.endpoint.askInOrder(requests) : this.endpoint.ask(requests));
     const end = clock.monotonicMs();
-    const method = requests[0]?.method ?? 'none';
-    metrics.asked(chainId, method, replies, end - start);
+    const method = methodOf(requests[0]);
+    metrics.asked(chainId, requests, replies, end - start);
     const failure = this.failureIn(method, replies);
     if (failure !== null) {
       this.health.failed(failure, end);

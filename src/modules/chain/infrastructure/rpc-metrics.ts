@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
-import type { RpcReply } from './json-rpc.js';
+import type { RpcReply, RpcRequest } from './json-rpc.js';
 
 /** Seconds; the last buckets are about time-outs. */
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -34,16 +34,21 @@ export class RpcMetrics {
     });
   }
 
-  /** Replies of one endpoint to calls of one method. */
-  asked(chainId: number, method: string, replies: readonly RpcReply[], milliseconds: number): void {
+  /** Replies of one endpoint, in the order asked; the time counts for the first method. */
+  asked(chainId: number, requests: readonly RpcRequest[], replies: readonly RpcReply[], milliseconds: number): void {
     const chain = String(chainId);
-    for (const reply of replies) this.requests.inc({ chain, method, result: resultOf(reply) });
-    this.seconds.observe({ chain, method }, milliseconds / 1000);
+    for (const [index, reply] of replies.entries())
+      this.requests.inc({ chain, method: methodOf(requests[index]), result: resultOf(reply) });
+    this.seconds.observe({ chain, method: methodOf(requests[0]) }, milliseconds / 1000);
   }
 
   classified(chainId: number, method: string, errorClass: NodeErrorClass): void {
     this.errors.inc({ chain: String(chainId), method, class: errorClass });
   }
+}
+
+export function methodOf(request: RpcRequest | undefined): string {
+  return request?.method ?? 'none';
 }
 
 function resultOf(reply: RpcReply): string {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
+import { Log } from '../../../platform/logging/log.js';
 import { type BlockHeader, Chains, FollowChain, type Receipt } from '../../chain/index.js';
 import { FencedUnitOfWork, LeaseManager, NonceLedger } from '../../signers/index.js';
 import {
@@ -13,6 +14,7 @@ import {
   ManagedTxRepository,
   TxMetrics,
 } from '../../transactions/index.js';
+import { ReadReceipts, type ReceiptsByHash, Rereading } from './read-receipts.js';
 import { ReceiptMetrics } from './receipt-metrics.js';
 
 /** Txs per look; the next block continues. */
@@ -21,8 +23,17 @@ const BATCH = 1_000;
 /** The newest block that was followed. */
 type Head = Pick<BlockHeader, 'number' | 'hash'>;
 
-/** What became of the block of a receipt. */
-type Fate = 'final' | 'gone' | 'open';
+/** What a decision is made from. */
+interface Look {
+  readonly head: Head | null;
+  /** Receipts as they are now. */
+  readonly fresh: ReceiptsByHash;
+}
+
+const NOTHING_NEW: Look = { head: null, fresh: new Map() };
+
+/** What became of a receipt. */
+type Fate = 'final' | 'gone' | 'changed' | 'open';
 
 /**
  * Makes MINED final: deep enough, and by block hash still on the chain, for success and for revert alike (I9). One whose
@@ -42,6 +53,8 @@ export class SettleMined {
     private readonly finality: FinalityRule,
     private readonly metrics: TxMetrics,
     private readonly receipts: ReceiptMetrics,
+    private readonly reader: ReadReceipts,
+    private readonly log: Log,
   ) {}
 
   async execute(chainId: ChainId, head: number): Promise<void> {
@@ -49,12 +62,14 @@ export class SettleMined {
     if (signers.length === 0) return;
     const upTo = await this.finalUpTo(chainId, head);
     if (upTo === null) return;
+    const rereading = new Rereading(this.reader, this.chains.get(chainId));
     let decided: number;
     do {
       const deep = await this.repository.minedUpTo(chainId, signers, upTo, BATCH);
       const canonical = await this.canonicalHashes(chainId, deep);
-      decided = await this.decide(chainId, deep, this.blocksUpTo(chainId, head), ({ blockNumber, blockHash }) =>
-        fate(blockHash, canonical.get(blockNumber)),
+      const fresh = await rereading.of(deep.flatMap((tx) => tx.progress.receipt ?? []));
+      decided = await this.decide(chainId, deep, { head: this.blocksUpTo(chainId, head), fresh }, (receipt) =>
+        fate(receipt, canonical.get(receipt.blockNumber), fresh.get(receipt.txHash)),
       );
       // A full batch of which nothing could be decided would come again; the next block tries again.
     } while (decided === BATCH);
@@ -71,7 +86,7 @@ export class SettleMined {
     const signers = this.leases.heldOn(chainId).map((lease) => lease.signer);
     if (signers.length === 0 || orphaned.length === 0) return;
     const gone = new Set(orphaned);
-    await this.decide(chainId, await this.repository.minedIn(chainId, signers, orphaned), null, (receipt) =>
+    await this.decide(chainId, await this.repository.minedIn(chainId, signers, orphaned), NOTHING_NEW, (receipt) =>
       gone.has(receipt.blockHash) ? 'gone' : 'open',
     );
   }
@@ -80,7 +95,7 @@ export class SettleMined {
   private async decide(
     chainId: ChainId,
     mined: readonly ManagedTx[],
-    head: Head | null,
+    { head, fresh }: Look,
     fateOf: (receipt: Receipt) => Fate,
   ): Promise<number> {
     let decided = 0;
@@ -91,21 +106,30 @@ export class SettleMined {
         txs.filter(({ progress }) => progress.receipt !== null && fateOf(progress.receipt) === fate);
       const final = withFate('final');
       const gone = withFate('gone');
+      const changed = withFate('changed');
       await this.unitOfWork.run(leases, 'settle', async (fence) => {
         for (const tx of final) tx.settled('execution reverted', confirmationsOf(tx, head));
         for (const tx of gone) tx.reorged();
+        for (const tx of changed) this.correct(tx, tx.progress.receipt && fresh.get(tx.progress.receipt.txHash));
         await this.ledger.consume(
           fence,
           final.flatMap((tx) => slotOf(tx)),
         );
         await this.attempts.reopen(fence, gone);
-        await this.repository.save(fence, [...final, ...gone]);
+        await this.repository.save(fence, [...final, ...gone, ...changed]);
       });
       this.metrics.entered([...final, ...gone]);
       this.receipts.newFork(gone.length);
       decided += final.length + gone.length;
     });
     return decided;
+  }
+
+  /** Two answers differ. Which is right shows at the next look, when it is read once more. */
+  private correct(tx: ManagedTx, receipt: Receipt | null | undefined): void {
+    if (!receipt) return;
+    this.log.error('two answers differ about one receipt', { txId: tx.id, status: receipt.status });
+    tx.receiptChanged(receipt);
   }
 
   private blocksUpTo(chainId: ChainId, number: number): Head | null {
@@ -133,10 +157,12 @@ function confirmationsOf(tx: ManagedTx, head: Head | null): ConfirmationRange | 
   return { from: receipt.blockNumber + 1, to: head.number, hash: head.hash };
 }
 
-/** A height whose canonical block is not known decides nothing. */
-function fate(blockHash: Hash, canonical: Hash | undefined): Fate {
+/** A height whose canonical block is not known decides nothing, nor does a receipt that cannot be read again. */
+function fate(receipt: Receipt, canonical: Hash | undefined, fresh: Receipt | undefined): Fate {
   if (canonical === undefined) return 'open';
-  return canonical === blockHash ? 'final' : 'gone';
+  if (canonical !== receipt.blockHash) return 'gone';
+  if (fresh === undefined) return 'open';
+  return fresh.status === receipt.status ? 'final' : 'changed';
 }
 
 function slotOf(tx: ManagedTx): { signer: ManagedTx['signer']; nonce: bigint; txHash: Hash }[] {

@@ -237,6 +237,14 @@ export class ManagedTx {
     this.receiptTimer = 'clear';
   }
 
+  /** Read again, the receipt of the same block says something else; it stays MINED until two answers agree. */
+  receiptChanged(receipt: Receipt): void {
+    this.expectState('MINED');
+    const { status, gasUsed, txHash } = receipt;
+    this.record('updated', { txHash, block: blockOf(receipt), detail: { status, gasUsed: gasUsed.toString() } });
+    this.data.receipt = receipt;
+  }
+
   /**
    * Its block is deep enough: success is CONFIRMED, a revert is FAILED (I9).
    * @param above the blocks on top of its own, as far as they are known; null when there is none
