@@ -5,6 +5,8 @@ import type { RpcFailure } from './json-rpc.js';
 const FAILURES_TO_OPEN = 3;
 const FIRST_BACKOFF_MS = 250;
 const LONGEST_BACKOFF_MS = 30_000;
+/** Limits are counted by the second or the minute: longer pauses would win nothing, and the endpoint may be the only one. */
+const LONGEST_RATE_LIMIT_GUESS_MS = 4_000;
 /** How long a wrong chain id is believed before it is asked again. */
 const WRONG_CHAIN_RECHECK_MS = 30_000;
 const LATENCY_STEP_MS = 500;
@@ -75,8 +77,7 @@ export class EndpointHealth {
     this.lastError = failure.message;
     this.askedToWait = failure.reason === 'rate_limited' || failure.retryAfterMs !== undefined;
     const beyond = this.askedToWait ? this.consecutiveFailures - 1 : this.consecutiveFailures - FAILURES_TO_OPEN;
-    const backoff = beyond < 0 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(beyond, 20), LONGEST_BACKOFF_MS);
-    this.closedUntil = now + Math.max(failure.retryAfterMs ?? 0, backoff);
+    this.closedUntil = now + this.backoff(beyond, failure.retryAfterMs);
     // What answers after an absence may be another node: it must say its chain id before it is used again.
     const wasAway = failure.reason === 'connection' || failure.reason === 'unreachable' || beyond >= 0;
     if (wasAway && this.chain === 'verified' && !this.askedToWait) this.chain = 'unverified';
@@ -111,6 +112,13 @@ export class EndpointHealth {
       reportedChainId: this.reportedChainId,
       lastError: this.lastError,
     };
+  }
+
+  /** What the endpoint asks for is better than our guess; only not at once, or all who wait would be back at once, for ever. */
+  private backoff(beyond: number, retryAfterMs: number | undefined): number {
+    if (retryAfterMs !== undefined) return Math.max(retryAfterMs, FIRST_BACKOFF_MS);
+    const longest = this.askedToWait ? LONGEST_RATE_LIMIT_GUESS_MS : LONGEST_BACKOFF_MS;
+    return beyond < 0 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(beyond, 20), longest);
   }
 
   private stateAt(now: number): EndpointStatus['state'] {
