@@ -16,6 +16,8 @@ export interface ServiceOptions {
   readonly accounts?: number;
   /** Of the one chain, above the test defaults. */
   readonly chain?: Record<string, unknown>;
+  /** Chains beside that one, as the config has them. */
+  readonly moreChains?: readonly Record<string, unknown>[];
   /** Variables of the process, above this one's own. */
   readonly env?: Readonly<Record<string, string>>;
   /** Any free one by default; a node that restarts keeps its own. */
@@ -157,7 +159,7 @@ export class Service {
 }
 
 function configOf(
-  { databaseUrl, rpcUrl, config = {}, accounts = 10, chain = {} }: ServiceOptions,
+  { databaseUrl, rpcUrl, config = {}, accounts = 10, chain = {}, moreChains = [] }: ServiceOptions,
   port: number,
 ): Record<string, unknown> {
   return {
@@ -174,6 +176,7 @@ function configOf(
         ...chain,
         signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: accounts }],
       },
+      ...moreChains,
     ],
   };
 }

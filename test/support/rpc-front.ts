@@ -1,0 +1,88 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+
+interface RpcCall {
+  readonly method: string;
+  readonly params?: readonly unknown[];
+}
+
+/** What stands in front of a node and is less than the node. */
+export interface FrontRules {
+  /** Blocks by which everything it knows is old. */
+  lag?: number;
+  /** Whether the next request is answered 429 and never reaches the node. */
+  refuses?: () => boolean;
+}
+
+/** Seconds; what a refused client is asked to wait. */
+const RETRY_AFTER = '0.25';
+
+/** A JSON-RPC endpoint whose node is fine, but which itself lags or limits its clients. */
+export class RpcFront {
+  /** Calls by method that reached it, refused or not. */
+  readonly calls = new Map<string, number>();
+  requests = 0;
+  refused = 0;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly target: string,
+    readonly rules: FrontRules,
+  ) {
+    server.on('request', (request, response) => {
+      this.handle(request, response).catch(() => response.destroy());
+    });
+  }
+
+  static async listen(target: string, rules: FrontRules): Promise<RpcFront> {
+    const server = createServer();
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    return new RpcFront(server, target, rules);
+  }
+
+  get url(): string {
+    const address = this.server.address();
+    return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as RpcCall | RpcCall[];
+    this.requests += 1;
+    for (const { method } of [body].flat()) this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
+    if (this.rules.refuses?.() === true) {
+      this.refused += 1;
+      response.writeHead(429, { 'retry-after': RETRY_AFTER }).end('slow down');
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(await this.answer(body));
+  }
+
+  private async answer(body: RpcCall | RpcCall[]): Promise<string> {
+    const { lag } = this.rules;
+    if (lag === undefined) return this.post(body);
+    const { result } = JSON.parse(
+      await this.post({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] }),
+    ) as { result: string };
+    const newest = `0x${(Number(result) - lag).toString(16)}`;
+    const aged = (call: RpcCall): RpcCall => ({
+      ...call,
+      params: (call.params ?? []).map((param) => (param === 'latest' || param === 'pending' ? newest : param)),
+    });
+    if (!Array.isArray(body) && body.method === 'eth_blockNumber') return JSON.stringify({ ...body, result: newest });
+    return this.post(Array.isArray(body) ? body.map(aged) : aged(body));
+  }
+
+  private async post(body: unknown): Promise<string> {
+    const init = { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    return (await fetch(this.target, init)).text();
+  }
+}
