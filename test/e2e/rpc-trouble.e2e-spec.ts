@@ -135,7 +135,7 @@ describe('of two chains in one process', () => {
     wire.set('black-hole');
     const stuck = await create(OTHER_CHAIN, 'stuck');
     await until('calls to the hung chain are swallowed', async () => wire.counters.swallowed > 0);
-    for (let n = 0; n < 10; n++) await confirmed(await create(DEV_CHAIN_ID, `goes-on-${n}`));
+    for (let n = 0; n < 4; n++) await confirmed(await create(DEV_CHAIN_ID, `goes-on-${n}`));
     expect(await metricsOf(service)).not.toMatch(
       new RegExp(`rpc_requests_total\\{chain="${OTHER_CHAIN}",method="\\w+",result="(timeout|connection)"`),
     );
@@ -145,41 +145,3 @@ describe('of two chains in one process', () => {
     await confirmed(stuck);
   });
 });
-
-describe('an endpoint that refuses nine of ten requests', () => {
-  /** Requests per second; what a node sends when nothing is refused is in the same order. */
-  const NO_STORM = 40;
-
-  it('gets every transaction on chain exactly once in the end, and is not stormed', async () => {
-    const anvil = await anAnvil();
-    const front = await aFront(anvil.url, {});
-    const cluster = await oneNode(anvil, [front.url]);
-    const before = front.requests;
-    const start = performance.now();
-    const random = seeded(5);
-    front.rules.refuses = () => random() < 0.9;
-    await cluster.createMany(DEV_ACCOUNTS.slice(0, 4), 'refused', 50);
-    await cluster.allConfirmed(600_000);
-    const seconds = (performance.now() - start) / 1_000;
-    const requests = front.requests - before;
-    const perSecond = requests / seconds;
-    process.stdout.write(
-      `429 for ${front.refused} of ${requests} requests in ${seconds.toFixed(0)} s: ${perSecond.toFixed(1)} per second\n`,
-    );
-    front.rules.refuses = () => false;
-    await cluster.expectExactlyOnce();
-    expect(front.refused / requests).toBeGreaterThan(0.8);
-    expect(perSecond).toBeLessThan(NO_STORM);
-  }, 900_000);
-});
-
-/** mulberry32: the same refusals in every run. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

@@ -6,7 +6,7 @@ const FAILURES_TO_OPEN = 3;
 const FIRST_BACKOFF_MS = 250;
 const LONGEST_BACKOFF_MS = 30_000;
 /** Limits are counted by the second or the minute: longer pauses would win nothing, and the endpoint may be the only one. */
-const LONGEST_RATE_LIMIT_GUESS_MS = 4_000;
+const LONGEST_RATE_LIMIT_GUESS_MS = 1_000;
 /** How long a wrong chain id is believed before it is asked again. */
 const WRONG_CHAIN_RECHECK_MS = 30_000;
 const LATENCY_STEP_MS = 500;

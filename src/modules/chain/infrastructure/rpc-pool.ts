@@ -47,26 +47,18 @@ export class RpcPool {
     this.heads = new HeadComparison(this.members, clock);
   }
 
-  /** All of one method. What one endpoint did not answer is asked of the next; the last reply stands. */
+  /**
+   * All of one method. What one endpoint did not answer is asked of the next; the last reply stands. What was only refused for
+   * the rate is asked again when the endpoint wants to be asked, for as long as a read may take: whoever reads needs several
+   * answers in a row, and would get them never where nine of ten are refused.
+   */
   async read(requests: readonly RpcRequest[]): Promise<RpcReply[]> {
     this.assertMayCall(requests);
     const items = requests.map((request) => new Item(request));
-    const candidates = await this.candidates();
-    // A keep-alive connection that the server closed under us is no reason to give up on the only endpoint.
-    const [only] = candidates;
-    const rounds = only !== undefined && candidates.length === 1 ? [only, only] : candidates;
-    for (const [round, member] of rounds.entries()) {
-      const open = items.filter((item) => item.open);
-      if (open.length === 0) break;
-      if (only === member && round > 0 && !open.some(({ reply }) => reply !== null && isReset(reply))) break;
-      if (!(await member.isVerified())) continue;
-      const replies = await member.ask(open.map(({ request }) => request));
-      for (const [i, item] of open.entries()) {
-        const reply = replies[i] ?? item.reply;
-        item.reply = reply;
-        item.open = reply === null || this.anotherMayKnow(item.request.method, reply);
-      }
-    }
+    const until = this.clock.monotonicMs() + this.options.maxWaitMs;
+    let asked: boolean;
+    do asked = await this.askAround(items);
+    while (asked && this.wasRefusedForTheRate(items) && this.clock.monotonicMs() < until);
     return items.map(({ reply }) => reply ?? failed(this.nobody()));
   }
 
@@ -90,6 +82,37 @@ export class RpcPool {
     await Promise.all(this.members.map((member) => member.close()));
   }
 
+  /** @returns whether there was anybody to ask */
+  private async askAround(items: readonly Item[]): Promise<boolean> {
+    const candidates = await this.candidates();
+    // A keep-alive connection that the server closed under us is no reason to give up on the only endpoint.
+    const [only] = candidates;
+    const rounds = only !== undefined && candidates.length === 1 ? [only, only] : candidates;
+    for (const [round, member] of rounds.entries()) {
+      const open = items.filter((item) => item.open);
+      if (open.length === 0) break;
+      if (only === member && round > 0 && !open.some(({ reply }) => reply !== null && isReset(reply))) break;
+      if (!(await member.isVerified())) continue;
+      const replies = await member.ask(open.map(({ request }) => request));
+      for (const [i, item] of open.entries()) {
+        const reply = replies[i] ?? item.reply;
+        item.reply = reply;
+        item.open = reply === null || this.anotherMayKnow(item.request.method, reply);
+      }
+    }
+    return candidates.length > 0;
+  }
+
+  private wasRefusedForTheRate(items: readonly Item[]): boolean {
+    const open = items.filter((item) => item.open);
+    return open.length > 0 && open.every(({ request, reply }) => this.isRateLimit(request.method, reply));
+  }
+
+  private isRateLimit(method: string, reply: RpcReply | null): boolean {
+    if (reply?.kind === 'failed') return reply.failure.reason === 'rate_limited';
+    return reply?.kind === 'error' && this.classOf(method, reply) === 'rate_limited';
+  }
+
   /** Best first. When all are out, the one that is back soonest: waited for if it asked for that, tried anyway if not. */
   private async candidates(): Promise<PoolMember[]> {
     await this.heads.refresh();
@@ -107,8 +130,11 @@ export class RpcPool {
 
   private anotherMayKnow(method: string, reply: RpcReply): boolean {
     if (reply.kind !== 'error') return reply.kind === 'failed';
-    const { errorPatterns: extraPatterns } = this.options;
-    return ANOTHER_MAY_KNOW.has(classifyNodeError({ method, ...reply.error, extraPatterns }));
+    return ANOTHER_MAY_KNOW.has(this.classOf(method, reply));
+  }
+
+  private classOf(method: string, { error }: RpcReply & { kind: 'error' }): NodeErrorClass {
+    return classifyNodeError({ method, ...error, extraPatterns: this.options.errorPatterns });
   }
 
   private nobody(): RpcFailure {
