@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const SEEDS = 24;
 /** Within so many seeds a planted bug must be noticed. */
-const PATIENCE = 60;
+const PATIENCE = 240;
 
 let test: TestDatabase;
 let database: SimDatabase;
