@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { type HistoryEntry, TxHistory } from '../../src/modules/events/index.js';
+import { AttemptRepository } from '../../src/modules/transactions/index.js';
 import { nodeLab } from '../support/node-lab.js';
-import { onlyFor, OVERSIZED } from '../support/send-faults.js';
+import { onlyFor, OVERSIZED, timedOut } from '../support/send-faults.js';
 
 const lab = nodeLab();
 
@@ -87,6 +88,32 @@ describe('a reorg deeper than what was called final', () => {
     lab.chain.mineEmpty(1);
     await next.follow();
     expect(await lab.states([txId], next)).toEqual(['IN_MEMPOOL']);
+  });
+});
+
+describe('a reorg that has another attempt mined', () => {
+  it('ends with what the chain says in the end: the payload was executed, and not the no-op that had closed its slot', async () => {
+    lab.chain.faults.broadcast = () => timedOut({ deliver: false });
+    const txId = await lab.sent(1);
+    lab.chain.faults.broadcast = onlyFor(1, OVERSIZED);
+    await lab.resubmit();
+    await lab.resubmit();
+    await lab.mine();
+    const [payload, noOp] = await lab.node.get(AttemptRepository).ofSlots([{ signer: lab.node.signer(), nonce: 0n }]);
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'MINED', txHash: noOp?.txHash });
+
+    lab.chain.reorg(1, { drop: true });
+    await lab.node.follow();
+    delete lab.chain.faults.broadcast;
+    // It had been in some other node's pool all the time.
+    if (payload) await lab.chain.broadcast([{ hash: payload.txHash, raw: payload.raw }]);
+    await lab.confirmAll();
+    expect(await lab.node.tx(txId)).toMatchObject({
+      state: 'CONFIRMED',
+      txHash: payload?.txHash,
+      failureReason: null,
+    });
+    expect(lab.minedWith(1)).toHaveLength(1);
   });
 });
 

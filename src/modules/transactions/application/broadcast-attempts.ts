@@ -130,10 +130,7 @@ export class BroadcastAttempts {
 
   private report(judged: readonly Judged[]): void {
     for (const { tx, attempt, outcome, verdict } of judged) {
-      this.metrics.submitted(
-        outcome.status === 'ACCEPTED' ? 'accepted' : outcome.status === 'UNKNOWN' ? 'unknown' : 'rejected',
-        1,
-      );
+      this.metrics.submitted(resultOf(outcome), 1);
       if (outcome.error === null) continue;
       const fields = {
         txId: tx?.id,
@@ -148,4 +145,10 @@ export class BroadcastAttempts {
       if (verdict.kind === 'sent' && verdict.askReceipt) this.memory.distrustNonce(attempt.signer);
     }
   }
+}
+
+/** Of this send: an attempt that was accepted once stays ACCEPTED, whatever the next send of it is answered. */
+function resultOf({ error, status }: AttemptOutcome): 'accepted' | 'rejected' | 'unknown' {
+  if (error === null) return 'accepted';
+  return status === 'REJECTED' ? 'rejected' : 'unknown';
 }
