@@ -1,5 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { RpcUnavailable } from '../../src/modules/chain/index.js';
+import { LeaseManager } from '../../src/modules/signers/index.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
 
@@ -78,6 +79,18 @@ describe('a block', () => {
     expect(await lab.states(ids)).toEqual(['MINED', 'MINED']);
     await lab.confirmAll();
     expect(await lab.states(ids)).toEqual(['CONFIRMED', 'CONFIRMED']);
+  });
+
+  it('that came while our lease was in doubt has its receipts asked for when it is ours again', async () => {
+    const txId = await lab.sent(1);
+    const inDoubt = jest.spyOn(lab.node.get(LeaseManager), 'held').mockReturnValue(null);
+    await lab.mine();
+    inDoubt.mockRestore();
+    expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+    lab.chain.mineEmpty(1);
+    await lab.node.follow();
+    await lab.node.checkReceipts();
+    expect(await lab.states([txId])).toEqual(['MINED']);
   });
 
   it('below the first one that a node followed is no reorg', async () => {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { ChainId } from '../../../kernel/signer-id.js';
 import { type Block, type ChainConnector, Chains } from '../../chain/index.js';
 import { LeaseManager } from '../../signers/index.js';
 import { type Attempt, AttemptRepository } from '../../transactions/index.js';
@@ -12,6 +13,9 @@ import { type MinedAttempt, RecordMined } from './record-mined.js';
  */
 @Injectable()
 export class MatchBlocks {
+  /** Of the blocks before, what was not ours to record then; most is some other node's. */
+  private readonly missed = new Map<ChainId, readonly Attempt[]>();
+
   constructor(
     private readonly chains: Chains,
     private readonly leases: LeaseManager,
@@ -21,13 +25,13 @@ export class MatchBlocks {
     private readonly receipts: ReadReceipts,
   ) {}
 
-  async execute(chainId: number, blocks: readonly Block[]): Promise<void> {
-    const ours = (
-      await this.attempts.byHashes(
-        chainId,
-        blocks.flatMap((block) => block.transactionHashes),
-      )
-    ).filter(({ signer }) => this.leases.held(signer) !== null);
+  async execute(chainId: ChainId, blocks: readonly Block[]): Promise<void> {
+    const matches = await this.attempts.byHashes(
+      chainId,
+      blocks.flatMap((block) => block.transactionHashes),
+    );
+    await this.askForMissed(chainId, matches);
+    const ours = matches.filter(({ signer }) => this.leases.held(signer) !== null);
     if (ours.length === 0) return;
     const chain = this.chains.get(chainId);
     const mined = (await Promise.all(blocks.map((block) => this.receiptsOf(chain, block, ours)))).flat();
@@ -36,6 +40,15 @@ export class MatchBlocks {
     await this.askAgain.execute(
       chainId,
       ours.filter(({ txHash }) => !found.has(txHash)),
+    );
+  }
+
+  /** A lease that was renewed late is ours again, without a change of owner that would have anybody look. */
+  private async askForMissed(chainId: ChainId, matches: readonly Attempt[]): Promise<void> {
+    await this.askAgain.execute(chainId, this.missed.get(chainId) ?? []);
+    this.missed.set(
+      chainId,
+      matches.filter(({ signer }) => this.leases.held(signer) === null),
     );
   }
 
