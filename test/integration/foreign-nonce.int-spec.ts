@@ -109,6 +109,31 @@ describe('a nonce that a transaction of somebody else has used', () => {
 });
 
 describe('a nonce of ours', () => {
+  it('is not given up by one look, even when its block is final at once: nonce and receipt may be answered as of two blocks', async () => {
+    const node = await lab.startNode({ confirmations: { required: 1 } });
+    await lab.node.releaseLeases();
+    const txId = await lab.create(1);
+    await node.step();
+    lab.chain.faults.receipt = () => ({ kind: 'none' });
+    lab.chain.mine();
+    const honest = lab.chain.slotFates.bind(lab.chain);
+    lab.chain.slotFates = async (slots) => {
+      lab.chain.slotFates = honest;
+      const head = await lab.chain.head();
+      lab.chain.mineEmpty(1);
+      return slots.map(() => ({ kind: 'passed', head }));
+    };
+    await lab.resubmit(node);
+    await node.checkReceipts();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'NONCE_SYNC', nonce: 0 });
+    delete lab.chain.faults.receipt;
+    await look(node);
+    lab.chain.mineEmpty(1);
+    await node.follow();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 0 });
+    expect(lab.minedWith(1)).toHaveLength(1);
+  });
+
   it('that was mined is never given up, however long its receipt is denied', async () => {
     const txId = await lab.sent(1);
     lab.chain.faults.receipt = () => ({ kind: 'none' });

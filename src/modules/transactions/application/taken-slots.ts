@@ -41,8 +41,10 @@ export class TakenSlots {
     const fates = await chain.slotFates(
       doubts.map(({ slot, hashes }) => ({ account: slot.signer.address, nonce: slot.nonce, hashes })),
     );
+    // Nonce and receipt of one look may be as of two blocks, so it decides nothing by itself, also when its block is final at once.
+    const seenBefore = doubts.filter(({ slot }) => this.sightings.has(keyOf(slot)));
     doubts.forEach(({ slot }, index) => this.see(slot, fates[index]));
-    const final = await this.finalSightings(chain, doubts);
+    const final = await this.finalSightings(chain, seenBefore);
     const taken = doubts.filter(({ slot }) => final.has(keyOf(slot)));
     for (const { slot } of taken) this.sightings.delete(keyOf(slot));
     return taken;
