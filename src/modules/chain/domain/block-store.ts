@@ -10,7 +10,7 @@ export abstract class BlockStore {
   abstract recent(chainId: ChainId, limit: number): Promise<StoredBlock[]>;
   /** In one transaction: the orphaned hashes are no longer canonical, the new blocks are. */
   abstract advance(chainId: ChainId, orphaned: readonly Hash[], canonical: readonly BlockHeader[]): Promise<void>;
-  /** Blocks of the window that were canonical once. */
-  abstract orphaned(chainId: ChainId): Promise<{ readonly number: number; readonly hash: Hash }[]>;
+  /** Of the newest `depth` heights, the blocks that were canonical once. */
+  abstract orphaned(chainId: ChainId, depth: number): Promise<{ readonly number: number; readonly hash: Hash }[]>;
   abstract forgetBelow(chainId: ChainId, number: number): Promise<void>;
 }

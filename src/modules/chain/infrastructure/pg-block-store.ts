@@ -18,7 +18,8 @@ const ORPHAN = {
 
 const ORPHANED = {
   name: 'block_orphaned',
-  text: `SELECT number, hash FROM chain_block WHERE chain_id = $1 AND NOT canonical`,
+  text: `SELECT number, hash FROM chain_block WHERE chain_id = $1 AND NOT canonical
+            AND number > (SELECT max(number) FROM chain_block WHERE chain_id = $1) - $2::bigint`,
 };
 
 /** Another node may have seen another block at a height, a moment ago or long before; ours is the newer word. */
@@ -85,8 +86,8 @@ export class PgBlockStore extends BlockStore {
     });
   }
 
-  async orphaned(chainId: ChainId): Promise<{ number: number; hash: Hash }[]> {
-    const { rows } = await this.database.query<Pick<BlockRow, 'number' | 'hash'>>(ORPHANED, [chainId]);
+  async orphaned(chainId: ChainId, depth: number): Promise<{ number: number; hash: Hash }[]> {
+    const { rows } = await this.database.query<Pick<BlockRow, 'number' | 'hash'>>(ORPHANED, [chainId, depth]);
     return rows.map(({ number, hash }) => ({ number: Number(number), hash: parseHash(hash) }));
   }
 

@@ -16,6 +16,9 @@ import {
 } from '../../transactions/index.js';
 import { ReceiptMetrics } from './receipt-metrics.js';
 
+/** Blocks; whatever became final since the lowest suspect is looked at, and a start must not look at days of it. */
+const LOOK_BACK = 64;
+
 /**
  * Takes back what was called final when a reorg is deeper than that (design, section 10), loudly. Their signers may be idle,
  * and nobody's: whoever can takes the lease. What belongs to another node is looked at again with every block until that node,
@@ -56,11 +59,11 @@ export class ReopenFinal {
     if (txs.length === 0) suspects.clear();
   }
 
-  /** After a start nobody knows what the process before saw to. */
+  /** After a start nobody knows what the process before saw to, in the time that it takes another node to act in its place. */
   private async suspectsOf(chainId: ChainId): Promise<Map<Hash, number>> {
     const known = this.suspects.get(chainId);
     if (known) return known;
-    const found = new Map((await this.blocks.orphaned(chainId)).map(({ number, hash }) => [hash, number]));
+    const found = new Map((await this.blocks.orphaned(chainId, LOOK_BACK)).map(({ number, hash }) => [hash, number]));
     this.suspects.set(chainId, found);
     return found;
   }
