@@ -56,6 +56,23 @@ describe('a gap', () => {
   });
 });
 
+describe('an hour without a look', () => {
+  it('is walked block by block, many to a call, and what was mined in it is found without asking for receipts by hash', async () => {
+    await lab.node.follow();
+    const txId = await lab.sent(1);
+    lab.chain.mineEmpty(100);
+    lab.chain.mine();
+    lab.chain.mineEmpty(199);
+    const calls = jest.spyOn(lab.chain, 'blocks');
+    await lab.node.follow();
+    const asked = calls.mock.calls.map(([numbers]) => numbers.length);
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+    expect(asked.reduce((sum, count) => sum + count, 0)).toBe(300);
+    expect(Math.max(...asked)).toBe(50);
+    calls.mockRestore();
+  });
+});
+
 describe('a block', () => {
   it('whose receipts the node does not have yet is asked about again at once', async () => {
     const ids = [await lab.create(1), await lab.create(2)];

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
-import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
 import type { BlockHeader, ChainConnector, SlotFate } from '../../chain/index.js';
 import type { SlotRef } from '../../signers/index.js';
 import { FinalityRule } from './finality-rule.js';
+import { slotKey } from './slot-key.js';
 
 /** A slot whose nonce a node calls used, although nothing of ours was seen mined with it. */
 export interface SlotInDoubt {
@@ -42,17 +43,17 @@ export class TakenSlots {
       doubts.map(({ slot, hashes }) => ({ account: slot.signer.address, nonce: slot.nonce, hashes })),
     );
     // Nonce and receipt of one look may be as of two blocks, so it decides nothing by itself, also when its block is final at once.
-    const seenBefore = doubts.filter(({ slot }) => this.sightings.has(keyOf(slot)));
+    const seenBefore = doubts.filter(({ slot }) => this.sightings.has(slotKey(slot)));
     doubts.forEach(({ slot }, index) => this.see(slot, fates[index]));
     const final = await this.finalSightings(chain, seenBefore);
-    const taken = doubts.filter(({ slot }) => final.has(keyOf(slot)));
-    for (const { slot } of taken) this.sightings.delete(keyOf(slot));
+    const taken = doubts.filter(({ slot }) => final.has(slotKey(slot)));
+    for (const { slot } of taken) this.sightings.delete(slotKey(slot));
     return taken;
   }
 
   /** The first sighting counts: what was passed then is passed still. */
   private see(slot: SlotRef, fate: SlotFate | undefined): void {
-    const key = keyOf(slot);
+    const key = slotKey(slot);
     if (fate?.kind === 'passed')
       this.sightings.set(key, { first: this.sightings.get(key)?.first ?? fate.head, last: fate.head });
     else this.sightings.delete(key);
@@ -65,7 +66,7 @@ export class TakenSlots {
     const upTo = heights.byRule;
     this.forgetBelow(chain.chainId, upTo - MEMORY);
     const deep = doubts.flatMap(({ slot }) => {
-      const key = keyOf(slot);
+      const key = slotKey(slot);
       const sighting = this.sightings.get(key);
       return sighting && sighting.first.number <= upTo ? [{ key, sighting }] : [];
     });
@@ -84,8 +85,4 @@ export class TakenSlots {
     for (const [key, sighting] of this.sightings)
       if (sighting.last.number < number && key.startsWith(`${chainId}:`)) this.sightings.delete(key);
   }
-}
-
-function keyOf({ signer, nonce }: SlotRef): string {
-  return `${signerKey(signer)}/${nonce}`;
 }

@@ -13,6 +13,7 @@ import { FinalityRule } from './finality-rule.js';
 import { LaneMemory } from './lane-memory.js';
 import { leasesFor } from './leases-for.js';
 import { noOpDraft, noOpGas } from './no-op.js';
+import { slotKey } from './slot-key.js';
 import { TakenSlots } from './taken-slots.js';
 
 /**
@@ -163,8 +164,4 @@ type Winner = SlotRef & { readonly txHash: Attempt['txHash'] | null };
 
 function toWinner({ signer, nonce, txHash }: Attempt): Winner {
   return { signer, nonce, txHash };
-}
-
-function slotKey({ signer, nonce }: SlotRef): string {
-  return `${signerKey(signer)}/${nonce}`;
 }
