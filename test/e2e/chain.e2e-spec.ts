@@ -36,7 +36,7 @@ describe('a transaction that was sent with our key by somebody else', () => {
     const data = '0xff';
     const txId = await create(0, data);
     await reaches(txId, 'IN_MEMPOOL');
-    await outbid(0);
+    const foreign = await outbid(0);
     await mine(1);
     await until('the disagreement is found', async () => (await read(txId))['subState'] === 'NONCE_SYNC');
     const before = await history(txId);
@@ -46,7 +46,9 @@ describe('a transaction that was sent with our key by somebody else', () => {
     });
 
     expect(before.map(({ reason }) => reason)).not.toContain('nonce_synced');
-    expect((await history(txId)).map(({ reason }) => reason)).toContain('nonce_synced');
+    expect(await history(txId)).toContainEqual(
+      expect.objectContaining({ reason: 'nonce_synced', detail: { nonce: '0', usedBy: foreign } }),
+    );
     expect(await read(txId)).toMatchObject({ nonce: 1, subState: null });
     expect(await executions(data)).toBe(1);
   });
@@ -111,14 +113,15 @@ async function mine(blocks: number): Promise<void> {
 }
 
 /** Another wallet with the same key replaces what is in the pool at the account's next nonce. */
-async function outbid(account: number): Promise<void> {
+/** @returns the hash */
+async function outbid(account: number): Promise<string> {
   const provider = new JsonRpcProvider(anvil.url);
   const wallet = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(DEV_MNEMONIC), `m/44'/60'/0'/0/${account}`).connect(
     provider,
   );
   const fee = 500_000_000_000n;
   const nonce = await provider.getTransactionCount(wallet.address, 'latest');
-  await wallet.sendTransaction({
+  const { hash } = await wallet.sendTransaction({
     to: wallet.address,
     nonce,
     maxFeePerGas: fee,
@@ -126,6 +129,7 @@ async function outbid(account: number): Promise<void> {
     gasLimit: 21_000,
   });
   provider.destroy();
+  return hash;
 }
 
 async function executions(data: string): Promise<number> {

@@ -72,6 +72,22 @@ describe('a nonce that a transaction of somebody else has used', () => {
     expect(await lab.states([txId], next)).toEqual(['PENDING']);
   });
 
+  it('waits for as long as a receipt may be stale where the chain cannot name who used it', async () => {
+    lab.chain.namesUsers = false;
+    const txId = await sentAndTaken();
+    lab.chain.mineEmpty(5);
+    await look();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'NONCE_SYNC', nonce: 0 });
+
+    await lab.node.releaseLeases();
+    const quick = await lab.startNode({ confirmations: { required: 2, staleReceiptTimeout: '1ms' } });
+    await quick.step();
+    await look(quick);
+    lab.chain.mineEmpty(2);
+    await look(quick);
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'PENDING', nonce: null });
+  });
+
   it('ends a payload that was only waiting for its slot to be closed', async () => {
     lab.chain.faults.broadcast = onlyFor(1, {
       deliver: false,
@@ -121,7 +137,7 @@ describe('a nonce of ours', () => {
       lab.chain.slotFates = honest;
       const head = await lab.chain.head();
       lab.chain.mineEmpty(1);
-      return slots.map(() => ({ kind: 'passed', head }));
+      return slots.map(() => ({ kind: 'passed', head, user: null }));
     };
     await lab.resubmit(node);
     await node.checkReceipts();
@@ -132,6 +148,21 @@ describe('a nonce of ours', () => {
     await node.follow();
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 0 });
     expect(lab.minedWith(1)).toHaveLength(1);
+  });
+
+  it('is not given up by looks that come fast, behind a URL whose nodes have the nonce and lack the receipt', async () => {
+    const txId = await lab.sent(1);
+    lab.chain.faults.receipt = () => ({ kind: 'none' });
+    lab.chain.slotFates = async (slots) => {
+      const head = await lab.chain.head();
+      return slots.map(() => ({ kind: 'passed', head, user: null }));
+    };
+    lab.chain.mine();
+    for (const _ of [1, 2, 3]) {
+      lab.chain.mineEmpty(2);
+      await look();
+    }
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'NONCE_SYNC', nonce: 0 });
   });
 
   it('that was mined is never given up, however long its receipt is denied', async () => {

@@ -12,6 +12,7 @@ import {
   type FeeQuote,
   type FinalityTag,
   type GasEstimate,
+  type NonceUser,
   type Receipt,
   type ReceiptLookup,
   type SignedBytes,
@@ -53,6 +54,8 @@ export class ModelChain extends ChainConnector {
   readonly faults: Faults = {};
   /** Blocks by which the tags are behind the head; null for a node without them. */
   tagLag: Readonly<Record<FinalityTag, number>> | null = null;
+  /** False for a node that keeps no state but the latest. */
+  namesUsers = true;
   /** Every transaction that was ever sent to the node, in order, with repetitions. */
   readonly sent: ModelTx[] = [];
   private readonly parsed = new Map<Hash, ModelTx>();
@@ -148,8 +151,17 @@ export class ModelChain extends ChainConnector {
     return slots.map(({ account, nonce, hashes }): SlotFate => {
       const [receipt] = hashes.flatMap((hash) => found.get(hash) ?? []);
       if (receipt) return { kind: 'mined', receipt };
-      return this.minedNonce(account) > nonce ? { kind: 'passed', head: this.tip() } : { kind: 'open' };
+      if (this.minedNonce(account) <= nonce) return { kind: 'open' };
+      return { kind: 'passed', head: this.tip(), user: this.namesUsers ? this.userOf(account, nonce) : null };
     });
+  }
+
+  private userOf(account: Address, nonce: Nonce): NonceUser | null {
+    for (const block of this.chain) {
+      const user = block.txs.find((tx) => tx.from === account && tx.nonce === nonce);
+      if (user) return { txHash: user.hash, block };
+    }
+    return null;
   }
 
   async balances(accounts: readonly Address[]): Promise<bigint[]> {

@@ -9,6 +9,6 @@ export { type AccessList, type Call, type GasEstimate } from './domain/gas-estim
 export { ACTION, actionOf, type NodeErrorAction, type NodeErrorResponse } from './domain/node-error-action.js';
 export { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../kernel/node-error-class.js';
 export { RpcUnavailable, type RpcUnavailableCode } from './domain/rpc-unavailable.js';
-export { type SlotFate, type SlotQuestion } from './domain/slot-fate.js';
+export { type NonceUser, type SlotFate, type SlotQuestion } from './domain/slot-fate.js';
 export { ChainScheduler } from './infrastructure/chain-scheduler.js';
 export { NewHeads } from './infrastructure/new-heads.js';

@@ -22,6 +22,33 @@ function answers({ height, count, mined = [] }: Node): (call: RpcCall) => FakeAn
   };
 }
 
+interface History {
+  readonly height: number;
+  /** The block whose transactions raised the count from 6 to 8. */
+  readonly usedIn: number;
+  readonly txs: readonly Record<string, unknown>[];
+}
+
+/** A node that keeps the state of its last 130 blocks, and has no receipts. */
+function chain({ height, usedIn, txs }: History): (call: RpcCall) => FakeAnswer {
+  return ({ method, params }) => {
+    if (method === 'eth_getTransactionReceipt') return { result: null };
+    if (method === 'eth_getBlockByNumber') {
+      const number = params[0] === 'latest' ? height : Number(params[0]);
+      return { result: { ...header(number), transactions: params[1] === true && number === usedIn ? txs : [] } };
+    }
+    const at = params[1] === 'latest' ? height : Number(params[1]);
+    if (at < height - 130) return { error: { code: -32000, message: 'missing trie node' } };
+    return { result: hex(at >= usedIn ? 8 : 6) };
+  };
+}
+
+const FOREIGNER = '0x00000000000000000000000000000000000000bb';
+
+function foreign(hash: string, nonce: number): Record<string, unknown> & { readonly hash: string } {
+  return { from: SLOT.account, nonce: hex(nonce), hash: `0x${hash.slice(2).padStart(64, '0')}` };
+}
+
 describe('what became of a nonce', () => {
   let a: FakeRpcServer;
   let b: FakeRpcServer;
@@ -48,6 +75,38 @@ describe('what became of a nonce', () => {
     a.answer = answers({ height: 99, count: 8 });
     b.answer = answers({ height: 100, count: 9 });
     expect(await fate()).toMatchObject({ kind: 'passed', head: { number: 100 } });
+  });
+
+  it.each([
+    ['near the head', 100, 96],
+    ['a hundred blocks ago', 1_000, 897],
+    ['in the first block', 5, 1],
+  ])('names the transaction that used it, found %s', async (_words, height, usedIn) => {
+    const answer = chain({ height, usedIn, txs: [foreign('0xee', 6), foreign('0xff', 7)] });
+    a.answer = answer;
+    b.answer = answer;
+    expect(await fate()).toMatchObject({
+      kind: 'passed',
+      head: { number: height },
+      user: { txHash: foreign('0xff', 7).hash, block: { number: usedIn, hash: header(usedIn)['hash'] } },
+    });
+  });
+
+  it('is open while a block has one of ours with it, whatever the receipts are said to be', async () => {
+    const answer = chain({ height: 100, usedIn: 90, txs: [{ ...foreign('0xff', 7), hash: String(HASHES[0]) }] });
+    a.answer = answer;
+    b.answer = answer;
+    expect(await fate()).toEqual({ kind: 'open' });
+  });
+
+  it.each([
+    ['the state of its block is gone', chain({ height: 1_000, usedIn: 500, txs: [foreign('0xff', 7)] })],
+    ['nobody sent it', chain({ height: 100, usedIn: 90, txs: [] })],
+    ['another account sent it', chain({ height: 100, usedIn: 90, txs: [{ ...foreign('0xff', 7), from: FOREIGNER }] })],
+  ])('has no name when %s', async (_words, answer) => {
+    a.answer = answer;
+    b.answer = answer;
+    expect(await fate()).toMatchObject({ kind: 'passed', user: null });
   });
 
   it('is mined when only one of them has the receipt of one of ours', async () => {

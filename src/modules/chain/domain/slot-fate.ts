@@ -9,13 +9,22 @@ export interface SlotQuestion {
   readonly hashes: readonly Hash[];
 }
 
+type BlockRef = Pick<BlockHeader, 'number' | 'hash'>;
+
+/** The transaction by which an account used a nonce. */
+export interface NonceUser {
+  readonly txHash: Hash;
+  readonly block: BlockRef;
+}
+
 /** What the chain says about a nonce. */
 export type SlotFate =
   /** One of ours was mined with it. */
   | { readonly kind: 'mined'; readonly receipt: Receipt }
   /**
    * Every usable endpoint has mined past the nonce, and none has a receipt of ours. `head` is a block by which that had
-   * happened: as long as it may be reorganised away it proves nothing.
+   * happened: as long as it may be reorganised away it proves nothing. `user` is the transaction that took the nonce, when the
+   * chain could name it.
    */
-  | { readonly kind: 'passed'; readonly head: Pick<BlockHeader, 'number' | 'hash'> }
+  | { readonly kind: 'passed'; readonly head: BlockRef; readonly user: NonceUser | null }
   | { readonly kind: 'open' };

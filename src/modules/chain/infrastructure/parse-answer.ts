@@ -1,13 +1,24 @@
 import { messageOf } from '../../../kernel/errors.js';
 import { parseAddress, parseHash, type Address, type Hash } from '../../../kernel/hex.js';
 import type { Block, BlockHeader, Receipt } from '../domain/block.js';
-import { isRecord } from './json-rpc.js';
+import { isRecord, type RpcReply } from './json-rpc.js';
 
 /** A node's answer is not what the method promises. Says which field, never more than a few characters of it. */
 export class MalformedAnswer extends Error {
   constructor(field: string, expected: string) {
     super(`${field} is not ${expected}`);
     this.name = 'MalformedAnswer';
+  }
+}
+
+/** null for anything but an answer of the right shape. */
+export function parsedOrNull<T>(reply: RpcReply | undefined, parse: (value: unknown) => T): T | null {
+  if (reply?.kind !== 'result' || reply.value === null) return null;
+  try {
+    return parse(reply.value);
+  } catch (error) {
+    if (error instanceof MalformedAnswer) return null;
+    throw error;
   }
 }
 
@@ -86,7 +97,7 @@ function status(value: unknown): Receipt['status'] {
   return number === 1n ? 'success' : 'reverted';
 }
 
-function address(value: unknown, field: string): Address {
+export function address(value: unknown, field: string): Address {
   return text(value, field, parseAddress);
 }
 

@@ -1,7 +1,8 @@
 import type { BlockHeader, ReceiptLookup } from '../domain/block.js';
 import type { SlotFate, SlotQuestion } from '../domain/slot-fate.js';
 import type { RpcReply, RpcRequest } from './json-rpc.js';
-import { blockHeader, MalformedAnswer, quantity } from './parse-answer.js';
+import { nonceUsers } from './nonce-users.js';
+import { blockHeader, parsedOrNull, quantity } from './parse-answer.js';
 import { lookup } from './receipt-lookups.js';
 import type { RpcPool } from './rpc-pool.js';
 
@@ -14,7 +15,8 @@ interface Testimony {
 
 /**
  * Asks every usable endpoint, each for itself: the nonce of one and the missing receipt of another, which lags, would prove
- * nothing together. One that does not answer keeps a slot open.
+ * nothing together. One that does not answer keeps a slot open. Behind one URL there may be several nodes all the same, so
+ * whoever is said to have used a nonce is looked for in the blocks, too: a block with one of ours outweighs any missing receipt.
  */
 export async function slotFates(pool: RpcPool, questions: readonly SlotQuestion[]): Promise<SlotFate[]> {
   if (questions.length === 0) return [];
@@ -25,7 +27,28 @@ export async function slotFates(pool: RpcPool, questions: readonly SlotQuestion[
   ];
   const answers = await Promise.all(await pool.sendToAll(requests));
   const testimonies = answers.map((replies) => testimonyOf(questions, replies));
-  return questions.map((_, index) => fateOf(testimonies, index));
+  const fates = questions.map((_, index) => fateOf(testimonies, index));
+  return withUsers(pool, questions, fates);
+}
+
+async function withUsers(
+  pool: RpcPool,
+  questions: readonly SlotQuestion[],
+  fates: readonly SlotFate[],
+): Promise<SlotFate[]> {
+  const passed = questions.flatMap((slot, i) => (fates[i]?.kind === 'passed' ? [{ slot, head: fates[i].head }] : []));
+  const users = await nonceUsers(
+    (requests) => pool.read(requests),
+    passed.map(({ slot }) => slot),
+    Math.max(...passed.map(({ head }) => head.number)),
+  );
+  const userOf = new Map(passed.map(({ slot }, i) => [slot, users[i] ?? null]));
+  return fates.map((fate, i): SlotFate => {
+    const slot = questions[i];
+    const user = slot === undefined ? undefined : userOf.get(slot);
+    if (fate.kind !== 'passed' || !slot || !user) return fate;
+    return slot.hashes.includes(user.txHash) ? { kind: 'open' } : { ...fate, user };
+  });
 }
 
 function call(method: string, ...params: readonly unknown[]): RpcRequest {
@@ -35,11 +58,11 @@ function call(method: string, ...params: readonly unknown[]): RpcRequest {
 function testimonyOf(questions: readonly SlotQuestion[], replies: readonly RpcReply[]): Testimony {
   let at = questions.length + 1;
   const slots = questions.map(({ nonce, hashes }, index) => {
-    const count = valueOf(replies[index], (value) => quantity(value, 'count'));
+    const count = parsedOrNull(replies[index], (value) => quantity(value, 'count'));
     const lookups = hashes.map((hash) => lookup(hash, replies[at++]));
     return { passed: count !== null && count > nonce, lookups };
   });
-  return { head: valueOf(replies[questions.length], blockHeader), slots };
+  return { head: parsedOrNull(replies[questions.length], blockHeader), slots };
 }
 
 function fateOf(testimonies: readonly Testimony[], index: number): SlotFate {
@@ -49,16 +72,5 @@ function fateOf(testimonies: readonly Testimony[], index: number): SlotFate {
   const [head] = testimonies.flatMap((testimony) => testimony.head ?? []).sort((a, b) => b.number - a.number);
   const agreed = slots.every(({ passed, lookups }) => passed && lookups.every(({ kind }) => kind === 'none'));
   const headsKnown = testimonies.every((testimony) => testimony.head !== null);
-  return head !== undefined && agreed && headsKnown ? { kind: 'passed', head } : { kind: 'open' };
-}
-
-/** null for anything but an answer of the right shape. */
-function valueOf<T>(reply: RpcReply | undefined, parse: (value: unknown) => T): T | null {
-  if (reply?.kind !== 'result' || reply.value === null) return null;
-  try {
-    return parse(reply.value);
-  } catch (error) {
-    if (error instanceof MalformedAnswer) return null;
-    throw error;
-  }
+  return head !== undefined && agreed && headsKnown ? { kind: 'passed', head, user: null } : { kind: 'open' };
 }

@@ -50,6 +50,7 @@ export class MoveTaken {
     );
     await this.work.run(chainId, taken, async (leases, share) => {
       const slots = new Map(share.map(({ tx, slot }) => [tx.id, slot]));
+      const users = new Map(share.map(({ tx, usedBy }) => [tx.id, usedBy]));
       const known = new Map(share.map(({ tx, hashes }) => [tx.id, hashes.length]));
       // Read again: an attempt that was added since, or another state, and the proof is of something else.
       const attempts = await this.attempts.ofSlots([...slots.values()]);
@@ -62,8 +63,9 @@ export class MoveTaken {
       if (txs.length === 0) return;
       const lost = txs.map(({ signer, nonce }) => ({ signer, nonce, txHash: null }));
       for (const tx of txs) {
-        this.log.warn('nonce was used by a foreign transaction', { txId: tx.id, nonce: tx.nonce });
-        tx.nonceTaken();
+        const usedBy = users.get(tx.id) ?? null;
+        this.log.warn('nonce was used by a foreign transaction', { txId: tx.id, nonce: tx.nonce, usedBy });
+        tx.nonceTaken(usedBy);
       }
       await this.unitOfWork.run(leases, 'nonce_sync', async (fence) => {
         await this.ledger.consume(fence, lost);

@@ -199,11 +199,15 @@ export class ManagedTx {
     this.record('competitive_sent', { txHash });
   }
 
-  /** A transaction that is not ours has the nonce for good: none of the attempts can ever be mined, and the payload waits for another. */
-  nonceTaken(): void {
+  /**
+   * A transaction that is not ours has the nonce for good: none of the attempts can ever be mined, and the payload waits for another.
+   *
+   * @param usedBy that transaction, if it is known
+   */
+  nonceTaken(usedBy: Hash | null): void {
     this.expectState('IN_MEMPOOL');
     const { nonce, failureReason } = this.data;
-    const detail = { nonce: nonce?.toString() ?? null };
+    const detail = { nonce: nonce?.toString() ?? null, usedBy };
     // It was only waiting for its slot to be closed.
     if (failureReason !== null) {
       this.endUnsent('FAILED', 'failed', failureReason);

@@ -1,0 +1,117 @@
+import type { Address, Hash } from '../../../kernel/hex.js';
+import type { Nonce } from '../../../kernel/signer-id.js';
+import type { BlockHeader } from '../domain/block.js';
+import type { NonceUser, SlotQuestion } from '../domain/slot-fate.js';
+import type { RpcReply, RpcRequest } from './json-rpc.js';
+import { address, blockHeader, fields, hash, hexQuantity, list, parsedOrNull, quantity } from './parse-answer.js';
+
+/** Full nodes keep the state of as many blocks; an older use is found by nodes that keep more. */
+const STATE_KEPT = 128;
+/** Heights apart in the first of two rounds: the second asks for those between two of them. */
+const STRIDE = 12;
+/** Blocks read whole in one look; the next look reads the others. */
+const MOST_BLOCKS = 8;
+
+type Ask = (requests: readonly RpcRequest[]) => Promise<RpcReply[]>;
+type Slot = Pick<SlotQuestion, 'account' | 'nonce'>;
+type BlockWithSenders = Pick<BlockHeader, 'number' | 'hash'> & { readonly txs: readonly Sent[] };
+type Sent = Slot & { readonly txHash: Hash };
+
+/**
+ * Names the transactions that used nonces, each by the block in which the account's count went past it. Null where that cannot be
+ * told: the state of that block is gone, or nobody sent the transaction (a set-code authorization of EIP-7702 uses a nonce, too).
+ *
+ * @param ask one endpoint, or several that agree; whatever it does not answer is not known
+ * @param head number of a block by which all nonces were used
+ */
+export async function nonceUsers(ask: Ask, slots: readonly Slot[], head: number): Promise<(NonceUser | null)[]> {
+  if (slots.length === 0) return [];
+  const counts = new Counts(ask);
+  await counts.ask(slots, () => strides(head));
+  await counts.ask(slots, (slot) => counts.between(slot));
+  const heights = slots.map((slot) => counts.heightOf(slot));
+  const wanted = [...new Set(heights.flatMap((height) => height ?? []))].slice(0, MOST_BLOCKS);
+  const replies = await ask(
+    wanted.map((height) => ({ method: 'eth_getBlockByNumber', params: [hexQuantity(height), true] })),
+  );
+  const blocks = new Map(wanted.map((height, i) => [height, parsedOrNull(replies[i], blockWithSenders)]));
+  return slots.map(({ account, nonce }, i) => {
+    const block = blocks.get(heights[i] ?? -1);
+    const user = block?.txs.find((tx) => tx.account === account && tx.nonce === nonce);
+    return block && user ? { txHash: user.txHash, block: { number: block.number, hash: block.hash } } : null;
+  });
+}
+
+function strides(head: number): number[] {
+  const lowest = Math.max(0, head - STATE_KEPT);
+  const heights: number[] = [];
+  for (let height = head; height > lowest; height -= STRIDE) heights.push(height);
+  return [...heights, lowest];
+}
+
+/** Transaction counts of accounts at heights, as far as they were answered. */
+class Counts {
+  private readonly known = new Map<Address, Map<number, Nonce>>();
+
+  constructor(private readonly send: Ask) {}
+
+  async ask(slots: readonly Slot[], heightsOf: (slot: Slot) => readonly number[]): Promise<void> {
+    const questions = new Map<string, { readonly account: Address; readonly height: number }>();
+    for (const slot of slots)
+      for (const height of heightsOf(slot))
+        questions.set(`${slot.account}@${height}`, { account: slot.account, height });
+    const asked = [...questions.values()];
+    const replies = await this.send(
+      asked.map(({ account, height }) => ({
+        method: 'eth_getTransactionCount',
+        params: [account, hexQuantity(height)],
+      })),
+    );
+    asked.forEach(({ account, height }, i) => {
+      const count = parsedOrNull(replies[i], (value) => quantity(value, 'count'));
+      if (count !== null) this.of(account).set(height, count);
+    });
+  }
+
+  /** The heights not yet asked for, of which one used the nonce. */
+  between(slot: Slot): number[] {
+    const { unused, used } = this.around(slot);
+    return unused === null || used === null ? [] : Array.from({ length: used - unused - 1 }, (_, i) => unused + 1 + i);
+  }
+
+  /** Null when it cannot be told. */
+  heightOf(slot: Slot): number | null {
+    const { unused, used } = this.around(slot);
+    return unused !== null && used === unused + 1 ? used : null;
+  }
+
+  /** The highest block known not to have used the nonce, and the lowest known to have. */
+  private around({ account, nonce }: Slot): { unused: number | null; used: number | null } {
+    const counts = [...this.of(account)];
+    const unused = counts.flatMap(([height, count]) => (count <= nonce ? [height] : []));
+    const used = counts.flatMap(([height, count]) => (count > nonce ? [height] : []));
+    return {
+      unused: unused.length > 0 ? Math.max(...unused) : null,
+      used: used.length > 0 ? Math.min(...used) : null,
+    };
+  }
+
+  private of(account: Address): Map<number, Nonce> {
+    const counts = this.known.get(account) ?? new Map<number, Nonce>();
+    this.known.set(account, counts);
+    return counts;
+  }
+}
+
+function blockWithSenders(value: unknown): BlockWithSenders {
+  const { number, hash: own } = blockHeader(value);
+  const txs = list(fields(value, 'block')['transactions'], 'block.transactions').map((item): Sent => {
+    const tx = fields(item, 'transaction');
+    return {
+      account: address(tx['from'], 'transaction.from'),
+      nonce: quantity(tx['nonce'], 'transaction.nonce'),
+      txHash: hash(tx['hash'], 'transaction.hash'),
+    };
+  });
+  return { number, hash: own, txs };
+}
