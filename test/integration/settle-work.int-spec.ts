@@ -51,7 +51,7 @@ function nodesOf(node: PlanNode): PlanNode[] {
 }
 
 /** Final up to block 1,010 by the chain's rule, and with head 3,010 about there by their own: three of the crowd. */
-const ARGUMENTS = (signer: string): SqlValue[] => [DEV_CHAIN, [signer], 1_010, 3_010, 3_010, 100];
+const ARGUMENTS = (signer: string): SqlValue[] => [DEV_CHAIN, [signer], 1_010, 3_010, 3_010, 100, 0];
 
 describe.each(['force_generic_plan', 'force_custom_plan'])(
   'what is MINED and not deep enough, planned for an empty table (%s)',
@@ -70,6 +70,7 @@ describe.each(['force_generic_plan', 'force_custom_plan'])(
           '3010',
           '3010',
           '100',
+          '0',
         ]);
         const { rows } = await tx.query<{ nonce: string }>(sql.MINED_UP_TO, ARGUMENTS(signer));
         expect(rows.map(({ nonce }) => nonce).sort()).toEqual(['2', '4', '6']);

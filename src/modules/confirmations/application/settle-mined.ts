@@ -41,6 +41,9 @@ type Fate = 'final' | 'gone' | 'changed' | 'open';
  */
 @Injectable()
 export class SettleMined {
+  /** How many of the first the last looks could not decide: the next look begins behind them, so that they hold up nobody. */
+  private readonly undecided = new Map<ChainId, number>();
+
   constructor(
     private readonly chains: Chains,
     private readonly follow: FollowChain,
@@ -65,13 +68,15 @@ export class SettleMined {
     const rereading = new Rereading(this.reader, this.chains.get(chainId));
     let decided: number;
     do {
-      const deep = await this.repository.minedUpTo(chainId, signers, upTo, BATCH);
+      const skip = this.undecided.get(chainId) ?? 0;
+      const deep = await this.repository.minedUpTo(chainId, signers, upTo, { skip, limit: BATCH });
       const canonical = await this.canonicalHashes(chainId, deep);
       const fresh = await rereading.of(deep.flatMap((tx) => tx.progress.receipt ?? []));
       decided = await this.decide(chainId, deep, { head: this.blocksUpTo(chainId, head), fresh }, (receipt) =>
         fate(receipt, canonical.get(receipt.blockNumber), fresh.get(receipt.txHash)),
       );
-      // A full batch of which nothing could be decided would come again; the next block tries again.
+      this.undecided.set(chainId, deep.length < BATCH ? 0 : skip + deep.length - decided);
+      // What is asked for again and again has cost its time: the next block goes on.
     } while (decided === BATCH);
   }
 

@@ -63,12 +63,12 @@ export abstract class ManagedTxRepository {
   abstract dueForReceiptCheck(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]>;
   /** Whether the chain has MINED txs, of any signer. */
   abstract anyMined(chainId: ChainId): Promise<boolean>;
-  /** MINED txs of the signers that are deep enough, by the chain's rule or by their own. */
+  /** MINED txs of the signers that are deep enough, by the chain's rule or by their own; always in the same order. */
   abstract minedUpTo(
     chainId: ChainId,
     signers: readonly SignerId[],
     final: FinalHeights,
-    limit: number,
+    page: { readonly skip: number; readonly limit: number },
   ): Promise<ManagedTx[]>;
   /** MINED txs of the signers in these blocks. */
   abstract minedIn(chainId: ChainId, signers: readonly SignerId[], blockHashes: readonly Hash[]): Promise<ManagedTx[]>;

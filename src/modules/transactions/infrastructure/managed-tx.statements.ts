@@ -131,15 +131,15 @@ export const MINED_UP_TO = {
         FROM own o WHERE o.confirmations IS NOT NULL)
     (SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
       WHERE t.chain_id = $1 AND t.signer = ANY($2::text[]) AND t.state = 'MINED' AND t.confirmations IS NULL AND t.block_number <= $3
-      ORDER BY t.confirmations, t.block_number LIMIT $6)
+      ORDER BY t.confirmations, t.block_number LIMIT $6::bigint + $7::bigint)
     UNION ALL
     (SELECT ${PROGRESS_COLUMNS} FROM own o
       CROSS JOIN LATERAL (
         SELECT * FROM managed_tx m
          WHERE m.chain_id = $1 AND m.signer = ANY($2::text[]) AND m.state = 'MINED' AND m.confirmations = o.confirmations
            AND m.block_number <= least($4::bigint - o.confirmations, $5::bigint)
-         ORDER BY m.confirmations, m.block_number LIMIT $6) t)
-     LIMIT $6`,
+         ORDER BY m.confirmations, m.block_number LIMIT $6::bigint + $7::bigint) t)
+     LIMIT $6 OFFSET $7`,
 };
 
 export const MINED_IN = {

@@ -109,9 +109,10 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     chainId: ChainId,
     signers: readonly SignerId[],
     { byRule, head, ceiling }: FinalHeights,
-    limit: number,
+    { skip, limit }: { readonly skip: number; readonly limit: number },
   ): Promise<ManagedTx[]> {
-    return this.read(sql.MINED_UP_TO, [chainId, signers.map(({ address }) => address), byRule, head, ceiling, limit]);
+    const addresses = signers.map(({ address }) => address);
+    return this.read(sql.MINED_UP_TO, [chainId, addresses, byRule, head, ceiling, limit, skip]);
   }
 
   minedIn(chainId: ChainId, signers: readonly SignerId[], blockHashes: readonly Hash[]): Promise<ManagedTx[]> {
