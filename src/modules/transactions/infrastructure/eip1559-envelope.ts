@@ -1,8 +1,8 @@
 import { keccak256 } from 'ethers';
 import { type Hash, type Hex, parseHash, parseHex } from '../../../kernel/hex.js';
+import { rlpBytes, rlpInteger, rlpList } from '../../../kernel/rlp.js';
 import type { EcdsaSignature } from '../../signers/index.js';
 import type { AttemptDraft } from '../application/attempt-signer.js';
-import { rlpBytes, rlpInteger, rlpList } from './rlp.js';
 
 const TYPE = Buffer.of(2);
 const ADDRESS_BYTES = 20;

@@ -1,10 +1,10 @@
 /*
- * RLP (Ethereum Yellow Paper, appendix B), for the shapes a transaction has. ethers encodes by way of hex strings, and that was the
- * largest single cost of a transaction in this process: 0.65 ms against 0.03 ms (docs/performance.md).
+ * RLP (Ethereum Yellow Paper, appendix B), for the shapes transactions and receipts have. ethers encodes by way of hex strings, and
+ * that was the largest single cost of a transaction in this process: 0.65 ms against 0.03 ms (docs/performance.md).
  */
 
 const LONGEST_SHORT = 55;
-/** RLP itself has no bound; every number of a transaction is at most 256 bits. */
+/** RLP itself has no bound; every number of a transaction or receipt is at most 256 bits. */
 const LONGEST_INTEGER = 32;
 
 /** @throws RangeError when negative or above 256 bits */
