@@ -1,0 +1,85 @@
+import { keccak256 } from 'ethers';
+import { rlpBytes, rlpList } from '../../../kernel/rlp.js';
+
+/*
+ * Merkle Patricia trie (Ethereum Yellow Paper, appendix D): only the root, of entries that are all there from the start. So
+ * nothing is stored or looked up: the sorted keys are the trie.
+ */
+
+interface Entry {
+  /** Half bytes of the key: 0 to 15. */
+  readonly nibbles: Buffer;
+  readonly value: Buffer;
+}
+
+/** A node shorter than its hash stands in its parent itself. */
+const HASH_BYTES = 32;
+const BRANCHES = 16;
+const EMPTY = rlpBytes(Buffer.alloc(0));
+
+/** @param entries key and value, with no key twice and no empty value, in any order */
+export function trieRoot(entries: readonly (readonly [key: Buffer, value: Buffer])[]): Buffer {
+  const sorted = entries
+    .map(([key, value]): Entry => ({ nibbles: nibblesOf(key), value }))
+    .sort((a, b) => a.nibbles.compare(b.nibbles));
+  return hash(node(sorted, 0));
+}
+
+/** @param entries sorted, and alike in their first `depth` nibbles */
+function node(entries: readonly Entry[], depth: number): Buffer {
+  const [first] = entries;
+  const last = entries.at(-1);
+  if (!first || !last) return EMPTY;
+  if (first === last) return rlpList([path(first.nibbles.subarray(depth), true), rlpBytes(first.value)]);
+  const fork = firstDifference(first.nibbles, last.nibbles, depth);
+  if (fork === depth) return branch(entries, depth);
+  return rlpList([path(first.nibbles.subarray(depth, fork), false), reference(branch(entries, fork))]);
+}
+
+function branch(entries: readonly Entry[], depth: number): Buffer {
+  // A key that ends here sorts before those that go on.
+  const [first] = entries;
+  const ending = first?.nibbles.length === depth ? first : null;
+  const children: Buffer[] = [];
+  let from = ending ? 1 : 0;
+  for (let nibble = 0; nibble < BRANCHES; nibble += 1) {
+    let to = from;
+    while (entries[to]?.nibbles[depth] === nibble) to += 1;
+    children.push(from === to ? EMPTY : reference(node(entries.slice(from, to), depth + 1)));
+    from = to;
+  }
+  return rlpList([...children, ending ? rlpBytes(ending.value) : EMPTY]);
+}
+
+function reference(encoded: Buffer): Buffer {
+  return encoded.length < HASH_BYTES ? encoded : rlpBytes(hash(encoded));
+}
+
+/** Nibbles as bytes, with two flags before them: whether the path ends in a value, and whether it is odd. */
+function path(nibbles: Buffer, isLeaf: boolean): Buffer {
+  const flag = isLeaf ? 2 : 0;
+  const padded = nibbles.length % 2 === 1 ? [flag + 1, ...nibbles] : [flag, 0, ...nibbles];
+  const bytes = Buffer.alloc(padded.length / 2);
+  for (const [i, nibble] of padded.entries()) bytes[i >> 1] = ((bytes[i >> 1] ?? 0) << 4) | nibble;
+  return rlpBytes(bytes);
+}
+
+function nibblesOf(key: Buffer): Buffer {
+  const nibbles = Buffer.alloc(key.length * 2);
+  for (const [i, byte] of key.entries()) {
+    nibbles[2 * i] = byte >> 4;
+    nibbles[2 * i + 1] = byte & 0xf;
+  }
+  return nibbles;
+}
+
+/** Of keys from `depth` on; the length of the shorter one when it is the start of the other. */
+function firstDifference(a: Buffer, b: Buffer, depth: number): number {
+  let at = depth;
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return at;
+}
+
+function hash(bytes: Buffer): Buffer {
+  return Buffer.from(keccak256(bytes).slice(2), 'hex');
+}
