@@ -99,8 +99,9 @@ describe('the chain connector, on a real node', () => {
     expect(found.map(({ txHash, blockHash, status }) => [txHash, blockHash, status])).toEqual(
       txs.map(({ hash }) => [hash, block, 'success']),
     );
-    expect(await connector.blockReceipts(block)).toEqual(found);
-    expect(await connector.blockReceipts(NOWHERE)).toBeNull();
+    const toProve = { hash: block, receiptsRoot: null, transactionHashes: [] };
+    expect(await connector.blockReceipts(toProve)).toEqual({ receipts: found, proven: false });
+    expect(await connector.blockReceipts({ ...toProve, hash: NOWHERE })).toBeNull();
     expect(await connector.balances([SINK, POOR])).toEqual([25n, 0n]);
   });
 

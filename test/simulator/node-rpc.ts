@@ -3,14 +3,15 @@ import type { Nonce } from '../../src/kernel/signer-id.js';
 import {
   type Block,
   type BlockHeader,
+  type BlockReceipts,
   type BlockTag,
+  type BlockToProve,
   type BroadcastOutcome,
   type Call,
   ChainConnector,
   type FeeQuote,
   type FinalityTag,
   type GasEstimate,
-  type Receipt,
   type ReceiptLookup,
   RpcUnavailable,
   type SignedBytes,
@@ -52,7 +53,7 @@ export class NodeRpc extends ChainConnector {
     return this.ask('receipts', () => this.chain.receipts(hashes));
   }
 
-  blockReceipts(block: Hash): Promise<Receipt[] | null> {
+  blockReceipts(block: BlockToProve): Promise<BlockReceipts | null> {
     return this.ask('block receipts', () => this.chain.blockReceipts(block));
   }
 

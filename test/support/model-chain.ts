@@ -4,7 +4,9 @@ import type { ChainId, Nonce } from '../../src/kernel/signer-id.js';
 import {
   type Block,
   type BlockHeader,
+  type BlockReceipts,
   type BlockTag,
+  type BlockToProve,
   type BroadcastOutcome,
   type Call,
   ChainConnector,
@@ -56,6 +58,8 @@ export class ModelChain extends ChainConnector {
   tagLag: Readonly<Record<FinalityTag, number>> | null = null;
   /** False for a node that keeps no state but the latest. */
   namesUsers = true;
+  /** Whether receipts of whole blocks come as proven; else they are read again before they are final, as on many a rollup. */
+  provesReceipts = false;
   /** Every transaction that was ever sent to the node, in order, with repetitions. */
   readonly sent: ModelTx[] = [];
   private readonly parsed = new Map<Hash, ModelTx>();
@@ -134,10 +138,10 @@ export class ModelChain extends ChainConnector {
     });
   }
 
-  async blockReceipts(hash: Hash): Promise<Receipt[] | null> {
+  async blockReceipts({ hash }: Pick<BlockToProve, 'hash'>): Promise<BlockReceipts | null> {
     assertOutsideTransaction('blockReceipts');
     const block = this.chain.find((candidate) => candidate.hash === hash);
-    return block ? this.receiptsIn(block) : null;
+    return block ? { receipts: this.receiptsIn(block), proven: this.provesReceipts } : null;
   }
 
   async transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]> {
@@ -219,6 +223,7 @@ export class ModelChain extends ChainConnector {
       parentHash: parent.hash,
       timestamp: number,
       baseFeePerGas: GWEI,
+      receiptsRoot: null,
       transactionHashes: txs.map((tx) => tx.hash),
       txs,
     };
@@ -294,7 +299,8 @@ function outbids(tx: ModelTx, rival: ModelTx): boolean {
 
 function genesis(): ModelBlock {
   const hash = parseHash(`0x${'0'.repeat(64)}`);
-  return { number: 0, hash, parentHash: hash, timestamp: 0, baseFeePerGas: GWEI, transactionHashes: [], txs: [] };
+  const header = { number: 0, hash, parentHash: hash, timestamp: 0, baseFeePerGas: GWEI, receiptsRoot: null };
+  return { ...header, transactionHashes: [], txs: [] };
 }
 
 /** One model chain as all the chains there are. */

@@ -1,6 +1,13 @@
 export { BlockStore } from './domain/block-store.js';
 export { type ChainUpdate, FollowChain } from './application/follow-chain.js';
-export { type Block, type BlockHeader, type Receipt, type ReceiptLookup } from './domain/block.js';
+export {
+  type Block,
+  type BlockHeader,
+  type BlockReceipts,
+  type BlockToProve,
+  type Receipt,
+  type ReceiptLookup,
+} from './domain/block.js';
 export { type BroadcastOutcome } from './domain/broadcast-outcome.js';
 export { type BlockTag, ChainConnector, Chains, type FinalityTag, type SignedBytes } from './domain/chain-connector.js';
 export { type EndpointStatus, RpcHealth } from './domain/endpoint-status.js';

@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseAddress, parseHash, parseHex } from '../../../src/kernel/hex.js';
 import { RpcUnavailable } from '../../../src/modules/chain/domain/rpc-unavailable.js';
+import { receiptsRoot } from '../../../src/modules/chain/infrastructure/receipts-root.js';
 import { aConnector, type FixtureOptions } from './chain-fixture.js';
 import { FakeRpcServer } from './fake-rpc-server.js';
 
 const hashOf = (digit: string) => parseHash(`0x${digit.repeat(64)}`);
 const [BLOCK, OTHER_BLOCK, TX] = [hashOf('a'), hashOf('b'), hashOf('1')];
+/** As it is asked for by whoever has nothing to prove by. */
+const ASKED = { hash: BLOCK, receiptsRoot: null, transactionHashes: [TX] };
 const FROM = parseAddress(`0x${'c'.repeat(40)}`);
 const CALL = { from: FROM, to: null, value: 0n, data: parseHex('0x') };
 const receipt = (txHash: string, blockHash: string = BLOCK) => ({
@@ -125,17 +128,17 @@ describe('the chain connector', () => {
   describe('receipts of a block', () => {
     it('come in one call', async () => {
       node.answer = () => ({ result: [receipt(TX)] });
-      expect(await connect().blockReceipts(BLOCK)).toMatchObject([{ txHash: TX, blockHash: BLOCK }]);
+      expect(await connect().blockReceipts(ASKED)).toMatchObject({ receipts: [{ txHash: TX, blockHash: BLOCK }] });
       expect(node.seen.at(-1)?.params).toEqual([BLOCK]);
     });
 
     it('are null for a block the node does not have', async () => {
-      expect(await connect().blockReceipts(BLOCK)).toBeNull();
+      expect(await connect().blockReceipts(ASKED)).toBeNull();
     });
 
     it('are never those of another block', async () => {
       node.answer = () => ({ result: [receipt(TX, OTHER_BLOCK)] });
-      await expect(connect().blockReceipts(BLOCK)).rejects.toMatchObject({ code: 'rpc_malformed_answer' });
+      await expect(connect().blockReceipts(ASKED)).rejects.toMatchObject({ code: 'rpc_malformed_answer' });
     });
 
     it.each<[string, unknown, unknown]>([
@@ -153,11 +156,51 @@ describe('the chain connector', () => {
       };
       const connector = connect();
       for (let i = 0; i < 2; i++) {
-        const receipts = await connector.blockReceipts(BLOCK);
-        if (expected === null) expect(receipts).toBeNull();
-        else expect(receipts).toMatchObject(Array.isArray(expected) ? expected : []);
+        const answer = await connector.blockReceipts(ASKED);
+        if (expected === null) expect(answer).toBeNull();
+        else expect(answer).toMatchObject({ receipts: expected });
       }
       expect(node.asked.filter((method) => method === 'eth_getBlockReceipts')).toHaveLength(1);
+    });
+
+    describe('are proven', () => {
+      const proof = { type: '0x2', cumulativeGasUsed: '0x1', logsBloom: `0x${'0'.repeat(512)}`, logs: [] };
+      const provable = { ...receipt(TX), ...proof };
+      const root = receiptsRoot([provable]);
+      const asked = { ...ASKED, receiptsRoot: root };
+
+      const isProven = async (result: unknown, block = asked): Promise<boolean | undefined> => {
+        node.answer = () => ({ result });
+        return (await connect().blockReceipts(block))?.proven;
+      };
+
+      it('by the root that the block has of them', async () => {
+        expect(await isProven([provable])).toBe(true);
+      });
+
+      it('also where they are had one by one', async () => {
+        node.answer = ({ method }) => {
+          if (method === 'eth_getBlockReceipts') return { error: { code: -32601, message: 'method not found' } };
+          const block = { number: '0x5', hash: BLOCK, parentHash: OTHER_BLOCK, timestamp: '0x1', transactions: [TX] };
+          return { result: method === 'eth_getBlockByHash' ? block : provable };
+        };
+        expect(await connect().blockReceipts(asked)).toMatchObject({ receipts: [{ txHash: TX }], proven: true });
+      });
+
+      it.each<[string, unknown, typeof asked]>([
+        ['with another status', [{ ...provable, status: '0x0' }], asked],
+        ['without the fields that the root is made of', [receipt(TX)], asked],
+        ['when there are none of them, as from a node that lags', [], asked],
+        [
+          'when they are of other transactions than the block has',
+          [{ ...provable, transactionHash: OTHER_BLOCK }],
+          asked,
+        ],
+        ['by a block without a root', [provable], { ...asked, receiptsRoot: null }],
+        ['by a block whose transactions are not known', [provable], { ...asked, transactionHashes: [] }],
+      ])('never %s', async (_name, result, block) => {
+        expect(await isProven(result, block)).toBe(false);
+      });
     });
   });
 

@@ -51,6 +51,12 @@ describe('answers are parsed at the edge', () => {
     expect(answer.block({ ...BLOCK, baseFeePerGas: undefined })).toMatchObject({ baseFeePerGas: null });
   });
 
+  it('a block with a receipts root, and all the same one with none or with something else in its place', () => {
+    expect(answer.block({ ...BLOCK, receiptsRoot: HASH.toUpperCase().replace('0X', '0x') }).receiptsRoot).toBe(HASH);
+    for (const receiptsRoot of [undefined, null, '0x', 7])
+      expect(answer.block({ ...BLOCK, receiptsRoot }).receiptsRoot).toBeNull();
+  });
+
   it.each<[string, () => unknown]>([
     ['a receipt without status', () => answer.receipt({ ...RECEIPT, status: undefined })],
     ['a receipt with status 2', () => answer.receipt({ ...RECEIPT, status: '0x2' })],

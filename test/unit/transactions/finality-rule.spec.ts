@@ -16,7 +16,8 @@ class Tags {
   async taggedHead(tag: FinalityTag): Promise<BlockHeader | null> {
     this.asked.push(tag);
     const number = this.answer();
-    return number === null ? null : { number, hash: aHash(1), parentHash: aHash(2), timestamp: 0, baseFeePerGas: null };
+    const header = { hash: aHash(1), parentHash: aHash(2), timestamp: 0, baseFeePerGas: null, receiptsRoot: null };
+    return number === null ? null : { number, ...header };
   }
 }
 

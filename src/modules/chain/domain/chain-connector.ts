@@ -1,6 +1,6 @@
 import type { Address, Hash, Hex } from '../../../kernel/hex.js';
 import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
-import type { Block, BlockHeader, Receipt, ReceiptLookup } from './block.js';
+import type { Block, BlockHeader, BlockReceipts, BlockToProve, ReceiptLookup } from './block.js';
 import type { BroadcastOutcome } from './broadcast-outcome.js';
 import type { FeeQuote } from './fee-quote.js';
 import type { Call, GasEstimate } from './gas-estimate.js';
@@ -33,7 +33,7 @@ export abstract class ChainConnector {
   /** Answers in the order asked. */
   abstract receipts(hashes: readonly Hash[]): Promise<ReceiptLookup[]>;
   /** All receipts of one block by its hash; null when the node does not have (or no longer has) that block. */
-  abstract blockReceipts(block: Hash): Promise<Receipt[] | null>;
+  abstract blockReceipts(block: BlockToProve): Promise<BlockReceipts | null>;
   /** Next nonce of each account as of the tag, in the order asked. */
   abstract transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]>;
   /** Whether nonces were used, and by whom; in the order asked. Costs a call per slot and attempt at every endpoint. */

@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/clock.js';
 import type { Address, Hash } from '../../../kernel/hex.js';
 import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
-import type { Block, BlockHeader, Receipt, ReceiptLookup } from '../domain/block.js';
+import type { Block, BlockHeader, BlockReceipts, BlockToProve, ReceiptLookup } from '../domain/block.js';
 import type { BroadcastOutcome } from '../domain/broadcast-outcome.js';
 import { ChainConnector, type BlockTag, type FinalityTag, type SignedBytes } from '../domain/chain-connector.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
@@ -12,7 +12,7 @@ import { broadcast } from './broadcaster.js';
 import { FeeQuotes } from './fee-quotes.js';
 import { estimateGas } from './gas-estimates.js';
 import { block, blockHeader, hexQuantity, quantity } from './parse-answer.js';
-import { BlockReceipts, receiptsByHash } from './receipt-lookups.js';
+import { ReceiptsOfBlock, receiptsByHash } from './receipt-lookups.js';
 import type { RpcPool } from './rpc-pool.js';
 import type { RpcReader } from './rpc-reader.js';
 import { slotFates } from './slot-fates.js';
@@ -21,7 +21,7 @@ import { slotFates } from './slot-fates.js';
 export class EthersChainConnector extends ChainConnector {
   readonly chainId: ChainId;
   private readonly quotes: FeeQuotes;
-  private readonly receiptsOf: BlockReceipts;
+  private readonly receiptsOf: ReceiptsOfBlock;
 
   /** `minTip`: no quote offers less, wei per gas. */
   constructor(
@@ -33,7 +33,7 @@ export class EthersChainConnector extends ChainConnector {
     super();
     this.chainId = rpc.chainId;
     this.quotes = new FeeQuotes(rpc, clock, minTip);
-    this.receiptsOf = new BlockReceipts(rpc);
+    this.receiptsOf = new ReceiptsOfBlock(rpc);
   }
 
   async head(): Promise<BlockHeader> {
@@ -59,8 +59,8 @@ export class EthersChainConnector extends ChainConnector {
     return receiptsByHash(this.rpc, hashes);
   }
 
-  async blockReceipts(hash: Hash): Promise<Receipt[] | null> {
-    return this.receiptsOf.of(hash);
+  async blockReceipts(block: BlockToProve): Promise<BlockReceipts | null> {
+    return this.receiptsOf.of(block);
   }
 
   async transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]> {

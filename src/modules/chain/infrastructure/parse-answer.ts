@@ -64,6 +64,7 @@ export function blockHeader(value: unknown): BlockHeader {
     parentHash: hash(block['parentHash'], 'block.parentHash'),
     timestamp: smallNumber(block['timestamp'], 'block.timestamp'),
     baseFeePerGas: baseFee === undefined || baseFee === null ? null : quantity(baseFee, 'block.baseFeePerGas'),
+    receiptsRoot: rootOrNull(block['receiptsRoot']),
   };
 }
 
@@ -88,6 +89,11 @@ export function receipt(value: unknown): Receipt | null {
     effectiveGasPrice: quantity(raw['effectiveGasPrice'] ?? raw['gasPrice'], 'receipt.effectiveGasPrice'),
     contractAddress: contract === null || contract === undefined ? null : address(contract, 'receipt.contractAddress'),
   };
+}
+
+/** Only good for a proof: a chain that has none, or something else in its place, is followed all the same. */
+function rootOrNull(value: unknown): Hash | null {
+  return typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value) ? parseHash(value) : null;
 }
 
 /** Anything but 0 and 1 decides nothing, and must not be read as either. */

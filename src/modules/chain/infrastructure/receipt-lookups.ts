@@ -1,7 +1,8 @@
 import type { Hash } from '../../../kernel/hex.js';
-import type { Receipt, ReceiptLookup } from '../domain/block.js';
+import type { BlockReceipts, BlockToProve, Receipt, ReceiptLookup } from '../domain/block.js';
 import type { RpcReply } from './json-rpc.js';
 import { block, list, MalformedAnswer, receipt } from './parse-answer.js';
+import { receiptsRoot } from './receipts-root.js';
 import { wordsOf, type RpcReader } from './rpc-reader.js';
 
 /** One receipt per hash; an answer that cannot be used is `unavailable`, never `none`. */
@@ -29,41 +30,56 @@ export function lookup(hash: Hash, reply: RpcReply | undefined): ReceiptLookup {
 }
 
 /** The receipts of one block: in one call where the node has it, else one by one; which of the two is learned once. */
-export class BlockReceipts {
+export class ReceiptsOfBlock {
   private unsupported = false;
 
   constructor(private readonly rpc: RpcReader) {}
 
   /** @throws RpcUnavailable */
-  async of(hash: Hash): Promise<Receipt[] | null> {
+  async of(asked: BlockToProve): Promise<BlockReceipts | null> {
     const method = 'eth_getBlockReceipts';
-    if (this.unsupported) return this.oneByOne(hash);
-    const [reply] = await this.rpc.replies(method, [[hash]]);
+    if (this.unsupported) return this.oneByOne(asked);
+    const [reply] = await this.rpc.replies(method, [[asked.hash]]);
     if (reply?.kind === 'error' && this.rpc.classOf(method, reply.error) === 'method_unsupported') {
       this.unsupported = true;
-      return this.oneByOne(hash);
+      return this.oneByOne(asked);
     }
-    const found = this.rpc.parsed(method, reply, (value) =>
-      value === null ? null : list(value, 'receipts').map(mined),
-    );
-    if (found?.some(({ blockHash }) => blockHash !== hash))
+    const raw = this.rpc.parsed(method, reply, (value) => (value === null ? null : list(value, 'receipts')));
+    if (raw === null) return null;
+    const receipts = this.rpc.parsed(method, reply, () => raw.map(mined));
+    if (receipts.some(({ blockHash }) => blockHash !== asked.hash))
       throw this.rpc.malformed(method, 'receipts of another block');
-    return found;
+    return { receipts, proven: isProven(asked, receipts, raw) };
   }
 
   /** A transaction of ours that is now in another block, or in none, means that the block is no longer canonical. */
-  private async oneByOne(hash: Hash): Promise<Receipt[] | null> {
+  private async oneByOne(asked: BlockToProve): Promise<BlockReceipts | null> {
+    const method = 'eth_getTransactionReceipt';
     const parse = (value: unknown) => (value === null ? null : block(value));
-    const found = await this.rpc.one('eth_getBlockByHash', [hash, false], parse);
+    const found = await this.rpc.one('eth_getBlockByHash', [asked.hash, false], parse);
     if (found === null) return null;
+    const hashes = found.transactionHashes;
+    const replies = await this.rpc.replies(
+      method,
+      hashes.map((hash) => [hash]),
+    );
     const receipts: Receipt[] = [];
-    for (const answer of await receiptsByHash(this.rpc, found.transactionHashes)) {
-      if (answer.kind === 'unavailable') throw this.rpc.unavailable('eth_getTransactionReceipt', answer.message);
-      if (answer.kind === 'none' || answer.receipt.blockHash !== hash) return null;
+    for (const [i, hash] of hashes.entries()) {
+      const answer = lookup(hash, replies[i]);
+      if (answer.kind === 'unavailable') throw this.rpc.unavailable(method, answer.message);
+      if (answer.kind === 'none' || answer.receipt.blockHash !== asked.hash) return null;
       receipts.push(answer.receipt);
     }
-    return receipts;
+    const raw = replies.map((reply) => (reply.kind === 'result' ? reply.value : null));
+    return { receipts, proven: isProven(asked, receipts, raw) };
   }
+}
+
+/** The root has no transaction hashes in it: which receipt is whose shows by the order of the block. */
+function isProven(asked: BlockToProve, receipts: readonly Receipt[], raw: readonly unknown[]): boolean {
+  if (asked.receiptsRoot === null || receipts.length !== asked.transactionHashes.length) return false;
+  if (receipts.some(({ txHash }, i) => txHash !== asked.transactionHashes[i])) return false;
+  return receiptsRoot(raw) === asked.receiptsRoot;
 }
 
 function mined(value: unknown): Receipt {

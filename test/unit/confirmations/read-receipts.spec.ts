@@ -1,0 +1,90 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { Hash } from '../../../src/kernel/hex.js';
+import type { Block, Receipt } from '../../../src/modules/chain/index.js';
+import { ReadReceipts, Rereading } from '../../../src/modules/confirmations/application/read-receipts.js';
+import { anAddress, aReceipt } from '../../support/builders.js';
+import { ModelChain } from '../../support/model-chain.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
+
+let chain: ModelChain;
+let reader: ReadReceipts;
+let log: RecordingLog;
+let block: Block;
+let hashes: readonly [Hash, Hash, Hash];
+
+beforeEach(() => {
+  chain = new ModelChain();
+  log = new RecordingLog();
+  reader = new ReadReceipts(log);
+  const [a, b, c] = [0n, 1n, 2n].map((nonce) => chain.sendForeign(anAddress(1), nonce).hash);
+  if (!a || !b || !c) throw new Error('three were sent');
+  hashes = [a, b, c];
+  block = chain.mine();
+});
+
+const stored = (...of: readonly Hash[]): Receipt[] =>
+  of.map((txHash) => aReceipt({ txHash, blockHash: block.hash, blockNumber: block.number }));
+
+/** How often the chain is asked while receipts are read once more. */
+async function asked(of: readonly Receipt[]): Promise<{ blocks: number; hashes: number; found: Receipt[] }> {
+  const blocks = jest.spyOn(chain, 'blockReceipts');
+  const single = jest.spyOn(chain, 'receipts');
+  const found = await new Rereading(reader, chain).of(of);
+  const answer = {
+    blocks: blocks.mock.calls.length,
+    hashes: single.mock.calls.flatMap(([list]) => list).length,
+    found: of.flatMap(({ txHash }) => found.get(txHash) ?? []),
+  };
+  jest.restoreAllMocks();
+  return answer;
+}
+
+describe('receipts that are read once more', () => {
+  it('are not asked for when their block has proven them', async () => {
+    chain.provesReceipts = true;
+    await reader.atOnce(chain, block, hashes);
+    expect(await asked(stored(...hashes))).toMatchObject({
+      blocks: 0,
+      hashes: 0,
+      found: hashes.map((txHash) => ({ txHash })),
+    });
+  });
+
+  it('are asked for when it has not, in one call', async () => {
+    await reader.atOnce(chain, block, hashes);
+    expect(await asked(stored(...hashes))).toMatchObject({ blocks: 1, hashes: 0, found: [{}, {}, {}] });
+  });
+
+  it('are those that were proven, also where another answer was stored', async () => {
+    chain.provesReceipts = true;
+    chain.faults.status = () => 'reverted';
+    await reader.atOnce(chain, block, hashes);
+    delete chain.faults.status;
+    expect((await asked(stored(hashes[0]))).found).toMatchObject([{ status: 'reverted' }]);
+  });
+
+  it('are asked for when they were not ours at the time, which changes nothing about those that were', async () => {
+    chain.provesReceipts = true;
+    await reader.atOnce(chain, block, hashes.slice(0, 2));
+    chain.faults.status = () => 'reverted';
+    expect(await asked(stored(...hashes))).toMatchObject({
+      blocks: 0,
+      hashes: 1,
+      found: [{ status: 'success' }, { status: 'success' }, { status: 'reverted' }],
+    });
+  });
+
+  it('are asked for when they came one by one', async () => {
+    chain.provesReceipts = true;
+    await reader.atOnce(chain, block, [hashes[0]]);
+    expect(await asked(stored(hashes[0]))).toMatchObject({ blocks: 0, hashes: 1 });
+  });
+});
+
+describe('a block that proves nothing', () => {
+  it('is no news: there are chains of which none does', async () => {
+    const warnings = [jest.spyOn(log, 'warn'), jest.spyOn(log, 'error'), jest.spyOn(log, 'info')];
+    await reader.atOnce(chain, block, hashes);
+    for (const warning of warnings) expect(warning).not.toHaveBeenCalled();
+  });
+});
