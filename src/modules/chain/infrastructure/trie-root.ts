@@ -1,5 +1,5 @@
-import { keccak256 } from 'ethers';
 import { rlpBytes, rlpList } from '../../../kernel/rlp.js';
+import { keccak256 } from '../../../platform/crypto/keccak256.js';
 
 /*
  * Merkle Patricia trie (Ethereum Yellow Paper, appendix D): only the root, of entries that are all there from the start. So
@@ -22,7 +22,7 @@ export function trieRoot(entries: readonly (readonly [key: Buffer, value: Buffer
   const sorted = entries
     .map(([key, value]): Entry => ({ nibbles: nibblesOf(key), value }))
     .sort((a, b) => a.nibbles.compare(b.nibbles));
-  return hash(node(sorted, 0));
+  return keccak256(node(sorted, 0));
 }
 
 /** @param entries sorted, and alike in their first `depth` nibbles */
@@ -52,7 +52,7 @@ function branch(entries: readonly Entry[], depth: number): Buffer {
 }
 
 function reference(encoded: Buffer): Buffer {
-  return encoded.length < HASH_BYTES ? encoded : rlpBytes(hash(encoded));
+  return encoded.length < HASH_BYTES ? encoded : rlpBytes(keccak256(encoded));
 }
 
 /** Nibbles as bytes, with two flags before them: whether the path ends in a value, and whether it is odd. */
@@ -78,8 +78,4 @@ function firstDifference(a: Buffer, b: Buffer, depth: number): number {
   let at = depth;
   while (at < a.length && a[at] === b[at]) at += 1;
   return at;
-}
-
-function hash(bytes: Buffer): Buffer {
-  return Buffer.from(keccak256(bytes).slice(2), 'hex');
 }

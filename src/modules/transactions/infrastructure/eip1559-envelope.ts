@@ -1,6 +1,6 @@
-import { keccak256 } from 'ethers';
 import { type Hash, type Hex, parseHash, parseHex } from '../../../kernel/hex.js';
 import { rlpBytes, rlpInteger, rlpList } from '../../../kernel/rlp.js';
+import { keccak256 } from '../../../platform/crypto/keccak256.js';
 import type { EcdsaSignature } from '../../signers/index.js';
 import type { AttemptDraft } from '../application/attempt-signer.js';
 
@@ -63,5 +63,5 @@ function bytesOf(hex: Hex, length?: number): Buffer {
 }
 
 function hashOf(bytes: Buffer): Hash {
-  return parseHash(keccak256(bytes));
+  return parseHash(`0x${keccak256(bytes).toString('hex')}`);
 }
