@@ -1,28 +1,32 @@
 import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import { Log } from '../../../platform/logging/log.js';
+import { Log, type LogFields } from '../../../platform/logging/log.js';
 import type { Block } from '../domain/block.js';
 import { BlockStore } from '../domain/block-store.js';
 import { type ChainConnector, Chains } from '../domain/chain-connector.js';
 import { ChainWindow } from '../domain/chain-window.js';
+import { commonAncestor, range, STRIDE } from './common-ancestor.js';
 
 /** What changed on a chain since the last look. */
 export interface ChainUpdate {
   readonly chainId: ChainId;
   readonly head: number;
-  /** Blocks before the first of these were not looked at: too many to walk, or from before this node followed the chain. */
+  /**
+   * Blocks before the first of these were not looked at: too many to walk, or from before this node followed the chain, or none
+   * is left of those that it did follow. Orphans below the ones that are named may be unknown, then.
+   */
   readonly gap: boolean;
   /** New canonical blocks, lowest first. */
   readonly blocks: readonly Block[];
   /** Blocks that were canonical and are no more. */
-  readonly orphaned: readonly { readonly number: number; readonly hash: Hash }[];
+  readonly orphaned: Orphans;
 }
+
+type Orphans = readonly { readonly number: number; readonly hash: Hash }[];
 
 /** Blocks kept per chain; deeper than any sensible number of confirmations. */
 const WINDOW = 2_048;
-/** Blocks asked for at once. */
-const STRIDE = 50;
 /** A gap that would take longer to walk is jumped; receipts are then asked for by hash (design, section 10). */
 const LONGEST_WALK = 1_000;
 
@@ -33,6 +37,8 @@ const LONGEST_WALK = 1_000;
 @Injectable()
 export class FollowChain {
   private readonly windows = new Map<ChainId, ChainWindow>();
+  /** Chains that cannot be followed for now, which was said. */
+  private readonly standing = new Set<ChainId>();
 
   constructor(
     private readonly chains: Chains,
@@ -82,60 +88,68 @@ export class FollowChain {
     const head = await chain.head();
     const { tip } = window;
     if (tip === null || head.number - tip > LONGEST_WALK) return this.jump(chain, window, head.number);
+    // Nothing is undone on the word of a low head: an endpoint that lags says the same as a chain that was started anew.
+    if (head.number < window.bottom)
+      return this.stand(chainId, 'the head is below all blocks that were followed: it lags, or the chain was reset', {
+        head: head.number,
+        lowest: window.bottom,
+      });
+    this.standing.delete(chainId);
     if (head.number <= tip) {
-      // The same block, or one from before our window: nothing new, or a node that lags behind the one asked before. A
-      // different one: a fork.
-      if (head.number < window.bottom || head.hash === window.hashAt(head.number)) return null;
-      const orphaned = await this.rewind(chain, window, head.number);
-      return orphaned.length === 0 ? null : this.afterFork(chain, window, head.number, orphaned);
+      // The same block: nothing new, or a node that lags behind the one asked before. A different one: a fork.
+      if (head.hash === window.hashAt(head.number)) return null;
+      return this.fork(chain, window, head.number, head.number);
     }
     const blocks = await this.walk(chain, window, head.number);
     if (blocks.length > 0) return { chainId, head: window.tip ?? head.number, blocks, orphaned: [], gap: false };
-    const orphaned = await this.rewind(chain, window, tip);
-    return orphaned.length === 0 ? null : this.afterFork(chain, window, head.number, orphaned);
+    return this.fork(chain, window, tip, head.number);
   }
 
-  private async afterFork(
-    chain: ChainConnector,
-    window: ChainWindow,
-    head: number,
-    orphaned: ChainUpdate['orphaned'],
-  ): Promise<ChainUpdate> {
-    const blocks = await this.walk(chain, window, head);
-    return { chainId: chain.chainId, head: window.tip ?? head, blocks, orphaned, gap: false };
-  }
-
-  private async jump(chain: ChainConnector, window: ChainWindow, head: number): Promise<ChainUpdate | null> {
-    const [block] = await chain.blocks([head]);
-    if (!block) return null;
-    this.log.info('following the chain from its head', { chainId: chain.chainId, block: head, from: window.tip });
-    window.reset([block]);
-    return { chainId: chain.chainId, head, blocks: [block], orphaned: [], gap: true };
-  }
-
-  /**
-   * Takes back our blocks above the highest one that the node agrees with. Only a *different* block at a height proves a
-   * fork; one that the node does not have (yet) proves nothing, and the next tick looks again.
-   */
-  private async rewind(
+  /** @param from the highest of our blocks that may be gone */
+  private async fork(
     chain: ChainConnector,
     window: ChainWindow,
     from: number,
-  ): Promise<{ number: number; hash: Hash }[]> {
-    for (let high = from; high >= window.bottom; high -= STRIDE) {
-      const numbers = range(Math.max(window.bottom, high - STRIDE + 1), high);
-      const blocks = await chain.blocks(numbers);
-      if (blocks.some((block) => block === null)) return [];
-      const agreed = numbers.findLast((number, index) => blocks[index]?.hash === window.hashAt(number));
-      if (agreed === from) return [];
-      if (agreed !== undefined) return this.takeBack(chain.chainId, window, agreed);
-    }
-    return this.takeBack(chain.chainId, window, window.bottom - 1);
+    head: number,
+  ): Promise<ChainUpdate | null> {
+    // The next tick looks again at what the node does not have yet.
+    const orphaned = (await this.rewind(chain, window, from)) ?? [];
+    if (orphaned.length === 0) return null;
+    // Of nothing that is left, the walk goes on from the head.
+    const gap = window.tip === null;
+    const blocks = await this.walk(chain, window, head);
+    return { chainId: chain.chainId, head: window.tip ?? head, blocks, orphaned, gap };
   }
 
-  private takeBack(chainId: ChainId, window: ChainWindow, agreed: number): { number: number; hash: Hash }[] {
+  /** What was followed before the gap may be gone, too: afterwards nobody would ask for it. */
+  private async jump(chain: ChainConnector, window: ChainWindow, head: number): Promise<ChainUpdate | null> {
+    const { chainId } = chain;
+    const { tip } = window;
+    const [block] = await chain.blocks([head]);
+    if (!block) return null;
+    const orphaned = tip === null ? [] : await this.rewind(chain, window, tip);
+    if (orphaned === null)
+      return this.stand(chainId, 'the node does not have the blocks that were followed last', { head, tip });
+    this.standing.delete(chainId);
+    this.log.info('following the chain from its head', { chainId, block: head, from: tip });
+    window.reset([block]);
+    return { chainId, head, blocks: [block], orphaned, gap: true };
+  }
+
+  /** Says once that the chain cannot be followed for now. */
+  private stand(chainId: ChainId, why: string, fields: LogFields): null {
+    if (!this.standing.has(chainId)) this.log.warn(why, { chainId, ...fields });
+    this.standing.add(chainId);
+    return null;
+  }
+
+  /** Takes back our blocks above the highest one that the node agrees with; null when it does not have them all. */
+  private async rewind(chain: ChainConnector, window: ChainWindow, from: number): Promise<Orphans | null> {
+    const agreed = await commonAncestor(chain, window, from);
+    if (agreed === null) return null;
+    if (agreed === from) return [];
     const orphaned = window.rewindTo(agreed);
-    this.log.warn('reorg', { chainId, depth: orphaned.length, commonAncestor: agreed });
+    this.log.warn('reorg', { chainId: chain.chainId, depth: orphaned.length, commonAncestor: agreed });
     return orphaned;
   }
 
@@ -155,8 +169,4 @@ export class FollowChain {
   private async prune(chainId: ChainId, window: ChainWindow): Promise<void> {
     if (window.tip !== null && window.tip % 100 === 0) await this.store.forgetBelow(chainId, window.tip - WINDOW);
   }
-}
-
-function range(from: number, to: number): number[] {
-  return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index);
 }

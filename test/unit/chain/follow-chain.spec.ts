@@ -1,0 +1,136 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Hash } from '../../../src/kernel/hex.js';
+import { type ChainUpdate, FollowChain } from '../../../src/modules/chain/index.js';
+import { BlockStore, type StoredBlock } from '../../../src/modules/chain/domain/block-store.js';
+import type { LogFields } from '../../../src/platform/logging/log.js';
+import { ModelChain, ModelChains } from '../../support/model-chain.js';
+import { readableLog } from '../platform/log-lines.js';
+
+/** A chain that was never followed before, and forgets what is. */
+class EmptyBlockStore extends BlockStore {
+  async recent(): Promise<StoredBlock[]> {
+    return [];
+  }
+
+  async orphaned(): Promise<{ number: number; hash: Hash }[]> {
+    return [];
+  }
+
+  async advance(): Promise<void> {
+    // Nothing on purpose.
+  }
+
+  async forgetBelow(): Promise<void> {
+    // Nothing on purpose.
+  }
+}
+
+/** More blocks than are walked. */
+const LONG_GAP = 1_100;
+
+let chain: ModelChain;
+let follow: FollowChain;
+let lines: LogFields[];
+
+beforeEach(() => {
+  chain = new ModelChain();
+  const readable = readableLog('warn');
+  lines = readable.lines;
+  follow = new FollowChain(new ModelChains(chain), new EmptyBlockStore(), readable.log);
+});
+
+describe('a gap that is too long to walk', () => {
+  it('takes back what the node has other blocks for, of what was followed before', async () => {
+    await followed(10);
+    chain.reorg(3);
+    chain.mineEmpty(LONG_GAP);
+    expect(await look()).toMatchObject({ gap: true, orphaned: [{ number: 8 }, { number: 9 }, { number: 10 }] });
+  });
+
+  it('takes nothing back when the chain has only grown', async () => {
+    await followed(10);
+    chain.mineEmpty(LONG_GAP);
+    expect(await look()).toMatchObject({ gap: true, orphaned: [] });
+  });
+
+  it('is not jumped while the node does not have the blocks before it, which is said once', async () => {
+    await followed(10);
+    chain.reorg(3);
+    chain.mineEmpty(LONG_GAP);
+    const honest = chain.blocks.bind(chain);
+    chain.blocks = async (numbers) =>
+      (await honest(numbers)).map((block) => (block && block.number <= 10 ? null : block));
+    expect(await look()).toBeNull();
+    expect(await look()).toBeNull();
+    expect(warnings()).toEqual(['the node does not have the blocks that were followed last']);
+    chain.blocks = honest;
+    expect(await look()).toMatchObject({ gap: true, orphaned: [{ number: 8 }, { number: 9 }, { number: 10 }] });
+  });
+
+  it('loses nothing when the node does not have the head yet', async () => {
+    await followed(10);
+    chain.reorg(3);
+    chain.mineEmpty(LONG_GAP);
+    const { number: head } = await chain.head();
+    const honest = chain.blocks.bind(chain);
+    chain.blocks = async (numbers) => (await honest(numbers)).map((block) => (block?.number === head ? null : block));
+    expect(await look()).toBeNull();
+    chain.blocks = honest;
+    expect(await look()).toMatchObject({ gap: true, orphaned: [{ number: 8 }, { number: 9 }, { number: 10 }] });
+  });
+});
+
+describe('a reorg of all blocks that were followed', () => {
+  it('is a gap, for nobody looks at the blocks between the branches', async () => {
+    chain.mineEmpty(10);
+    await look();
+    chain.reorg(5);
+    expect(await look()).toMatchObject({ gap: true, orphaned: [{ number: 10 }], blocks: [{ number: 11 }] });
+  });
+
+  it('is none while one of them is left', async () => {
+    await followed(10);
+    chain.reorg(5);
+    expect(await look()).toMatchObject({ gap: false, blocks: [6, 7, 8, 9, 10, 11].map((number) => ({ number })) });
+  });
+});
+
+describe('a head below all blocks that were followed', () => {
+  it('takes nothing back, and is said once each time that it happens', async () => {
+    chain.mineEmpty(10);
+    await look();
+    const honest = chain.head.bind(chain);
+    const [low] = await chain.blocks([3]);
+    for (let times = 0; times < 2; times += 1) {
+      chain.head = async () => low ?? honest();
+      expect(await look()).toBeNull();
+      expect(await look()).toBeNull();
+      chain.head = honest;
+      expect(await look()).toBeNull();
+    }
+    expect(warnings()).toHaveLength(2);
+    expect(lines[0]).toMatchObject({ head: 3, lowest: 10 });
+    chain.mineEmpty(1);
+    expect(await look()).toMatchObject({ blocks: [{ number: 11 }], orphaned: [] });
+  });
+});
+
+/** What one look finds; null when nothing is new. */
+async function look(): Promise<ChainUpdate | null> {
+  let found: ChainUpdate | null = null;
+  await follow.execute(chain.chainId, async (update) => {
+    found = update;
+  });
+  return found;
+}
+
+/** Every block from the genesis on. */
+async function followed(blocks: number): Promise<void> {
+  await look();
+  chain.mineEmpty(blocks);
+  await look();
+}
+
+function warnings(): unknown[] {
+  return lines.map(({ msg }) => msg).filter((message) => message !== 'reorg');
+}
