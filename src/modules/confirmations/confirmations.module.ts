@@ -11,6 +11,7 @@ import { ReadReceipts } from './application/read-receipts.js';
 import { ReceiptMetrics } from './application/receipt-metrics.js';
 import { RecordMined } from './application/record-mined.js';
 import { ReopenFinal } from './application/reopen-final.js';
+import { ReopenSlots } from './application/reopen-slots.js';
 import { SettleMined } from './application/settle-mined.js';
 import { ConfirmationManager } from './infrastructure/confirmation-manager.js';
 import { PromReceiptMetrics } from './infrastructure/prom-receipt-metrics.js';
@@ -27,6 +28,7 @@ import { ReceiptChecker } from './infrastructure/receipt-checker.js';
     ReadReceipts,
     RecordMined,
     ReopenFinal,
+    ReopenSlots,
     SettleMined,
     ConfirmationManager,
     ReceiptChecker,

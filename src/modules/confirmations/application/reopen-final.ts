@@ -1,20 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
-import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { BlockStore, type ChainUpdate } from '../../chain/index.js';
-import { FencedUnitOfWork, LeaseManager, NonceLedger, type SlotRef } from '../../signers/index.js';
+import { FencedUnitOfWork, LeaseManager, NonceLedger } from '../../signers/index.js';
 import {
   AttemptRepository,
-  Doorbell,
   isFinal,
-  LaneMemory,
   LeasedWork,
   ManagedTx,
   ManagedTxRepository,
   TxMetrics,
 } from '../../transactions/index.js';
 import { ReceiptMetrics } from './receipt-metrics.js';
+import { ReopenSlots } from './reopen-slots.js';
+import { signersOf } from './signers-of.js';
 
 /** Blocks; whatever became final since the lowest suspect is looked at, and a start must not look at days of it. */
 const LOOK_BACK = 64;
@@ -37,35 +37,36 @@ export class ReopenFinal {
     private readonly repository: ManagedTxRepository,
     private readonly attempts: AttemptRepository,
     private readonly ledger: NonceLedger,
-    private readonly memory: LaneMemory,
-    private readonly doorbell: Doorbell,
     private readonly metrics: TxMetrics,
     private readonly receipts: ReceiptMetrics,
+    private readonly slots: ReopenSlots,
     private readonly log: Log,
   ) {}
 
-  async execute({ chainId, blocks, orphaned }: ChainUpdate): Promise<void> {
-    const suspects = await this.suspectsOf(chainId);
+  async execute(update: ChainUpdate): Promise<void> {
+    const { chainId, orphaned } = update;
+    const known = this.suspects.get(chainId);
+    const suspects = await this.suspectsAfter(update);
+    const lowest = suspects.size === 0 ? null : Math.min(...suspects.values());
+    const txs = lowest === null ? [] : await this.repository.finalIn(chainId, lowest, [...suspects.keys()]);
+    if (txs.length > 0) await this.leases.acquireOrRenew(signersOf(txs));
+    await this.reopenTxs(chainId, txs, suspects);
+    await this.slots.execute(chainId, known === undefined || orphaned.length > 0 ? lowest : null);
+    if (txs.length === 0) suspects.clear();
+    // Only now: after a failure the same update comes again, and must find the same.
+    this.suspects.set(chainId, suspects);
+  }
+
+  private async suspectsAfter({ chainId, blocks, orphaned }: ChainUpdate): Promise<Map<Hash, number>> {
+    const suspects = new Map(this.suspects.get(chainId) ?? (await this.storedSuspects(chainId)));
     for (const { number, hash } of orphaned) suspects.set(hash, number);
     for (const { hash } of blocks) suspects.delete(hash);
-    if (suspects.size === 0) return;
-    const lowest = Math.min(...suspects.values());
-    const txs = await this.repository.finalIn(chainId, lowest, [...suspects.keys()]);
-    // Once is enough: a fill that was opened in vain is found mined, and consumed again.
-    const fills = orphaned.length === 0 ? [] : await this.attempts.finalFills(chainId, lowest);
-    await this.leases.acquireOrRenew(signersOf([...txs, ...fills]));
-    await this.reopenTxs(chainId, txs, suspects);
-    await this.reopenFills(chainId, fills);
-    if (txs.length === 0) suspects.clear();
+    return suspects;
   }
 
   /** After a start nobody knows what the process before saw to, in the time that it takes another node to act in its place. */
-  private async suspectsOf(chainId: ChainId): Promise<Map<Hash, number>> {
-    const known = this.suspects.get(chainId);
-    if (known) return known;
-    const found = new Map((await this.blocks.orphaned(chainId, LOOK_BACK)).map(({ number, hash }) => [hash, number]));
-    this.suspects.set(chainId, found);
-    return found;
+  private async storedSuspects(chainId: ChainId): Promise<[Hash, number][]> {
+    return (await this.blocks.orphaned(chainId, LOOK_BACK)).map(({ number, hash }) => [hash, number]);
   }
 
   private async reopenTxs(
@@ -96,20 +97,4 @@ export class ReopenFinal {
       this.receipts.newFork(txs.length);
     });
   }
-
-  private async reopenFills(chainId: ChainId, fills: readonly SlotRef[]): Promise<void> {
-    await this.work.run(chainId, fills, async (leases, share) => {
-      await this.unitOfWork.run(leases, 'reopen', async (fence) => {
-        await this.ledger.reopen(fence, share);
-        await this.attempts.reopen(fence, share);
-      });
-      const signers = signersOf(share);
-      for (const signer of signers) this.memory.holeOpened(signer);
-      this.doorbell.ring(signers);
-    });
-  }
-}
-
-function signersOf(items: readonly { readonly signer: SignerId }[]): SignerId[] {
-  return [...new Map(items.map(({ signer }) => [signerKey(signer), signer])).values()];
 }

@@ -9,6 +9,14 @@ export interface OpenFill {
   readonly attempts: readonly Attempt[];
 }
 
+/** A slot without a managed tx that was consumed for good, as far as anybody knew. */
+export interface ConsumedSlot extends SlotRef {
+  /** By a transaction that is not ours; else by a fill. */
+  readonly foreign: boolean;
+  /** Of its row, by the database clock: with another time, somebody has seen to it since. */
+  readonly updatedAt: string;
+}
+
 /** Signed bytes, kept until their slot is final: any of them can be the one that mines. */
 export abstract class AttemptRepository {
   /**
@@ -25,7 +33,9 @@ export abstract class AttemptRepository {
   abstract ofSlots(slots: readonly SlotRef[]): Promise<Attempt[]>;
   /** Those of the hashes that are ours. */
   abstract byHashes(chainId: ChainId, hashes: readonly Hash[]): Promise<Attempt[]>;
-  /** Slots of any signer that a fill consumed, of which the blocks from `lowest` on may hold the fill. */
-  abstract finalFills(chainId: ChainId, lowest: number): Promise<SlotRef[]>;
+  /** Slots of any signer that something without a tx consumed, maybe in the blocks from `lowest` on. */
+  abstract consumedWithoutTx(chainId: ChainId, lowest: number): Promise<ConsumedSlot[]>;
+  /** Of these, the ones that nobody has changed since. */
+  abstract stillConsumed(slots: readonly ConsumedSlot[]): Promise<ConsumedSlot[]>;
   abstract openFills(signers: readonly SignerId[]): Promise<OpenFill[]>;
 }

@@ -7,7 +7,7 @@ import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { NodeErrorClass } from '../../chain/index.js';
 import type { Fence, SlotRef } from '../../signers/index.js';
 import type { Attempt, AttemptKind, AttemptOutcome, AttemptStatus } from '../domain/attempt.js';
-import { AttemptRepository, type OpenFill } from '../domain/attempt.repository.js';
+import { AttemptRepository, type ConsumedSlot, type OpenFill } from '../domain/attempt.repository.js';
 import { MINED_BELOW } from './managed-tx.statements.js';
 
 /**
@@ -81,21 +81,38 @@ const OPEN_FILLS = {
 };
 
 /** What a transaction of somebody else consumed has no hash. */
-const FINAL_FILLS = {
-  name: 'attempt_final_fills',
+const CONSUMED_COLUMNS = `s.chain_id, s.signer, s.nonce, s.tx_hash IS NULL AS is_foreign, s.updated_at::text AS updated_at`;
+
+const CONSUMED_WITHOUT_TX = {
+  name: 'attempt_consumed_without_tx',
   text: `
-    SELECT s.chain_id, s.signer, s.nonce
+    SELECT ${CONSUMED_COLUMNS}
       FROM signer g
      CROSS JOIN LATERAL ${MINED_BELOW} b
       JOIN signer_nonce_allocation s
         ON s.chain_id = g.chain_id AND s.signer = g.address AND s.nonce > b.nonce AND s.status = 'CONSUMED'
-     WHERE g.chain_id = $1 AND s.tx_id IS NULL AND s.tx_hash IS NOT NULL`,
+     WHERE g.chain_id = $1 AND s.tx_id IS NULL`,
+};
+
+const STILL_CONSUMED = {
+  name: 'attempt_still_consumed',
+  text: `
+    SELECT ${CONSUMED_COLUMNS}
+      FROM signer_nonce_allocation s
+      JOIN unnest($1::bigint[], $2::text[], $3::bigint[], $4::timestamptz[]) AS w (chain_id, signer, nonce, updated_at)
+        ON s.chain_id = w.chain_id AND s.signer = w.signer AND s.nonce = w.nonce AND s.updated_at = w.updated_at
+     WHERE s.status = 'CONSUMED' AND s.tx_id IS NULL`,
 };
 
 interface SlotRow {
   chain_id: string;
   signer: string;
   nonce: string;
+}
+
+interface ConsumedRow extends SlotRow {
+  is_foreign: boolean;
+  updated_at: string;
 }
 
 interface AttemptRow extends SlotRow {
@@ -179,9 +196,18 @@ export class PgAttemptRepository extends AttemptRepository {
     return rows.map(toAttempt);
   }
 
-  async finalFills(chainId: ChainId, lowest: number): Promise<SlotRef[]> {
-    const { rows } = await this.database.query<SlotRow>(FINAL_FILLS, [chainId, lowest]);
-    return rows.map(toSlot);
+  async consumedWithoutTx(chainId: ChainId, lowest: number): Promise<ConsumedSlot[]> {
+    const { rows } = await this.database.query<ConsumedRow>(CONSUMED_WITHOUT_TX, [chainId, lowest]);
+    return rows.map(toConsumed);
+  }
+
+  async stillConsumed(slots: readonly ConsumedSlot[]): Promise<ConsumedSlot[]> {
+    if (slots.length === 0) return [];
+    const { rows } = await this.database.query<ConsumedRow>(STILL_CONSUMED, [
+      ...slotColumns(slots),
+      slots.map(({ updatedAt }) => updatedAt),
+    ]);
+    return rows.map(toConsumed);
   }
 
   async openFills(signers: readonly SignerId[]): Promise<OpenFill[]> {
@@ -210,6 +236,10 @@ function slotColumns(slots: readonly SlotRef[]): [number[], string[], bigint[]] 
 
 function toSlot(row: SlotRow): SlotRef {
   return { signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) }, nonce: BigInt(row.nonce) };
+}
+
+function toConsumed(row: ConsumedRow): ConsumedSlot {
+  return { ...toSlot(row), foreign: row.is_foreign, updatedAt: row.updated_at };
 }
 
 function toAttempt(row: AttemptRow): Attempt {

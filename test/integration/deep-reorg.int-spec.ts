@@ -1,0 +1,175 @@
+import { describe, expect, it } from '@jest/globals';
+import { RpcUnavailable } from '../../src/modules/chain/index.js';
+import { DEV_CHAIN } from '../support/builders.js';
+import { nodeLab } from '../support/node-lab.js';
+import { OVERSIZED, onlyFor } from '../support/send-faults.js';
+import type { TestNode } from '../support/test-node.js';
+
+const lab = nodeLab();
+
+const NO_ANSWER = new RpcUnavailable(
+  'rpc_unavailable',
+  { chainId: DEV_CHAIN, method: 'eth_getTransactionCount' },
+  'no answer',
+);
+
+describe('a filled hole that a deep reorg opens while its signer is another node’s', () => {
+  it('is filled again as soon as the lease can be had', async () => {
+    const ids = await filledHole();
+    const witness = await startWitness();
+    lab.chain.reorg(3, { drop: true });
+    await witness.follow();
+    expect(await lab.openFills(witness)).toEqual([]);
+    lab.chain.mineEmpty(1);
+    await witness.follow();
+    await lab.node.releaseLeases();
+    lab.chain.mineEmpty(1);
+    await witness.follow();
+    expect(await lab.openFills(witness)).toHaveLength(1);
+    await settleAll(witness);
+    expect(await lab.states(ids, witness)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+    expect(lab.chain.minedTxs().map(({ nonce }) => nonce)).toEqual([0n, 1n, 2n]);
+  });
+
+  it('is filled again by a node that starts later', async () => {
+    const ids = await filledHole();
+    const witness = await startWitness();
+    lab.chain.reorg(3, { drop: true });
+    await witness.follow();
+    const next = await lab.takeOver();
+    lab.chain.mineEmpty(1);
+    await next.follow();
+    expect(await lab.openFills(next)).toHaveLength(1);
+    await settleAll(next);
+    expect(await lab.states(ids, next)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+  });
+
+  it('is left alone when its owner has seen to it', async () => {
+    await filledHole();
+    const witness = await startWitness();
+    lab.chain.reorg(3);
+    await witness.follow();
+    await lab.node.follow();
+    await lab.confirmAll();
+    await lab.tendFills();
+    expect(await lab.openFills()).toEqual([]);
+    await lab.node.releaseLeases();
+    await witness.follow();
+    lab.chain.mineEmpty(1);
+    await witness.follow();
+    expect(await lab.openFills(witness)).toEqual([]);
+  });
+});
+
+describe('a nonce of somebody else that a deep reorg frees', () => {
+  it('is filled, so that nothing behind it waits for ever', async () => {
+    const txId = await movedBehindForeign();
+    lab.chain.reorg(7, { drop: true });
+    await lab.node.follow();
+    expect(await openNonces()).toEqual([0n]);
+    await settleAll();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 1 });
+    expect(lab.minedWith(1)).toHaveLength(1);
+    expect(lab.chain.minedTxs().map(({ nonce, data }) => [nonce, data.length > 4])).toEqual([
+      [0n, false],
+      [1n, true],
+    ]);
+    expect(await openNonces()).toEqual([]);
+  });
+
+  it('is not filled while it is used on the new branch, too', async () => {
+    const txId = await movedBehindForeign();
+    lab.chain.reorg(7);
+    lab.chain.mine();
+    await lab.node.follow();
+    await lab.confirmAll();
+    lab.chain.mineEmpty(2);
+    await lab.node.follow();
+    expect(await openNonces()).toEqual([]);
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+    expect(lab.chain.minedTxs()).toHaveLength(2);
+  });
+
+  it.each([
+    ['had not seen the reorg yet', async (accounts: readonly unknown[]) => accounts.map(() => 2n)],
+    ['did not answer', async () => Promise.reject(NO_ANSWER)],
+  ])('is filled although the node that was asked for it %s at first', async (_words, counts) => {
+    await movedBehindForeign();
+    lab.chain.reorg(7, { drop: true });
+    const honest = lab.chain.transactionCounts.bind(lab.chain);
+    lab.chain.transactionCounts = counts;
+    await lab.node.follow();
+    expect(await openNonces()).toEqual([]);
+    lab.chain.transactionCounts = honest;
+    lab.chain.mineEmpty(1);
+    await lab.node.follow();
+    expect(await openNonces()).toEqual([0n]);
+  });
+
+  it('goes back to the foreign transaction when that is mined first', async () => {
+    const txId = await movedBehindForeign();
+    lab.chain.reorg(7, { drop: true });
+    await lab.node.follow();
+    await lab.tendFills();
+    lab.chain.sendForeign(lab.node.signer().address, 0n);
+    await settleAll();
+    lab.chain.mineEmpty(3);
+    await lab.node.follow();
+    await lab.tendFills();
+    expect(await openNonces()).toEqual([]);
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 1 });
+    expect(lab.minedWith(1)).toHaveLength(1);
+  });
+});
+
+/** Three txs, of which the second was refused for good, and its nonce filled; all final. */
+async function filledHole(): Promise<string[]> {
+  lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
+  const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
+  await lab.node.step();
+  await lab.confirmAll();
+  await lab.tendFills();
+  expect(await lab.openFills()).toEqual([]);
+  return ids;
+}
+
+/** A node that follows the chain beside the owner of the lease. */
+async function startWitness(): Promise<TestNode> {
+  const witness = await lab.startNode();
+  await witness.follow();
+  return witness;
+}
+
+/** A payload whose first nonce, 0, somebody else used for good, and which is final with the next one; seven blocks in all. */
+async function movedBehindForeign(): Promise<string> {
+  const txId = await lab.sent(1);
+  lab.chain.sendForeign(lab.node.signer().address, 0n);
+  lab.chain.mine();
+  await look();
+  lab.chain.mineEmpty(2);
+  await look();
+  await lab.node.step();
+  await lab.confirmAll();
+  lab.chain.mineEmpty(1);
+  await lab.node.follow();
+  expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 1 });
+  return txId;
+}
+
+async function look(): Promise<void> {
+  await lab.node.follow();
+  await lab.resubmit();
+  await lab.node.checkReceipts();
+}
+
+async function openNonces(): Promise<bigint[]> {
+  return (await lab.openFills()).map(({ slot }) => slot.nonce);
+}
+
+/** Sends what is open, and has it mined and made final. */
+async function settleAll(by = lab.node): Promise<void> {
+  await lab.tendFills(by);
+  await lab.resubmit(by);
+  await lab.confirmAll(by);
+  await lab.tendFills(by);
+}
