@@ -7,6 +7,8 @@ import type { TestNode } from '../support/test-node.js';
 
 const lab = nodeLab();
 
+/** More blocks than are walked after a pause. */
+const LONG_GAP = 1_100;
 const NO_ANSWER = new RpcUnavailable(
   'rpc_unavailable',
   { chainId: DEV_CHAIN, method: 'eth_getTransactionCount' },
@@ -121,6 +123,69 @@ describe('a nonce of somebody else that a deep reorg frees', () => {
     expect(lab.minedWith(1)).toHaveLength(1);
   });
 });
+
+describe('a reorg that reaches below the blocks that are followed', () => {
+  it('opens what was final in the blocks before a gap that is jumped', async () => {
+    const txId = await lab.sent(1);
+    await lab.confirmAll();
+    lab.chain.reorg(3);
+    lab.chain.mineEmpty(LONG_GAP);
+    await lab.node.follow();
+    expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+    await lab.confirmAll();
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+    expect(lab.minedWith(1)).toHaveLength(1);
+  });
+
+  it('opens what was final before the first of them, and nothing that is on the chain still', async () => {
+    const before = await confirmed(1);
+    const ids = [await confirmed(2), await confirmed(3)];
+    lab.chain.mineEmpty(LONG_GAP);
+    await lab.node.follow();
+    lab.chain.reorg(LONG_GAP + 6);
+    await lab.node.follow();
+    expect(await lab.states([before, ...ids])).toEqual(['CONFIRMED', 'IN_MEMPOOL', 'IN_MEMPOOL']);
+    await lab.confirmAll();
+    expect(await lab.states([before, ...ids])).toEqual(['CONFIRMED', 'CONFIRMED', 'CONFIRMED']);
+    expect([1, 2, 3].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1, 1]);
+  });
+
+  it('opens all that was final, however much of it one signer has', async () => {
+    const ids: string[] = [];
+    for (let block = 0; block < 3; block += 1) {
+      for (let n = 0; n < 40; n += 1) ids.push(await lab.create(ids.length + 1));
+      await lab.node.step();
+      await lab.mine();
+    }
+    await lab.confirmAll();
+    lab.chain.mineEmpty(LONG_GAP);
+    await lab.node.follow();
+    lab.chain.reorg(LONG_GAP + 6);
+    await lab.node.follow();
+    expect(new Set(await lab.states(ids))).toEqual(new Set(['IN_MEMPOOL']));
+    await lab.confirmAll();
+    expect(new Set(await lab.states(ids))).toEqual(new Set(['CONFIRMED']));
+    expect(lab.chain.minedTxs()).toHaveLength(ids.length);
+  });
+
+  it('has the receipts asked for of what was mined in blocks of the new branch that nobody looked at', async () => {
+    lab.chain.mineEmpty(2);
+    await lab.node.follow();
+    const txId = await lab.sent(1);
+    lab.chain.reorg(2);
+    lab.chain.mine();
+    lab.chain.mineEmpty(1);
+    await lab.node.follow();
+    await lab.node.checkReceipts();
+    expect(await lab.states([txId])).toEqual(['MINED']);
+  });
+});
+
+async function confirmed(tag: number): Promise<string> {
+  const txId = await lab.sent(tag);
+  await lab.confirmAll();
+  return txId;
+}
 
 /** Three txs, of which the second was refused for good, and its nonce filled; all final. */
 async function filledHole(): Promise<string[]> {

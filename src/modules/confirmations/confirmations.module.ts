@@ -10,6 +10,7 @@ import { MoveTaken } from './application/move-taken.js';
 import { ReadReceipts } from './application/read-receipts.js';
 import { ReceiptMetrics } from './application/receipt-metrics.js';
 import { RecordMined } from './application/record-mined.js';
+import { OrphanedFinals } from './application/orphaned-finals.js';
 import { ReopenFinal } from './application/reopen-final.js';
 import { ReopenSlots } from './application/reopen-slots.js';
 import { SettleMined } from './application/settle-mined.js';
@@ -27,6 +28,7 @@ import { ReceiptChecker } from './infrastructure/receipt-checker.js';
     MoveTaken,
     ReadReceipts,
     RecordMined,
+    OrphanedFinals,
     ReopenFinal,
     ReopenSlots,
     SettleMined,

@@ -12,6 +12,7 @@ import {
   ManagedTxRepository,
   TxMetrics,
 } from '../../transactions/index.js';
+import { OrphanedFinals } from './orphaned-finals.js';
 import { ReceiptMetrics } from './receipt-metrics.js';
 import { ReopenSlots } from './reopen-slots.js';
 import { signersOf } from './signers-of.js';
@@ -39,6 +40,7 @@ export class ReopenFinal {
     private readonly ledger: NonceLedger,
     private readonly metrics: TxMetrics,
     private readonly receipts: ReceiptMetrics,
+    private readonly orphanedFinals: OrphanedFinals,
     private readonly slots: ReopenSlots,
     private readonly log: Log,
   ) {}
@@ -57,9 +59,12 @@ export class ReopenFinal {
     this.suspects.set(chainId, suspects);
   }
 
-  private async suspectsAfter({ chainId, blocks, orphaned }: ChainUpdate): Promise<Map<Hash, number>> {
+  private async suspectsAfter({ chainId, blocks, orphaned, gap }: ChainUpdate): Promise<Map<Hash, number>> {
     const suspects = new Map(this.suspects.get(chainId) ?? (await this.storedSuspects(chainId)));
     for (const { number, hash } of orphaned) suspects.set(hash, number);
+    // The reorg may reach below the blocks that were followed.
+    const below = gap && orphaned.length > 0 ? await this.orphanedFinals.execute(chainId) : [];
+    for (const { number, hash } of below) suspects.set(hash, number);
     for (const { hash } of blocks) suspects.delete(hash);
     return suspects;
   }

@@ -1,6 +1,6 @@
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
-import type { Fence } from '../../signers/index.js';
+import type { Fence, SlotRef } from '../../signers/index.js';
 import type { FinalHeights } from './final-heights.js';
 import type { ManagedTx } from './managed-tx.js';
 import type { TxState } from './tx-state-machine.js';
@@ -77,6 +77,11 @@ export abstract class ManagedTxRepository {
    * @param lowest number of the lowest of them; looks at what was mined from there on only
    */
   abstract finalIn(chainId: ChainId, lowest: number, blockHashes: readonly Hash[]): Promise<ManagedTx[]>;
+  /**
+   * The newest txs that became final in a block, so many of each signer, by nonce.
+   * @param below of the signers of these slots only, and with lower nonces; null: of every signer
+   */
+  abstract newestFinal(chainId: ChainId, below: readonly SlotRef[] | null, perSigner: number): Promise<ManagedTx[]>;
   abstract byIds(txIds: readonly string[]): Promise<ManagedTx[]>;
   /** Signers that have anything to do: unfinished txs, or a hole that is being filled. Costs one index probe per such signer. */
   abstract signersWithWork(chainId: ChainId): Promise<SignerWork[]>;

@@ -1,5 +1,8 @@
 import { PROGRESS_COLUMNS, REQUEST_COLUMNS } from './managed-tx.rows.js';
 
+/** A nonce is a bigint, and stays below it. */
+const MAX_BIGINT = '9223372036854775807';
+
 /** The highest nonce of signer `g` whose tx was mined below block `$2`; -1 when there is none. */
 export const MINED_BELOW = `(
        SELECT coalesce((
@@ -164,6 +167,21 @@ export const FINAL_IN = {
       JOIN managed_tx t ON t.tx_id = s.tx_id
      WHERE g.chain_id = $1 AND t.block_hash = ANY($3::text[])
        AND t.state IN ('CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')`,
+};
+
+/** Without a list of signers: of all. Each is read down from its newest slot. */
+export const NEWEST_FINAL = {
+  name: 'tx_newest_final',
+  text: `
+    SELECT ${PROGRESS_COLUMNS}
+      FROM signer g
+      LEFT JOIN unnest($2::text[], $3::bigint[]) AS w (address, nonce) ON w.address = g.address
+     CROSS JOIN LATERAL (
+       SELECT m.* FROM signer_nonce_allocation s JOIN managed_tx m ON m.tx_id = s.tx_id
+        WHERE s.chain_id = g.chain_id AND s.signer = g.address AND s.status = 'CONSUMED' AND s.nonce < coalesce(w.nonce, ${MAX_BIGINT})
+          AND m.block_hash IS NOT NULL AND m.state IN ('CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')
+        ORDER BY s.nonce DESC LIMIT $4) t
+     WHERE g.chain_id = $1 AND ($2::text[] IS NULL OR w.address IS NOT NULL)`,
 };
 
 export const BY_IDS = {

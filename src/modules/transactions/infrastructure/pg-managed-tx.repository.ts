@@ -6,7 +6,7 @@ import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx, type SqlValue, type Statement } from '../../../platform/database/pg-tx.js';
 import { EventLog } from '../../events/index.js';
-import type { Fence } from '../../signers/index.js';
+import type { Fence, SlotRef } from '../../signers/index.js';
 import type { FinalHeights } from '../domain/final-heights.js';
 import type { ManagedTx, Timer } from '../domain/managed-tx.js';
 import {
@@ -121,6 +121,12 @@ export class PgManagedTxRepository extends ManagedTxRepository {
 
   finalIn(chainId: ChainId, lowest: number, blockHashes: readonly Hash[]): Promise<ManagedTx[]> {
     return this.read(sql.FINAL_IN, [chainId, lowest, blockHashes]);
+  }
+
+  newestFinal(chainId: ChainId, below: readonly SlotRef[] | null, perSigner: number): Promise<ManagedTx[]> {
+    const signers = below?.map(({ signer }) => signer.address) ?? null;
+    const nonces = below?.map(({ nonce }) => nonce) ?? null;
+    return this.read(sql.NEWEST_FINAL, [chainId, signers, nonces, perSigner]);
   }
 
   byIds(txIds: readonly string[]): Promise<ManagedTx[]> {
