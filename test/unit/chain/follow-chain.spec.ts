@@ -67,6 +67,17 @@ describe('a gap that is too long to walk', () => {
     expect(await look()).toMatchObject({ gap: true, orphaned: [{ number: 8 }, { number: 9 }, { number: 10 }] });
   });
 
+  it('is jumped all the same, loudly, when nobody has them at thirty looks', async () => {
+    await followed(10);
+    chain.mineEmpty(LONG_GAP);
+    const honest = chain.blocks.bind(chain);
+    chain.blocks = async (numbers) =>
+      (await honest(numbers)).map((block) => (block && block.number <= 10 ? null : block));
+    for (let n = 0; n < 30; n += 1) expect(await look()).toBeNull();
+    expect(await look()).toMatchObject({ gap: true, orphaned: [] });
+    expect(warnings()).toContain('whether a reorg took back what was final is not known: no node has its blocks');
+  });
+
   it('loses nothing when the node does not have the head yet', async () => {
     await followed(10);
     chain.reorg(3);

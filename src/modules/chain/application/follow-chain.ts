@@ -29,6 +29,8 @@ type Orphans = readonly { readonly number: number; readonly hash: Hash }[];
 const WINDOW = 2_048;
 /** A gap that would take longer to walk is jumped; receipts are then asked for by hash (design, section 10). */
 const LONGEST_WALK = 1_000;
+/** Looks after which blocks that no node has are not waited for: some keep only the last ones, and would hold up everything. */
+const PATIENCE = 30;
 
 /**
  * Follows each chain block by block, linked by parent hash, so that work grows with blocks and not with transactions in
@@ -37,8 +39,8 @@ const LONGEST_WALK = 1_000;
 @Injectable()
 export class FollowChain {
   private readonly windows = new Map<ChainId, ChainWindow>();
-  /** Chains that cannot be followed for now, which was said. */
-  private readonly standing = new Set<ChainId>();
+  /** Looks at chains that cannot be followed for now, which was said at the first. */
+  private readonly standing = new Map<ChainId, number>();
 
   constructor(
     private readonly chains: Chains,
@@ -128,18 +130,22 @@ export class FollowChain {
     const [block] = await chain.blocks([head]);
     if (!block) return null;
     const orphaned = tip === null ? [] : await this.rewind(chain, window, tip);
-    if (orphaned === null)
-      return this.stand(chainId, 'the node does not have the blocks that were followed last', { head, tip });
+    if (orphaned === null) {
+      if ((this.standing.get(chainId) ?? 0) < PATIENCE)
+        return this.stand(chainId, 'the node does not have the blocks that were followed last', { head, tip });
+      this.log.error('whether a reorg took back what was final is not known: no node has its blocks', { chainId, tip });
+    }
     this.standing.delete(chainId);
     this.log.info('following the chain from its head', { chainId, block: head, from: tip });
     window.reset([block]);
-    return { chainId, head, blocks: [block], orphaned, gap: true };
+    return { chainId, head, blocks: [block], orphaned: orphaned ?? [], gap: true };
   }
 
   /** Says once that the chain cannot be followed for now. */
   private stand(chainId: ChainId, why: string, fields: LogFields): null {
-    if (!this.standing.has(chainId)) this.log.warn(why, { chainId, ...fields });
-    this.standing.add(chainId);
+    const looks = this.standing.get(chainId) ?? 0;
+    if (looks === 0) this.log.warn(why, { chainId, ...fields });
+    this.standing.set(chainId, looks + 1);
     return null;
   }
 
