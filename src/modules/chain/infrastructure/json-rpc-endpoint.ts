@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { inSlices } from '../../../kernel/in-slices.js';
 import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
 import { EndpointUrl } from './endpoint-url.js';
 import { failed, type RpcReply, type RpcRequest } from './json-rpc.js';
@@ -68,10 +69,7 @@ export class JsonRpcEndpoint {
   }
 
   private chunks(requests: readonly RpcRequest[]): (readonly RpcRequest[])[] {
-    const size = Math.max(1, this.options.batchSize);
-    return Array.from({ length: Math.ceil(requests.length / size) }, (_, i) =>
-      requests.slice(i * size, (i + 1) * size),
-    );
+    return inSlices(requests, Math.max(1, this.options.batchSize));
   }
 
   private async roundTrip(requests: readonly RpcRequest[]): Promise<RpcReply[]> {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ConfirmationsConfig } from '../../../config/lockstep-config.js';
+import { inSlices } from '../../../kernel/in-slices.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Chains, type ReceiptLookup } from '../../chain/index.js';
@@ -46,10 +47,7 @@ export class CheckReceipts {
     if (signers.length === 0) return;
     const due = await this.repository.dueForReceiptCheck(chainId, signers, this.config.receiptWorkers * PER_WORKER);
     const asked = await this.withAttempts(due);
-    const parts = Array.from({ length: Math.ceil(asked.length / PER_WORKER) }, (_, index) =>
-      asked.slice(index * PER_WORKER, (index + 1) * PER_WORKER),
-    );
-    await Promise.all(parts.map((part) => this.ask(chainId, part)));
+    await Promise.all(inSlices(asked, PER_WORKER).map((part) => this.ask(chainId, part)));
   }
 
   private async withAttempts(txs: readonly ManagedTx[]): Promise<Asked[]> {

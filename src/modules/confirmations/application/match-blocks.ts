@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { Hash } from '../../../kernel/hex.js';
+import { readingAhead } from '../../../kernel/reading-ahead.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { type Block, type ChainConnector, Chains } from '../../chain/index.js';
 import { LeaseManager } from '../../signers/index.js';
@@ -33,14 +35,35 @@ export class MatchBlocks {
     await this.askForMissed(chainId, matches);
     const ours = matches.filter(({ signer }) => this.leases.held(signer) !== null);
     if (ours.length === 0) return;
-    const chain = this.chains.get(chainId);
-    const mined = (await Promise.all(blocks.map((block) => this.receiptsOf(chain, block, ours)))).flat();
-    await this.recordMined.execute(chainId, mined);
-    const found = new Set(mined.map(({ attempt }) => attempt.txHash));
+    const found = await this.recordEach(chainId, blocks, ours);
     await this.askAgain.execute(
       chainId,
       ours.filter(({ txHash }) => !found.has(txHash)),
     );
+  }
+
+  /**
+   * Block by block, reading one ahead: after a large block, whose receipts take a node long, the first of those that came meanwhile
+   * is written while the next is read, and makes room for what waits.
+   *
+   * @returns hashes of what was recorded
+   */
+  private async recordEach(
+    chainId: ChainId,
+    blocks: readonly Block[],
+    ours: readonly Attempt[],
+  ): Promise<ReadonlySet<Hash>> {
+    const chain = this.chains.get(chainId);
+    const found = new Set<Hash>();
+    await readingAhead(
+      blocks,
+      (block) => this.receiptsOf(chain, block, ours),
+      async (mined) => {
+        await this.recordMined.execute(chainId, mined);
+        for (const { attempt } of mined) found.add(attempt.txHash);
+      },
+    );
+    return found;
   }
 
   /** A lease that was renewed late is ours again, without a change of owner that would have anybody look. */

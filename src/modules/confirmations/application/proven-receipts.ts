@@ -1,8 +1,8 @@
 import type { Hash } from '../../../kernel/hex.js';
 import type { Receipt } from '../../chain/index.js';
 
-/** 11 MB, and half a minute of 1,000 tx/s. What is forgotten is read again, which costs a call to the node and no certainty. */
-const KEPT = 30_000;
+/** 7 MB, and twenty seconds of 1,000 tx/s. What is forgotten is read again, which costs a call to the node and no certainty. */
+const KEPT = 20_000;
 
 type ReceiptsByHash = ReadonlyMap<Hash, Receipt>;
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
 import type { Receipt } from '../../chain/index.js';
+import { inSlices } from '../../../kernel/in-slices.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import { FencedUnitOfWork } from '../../signers/index.js';
 import {
@@ -22,6 +23,9 @@ export interface MinedAttempt {
   readonly receipt: Receipt;
 }
 
+/** Txs that are in memory, and that a lane waits for, at once: a block may have many more. */
+const AT_ONCE = 1_000;
+
 /** Writes receipts back: whichever attempt of the slot was mined, its tx is MINED with it (I9). */
 @Injectable()
 export class RecordMined {
@@ -39,7 +43,11 @@ export class RecordMined {
   async execute(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<void> {
     // A fill has no tx; whoever tends it asks for its receipt.
     const ofTxs = mined.filter(({ attempt }) => attempt.txId !== null);
-    await this.work.run(chainId, ofTxs, async (leases, share) => {
+    for (const some of inSlices(ofTxs, AT_ONCE)) await this.record(chainId, some);
+  }
+
+  private async record(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<void> {
+    await this.work.run(chainId, mined, async (leases, share) => {
       const byTx = new Map(share.map((item) => [item.attempt.txId, item]));
       const all = await this.repository.byIds(share.flatMap(({ attempt }) => attempt.txId ?? []));
       this.reportImpossible(all);

@@ -35,8 +35,11 @@ export class ConfirmationManager extends ChainScheduler {
 
   protected override async tick(chainId: ChainId): Promise<void> {
     if (this.mayRest(chainId)) return;
-    this.lookedAt.set(chainId, this.clock.monotonicMs());
+    const startedAt = this.clock.monotonicMs();
+    this.lookedAt.set(chainId, startedAt);
     await this.follow.execute(chainId, (update) => this.apply.execute(update));
+    // A large block, or a long way to go: the next block is there already.
+    if (this.clock.monotonicMs() - startedAt > this.pollIntervalOf(chainId)) this.kick(chainId);
   }
 
   /** The announced head is followed already: the endpoint that is read from may get to know of it later than the socket. */
@@ -45,6 +48,10 @@ export class ConfirmationManager extends ChainScheduler {
     if (announced === null) return false;
     if (this.follow.hashAt(chainId, announced.number) !== announced.hash) return false;
     const lookedAt = this.lookedAt.get(chainId) ?? Number.NEGATIVE_INFINITY;
-    return this.clock.monotonicMs() - lookedAt < NET_INTERVALS * (this.pollIntervals.get(chainId) ?? 0);
+    return this.clock.monotonicMs() - lookedAt < NET_INTERVALS * this.pollIntervalOf(chainId);
+  }
+
+  private pollIntervalOf(chainId: ChainId): number {
+    return this.pollIntervals.get(chainId) ?? 0;
   }
 }

@@ -3,6 +3,7 @@ import { Client } from 'pg';
 import { DatabaseConfig, NodeConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import { messageOf } from '../../../kernel/errors.js';
+import { inSlices } from '../../../kernel/in-slices.js';
 import { parseAddress } from '../../../kernel/hex.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
@@ -69,9 +70,7 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
     this.timer = null;
     this.rungAt = this.clock.monotonicMs();
     try {
-      for (let at = 0; at < keys.length; at += SIGNERS_PER_NOTE) {
-        await this.database.query(NOTIFY, [keys.slice(at, at + SIGNERS_PER_NOTE).join(' ')]);
-      }
+      for (const some of inSlices(keys, SIGNERS_PER_NOTE)) await this.database.query(NOTIFY, [some.join(' ')]);
     } catch (error) {
       this.log.warn('the doorbell could not be rung', { error: messageOf(error) });
     }
