@@ -19,3 +19,8 @@ export function signerKey(signer: SignerId): string {
 export function sameSigner(a: SignerId, b: SignerId): boolean {
   return a.chainId === b.chainId && a.address === b.address;
 }
+
+/** Each once. */
+export function signersOf(items: readonly { readonly signer: SignerId }[]): SignerId[] {
+  return [...new Map(items.map(({ signer }) => [signerKey(signer), signer])).values()];
+}

@@ -1,7 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { TxHistory } from '../../src/modules/events/index.js';
+import { Log } from '../../src/platform/logging/log.js';
 import { nodeLab } from '../support/node-lab.js';
 import { OVERSIZED, onlyFor } from '../support/send-faults.js';
+import { until } from '../support/until.js';
 
 const lab = nodeLab();
 
@@ -124,7 +126,87 @@ describe('a nonce that a transaction of somebody else has used', () => {
   });
 });
 
+describe('a nonce below ours that is free again, and that we never had', () => {
+  it('is filled when the chain stands still before it', async () => {
+    await lab.node.releaseLeases();
+    const node = await lab.startNode({ resubmit: { interval: '100ms' } });
+    lab.chain.sendForeign(node.signer().address, 0n);
+    lab.chain.mine();
+    const txId = await lab.create(1);
+    await node.step();
+    expect(await node.tx(txId)).toMatchObject({ nonce: 1 });
+    lab.chain.reorg(1, { drop: true });
+    await node.follow();
+
+    await until('the hole is filled', async () => {
+      await lab.resubmit(node);
+      await lab.tendFills(node);
+      return (await lab.openFills(node)).length > 0;
+    });
+    await lab.confirmAll(node);
+    expect(await node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 1 });
+    await lab.tendFills(node);
+    expect(await lab.openFills(node)).toEqual([]);
+  });
+
+  it('is left to people when there are very many', async () => {
+    await lab.node.releaseLeases();
+    const node = await lab.startNode({ resubmit: { interval: '100ms' } });
+    const logged = jest.spyOn(node.get(Log), 'error');
+    const honest = lab.chain.transactionCounts.bind(lab.chain);
+    lab.chain.transactionCounts = async (accounts) => accounts.map(() => 65n);
+    const txId = await lab.create(1);
+    await node.step();
+    lab.chain.transactionCounts = honest;
+    expect(await node.tx(txId)).toMatchObject({ nonce: 65 });
+    await until('somebody is told', async () => {
+      await lab.resubmit(node);
+      return logged.mock.calls.length > 0;
+    });
+    await lab.tendFills(node);
+    expect(logged.mock.calls[0]?.[1]).toMatchObject({ chainNonce: 0n, missing: 65 });
+    expect(await lab.openFills(node)).toEqual([]);
+  });
+
+  it('is left alone while a node only lags', async () => {
+    await lab.node.releaseLeases();
+    const node = await lab.startNode({ resubmit: { interval: '1ms' } });
+    for (const nonce of [0n, 1n, 2n]) lab.chain.sendForeign(node.signer().address, nonce);
+    lab.chain.mine();
+    const txId = await lab.create(1);
+    await node.step();
+    const honest = lab.chain.transactionCounts.bind(lab.chain);
+    for (const lag of [2n, 1n]) {
+      lab.chain.transactionCounts = async (...asked) => (await honest(...asked)).map((count) => count - lag);
+      await lab.resubmit(node);
+    }
+    lab.chain.transactionCounts = honest;
+    await lab.tendFills(node);
+    await lab.confirmAll(node);
+    expect(await node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 3 });
+    expect(lab.chain.sent.every(({ nonce }) => nonce === 3n)).toBe(true);
+  });
+});
+
 describe('a nonce of ours', () => {
+  it('is not given up while a block has our transaction, however long receipts are denied and whatever is forgotten', async () => {
+    const node = await lab.startNode({ confirmations: { required: 1, staleReceiptTimeout: '1ms' } });
+    await lab.node.releaseLeases();
+    const txId = await lab.create(1);
+    await node.step();
+    lab.chain.faults.receipt = () => ({ kind: 'none' });
+    lab.chain.mine();
+    await look(node);
+    // As when the state of that block is pruned: nobody can be named any more.
+    lab.chain.namesUsers = false;
+    for (const _ of [1, 2, 3]) {
+      lab.chain.mineEmpty(2);
+      await look(node);
+    }
+    expect(await node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'NONCE_SYNC', nonce: 0 });
+    expect(lab.minedWith(1)).toHaveLength(1);
+  });
+
   it('is not given up by one look, even when its block is final at once: nonce and receipt may be answered as of two blocks', async () => {
     const node = await lab.startNode({ confirmations: { required: 1 } });
     await lab.node.releaseLeases();

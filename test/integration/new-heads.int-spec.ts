@@ -85,7 +85,7 @@ function aFollower(chain: Record<string, unknown>) {
   let followed = -1;
   const apply = { execute: async ({ head }: ChainUpdate) => void (followed = head) };
   const heads = new NewHeads(config, log);
-  const follow = new FollowChain(chains, store, log);
+  const follow = new FollowChain(chains, store, config.confirmations, log);
   const manager = new ConfirmationManager(follow, apply as unknown as ApplyChainUpdate, heads, clock, config, log);
   cleanUps.push(
     () => chains.onApplicationShutdown(),

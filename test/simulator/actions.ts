@@ -183,6 +183,15 @@ export async function reorg(world: World): Promise<void> {
   world.note(`reorg of ${depth}`);
 }
 
+/** Somebody else who has the key uses a nonce that is next, or that is ours. */
+export async function foreign(world: World): Promise<void> {
+  const { random, chain } = world;
+  const { address } = random.pick(world.signers);
+  const [next = 0n] = await chain.transactionCounts([address], 'latest');
+  const { nonce } = chain.sendForeign(address, next + BigInt(random.between(0, 2)));
+  world.note(`a foreign transaction of ${address} at nonce ${nonce}`);
+}
+
 export async function dropPool(world: World): Promise<void> {
   world.note('the pool forgets everything');
   world.chain.dropPool();

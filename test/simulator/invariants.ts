@@ -1,12 +1,13 @@
 import type { Block } from '../../src/modules/chain/index.js';
-import type { ModelTx } from '../support/model-chain.js';
+import { FOREIGN_DATA, type ModelTx } from '../support/model-chain.js';
 import type { SentLog } from './sent-log.js';
 import type { SimChain } from './sim-chain.js';
 import { REQUIRED_CONFIRMATIONS } from './sim-config.js';
 import type { EventRow, Snapshot, TxRow } from './snapshot.js';
 import { Violation } from './violation.js';
 
-const NO_DATA = '0x';
+/** Not ours to execute once: no-ops, and whatever somebody else sends. */
+const NO_PAYLOAD: ReadonlySet<string> = new Set(['0x', FOREIGN_DATA]);
 const LIVE = new Set(['ALLOCATED', 'IN_MEMPOOL', 'MINED']);
 
 /** What must hold after every single action; throws the first thing that does not. */
@@ -23,7 +24,7 @@ export async function checkInvariants(before: Snapshot, now: Snapshot, chain: Si
 function checkPayloadsOnChain(chain: SimChain): void {
   const seen = new Map<string, ModelTx>();
   for (const tx of chain.minedTxs()) {
-    if (tx.data === NO_DATA) continue;
+    if (NO_PAYLOAD.has(tx.data)) continue;
     const other = seen.get(tx.data);
     if (other) fail('I8', `payload ${tx.data} is on chain twice, at nonces ${other.nonce} and ${tx.nonce}`);
     seen.set(tx.data, tx);
@@ -34,10 +35,16 @@ function checkPayloadsOnChain(chain: SimChain): void {
 function checkSent(chain: SimChain, sent: SentLog, now: Snapshot): void {
   const earlier: ModelTx[] = [];
   for (const tx of new Map(chain.sent.map((each) => [each.hash, each])).values()) {
-    if (tx.data === NO_DATA) continue;
-    for (const other of earlier) checkRivals(other, tx, sent, now);
+    if (NO_PAYLOAD.has(tx.data)) continue;
+    for (const other of earlier) if (!isTakenForGood(other, chain)) checkRivals(other, tx, sent, now);
     earlier.push(tx);
   }
+}
+
+/** Whatever bytes are out: somebody else has the nonce, and no reorg of these goes that deep. */
+function isTakenForGood({ from, nonce }: ModelTx, chain: SimChain): boolean {
+  const winner = chain.minedBy(from, nonce);
+  return winner?.tx.data === FOREIGN_DATA && winner.block.number + REQUIRED_CONFIRMATIONS <= chain.height;
 }
 
 function checkRivals(first: ModelTx, second: ModelTx, sent: SentLog, now: Snapshot): void {

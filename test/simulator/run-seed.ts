@@ -19,6 +19,7 @@ const SCRIPT: readonly { readonly weight: number; readonly value: actions.Action
   { weight: 12, value: actions.mine },
   { weight: 4, value: actions.reorg },
   { weight: 2, value: actions.dropPool },
+  { weight: 2, value: actions.foreign },
   { weight: 5, value: actions.timersRunOut },
   { weight: 2, value: actions.lag },
   { weight: 3, value: actions.weather },

@@ -36,6 +36,7 @@ export class SimChain extends ModelChain {
 
   constructor(private readonly seed: number) {
     super();
+    this.provesReceipts = seed % 2 === 0;
     this.faults.status = ({ data }) => (this.reverting.has(data) ? 'reverted' : undefined);
     this.faults.broadcast = (tx) => this.faultOf(tx);
     this.faults.receipt = (hash) => this.receiptFault(hash);

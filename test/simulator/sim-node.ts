@@ -156,7 +156,8 @@ export class SimNode {
           });
         return;
       case 'follow':
-        return this.get(FollowChain).execute(DEV_CHAIN, (update) => this.get(ApplyChainUpdate).execute(update));
+        await this.get(FollowChain).execute(DEV_CHAIN, (update) => this.get(ApplyChainUpdate).execute(update));
+        return;
       case 'receipts':
         return this.get(CheckReceipts).execute(DEV_CHAIN);
       case 'resubmit':

@@ -25,6 +25,8 @@ import { assertOutsideTransaction } from '../../src/platform/database/transactio
 import { DEV_CHAIN } from './builders.js';
 
 const GWEI = 1_000_000_000n;
+/** Of every transaction of somebody else. */
+export const FOREIGN_DATA = '0xf0';
 
 /** A transaction as the model chain knows it. */
 export interface ModelTx {
@@ -66,6 +68,7 @@ export class ModelChain extends ChainConnector {
   private pool = new Map<Hash, ModelTx>();
   private chain: ModelBlock[] = [genesis()];
   private fork = 0;
+  private foreign = 0;
 
   /** Mines everything that is executable, or what fits: each account's run of nonces without a hole. */
   mine(limit = Infinity): Block {
@@ -95,8 +98,9 @@ export class ModelChain extends ChainConnector {
   /** Somebody else who has the key uses this nonce; whatever the pool had there is replaced. */
   sendForeign(from: Address, nonce: Nonce): ModelTx {
     for (const tx of this.pooled()) if (tx.from === from && tx.nonce === nonce) this.pool.delete(tx.hash);
-    const hash = parseHash(`0xf0e1${this.fork.toString(16).padStart(20, '0')}${nonce.toString(16).padStart(40, '0')}`);
-    const foreign = { hash, from, nonce, data: '0xf0', maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI };
+    this.foreign += 1;
+    const hash = parseHash(`0xf0e1${this.foreign.toString(16).padStart(60, '0')}`);
+    const foreign = { hash, from, nonce, data: FOREIGN_DATA, maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI };
     this.pool.set(hash, foreign);
     return foreign;
   }
@@ -108,6 +112,15 @@ export class ModelChain extends ChainConnector {
   /** Everything on chain, in order. */
   minedTxs(): ModelTx[] {
     return this.chain.flatMap(({ txs }) => txs);
+  }
+
+  /** The transaction that has this nonce on the chain, and its block. */
+  minedBy(from: Address, nonce: Nonce): { readonly tx: ModelTx; readonly block: Block } | null {
+    for (const block of this.chain) {
+      const tx = block.txs.find((each) => each.from === from && each.nonce === nonce);
+      if (tx) return { tx, block };
+    }
+    return null;
   }
 
   pooled(): ModelTx[] {
@@ -151,21 +164,15 @@ export class ModelChain extends ChainConnector {
 
   async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {
     assertOutsideTransaction('slotFates');
-    const found = new Map(this.allReceipts().map((receipt) => [receipt.txHash, receipt]));
-    return slots.map(({ account, nonce, hashes }): SlotFate => {
-      const [receipt] = hashes.flatMap((hash) => found.get(hash) ?? []);
-      if (receipt) return { kind: 'mined', receipt };
-      if (this.minedNonce(account) <= nonce) return { kind: 'open' };
-      return { kind: 'passed', head: this.tip(), user: this.namesUsers ? this.userOf(account, nonce) : null };
+    const lookups = await Promise.all(slots.map(({ hashes }) => this.receipts(hashes)));
+    return slots.map(({ account, nonce, hashes }, i): SlotFate => {
+      const own = lookups[i] ?? [];
+      for (const lookup of own) if (lookup.kind === 'found') return { kind: 'mined', receipt: lookup.receipt };
+      if (this.minedNonce(account) <= nonce || own.some(({ kind }) => kind !== 'none')) return { kind: 'open' };
+      const user = this.namesUsers ? this.userOf(account, nonce) : null;
+      if (user && hashes.includes(user.txHash)) return { kind: 'ours', block: user.block };
+      return { kind: 'passed', head: this.tip(), user };
     });
-  }
-
-  private userOf(account: Address, nonce: Nonce): NonceUser | null {
-    for (const block of this.chain) {
-      const user = block.txs.find((tx) => tx.from === account && tx.nonce === nonce);
-      if (user) return { txHash: user.hash, block };
-    }
-    return null;
   }
 
   async balances(accounts: readonly Address[]): Promise<bigint[]> {
@@ -190,6 +197,11 @@ export class ModelChain extends ChainConnector {
   async broadcast(transactions: readonly SignedBytes[]): Promise<BroadcastOutcome[]> {
     assertOutsideTransaction('broadcast');
     return transactions.map((transaction) => this.receive(transaction));
+  }
+
+  private userOf(account: Address, nonce: Nonce): NonceUser | null {
+    const found = this.minedBy(account, nonce);
+    return found && { txHash: found.tx.hash, block: found.block };
   }
 
   private receive(bytes: SignedBytes): BroadcastOutcome {

@@ -83,14 +83,9 @@ export class TestNode {
 
   /** Looks at the chain until nothing is new. */
   async follow(): Promise<void> {
-    let changed = true;
-    while (changed) {
-      changed = false;
-      await this.get(FollowChain).execute(DEV_CHAIN, async (update) => {
-        changed = true;
-        await this.get(ApplyChainUpdate).execute(update);
-      });
-    }
+    let changed: boolean;
+    do changed = await this.get(FollowChain).execute(DEV_CHAIN, (update) => this.get(ApplyChainUpdate).execute(update));
+    while (changed);
   }
 
   checkReceipts(): Promise<void> {

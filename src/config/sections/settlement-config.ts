@@ -32,4 +32,11 @@ export class ConfirmationsConfig {
   /** Ask for the receipt right after broadcasting: for chains whose blocks come at once. */
   @Flag()
   fetchReceiptUponEntry = false;
+
+  /**
+   * Blocks that are walked after a time without a look. A longer gap is jumped: what is in flight is asked for by hash, once, and
+   * following goes on from the head.
+   */
+  @Count({ min: 1, max: 100_000 })
+  blockQueueLength = 1_000;
 }

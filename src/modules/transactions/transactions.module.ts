@@ -14,6 +14,7 @@ import { Doorbell } from './application/doorbell.js';
 import { FinalityRule } from './application/finality-rule.js';
 import { Forwarding } from './application/forwarding.js';
 import { HandOver } from './application/hand-over.js';
+import { HealGaps } from './application/heal-gaps.js';
 import { IntakeBatcher } from './application/intake-batcher.js';
 import { JudgePending } from './application/judge-pending.js';
 import { KnownBalances } from './application/known-balances.js';
@@ -67,6 +68,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     TendFills,
     ResubmitDue,
     CloseSlots,
+    HealGaps,
     TakenSlots,
     ChainRules,
     FinalityRule,

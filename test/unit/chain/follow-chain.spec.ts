@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ConfirmationsConfig } from '../../../src/config/lockstep-config.js';
 import type { Hash } from '../../../src/kernel/hex.js';
-import { type ChainUpdate, FollowChain } from '../../../src/modules/chain/index.js';
+import { type ChainUpdate, FollowChain, RpcUnavailable } from '../../../src/modules/chain/index.js';
 import { BlockStore, type StoredBlock } from '../../../src/modules/chain/domain/block-store.js';
 import type { LogFields } from '../../../src/platform/logging/log.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
@@ -31,12 +32,14 @@ const LONG_GAP = 1_100;
 let chain: ModelChain;
 let follow: FollowChain;
 let lines: LogFields[];
+let config: ConfirmationsConfig;
 
 beforeEach(() => {
   chain = new ModelChain();
   const readable = readableLog('warn');
   lines = readable.lines;
-  follow = new FollowChain(new ModelChains(chain), new EmptyBlockStore(), readable.log);
+  config = new ConfirmationsConfig();
+  follow = new FollowChain(new ModelChains(chain), new EmptyBlockStore(), config, readable.log);
 });
 
 describe('a gap that is too long to walk', () => {
@@ -53,6 +56,15 @@ describe('a gap that is too long to walk', () => {
     expect(await look()).toMatchObject({ gap: true, orphaned: [] });
   });
 
+  it('is what is more than blockQueueLength', async () => {
+    await followed(10);
+    config.blockQueueLength = 5;
+    chain.mineEmpty(5);
+    expect(await look()).toMatchObject({ gap: false });
+    chain.mineEmpty(6);
+    expect(await look()).toMatchObject({ gap: true, blocks: [{ number: 21 }] });
+  });
+
   it('is not jumped while the node does not have the blocks before it, which is said once', async () => {
     await followed(10);
     chain.reorg(3);
@@ -67,12 +79,20 @@ describe('a gap that is too long to walk', () => {
     expect(await look()).toMatchObject({ gap: true, orphaned: [{ number: 8 }, { number: 9 }, { number: 10 }] });
   });
 
-  it('is jumped all the same, loudly, when nobody has them at thirty looks', async () => {
+  it.each<[string, () => null]>([
+    ['has them', () => null],
+    [
+      'has anything but an error for them',
+      () => {
+        throw new RpcUnavailable('rpc_unavailable', { chainId: 1, method: 'blocks' }, 'pruned history unavailable');
+      },
+    ],
+  ])('is jumped all the same, loudly, when nobody %s at thirty looks', async (_words, pruned) => {
     await followed(10);
     chain.mineEmpty(LONG_GAP);
     const honest = chain.blocks.bind(chain);
     chain.blocks = async (numbers) =>
-      (await honest(numbers)).map((block) => (block && block.number <= 10 ? null : block));
+      (await honest(numbers)).map((block) => (block && block.number <= 10 ? pruned() : block));
     for (let n = 0; n < 30; n += 1) expect(await look()).toBeNull();
     expect(await look()).toMatchObject({ gap: true, orphaned: [] });
     expect(warnings()).toContain('whether a reorg took back what was final is not known: no node has its blocks');
@@ -123,6 +143,17 @@ describe('a head below all blocks that were followed', () => {
     expect(lines[0]).toMatchObject({ head: 3, lowest: 10 });
     chain.mineEmpty(1);
     expect(await look()).toMatchObject({ blocks: [{ number: 11 }], orphaned: [] });
+  });
+
+  it('is followed when it stays, and takes nothing back all the same', async () => {
+    chain.mineEmpty(10);
+    await look();
+    const [low] = await chain.blocks([3]);
+    if (!low) throw new Error('there is a block 3');
+    chain.head = async () => low;
+    for (let n = 0; n < 30; n += 1) expect(await look()).toBeNull();
+    expect(await look()).toMatchObject({ gap: true, orphaned: [], blocks: [{ number: 3 }] });
+    expect(await look()).toBeNull();
   });
 });
 

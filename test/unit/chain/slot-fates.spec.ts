@@ -64,12 +64,13 @@ describe('what became of a nonce', () => {
     await Promise.all([a.stop(), b.stop()]);
   });
 
-  const fate = async () => {
+  const connect = () => {
     const { connector, pool } = aConnector([a.url, b.url]);
     open.push(pool);
-    const [answer] = await connector.slotFates([SLOT]);
-    return answer;
+    return connector;
   };
+
+  const fate = async () => (await connect().slotFates([SLOT]))[0];
 
   it('is passed when every endpoint says so, and has no receipt of ours', async () => {
     a.answer = answers({ height: 99, count: 8 });
@@ -92,11 +93,29 @@ describe('what became of a nonce', () => {
     });
   });
 
-  it('is open while a block has one of ours with it, whatever the receipts are said to be', async () => {
+  it('is ours when a block has one of ours with it, whatever the receipts are said to be', async () => {
     const answer = chain({ height: 100, usedIn: 90, txs: [{ ...foreign('0xff', 7), hash: String(HASHES[0]) }] });
     a.answer = answer;
     b.answer = answer;
-    expect(await fate()).toEqual({ kind: 'open' });
+    expect(await fate()).toMatchObject({ kind: 'ours', block: { number: 90 } });
+  });
+
+  it('is open while there are too many blocks to look into', async () => {
+    const slots = Array.from({ length: 20 }, (_, i) => ({ ...SLOT, nonce: BigInt(80 + i) }));
+    // One nonce to a block.
+    const used: FakeRpcServer['answer'] = ({ method, params }) => {
+      if (method === 'eth_getTransactionReceipt') return { result: null };
+      const number = params[method === 'eth_getBlockByNumber' ? 0 : 1];
+      const at = number === 'latest' ? 100 : Number(number);
+      if (method === 'eth_getTransactionCount') return { result: hex(at) };
+      return { result: { ...header(at), transactions: params[1] === true ? [foreign(hex(at), at - 1)] : [] } };
+    };
+    a.answer = used;
+    b.answer = used;
+    const fates = await connect().slotFates(slots);
+    expect(fates.filter(({ kind }) => kind === 'passed')).toHaveLength(8);
+    expect(fates.filter((each) => each.kind === 'passed' && each.user === null)).toEqual([]);
+    expect(fates.filter(({ kind }) => kind === 'open')).toHaveLength(12);
   });
 
   it.each([

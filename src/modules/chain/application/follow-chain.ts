@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import { ConfirmationsConfig } from '../../../config/lockstep-config.js';
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log, type LogFields } from '../../../platform/logging/log.js';
-import type { Block } from '../domain/block.js';
+import type { Block, BlockHeader } from '../domain/block.js';
 import { BlockStore } from '../domain/block-store.js';
 import { type ChainConnector, Chains } from '../domain/chain-connector.js';
 import { ChainWindow } from '../domain/chain-window.js';
@@ -27,9 +28,7 @@ type Orphans = readonly { readonly number: number; readonly hash: Hash }[];
 
 /** Blocks kept per chain; deeper than any sensible number of confirmations. */
 const WINDOW = 2_048;
-/** A gap that would take longer to walk is jumped; receipts are then asked for by hash (design, section 10). */
-const LONGEST_WALK = 1_000;
-/** Looks after which blocks that no node has are not waited for: some keep only the last ones, and would hold up everything. */
+/** Looks after which is not waited for blocks that no node has (some keep only the last ones), nor for a head that stays low. */
 const PATIENCE = 30;
 
 /**
@@ -39,12 +38,13 @@ const PATIENCE = 30;
 @Injectable()
 export class FollowChain {
   private readonly windows = new Map<ChainId, ChainWindow>();
-  /** Looks at chains that cannot be followed for now, which was said at the first. */
-  private readonly standing = new Map<ChainId, number>();
+  /** Chains that cannot be followed for now, why, and for how many looks. */
+  private readonly standing = new Map<ChainId, { readonly why: string; readonly looks: number }>();
 
   constructor(
     private readonly chains: Chains,
     private readonly store: BlockStore,
+    private readonly config: ConfirmationsConfig,
     private readonly log: Log,
   ) {}
 
@@ -56,15 +56,17 @@ export class FollowChain {
   /**
    * One stride towards the head. `apply` is called when something is new, and the stride counts only if it succeeds: after a
    * failure, or a crash, the same blocks come again, so `apply` must bear being repeated.
+   *
+   * @returns whether something was new
    */
-  async execute(chainId: ChainId, apply: (update: ChainUpdate) => Promise<void>): Promise<void> {
+  async execute(chainId: ChainId, apply: (update: ChainUpdate) => Promise<void>): Promise<boolean> {
     const chain = this.chains.get(chainId);
     const before = this.windows.get(chainId) ?? (await this.open(chainId));
     const window = before.copy();
     this.windows.set(chainId, window);
     try {
       const update = await this.advance(chain, window);
-      if (update === null) return;
+      if (update === null) return false;
       await apply(update);
       await this.store.advance(
         chainId,
@@ -72,6 +74,7 @@ export class FollowChain {
         update.blocks,
       );
       await this.prune(chainId, window);
+      return true;
     } catch (error) {
       // Not from the store: other nodes may have gone on there, and these blocks would be skipped.
       this.windows.set(chainId, before);
@@ -89,13 +92,8 @@ export class FollowChain {
     const { chainId } = chain;
     const head = await chain.head();
     const { tip } = window;
-    if (tip === null || head.number - tip > LONGEST_WALK) return this.jump(chain, window, head.number);
-    // Nothing is undone on the word of a low head: an endpoint that lags says the same as a chain that was started anew.
-    if (head.number < window.bottom)
-      return this.stand(chainId, 'the head is below all blocks that were followed: it lags, or the chain was reset', {
-        head: head.number,
-        lowest: window.bottom,
-      });
+    if (tip === null || head.number - tip > this.config.blockQueueLength) return this.jump(chain, window, head.number);
+    if (head.number < window.bottom) return this.startOver(chain, window, head);
     this.standing.delete(chainId);
     if (head.number <= tip) {
       // The same block: nothing new, or a node that lags behind the one asked before. A different one: a fork.
@@ -131,8 +129,8 @@ export class FollowChain {
     if (!block) return null;
     const orphaned = tip === null ? [] : await this.rewind(chain, window, tip);
     if (orphaned === null) {
-      if ((this.standing.get(chainId) ?? 0) < PATIENCE)
-        return this.stand(chainId, 'the node does not have the blocks that were followed last', { head, tip });
+      if (!this.hasStoodLong(chainId, 'the node does not have the blocks that were followed last', { head, tip }))
+        return null;
       this.log.error('whether a reorg took back what was final is not known: no node has its blocks', { chainId, tip });
     }
     this.standing.delete(chainId);
@@ -141,12 +139,39 @@ export class FollowChain {
     return { chainId, head, blocks: [block], orphaned: orphaned ?? [], gap: true };
   }
 
-  /** Says once that the chain cannot be followed for now. */
-  private stand(chainId: ChainId, why: string, fields: LogFields): null {
-    const looks = this.standing.get(chainId) ?? 0;
+  /**
+   * Nothing is undone on the word of a low head: an endpoint that lags says the same as a chain that was started anew, and so does an
+   * honest one after another told a head that was never there. Following goes on below, after a while, for else it never would.
+   */
+  private async startOver(chain: ChainConnector, window: ChainWindow, head: BlockHeader): Promise<ChainUpdate | null> {
+    const { chainId } = chain;
+    const fields = { head: head.number, lowest: window.bottom };
+    if (
+      !this.hasStoodLong(
+        chainId,
+        'the head is below all blocks that were followed: it lags, or the chain was reset',
+        fields,
+      )
+    )
+      return null;
+    const [block] = await chain.blocks([head.number]);
+    if (!block) return null;
+    this.standing.delete(chainId);
+    this.log.error('the head stays below all blocks that were followed: following it, and undoing nothing', {
+      chainId,
+      ...fields,
+    });
+    window.reset([block]);
+    return { chainId, head: head.number, blocks: [block], orphaned: [], gap: true };
+  }
+
+  /** False for a while; says at the first look that the chain cannot be followed for now. */
+  private hasStoodLong(chainId: ChainId, why: string, fields: LogFields): boolean {
+    const before = this.standing.get(chainId);
+    const looks = before?.why === why ? before.looks : 0;
     if (looks === 0) this.log.warn(why, { chainId, ...fields });
-    this.standing.set(chainId, looks + 1);
-    return null;
+    this.standing.set(chainId, { why, looks: looks + 1 });
+    return looks >= PATIENCE;
   }
 
   /** Takes back our blocks above the highest one that the node agrees with; null when it does not have them all. */

@@ -9,8 +9,11 @@ import { address, blockHeader, fields, hash, hexQuantity, list, parsedOrNull, qu
 const STATE_KEPT = 128;
 /** Heights apart in the first of two rounds: the second asks for those between two of them. */
 const STRIDE = 12;
-/** Blocks read whole in one look; the next look reads the others. */
+/** Blocks read whole in one look. Those that were left out are another look's. */
 const MOST_BLOCKS = 8;
+
+/** Nobody looked. */
+export const UNREAD = 'unread';
 
 type Ask = (requests: readonly RpcRequest[]) => Promise<RpcReply[]>;
 type Slot = Pick<SlotQuestion, 'account' | 'nonce'>;
@@ -20,26 +23,39 @@ type Sent = Slot & { readonly txHash: Hash };
 /**
  * Names the transactions that used nonces, each by the block in which the account's count went past it. Null where that cannot be
  * told: the state of that block is gone, or nobody sent the transaction (a set-code authorization of EIP-7702 uses a nonce, too).
+ * `unread` where it could, and there were too many blocks to read; a few of them are chosen anew each time.
  *
  * @param ask one endpoint, or several that agree; whatever it does not answer is not known
  * @param head number of a block by which all nonces were used
  */
-export async function nonceUsers(ask: Ask, slots: readonly Slot[], head: number): Promise<(NonceUser | null)[]> {
+export async function nonceUsers(
+  ask: Ask,
+  slots: readonly Slot[],
+  head: number,
+): Promise<(NonceUser | typeof UNREAD | null)[]> {
   if (slots.length === 0) return [];
   const counts = new Counts(ask);
   await counts.ask(slots, () => strides(head));
   await counts.ask(slots, (slot) => counts.between(slot));
   const heights = slots.map((slot) => counts.heightOf(slot));
-  const wanted = [...new Set(heights.flatMap((height) => height ?? []))].slice(0, MOST_BLOCKS);
+  const wanted = someOf([...new Set(heights.flatMap((height) => height ?? []))]);
   const replies = await ask(
     wanted.map((height) => ({ method: 'eth_getBlockByNumber', params: [hexQuantity(height), true] })),
   );
   const blocks = new Map(wanted.map((height, i) => [height, parsedOrNull(replies[i], blockWithSenders)]));
   return slots.map(({ account, nonce }, i) => {
-    const block = blocks.get(heights[i] ?? -1);
+    const height = heights[i] ?? null;
+    if (height !== null && !blocks.has(height)) return UNREAD;
+    const block = height === null ? null : blocks.get(height);
     const user = block?.txs.find((tx) => tx.account === account && tx.nonce === nonce);
     return block && user ? { txHash: user.txHash, block: { number: block.number, hash: block.hash } } : null;
   });
+}
+
+/** At random, so that none is left out for ever. */
+function someOf(heights: readonly number[]): number[] {
+  const shuffled = heights.map((height) => ({ height, at: Math.random() })).sort((a, b) => a.at - b.at);
+  return shuffled.slice(0, MOST_BLOCKS).map(({ height }) => height);
 }
 
 function strides(head: number): number[] {

@@ -1,7 +1,7 @@
 import type { BlockHeader, ReceiptLookup } from '../domain/block.js';
 import type { SlotFate, SlotQuestion } from '../domain/slot-fate.js';
 import type { RpcReply, RpcRequest } from './json-rpc.js';
-import { nonceUsers } from './nonce-users.js';
+import { nonceUsers, UNREAD } from './nonce-users.js';
 import { blockHeader, parsedOrNull, quantity } from './parse-answer.js';
 import { lookup } from './receipt-lookups.js';
 import type { RpcPool } from './rpc-pool.js';
@@ -47,7 +47,8 @@ async function withUsers(
     const slot = questions[i];
     const user = slot === undefined ? undefined : userOf.get(slot);
     if (fate.kind !== 'passed' || !slot || !user) return fate;
-    return slot.hashes.includes(user.txHash) ? { kind: 'open' } : { ...fate, user };
+    if (user === UNREAD) return { kind: 'open' };
+    return slot.hashes.includes(user.txHash) ? { kind: 'ours', block: user.block } : { ...fate, user };
   });
 }
 

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import type { Hash } from '../../../kernel/hex.js';
+import { inSlices } from '../../../kernel/in-slices.js';
 import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
-import { type BlockHeader, type ChainConnector, Chains } from '../../chain/index.js';
+import { Log } from '../../../platform/logging/log.js';
+import { type BlockHeader, type ChainConnector, Chains, RpcUnavailable } from '../../chain/index.js';
 import { ManagedTx, ManagedTxRepository } from '../../transactions/index.js';
 
 /** Blocks asked for at once. */
@@ -11,6 +13,12 @@ const STRIDE = 50;
 const PAGE = 100;
 
 type BlockId = Pick<BlockHeader, 'number' | 'hash'>;
+
+interface Canonical {
+  readonly hashes: ReadonlyMap<number, Hash | null>;
+  /** The highest block of ours that is on the chain; everything below it is. */
+  readonly agreed: number;
+}
 
 /**
  * Finds blocks with final transactions that a reorg took back below the blocks that are followed: nobody has their hashes but
@@ -21,46 +29,60 @@ export class OrphanedFinals {
   constructor(
     private readonly chains: Chains,
     private readonly repository: ManagedTxRepository,
+    private readonly log: Log,
   ) {}
 
   async execute(chainId: ChainId): Promise<BlockId[]> {
     const chain = this.chains.get(chainId);
     const gone = new Map<Hash, BlockId>();
     let txs = await this.repository.newestFinal(chainId, null, 1);
-    while (txs.length > 0) {
+    for (let page = 1; txs.length > 0; page += 1) {
       const canonical = await canonicalHashes(chain, txs.flatMap(blockOf));
       // Only another block proves a fork. One that the node does not have proves nothing, but the ones below may be gone.
       for (const block of txs.flatMap(blockOf)) if (isOther(block, canonical)) gone.set(block.hash, block);
-      const goOn = oldestOfEach(txs).filter((tx) => blockOf(tx).every((block) => !isOn(block, canonical)));
-      txs = await this.repository.newestFinal(chainId, goOn, PAGE);
+      const open = bySigner(txs).filter((own) => blockOf(oldest(own)).every((block) => !isOn(block, canonical)));
+      const known = open.filter((own) => own.flatMap(blockOf).some((block) => isOther(block, canonical)));
+      if (page > 1 && known.length < open.length)
+        this.log.warn('no node has the blocks of final transactions: whether they are on the chain is not known', {
+          chainId,
+          signers: open.length - known.length,
+        });
+      txs = await this.repository.newestFinal(chainId, (page > 1 ? known : open).map(oldest), PAGE);
     }
     return [...gone.values()];
   }
 }
 
-/** By height, null where the node has no block. From the highest down; what is below a block that is right is not asked for. */
-async function canonicalHashes(
-  chain: ChainConnector,
-  blocks: readonly BlockId[],
-): Promise<ReadonlyMap<number, Hash | null>> {
-  const known = new Map<number, Hash | null>();
+/** By height, null where the node says no block. From the highest down, to the first that is right: what is below it is right, too. */
+async function canonicalHashes(chain: ChainConnector, blocks: readonly BlockId[]): Promise<Canonical> {
+  const hashes = new Map<number, Hash | null>();
   const heights = [...new Set(blocks.map(({ number }) => number))].sort((a, b) => b - a);
-  for (let at = 0; at < heights.length; at += STRIDE) {
-    const numbers = heights.slice(at, at + STRIDE);
-    const answers = await chain.blocks(numbers);
-    for (const [index, number] of numbers.entries()) known.set(number, answers[index]?.hash ?? null);
-    if (blocks.some(({ number, hash }) => known.get(number) === hash)) break;
+  for (const numbers of inSlices(heights, STRIDE)) {
+    const answers = await blocksOrNone(chain, numbers);
+    for (const [index, number] of numbers.entries()) hashes.set(number, answers[index]?.hash ?? null);
+    const agreed = blocks.filter(({ number, hash }) => hashes.get(number) === hash).map(({ number }) => number);
+    if (agreed.length > 0) return { hashes, agreed: Math.max(...agreed) };
   }
-  return known;
+  return { hashes, agreed: -1 };
 }
 
-function isOther({ number, hash }: BlockId, canonical: ReadonlyMap<number, Hash | null>): boolean {
-  const there = canonical.get(number) ?? null;
+/** To some nodes a block that they have pruned is an error, and the chain must be followed all the same. */
+async function blocksOrNone(chain: ChainConnector, numbers: readonly number[]): Promise<readonly (BlockId | null)[]> {
+  try {
+    return await chain.blocks(numbers);
+  } catch (error) {
+    if (error instanceof RpcUnavailable) return [];
+    throw error;
+  }
+}
+
+function isOther({ number, hash }: BlockId, { hashes }: Canonical): boolean {
+  const there = hashes.get(number) ?? null;
   return there !== null && there !== hash;
 }
 
-function isOn({ number, hash }: BlockId, canonical: ReadonlyMap<number, Hash | null>): boolean {
-  return !canonical.has(number) || canonical.get(number) === hash;
+function isOn({ number }: BlockId, { agreed }: Canonical): boolean {
+  return number <= agreed;
 }
 
 function blockOf(tx: ManagedTx): BlockId[] {
@@ -68,8 +90,10 @@ function blockOf(tx: ManagedTx): BlockId[] {
   return receipt ? [{ number: receipt.blockNumber, hash: receipt.blockHash }] : [];
 }
 
-function oldestOfEach(txs: readonly ManagedTx[]): ManagedTx[] {
-  return [...groupBy(txs, ({ signer }) => signerKey(signer)).values()].map((own) =>
-    own.reduce((oldest, tx) => (tx.nonce < oldest.nonce ? tx : oldest)),
-  );
+function bySigner(txs: readonly ManagedTx[]): ManagedTx[][] {
+  return [...groupBy(txs, ({ signer }) => signerKey(signer)).values()];
+}
+
+function oldest(own: readonly ManagedTx[]): ManagedTx {
+  return own.reduce((found, tx) => (tx.nonce < found.nonce ? tx : found));
 }

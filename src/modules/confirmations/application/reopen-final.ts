@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
-import type { ChainId } from '../../../kernel/signer-id.js';
+import { type ChainId, signersOf } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { BlockStore, type ChainUpdate } from '../../chain/index.js';
 import { FencedUnitOfWork, LeaseManager, NonceLedger } from '../../signers/index.js';
@@ -15,7 +15,6 @@ import {
 import { OrphanedFinals } from './orphaned-finals.js';
 import { ReceiptMetrics } from './receipt-metrics.js';
 import { ReopenSlots } from './reopen-slots.js';
-import { signersOf } from './signers-of.js';
 
 /** Blocks; whatever became final since the lowest suspect is looked at, and a start must not look at days of it. */
 const LOOK_BACK = 64;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
+import { type ChainId, signerKey, signersOf } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Chains, RpcUnavailable } from '../../chain/index.js';
 import { FencedUnitOfWork, type Lease, LeaseManager, NonceLedger } from '../../signers/index.js';
@@ -12,7 +12,6 @@ import {
   slotKey,
   TakenSlots,
 } from '../../transactions/index.js';
-import { signersOf } from './signers-of.js';
 
 /** Slots to open now, and slots that are known to need nothing. */
 interface Judged {

@@ -37,9 +37,9 @@ export class ConfirmationManager extends ChainScheduler {
     if (this.mayRest(chainId)) return;
     const startedAt = this.clock.monotonicMs();
     this.lookedAt.set(chainId, startedAt);
-    await this.follow.execute(chainId, (update) => this.apply.execute(update));
+    const isNew = await this.follow.execute(chainId, (update) => this.apply.execute(update));
     // A large block, or a long way to go: the next block is there already.
-    if (this.clock.monotonicMs() - startedAt > this.pollIntervalOf(chainId)) this.kick(chainId);
+    if (isNew && this.clock.monotonicMs() - startedAt > this.pollIntervalOf(chainId)) this.kick(chainId);
   }
 
   /** The announced head is followed already: the endpoint that is read from may get to know of it later than the socket. */

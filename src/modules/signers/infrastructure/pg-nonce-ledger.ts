@@ -3,6 +3,7 @@ import { InvariantViolation } from '../../../kernel/errors.js';
 import type { Hash } from '../../../kernel/hex.js';
 import { parseAddress } from '../../../kernel/hex.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
+import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { Fence } from '../domain/fence.js';
 import { NonceLedger, type SequenceState, type SlotHolder, type SlotRef } from '../domain/nonce-ledger.js';
@@ -26,6 +27,33 @@ const FORGET_PASSED = {
     DELETE FROM signer_nonce_allocation s
      USING unnest($1::bigint[], $2::text[], $3::bigint[]) AS n (chain_id, signer, nonce)
      WHERE s.chain_id = n.chain_id AND s.signer = n.signer AND s.nonce < n.nonce AND s.status = 'RELEASED'`,
+};
+
+/** Of signer `n`, the lowest slot from its nonce on: what is above the chain's is mostly in flight, so it is one step into the primary key. */
+const LOWEST_FROM = `(
+       SELECT s.nonce FROM signer_nonce_allocation s
+        WHERE s.chain_id = n.chain_id AND s.signer = n.signer AND s.nonce >= n.nonce
+        ORDER BY s.nonce LIMIT 1)`;
+
+const MISSING = {
+  name: 'nonce_missing',
+  text: `
+    SELECT n.chain_id, n.signer, n.nonce, lowest.nonce - n.nonce AS count
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS n (chain_id, signer, nonce)
+     CROSS JOIN LATERAL ${LOWEST_FROM} lowest
+     WHERE lowest.nonce > n.nonce`,
+};
+
+const FREE_MISSING = {
+  name: 'nonce_free_missing',
+  text: `
+    INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, fencing_token)
+    SELECT n.chain_id, n.signer, missing.nonce, 'RELEASED', n.token
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS n (chain_id, signer, nonce, token)
+     CROSS JOIN LATERAL ${LOWEST_FROM} lowest
+     CROSS JOIN LATERAL generate_series(n.nonce, lowest.nonce - 1) AS missing (nonce)
+     ORDER BY 1, 2, 3
+    RETURNING chain_id, signer, nonce`,
 };
 
 const READ = {
@@ -106,8 +134,18 @@ interface ReadRow {
   released: string[];
 }
 
+interface SlotRow {
+  chain_id: string;
+  signer: string;
+  nonce: string;
+}
+
 @Injectable()
 export class PgNonceLedger extends NonceLedger {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
   async align(fence: Fence, chainNonces: readonly SlotRef[]): Promise<void> {
     if (chainNonces.length === 0) return;
     const tx = PgTx.of(fence.tx);
@@ -153,16 +191,28 @@ export class PgNonceLedger extends NonceLedger {
     expectRows('move cursor', rows[0]?.moved ?? null, cursors.length);
   }
 
+  async freeMissing(fence: Fence, chainNonces: readonly SlotRef[]): Promise<SlotRef[]> {
+    const { rows } = await PgTx.of(fence.tx).query<SlotRow>(FREE_MISSING, slotColumns(fence, chainNonces));
+    return rows.map(slotOf);
+  }
+
+  async missing(chainNonces: readonly SlotRef[]): Promise<(SlotRef & { readonly count: number })[]> {
+    if (chainNonces.length === 0) return [];
+    const { rows } = await this.database.query<SlotRow & { count: string }>(MISSING, [
+      chainNonces.map(({ signer }) => signer.chainId),
+      chainNonces.map(({ signer }) => signer.address),
+      chainNonces.map(({ nonce }) => nonce),
+    ]);
+    return rows.map((row) => ({ ...slotOf(row), count: Number(row.count) }));
+  }
+
   async takeHoles(fence: Fence, signers: readonly SignerId[]): Promise<SlotRef[]> {
-    const { rows } = await PgTx.of(fence.tx).query<{ chain_id: string; signer: string; nonce: string }>(TAKE_HOLES, [
+    const { rows } = await PgTx.of(fence.tx).query<SlotRow>(TAKE_HOLES, [
       signers.map((signer) => signer.chainId),
       signers.map((signer) => signer.address),
       signers.map((signer) => fence.tokenFor(signer)),
     ]);
-    return rows.map((row) => ({
-      signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) },
-      nonce: BigInt(row.nonce),
-    }));
+    return rows.map(slotOf);
   }
 
   async release(fence: Fence, slots: readonly SlotRef[]): Promise<void> {
@@ -185,6 +235,10 @@ export class PgNonceLedger extends NonceLedger {
     ]);
     expectRows('consume', rowCount, slots.length);
   }
+}
+
+function slotOf(row: SlotRow): SlotRef {
+  return { signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) }, nonce: BigInt(row.nonce) };
 }
 
 function slotColumns(fence: Fence, slots: readonly SlotRef[]): [number[], string[], Nonce[], bigint[]] {

@@ -10,6 +10,7 @@ import { AttemptRepository } from '../domain/attempt.repository.js';
 import { type SendVerdict, verdictOf } from '../domain/send-verdict.js';
 import { ManagedTx, type SubmitTimers } from '../domain/managed-tx.js';
 import { ManagedTxRepository } from '../domain/managed-tx.repository.js';
+import { inTrains } from './in-trains.js';
 import { LaneMemory } from './lane-memory.js';
 import { leasesFor } from './leases-for.js';
 import type { SignedTx } from './sign-attempts.js';
@@ -48,15 +49,8 @@ export class BroadcastAttempts {
     sendings: readonly (Sending | SignedTx)[],
   ): Promise<void> {
     if (sendings.length === 0) return;
-    const ordered = [...sendings].sort((a, b) => (a.attempt.nonce < b.attempt.nonce ? -1 : 1));
-    const answers = await chain.broadcast(ordered.map(({ attempt }) => ({ hash: attempt.txHash, raw: attempt.raw })));
+    const judged = (await Promise.all(inTrains(sendings).map((train) => send(chain, train)))).flat();
     this.crashPoints.reached('after_broadcast');
-    const judged = ordered.flatMap((sending, index): Judged[] => {
-      const answer = answers[index];
-      if (!answer) return [];
-      const outcome = outcomeOf(sending.attempt, answer);
-      return [{ ...sending, outcome, verdict: verdictOf(outcome) }];
-    });
     const proven = await this.withProof(judged);
     this.report(proven);
     await this.record(leases, proven);
@@ -151,4 +145,14 @@ export class BroadcastAttempts {
 function resultOf({ error, status }: AttemptOutcome): 'accepted' | 'rejected' | 'unknown' {
   if (error === null) return 'accepted';
   return status === 'REJECTED' ? 'rejected' : 'unknown';
+}
+
+async function send(chain: ChainConnector, train: readonly (Sending | SignedTx)[]): Promise<Judged[]> {
+  const answers = await chain.broadcast(train.map(({ attempt }) => ({ hash: attempt.txHash, raw: attempt.raw })));
+  return train.flatMap((sending, index): Judged[] => {
+    const answer = answers[index];
+    if (!answer) return [];
+    const outcome = outcomeOf(sending.attempt, answer);
+    return [{ ...sending, outcome, verdict: verdictOf(outcome) }];
+  });
 }

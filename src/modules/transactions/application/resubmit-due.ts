@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
-import type { ChainId } from '../../../kernel/signer-id.js';
+import { type ChainId, signersOf } from '../../../kernel/signer-id.js';
 import { Chains } from '../../chain/index.js';
 import { LeaseManager } from '../../signers/index.js';
 import { asFound, type Attempt } from '../domain/attempt.js';
@@ -9,6 +9,7 @@ import { ManagedTxRepository } from '../domain/managed-tx.repository.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
 import { BroadcastAttempts } from './broadcast-attempts.js';
 import { CloseSlots } from './close-slots.js';
+import { HealGaps } from './heal-gaps.js';
 import { LeasedWork } from './leased-work.js';
 import { TxMetrics } from './tx-metrics.js';
 
@@ -23,6 +24,7 @@ export class ResubmitDue {
     private readonly attempts: AttemptRepository,
     private readonly broadcast: BroadcastAttempts,
     private readonly close: CloseSlots,
+    private readonly gaps: HealGaps,
     private readonly config: ExecutionConfig,
     private readonly metrics: TxMetrics,
   ) {}
@@ -47,6 +49,7 @@ export class ResubmitDue {
       await this.broadcast.execute(chain, leases, [...others, ...noOps]);
       this.metrics.resubmitted('same_bytes', others.length);
     });
+    await this.gaps.execute(chainId, signersOf(due));
   }
 
   private async latestAttempts(txs: readonly ManagedTx[]): Promise<{ tx: ManagedTx; attempt: Attempt }[]> {

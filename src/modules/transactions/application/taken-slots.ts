@@ -17,6 +17,8 @@ export interface SlotInDoubt {
 
 /** Blocks after which a sighting that came to nothing is forgotten. */
 const MEMORY = 1_000;
+/** Blocks after which it is forgotten that one of ours was in them: by then its receipt was found, or nobody has it. */
+const MEMORY_OF_OURS = 100_000;
 
 type Seen = Pick<BlockHeader, 'number' | 'hash'>;
 
@@ -40,6 +42,8 @@ interface Sighting {
 export class TakenSlots {
   /** A restart forgets them, and the wait begins anew. */
   private readonly sightings = new Map<string, Sighting>();
+  /** Blocks that have one of ours, by slot: as long as they are canonical nothing else counts, also when the state that told is gone. */
+  private readonly ours = new Map<string, Seen>();
 
   constructor(
     private readonly finality: FinalityRule,
@@ -71,13 +75,17 @@ export class TakenSlots {
   /** The first sighting counts: what was passed then is passed still. */
   private see(slot: SlotRef, fate: SlotFate | undefined): void {
     const key = slotKey(slot);
+    if (fate?.kind === 'ours') this.ours.set(key, fate.block);
     if (fate?.kind !== 'passed') {
       this.sightings.delete(key);
       return;
     }
+    const known = this.sightings.get(key);
     const last = fate.user?.block ?? fate.head;
-    const { first, since } = this.sightings.get(key) ?? { first: last, since: this.clock.monotonicMs() };
-    this.sightings.set(key, { first, last, since, user: fate.user?.txHash ?? null });
+    const user = fate.user?.txHash ?? known?.user ?? null;
+    // Named now, or another than before: it is the block of that one that has to be final.
+    const first = known?.user === user ? known.first : last;
+    this.sightings.set(key, { first, last, user, since: known?.since ?? this.clock.monotonicMs() });
   }
 
   private async finalSightings(
@@ -88,21 +96,38 @@ export class TakenSlots {
     const heights = await this.finality.heights(chain, head);
     if (heights === null) return new Map();
     const upTo = heights.byRule;
-    this.forgetBelow(chain.chainId, upTo - MEMORY);
+    this.forgetBelow(chain.chainId, upTo);
     const deep = doubts.flatMap(({ slot }) => {
       const key = slotKey(slot);
       const sighting = this.sightings.get(key);
       return sighting && sighting.first.number <= upTo && this.isSure(sighting) ? [{ key, sighting }] : [];
     });
     if (deep.length === 0) return new Map();
-    const blocks = await chain.blocks(deep.map(({ sighting }) => sighting.first.number));
+    const isCanonical = await this.canonical(
+      chain,
+      deep.flatMap(({ key, sighting }) => [sighting.first, ...this.oursOf(key)]),
+    );
     const final = new Map<string, Sighting>();
-    for (const [index, { key, sighting }] of deep.entries()) {
+    for (const { key, sighting } of deep) {
+      if (this.oursOf(key).some(isCanonical)) continue;
+      this.ours.delete(key);
       // A block that is gone proves nothing: the reorg may have freed the nonce. What counts from now on is the last look.
-      if (blocks[index]?.hash === sighting.first.hash) final.set(key, sighting);
-      else this.sightings.set(key, { ...sighting, first: sighting.last });
+      if (isCanonical(sighting.first)) final.set(key, sighting);
+      else this.sightings.set(key, { ...sighting, first: sighting.last, user: null });
     }
     return final;
+  }
+
+  private oursOf(key: string): Seen[] {
+    const block = this.ours.get(key);
+    return block ? [block] : [];
+  }
+
+  private async canonical(chain: ChainConnector, asked: readonly Seen[]): Promise<(block: Seen) => boolean> {
+    const numbers = [...new Set(asked.map(({ number }) => number))];
+    const blocks = await chain.blocks(numbers);
+    const hashes = new Map(numbers.map((number, i) => [number, blocks[i]?.hash]));
+    return ({ number, hash }) => hashes.get(number) === hash;
   }
 
   private isSure({ user, since }: Sighting): boolean {
@@ -110,7 +135,10 @@ export class TakenSlots {
   }
 
   private forgetBelow(chainId: ChainId, number: number): void {
-    for (const [key, sighting] of this.sightings)
-      if (sighting.last.number < number && key.startsWith(`${chainId}:`)) this.sightings.delete(key);
+    const isOfChain = (key: string): boolean => key.startsWith(`${chainId}:`);
+    for (const [key, { last }] of this.sightings)
+      if (last.number < number - MEMORY && isOfChain(key)) this.sightings.delete(key);
+    for (const [key, block] of this.ours)
+      if (block.number < number - MEMORY_OF_OURS && isOfChain(key)) this.ours.delete(key);
   }
 }
