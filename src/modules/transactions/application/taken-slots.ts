@@ -103,16 +103,17 @@ export class TakenSlots {
       return sighting && sighting.first.number <= upTo && this.isSure(sighting) ? [{ key, sighting }] : [];
     });
     if (deep.length === 0) return new Map();
-    const isCanonical = await this.canonical(
+    const there = await hashesOf(
       chain,
       deep.flatMap(({ key, sighting }) => [sighting.first, ...this.oursOf(key)]),
     );
     const final = new Map<string, Sighting>();
     for (const { key, sighting } of deep) {
-      if (this.oursOf(key).some(isCanonical)) continue;
+      // Only another block in its place says that it is gone.
+      if (this.oursOf(key).some(({ number, hash }) => (there.get(number) ?? hash) === hash)) continue;
       this.ours.delete(key);
       // A block that is gone proves nothing: the reorg may have freed the nonce. What counts from now on is the last look.
-      if (isCanonical(sighting.first)) final.set(key, sighting);
+      if (there.get(sighting.first.number) === sighting.first.hash) final.set(key, sighting);
       else this.sightings.set(key, { ...sighting, first: sighting.last, user: null });
     }
     return final;
@@ -121,13 +122,6 @@ export class TakenSlots {
   private oursOf(key: string): Seen[] {
     const block = this.ours.get(key);
     return block ? [block] : [];
-  }
-
-  private async canonical(chain: ChainConnector, asked: readonly Seen[]): Promise<(block: Seen) => boolean> {
-    const numbers = [...new Set(asked.map(({ number }) => number))];
-    const blocks = await chain.blocks(numbers);
-    const hashes = new Map(numbers.map((number, i) => [number, blocks[i]?.hash]));
-    return ({ number, hash }) => hashes.get(number) === hash;
   }
 
   private isSure({ user, since }: Sighting): boolean {
@@ -141,4 +135,11 @@ export class TakenSlots {
     for (const [key, block] of this.ours)
       if (block.number < number - MEMORY_OF_OURS && isOfChain(key)) this.ours.delete(key);
   }
+}
+
+/** By height, as far as the node has the blocks. */
+async function hashesOf(chain: ChainConnector, asked: readonly Seen[]): Promise<ReadonlyMap<number, Hash | undefined>> {
+  const numbers = [...new Set(asked.map(({ number }) => number))];
+  const blocks = await chain.blocks(numbers);
+  return new Map(numbers.map((number, i) => [number, blocks[i]?.hash]));
 }
