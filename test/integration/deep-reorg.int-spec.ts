@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { RpcUnavailable } from '../../src/modules/chain/index.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
-import { OVERSIZED, onlyFor } from '../support/send-faults.js';
 import type { TestNode } from '../support/test-node.js';
 
 const lab = nodeLab();
@@ -17,7 +16,7 @@ const NO_ANSWER = new RpcUnavailable(
 
 describe('a filled hole that a deep reorg opens while its signer is another node’s', () => {
   it('is filled again as soon as the lease can be had', async () => {
-    const ids = await filledHole();
+    const ids = await lab.filledHole();
     const witness = await startWitness();
     lab.chain.reorg(3, { drop: true });
     await witness.follow();
@@ -34,7 +33,7 @@ describe('a filled hole that a deep reorg opens while its signer is another node
   });
 
   it('is filled again by a node that starts later', async () => {
-    const ids = await filledHole();
+    const ids = await lab.filledHole();
     const witness = await startWitness();
     lab.chain.reorg(3, { drop: true });
     await witness.follow();
@@ -47,7 +46,7 @@ describe('a filled hole that a deep reorg opens while its signer is another node
   });
 
   it('is left alone when its owner has seen to it', async () => {
-    await filledHole();
+    await lab.filledHole();
     const witness = await startWitness();
     lab.chain.reorg(3);
     await witness.follow();
@@ -185,17 +184,6 @@ async function confirmed(tag: number): Promise<string> {
   const txId = await lab.sent(tag);
   await lab.confirmAll();
   return txId;
-}
-
-/** Three txs, of which the second was refused for good, and its nonce filled; all final. */
-async function filledHole(): Promise<string[]> {
-  lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
-  const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
-  await lab.node.step();
-  await lab.confirmAll();
-  await lab.tendFills();
-  expect(await lab.openFills()).toEqual([]);
-  return ids;
 }
 
 /** A node that follows the chain beside the owner of the lease. */

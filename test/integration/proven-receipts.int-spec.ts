@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { configFrom } from '../../src/config/index.js';
 import { callRpc } from '../../src/dev/json-rpc.js';
@@ -7,9 +7,8 @@ import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configu
 import { startAnvil } from '../support/anvil.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import { startHardhat } from '../support/hardhat.js';
-import { RpcLab } from '../support/rpc-lab.js';
-import { RpcProxy } from '../support/rpc-proxy.js';
 import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
+import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js';
 
 const BLOCK_RECEIPTS = 'eth_getBlockReceipts';
 const RECEIPT = 'eth_getTransactionReceipt';
@@ -36,10 +35,10 @@ const CLIENTS = [
 ];
 
 describe.each(CLIENTS)('on $client', ({ start }) => {
-  let chain: Awaited<ReturnType<typeof start>>;
-  let proxy: RpcProxy;
-  let lab: RpcLab;
-  let tag = 0;
+  let chain: ProxiedStage['chain'];
+  let proxy: ProxiedStage['proxy'];
+  let lab: ProxiedStage['lab'];
+  let tag: number;
 
   /** By an account that none of our signers is. */
   const sendForeign = async (count: number): Promise<void> => {
@@ -54,22 +53,7 @@ describe.each(CLIENTS)('on $client', ({ start }) => {
   };
   const asked = (): number => proxy.count(BLOCK_RECEIPTS) + proxy.count(RECEIPT);
 
-  beforeAll(async () => {
-    chain = await start();
-    proxy = await RpcProxy.listen(chain.url);
-  });
-
-  beforeEach(async () => {
-    tag += 100;
-    lab = await RpcLab.open({ chainUrl: chain.url, rpcUrls: [proxy.url] });
-  });
-
-  afterEach(() => lab.close());
-
-  afterAll(async () => {
-    await proxy.stop();
-    await chain.stop();
-  });
+  onProxiedNode(start, (stage) => ({ chain, proxy, lab, tag } = stage));
 
   it('a block of many transactions of all kinds proves its receipts, and one changed receipt does not', async () => {
     const chains = chainsAt(proxy.url);

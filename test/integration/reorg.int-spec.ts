@@ -39,12 +39,7 @@ describe('a reorg deeper than what was called final', () => {
   });
 
   it('opens a filled hole again, so that nothing behind it waits for ever', async () => {
-    lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
-    const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
-    await lab.node.step();
-    await lab.confirmAll();
-    await lab.tendFills();
-    expect(await lab.openFills()).toEqual([]);
+    const ids = await lab.filledHole();
     lab.chain.reorg(3, { drop: true });
     await lab.node.follow();
     expect(await lab.openFills()).toHaveLength(1);

@@ -1,10 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../src/kernel/hex.js';
 import { startAnvil } from '../support/anvil.js';
 import { startHardhat } from '../support/hardhat.js';
 import { aRequest } from '../support/builders.js';
-import { RpcLab } from '../support/rpc-lab.js';
-import { RpcProxy } from '../support/rpc-proxy.js';
+import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js';
 
 /** A constructor that reverts without a word, and one that reverts with `Error("nope")`. */
 const REVERTS = parseHex('0x60006000fd');
@@ -30,28 +29,11 @@ const CLIENTS = [
 ];
 
 describe.each(CLIENTS)('on $client', ({ start, hasBlockReceipts }) => {
-  let chain: Awaited<ReturnType<typeof start>>;
-  let proxy: RpcProxy;
-  let lab: RpcLab;
-  /** Transactions of different tests never look alike. */
-  let tag = 0;
+  let proxy: ProxiedStage['proxy'];
+  let lab: ProxiedStage['lab'];
+  let tag: number;
 
-  beforeAll(async () => {
-    chain = await start();
-    proxy = await RpcProxy.listen(chain.url);
-  });
-
-  beforeEach(async () => {
-    tag += 100;
-    lab = await RpcLab.open({ chainUrl: chain.url, rpcUrls: [proxy.url] });
-  });
-
-  afterEach(() => lab.close());
-
-  afterAll(async () => {
-    await proxy.stop();
-    await chain.stop();
-  });
+  onProxiedNode(start, (stage) => ({ proxy, lab, tag } = stage));
 
   it('a tx goes from create to CONFIRMED, and is on chain once', async () => {
     const txIds = await lab.sent(tag);

@@ -1,11 +1,11 @@
-import { afterEach, beforeEach } from '@jest/globals';
+import { afterEach, beforeEach, expect } from '@jest/globals';
 import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
 import type { OpenFill } from '../../src/modules/transactions/domain/attempt.repository.js';
 import { AttemptRepository, LaneMemory, type TxState } from '../../src/modules/transactions/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest } from './builders.js';
 import { ModelChain, type ModelTx } from './model-chain.js';
-import { tagged } from './send-faults.js';
+import { onlyFor, OVERSIZED, tagged } from './send-faults.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 import { TestNode } from './test-node.js';
 
@@ -122,6 +122,17 @@ export class NodeLab {
   async tendFills(by = this.node): Promise<void> {
     by.get(LaneMemory).holeOpened(by.signer());
     await by.step();
+  }
+
+  /** Three txs, of which the second was refused for good, and its nonce filled; all final. */
+  async filledHole(): Promise<string[]> {
+    this.chain.faults.broadcast = onlyFor(2, OVERSIZED);
+    const ids = [await this.create(1), await this.create(2), await this.create(3)];
+    await this.node.step();
+    await this.confirmAll();
+    await this.tendFills();
+    expect(await this.openFills()).toEqual([]);
+    return ids;
   }
 
   openFills(by = this.node): Promise<OpenFill[]> {
