@@ -1,4 +1,4 @@
-import type { Address } from './hex.js';
+import { type Address, parseAddress } from './hex.js';
 
 /** EIP-155 chain id. */
 export type ChainId = number;
@@ -20,7 +20,17 @@ export function sameSigner(a: SignerId, b: SignerId): boolean {
   return a.chainId === b.chainId && a.address === b.address;
 }
 
+/** As columns of a row say it: a bigint arrives as a string. */
+export function parseSigner(chainId: string, address: string): SignerId {
+  return { chainId: Number(chainId), address: parseAddress(address) };
+}
+
+/** Each once. */
+export function distinctSigners(signers: readonly SignerId[]): SignerId[] {
+  return [...new Map(signers.map((signer) => [signerKey(signer), signer])).values()];
+}
+
 /** Each once. */
 export function signersOf(items: readonly { readonly signer: SignerId }[]): SignerId[] {
-  return [...new Map(items.map(({ signer }) => [signerKey(signer), signer])).values()];
+  return distinctSigners(items.map(({ signer }) => signer));
 }

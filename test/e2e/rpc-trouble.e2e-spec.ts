@@ -53,18 +53,9 @@ describe('of two endpoints', () => {
     expect([...old.calls.keys()].sort()).toEqual(['eth_blockNumber', 'eth_chainId']);
     const { service } = cluster.node(0);
     expect(service.logged('reorg')).toEqual([]);
-    const ready = await service.get('/health/ready');
-    expect([ready.status, ready.body['details']]).toMatchObject([
-      200,
-      {
-        [`chain-${DEV_CHAIN_ID}`]: {
-          status: 'up',
-          endpoints: [
-            { endpoint: `#0 ${old.url}`, state: 'lagging', lagBlocks: expect.any(Number) },
-            { endpoint: `#1 ${anvil.url}`, state: 'up' },
-          ],
-        },
-      },
+    await expectReadyWith(service, [
+      { endpoint: `#0 ${old.url}`, state: 'lagging', lagBlocks: expect.any(Number) },
+      { endpoint: `#1 ${anvil.url}`, state: 'up' },
     ]);
     const metrics = await metricsOf(service);
     expect(metrics).toContain(`rpc_endpoint_up{chain="${DEV_CHAIN_ID}",endpoint="#0 ${old.url}"} 0`);
@@ -82,23 +73,14 @@ describe('of two endpoints', () => {
 
     expect([...wrong.calls.keys()]).toEqual(['eth_chainId']);
     const { service } = cluster.node(0);
-    const ready = await service.get('/health/ready');
-    expect([ready.status, ready.body['details']]).toMatchObject([
-      200,
+    await expectReadyWith(service, [
       {
-        [`chain-${DEV_CHAIN_ID}`]: {
-          status: 'up',
-          endpoints: [
-            {
-              endpoint: `#0 ${wrong.url}`,
-              state: 'wrong_chain',
-              reportedChainId: OTHER_CHAIN,
-              lastError: `serves chain ${OTHER_CHAIN}`,
-            },
-            { endpoint: `#1 ${anvil.url}`, state: 'up' },
-          ],
-        },
+        endpoint: `#0 ${wrong.url}`,
+        state: 'wrong_chain',
+        reportedChainId: OTHER_CHAIN,
+        lastError: `serves chain ${OTHER_CHAIN}`,
       },
+      { endpoint: `#1 ${anvil.url}`, state: 'up' },
     ]);
     expect(await metricsOf(service)).toContain(`rpc_endpoint_up{chain="${DEV_CHAIN_ID}",endpoint="#0 ${wrong.url}"} 0`);
   });
@@ -145,3 +127,12 @@ describe('of two chains in one process', () => {
     await confirmed(stuck);
   });
 });
+
+/** The chain is up, and these are its endpoints. */
+async function expectReadyWith(service: Service, endpoints: readonly object[]): Promise<void> {
+  const ready = await service.get('/health/ready');
+  expect([ready.status, ready.body['details']]).toMatchObject([
+    200,
+    { [`chain-${DEV_CHAIN_ID}`]: { status: 'up', endpoints } },
+  ]);
+}

@@ -1,5 +1,6 @@
 export { BlockStore } from './domain/block-store.js';
 export { type ChainUpdate, FollowChain } from './application/follow-chain.js';
+export { STRIDE, toldBlocks } from './application/told-blocks.js';
 export {
   type Block,
   type BlockHeader,

@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { ConfirmationsConfig } from '../../../config/lockstep-config.js';
 import type { Hash } from '../../../kernel/hex.js';
+import { range } from '../../../kernel/range.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log, type LogFields } from '../../../platform/logging/log.js';
 import type { Block, BlockHeader } from '../domain/block.js';
 import { BlockStore } from '../domain/block-store.js';
 import { type ChainConnector, Chains } from '../domain/chain-connector.js';
 import { ChainWindow } from '../domain/chain-window.js';
-import { commonAncestor, range, STRIDE } from './common-ancestor.js';
+import { commonAncestor } from './common-ancestor.js';
+import { STRIDE } from './told-blocks.js';
 
 /** What changed on a chain since the last look. */
 export interface ChainUpdate {

@@ -1,4 +1,5 @@
 import type { Address, Hash } from '../../../kernel/hex.js';
+import { range } from '../../../kernel/range.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { BlockHeader } from '../domain/block.js';
 import type { NonceUser, SlotQuestion } from '../domain/slot-fate.js';
@@ -92,7 +93,7 @@ class Counts {
   /** The heights not yet asked for, of which one used the nonce. */
   between(slot: Slot): number[] {
     const { unused, used } = this.around(slot);
-    return unused === null || used === null ? [] : Array.from({ length: used - unused - 1 }, (_, i) => unused + 1 + i);
+    return unused === null || used === null ? [] : range(unused + 1, used - 1);
   }
 
   /** Null when it cannot be told. */

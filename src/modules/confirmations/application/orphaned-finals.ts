@@ -4,11 +4,9 @@ import type { Hash } from '../../../kernel/hex.js';
 import { inSlices } from '../../../kernel/in-slices.js';
 import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { type BlockHeader, type ChainConnector, Chains, RpcUnavailable } from '../../chain/index.js';
+import { type BlockHeader, type ChainConnector, Chains, STRIDE, toldBlocks } from '../../chain/index.js';
 import { ManagedTx, ManagedTxRepository } from '../../transactions/index.js';
 
-/** Blocks asked for at once. */
-const STRIDE = 50;
 /** Final txs of a signer that are read at once, when its newest one is not on the chain any more. */
 const PAGE = 100;
 
@@ -58,22 +56,12 @@ async function canonicalHashes(chain: ChainConnector, blocks: readonly BlockId[]
   const hashes = new Map<number, Hash | null>();
   const heights = [...new Set(blocks.map(({ number }) => number))].sort((a, b) => b - a);
   for (const numbers of inSlices(heights, STRIDE)) {
-    const answers = await blocksOrNone(chain, numbers);
+    const answers = await toldBlocks(chain, numbers);
     for (const [index, number] of numbers.entries()) hashes.set(number, answers[index]?.hash ?? null);
     const agreed = blocks.filter(({ number, hash }) => hashes.get(number) === hash).map(({ number }) => number);
     if (agreed.length > 0) return { hashes, agreed: Math.max(...agreed) };
   }
   return { hashes, agreed: -1 };
-}
-
-/** To some nodes a block that they have pruned is an error, and the chain must be followed all the same. */
-async function blocksOrNone(chain: ChainConnector, numbers: readonly number[]): Promise<readonly (BlockId | null)[]> {
-  try {
-    return await chain.blocks(numbers);
-  } catch (error) {
-    if (error instanceof RpcUnavailable) return [];
-    throw error;
-  }
 }
 
 function isOther({ number, hash }: BlockId, { hashes }: Canonical): boolean {

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { parseAddress } from '../../../kernel/hex.js';
-import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { distinctSigners, parseSigner, type SignerId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import type { Lease } from '../domain/lease.js';
 import { LeaseStore, type LeaseTerms } from '../domain/lease-store.js';
@@ -77,7 +76,7 @@ export class PgLeaseStore extends LeaseStore {
 
   async acquire(node: string, signers: readonly SignerId[], terms: LeaseTerms): Promise<Lease[]> {
     // Twice the same row in one ON CONFLICT DO UPDATE is an error.
-    const wanted = [...new Map(signers.map((signer) => [signerKey(signer), signer])).values()];
+    const wanted = distinctSigners(signers);
     const { rows } = await this.database.query<LeaseRow & { taken: boolean }>(ACQUIRE, [
       wanted.map((signer) => signer.chainId),
       wanted.map((signer) => signer.address),
@@ -110,7 +109,7 @@ function columns(leases: readonly Lease[]): [number[], string[], bigint[]] {
 
 function toLease(row: LeaseRow): Lease {
   return {
-    signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) },
+    signer: parseSigner(row.chain_id, row.signer),
     owner: row.owner_node,
     token: BigInt(row.fencing_token),
   };

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InvariantViolation } from '../../../kernel/errors.js';
 import type { Hash } from '../../../kernel/hex.js';
-import { parseAddress } from '../../../kernel/hex.js';
-import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
+import { type Nonce, parseSigner, type SignerId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { Fence } from '../domain/fence.js';
@@ -161,7 +160,7 @@ export class PgNonceLedger extends NonceLedger {
       maxReleased,
     ]);
     return rows.map((row) => ({
-      signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) },
+      signer: parseSigner(row.chain_id, row.signer),
       cursor: BigInt(row.next_nonce),
       released: row.released.map(BigInt),
     }));
@@ -198,11 +197,7 @@ export class PgNonceLedger extends NonceLedger {
 
   async missing(chainNonces: readonly SlotRef[]): Promise<(SlotRef & { readonly count: number })[]> {
     if (chainNonces.length === 0) return [];
-    const { rows } = await this.database.query<SlotRow & { count: string }>(MISSING, [
-      chainNonces.map(({ signer }) => signer.chainId),
-      chainNonces.map(({ signer }) => signer.address),
-      chainNonces.map(({ nonce }) => nonce),
-    ]);
+    const { rows } = await this.database.query<SlotRow & { count: string }>(MISSING, keyColumns(chainNonces));
     return rows.map((row) => ({ ...slotOf(row), count: Number(row.count) }));
   }
 
@@ -238,15 +233,18 @@ export class PgNonceLedger extends NonceLedger {
 }
 
 function slotOf(row: SlotRow): SlotRef {
-  return { signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) }, nonce: BigInt(row.nonce) };
+  return { signer: parseSigner(row.chain_id, row.signer), nonce: BigInt(row.nonce) };
 }
 
 function slotColumns(fence: Fence, slots: readonly SlotRef[]): [number[], string[], Nonce[], bigint[]] {
+  return [...keyColumns(slots), slots.map((slot) => fence.tokenFor(slot.signer))];
+}
+
+function keyColumns(slots: readonly SlotRef[]): [number[], string[], Nonce[]] {
   return [
     slots.map((slot) => slot.signer.chainId),
     slots.map((slot) => slot.signer.address),
     slots.map((slot) => slot.nonce),
-    slots.map((slot) => fence.tokenFor(slot.signer)),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { parseAddress, parseHash, parseHex } from '../../../kernel/hex.js';
 import type { JsonObject } from '../../../kernel/json.js';
+import { parseSigner } from '../../../kernel/signer-id.js';
 import type { AccessList, Receipt, Speed } from '../../chain/index.js';
 import type { ReceiptView } from '../application/tx-views.js';
 import { ManagedTx } from '../domain/managed-tx.js';
@@ -51,7 +52,7 @@ export interface RequestRow extends ProgressRow {
 export function toManagedTx(row: ProgressRow): ManagedTx {
   return ManagedTx.rehydrate({
     txId: row.tx_id,
-    signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) },
+    signer: parseSigner(row.chain_id, row.signer),
     state: row.state,
     subState: row.sub_state,
     nonce: row.nonce === null ? null : BigInt(row.nonce),
@@ -66,7 +67,7 @@ export function toManagedTx(row: ProgressRow): ManagedTx {
 export function toRequest(row: RequestRow): TxRequest {
   const { options } = row;
   return {
-    signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) },
+    signer: parseSigner(row.chain_id, row.signer),
     requestId: row.request_id,
     requestHash: parseHash(row.request_hash),
     payload: {

@@ -3,12 +3,21 @@ import { PROGRESS_COLUMNS, REQUEST_COLUMNS } from './managed-tx.rows.js';
 /** A nonce is a bigint, and stays below it. */
 const MAX_BIGINT = '9223372036854775807';
 
-/** The highest nonce of signer `g` whose tx was mined below block `$2`; -1 when there is none. */
-export const MINED_BELOW = `(
+/**
+ * Consumed slots `s` of every signer `g` that may have been so in block `$2` or above: those above the highest nonce whose tx was
+ * mined below it.
+ */
+export const CONSUMED_FROM_BLOCK = `
+      FROM signer g
+     CROSS JOIN LATERAL (
        SELECT coalesce((
          SELECT s.nonce FROM signer_nonce_allocation s JOIN managed_tx m ON m.tx_id = s.tx_id
           WHERE s.chain_id = g.chain_id AND s.signer = g.address AND s.status = 'CONSUMED' AND m.block_number < $2
-          ORDER BY s.nonce DESC LIMIT 1), -1) AS nonce)`;
+          ORDER BY s.nonce DESC LIMIT 1), -1) AS nonce) b
+      JOIN signer_nonce_allocation s
+        ON s.chain_id = g.chain_id AND s.signer = g.address AND s.nonce > b.nonce AND s.status = 'CONSUMED'`;
+
+const FINAL_STATES = `('CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')`;
 
 /*
  * Plans are cached per connection, and the first ones are made while the tables are empty, when every index, and no index, look
@@ -159,14 +168,10 @@ export const MINED_IN = {
 export const FINAL_IN = {
   name: 'tx_final_in',
   text: `
-    SELECT ${PROGRESS_COLUMNS}
-      FROM signer g
-     CROSS JOIN LATERAL ${MINED_BELOW} b
-      JOIN signer_nonce_allocation s
-        ON s.chain_id = g.chain_id AND s.signer = g.address AND s.nonce > b.nonce AND s.status = 'CONSUMED'
+    SELECT ${PROGRESS_COLUMNS} ${CONSUMED_FROM_BLOCK}
       JOIN managed_tx t ON t.tx_id = s.tx_id
      WHERE g.chain_id = $1 AND t.block_hash = ANY($3::text[])
-       AND t.state IN ('CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')`,
+       AND t.state IN ${FINAL_STATES}`,
 };
 
 /** Without a list of signers: of all. Each is read down from its newest slot. */
@@ -179,7 +184,7 @@ export const NEWEST_FINAL = {
      CROSS JOIN LATERAL (
        SELECT m.* FROM signer_nonce_allocation s JOIN managed_tx m ON m.tx_id = s.tx_id
         WHERE s.chain_id = g.chain_id AND s.signer = g.address AND s.status = 'CONSUMED' AND s.nonce < coalesce(w.nonce, ${MAX_BIGINT})
-          AND m.block_hash IS NOT NULL AND m.state IN ('CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')
+          AND m.block_hash IS NOT NULL AND m.state IN ${FINAL_STATES}
         ORDER BY s.nonce DESC LIMIT $4) t
      WHERE g.chain_id = $1 AND ($2::text[] IS NULL OR w.address IS NOT NULL)`,
 };

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { InvariantViolation } from '../../../kernel/errors.js';
-import { type Hash, parseAddress, parseHash, parseHex } from '../../../kernel/hex.js';
-import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { type Hash, parseHash, parseHex } from '../../../kernel/hex.js';
+import { type ChainId, parseSigner, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { NodeErrorClass } from '../../chain/index.js';
 import type { Fence, SlotRef } from '../../signers/index.js';
 import type { Attempt, AttemptKind, AttemptOutcome, AttemptStatus } from '../domain/attempt.js';
 import { AttemptRepository, type ConsumedSlot, type OpenFill } from '../domain/attempt.repository.js';
-import { MINED_BELOW } from './managed-tx.statements.js';
+import { CONSUMED_FROM_BLOCK } from './managed-tx.statements.js';
 
 /**
  * The join with the slot is the guard: an attempt is stored only for a slot that its tx (or, for a fill, nobody) holds, so
@@ -86,11 +86,7 @@ const CONSUMED_COLUMNS = `s.chain_id, s.signer, s.nonce, s.tx_hash IS NULL AS is
 const CONSUMED_WITHOUT_TX = {
   name: 'attempt_consumed_without_tx',
   text: `
-    SELECT ${CONSUMED_COLUMNS}
-      FROM signer g
-     CROSS JOIN LATERAL ${MINED_BELOW} b
-      JOIN signer_nonce_allocation s
-        ON s.chain_id = g.chain_id AND s.signer = g.address AND s.nonce > b.nonce AND s.status = 'CONSUMED'
+    SELECT ${CONSUMED_COLUMNS} ${CONSUMED_FROM_BLOCK}
      WHERE g.chain_id = $1 AND s.tx_id IS NULL`,
 };
 
@@ -235,7 +231,7 @@ function slotColumns(slots: readonly SlotRef[]): [number[], string[], bigint[]] 
 }
 
 function toSlot(row: SlotRow): SlotRef {
-  return { signer: { chainId: Number(row.chain_id), address: parseAddress(row.signer) }, nonce: BigInt(row.nonce) };
+  return { signer: parseSigner(row.chain_id, row.signer), nonce: BigInt(row.nonce) };
 }
 
 function toConsumed(row: ConsumedRow): ConsumedSlot {

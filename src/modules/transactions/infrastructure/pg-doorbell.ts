@@ -4,8 +4,7 @@ import { DatabaseConfig, NodeConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import { messageOf } from '../../../kernel/errors.js';
 import { inSlices } from '../../../kernel/in-slices.js';
-import { parseAddress } from '../../../kernel/hex.js';
-import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { parseSigner, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { Log } from '../../../platform/logging/log.js';
 import { LeaseManager } from '../../signers/index.js';
@@ -108,9 +107,7 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
   private heard(payload: string): void {
     const signers = payload.split(' ').flatMap((key): SignerId[] => {
       const [, chainId, address] = /^(\d+):(0x[0-9a-f]{40})$/.exec(key) ?? [];
-      return chainId === undefined || address === undefined
-        ? []
-        : [{ chainId: Number(chainId), address: parseAddress(address) }];
+      return chainId === undefined || address === undefined ? [] : [parseSigner(chainId, address)];
     });
     this.lanes.wake(signers.filter((signer) => this.leases.isOurs(signer)));
   }
