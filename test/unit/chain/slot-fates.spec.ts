@@ -32,7 +32,7 @@ interface History {
 /** A node that keeps the state of its last 130 blocks, and has no receipts. */
 function chain({ height, usedIn, txs }: History): (call: RpcCall) => FakeAnswer {
   return ({ method, params }) => {
-    if (method === 'eth_getTransactionReceipt') return { result: null };
+    if (method === 'eth_getTransactionReceipt' || method === 'eth_getTransactionByHash') return { result: null };
     if (method === 'eth_getBlockByNumber') {
       const number = params[0] === 'latest' ? height : Number(params[0]);
       return { result: { ...header(number), transactions: params[1] === true && number === usedIn ? txs : [] } };
@@ -100,11 +100,31 @@ describe('what became of a nonce', () => {
     expect(await fate()).toMatchObject({ kind: 'ours', block: { number: 90 } });
   });
 
+  it('is ours when a node that pruned its receipts and its state still has our transaction in a block', async () => {
+    const pruned = chain({ height: 10_000, usedIn: 5, txs: [] });
+    a.answer = pruned;
+    b.answer = (call) =>
+      call.method === 'eth_getTransactionByHash' && call.params[0] === HASHES[1]
+        ? { result: { hash: HASHES[1], blockNumber: '0x5', blockHash: header(5)['hash'] } }
+        : pruned(call);
+    expect(await fate()).toMatchObject({ kind: 'ours', block: { number: 5, hash: header(5)['hash'] } });
+  });
+
+  it('is passed while a pool still has our transaction', async () => {
+    const passed = chain({ height: 100, usedIn: 90, txs: [foreign('0xff', 7)] });
+    a.answer = passed;
+    b.answer = (call) =>
+      call.method === 'eth_getTransactionByHash'
+        ? { result: { hash: call.params[0], blockNumber: null, blockHash: null } }
+        : passed(call);
+    expect(await fate()).toMatchObject({ kind: 'passed' });
+  });
+
   it('is open while there are too many blocks to look into', async () => {
     const slots = Array.from({ length: 20 }, (_, i) => ({ ...SLOT, nonce: BigInt(80 + i) }));
     // One nonce to a block.
     const used: FakeRpcServer['answer'] = ({ method, params }) => {
-      if (method === 'eth_getTransactionReceipt') return { result: null };
+      if (method === 'eth_getTransactionReceipt' || method === 'eth_getTransactionByHash') return { result: null };
       const number = params[method === 'eth_getBlockByNumber' ? 0 : 1];
       const at = number === 'latest' ? 100 : Number(number);
       if (method === 'eth_getTransactionCount') return { result: hex(at) };
@@ -138,6 +158,14 @@ describe('what became of a nonce', () => {
     ['has not got that far', () => (b.answer = answers({ height: 98, count: 7 }))],
     ['answers with an error', () => (b.answer = () => ({ error: { message: 'transaction indexing is in progress' } }))],
     ['does not answer', () => (b.takeOver = ({ request }) => Boolean(request.socket.destroy()))],
+    [
+      'cannot say whether it has the transactions',
+      () => {
+        const honest = answers({ height: 100, count: 9 });
+        b.answer = (call) =>
+          call.method === 'eth_getTransactionByHash' ? { error: { message: 'indexing is in progress' } } : honest(call);
+      },
+    ],
     [
       'knows the nonce and not the receipts',
       () => {

@@ -2,15 +2,22 @@ import type { BlockHeader, ReceiptLookup } from '../domain/block.js';
 import type { SlotFate, SlotQuestion } from '../domain/slot-fate.js';
 import type { RpcReply, RpcRequest } from './json-rpc.js';
 import { nonceUsers, UNREAD } from './nonce-users.js';
-import { blockHeader, parsedOrNull, quantity } from './parse-answer.js';
+import { blockHeader, fields, hash, parsedOrNull, quantity, smallNumber } from './parse-answer.js';
 import { lookup } from './receipt-lookups.js';
 import type { RpcPool } from './rpc-pool.js';
+
+/** The block of a transaction; null when it is in none, or not known; `unsaid` when that was not answered. */
+type Place = Pick<BlockHeader, 'number' | 'hash'> | 'unsaid' | null;
 
 /** What one endpoint says about all the slots. */
 interface Testimony {
   /** Of the endpoint, read after the nonces: by this block they were what it said. */
   readonly head: BlockHeader | null;
-  readonly slots: readonly { readonly passed: boolean; readonly lookups: readonly ReceiptLookup[] }[];
+  readonly slots: readonly {
+    readonly passed: boolean;
+    readonly lookups: readonly ReceiptLookup[];
+    readonly places: readonly Place[];
+  }[];
 }
 
 /**
@@ -23,7 +30,9 @@ export async function slotFates(pool: RpcPool, questions: readonly SlotQuestion[
   const requests = [
     ...questions.map(({ account }) => call('eth_getTransactionCount', account, 'latest')),
     call('eth_getBlockByNumber', 'latest', false),
-    ...questions.flatMap(({ hashes }) => hashes.map((hash) => call('eth_getTransactionReceipt', hash))),
+    ...questions.flatMap(({ hashes }) => hashes.map((each) => call('eth_getTransactionReceipt', each))),
+    // Where receipts and state are pruned, the transactions mostly are not.
+    ...questions.flatMap(({ hashes }) => hashes.map((each) => call('eth_getTransactionByHash', each))),
   ];
   const answers = await Promise.all(await pool.sendToAll(requests));
   const testimonies = answers.map((replies) => testimonyOf(questions, replies));
@@ -58,10 +67,12 @@ function call(method: string, ...params: readonly unknown[]): RpcRequest {
 
 function testimonyOf(questions: readonly SlotQuestion[], replies: readonly RpcReply[]): Testimony {
   let at = questions.length + 1;
+  let placeAt = at + questions.reduce((sum, { hashes }) => sum + hashes.length, 0);
   const slots = questions.map(({ nonce, hashes }, index) => {
     const count = parsedOrNull(replies[index], (value) => quantity(value, 'count'));
     const lookups = hashes.map((hash) => lookup(hash, replies[at++]));
-    return { passed: count !== null && count > nonce, lookups };
+    const places = hashes.map(() => placeOf(replies[placeAt++]));
+    return { passed: count !== null && count > nonce, lookups, places };
   });
   return { head: parsedOrNull(replies[questions.length], blockHeader), slots };
 }
@@ -70,8 +81,27 @@ function fateOf(testimonies: readonly Testimony[], index: number): SlotFate {
   const slots = testimonies.flatMap(({ slots: all }) => all[index] ?? []);
   const found = slots.flatMap(({ lookups }) => lookups).find((answer) => answer.kind === 'found');
   if (found) return { kind: 'mined', receipt: found.receipt };
+  const places = slots.flatMap((slot) => slot.places);
+  const block = places.find((place) => place !== null && place !== 'unsaid');
+  if (block) return { kind: 'ours', block };
   const [head] = testimonies.flatMap((testimony) => testimony.head ?? []).sort((a, b) => b.number - a.number);
-  const agreed = slots.every(({ passed, lookups }) => passed && lookups.every(({ kind }) => kind === 'none'));
+  const agreed =
+    slots.every(({ passed, lookups }) => passed && lookups.every(({ kind }) => kind === 'none')) &&
+    !places.includes('unsaid');
   const headsKnown = testimonies.every((testimony) => testimony.head !== null);
   return head !== undefined && agreed && headsKnown ? { kind: 'passed', head, user: null } : { kind: 'open' };
+}
+
+function placeOf(reply: RpcReply | undefined): Place {
+  if (reply?.kind !== 'result') return 'unsaid';
+  if (reply.value === null) return null;
+  const parsed = parsedOrNull(reply, place);
+  return parsed === null ? 'unsaid' : parsed.block;
+}
+
+function place(value: unknown): { readonly block: Place } {
+  const { blockNumber, blockHash } = fields(value, 'transaction');
+  if (blockHash === null || blockHash === undefined) return { block: null };
+  const number = smallNumber(blockNumber, 'transaction.blockNumber');
+  return { block: { number, hash: hash(blockHash, 'transaction.blockHash') } };
 }
