@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { TxHistory } from '../../src/modules/events/index.js';
 import { Log } from '../../src/platform/logging/log.js';
+import { aHash, aReceipt } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
 import { OVERSIZED, onlyFor } from '../support/send-faults.js';
 import { until } from '../support/until.js';
@@ -123,6 +124,28 @@ describe('a nonce that a transaction of somebody else has used', () => {
     await lab.tendFills();
     expect(await lab.openFills()).toEqual([]);
     expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+  });
+});
+
+describe('a fill', () => {
+  it('is final by the hash of its block, not by a receipt from another branch', async () => {
+    lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
+    for (const tag of [1, 2, 3]) await lab.create(tag);
+    await lab.node.step();
+    await lab.tendFills();
+    const [fill] = await lab.openFills();
+    const txHash = fill?.attempts.at(-1)?.txHash;
+    if (!txHash) throw new Error('the hole is filled');
+    lab.chain.mine();
+    lab.chain.mineEmpty(3);
+    await lab.node.follow();
+    const orphan = aReceipt({ txHash: txHash, blockNumber: 1, blockHash: aHash(404) });
+    lab.chain.faults.receipt = (hash) => (hash === txHash ? { kind: 'found', receipt: orphan } : undefined);
+    await lab.tendFills();
+    expect(await lab.openFills()).toHaveLength(1);
+    delete lab.chain.faults.receipt;
+    await lab.tendFills();
+    expect(await lab.openFills()).toEqual([]);
   });
 });
 

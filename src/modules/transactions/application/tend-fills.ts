@@ -82,16 +82,20 @@ export class TendFills {
     const lookups = await chain.receipts(sent.map((attempt) => attempt.txHash));
     const mined = sent.flatMap((attempt, index) => {
       const lookup = lookups[index];
-      return lookup?.kind === 'found' ? [{ attempt, block: lookup.receipt.blockNumber }] : [];
+      return lookup?.kind === 'found' ? [{ attempt, receipt: lookup.receipt }] : [];
     });
     if (mined.length === 0) return new Set();
     const final = await this.finality.heights(chain, head);
-    const winners = mined.filter(({ block }) => final !== null && block <= final.byRule);
+    const deep = mined.filter(({ receipt }) => final !== null && receipt.blockNumber <= final.byRule);
+    const blocks = deep.length === 0 ? [] : await chain.blocks(deep.map(({ receipt }) => receipt.blockNumber));
+    const winners = deep.filter(({ receipt }, i) => blocks[i]?.hash === receipt.blockHash);
     await this.consume(
       leases,
       winners.map(({ attempt }) => toWinner(attempt)),
     );
-    return new Set(mined.map(({ attempt }) => slotKey(attempt)));
+    // A receipt of another branch is none: that fill is sent again.
+    const elsewhere = new Set(deep.filter((fill, i) => blocks[i] && !winners.includes(fill)));
+    return new Set(mined.filter((fill) => !elsewhere.has(fill)).map(({ attempt }) => slotKey(attempt)));
   }
 
   /** Somebody else used the nonce: there is no hole any more. */
