@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../../kernel/clock.js';
+import type { Pause } from '../../../platform/scheduling/pause.js';
 import type { PoolMember } from './pool-member.js';
 
 /** Oftener would tell no more: a lag is worth knowing when it lasts. */
@@ -28,6 +28,7 @@ export class HeadComparison {
   constructor(
     private readonly members: readonly PoolMember[],
     private readonly clock: Clock,
+    private readonly pause: Pause,
   ) {}
 
   /** Before the members are chosen from. Resolves at once except before the first comparison. */
@@ -40,7 +41,7 @@ export class HeadComparison {
 
   private async firstComparison(): Promise<void> {
     const giveUp = new AbortController();
-    const patience = sleep(FIRST_COMPARISON_MS, undefined, { signal: giveUp.signal }).catch(() => undefined);
+    const patience = this.pause(FIRST_COMPARISON_MS, giveUp.signal).catch(() => undefined);
     await Promise.race([this.compare(), patience]);
     giveUp.abort();
   }

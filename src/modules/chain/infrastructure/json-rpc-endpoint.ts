@@ -4,6 +4,7 @@ import { assertOutsideTransaction } from '../../../platform/database/transaction
 import { EndpointUrl } from './endpoint-url.js';
 import { failed, type RpcReply, type RpcRequest } from './json-rpc.js';
 import { matchAnswers, plain } from './match-answers.js';
+import type { RpcEndpoint } from './rpc-endpoint.js';
 import { httpFailure, transportFailure } from './transport-failure.js';
 
 export interface EndpointOptions {
@@ -25,7 +26,7 @@ const LARGEST_RESPONSE = 128 * 1024 * 1024;
  * One JSON-RPC 2.0 endpoint over HTTP. Every question gets a reply: a result, the node's raw error, or a failure that
  * says whether the request may have been delivered. Throws only for our own bug (a call inside a transaction, I11).
  */
-export class JsonRpcEndpoint {
+export class JsonRpcEndpoint implements RpcEndpoint {
   readonly label: string;
   private readonly url: EndpointUrl;
   private readonly pool: Pool;

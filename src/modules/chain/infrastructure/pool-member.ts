@@ -4,9 +4,9 @@ import type { Log } from '../../../platform/logging/log.js';
 import type { EndpointStatus } from '../domain/endpoint-status.js';
 import { classifyNodeError, type ErrorPattern } from '../domain/node-error-table.js';
 import { EndpointHealth } from './endpoint-health.js';
-import type { JsonRpcEndpoint } from './json-rpc-endpoint.js';
 import type { RpcFailure, RpcReply, RpcRequest } from './json-rpc.js';
 import { MalformedAnswer, smallNumber } from './parse-answer.js';
+import type { RpcEndpoint } from './rpc-endpoint.js';
 import { methodOf, type RpcMetrics } from './rpc-metrics.js';
 
 /** What the endpoints of one chain share. */
@@ -28,7 +28,7 @@ export class PoolMember {
   private verification: Promise<boolean> | null = null;
 
   constructor(
-    private readonly endpoint: JsonRpcEndpoint,
+    private readonly endpoint: RpcEndpoint,
     private readonly context: MemberContext,
   ) {
     this.health = new EndpointHealth(context.maxLag);

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../../kernel/clock.js';
+import { type Pause, realPause } from '../../../platform/scheduling/pause.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
 import type { Log } from '../../../platform/logging/log.js';
@@ -7,20 +7,22 @@ import type { EndpointStatus } from '../domain/endpoint-status.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import { classifyNodeError, type ErrorPattern } from '../domain/node-error-table.js';
 import { HeadComparison } from './head-comparison.js';
-import type { JsonRpcEndpoint } from './json-rpc-endpoint.js';
 import { failed, type RpcFailure, type RpcReply, type RpcRequest } from './json-rpc.js';
 import { PoolMember } from './pool-member.js';
+import type { RpcEndpoint } from './rpc-endpoint.js';
 import type { RpcMetrics } from './rpc-metrics.js';
 
 export interface RpcPoolOptions {
   readonly chainId: ChainId;
   /** In order of preference. */
-  readonly endpoints: readonly JsonRpcEndpoint[];
+  readonly endpoints: readonly RpcEndpoint[];
   readonly errorPatterns: readonly ErrorPattern[];
   /** Longest wait for an endpoint that asked us to stay away, when there is no other. Milliseconds. */
   readonly maxWaitMs: number;
   /** Blocks an endpoint may be behind the best head before the others are preferred. */
   readonly maxLag: number;
+  /** How to wait; real time unless told. */
+  readonly pause?: Pause;
 }
 
 /** Errors about the endpoint, not about the question: another one may know better. */
@@ -35,6 +37,7 @@ const ANOTHER_MAY_KNOW: ReadonlySet<NodeErrorClass> = new Set([
 export class RpcPool {
   private readonly members: readonly PoolMember[];
   private readonly heads: HeadComparison;
+  private readonly pause: Pause;
 
   constructor(
     private readonly options: RpcPoolOptions,
@@ -42,9 +45,10 @@ export class RpcPool {
     private readonly clock: Clock,
     log: Log,
   ) {
-    const { endpoints, ...shared } = options;
+    const { endpoints, pause = realPause, ...shared } = options;
+    this.pause = pause;
     this.members = endpoints.map((endpoint) => new PoolMember(endpoint, { ...shared, metrics, clock, log }));
-    this.heads = new HeadComparison(this.members, clock);
+    this.heads = new HeadComparison(this.members, clock, pause);
   }
 
   /**
@@ -124,7 +128,7 @@ export class RpcPool {
     if (soonest === undefined) return [];
     const wait = soonest.health.mustWait ? soonest.health.availableAt - now : 0;
     if (wait > this.options.maxWaitMs) return [];
-    if (wait > 0) await sleep(wait);
+    if (wait > 0) await this.pause(wait);
     return [soonest];
   }
 
