@@ -1,6 +1,7 @@
 import type { Address, Hash } from '../../src/kernel/hex.js';
 import type { Nonce } from '../../src/kernel/signer-id.js';
 import {
+  type AgreedCount,
   type Block,
   type BlockHeader,
   type BlockReceipts,
@@ -59,6 +60,14 @@ export class NodeRpc extends ChainConnector {
 
   transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]> {
     return this.ask('transaction counts', () => this.chain.transactionCounts(accounts, tag));
+  }
+
+  agreedCounts(accounts: readonly Address[]): Promise<(AgreedCount | null)[]> {
+    return this.ask('agreed counts', () => this.chain.agreedCounts(accounts));
+  }
+
+  agreedBlocks(numbers: readonly number[]): Promise<(Hash | null)[]> {
+    return this.ask('agreed blocks', () => this.chain.agreedBlocks(numbers));
   }
 
   slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {

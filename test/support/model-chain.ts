@@ -2,6 +2,7 @@ import { Transaction } from 'ethers';
 import { type Address, type Hash, parseAddress, parseHash } from '../../src/kernel/hex.js';
 import type { ChainId, Nonce } from '../../src/kernel/signer-id.js';
 import {
+  type AgreedCount,
   type Block,
   type BlockHeader,
   type BlockReceipts,
@@ -160,6 +161,15 @@ export class ModelChain extends ChainConnector {
   async transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]> {
     assertOutsideTransaction('transactionCounts');
     return accounts.map((account) => (tag === 'latest' ? this.minedNonce(account) : this.pendingNonce(account)));
+  }
+
+  async agreedCounts(accounts: readonly Address[]): Promise<(AgreedCount | null)[]> {
+    const counts = await this.transactionCounts(accounts, 'latest');
+    return counts.map((nonce) => ({ nonce, block: this.tip() }));
+  }
+
+  async agreedBlocks(numbers: readonly number[]): Promise<(Hash | null)[]> {
+    return (await this.blocks(numbers)).map((block) => block?.hash ?? null);
   }
 
   async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {

@@ -1,9 +1,11 @@
 export { BlockStore } from './domain/block-store.js';
 export { type ChainUpdate, FollowChain } from './application/follow-chain.js';
 export { STRIDE, toldBlocks } from './application/told-blocks.js';
+export { type AgreedCount } from './domain/agreed-count.js';
 export {
   type Block,
   type BlockHeader,
+  type BlockRef,
   type BlockReceipts,
   type BlockToProve,
   type Receipt,
@@ -12,6 +14,7 @@ export {
 export { type BroadcastOutcome } from './domain/broadcast-outcome.js';
 export { type BlockTag, ChainConnector, Chains, type FinalityTag, type SignedBytes } from './domain/chain-connector.js';
 export { type EndpointStatus, RpcHealth } from './domain/endpoint-status.js';
+export { completes, type Decision, EVIDENCE, type Evidence } from './domain/evidence.js';
 export { type FeeQuote, type Speed, SPEEDS } from './domain/fee-quote.js';
 export { type AccessList, type Call, type GasEstimate } from './domain/gas-estimate.js';
 export { ACTION, actionOf, type NodeErrorAction, type NodeErrorResponse } from './domain/node-error-action.js';

@@ -12,6 +12,9 @@ export interface BlockHeader {
   readonly receiptsRoot: Hash | null;
 }
 
+/** Names a block for certain. */
+export type BlockRef = Pick<BlockHeader, 'number' | 'hash'>;
+
 export interface Block extends BlockHeader {
   readonly transactionHashes: readonly Hash[];
 }

@@ -1,5 +1,6 @@
 import type { Address, Hash, Hex } from '../../../kernel/hex.js';
 import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
+import type { AgreedCount } from './agreed-count.js';
 import type { Block, BlockHeader, BlockReceipts, BlockToProve, ReceiptLookup } from './block.js';
 import type { BroadcastOutcome } from './broadcast-outcome.js';
 import type { FeeQuote } from './fee-quote.js';
@@ -36,10 +37,22 @@ export abstract class ChainConnector {
   abstract blockReceipts(block: BlockToProve): Promise<BlockReceipts | null>;
   /** Next nonce of each account as of the tag, in the order asked. */
   abstract transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]>;
+  /**
+   * The lowest count that any endpoint tells as of `latest`, by the evidence of `raise_cursor`; null when it is not known. In the
+   * order asked. Costs a call per account and one more at every endpoint.
+   */
+  abstract agreedCounts(accounts: readonly Address[]): Promise<(AgreedCount | null)[]>;
+  /**
+   * Hash of the canonical block at each height, by the evidence of `make_final` and `reopen_final`; null when it is not known, or
+   * when two endpoints tell different ones. An endpoint without the block is silent about it. In the order asked. Costs a call per
+   * height at every endpoint.
+   */
+  abstract agreedBlocks(numbers: readonly number[]): Promise<(Hash | null)[]>;
   /** Whether nonces were used, and by whom; in the order asked. Costs a call per slot and attempt at every endpoint. */
   abstract slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]>;
   /** Wei, as of `latest`, in the order asked. */
   abstract balances(accounts: readonly Address[]): Promise<bigint[]>;
+  /** What one endpoint refuses is asked of all: a refusal is told only by the evidence of `fail_payload`. */
   abstract estimateGas(calls: readonly Call[]): Promise<GasEstimate[]>;
   abstract feeQuote(): Promise<FeeQuote>;
   /**

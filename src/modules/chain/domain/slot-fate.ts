@@ -1,6 +1,6 @@
 import type { Address, Hash } from '../../../kernel/hex.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
-import type { BlockHeader, Receipt } from './block.js';
+import type { BlockRef, Receipt } from './block.js';
 
 /** A nonce of an account, and every transaction of ours that could be the one that uses it. */
 export interface SlotQuestion {
@@ -8,8 +8,6 @@ export interface SlotQuestion {
   readonly nonce: Nonce;
   readonly hashes: readonly Hash[];
 }
-
-type BlockRef = Pick<BlockHeader, 'number' | 'hash'>;
 
 /** The transaction by which an account used a nonce. */
 export interface NonceUser {

@@ -2,12 +2,14 @@ import type { Clock } from '../../../kernel/clock.js';
 import type { Address, Hash } from '../../../kernel/hex.js';
 import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
+import type { AgreedCount } from '../domain/agreed-count.js';
 import type { Block, BlockHeader, BlockReceipts, BlockToProve, ReceiptLookup } from '../domain/block.js';
 import type { BroadcastOutcome } from '../domain/broadcast-outcome.js';
 import { ChainConnector, type BlockTag, type FinalityTag, type SignedBytes } from '../domain/chain-connector.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
 import type { Call, GasEstimate } from '../domain/gas-estimate.js';
 import type { SlotFate, SlotQuestion } from '../domain/slot-fate.js';
+import { agreedBlocks, agreedCounts } from './agreed-facts.js';
 import { broadcast } from './broadcaster.js';
 import { FeeQuotes } from './fee-quotes.js';
 import { estimateGas } from './gas-estimates.js';
@@ -68,6 +70,14 @@ export class EthersChainConnector extends ChainConnector {
     return this.rpc.all('eth_getTransactionCount', params, (value) => quantity(value, 'count'));
   }
 
+  async agreedCounts(accounts: readonly Address[]): Promise<(AgreedCount | null)[]> {
+    return agreedCounts(this.pool, accounts);
+  }
+
+  async agreedBlocks(numbers: readonly number[]): Promise<(Hash | null)[]> {
+    return agreedBlocks(this.pool, numbers);
+  }
+
   async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {
     return slotFates(this.pool, slots);
   }
@@ -78,7 +88,7 @@ export class EthersChainConnector extends ChainConnector {
   }
 
   async estimateGas(calls: readonly Call[]): Promise<GasEstimate[]> {
-    return estimateGas(this.rpc, calls);
+    return estimateGas(this.pool, this.rpc, calls);
   }
 
   async feeQuote(): Promise<FeeQuote> {

@@ -1,19 +1,46 @@
 import type { Call, GasEstimate } from '../domain/gas-estimate.js';
+import { sufficient } from '../domain/evidence.js';
 import { actionOf } from '../domain/node-error-action.js';
 import { decodeRevert } from './decode-revert.js';
-import type { RpcReply } from './json-rpc.js';
+import type { RpcReply, RpcRequest } from './json-rpc.js';
 import { hexQuantity, MalformedAnswer, quantity } from './parse-answer.js';
+import type { RpcPool } from './rpc-pool.js';
 import { wordsOf, type RpcReader } from './rpc-reader.js';
 
 const METHOD = 'eth_estimateGas';
 
-/** Each call has its own answer. Estimated on `latest`, the one state that every node has. */
-export async function estimateGas(rpc: RpcReader, calls: readonly Call[]): Promise<GasEstimate[]> {
-  const replies = await rpc.replies(
-    METHOD,
-    calls.map((call) => [paramsOf(call), 'latest']),
+/**
+ * Each call has its own answer. Estimated on `latest`, the one state that every node has. One endpoint's "yes" is enough; what it
+ * refuses is asked of all endpoints, for a payload may fail for it.
+ */
+export async function estimateGas(pool: RpcPool, rpc: RpcReader, calls: readonly Call[]): Promise<GasEstimate[]> {
+  const params = calls.map((call) => [paramsOf(call), 'latest']);
+  const replies = await rpc.replies(METHOD, params);
+  const first = calls.map((_, i) => estimateFrom(rpc, replies[i]));
+  const refused = first.flatMap((estimate, i) => (isRefusal(estimate) ? [i] : []));
+  if (refused.length === 0 || pool.hasOneEndpoint) return first;
+  const requests = refused.map((i): RpcRequest => ({ method: METHOD, params: params[i] ?? [] }));
+  const testimonies = await pool.testimonies('fail_payload', requests);
+  const agreed = new Map(
+    refused.map((i, at) => [i, together(testimonies.map(({ replies: own }) => estimateFrom(rpc, own[at])))]),
   );
-  return calls.map((_, i) => estimateFrom(rpc, replies[i]));
+  return first.map((estimate, i) => agreed.get(i) ?? estimate);
+}
+
+/** A refusal stands when nobody contradicts it and at least half of the endpoints say so; the one that can pass by itself first. */
+function together(estimates: readonly GasEstimate[]): GasEstimate {
+  const success = estimates.find(({ kind }) => kind === 'ok');
+  if (success) return success;
+  const refusals = sufficient(
+    'fail_payload',
+    estimates.map((estimate) => (isRefusal(estimate) ? estimate : null)),
+  );
+  const worst = refusals?.find(({ kind }) => kind === 'insufficient_funds') ?? refusals?.[0];
+  return worst ?? { kind: 'unavailable', message: 'refused by one endpoint, and too few others could say' };
+}
+
+function isRefusal({ kind }: GasEstimate): boolean {
+  return kind !== 'ok' && kind !== 'unavailable';
 }
 
 function estimateFrom(rpc: RpcReader, reply: RpcReply | undefined): GasEstimate {

@@ -3,6 +3,7 @@ import { type Pause, realPause } from '../../../platform/scheduling/pause.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
 import type { Log } from '../../../platform/logging/log.js';
+import { type Decision, EVIDENCE } from '../domain/evidence.js';
 import type { EndpointStatus } from '../domain/endpoint-status.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import { classifyNodeError, type ErrorPattern } from '../domain/node-error-table.js';
@@ -11,6 +12,7 @@ import { failed, type RpcFailure, type RpcReply, type RpcRequest } from './json-
 import { PoolMember } from './pool-member.js';
 import type { RpcEndpoint } from './rpc-endpoint.js';
 import type { RpcMetrics } from './rpc-metrics.js';
+import { type Testimony, testimonyOf } from './testimony.js';
 
 export interface RpcPoolOptions {
   readonly chainId: ChainId;
@@ -76,6 +78,22 @@ export class RpcPool {
       if (await member.isVerified()) return member.ask(requests, 'in order');
       return requests.map(() => failed(this.nobody()));
     });
+  }
+
+  /** Whether there is nobody to contradict it. */
+  get hasOneEndpoint(): boolean {
+    return this.members.length === 1;
+  }
+
+  /** What every endpoint of the right chain says for itself, also those that nobody reads from, by the evidence the decision needs. */
+  async testimonies(decision: Decision, requests: readonly RpcRequest[]): Promise<Testimony[]> {
+    this.assertMayCall(requests);
+    if (this.hasOneEndpoint) return [{ replies: await this.read(requests), isCurrent: true }];
+    await this.heads.refresh();
+    const { witnesses } = EVIDENCE[decision];
+    const time = { now: this.clock.monotonicMs(), pause: this.pause };
+    const all = await Promise.all(this.members.map((member) => testimonyOf(member, requests, witnesses, time)));
+    return all.filter((testimony) => testimony !== null);
   }
 
   status(): EndpointStatus[] {

@@ -1,0 +1,66 @@
+import type { BlockRef } from './block.js';
+
+/** Decisions that cannot be undone (I13). Whatever can be undone, such as sending the same bytes again, may rest on one answer. */
+export type Decision =
+  /** Give up a nonce as taken by a foreign transaction; its payload moves to another nonce. */
+  | 'move_payload'
+  /** Fail a payload because its gas estimate says that it can never succeed. */
+  | 'fail_payload'
+  /** Raise the nonce cursor of a signer beyond our own highest slot. */
+  | 'raise_cursor'
+  | 'make_final'
+  | 'reopen_final'
+  | 'sign_fee';
+
+/**
+ * `every`: each configured endpoint of the right chain must say so, also one that lags, is in back-off or is left out of reads.
+ * Silence, lag and missing state mean "not known".
+ *
+ * `speakers`: all endpoints of the right chain are asked, at least half of them must speak, and no speaker may contradict. A dead
+ * provider alone must not stop all sending and all finality (I14).
+ */
+export type Witnesses = 'every' | 'speakers';
+
+export interface Evidence {
+  readonly witnesses: Witnesses;
+  /** Looks at different blocks that must say the same before the decision is made, however many endpoints there are. */
+  readonly looks: 1 | 2;
+}
+
+/** The table of docs/trust.md: total over the decisions, so that a new one does not compile until somebody decided what it needs. */
+export const EVIDENCE = {
+  // A wrong decision runs a payload twice: the only one here that nothing makes good again.
+  move_payload: { witnesses: 'every', looks: 2 },
+  fail_payload: { witnesses: 'speakers', looks: 2 },
+  raise_cursor: { witnesses: 'speakers', looks: 2 },
+  // The first look is the one that found the transaction mined.
+  make_final: { witnesses: 'speakers', looks: 1 },
+  reopen_final: { witnesses: 'speakers', looks: 1 },
+  // A single endpoint whose quote jumps needs two looks all the same: see `SaneQuotes`.
+  sign_fee: { witnesses: 'speakers', looks: 1 },
+} as const satisfies Record<Decision, Evidence>;
+
+/**
+ * What endpoints say for themselves, one item for each endpoint of the right chain, null for a silent one.
+ *
+ * @returns what was said, when enough endpoints spoke for this decision; else null: not known
+ */
+export function sufficient<T>(decision: Decision, testimonies: readonly (T | null)[]): readonly T[] | null {
+  const said = testimonies.filter((testimony) => testimony !== null);
+  const needed = EVIDENCE[decision].witnesses === 'every' ? testimonies.length : Math.ceil(testimonies.length / 2);
+  return said.length > 0 && said.length >= needed ? said : null;
+}
+
+/** What all speakers say alike, when enough of them spoke; null when they did not, or when two of them contradict each other. */
+export function unanimous<T extends string | number | bigint>(
+  decision: Decision,
+  testimonies: readonly (T | null)[],
+): T | null {
+  const [first, ...others] = sufficient(decision, testimonies) ?? [];
+  return first !== undefined && others.every((other) => other === first) ? first : null;
+}
+
+/** Whether a look that says the same as an earlier one completes the evidence. The same block looked at twice is one look. */
+export function completes(decision: Decision, earlier: BlockRef, later: BlockRef): boolean {
+  return EVIDENCE[decision].looks === 1 || later.number > earlier.number;
+}

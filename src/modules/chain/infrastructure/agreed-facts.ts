@@ -1,0 +1,62 @@
+import type { Address, Hash } from '../../../kernel/hex.js';
+import type { Nonce } from '../../../kernel/signer-id.js';
+import type { AgreedCount } from '../domain/agreed-count.js';
+import type { BlockRef } from '../domain/block.js';
+import { sufficient, unanimous } from '../domain/evidence.js';
+import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
+import type { RpcPool } from './rpc-pool.js';
+import type { Testimony } from './testimony.js';
+
+/** The lowest count that any endpoint tells, per account; null when too few tell one. */
+export async function agreedCounts(pool: RpcPool, accounts: readonly Address[]): Promise<(AgreedCount | null)[]> {
+  if (accounts.length === 0) return [];
+  const testimonies = await pool.testimonies('raise_cursor', [
+    ...accounts.map((account) => ({ method: 'eth_getTransactionCount', params: [account, 'latest'] })),
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+  ]);
+  const speakers = testimonies.map((testimony) => ({ testimony, head: headIn(testimony, accounts.length) }));
+  const block = headOfMost(speakers);
+  return accounts.map((_, i) => {
+    const counts = speakers.map(({ testimony, head }) => (head === null ? null : countIn(testimony, i)));
+    const said = sufficient('raise_cursor', counts);
+    return said === null || block === null ? null : { nonce: lowest(said), block };
+  });
+}
+
+/** The hash that all endpoints tell at each height; null when too few tell one, or two tell different ones. */
+export async function agreedBlocks(pool: RpcPool, numbers: readonly number[]): Promise<(Hash | null)[]> {
+  if (numbers.length === 0) return [];
+  const testimonies = await pool.testimonies(
+    'make_final',
+    numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [hexQuantity(number), false] })),
+  );
+  return numbers.map((number, i) =>
+    unanimous(
+      'make_final',
+      testimonies.map(({ replies }) => {
+        const block = parsedOrNull(replies[i], blockHeader);
+        return block?.number === number ? block.hash : null;
+      }),
+    ),
+  );
+}
+
+function headIn({ replies }: Testimony, index: number): BlockRef | null {
+  const head = parsedOrNull(replies[index], blockHeader);
+  return head && { number: head.number, hash: head.hash };
+}
+
+function countIn({ replies }: Testimony, index: number): Nonce | null {
+  return parsedOrNull(replies[index], (value) => quantity(value, 'count'));
+}
+
+/** The middle one: neither that of an endpoint that stands still, nor that of one that is far ahead, if others spoke. */
+function headOfMost(speakers: readonly { readonly testimony: Testimony; readonly head: BlockRef | null }[]) {
+  const current = speakers.filter(({ testimony, head }) => testimony.isCurrent && head !== null);
+  const heads = (current.length > 0 ? current : speakers).flatMap(({ head }) => head ?? []);
+  return heads.toSorted((a, b) => a.number - b.number)[Math.floor(heads.length / 2)] ?? null;
+}
+
+function lowest(counts: readonly Nonce[]): Nonce {
+  return counts.reduce((least, count) => (count < least ? count : least));
+}

@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { parseAddress, parseHex } from '../../../src/kernel/hex.js';
+import { aConnector } from './chain-fixture.js';
+import { type FakeAnswer, FakeRpcServer, type RpcCall } from './fake-rpc-server.js';
+
+const ACCOUNT = parseAddress('0x00000000000000000000000000000000000000aa');
+const CALL = { from: ACCOUNT, to: ACCOUNT, value: 0n, data: parseHex('0x') };
+
+const hex = (n: number) => `0x${n.toString(16)}`;
+const hashOf = (n: number, fork = 0) => `0x${fork}${n.toString(16).padStart(63, '0')}`;
+
+interface View {
+  readonly head?: number;
+  readonly count?: number;
+  /** Which of two chains it follows. */
+  readonly fork?: number;
+  readonly estimate?: FakeAnswer;
+}
+
+/** A node with a view of its own. */
+function node({ head = 100, count = 5, fork = 0, estimate = { result: '0x5208' } }: View) {
+  return ({ method, params }: RpcCall): FakeAnswer => {
+    if (method === 'eth_getTransactionCount') return { result: hex(count) };
+    if (method === 'eth_estimateGas') return estimate;
+    const number = params[0] === 'latest' ? head : Number(params[0]);
+    if (number > head) return { result: null };
+    return { result: { number: hex(number), hash: hashOf(number, fork), parentHash: hashOf(0), timestamp: '0x1' } };
+  };
+}
+
+const REVERTS: FakeAnswer = { error: { code: 3, message: 'execution reverted' } };
+const NO_MONEY: FakeAnswer = { error: { code: -32000, message: 'insufficient funds for gas * price + value' } };
+const NO_STATE: FakeAnswer = { error: { code: -32000, message: 'missing trie node' } };
+
+describe('what rests on more than one endpoint', () => {
+  const servers: FakeRpcServer[] = [];
+  const pools: { close(): Promise<void> }[] = [];
+
+  const start = async (...views: View[]) => {
+    for (const view of views) {
+      const server = await new FakeRpcServer().start();
+      server.head = view.head ?? 100;
+      server.answer = node(view);
+      servers.push(server);
+    }
+    const { connector, pool } = aConnector(servers.map(({ url }) => url));
+    pools.push(pool);
+    return connector;
+  };
+
+  const stop = async (index: number) => {
+    await Promise.all(servers.splice(index, 1).map((server) => server.stop()));
+  };
+
+  afterEach(async () => {
+    await Promise.all(pools.splice(0).map((pool) => pool.close()));
+    await Promise.all(servers.splice(0).map((server) => server.stop()));
+  });
+
+  describe('a transaction count', () => {
+    it.each([[[105, 5, 5]], [[5, 105, 5]], [[5, 5, 105]]])('that is too high never wins: %p', async (counts) => {
+      const chain = await start(...counts.map((count) => ({ count })));
+      expect(await chain.agreedCounts([ACCOUNT])).toMatchObject([{ nonce: 5n, block: { number: 100 } }]);
+    });
+
+    it('is told without the half that is dead, and not by less than half', async () => {
+      const chain = await start({ count: 5 }, { count: 6 }, { count: 7 });
+      await stop(0);
+      expect(await chain.agreedCounts([ACCOUNT])).toMatchObject([{ nonce: 6n }]);
+      await stop(0);
+      expect(await chain.agreedCounts([ACCOUNT])).toEqual([null]);
+    });
+
+    it('of a chain with one endpoint costs one round trip', async () => {
+      const chain = await start({ count: 9 });
+      expect(await chain.agreedCounts([ACCOUNT, ACCOUNT])).toMatchObject([{ nonce: 9n }, { nonce: 9n }]);
+      expect(servers[0]?.asked).toEqual(['eth_getTransactionCount', 'eth_getTransactionCount', 'eth_getBlockByNumber']);
+    });
+  });
+
+  describe('the block at a height', () => {
+    it('is told when nobody contradicts, and an endpoint that has not got there is silent', async () => {
+      const chain = await start({ head: 100 }, { head: 98 });
+      expect(await chain.agreedBlocks([98, 100, 101])).toEqual([hashOf(98), hashOf(100), null]);
+    });
+
+    it('is not known while two endpoints tell different ones', async () => {
+      const chain = await start({}, {}, { fork: 1 });
+      expect(await chain.agreedBlocks([98])).toEqual([null]);
+    });
+
+    it('of a chain with one endpoint costs one call', async () => {
+      const chain = await start({});
+      expect(await chain.agreedBlocks([7])).toEqual([hashOf(7)]);
+      expect(servers[0]?.asked).toEqual(['eth_getBlockByNumber']);
+    });
+  });
+
+  describe('an estimate that refuses', () => {
+    const kind = async (...estimates: FakeAnswer[]) => {
+      const chain = await start(...estimates.map((estimate) => ({ estimate })));
+      const [estimate] = await chain.estimateGas([CALL]);
+      return estimate?.kind;
+    };
+
+    it('is overruled by any endpoint that can estimate', async () => {
+      expect(await kind(REVERTS, REVERTS, { result: '0x5208' })).toBe('ok');
+    });
+
+    it('stands when every endpoint that can say refuses, at least half of them', async () => {
+      expect(await kind(REVERTS, REVERTS, NO_STATE)).toBe('reverted');
+    });
+
+    it('is not known when it is one against two that cannot say', async () => {
+      expect(await kind(REVERTS, NO_STATE, NO_STATE)).toBe('unavailable');
+    });
+
+    it('waits for funds when one of them names the funds', async () => {
+      expect(await kind(REVERTS, NO_MONEY)).toBe('insufficient_funds');
+    });
+
+    it('costs no call where the first endpoint can estimate', async () => {
+      expect(await kind({ result: '0x5208' }, REVERTS)).toBe('ok');
+      expect(servers.flatMap(({ asked }) => asked)).toEqual(['eth_estimateGas']);
+    });
+  });
+});
