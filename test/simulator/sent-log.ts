@@ -20,7 +20,7 @@ export class SentLog {
 
   answered(hash: Hash, outcome: BroadcastOutcome['kind']): void {
     const entry = this.sends.get(hash);
-    if (entry && outcome === 'rejected') entry.refused += 1;
+    if (entry && (outcome === 'rejected' || outcome === 'not_sent')) entry.refused += 1;
   }
 
   /** Whether any send of it was answered otherwise than by a refusal, or not at all (I6). */

@@ -36,8 +36,30 @@ describe('several answers to one send', () => {
     );
   });
 
-  it('nobody asked means unknown', () =>
-    expect(combineOutcomes([])).toMatchObject({ kind: 'unknown', errorClass: 'transient' }));
+  it('nobody asked means that nothing was sent', () => expect(combineOutcomes([])).toMatchObject({ kind: 'not_sent' }));
+
+  const FOR_GOOD = { kind: 'rejected', errorClass: 'oversized_data', message: 'oversized data' } as const;
+  const FULL = { kind: 'rejected', errorClass: 'txpool_full', message: 'txpool is full' } as const;
+  const POLICY = { kind: 'rejected', errorClass: 'node_fee_cap_exceeded', message: 'exceeds the cap' } as const;
+  const UNREACHED = { kind: 'not_sent', message: 'ECONNREFUSED' } as const;
+  const UNKNOWN = { kind: 'unknown', errorClass: 'transient', message: 'timeout' } as const;
+
+  it('refused for good means that every one refused for good', () => {
+    expect(combineOutcomes([FOR_GOOD, FOR_GOOD])).toEqual(FOR_GOOD);
+    for (const both of [
+      [FOR_GOOD, FULL],
+      [FULL, FOR_GOOD],
+    ])
+      expect(combineOutcomes(both)).toEqual(FULL);
+    expect(combineOutcomes([FOR_GOOD, POLICY])).toEqual(POLICY);
+  });
+
+  it('one that could not be reached has not refused for good, and has nothing either', () => {
+    expect(combineOutcomes([FOR_GOOD, UNREACHED])).toMatchObject({ kind: 'rejected', errorClass: 'transient' });
+    expect(combineOutcomes([UNREACHED, FULL])).toEqual(FULL);
+    expect(combineOutcomes([UNREACHED, UNREACHED])).toEqual(UNREACHED);
+    expect(combineOutcomes([UNREACHED, UNKNOWN])).toEqual(UNKNOWN);
+  });
 
   it('names the reason that says most', () => {
     const because = (
@@ -50,7 +72,7 @@ describe('several answers to one send', () => {
       errorClass: 'nonce_too_low',
     });
     expect(combineOutcomes([because('method_unsupported'), because('oversized_data')])).toMatchObject({
-      errorClass: 'oversized_data',
+      errorClass: 'method_unsupported',
     });
   });
 });
@@ -132,12 +154,12 @@ describe('broadcast', () => {
     ]);
   });
 
-  it('an endpoint that surely never saw it has no say', async () => {
+  it('an endpoint that surely never saw it has not refused for good, and has nothing either', async () => {
     says(a, 'intrinsic gas too low');
     const { url } = b;
     await b.stop();
-    expect(await send([a.url, url])).toMatchObject([{ kind: 'rejected', errorClass: 'intrinsic_gas_too_low' }]);
-    expect(await send([url])).toMatchObject([{ kind: 'unknown', errorClass: 'transient' }]);
+    expect(await send([a.url, url])).toMatchObject([{ kind: 'rejected', errorClass: 'transient' }]);
+    expect(await send([url])).toMatchObject([{ kind: 'not_sent' }]);
   });
 
   it('does not wait for a hung endpoint when another accepted', async () => {
@@ -160,10 +182,15 @@ describe('broadcast', () => {
     ['a reset', (server) => (server.takeOver = ({ request }) => Boolean(request.socket.destroy())), 'transient'],
     ['a 502', (server) => (server.takeOver = ({ response }) => Boolean(response.writeHead(502).end())), 'transient'],
     ['a 429', (server) => (server.takeOver = ({ response }) => Boolean(response.writeHead(429).end())), 'rate_limited'],
-    ['another chain', (server) => (server.chainId = 1), 'transient'],
   ])('%s means unknown', async (_name, spoil, errorClass) => {
     spoil(a);
     expect(await send([a.url])).toMatchObject([{ kind: 'unknown', errorClass }]);
+  });
+
+  it('an endpoint of another chain is sent nothing', async () => {
+    a.chainId = 1;
+    expect(await send([a.url])).toMatchObject([{ kind: 'not_sent' }]);
+    expect(a.asked).toEqual([]);
   });
 
   it('takes the hash in any case', async () => {

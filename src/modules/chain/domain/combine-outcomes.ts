@@ -1,22 +1,39 @@
 import type { BroadcastOutcome } from './broadcast-outcome.js';
 import { actionOf } from './node-error-action.js';
 
+type Rejected = Extract<BroadcastOutcome, { kind: 'rejected' }>;
+type NotSent = Extract<BroadcastOutcome, { kind: 'not_sent' }>;
+
 /**
  * What several endpoints together said about one transaction: one success beats any error, "maybe" beats "no". Among
- * equals, the answer that says most: a taken nonce before a time-out, a fault of the payload before a node's own policy.
+ * equals, the answer that says most: a taken nonce before a time-out. "Refused for good" needs every endpoint: one that refused for
+ * now, or could not be reached, may take the same bytes later.
  */
 export function combineOutcomes(outcomes: readonly BroadcastOutcome[]): BroadcastOutcome {
-  const [best] = [...outcomes].sort((a, b) => rank(a) - rank(b));
-  return best ?? { kind: 'unknown', errorClass: 'transient', message: 'no endpoint could be asked' };
+  const possible = outcomes.filter(({ kind }) => kind === 'accepted' || kind === 'unknown');
+  const [best] = possible.sort((a, b) => rank(a) - rank(b));
+  if (best) return best;
+  const refusals = outcomes.filter((outcome) => outcome.kind === 'rejected');
+  const [unreached] = outcomes.filter((outcome) => outcome.kind === 'not_sent');
+  const [first] = refusals;
+  if (first === undefined) return unreached ?? { kind: 'not_sent', message: 'no endpoint could be asked' };
+  return refusals.find((refusal) => !isForGood(refusal)) ?? (unreached ? refusedByTheReached(first, unreached) : first);
 }
 
 function rank(outcome: BroadcastOutcome): number {
-  switch (outcome.kind) {
-    case 'accepted':
-      return outcome.errorClass === undefined ? 0 : 1;
-    case 'unknown':
-      return actionOf(outcome.errorClass).response === 'check_receipts' ? 2 : 3;
-    case 'rejected':
-      return actionOf(outcome.errorClass).response === 'try_other_endpoints' ? 5 : 4;
-  }
+  if (outcome.kind === 'accepted') return outcome.errorClass === undefined ? 0 : 1;
+  return outcome.kind === 'unknown' && actionOf(outcome.errorClass).response === 'check_receipts' ? 2 : 3;
+}
+
+function isForGood({ errorClass }: Rejected): boolean {
+  return actionOf(errorClass).response === 'fail_payload';
+}
+
+/** Surely not out, and to be tried again: the class says so, the message says why. */
+function refusedByTheReached({ message }: Rejected, unreached: NotSent): Rejected {
+  return {
+    kind: 'rejected',
+    errorClass: 'transient',
+    message: `${message}; and not asked of all: ${unreached.message}`,
+  };
 }

@@ -4,22 +4,19 @@ import { actionOf } from '../domain/node-error-action.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import type { NodeError, RpcReply } from './json-rpc.js';
 
-/**
- * One endpoint's reply to one send. null when the endpoint surely never saw it: then it has no say, whatever the others
- * answer. A reply without a verdict is `unknown` (I6).
- */
+/** One endpoint's reply to one send. A reply without a verdict is `unknown` (I6), unless the request surely never left. */
 export function broadcastOutcome(
   transaction: SignedBytes,
   reply: RpcReply,
   classify: (error: NodeError) => NodeErrorClass,
-): BroadcastOutcome | null {
+): BroadcastOutcome {
   switch (reply.kind) {
     case 'result':
       return returned(transaction, reply.value);
     case 'error':
       return refused(classify(reply.error), reply.error.message);
     case 'failed':
-      if (!reply.failure.mayHaveArrived) return null;
+      if (!reply.failure.mayHaveArrived) return { kind: 'not_sent', message: reply.failure.message };
       return {
         kind: 'unknown',
         errorClass: reply.failure.reason === 'rate_limited' ? 'rate_limited' : 'transient',

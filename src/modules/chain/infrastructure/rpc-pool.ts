@@ -70,13 +70,13 @@ export class RpcPool {
 
   /**
    * To every usable endpoint, in the order given; one promise per endpoint, so that the caller need not wait for the
-   * slowest. Empty when there is none.
+   * slowest, without replies from one that turns out to serve another chain. Empty when there is none.
    */
   async sendToAll(requests: readonly RpcRequest[]): Promise<Promise<RpcReply[]>[]> {
     this.assertMayCall(requests);
     return (await this.candidates()).map(async (member) => {
       if (await member.isVerified()) return member.ask(requests, 'in order');
-      return requests.map(() => failed(this.nobody()));
+      return member.health.isElsewhere ? [] : requests.map(() => failed(this.nobody()));
     });
   }
 

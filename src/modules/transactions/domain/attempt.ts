@@ -39,7 +39,9 @@ export function asFound(attempt: Attempt): Attempt {
 /** What a send taught us about an attempt. */
 export interface AttemptOutcome {
   readonly attempt: Attempt;
-  readonly status: 'ACCEPTED' | 'REJECTED' | 'UNKNOWN';
+  /** `SIGNED` when this send surely never left, and none before it did. */
+  readonly status: 'SIGNED' | 'ACCEPTED' | 'REJECTED' | 'UNKNOWN';
+  /** null also for a send that surely never left: then there is an `error`. */
   readonly errorClass: NodeErrorClass | null;
   readonly error: string | null;
 }
@@ -51,8 +53,15 @@ export interface AttemptOutcome {
 export function outcomeOf(attempt: Attempt, outcome: BroadcastOutcome): AttemptOutcome {
   if (outcome.kind === 'accepted')
     return { attempt, status: 'ACCEPTED', errorClass: outcome.errorClass ?? null, error: null };
+  if (outcome.kind === 'not_sent')
+    return { attempt, status: statusBefore(attempt), errorClass: null, error: outcome.message };
   const { errorClass, message } = outcome;
   if (attempt.status === 'ACCEPTED') return { attempt, status: 'ACCEPTED', errorClass, error: message };
   const mayBeOut = attempt.status === 'UNKNOWN' || outcome.kind === 'unknown';
   return { attempt, status: mayBeOut ? 'UNKNOWN' : 'REJECTED', errorClass, error: message };
+}
+
+/** Nothing was learned by a send that never left. */
+function statusBefore({ status }: Attempt): AttemptOutcome['status'] {
+  return status === 'SIGNED' || status === 'ACCEPTED' || status === 'REJECTED' ? status : 'UNKNOWN';
 }

@@ -18,6 +18,9 @@ const LATER_MS = 15_000;
 
 export function verdictOf(outcome: AttemptOutcome): SendVerdict {
   const { status, errorClass } = outcome;
+  // No answer, and an error all the same: it surely never left, and goes out as soon as an endpoint can be reached.
+  if (errorClass === null && outcome.error !== null && status !== 'ACCEPTED')
+    return { kind: 'waiting', subState: null, retryInMs: SOON_MS };
   if (errorClass === null) return { kind: 'sent', subState: null, askReceipt: false };
   const { response, outcome: verdict } = actionOf(errorClass);
   const isAccepted = verdict === 'accepted';
