@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseAddress, parseHash } from '../../../src/kernel/hex.js';
+import { until } from '../../support/until.js';
 import { aConnector } from './chain-fixture.js';
 import { type FakeAnswer, FakeRpcServer, type RpcCall } from './fake-rpc-server.js';
 
@@ -180,6 +181,48 @@ describe('what became of a nonce', () => {
     a.answer = answers({ height: 100, count: 9 });
     spoil();
     expect(await fate()).toEqual({ kind: 'open' });
+  });
+
+  describe('with an endpoint ahead that denies our receipt', () => {
+    let c: FakeRpcServer;
+
+    beforeEach(async () => {
+      c = await new FakeRpcServer().start();
+      for (const [server, height] of [
+        [a, 100],
+        [b, 100],
+        [c, 106],
+      ] as const) {
+        server.head = height;
+        server.answer = answers({ height, count: 8, mined: server === c ? [] : [String(HASHES[0])] });
+      }
+    });
+
+    afterEach(() => c.stop());
+
+    const compared = async () => {
+      const { connector, pool, clock } = aConnector([a.url, b.url, c.url], { timeoutMs: 300 });
+      open.push(pool);
+      await connector.head();
+      clock.advance(1_100);
+      await connector.head();
+      await until('every head is known', async () => pool.status().every(({ lagBlocks }) => lagBlocks !== null));
+      return connector;
+    };
+
+    it('is mined, as those say that have the receipt', async () => {
+      const chain = await compared();
+      expect(await chain.slotFates([SLOT])).toMatchObject([{ kind: 'mined', receipt: { txHash: HASHES[0] } }]);
+    });
+
+    it('is open as long as those that have the receipt are away', async () => {
+      const chain = await compared();
+      for (const away of [a, b]) away.takeOver = ({ request }) => Boolean(request.socket.destroy());
+      // Often enough that both are in back-off.
+      for (let look = 0; look < 5; look += 1) expect(await chain.slotFates([SLOT])).toEqual([{ kind: 'open' }]);
+      for (const back of [a, b]) back.takeOver = () => false;
+      expect(await chain.slotFates([SLOT])).toMatchObject([{ kind: 'mined' }]);
+    });
   });
 });
 

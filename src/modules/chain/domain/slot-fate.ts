@@ -22,7 +22,7 @@ export type SlotFate =
   /** A block has one of ours with it, whatever is said of receipts. */
   | { readonly kind: 'ours'; readonly block: BlockRef }
   /**
-   * Every usable endpoint has mined past the nonce, and none has a receipt of ours. `head` is a block by which that had
+   * Every configured endpoint of the right chain has mined past the nonce, and none has a receipt of ours. `head` is a block by which that had
    * happened: as long as it may be reorganised away it proves nothing. `user` is the transaction that took the nonce, when the
    * chain could name it.
    */

@@ -1,16 +1,19 @@
 import type { BlockHeader, ReceiptLookup } from '../domain/block.js';
+import { sufficient } from '../domain/evidence.js';
 import type { SlotFate, SlotQuestion } from '../domain/slot-fate.js';
 import type { RpcReply, RpcRequest } from './json-rpc.js';
 import { nonceUsers, UNREAD } from './nonce-users.js';
 import { blockHeader, fields, hash, parsedOrNull, quantity, smallNumber } from './parse-answer.js';
 import { lookup } from './receipt-lookups.js';
 import type { RpcPool } from './rpc-pool.js';
+import type { Testimony } from './testimony.js';
 
 /** The block of a transaction; null when it is in none, or not known; `unsaid` when that was not answered. */
 type Place = Pick<BlockHeader, 'number' | 'hash'> | 'unsaid' | null;
 
 /** What one endpoint says about all the slots. */
-interface Testimony {
+interface SlotTestimony {
+  readonly isCurrent: boolean;
   /** Of the endpoint, read after the nonces: by this block they were what it said. */
   readonly head: BlockHeader | null;
   readonly slots: readonly {
@@ -21,8 +24,8 @@ interface Testimony {
 }
 
 /**
- * Asks every usable endpoint, each for itself: the nonce of one and the missing receipt of another, which lags, would prove
- * nothing together. One that does not answer keeps a slot open. Behind one URL there may be several nodes all the same, so
+ * Asks every configured endpoint of the right chain, each for itself: the nonce of one and the missing receipt of another, which
+ * lags, would prove nothing together. Any of them that is silent, lags or has no state keeps a slot open. Behind one URL there may be several nodes all the same, so
  * whoever is said to have used a nonce is looked for in the blocks, too: a block with one of ours outweighs any missing receipt.
  */
 export async function slotFates(pool: RpcPool, questions: readonly SlotQuestion[]): Promise<SlotFate[]> {
@@ -34,8 +37,7 @@ export async function slotFates(pool: RpcPool, questions: readonly SlotQuestion[
     // Where receipts and state are pruned, the transactions mostly are not.
     ...questions.flatMap(({ hashes }) => hashes.map((each) => call('eth_getTransactionByHash', each))),
   ];
-  const answers = await Promise.all(await pool.sendToAll(requests));
-  const testimonies = answers.map((replies) => testimonyOf(questions, replies));
+  const testimonies = (await pool.testimonies('move_payload', requests)).map((told) => slotTestimony(questions, told));
   const fates = questions.map((_, index) => fateOf(testimonies, index));
   return withUsers(pool, questions, fates);
 }
@@ -65,7 +67,7 @@ function call(method: string, ...params: readonly unknown[]): RpcRequest {
   return { method, params };
 }
 
-function testimonyOf(questions: readonly SlotQuestion[], replies: readonly RpcReply[]): Testimony {
+function slotTestimony(questions: readonly SlotQuestion[], { replies, isCurrent }: Testimony): SlotTestimony {
   let at = questions.length + 1;
   let placeAt = at + questions.reduce((sum, { hashes }) => sum + hashes.length, 0);
   const slots = questions.map(({ nonce, hashes }, index) => {
@@ -74,22 +76,33 @@ function testimonyOf(questions: readonly SlotQuestion[], replies: readonly RpcRe
     const places = hashes.map(() => placeOf(replies[placeAt++]));
     return { passed: count !== null && count > nonce, lookups, places };
   });
-  return { head: parsedOrNull(replies[questions.length], blockHeader), slots };
+  return { isCurrent, head: parsedOrNull(replies[questions.length], blockHeader), slots };
 }
 
-function fateOf(testimonies: readonly Testimony[], index: number): SlotFate {
+function fateOf(testimonies: readonly SlotTestimony[], index: number): SlotFate {
   const slots = testimonies.flatMap(({ slots: all }) => all[index] ?? []);
   const found = slots.flatMap(({ lookups }) => lookups).find((answer) => answer.kind === 'found');
   if (found) return { kind: 'mined', receipt: found.receipt };
   const places = slots.flatMap((slot) => slot.places);
   const block = places.find((place) => place !== null && place !== 'unsaid');
   if (block) return { kind: 'ours', block };
-  const [head] = testimonies.flatMap((testimony) => testimony.head ?? []).sort((a, b) => b.number - a.number);
-  const agreed =
-    slots.every(({ passed, lookups }) => passed && lookups.every(({ kind }) => kind === 'none')) &&
-    !places.includes('unsaid');
-  const headsKnown = testimonies.every((testimony) => testimony.head !== null);
-  return head !== undefined && agreed && headsKnown ? { kind: 'passed', head, user: null } : { kind: 'open' };
+  const denials = testimonies.map((testimony) => (denies(testimony, index) ? testimony : null));
+  const head = highestHead(sufficient('move_payload', denials) ?? []);
+  return head === null ? { kind: 'open' } : { kind: 'passed', head, user: null };
+}
+
+/** It has mined past the nonce, knows every transaction of ours not to be mined, and says as of which block. */
+function denies({ slots, head }: SlotTestimony, index: number): boolean {
+  const slot = slots[index];
+  if (slot === undefined || head === null || !slot.passed || slot.places.includes('unsaid')) return false;
+  return slot.lookups.every(({ kind }) => kind === 'none');
+}
+
+/** Not that of an endpoint far ahead, if there are others: such a block may never come, and would never be final. */
+function highestHead(testimonies: readonly SlotTestimony[]): BlockHeader | null {
+  const current = testimonies.filter(({ isCurrent }) => isCurrent);
+  const heads = (current.length > 0 ? current : testimonies).flatMap(({ head }) => head ?? []);
+  return heads.toSorted((a, b) => b.number - a.number)[0] ?? null;
 }
 
 function placeOf(reply: RpcReply | undefined): Place {
