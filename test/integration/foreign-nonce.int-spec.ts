@@ -156,9 +156,9 @@ describe('a nonce below ours that is free again, and that we never had', () => {
     lab.chain.sendForeign(node.signer().address, 0n);
     lab.chain.mine();
     const txId = await lab.create(1);
-    await node.step();
+    await lab.stepTwice(node);
     expect(await node.tx(txId)).toMatchObject({ nonce: 1 });
-    lab.chain.reorg(1, { drop: true });
+    lab.chain.reorg(2, { drop: true });
     await node.follow();
 
     await until('the hole is filled', async () => {
@@ -179,7 +179,7 @@ describe('a nonce below ours that is free again, and that we never had', () => {
     const honest = lab.chain.transactionCounts.bind(lab.chain);
     lab.chain.transactionCounts = async (accounts) => accounts.map(() => 65n);
     const txId = await lab.create(1);
-    await node.step();
+    await lab.stepTwice(node);
     lab.chain.transactionCounts = honest;
     expect(await node.tx(txId)).toMatchObject({ nonce: 65 });
     await until('somebody is told', async () => {
@@ -197,7 +197,7 @@ describe('a nonce below ours that is free again, and that we never had', () => {
     for (const nonce of [0n, 1n, 2n]) lab.chain.sendForeign(node.signer().address, nonce);
     lab.chain.mine();
     const txId = await lab.create(1);
-    await node.step();
+    await lab.stepTwice(node);
     const honest = lab.chain.transactionCounts.bind(lab.chain);
     for (const lag of [2n, 1n]) {
       lab.chain.transactionCounts = async (...asked) => (await honest(...asked)).map((count) => count - lag);

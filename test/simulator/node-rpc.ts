@@ -62,8 +62,8 @@ export class NodeRpc extends ChainConnector {
     return this.ask('transaction counts', () => this.chain.transactionCounts(accounts, tag));
   }
 
-  agreedCounts(accounts: readonly Address[]): Promise<(AgreedCount | null)[]> {
-    return this.ask('agreed counts', () => this.chain.agreedCounts(accounts));
+  agreedCounts(accounts: readonly Address[], tag: BlockTag): Promise<(AgreedCount | null)[]> {
+    return this.ask('agreed counts', () => this.chain.agreedCounts(accounts, tag));
   }
 
   agreedBlocks(numbers: readonly number[]): Promise<(Hash | null)[]> {

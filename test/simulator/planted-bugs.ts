@@ -73,17 +73,17 @@ class UnlockedFence extends NoFence {
 /** Knows the next nonce by heart, and takes slots whatever they are. */
 @Injectable()
 class ForgetfulLedger extends PgNonceLedger {
-  private readonly cursors = new Map<string, bigint>();
+  private readonly kept = new Map<string, bigint>();
 
   override async read(fence: Fence, signers: readonly SignerId[], maxReleased: number): Promise<SequenceState[]> {
     const states = await super.read(fence, signers, maxReleased);
-    return states.map((state) => ({ ...state, cursor: this.cursors.get(signerKey(state.signer)) ?? state.cursor }));
+    return states.map((state) => ({ ...state, cursor: this.kept.get(signerKey(state.signer)) ?? state.cursor }));
   }
 
   override async hold(
     fence: Fence,
     slots: readonly SlotHolder[],
-    cursors: readonly { readonly from: SequenceState; readonly to: bigint }[],
+    kept: readonly { readonly from: SequenceState; readonly to: bigint }[],
   ): Promise<void> {
     const tx = PgTx.of(fence.tx);
     for (const { signer, nonce, txId } of slots)
@@ -95,7 +95,7 @@ class ForgetfulLedger extends PgNonceLedger {
         },
         [signer.chainId, signer.address, nonce, txId, fence.tokenFor(signer)],
       );
-    for (const { from, to } of cursors) {
+    for (const { from, to } of kept) {
       await tx.query(
         {
           name: 'unguarded_cursor',
@@ -103,7 +103,7 @@ class ForgetfulLedger extends PgNonceLedger {
         },
         [from.signer.address, to, fence.tokenFor(from.signer)],
       );
-      this.cursors.set(signerKey(from.signer), to);
+      this.kept.set(signerKey(from.signer), to);
     }
   }
 }

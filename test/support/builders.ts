@@ -64,6 +64,8 @@ export class ManagedTxBuilder {
       txHash: null,
       receipt: null,
       failureReason: null,
+      tries: 0,
+      lastError: null,
       version: 0,
       ...overrides,
     });

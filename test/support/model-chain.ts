@@ -163,8 +163,8 @@ export class ModelChain extends ChainConnector {
     return accounts.map((account) => (tag === 'latest' ? this.minedNonce(account) : this.pendingNonce(account)));
   }
 
-  async agreedCounts(accounts: readonly Address[]): Promise<(AgreedCount | null)[]> {
-    const counts = await this.transactionCounts(accounts, 'latest');
+  async agreedCounts(accounts: readonly Address[], tag: BlockTag): Promise<(AgreedCount | null)[]> {
+    const counts = await this.transactionCounts(accounts, tag);
     return counts.map((nonce) => ({ nonce, block: this.tip() }));
   }
 

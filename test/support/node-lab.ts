@@ -102,6 +102,14 @@ export class NodeLab {
     await by.follow();
   }
 
+  /** Two looks at the chain, at different blocks, as an irreversible decision needs them; both are followed by what they allow. */
+  async stepTwice(by = this.node): Promise<void> {
+    await by.step();
+    this.chain.mineEmpty();
+    await makeWaitingDue(by);
+    await by.step();
+  }
+
   /** From now on the chain's head is answered one block too low. */
   lag(): void {
     const { chain } = this;
@@ -152,6 +160,17 @@ export class NodeLab {
     return this.stage;
   }
 }
+
+/** From now on what waits without a nonce is due for another look. */
+export async function makeWaitingDue(node: TestNode): Promise<void> {
+  await node.get(Database).query(MAKE_WAITING_DUE, []);
+}
+
+const MAKE_WAITING_DUE = {
+  name: 'test_make_waiting_due',
+  text: `UPDATE managed_tx SET next_resubmit_at = clock_timestamp() - interval '1 second'
+          WHERE state = 'PENDING' AND next_resubmit_at IS NOT NULL`,
+};
 
 /** From now on what is in flight is due for another send, and for another look at its receipt. */
 export async function makeDue(node: TestNode): Promise<void> {

@@ -12,6 +12,11 @@ export function refused(errorClass: NodeErrorClass, message: string): SendFault 
   return { deliver: false, outcome: { kind: 'rejected', errorClass, message } };
 }
 
+/** The same, and only one endpoint was there to say so. */
+export function refusedByOne(errorClass: NodeErrorClass, message: string): SendFault {
+  return { deliver: false, outcome: { kind: 'rejected', errorClass, message, alone: true } };
+}
+
 /** A payload that can never be sent, whoever asks. */
 export const OVERSIZED = refused('oversized_data', 'oversized data');
 

@@ -14,10 +14,18 @@ export class ChainConfirmationsConfig {
   required?: number;
 }
 
+/**
+ * No transaction of the chain is signed above these prices, whoever chose them: a mad quote must not be paid. The defaults let
+ * through every market seen on the large chains; raise them where the coin is worth little.
+ */
 export class ChainFeesConfig {
-  /** Wei: never offer more than this for a unit of gas. */
+  /** Wei per gas; 5,000 gwei. */
   @Wei()
-  maxFeePerGas?: bigint;
+  maxFeePerGas = 5_000_000_000_000n;
+
+  /** Wei per gas; 500 gwei, as geth's own suggestions (`--gpo.maxprice`). */
+  @Wei()
+  maxPriorityFeePerGas = 500_000_000_000n;
 }
 
 /** A chain's own words for a known class of node error. */

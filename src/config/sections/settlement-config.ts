@@ -5,12 +5,17 @@ export const FINALITY_MODES = ['depth', 'safe', 'finalized'] as const;
 export type FinalityMode = (typeof FINALITY_MODES)[number];
 
 export class ResubmitConfig {
+  /** Send again what a node has taken. What was refused, or got no answer, goes out again in any case. */
   @Flag()
   enabled = true;
 
   /** Milliseconds after the last submission. */
   @Duration()
   interval = 60_000;
+
+  /** Equal refusals in a row after which a transaction gives up its nonce: it fails, or waits for another if it is not to blame. */
+  @Count({ max: 10_000 })
+  maxRefusals = 10;
 }
 
 export class ConfirmationsConfig {

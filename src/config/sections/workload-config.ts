@@ -12,6 +12,13 @@ export class ExecutionConfig {
   @Count({ max: 100_000 })
   maxInFlight = 64;
 
+  /**
+   * Milliseconds: a waiting transaction that the nodes refuse to estimate, for a reason of its own, fails after it was tried
+   * again for so long. Lack of funds, high fees and nodes that do not answer end nothing.
+   */
+  @Duration()
+  giveUpAfter = 3_600_000;
+
   /** Transactions one lane step takes at once. */
   @Count({ max: 10_000 })
   batchSize = 256;

@@ -19,6 +19,7 @@ export { type FeeQuote, type Speed, SPEEDS } from './domain/fee-quote.js';
 export { type AccessList, type Call, type GasEstimate } from './domain/gas-estimate.js';
 export { ACTION, actionOf, type NodeErrorAction, type NodeErrorResponse } from './domain/node-error-action.js';
 export { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../kernel/node-error-class.js';
+export { nodeTxFeeCap } from './domain/node-tx-fee-cap.js';
 export { RpcUnavailable, type RpcUnavailableCode } from './domain/rpc-unavailable.js';
 export { type NonceUser, type SlotFate, type SlotQuestion } from './domain/slot-fate.js';
 export { ChainScheduler } from './infrastructure/chain-scheduler.js';

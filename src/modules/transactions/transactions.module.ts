@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { ChainModule } from '../chain/chain.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { SignersModule } from '../signers/signers.module.js';
+import { AlignNonces } from './application/align-nonces.js';
 import { AllocateNonces } from './application/allocate-nonces.js';
 import { AttemptSigner } from './application/attempt-signer.js';
 import { BroadcastAttempts } from './application/broadcast-attempts.js';
@@ -26,6 +27,11 @@ import { RecoverLane } from './application/recover-lane.js';
 import { ResubmitDue } from './application/resubmit-due.js';
 import { SignAttempts } from './application/sign-attempts.js';
 import { SignerWorkers } from './application/signer-workers.js';
+import { RevertedEstimates } from './application/reverted-estimates.js';
+import { SecondLooks } from './application/second-looks.js';
+import { FeeRules } from './application/fee-rules.js';
+import { JudgeSends } from './application/judge-sends.js';
+import { RepricePayloads } from './application/reprice-payloads.js';
 import { TakenSlots } from './application/taken-slots.js';
 import { TendFills } from './application/tend-fills.js';
 import { TxMetrics } from './application/tx-metrics.js';
@@ -60,10 +66,16 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     LaneMemory,
     JudgePending,
     KnownBalances,
+    RevertedEstimates,
+    SecondLooks,
+    FeeRules,
     PreparePending,
+    AlignNonces,
     AllocateNonces,
     SignAttempts,
+    JudgeSends,
     BroadcastAttempts,
+    RepricePayloads,
     RecoverLane,
     TendFills,
     ResubmitDue,

@@ -60,20 +60,20 @@ describe('what rests on more than one endpoint', () => {
   describe('a transaction count', () => {
     it.each([[[105, 5, 5]], [[5, 105, 5]], [[5, 5, 105]]])('that is too high never wins: %p', async (counts) => {
       const chain = await start(...counts.map((count) => ({ count })));
-      expect(await chain.agreedCounts([ACCOUNT])).toMatchObject([{ nonce: 5n, block: { number: 100 } }]);
+      expect(await chain.agreedCounts([ACCOUNT], 'latest')).toMatchObject([{ nonce: 5n, block: { number: 100 } }]);
     });
 
     it('is told without the half that is dead, and not by less than half', async () => {
       const chain = await start({ count: 5 }, { count: 6 }, { count: 7 });
       await stop(0);
-      expect(await chain.agreedCounts([ACCOUNT])).toMatchObject([{ nonce: 6n }]);
+      expect(await chain.agreedCounts([ACCOUNT], 'latest')).toMatchObject([{ nonce: 6n }]);
       await stop(0);
-      expect(await chain.agreedCounts([ACCOUNT])).toEqual([null]);
+      expect(await chain.agreedCounts([ACCOUNT], 'latest')).toEqual([null]);
     });
 
     it('of a chain with one endpoint costs one round trip', async () => {
       const chain = await start({ count: 9 });
-      expect(await chain.agreedCounts([ACCOUNT, ACCOUNT])).toMatchObject([{ nonce: 9n }, { nonce: 9n }]);
+      expect(await chain.agreedCounts([ACCOUNT, ACCOUNT], 'latest')).toMatchObject([{ nonce: 9n }, { nonce: 9n }]);
       expect(servers[0]?.asked).toEqual(['eth_getTransactionCount', 'eth_getTransactionCount', 'eth_getBlockByNumber']);
     });
   });

@@ -125,7 +125,7 @@ describe('broadcast', () => {
     expect(await send([a.url], 4)).toEqual([
       { kind: 'accepted' },
       { kind: 'accepted', errorClass: 'already_known' },
-      { kind: 'rejected', errorClass: 'intrinsic_gas_too_low', message: 'intrinsic gas too low' },
+      { kind: 'rejected', errorClass: 'intrinsic_gas_too_low', message: 'intrinsic gas too low', alone: true },
       { kind: 'unknown', errorClass: 'transient', message: 'missing response for request' },
     ]);
   });

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Address, parseAddress } from '../../../src/kernel/hex.js';
 import { KnownBalances } from '../../../src/modules/transactions/application/known-balances.js';
+import type { ManagedTxRepository } from '../../../src/modules/transactions/index.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 
 const SIGNER = { chainId: 1, address: parseAddress(`0x${'aa'.repeat(20)}`) };
@@ -20,12 +21,18 @@ class Ledger {
 let clock: FakeClock;
 let ledger: Ledger;
 let balances: KnownBalances;
+/** Wei that is out and not mined yet. */
+let inFlight: bigint;
 
 beforeEach(() => {
   clock = new FakeClock();
   ledger = new Ledger();
   ledger.wei.set(SIGNER.address, 100n);
-  balances = new KnownBalances(clock);
+  const repository: Pick<ManagedTxRepository, 'committedWei'> = {
+    committedWei: async (signers) => signers.map(() => inFlight),
+  };
+  balances = new KnownBalances(repository as ManagedTxRepository, clock);
+  inFlight = 0n;
 });
 
 function refresh(wei: bigint, signer = SIGNER): Promise<void> {
@@ -33,6 +40,13 @@ function refresh(wei: bigint, signer = SIGNER): Promise<void> {
 }
 
 describe('what is known of a balance', () => {
+  it('is less by what is in flight, which the chain has not taken yet', async () => {
+    inFlight = 90n;
+    await refresh(20n);
+    expect(balances.take(SIGNER, 20n)).toBe(false);
+    expect(balances.take(SIGNER, 10n)).toBe(true);
+  });
+
   it('is nothing before it was read: nothing can be taken', () => {
     expect(balances.take(SIGNER, 0n)).toBe(false);
   });

@@ -1,7 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseAddress, parseHash, parseHex } from '../../../src/kernel/hex.js';
+import {
+  ACTION,
+  type BroadcastOutcome,
+  NODE_ERROR_CLASSES,
+  type NodeErrorClass,
+} from '../../../src/modules/chain/index.js';
 import { type Attempt, outcomeOf } from '../../../src/modules/transactions/domain/attempt.js';
-import { verdictOf } from '../../../src/modules/transactions/domain/send-verdict.js';
+import {
+  type SendHistory,
+  type SendVerdict,
+  verdictOf,
+} from '../../../src/modules/transactions/domain/send-verdict.js';
 
 function anAttempt(status: Attempt['status']): Attempt {
   return {
@@ -18,18 +28,96 @@ function anAttempt(status: Attempt['status']): Attempt {
   };
 }
 
+function afterTries(tries: number, overrides: Partial<SendHistory> = {}): SendHistory {
+  return {
+    equalTries: () => tries,
+    needsSecondLook: false,
+    nonceIsFree: false,
+    othersGetThrough: true,
+    maxRefusals: 10,
+    intervalMs: 60_000,
+    ...overrides,
+  };
+}
+
+function verdict(status: Attempt['status'], outcome: BroadcastOutcome, history = afterTries(0)): SendVerdict {
+  return verdictOf(outcomeOf(anAttempt(status), outcome), history);
+}
+
+function said(errorClass: NodeErrorClass): BroadcastOutcome {
+  const { outcome } = ACTION[errorClass];
+  if (errorClass === 'already_known' || errorClass === 'already_mined') return { kind: 'accepted', errorClass };
+  const message: string = errorClass;
+  return outcome === 'rejected' ? { kind: 'rejected', errorClass, message } : { kind: 'unknown', errorClass, message };
+}
+
 describe('a send that surely never left', () => {
   const NOT_SENT = { kind: 'not_sent', message: 'ECONNREFUSED' } as const;
 
-  it.each(['SIGNED', 'REJECTED', 'UNKNOWN'] as const)('leaves an attempt %s, and is tried again soon', (status) => {
-    const outcome = outcomeOf(anAttempt(status), NOT_SENT);
-    expect(outcome).toMatchObject({ status, errorClass: null, error: 'ECONNREFUSED' });
-    expect(verdictOf(outcome)).toEqual({ kind: 'waiting', subState: null, retryInMs: 2_000 });
+  it.each(['SIGNED', 'REJECTED'] as const)(
+    'proves that an attempt %s is not out, and is tried again soon',
+    (status) => {
+      expect(outcomeOf(anAttempt(status), NOT_SENT)).toMatchObject({ status: 'REJECTED', error: 'ECONNREFUSED' });
+      expect(verdict(status, NOT_SENT)).toEqual({ kind: 'waiting', subState: 'NODE_UNAVAILABLE', retryInMs: 2_000 });
+    },
+  );
+
+  it.each(['UNKNOWN', 'ACCEPTED'] as const)('changes nothing for an attempt that is %s', (status) => {
+    expect(outcomeOf(anAttempt(status), NOT_SENT)).toMatchObject({ status });
+    expect(verdict(status, NOT_SENT)).toMatchObject({ kind: 'sent', subState: 'NODE_UNAVAILABLE', retryInMs: 2_000 });
+  });
+});
+
+describe('what a refusal means', () => {
+  const FOR_GOOD = NODE_ERROR_CLASSES.filter((each) => ACTION[each].response === 'fail_payload');
+  const REFUSALS = NODE_ERROR_CLASSES.filter((each) => ACTION[each].outcome === 'rejected');
+
+  it.each(FOR_GOOD)('%s: ends what was never out, and closes the slot of what may be', (errorClass) => {
+    expect(verdict('SIGNED', said(errorClass)).kind).toBe('refused_for_good');
+    expect(verdict('UNKNOWN', said(errorClass)).kind).toBe('refused_in_doubt');
+    expect(verdict('ACCEPTED', said(errorClass)).kind).toBe('refused_in_doubt');
   });
 
-  it('changes nothing for an attempt that was accepted before', () => {
-    const outcome = outcomeOf(anAttempt('ACCEPTED'), NOT_SENT);
-    expect(outcome.status).toBe('ACCEPTED');
-    expect(verdictOf(outcome)).toEqual({ kind: 'sent', subState: null, askReceipt: false });
+  it.each(FOR_GOOD)('%s: ends nothing while a second look is wanted', (errorClass) => {
+    const history = afterTries(0, { needsSecondLook: true });
+    expect(verdict('SIGNED', said(errorClass), history).kind).toBe('waiting');
+    expect(verdict('ACCEPTED', said(errorClass), history)).toMatchObject({ kind: 'sent', subState: 'NODE_REFUSED' });
+  });
+
+  it.each(REFUSALS)('%s: gives up the nonce after so many equal refusals, whatever it is', (errorClass) => {
+    const last = afterTries(9);
+    expect(['refused_for_good', 'requeued']).toContain(verdict('SIGNED', said(errorClass), last).kind);
+    expect(verdict('ACCEPTED', said(errorClass), last).kind).toBe('refused_in_doubt');
+  });
+
+  it('waits longer each time', () => {
+    const pauses = [0, 1, 2, 8].map((tries) => verdict('SIGNED', said('insufficient_funds'), afterTries(tries)));
+    expect(pauses.map((each) => ('retryInMs' in each ? each.retryInMs : null))).toEqual([2_000, 4_000, 8_000, 60_000]);
+  });
+});
+
+describe('an answer that leaves it open', () => {
+  const OPEN = NODE_ERROR_CLASSES.filter(
+    (each) => ACTION[each].outcome === 'unknown' && ACTION[each].response === 'retry_same_bytes',
+  );
+
+  it.each(OPEN)('%s: closes the slot after so many, when others get through', (errorClass) => {
+    expect(verdict('SIGNED', said(errorClass), afterTries(8))).toMatchObject({ kind: 'sent', counts: true });
+    expect(verdict('SIGNED', said(errorClass), afterTries(9)).kind).toBe('refused_in_doubt');
+  });
+
+  it.each(OPEN)('%s: counts for nothing while nobody gets through', (errorClass) => {
+    const outage = afterTries(99, { othersGetThrough: false });
+    expect(verdict('SIGNED', said(errorClass), outage)).toMatchObject({ kind: 'sent', counts: false });
+  });
+
+  it('that calls the nonce used is a question for the chain, and closes the slot only when the chain has not used it', () => {
+    expect(verdict('SIGNED', said('nonce_too_low'), afterTries(99))).toMatchObject({
+      kind: 'sent',
+      subState: 'NONCE_SYNC',
+      askReceipt: true,
+    });
+    const free = afterTries(9, { nonceIsFree: true });
+    expect(verdict('SIGNED', said('nonce_too_low'), free).kind).toBe('refused_in_doubt');
   });
 });

@@ -38,10 +38,10 @@ export abstract class ChainConnector {
   /** Next nonce of each account as of the tag, in the order asked. */
   abstract transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]>;
   /**
-   * The lowest count that any endpoint tells as of `latest`, by the evidence of `raise_cursor`; null when it is not known. In the
+   * The lowest count that any endpoint tells as of the tag, by the evidence of `raise_cursor`; null when it is not known. In the
    * order asked. Costs a call per account and one more at every endpoint.
    */
-  abstract agreedCounts(accounts: readonly Address[]): Promise<(AgreedCount | null)[]>;
+  abstract agreedCounts(accounts: readonly Address[], tag: BlockTag): Promise<(AgreedCount | null)[]>;
   /**
    * Hash of the canonical block at each height, by the evidence of `make_final` and `reopen_final`; null when it is not known, or
    * when two endpoints tell different ones. An endpoint without the block is silent about it. In the order asked. Costs a call per

@@ -17,7 +17,10 @@ export function combineOutcomes(outcomes: readonly BroadcastOutcome[]): Broadcas
   const [unreached] = outcomes.filter((outcome) => outcome.kind === 'not_sent');
   const [first] = refusals;
   if (first === undefined) return unreached ?? { kind: 'not_sent', message: 'no endpoint could be asked' };
-  return refusals.find((refusal) => !isForGood(refusal)) ?? (unreached ? refusedByTheReached(first, unreached) : first);
+  const forNow = refusals.find((refusal) => !isForGood(refusal));
+  if (forNow) return forNow;
+  if (unreached) return refusedByTheReached(first, unreached);
+  return outcomes.length === 1 ? { ...first, alone: true } : first;
 }
 
 function rank(outcome: BroadcastOutcome): number {

@@ -19,5 +19,7 @@ export type GasEstimate =
   /** Refused for a reason that will not change by itself (too much gas, malformed). */
   | { readonly kind: 'rejected'; readonly message: string }
   | { readonly kind: 'insufficient_funds'; readonly message: string }
+  /** The node answered with an error about this call that says nothing known; ask again, but not for ever. */
+  | { readonly kind: 'unclear'; readonly message: string }
   /** The node could not say; ask again. */
   | { readonly kind: 'unavailable'; readonly message: string };

@@ -2,16 +2,21 @@ import type { Address, Hash } from '../../../kernel/hex.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { AgreedCount } from '../domain/agreed-count.js';
 import type { BlockRef } from '../domain/block.js';
+import type { BlockTag } from '../domain/chain-connector.js';
 import { sufficient, unanimous } from '../domain/evidence.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
 import type { RpcPool } from './rpc-pool.js';
 import type { Testimony } from './testimony.js';
 
 /** The lowest count that any endpoint tells, per account; null when too few tell one. */
-export async function agreedCounts(pool: RpcPool, accounts: readonly Address[]): Promise<(AgreedCount | null)[]> {
+export async function agreedCounts(
+  pool: RpcPool,
+  accounts: readonly Address[],
+  tag: BlockTag,
+): Promise<(AgreedCount | null)[]> {
   if (accounts.length === 0) return [];
   const testimonies = await pool.testimonies('raise_cursor', [
-    ...accounts.map((account) => ({ method: 'eth_getTransactionCount', params: [account, 'latest'] })),
+    ...accounts.map((account) => ({ method: 'eth_getTransactionCount', params: [account, tag] })),
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
   ]);
   const speakers = testimonies.map((testimony) => ({ testimony, head: headIn(testimony, accounts.length) }));

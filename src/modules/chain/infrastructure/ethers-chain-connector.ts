@@ -70,8 +70,8 @@ export class EthersChainConnector extends ChainConnector {
     return this.rpc.all('eth_getTransactionCount', params, (value) => quantity(value, 'count'));
   }
 
-  async agreedCounts(accounts: readonly Address[]): Promise<(AgreedCount | null)[]> {
-    return agreedCounts(this.pool, accounts);
+  async agreedCounts(accounts: readonly Address[], tag: BlockTag): Promise<(AgreedCount | null)[]> {
+    return agreedCounts(this.pool, accounts, tag);
   }
 
   async agreedBlocks(numbers: readonly number[]): Promise<(Hash | null)[]> {

@@ -1,4 +1,5 @@
 import type { Call, GasEstimate } from '../domain/gas-estimate.js';
+import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import { sufficient } from '../domain/evidence.js';
 import { actionOf } from '../domain/node-error-action.js';
 import { decodeRevert } from './decode-revert.js';
@@ -6,6 +7,17 @@ import type { RpcReply, RpcRequest } from './json-rpc.js';
 import { hexQuantity, MalformedAnswer, quantity } from './parse-answer.js';
 import type { RpcPool } from './rpc-pool.js';
 import { wordsOf, type RpcReader } from './rpc-reader.js';
+
+/** Whatever is asked of the node then, it answers the same. */
+const ABOUT_THE_NODE: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>([
+  'transient',
+  'rate_limited',
+  'ambiguous_internal',
+  'method_unsupported',
+]);
+
+/** Refusals that end nothing at once: where endpoints differ, these stand. */
+const MILDEST_FIRST: readonly GasEstimate['kind'][] = ['insufficient_funds', 'unclear'];
 
 const METHOD = 'eth_estimateGas';
 
@@ -35,8 +47,11 @@ function together(estimates: readonly GasEstimate[]): GasEstimate {
     'fail_payload',
     estimates.map((estimate) => (isRefusal(estimate) ? estimate : null)),
   );
-  const worst = refusals?.find(({ kind }) => kind === 'insufficient_funds') ?? refusals?.[0];
-  return worst ?? { kind: 'unavailable', message: 'refused by one endpoint, and too few others could say' };
+  const mildest = MILDEST_FIRST.map((mild) => refusals?.find(({ kind }) => kind === mild)).find((found) => found);
+  return (
+    mildest ??
+    refusals?.[0] ?? { kind: 'unavailable', message: 'refused by one endpoint, and too few others could say' }
+  );
 }
 
 function isRefusal({ kind }: GasEstimate): boolean {
@@ -50,7 +65,8 @@ function estimateFrom(rpc: RpcReader, reply: RpcReply | undefined): GasEstimate 
   const errorClass = rpc.classOf(METHOD, reply.error);
   if (errorClass === 'execution_reverted') return { kind: 'reverted', reason: decodeRevert(reply.error) };
   if (errorClass === 'insufficient_funds') return { kind: 'insufficient_funds', message };
-  return { kind: actionOf(errorClass).response === 'fail_payload' ? 'rejected' : 'unavailable', message };
+  if (actionOf(errorClass).response === 'fail_payload') return { kind: 'rejected', message };
+  return { kind: ABOUT_THE_NODE.has(errorClass) ? 'unavailable' : 'unclear', message };
 }
 
 function estimated(value: unknown): GasEstimate {

@@ -28,6 +28,8 @@ export abstract class NonceLedger {
    * chain has passed are forgotten.
    */
   abstract align(fence: Fence, chainNonces: readonly SlotRef[]): Promise<void>;
+  /** Of the signers, the cursors that are known, by signer key. A read, which needs no lease. */
+  abstract cursors(signers: readonly SignerId[]): Promise<ReadonlyMap<string, Nonce>>;
   /** Cursors are known only for signers that were aligned before. */
   abstract read(fence: Fence, signers: readonly SignerId[], maxReleased: number): Promise<SequenceState[]>;
   /** Opens new slots or takes released ones; moves each cursor from what was read to `cursor`. */

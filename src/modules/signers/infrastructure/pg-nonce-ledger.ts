@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InvariantViolation } from '../../../kernel/errors.js';
 import type { Hash } from '../../../kernel/hex.js';
-import { type Nonce, parseSigner, type SignerId } from '../../../kernel/signer-id.js';
+import { type Nonce, parseSigner, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { Fence } from '../domain/fence.js';
@@ -17,6 +17,13 @@ const ALIGN = {
      ORDER BY 1, 2
         ON CONFLICT (chain_id, signer) DO UPDATE
        SET next_nonce = GREATEST(c.next_nonce, excluded.next_nonce), fencing_token = excluded.fencing_token, last_synced_at = clock_timestamp()`,
+};
+
+const CURSORS = {
+  name: 'nonce_cursors',
+  text: `
+    SELECT c.chain_id, c.signer, c.next_nonce AS nonce FROM signer_nonce_cursor c
+      JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON w.chain_id = c.chain_id AND w.signer = c.signer`,
 };
 
 /** A free slot below the chain's nonce was used by an outside sender; it must not be handed out again. */
@@ -151,6 +158,14 @@ export class PgNonceLedger extends NonceLedger {
     const [chains, signers, nonces, tokens] = slotColumns(fence, chainNonces);
     await tx.query(ALIGN, [chains, signers, nonces, tokens]);
     await tx.query(FORGET_PASSED, [chains, signers, nonces]);
+  }
+
+  async cursors(signers: readonly SignerId[]): Promise<ReadonlyMap<string, Nonce>> {
+    const { rows } = await this.database.query<SlotRow>(CURSORS, [
+      signers.map(({ chainId }) => chainId),
+      signers.map(({ address }) => address),
+    ]);
+    return new Map(rows.map(slotOf).map(({ signer, nonce }) => [signerKey(signer), nonce]));
   }
 
   async read(fence: Fence, signers: readonly SignerId[], maxReleased: number): Promise<SequenceState[]> {

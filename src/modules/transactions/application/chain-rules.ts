@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { ConfirmationsConfig, type FinalityMode, LockstepConfig } from '../../../config/lockstep-config.js';
+import {
+  ChainFeesConfig,
+  ConfirmationsConfig,
+  type FinalityMode,
+  LockstepConfig,
+} from '../../../config/lockstep-config.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
+import type { FeeCaps } from '../domain/fee-policy.js';
 
 /** What the config says about one chain, with the defaults where it says nothing. */
 @Injectable()
@@ -10,9 +16,9 @@ export class ChainRules {
     private readonly confirmations: ConfirmationsConfig,
   ) {}
 
-  /** The most that Lockstep offers by itself, wei per gas; null for no limit. A client's own fees are its own. */
-  feeCap(chainId: ChainId): bigint | null {
-    return this.of(chainId)?.fees?.maxFeePerGas ?? null;
+  /** The most that any transaction of the chain may offer, whoever chose its fees. */
+  feeCaps(chainId: ChainId): FeeCaps {
+    return this.of(chainId)?.fees ?? new ChainFeesConfig();
   }
 
   finality(chainId: ChainId): FinalityMode {

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
-import type { ChainConnector, FeeQuote } from '../../chain/index.js';
+import type { ChainConnector } from '../../chain/index.js';
 import { FencedUnitOfWork, type Lease } from '../../signers/index.js';
-import type { Attempt } from '../domain/attempt.js';
+import { type Attempt, type AttemptFees, highestFees } from '../domain/attempt.js';
 import { AttemptRepository } from '../domain/attempt.repository.js';
-import { bumpedFees, initialFees } from '../domain/fee-policy.js';
 import { ManagedTx } from '../domain/managed-tx.js';
 import { ManagedTxRepository } from '../domain/managed-tx.repository.js';
 import { type AttemptDraft, AttemptSigner } from './attempt-signer.js';
-import type { Sending } from './broadcast-attempts.js';
+import { FeeRules } from './fee-rules.js';
+import type { Sending } from './sending.js';
 import { leasesFor } from './leases-for.js';
 import { noOpDraft, noOpGas } from './no-op.js';
 
@@ -21,6 +21,7 @@ import { noOpDraft, noOpGas } from './no-op.js';
 export class CloseSlots {
   constructor(
     private readonly signer: AttemptSigner,
+    private readonly fees: FeeRules,
     private readonly unitOfWork: FencedUnitOfWork,
     private readonly attempts: AttemptRepository,
     private readonly repository: ManagedTxRepository,
@@ -28,23 +29,27 @@ export class CloseSlots {
   ) {}
 
   /**
-   * Signs and stores the no-op.
-   * @param payload the attempt that competes with it
+   * Signs and stores the no-op, as far as the caps of the chain allow its price.
+   * @param rivals the attempts that compete with it
    */
   async execute(
     chain: ChainConnector,
     leases: readonly Lease[],
-    closing: readonly { readonly tx: ManagedTx; readonly payload: Attempt }[],
+    all: readonly { readonly tx: ManagedTx; readonly rivals: readonly Attempt[] }[],
   ): Promise<Sending[]> {
-    if (closing.length === 0) return [];
+    if (all.length === 0) return [];
     const quote = await chain.feeQuote();
+    const closing = all.flatMap(({ tx, rivals }) => {
+      const fees = this.fees.noOp(chain.chainId, quote, highestFees(rivals));
+      if (!fees) this.log.warn('closing a slot costs more than the caps of the chain allow', { txId: tx.id });
+      return fees ? [{ tx, fees }] : [];
+    });
+    if (closing.length === 0) return [];
     const gas = await noOpGas(
       chain,
       closing.map(({ tx }) => tx.signer),
     );
-    const signed = await this.signer.sign(
-      closing.map(({ tx, payload }, index) => closingDraft(tx, payload, quote, gas[index])),
-    );
+    const signed = await this.signer.sign(closing.map(({ tx, fees }, index) => closingDraft(tx, fees, gas[index])));
     const covered = leasesFor(
       leases,
       closing.map(({ tx }) => tx.signer),
@@ -67,8 +72,6 @@ export class CloseSlots {
   }
 }
 
-function closingDraft(tx: ManagedTx, payload: Attempt, quote: FeeQuote, gas: bigint | undefined): AttemptDraft {
-  const market = initialFees({ fees: { maxFeePerGas: null, maxPriorityFeePerGas: null }, speed: 'fast' }, quote, null);
-  const draft = noOpDraft({ signer: tx.signer, nonce: tx.nonce }, bumpedFees(payload.fees, market), gas);
-  return { ...draft, kind: 'cancel', txId: tx.id };
+function closingDraft(tx: ManagedTx, fees: AttemptFees, gas: bigint | undefined): AttemptDraft {
+  return { ...noOpDraft({ signer: tx.signer, nonce: tx.nonce }, fees, gas), kind: 'cancel', txId: tx.id };
 }

@@ -1,34 +1,41 @@
 import { Injectable } from '@nestjs/common';
+import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import { groupBy } from '../../../kernel/group-by.js';
 import { minOf } from '../../../kernel/quantities.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import type { Call, ChainConnector, FeeQuote, GasEstimate } from '../../chain/index.js';
-import { initialFees } from '../domain/fee-policy.js';
+import { backoffMs, triedForMs } from '../domain/backoff.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
 import type { PendingTx } from '../domain/managed-tx.repository.js';
 import type { TxRequest } from '../domain/tx-request.js';
-import { ChainRules } from './chain-rules.js';
+import type { TxSubState } from '../domain/tx-state-machine.js';
+import { FeeRules } from './fee-rules.js';
 import { KnownBalances } from './known-balances.js';
+import { RevertedEstimates } from './reverted-estimates.js';
 
 /** What is to become of a waiting tx: worth a nonce, or something that is to be written down instead. */
 export type PendingVerdict =
-  | { readonly kind: 'ready'; readonly gasLimit: bigint }
+  /** `cost`: wei it takes from the balance at most. */
+  | { readonly kind: 'ready'; readonly gasLimit: bigint; readonly cost: bigint }
   | { readonly kind: 'not_now'; readonly apply: (tx: ManagedTx) => void };
 
 /** A block's state moves between estimate and execution; a quarter more gas is only paid for if it is used. */
 const GAS_MARGIN_PERCENT = 125n;
 /** EIP-7825: no transaction may have more gas than 2^24. The margin never goes past it. */
 const MAX_TX_GAS = 1n << 24n;
-const UNAVAILABLE_RETRY_MS = 2_000;
-const FUNDS_RETRY_MS = 5_000;
-const FEE_RETRY_MS = 15_000;
+/** Milliseconds until the next look, doubled with each that comes to the same. */
+const FIRST_RETRY_MS = 2_000;
+const FIRST_FUNDS_RETRY_MS = 5_000;
+const FIRST_FEE_RETRY_MS = 5_000;
 
 /** Looks at waiting txs with the chain's eyes, in few round trips, so that what cannot be mined now takes no nonce. */
 @Injectable()
 export class JudgePending {
   constructor(
-    private readonly rules: ChainRules,
+    private readonly fees: FeeRules,
     private readonly balances: KnownBalances,
+    private readonly reverted: RevertedEstimates,
+    private readonly config: ExecutionConfig,
   ) {}
 
   /** Answers in the order given. */
@@ -39,81 +46,103 @@ export class JudgePending {
       chain,
       pending.filter((item) => !item.expired),
     );
-    const verdicts = pending.map((item) => judgeOne(item, gas.get(item.tx.id), quote));
-    return this.withinBalance(chain, quote, pending, verdicts);
+    const doomed = await this.reverted.execute(chain, pending, gas);
+    const verdicts = pending.map((item) => {
+      const said = gas.get(item.tx.id);
+      return this.judgeOne(item, said, doomed.has(item.tx.id), quote);
+    });
+    return this.withinBalance(chain, pending, verdicts);
   }
 
   /** One after the other, as they will be mined: what does not fit into the balance waits, and holds up nobody. */
   private async withinBalance(
     chain: ChainConnector,
-    quote: FeeQuote,
     pending: readonly PendingTx[],
     verdicts: readonly PendingVerdict[],
   ): Promise<PendingVerdict[]> {
-    const feeCap = this.rules.feeCap(chain.chainId);
-    const judged = pending.map(({ tx, request }, index) => {
-      const verdict = verdicts[index] ?? { kind: 'not_now', apply: retryLater('no verdict') };
-      const gas = verdict.kind === 'ready' ? verdict.gasLimit * initialFees(request, quote, feeCap).maxFeePerGas : 0n;
-      return { verdict, signer: tx.signer, cost: verdict.kind === 'ready' ? request.payload.value + gas : 0n };
+    const ready = pending.flatMap(({ tx }, index) => {
+      const verdict = verdicts[index];
+      return verdict?.kind === 'ready' ? [{ signer: tx.signer, cost: verdict.cost }] : [];
     });
-    const bySigner = groupBy(
-      judged.filter(({ verdict }) => verdict.kind === 'ready'),
-      ({ signer }) => signerKey(signer),
-    );
     await this.balances.refresh(
       chain,
-      [...bySigner.values()].flatMap((items) => {
+      [...groupBy(ready, ({ signer }) => signerKey(signer)).values()].flatMap((items) => {
         const wei = items.reduce((sum, { cost }) => sum + cost, 0n);
         return items[0] ? [{ signer: items[0].signer, wei }] : [];
       }),
     );
-    return judged.map(({ verdict, signer, cost }) =>
-      verdict.kind !== 'ready' || this.balances.take(signer, cost)
-        ? verdict
-        : { kind: 'not_now', apply: lacksFunds('the balance does not cover value and gas') },
-    );
+    return verdicts.map((verdict, index) => {
+      const signer = pending[index]?.tx.signer;
+      if (verdict.kind !== 'ready' || (signer && this.balances.take(signer, verdict.cost))) return verdict;
+      return again('INSUFFICIENT_FUNDS', FIRST_FUNDS_RETRY_MS, 'the balance does not cover value and gas');
+    });
+  }
+
+  private judgeOne(
+    { tx, request, expired }: PendingTx,
+    gas: GasEstimate | undefined,
+    isDoomed: boolean,
+    quote: FeeQuote,
+  ): PendingVerdict {
+    if (expired) return { kind: 'not_now', apply: (copy) => copy.expired() };
+    const own = request.payload.gasLimit;
+    const estimated = own === null ? (gas ?? { kind: 'unavailable', message: 'the node gave no estimate' }) : null;
+    if (estimated && estimated.kind !== 'ok') return this.withoutGas(estimated, isDoomed);
+    const gasLimit = estimated ? withMargin(estimated.gas) : (own ?? 0n);
+    const priced = this.fees.price(tx.signer.chainId, request, gasLimit, quote);
+    if ('fees' in priced)
+      return { kind: 'ready', gasLimit, cost: request.payload.value + gasLimit * priced.fees.maxFeePerGas };
+    return priced.limitedBy === 'chain'
+      ? again('FEE_CAPPED', FIRST_FEE_RETRY_MS, priced.tooDear)
+      : this.untilGivenUp(priced.tooDear);
+  }
+
+  private withoutGas(gas: Exclude<GasEstimate, { kind: 'ok' }>, isDoomed: boolean): PendingVerdict {
+    switch (gas.kind) {
+      case 'reverted': {
+        const error = `execution reverted: ${gas.reason}`;
+        return isDoomed ? ends(error) : again('SIMULATION_REVERTED', FIRST_RETRY_MS, error);
+      }
+      case 'rejected':
+        return isDoomed ? ends(gas.message) : again('SIMULATION_REVERTED', FIRST_RETRY_MS, gas.message);
+      case 'insufficient_funds':
+        return again('INSUFFICIENT_FUNDS', FIRST_FUNDS_RETRY_MS, gas.message);
+      case 'unclear':
+        return this.untilGivenUp(gas.message);
+      case 'unavailable':
+        return again('NODE_UNAVAILABLE', FIRST_RETRY_MS, gas.message);
+    }
+  }
+
+  /** The node answers, and what it says is about this tx: it may be something that can never work. */
+  private untilGivenUp(error: string): PendingVerdict {
+    const { giveUpAfter } = this.config;
+    return {
+      kind: 'not_now',
+      apply: (tx) => {
+        const tries = tx.equalTries('NODE_REFUSED');
+        if (triedForMs(FIRST_RETRY_MS, tries) >= giveUpAfter) tx.failed(`refused ${tries + 1} times: ${error}`);
+        else tx.postponed('NODE_REFUSED', backoffMs(FIRST_RETRY_MS, tries), error);
+      },
+    };
   }
 }
 
-function judgeOne({ request, expired }: PendingTx, gas: GasEstimate | undefined, quote: FeeQuote): PendingVerdict {
-  if (expired) return { kind: 'not_now', apply: (tx) => tx.expired() };
-  const { maxFeePerGas } = request.fees;
-  if (maxFeePerGas !== null && maxFeePerGas < quote.baseFeePerGas) {
-    const error = `maxFeePerGas ${maxFeePerGas} is below the base fee ${quote.baseFeePerGas}`;
-    return { kind: 'not_now', apply: (tx) => tx.postponed('FEE_CAPPED', FEE_RETRY_MS, error) };
-  }
-  const { gasLimit } = request.payload;
-  return gasLimit === null ? fromEstimate(gas) : { kind: 'ready', gasLimit };
+function ends(reason: string): PendingVerdict {
+  return { kind: 'not_now', apply: (tx) => tx.failed(reason) };
 }
 
-function fromEstimate(gas: GasEstimate | undefined): PendingVerdict {
-  switch (gas?.kind) {
-    case 'ok':
-      return { kind: 'ready', gasLimit: withMargin(gas.gas) };
-    case 'reverted':
-      return { kind: 'not_now', apply: (tx) => tx.failed(`execution reverted: ${gas.reason}`) };
-    case 'rejected':
-      return { kind: 'not_now', apply: (tx) => tx.failed(gas.message) };
-    case 'insufficient_funds':
-      return { kind: 'not_now', apply: lacksFunds(gas.message) };
-    case 'unavailable':
-    case undefined:
-      return { kind: 'not_now', apply: retryLater(gas?.message ?? 'the node gave no estimate') };
-  }
+/** With a timer, so that those behind it get their turn. */
+function again(subState: TxSubState, firstMs: number, error: string): PendingVerdict {
+  return {
+    kind: 'not_now',
+    apply: (tx) => tx.postponed(subState, backoffMs(firstMs, tx.equalTries(subState)), error),
+  };
 }
 
 function withMargin(gas: bigint): bigint {
   const margin = (gas * GAS_MARGIN_PERCENT) / 100n;
   return gas >= MAX_TX_GAS ? gas : minOf(margin, MAX_TX_GAS);
-}
-
-function lacksFunds(error: string): (tx: ManagedTx) => void {
-  return (tx) => tx.postponed('INSUFFICIENT_FUNDS', FUNDS_RETRY_MS, error);
-}
-
-/** With a timer, so that those behind it get their turn. */
-function retryLater(error: string): (tx: ManagedTx) => void {
-  return (tx) => tx.postponed(null, UNAVAILABLE_RETRY_MS, error);
 }
 
 async function estimate(chain: ChainConnector, pending: readonly PendingTx[]): Promise<Map<string, GasEstimate>> {

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { ExecutionConfig, NonceConfig } from '../../../config/lockstep-config.js';
+import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import { Unavailable } from '../../../kernel/errors.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { type ChainConnector, Chains } from '../../chain/index.js';
-import { type Lease, LeaseLost, LeaseManager, type SlotRef } from '../../signers/index.js';
+import { type Lease, LeaseLost, LeaseManager } from '../../signers/index.js';
+import { AlignNonces } from './align-nonces.js';
 import { AllocateNonces } from './allocate-nonces.js';
 import { BroadcastAttempts } from './broadcast-attempts.js';
 import { inPieces } from './in-pieces.js';
@@ -27,11 +28,11 @@ export class LaneStep {
     private readonly recover: RecoverLane,
     private readonly fills: TendFills,
     private readonly prepare: PreparePending,
+    private readonly align: AlignNonces,
     private readonly allocate: AllocateNonces,
     private readonly sign: SignAttempts,
     private readonly broadcast: BroadcastAttempts,
     private readonly config: ExecutionConfig,
-    private readonly nonces: NonceConfig,
     private readonly log: Log,
   ) {}
 
@@ -72,8 +73,9 @@ export class LaneStep {
 
   private async advance(chain: ChainConnector, leases: readonly Lease[]): Promise<SignerId[]> {
     const taken = leases.filter((lease) => this.memory.needsRecovery(lease));
-    if (taken.length > 0) await this.recover.execute(chain, taken);
+    // Before, and not after: what cannot be finished forgets its lane again.
     this.memory.recovered(taken);
+    if (taken.length > 0) await this.recover.execute(chain, taken);
 
     const ready = await this.prepare.execute(chain, leases);
     if (ready.length > 0) await this.send(chain, leases, ready);
@@ -81,36 +83,23 @@ export class LaneStep {
     return signersWithFullBatch(ready, this.config.batchSize);
   }
 
-  private async send(chain: ChainConnector, leases: readonly Lease[], ready: readonly ReadyTx[]): Promise<void> {
+  private async send(chain: ChainConnector, leases: readonly Lease[], all: readonly ReadyTx[]): Promise<void> {
     // Asked before the nonces are taken: without fees nothing could be signed.
     const quote = await chain.feeQuote();
-    const unaligned = leases.filter((lease) => this.memory.needsAlignment(lease, this.nonces.nonceStateTimeout));
-    const chainNonces = await this.askChain(chain, unaligned);
+    const { nonces, held } = await this.align.execute(chain, leases);
+    const aligned = new Set(nonces.map(({ signer }) => signerKey(signer)));
+    const ready = all.filter(({ tx }) => !held.has(signerKey(tx.signer)));
     const allocated = await inPieces(
       ready,
-      (piece) => this.allocate.execute(leases, piece, chainNonces),
+      (piece) => this.allocate.execute(leases, piece, nonces),
       (poison, error) => this.prepare.quarantine(leases, poison, error),
     );
-    this.memory.aligned(unaligned);
+    this.memory.aligned(leases.filter(({ signer }) => aligned.has(signerKey(signer))));
     // Some were not waiting any more: changed by a request, or allocated by a commit whose answer was lost. If it is the
     // latter, the next step must find them in the database.
     if (allocated.length < ready.length) this.memory.forget(ready.map(({ tx }) => tx.signer));
     const signed = await this.sign.execute(chain, quote, leases, allocated);
     await this.broadcast.execute(chain, leases, signed);
-  }
-
-  private async askChain(chain: ChainConnector, leases: readonly Lease[]): Promise<SlotRef[]> {
-    const { enabled, mode } = this.nonces.chainQuery;
-    if (leases.length === 0) return [];
-    if (!enabled) return leases.map(({ signer }) => ({ signer, nonce: 0n }));
-    const counts = await chain.transactionCounts(
-      leases.map(({ signer }) => signer.address),
-      mode,
-    );
-    return leases.flatMap(({ signer }, index) => {
-      const nonce = counts[index];
-      return nonce === undefined ? [] : [{ signer, nonce }];
-    });
   }
 }
 

@@ -6,7 +6,8 @@ import { Log } from '../../../platform/logging/log.js';
 import { asFound } from '../domain/attempt.js';
 import { AttemptRepository } from '../domain/attempt.repository.js';
 import { ManagedTxRepository, type RequestedTx } from '../domain/managed-tx.repository.js';
-import { BroadcastAttempts, type Sending } from './broadcast-attempts.js';
+import { BroadcastAttempts } from './broadcast-attempts.js';
+import type { Sending } from './sending.js';
 import { SignAttempts } from './sign-attempts.js';
 
 /**

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
+import { groupBy } from '../../../kernel/group-by.js';
 import { type ChainId, signersOf } from '../../../kernel/signer-id.js';
-import { Chains } from '../../chain/index.js';
-import { LeaseManager } from '../../signers/index.js';
+import { actionOf, type ChainConnector, Chains } from '../../chain/index.js';
+import { type Lease, LeaseManager } from '../../signers/index.js';
 import { asFound, type Attempt } from '../domain/attempt.js';
 import { AttemptRepository } from '../domain/attempt.repository.js';
 import { ManagedTxRepository } from '../domain/managed-tx.repository.js';
@@ -11,7 +12,15 @@ import { BroadcastAttempts } from './broadcast-attempts.js';
 import { CloseSlots } from './close-slots.js';
 import { HealGaps } from './heal-gaps.js';
 import { LeasedWork } from './leased-work.js';
+import { RepricePayloads } from './reprice-payloads.js';
 import { TxMetrics } from './tx-metrics.js';
+
+/** What was signed for a tx, oldest first. */
+interface SentTx {
+  readonly tx: ManagedTx;
+  readonly attempts: readonly Attempt[];
+  readonly last: Attempt;
+}
 
 /** Sends the same bytes again for what was not mined within `resubmit.interval`: pools forget, nodes restart empty. */
 @Injectable()
@@ -24,6 +33,7 @@ export class ResubmitDue {
     private readonly attempts: AttemptRepository,
     private readonly broadcast: BroadcastAttempts,
     private readonly close: CloseSlots,
+    private readonly reprice: RepricePayloads,
     private readonly gaps: HealGaps,
     private readonly config: ExecutionConfig,
     private readonly metrics: TxMetrics,
@@ -36,28 +46,42 @@ export class ResubmitDue {
     await this.work.run(chainId, due, async (leases, share) => {
       // Read again: the signer's worker may have moved them since.
       const txs = await this.repository.byIds(share.map((tx) => tx.id));
-      const chain = this.chains.get(chainId);
       const open = txs.filter((tx) => tx.state === 'IN_MEMPOOL' || tx.state === 'ALLOCATED');
-      const sendings = await this.latestAttempts(open);
-      const closing = sendings.filter(({ tx, attempt }) => tx.isClosing && attempt.kind === 'payload');
-      const others = sendings.filter((sending) => !closing.includes(sending));
-      const noOps = await this.close.execute(
-        chain,
-        leases,
-        closing.map(({ tx, attempt }) => ({ tx, payload: attempt })),
-      );
-      await this.broadcast.execute(chain, leases, [...others, ...noOps]);
-      this.metrics.resubmitted('same_bytes', others.length);
+      await this.sendAgain(this.chains.get(chainId), leases, await this.withAttempts(open));
     });
     await this.gaps.execute(chainId, signersOf(due));
   }
 
-  private async latestAttempts(txs: readonly ManagedTx[]): Promise<{ tx: ManagedTx; attempt: Attempt }[]> {
-    const attempts = await this.attempts.ofSlots(txs.map((tx) => ({ signer: tx.signer, nonce: tx.nonce })));
-    const latest = new Map(attempts.map((attempt) => [attempt.txId, attempt]));
+  private async sendAgain(chain: ChainConnector, leases: readonly Lease[], due: readonly SentTx[]): Promise<void> {
+    const noOps = await this.close.execute(
+      chain,
+      leases,
+      due.filter(needsNoOp).map(({ tx, attempts }) => ({ tx, rivals: attempts })),
+    );
+    const repriced = await this.reprice.execute(chain, leases, due);
+    const fresh = [...noOps, ...repriced];
+    const isFresh = new Set(fresh.map(({ tx }) => tx?.id));
+    const sameBytes = due.filter(({ tx }) => !isFresh.has(tx.id)).map(({ tx, last }) => ({ tx, attempt: last }));
+    await this.broadcast.execute(chain, leases, [...sameBytes, ...fresh]);
+    this.metrics.resubmitted('same_bytes', sameBytes.length);
+  }
+
+  private async withAttempts(txs: readonly ManagedTx[]): Promise<SentTx[]> {
+    const all = await this.attempts.ofSlots(txs.map((tx) => ({ signer: tx.signer, nonce: tx.nonce })));
+    const byTx = groupBy(all, ({ txId }) => txId ?? '');
     return txs.flatMap((tx) => {
-      const attempt = latest.get(tx.id);
-      return attempt ? [{ tx, attempt: asFound(attempt) }] : [];
+      const attempts = (byTx.get(tx.id) ?? []).map(asFound);
+      const last = attempts.at(-1);
+      return last ? [{ tx, attempts, last }] : [];
     });
   }
+}
+
+/** There is none yet, or the last one was refused for what it is: with other gas or another price it may be taken. */
+function needsNoOp({ tx, last }: SentTx): boolean {
+  if (!tx.isClosing) return false;
+  if (last.kind === 'payload') return true;
+  if (last.errorClass === null) return false;
+  const { response } = actionOf(last.errorClass);
+  return response === 'fail_payload' || response === 'reprice' || last.errorClass === 'replacement_underpriced';
 }

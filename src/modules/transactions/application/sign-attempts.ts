@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { ChainRules } from './chain-rules.js';
 import { CrashPoints } from '../../../kernel/crash-points.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector, FeeQuote } from '../../chain/index.js';
 import { FencedUnitOfWork, type Lease, NonceLedger } from '../../signers/index.js';
 import type { Attempt } from '../domain/attempt.js';
 import { AttemptRepository } from '../domain/attempt.repository.js';
-import { initialFees } from '../domain/fee-policy.js';
 import { ManagedTx } from '../domain/managed-tx.js';
 import { ManagedTxRepository, type RequestedTx } from '../domain/managed-tx.repository.js';
 import { type AttemptDraft, AttemptSigner, NotEncodable } from './attempt-signer.js';
+import { FeeRules } from './fee-rules.js';
 import { inPieces } from './in-pieces.js';
+import { payloadDraft } from './payload-draft.js';
 import { LaneMemory } from './lane-memory.js';
 import { leasesFor } from './leases-for.js';
 import { TxMetrics } from './tx-metrics.js';
@@ -33,7 +33,7 @@ export class SignAttempts {
     private readonly repository: ManagedTxRepository,
     private readonly ledger: NonceLedger,
     private readonly memory: LaneMemory,
-    private readonly rules: ChainRules,
+    private readonly fees: FeeRules,
     private readonly metrics: TxMetrics,
     private readonly crashPoints: CrashPoints,
     private readonly log: Log,
@@ -47,8 +47,9 @@ export class SignAttempts {
     allocated: readonly RequestedTx[],
   ): Promise<SignedTx[]> {
     if (allocated.length === 0) return [];
-    const cap = this.rules.feeCap(chain.chainId);
-    const signings = await this.sign(allocated, (item) => draftOf(item, quote, cap));
+    const signings = await this.sign(allocated, (item) =>
+      payloadDraft(item, this.fees.clamped(chain.chainId, item.request, gasOf(item), quote)),
+    );
     this.crashPoints.reached('after_sign');
     return inPieces(
       signings,
@@ -120,20 +121,7 @@ export class SignAttempts {
   }
 }
 
-function draftOf({ tx, request }: RequestedTx, quote: FeeQuote, cap: bigint | null): AttemptDraft {
-  const { to, value, data, accessList } = request.payload;
-  const { gasLimit } = tx.progress;
-  return {
-    signer: tx.signer,
-    nonce: tx.nonce,
-    kind: 'payload',
-    txId: tx.id,
-    to,
-    value,
-    data,
-    accessList,
-    // The CHECK of the table and `allocated()` see to it that there is one.
-    gasLimit: gasLimit ?? 0n,
-    fees: initialFees(request, quote, cap),
-  };
+/** The CHECK of the table and `allocated()` see to it that there is one. */
+function gasOf({ tx }: RequestedTx): bigint {
+  return tx.progress.gasLimit ?? 0n;
 }

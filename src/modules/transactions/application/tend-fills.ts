@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { actionOf, type ChainConnector } from '../../chain/index.js';
+import { actionOf, type ChainConnector, type NodeErrorResponse } from '../../chain/index.js';
 import { FencedUnitOfWork, type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
-import { asFound, type Attempt } from '../domain/attempt.js';
+import { asFound, type Attempt, highestFees } from '../domain/attempt.js';
 import { AttemptRepository, type OpenFill } from '../domain/attempt.repository.js';
-import { initialFees } from '../domain/fee-policy.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { BroadcastAttempts } from './broadcast-attempts.js';
-import { ChainRules } from './chain-rules.js';
+import { FeeRules } from './fee-rules.js';
 import { FinalityRule } from './finality-rule.js';
 import { LaneMemory } from './lane-memory.js';
 import { leasesFor } from './leases-for.js';
@@ -30,7 +29,7 @@ export class TendFills {
     private readonly broadcast: BroadcastAttempts,
     private readonly memory: LaneMemory,
     private readonly taken: TakenSlots,
-    private readonly rules: ChainRules,
+    private readonly fees: FeeRules,
     private readonly finality: FinalityRule,
     private readonly log: Log,
   ) {}
@@ -49,13 +48,17 @@ export class TendFills {
     const left = open.filter((fill) => !mined.has(slotKey(fill.slot)));
     const taken = await this.yieldTaken(chain, leases, left);
     const waiting = left.filter((fill) => !taken.has(slotKey(fill.slot)));
-    const unsigned = waiting.filter((fill) => usable(fill) === undefined);
-    const fresh = await this.signFills(chain, leases, unsigned);
-    const resent = waiting.flatMap((fill) => usable(fill) ?? []);
+    const fresh = await this.signFills(
+      chain,
+      leases,
+      waiting.filter((fill) => usable(fill) === undefined),
+    );
+    const signed = new Set(fresh.map(slotKey));
+    const resent = waiting.flatMap(({ slot, attempts }) => (signed.has(slotKey(slot)) ? [] : (attempts.at(-1) ?? [])));
     await this.broadcast.execute(
       chain,
       leases,
-      [...resent, ...fresh].map((attempt) => ({ tx: null, attempt })),
+      [...resent.map(asFound), ...fresh].map((attempt) => ({ tx: null, attempt })),
     );
   }
 
@@ -134,14 +137,21 @@ export class TendFills {
   ): Promise<Attempt[]> {
     if (fills.length === 0) return [];
     const quote = await chain.feeQuote();
+    const payable = fills.flatMap(({ slot, attempts }) => {
+      const fees = this.fees.noOp(chain.chainId, quote, highestFees(attempts));
+      if (!fees)
+        this.log.warn('filling a hole costs more than the caps of the chain allow', {
+          signer: signerKey(slot.signer),
+          nonce: slot.nonce,
+        });
+      return fees ? [{ slot, fees }] : [];
+    });
+    if (payable.length === 0) return [];
     const gas = await noOpGas(
       chain,
-      fills.map(({ slot }) => slot.signer),
+      payable.map(({ slot }) => slot.signer),
     );
-    // Everything behind the hole waits for it.
-    const urgency = { fees: { maxFeePerGas: null, maxPriorityFeePerGas: null }, speed: 'fast' } as const;
-    const fees = initialFees(urgency, quote, this.rules.feeCap(chain.chainId));
-    const signed = await this.signer.sign(fills.map(({ slot }, index) => noOpDraft(slot, fees, gas[index])));
+    const signed = await this.signer.sign(payable.map(({ slot, fees }, index) => noOpDraft(slot, fees, gas[index])));
     const covered = leasesFor(
       leases,
       signed.map(({ signer }) => signer),
@@ -151,11 +161,16 @@ export class TendFills {
   }
 }
 
-/** The attempt to send again; none when there is none yet, or when the last one was refused for good. */
+/** Attempts of one fill: as many prices as this are tried. */
+const MOST_ATTEMPTS = 16;
+/** Other gas or another price may be taken. */
+const WANTS_OTHER_BYTES: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorResponse>(['fail_payload', 'reprice']);
+
+/** The attempt to send again; none when there is none yet, or when the last one was refused for what it is. */
 function usable({ attempts }: OpenFill): Attempt | undefined {
   const last = attempts.at(-1);
-  const refused = last?.errorClass != null && actionOf(last.errorClass).response === 'fail_payload';
-  return last === undefined || refused ? undefined : asFound(last);
+  const isRefused = last?.errorClass != null && WANTS_OTHER_BYTES.has(actionOf(last.errorClass).response);
+  return isRefused && attempts.length < MOST_ATTEMPTS ? undefined : last;
 }
 
 /** A node says that its nonce is used. */

@@ -27,6 +27,8 @@ export interface TxView {
   readonly requestId: string;
   readonly state: TxState;
   readonly subState: TxSubState | null;
+  /** What the last try was answered with; null after one that went well. */
+  readonly lastError: string | null;
   readonly nonce: number | string | null;
   readonly txHash: string | null;
   readonly payload: {

@@ -24,6 +24,8 @@ export abstract class AttemptRepository {
    * @throws InvariantViolation then, and nothing is written
    */
   abstract insert(fence: Fence, attempts: readonly Attempt[]): Promise<void>;
+  /** Refused ones go out again: until that is answered nothing proves that they are not out. */
+  abstract aboutToSend(fence: Fence, attempts: readonly Attempt[]): Promise<void>;
   abstract recordOutcomes(fence: Fence, outcomes: readonly AttemptOutcome[]): Promise<void>;
   /** The mined one of each slot is MINED, the others LOST; all of them where the hash is null, and none of ours was mined. */
   abstract decide(fence: Fence, winners: readonly (SlotRef & { readonly txHash: Hash | null })[]): Promise<void>;

@@ -1,5 +1,6 @@
 import type { BroadcastOutcome, NodeErrorClass } from '../../chain/index.js';
 import type { Hash, Hex } from '../../../kernel/hex.js';
+import { maxOf } from '../../../kernel/quantities.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 
 export type AttemptKind = 'payload' | 'cancel' | 'fill';
@@ -9,6 +10,20 @@ export type AttemptStatus = 'SIGNED' | 'ACCEPTED' | 'REJECTED' | 'UNKNOWN' | 'MI
 export interface AttemptFees {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
+}
+
+/** Of all that may be out: whoever wants the slot must pay more than that. */
+export function highestFees(attempts: readonly Attempt[]): AttemptFees | null {
+  const rivals = attempts.filter(({ status }) => status !== 'REJECTED').map(({ fees }) => fees);
+  const [first] = rivals;
+  if (!first) return null;
+  return rivals.reduce(
+    (highest, fees) => ({
+      maxFeePerGas: maxOf(highest.maxFeePerGas, fees.maxFeePerGas),
+      maxPriorityFeePerGas: maxOf(highest.maxPriorityFeePerGas, fees.maxPriorityFeePerGas),
+    }),
+    first,
+  );
 }
 
 /** One signed transaction for a slot. Its bytes never change. */
@@ -28,22 +43,23 @@ export interface Attempt {
 }
 
 /**
- * An attempt as it was found in the database. `SIGNED` and `REJECTED` there say only what was recorded: whoever signed it may
- * have sent it (again) and died before the answer was written. Only the process that signed it a moment ago can prove that it
- * is not out.
+ * An attempt as it was found in the database. `SIGNED` there means that whoever signed it may have sent it and died before the
+ * answer was written. `REJECTED` is proof that it is not out: before such an attempt is sent again it is written down as `SIGNED`.
  */
 export function asFound(attempt: Attempt): Attempt {
-  return attempt.status === 'SIGNED' || attempt.status === 'REJECTED' ? { ...attempt, status: 'UNKNOWN' } : attempt;
+  return attempt.status === 'SIGNED' ? { ...attempt, status: 'UNKNOWN' } : attempt;
 }
 
 /** What a send taught us about an attempt. */
 export interface AttemptOutcome {
   readonly attempt: Attempt;
-  /** `SIGNED` when this send surely never left, and none before it did. */
-  readonly status: 'SIGNED' | 'ACCEPTED' | 'REJECTED' | 'UNKNOWN';
-  /** null also for a send that surely never left: then there is an `error`. */
+  readonly status: 'ACCEPTED' | 'REJECTED' | 'UNKNOWN';
   readonly errorClass: NodeErrorClass | null;
   readonly error: string | null;
+  /** The bytes surely never left: every connection was refused. */
+  readonly notSent: boolean;
+  /** Only one endpoint had a say in it. */
+  readonly alone: boolean;
 }
 
 /**
@@ -52,16 +68,26 @@ export interface AttemptOutcome {
  */
 export function outcomeOf(attempt: Attempt, outcome: BroadcastOutcome): AttemptOutcome {
   if (outcome.kind === 'accepted')
-    return { attempt, status: 'ACCEPTED', errorClass: outcome.errorClass ?? null, error: null };
+    return {
+      attempt,
+      status: 'ACCEPTED',
+      errorClass: outcome.errorClass ?? null,
+      error: null,
+      notSent: false,
+      alone: false,
+    };
+  const error = outcome.message;
   if (outcome.kind === 'not_sent')
-    return { attempt, status: statusBefore(attempt), errorClass: null, error: outcome.message };
-  const { errorClass, message } = outcome;
-  if (attempt.status === 'ACCEPTED') return { attempt, status: 'ACCEPTED', errorClass, error: message };
+    return { attempt, status: withoutSend(attempt), errorClass: null, error, notSent: true, alone: false };
+  const { errorClass } = outcome;
+  const alone = outcome.kind === 'rejected' && outcome.alone === true;
+  const said = { attempt, errorClass, error, notSent: false, alone };
+  if (attempt.status === 'ACCEPTED') return { ...said, status: 'ACCEPTED' };
   const mayBeOut = attempt.status === 'UNKNOWN' || outcome.kind === 'unknown';
-  return { attempt, status: mayBeOut ? 'UNKNOWN' : 'REJECTED', errorClass, error: message };
+  return { ...said, status: mayBeOut ? 'UNKNOWN' : 'REJECTED' };
 }
 
-/** Nothing was learned by a send that never left. */
-function statusBefore({ status }: Attempt): AttemptOutcome['status'] {
-  return status === 'SIGNED' || status === 'ACCEPTED' || status === 'REJECTED' ? status : 'UNKNOWN';
+/** What never left is as surely not out as what every node refused. */
+function withoutSend({ status }: Attempt): AttemptOutcome['status'] {
+  return status === 'SIGNED' || status === 'REJECTED' ? 'REJECTED' : status === 'ACCEPTED' ? 'ACCEPTED' : 'UNKNOWN';
 }

@@ -82,6 +82,15 @@ export abstract class ManagedTxRepository {
    * @param below of the signers of these slots only, and with lower nonces; null: of every signer
    */
   abstract newestFinal(chainId: ChainId, below: readonly SlotRef[] | null, perSigner: number): Promise<ManagedTx[]>;
+  /** With what the clients asked for, in any order. */
+  abstract requested(txIds: readonly string[]): Promise<RequestedTx[]>;
+  /**
+   * By signer key, the id of the oldest tx that is in flight, or that waits for something but its own estimate; none where there is
+   * no such tx.
+   */
+  abstract oldestUnmined(signers: readonly SignerId[]): Promise<ReadonlyMap<string, string>>;
+  /** Wei that what each signer has in flight may take from its balance, in the order given: values, and all gas at its price. */
+  abstract committedWei(signers: readonly SignerId[]): Promise<bigint[]>;
   abstract byIds(txIds: readonly string[]): Promise<ManagedTx[]>;
   /** Signers that have anything to do: unfinished txs, or a hole that is being filled. Costs one index probe per such signer. */
   abstract signersWithWork(chainId: ChainId): Promise<SignerWork[]>;

@@ -28,6 +28,10 @@ export interface TxProgress {
   readonly txHash: Hash | null;
   readonly receipt: Receipt | null;
   readonly failureReason: string | null;
+  /** How often in a row it was tried and came to the same `subState`. */
+  readonly tries: number;
+  /** What the last try was answered with; null after one that went well. */
+  readonly lastError: string | null;
   /** Grows with every save; a save of an outdated copy is refused. */
   readonly version: number;
 }
@@ -126,43 +130,66 @@ export class ManagedTx {
     this.data.nonce = nonce;
     this.data.gasLimit = gasLimit;
     this.data.subState = null;
+    this.data.tries = 0;
     this.resubmitTimer = 'clear';
   }
 
-  /** Waits without a nonce, and is looked at again after a while. */
+  /** Tries in a row that came to this, up to now. */
+  equalTries(subState: TxSubState | null): number {
+    return this.data.subState === subState ? this.data.tries : 0;
+  }
+
+  /** Not possible for now; it is tried again after a while. */
   postponed(subState: TxSubState | null, retryInMs: number, error: string): void {
     this.expectState('PENDING', 'ALLOCATED');
-    const changed = this.data.subState !== subState;
-    this.data.subState = subState;
+    this.tried(subState, error);
     this.resubmitTimer = { inMs: retryInMs };
-    if (changed) this.record('updated', { error, detail: { subState } });
+  }
+
+  /** Nothing of it is out, and its slot is free: it waits for another nonce. */
+  requeued(subState: TxSubState, retryInMs: number, error: string): void {
+    this.expectState('ALLOCATED');
+    const { nonce, txHash } = this.data;
+    this.transition('PENDING', 'updated', { txHash, error, detail: { subState, nonce: nonce?.toString() ?? null } });
+    this.waitsForNonce();
+    this.tried(subState, error);
+    this.resubmitTimer = { inMs: retryInMs };
+  }
+
+  /** Signed again for the same slot, with fees that a node may take; nothing of it was out before. */
+  repriced(txHash: Hash, fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }): void {
+    this.expectState('ALLOCATED');
+    this.data.txHash = txHash;
+    this.record('gas_bumped', { txHash, detail: feesOf(fees) });
   }
 
   /** An event and no change: the attempt is where the bytes are, and the row names it when it is sent. */
   signed(txHash: Hash, fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }): void {
     this.expectState('ALLOCATED');
     this.data.txHash = txHash;
-    const { maxFeePerGas, maxPriorityFeePerGas } = fees;
-    this.record('signed', {
-      txHash,
-      detail: { maxFeePerGas: maxFeePerGas.toString(), maxPriorityFeePerGas: maxPriorityFeePerGas.toString() },
-    });
+    this.record('signed', { txHash, detail: feesOf(fees) });
   }
 
   /** An attempt was accepted by a node, or may have been (I6). */
-  sent(attempt: Hash, subState: TxSubState | null, timers: SubmitTimers, error: string | null): void {
+  sent(attempt: Hash, subState: TxSubState | null, timers: SubmitTimers, error: string | null, counts = true): void {
     this.expectState('ALLOCATED');
     this.transition('IN_MEMPOOL', 'sent', { txHash: attempt, error });
     this.setTimers(timers);
     this.data.txHash = attempt;
-    this.data.subState = subState;
+    this.count(subState, error, counts);
   }
 
   /** The same bytes went out again. */
-  resubmitted(attempt: Hash, subState: TxSubState | null, timers: SubmitTimers, error: string | null): void {
+  resubmitted(
+    attempt: Hash,
+    subState: TxSubState | null,
+    timers: SubmitTimers,
+    error: string | null,
+    counts = true,
+  ): void {
     this.expectState('IN_MEMPOOL');
     this.setTimers(timers);
-    this.data.subState = this.isClosing ? 'CANCELLING' : subState;
+    this.count(this.isClosing ? 'CANCELLING' : subState, error, counts);
     this.record('resubmitted', { txHash: attempt, error });
   }
 
@@ -178,7 +205,7 @@ export class ManagedTx {
       this.transition('IN_MEMPOOL', 'sent', { txHash: this.data.txHash, error: reason });
     else this.record('updated', { error: reason, detail: { subState: 'CANCELLING' } });
     this.data.failureReason = reason;
-    this.data.subState = 'CANCELLING';
+    this.count('CANCELLING', reason);
     this.resubmitTimer = { inMs: 0 };
     this.receiptTimer = { inMs: 0 };
   }
@@ -214,11 +241,8 @@ export class ManagedTx {
       return;
     }
     this.transition('PENDING', 'nonce_synced', { txHash: this.data.txHash, detail });
-    this.data.nonce = null;
-    this.data.txHash = null;
-    this.data.subState = null;
-    this.resubmitTimer = 'clear';
-    this.receiptTimer = 'clear';
+    this.waitsForNonce();
+    this.count(null, null);
   }
 
   /** @param kind of the attempt that was mined: only a payload fulfils the request */
@@ -235,7 +259,7 @@ export class ManagedTx {
     });
     this.data.receipt = receipt;
     this.data.txHash = txHash;
-    this.data.subState = null;
+    this.count(null, null);
     if (kind === 'payload') this.data.failureReason = null;
     this.resubmitTimer = 'clear';
     this.receiptTimer = 'clear';
@@ -281,7 +305,7 @@ export class ManagedTx {
     // The reason of a revert goes with its block; the reason why a slot is being closed stays.
     if (receipt?.status === 'reverted') this.data.failureReason = null;
     this.data.receipt = null;
-    this.data.subState = 'REORG_DETECTED';
+    this.count('REORG_DETECTED', null);
     this.resubmitTimer = { inMs: 0 };
     this.receiptTimer = { inMs: 0 };
   }
@@ -304,6 +328,26 @@ export class ManagedTx {
     this.data.subState = null;
     this.resubmitTimer = 'clear';
     this.receiptTimer = 'clear';
+  }
+
+  private waitsForNonce(): void {
+    this.data.nonce = null;
+    this.data.txHash = null;
+    this.resubmitTimer = 'clear';
+    this.receiptTimer = 'clear';
+  }
+
+  /** An event only when it is another thing than before, or an endless wait would write endless events. */
+  private tried(subState: TxSubState | null, error: string): void {
+    const changed = this.data.subState !== subState;
+    this.count(subState, error);
+    if (changed && this.enteredState === null) this.record('updated', { error, detail: { subState } });
+  }
+
+  private count(subState: TxSubState | null, error: string | null, counts = true): void {
+    this.data.tries = error === null ? 0 : this.equalTries(subState) + (counts ? 1 : 0);
+    this.data.subState = subState;
+    this.data.lastError = error;
   }
 
   private setTimers(timers: SubmitTimers): void {
@@ -343,6 +387,13 @@ export class ManagedTx {
       );
     }
   }
+}
+
+function feesOf(fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }): JsonObject {
+  return {
+    maxFeePerGas: fees.maxFeePerGas.toString(),
+    maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString(),
+  };
 }
 
 function appended(range: ConfirmationRange | null): JsonObject {

@@ -1,59 +1,127 @@
-import { actionOf, type NodeErrorResponse } from '../../chain/index.js';
+import { actionOf, type NodeErrorClass, type NodeErrorResponse } from '../../chain/index.js';
 import type { AttemptOutcome } from './attempt.js';
+import { backoffMs } from './backoff.js';
 import type { TxSubState } from './tx-state-machine.js';
 
 /** What a send means for the tx. */
 export type SendVerdict =
-  /** In a pool, or maybe (I6). */
-  | { readonly kind: 'sent'; readonly subState: TxSubState | null; readonly askReceipt: boolean }
-  /** Refused for now; the same bytes go out again after a while. */
-  | { readonly kind: 'waiting'; readonly subState: TxSubState | null; readonly retryInMs: number }
-  /** Every endpoint refused every send of these bytes, for good: nothing is out, and the slot is free (I7). */
+  /** In a pool, or maybe (I6). `counts`: an error of it counts towards `resubmit.maxRefusals`. */
+  | {
+      readonly kind: 'sent';
+      readonly subState: TxSubState | null;
+      readonly askReceipt: boolean;
+      readonly retryInMs: number;
+      readonly counts: boolean;
+    }
+  /** Refused for now; it goes out again after a while. */
+  | { readonly kind: 'waiting'; readonly subState: TxSubState; readonly retryInMs: number }
+  /** Every endpoint refused every send of the slot, for good: nothing is out, and the slot is free (I7). */
   | { readonly kind: 'refused_for_good'; readonly reason: string }
-  /** Refused for good now, but an earlier send may be out: the slot must be closed by a competing no-op. */
+  /**
+   * Every endpoint refused every send of the slot, again and again, and the payload is not to blame: the slot is freed for
+   * others, and the payload waits without a nonce.
+   */
+  | { readonly kind: 'requeued'; readonly subState: TxSubState; readonly retryInMs: number }
+  /** Refused now, but an earlier send may be out: the slot must be closed by a competing no-op. */
   | { readonly kind: 'refused_in_doubt'; readonly reason: string };
 
-const SOON_MS = 2_000;
-const LATER_MS = 15_000;
-
-export function verdictOf(outcome: AttemptOutcome): SendVerdict {
-  const { status, errorClass } = outcome;
-  // No answer, and an error all the same: it surely never left, and goes out as soon as an endpoint can be reached.
-  if (errorClass === null && outcome.error !== null && status !== 'ACCEPTED')
-    return { kind: 'waiting', subState: null, retryInMs: SOON_MS };
-  if (errorClass === null) return { kind: 'sent', subState: null, askReceipt: false };
-  const { response, outcome: verdict } = actionOf(errorClass);
-  const isAccepted = verdict === 'accepted';
-  const reason = outcome.error ?? errorClass;
-  // `REJECTED` says that no send of this attempt was ever accepted or in doubt.
-  if (response === 'fail_payload' && status === 'REJECTED') return { kind: 'refused_for_good', reason };
-  if (response === 'fail_payload' && status === 'UNKNOWN') return { kind: 'refused_in_doubt', reason };
-  // Accepted once, and its nonce is called used now: by this very attempt, most likely, or by a transaction that is not ours.
-  if (response === 'check_receipts')
-    return { kind: 'sent', subState: isAccepted ? null : 'NONCE_SYNC', askReceipt: true };
-  if (status === 'ACCEPTED') return { kind: 'sent', subState: null, askReceipt: false };
-  const waiting = waitingFor(response);
-  if (status === 'REJECTED') return waiting;
-  return { kind: 'sent', subState: waiting.subState ?? 'OUTCOME_UNKNOWN', askReceipt: false };
+/** What the verdict depends on besides the answer of the nodes. */
+export interface SendHistory {
+  /** Sends before this one that came to the same, one after the other. */
+  readonly equalTries: (subState: TxSubState) => number;
+  /**
+   * Whether another look at a later block is wanted before a refusal ends a payload: one endpoint alone said so, and had not
+   * said so before.
+   */
+  readonly needsSecondLook: boolean;
+  /** Whether the chain has not used the nonce, although a node says so again and again. */
+  readonly nonceIsFree: boolean;
+  /** Whether the chain took other transactions since this one was sent last, so that a missing answer is about this one. */
+  readonly othersGetThrough: boolean;
+  /** `resubmit.maxRefusals` */
+  readonly maxRefusals: number;
+  /** `resubmit.interval`, milliseconds. */
+  readonly intervalMs: number;
 }
 
-function waitingFor(response: NodeErrorResponse): Extract<SendVerdict, { kind: 'waiting' }> {
-  switch (response) {
-    case 'wait_for_funds':
-      return { kind: 'waiting', subState: 'INSUFFICIENT_FUNDS', retryInMs: LATER_MS };
-    case 'reprice':
-      return { kind: 'waiting', subState: 'FEE_CAPPED', retryInMs: LATER_MS };
-    // An operator has to act, so there is no hurry; a refusal without proof is asked about again, too.
-    case 'stop_signer':
-    case 'stop_chain':
-    case 'fail_payload':
-      return { kind: 'waiting', subState: null, retryInMs: LATER_MS };
-    case 'track':
-    case 'check_receipts':
-    case 'retry_same_bytes':
-    case 'try_other_endpoints':
-    case 'fill_gap':
-    case 'limit_in_flight':
-      return { kind: 'waiting', subState: null, retryInMs: SOON_MS };
+/** Milliseconds, doubled with each try. */
+const FIRST_RETRY_MS = 2_000;
+
+/** Circumstances change by themselves; whatever else is refused is refused because of what it is. */
+const CIRCUMSTANCES: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorResponse>([
+  'wait_for_funds',
+  'reprice',
+  'limit_in_flight',
+  'fill_gap',
+  'retry_same_bytes',
+]);
+
+export function verdictOf(outcome: AttemptOutcome, history: SendHistory): SendVerdict {
+  const { errorClass } = outcome;
+  if (outcome.notSent) return notSent(outcome, history);
+  if (errorClass === null) return sent(null, history.intervalMs);
+  const action = actionOf(errorClass);
+  // Accepted once, and its nonce is called used now: by this very attempt, most likely, or by a transaction that is not ours.
+  if (action.response === 'check_receipts') {
+    if (history.nonceIsFree && isOver('NONCE_SYNC', history))
+      return { kind: 'refused_in_doubt', reason: wordsOf(outcome) };
+    return { ...sent(action.outcome === 'accepted' ? null : 'NONCE_SYNC', history.intervalMs), askReceipt: true };
   }
+  if (action.outcome === 'accepted') return sent(null, history.intervalMs);
+  return outcome.status === 'REJECTED'
+    ? refusedWithProof(outcome, action.response, history)
+    : refusedInDoubt(outcome, errorClass, history);
+}
+
+function sent(subState: TxSubState | null, retryInMs: number): Extract<SendVerdict, { kind: 'sent' }> {
+  return { kind: 'sent', subState, askReceipt: false, retryInMs, counts: true };
+}
+
+/** The bytes surely never left this process, so nothing was learned about them. */
+function notSent({ status }: AttemptOutcome, history: SendHistory): SendVerdict {
+  const subState = 'NODE_UNAVAILABLE';
+  const retryInMs = backoffMs(FIRST_RETRY_MS, history.equalTries(subState));
+  const mayBeOut = status === 'UNKNOWN' || status === 'ACCEPTED';
+  return mayBeOut ? sent(subState, retryInMs) : { kind: 'waiting', subState, retryInMs };
+}
+
+/** `REJECTED` says that no send of this attempt was ever accepted or in doubt. */
+function refusedWithProof(outcome: AttemptOutcome, response: NodeErrorResponse, history: SendHistory): SendVerdict {
+  const reason = wordsOf(outcome);
+  const subState = subStateOf(response);
+  const tries = history.equalTries(subState);
+  const retryInMs = backoffMs(FIRST_RETRY_MS, tries);
+  if (response === 'fail_payload' && !history.needsSecondLook) return { kind: 'refused_for_good', reason };
+  if (response === 'fail_payload' || !isOver(subState, history)) return { kind: 'waiting', subState, retryInMs };
+  return CIRCUMSTANCES.has(response)
+    ? { kind: 'requeued', subState, retryInMs }
+    : { kind: 'refused_for_good', reason: `refused ${tries + 1} times: ${reason}` };
+}
+
+/** An earlier send may be out, whatever is said of this one (I6). */
+function refusedInDoubt(outcome: AttemptOutcome, errorClass: NodeErrorClass, history: SendHistory): SendVerdict {
+  const { outcome: said, response } = actionOf(errorClass);
+  const reason = wordsOf(outcome);
+  const subState = said === 'unknown' ? 'OUTCOME_UNKNOWN' : subStateOf(response);
+  if (said === 'unknown') {
+    if (history.othersGetThrough && isOver(subState, history)) return { kind: 'refused_in_doubt', reason };
+    return { ...sent(subState, history.intervalMs), counts: history.othersGetThrough };
+  }
+  const isEnd = response === 'fail_payload' ? !history.needsSecondLook : isOver(subState, history);
+  if (isEnd) return { kind: 'refused_in_doubt', reason };
+  return sent(subState, backoffMs(FIRST_RETRY_MS, history.equalTries(subState)));
+}
+
+/** This one included, it came to the same as often as is allowed. */
+function isOver(subState: TxSubState, { equalTries, maxRefusals }: SendHistory): boolean {
+  return equalTries(subState) + 1 >= maxRefusals;
+}
+
+function subStateOf(response: NodeErrorResponse): TxSubState {
+  if (response === 'wait_for_funds') return 'INSUFFICIENT_FUNDS';
+  return response === 'reprice' ? 'FEE_CAPPED' : 'NODE_REFUSED';
+}
+
+function wordsOf({ error, errorClass }: AttemptOutcome): string {
+  return error ?? errorClass ?? 'refused';
 }

@@ -23,6 +23,12 @@ export const TX_SUB_STATES = [
   'REPLACING',
   'REORG_DETECTED',
   'SIGNER_PAUSED',
+  /** Every node refuses it for now, for a reason that is neither price nor funds; it is tried again. */
+  'NODE_REFUSED',
+  /** No node answers for it; it is tried again. */
+  'NODE_UNAVAILABLE',
+  /** Its gas estimate reverts; it is estimated again at a later block, and fails only if that says the same. */
+  'SIMULATION_REVERTED',
 ] as const;
 export type TxSubState = (typeof TX_SUB_STATES)[number];
 

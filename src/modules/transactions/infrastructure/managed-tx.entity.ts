@@ -19,6 +19,7 @@ export class ManagedTxEntity {
   @Column({ type: 'jsonb', nullable: true }) metadata!: Record<string, unknown> | null;
   @Column({ type: 'text' }) state!: TxState;
   @Column({ name: 'sub_state', type: 'text', nullable: true }) subState!: TxSubState | null;
+  @Column({ name: 'last_error', type: 'text', nullable: true }) lastError!: string | null;
   @Column({ type: 'bigint', nullable: true }) nonce!: string | null;
   @Column({ name: 'gas_limit', type: 'bigint', nullable: true }) gasLimit!: string | null;
   @Column({ name: 'tx_hash', type: 'text', nullable: true }) txHash!: string | null;

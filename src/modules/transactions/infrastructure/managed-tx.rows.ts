@@ -19,7 +19,7 @@ export interface StoredOptions {
   readonly speed: Speed;
 }
 
-export const PROGRESS_COLUMNS = `t.tx_id, t.chain_id, t.signer, t.state, t.sub_state, t.nonce, t.gas_limit, t.tx_hash, t.receipt, t.failure_reason, t.version`;
+export const PROGRESS_COLUMNS = `t.tx_id, t.chain_id, t.signer, t.state, t.sub_state, t.nonce, t.gas_limit, t.tx_hash, t.receipt, t.failure_reason, t.tries, t.last_error, t.version`;
 export const REQUEST_COLUMNS = `t.request_id, t.request_hash, t.to_address, t.value, t.data, t.options, t.priority, t.confirmations, t.expires_at, t.metadata`;
 
 export interface ProgressRow {
@@ -33,6 +33,8 @@ export interface ProgressRow {
   tx_hash: string | null;
   receipt: StoredReceipt | null;
   failure_reason: string | null;
+  tries: number;
+  last_error: string | null;
   version: number;
 }
 
@@ -60,6 +62,8 @@ export function toManagedTx(row: ProgressRow): ManagedTx {
     txHash: row.tx_hash === null ? null : parseHash(row.tx_hash),
     receipt: row.receipt === null ? null : toReceipt(row.receipt),
     failureReason: row.failure_reason,
+    tries: row.tries,
+    lastError: row.last_error,
     version: row.version,
   });
 }

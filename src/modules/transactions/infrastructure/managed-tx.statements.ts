@@ -106,6 +106,38 @@ export const ALLOCATED = {
      WHERE t.state = 'ALLOCATED' ORDER BY t.chain_id, t.signer, t.nonce`,
 };
 
+export const REQUESTED = {
+  name: 'tx_requested',
+  text: `SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS} FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[])`,
+};
+
+/** Asked only when an estimate reverts; what is in flight is bounded, and what waits is read once per signer. */
+export const OLDEST_UNMINED = {
+  name: 'tx_oldest_unmined',
+  text: `
+    SELECT w.chain_id, w.signer, least(
+             (SELECT t.tx_id FROM managed_tx t
+               WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+               ORDER BY t.tx_id LIMIT 1),
+             (SELECT t.tx_id FROM managed_tx t
+               WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state = 'PENDING' AND t.sub_state <> 'SIMULATION_REVERTED'
+               ORDER BY t.tx_id LIMIT 1)) AS tx_id
+      FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)`,
+};
+
+/** The dearest attempt of each slot counts: any of them can be the one that is mined. */
+export const COMMITTED_WEI = {
+  name: 'tx_committed_wei',
+  text: `
+    SELECT coalesce((
+             SELECT sum(t.value + t.gas_limit * coalesce((
+                      SELECT max(a.max_fee_per_gas) FROM tx_attempt a
+                       WHERE a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.status <> 'REJECTED'), 0))
+               FROM managed_tx t
+              WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')), 0) AS wei
+      FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position`,
+};
+
 export const DUE_FOR_RESUBMIT = {
   name: 'tx_due_for_resubmit',
   text: `
@@ -238,15 +270,15 @@ export const SAVE = {
   text: `
     UPDATE managed_tx t
        SET state = s.state, sub_state = s.sub_state, nonce = s.nonce, gas_limit = s.gas_limit, tx_hash = s.tx_hash,
-           receipt = s.receipt, block_number = s.block_number, block_hash = s.block_hash, failure_reason = s.failure_reason,
+           receipt = s.receipt, block_number = s.block_number, block_hash = s.block_hash, failure_reason = s.failure_reason, tries = s.tries, last_error = s.last_error,
            next_resubmit_at = CASE WHEN s.resubmit_ms = -1 THEN t.next_resubmit_at ELSE clock_timestamp() + s.resubmit_ms * interval '1 ms' END,
            next_receipt_check_at = CASE WHEN s.receipt_ms = -1 THEN t.next_receipt_check_at ELSE clock_timestamp() + s.receipt_ms * interval '1 ms' END,
            last_submit_at = CASE WHEN s.submitted THEN clock_timestamp() ELSE t.last_submit_at END,
            confirmed_at = CASE WHEN s.state = 'CONFIRMED' THEN coalesce(t.confirmed_at, clock_timestamp()) ELSE NULL END,
            fencing_token = s.token, version = s.version + 1, updated_at = clock_timestamp()
       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::jsonb[], $8::bigint[], $9::text[],
-                  $10::text[], $11::float8[], $12::float8[], $13::boolean[], $14::bigint[], $15::int[])
+                  $10::text[], $11::float8[], $12::float8[], $13::boolean[], $14::bigint[], $15::int[], $16::int[], $17::text[])
            AS s (tx_id, state, sub_state, nonce, gas_limit, tx_hash, receipt, block_number, block_hash,
-                 failure_reason, resubmit_ms, receipt_ms, submitted, token, version)
+                 failure_reason, resubmit_ms, receipt_ms, submitted, token, version, tries, last_error)
      WHERE t.tx_id = s.tx_id AND t.version = s.version`,
 };

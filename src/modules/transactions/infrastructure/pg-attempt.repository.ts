@@ -28,6 +28,14 @@ const INSERT = {
        SET status = 'SIGNED', tx_id = excluded.tx_id, kind = excluded.kind, fencing_token = excluded.fencing_token`,
 };
 
+const ABOUT_TO_SEND = {
+  name: 'attempt_about_to_send',
+  text: `
+    UPDATE tx_attempt t SET status = 'SIGNED', fencing_token = a.token
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS a (chain_id, tx_hash, token)
+     WHERE t.chain_id = a.chain_id AND t.tx_hash = a.tx_hash AND t.status = 'REJECTED'`,
+};
+
 /** A mined attempt stays MINED, whatever a node says about it later. */
 const RECORD_OUTCOMES = {
   name: 'attempt_record_outcomes',
@@ -149,6 +157,14 @@ export class PgAttemptRepository extends AttemptRepository {
         attempts: attempts.length,
         stored: rowCount,
       });
+  }
+
+  async aboutToSend(fence: Fence, attempts: readonly Attempt[]): Promise<void> {
+    await PgTx.of(fence.tx).query(ABOUT_TO_SEND, [
+      attempts.map(({ signer }) => signer.chainId),
+      attempts.map(({ txHash }) => txHash),
+      attempts.map(({ signer }) => fence.tokenFor(signer)),
+    ]);
   }
 
   async recordOutcomes(fence: Fence, outcomes: readonly AttemptOutcome[]): Promise<void> {

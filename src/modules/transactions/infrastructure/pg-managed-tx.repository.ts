@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Conflict } from '../../../kernel/errors.js';
 import { type Hash, parseAddress, parseHash } from '../../../kernel/hex.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
-import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
+import { type ChainId, parseSigner, type SignerId, signerKey } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx, type SqlValue, type Statement } from '../../../platform/database/pg-tx.js';
 import { EventLog } from '../../events/index.js';
@@ -129,6 +129,29 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     return this.read(sql.NEWEST_FINAL, [chainId, signers, nonces, perSigner]);
   }
 
+  async requested(txIds: readonly string[]): Promise<RequestedTx[]> {
+    if (txIds.length === 0) return [];
+    const { rows } = await this.database.query<RequestRow>(sql.REQUESTED, [txIds]);
+    return rows.map((row) => ({ tx: toManagedTx(row), request: toRequest(row) }));
+  }
+
+  async oldestUnmined(signers: readonly SignerId[]): Promise<ReadonlyMap<string, string>> {
+    const { rows } = await this.database.query<{ chain_id: string; signer: string; tx_id: string | null }>(
+      sql.OLDEST_UNMINED,
+      signerColumns(signers),
+    );
+    return new Map(
+      rows.flatMap((row): [string, string][] =>
+        row.tx_id === null ? [] : [[signerKey(parseSigner(row.chain_id, row.signer)), row.tx_id]],
+      ),
+    );
+  }
+
+  async committedWei(signers: readonly SignerId[]): Promise<bigint[]> {
+    const { rows } = await this.database.query<{ wei: string }>(sql.COMMITTED_WEI, signerColumns(signers));
+    return rows.map(({ wei }) => BigInt(wei));
+  }
+
   byIds(txIds: readonly string[]): Promise<ManagedTx[]> {
     return this.read(sql.BY_IDS, [txIds]);
   }
@@ -248,6 +271,8 @@ function progressColumns(fence: Fence, txs: readonly ManagedTx[]): SqlValue[] {
     txs.map((tx) => tx.submitted),
     rows.map((row) => fence.tokenFor(row.signer)),
     rows.map((row) => row.version),
+    rows.map((row) => row.tries),
+    rows.map((row) => row.lastError),
   ];
 }
 

@@ -66,6 +66,7 @@ function toView(row: ManagedTxEntity): TxView {
     gasLimit,
     receipt,
     failureReason,
+    lastError,
     options,
   } = row;
   return {
@@ -75,6 +76,7 @@ function toView(row: ManagedTxEntity): TxView {
     requestId,
     state,
     subState,
+    lastError,
     nonce: row.nonce === null ? null : toJsonInteger(BigInt(row.nonce)),
     txHash,
     payload: {

@@ -49,6 +49,13 @@ export class TxDto {
     description: 'What it waits for; null when all is well',
   })
   subState!: TxSubState | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'What the last try was answered with; null after one that went well',
+  })
+  lastError!: string | null;
   @ApiProperty({ type: Number, nullable: true, example: 7, description: 'A decimal string above 2^53' }) nonce!:
     number | string | null;
   @ApiProperty({

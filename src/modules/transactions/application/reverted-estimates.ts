@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { signerKey, signersOf } from '../../../kernel/signer-id.js';
+import type { ChainConnector, GasEstimate } from '../../chain/index.js';
+import type { ManagedTx } from '../domain/managed-tx.js';
+import { ManagedTxRepository, type PendingTx } from '../domain/managed-tx.repository.js';
+import { SecondLooks } from './second-looks.js';
+
+/**
+ * An estimate that reverts ends a payload only when a look at a later block says the same, and when nothing of the signer that came
+ * before it is still to be mined: a swap reverts until its approval is mined.
+ */
+@Injectable()
+export class RevertedEstimates {
+  constructor(
+    private readonly repository: ManagedTxRepository,
+    private readonly looks: SecondLooks,
+  ) {}
+
+  /** @returns the ids of those that will never succeed */
+  async execute(
+    chain: ChainConnector,
+    pending: readonly PendingTx[],
+    estimates: ReadonlyMap<string, GasEstimate>,
+  ): Promise<ReadonlySet<string>> {
+    const refused = pending.flatMap(({ tx }) => {
+      const words = reasonOf(estimates.get(tx.id));
+      return words === null ? [] : [{ tx, words }];
+    });
+    if (refused.length === 0) return new Set();
+    const { number: block } = await chain.head();
+    const oldest = await this.repository.oldestUnmined(signersOf(refused.map(({ tx }) => tx)));
+    const waits = (tx: ManagedTx): boolean =>
+      isBefore(oldest.get(signerKey(tx.signer)), tx) || this.hasReadyBefore(tx, pending, estimates);
+    const doomed = new Set<string>();
+    for (const { tx, words } of refused) {
+      const key = `estimate ${tx.id}`;
+      // What was seen before its predecessor was mined proves nothing afterwards.
+      if (waits(tx)) this.looks.forget(key);
+      else if (this.looks.agree(key, words, block)) doomed.add(tx.id);
+    }
+    for (const txId of doomed) this.looks.forget(`estimate ${txId}`);
+    return doomed;
+  }
+
+  private hasReadyBefore(
+    tx: ManagedTx,
+    pending: readonly PendingTx[],
+    estimates: ReadonlyMap<string, GasEstimate>,
+  ): boolean {
+    return pending.some(
+      ({ tx: other }) =>
+        other.id < tx.id &&
+        signerKey(other.signer) === signerKey(tx.signer) &&
+        reasonOf(estimates.get(other.id)) === null,
+    );
+  }
+}
+
+function reasonOf(estimate: GasEstimate | undefined): string | null {
+  if (estimate?.kind === 'reverted') return estimate.reason;
+  return estimate?.kind === 'rejected' ? estimate.message : null;
+}
+
+/** Ids grow with time (UUIDv7). */
+function isBefore(id: string | undefined, tx: ManagedTx): boolean {
+  return id !== undefined && id < tx.id;
+}
