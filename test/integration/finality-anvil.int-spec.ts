@@ -8,6 +8,7 @@ import type { TxRequest } from '../../src/modules/transactions/domain/tx-request
 import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
 import { type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { aRequest, DEV_CHAIN } from '../support/builders.js';
+import { knowNonce } from '../support/known-nonce.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { TestNode } from '../support/test-node.js';
 
@@ -55,6 +56,7 @@ async function mineBlocks(count: number): Promise<void> {
 async function aNode(confirmations: object): Promise<TestNode> {
   const node = await TestNode.start(database.url, chains.get(DEV_CHAIN), { confirmations });
   nodes.push(node);
+  await knowNonce(node, anvil.url);
   return node;
 }
 

@@ -106,7 +106,10 @@ describe('a nonce that is too low', () => {
     proxy.fail(SEND, { kind: 'silence' }, 1);
     const [txId = ''] = await lab.sent(1);
     // Refused for good when it is already out: the slot is to be closed with a no-op, a later attempt.
-    proxy.fail(SEND, { kind: 'refuse', code: -32000, message: 'exceeds block gas limit' }, 1);
+    proxy.fail(SEND, { kind: 'refuse', code: -32000, message: 'exceeds block gas limit' }, 2);
+    await lab.resubmit();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'NODE_REFUSED' });
+    await mineWithout(txId);
     await lab.resubmit();
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING' });
     await lab.mine();
@@ -124,6 +127,15 @@ describe('a nonce that is too low', () => {
     expect(await lab.timesOnChain(1)).toEqual([1]);
   });
 });
+
+/** A block that leaves a transaction in the pool. */
+async function mineWithout(txId: string): Promise<void> {
+  const { txHash } = await lab.node.tx(txId);
+  const raw = await lab.ask('eth_getRawTransactionByHash', txHash);
+  await lab.ask('anvil_dropTransaction', txHash);
+  await lab.mine();
+  await lab.ask('eth_sendRawTransaction', raw);
+}
 
 /** Line 7. */
 describe('a mempool', () => {

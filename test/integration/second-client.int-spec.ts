@@ -3,6 +3,7 @@ import { parseHex } from '../../src/kernel/hex.js';
 import { startAnvil } from '../support/anvil.js';
 import { startHardhat } from '../support/hardhat.js';
 import { aRequest } from '../support/builders.js';
+import { makeWaitingDue } from '../support/node-lab.js';
 import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js';
 
 /** A constructor that reverts without a word, and one that reverts with `Error("nope")`. */
@@ -75,6 +76,11 @@ describe.each(CLIENTS)('on $client', ({ start, hasBlockReceipts }) => {
       await lab.create(tag + 1, creation(REVERTS_WITH_NOPE, null)),
       await lab.create(tag + 2, creation(INSATIABLE, null)),
     ];
+    await lab.node.step();
+    // One look ends nothing: a later block must say the same.
+    expect(await lab.states(txIds)).toEqual(['PENDING', 'PENDING', 'PENDING']);
+    await lab.mine();
+    await makeWaitingDue(lab.node);
     await lab.node.step();
     const txs = await Promise.all(txIds.map((txId) => lab.node.tx(txId)));
     expect(txs.map(({ state, nonce }) => [state, nonce])).toEqual(txs.map(() => ['FAILED', null]));

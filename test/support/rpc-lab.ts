@@ -10,6 +10,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
 import { aRequest, DEV_CHAIN } from './builders.js';
 import { readChain } from './chain-reader.js';
+import { knowNonce } from './known-nonce.js';
 import { makeDue } from './node-lab.js';
 import { tagged } from './send-faults.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
@@ -61,6 +62,7 @@ export class RpcLab {
     const node = await TestNode.start(database.url, chains.get(DEV_CHAIN), { lease: { duration: '10m' }, ...config });
     // What is mined from now on is walked; what was mined before would have to be asked for by hash.
     await node.follow();
+    await knowNonce(node, chainUrl);
     return new RpcLab(node, chainUrl, chains, database);
   }
 

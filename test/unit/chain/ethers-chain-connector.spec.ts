@@ -215,7 +215,7 @@ describe('the chain connector', () => {
     ['too much gas', { message: 'Out of gas: gas required exceeds allowance: 30000000' }, { kind: 'rejected' }],
     ['too much data', { message: 'max initcode size exceeded: code size 60000, limit 49152' }, { kind: 'rejected' }],
     ['a node that cannot say', { message: 'header not found' }, { kind: 'unavailable' }],
-    ['words nobody knows', { message: 'the frobnicator is unhappy' }, { kind: 'unavailable' }],
+    ['words nobody knows', { message: 'the frobnicator is unhappy' }, { kind: 'unclear' }],
   ])('estimates: %s', async (_name, error, expected) => {
     node.answer = () => ({ error });
     expect(await connect().estimateGas([CALL])).toMatchObject([expected]);

@@ -89,8 +89,8 @@ export class RecordMined {
   private reportImpossible(txs: readonly ManagedTx[]): void {
     for (const tx of txs) {
       const { state, receipt, txHash } = tx.progress;
-      if (isFinal(state) && receipt === null)
-        this.log.error('a transaction that had ended unsent was mined', { txId: tx.id, state, txHash });
+      if ((isFinal(state) && receipt === null) || state === 'PENDING')
+        this.log.error('a transaction that every node had refused was mined', { txId: tx.id, state, txHash });
     }
   }
 }

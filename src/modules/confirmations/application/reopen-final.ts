@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
 import { type ChainId, signersOf } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { BlockStore, type ChainUpdate } from '../../chain/index.js';
+import { BlockStore, Chains, type ChainUpdate } from '../../chain/index.js';
 import { FencedUnitOfWork, LeaseManager, NonceLedger } from '../../signers/index.js';
 import {
   AttemptRepository,
@@ -15,6 +15,14 @@ import {
 import { OrphanedFinals } from './orphaned-finals.js';
 import { ReceiptMetrics } from './receipt-metrics.js';
 import { ReopenSlots } from './reopen-slots.js';
+
+/** Final txs in suspected blocks. */
+interface Asked {
+  /** Another block is in the place of theirs. */
+  readonly gone: readonly ManagedTx[];
+  /** What is there is not known. */
+  readonly open: readonly ManagedTx[];
+}
 
 /** Blocks; whatever became final since the lowest suspect is looked at, and a start must not look at days of it. */
 const LOOK_BACK = 64;
@@ -30,6 +38,7 @@ export class ReopenFinal {
   private readonly suspects = new Map<ChainId, Map<Hash, number>>();
 
   constructor(
+    private readonly chains: Chains,
     private readonly blocks: BlockStore,
     private readonly leases: LeaseManager,
     private readonly work: LeasedWork,
@@ -50,12 +59,31 @@ export class ReopenFinal {
     const suspects = await this.suspectsAfter(update);
     const lowest = suspects.size === 0 ? null : Math.min(...suspects.values());
     const txs = lowest === null ? [] : await this.repository.finalIn(chainId, lowest, [...suspects.keys()]);
-    if (txs.length > 0) await this.leases.acquireOrRenew(signersOf(txs));
-    await this.reopenTxs(chainId, txs, suspects);
+    const { gone, open } = await this.ask(chainId, txs);
+    if (gone.length > 0) await this.leases.acquireOrRenew(signersOf(gone));
+    await this.reopenTxs(chainId, gone, suspects);
     await this.slots.execute(chainId, known === undefined || orphaned.length > 0 ? lowest : null);
-    if (txs.length === 0) suspects.clear();
+    // What is on the chain after all is no suspect any more.
+    if (gone.length === 0 && open.length === 0) suspects.clear();
     // Only now: after a failure the same update comes again, and must find the same.
     this.suspects.set(chainId, suspects);
+  }
+
+  /**
+   * Nothing is taken back on the word of what was stored or followed: the endpoints must agree on another block in its place, by the
+   * evidence of `reopen_final`.
+   */
+  private async ask(chainId: ChainId, txs: readonly ManagedTx[]): Promise<Asked> {
+    if (txs.length === 0) return { gone: [], open: [] };
+    const heights = [...new Set(txs.flatMap(({ progress }) => progress.receipt?.blockNumber ?? []))];
+    const agreed = await this.chains.get(chainId).agreedBlocks(heights);
+    const hashes = new Map(heights.map((height, index) => [height, agreed[index] ?? null]));
+    const hashOf = ({ progress: { receipt } }: ManagedTx): Hash | null =>
+      receipt && (hashes.get(receipt.blockNumber) ?? null);
+    return {
+      gone: txs.filter((tx) => hashOf(tx) !== null && hashOf(tx) !== tx.progress.receipt?.blockHash),
+      open: txs.filter((tx) => hashOf(tx) === null),
+    };
   }
 
   private async suspectsAfter({ chainId, blocks, orphaned, gap }: ChainUpdate): Promise<Map<Hash, number>> {

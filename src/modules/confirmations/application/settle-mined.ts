@@ -14,6 +14,7 @@ import {
   ManagedTxRepository,
   TxMetrics,
 } from '../../transactions/index.js';
+import { provenHeight } from './proven-height.js';
 import { ReadReceipts, type ReceiptsByHash, Rereading } from './read-receipts.js';
 import { ReceiptMetrics } from './receipt-metrics.js';
 
@@ -72,12 +73,29 @@ export class SettleMined {
       const deep = await this.repository.minedUpTo(chainId, signers, upTo, { skip, limit: BATCH });
       const canonical = await this.canonicalHashes(chainId, deep);
       const fresh = await rereading.of(deep.flatMap((tx) => tx.progress.receipt ?? []));
+      const proven = await this.provenUpTo(chainId, deep, canonical);
       decided = await this.decide(chainId, deep, { head: this.blocksUpTo(chainId, head), fresh }, (receipt) =>
-        fate(receipt, canonical.get(receipt.blockNumber), fresh.get(receipt.txHash)),
+        fate(receipt, canonical.get(receipt.blockNumber), fresh.get(receipt.txHash), proven),
       );
       this.undecided.set(chainId, deep.length < BATCH ? 0 : skip + deep.length - decided);
       // What is asked for again and again has cost its time: the next block goes on.
     } while (decided === BATCH);
+  }
+
+  /** One endpoint that follows another branch, or claims a head far ahead, makes nothing final. */
+  private async provenUpTo(
+    chainId: ChainId,
+    deep: readonly ManagedTx[],
+    canonical: ReadonlyMap<number, Hash>,
+  ): Promise<number> {
+    if (deep.length === 0) return -1;
+    const proven = await provenHeight(this.chains.get(chainId), canonical);
+    if (proven < 0)
+      this.log.warn('nothing becomes final: the endpoints do not agree on the blocks', {
+        chainId,
+        highest: Math.max(...canonical.keys()),
+      });
+    return proven;
   }
 
   /** Where it costs a call to the node, only when something waits for it. */
@@ -163,10 +181,10 @@ function confirmationsOf(tx: ManagedTx, head: Head | null): ConfirmationRange | 
 }
 
 /** A height whose canonical block is not known decides nothing, nor does a receipt that cannot be read again. */
-function fate(receipt: Receipt, canonical: Hash | undefined, fresh: Receipt | undefined): Fate {
+function fate(receipt: Receipt, canonical: Hash | undefined, fresh: Receipt | undefined, proven: number): Fate {
   if (canonical === undefined) return 'open';
   if (canonical !== receipt.blockHash) return 'gone';
-  if (fresh === undefined) return 'open';
+  if (fresh === undefined || receipt.blockNumber > proven) return 'open';
   return fresh.status === receipt.status ? 'final' : 'changed';
 }
 
