@@ -120,18 +120,40 @@ describe('the RPC pool of a chain', () => {
     expect(await thePool({}, [a.url]).pool.read(READ)).toEqual([{ kind: 'result', value: '0xa' }]);
   });
 
-  it('leaves an endpoint alone that fails again and again', async () => {
+  it('reads nothing from an endpoint that fails again and again', async () => {
     a.takeOver = ({ response }) => Boolean(response.writeHead(502).end());
     const { pool, clock } = thePool();
     for (let i = 0; i < 3; i++) await Promise.all(await pool.sendToAll(READ));
     expect(pool.status()[0]).toMatchObject({ state: 'backing_off', consecutiveFailures: 3 });
     const before = a.asked.length;
-    expect(await pool.sendToAll(READ)).toHaveLength(1);
+    await pool.read(READ);
     expect(a.asked).toHaveLength(before);
     clock.advance(1_000);
     a.takeOver = () => false;
     await Promise.all(await pool.sendToAll(READ));
     expect(pool.status()[0]).toMatchObject({ state: 'up', consecutiveFailures: 0 });
+  });
+
+  it('sends to one in back-off, too, one send at a time, and does not wait for it as for the others', async () => {
+    a.takeOver = ({ response }) => Boolean(response.writeHead(502).end());
+    const { pool, clock } = thePool({ timeoutMs: 60_000 });
+    clock.hold();
+    for (let i = 0; i < 4; i++) await Promise.all(await pool.sendToAll(READ));
+    expect(pool.status()[0]).toMatchObject({ state: 'backing_off' });
+    a.takeOver = () => true;
+    const [fromA, fromB] = await Promise.all(await pool.sendToAll(READ));
+    expect(fromA).toMatchObject([{ kind: 'failed', failure: { reason: 'timeout', mayHaveArrived: true } }]);
+    expect(fromB).toEqual([{ kind: 'result', value: '0xb' }]);
+    expect(await pool.sendToAll(READ)).toHaveLength(1);
+  });
+
+  it('does not send to one that asked to be left alone, while there is another', async () => {
+    a.takeOver = ({ response }) => Boolean(response.writeHead(429, { 'retry-after': '30' }).end());
+    const { pool } = thePool();
+    await Promise.all(await pool.sendToAll(READ));
+    const before = a.asked.length;
+    expect(await Promise.all(await pool.sendToAll(READ))).toEqual([[{ kind: 'result', value: '0xb' }]]);
+    expect(a.asked).toHaveLength(before);
   });
 
   it('honours Retry-After, also when there is no other endpoint', async () => {

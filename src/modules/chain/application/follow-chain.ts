@@ -4,7 +4,7 @@ import type { Hash } from '../../../kernel/hex.js';
 import { range } from '../../../kernel/range.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log, type LogFields } from '../../../platform/logging/log.js';
-import type { Block, BlockHeader } from '../domain/block.js';
+import type { Block, BlockHeader, BlockRef } from '../domain/block.js';
 import { BlockStore } from '../domain/block-store.js';
 import { type ChainConnector, Chains } from '../domain/chain-connector.js';
 import { ChainWindow } from '../domain/chain-window.js';
@@ -42,6 +42,9 @@ export class FollowChain {
   private readonly windows = new Map<ChainId, ChainWindow>();
   /** Chains that cannot be followed for now, why, and for how many looks. */
   private readonly standing = new Map<ChainId, { readonly why: string; readonly looks: number }>();
+
+  /** Heads far ahead that one look saw. */
+  private readonly leaps = new Map<ChainId, BlockRef>();
 
   constructor(
     private readonly chains: Chains,
@@ -97,6 +100,7 @@ export class FollowChain {
     if (tip === null || head.number - tip > this.config.blockQueueLength) return this.jump(chain, window, head.number);
     if (head.number < window.bottom) return this.startOver(chain, window, head);
     this.standing.delete(chainId);
+    this.leaps.delete(chainId);
     if (head.number <= tip) {
       // The same block: nothing new, or a node that lags behind the one asked before. A different one: a fork.
       if (head.hash === window.hashAt(head.number)) return null;
@@ -128,7 +132,7 @@ export class FollowChain {
     const { chainId } = chain;
     const { tip } = window;
     const [block] = await chain.blocks([head]);
-    if (!block) return null;
+    if (!block || (tip !== null && !(await this.isSeenAgain(chain, block)))) return null;
     const orphaned = tip === null ? [] : await this.rewind(chain, window, tip);
     if (orphaned === null) {
       if (!this.hasStoodLong(chainId, 'the node does not have the blocks that were followed last', { head, tip }))
@@ -136,9 +140,19 @@ export class FollowChain {
       this.log.error('whether a reorg took back what was final is not known: no node has its blocks', { chainId, tip });
     }
     this.standing.delete(chainId);
+    this.leaps.delete(chainId);
     this.log.info('following the chain from its head', { chainId, block: head, from: tip });
     window.reset([block]);
     return { chainId, head, blocks: [block], orphaned: orphaned ?? [], gap: true };
+  }
+
+  /** A head far ahead may be told once by mistake; one that another look finds on the same chain is there. */
+  private async isSeenAgain(chain: ChainConnector, block: Block): Promise<boolean> {
+    const earlier = this.leaps.get(chain.chainId);
+    this.leaps.set(chain.chainId, block);
+    if (earlier === undefined || earlier.number > block.number) return false;
+    const [known] = await chain.blocks([earlier.number]);
+    return known?.hash === earlier.hash;
   }
 
   /**

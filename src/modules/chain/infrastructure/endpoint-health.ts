@@ -1,4 +1,5 @@
 import type { EndpointStatus } from '../domain/endpoint-status.js';
+import type { Standing } from '../domain/head-quorum.js';
 import type { RpcFailure } from './json-rpc.js';
 
 /** Fails this often in a row, and it is left alone for a while. */
@@ -24,7 +25,7 @@ export class EndpointHealth {
   private reportedChainId: number | null = null;
   /** It told us to stay away (429), as opposed to us guessing from failures. */
   private askedToWait = false;
-  private lag: number | null = null;
+  private standing: Standing | null = null;
 
   /** @param maxLag blocks behind the best head above which it counts as lagging */
   constructor(private readonly maxLag: number) {}
@@ -43,7 +44,12 @@ export class EndpointHealth {
   }
 
   get lagging(): boolean {
-    return this.lag !== null && this.lag > this.maxLag;
+    return this.standing !== null && this.standing.lag > this.maxLag;
+  }
+
+  /** Tells a head that the others cannot confirm, and that the chain can hardly have reached. */
+  get ahead(): boolean {
+    return this.standing?.isAhead === true;
   }
 
   /** Known to serve another chain: neither its answers nor its head mean anything here. */
@@ -89,14 +95,14 @@ export class EndpointHealth {
     this.lastError = null;
   }
 
-  /** Blocks behind the best head of its chain. */
-  isBehind(blocks: number): void {
-    this.lag = blocks;
+  /** Against the other endpoints of its chain. */
+  standsAt(standing: Standing): void {
+    this.standing = standing;
   }
 
   isOnOtherChain(reported: number, now: number): void {
     this.chain = 'wrong_chain';
-    this.lag = null;
+    this.standing = null;
     this.reportedChainId = reported;
     this.closedUntil = now + WRONG_CHAIN_RECHECK_MS;
     this.askedToWait = true;
@@ -106,7 +112,7 @@ export class EndpointHealth {
   status(now: number): Omit<EndpointStatus, 'chainId' | 'endpoint'> {
     return {
       state: this.stateAt(now),
-      lagBlocks: this.lag,
+      lagBlocks: this.standing?.lag ?? null,
       consecutiveFailures: this.consecutiveFailures,
       latencyMs: this.latency === null ? null : Math.round(this.latency),
       reportedChainId: this.reportedChainId,
@@ -125,6 +131,7 @@ export class EndpointHealth {
     if (this.chain === 'wrong_chain') return 'wrong_chain';
     if (this.closedUntil > now) return 'backing_off';
     if (this.chain === 'unverified') return 'unverified';
+    if (this.ahead) return 'ahead';
     return this.lagging ? 'lagging' : 'up';
   }
 }

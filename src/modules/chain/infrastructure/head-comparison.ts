@@ -1,5 +1,6 @@
 import type { Clock } from '../../../kernel/clock.js';
 import type { Pause } from '../../../platform/scheduling/pause.js';
+import { standings, type ToldHead } from '../domain/head-quorum.js';
 import type { PoolMember } from './pool-member.js';
 
 /** Oftener would tell no more: a lag is worth knowing when it lasts. */
@@ -7,15 +8,17 @@ const COMPARE_EVERY_MS = 1_000;
 /** Longest wait of the very first reads; an endpoint that takes longer is compared when it answers. */
 const FIRST_COMPARISON_MS = 1_000;
 
+/** An answer older than this says nothing of where the chain is now. */
+const STALE_MS = 60_000;
+
 /** The newest answer of one endpoint. */
-interface Head {
-  readonly number: number;
+interface Head extends ToldHead {
   /** The round in which it was asked. */
   readonly round: number;
 }
 
 /**
- * Asks all endpoints of a chain for their heads, so that one that lags is found out before its answers are believed. Reads
+ * Asks all endpoints of a chain for their heads, so that one that lags, or is far ahead, is found out before its answers are believed. Reads
  * set it off and, after the first, never wait for it; an endpoint that does not answer is left out until it does.
  */
 export class HeadComparison {
@@ -29,6 +32,7 @@ export class HeadComparison {
     private readonly members: readonly PoolMember[],
     private readonly clock: Clock,
     private readonly pause: Pause,
+    private readonly maxLag: number,
   ) {}
 
   /** Before the members are chosen from. Resolves at once except before the first comparison. */
@@ -60,20 +64,30 @@ export class HeadComparison {
     this.asking.add(member);
     try {
       const number = (await member.isVerified()) ? await member.blockNumber() : null;
-      if (number !== null) this.answered(member, { number, round });
+      if (number === null) return;
+      const believed = this.heads.get(member)?.believed ?? null;
+      this.answered(member, { number, round, at: this.clock.monotonicMs(), believed });
     } finally {
       this.asking.delete(member);
     }
   }
 
   /**
-   * The lag of those that were asked at the same time; the others keep theirs until they answer again, since a head that is
-   * merely old proves no lag. The best head may be an old one: who is behind even that lags.
+   * Judges those that were asked at the same time; the others keep their standing until they answer again, since a head that is
+   * merely old proves no lag. What they told lately counts all the same: who is behind even that lags.
    */
   private answered(member: PoolMember, head: Head): void {
     this.heads.set(member, head);
-    const usable = [...this.heads].filter(([{ health }]) => !health.isElsewhere);
-    const best = Math.max(...usable.map(([, { number }]) => number));
-    for (const [{ health }, { number, round }] of usable) if (round === head.round) health.isBehind(best - number);
+    const lately = [...this.heads].filter(([{ health }, { at }]) => !health.isElsewhere && head.at - at <= STALE_MS);
+    const found = standings(
+      lately.map(([, told]) => told),
+      this.maxLag,
+    );
+    lately.forEach(([judged, told], i) => {
+      const standing = found[i];
+      if (standing === undefined || told.round !== head.round) return;
+      judged.health.standsAt(standing);
+      if (!standing.isAhead) this.heads.set(judged, { ...told, believed: { number: told.number, at: told.at } });
+    });
   }
 }

@@ -26,6 +26,7 @@ type Order = 'side by side' | 'in order';
 export class PoolMember {
   readonly health: EndpointHealth;
   private verification: Promise<boolean> | null = null;
+  private sends = 0;
 
   constructor(
     private readonly endpoint: RpcEndpoint,
@@ -44,6 +45,21 @@ export class PoolMember {
     const { replies, milliseconds, failure } = await this.exchange(requests, order);
     if (failure === null) this.health.answered(milliseconds);
     return replies;
+  }
+
+  /** As {@link ask}, in this order. */
+  async send(requests: readonly RpcRequest[]): Promise<RpcReply[]> {
+    this.sends += 1;
+    try {
+      return await this.ask(requests, 'in order');
+    } finally {
+      this.sends -= 1;
+    }
+  }
+
+  /** Has yet to answer an earlier send. */
+  get isSending(): boolean {
+    return this.sends > 0;
   }
 
   /**
@@ -75,7 +91,9 @@ export class PoolMember {
 
   private async verify(): Promise<boolean> {
     const { chainId, clock, log } = this.context;
-    const [reply] = await this.ask([{ method: 'eth_chainId', params: [] }]);
+    // No proof of health, either: it does not end a back-off.
+    const { replies } = await this.exchange([{ method: 'eth_chainId', params: [] }], 'side by side');
+    const [reply] = replies;
     if (reply?.kind === 'failed') return false;
     const reported = reply?.kind === 'result' && typeof reply.value === 'string' ? Number(reply.value) : NaN;
     if (!Number.isSafeInteger(reported)) {
@@ -107,9 +125,17 @@ export class PoolMember {
     metrics.asked(chainId, requests, replies, end - start);
     const failure = this.failureIn(method, replies);
     if (failure !== null) {
+      const isNews = this.health.availableAt <= end;
       this.health.failed(failure, end);
       const { reason, message: error } = failure;
-      log.warn('rpc endpoint failed', { chainId, endpoint: this.endpoint.label, method, reason, error });
+      // Sends go to an endpoint in back-off, too: that it still fails is no news.
+      log[isNews ? 'warn' : 'debug']('rpc endpoint failed', {
+        chainId,
+        endpoint: this.endpoint.label,
+        method,
+        reason,
+        error,
+      });
     }
     return { replies, milliseconds: end - start, failure };
   }

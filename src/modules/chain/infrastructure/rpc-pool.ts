@@ -7,6 +7,7 @@ import { type Decision, EVIDENCE } from '../domain/evidence.js';
 import type { EndpointStatus } from '../domain/endpoint-status.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import { classifyNodeError, type ErrorPattern } from '../domain/node-error-table.js';
+import { within } from './grace.js';
 import { HeadComparison } from './head-comparison.js';
 import { failed, type RpcFailure, type RpcReply, type RpcRequest } from './json-rpc.js';
 import { PoolMember } from './pool-member.js';
@@ -27,6 +28,8 @@ export interface RpcPoolOptions {
   readonly pause?: Pause;
 }
 
+const LATE = { reason: 'timeout', mayHaveArrived: true, message: 'no answer yet, after a while of failures' } as const;
+
 /** Errors about the endpoint, not about the question: another one may know better. */
 const ANOTHER_MAY_KNOW: ReadonlySet<NodeErrorClass> = new Set([
   'rate_limited',
@@ -35,7 +38,7 @@ const ANOTHER_MAY_KNOW: ReadonlySet<NodeErrorClass> = new Set([
   'method_unsupported',
 ]);
 
-/** The endpoints of one chain: reads go to the healthiest and fail over, sends go to all; one that lags gets neither. */
+/** The endpoints of one chain: reads go to the healthiest that has the head and fail over, sends go to all. */
 export class RpcPool {
   private readonly members: readonly PoolMember[];
   private readonly heads: HeadComparison;
@@ -50,7 +53,7 @@ export class RpcPool {
     const { endpoints, pause = realPause, ...shared } = options;
     this.pause = pause;
     this.members = endpoints.map((endpoint) => new PoolMember(endpoint, { ...shared, metrics, clock, log }));
-    this.heads = new HeadComparison(this.members, clock, pause);
+    this.heads = new HeadComparison(this.members, clock, pause, options.maxLag);
   }
 
   /**
@@ -69,15 +72,35 @@ export class RpcPool {
   }
 
   /**
-   * To every usable endpoint, in the order given; one promise per endpoint, so that the caller need not wait for the
+   * To every endpoint of the right chain, also to those that nobody reads from, in the order given; one promise per endpoint, so that the caller need not wait for the
    * slowest, without replies from one that turns out to serve another chain. Empty when there is none.
    */
   async sendToAll(requests: readonly RpcRequest[]): Promise<Promise<RpcReply[]>[]> {
     this.assertMayCall(requests);
-    return (await this.candidates()).map(async (member) => {
-      if (await member.isVerified()) return member.ask(requests, 'in order');
-      return member.health.isElsewhere ? [] : requests.map(() => failed(this.nobody()));
+    const now = this.clock.monotonicMs();
+    const willing = this.members.filter(
+      ({ health }) => health.isCandidate(now) && !(health.mustWait && health.availableAt > now),
+    );
+    const isAnyReady = willing.some(({ health }) => health.availableAt <= now);
+    if (!isAnyReady) return (await this.candidates()).map((member) => this.sendTo(member, requests));
+    return willing.flatMap((member) => {
+      if (member.health.availableAt <= now) return [this.sendTo(member, requests)];
+      // One at a time for an endpoint that is most likely gone, and nobody waits for it.
+      return member.isSending
+        ? []
+        : [
+            within(
+              this.pause,
+              this.sendTo(member, requests),
+              requests.map(() => failed(LATE)),
+            ),
+          ];
     });
+  }
+
+  private async sendTo(member: PoolMember, requests: readonly RpcRequest[]): Promise<RpcReply[]> {
+    if (await member.isVerified()) return member.send(requests);
+    return member.health.isElsewhere ? [] : requests.map(() => failed(this.nobody()));
   }
 
   /** Whether there is nobody to contradict it. */
@@ -171,12 +194,13 @@ export class RpcPool {
   }
 }
 
-/** Best first, and none that lags as long as one is known to be well that does not. */
+/** Best first, and none that lags or is ahead as long as one is known to be well that does not. */
 function preferred(ready: readonly PoolMember[]): PoolMember[] {
   const sorted = ready.toSorted((a, b) => a.health.penalty - b.health.penalty);
-  const current = sorted.filter(({ health }) => !health.lagging);
+  const current = sorted.filter(({ health }) => !health.lagging && !health.ahead);
   if (current.some(({ health }) => health.verified)) return current;
-  return [...current, ...sorted.filter(({ health }) => health.lagging)];
+  const [behind, ahead] = [sorted.filter(({ health }) => health.lagging), sorted.filter(({ health }) => health.ahead)];
+  return [...current, ...behind, ...ahead];
 }
 
 /** One question on its way through the endpoints. */

@@ -1,6 +1,7 @@
 import type { Witnesses } from '../domain/evidence.js';
 import type { Pause } from '../../../platform/scheduling/pause.js';
 import { failed, type RpcReply, type RpcRequest } from './json-rpc.js';
+import { within } from './grace.js';
 import type { PoolMember } from './pool-member.js';
 
 /** What one endpoint of the right chain says for itself. All replies of a silent one are failures. */
@@ -9,9 +10,6 @@ export interface Testimony {
   /** Neither behind nor ahead of the others, as far as known. */
   readonly isCurrent: boolean;
 }
-
-/** Longest wait for an endpoint in back-off where it may stay silent: most likely it is gone, and others wait behind the question. */
-const GRACE_MS = 1_000;
 
 const SILENT = { reason: 'unreachable', mayHaveArrived: false, message: 'the endpoint stayed silent' } as const;
 
@@ -28,9 +26,9 @@ export async function testimonyOf(
   let replies: readonly RpcReply[];
   if (health.isElsewhere || (isAway && health.mustWait)) replies = silence;
   else if (isAway && witnesses === 'speakers')
-    replies = await within(GRACE_MS, time.pause, answersOf(member, requests, silence), silence);
+    replies = await within(time.pause, answersOf(member, requests, silence), silence);
   else replies = await answersOf(member, requests, silence);
-  return health.isElsewhere ? null : { replies, isCurrent: !health.lagging };
+  return health.isElsewhere ? null : { replies, isCurrent: !health.lagging && !health.ahead };
 }
 
 async function answersOf(
@@ -39,14 +37,4 @@ async function answersOf(
   silence: readonly RpcReply[],
 ): Promise<readonly RpcReply[]> {
   return (await member.isVerified()) ? member.ask(requests) : silence;
-}
-
-async function within<T>(milliseconds: number, pause: Pause, answer: Promise<T>, otherwise: T): Promise<T> {
-  const answered = new AbortController();
-  const patience = pause(milliseconds, answered.signal).catch(() => undefined);
-  try {
-    return await Promise.race([answer, patience.then(() => otherwise)]);
-  } finally {
-    answered.abort();
-  }
 }
