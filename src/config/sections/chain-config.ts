@@ -63,7 +63,11 @@ export class ChainConfig {
   @Count({ max: 1000 })
   rpcBatchSize = 100;
 
-  /** Blocks an endpoint may be behind the best one before it is neither read from nor sent to. */
+  /** Bytes of one request with several calls. nginx takes 1 MiB by default, geth 5 MB. */
+  @Count({ min: 1_000, max: 100_000_000 })
+  rpcBatchBytes = 1_000_000;
+
+  /** Blocks an endpoint may be behind the best one before it is not read from, if there is another. */
   @Count({ min: 0 })
   maxLag = 5;
 

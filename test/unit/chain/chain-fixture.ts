@@ -58,6 +58,7 @@ export interface FixtureOptions {
   readonly chainId?: number;
   readonly timeoutMs?: number;
   readonly batchSize?: number;
+  readonly batchBytes?: number;
   readonly maxWaitMs?: number;
   readonly minTip?: bigint;
   readonly maxLag?: number;
@@ -66,11 +67,12 @@ export interface FixtureOptions {
 /** A connector over real HTTP, with all its parts at hand. */
 export function aConnector(urls: readonly string[], options: FixtureOptions = {}) {
   const { chainId = 1337, timeoutMs = 1_000, batchSize = 100, maxWaitMs = 2_000, minTip = 1n, maxLag = 5 } = options;
+  const { batchBytes = 1_000_000 } = options;
   const registry = new Registry();
   const metrics = new RpcMetrics(registry);
   const clock = new ShiftedClock();
   const log = new RecordingLog();
-  const endpoints = urls.map((url, index) => new JsonRpcEndpoint({ url, index, timeoutMs, batchSize }));
+  const endpoints = urls.map((url, index) => new JsonRpcEndpoint({ url, index, timeoutMs, batchSize, batchBytes }));
   const pool = new RpcPool({ chainId, endpoints, errorPatterns: [], maxWaitMs, maxLag }, metrics, clock, log);
   const reader = new RpcReader(chainId, pool, [], metrics, log);
   return { connector: new EthersChainConnector(pool, reader, clock, minTip), pool, registry, clock, log };

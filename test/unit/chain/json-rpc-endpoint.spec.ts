@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { JsonRpcEndpoint } from '../../../src/modules/chain/infrastructure/json-rpc-endpoint.js';
+import { type EndpointOptions, JsonRpcEndpoint } from '../../../src/modules/chain/infrastructure/json-rpc-endpoint.js';
 import { insideTransaction } from '../../../src/platform/database/transaction-scope.js';
 import { FakeRpcServer } from './fake-rpc-server.js';
 
@@ -10,8 +10,15 @@ describe('a JSON-RPC endpoint', () => {
   let server: FakeRpcServer;
   const endpoints: JsonRpcEndpoint[] = [];
 
-  const endpoint = (options: { url?: string; timeoutMs?: number; batchSize?: number } = {}) => {
-    const made = new JsonRpcEndpoint({ url: server.url, index: 0, timeoutMs: 1_000, batchSize: 100, ...options });
+  const endpoint = (options: Partial<EndpointOptions> = {}) => {
+    const made = new JsonRpcEndpoint({
+      url: server.url,
+      index: 0,
+      timeoutMs: 1_000,
+      batchSize: 100,
+      batchBytes: 1_000_000,
+      ...options,
+    });
     endpoints.push(made);
     return made;
   };
@@ -57,14 +64,22 @@ describe('a JSON-RPC endpoint', () => {
   });
 
   it('does not take one error for a whole batch for a verdict on each item', async () => {
-    server.takeOver = ({ response }) => {
+    server.takeOver = ({ response, isBatch }) => {
+      if (!isBatch) return false;
       response.end(
         JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32600, message: 'insufficient funds' } }),
       );
       return true;
     };
-    const [reply] = await endpoint().ask(calls(2));
+    expect(await endpoint().ask(calls(2))).toEqual([0, 1].map((value) => ({ kind: 'result', value })));
+  });
+
+  it('does not split a batch that is refused for the state of the endpoint', async () => {
+    server.takeOver = ({ response }) =>
+      Boolean(response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { message: 'rate limit exceeded' } })));
+    const [reply] = await endpoint().ask(calls(8));
     expect(reply).toMatchObject({ kind: 'failed', failure: { reason: 'malformed', mayHaveArrived: true } });
+    expect(server.bodies).toHaveLength(1);
   });
 
   it.each([

@@ -18,7 +18,13 @@ describe('lockstep.example.yaml', () => {
     expect({ ...node, advertisedUrl: undefined, forwardSecret: undefined }).toEqual({ ...defaultNode });
     expect(sections).toEqual(defaults);
     expect({ ...database, url: '' }).toEqual(defaultDatabase);
-    expect(chains[0]).toMatchObject({ rpcTimeout: 10_000, rpcBatchSize: 100, maxLag: 5, pollInterval: 1_000 });
+    expect(chains[0]).toMatchObject({
+      rpcTimeout: 10_000,
+      rpcBatchSize: 100,
+      rpcBatchBytes: 1_000_000,
+      maxLag: 5,
+      pollInterval: 1_000,
+    });
   });
 
   it('shows every key there is', () => {

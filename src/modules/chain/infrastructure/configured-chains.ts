@@ -75,6 +75,13 @@ export class ConfiguredChains extends Chains implements RpcHealth, OnApplication
 
 function endpointsOf(chain: ChainConfig): JsonRpcEndpoint[] {
   return chain.rpcUrls.map(
-    (url, index) => new JsonRpcEndpoint({ url, index, timeoutMs: chain.rpcTimeout, batchSize: chain.rpcBatchSize }),
+    (url, index) =>
+      new JsonRpcEndpoint({
+        url,
+        index,
+        timeoutMs: chain.rpcTimeout,
+        batchSize: chain.rpcBatchSize,
+        batchBytes: chain.rpcBatchBytes,
+      }),
   );
 }

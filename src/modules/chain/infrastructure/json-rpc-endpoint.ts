@@ -1,8 +1,9 @@
 import { Pool } from 'undici';
-import { inSlices } from '../../../kernel/in-slices.js';
 import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
+import { BatchLimits, type EncodedCall } from './batch-limits.js';
+import { type BatchRefusal, batchRefusal } from './batch-refusal.js';
 import { EndpointUrl } from './endpoint-url.js';
-import { failed, type RpcReply, type RpcRequest } from './json-rpc.js';
+import { failed, type RpcFailure, type RpcReply, type RpcRequest } from './json-rpc.js';
 import { matchAnswers, plain } from './match-answers.js';
 import type { RpcEndpoint } from './rpc-endpoint.js';
 import { httpFailure, transportFailure } from './transport-failure.js';
@@ -15,6 +16,8 @@ export interface EndpointOptions {
   readonly timeoutMs: number;
   /** Calls in one JSON-RPC batch. */
   readonly batchSize: number;
+  /** Bytes in one JSON-RPC batch; a larger call goes by itself. */
+  readonly batchBytes: number;
 }
 
 /** Sockets to one endpoint; more requests wait for a free one. */
@@ -30,12 +33,14 @@ export class JsonRpcEndpoint implements RpcEndpoint {
   readonly label: string;
   private readonly url: EndpointUrl;
   private readonly pool: Pool;
+  private readonly limits: BatchLimits;
   private lastId = 0;
 
   /** @throws InvalidInput `invalid_rpc_url` */
   constructor(private readonly options: EndpointOptions) {
     this.url = EndpointUrl.parse(options.url, options.index);
     this.label = this.url.label;
+    this.limits = new BatchLimits({ calls: options.batchSize, bytes: options.batchBytes });
     this.pool = new Pool(this.url.origin, {
       connections: CONNECTIONS,
       connect: { timeout: options.timeoutMs },
@@ -43,25 +48,16 @@ export class JsonRpcEndpoint implements RpcEndpoint {
     });
   }
 
-  /** Replies in the order asked, in as few round trips as the batch size allows, side by side. */
+  /** In as few round trips as the limits allow, side by side. */
   async ask(requests: readonly RpcRequest[]): Promise<RpcReply[]> {
-    const replies = await Promise.all(this.chunks(requests).map((chunk) => this.roundTrip(chunk)));
+    const slices = this.limits.slices(this.encoded(requests));
+    const replies = await Promise.all(slices.map((slice) => this.askInHalves(slice)));
     return replies.flat();
   }
 
-  /**
-   * One batch after the other, so that the node sees them in this order. After a batch that got no answer the rest is
-   * not sent: it would wait for the same time-out again.
-   */
+  /** One batch after the other. After a batch that got no answer the rest is not sent: it would wait for the same time-out again. */
   async askInOrder(requests: readonly RpcRequest[]): Promise<RpcReply[]> {
-    const replies: RpcReply[] = [];
-    let broken = false;
-    for (const chunk of this.chunks(requests)) {
-      const answers: readonly RpcReply[] = broken ? chunk.map(() => failed(NOT_SENT)) : await this.roundTrip(chunk);
-      broken ||= answers.every(({ kind }) => kind === 'failed');
-      replies.push(...answers);
-    }
-    return replies;
+    return inTurn(this.limits.slices(this.encoded(requests)), (slice) => this.askInHalves(slice));
   }
 
   /** Drops open connections; requests in flight fail. */
@@ -69,25 +65,45 @@ export class JsonRpcEndpoint implements RpcEndpoint {
     await this.pool.destroy();
   }
 
-  private chunks(requests: readonly RpcRequest[]): (readonly RpcRequest[])[] {
-    return inSlices(requests, Math.max(1, this.options.batchSize));
+  private encoded(requests: readonly RpcRequest[]): EncodedCall[] {
+    assertOutsideTransaction(requests[0]?.method ?? 'an RPC call');
+    return requests.map(({ method, params }) => {
+      const id = ++this.lastId;
+      return { id, text: JSON.stringify({ jsonrpc: '2.0', id, method, params }) };
+    });
   }
 
-  private async roundTrip(requests: readonly RpcRequest[]): Promise<RpcReply[]> {
-    assertOutsideTransaction(requests[0]?.method ?? 'an RPC call');
-    const calls = requests.map(({ method, params }) => ({ jsonrpc: '2.0', id: ++this.lastId, method, params }));
-    const ids = calls.map(({ id }) => id);
+  /**
+   * What is refused as a whole is halved until it is taken: then every call has an answer of its own. Nothing of it was taken, or it
+   * is taken again: the calls are the same.
+   */
+  private async askInHalves(calls: readonly EncodedCall[]): Promise<RpcReply[]> {
+    const answer = await this.roundTrip(calls);
+    if (answer.kind === 'answered') {
+      this.limits.accepted(calls);
+      return answer.replies.map((reply) => this.clean(reply));
+    }
+    const { isForBytes, message } = answer.refusal;
+    if (calls.length === 1) return [this.clean(tooLarge(message))];
+    this.limits.refused(calls, isForBytes);
+    const middle = Math.ceil(calls.length / 2);
+    return inTurn([calls.slice(0, middle), calls.slice(middle)], (half) => this.askInHalves(half));
+  }
+
+  private async roundTrip(calls: readonly EncodedCall[]): Promise<Answer> {
+    const texts = calls.map(({ text }) => text);
     try {
-      return (await this.post(ids, JSON.stringify(calls.length === 1 ? calls[0] : calls))).map((reply) =>
-        this.clean(reply),
+      return await this.post(
+        calls.map(({ id }) => id),
+        texts.length === 1 ? texts.join() : `[${texts.join(',')}]`,
       );
     } catch (error) {
       const failure = transportFailure(error);
-      return ids.map(() => this.clean(failed(failure)));
+      return answered(calls.map(() => failed(failure)));
     }
   }
 
-  private async post(ids: readonly number[], request: string): Promise<RpcReply[]> {
+  private async post(ids: readonly number[], request: string): Promise<Answer> {
     const { statusCode, headers, body } = await this.pool.request({
       method: 'POST',
       path: this.url.path,
@@ -97,23 +113,21 @@ export class JsonRpcEndpoint implements RpcEndpoint {
     });
     const text = await body.text();
     const json = parseJson(text);
+    const excerpt = plain(text.slice(0, 120));
+    const refusal = batchRefusal(ids.length, { status: statusCode, json, excerpt });
+    if (refusal !== null) return { kind: 'refused', refusal };
     // A 4xx may carry a node's verdict; a 5xx or 429 was written by somebody who does not know what the node did.
     const isAnswer = statusCode < 300 || (statusCode >= 400 && statusCode < 500 && statusCode !== 429);
     if (isAnswer && json !== undefined) {
       const replies = matchAnswers(ids, json);
-      if (statusCode < 300 || replies.some(({ kind }) => kind !== 'failed')) return replies;
+      if (statusCode < 300 || replies.some(({ kind }) => kind !== 'failed')) return answered(replies);
     }
-    const excerpt = plain(text.slice(0, 120));
-    if (statusCode < 300)
-      return ids.map(() => failed({ reason: 'malformed', mayHaveArrived: true, message: `not JSON: ${excerpt}` }));
     const retryAfter = headers['retry-after'];
-    const failure = httpFailure(
-      statusCode,
-      Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
-      excerpt,
-      Date.now(),
-    );
-    return ids.map(() => failed(failure));
+    const failure: RpcFailure =
+      statusCode < 300
+        ? { reason: 'malformed', mayHaveArrived: true, message: `not JSON: ${excerpt}` }
+        : httpFailure(statusCode, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, excerpt, Date.now());
+    return answered(ids.map(() => failed(failure)));
   }
 
   /** Whatever text came from outside may quote our URL. */
@@ -127,6 +141,34 @@ export class JsonRpcEndpoint implements RpcEndpoint {
         return failed({ ...reply.failure, message: this.url.clean(reply.failure.message) });
     }
   }
+}
+
+type Answer =
+  | { readonly kind: 'answered'; readonly replies: readonly RpcReply[] }
+  | { readonly kind: 'refused'; readonly refusal: BatchRefusal };
+
+function answered(replies: readonly RpcReply[]): Answer {
+  return { kind: 'answered', replies };
+}
+
+/** A verdict, and not a failure of the endpoint: it will refuse this one call whenever it is asked. */
+function tooLarge(message: string): RpcReply {
+  return { kind: 'error', error: { code: undefined, message: `oversized data: ${message}`, data: undefined } };
+}
+
+/** The parts one after the other; after one that got no answer the rest is not sent. */
+async function inTurn(
+  parts: readonly (readonly EncodedCall[])[],
+  ask: (part: readonly EncodedCall[]) => Promise<readonly RpcReply[]>,
+): Promise<RpcReply[]> {
+  const replies: RpcReply[] = [];
+  let broken = false;
+  for (const part of parts) {
+    const answers: readonly RpcReply[] = broken ? part.map(() => failed(NOT_SENT)) : await ask(part);
+    broken ||= answers.every(({ kind }) => kind === 'failed');
+    replies.push(...answers);
+  }
+  return replies;
 }
 
 const NOT_SENT = {
