@@ -19,6 +19,7 @@ import { ResubmitDue } from '../../src/modules/transactions/application/resubmit
 import { SignerWorkers } from '../../src/modules/transactions/application/signer-workers.js';
 import { TransactionsModule } from '../../src/modules/transactions/transactions.module.js';
 import { Database } from '../../src/platform/database/database.js';
+import { HeartbeatDatabase, ReadDatabase } from '../../src/platform/database/pools.js';
 import { Log } from '../../src/platform/logging/log.js';
 import { PlatformModule } from '../../src/platform/platform.module.js';
 import { Named } from '../support/fakes/fake-node.js';
@@ -73,6 +74,8 @@ export class SimNode {
     const overrides = new Map<Token, unknown>([
       ...configProviders(simulatedConfig(database.url)),
       [Database, gated],
+      [HeartbeatDatabase, gated],
+      [ReadDatabase, gated],
       [UnitOfWork, gated],
       [Clock, this.clock],
       [IdGenerator, ids],

@@ -88,7 +88,7 @@ export class FenceLab {
     const clock = options.clock ?? new SystemClock();
     const metrics = new PromLeaseMetrics(new Registry());
     const fenced = new PgFencedUnitOfWork(database, new Named(id), clock, metrics);
-    return { id, database, leases: new PgLeaseStore(database), fenced };
+    return { id, database, leases: new PgLeaseStore(database, database), fenced };
   }
 
   async session(): Promise<Session> {

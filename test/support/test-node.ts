@@ -36,7 +36,7 @@ export class TestNode {
 
   static async start(url: string, chain: ChainConnector, overrides: Record<string, unknown> = {}): Promise<TestNode> {
     const config = configFrom({
-      database: { url, poolSize: 4 },
+      database: { url, poolSize: 4, readPoolSize: 4 },
       confirmations: { required: 2 },
       logging: { level: 'fatal' },
       ...overrides,

@@ -8,8 +8,13 @@ export class DatabaseConfig {
   @Text({ form: /^postgres(ql)?:\/\/\S+$/, words: 'must be a postgres:// URL', required: true })
   url = '';
 
+  /** Connections of the lanes, the intake and the followers of chains; held for a statement or a transaction, never during a call to a chain. */
   @Count({ max: 1000 })
   poolSize = 20;
+
+  /** Connections of the API's reads, of history and of metrics. */
+  @Count({ max: 1000 })
+  readPoolSize = 10;
 
   /** Milliseconds. */
   @Duration()

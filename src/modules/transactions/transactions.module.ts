@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { READS } from '../../platform/database/pools.js';
 import { ChainModule } from '../chain/chain.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { SignersModule } from '../signers/signers.module.js';
@@ -55,7 +56,12 @@ import { TxAttemptEntity } from './infrastructure/tx-attempt.entity.js';
 import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([ManagedTxEntity, TxAttemptEntity]), ChainModule, SignersModule, EventsModule],
+  imports: [
+    TypeOrmModule.forFeature([ManagedTxEntity, TxAttemptEntity], READS),
+    ChainModule,
+    SignersModule,
+    EventsModule,
+  ],
   controllers: [TxController, TxBatchController],
   providers: [
     CreateTx,

@@ -1,24 +1,47 @@
-import { Global, Module } from '@nestjs/common';
+import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { DatabaseConfig } from '../../config/lockstep-config.js';
+import { DatabaseConfig, LeaseConfig } from '../../config/lockstep-config.js';
 import { UnitOfWork } from '../../kernel/unit-of-work.js';
-import { createDataSource } from './data-source.js';
+import { dataSourceOptions, heartbeatPool, lanePool, type PoolOptions, readPool } from './data-source.js';
 import { Database } from './database.js';
+import { HEARTBEAT, HeartbeatDatabase, READS, ReadDatabase } from './pools.js';
 
-/** The one connection pool, for TypeORM's reads and for our statements alike. */
+type ChoosePool = (database: DatabaseConfig, lease: LeaseConfig) => PoolOptions;
+
+/** Three pools: lanes and intake, reads, heartbeats. Entities are read through the second, TypeORM's and our own statements alike. */
 @Global()
 @Module({
   imports: [
-    TypeOrmModule.forRootAsync({
-      inject: [DatabaseConfig],
-      useFactory: (config: DatabaseConfig) => ({ ...createDataSource(config).options, autoLoadEntities: true }),
-    }),
+    dataSource(undefined, lanePool),
+    dataSource(READS, readPool),
+    dataSource(HEARTBEAT, (database, lease) => heartbeatPool(database, lease.renewInterval)),
   ],
   providers: [
     { provide: Database, inject: [getDataSourceToken()], useFactory: (source: DataSource) => new Database(source) },
+    {
+      provide: ReadDatabase,
+      inject: [getDataSourceToken(READS)],
+      useFactory: (source: DataSource) => new ReadDatabase(source),
+    },
+    {
+      provide: HeartbeatDatabase,
+      inject: [getDataSourceToken(HEARTBEAT)],
+      useFactory: (source: DataSource) => new HeartbeatDatabase(source),
+    },
     { provide: UnitOfWork, useExisting: Database },
   ],
-  exports: [Database, UnitOfWork],
+  exports: [Database, ReadDatabase, HeartbeatDatabase, UnitOfWork],
 })
 export class DatabaseModule {}
+
+function dataSource(name: string | undefined, pool: ChoosePool): DynamicModule {
+  return TypeOrmModule.forRootAsync({
+    ...(name === undefined ? {} : { name }),
+    inject: [DatabaseConfig, LeaseConfig],
+    useFactory: (database: DatabaseConfig, lease: LeaseConfig) => ({
+      ...dataSourceOptions(database, pool(database, lease)),
+      autoLoadEntities: true,
+    }),
+  });
+}

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
+import { READS } from '../../../platform/database/pools.js';
 import { type HistoryEntry, TxHistory } from '../application/tx-history.js';
 import { TxEventEntity } from './tx-event.entity.js';
 
 @Injectable()
 export class TypeormTxHistory extends TxHistory {
-  constructor(@InjectRepository(TxEventEntity) private readonly events: Repository<TxEventEntity>) {
+  constructor(@InjectRepository(TxEventEntity, READS) private readonly events: Repository<TxEventEntity>) {
     super();
   }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { toJsonInteger } from '../../../kernel/quantities.js';
-import { Database } from '../../../platform/database/database.js';
+import { ReadDatabase } from '../../../platform/database/pools.js';
 import { SignerOverview, type SignerView } from '../application/signer-overview.js';
 
 /** The counts read the partial indexes of live rows, of this page's signers only. */
@@ -32,7 +32,7 @@ interface SignerRow {
 
 @Injectable()
 export class PgSignerOverview extends SignerOverview {
-  constructor(private readonly database: Database) {
+  constructor(private readonly database: ReadDatabase) {
     super();
   }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { distinctSigners, parseSigner, type SignerId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
+import { HeartbeatDatabase } from '../../../platform/database/pools.js';
 import type { Lease } from '../domain/lease.js';
 import { LeaseStore, type LeaseTerms } from '../domain/lease-store.js';
 
@@ -70,7 +71,11 @@ const RELEASE = {
 
 @Injectable()
 export class PgLeaseStore extends LeaseStore {
-  constructor(private readonly database: Database) {
+  /** Taking a lease over waits for writers in flight; renewal and release wait for nobody, and have connections of their own. */
+  constructor(
+    private readonly database: Database,
+    private readonly heartbeats: HeartbeatDatabase,
+  ) {
     super();
   }
 
@@ -90,12 +95,12 @@ export class PgLeaseStore extends LeaseStore {
   }
 
   async renew(node: string, leases: readonly Lease[], terms: LeaseTerms): Promise<Lease[]> {
-    const { rows } = await this.database.query<LeaseRow>(RENEW, [...columns(leases), node, terms.durationMs]);
+    const { rows } = await this.heartbeats.query<LeaseRow>(RENEW, [...columns(leases), node, terms.durationMs]);
     return rows.map(toLease);
   }
 
   async release(node: string, leases: readonly Lease[]): Promise<void> {
-    await this.database.query(RELEASE, [...columns(leases), node]);
+    await this.heartbeats.query(RELEASE, [...columns(leases), node]);
   }
 }
 

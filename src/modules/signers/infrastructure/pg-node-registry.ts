@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { SignerId } from '../../../kernel/signer-id.js';
-import { Database } from '../../../platform/database/database.js';
+import { HeartbeatDatabase, ReadDatabase } from '../../../platform/database/pools.js';
 import { type LeaseHolder, type NodeEntry, NodeRegistry } from '../domain/node-registry.js';
 
 /** The reads see the table as it was before this heartbeat, so the node adds itself. Rows of the long dead go on the way. */
@@ -28,22 +28,25 @@ const HOLDER = {
 
 @Injectable()
 export class PgNodeRegistry extends NodeRegistry {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly heartbeats: HeartbeatDatabase,
+    private readonly reads: ReadDatabase,
+  ) {
     super();
   }
 
   async heartbeat(self: NodeEntry, windowMs: number): Promise<readonly string[]> {
     const values = [self.nodeId, self.advertisedUrl, self.acts, windowMs];
-    const { rows } = await this.database.query<{ node_id: string }>(HEARTBEAT, values);
+    const { rows } = await this.heartbeats.query<{ node_id: string }>(HEARTBEAT, values);
     return rows.map((row) => row.node_id).sort();
   }
 
   async leave(nodeId: string): Promise<void> {
-    await this.database.query(LEAVE, [nodeId]);
+    await this.heartbeats.query(LEAVE, [nodeId]);
   }
 
   async holderOf(signer: SignerId): Promise<LeaseHolder | null> {
-    const { rows } = await this.database.query<{
+    const { rows } = await this.reads.query<{
       owner_node: string;
       advertised_url: string | null;
       expires_in_ms: string;

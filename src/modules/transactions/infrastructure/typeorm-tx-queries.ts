@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, LessThan, Repository } from 'typeorm';
 import { toJsonInteger } from '../../../kernel/quantities.js';
+import { READS } from '../../../platform/database/pools.js';
 import { type AttemptView, type TxFilter, TxQueries, type TxView } from '../application/tx-views.js';
 import type { TxState } from '../domain/tx-state-machine.js';
 import { ManagedTxEntity } from './managed-tx.entity.js';
@@ -10,8 +11,8 @@ import { TxAttemptEntity } from './tx-attempt.entity.js';
 @Injectable()
 export class TypeormTxQueries extends TxQueries {
   constructor(
-    @InjectRepository(ManagedTxEntity) private readonly txs: Repository<ManagedTxEntity>,
-    @InjectRepository(TxAttemptEntity) private readonly sent: Repository<TxAttemptEntity>,
+    @InjectRepository(ManagedTxEntity, READS) private readonly txs: Repository<ManagedTxEntity>,
+    @InjectRepository(TxAttemptEntity, READS) private readonly sent: Repository<TxAttemptEntity>,
   ) {
     super();
   }

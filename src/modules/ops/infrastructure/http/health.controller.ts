@@ -23,9 +23,11 @@ export class HealthController {
   @Get('ready')
   @HealthCheck({ swaggerDocumentation: false })
   @ApiOperation({
-    summary: 'Readiness: database, migrations and every chain answer, and the node is not draining',
+    summary: 'Readiness: the database answers, the migrations were run, and the node is not draining',
     description:
-      'A chain is down only when none of its RPC endpoints is usable. Each is shown with its `state`: `up`; `lagging` (more ' +
+      'Chains are shown as this node knows them from its own calls; a probe makes none. A chain without a usable RPC endpoint is ' +
+      '`degraded`, and the status is 200 nevertheless: requests are accepted, and are sent when an endpoint is back. Each endpoint ' +
+      'is shown with its `state`: `up`; `lagging` (more ' +
       'than `chains[].maxLag` blocks behind the best head, used only when no other is well); `backing_off` (it failed or ' +
       'asked us to wait); `unverified` (it has not told its chain id yet, or not since it was away); `wrong_chain` (never used).',
   })
