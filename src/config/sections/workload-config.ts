@@ -1,4 +1,4 @@
-import { Choice, Count, Duration } from '../config-fields.js';
+import { Choice, Count, Duration, Size } from '../config-fields.js';
 
 export type ExecutionMode = 'basic' | 'worker-queue';
 export type NotLeaderPolicy = 'accept' | 'forward' | 'reject';
@@ -42,6 +42,14 @@ export class IntakeConfig {
   /** Requests waiting in memory for their insert; above it a node answers 503. */
   @Count()
   maxQueued = 10_000;
+
+  /** Bytes of the requests that wait in memory until they are stored; above it a node answers 503. */
+  @Size()
+  maxQueuedBytes = 64 * 1024 * 1024;
+
+  /** Bytes of the metadata of one request, as JSON. */
+  @Size()
+  maxMetadataBytes = 16 * 1024;
 
   /** Requests in one insert. */
   @Count({ max: 10_000 })

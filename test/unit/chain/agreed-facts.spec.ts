@@ -73,7 +73,7 @@ describe('what rests on more than one endpoint', () => {
 
     it('names a block that neither a standing endpoint nor one far ahead tells', async () => {
       const chain = await start({ head: 40 }, { head: 100 }, { head: 0xffffff });
-      expect(await chain.agreedCounts([ACCOUNT])).toMatchObject([{ nonce: 5n, block: { number: 100 } }]);
+      expect(await chain.agreedCounts([ACCOUNT], 'latest')).toMatchObject([{ nonce: 5n, block: { number: 100 } }]);
     });
 
     it('of a chain with one endpoint costs one round trip', async () => {

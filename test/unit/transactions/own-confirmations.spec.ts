@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { hashRequest } from '../../../src/modules/transactions/application/request-hash.js';
+import { hashRequest, requestText } from '../../../src/modules/transactions/application/request-hash.js';
 import { CreateTxDto } from '../../../src/modules/transactions/infrastructure/http/create-tx.dto.js';
 import { toRequest } from '../../../src/modules/transactions/infrastructure/http/to-request.js';
 import { RequestValidationPipe } from '../../../src/platform/http/validation-pipe.js';
@@ -26,11 +26,13 @@ describe('the confirmations of a request', () => {
   });
 
   it('are part of what must be the same under one requestId, 0 and none included', () => {
-    const hashes = [null, 0, 1].map((confirmations) => hashRequest(aRequest({ confirmations })));
+    const hashes = [null, 0, 1].map((confirmations) => hashRequest(requestText(aRequest({ confirmations }))));
     expect(new Set(hashes).size).toBe(3);
   });
 
   it('leave the hash of a request without them as it was before there were any', () => {
-    expect(hashRequest(aRequest())).toBe('0x09a4fa518734126a6c1dd0762d19da678178293e00f5e7679c06355c6c616cea');
+    expect(hashRequest(requestText(aRequest()))).toBe(
+      '0x09a4fa518734126a6c1dd0762d19da678178293e00f5e7679c06355c6c616cea',
+    );
   });
 });

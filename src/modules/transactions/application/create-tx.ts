@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { IntakeConfig } from '../../../config/lockstep-config.js';
 import { Conflict, Unprocessable } from '../../../kernel/errors.js';
 import type { Hash } from '../../../kernel/hex.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
@@ -7,7 +8,8 @@ import type { TxRequest } from '../domain/tx-request.js';
 import type { TxState } from '../domain/tx-state-machine.js';
 import { Doorbell } from './doorbell.js';
 import { IntakeBatcher, type Together } from './intake-batcher.js';
-import { hashRequest } from './request-hash.js';
+import { assertMetadataFits } from './metadata-limit.js';
+import { hashRequest, requestText } from './request-hash.js';
 import { TxMetrics } from './tx-metrics.js';
 
 export interface CreatedTx {
@@ -29,17 +31,20 @@ export class CreateTx {
     private readonly ids: IdGenerator,
     private readonly doorbell: Doorbell,
     private readonly metrics: TxMetrics,
+    private readonly config: IntakeConfig,
   ) {}
 
   /**
    * @param together see {@link IntakeBatcher.submit}
-   * @throws Unprocessable `unknown_signer`
+   * @throws Unprocessable `unknown_signer`, `metadata_too_large`
    * @throws Conflict `idempotency_conflict` when the key was used for another request; nothing is changed then
    */
   async execute(input: Omit<TxRequest, 'requestHash'>, together: Together | null = null): Promise<CreatedTx> {
-    const request: TxRequest = { ...input, requestHash: hashRequest(input) };
+    assertMetadataFits(input.metadata, this.config.maxMetadataBytes);
+    const text = requestText(input);
+    const request: TxRequest = { ...input, requestHash: hashRequest(text) };
     const { signer, requestId } = request;
-    const intake = await this.intake.submit({ txId: this.ids.next(), request }, together);
+    const intake = await this.intake.submit({ txId: this.ids.next(), request }, text.length, together);
     switch (intake.kind) {
       case 'unknown_signer':
         this.metrics.created('unknown_signer');

@@ -7,7 +7,7 @@ import type { Call, ChainConnector, FeeQuote, GasEstimate } from '../../chain/in
 import { backoffMs, triedForMs } from '../domain/backoff.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
 import type { PendingTx } from '../domain/managed-tx.repository.js';
-import type { TxRequest } from '../domain/tx-request.js';
+import type { StoredRequest } from '../domain/tx-request.js';
 import type { TxSubState } from '../domain/tx-state-machine.js';
 import { FeeRules } from './fee-rules.js';
 import { KnownBalances } from './known-balances.js';
@@ -155,7 +155,7 @@ function entry(txId: string, gas: GasEstimate | undefined): [string, GasEstimate
   return gas ? [[txId, gas]] : [];
 }
 
-function callOf({ signer, payload }: TxRequest): Call {
+function callOf({ signer, payload }: StoredRequest): Call {
   return {
     from: signer.address,
     to: payload.to,

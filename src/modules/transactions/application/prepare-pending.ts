@@ -6,7 +6,7 @@ import type { ChainConnector } from '../../chain/index.js';
 import { FencedUnitOfWork, type Lease } from '../../signers/index.js';
 import { ManagedTxRepository, type SignerRoom } from '../domain/managed-tx.repository.js';
 import { ManagedTx } from '../domain/managed-tx.js';
-import type { TxRequest } from '../domain/tx-request.js';
+import type { StoredRequest } from '../domain/tx-request.js';
 import { JudgePending } from './judge-pending.js';
 import { LaneMemory } from './lane-memory.js';
 import { leasesFor } from './leases-for.js';
@@ -15,7 +15,7 @@ import { TxMetrics } from './tx-metrics.js';
 /** A waiting tx that is worth a nonce. */
 export interface ReadyTx {
   readonly tx: ManagedTx;
-  readonly request: TxRequest;
+  readonly request: StoredRequest;
   readonly gasLimit: bigint;
 }
 

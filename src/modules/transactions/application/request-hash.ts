@@ -3,10 +3,10 @@ import { type Hash, parseHash } from '../../../kernel/hex.js';
 import { canonicalJson } from '../../../kernel/json.js';
 import type { TxRequest } from '../domain/tx-request.js';
 
-/** Two spellings of one request (mixed case, `0x10` for `16`, other key order) have one hash; any other difference shows. */
-export function hashRequest(request: Omit<TxRequest, 'requestHash'>): Hash {
+/** Two spellings of one request (mixed case, `0x10` for `16`, other key order) have one text; any other difference shows. */
+export function requestText(request: Omit<TxRequest, 'requestHash'>): string {
   const { signer, requestId, payload, fees, speed, priority, confirmations, expiresAt, metadata } = request;
-  const text = canonicalJson({
+  return canonicalJson({
     chainId: signer.chainId,
     signer: signer.address,
     requestId,
@@ -24,5 +24,8 @@ export function hashRequest(request: Omit<TxRequest, 'requestHash'>): Hash {
     expiresAt: expiresAt?.toISOString() ?? null,
     metadata,
   });
+}
+
+export function hashRequest(text: string): Hash {
   return parseHash(`0x${createHash('sha256').update(text).digest('hex')}`);
 }

@@ -4,7 +4,7 @@ import type { Fence, SlotRef } from '../../signers/index.js';
 import type { FinalHeights } from './final-heights.js';
 import type { ManagedTx } from './managed-tx.js';
 import type { TxState } from './tx-state-machine.js';
-import type { TxRequest } from './tx-request.js';
+import type { StoredRequest, TxRequest } from './tx-request.js';
 
 export interface NewTx {
   readonly txId: string;
@@ -30,7 +30,7 @@ export type Intake =
 /** A tx with what the client asked for: all that is needed to sign it. */
 export interface RequestedTx {
   readonly tx: ManagedTx;
-  readonly request: TxRequest;
+  readonly request: StoredRequest;
 }
 
 export interface PendingTx extends RequestedTx {

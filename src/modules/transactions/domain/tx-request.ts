@@ -39,3 +39,6 @@ export interface TxRequest {
   readonly expiresAt: Date | null;
   readonly metadata: JsonObject | null;
 }
+
+/** What a lane needs of a request. Metadata is the client's own and may be long, so lanes never read it. */
+export type StoredRequest = Omit<TxRequest, 'metadata'>;

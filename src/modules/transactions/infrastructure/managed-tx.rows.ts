@@ -1,10 +1,9 @@
 import { parseAddress, parseHash, parseHex } from '../../../kernel/hex.js';
-import type { JsonObject } from '../../../kernel/json.js';
 import { parseSigner } from '../../../kernel/signer-id.js';
 import type { AccessList, Receipt, Speed } from '../../chain/index.js';
 import type { ReceiptView } from '../application/tx-views.js';
 import { ManagedTx } from '../domain/managed-tx.js';
-import type { TxRequest } from '../domain/tx-request.js';
+import type { StoredRequest, TxRequest } from '../domain/tx-request.js';
 import type { TxState, TxSubState } from '../domain/tx-state-machine.js';
 
 /** A receipt in JSON, stored as it is shown: amounts as decimal strings. */
@@ -20,7 +19,8 @@ export interface StoredOptions {
 }
 
 export const PROGRESS_COLUMNS = `t.tx_id, t.chain_id, t.signer, t.state, t.sub_state, t.nonce, t.gas_limit, t.tx_hash, t.receipt, t.failure_reason, t.tries, t.last_error, t.version`;
-export const REQUEST_COLUMNS = `t.request_id, t.request_hash, t.to_address, t.value, t.data, t.options, t.priority, t.confirmations, t.expires_at, t.metadata`;
+/** Without metadata, which no lane needs. */
+export const REQUEST_COLUMNS = `t.request_id, t.request_hash, t.to_address, t.value, t.data, t.options, t.priority, t.confirmations, t.expires_at`;
 
 export interface ProgressRow {
   tx_id: string;
@@ -48,7 +48,6 @@ export interface RequestRow extends ProgressRow {
   priority: number;
   confirmations: number | null;
   expires_at: Date | null;
-  metadata: JsonObject | null;
 }
 
 export function toManagedTx(row: ProgressRow): ManagedTx {
@@ -68,7 +67,7 @@ export function toManagedTx(row: ProgressRow): ManagedTx {
   });
 }
 
-export function toRequest(row: RequestRow): TxRequest {
+export function toRequest(row: RequestRow): StoredRequest {
   const { options } = row;
   return {
     signer: parseSigner(row.chain_id, row.signer),
@@ -86,7 +85,6 @@ export function toRequest(row: RequestRow): TxRequest {
     priority: row.priority,
     confirmations: row.confirmations,
     expiresAt: row.expires_at,
-    metadata: row.metadata,
   };
 }
 

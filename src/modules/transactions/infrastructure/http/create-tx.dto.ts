@@ -162,7 +162,8 @@ export class CreateTxDto {
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
-    description: 'Yours; stored and returned as it is',
+    description:
+      'Yours; stored and returned as it is. At most `intake.maxMetadataBytes` (16 kB unless configured) as JSON',
     example: { order: '4711' },
   })
   @IsOptional()

@@ -13,6 +13,21 @@ export const UNKNOWN_SIGNER: Problem = {
   detail: 'no signer 0x70997970c51812dc3a010c7d01b50e0d17dc79c8 on chain 31337',
   advice: 'GET /api/v1/signers lists the signers',
 };
+export const METADATA_TOO_LARGE: Problem = {
+  status: 422,
+  code: 'metadata_too_large',
+  detail: 'metadata has 20480 bytes, and at most 16384 are stored',
+  advice: 'keep it in a store of your own and send a reference to it, or raise intake.maxMetadataBytes',
+  facts: { bytes: 20480, maxBytes: 16384 },
+};
+export const TOO_MANY_WAITERS: Problem = {
+  status: 429,
+  code: 'too_many_waiters',
+  detail: '10000 requests wait for a state at this node already',
+  advice: 'ask again later, or ask without waitFor',
+  retryable: true,
+  facts: { maxWaiters: 10000 },
+};
 export const UNKNOWN_CHAIN: Problem = {
   status: 422,
   code: 'unknown_chain',

@@ -65,6 +65,7 @@ export class TxController {
     problem.TOO_LARGE,
     problem.UNKNOWN_SIGNER,
     problem.UNKNOWN_CHAIN,
+    problem.METADATA_TOO_LARGE,
     problem.UNAVAILABLE,
     problem.INTAKE_FULL,
     problem.OWNER_UNREACHABLE,
