@@ -1,5 +1,6 @@
 /** What a broken rule means for the caller; adapters map it to their own language (HTTP status, exit code). */
-export type ErrorKind = 'invalid' | 'not_found' | 'conflict' | 'unprocessable' | 'unavailable' | 'internal';
+export type ErrorKind =
+  'invalid' | 'not_found' | 'conflict' | 'unprocessable' | 'too_many' | 'unavailable' | 'internal';
 
 /**
  * A broken rule with a stable, public `code`. `message` says what is wrong, `advice` what to do about it.
@@ -39,6 +40,13 @@ export class Conflict extends DomainError {
 /** Well-formed, but cannot be done: the request is understood and refused. */
 export class Unprocessable extends DomainError {
   readonly kind = 'unprocessable';
+}
+
+/** Too much is asked for at once; nothing is wrong with the request itself. */
+export class TooMany extends DomainError {
+  readonly kind = 'too_many';
+  override readonly retryable = true;
+  override readonly retryAfterSeconds = 1;
 }
 
 /** Try again: nothing is wrong with the request. */

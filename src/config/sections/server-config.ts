@@ -12,6 +12,10 @@ export class ServerConfig {
   @Size()
   bodyLimit = 1024 * 1024;
 
+  /** Requests that wait for a state (`waitFor`) at once; above it a node answers 429. */
+  @Count()
+  maxWaiters = 10_000;
+
   /** Milliseconds to finish the work in flight before leases are released; below the 30 s Kubernetes gives by default. */
   @Duration()
   shutdownTimeout = 25_000;

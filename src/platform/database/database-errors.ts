@@ -16,6 +16,7 @@ export class DatabaseUnavailable extends Unavailable {
 /** SQLSTATE classes and codes after which the same work may succeed (PostgreSQL manual, appendix A). */
 const TRANSIENT = [
   '08', // connection exception
+  '25006', // read-only: a standby after, or before, a failover
   '40', // transaction rollback: serialization failure, deadlock
   '53', // insufficient resources
   '55P03', // lock_timeout
@@ -32,6 +33,15 @@ export function translateDatabaseError(error: unknown): unknown {
   if (code !== null && TRANSIENT.some((prefix) => code.startsWith(prefix))) return new DatabaseUnavailable(error);
   if (BROKEN_CONNECTION.test(`${code ?? ''} ${messageOf(error)}`)) return new DatabaseUnavailable(error);
   return error;
+}
+
+/** For reads that go through TypeORM, and not through `Database`, which does it by itself. */
+export async function translated<T>(read: Promise<T>): Promise<T> {
+  try {
+    return await read;
+  } catch (error) {
+    throw translateDatabaseError(error);
+  }
 }
 
 /** SQLSTATE, or a node error code, of anything that was thrown. */

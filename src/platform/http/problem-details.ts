@@ -47,6 +47,7 @@ export const STATUS_OF_KIND = {
   not_found: 404,
   conflict: 409,
   unprocessable: 422,
+  too_many: 429,
   unavailable: 503,
   internal: 500,
 } as const satisfies Record<ErrorKind, number>;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
+import { translated } from '../../../platform/database/database-errors.js';
 import { READS } from '../../../platform/database/pools.js';
 import { type HistoryEntry, TxHistory } from '../application/tx-history.js';
 import { TxEventEntity } from './tx-event.entity.js';
@@ -12,7 +13,7 @@ export class TypeormTxHistory extends TxHistory {
   }
 
   async of(txId: string): Promise<HistoryEntry[]> {
-    const rows = await this.events.find({ where: { txId }, order: { seq: 'ASC' } });
+    const rows = await translated(this.events.find({ where: { txId }, order: { seq: 'ASC' } }));
     return rows.map(toEntry);
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IntakeConfig } from '../../../config/lockstep-config.js';
+import { TooMany } from '../../../kernel/errors.js';
 import { LeaseManager, NodeRegistry } from '../../signers/index.js';
 import type { TxRequest } from '../domain/tx-request.js';
 import { CreateTx, type CreatedTx } from './create-tx.js';
@@ -47,7 +48,16 @@ export class CreateNow {
       }
     }
     const tx = await this.createTx.execute(request);
-    if (tx.nonce === null) await this.wait.execute(tx.txId, 'ALLOCATED', WAIT_MS);
+    if (tx.nonce === null) await this.waitForNonce(tx.txId);
     return { kind: 'created', tx, view: await this.queries.find(tx.txId) };
+  }
+
+  /** The tx is stored: where too many wait already, it is answered as it is. */
+  private async waitForNonce(txId: string): Promise<void> {
+    try {
+      await this.wait.execute(txId, 'ALLOCATED', WAIT_MS);
+    } catch (error) {
+      if (!(error instanceof TooMany)) throw error;
+    }
   }
 }

@@ -85,15 +85,23 @@ export interface TxFilter {
   readonly state?: TxState;
   /** Only txs older than this id. */
   readonly before?: string;
+  /** Txs at most. */
   readonly limit: number;
+}
+
+/** Some txs, newest first. */
+export interface TxList {
+  readonly items: readonly TxView[];
+  /** What to go on `before`; null when there is nothing older. */
+  readonly nextBefore: string | null;
 }
 
 /** Reads for the API. None needs a lease. */
 export abstract class TxQueries {
   abstract find(txId: string): Promise<TxView | null>;
   abstract findByRequest(chainId: number, signer: string, requestId: string): Promise<TxView | null>;
-  /** Newest first. */
-  abstract list(filter: TxFilter): Promise<TxView[]>;
+  /** Newest first; fewer than `limit` when they would be long together, and none only when there are none. */
+  abstract list(filter: TxFilter): Promise<TxList>;
   /** Oldest first. */
   abstract attempts(txId: string): Promise<AttemptView[]>;
   /** State of each known id. */

@@ -1,55 +1,76 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { In, LessThan, Repository } from 'typeorm';
+import { type FindOptionsWhere, In, LessThan, Repository } from 'typeorm';
+import { inSlices } from '../../../kernel/in-slices.js';
 import { toJsonInteger } from '../../../kernel/quantities.js';
-import { READS } from '../../../platform/database/pools.js';
-import { type AttemptView, type TxFilter, TxQueries, type TxView } from '../application/tx-views.js';
+import { translated } from '../../../platform/database/database-errors.js';
+import { READS, ReadDatabase } from '../../../platform/database/pools.js';
+import { type AttemptView, type TxFilter, type TxList, TxQueries, type TxView } from '../application/tx-views.js';
 import type { TxState } from '../domain/tx-state-machine.js';
 import { ManagedTxEntity } from './managed-tx.entity.js';
+import { pageOf, type SizedRow, VIEW_BYTES } from './page-bytes.js';
 import { TxAttemptEntity } from './tx-attempt.entity.js';
+
+/** So many ids are one parameter, of some 400 kB, and their answer is read without a long stop of the event loop. */
+const IDS_PER_STATEMENT = 10_000;
+const STATES = { name: 'tx_states', text: `SELECT tx_id, state FROM managed_tx WHERE tx_id = ANY($1::uuid[])` };
 
 @Injectable()
 export class TypeormTxQueries extends TxQueries {
   constructor(
     @InjectRepository(ManagedTxEntity, READS) private readonly txs: Repository<ManagedTxEntity>,
     @InjectRepository(TxAttemptEntity, READS) private readonly sent: Repository<TxAttemptEntity>,
+    private readonly database: ReadDatabase,
   ) {
     super();
   }
 
   async find(txId: string): Promise<TxView | null> {
-    const row = await this.txs.findOne({ where: { txId } });
+    const row = await translated(this.txs.findOne({ where: { txId } }));
     return row && toView(row);
   }
 
   async findByRequest(chainId: number, signer: string, requestId: string): Promise<TxView | null> {
-    const row = await this.txs.findOne({ where: { chainId: String(chainId), signer, requestId } });
+    const row = await translated(this.txs.findOne({ where: { chainId: String(chainId), signer, requestId } }));
     return row && toView(row);
   }
 
-  async list({ chainId, signer, state, before, limit }: TxFilter): Promise<TxView[]> {
-    const rows = await this.txs.find({
-      where: {
-        ...(chainId === undefined ? {} : { chainId: String(chainId) }),
-        ...(signer === undefined ? {} : { signer }),
-        ...(state === undefined ? {} : { state }),
-        ...(before === undefined ? {} : { txId: LessThan(before) }),
-      },
-      // Ids sort by time of creation (UUIDv7).
-      order: { txId: 'DESC' },
-      take: limit,
-    });
-    return rows.map(toView);
+  async list(filter: TxFilter): Promise<TxList> {
+    const sized = await translated(this.sizes(filter));
+    const ids = pageOf(sized, filter.limit).map(({ id }) => id);
+    const rows = await translated(this.txs.find({ where: { txId: In(ids) }, order: { txId: 'DESC' } }));
+    return { items: rows.map(toView), nextBefore: sized.length > ids.length ? (ids.at(-1) ?? null) : null };
   }
 
   async attempts(txId: string): Promise<AttemptView[]> {
-    const rows = await this.sent.find({ where: { txId }, order: { createdAt: 'ASC', txHash: 'ASC' } });
+    const rows = await translated(this.sent.find({ where: { txId }, order: { createdAt: 'ASC', txHash: 'ASC' } }));
     return rows.map(toAttemptView);
   }
 
   async states(txIds: readonly string[]): Promise<ReadonlyMap<string, TxState>> {
-    const rows = await this.txs.find({ select: { txId: true, state: true }, where: { txId: In([...txIds]) } });
-    return new Map(rows.map(({ txId, state }) => [txId, state]));
+    const states = new Map<string, TxState>();
+    for (const some of inSlices(txIds, IDS_PER_STATEMENT)) {
+      const { rows } = await this.database.query<{ tx_id: string; state: TxState }>(STATES, [some]);
+      for (const { tx_id, state } of rows) states.set(tx_id, state);
+    }
+    return states;
+  }
+
+  /** One more than were asked for, to know whether there are more. */
+  private async sizes({ chainId, signer, state, before, limit }: TxFilter): Promise<SizedRow[]> {
+    const where: FindOptionsWhere<ManagedTxEntity> = {
+      ...(chainId === undefined ? {} : { chainId: String(chainId) }),
+      ...(signer === undefined ? {} : { signer }),
+      ...(state === undefined ? {} : { state }),
+      ...(before === undefined ? {} : { txId: LessThan(before) }),
+    };
+    // Ids sort by time of creation (UUIDv7).
+    const newestFirst = this.txs
+      .createQueryBuilder('t')
+      .where(where)
+      .orderBy('t.txId', 'DESC')
+      .limit(limit + 1);
+    return newestFirst.select('t.txId', 'id').addSelect(VIEW_BYTES, 'bytes').getRawMany<SizedRow>();
   }
 }
 

@@ -3,6 +3,7 @@ import { ApiBody, ApiExtraModels, ApiHeader, ApiOperation, ApiResponse, ApiTags 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { NotFound } from '../../../../kernel/errors.js';
 import { parseAddress, parseHash } from '../../../../kernel/hex.js';
+import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { ApiProblems, ProblemDto } from '../../../../platform/http/problem.dto.js';
 import { Chains } from '../../../chain/index.js';
 import { type HistoryEntry, TxHistory } from '../../../events/index.js';
@@ -89,21 +90,21 @@ export class TxController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'List transactions, newest first' })
+  @ApiOperation({
+    summary: 'List transactions, newest first',
+    description: 'A page ends before `limit` when it would be longer than about 1 MB; `nextCursor` then goes on.',
+  })
   @ApiResponse({ status: 200, type: TxPageDto })
   @ApiProblems(PATH, problem.INVALID, problem.INVALID_CURSOR, problem.UNAVAILABLE)
   async list(@Query() query: ListQueryDto): Promise<Page<TxView>> {
-    const limit = query.limit ?? DEFAULT_PAGE;
-    const items = await this.queries.list({
-      limit: limit + 1,
+    const { items, nextBefore } = await this.queries.list({
+      limit: query.limit ?? DEFAULT_PAGE,
       ...(query.chainId === undefined ? {} : { chainId: query.chainId }),
       ...(query.signer === undefined ? {} : { signer: parseAddress(query.signer) }),
       ...(query.state === undefined ? {} : { state: query.state }),
       ...(query.cursor === undefined ? {} : { before: decodeCursor(query.cursor) }),
     });
-    const page = items.slice(0, limit);
-    const last = page.at(-1);
-    return { items: page, nextCursor: items.length > limit && last ? encodeCursor(last.txId) : null };
+    return { items, nextCursor: nextBefore === null ? null : encodeCursor(nextBefore) };
   }
 
   @Get('by-request')
@@ -131,15 +132,23 @@ export class TxController {
   @ApiOperation({
     summary: 'One transaction',
     description:
-      'With `waitFor` it answers when that state is reached or passed, or after `timeoutMs` with the state as it is then.',
+      'With `waitFor` it answers when that state is reached or passed, or after `timeoutMs` with the state as it is then. At most ' +
+      '`server.maxWaiters` requests wait at one node; one more gets 429. While the database is away it goes on waiting, and answers 503 ' +
+      'when it is away at the end of `timeoutMs`, too.',
   })
   @ApiResponse({ status: 200, type: TxDto })
-  @ApiProblems(`${PATH}/{txId}`, problem.INVALID, problem.UNKNOWN_TX, problem.UNAVAILABLE)
-  async get(@Param('txId') txId: string, @Query() { waitFor, timeoutMs }: WaitQueryDto): Promise<TxView> {
+  @ApiProblems(`${PATH}/{txId}`, problem.INVALID, problem.UNKNOWN_TX, problem.TOO_MANY_WAITERS, problem.UNAVAILABLE)
+  async get(
+    @Param('txId') txId: string,
+    @Query() { waitFor, timeoutMs }: WaitQueryDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<TxView> {
+    const left = leaveSignal(reply);
     const tx = await this.find(txId);
     if (waitFor === undefined) return tx;
-    await this.wait.execute(tx.txId, waitFor, timeoutMs ?? DEFAULT_WAIT_MS);
-    return this.find(txId);
+    await this.wait.execute(tx.txId, waitFor, timeoutMs ?? DEFAULT_WAIT_MS, left);
+    // Nobody is there to read a fresh one.
+    return left.aborted ? tx : this.find(txId);
   }
 
   @Get(':txId/history')

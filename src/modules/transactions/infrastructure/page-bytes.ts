@@ -1,0 +1,22 @@
+/** Of one page of a list; a single tx may be longer. */
+const MAX_PAGE_BYTES = 1024 * 1024;
+
+/** What a row `t` of managed_tx takes in an answer, about: call data is shown in hexadecimal. */
+export const VIEW_BYTES = `
+  1000 + 2 * octet_length(t.data) + coalesce(octet_length(t.metadata::text), 0) + coalesce(octet_length(t.receipt::text), 0)
+       + coalesce(octet_length(t.failure_reason), 0)`;
+
+export interface SizedRow {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+/** As many of the rows, from the first on, as make one page; at least one, when there is one. */
+export function pageOf(rows: readonly SizedRow[], limit: number): readonly SizedRow[] {
+  let bytes = 0;
+  const end = rows.slice(0, limit).findIndex((row, index) => {
+    bytes += row.bytes;
+    return index > 0 && bytes > MAX_PAGE_BYTES;
+  });
+  return rows.slice(0, end === -1 ? limit : end);
+}
