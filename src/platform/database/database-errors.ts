@@ -13,10 +13,13 @@ export class DatabaseUnavailable extends Unavailable {
   }
 }
 
+/** A write on a server that takes none: a standby before, or the old primary after, a failover. */
+const READ_ONLY = '25006';
+
 /** SQLSTATE classes and codes after which the same work may succeed (PostgreSQL manual, appendix A). */
 const TRANSIENT = [
   '08', // connection exception
-  '25006', // read-only: a standby after, or before, a failover
+  READ_ONLY,
   '40', // transaction rollback: serialization failure, deadlock
   '53', // insufficient resources
   '55P03', // lock_timeout
@@ -24,7 +27,7 @@ const TRANSIENT = [
   '25P03', // idle_in_transaction_session_timeout
 ];
 const BROKEN_CONNECTION =
-  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error/;
+  /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed/;
 
 /** Unique and check violations keep their own shape; what may pass by itself becomes {@link DatabaseUnavailable}. */
 export function translateDatabaseError(error: unknown): unknown {
@@ -33,6 +36,11 @@ export function translateDatabaseError(error: unknown): unknown {
   if (code !== null && TRANSIENT.some((prefix) => code.startsWith(prefix))) return new DatabaseUnavailable(error);
   if (BROKEN_CONNECTION.test(`${code ?? ''} ${messageOf(error)}`)) return new DatabaseUnavailable(error);
   return error;
+}
+
+/** The connection leads to a server that takes no writes; another one may lead elsewhere. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlState(error) === READ_ONLY;
 }
 
 /** For reads that go through TypeORM, and not through `Database`, which does it by itself. */

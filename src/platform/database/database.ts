@@ -3,7 +3,7 @@ import type { DataSource } from 'typeorm';
 import { Unavailable } from '../../kernel/errors.js';
 import { type Tx, UnitOfWork } from '../../kernel/unit-of-work.js';
 import { PgTx, type SqlRunner, type SqlValue, type Statement } from './pg-tx.js';
-import { translateDatabaseError } from './database-errors.js';
+import { isReadOnly, translateDatabaseError } from './database-errors.js';
 import { insideTransaction } from './transaction-scope.js';
 
 /** The part of `pg.Pool` we rely on; TypeORM owns the pool, so that there is one. */
@@ -70,6 +70,8 @@ export class Database extends UnitOfWork implements SqlRunner {
         // The connection is of no more use; releasing it with the error makes the pool close it.
         broken = failure instanceof Error ? failure : new Error(String(failure));
       });
+      // After a failover the name of the server leads to another one: the pool opens a new connection in place of this.
+      if (isReadOnly(error)) broken = new Error('the server is read-only');
       throw translateDatabaseError(error);
     } finally {
       client.off('error', onError);
