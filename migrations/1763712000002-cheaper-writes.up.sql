@@ -1,3 +1,4 @@
+-- locks: managed_tx, signer_nonce_allocation, tx_attempt, tx_event, chain_block
 -- The same strings as before. A counted repetition ({64}) costs PostgreSQL's regular expressions 12 microseconds, the length and a
 -- star one (measured on PostgreSQL 18); a transaction's life checks some twenty of these.
 ALTER DOMAIN evm_address DROP CONSTRAINT evm_address_check;

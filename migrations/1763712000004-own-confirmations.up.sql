@@ -1,3 +1,4 @@
+-- locks: managed_tx
 -- What the request itself asks for; null, as in every older row, where the rule of the chain counts.
 ALTER TABLE managed_tx ADD COLUMN confirmations integer CHECK (confirmations >= 0);
 -- For each number of confirmations one range of blocks, so that what is not deep enough is never looked at. A tx enters it when it is

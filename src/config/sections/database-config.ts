@@ -1,4 +1,6 @@
-import { Count, Duration, Text } from '../config-fields.js';
+import { Choice, Count, Duration, Text } from '../config-fields.js';
+
+export type LargeMigrations = 'refuse' | 'run';
 
 /**
  * The three time-outs are below `lease.duration`: a client that pauses inside a transaction holds the lease row, and
@@ -27,4 +29,16 @@ export class DatabaseConfig {
   /** Milliseconds. */
   @Duration()
   idleInTransactionTimeout = 5_000;
+
+  /** Milliseconds to wait at start for a database that takes writes; 0 tries once. */
+  @Duration({ min: 0 })
+  startTimeout = 300_000;
+
+  /** Milliseconds for one statement of a migration; `lockTimeout` counts for them, too. */
+  @Duration()
+  migrationTimeout = 60_000;
+
+  /** What to do at start with a migration that would lock a table of a million rows or more for as long as it takes to read it. */
+  @Choice(['refuse', 'run'])
+  largeMigrations: LargeMigrations = 'refuse';
 }

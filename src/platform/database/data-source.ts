@@ -1,18 +1,7 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { DatabaseConfig } from '../../config/lockstep-config.js';
 import { migrationClasses } from './migrations.js';
-
-/**
- * Single statements, too, are READ COMMITTED: the fence relies on a wait being followed by a fresh look at the row. Plans are cached per
- * connection, and on a fresh database the cheapest one is to read the whole, still empty table; every statement here is written
- * for nested loops over an index, so that is all the planner may choose as long as there is one.
- */
-const SETTINGS = {
-  default_transaction_isolation: 'read\\ committed',
-  enable_seqscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-};
+import { SESSION_OPTIONS } from './session-settings.js';
 
 /** One of the pools of a node, which share nothing: work of one kind never waits for a connection that another kind holds. */
 export interface PoolOptions {
@@ -57,9 +46,7 @@ export function dataSourceOptions(config: DatabaseConfig, pool: PoolOptions = la
     extra: {
       max: pool.max,
       connectionTimeoutMillis: pool.statementTimeout,
-      options: Object.entries(SETTINGS)
-        .map(([name, value]) => `-c ${name}=${value}`)
-        .join(' '),
+      options: SESSION_OPTIONS,
       statement_timeout: pool.statementTimeout,
       lock_timeout: config.lockTimeout,
       idle_in_transaction_session_timeout: config.idleInTransactionTimeout,

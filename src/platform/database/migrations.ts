@@ -1,13 +1,31 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
+import type { LargeMigrations } from '../../config/sections/database-config.js';
+import { InvariantViolation, Unavailable, Unprocessable } from '../../kernel/errors.js';
+import { sqlState } from './database-errors.js';
+import { LargeMigrationRefused, type LongLock, longLocks } from './large-tables.js';
 
 const DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), '../../../migrations');
 /** Any fixed number: nodes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_250_315;
+/** statement_timeout. */
+const TIMED_OUT = '57014';
+const LOOK_FOR_LOCK_EVERY_MS = 100;
 
 type MigrationClass = new () => MigrationInterface;
+
+export interface MigrationOptions {
+  /** Milliseconds to wait for the lock of a table; nodes that work wait behind it meanwhile. */
+  readonly lockTimeout: number;
+  /** Milliseconds for one statement, and to wait for another node that migrates. */
+  readonly migrationTimeout: number;
+  readonly largeMigrations: LargeMigrations;
+}
+
+const DEFAULTS: MigrationOptions = { lockTimeout: 3_000, migrationTimeout: 60_000, largeMigrations: 'refuse' };
 
 /** The SQL files as TypeORM migrations: `<timestamp>-<name>.up.sql` and its `.down.sql`. */
 export function migrationClasses(): MigrationClass[] {
@@ -19,18 +37,22 @@ export function migrationNames(): string[] {
   return migrationFiles().map(nameOf);
 }
 
-function migrationFiles(): string[] {
+export function migrationFiles(): string[] {
   return readdirSync(DIRECTORY)
     .filter((file) => file.endsWith('.up.sql'))
     .sort()
     .map((file) => file.slice(0, -'.up.sql'.length));
 }
 
+export function migrationSql(base: string, direction: 'up' | 'down'): string {
+  return readFileSync(join(DIRECTORY, `${base}.${direction}.sql`), 'utf8');
+}
+
 function migrationClass(base: string): MigrationClass {
   return class implements MigrationInterface {
     readonly name = nameOf(base);
-    up = (runner: QueryRunner): Promise<void> => execute(runner, `${base}.up.sql`);
-    down = (runner: QueryRunner): Promise<void> => execute(runner, `${base}.down.sql`);
+    up = (runner: QueryRunner): Promise<void> => execute(runner, migrationSql(base, 'up'));
+    down = (runner: QueryRunner): Promise<void> => execute(runner, migrationSql(base, 'down'));
   };
 }
 
@@ -40,34 +62,108 @@ function nameOf(base: string): string {
   return `${words.join('_')}${timestamp}`;
 }
 
-async function execute(runner: QueryRunner, file: string): Promise<void> {
-  await runner.query(readFileSync(join(DIRECTORY, file), 'utf8'));
+/** The lock belongs to a session: had the connection been replaced meanwhile, another node could migrate at the same time. */
+async function execute(runner: QueryRunner, sql: string): Promise<void> {
+  const held: unknown[] = await runner.query(
+    `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND pid = pg_backend_pid() AND granted`,
+    [MIGRATION_LOCK],
+  );
+  if (held.length === 0) throw new InvariantViolation('a migration was about to run without the lock of migrations');
+  await runner.query(sql);
 }
 
-/** Brings the schema up to date. Safe to run on every node at once. */
-export async function runMigrations(url: string): Promise<void> {
-  await withMigrations(url, async (dataSource) => {
-    await dataSource.runMigrations({ transaction: 'each' });
+/**
+ * Brings the schema up to date. Safe to run on every node at once.
+ * @param onLongLocks told before migrations lock large tables, where they may
+ * @throws LargeMigrationRefused and nothing is changed
+ * @throws Unprocessable `migration_too_slow`
+ * @throws Unavailable while another node migrates, for longer than `migrationTimeout`
+ */
+export async function runMigrations(
+  url: string,
+  options: MigrationOptions = DEFAULTS,
+  onLongLocks: (locks: readonly LongLock[]) => void = () => undefined,
+): Promise<void> {
+  await withMigrations(url, options, async (dataSource) => {
+    const locks = await longLocks(dataSource, await pendingFiles(dataSource));
+    if (locks.length > 0) {
+      if (options.largeMigrations === 'refuse') throw new LargeMigrationRefused(locks);
+      onLongLocks(locks);
+      await dataSource.query('SET statement_timeout = 0');
+    }
+    try {
+      await dataSource.runMigrations({ transaction: 'each' });
+    } catch (error) {
+      throw sqlState(error) === TIMED_OUT ? tooSlow(options) : error;
+    }
   });
 }
 
-/** Undoes every migration, newest first. */
-export async function revertMigrations(url: string): Promise<void> {
-  await withMigrations(url, async (dataSource) => {
-    for (const _ of migrationClasses()) await dataSource.undoLastMigration({ transaction: 'each' });
+/** Not retryable: each try would lock its table for as long again. */
+function tooSlow({ migrationTimeout }: MigrationOptions): Unprocessable {
+  return new Unprocessable(
+    'migration_too_slow',
+    `a statement of a migration took longer than ${migrationTimeout}ms; it was undone`,
+    'start one node with a longer LOCKSTEP_DATABASE_MIGRATION_TIMEOUT',
+  );
+}
+
+/** Undoes the newest migrations, newest first; all of them unless told how many. */
+export async function revertMigrations(url: string, count = migrationFiles().length): Promise<void> {
+  await withMigrations(url, DEFAULTS, async (dataSource) => {
+    for (let undone = 0; undone < count; undone += 1) await dataSource.undoLastMigration({ transaction: 'each' });
   });
 }
 
-async function withMigrations(url: string, work: (dataSource: DataSource) => Promise<void>): Promise<void> {
-  const dataSource = new DataSource({ type: 'postgres', url, migrations: migrationClasses(), extra: { max: 2 } });
+async function pendingFiles(source: DataSource): Promise<{ name: string; sql: string }[]> {
+  const [table]: { known: boolean }[] = await source.query(`SELECT to_regclass('migrations') IS NOT NULL AS known`);
+  const applied: { name: string }[] = table?.known === true ? await source.query('SELECT name FROM migrations') : [];
+  const names = new Set(applied.map(({ name }) => name));
+  return migrationFiles()
+    .filter((base) => !names.has(nameOf(base)))
+    .map((base) => ({ name: nameOf(base), sql: migrationSql(base, 'up') }));
+}
+
+/** One connection, so that whatever runs is in the session that holds the lock; it ends with the connection. */
+async function withMigrations(
+  url: string,
+  { lockTimeout, migrationTimeout }: MigrationOptions,
+  work: (dataSource: DataSource) => Promise<void>,
+): Promise<void> {
+  const dataSource = new DataSource({
+    type: 'postgres',
+    url,
+    migrations: migrationClasses(),
+    applicationName: 'lockstep-migrations',
+    // Silent unless DEBUG asks for it: the default one writes lines that are not JSON.
+    logger: 'debug',
+    extra: {
+      max: 1,
+      idleTimeoutMillis: 0,
+      lock_timeout: lockTimeout,
+      statement_timeout: migrationTimeout,
+      connectionTimeoutMillis: migrationTimeout,
+    },
+    poolErrorHandler: () => undefined,
+  });
   await dataSource.initialize();
-  const lock = dataSource.createQueryRunner();
   try {
-    await lock.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await takeLock(dataSource, migrationTimeout);
     await work(dataSource);
   } finally {
-    await lock.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
-    await lock.release();
     await dataSource.destroy();
+  }
+}
+
+/** Asked for again and again: a session that waits for a lock would be ended by its own time-outs. */
+async function takeLock(source: DataSource, timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const [answer]: { taken: boolean }[] = await source.query('SELECT pg_try_advisory_lock($1) AS taken', [
+      MIGRATION_LOCK,
+    ]);
+    if (answer?.taken === true) return;
+    if (performance.now() > deadline) throw new Unavailable('migrating', 'another node runs migrations', 'wait for it');
+    await sleep(LOOK_FOR_LOCK_EVERY_MS);
   }
 }
