@@ -4,8 +4,10 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { ConfigInvalid, formatConfigMistakes, loadConfig, type LockstepConfig } from './config/index.js';
-import { runMigrations } from './platform/database/migrations.js';
+import { DomainError } from './kernel/errors.js';
+import { startDatabase } from './platform/database/start-database.js';
 import { createFastifyAdapter } from './platform/http/fastify-server.js';
+import { WaitingRoom } from './platform/http/waiting-room.js';
 import { Log } from './platform/logging/log.js';
 import { NestLogger } from './platform/logging/nest-logger.js';
 import { PinoLog } from './platform/logging/pino-log.js';
@@ -47,10 +49,20 @@ function closeOnSignal(app: INestApplication, log: Log, timeoutMs: number): void
   process.on('SIGINT', close);
 }
 
+/** Migrations run before anything is served; nobody is told meanwhile that the process is dead. */
+async function beforeService(config: LockstepConfig, log: Log): Promise<void> {
+  const room = await WaitingRoom.open(config.server);
+  try {
+    await startDatabase(config.database, log);
+  } finally {
+    await room.close();
+  }
+}
+
 async function main(): Promise<void> {
   const config = readConfig();
   const bootLog = PinoLog.create(config.logging.level);
-  await runMigrations(config.database.url);
+  await beforeService(config, bootLog);
   const options = { logger: new NestLogger(bootLog), abortOnError: false };
   const app = await NestFactory.create<NestFastifyApplication>(
     AppModule.register(config),
@@ -64,8 +76,10 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(
-    `${JSON.stringify({ level: 'fatal', msg: 'start failed', error: error instanceof Error ? error.stack : String(error) })}\n`,
-  );
-  process.exit(1);
+  const known = error instanceof DomainError && error.kind !== 'internal' ? error : null;
+  const said = known
+    ? { code: known.code, error: known.message, advice: known.advice }
+    : { error: error instanceof Error ? error.stack : String(error) };
+  process.stderr.write(`${JSON.stringify({ level: 'fatal', msg: 'start failed', ...said })}\n`);
+  process.exit(known?.retryable === false ? EXIT_CONFIG : 1);
 });

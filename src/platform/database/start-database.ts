@@ -9,10 +9,20 @@ import { lookAtServer } from './session.js';
 const TRY_EVERY_MS = 1_000;
 const LOG_EVERY_MS = 5_000;
 
+export class DatabaseStaysAway extends Unavailable {
+  constructor(reason: string) {
+    super(
+      'database_start_timeout',
+      `gave up waiting for the database: ${reason}`,
+      'see to the database, or raise database.startTimeout',
+    );
+  }
+}
+
 /**
  * Waits for a database that takes writes, and brings its schema up to date. What may pass by itself is waited for: a server that is down,
  * starting up, a standby, or locked by whoever works; what will not (a wrong password, no such database) ends it at once.
- * @throws Error when `database.startTimeout` has passed
+ * @throws DatabaseStaysAway when `database.startTimeout` has passed
  */
 export async function startDatabase(config: DatabaseConfig, log: Log): Promise<void> {
   const startedAt = performance.now();
@@ -21,7 +31,7 @@ export async function startDatabase(config: DatabaseConfig, log: Log): Promise<v
     const reason = await problemOf(() => prepare(config, log));
     if (reason === null) return;
     const waitedMs = performance.now() - startedAt;
-    if (waitedMs >= config.startTimeout) throw new Error(`gave up waiting for the database: ${reason}`);
+    if (waitedMs >= config.startTimeout) throw new DatabaseStaysAway(reason);
     if (performance.now() - loggedAt >= LOG_EVERY_MS) {
       loggedAt = performance.now();
       const seconds = (ms: number): number => Math.round(ms / 1_000);

@@ -1,40 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Gauge, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import { MetricsConfig } from '../../../config/lockstep-config.js';
-import { SignerOverview } from '../application/signer-overview.js';
+import { Clock } from '../../../kernel/clock.js';
+import { SignerOverview, type SignerView } from '../application/signer-overview.js';
 
-/** Above it the labels would be the bigger load; the totals by chain stay right for the signers that are read. */
-const MOST_SIGNERS = 1_000;
+const PAGE = 500;
+/** A scrape waits so long for the database; the read goes on, and the next scrape has what it found. */
+const PATIENCE_MS = 1_000;
 
-/** Read when Prometheus asks, so that nobody pays when it does not. */
+interface Known {
+  readonly signers: readonly SignerView[];
+  readonly atMs: number;
+}
+
+/** Read when Prometheus asks, so that nobody pays when it does not. Without the database they stay as they were last known. */
 @Injectable()
 export class SignerMetrics {
-  constructor(registry: Registry, overview: SignerOverview, config: MetricsConfig) {
-    const labelNames = config.signerLabels ? ['chain', 'signer'] : ['chain'];
-    const registers = [registry];
-    const cursor = new Gauge({
-      name: 'signer_nonce',
-      help: 'Nonce cursor',
-      labelNames: [...labelNames, 'kind'],
-      registers,
-    });
+  private known: Known | null = null;
+  private reading: Promise<void> | null = null;
+  private readonly errors: Counter;
 
-    new Gauge({
-      name: 'signer_backlog',
-      help: 'Transactions that wait for a nonce or a block',
-      labelNames,
-      registers,
-      async collect() {
-        this.reset();
-        cursor.reset();
-        for (const signer of await overview.list(null, MOST_SIGNERS)) {
-          const chain = String(signer.chainId);
-          this.inc(config.signerLabels ? { chain, signer: signer.address } : { chain }, signer.backlog);
-          if (config.signerLabels && signer.cursor !== null) {
-            cursor.set({ chain, signer: signer.address, kind: 'cursor' }, Number(signer.cursor));
-          }
-        }
+  constructor(
+    registry: Registry,
+    private readonly overview: SignerOverview,
+    private readonly config: MetricsConfig,
+    private readonly clock: Clock,
+  ) {
+    const labelNames = config.signerLabels ? ['chain', 'signer'] : ['chain'];
+    const backlog = { name: 'signer_backlog', help: 'Transactions that wait for a nonce or a block', labelNames };
+    const nonce = { name: 'signer_nonce', help: 'Nonce cursor', labelNames: [...labelNames, 'kind'] };
+    const age = {
+      name: 'signer_scrape_age_seconds',
+      help: 'Age of what the metrics of signers say; infinite before the first read',
+    };
+    this.gauge(registry, backlog, (gauge, known) => this.showBacklog(gauge, known));
+    this.gauge(registry, nonce, (gauge, known) => this.showCursors(gauge, known));
+    this.gauge(registry, age, (gauge, known) => gauge.set(this.ageOf(known)));
+    this.errors = new Counter({
+      name: 'signer_scrape_errors_total',
+      help: 'Failed reads of the signers; their metrics then stay as they were',
+      registers: [registry],
+    });
+  }
+
+  private gauge(
+    registry: Registry,
+    options: { readonly name: string; readonly help: string; readonly labelNames?: string[] },
+    show: (gauge: Gauge, known: Known | null) => void,
+  ): void {
+    const gauge: Gauge = new Gauge({
+      ...options,
+      registers: [registry],
+      collect: async () => {
+        const known = await this.latest();
+        gauge.reset();
+        show(gauge, known);
       },
     });
+  }
+
+  private ageOf(known: Known | null): number {
+    return known === null ? Infinity : (this.clock.monotonicMs() - known.atMs) / 1_000;
+  }
+
+  private showBacklog(gauge: Gauge, known: Known | null): void {
+    for (const { chainId, address, backlog } of known?.signers ?? []) {
+      const chain = String(chainId);
+      gauge.inc(this.config.signerLabels ? { chain, signer: address } : { chain }, backlog);
+    }
+  }
+
+  private showCursors(gauge: Gauge, known: Known | null): void {
+    if (!this.config.signerLabels) return;
+    for (const { chainId, address, cursor } of known?.signers ?? []) {
+      if (cursor !== null) gauge.set({ chain: String(chainId), signer: address, kind: 'cursor' }, Number(cursor));
+    }
+  }
+
+  /** Shared by all gauges of a scrape, and by scrapes that meet. */
+  private async latest(): Promise<Known | null> {
+    this.reading ??= this.read().finally(() => (this.reading = null));
+    const patience = new AbortController();
+    const silence = sleep(PATIENCE_MS, undefined, { signal: patience.signal }).catch(() => undefined);
+    await Promise.race([this.reading, silence]);
+    patience.abort();
+    return this.known;
+  }
+
+  private async read(): Promise<void> {
+    try {
+      const signers = await this.everySigner();
+      this.known = { signers, atMs: this.clock.monotonicMs() };
+    } catch {
+      this.errors.inc();
+    }
+  }
+
+  private async everySigner(): Promise<SignerView[]> {
+    const signers: SignerView[] = [];
+    for (;;) {
+      const page = await this.overview.list(signers.at(-1) ?? null, PAGE);
+      signers.push(...page);
+      if (page.length < PAGE) return signers;
+    }
   }
 }

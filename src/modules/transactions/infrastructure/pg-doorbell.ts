@@ -81,6 +81,9 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
       connectionString: this.config.url,
       application_name: 'lockstep-doorbell',
       keepAlive: true,
+      // A server that takes the connection and says nothing must not hold the start up.
+      connectionTimeoutMillis: this.config.statementTimeout,
+      query_timeout: this.config.statementTimeout,
     });
     client.on('notification', ({ payload }) => this.heard(payload ?? ''));
     // Both events may come for one loss; the second finds another listener, or none, in its place.

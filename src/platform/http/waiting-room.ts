@@ -1,0 +1,45 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { ServerConfig } from '../../config/index.js';
+import { PROBLEM_CONTENT_TYPE, problemJson } from './problem-details.js';
+
+const STARTING = {
+  status: 503,
+  code: 'starting',
+  detail: 'this node waits for its database, or runs migrations',
+  advice: 'try again in a moment, or ask another node',
+  retryable: true,
+};
+
+/**
+ * Answers on the port of the service before there is a service: liveness is green, since a restart brings no database back, and everything
+ * else is a retryable 503.
+ */
+export class WaitingRoom {
+  private constructor(private readonly server: Server) {}
+
+  static async open({ host, port }: ServerConfig): Promise<WaitingRoom> {
+    const server = createServer(({ url = '' }, response) => answer(url, response));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, resolve);
+    });
+    return new WaitingRoom(server);
+  }
+
+  /** The port is free when this resolves. */
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.server.closeAllConnections();
+    await closed;
+  }
+}
+
+function answer(url: string, response: ServerResponse): void {
+  // Kept open, a connection would lead into this room when the service is there.
+  response.setHeader('connection', 'close');
+  if (/^\/health\/live\/?(\?|$)/.test(url)) {
+    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end('{"status":"ok"}');
+    return;
+  }
+  response.writeHead(503, { 'content-type': PROBLEM_CONTENT_TYPE, 'retry-after': '1' }).end(problemJson(STARTING, url));
+}
