@@ -47,3 +47,16 @@ export class Random {
     return this.pick(choices).value;
   }
 }
+
+/** The 32 bits of state that a run has, from any seed of 64 bits; smaller seeds are their own. */
+export function foldSeed(seed: bigint): number {
+  const [low, high] = [Number(BigInt.asUintN(32, seed)), Number(BigInt.asUintN(32, seed >> 32n))];
+  return (low ^ scrambled(high)) >>> 0;
+}
+
+/** The finalizer of MurmurHash3, which leaves 0 as it is. */
+function scrambled(bits: number): number {
+  const once = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
+  const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35);
+  return twice ^ (twice >>> 16);
+}
