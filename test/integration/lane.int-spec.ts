@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { RpcUnavailable } from '../../src/modules/chain/index.js';
 import { AttemptSigner } from '../../src/modules/transactions/application/attempt-signer.js';
 import { TxQueries } from '../../src/modules/transactions/application/tx-views.js';
 import { Database } from '../../src/platform/database/database.js';
-import { aRequest } from '../support/builders.js';
+import { aRequest, DEV_CHAIN } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
 import { onlyFor, refused, timedOut } from '../support/send-faults.js';
 import { createTestDatabase } from '../support/test-database.js';
@@ -142,6 +143,24 @@ describe('a lane that shares its step', () => {
     signer.sign = sign;
     await node.step(...signers);
     expect(await node.tx(ids[0] ?? '')).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
+  });
+
+  it('is not held up by a signer whose account no node answers for', async () => {
+    const { node, chain } = lab;
+    const signers = [node.signer(0), node.signer(1), node.signer(2)];
+    const ids: string[] = [];
+    for (const signer of signers) ids.push((await node.create({ ...aRequest(), signer })).txId);
+    const counts = chain.transactionCounts.bind(chain);
+    chain.transactionCounts = async (accounts, tag) => {
+      if (accounts.includes(node.signer(1).address))
+        throw new RpcUnavailable('rpc_unavailable', { chainId: DEV_CHAIN, method: 'eth_getTransactionCount' }, 'down');
+      return counts(accounts, tag);
+    };
+    await node.step(...signers);
+    expect(await lab.states(ids)).toEqual(['IN_MEMPOOL', 'PENDING', 'IN_MEMPOOL']);
+    chain.transactionCounts = counts;
+    await node.step(...signers);
+    expect(await lab.states(ids)).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL', 'IN_MEMPOOL']);
   });
 });
 

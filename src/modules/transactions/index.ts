@@ -1,6 +1,7 @@
 export { Doorbell } from './application/doorbell.js';
 export { FinalityRule } from './application/finality-rule.js';
 export { LaneMemory } from './application/lane-memory.js';
+export { AskReceipts } from './application/ask-receipts.js';
 export { LeasedWork } from './application/leased-work.js';
 export { slotKey } from './application/slot-key.js';
 export { type SlotInDoubt, TakenSlots } from './application/taken-slots.js';

@@ -6,6 +6,7 @@ import { EventsModule } from '../events/events.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { AlignNonces } from './application/align-nonces.js';
 import { AllocateNonces } from './application/allocate-nonces.js';
+import { AskReceipts } from './application/ask-receipts.js';
 import { AttemptSigner } from './application/attempt-signer.js';
 import { BroadcastAttempts } from './application/broadcast-attempts.js';
 import { ChainRules } from './application/chain-rules.js';
@@ -83,6 +84,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     BroadcastAttempts,
     RepricePayloads,
     RecoverLane,
+    AskReceipts,
     TendFills,
     ResubmitDue,
     CloseSlots,
@@ -110,6 +112,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     Doorbell,
     LaneMemory,
     LeasedWork,
+    AskReceipts,
     TakenSlots,
     AttemptRepository,
     ManagedTxRepository,

@@ -49,7 +49,7 @@ beforeEach(() => {
   router = new Router(me, new NodeConfig(), execution, lease, clock);
   const metrics = new PromLeaseMetrics(new Registry());
   leases = new LeaseManager(store, new KeysOf([MINE, THEIRS]), router, me, clock, lease, metrics, log);
-  const work = new LeasedWork(new SignerWorkers(new WorkerConfig()), leases, new LaneMemory(clock), log);
+  const work = new LeasedWork(new SignerWorkers(new WorkerConfig()), leases, new LaneMemory(clock), clock, log);
   handOver = new HandOver(leases, router, work, doorbell);
 });
 

@@ -15,7 +15,7 @@ import { type MinedAttempt, RecordMined } from './record-mined.js';
  */
 @Injectable()
 export class MatchBlocks {
-  /** Of the blocks before, what was not ours to record then; most is some other node's. */
+  /** Of the blocks before, what could not be recorded then, or was not ours to record; most is some other node's. */
   private readonly missed = new Map<ChainId, readonly Attempt[]>();
 
   constructor(
@@ -36,10 +36,11 @@ export class MatchBlocks {
     const ours = matches.filter(({ signer }) => this.leases.held(signer) !== null);
     if (ours.length === 0) return;
     const found = await this.recordEach(chainId, blocks, ours);
-    await this.askAgain.execute(
+    const left = await this.askAgain.execute(
       chainId,
       ours.filter(({ txHash }) => !found.has(txHash)),
     );
+    this.missed.set(chainId, [...(this.missed.get(chainId) ?? []), ...left]);
   }
 
   /**
@@ -59,8 +60,8 @@ export class MatchBlocks {
       blocks,
       (block) => this.receiptsOf(chain, block, ours),
       async (mined) => {
-        await this.recordMined.execute(chainId, mined);
-        for (const { attempt } of mined) found.add(attempt.txHash);
+        const left = new Set(await this.recordMined.execute(chainId, mined));
+        for (const item of mined) if (!left.has(item)) found.add(item.attempt.txHash);
       },
     );
     return found;
@@ -68,11 +69,9 @@ export class MatchBlocks {
 
   /** A lease that was renewed late is ours again, without a change of owner that would have anybody look. */
   private async askForMissed(chainId: ChainId, matches: readonly Attempt[]): Promise<void> {
-    await this.askAgain.execute(chainId, this.missed.get(chainId) ?? []);
-    this.missed.set(
-      chainId,
-      matches.filter(({ signer }) => this.leases.held(signer) === null),
-    );
+    const left = await this.askAgain.execute(chainId, this.missed.get(chainId) ?? []);
+    const others = matches.filter(({ signer }) => this.leases.held(signer) === null);
+    this.missed.set(chainId, [...left, ...others]);
   }
 
   private async receiptsOf(chain: ChainConnector, block: Block, ours: readonly Attempt[]): Promise<MinedAttempt[]> {

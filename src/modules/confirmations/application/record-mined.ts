@@ -40,14 +40,17 @@ export class RecordMined {
     private readonly log: Log,
   ) {}
 
-  async execute(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<void> {
+  /** @returns what could not be written now */
+  async execute(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<MinedAttempt[]> {
     // A fill has no tx; whoever tends it asks for its receipt.
     const ofTxs = mined.filter(({ attempt }) => attempt.txId !== null);
-    for (const some of inSlices(ofTxs, AT_ONCE)) await this.record(chainId, some);
+    const left: MinedAttempt[] = [];
+    for (const some of inSlices(ofTxs, AT_ONCE)) left.push(...(await this.record(chainId, some)));
+    return left;
   }
 
-  private async record(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<void> {
-    await this.work.run(chainId, mined, async (leases, share) => {
+  private record(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<MinedAttempt[]> {
+    return this.work.run(chainId, mined, async (leases, share) => {
       const byTx = new Map(share.map((item) => [item.attempt.txId, item]));
       const all = await this.repository.byIds(share.flatMap(({ attempt }) => attempt.txId ?? []));
       this.reportImpossible(all);

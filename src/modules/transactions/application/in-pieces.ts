@@ -2,7 +2,8 @@ import { Unavailable } from '../../../kernel/errors.js';
 
 /**
  * One poisonous item must not fail its neighbours: work on a batch that fails is done in halves, down to the one item, which
- * is handed to `onPoison`. What may pass by itself ({@link Unavailable}) fails the whole batch at once, for a later try.
+ * is handed to `onPoison`. What may pass by itself ({@link Unavailable}) is no item's fault and fails the whole batch at once: where
+ * the batch is of several signers, {@link sparingNeighbours} around it finds the one in trouble.
  */
 export async function inPieces<Item, Result>(
   items: readonly Item[],

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
-import { Unavailable } from '../../../kernel/errors.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { type ChainConnector, Chains } from '../../chain/index.js';
@@ -13,6 +12,7 @@ import { LaneMemory } from './lane-memory.js';
 import { PreparePending, type ReadyTx } from './prepare-pending.js';
 import { RecoverLane } from './recover-lane.js';
 import { SignAttempts } from './sign-attempts.js';
+import { sparingNeighbours } from './sparing-neighbours.js';
 import { TendFills } from './tend-fills.js';
 
 /**
@@ -36,8 +36,28 @@ export class LaneStep {
     private readonly log: Log,
   ) {}
 
-  /** @returns the signers that had more waiting than fitted in this step */
-  async execute(chainId: number, signers: readonly SignerId[]): Promise<SignerId[]> {
+  /**
+   * @param onFailed is told the signers that failed while others did not
+   * @returns the signers that had more waiting than fitted in this step
+   * @throws when nothing succeeded
+   */
+  async execute(
+    chainId: number,
+    signers: readonly SignerId[],
+    onFailed: (signer: SignerId) => void = () => undefined,
+  ): Promise<SignerId[]> {
+    const more: SignerId[] = [];
+    const failures = await sparingNeighbours(signers, async (some) => {
+      more.push(...(await this.together(chainId, some)));
+    });
+    for (const { item, error } of failures) {
+      this.log.error('lane step failed', { signer: signerKey(item), error });
+      onFailed(item);
+    }
+    return more;
+  }
+
+  private async together(chainId: number, signers: readonly SignerId[]): Promise<SignerId[]> {
     const leases = await this.leases.acquireOrRenew(signers);
     if (leases.length === 0) return [];
     try {
@@ -46,8 +66,7 @@ export class LaneStep {
       // Whatever was half done is written, or was not done: the next step starts from the database.
       this.memory.forget(signers);
       if (error instanceof LeaseLost) return this.dropLost(signers, error);
-      if (error instanceof Unavailable || leases.length === 1) throw error;
-      return this.oneByOne(chainId, leases, error);
+      throw error;
     }
   }
 
@@ -55,20 +74,6 @@ export class LaneStep {
     this.leases.lost(error);
     const lost = new Set(error.leases.map(({ signer }) => signerKey(signer)));
     return signers.filter((signer) => !lost.has(signerKey(signer)));
-  }
-
-  /** Something is wrong with one of the signers; the others must not suffer for sharing a step with it. */
-  private async oneByOne(chainId: number, leases: readonly Lease[], cause: unknown): Promise<SignerId[]> {
-    this.log.warn('a shared lane step failed; its signers go on one by one', { chainId, error: cause });
-    const more: SignerId[] = [];
-    for (const { signer } of leases) {
-      try {
-        more.push(...(await this.execute(chainId, [signer])));
-      } catch (error) {
-        this.log.error('lane step failed', { signer: signerKey(signer), error });
-      }
-    }
-    return more;
   }
 
   private async advance(chain: ChainConnector, leases: readonly Lease[]): Promise<SignerId[]> {

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { signerKey } from '../../../kernel/signer-id.js';
 import type { ChainConnector } from '../../chain/index.js';
-import { FencedUnitOfWork, type Lease } from '../../signers/index.js';
+import type { Lease } from '../../signers/index.js';
 import { Log } from '../../../platform/logging/log.js';
 import { asFound } from '../domain/attempt.js';
 import { AttemptRepository } from '../domain/attempt.repository.js';
 import { ManagedTxRepository, type RequestedTx } from '../domain/managed-tx.repository.js';
 import { BroadcastAttempts } from './broadcast-attempts.js';
 import type { Sending } from './sending.js';
+import { AskReceipts } from './ask-receipts.js';
 import { SignAttempts } from './sign-attempts.js';
 
 /**
@@ -20,7 +21,7 @@ export class RecoverLane {
   constructor(
     private readonly repository: ManagedTxRepository,
     private readonly attempts: AttemptRepository,
-    private readonly unitOfWork: FencedUnitOfWork,
+    private readonly askReceipts: AskReceipts,
     private readonly sign: SignAttempts,
     private readonly broadcast: BroadcastAttempts,
     private readonly log: Log,
@@ -28,7 +29,7 @@ export class RecoverLane {
 
   async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<void> {
     const signers = leases.map((lease) => lease.signer);
-    await this.unitOfWork.run(leases, 'recover', (fence) => this.repository.askReceiptsNow(fence, signers));
+    await this.askReceipts.execute(leases, 'recover');
     const left = await this.repository.allocated(signers);
     if (left.length === 0) return;
     const known = await this.attempts.ofSlots(left.map(({ tx }) => ({ signer: tx.signer, nonce: tx.nonce })));

@@ -95,8 +95,13 @@ export abstract class ManagedTxRepository {
   /** Signers that have anything to do: unfinished txs, or a hole that is being filled. Costs one index probe per such signer. */
   abstract signersWithWork(chainId: ChainId): Promise<SignerWork[]>;
 
-  /** After a change of owner nobody knows what was mined meanwhile: makes every receipt check of the signers due. */
-  abstract askReceiptsNow(fence: Fence, signers: readonly SignerId[]): Promise<void>;
+  /**
+   * After a change of owner nobody knows what was mined meanwhile: makes the receipt checks of the signers, which are of one chain,
+   * due; a page of them, in the order of their slots.
+   * @param after the last slot of the page before; null for the first
+   * @returns the last slot of this page; null when it was the last page
+   */
+  abstract askReceiptsNow(fence: Fence, signers: readonly SignerId[], after: SlotRef | null): Promise<SlotRef | null>;
   /**
    * Writes state, timers and events in one go.
    * @throws Conflict `stale_copy` when one of them was changed since it was read; then none is written

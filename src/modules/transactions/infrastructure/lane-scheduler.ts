@@ -7,20 +7,20 @@ import { ChainScheduler } from '../../chain/index.js';
 import { EventLoopLoad } from '../../../platform/scheduling/event-loop-load.js';
 import { LeaseManager, Router } from '../../signers/index.js';
 import { LanePace } from './lane-pace.js';
+import { LaneQueue } from './lane-queue.js';
 import { LaneMemory } from '../application/lane-memory.js';
 import { LaneStep } from '../application/lane-step.js';
 import { SignerWorkers } from '../application/signer-workers.js';
 import { TxMetrics } from '../application/tx-metrics.js';
 import { ManagedTxRepository, type SignerWork } from '../domain/managed-tx.repository.js';
 
-/** Signers that share a step share its transactions; more of them in one would make each wait for the others. */
-const SIGNERS_PER_STEP = 16;
-
 /** When: a lane steps when its signer's bell rings, and when polling finds work. Signers of one worker share steps. */
 @Injectable()
 export class LaneScheduler extends ChainScheduler implements BeforeApplicationShutdown {
-  /** Rung signers by chain and worker. */
-  private readonly rung = new Map<string, Map<string, SignerId>>();
+  /** By chain and worker. */
+  private readonly queues = new Map<string, LaneQueue>();
+  /** Queues of which a step is to come. */
+  private readonly scheduled = new Set<string>();
   private readonly load = new EventLoopLoad();
   private readonly pace = new LanePace(() => this.load.current());
   private stopped = false;
@@ -58,19 +58,11 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
 
   /** Has the lanes of these signers step soon, as far as they are this node's. */
   wake(signers: readonly SignerId[]): void {
-    if (this.stopped) return;
     for (const signer of signers) {
       const worker = this.workers.forChain(signer.chainId).workerOf(signerKey(signer));
       const bell = `${signer.chainId}/${worker}`;
-      const waiting = this.rung.get(bell);
-      if (waiting) {
-        waiting.set(signerKey(signer), signer);
-      } else {
-        this.rung.set(bell, new Map([[signerKey(signer), signer]]));
-        const restMs = this.pace.restOf(bell, this.clock.monotonicMs());
-        if (restMs === 0) this.schedule(signer, bell);
-        else setTimeout(() => this.schedule(signer, bell), restMs);
-      }
+      this.queueOf(bell).ring(signer);
+      this.schedule(signer, bell);
     }
   }
 
@@ -90,14 +82,32 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     return lease !== 'held' && this.leases.isOurs(signer);
   }
 
+  private queueOf(bell: string): LaneQueue {
+    const known = this.queues.get(bell);
+    if (known) return known;
+    const queue = new LaneQueue();
+    this.queues.set(bell, queue);
+    return queue;
+  }
+
+  /** @param signer any of the worker's */
   private schedule(signer: SignerId, bell: string): void {
+    if (this.stopped || this.scheduled.has(bell)) return;
+    this.scheduled.add(bell);
+    const now = this.clock.monotonicMs();
+    const restMs = Math.max(this.pace.restOf(bell, now), this.queueOf(bell).restMs(now));
+    if (restMs === 0) this.run(signer, bell);
+    else setTimeout(() => this.run(signer, bell), restMs).unref();
+  }
+
+  private run(signer: SignerId, bell: string): void {
     if (this.stopped) return;
     const workers = this.workers.forChain(signer.chainId);
     const rungAt = this.clock.monotonicMs();
     workers
       .run(signerKey(signer), () => {
         this.metrics.queueLatency((this.clock.monotonicMs() - rungAt) / 1000);
-        return this.drain(signer.chainId, bell);
+        return this.drain(signer, bell);
       })
       .catch((error: unknown) => {
         this.log.error('lane step failed', { chainId: signer.chainId, error });
@@ -105,12 +115,28 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     this.metrics.queueDepth(signer.chainId, workers.depth());
   }
 
-  private async drain(chainId: ChainId, bell: string): Promise<void> {
-    const waiting = [...(this.rung.get(bell)?.values() ?? [])];
-    this.rung.delete(bell);
-    const more = await this.step.execute(chainId, waiting.slice(0, SIGNERS_PER_STEP));
+  /** One step. Whatever comes of it, those that still wait get theirs. */
+  private async drain(signer: SignerId, bell: string): Promise<void> {
+    this.scheduled.delete(bell);
+    const queue = this.queueOf(bell);
+    const share = queue.take(this.clock.monotonicMs());
+    try {
+      if (share.length > 0) await this.stepWith(signer.chainId, bell, share);
+    } catch (error) {
+      queue.threw(share, this.clock.monotonicMs());
+      throw error;
+    } finally {
+      if (!queue.isEmpty) this.schedule(signer, bell);
+    }
+  }
+
+  private async stepWith(chainId: ChainId, bell: string, share: readonly SignerId[]): Promise<void> {
+    const failed: SignerId[] = [];
+    const more = await this.step.execute(chainId, share, (signer) => failed.push(signer));
+    const now = this.clock.monotonicMs();
+    this.queueOf(bell).stepped(share, failed, now);
     // Where a full batch waits already there is nothing to gain by waiting for more.
-    if (more.length === 0) this.pace.stepped(bell, this.clock.monotonicMs());
-    this.wake([...more, ...waiting.slice(SIGNERS_PER_STEP)]);
+    if (more.length === 0) this.pace.stepped(bell, now);
+    this.wake(more);
   }
 }

@@ -253,12 +253,19 @@ export const SIGNERS_WITH_WORK = {
      WHERE work.signer IS NOT NULL GROUP BY work.signer`,
 };
 
+/**
+ * A page, read along managed_tx_live from where the last one ended. The signers are a filter, and concatenated so that no index answers
+ * it: all pages together then read what the chain has in flight once.
+ */
 export const ASK_RECEIPTS_NOW = {
   name: 'tx_ask_receipts_now',
   text: `
-    UPDATE managed_tx t SET next_receipt_check_at = clock_timestamp()
-      FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
-     WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state = 'IN_MEMPOOL'`,
+    WITH page AS MATERIALIZED (
+      SELECT t.tx_id, t.signer, t.nonce FROM managed_tx t
+       WHERE t.chain_id = $1 AND t.state = 'IN_MEMPOOL' AND (t.signer, t.nonce) > ($3::text, $4::bigint) AND (t.signer || '') = ANY($2::text[])
+       ORDER BY t.chain_id, t.signer, t.nonce LIMIT $5),
+    asked AS (UPDATE managed_tx t SET next_receipt_check_at = clock_timestamp() FROM page p WHERE t.tx_id = p.tx_id AND t.state = 'IN_MEMPOOL')
+    SELECT signer, nonce FROM page ORDER BY signer, nonce OFFSET $5 - 1`,
 };
 
 /**

@@ -38,6 +38,9 @@ interface LookUpRow {
   request_hash: string;
 }
 
+/** At some 0.1 ms each, far below any time-out of a statement. */
+const RECEIPTS_AT_ONCE = 5_000;
+
 @Injectable()
 export class PgManagedTxRepository extends ManagedTxRepository {
   constructor(
@@ -168,8 +171,19 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     }));
   }
 
-  async askReceiptsNow(fence: Fence, signers: readonly SignerId[]): Promise<void> {
-    await PgTx.of(fence.tx).query(sql.ASK_RECEIPTS_NOW, signerColumns(signers));
+  async askReceiptsNow(fence: Fence, signers: readonly SignerId[], after: SlotRef | null): Promise<SlotRef | null> {
+    const [first] = signers;
+    if (!first) return null;
+    const { chainId } = first;
+    const { rows } = await PgTx.of(fence.tx).query<{ signer: string; nonce: string }>(sql.ASK_RECEIPTS_NOW, [
+      chainId,
+      signers.map(({ address }) => address),
+      after?.signer.address ?? '',
+      after?.nonce ?? -1,
+      RECEIPTS_AT_ONCE,
+    ]);
+    const [last] = rows;
+    return last ? { signer: { chainId, address: parseAddress(last.signer) }, nonce: BigInt(last.nonce) } : null;
   }
 
   async save(fence: Fence, txs: readonly ManagedTx[]): Promise<void> {
