@@ -99,4 +99,28 @@ describe('routing', () => {
     router.membership(NODES);
     expect(router.misplaced([signer, signerOf('node-a')])).toEqual([signer]);
   });
+
+  it('never prefers a node that lacks the key: a signer stays with its holder, however the hashes fall', () => {
+    const signer = signerOf('node-b');
+    const keys = { canSign: (node: string) => node === 'node-a' || node === 'node-d', alike: ['node-a', 'node-d'] };
+    router.membership(NODES, keys);
+    router.membership(NODES, keys);
+    const taker = preferredNode(signerKey(signer), ['node-a', 'node-d']);
+    expect(router.mayTake(signer)).toBe(taker === 'node-a');
+    expect(router.misplaced([signer])).toEqual(taker === 'node-a' ? [] : [signer]);
+    router.membership(NODES, { ...keys, canSign: (node) => node === 'node-a' });
+    expect([router.mayTake(signer), router.misplaced([signer])]).toEqual([true, []]);
+  });
+
+  it('chooses one node for a chain among those with the same keys', () => {
+    const chains = Array.from({ length: 100 }, (_, chain) => chain + 1);
+    const chosenBy = (nodes: readonly string[], alike: readonly string[]): number[] => {
+      router.membership(nodes, { canSign: () => true, alike });
+      return chains.filter((chain) => router.isChosenFor(chain));
+    };
+    expect(chosenBy(NODES, NODES).length).toBeGreaterThan(10);
+    expect(chosenBy(NODES, NODES).length).toBeLessThan(45);
+    expect(chosenBy(NODES, ['node-a'])).toEqual(chains);
+    expect(routerOf({ role: 'api' }).isChosenFor(1)).toBe(false);
+  });
 });

@@ -65,6 +65,17 @@ describe('handing over', () => {
     expect(doorbell.rungFor).toEqual([THEIRS]);
   });
 
+  it('keeps a signer for which the node that would have it has no key', async () => {
+    await holdBothAlone();
+    const keys = { canSign: (node: string) => node === 'me', alike: ['me'] };
+    router.membership(BOTH, keys);
+    router.membership(BOTH, keys);
+
+    await handOver.execute(THEIRS.chainId);
+
+    expect([store.ownerOf(MINE), store.ownerOf(THEIRS)]).toEqual(['me', 'me']);
+  });
+
   it('gives an idle signer up and wakes nobody: whoever wakes takes the lease, and it would never be free', async () => {
     await holdBothAlone();
     for (let n = 0; n < 21; n += 1) {

@@ -7,6 +7,7 @@ import { Log } from '../../../platform/logging/log.js';
 import { Custody } from '../domain/custody.js';
 import type { Lease } from '../domain/lease.js';
 import type { LeaseLost } from '../domain/lease-lost.js';
+import { LeasesByChain } from '../domain/leases-by-chain.js';
 import { LeaseStore } from '../domain/lease-store.js';
 import { SignerLease } from '../domain/signer-lease.js';
 import { LeaseMetrics } from './lease-metrics.js';
@@ -21,7 +22,7 @@ const IDLE_AFTER_DURATIONS = 10;
  */
 @Injectable()
 export class LeaseManager {
-  private readonly leases = new Map<string, SignerLease>();
+  private readonly leases = new LeasesByChain();
   private draining = false;
 
   constructor(
@@ -46,34 +47,32 @@ export class LeaseManager {
 
   /** The lease of a signer, while this node may trust it. */
   held(signer: SignerId): Lease | null {
-    const held = this.leases.get(signerKey(signer));
+    const held = this.leases.get(signer);
     return held?.isTrusted(this.clock.monotonicMs()) ? held.lease : null;
   }
 
   heldOn(chainId: ChainId): Lease[] {
     const now = this.clock.monotonicMs();
-    return [...this.leases.values()]
-      .filter((held) => held.lease.signer.chainId === chainId && held.isTrusted(now))
-      .map((held) => held.lease);
+    return [...this.leases.on(chainId)].filter((held) => held.isTrusted(now)).map((held) => held.lease);
   }
 
   /** The signers have something to do, so their leases are worth their renewal. */
   workSeen(signers: readonly SignerId[]): void {
     const now = this.clock.monotonicMs();
-    for (const signer of signers) this.leases.get(signerKey(signer))?.workSeen(now);
+    for (const signer of signers) this.leases.get(signer)?.workSeen(now);
   }
 
   /** Leases of signers that had nothing to do for a while: each costs a row update at every renewal. */
   idleOn(chainId: ChainId): Lease[] {
     const now = this.clock.monotonicMs();
     const idleAfterMs = IDLE_AFTER_DURATIONS * this.config.duration;
-    return this.heldOn(chainId).filter((lease) => this.leases.get(signerKey(lease.signer))?.isIdle(now, idleAfterMs));
+    return this.heldOn(chainId).filter((lease) => this.leases.get(lease.signer)?.isIdle(now, idleAfterMs));
   }
 
   /** One statement for all leases of this node. What could not be renewed is dropped. */
   async renewAll(): Promise<void> {
     const requestedAt = this.clock.monotonicMs();
-    const asked = [...this.leases.values()];
+    const asked = this.leases.all();
     if (asked.length === 0) return;
     const renewed = await this.renew(asked.map((held) => held.lease));
     const stillOurs = new Set(renewed.map(leaseKey));
@@ -100,7 +99,7 @@ export class LeaseManager {
   /** Lets another node take over at once. The caller has seen to it that the lanes are between two steps. */
   async giveUp(leases: readonly Lease[]): Promise<void> {
     for (const lease of leases) {
-      this.leases.delete(signerKey(lease.signer));
+      this.leases.delete(lease.signer);
       this.log.info('lease handed over', { signer: signerKey(lease.signer), fencingToken: lease.token });
     }
     await this.store.release(this.node.id, leases);
@@ -110,7 +109,7 @@ export class LeaseManager {
   /** On shutdown, after the work in flight: lets others take over at once. */
   async releaseAll(): Promise<void> {
     this.draining = true;
-    const leases = [...this.leases.values()].map((held) => held.lease);
+    const leases = this.leases.all().map((held) => held.lease);
     this.leases.clear();
     if (leases.length > 0) await this.store.release(this.node.id, leases);
     this.metrics.held(0);
@@ -127,7 +126,7 @@ export class LeaseManager {
     for (const lease of acquired) {
       // Also by this node: had it been taken for abandoned, it would be taken back as soon as it is handed over.
       this.router.served(lease.signer);
-      this.leases.set(signerKey(lease.signer), new SignerLease(lease, requestedAt, this.config.duration));
+      this.leases.put(new SignerLease(lease, requestedAt, this.config.duration));
       this.log.info('lease acquired', { signer: signerKey(lease.signer), fencingToken: lease.token });
     }
     this.metrics.acquired('acquired', acquired.length);
@@ -157,8 +156,8 @@ export class LeaseManager {
   private drop(lease: Lease, operation: string): void {
     const key = signerKey(lease.signer);
     // A newer lease of ours, taken meanwhile, stays.
-    if (this.leases.get(key)?.lease.token !== lease.token) return;
-    this.leases.delete(key);
+    if (this.leases.get(lease.signer)?.lease.token !== lease.token) return;
+    this.leases.delete(lease.signer);
     this.metrics.renewed('lost', 1);
     this.log.warn('lease lost', { signer: key, operation, fencingToken: lease.token, nodeId: this.node.id });
   }

@@ -2,8 +2,22 @@ import { Injectable } from '@nestjs/common';
 import { ExecutionConfig, LeaseConfig, NodeConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
-import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { preferredNode } from '../domain/rendezvous.js';
+
+/** Who can do what among the live nodes. */
+export interface NodeKeys {
+  /** A node without the key of a signer is never preferred for it: its holder would hand it over again and again, to nobody. */
+  readonly canSign: (node: string, signer: SignerId) => boolean;
+  /** The nodes that have the same keys as this one, itself among them. */
+  readonly alike: readonly string[];
+}
+
+interface Membership extends NodeKeys {
+  readonly nodes: readonly string[];
+}
+
+const NOBODY: Membership = { nodes: [], canSign: () => true, alike: [] };
 
 /**
  * For which signers this node should try for the lease. Only speed depends on it (I4): a signer that its preferred node leaves
@@ -11,9 +25,9 @@ import { preferredNode } from '../domain/rendezvous.js';
  */
 @Injectable()
 export class Router {
-  private nodes: readonly string[] = [];
-  /** The nodes of the heartbeat before: a change counts when it is seen twice, so that one late heartbeat moves nothing. */
-  private nodesBefore: readonly string[] = [];
+  private now = NOBODY;
+  /** Of the heartbeat before: a change counts when it is seen twice, so that one late heartbeat moves nothing. */
+  private before = NOBODY;
   /** Since when a signer that is another's to serve was seen waiting without a lease; monotonic ms. */
   private readonly unservedSince = new Map<string, number>();
 
@@ -25,16 +39,25 @@ export class Router {
     private readonly clock: Clock,
   ) {}
 
-  /** @param nodes the live nodes that act, as of the last heartbeat */
-  membership(nodes: readonly string[]): void {
-    this.nodesBefore = this.nodes;
-    this.nodes = nodes;
+  /**
+   * @param nodes the live nodes that act, as of the last heartbeat
+   * @param keys who of them can sign for whom; without it, each for every signer
+   */
+  membership(nodes: readonly string[], keys: NodeKeys = { canSign: () => true, alike: nodes }): void {
+    this.before = this.now;
+    this.now = { nodes, ...keys };
+  }
+
+  /** Whether it falls to this node to do what one node is to do for a chain; one of each group of nodes with the same keys. */
+  isChosenFor(chainId: ChainId): boolean {
+    const chosen = preferredNode(`chain ${chainId}`, this.now.alike);
+    return this.role.acts && (chosen === null || chosen === this.node.id);
   }
 
   mayTake(signer: SignerId): boolean {
     if (!this.role.acts) return false;
     if (this.execution.mode === 'basic') return true;
-    const preferred = preferredNode(signerKey(signer), this.nodes);
+    const preferred = preferredFor(signer, this.now);
     return preferred === null || preferred === this.node.id || this.isAbandoned(signer);
   }
 
@@ -56,9 +79,8 @@ export class Router {
   misplaced(signers: readonly SignerId[]): SignerId[] {
     if (this.execution.mode === 'basic') return [];
     return signers.filter((signer) => {
-      const key = signerKey(signer);
-      const preferred = preferredNode(key, this.nodes);
-      return preferred !== null && preferred !== this.node.id && preferred === preferredNode(key, this.nodesBefore);
+      const preferred = preferredFor(signer, this.now);
+      return preferred !== null && preferred !== this.node.id && preferred === preferredFor(signer, this.before);
     });
   }
 
@@ -66,4 +88,11 @@ export class Router {
     const since = this.unservedSince.get(signerKey(signer));
     return since !== undefined && this.clock.monotonicMs() - since > this.lease.duration;
   }
+}
+
+function preferredFor(signer: SignerId, { nodes, canSign }: Membership): string | null {
+  return preferredNode(
+    signerKey(signer),
+    nodes.filter((node) => canSign(node, signer)),
+  );
 }

@@ -1,6 +1,7 @@
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { LeaseConfig, NodeConfig } from '../../../config/lockstep-config.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
+import { signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Ticker } from '../../../platform/scheduling/ticker.js';
 import { LeaseManager } from '../application/lease-manager.js';
@@ -53,8 +54,17 @@ export class LeaseHeartbeat implements OnApplicationBootstrap, BeforeApplication
 
   private async meetOthers(): Promise<void> {
     const { acts, advertisedUrl = null } = this.role;
+    const signers = this.custody.signers().map(({ signer }) => signer);
+    const self = { nodeId: this.node.id, advertisedUrl, acts, signers };
+    const nodes = await this.nodes.heartbeat(self, this.config.duration);
+    const keys = new Map(nodes.map((node) => [node.nodeId, node.signers]));
+    const own = keys.get(this.node.id) ?? null;
     this.router.membership(
-      await this.nodes.heartbeat({ nodeId: this.node.id, advertisedUrl, acts }, this.config.duration),
+      nodes.map(({ nodeId }) => nodeId),
+      {
+        canSign: (node, signer) => keys.get(node)?.has(signerKey(signer)) ?? true,
+        alike: nodes.filter((node) => node.signers === own).map(({ nodeId }) => nodeId),
+      },
     );
   }
 }

@@ -1,19 +1,31 @@
+import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { SignerId } from '../../../kernel/signer-id.js';
+import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { HeartbeatDatabase, ReadDatabase } from '../../../platform/database/pools.js';
-import { type LeaseHolder, type NodeEntry, NodeRegistry } from '../domain/node-registry.js';
+import { type LeaseHolder, type LiveNode, type NodeEntry, NodeRegistry } from '../domain/node-registry.js';
+
+/** Nodes with the same keys share the list of them, which may be long: it is written once, and read once by each node with other keys. */
+const ANNOUNCE_KEYS = {
+  name: 'node_announce_keys',
+  text: `INSERT INTO node_key_set (key_set, signers) VALUES ($1, $2) ON CONFLICT (key_set) DO UPDATE SET announced_at = clock_timestamp()`,
+};
+
+const KEYS = { name: 'node_keys', text: `SELECT key_set, signers FROM node_key_set WHERE key_set = ANY($1::text[])` };
 
 /** The reads see the table as it was before this heartbeat, so the node adds itself. Rows of the long dead go on the way. */
 const HEARTBEAT = {
   name: 'node_heartbeat',
   text: `
     WITH seen AS (
-      INSERT INTO node AS n (node_id, advertised_url, acts) VALUES ($1, $2, $3)
+      INSERT INTO node AS n (node_id, advertised_url, acts, key_set) VALUES ($1, $2, $3, $5)
           ON CONFLICT (node_id) DO UPDATE SET last_seen_at = clock_timestamp()
-      RETURNING n.node_id, n.acts),
-    buried AS (DELETE FROM node WHERE last_seen_at < clock_timestamp() - interval '1 hour' AND node_id <> $1)
-    SELECT node_id FROM node WHERE acts AND node_id <> $1 AND last_seen_at > clock_timestamp() - $4::float8 * interval '1 ms'
-     UNION ALL SELECT node_id FROM seen WHERE acts`,
+      RETURNING n.node_id, n.acts, n.key_set),
+    buried AS (DELETE FROM node WHERE last_seen_at < clock_timestamp() - interval '1 hour' AND node_id <> $1),
+    forgotten AS (
+      DELETE FROM node_key_set k
+       WHERE k.announced_at < clock_timestamp() - interval '1 hour' AND NOT EXISTS (SELECT FROM node n WHERE n.key_set = k.key_set) AND k.key_set <> $5)
+    SELECT node_id, key_set FROM node WHERE acts AND node_id <> $1 AND last_seen_at > clock_timestamp() - $4::float8 * interval '1 ms'
+     UNION ALL SELECT node_id, key_set FROM seen WHERE acts`,
 };
 
 const LEAVE = { name: 'node_leave', text: `DELETE FROM node WHERE node_id = $1` };
@@ -26,8 +38,18 @@ const HOLDER = {
      WHERE l.chain_id = $1 AND l.signer = $2 AND l.expires_at > clock_timestamp()`,
 };
 
+interface NodeRow {
+  node_id: string;
+  key_set: string | null;
+}
+
 @Injectable()
 export class PgNodeRegistry extends NodeRegistry {
+  /** By their digest. */
+  private readonly keySets = new Map<string, ReadonlySet<string>>();
+  /** The digest of this node's. */
+  private own: string | null = null;
+
   constructor(
     private readonly heartbeats: HeartbeatDatabase,
     private readonly reads: ReadDatabase,
@@ -35,10 +57,14 @@ export class PgNodeRegistry extends NodeRegistry {
     super();
   }
 
-  async heartbeat(self: NodeEntry, windowMs: number): Promise<readonly string[]> {
-    const values = [self.nodeId, self.advertisedUrl, self.acts, windowMs];
-    const { rows } = await this.heartbeats.query<{ node_id: string }>(HEARTBEAT, values);
-    return rows.map((row) => row.node_id).sort();
+  async heartbeat(self: NodeEntry, windowMs: number): Promise<readonly LiveNode[]> {
+    const own = await this.announce(self);
+    const values = [self.nodeId, self.advertisedUrl, self.acts, windowMs, own];
+    const { rows } = await this.heartbeats.query<NodeRow>(HEARTBEAT, values);
+    await this.learnKeys(rows);
+    return rows
+      .map((row) => ({ nodeId: row.node_id, signers: this.keySets.get(row.key_set ?? '') ?? null }))
+      .sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
   }
 
   async leave(nodeId: string): Promise<void> {
@@ -55,5 +81,23 @@ export class PgNodeRegistry extends NodeRegistry {
     return row
       ? { nodeId: row.owner_node, advertisedUrl: row.advertised_url, expiresInMs: Number(row.expires_in_ms) }
       : null;
+  }
+
+  /** @returns the digest of its keys, which do not change while a process runs */
+  private async announce({ signers }: NodeEntry): Promise<string> {
+    if (this.own !== null) return this.own;
+    const keys = signers.map(signerKey).sort();
+    const digest = createHash('sha256').update(keys.join()).digest('hex');
+    await this.heartbeats.query(ANNOUNCE_KEYS, [digest, keys]);
+    this.keySets.set(digest, new Set(keys));
+    this.own = digest;
+    return digest;
+  }
+
+  private async learnKeys(nodes: readonly NodeRow[]): Promise<void> {
+    const unknown = nodes.flatMap(({ key_set }) => (key_set === null || this.keySets.has(key_set) ? [] : key_set));
+    if (unknown.length === 0) return;
+    const { rows } = await this.heartbeats.query<{ key_set: string; signers: string[] }>(KEYS, [unknown]);
+    for (const { key_set, signers } of rows) this.keySets.set(key_set, new Set(signers));
   }
 }

@@ -1,0 +1,2 @@
+ALTER TABLE node DROP COLUMN key_set;
+DROP TABLE node_key_set;

@@ -1,0 +1,8 @@
+-- The signers that a node has keys for, by the digest of the list: nodes with the same keys share a row. Null, as in rows of older
+-- versions, where a node does not say.
+CREATE TABLE node_key_set (
+  key_set text PRIMARY KEY,
+  signers text[] NOT NULL,
+  announced_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+ALTER TABLE node ADD COLUMN key_set text;
