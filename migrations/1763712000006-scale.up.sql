@@ -6,3 +6,9 @@ CREATE TABLE node_key_set (
   announced_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 ALTER TABLE node ADD COLUMN key_set text;
+
+-- When a node had leases on a chain last: for a while after that, one node goes on following it.
+CREATE TABLE chain_activity (
+  chain_id bigint PRIMARY KEY,
+  last_work_at timestamptz NOT NULL
+);

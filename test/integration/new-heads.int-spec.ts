@@ -7,7 +7,9 @@ import type { BlockStore } from '../../src/modules/chain/domain/block-store.js';
 import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configured-chains.js';
 import { HeadAnnouncer } from '../../src/modules/chain/infrastructure/head-announcer.js';
 import type { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
+import type { FollowDuty } from '../../src/modules/confirmations/application/follow-duty.js';
 import { ConfirmationManager } from '../../src/modules/confirmations/infrastructure/confirmation-manager.js';
+import type { LeaseManager } from '../../src/modules/signers/index.js';
 import { DEV_CHAIN_ID, type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
@@ -86,7 +88,16 @@ function aFollower(chain: Record<string, unknown>) {
   const apply = { execute: async ({ head }: ChainUpdate) => void (followed = head) };
   const heads = new NewHeads(config, log);
   const follow = new FollowChain(chains, store, config.confirmations, log);
-  const manager = new ConfirmationManager(follow, apply as unknown as ApplyChainUpdate, heads, clock, config, log);
+  const manager = new ConfirmationManager(
+    follow,
+    apply as unknown as ApplyChainUpdate,
+    heads,
+    { isDue: async () => true } as unknown as FollowDuty,
+    { onFirstOf: () => undefined } as unknown as LeaseManager,
+    clock,
+    config,
+    log,
+  );
   cleanUps.push(
     () => chains.onApplicationShutdown(),
     () => heads.onModuleDestroy(),

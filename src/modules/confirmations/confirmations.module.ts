@@ -3,6 +3,9 @@ import { ChainModule } from '../chain/chain.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { TransactionsModule } from '../transactions/transactions.module.js';
 import { ApplyChainUpdate } from './application/apply-chain-update.js';
+import { ChainActivity } from './application/chain-activity.js';
+import { FollowDuty } from './application/follow-duty.js';
+import { PgChainActivity } from './infrastructure/pg-chain-activity.js';
 import { AskAgain } from './application/ask-again.js';
 import { CheckReceipts } from './application/check-receipts.js';
 import { MatchBlocks } from './application/match-blocks.js';
@@ -23,6 +26,8 @@ import { ReceiptChecker } from './infrastructure/receipt-checker.js';
   providers: [
     ApplyChainUpdate,
     AskAgain,
+    FollowDuty,
+    { provide: ChainActivity, useClass: PgChainActivity },
     CheckReceipts,
     MatchBlocks,
     MoveTaken,

@@ -5,7 +5,9 @@ import type { Hash } from '../../../src/kernel/hex.js';
 import type { ChainId } from '../../../src/kernel/signer-id.js';
 import type { FollowChain, NewHeads } from '../../../src/modules/chain/index.js';
 import type { ApplyChainUpdate } from '../../../src/modules/confirmations/application/apply-chain-update.js';
+import type { FollowDuty } from '../../../src/modules/confirmations/application/follow-duty.js';
 import { ConfirmationManager } from '../../../src/modules/confirmations/infrastructure/confirmation-manager.js';
+import type { LeaseManager } from '../../../src/modules/signers/index.js';
 import { until } from '../../support/until.js';
 import { RecordingLog, ShiftedClock } from '../chain/chain-fixture.js';
 
@@ -45,6 +47,8 @@ describe('the follower of blocks', () => {
   let heads: FakeHeads;
   let clock: ShiftedClock;
   let manager: ConfirmationManager;
+  let isDue: boolean;
+  let onFirstLease: (chainId: ChainId) => void;
 
   const start = (pollInterval: number, role: NodeRole = 'all'): void => {
     const chain = Object.assign(new ChainConfig(), { id: CHAIN, pollInterval });
@@ -54,6 +58,8 @@ describe('the follower of blocks', () => {
       follow as unknown as FollowChain,
       {} as ApplyChainUpdate,
       heads as unknown as NewHeads,
+      { isDue: async () => isDue } as unknown as FollowDuty,
+      { onFirstOf: (listener: (chainId: ChainId) => void) => (onFirstLease = listener) } as unknown as LeaseManager,
       clock,
       config,
       new RecordingLog(),
@@ -67,6 +73,7 @@ describe('the follower of blocks', () => {
 
   beforeEach(() => {
     [follow, heads, clock] = [new FakeFollow(), new FakeHeads(), new ShiftedClock()];
+    isDue = true;
     clock.hold();
   });
   afterEach(() => manager.onModuleDestroy());
@@ -121,6 +128,16 @@ describe('the follower of blocks', () => {
     heads.latest = () => null;
     const looks = follow.looks;
     await until('it polled', async () => follow.looks >= looks + 5);
+  });
+
+  it("asks nothing of a chain that is not this node's to follow, and looks at once when it has a lease there", async () => {
+    isDue = false;
+    start(HOUR);
+    await nextTurn();
+    expect(follow.looks).toBe(0);
+    isDue = true;
+    onFirstLease(CHAIN);
+    await until('it looked', async () => follow.looks === 1);
   });
 
   it('opens no socket on a node that does not act', async () => {

@@ -29,7 +29,7 @@ const LOOK_BACK = 64;
 
 /**
  * Takes back what was called final when a reorg is deeper than that (design, section 10), loudly. Their signers may be idle,
- * and nobody's: whoever can takes the lease. What belongs to another node is looked at again with every block until that node,
+ * and nobody's: whoever can takes the lease, for nobody else may be following the chain. What belongs to another node is looked at again with every block until that node,
  * or its successor, has done it.
  */
 @Injectable()
@@ -53,6 +53,11 @@ export class ReopenFinal {
     private readonly log: Log,
   ) {}
 
+  /** Whether something of the chain is to be looked at again with the next block. */
+  isWaiting(chainId: ChainId): boolean {
+    return (this.suspects.get(chainId)?.size ?? 0) > 0 || this.slots.isWaiting(chainId);
+  }
+
   async execute(update: ChainUpdate): Promise<void> {
     const { chainId, orphaned } = update;
     const known = this.suspects.get(chainId);
@@ -60,7 +65,7 @@ export class ReopenFinal {
     const lowest = suspects.size === 0 ? null : Math.min(...suspects.values());
     const txs = lowest === null ? [] : await this.repository.finalIn(chainId, lowest, [...suspects.keys()]);
     const { gone, open } = await this.ask(chainId, txs);
-    if (gone.length > 0) await this.leases.acquireOrRenew(signersOf(gone));
+    if (gone.length > 0) await this.leases.takeFree(signersOf(gone));
     await this.reopenTxs(chainId, gone, suspects);
     await this.slots.execute(chainId, known === undefined || orphaned.length > 0 ? lowest : null);
     // What is on the chain after all is no suspect any more.

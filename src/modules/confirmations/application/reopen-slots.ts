@@ -45,12 +45,16 @@ export class ReopenSlots {
   async execute(chainId: ChainId, lowest: number | null): Promise<void> {
     const slots = await this.pendingOf(chainId, lowest);
     const { freed, settled } = await this.judge(chainId, slots);
-    if (freed.length > 0) await this.leases.acquireOrRenew(signersOf(freed));
+    if (freed.length > 0) await this.leases.takeFree(signersOf(freed));
     const done = new Set([...settled, ...(await this.reopen(chainId, freed))].map(slotKey));
     this.pending.set(
       chainId,
       slots.filter((slot) => !done.has(slotKey(slot))),
     );
+  }
+
+  isWaiting(chainId: ChainId): boolean {
+    return (this.pending.get(chainId)?.length ?? 0) > 0;
   }
 
   private async pendingOf(chainId: ChainId, lowest: number | null): Promise<ConsumedSlot[]> {

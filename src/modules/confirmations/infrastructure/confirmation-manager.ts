@@ -4,12 +4,14 @@ import { Clock } from '../../../kernel/clock.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { ChainScheduler, FollowChain, NewHeads } from '../../chain/index.js';
+import { LeaseManager } from '../../signers/index.js';
 import { ApplyChainUpdate } from '../application/apply-chain-update.js';
+import { FollowDuty } from '../application/follow-duty.js';
 
 /** Polls in between are left out while heads are announced: a net for what a socket loses, not a second way to hear of it. */
 const NET_INTERVALS = 10;
 
-/** When: looks at the head of each chain when one is announced, and every `pollInterval`. */
+/** When: looks at the head of each chain that is this node's to follow when one is announced, and every `pollInterval`. */
 @Injectable()
 export class ConfirmationManager extends ChainScheduler {
   private readonly pollIntervals: ReadonlyMap<ChainId, number>;
@@ -19,6 +21,8 @@ export class ConfirmationManager extends ChainScheduler {
     private readonly follow: FollowChain,
     private readonly apply: ApplyChainUpdate,
     private readonly newHeads: NewHeads,
+    private readonly duty: FollowDuty,
+    private readonly leases: LeaseManager,
     private readonly clock: Clock,
     config: LockstepConfig,
     log: Log,
@@ -30,11 +34,13 @@ export class ConfirmationManager extends ChainScheduler {
 
   override onApplicationBootstrap(): void {
     super.onApplicationBootstrap();
-    if (this.role.acts) this.newHeads.start((chainId) => this.kick(chainId));
+    if (!this.role.acts) return;
+    this.newHeads.start((chainId) => this.kick(chainId));
+    this.leases.onFirstOf((chainId) => this.kick(chainId));
   }
 
   protected override async tick(chainId: ChainId): Promise<void> {
-    if (this.mayRest(chainId)) return;
+    if (!(await this.duty.isDue(chainId)) || this.mayRest(chainId)) return;
     const startedAt = this.clock.monotonicMs();
     this.lookedAt.set(chainId, startedAt);
     const isNew = await this.follow.execute(chainId, (update) => this.apply.execute(update));

@@ -24,6 +24,7 @@ const IDLE_AFTER_DURATIONS = 10;
 export class LeaseManager {
   private readonly leases = new LeasesByChain();
   private draining = false;
+  private onFirst: (chainId: ChainId) => void = () => undefined;
 
   constructor(
     private readonly store: LeaseStore,
@@ -45,6 +46,17 @@ export class LeaseManager {
     return signers.flatMap((signer) => this.held(signer) ?? []);
   }
 
+  /** Takes those that nobody has, whoever is to have them: for work that only this node may know of. */
+  async takeFree(signers: readonly SignerId[]): Promise<void> {
+    const missing = signers.filter((signer) => !this.held(signer) && this.custody.has(signer));
+    if (missing.length > 0 && !this.draining) await this.acquire(missing);
+  }
+
+  /** @param listener is told when this node has the first lease on a chain on which it had none */
+  onFirstOf(listener: (chainId: ChainId) => void): void {
+    this.onFirst = listener;
+  }
+
   /** The lease of a signer, while this node may trust it. */
   held(signer: SignerId): Lease | null {
     const held = this.leases.get(signer);
@@ -54,6 +66,17 @@ export class LeaseManager {
   heldOn(chainId: ChainId): Lease[] {
     const now = this.clock.monotonicMs();
     return [...this.leases.on(chainId)].filter((held) => held.isTrusted(now)).map((held) => held.lease);
+  }
+
+  hasAnyOn(chainId: ChainId): boolean {
+    const now = this.clock.monotonicMs();
+    for (const held of this.leases.on(chainId)) if (held.isTrusted(now)) return true;
+    return false;
+  }
+
+  /** On which it has leases. */
+  chains(): ChainId[] {
+    return this.leases.chains().filter((chainId) => this.hasAnyOn(chainId));
   }
 
   /** The signers have something to do, so their leases are worth their renewal. */
@@ -126,7 +149,9 @@ export class LeaseManager {
     for (const lease of acquired) {
       // Also by this node: had it been taken for abandoned, it would be taken back as soon as it is handed over.
       this.router.served(lease.signer);
+      const isFirst = !this.hasAnyOn(lease.signer.chainId);
       this.leases.put(new SignerLease(lease, requestedAt, this.config.duration));
+      if (isFirst) this.onFirst(lease.signer.chainId);
       this.log.info('lease acquired', { signer: signerKey(lease.signer), fencingToken: lease.token });
     }
     this.metrics.acquired('acquired', acquired.length);

@@ -3,7 +3,7 @@ import type { SignerLease } from './signer-lease.js';
 
 /** The leases of a node. Followers ask for those of one chain again and again, and pay for no others. */
 export class LeasesByChain {
-  private readonly chains = new Map<ChainId, Map<string, SignerLease>>();
+  private readonly byChain = new Map<ChainId, Map<string, SignerLease>>();
   private count = 0;
 
   get size(): number {
@@ -11,30 +11,34 @@ export class LeasesByChain {
   }
 
   get(signer: SignerId): SignerLease | undefined {
-    return this.chains.get(signer.chainId)?.get(signerKey(signer));
+    return this.byChain.get(signer.chainId)?.get(signerKey(signer));
   }
 
   on(chainId: ChainId): Iterable<SignerLease> {
-    return this.chains.get(chainId)?.values() ?? [];
+    return this.byChain.get(chainId)?.values() ?? [];
+  }
+
+  chains(): ChainId[] {
+    return [...this.byChain.keys()];
   }
 
   all(): SignerLease[] {
-    return [...this.chains.values()].flatMap((leases) => [...leases.values()]);
+    return [...this.byChain.values()].flatMap((leases) => [...leases.values()]);
   }
 
   put(held: SignerLease): void {
     const { chainId } = held.lease.signer;
-    const leases = this.chains.get(chainId) ?? new Map<string, SignerLease>();
+    const leases = this.byChain.get(chainId) ?? new Map<string, SignerLease>();
     if (!leases.has(held.key)) this.count += 1;
-    this.chains.set(chainId, leases.set(held.key, held));
+    this.byChain.set(chainId, leases.set(held.key, held));
   }
 
   delete(signer: SignerId): void {
-    if (this.chains.get(signer.chainId)?.delete(signerKey(signer))) this.count -= 1;
+    if (this.byChain.get(signer.chainId)?.delete(signerKey(signer))) this.count -= 1;
   }
 
   clear(): void {
-    this.chains.clear();
+    this.byChain.clear();
     this.count = 0;
   }
 }
