@@ -1,5 +1,5 @@
 -- A constant default is stored once and not written into each row, so these two lines take no time on a large table.
-ALTER TABLE managed_tx ADD COLUMN tries integer NOT NULL DEFAULT 0 CHECK (tries >= 0);
+ALTER TABLE managed_tx ADD COLUMN tries integer NOT NULL DEFAULT 0;
 ALTER TABLE managed_tx ADD COLUMN last_error text;
 -- NOT VALID: the rows that are there satisfied the narrower rule before, so they are not read again under an exclusive lock.
 ALTER TABLE managed_tx DROP CONSTRAINT managed_tx_sub_state_check;
