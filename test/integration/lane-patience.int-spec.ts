@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
+import { Router } from '../../src/modules/signers/index.js';
+import { SyncSigner } from '../../src/modules/transactions/application/sync-signer.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest } from '../support/builders.js';
 import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';
@@ -303,6 +305,64 @@ describe('txs that are retried', () => {
     expect(pauses[1]).toBeGreaterThan((pauses[0] ?? 0) * 1.5);
     await live(10, node);
     expect(await lab.states(bad, node)).toEqual(['FAILED', 'FAILED', 'FAILED']);
+  });
+});
+
+describe('a signer whose key no live node has', () => {
+  function removed(node: TestNode): void {
+    const { address } = node.signer();
+    node.get(Router).membership(['a', 'b'], { canSign: (_, signer) => signer.address !== address, alike: [] });
+  }
+
+  it('is refused at intake, with a code, and nothing is stored', async () => {
+    removed(lab.node);
+    await expect(lab.create(1)).rejects.toMatchObject({ code: 'signer_unavailable', retryable: true });
+    const { rows } = await lab.node.get(Database).query({ name: 'test_none', text: 'SELECT FROM managed_tx' }, []);
+    expect(rows).toHaveLength(0);
+  });
+
+  it('has what waits for it say so, and what was stored before is found', async () => {
+    const txId = await lab.create(1);
+    removed(lab.node);
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'PENDING', subState: 'SIGNER_UNAVAILABLE' });
+    expect(await lab.create(1)).toBe(txId);
+  });
+});
+
+describe('fees above the caps of the chain', () => {
+  it('are refused at intake, with a code', async () => {
+    const fees = { maxFeePerGas: 10n ** 13n, maxPriorityFeePerGas: null };
+    await expect(lab.create(1, { fees })).rejects.toMatchObject({ code: 'fees_above_cap', retryable: false });
+  });
+});
+
+describe('a person who aligns a signer', () => {
+  it('raises the cursor to what the endpoints agree on, and sees the proof', async () => {
+    lab.chain.sendForeign(lab.node.signer().address, 0n);
+    lab.chain.mine();
+    const report = await lab.node.get(SyncSigner).execute(lab.node.signer(), 1_000);
+    expect(report).toMatchObject({ chain: { nonce: 1n, block: { number: 1 } }, cursor: { before: null, after: 1n } });
+    const txId = await lab.sent(1);
+    expect(await lab.node.tx(txId)).toMatchObject({ nonce: 1, state: 'IN_MEMPOOL' });
+  });
+
+  it('gets out of a gap of any size, a piece at each call', async () => {
+    const honest = lab.chain.agreedCounts.bind(lab.chain);
+    const told = lab.chain.transactionCounts.bind(lab.chain);
+    lab.chain.agreedCounts = async (...asked) =>
+      (await honest(...asked)).map((count) => count && { ...count, nonce: 150n });
+    lab.chain.transactionCounts = async (accounts) => accounts.map(() => 150n);
+    const txId = await lab.create(1);
+    await lab.stepTwice();
+    lab.chain.agreedCounts = honest;
+    lab.chain.transactionCounts = told;
+    expect(await lab.node.tx(txId)).toMatchObject({ nonce: 150 });
+    const sync = lab.node.get(SyncSigner);
+    expect((await sync.execute(lab.node.signer(), 100)).gap).toEqual({ freed: 100, remaining: 50 });
+    expect((await sync.execute(lab.node.signer(), 100)).gap).toEqual({ freed: 50, remaining: 0 });
+    await live(3);
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+    expect(lab.chain.minedTxs()).toHaveLength(151);
   });
 });
 

@@ -34,7 +34,12 @@ export class TestNode {
     readonly close: () => Promise<void>,
   ) {}
 
-  static async start(url: string, chain: ChainConnector, overrides: Record<string, unknown> = {}): Promise<TestNode> {
+  static async start(
+    url: string,
+    chain: ChainConnector,
+    overrides: Record<string, unknown> = {},
+    signers = 5,
+  ): Promise<TestNode> {
     const config = configFrom({
       database: { url, poolSize: 4, readPoolSize: 4 },
       confirmations: { required: 2 },
@@ -44,7 +49,7 @@ export class TestNode {
         {
           id: DEV_CHAIN,
           rpcUrls: ['http://127.0.0.1:1'],
-          signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: 5 }],
+          signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: signers }],
         },
       ],
     });

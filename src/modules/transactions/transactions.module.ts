@@ -18,6 +18,7 @@ import { FinalityRule } from './application/finality-rule.js';
 import { Forwarding } from './application/forwarding.js';
 import { HandOver } from './application/hand-over.js';
 import { HealGaps } from './application/heal-gaps.js';
+import { IntakeRules } from './application/intake-rules.js';
 import { IntakeBatcher } from './application/intake-batcher.js';
 import { JudgePending } from './application/judge-pending.js';
 import { KnownBalances } from './application/known-balances.js';
@@ -34,6 +35,7 @@ import { SecondLooks } from './application/second-looks.js';
 import { FeeRules } from './application/fee-rules.js';
 import { JudgeSends } from './application/judge-sends.js';
 import { RepricePayloads } from './application/reprice-payloads.js';
+import { SyncSigner } from './application/sync-signer.js';
 import { TakenSlots } from './application/taken-slots.js';
 import { TendFills } from './application/tend-fills.js';
 import { TxMetrics } from './application/tx-metrics.js';
@@ -46,6 +48,7 @@ import { HandOverScheduler } from './infrastructure/hand-over-scheduler.js';
 import { HttpForwarding } from './infrastructure/http/http-forwarding.js';
 import { TxBatchController } from './infrastructure/http/tx-batch.controller.js';
 import { TxController } from './infrastructure/http/tx.controller.js';
+import { SignerNoncesController } from './infrastructure/http/signer-nonces.controller.js';
 import { LaneScheduler } from './infrastructure/lane-scheduler.js';
 import { ManagedTxEntity } from './infrastructure/managed-tx.entity.js';
 import { PgAttemptRepository } from './infrastructure/pg-attempt.repository.js';
@@ -63,8 +66,9 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     SignersModule,
     EventsModule,
   ],
-  controllers: [TxController, TxBatchController],
+  controllers: [TxController, TxBatchController, SignerNoncesController],
   providers: [
+    IntakeRules,
     CreateTx,
     CreateNow,
     IntakeBatcher,
@@ -89,6 +93,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     ResubmitDue,
     CloseSlots,
     HealGaps,
+    SyncSigner,
     TakenSlots,
     ChainRules,
     FinalityRule,

@@ -37,7 +37,7 @@ function intake(table: Table, limits: Partial<IntakeConfig>): IntakeBatcher {
   return new IntakeBatcher(table.repository, Object.assign(new IntakeConfig(), limits));
 }
 
-const aTx = (id: number): NewTx => ({ txId: `tx-${id}`, request: aRequest({ requestId: `r-${id}` }) });
+const aTx = (id: number): NewTx => ({ isServed: true, txId: `tx-${id}`, request: aRequest({ requestId: `r-${id}` }) });
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the queue of the intake', () => {

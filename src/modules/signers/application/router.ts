@@ -54,6 +54,15 @@ export class Router {
     return this.role.acts && (chosen === null || chosen === this.node.id);
   }
 
+  /**
+   * Whether a live node has the key of the signer. Also while nobody knows of any node that acts: what is stored then is found by
+   * the next one.
+   */
+  isServed(signer: SignerId): boolean {
+    const { nodes, canSign } = this.now;
+    return nodes.length === 0 || nodes.some((node) => canSign(node, signer));
+  }
+
   mayTake(signer: SignerId): boolean {
     if (!this.role.acts) return false;
     if (this.execution.mode === 'basic') return true;

@@ -42,9 +42,10 @@ export abstract class NonceLedger {
    * Frees nonces that nobody has a slot for, from the chain's next one up to our lowest slot above it: whatever raised the cursor over
    * them (a transaction of somebody else, a node's mistake) is on the chain no more, and nothing of ours was ever signed for them.
    *
+   * @param atMost of each signer, the highest ones, so that the rest is found below them
    * @returns those that were freed
    */
-  abstract freeMissing(fence: Fence, chainNonces: readonly SlotRef[]): Promise<SlotRef[]>;
+  abstract freeMissing(fence: Fence, chainNonces: readonly SlotRef[], atMost: number): Promise<SlotRef[]>;
   /** Of signers that have any, how many nonces {@link freeMissing} would free. A read, which needs no lease. */
   abstract missing(chainNonces: readonly SlotRef[]): Promise<(SlotRef & { readonly count: number })[]>;
   /** Takes every released slot below a held one for a fill: nothing behind it can be mined before it. */

@@ -57,7 +57,7 @@ const FREE_MISSING = {
     SELECT n.chain_id, n.signer, missing.nonce, 'RELEASED', n.token
       FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS n (chain_id, signer, nonce, token)
      CROSS JOIN LATERAL ${LOWEST_FROM} lowest
-     CROSS JOIN LATERAL generate_series(n.nonce, lowest.nonce - 1) AS missing (nonce)
+     CROSS JOIN LATERAL generate_series(greatest(n.nonce, lowest.nonce - $5::bigint), lowest.nonce - 1) AS missing (nonce)
      ORDER BY 1, 2, 3
     RETURNING chain_id, signer, nonce`,
 };
@@ -205,8 +205,8 @@ export class PgNonceLedger extends NonceLedger {
     expectRows('move cursor', rows[0]?.moved ?? null, cursors.length);
   }
 
-  async freeMissing(fence: Fence, chainNonces: readonly SlotRef[]): Promise<SlotRef[]> {
-    const { rows } = await PgTx.of(fence.tx).query<SlotRow>(FREE_MISSING, slotColumns(fence, chainNonces));
+  async freeMissing(fence: Fence, chainNonces: readonly SlotRef[], atMost: number): Promise<SlotRef[]> {
+    const { rows } = await PgTx.of(fence.tx).query<SlotRow>(FREE_MISSING, [...slotColumns(fence, chainNonces), atMost]);
     return rows.map(slotOf);
   }
 

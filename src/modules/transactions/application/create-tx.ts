@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { IntakeConfig } from '../../../config/lockstep-config.js';
-import { Conflict, Unprocessable } from '../../../kernel/errors.js';
+import { Conflict, Unavailable, Unprocessable } from '../../../kernel/errors.js';
 import type { Hash } from '../../../kernel/hex.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
+import { Router } from '../../signers/index.js';
 import type { TxRequest } from '../domain/tx-request.js';
 import type { TxState } from '../domain/tx-state-machine.js';
 import { Doorbell } from './doorbell.js';
 import { IntakeBatcher, type Together } from './intake-batcher.js';
-import { assertMetadataFits } from './metadata-limit.js';
+import { IntakeRules } from './intake-rules.js';
 import { hashRequest, requestText } from './request-hash.js';
 import { TxMetrics } from './tx-metrics.js';
 
@@ -31,20 +31,26 @@ export class CreateTx {
     private readonly ids: IdGenerator,
     private readonly doorbell: Doorbell,
     private readonly metrics: TxMetrics,
-    private readonly config: IntakeConfig,
+    private readonly rules: IntakeRules,
+    private readonly router: Router,
   ) {}
 
   /**
    * @param together see {@link IntakeBatcher.submit}
-   * @throws Unprocessable `unknown_signer`, `metadata_too_large`
+   * @throws Unprocessable `unknown_signer`, `metadata_too_large`, `fees_above_cap`
+   * @throws Unavailable `signer_unavailable`
    * @throws Conflict `idempotency_conflict` when the key was used for another request; nothing is changed then
    */
   async execute(input: Omit<TxRequest, 'requestHash'>, together: Together | null = null): Promise<CreatedTx> {
-    assertMetadataFits(input.metadata, this.config.maxMetadataBytes);
+    this.rules.assertAcceptable(input);
     const text = requestText(input);
     const request: TxRequest = { ...input, requestHash: hashRequest(text) };
     const { signer, requestId } = request;
-    const intake = await this.intake.submit({ txId: this.ids.next(), request }, text.length, together);
+    const intake = await this.intake.submit(
+      { txId: this.ids.next(), request, isServed: this.router.isServed(signer) },
+      text.length,
+      together,
+    );
     switch (intake.kind) {
       case 'unknown_signer':
         this.metrics.created('unknown_signer');
@@ -52,6 +58,14 @@ export class CreateTx {
           'unknown_signer',
           `no signer ${signer.address} on chain ${signer.chainId}`,
           'GET /api/v1/signers lists the signers',
+          { ...signer },
+        );
+      case 'unserved_signer':
+        this.metrics.created('unserved_signer');
+        throw new Unavailable(
+          'signer_unavailable',
+          `no live node has the key of ${signer.address} on chain ${signer.chainId}; nothing was stored`,
+          'add the signer to the config of a node again, or use another one; while its node restarts, try again',
           { ...signer },
         );
       case 'created':

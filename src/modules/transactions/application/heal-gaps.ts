@@ -9,7 +9,7 @@ import { Doorbell } from './doorbell.js';
 import { LaneMemory } from './lane-memory.js';
 import { LeasedWork } from './leased-work.js';
 
-/** Nonces. Each costs a no-op, so a wider gap is left to people: a node may have told a count that was far too high. */
+/** Nonces. Each costs a no-op, so a wider gap is left to a person, who asks for it with {@link SyncSigner}. */
 const WIDEST = 64;
 /** Intervals without a look after which what was seen before says nothing about now. */
 const STALE = 3;
@@ -51,7 +51,9 @@ export class HealGaps {
       return nonce !== undefined && this.standsStill(signer, nonce) ? [{ signer, nonce }] : [];
     });
     await this.work.run(chainId, await this.gapsAt(still), async (leases, share) => {
-      const freed = await this.unitOfWork.run(leases, 'heal_gaps', (fence) => this.ledger.freeMissing(fence, share));
+      const freed = await this.unitOfWork.run(leases, 'heal_gaps', (fence) =>
+        this.ledger.freeMissing(fence, share, WIDEST),
+      );
       for (const { signer, nonce } of freed) {
         this.log.warn('a nonce below ours is free again', { signer: signerKey(signer), nonce });
         this.memory.distrustNonce(signer);
@@ -66,11 +68,14 @@ export class HealGaps {
     const gaps = await this.ledger.missing(still);
     for (const { signer, nonce, count } of gaps)
       if (count > WIDEST)
-        this.log.error('the chain stands still far below our lowest nonce: somebody has to look', {
-          signer: signerKey(signer),
-          chainNonce: nonce,
-          missing: count,
-        });
+        this.log.error(
+          'the chain stands still far below our lowest nonce: POST /api/v1/signers/{chainId}/{address}/sync fills the gap',
+          {
+            signer: signerKey(signer),
+            chainNonce: nonce,
+            missing: count,
+          },
+        );
     return gaps.filter(({ count }) => count <= WIDEST);
   }
 

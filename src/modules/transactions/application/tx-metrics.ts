@@ -1,7 +1,7 @@
 import type { ChainId } from '../../../kernel/signer-id.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
 
-export type CreateResult = 'created' | 'exists' | 'conflict' | 'unknown_signer';
+export type CreateResult = 'created' | 'exists' | 'conflict' | 'unknown_signer' | 'unserved_signer';
 export type SubmitResult = 'accepted' | 'unknown' | 'rejected';
 
 /** Counters of design section 15. */

@@ -9,6 +9,8 @@ import type { StoredRequest, TxRequest } from './tx-request.js';
 export interface NewTx {
   readonly txId: string;
   readonly request: TxRequest;
+  /** Whether some live node has the key of its signer; else it is not stored, only looked up. */
+  readonly isServed: boolean;
 }
 
 /** What exists under a `(signer, requestId)`. */
@@ -25,7 +27,8 @@ export type Intake =
   | { readonly kind: 'created'; readonly txId: string }
   /** The key was used before; whether for the same request is for the caller to compare. */
   | { readonly kind: 'exists'; readonly tx: AcceptedTx }
-  | { readonly kind: 'unknown_signer' };
+  | { readonly kind: 'unknown_signer' }
+  | { readonly kind: 'unserved_signer' };
 
 /** A tx with what the client asked for: all that is needed to sign it. */
 export interface RequestedTx {

@@ -29,6 +29,8 @@ export const TX_SUB_STATES = [
   'NODE_UNAVAILABLE',
   /** Its gas estimate reverts; it is estimated again at a later block, and fails only if that says the same. */
   'SIMULATION_REVERTED',
+  /** No live node has the key of its signer. Not stored, for nobody may write then: reads say it. */
+  'SIGNER_UNAVAILABLE',
 ] as const;
 export type TxSubState = (typeof TX_SUB_STATES)[number];
 

@@ -38,13 +38,13 @@ export const INSERT_PENDING = {
   text: `
     WITH input AS (
       SELECT i.*, (SELECT s.address FROM signer s WHERE s.chain_id = i.chain_id AND s.address = i.signer) IS NOT NULL AS known
-        FROM unnest((SELECT $1::uuid[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::numeric[]), (SELECT $8::text[]), (SELECT $9::jsonb[]), (SELECT $10::int[]), (SELECT $11::int[]), (SELECT $12::timestamptz[]), (SELECT $13::jsonb[]))
-             AS i (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata)),
+        FROM unnest((SELECT $1::uuid[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::numeric[]), (SELECT $8::text[]), (SELECT $9::jsonb[]), (SELECT $10::int[]), (SELECT $11::int[]), (SELECT $12::timestamptz[]), (SELECT $13::jsonb[]), (SELECT $15::boolean[]))
+             AS i (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, served)),
     inserted AS (
       INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, state)
       SELECT tx_id, chain_id, signer, request_id, request_hash, to_address, value, decode(substr(data, 3), 'hex'), options, priority, confirmations, expires_at, metadata, 'PENDING'
         FROM input i
-       WHERE known AND i.request_id IS DISTINCT FROM (
+       WHERE known AND served AND i.request_id IS DISTINCT FROM (
          SELECT t.request_id FROM managed_tx t
           WHERE t.chain_id = i.chain_id AND t.signer = i.signer AND t.request_id >= i.request_id
           ORDER BY t.request_id LIMIT 1)

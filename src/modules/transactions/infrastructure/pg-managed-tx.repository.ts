@@ -54,15 +54,16 @@ export class PgManagedTxRepository extends ManagedTxRepository {
   async insertPending(txs: readonly NewTx[]): Promise<Intake[]> {
     const { rows } = await this.database.query<{ tx_id: string; known: boolean; created: boolean }>(
       sql.INSERT_PENDING,
-      [...requestColumns(txs), this.node.id],
+      [...requestColumns(txs), this.node.id, txs.map(({ isServed }) => isServed)],
     );
     const byId = new Map(rows.map((row) => [row.tx_id, row]));
     const repeated = txs.filter(({ txId }) => byId.get(txId)?.known === true && byId.get(txId)?.created === false);
     const existing = await this.lookUp(repeated);
-    return txs.flatMap(({ txId }): Intake[] => {
+    return txs.flatMap(({ txId, isServed }): Intake[] => {
       if (byId.get(txId)?.known !== true) return [{ kind: 'unknown_signer' }];
       if (byId.get(txId)?.created === true) return [{ kind: 'created', txId }];
       const found = existing.get(txId);
+      if (!found && !isServed) return [{ kind: 'unserved_signer' }];
       return found ? [found] : [];
     });
   }

@@ -3,10 +3,12 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, In, LessThan, Repository } from 'typeorm';
 import { inSlices } from '../../../kernel/in-slices.js';
 import { toJsonInteger } from '../../../kernel/quantities.js';
+import { parseSigner } from '../../../kernel/signer-id.js';
 import { translated } from '../../../platform/database/database-errors.js';
 import { READS, ReadDatabase } from '../../../platform/database/pools.js';
+import { Router } from '../../signers/index.js';
 import { type AttemptView, type TxFilter, type TxList, TxQueries, type TxView } from '../application/tx-views.js';
-import type { TxState } from '../domain/tx-state-machine.js';
+import { isFinal, type TxState } from '../domain/tx-state-machine.js';
 import { ManagedTxEntity } from './managed-tx.entity.js';
 import { pageOf, type SizedRow, VIEW_BYTES } from './page-bytes.js';
 import { TxAttemptEntity } from './tx-attempt.entity.js';
@@ -21,25 +23,29 @@ export class TypeormTxQueries extends TxQueries {
     @InjectRepository(ManagedTxEntity, READS) private readonly txs: Repository<ManagedTxEntity>,
     @InjectRepository(TxAttemptEntity, READS) private readonly sent: Repository<TxAttemptEntity>,
     private readonly database: ReadDatabase,
+    private readonly router: Router,
   ) {
     super();
   }
 
   async find(txId: string): Promise<TxView | null> {
     const row = await translated(this.txs.findOne({ where: { txId } }));
-    return row && toView(row);
+    return row && toView(row, this.router);
   }
 
   async findByRequest(chainId: number, signer: string, requestId: string): Promise<TxView | null> {
     const row = await translated(this.txs.findOne({ where: { chainId: String(chainId), signer, requestId } }));
-    return row && toView(row);
+    return row && toView(row, this.router);
   }
 
   async list(filter: TxFilter): Promise<TxList> {
     const sized = await translated(this.sizes(filter));
     const ids = pageOf(sized, filter.limit).map(({ id }) => id);
     const rows = await translated(this.txs.find({ where: { txId: In(ids) }, order: { txId: 'DESC' } }));
-    return { items: rows.map(toView), nextBefore: sized.length > ids.length ? (ids.at(-1) ?? null) : null };
+    return {
+      items: rows.map((row) => toView(row, this.router)),
+      nextBefore: sized.length > ids.length ? (ids.at(-1) ?? null) : null,
+    };
   }
 
   async attempts(txId: string): Promise<AttemptView[]> {
@@ -74,7 +80,7 @@ export class TypeormTxQueries extends TxQueries {
   }
 }
 
-function toView(row: ManagedTxEntity): TxView {
+function toView(row: ManagedTxEntity, router: Router): TxView {
   const {
     txId,
     signer,
@@ -97,7 +103,7 @@ function toView(row: ManagedTxEntity): TxView {
     signer,
     requestId,
     state,
-    subState,
+    subState: isFinal(state) || router.isServed(parseSigner(row.chainId, signer)) ? subState : 'SIGNER_UNAVAILABLE',
     lastError,
     nonce: row.nonce === null ? null : toJsonInteger(BigInt(row.nonce)),
     txHash,

@@ -1,0 +1,121 @@
+import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { IsInt, IsOptional, Max, Min } from 'class-validator';
+import { InvalidInput } from '../../../../kernel/errors.js';
+import { parseAddress } from '../../../../kernel/hex.js';
+import { toJsonInteger } from '../../../../kernel/quantities.js';
+import type { SignerId } from '../../../../kernel/signer-id.js';
+import { ApiProblems } from '../../../../platform/http/problem.dto.js';
+import { type SyncReport, SyncSigner } from '../../application/sync-signer.js';
+
+const PATH = '/api/v1/signers/31337/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266/sync';
+const DEFAULT_FILLS = 1_000;
+
+class SyncSignerDto {
+  @ApiPropertyOptional({
+    default: DEFAULT_FILLS,
+    minimum: 0,
+    maximum: 10_000,
+    description: 'Nonces of a gap to free; each that no payload takes costs a no-op. Repeat the call for a wider gap.',
+  })
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(10_000)
+  maxFills?: number;
+}
+
+const nonce = (description: string) =>
+  ApiProperty({ oneOf: [{ type: 'number' }, { type: 'string' }], example: 7, description });
+
+class AgreedCountDto {
+  @nonce('The lowest count of all endpoints that answered; a decimal string above 2^53') nonce!: number | string;
+  @ApiProperty({ example: 4711 }) blockNumber!: number;
+  @ApiProperty({ example: `0x${'ab'.repeat(32)}` }) blockHash!: string;
+}
+
+class CursorChangeDto {
+  @ApiProperty({ oneOf: [{ type: 'number' }, { type: 'string' }], nullable: true, example: 7 })
+  before!: number | string | null;
+  @nonce('The next new nonce') after!: number | string;
+}
+
+class GapDto {
+  @ApiProperty({ example: 0 }) freed!: number;
+  @ApiProperty({ example: 0, description: 'Repeat the call until this is 0' }) remaining!: number;
+}
+
+class SyncReportDto {
+  @ApiProperty({ example: 31337 }) chainId!: number;
+  @ApiProperty({ example: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' }) address!: string;
+  @ApiProperty({ type: AgreedCountDto, description: 'The proof: what the endpoints of the chain agree on' })
+  chain!: AgreedCountDto;
+  @nonce('Next nonce with what is in the pool, as one endpoint tells it') pending!: number | string;
+  @ApiProperty({ type: CursorChangeDto }) cursor!: CursorChangeDto;
+  @ApiProperty({ type: GapDto }) gap!: GapDto;
+}
+
+@ApiTags('operations')
+@Controller('api/v1/signers/:chainId/:address')
+export class SignerNoncesController {
+  constructor(private readonly sync: SyncSigner) {}
+
+  @Post('sync')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Align the nonces of a signer with its chain',
+    description:
+      'Raises the cursor to what the endpoints of the chain agree on, and frees nonces below our lowest one that nobody had. ' +
+      'The cursor is never lowered. Answers with the proof.',
+  })
+  @ApiResponse({ status: 200, type: SyncReportDto })
+  @ApiProblems(
+    PATH,
+    {
+      status: 400,
+      code: 'invalid_address',
+      detail: 'not a 20-byte address',
+      advice: 'send 0x followed by 40 hex digits',
+    },
+    {
+      status: 409,
+      code: 'not_leader',
+      detail: 'another node acts for 0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+      advice: 'send the request to the owner, or again later',
+      retryable: true,
+    },
+    {
+      status: 503,
+      code: 'nonce_not_known',
+      detail: 'too few endpoints of the chain tell the nonce of this signer',
+      advice: 'see GET /health/ready for its endpoints, and try again',
+      retryable: true,
+    },
+  )
+  async run(
+    @Param('chainId') chainId: string,
+    @Param('address') address: string,
+    @Body() body: SyncSignerDto,
+  ): Promise<SyncReportDto> {
+    return toDto(await this.sync.execute(signerOf(chainId, address), body.maxFills ?? DEFAULT_FILLS));
+  }
+}
+
+function signerOf(chainId: string, address: string): SignerId {
+  if (!/^[1-9]\d{0,15}$/.test(chainId))
+    throw new InvalidInput('invalid_chain_id', 'not a chain id', 'send the EIP-155 id of a configured chain');
+  return { chainId: Number(chainId), address: parseAddress(address) };
+}
+
+function toDto({ signer, chain, pending, cursor, gap }: SyncReport): SyncReportDto {
+  return {
+    ...signer,
+    chain: { nonce: toJsonInteger(chain.nonce), blockNumber: chain.block.number, blockHash: chain.block.hash },
+    pending: toJsonInteger(pending),
+    cursor: {
+      before: cursor.before === null ? null : toJsonInteger(cursor.before),
+      after: toJsonInteger(cursor.after),
+    },
+    gap: { ...gap },
+  };
+}
