@@ -2,30 +2,50 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../../src/kernel/node-error-class.js';
+import { actionOf } from '../../../src/modules/chain/domain/node-error-action.js';
 import { classifyNodeError, errorPattern } from '../../../src/modules/chain/domain/node-error-table.js';
 
 interface Row {
   readonly client: string;
   readonly message: string;
   readonly class: NodeErrorClass;
+  readonly source: string;
   readonly code?: number;
+  /** Whose answer it is; a send's when left out. */
+  readonly method?: string;
 }
 
-const ROWS: readonly Row[] = JSON.parse(readFileSync(new URL('../../data/node-errors.json', import.meta.url), 'utf8'));
-const send = (message: string, code?: number) => classifyNodeError({ method: 'eth_sendRawTransaction', message, code });
+const rowsOf = (file: string): readonly Row[] =>
+  JSON.parse(readFileSync(new URL(`../../data/${file}`, import.meta.url), 'utf8'));
+const PUBLIC = rowsOf('node-errors.json');
+const FROM_SOURCES = [...rowsOf('node-errors-from-sources.json'), ...rowsOf('node-errors-of-other-clients.json')];
+/** Those whose words say something: what surrounds the others may say more than they do. */
+const ROWS = [...PUBLIC, ...FROM_SOURCES].filter((row) => row.class !== 'unknown');
+
+const SEND = 'eth_sendRawTransaction';
+const send = (message: string, code?: number) => classifyNodeError({ method: SEND, message, code });
+const ask = ({ method = SEND }: Row, message: string, code?: number) => classifyNodeError({ method, message, code });
 /** The numbers of a standard, of HTTP or of a bound are words; an allowance is a balance or a cap by its size. */
-const isMeantLiterally = (message: string) => /allowance|\b50\d\b|2\^\d+|eip-?\d/i.test(message);
+const isMeantLiterally = (message: string) => /allowance|\b50\d\b|2\^\d+|(eip|rip)-?\d|error code: \d/i.test(message);
 const withNumbers = (message: string, number: string) => message.replace(/(?<![\w.])\d+(?![\w.])/g, number);
 const inJson = (text: string) => JSON.stringify({ jsonrpc: '2.0', id: 7, error: { message: text } });
 
 describe('the node-error table', () => {
-  it.each(ROWS.map((row) => [row.client, row.message, row.class, row.code] as const))(
+  it.each(PUBLIC.map((row) => [row.client, row.message, row.class, row.code] as const))(
     '%s: %s -> %s',
     (_client, message, expected, code) => {
       expect(send(message, code)).toBe(expected);
       expect(send(message)).toBe(expected);
     },
   );
+
+  it.each([...new Set(FROM_SOURCES.map((row) => row.source))])('knows every message of %s', (source) => {
+    const lost = FROM_SOURCES.filter((row) => row.source === source).flatMap((row) => {
+      const answers = [ask(row, row.message, row.code), ask(row, row.message)];
+      return answers.every((answer) => answer === row.class) ? [] : [{ ...row, answers }];
+    });
+    expect(lost).toEqual([]);
+  });
 
   it('keeps the class whatever stands around the words, in any case, with any code', () => {
     const prefix = fc.constantFrom(
@@ -66,7 +86,7 @@ describe('the node-error table', () => {
         wrap,
         code,
         (row, before, after, spell, put, number) => {
-          expect(send(put(spell(before + row.message + after)), number)).toBe(row.class);
+          expect(ask(row, put(spell(before + row.message + after)), number)).toBe(row.class);
         },
       ),
       { numRuns: 3_000 },
@@ -82,7 +102,7 @@ describe('the node-error table', () => {
           const message = row.message
             .replace(/0x[0-9a-fA-F]{40}/g, `0x${number.toString(16).padStart(40, '0')}`)
             .replace(/\b\d+\b/g, String(number));
-          expect(send(message)).toBe(row.class);
+          expect(ask(row, message)).toBe(row.class);
         },
       ),
       { numRuns: 2_000 },
@@ -108,9 +128,9 @@ describe('the node-error table', () => {
     ['with the request beside it', (text) => `${text} (requestBody="{\\"method\\":\\"eth_sendRawTransaction\\"}")`],
     ['with a hash before it', (text) => `[0x${'5e'.repeat(32)}] ${text}`],
   ])('keeps the class of every row %s', (_name, wrap) => {
-    const lost = ROWS.flatMap(({ message, class: expected, code }) => {
-      const answer = send(wrap(message), code);
-      return answer === expected ? [] : [{ message, expected, answer }];
+    const lost = ROWS.flatMap((row) => {
+      const answer = ask(row, wrap(row.message), row.code);
+      return answer === row.class ? [] : [{ message: row.message, expected: row.class, answer }];
     });
     expect(lost).toEqual([]);
   });
@@ -125,9 +145,9 @@ describe('the node-error table', () => {
     ['of another account', (text) => text.replace(/0x[0-9a-f]{40}\b/gi, `0x${'C0ffee00'.repeat(5)}`)],
     ['of another transaction', (text) => text.replace(/(0x)?[0-9a-f]{64}\b/gi, `0x${'deadbeef'.repeat(8)}`)],
   ])('keeps the class of every row whatever it counts: %s', (_name, change) => {
-    const lost = ROWS.filter(({ message }) => !isMeantLiterally(message)).flatMap(({ message, class: expected }) => {
-      const answer = send(change(message));
-      return answer === expected ? [] : [{ message: change(message), expected, answer }];
+    const lost = ROWS.filter(({ message }) => !isMeantLiterally(message)).flatMap((row) => {
+      const answer = ask(row, change(row.message));
+      return answer === row.class ? [] : [{ message: change(row.message), expected: row.class, answer }];
     });
     expect(lost).toEqual([]);
   });
@@ -146,11 +166,11 @@ describe('the node-error table', () => {
       errorPattern('flux capacitor (full|hot)', 'txpool_full'),
       errorPattern('nonce too low', 'nonce_too_high'),
     ];
-    const ask = (message: string) => classifyNodeError({ method: 'eth_sendRawTransaction', message, extraPatterns });
-    expect(ask('Flux Capacitor HOT')).toBe('txpool_full');
-    expect(ask('nonce too low')).toBe('nonce_too_high');
-    expect(ask('execution reverted: flux capacitor full')).toBe('execution_reverted');
-    expect(ask('underpriced')).toBe('underpriced');
+    const say = (message: string) => classifyNodeError({ method: SEND, message, extraPatterns });
+    expect(say('Flux Capacitor HOT')).toBe('txpool_full');
+    expect(say('nonce too low')).toBe('nonce_too_high');
+    expect(say('execution reverted: flux capacitor full')).toBe('execution_reverted');
+    expect(say('underpriced')).toBe('underpriced');
   });
 
   it.each([
@@ -206,6 +226,66 @@ describe('the node-error table', () => {
     expect(ask('out of gas', -32000)).toBe('gas_limit_exceeds_block');
     expect(ask('Out of gas: gas required exceeds allowance: 30000000', -32003)).toBe('gas_limit_exceeds_block');
     expect(ask('gas required exceeds allowance (0)', -32000)).toBe('insufficient_funds');
+  });
+
+  it.each([
+    'stack limit reached 1024 (1023)',
+    'contract address collision',
+    'invalid code: must not begin with 0xef',
+    'gas uint64 overflow',
+    'return data out of bounds',
+    'max code size exceeded',
+    'code size limit',
+    'InvalidFEOpcode',
+    'CreateContractSizeLimit',
+    'CreateCollision',
+    'PrecompileError',
+    'Bad instruction 0xfe',
+    'BadInstruction',
+    'OutOfStack',
+    'VM execution error.',
+  ])('ends a payload that cannot execute: %s', (message) => {
+    const estimate = classifyNodeError({ method: 'eth_estimateGas', message, code: -32000 });
+    expect(actionOf(estimate).response).toBe('fail_payload');
+  });
+
+  it('stops the signer whose nonces are used up, and not the payload', () => {
+    expect(classifyNodeError({ method: 'eth_estimateGas', message: 'nonce uint64 overflow' })).toBe('nonce_max_value');
+  });
+
+  it.each([
+    // A reason that nobody knows may pass.
+    'Invalid transaction: the stars are wrong',
+    'EVM reported invalid transaction (0x7f65): Custom(12)',
+    'transaction rejected',
+    'Transaction failed',
+    'failed to send transaction',
+    // Words of a payload's faults, about the node, the request or our plan.
+    'runtime error: integer divide by zero',
+    'goroutine stack exceeds 1000000000-byte limit',
+    'stack overflow',
+    'Transaction ran out of gas',
+    'response data too large',
+    'request size exceeded',
+    'error encountered getting blob base fee',
+    'failed to open blobstore',
+    'Your account has reached its daily limit',
+    'account quota exceeded',
+    'the request is not signed',
+    'insufficient permissions',
+    'submit transaction to pool failed: Pool(TemporarilyBanned)',
+    'chain not synced beyond EIP-155 replay-protection fork block',
+    // Something with this nonce is there.
+    'tx with this nonce already in mempool',
+    'all upstreams failed: [insufficient gas price to replace existing transaction, nonce too low, timeout]',
+  ])('does not take for a refusal what may be in a pool, or may pass: %s', (message) => {
+    expect(actionOf(send(message)).outcome).toBe('unknown');
+  });
+
+  it('believes an upstream that has the transaction, whatever the others say', () => {
+    expect(send('all upstreams failed: [insufficient funds for gas * price + value, already known]')).toBe(
+      'already_known',
+    );
   });
 
   it('has a sample for every class it can answer', () => {

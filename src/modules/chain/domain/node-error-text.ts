@@ -1,6 +1,11 @@
 /** A page of HTML or a quoted payload adds nothing to the first words. Characters. */
 const LONGEST = 10_000;
 
+/** What may stand between two words of a phrase: nothing, a space, a hyphen, a quote around one of the words. */
+const BETWEEN = '[-`\'" ]{0,3}';
+/** A number, an address or a hash, in parentheses or quotes or not. */
+const NUMBER = '(?:[-`\'"( ]{0,3}\\d[\\w.,]{0,80}[)`\'"]?)?';
+
 /**
  * One spelling for the many ways a message arrives: lower case, JSON escapes of a wrapper undone, constants
  * (`NONCE_TOO_LOW`) read as words, single spaces, straight quotes.
@@ -17,9 +22,19 @@ export function normalErrorText(message: string): string {
 }
 
 /**
+ * A phrase in all the spellings of clients: `nonce # too low` is found in "nonce too low", "nonce 3 too low",
+ * `NonceTooLow`, `NONCE_TOO_LOW` and "nonce-too-low". A space in the source stands for {@link BETWEEN}, `#` for an
+ * optional {@link NUMBER}; everything else is a regular expression over {@link normalErrorText}.
+ */
+export function words(source: string): RegExp {
+  return new RegExp(source.replace(/ ?#/g, NUMBER).replaceAll(' ', BETWEEN));
+}
+
+/**
  * A phrase too short to be searched for inside other words: it must be the whole message, or a whole part of it between
  * a colon, quotes or brackets, on either side (`INTERNAL_ERROR: mined`, `{"message":"mined"}`).
  */
 export function whole(phrase: string): RegExp {
-  return new RegExp(`(?:^|[\\]):="'\`>([{])\\s*${phrase}\\s*(?:$|["'\`<()\\[\\]{},.!;])`);
+  const spelled = words(phrase).source;
+  return new RegExp(`(?:^|[\\]):="'\`>([{])\\s*(?:${spelled})\\s*(?:$|["'\`<()\\[\\]{},.!;])`);
 }
