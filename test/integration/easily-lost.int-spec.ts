@@ -1,0 +1,126 @@
+import { describe, expect, it } from '@jest/globals';
+import { FencedUnitOfWork } from '../../src/modules/signers/index.js';
+import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
+import { ManagedTxRepository } from '../../src/modules/transactions/index.js';
+import { Database } from '../../src/platform/database/database.js';
+import { nodeLab } from '../support/node-lab.js';
+import { onlyFor, OVERSIZED, refused, tagged, timedOut } from '../support/send-faults.js';
+
+const lab = nodeLab();
+const GWEI = 1_000_000_000n;
+
+/** Small faults that were put into the code here went unnoticed by all other tests. */
+describe('a guarantee that is easily lost', () => {
+  it('a reorg whose handling failed once is handled at the next look', async () => {
+    const txId = await lab.sent(1);
+    await lab.confirmAll();
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+    lab.chain.reorg(3, { drop: true });
+    const repository = lab.node.get(ManagedTxRepository);
+    const finalIn = repository.finalIn;
+    repository.finalIn = () => Promise.reject(new Error('the database is away'));
+    await lab.node.follow().catch(() => undefined);
+    repository.finalIn = finalIn;
+    lab.chain.mineEmpty(1);
+    await lab.node.follow();
+    expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+  });
+
+  it('a reverted tx that a deep reorg opens is sent again, and not closed', async () => {
+    lab.chain.faults.status = ({ data }) => (data === tagged(1) ? 'reverted' : undefined);
+    const txId = await lab.sent(1);
+    await lab.confirmAll();
+    expect(await lab.states([txId])).toEqual(['FAILED']);
+    delete lab.chain.faults.status;
+    lab.chain.reorg(3, { drop: true });
+    await lab.node.follow();
+    await lab.resubmit();
+    expect(lab.chain.pooled().map(({ data }) => data)).toEqual([tagged(1)]);
+    await lab.confirmAll();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', failureReason: null });
+  });
+
+  it('a REJECTED that is found may have been sent again since', async () => {
+    lab.chain.faults.broadcast = () => refused('insufficient_funds', 'insufficient funds');
+    const txId = await lab.sent(1);
+    delete lab.chain.faults.broadcast;
+    const attempts = lab.node.get(AttemptRepository);
+    attempts.recordOutcomes = () => Promise.reject(new Error('crashed'));
+    await lab.resubmit().catch(() => undefined);
+    expect(lab.chain.pooled()).toHaveLength(1);
+    lab.chain.faults.broadcast = onlyFor(1, OVERSIZED);
+    const next = await lab.takeOver();
+    await next.step();
+    expect(await lab.states([txId], next)).toEqual(['IN_MEMPOOL']);
+  });
+
+  it('a hole of a later step is filled without a new owner', async () => {
+    await lab.sent(9);
+    lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
+    for (const tag of [1, 2, 3]) await lab.create(tag);
+    await lab.node.step();
+    await lab.mine();
+    await lab.node.step();
+    expect(
+      lab.chain
+        .pooled()
+        .concat(lab.chain.minedTxs())
+        .map(({ nonce }) => Number(nonce))
+        .sort(),
+    ).toEqual([0, 1, 2, 3]);
+  });
+
+  it('a slot stays held while another attempt of it may be out, whatever became of the no-op', async () => {
+    lab.chain.faults.broadcast = () => timedOut({ deliver: true });
+    const txId = await lab.sent(1);
+    lab.chain.faults.broadcast = () => OVERSIZED;
+    await lab.resubmit();
+    await lab.resubmit();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
+    delete lab.chain.faults.broadcast;
+    const next = await lab.sent(2);
+    expect(await lab.node.tx(next)).toMatchObject({ nonce: 1 });
+  });
+
+  it('the closing no-op outbids a payload with high fees of its own', async () => {
+    lab.chain.faults.broadcast = () => timedOut({ deliver: true });
+    await lab.create(1, { fees: { maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: 50n * GWEI } });
+    await lab.node.step();
+    lab.chain.faults.broadcast = ({ data }) => (data === '0x' ? undefined : OVERSIZED);
+    await lab.resubmit();
+    await lab.resubmit();
+    expect(lab.chain.pooled().map(({ data }) => data)).toEqual(['0x']);
+  });
+
+  it('a height whose canonical block nobody tells decides nothing', async () => {
+    const txId = await lab.mined(1);
+    const { number } = await lab.chain.head();
+    await lab.node.get(Database).query({ name: 'test_forget', text: 'DELETE FROM chain_block' }, []);
+    lab.chain.mineEmpty(5);
+    const late = await lab.takeOver();
+    await late.step();
+    const honest = lab.chain.blocks.bind(lab.chain);
+    lab.chain.blocks = async (numbers) => (await honest(numbers)).map((b) => (b?.number === number ? null : b));
+    await late.follow();
+    expect(await lab.states([txId], late)).toEqual(['MINED']);
+    lab.chain.blocks = honest;
+    lab.chain.mineEmpty(1);
+    await late.follow();
+    expect(await lab.states([txId], late)).toEqual(['CONFIRMED']);
+  });
+
+  it('an allocation whose answer was lost is found by the next step', async () => {
+    const txId = await lab.create(1);
+    const unit = lab.node.get(FencedUnitOfWork);
+    const run = unit.run.bind(unit);
+    let lost = 0;
+    unit.run = async (leases, operation, work) => {
+      const result = await run(leases, operation, work);
+      if (operation === 'allocate' && lost++ === 0) throw new Error('the answer was lost');
+      return result;
+    };
+    await lab.node.step().catch(() => undefined);
+    await lab.node.step().catch(() => undefined);
+    expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+  });
+});
