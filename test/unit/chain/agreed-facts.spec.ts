@@ -76,6 +76,11 @@ describe('what rests on more than one endpoint', () => {
       expect(await chain.agreedCounts([ACCOUNT], 'latest')).toMatchObject([{ nonce: 5n, block: { number: 100 } }]);
     });
 
+    it('names a block that neither a standing endpoint nor one far ahead tells', async () => {
+      const chain = await start({ head: 40 }, { head: 100 }, { head: 0xffffff });
+      expect(await chain.agreedCounts([ACCOUNT])).toMatchObject([{ nonce: 5n, block: { number: 100 } }]);
+    });
+
     it('of a chain with one endpoint costs one round trip', async () => {
       const chain = await start({ count: 9 });
       expect(await chain.agreedCounts([ACCOUNT, ACCOUNT], 'latest')).toMatchObject([{ nonce: 9n }, { nonce: 9n }]);
