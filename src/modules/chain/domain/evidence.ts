@@ -36,7 +36,7 @@ export const EVIDENCE = {
   // The first look is the one that found the transaction mined.
   make_final: { witnesses: 'speakers', looks: 1 },
   reopen_final: { witnesses: 'speakers', looks: 1 },
-  // A single endpoint whose quote jumps needs two looks all the same: see `SaneQuotes`.
+  // A single endpoint whose tips leap needs two looks all the same: see `FeeQuotes`.
   sign_fee: { witnesses: 'speakers', looks: 1 },
 } as const satisfies Record<Decision, Evidence>;
 

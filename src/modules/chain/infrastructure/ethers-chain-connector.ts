@@ -34,13 +34,13 @@ export class EthersChainConnector extends ChainConnector {
   ) {
     super();
     this.chainId = rpc.chainId;
-    this.quotes = new FeeQuotes(rpc, clock, minTip);
+    this.quotes = new FeeQuotes(pool, rpc, clock, minTip);
     this.receiptsOf = new ReceiptsOfBlock(rpc);
   }
 
   async head(): Promise<BlockHeader> {
     const head = await this.rpc.one('eth_getBlockByNumber', ['latest', false], blockHeader);
-    this.quotes.sawHead(head.number);
+    this.quotes.sawHead(head);
     return head;
   }
 

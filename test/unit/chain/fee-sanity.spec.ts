@@ -1,0 +1,148 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { BaseFeeTrail, isReachable, leaps, lowerMedian } from '../../../src/modules/chain/domain/fee-sanity.js';
+import type { FeeQuote } from '../../../src/modules/chain/domain/fee-quote.js';
+import { aConnector } from './chain-fixture.js';
+import { type FakeAnswer, FakeRpcServer, type RpcCall } from './fake-rpc-server.js';
+
+const GWEI = 1_000_000_000n;
+const MAD = 1_000_000n * GWEI;
+const hex = (n: number | bigint) => `0x${n.toString(16)}`;
+
+function aQuote(tip: bigint, baseFeePerGas = GWEI, blockNumber = 100): FeeQuote {
+  return { blockNumber, baseFeePerGas, tips: { slow: tip, standard: tip, fast: tip, urgent: tip } };
+}
+
+describe('a base fee', () => {
+  const at = (number: number, fee: bigint) => ({ number, fee });
+
+  it('is reachable within what EIP-1559 allows, and some slack', () => {
+    expect(isReachable(at(100, GWEI), at(101, 2n * GWEI))).toBe(true);
+    expect(isReachable(at(100, GWEI), at(101, 3n * GWEI))).toBe(false);
+    expect(isReachable(at(100, GWEI), at(120, 20n * GWEI))).toBe(true);
+    expect(isReachable(at(100, GWEI), at(101, GWEI / 3n))).toBe(false);
+    expect(isReachable(at(100, 7n), at(101, 900_000n))).toBe(true);
+  });
+
+  it('that leaps is believed at the second block that has it', () => {
+    const trail = new BaseFeeTrail();
+    expect(trail.allows(aQuote(1n, MAD))).toBe(true);
+    trail.saw(at(100, GWEI));
+    expect(trail.allows(aQuote(1n, MAD))).toBe(false);
+    trail.saw(at(101, MAD));
+    trail.saw(at(101, MAD));
+    expect(trail.allows(aQuote(1n, MAD, 101))).toBe(false);
+    trail.saw(at(102, MAD));
+    expect(trail.allows(aQuote(1n, MAD, 102))).toBe(true);
+  });
+});
+
+describe('quotes of several endpoints', () => {
+  it('cannot be raised by one of two or more', () => {
+    expect(lowerMedian([aQuote(MAD), aQuote(GWEI)])).toEqual(aQuote(GWEI));
+    expect(lowerMedian([aQuote(GWEI), aQuote(MAD), aQuote(2n * GWEI)])).toEqual(aQuote(2n * GWEI));
+    expect(lowerMedian([])).toBeNull();
+  });
+
+  it('leap when a tip is ten times the last one, and not on a chain that wakes up', () => {
+    expect(leaps(aQuote(2n * GWEI), aQuote(21n * GWEI))).toBe(true);
+    expect(leaps(aQuote(2n * GWEI), aQuote(19n * GWEI))).toBe(false);
+    expect(leaps(aQuote(1n), aQuote(GWEI))).toBe(false);
+  });
+});
+
+interface Market {
+  readonly head: number;
+  readonly tip: bigint;
+  readonly baseFee: bigint;
+  /** Of the header; that of the quote when not given. */
+  readonly headFee?: bigint;
+}
+
+function market({ head, tip, baseFee, headFee = baseFee }: Market): (call: RpcCall) => FakeAnswer {
+  return ({ method }) => {
+    if (method === 'eth_feeHistory')
+      return {
+        result: {
+          oldestBlock: hex(head),
+          baseFeePerGas: [hex(baseFee), hex(baseFee)],
+          gasUsedRatio: [0.5],
+          reward: [[tip, tip, tip, tip].map(hex)],
+        },
+      };
+    const hash = `0x${head.toString(16).padStart(64, '0')}`;
+    return {
+      result: { number: hex(head), hash, parentHash: hash, timestamp: '0x1', baseFeePerGas: hex(headFee) },
+    };
+  };
+}
+
+describe('a fee quote that is signed', () => {
+  const servers: FakeRpcServer[] = [];
+  const pools: { close(): Promise<void> }[] = [];
+
+  afterEach(async () => {
+    await Promise.all(pools.splice(0).map((pool) => pool.close()));
+    await Promise.all(servers.splice(0).map((server) => server.stop()));
+  });
+
+  const start = async (...markets: Market[]) => {
+    for (const each of markets) {
+      const server = await new FakeRpcServer().start();
+      server.answer = market(each);
+      servers.push(server);
+    }
+    const fixture = aConnector(servers.map(({ url }) => url));
+    pools.push(fixture.pool);
+    const look = async (...now: Market[]) => {
+      now.forEach((each, i) => {
+        const server = servers[i];
+        if (server) server.answer = market(each);
+      });
+      fixture.clock.advance(1_100);
+      await fixture.connector.head();
+      return fixture.connector.feeQuote();
+    };
+    return { ...fixture, look };
+  };
+
+  const HONEST: Market = { head: 100, tip: GWEI, baseFee: GWEI };
+
+  it.each([0, 1])('is not that of one mad endpoint of two, whatever its place: %d', async (place) => {
+    const markets = [HONEST, HONEST].toSpliced(place, 1, { head: 100, tip: MAD, baseFee: MAD, headFee: GWEI });
+    const { look } = await start(...markets);
+    expect(await look()).toEqual(aQuote(GWEI));
+  });
+
+  it('is the one that fits the heads when the other is far too low', async () => {
+    const { look } = await start(HONEST, { ...HONEST, baseFee: 0n, tip: 0n, headFee: GWEI });
+    expect(await look()).toMatchObject({ baseFeePerGas: GWEI });
+  });
+
+  it('costs one call at each endpoint a second', async () => {
+    const { connector } = await start(HONEST, HONEST);
+    await Promise.all([connector.feeQuote(), connector.feeQuote()]);
+    await connector.feeQuote();
+    expect(servers.map(({ asked }) => asked)).toEqual([['eth_feeHistory'], ['eth_feeHistory']]);
+  });
+
+  describe('of a single endpoint', () => {
+    it('with a leap of the tip is used when a second block has it, too', async () => {
+      const { look } = await start(HONEST);
+      expect(await look()).toEqual(aQuote(GWEI));
+      const mad = { ...HONEST, tip: MAD };
+      expect(await look({ ...mad, head: 101 })).toEqual(aQuote(GWEI));
+      expect(await look({ ...mad, head: 101 })).toEqual(aQuote(GWEI));
+      expect(await look({ ...mad, head: 102 })).toEqual(aQuote(MAD, GWEI, 102));
+    });
+
+    it('with a base fee that the chain cannot have reached is not used, for at most a minute', async () => {
+      const { look, connector, clock } = await start(HONEST);
+      expect(await look()).toEqual(aQuote(GWEI));
+      const mad = { ...HONEST, baseFee: MAD, headFee: GWEI };
+      expect(await look(mad)).toEqual(aQuote(GWEI));
+      clock.advance(61_000);
+      await expect(connector.feeQuote()).rejects.toMatchObject({ name: 'RpcUnavailable' });
+      expect(await look(HONEST)).toEqual(aQuote(GWEI));
+    });
+  });
+});
