@@ -147,6 +147,16 @@ describe('the RPC pool of a chain', () => {
     expect(await pool.sendToAll(READ)).toHaveLength(1);
   });
 
+  it('sends to all when all are in back-off', async () => {
+    for (const server of [a, b]) server.takeOver = ({ response }) => Boolean(response.writeHead(502).end());
+    const { pool, clock } = thePool();
+    clock.hold();
+    for (let i = 0; i < 4; i++) await Promise.all(await pool.sendToAll(READ));
+    expect(pool.status()).toMatchObject([{ state: 'backing_off' }, { state: 'backing_off' }]);
+    for (const server of [a, b]) server.takeOver = () => false;
+    expect(await Promise.all(await pool.sendToAll(READ))).toMatchObject([[{ kind: 'result' }], [{ kind: 'result' }]]);
+  });
+
   it('does not send to one that asked to be left alone, while there is another', async () => {
     a.takeOver = ({ response }) => Boolean(response.writeHead(429, { 'retry-after': '30' }).end());
     const { pool } = thePool();

@@ -6,7 +6,7 @@ import type { BlockTag } from '../domain/chain-connector.js';
 import { sufficient, unanimous } from '../domain/evidence.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
 import type { RpcPool } from './rpc-pool.js';
-import type { Testimony } from './testimony.js';
+import type { Testimony } from './hearing.js';
 
 /** The lowest count that any endpoint tells, per account; null when too few tell one. */
 export async function agreedCounts(

@@ -52,6 +52,16 @@ export class EndpointHealth {
     return this.standing?.isAhead === true;
   }
 
+  /** Neither behind the others nor ahead of them, as far as known. */
+  get isCurrent(): boolean {
+    return !this.lagging && !this.ahead;
+  }
+
+  /** Its last answer was none. */
+  get failedLately(): boolean {
+    return this.consecutiveFailures > 0;
+  }
+
   /** Known to serve another chain: neither its answers nor its head mean anything here. */
   get isElsewhere(): boolean {
     return this.chain === 'wrong_chain';

@@ -7,13 +7,13 @@ import { type Decision, EVIDENCE } from '../domain/evidence.js';
 import type { EndpointStatus } from '../domain/endpoint-status.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import { classifyNodeError, type ErrorPattern } from '../domain/node-error-table.js';
-import { within } from './grace.js';
 import { HeadComparison } from './head-comparison.js';
+import { Hearing, type Testimony } from './hearing.js';
 import { failed, type RpcFailure, type RpcReply, type RpcRequest } from './json-rpc.js';
 import { PoolMember } from './pool-member.js';
 import type { RpcEndpoint } from './rpc-endpoint.js';
 import type { RpcMetrics } from './rpc-metrics.js';
-import { type Testimony, testimonyOf } from './testimony.js';
+import { Sending } from './sending.js';
 
 export interface RpcPoolOptions {
   readonly chainId: ChainId;
@@ -28,8 +28,6 @@ export interface RpcPoolOptions {
   readonly pause?: Pause;
 }
 
-const LATE = { reason: 'timeout', mayHaveArrived: true, message: 'no answer yet, after a while of failures' } as const;
-
 /** Errors about the endpoint, not about the question: another one may know better. */
 const ANOTHER_MAY_KNOW: ReadonlySet<NodeErrorClass> = new Set([
   'rate_limited',
@@ -42,6 +40,8 @@ const ANOTHER_MAY_KNOW: ReadonlySet<NodeErrorClass> = new Set([
 export class RpcPool {
   private readonly members: readonly PoolMember[];
   private readonly heads: HeadComparison;
+  private readonly hearing: Hearing;
+  private readonly sending: Sending;
   private readonly pause: Pause;
 
   constructor(
@@ -53,6 +53,8 @@ export class RpcPool {
     const { endpoints, pause = realPause, ...shared } = options;
     this.pause = pause;
     this.members = endpoints.map((endpoint) => new PoolMember(endpoint, { ...shared, metrics, clock, log }));
+    this.hearing = new Hearing(this.members, pause);
+    this.sending = new Sending(this.members, pause, () => this.nobody());
     this.heads = new HeadComparison(this.members, clock, pause, options.maxLag);
   }
 
@@ -72,35 +74,14 @@ export class RpcPool {
   }
 
   /**
-   * To every endpoint of the right chain, also to those that nobody reads from, in the order given; one promise per endpoint, so that the caller need not wait for the
-   * slowest, without replies from one that turns out to serve another chain. Empty when there is none.
+   * To every endpoint of the right chain, also to those that nobody reads from, in the order given; one promise per endpoint, so
+   * that the caller need not wait for the slowest. Without replies from one of another chain; empty when there is none.
    */
   async sendToAll(requests: readonly RpcRequest[]): Promise<Promise<RpcReply[]>[]> {
     this.assertMayCall(requests);
-    const now = this.clock.monotonicMs();
-    const willing = this.members.filter(
-      ({ health }) => health.isCandidate(now) && !(health.mustWait && health.availableAt > now),
-    );
-    const isAnyReady = willing.some(({ health }) => health.availableAt <= now);
-    if (!isAnyReady) return (await this.candidates()).map((member) => this.sendTo(member, requests));
-    return willing.flatMap((member) => {
-      if (member.health.availableAt <= now) return [this.sendTo(member, requests)];
-      // One at a time for an endpoint that is most likely gone, and nobody waits for it.
-      return member.isSending
-        ? []
-        : [
-            within(
-              this.pause,
-              this.sendTo(member, requests),
-              requests.map(() => failed(LATE)),
-            ),
-          ];
-    });
-  }
-
-  private async sendTo(member: PoolMember, requests: readonly RpcRequest[]): Promise<RpcReply[]> {
-    if (await member.isVerified()) return member.send(requests);
-    return member.health.isElsewhere ? [] : requests.map(() => failed(this.nobody()));
+    const sends = this.sending.toAll(requests, this.clock.monotonicMs());
+    if (sends.length > 0) return sends;
+    return (await this.candidates()).map((member) => this.sending.toOne(member, requests));
   }
 
   /** Whether there is nobody to contradict it. */
@@ -113,10 +94,7 @@ export class RpcPool {
     this.assertMayCall(requests);
     if (this.hasOneEndpoint) return [{ replies: await this.read(requests), isCurrent: true }];
     await this.heads.refresh();
-    const { witnesses } = EVIDENCE[decision];
-    const time = { now: this.clock.monotonicMs(), pause: this.pause };
-    const all = await Promise.all(this.members.map((member) => testimonyOf(member, requests, witnesses, time)));
-    return all.filter((testimony) => testimony !== null);
+    return this.hearing.hear(requests, EVIDENCE[decision].witnesses, this.clock.monotonicMs());
   }
 
   status(): EndpointStatus[] {
@@ -197,7 +175,7 @@ export class RpcPool {
 /** Best first, and none that lags or is ahead as long as one is known to be well that does not. */
 function preferred(ready: readonly PoolMember[]): PoolMember[] {
   const sorted = ready.toSorted((a, b) => a.health.penalty - b.health.penalty);
-  const current = sorted.filter(({ health }) => !health.lagging && !health.ahead);
+  const current = sorted.filter(({ health }) => health.isCurrent);
   if (current.some(({ health }) => health.verified)) return current;
   const [behind, ahead] = [sorted.filter(({ health }) => health.lagging), sorted.filter(({ health }) => health.ahead)];
   return [...current, ...behind, ...ahead];

@@ -6,7 +6,7 @@ import { nonceUsers, UNREAD } from './nonce-users.js';
 import { blockHeader, fields, hash, parsedOrNull, quantity, smallNumber } from './parse-answer.js';
 import { lookup } from './receipt-lookups.js';
 import type { RpcPool } from './rpc-pool.js';
-import type { Testimony } from './testimony.js';
+import type { Testimony } from './hearing.js';
 
 /** The block of a transaction; null when it is in none, or not known; `unsaid` when that was not answered. */
 type Place = Pick<BlockHeader, 'number' | 'hash'> | 'unsaid' | null;

@@ -4,7 +4,7 @@ import { FEE_HISTORY_BLOCKS, type FeeHistory, parseFeeHistory, quoteFrom, TIP_PE
 import { hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
 import type { RpcPool } from './rpc-pool.js';
 import type { RpcReader } from './rpc-reader.js';
-import type { Testimony } from './testimony.js';
+import type { Testimony } from './hearing.js';
 
 const HISTORY = 'eth_feeHistory';
 const HISTORY_PARAMS = [hexQuantity(FEE_HISTORY_BLOCKS), 'latest', TIP_PERCENTILES] as const;
