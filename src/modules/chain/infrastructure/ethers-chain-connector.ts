@@ -24,6 +24,8 @@ export class EthersChainConnector extends ChainConnector {
   readonly chainId: ChainId;
   private readonly quotes: FeeQuotes;
   private readonly receiptsOf: ReceiptsOfBlock;
+  /** At slots. */
+  private looks = 0;
 
   /** `minTip`: no quote offers less, wei per gas. */
   constructor(
@@ -79,7 +81,7 @@ export class EthersChainConnector extends ChainConnector {
   }
 
   async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {
-    return slotFates(this.pool, slots);
+    return slotFates(this.pool, slots, this.looks++);
   }
 
   async balances(accounts: readonly Address[]): Promise<bigint[]> {

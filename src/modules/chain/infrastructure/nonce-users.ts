@@ -13,6 +13,9 @@ const STRIDE = 12;
 /** Blocks read whole in one look. Those that were left out are another look's. */
 const MOST_BLOCKS = 8;
 
+/** 2^32 by the golden ratio: multiples of it spread evenly (Knuth). */
+const GOLDEN = 2_654_435_761;
+
 /** Nobody looked. */
 export const UNREAD = 'unread';
 
@@ -24,22 +27,24 @@ type Sent = Slot & { readonly txHash: Hash };
 /**
  * Names the transactions that used nonces, each by the block in which the account's count went past it. Null where that cannot be
  * told: the state of that block is gone, or nobody sent the transaction (a set-code authorization of EIP-7702 uses a nonce, too).
- * `unread` where it could, and there were too many blocks to read; a few of them are chosen anew each time.
+ * `unread` where it could, and there were too many blocks to read; each look chooses others.
  *
  * @param ask one endpoint, or several that agree; whatever it does not answer is not known
  * @param head number of a block by which all nonces were used
+ * @param look counts the looks
  */
 export async function nonceUsers(
   ask: Ask,
   slots: readonly Slot[],
   head: number,
+  look: number,
 ): Promise<(NonceUser | typeof UNREAD | null)[]> {
   if (slots.length === 0) return [];
   const counts = new Counts(ask);
   await counts.ask(slots, () => strides(head));
   await counts.ask(slots, (slot) => counts.between(slot));
   const heights = slots.map((slot) => counts.heightOf(slot));
-  const wanted = someOf([...new Set(heights.flatMap((height) => height ?? []))]);
+  const wanted = someOf([...new Set(heights.flatMap((height) => height ?? []))], look);
   const replies = await ask(
     wanted.map((height) => ({ method: 'eth_getBlockByNumber', params: [hexQuantity(height), true] })),
   );
@@ -53,10 +58,10 @@ export async function nonceUsers(
   });
 }
 
-/** At random, so that none is left out for ever. */
-function someOf(heights: readonly number[]): number[] {
-  const shuffled = heights.map((height) => ({ height, at: Math.random() })).sort((a, b) => a.at - b.at);
-  return shuffled.slice(0, MOST_BLOCKS).map(({ height }) => height);
+/** Others at each look, in no order that a caller could fall in step with: none is left out for ever. The same again for the same look. */
+function someOf(heights: readonly number[], look: number): number[] {
+  const start = (Math.imul(look + 1, GOLDEN) >>> 0) % Math.max(1, heights.length);
+  return [...heights.slice(start), ...heights.slice(0, start)].slice(0, MOST_BLOCKS);
 }
 
 function strides(head: number): number[] {

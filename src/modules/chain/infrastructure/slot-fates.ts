@@ -28,7 +28,7 @@ interface SlotTestimony {
  * lags, would prove nothing together. Any of them that is silent, lags or has no state keeps a slot open. Behind one URL there may be several nodes all the same, so
  * whoever is said to have used a nonce is looked for in the blocks, too: a block with one of ours outweighs any missing receipt.
  */
-export async function slotFates(pool: RpcPool, questions: readonly SlotQuestion[]): Promise<SlotFate[]> {
+export async function slotFates(pool: RpcPool, questions: readonly SlotQuestion[], look: number): Promise<SlotFate[]> {
   if (questions.length === 0) return [];
   const requests = [
     ...questions.map(({ account }) => call('eth_getTransactionCount', account, 'latest')),
@@ -39,19 +39,21 @@ export async function slotFates(pool: RpcPool, questions: readonly SlotQuestion[
   ];
   const testimonies = (await pool.testimonies('move_payload', requests)).map((told) => slotTestimony(questions, told));
   const fates = questions.map((_, index) => fateOf(testimonies, index));
-  return withUsers(pool, questions, fates);
+  return withUsers(pool, questions, fates, look);
 }
 
 async function withUsers(
   pool: RpcPool,
   questions: readonly SlotQuestion[],
   fates: readonly SlotFate[],
+  look: number,
 ): Promise<SlotFate[]> {
   const passed = questions.flatMap((slot, i) => (fates[i]?.kind === 'passed' ? [{ slot, head: fates[i].head }] : []));
   const users = await nonceUsers(
     (requests) => pool.read(requests),
     passed.map(({ slot }) => slot),
     Math.max(...passed.map(({ head }) => head.number)),
+    look,
   );
   const userOf = new Map(passed.map(({ slot }, i) => [slot, users[i] ?? null]));
   return fates.map((fate, i): SlotFate => {

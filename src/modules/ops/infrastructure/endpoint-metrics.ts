@@ -10,7 +10,7 @@ export class EndpointMetrics {
     const registers = [registry];
     new Gauge({
       name: 'rpc_endpoint_up',
-      help: '1 while the endpoint is in use, 0 while it fails, lags, serves another chain or was never reached',
+      help: '1 while the endpoint is in use, 0 while it fails, lags, is far ahead, serves another chain or was never reached',
       labelNames,
       registers,
       collect() {
@@ -21,7 +21,7 @@ export class EndpointMetrics {
     });
     new Gauge({
       name: 'rpc_endpoint_lag_blocks',
-      help: 'Blocks behind the best head of the endpoints of its chain, where there are several',
+      help: 'Blocks behind the best head of the endpoints of its chain, where there are several; below zero for one that is ahead of it',
       labelNames,
       registers,
       collect() {

@@ -27,8 +27,8 @@ export class HealthController {
     description:
       'Chains are shown as this node knows them from its own calls; a probe makes none. A chain without a usable RPC endpoint is ' +
       '`degraded`, and the status is 200 nevertheless: requests are accepted, and are sent when an endpoint is back. Each endpoint ' +
-      'is shown with its `state`: `up`; `lagging` (more ' +
-      'than `chains[].maxLag` blocks behind the best head, used only when no other is well); `backing_off` (it failed or ' +
+      'is shown with its `state`: `up`; `lagging` (more than `chains[].maxLag` blocks behind the best head, read from only when no ' +
+      'other is well); `ahead` (so far ahead that no other confirms it, read from only when there is no other); `backing_off` (it failed or ' +
       'asked us to wait); `unverified` (it has not told its chain id yet, or not since it was away); `wrong_chain` (never used).',
   })
   @ApiOkResponse({
