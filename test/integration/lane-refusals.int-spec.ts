@@ -24,6 +24,15 @@ describe('a tx that is refused for good', () => {
     expect(await lab.node.tx(next)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
   });
 
+  it('leaves a free nonce that the next owner of the lease knows, too', async () => {
+    lab.chain.faults.broadcast = onlyFor(1, OVERSIZED);
+    await lab.sent(1);
+    const next = await lab.takeOver();
+    const txId = await lab.create(2);
+    await next.step();
+    expect(await next.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
+  });
+
   it('in the middle of a batch leaves a hole, which is filled', async () => {
     lab.chain.faults.broadcast = onlyFor(HOLE, OVERSIZED);
     const ids = await sendThree();

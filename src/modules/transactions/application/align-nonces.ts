@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { NonceConfig } from '../../../config/lockstep-config.js';
 import { type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import type { ChainConnector } from '../../chain/index.js';
+import type { BlockTag, ChainConnector } from '../../chain/index.js';
 import { type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
 import { LaneMemory } from './lane-memory.js';
 import { SecondLooks } from './second-looks.js';
@@ -17,7 +17,10 @@ export interface Alignment {
 
 interface Asked {
   readonly signer: SignerId;
-  readonly cursor: Nonce | undefined;
+  /** 0 for a signer that has none yet. */
+  readonly cursor: Nonce;
+  /** As one endpoint tells it; 0 where nobody was asked. */
+  readonly count: Nonce;
 }
 
 /**
@@ -39,32 +42,37 @@ export class AlignNonces {
     const due = leases.filter((lease) => this.memory.needsAlignment(lease, this.config.nonceStateTimeout));
     if (due.length === 0) return { nonces: [], held: new Set() };
     const cursors = await this.ledger.cursors(due.map(({ signer }) => signer));
-    const known = due.map(({ signer }): Asked => ({ signer, cursor: cursors.get(signerKey(signer)) }));
     // An account that was never used by us may have been used by others, whatever the config says of later questions.
     const { enabled, mode } = this.config.chainQuery;
-    const asked = known.filter(({ cursor }) => enabled || cursor === undefined);
-    const trusted = known.flatMap(({ signer, cursor }): SlotRef[] =>
-      enabled || cursor === undefined ? [] : [{ signer, nonce: cursor }],
-    );
-    if (asked.length === 0) return { nonces: trusted, held: new Set() };
-    const counts = await chain.transactionCounts(
-      asked.map(({ signer }) => signer.address),
-      mode,
-    );
-    const isAbove = (item: Asked, index: number): boolean => (counts[index] ?? 0n) > (item.cursor ?? 0n);
-    const within = asked.filter((item, index) => !isAbove(item, index));
+    const asked = due.filter(({ signer }) => enabled || !cursors.has(signerKey(signer))).map(({ signer }) => signer);
+    const counts = await this.counts(chain, asked, mode);
+    const known = due.map(({ signer }): Asked => {
+      const cursor = cursors.get(signerKey(signer)) ?? 0n;
+      return { signer, cursor, count: counts.get(signerKey(signer)) ?? 0n };
+    });
+    const above = known.filter(({ cursor, count }) => count > cursor);
+    const within = known.filter(({ cursor, count }) => count <= cursor);
     for (const { signer } of within) this.looks.forget(lookKey(signer));
-    const raised = await this.raise(chain, asked.filter(isAbove));
-    const settled = new Set(raised.map(({ signer }) => signerKey(signer)));
+    const settled = await this.raise(chain, above);
+    const done = new Set(settled.map(({ signer }) => signerKey(signer)));
     return {
-      nonces: [...trusted, ...within.map(({ signer, cursor = 0n }) => ({ signer, nonce: cursor })), ...raised],
-      held: new Set(
-        asked
-          .filter(isAbove)
-          .map(({ signer }) => signerKey(signer))
-          .filter((key) => !settled.has(key)),
-      ),
+      // What is free below the count is forgotten, so the count it is, and not the cursor.
+      nonces: [...within.map(({ signer, count }) => ({ signer, nonce: count })), ...settled],
+      held: new Set(above.map(({ signer }) => signerKey(signer)).filter((key) => !done.has(key))),
     };
+  }
+
+  private async counts(
+    chain: ChainConnector,
+    signers: readonly SignerId[],
+    tag: BlockTag,
+  ): Promise<ReadonlyMap<string, Nonce>> {
+    if (signers.length === 0) return new Map();
+    const counts = await chain.transactionCounts(
+      signers.map(({ address }) => address),
+      tag,
+    );
+    return new Map(signers.map((signer, index) => [signerKey(signer), counts[index] ?? 0n]));
   }
 
   /** @returns of the signers, those whose cursor may be moved, or stays where it is with proof */
@@ -74,7 +82,7 @@ export class AlignNonces {
       above.map(({ signer }) => signer.address),
       this.config.chainQuery.mode,
     );
-    return above.flatMap(({ signer, cursor = 0n }, index): SlotRef[] => {
+    return above.flatMap(({ signer, cursor }, index): SlotRef[] => {
       const count = agreed[index];
       if (!count) {
         this.log.warn('too few endpoints tell the nonce of a signer', { signer: signerKey(signer), cursor });
@@ -82,7 +90,7 @@ export class AlignNonces {
       }
       if (count.nonce <= cursor) {
         this.looks.forget(lookKey(signer));
-        return [{ signer, nonce: cursor }];
+        return [{ signer, nonce: count.nonce }];
       }
       const proven = this.looks.lower(lookKey(signer), count.nonce, count.block.number);
       if (proven === null) return [];
