@@ -17,7 +17,14 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
 import { ServerConfig } from '../../../src/config/index.js';
-import { Conflict, InvariantViolation, NotFound, Unavailable, Unprocessable } from '../../../src/kernel/errors.js';
+import {
+  Conflict,
+  InvariantViolation,
+  NotFound,
+  TooMany,
+  Unavailable,
+  Unprocessable,
+} from '../../../src/kernel/errors.js';
 import { createFastifyAdapter } from '../../../src/platform/http/fastify-server.js';
 import { HttpModule } from '../../../src/platform/http/http.module.js';
 import { IsAddressText, IsHexBytes, IsQuantity } from '../../../src/platform/http/validators.js';
@@ -67,6 +74,7 @@ const FAULTS: Readonly<Record<string, () => Error>> = {
   missing: () => new NotFound('tx_not_found', 'no such tx', 'check the id', { txId: '1' }),
   refused: () => new Unprocessable('signer_unknown', 'no such signer', 'configure it'),
   busy: () => new Unavailable('intake_full', 'too much is waiting', 'try again'),
+  crowded: () => new TooMany('too_many_waiters', 'too many wait', 'ask later', { maxWaiters: 2 }),
   invariant: () => new InvariantViolation('two payloads on slot 7', { slot: 7 }),
   bug: () => new TypeError('cannot read secret-internals of undefined'),
   nest: () => new NotFoundException('not in this list'),

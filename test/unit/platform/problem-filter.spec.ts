@@ -34,6 +34,7 @@ describe('every error of the HTTP server', () => {
       ['missing', 404, 'tx_not_found', false],
       ['refused', 422, 'signer_unknown', false],
       ['busy', 503, 'intake_full', true],
+      ['crowded', 429, 'too_many_waiters', true],
     ])('%s is %i %s', async (fault, status, code, retryable) => {
       const url = `/api/v1/things/fault/${fault}?x=1`;
       const problem = await problemOf({ method: 'GET', url });
@@ -50,8 +51,8 @@ describe('every error of the HTTP server', () => {
       });
     });
 
-    it('says when to come back while unavailable', async () => {
-      const { headers } = await problemOf({ method: 'GET', url: '/api/v1/things/fault/busy' });
+    it.each(['busy', 'crowded'])('says when to come back while there is no room: %s', async (fault) => {
+      const { headers } = await problemOf({ method: 'GET', url: `/api/v1/things/fault/${fault}` });
       expect(headers['retry-after']).toBe('1');
     });
   });

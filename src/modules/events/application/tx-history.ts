@@ -14,7 +14,16 @@ export interface HistoryEntry {
   readonly detail: Record<string, unknown> | null;
 }
 
+export const MAX_HISTORY_PAGE = 1_000;
+
+/** Some entries of a long history. */
+export interface HistoryPage {
+  /** `seq` of the last entry of the page before. */
+  readonly after: string;
+  readonly limit: number;
+}
+
 export abstract class TxHistory {
-  /** Oldest first; empty for an unknown id. */
-  abstract of(txId: string): Promise<HistoryEntry[]>;
+  /** Oldest first; empty for an unknown id. Without a page the first {@link MAX_HISTORY_PAGE}. */
+  abstract of(txId: string, page?: HistoryPage): Promise<HistoryEntry[]>;
 }

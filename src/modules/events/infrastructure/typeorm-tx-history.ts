@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Repository } from 'typeorm';
+import { MoreThan, Repository } from 'typeorm';
 import { translated } from '../../../platform/database/database-errors.js';
 import { READS } from '../../../platform/database/pools.js';
-import { type HistoryEntry, TxHistory } from '../application/tx-history.js';
+import { type HistoryEntry, type HistoryPage, MAX_HISTORY_PAGE, TxHistory } from '../application/tx-history.js';
 import { TxEventEntity } from './tx-event.entity.js';
+
+/** Sequences begin with 1. */
+const FIRST_PAGE: HistoryPage = { after: '0', limit: MAX_HISTORY_PAGE };
 
 @Injectable()
 export class TypeormTxHistory extends TxHistory {
@@ -12,8 +15,10 @@ export class TypeormTxHistory extends TxHistory {
     super();
   }
 
-  async of(txId: string): Promise<HistoryEntry[]> {
-    const rows = await translated(this.events.find({ where: { txId }, order: { seq: 'ASC' } }));
+  async of(txId: string, { after, limit } = FIRST_PAGE): Promise<HistoryEntry[]> {
+    const rows = await translated(
+      this.events.find({ where: { txId, seq: MoreThan(after) }, order: { seq: 'ASC' }, take: limit }),
+    );
     return rows.map(toEntry);
   }
 }

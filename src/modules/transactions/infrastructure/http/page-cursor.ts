@@ -10,13 +10,28 @@ export function encodeCursor(txId: string): string {
 /** @throws InvalidInput `invalid_cursor` */
 export function decodeCursor(cursor: string): string {
   const txId = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (!isTxId(txId))
-    throw new InvalidInput(
-      'invalid_cursor',
-      'not a cursor of this API',
-      'send the nextCursor of the page before, unchanged',
-    );
+  if (!isTxId(txId)) throw invalidCursor();
   return txId;
+}
+
+/** Of a page of a history: the sequence number of its last entry. */
+export function encodeSeqCursor(seq: string): string {
+  return Buffer.from(seq).toString('base64url');
+}
+
+/** @throws InvalidInput `invalid_cursor` */
+export function decodeSeqCursor(cursor: string): string {
+  const seq = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (!/^\d{1,18}$/.test(seq)) throw invalidCursor();
+  return seq;
+}
+
+function invalidCursor(): InvalidInput {
+  return new InvalidInput(
+    'invalid_cursor',
+    'not a cursor of this API',
+    'send the nextCursor of the page before, unchanged',
+  );
 }
 
 export function isTxId(text: string): boolean {

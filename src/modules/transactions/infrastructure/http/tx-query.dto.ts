@@ -2,6 +2,7 @@ import { ApiPropertyOptional, ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
 import { IsAddressText } from '../../../../platform/http/validators.js';
+import { MAX_HISTORY_PAGE } from '../../../events/index.js';
 import { IsRequestId } from './request-id.js';
 import { TX_STATES, type TxState } from '../../domain/tx-state-machine.js';
 
@@ -69,5 +70,21 @@ export class ListQueryDto {
   @IsInt()
   @Min(1)
   @Max(200)
+  limit?: number;
+}
+
+export class HistoryQueryDto {
+  @ApiPropertyOptional({ description: '`nextCursor` of the page before' })
+  @IsOptional()
+  @IsString()
+  @Length(1, 100)
+  cursor?: string;
+
+  @ApiPropertyOptional({ default: MAX_HISTORY_PAGE, minimum: 1, maximum: MAX_HISTORY_PAGE })
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(MAX_HISTORY_PAGE)
   limit?: number;
 }

@@ -137,5 +137,5 @@ export class HistoryEntryDto {
 
 export class HistoryDto {
   @ApiProperty({ type: [HistoryEntryDto] }) items!: HistoryEntryDto[];
-  @ApiProperty({ type: String, nullable: true, example: null }) nextCursor!: null;
+  @ApiProperty({ type: String, nullable: true, example: null }) nextCursor!: string | null;
 }

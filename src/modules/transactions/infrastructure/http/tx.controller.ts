@@ -6,7 +6,7 @@ import { parseAddress, parseHash } from '../../../../kernel/hex.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { ApiProblems, ProblemDto } from '../../../../platform/http/problem.dto.js';
 import { Chains } from '../../../chain/index.js';
-import { type HistoryEntry, TxHistory } from '../../../events/index.js';
+import { type HistoryEntry, MAX_HISTORY_PAGE, TxHistory } from '../../../events/index.js';
 import { CreateNow } from '../../application/create-now.js';
 import { CreateTx, type CreatedTx } from '../../application/create-tx.js';
 import { Forwarding } from '../../application/forwarding.js';
@@ -21,10 +21,10 @@ import { WaitForState } from '../../application/wait-for-state.js';
 import { acceptedStatus, acceptedView, chainOf } from './accepted-tx.js';
 import { CREATE_TX_EXAMPLES } from './create-tx.examples.js';
 import { CreateTxDto } from './create-tx.dto.js';
-import { decodeCursor, encodeCursor, isTxId } from './page-cursor.js';
+import { decodeCursor, decodeSeqCursor, encodeCursor, encodeSeqCursor, isTxId } from './page-cursor.js';
 import { toRequest } from './to-request.js';
 import * as problem from './tx-problems.js';
-import { ByRequestQueryDto, ListQueryDto, WaitQueryDto } from './tx-query.dto.js';
+import { ByRequestQueryDto, HistoryQueryDto, ListQueryDto, WaitQueryDto } from './tx-query.dto.js';
 import { AcceptedTxDto, AttemptListDto, HistoryDto, TxDto, TxPageDto } from './tx-responses.js';
 
 const DEFAULT_WAIT_MS = 30_000;
@@ -154,10 +154,21 @@ export class TxController {
   @Get(':txId/history')
   @ApiOperation({ summary: 'The audit trail, oldest first' })
   @ApiResponse({ status: 200, type: HistoryDto })
-  @ApiProblems(`${PATH}/{txId}/history`, problem.UNKNOWN_TX, problem.UNAVAILABLE)
-  async historyOf(@Param('txId') txId: string): Promise<Page<HistoryEntry>> {
+  @ApiProblems(
+    `${PATH}/{txId}/history`,
+    problem.INVALID,
+    problem.INVALID_CURSOR,
+    problem.UNKNOWN_TX,
+    problem.UNAVAILABLE,
+  )
+  async historyOf(@Param('txId') txId: string, @Query() query: HistoryQueryDto): Promise<Page<HistoryEntry>> {
+    const limit = query.limit ?? MAX_HISTORY_PAGE;
+    const after = query.cursor === undefined ? '0' : decodeSeqCursor(query.cursor);
     const tx = await this.find(txId);
-    return { items: await this.history.of(tx.txId), nextCursor: null };
+    const entries = await this.history.of(tx.txId, { after, limit: limit + 1 });
+    const items = entries.slice(0, limit);
+    const last = items.at(-1);
+    return { items, nextCursor: entries.length > limit && last ? encodeSeqCursor(last.seq) : null };
   }
 
   @Get(':txId/attempts')
