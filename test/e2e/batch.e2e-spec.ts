@@ -79,6 +79,7 @@ describe('each item of a batch', () => {
     ['neither receiver nor init code', { ...good, payload: {} }, 400, 'invalid_payload'],
     ['a fee of 0', { ...good, fees: { maxFeePerGas: '0' } }, 400, 'invalid_fees'],
     ['metadata that cannot be stored', { ...good, metadata: { note: '\u0000' } }, 400, 'invalid_metadata'],
+    ['metadata that is too long', { ...good, metadata: { note: 'x'.repeat(16_384) } }, 422, 'metadata_too_large'],
     ['null', null, 400, 'invalid_request'],
     ['a text', 'transfer', 400, 'invalid_request'],
     ['a list', [good], 400, 'invalid_request'],

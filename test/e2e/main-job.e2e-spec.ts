@@ -211,6 +211,7 @@ describe('bad input', () => {
     ['no requestId', { ...good, requestId: undefined }, 400, 'missing_request_id'],
     ['a requestId that is no text', { ...good, requestId: 'a\u0000b' }, 400, 'invalid_request_id'],
     ['metadata that cannot be stored', { ...good, metadata: { note: 'a\u0000b' } }, 400, 'invalid_metadata'],
+    ['metadata that is too long', { ...good, metadata: { note: 'x'.repeat(16_384) } }, 422, 'metadata_too_large'],
     ['a time that is none', { ...good, expiresAt: 'tomorrow' }, 400, 'invalid_request'],
     [
       'a storage key that is not 32 bytes',
