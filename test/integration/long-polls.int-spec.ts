@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { CreateNow } from '../../src/modules/transactions/application/create-now.js';
 import { TxQueries } from '../../src/modules/transactions/application/tx-views.js';
+import { WaitForState } from '../../src/modules/transactions/application/wait-for-state.js';
+import { aRequest } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
 
 const lab = nodeLab();
@@ -13,4 +16,15 @@ describe('a look at the states of long polls', () => {
     );
     expect(await lab.node.get(TxQueries).states([...others, txId])).toEqual(new Map([[txId, 'IN_MEMPOOL']]));
   });
+});
+
+it('a create that is to be answered with its nonce is stored where nobody more may wait, and answered as it is', async () => {
+  const node = await lab.startNode({ server: { maxWaiters: 1 } });
+  const client = new AbortController();
+  const first = node.get(WaitForState).execute(await lab.create(1), 'CONFIRMED', 60_000, client.signal);
+  const request = { ...aRequest(), signer: node.signer(), requestId: 'now' };
+  const result = await node.get(CreateNow).execute(request, { path: '/', body: {}, wasForwarded: false });
+  expect(result).toMatchObject({ kind: 'created', tx: { isNew: true }, view: { state: 'PENDING', nonce: null } });
+  client.abort();
+  await first;
 });
