@@ -12,3 +12,7 @@ CREATE TABLE chain_activity (
   chain_id bigint PRIMARY KEY,
   last_work_at timestamptz NOT NULL
 );
+
+-- Whether the lease was given up because its signer had nothing to do. Polling looks at the others.
+ALTER TABLE signer_lease ADD COLUMN idle boolean NOT NULL DEFAULT false;
+CREATE INDEX signer_lease_in_work ON signer_lease (chain_id, signer) WHERE NOT idle;

@@ -14,6 +14,11 @@ const MIGRATION_LOCK = 7_250_315;
 /** statement_timeout. */
 const TIMED_OUT = '57014';
 const LOOK_FOR_LOCK_EVERY_MS = 100;
+/**
+ * First words of a file whose statements run one by one, each by itself and for as long as it takes: PostgreSQL builds an index
+ * CONCURRENTLY only so, and nobody waits for it meanwhile. What such a file does must bear being repeated after it stopped half-way.
+ */
+const ALONE = '-- outside a transaction';
 
 type MigrationClass = new () => MigrationInterface;
 
@@ -51,6 +56,7 @@ export function migrationSql(base: string, direction: 'up' | 'down'): string {
 function migrationClass(base: string): MigrationClass {
   return class implements MigrationInterface {
     readonly name = nameOf(base);
+    readonly transaction = !migrationSql(base, 'up').startsWith(ALONE);
     up = (runner: QueryRunner): Promise<void> => execute(runner, migrationSql(base, 'up'));
     down = (runner: QueryRunner): Promise<void> => execute(runner, migrationSql(base, 'down'));
   };
@@ -69,7 +75,16 @@ async function execute(runner: QueryRunner, sql: string): Promise<void> {
     [MIGRATION_LOCK],
   );
   if (held.length === 0) throw new InvariantViolation('a migration was about to run without the lock of migrations');
-  await runner.query(sql);
+  if (sql.startsWith(ALONE)) await executeAlone(runner, sql);
+  else await runner.query(sql);
+}
+
+async function executeAlone(runner: QueryRunner, sql: string): Promise<void> {
+  await runner.query('SET statement_timeout = 0');
+  await runner.query('SET lock_timeout = 0');
+  for (const statement of sql.split(/;\n/).filter((text) => text.trim() !== '')) await runner.query(statement);
+  await runner.query('RESET statement_timeout');
+  await runner.query('RESET lock_timeout');
 }
 
 /**
@@ -111,7 +126,9 @@ function tooSlow({ migrationTimeout }: MigrationOptions): Unprocessable {
 /** Undoes the newest migrations, newest first; all of them unless told how many. */
 export async function revertMigrations(url: string, count = migrationFiles().length): Promise<void> {
   await withMigrations(url, DEFAULTS, async (dataSource) => {
-    for (let undone = 0; undone < count; undone += 1) await dataSource.undoLastMigration({ transaction: 'each' });
+    // TypeORM asks a migration whether it wants a transaction only on the way up.
+    for (const Migration of migrationClasses().reverse().slice(0, count))
+      await dataSource.undoLastMigration({ transaction: new Migration().transaction === false ? 'none' : 'each' });
   });
 }
 

@@ -50,8 +50,15 @@ function startNode(id: string, alike: readonly string[]) {
   const reopen = { isWaiting: (chainId: ChainId) => waiting.has(chainId) };
   const router = new Router(new Named(id), new NodeConfig(), new ExecutionConfig(), new LeaseConfig(), clock);
   router.membership(NODES, { canSign: () => true, alike });
-  const [some, its] = [leases as unknown as LeaseManager, reopen as unknown as ReopenFinal];
-  return { held, waiting, duty: new FollowDuty(some, router, its, activity, clock, new RecordingLog()) };
+  const duty = new FollowDuty(
+    leases as unknown as LeaseManager,
+    router,
+    reopen as unknown as ReopenFinal,
+    activity,
+    clock,
+    new RecordingLog(),
+  );
+  return { held, waiting, duty };
 }
 
 /** How many nodes follow each chain. */

@@ -23,6 +23,8 @@ const IDLE_AFTER_DURATIONS = 10;
 @Injectable()
 export class LeaseManager {
   private readonly leases = new LeasesByChain();
+  /** When all work of a chain was looked for last; monotonic ms. */
+  private readonly lookedAtMs = new Map<ChainId, number>();
   private draining = false;
   private onFirst: (chainId: ChainId) => void = () => undefined;
 
@@ -79,17 +81,22 @@ export class LeaseManager {
     return this.leases.chains().filter((chainId) => this.hasAnyOn(chainId));
   }
 
-  /** The signers have something to do, so their leases are worth their renewal. */
-  workSeen(signers: readonly SignerId[]): void {
+  /**
+   * The signers have something to do, so their leases are worth their renewal.
+   * @param lookedAt chains of which these are all: others had nothing to do now
+   */
+  workSeen(signers: readonly SignerId[], lookedAt: readonly ChainId[] = signers.map(({ chainId }) => chainId)): void {
     const now = this.clock.monotonicMs();
     for (const signer of signers) this.leases.get(signer)?.workSeen(now);
+    for (const chainId of lookedAt) this.lookedAtMs.set(chainId, now);
   }
 
   /** Leases of signers that had nothing to do for a while: each costs a row update at every renewal. */
   idleOn(chainId: ChainId): Lease[] {
-    const now = this.clock.monotonicMs();
+    // Not until now: who could not look has not seen that there was nothing.
+    const lookedAtMs = this.lookedAtMs.get(chainId) ?? Number.NEGATIVE_INFINITY;
     const idleAfterMs = IDLE_AFTER_DURATIONS * this.config.duration;
-    return this.heldOn(chainId).filter((lease) => this.leases.get(lease.signer)?.isIdle(now, idleAfterMs));
+    return this.heldOn(chainId).filter((lease) => this.leases.get(lease.signer)?.isIdle(lookedAtMs, idleAfterMs));
   }
 
   /** One statement for all leases of this node. What could not be renewed is dropped. */
@@ -119,13 +126,16 @@ export class LeaseManager {
     return this.held(signer) !== null || (this.custody.has(signer) && this.router.mayTake(signer));
   }
 
-  /** Lets another node take over at once. The caller has seen to it that the lanes are between two steps. */
-  async giveUp(leases: readonly Lease[]): Promise<void> {
+  /**
+   * Lets another node take over at once. The caller has seen to it that the lanes are between two steps.
+   * @param idle whether there is nothing to do for the signers
+   */
+  async giveUp(leases: readonly Lease[], idle = false): Promise<void> {
     for (const lease of leases) {
       this.leases.delete(lease.signer);
       this.log.info('lease handed over', { signer: signerKey(lease.signer), fencingToken: lease.token });
     }
-    await this.store.release(this.node.id, leases);
+    await this.store.release(this.node.id, leases, idle);
     this.metrics.held(this.leases.size);
   }
 

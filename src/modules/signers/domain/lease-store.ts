@@ -17,6 +17,9 @@ export abstract class LeaseStore {
   abstract acquire(node: string, signers: readonly SignerId[], terms: LeaseTerms): Promise<Lease[]>;
   /** Extends the leases that are still ours and unexpired; answers those. Never waits for writers. */
   abstract renew(node: string, leases: readonly Lease[], terms: LeaseTerms): Promise<Lease[]>;
-  /** Expires the leases that are still ours, so that another node takes over at once. */
-  abstract release(node: string, leases: readonly Lease[]): Promise<void>;
+  /**
+   * Expires the leases that are still ours, so that another node takes over at once.
+   * @param idle whether their signers have nothing to do; polling leaves them alone until somebody takes their leases again
+   */
+  abstract release(node: string, leases: readonly Lease[], idle?: boolean): Promise<void>;
 }

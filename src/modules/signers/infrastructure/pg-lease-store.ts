@@ -41,7 +41,7 @@ const ACQUIRE = {
     SELECT chain_id, signer, $3, 1, clock_timestamp(), clock_timestamp() + $4::float8 * interval '1 ms', clock_timestamp() FROM free
         ON CONFLICT (chain_id, signer) DO UPDATE
        SET owner_node = excluded.owner_node, fencing_token = l.fencing_token + 1, acquired_at = clock_timestamp(),
-           expires_at = clock_timestamp() + $4::float8 * interval '1 ms', updated_at = clock_timestamp()
+           expires_at = clock_timestamp() + $4::float8 * interval '1 ms', updated_at = clock_timestamp(), idle = false
      WHERE l.expires_at + CASE WHEN l.owner_node = $3 THEN interval '0' ELSE $5::float8 * interval '1 ms' END <= clock_timestamp()
     RETURNING l.chain_id, l.signer, l.owner_node, l.fencing_token)
     SELECT *, true AS taken FROM taken UNION ALL SELECT *, false FROM own`,
@@ -64,7 +64,7 @@ const RENEW = {
 const RELEASE = {
   name: 'lease_release',
   text: `
-    UPDATE signer_lease l SET expires_at = '-infinity', updated_at = clock_timestamp()
+    UPDATE signer_lease l SET expires_at = '-infinity', updated_at = clock_timestamp(), idle = $5
       FROM ${HELD}
      WHERE l.chain_id = h.chain_id AND l.signer = h.signer AND l.fencing_token = h.fencing_token AND l.owner_node = $4`,
 };
@@ -99,8 +99,8 @@ export class PgLeaseStore extends LeaseStore {
     return rows.map(toLease);
   }
 
-  async release(node: string, leases: readonly Lease[]): Promise<void> {
-    await this.heartbeats.query(RELEASE, [...columns(leases), node]);
+  async release(node: string, leases: readonly Lease[], idle = false): Promise<void> {
+    await this.heartbeats.query(RELEASE, [...columns(leases), node, idle]);
   }
 }
 

@@ -18,14 +18,15 @@ export class HandOver {
     const held = this.leases.heldOn(chainId);
     const misplaced = new Set(this.router.misplaced(held.map((lease) => lease.signer)));
     const moving = held.filter((lease) => misplaced.has(lease.signer));
-    await this.giveUp(chainId, [...moving, ...this.leases.idleOn(chainId)]);
+    await this.giveUp(chainId, moving, false);
+    await this.giveUp(chainId, this.leases.idleOn(chainId), true);
     // Not for the idle ones: whoever is woken for a signer takes its lease, and it would be idle again.
     this.doorbell.ring(moving.map((lease) => lease.signer));
   }
 
-  private async giveUp(chainId: ChainId, leases: readonly Lease[]): Promise<void> {
+  private async giveUp(chainId: ChainId, leases: readonly Lease[], idle: boolean): Promise<void> {
     await this.work.run(chainId, leases, async (held) => {
-      await this.leases.giveUp(held);
+      await this.leases.giveUp(held, idle);
     });
   }
 }

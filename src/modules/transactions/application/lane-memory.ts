@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import type { Lease } from '../../signers/index.js';
+import { olderBy, type QueuePosition } from '../domain/queue-position.js';
 
 interface Remembered {
   readonly token: bigint;
@@ -10,6 +11,14 @@ interface Remembered {
   /** When to look for holes again; null when there are none. */
   holesDueAtMs: number | null;
   inFlight: InFlight | null;
+  queue: QueueProgress;
+}
+
+/** How far the queue of those that were not tried was read. */
+interface QueueProgress {
+  readonly after: QueuePosition | null;
+  /** When to read it from its start again; monotonic ms. */
+  readonly startAgainAtMs: number;
 }
 
 /** Txs with a nonce that are not mined: counted once, and what was added since. What was mined since shows at the next count. */
@@ -20,6 +29,14 @@ interface InFlight {
 
 /** A hole is filled once, and then waited for: asking more often than blocks come is of no use. */
 const HOLES_INTERVAL_MS = 1_000;
+/**
+ * Milliseconds by which ids may be older than those that were read, and be committed later. What comes later still is found when the
+ * queue is read from its start again.
+ */
+const LATE_COMMIT_MS = 10_000;
+/** Of the time that a look from the start took: while it is cheap, all looks are; while dead index entries make it dear, few. */
+const PAUSE_PER_COST = 100;
+const LONGEST_PAUSE_MS = 30_000;
 /** A count costs one row for each tx in flight, so it is repeated only when room is short, and then only so often. */
 const COUNT_INTERVAL_MS = 1_000;
 
@@ -54,7 +71,10 @@ export class LaneMemory {
   /** A nonce error of a node: ask the chain again before the next allocation. */
   distrustNonce(signer: SignerId): void {
     const lane = this.lanes.get(signerKey(signer));
-    if (lane) lane.alignedAtMs = null;
+    if (!lane) return;
+    lane.alignedAtMs = null;
+    // Its tx may wait again, with an id that was read long ago.
+    lane.queue = { ...lane.queue, startAgainAtMs: 0 };
   }
 
   /** Whether a step is owed although nothing rang: something was left half done, or a hole is to be looked after. */
@@ -112,6 +132,25 @@ export class LaneMemory {
     }
   }
 
+  /** Where a look at what waits begins; null for the start. */
+  queueStart(lease: Lease): QueuePosition | null {
+    const { after, startAgainAtMs } = this.of(lease).queue;
+    return this.clock.monotonicMs() < startAgainAtMs ? after : null;
+  }
+
+  /**
+   * @param start where the look began
+   * @param tookMs how long it took
+   * @param last of those that were not tried, and found; null when there were none
+   */
+  queueRead(lease: Lease, start: QueuePosition | null, tookMs: number, last: QueuePosition | null): void {
+    const lane = this.of(lease);
+    const after = last === null ? lane.queue.after : olderBy(LATE_COMMIT_MS, last);
+    const pauseMs = Math.min(PAUSE_PER_COST * tookMs, LONGEST_PAUSE_MS);
+    const startAgainAtMs = start === null ? this.clock.monotonicMs() + pauseMs : lane.queue.startAgainAtMs;
+    lane.queue = { after, startAgainAtMs };
+  }
+
   forget(signers: readonly SignerId[]): void {
     for (const signer of signers) this.lanes.delete(signerKey(signer));
   }
@@ -120,7 +159,8 @@ export class LaneMemory {
     const key = signerKey(lease.signer);
     const known = this.lanes.get(key);
     if (known?.token === lease.token) return known;
-    const fresh = { token: lease.token, recovered: false, alignedAtMs: null, holesDueAtMs: 0, inFlight: null };
+    const queue = { after: null, startAgainAtMs: 0 };
+    const fresh = { token: lease.token, recovered: false, alignedAtMs: null, holesDueAtMs: 0, inFlight: null, queue };
     this.lanes.set(key, fresh);
     return fresh;
   }

@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
+import { Clock } from '../../../kernel/clock.js';
 import { messageOf } from '../../../kernel/errors.js';
+import { signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector } from '../../chain/index.js';
 import { FencedUnitOfWork, type Lease } from '../../signers/index.js';
-import { ManagedTxRepository, type SignerRoom } from '../domain/managed-tx.repository.js';
+import { ManagedTxRepository, type PendingTx, type SignerRoom } from '../domain/managed-tx.repository.js';
 import { ManagedTx } from '../domain/managed-tx.js';
+import type { QueuePosition } from '../domain/queue-position.js';
 import type { StoredRequest } from '../domain/tx-request.js';
 import { JudgePending } from './judge-pending.js';
 import { LaneMemory } from './lane-memory.js';
@@ -19,6 +22,9 @@ export interface ReadyTx {
   readonly gasLimit: bigint;
 }
 
+/** With the lease that it is for. */
+type LaneRoom = SignerRoom & { readonly lease: Lease; readonly after: QueuePosition | null };
+
 const QUARANTINE_MS = 60_000;
 
 /** Looks at waiting txs before they get a nonce: what will revert, is expired or cannot be paid burns none. */
@@ -30,12 +36,13 @@ export class PreparePending {
     private readonly unitOfWork: FencedUnitOfWork,
     private readonly config: ExecutionConfig,
     private readonly memory: LaneMemory,
+    private readonly clock: Clock,
     private readonly metrics: TxMetrics,
     private readonly log: Log,
   ) {}
 
   async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<ReadyTx[]> {
-    const pending = await this.repository.nextPending(await this.rooms(leases));
+    const pending = await this.next(leases);
     const verdicts = await this.judge.execute(chain, pending);
     const ready = pending.flatMap(({ tx, request }, index): ReadyTx[] => {
       const verdict = verdicts[index];
@@ -55,8 +62,23 @@ export class PreparePending {
     await this.end(leases, [{ tx, apply: (copy) => copy.postponed(null, QUARANTINE_MS, messageOf(error)) }]);
   }
 
+  private async next(leases: readonly Lease[]): Promise<PendingTx[]> {
+    const rooms = await this.rooms(leases);
+    const startedAtMs = this.clock.monotonicMs();
+    const pending = await this.repository.nextPending(rooms);
+    const tookMs = this.clock.monotonicMs() - startedAtMs;
+    const last = new Map(
+      pending
+        .filter(({ wasTried }) => !wasTried)
+        .map(({ tx, request }) => [signerKey(tx.signer), { priority: request.priority, txId: tx.id }]),
+    );
+    for (const { lease, after } of rooms)
+      this.memory.queueRead(lease, after, tookMs, last.get(signerKey(lease.signer)) ?? null);
+    return pending;
+  }
+
   /** Below `maxInFlight`, and no more than a batch. */
-  private async rooms(leases: readonly Lease[]): Promise<SignerRoom[]> {
+  private async rooms(leases: readonly Lease[]): Promise<LaneRoom[]> {
     const { maxInFlight, batchSize } = this.config;
     const roomOf = (lease: Lease): number =>
       Math.min(batchSize, maxInFlight - (this.memory.inFlight(lease) ?? maxInFlight));
@@ -66,7 +88,9 @@ export class PreparePending {
       maxInFlight,
     );
     short.forEach((lease, index) => this.memory.countedInFlight(lease, counts[index] ?? maxInFlight));
-    return leases.map((lease) => ({ signer: lease.signer, room: roomOf(lease) })).filter(({ room }) => room > 0);
+    return leases
+      .map((lease) => ({ lease, signer: lease.signer, room: roomOf(lease), after: this.memory.queueStart(lease) }))
+      .filter(({ room }) => room > 0);
   }
 
   private async end(

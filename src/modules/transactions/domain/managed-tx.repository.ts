@@ -3,6 +3,7 @@ import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import type { Fence, SlotRef } from '../../signers/index.js';
 import type { FinalHeights } from './final-heights.js';
 import type { ManagedTx } from './managed-tx.js';
+import type { QueuePosition } from './queue-position.js';
 import type { TxState } from './tx-state-machine.js';
 import type { StoredRequest, TxRequest } from './tx-request.js';
 
@@ -39,12 +40,16 @@ export interface RequestedTx {
 export interface PendingTx extends RequestedTx {
   /** By the database clock. */
   readonly expired: boolean;
+  /** It was postponed before, and its timer has run out. */
+  readonly wasTried: boolean;
 }
 
 /** How many waiting txs of a signer are asked for. */
 export interface SignerRoom {
   readonly signer: SignerId;
   readonly room: number;
+  /** Where the look begins among txs that were not tried, except for those of a higher priority; without it, at the first. */
+  readonly after?: QueuePosition | null;
 }
 
 /** Managed txs. Reads and intake need no lease; everything that moves a tx forward needs the fence. */
@@ -54,7 +59,10 @@ export abstract class ManagedTxRepository {
 
   /** How many txs of each signer have a nonce and are not mined, in the order given; counting ends at `upTo`. */
   abstract countInFlight(signers: readonly SignerId[], upTo: number): Promise<number[]>;
-  /** The next waiting txs of each signer, by priority then age. Txs that wait for a retry are left out until it is due. */
+  /**
+   * The next waiting txs of each signer, by priority. Of one priority, those that were not tried, the oldest first, and those that were
+   * and whose timer has run out, the longest due first, take turns. What is not due is left out.
+   */
   abstract nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]>;
   /** Of these, the ones that are still PENDING and nobody else is changing; locked until the end of the transaction. */
   abstract lockPending(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>>;
@@ -95,8 +103,13 @@ export abstract class ManagedTxRepository {
   /** Wei that what each signer has in flight may take from its balance, in the order given: values, and all gas at its price. */
   abstract committedWei(signers: readonly SignerId[]): Promise<bigint[]>;
   abstract byIds(txIds: readonly string[]): Promise<ManagedTx[]>;
-  /** Signers that have anything to do: unfinished txs, or a hole that is being filled. Costs one index probe per such signer. */
+  /**
+   * Signers that have anything to do: unfinished txs, or a hole that is being filled. Costs one index probe per such signer, and more
+   * while an old snapshot keeps the entries of finished txs.
+   */
   abstract signersWithWork(chainId: ChainId): Promise<SignerWork[]>;
+  /** Signers that may have something to do, by their leases: at any time as cheap, but not those that were never worked on. */
+  abstract signersInWork(chainId: ChainId): Promise<SignerWork[]>;
 
   /**
    * After a change of owner nobody knows what was mined meanwhile: makes the receipt checks of the signers, which are of one chain,
@@ -116,6 +129,7 @@ export abstract class ManagedTxRepository {
 
 export interface SignerWork {
   readonly signer: SignerId;
+  /** A tx waits, and it is its time. */
   readonly hasPending: boolean;
   /** `held` by another node; `lapsed` when it ran out on its holder; else `free`, or this node's own. */
   readonly lease: 'held' | 'lapsed' | 'free';

@@ -14,6 +14,10 @@ import { SignerWorkers } from '../application/signer-workers.js';
 import { TxMetrics } from '../application/tx-metrics.js';
 import { ManagedTxRepository, type SignerWork } from '../domain/managed-tx.repository.js';
 
+/** Of the time that a look at everything took, so that these take a hundredth of a core at most. */
+const PAUSE_PER_COST = 100;
+const LONGEST_PAUSE_MS = 30_000;
+
 /** When: a lane steps when its signer's bell rings, and when polling finds work. Signers of one worker share steps. */
 @Injectable()
 export class LaneScheduler extends ChainScheduler implements BeforeApplicationShutdown {
@@ -23,6 +27,8 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
   private readonly scheduled = new Set<string>();
   private readonly load = new EventLoopLoad();
   private readonly pace = new LanePace(() => this.load.current());
+  /** When all work of a chain is to be looked for again; monotonic ms. */
+  private readonly lookAgainAt = new Map<ChainId, number>();
   private stopped = false;
 
   constructor(
@@ -68,9 +74,26 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
 
   /** The safety net, and all there is when a bell was not heard. */
   protected override async tick(chainId: ChainId): Promise<void> {
-    const work = await this.repository.signersWithWork(chainId);
-    this.leases.workSeen(work.map(({ signer }) => signer));
+    const work = await this.look(chainId);
     this.wake(work.filter((item) => this.needsStep(item)).map(({ signer }) => signer));
+  }
+
+  /** Where dead index entries make a look at everything dear, most looks are at the signers in work only. */
+  private async look(chainId: ChainId): Promise<SignerWork[]> {
+    const startedAt = this.clock.monotonicMs();
+    if (startedAt < (this.lookAgainAt.get(chainId) ?? 0)) return this.repository.signersInWork(chainId);
+    const pauseSince = (since: number): number =>
+      Math.min(PAUSE_PER_COST * (this.clock.monotonicMs() - since), LONGEST_PAUSE_MS);
+    try {
+      const work = await this.repository.signersWithWork(chainId);
+      this.leases.workSeen(
+        work.map(({ signer }) => signer),
+        [chainId],
+      );
+      return work;
+    } finally {
+      this.lookAgainAt.set(chainId, this.clock.monotonicMs() + pauseSince(startedAt));
+    }
   }
 
   /** A signer without pending txs still needs somebody to watch its receipts, and to finish what a failed step left. */

@@ -80,22 +80,44 @@ export const COUNT_IN_FLIGHT = {
       FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position`,
 };
 
-/** The waiting rows are read straight off the partial index. */
+/** Since when a waiting row is ready, as managed_tx_waiting has it: always, while it was not tried; else when its timer runs out. */
+const READY_SINCE = `coalesce(next_resubmit_at, '-infinity'::timestamptz)`;
+
+/**
+ * Read straight off managed_tx_waiting: what was not tried, in the order (priority, age), and what was and is due again, the longest
+ * due first. Rows that are not due are not touched. Of one priority the two take turns, so neither starves the other.
+ *
+ * Entries of rows that wait no more stay in the index as long as any transaction anywhere is older than that, and are walked over each
+ * time. A lane therefore says how far it got, and begins there; only what has a higher priority is looked for from the start.
+ */
 export const NEXT_PENDING = {
   name: 'tx_next_pending',
   text: `
-    SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, coalesce(t.expires_at <= clock_timestamp(), false) AS expired
-      FROM unnest($1::bigint[], $2::text[], $3::int[]) AS w (chain_id, signer, room)
+    SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, coalesce(t.expires_at <= clock_timestamp(), false) AS expired,
+           t.next_resubmit_at IS NOT NULL AS tried
+      FROM unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::uuid[]) AS w (chain_id, signer, room, rank, after)
      CROSS JOIN LATERAL (
-       SELECT * FROM managed_tx p
-        WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING'
-          AND (p.next_resubmit_at IS NULL OR p.next_resubmit_at <= clock_timestamp())
-        ORDER BY p.priority DESC, p.tx_id LIMIT w.room) t`,
+       SELECT * FROM (
+         SELECT *, row_number() OVER (PARTITION BY priority ORDER BY tx_id) AS turn FROM (
+           (SELECT * FROM managed_tx p
+             WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} = '-infinity' AND -p.priority < w.rank
+             ORDER BY -p.priority, p.tx_id LIMIT w.room)
+           UNION ALL
+           (SELECT * FROM managed_tx p
+             WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} = '-infinity' AND (-p.priority, p.tx_id) > (w.rank, w.after)
+             ORDER BY -p.priority, p.tx_id LIMIT w.room)) fresh
+         UNION ALL
+         SELECT *, row_number() OVER (PARTITION BY priority ORDER BY next_resubmit_at) AS turn FROM (
+           SELECT * FROM managed_tx p
+            WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} > '-infinity' AND ${READY_SINCE} <= statement_timestamp()
+            ORDER BY ${READY_SINCE} LIMIT w.room) again) both_kinds
+        ORDER BY priority DESC, turn, tx_id LIMIT w.room) t`,
 };
 
+/** The state is concatenated so that only the primary key answers: a plan with managed_tx_waiting reads all that waits. */
 export const LOCK_PENDING = {
   name: 'tx_lock_pending',
-  text: `SELECT t.tx_id FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[]) AND t.state = 'PENDING' ORDER BY t.tx_id FOR UPDATE SKIP LOCKED`,
+  text: `SELECT t.tx_id FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' ORDER BY t.tx_id FOR UPDATE SKIP LOCKED`,
 };
 
 export const ALLOCATED = {
@@ -138,11 +160,15 @@ export const COMMITTED_WEI = {
       FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position`,
 };
 
+/**
+ * `clock_timestamp()` may change within a statement, so no index is searched by it: what is not due would be read, too. The signers are
+ * concatenated so that only the index of timers answers.
+ */
 export const DUE_FOR_RESUBMIT = {
   name: 'tx_due_for_resubmit',
   text: `
     SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
-     WHERE t.chain_id = $1 AND t.signer = ANY($2::text[]) AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.next_resubmit_at <= clock_timestamp()
+     WHERE t.chain_id = $1 AND (t.signer || '') = ANY($2::text[]) AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.next_resubmit_at <= statement_timestamp()
      ORDER BY t.next_resubmit_at, t.nonce LIMIT $3`,
 };
 
@@ -150,7 +176,7 @@ export const DUE_FOR_RECEIPT = {
   name: 'tx_due_for_receipt',
   text: `
     SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
-     WHERE t.chain_id = $1 AND t.signer = ANY($2::text[]) AND t.state = 'IN_MEMPOOL' AND t.next_receipt_check_at <= clock_timestamp()
+     WHERE t.chain_id = $1 AND (t.signer || '') = ANY($2::text[]) AND t.state = 'IN_MEMPOOL' AND t.next_receipt_check_at <= statement_timestamp()
      ORDER BY t.next_receipt_check_at LIMIT $3`,
 };
 
@@ -247,10 +273,31 @@ export const SIGNERS_WITH_WORK = {
            coalesce((SELECT CASE WHEN l.expires_at > clock_timestamp() THEN CASE WHEN l.owner_node = $2 THEN 'free' ELSE 'held' END
                                  WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'lapsed' END
                        FROM signer_lease l WHERE l.chain_id = $1 AND l.signer = work.signer), 'free') AS lease
-      FROM (SELECT signer, true AS pending FROM pending
+      FROM (SELECT p.signer, (
+                     SELECT true FROM managed_tx t
+                      WHERE t.chain_id = $1 AND t.signer = p.signer AND t.state = 'PENDING' AND ${READY_SINCE} <= statement_timestamp()
+                      ORDER BY t.chain_id, t.signer, ${READY_SINCE} LIMIT 1) IS NOT NULL AS pending
+              FROM pending p
             UNION ALL SELECT signer, false FROM live
             UNION ALL SELECT signer, true FROM signer_nonce_allocation WHERE chain_id = $1 AND status = 'HELD' AND tx_id IS NULL) AS work
      WHERE work.signer IS NOT NULL GROUP BY work.signer`,
+};
+
+/**
+ * Signers whose leases were not given up as idle: whoever has unfinished txs has one of these, but for those that were never worked on.
+ * Reads nothing that leaves entries behind with every tx, so an old snapshot makes it no slower. What has to wait for its first try
+ * is not looked for.
+ */
+export const SIGNERS_IN_WORK = {
+  name: 'tx_signers_in_work',
+  text: `
+    SELECT l.signer,
+           (SELECT true FROM managed_tx t
+             WHERE t.chain_id = $1 AND t.signer = l.signer AND t.state = 'PENDING' AND ${READY_SINCE} > '-infinity' AND ${READY_SINCE} <= statement_timestamp()
+             ORDER BY t.chain_id, t.signer, ${READY_SINCE} LIMIT 1) IS NOT NULL AS pending,
+           CASE WHEN l.expires_at > clock_timestamp() THEN CASE WHEN l.owner_node = $2 THEN 'free' ELSE 'held' END
+                WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'lapsed' END AS lease
+      FROM signer_lease l WHERE l.chain_id = $1 AND NOT l.idle ORDER BY l.signer`,
 };
 
 /**

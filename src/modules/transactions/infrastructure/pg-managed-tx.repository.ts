@@ -38,6 +38,8 @@ interface LookUpRow {
   request_hash: string;
 }
 
+/** Lower than any priority with its sign changed. */
+const BEFORE_ALL = -2_147_483_648;
 /** At some 0.1 ms each, far below any time-out of a statement. */
 const RECEIPTS_AT_ONCE = 5_000;
 
@@ -79,11 +81,18 @@ export class PgManagedTxRepository extends ManagedTxRepository {
 
   async nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]> {
     if (wanted.length === 0) return [];
-    const { rows } = await this.database.query<RequestRow & { expired: boolean }>(sql.NEXT_PENDING, [
+    const { rows } = await this.database.query<RequestRow & { expired: boolean; tried: boolean }>(sql.NEXT_PENDING, [
       ...signerColumns(wanted.map(({ signer }) => signer)),
       wanted.map(({ room }) => room),
+      wanted.map(({ after }) => (after ? -after.priority : BEFORE_ALL)),
+      wanted.map(({ after }) => after?.txId ?? '00000000-0000-0000-0000-000000000000'),
     ]);
-    return rows.map((row) => ({ tx: toManagedTx(row), request: toRequest(row), expired: row.expired }));
+    return rows.map((row) => ({
+      tx: toManagedTx(row),
+      request: toRequest(row),
+      expired: row.expired,
+      wasTried: row.tried,
+    }));
   }
 
   async lockPending(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>> {
@@ -160,9 +169,17 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     return this.read(sql.BY_IDS, [txIds]);
   }
 
-  async signersWithWork(chainId: ChainId): Promise<SignerWork[]> {
+  signersWithWork(chainId: ChainId): Promise<SignerWork[]> {
+    return this.readWork(sql.SIGNERS_WITH_WORK, chainId);
+  }
+
+  signersInWork(chainId: ChainId): Promise<SignerWork[]> {
+    return this.readWork(sql.SIGNERS_IN_WORK, chainId);
+  }
+
+  private async readWork(statement: Statement, chainId: ChainId): Promise<SignerWork[]> {
     const { rows } = await this.database.query<{ signer: string; pending: boolean; lease: SignerWork['lease'] }>(
-      sql.SIGNERS_WITH_WORK,
+      statement,
       [chainId, this.node.id],
     );
     return rows.map((row) => ({
