@@ -48,7 +48,13 @@ async function prepare(): Promise<void> {
 const START = ['-2147483648', '00000000-0000-0000-0000-000000000000'] as const;
 
 function nextArguments(after: readonly [string, string] = START): unknown[] {
-  return [[DEV_CHAIN, DEV_CHAIN], [signer, other], [64, 64], [after[0], after[0]], [after[1], after[1]]];
+  return [
+    [DEV_CHAIN, DEV_CHAIN],
+    [signer, other],
+    [64, 64],
+    [after[0], after[0]],
+    [after[1], after[1]],
+  ];
 }
 
 const NEXT = (after: readonly [string, string] = START): string[] => [

@@ -10,6 +10,8 @@ const TIME_DIGITS = 12;
 /** The position of a tx that has the same priority and is older by so many milliseconds. */
 export function olderBy(ms: number, { priority, txId }: QueuePosition): QueuePosition {
   const time = Number.parseInt(txId.replaceAll('-', '').slice(0, TIME_DIGITS), 16);
-  const digits = Math.max(0, time - ms).toString(16).padStart(TIME_DIGITS, '0');
+  const digits = Math.max(0, time - ms)
+    .toString(16)
+    .padStart(TIME_DIGITS, '0');
   return { priority, txId: `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000` };
 }

@@ -12,6 +12,7 @@ import { isFinal, type TxState } from '../domain/tx-state-machine.js';
 import { ManagedTxEntity } from './managed-tx.entity.js';
 import { pageOf, type SizedRow, VIEW_BYTES } from './page-bytes.js';
 import { TxAttemptEntity } from './tx-attempt.entity.js';
+import { listStatement } from './tx-list.statement.js';
 
 /** So many ids are one parameter, of some 400 kB, and their answer is read without a long stop of the event loop. */
 const IDS_PER_STATEMENT = 10_000;
@@ -62,21 +63,30 @@ export class TypeormTxQueries extends TxQueries {
     return states;
   }
 
-  /** One more than were asked for, to know whether there are more. */
-  private async sizes({ chainId, signer, state, before, limit }: TxFilter): Promise<SizedRow[]> {
-    const where: FindOptionsWhere<ManagedTxEntity> = {
-      ...(chainId === undefined ? {} : { chainId: String(chainId) }),
-      ...(signer === undefined ? {} : { signer }),
-      ...(state === undefined ? {} : { state }),
-      ...(before === undefined ? {} : { txId: LessThan(before) }),
-    };
-    // Ids sort by time of creation (UUIDv7).
+  /** One more than were asked for, to know whether there are more. Ids sort by time of creation (UUIDv7). */
+  private async sizes(filter: TxFilter): Promise<SizedRow[]> {
+    const most = filter.limit + 1;
     const newestFirst = this.txs
       .createQueryBuilder('t')
-      .where(where)
+      .where(await this.whereOf({ ...filter, limit: most }))
       .orderBy('t.txId', 'DESC')
-      .limit(limit + 1);
+      .limit(most);
     return newestFirst.select('t.txId', 'id').addSelect(VIEW_BYTES, 'bytes').getRawMany<SizedRow>();
+  }
+
+  private async whereOf(filter: TxFilter): Promise<FindOptionsWhere<ManagedTxEntity>> {
+    const { chainId, signer, state, before } = filter;
+    if (signer !== undefined || state !== undefined) return { txId: In(await this.idsOf(filter)) };
+    return {
+      ...(chainId === undefined ? {} : { chainId: String(chainId) }),
+      ...(before === undefined ? {} : { txId: LessThan(before) }),
+    };
+  }
+
+  private async idsOf(filter: TxFilter): Promise<string[]> {
+    const { text, values } = listStatement(filter);
+    const rows: { tx_id: string }[] = await this.txs.query(text, [...values]);
+    return rows.map((row) => row.tx_id);
   }
 }
 

@@ -1,0 +1,48 @@
+import type { TxFilter } from '../application/tx-views.js';
+import type { TxState } from '../domain/tx-state-machine.js';
+
+/** Bounded by what may be in flight, and in no index in the order of ids: all of them are read, and sorted. */
+const IN_FLIGHT: readonly TxState[] = ['ALLOCATED', 'IN_MEMPOOL', 'MINED'];
+
+/** The chains of all signers, read from one to the next: the indexes of txs begin with the chain. */
+const EVERY_CHAIN = `
+  WITH RECURSIVE chains AS (
+    (SELECT chain_id FROM signer ORDER BY chain_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT s.chain_id FROM signer s WHERE s.chain_id > c.chain_id ORDER BY s.chain_id LIMIT 1) FROM chains c WHERE c.chain_id IS NOT NULL)`;
+
+/**
+ * The ids of a page of txs by state or signer, newest first: a page of each chain, merged. The state is part of the text, because only
+ * so do partial indexes match: managed_tx_by_state, managed_tx_ended_by_signer, managed_tx_live. Chain and signer are ranges of one
+ * value, and in the order: so only an index that begins with them has it, and the planner cannot hope to meet a page of a rare state on
+ * the way down the primary key.
+ */
+export function listStatement({ chainId, signer, state, before, limit }: TxFilter): {
+  readonly text: string;
+  readonly values: readonly (string | number)[];
+} {
+  const values: (string | number)[] = [];
+  const value = (item: string | number): string => `$${values.push(item)}`;
+  const chains = chainId === undefined ? EVERY_CHAIN : `WITH chains AS (SELECT ${value(chainId)}::bigint AS chain_id)`;
+  const isInFlight = state !== undefined && IN_FLIGHT.includes(state);
+  const conditions = [
+    'm.chain_id BETWEEN c.chain_id AND c.chain_id',
+    ...(signer === undefined ? [] : [only('m.signer', value(signer))]),
+    ...(state === undefined ? [] : [`m.state = '${state}'`]),
+    ...(isInFlight ? ['m.nonce >= 0'] : []),
+    ...(before === undefined ? [] : [`m.tx_id < ${value(before)}`]),
+  ];
+  // As text, no index that holds every tx has the order.
+  const id = isInFlight ? 'm.tx_id::text' : 'm.tx_id';
+  const order = ['m.chain_id', ...(signer === undefined ? [] : ['m.signer']), id].map((key) => `${key} DESC`).join();
+  const most = value(limit);
+  const text = `${chains}
+    SELECT t.tx_id FROM chains c
+     CROSS JOIN LATERAL (SELECT m.tx_id FROM managed_tx m WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${most}) t
+     WHERE c.chain_id IS NOT NULL ORDER BY t.tx_id DESC LIMIT ${most}`;
+  return { text, values };
+}
+
+function only(column: string, value: string): string {
+  return `${column} BETWEEN ${value} AND ${value}`;
+}
