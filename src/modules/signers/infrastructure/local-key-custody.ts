@@ -3,7 +3,7 @@ import { HDNodeWallet, Mnemonic, Wallet } from 'ethers';
 import type { SignerConfig } from '../../../config/lockstep-config.js';
 import { LockstepConfig } from '../../../config/lockstep-config.js';
 import { Unprocessable } from '../../../kernel/errors.js';
-import { type Hash, parseAddress } from '../../../kernel/hex.js';
+import { type Address, type Hash, parseAddress } from '../../../kernel/hex.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { mapInTurns } from '../../../platform/scheduling/map-in-turns.js';
 import { type CustodiedSigner, Custody, type EcdsaSignature } from '../domain/custody.js';
@@ -23,7 +23,10 @@ export class LocalKeyCustody extends Custody {
     private readonly ecdsa: EcdsaSigner,
   ) {
     super();
-    const keys = config.chains.flatMap((chain) => chain.signers.flatMap((signer) => readKeys(chain.id, signer)));
+    const derived = new Derivations();
+    const keys = config.chains.flatMap((chain) =>
+      chain.signers.flatMap((signer) => readKeys(chain.id, signer, derived)),
+    );
     this.keys = new Map(keys.map((key) => [signerKey(key.signer), key]));
   }
 
@@ -43,7 +46,31 @@ export class LocalKeyCustody extends Custody {
   }
 }
 
-function readKeys(chainId: number, config: SignerConfig): LocalKey[] {
+interface DerivedKey {
+  readonly address: Address;
+  readonly privateKey: string;
+}
+
+/** A derivation takes about a millisecond, and many chains may use the same accounts. */
+class Derivations {
+  private readonly keys = new Map<string, DerivedKey>();
+
+  of(phrase: string, path: string, count: number): DerivedKey[] {
+    let root: HDNodeWallet | null = null;
+    return Array.from({ length: count }, (_, index) => {
+      const name = `${phrase}/${path}/${index}`;
+      const known = this.keys.get(name);
+      if (known) return known;
+      root ??= HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(phrase), path);
+      const { address, privateKey } = root.deriveChild(index);
+      const key = { address: parseAddress(address), privateKey };
+      this.keys.set(name, key);
+      return key;
+    });
+  }
+}
+
+function readKeys(chainId: number, config: SignerConfig, derived: Derivations): LocalKey[] {
   if (config.type === 'privateKey') {
     const wallet = new Wallet(config.key);
     return [
@@ -54,13 +81,9 @@ function readKeys(chainId: number, config: SignerConfig): LocalKey[] {
       },
     ];
   }
-  const root = HDNodeWallet.fromMnemonic(Mnemonic.fromPhrase(config.phrase), config.path);
-  return Array.from({ length: config.count }, (_, index) => {
-    const wallet = root.deriveChild(index);
-    return {
-      signer: { chainId, address: parseAddress(wallet.address) },
-      reference: { type: 'mnemonic', path: `${config.path}/${index}` },
-      privateKey: wallet.privateKey,
-    };
-  });
+  return derived.of(config.phrase, config.path, config.count).map(({ address, privateKey }, index) => ({
+    signer: { chainId, address },
+    reference: { type: 'mnemonic', path: `${config.path}/${index}` },
+    privateKey,
+  }));
 }
