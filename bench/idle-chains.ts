@@ -74,7 +74,7 @@ async function measure(sizes: Sizes, rpcUrl: string, postgres: BenchPostgres): P
     await sleep(SETTLE_MS);
     print(perSecond('never used', sizes, await during(sizes, count)));
     await log.query(
-      `INSERT INTO chain_activity SELECT DISTINCT chain_id, clock_timestamp() FROM signer ON CONFLICT (chain_id) DO UPDATE SET last_work_at = clock_timestamp()`,
+      `INSERT INTO chain_activity SELECT DISTINCT chain_id, now() FROM signer ON CONFLICT (chain_id) DO UPDATE SET last_work_at = now()`,
     );
     await sleep(SETTLE_MS + 30_000);
     print(perSecond('within the hour after work', sizes, await during(sizes, count)));
