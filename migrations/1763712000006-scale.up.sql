@@ -1,3 +1,4 @@
+-- locks: node, signer_lease
 -- The signers that a node has keys for, by the digest of the list: nodes with the same keys share a row. Null, as in rows of older
 -- versions, where a node does not say.
 CREATE TABLE node_key_set (

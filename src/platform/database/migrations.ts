@@ -70,10 +70,10 @@ function nameOf(base: string): string {
 
 /** The lock belongs to a session: had the connection been replaced meanwhile, another node could migrate at the same time. */
 async function execute(runner: QueryRunner, sql: string): Promise<void> {
-  const held: unknown[] = await runner.query(
+  const held = (await runner.query(
     `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND pid = pg_backend_pid() AND granted`,
     [MIGRATION_LOCK],
-  );
+  )) as unknown[];
   if (held.length === 0) throw new InvariantViolation('a migration was about to run without the lock of migrations');
   if (sql.startsWith(ALONE)) await executeAlone(runner, sql);
   else await runner.query(sql);
