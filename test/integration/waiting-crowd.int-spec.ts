@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { LeaseManager } from '../../src/modules/signers/index.js';
 import { ManagedTxRepository } from '../../src/modules/transactions/index.js';
 import * as sql from '../../src/modules/transactions/infrastructure/managed-tx.statements.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -169,4 +170,20 @@ describe('the next txs of a signer', () => {
       if (rows.length === 1) break;
     }
   });
+});
+
+it('polling looks at a signer while its lease was not given up as idle, and again when it was taken anew', async () => {
+  const { node } = lab;
+  const leases = node.get(LeaseManager);
+  const inWork = async (): Promise<string[]> =>
+    (await node.get(ManagedTxRepository).signersInWork(DEV_CHAIN)).map((work) => work.signer.address);
+  expect(await inWork()).toEqual([]);
+  const held = await leases.acquireOrRenew([node.signer(0)]);
+  expect(await inWork()).toEqual([signer]);
+  await leases.giveUp(held);
+  expect(await inWork()).toEqual([signer]);
+  await leases.giveUp(await leases.acquireOrRenew([node.signer(0)]), true);
+  expect(await inWork()).toEqual([]);
+  await leases.acquireOrRenew([node.signer(0)]);
+  expect(await inWork()).toEqual([signer]);
 });

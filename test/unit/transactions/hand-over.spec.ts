@@ -91,6 +91,17 @@ describe('handing over', () => {
   });
 });
 
+it('gives nobody up as idle while it cannot be looked for work', async () => {
+  await holdBothAlone();
+  leases.workSeen([MINE, THEIRS]);
+  for (let n = 0; n < 30; n += 1) {
+    clock.advance(lease.duration / 2);
+    await leases.renewAll();
+  }
+  await handOver.execute(THEIRS.chainId);
+  expect([store.ownerOf(MINE), store.ownerOf(THEIRS)]).toEqual(['me', 'me']);
+});
+
 async function holdBothAlone(): Promise<void> {
   router.membership(['me']);
   router.membership(['me']);
