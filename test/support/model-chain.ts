@@ -169,7 +169,8 @@ export class ModelChain extends ChainConnector {
   }
 
   async agreedBlocks(numbers: readonly number[]): Promise<(Hash | null)[]> {
-    return (await this.blocks(numbers)).map((block) => block?.hash ?? null);
+    assertOutsideTransaction('agreedBlocks');
+    return numbers.map((number) => this.chain[number]?.hash ?? null);
   }
 
   async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {

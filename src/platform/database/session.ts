@@ -30,7 +30,7 @@ export async function lookAtServer(url: string, timeoutMs: number): Promise<void
     if (rows[0].readOnly) throw new Unavailable('database_read_only', 'the database is read-only: a standby', 'wait');
   } catch (error) {
     // PgBouncer knows few of the parameters of a session, and refuses the others.
-    throw /unsupported startup parameter/.test(messageOf(error)) ? poolerBetween() : translateDatabaseError(error);
+    throw messageOf(error).includes('unsupported startup parameter') ? poolerBetween() : translateDatabaseError(error);
   } finally {
     await client.end().catch(() => undefined);
   }

@@ -102,8 +102,13 @@ describe('what rests on more than one endpoint', () => {
     });
 
     it('is not known while two endpoints tell different ones', async () => {
-      const chain = await start({}, {}, { fork: 1 });
+      const chain = await start({}, { fork: 1 });
       expect(await chain.agreedBlocks([98])).toEqual([null]);
+    });
+
+    it('is what two of three tell: one on another branch alone stops nothing', async () => {
+      const chain = await start({}, { fork: 1 }, {});
+      expect(await chain.agreedBlocks([98])).toEqual([hashOf(98)]);
     });
 
     it('of a chain with one endpoint costs one call', async () => {

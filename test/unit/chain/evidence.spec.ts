@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHash } from '../../../src/kernel/hex.js';
-import { completes, EVIDENCE, sufficient, unanimous } from '../../../src/modules/chain/domain/evidence.js';
+import { agreedUpon, completes, EVIDENCE, sufficient } from '../../../src/modules/chain/domain/evidence.js';
 
 const HASH = parseHash(`0x${'ab'.repeat(32)}`);
 
@@ -22,10 +22,13 @@ describe('the evidence that an irreversible decision needs', () => {
     },
   );
 
-  it('is void as soon as two speakers contradict each other', () => {
-    expect(unanimous('make_final', ['a', 'a', null])).toBe('a');
-    expect(unanimous('make_final', ['a', 'b', 'a'])).toBeNull();
-    expect(unanimous('make_final', [null, null])).toBeNull();
+  it('is void when speakers contradict each other, unless more than half of all endpoints agree', () => {
+    expect(agreedUpon('make_final', ['a', 'a', null])).toBe('a');
+    expect(agreedUpon('make_final', ['a', 'b', 'a'])).toBe('a');
+    expect(agreedUpon('make_final', ['a', 'b'])).toBeNull();
+    expect(agreedUpon('make_final', ['a', 'b', null])).toBeNull();
+    expect(agreedUpon('make_final', ['a', 'a', 'b', 'b'])).toBeNull();
+    expect(agreedUpon('make_final', [null, null])).toBeNull();
   });
 
   it('needs a look at a later block wherever one look may be a moment of confusion', () => {

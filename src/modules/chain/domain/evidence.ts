@@ -16,8 +16,8 @@ export type Decision =
  * `every`: each configured endpoint of the right chain must say so, also one that lags, is in back-off or is left out of reads.
  * Silence, lag and missing state mean "not known".
  *
- * `speakers`: all endpoints of the right chain are asked, at least half of them must speak, and no speaker may contradict. A dead
- * provider alone must not stop all sending and all finality (I14).
+ * `speakers`: all endpoints of the right chain are asked, at least half of them must speak, and they must agree, or more than half of
+ * all endpoints. Neither a dead provider nor one on another branch must stop all sending and all finality alone (I14).
  */
 export type Witnesses = 'every' | 'speakers';
 
@@ -51,13 +51,21 @@ export function sufficient<T>(decision: Decision, testimonies: readonly (T | nul
   return said.length > 0 && said.length >= needed ? said : null;
 }
 
-/** What all speakers say alike, when enough of them spoke; null when they did not, or when two of them contradict each other. */
-export function unanimous<T extends string | number | bigint>(
+/**
+ * What all speakers say alike, when enough of them spoke, or what more than half of all endpoints say alike: a minority that contradicts
+ * is not believed, and must not stop the others. Null in every other case: not known.
+ */
+export function agreedUpon<T extends string | number | bigint>(
   decision: Decision,
   testimonies: readonly (T | null)[],
 ): T | null {
-  const [first, ...others] = sufficient(decision, testimonies) ?? [];
-  return first !== undefined && others.every((other) => other === first) ? first : null;
+  const said = sufficient(decision, testimonies) ?? [];
+  const [first] = said;
+  if (first !== undefined && said.every((each) => each === first)) return first;
+  const votes = new Map<T, number>();
+  for (const each of said) votes.set(each, (votes.get(each) ?? 0) + 1);
+  const [winner] = [...votes].find(([, count]) => 2 * count > testimonies.length) ?? [];
+  return winner ?? null;
 }
 
 /** Whether a look that says the same as an earlier one completes the evidence. The same block looked at twice is one look. */

@@ -3,7 +3,7 @@ import type { Nonce } from '../../../kernel/signer-id.js';
 import type { AgreedCount } from '../domain/agreed-count.js';
 import type { BlockRef } from '../domain/block.js';
 import type { BlockTag } from '../domain/chain-connector.js';
-import { sufficient, unanimous } from '../domain/evidence.js';
+import { agreedUpon, sufficient } from '../domain/evidence.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
 import type { RpcPool } from './rpc-pool.js';
 import type { Testimony } from './hearing.js';
@@ -36,7 +36,7 @@ export async function agreedBlocks(pool: RpcPool, numbers: readonly number[]): P
     numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [hexQuantity(number), false] })),
   );
   return numbers.map((number, i) =>
-    unanimous(
+    agreedUpon(
       'make_final',
       testimonies.map(({ replies }) => {
         const block = parsedOrNull(replies[i], blockHeader);
