@@ -1,5 +1,6 @@
-import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { Controller, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
 import { IsInt, IsOptional, Max, Min } from 'class-validator';
 import { InvalidInput } from '../../../../kernel/errors.js';
 import { parseAddress } from '../../../../kernel/hex.js';
@@ -11,7 +12,7 @@ import { type SyncReport, SyncSigner } from '../../application/sync-signer.js';
 const PATH = '/api/v1/signers/31337/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266/sync';
 const DEFAULT_FILLS = 1_000;
 
-class SyncSignerDto {
+class SyncQueryDto {
   @ApiPropertyOptional({
     default: DEFAULT_FILLS,
     minimum: 0,
@@ -19,6 +20,7 @@ class SyncSignerDto {
     description: 'Nonces of a gap to free; each that no payload takes costs a no-op. Repeat the call for a wider gap.',
   })
   @IsOptional()
+  @Type(() => Number)
   @IsInt()
   @Min(0)
   @Max(10_000)
@@ -95,9 +97,9 @@ export class SignerNoncesController {
   async run(
     @Param('chainId') chainId: string,
     @Param('address') address: string,
-    @Body() body: SyncSignerDto,
+    @Query() query: SyncQueryDto,
   ): Promise<SyncReportDto> {
-    return toDto(await this.sync.execute(signerOf(chainId, address), body.maxFills ?? DEFAULT_FILLS));
+    return toDto(await this.sync.execute(signerOf(chainId, address), query.maxFills ?? DEFAULT_FILLS));
   }
 }
 
