@@ -92,7 +92,7 @@ export class AlignNonces {
         this.looks.forget(lookKey(signer));
         return [{ signer, nonce: count.nonce }];
       }
-      const proven = this.looks.lower(lookKey(signer), count.nonce, count.block.number);
+      const proven = this.looks.lower('raise_cursor', lookKey(signer), count.nonce, count.block);
       if (proven === null) return [];
       this.log.warn('the nonce of a signer was raised by others', { signer: signerKey(signer), cursor, nonce: proven });
       return [{ signer, nonce: proven }];

@@ -27,10 +27,7 @@ export class JudgeSends {
   ) {}
 
   async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<JudgedSend[]> {
-    if (answered.some(({ outcome }) => outcome.error === null))
-      this.lastAccepted.set(chain.chainId, this.clock.monotonicMs());
-    for (const { outcome } of answered)
-      if (outcome.errorClass === 'node_fee_cap_exceeded') this.fees.learnLimit(chain.chainId, outcome.error ?? '');
+    this.learn(chain.chainId, answered);
     const unconfirmed = await this.withoutSecondLook(chain, answered);
     const free = await this.withFreeNonce(chain, answered);
     const judged = answered.map((send) => ({
@@ -41,6 +38,17 @@ export class JudgeSends {
       }),
     }));
     return this.withProof(judged);
+  }
+
+  private learn(chainId: ChainId, answered: readonly AnsweredSend[]): void {
+    for (const { attempt, outcome } of answered) {
+      if (outcome.error === null) {
+        this.lastAccepted.set(chainId, this.clock.monotonicMs());
+        // A refusal before this says nothing any more.
+        this.looks.forget(attempt.txHash);
+      }
+      if (outcome.errorClass === 'node_fee_cap_exceeded') this.fees.learnLimit(chainId, outcome.error ?? '');
+    }
   }
 
   private verdict(chainId: ChainId, send: AnsweredSend, evidence: Evidence): SendVerdict {
@@ -71,9 +79,11 @@ export class JudgeSends {
         isAlone && errorClass !== null && actionOf(errorClass).response === 'fail_payload',
     );
     if (alone.length === 0) return new Set();
-    const { number } = await chain.head();
+    const block = await chain.head();
     return new Set(
-      alone.filter(({ attempt, outcome }) => !this.looks.agree(attempt.txHash, outcome.errorClass ?? '', number)),
+      alone.filter(
+        ({ attempt, outcome }) => !this.looks.agree('fail_payload', attempt.txHash, outcome.errorClass ?? '', block),
+      ),
     );
   }
 

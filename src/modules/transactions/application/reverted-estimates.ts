@@ -27,7 +27,7 @@ export class RevertedEstimates {
       return words === null ? [] : [{ tx, words }];
     });
     if (refused.length === 0) return new Set();
-    const { number: block } = await chain.head();
+    const block = await chain.head();
     const oldest = await this.repository.oldestUnmined(signersOf(refused.map(({ tx }) => tx)));
     const waits = (tx: ManagedTx): boolean =>
       isBefore(oldest.get(signerKey(tx.signer)), tx) || this.hasReadyBefore(tx, pending, estimates);
@@ -36,7 +36,7 @@ export class RevertedEstimates {
       const key = `estimate ${tx.id}`;
       // What was seen before its predecessor was mined proves nothing afterwards.
       if (waits(tx)) this.looks.forget(key);
-      else if (this.looks.agree(key, words, block)) doomed.add(tx.id);
+      else if (this.looks.agree('fail_payload', key, words, block)) doomed.add(tx.id);
     }
     for (const txId of doomed) this.looks.forget(`estimate ${txId}`);
     return doomed;

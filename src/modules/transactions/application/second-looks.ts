@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { minOf } from '../../../kernel/quantities.js';
+import { type BlockRef, completes, type Decision } from '../../chain/index.js';
 
 interface Look {
   /** What was seen, in a form that can be compared. */
   readonly said: string;
-  readonly block: number;
+  readonly block: BlockRef;
   readonly atMs: number;
 }
 
@@ -27,13 +28,13 @@ export class SecondLooks {
   /**
    * @param key what is decided on
    * @param said what this look says
-   * @param block number of the block of this look
-   * @returns whether an earlier look said the same
+   * @param block of this look
+   * @returns whether that is all the looks that the decision needs
    */
-  agree(key: string, said: string, block: number): boolean {
+  agree(decision: Decision, key: string, said: string, block: BlockRef): boolean {
     const now = this.clock.monotonicMs();
     const known = this.first.get(key);
-    if (known?.said === said) return block > known.block || now - known.atMs >= WITHOUT_BLOCKS_MS;
+    if (known?.said === said) return completes(decision, known.block, block) || now - known.atMs >= WITHOUT_BLOCKS_MS;
     this.first.delete(key);
     this.first.set(key, { said, block, atMs: now });
     const [oldest] = this.first.keys();
@@ -45,12 +46,10 @@ export class SecondLooks {
    * The same for a number that only grows.
    * @returns the lower one of two looks, which both have reached; null after the first
    */
-  lower(key: string, value: bigint, block: number): bigint | null {
+  lower(decision: Decision, key: string, value: bigint, block: BlockRef): bigint | null {
     const before = this.first.get(key);
-    if (before === undefined || !this.agree(key, before.said, block)) {
-      if (before === undefined) this.agree(key, value.toString(), block);
-      return null;
-    }
+    const isProven = this.agree(decision, key, before?.said ?? value.toString(), block);
+    if (before === undefined || !isProven) return null;
     this.first.delete(key);
     return minOf(BigInt(before.said), value);
   }
