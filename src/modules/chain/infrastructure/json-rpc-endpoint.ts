@@ -1,8 +1,8 @@
-import { Pool } from 'undici';
 import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
 import { BatchLimits, type EncodedCall } from './batch-limits.js';
 import { type BatchRefusal, batchRefusal } from './batch-refusal.js';
 import { EndpointUrl } from './endpoint-url.js';
+import { type HttpPost, UndiciPost } from './http-post.js';
 import { failed, type RpcFailure, type RpcReply, type RpcRequest } from './json-rpc.js';
 import { matchAnswers, plain } from './match-answers.js';
 import type { RpcEndpoint } from './rpc-endpoint.js';
@@ -20,11 +20,6 @@ export interface EndpointOptions {
   readonly batchBytes: number;
 }
 
-/** Sockets to one endpoint; more requests wait for a free one. */
-const CONNECTIONS = 16;
-/** A block's receipts on a large chain are a few MB. Bytes. */
-const LARGEST_RESPONSE = 128 * 1024 * 1024;
-
 /**
  * One JSON-RPC 2.0 endpoint over HTTP. Every question gets a reply: a result, the node's raw error, or a failure that
  * says whether the request may have been delivered. Throws only for our own bug (a call inside a transaction, I11).
@@ -32,20 +27,16 @@ const LARGEST_RESPONSE = 128 * 1024 * 1024;
 export class JsonRpcEndpoint implements RpcEndpoint {
   readonly label: string;
   private readonly url: EndpointUrl;
-  private readonly pool: Pool;
+  private readonly http: HttpPost;
   private readonly limits: BatchLimits;
   private lastId = 0;
 
   /** @throws InvalidInput `invalid_rpc_url` */
-  constructor(private readonly options: EndpointOptions) {
+  constructor(options: EndpointOptions, http?: HttpPost) {
     this.url = EndpointUrl.parse(options.url, options.index);
     this.label = this.url.label;
     this.limits = new BatchLimits({ calls: options.batchSize, bytes: options.batchBytes });
-    this.pool = new Pool(this.url.origin, {
-      connections: CONNECTIONS,
-      connect: { timeout: options.timeoutMs },
-      maxResponseSize: LARGEST_RESPONSE,
-    });
+    this.http = http ?? new UndiciPost(this.url, options.timeoutMs);
   }
 
   /** In as few round trips as the limits allow, side by side. */
@@ -62,7 +53,7 @@ export class JsonRpcEndpoint implements RpcEndpoint {
 
   /** Drops open connections; requests in flight fail. */
   async close(): Promise<void> {
-    await this.pool.destroy();
+    await this.http.close();
   }
 
   private encoded(requests: readonly RpcRequest[]): EncodedCall[] {
@@ -104,14 +95,7 @@ export class JsonRpcEndpoint implements RpcEndpoint {
   }
 
   private async post(ids: readonly number[], request: string): Promise<Answer> {
-    const { statusCode, headers, body } = await this.pool.request({
-      method: 'POST',
-      path: this.url.path,
-      headers: { 'content-type': 'application/json', accept: 'application/json', ...this.url.headers },
-      body: request,
-      signal: AbortSignal.timeout(this.options.timeoutMs),
-    });
-    const text = await body.text();
+    const { statusCode, retryAfter, text } = await this.http.post(request);
     const json = parseJson(text);
     const excerpt = plain(text.slice(0, 120));
     const refusal = batchRefusal(ids.length, { status: statusCode, json, excerpt });
@@ -122,11 +106,10 @@ export class JsonRpcEndpoint implements RpcEndpoint {
       const replies = matchAnswers(ids, json);
       if (statusCode < 300 || replies.some(({ kind }) => kind !== 'failed')) return answered(replies);
     }
-    const retryAfter = headers['retry-after'];
     const failure: RpcFailure =
       statusCode < 300
         ? { reason: 'malformed', mayHaveArrived: true, message: `not JSON: ${excerpt}` }
-        : httpFailure(statusCode, Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, excerpt, Date.now());
+        : httpFailure(statusCode, retryAfter, excerpt, Date.now());
     return answered(ids.map(() => failed(failure)));
   }
 
