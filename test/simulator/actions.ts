@@ -5,7 +5,8 @@ import { signerKey } from '../../src/kernel/signer-id.js';
 import { aRequest } from '../support/builders.js';
 import type { Mishap } from './gate.js';
 import { NodeDied } from './gate.js';
-import { REQUIRED_CONFIRMATIONS } from './sim-config.js';
+import { mine } from './network-actions.js';
+import { afflict } from './payloads.js';
 import type { Job, SimNode } from './sim-node.js';
 import { Violation } from './violation.js';
 import type { World } from './world.js';
@@ -58,12 +59,10 @@ function requestOf(world: World, request: string, value = 1n): Parameters<SimNod
 }
 
 function newRequest(world: World): string {
-  const { random, chain } = world;
+  const { random } = world;
   const tag = world.accepted.size + 1;
   const request = `${random.between(0, world.signers.length - 1)}-${tag}`;
-  const { data } = requestOf(world, request).payload;
-  if (random.chance(0.06)) chain.poison.add(data);
-  else if (random.chance(0.06)) chain.reverting.add(data);
+  afflict(world, requestOf(world, request));
   return request;
 }
 
@@ -167,59 +166,10 @@ export async function expire(world: World): Promise<void> {
   await world.database.expireLease(signer);
 }
 
-export async function mine(world: World): Promise<void> {
-  const { random, chain } = world;
-  const blocks = random.between(1, 3);
-  for (let block = 0; block < blocks; block += 1) chain.mine(random.chance(0.3) ? random.between(0, 2) : Infinity);
-  world.note(`mined to ${chain.height}`);
-}
-
-/** Never deeper than what may be final by now. */
-export async function reorg(world: World): Promise<void> {
-  const { random, chain } = world;
-  if (chain.height <= REQUIRED_CONFIRMATIONS) return;
-  const depth = random.between(1, REQUIRED_CONFIRMATIONS - 1);
-  chain.reorg(depth, { drop: random.chance(0.4) });
-  world.note(`reorg of ${depth}`);
-}
-
-/** Somebody else who has the key uses a nonce that is next, or that is ours. */
-export async function foreign(world: World): Promise<void> {
-  const { random, chain } = world;
-  const { address } = random.pick(world.signers);
-  const [next = 0n] = await chain.transactionCounts([address], 'latest');
-  const { nonce } = chain.sendForeign(address, next + BigInt(random.between(0, 2)));
-  world.note(`a foreign transaction of ${address} at nonce ${nonce}`);
-}
-
-export async function dropPool(world: World): Promise<void> {
-  world.note('the pool forgets everything');
-  world.chain.dropPool();
-}
-
 export async function timersRunOut(world: World): Promise<void> {
   world.note('timers run out');
   for (const node of world.nodes) node.advanceClock(world.random.pick([100, 2_000, 40_000]));
   await world.database.makeTimersDue();
-}
-
-export async function lag(world: World): Promise<void> {
-  const node = world.random.pick(world.nodes);
-  node.rpc.lag = world.random.pick([0, 0, 1, 2]);
-  world.note(`the RPC of ${node.id} is ${node.rpc.lag} behind`);
-}
-
-export async function weather(world: World): Promise<void> {
-  const { random } = world;
-  const rate = (): number => (random.chance(0.5) ? random.next() * 0.4 : 0);
-  world.chain.rates = {
-    lostRequest: rate(),
-    lostAnswer: rate(),
-    refusedForNow: rate(),
-    noReceipt: rate(),
-    noEstimate: rate() / 2,
-  };
-  world.note('the weather changes');
 }
 
 /** What an action may run into without anything being wrong. */

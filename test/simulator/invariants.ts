@@ -1,9 +1,11 @@
 import type { Block } from '../../src/modules/chain/index.js';
 import { FOREIGN_DATA, type ModelTx } from '../support/model-chain.js';
+import type { Network } from './network/network.js';
 import type { SentLog } from './sent-log.js';
 import type { SimChain } from './sim-chain.js';
 import { REQUIRED_CONFIRMATIONS } from './sim-config.js';
 import type { EventRow, Snapshot, TxRow } from './snapshot.js';
+import { checkTrust } from './trust.js';
 import { Violation } from './violation.js';
 
 /** Not ours to execute once: no-ops, and whatever somebody else sends. */
@@ -11,12 +13,14 @@ const NO_PAYLOAD: ReadonlySet<string> = new Set(['0x', FOREIGN_DATA]);
 const LIVE = new Set(['ALLOCATED', 'IN_MEMPOOL', 'MINED']);
 
 /** What must hold after every single action; throws the first thing that does not. */
-export async function checkInvariants(before: Snapshot, now: Snapshot, chain: SimChain, sent: SentLog): Promise<void> {
+export async function checkInvariants(before: Snapshot, now: Snapshot, network: Network, sent: SentLog): Promise<void> {
+  const { chain } = network;
   checkPayloadsOnChain(chain);
   checkSent(chain, sent, now);
   checkEvents(now);
   checkNonces(now);
   checkFence(before, now);
+  checkTrust(now, network);
   await checkFinality(now, chain);
 }
 

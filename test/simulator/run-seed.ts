@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import * as actions from './actions.js';
+import * as network from './network-actions.js';
 import { settle } from './settle.js';
 import type { SimDatabase } from './sim-database.js';
 import { type Sabotage, SimNode } from './sim-node.js';
@@ -16,14 +17,19 @@ const SCRIPT: readonly { readonly weight: number; readonly value: actions.Action
   { weight: 2, value: actions.kill },
   { weight: 2, value: actions.restart },
   { weight: 3, value: actions.expire },
-  { weight: 12, value: actions.mine },
-  { weight: 4, value: actions.reorg },
-  { weight: 2, value: actions.dropPool },
-  { weight: 2, value: actions.foreign },
+  { weight: 12, value: network.mine },
+  { weight: 4, value: network.reorg },
+  { weight: 2, value: network.dropPool },
+  { weight: 2, value: network.foreign },
   { weight: 5, value: actions.timersRunOut },
-  { weight: 2, value: actions.lag },
-  { weight: 3, value: actions.weather },
+  { weight: 6, value: network.trouble },
+  { weight: 6, value: network.lie },
+  { weight: 3, value: network.gossip },
+  { weight: 3, value: network.weather },
 ];
+
+/** Between two actions. */
+const SHORT_MS = 300;
 
 export interface SeedResult {
   readonly seed: number;
@@ -63,5 +69,6 @@ async function act(world: World, maxRequests: number): Promise<void> {
   } catch (error) {
     if (!actions.isExpected(error)) throw error;
   }
+  world.passTime(SHORT_MS);
   await world.check();
 }

@@ -1,36 +1,36 @@
 import { checkEnd, isQuiet } from './final-checks.js';
-import { NO_FAULTS } from './sim-chain.js';
 import type { SimNode } from './sim-node.js';
 import type { World } from './world.js';
 
 const ROUNDS = 40;
+/** As far as `makeTimersDue` moves the timers in the database. */
+const ROUND_MS = 120_000;
 
 /** Faults off, everybody awake, and time passes until nothing is left to do. Then the promises are counted. */
 export async function settle(world: World): Promise<void> {
   world.note('faults off');
-  world.chain.rates = NO_FAULTS;
+  world.network.faultsOff();
   for (const node of world.nodes) {
-    node.rpc.lag = 0;
     node.gate.disarm();
     await world.resume(node);
   }
   for (const signer of world.signers) await world.database.expireLease(signer);
   // At times one node is left for everything, at times all of them share.
   const survivors = world.random.chance(0.6) ? [world.random.pick(world.nodes)] : world.nodes;
-  for (let round = 0; round < ROUNDS && !(round > 0 && isQuiet(world.snapshot)); round += 1)
+  for (let round = 0; round < ROUNDS && !(round > 0 && isQuiet(world.snapshot, world.network)); round += 1)
     await live(world, survivors);
-  checkEnd(world.accepted, world.snapshot, world.chain);
+  checkEnd(world.accepted, world.snapshot, world.network);
 }
 
 async function live(world: World, nodes: readonly SimNode[]): Promise<void> {
   await world.database.makeTimersDue();
+  world.passTime(ROUND_MS);
   for (const node of nodes) {
-    node.advanceClock(2_000);
     await world.run(node, 'step', world.signers);
     await world.run(node, 'receipts', world.signers);
     await world.run(node, 'resubmit', world.signers);
   }
-  world.chain.mine();
+  world.network.mine();
   for (const node of nodes) await world.run(node, 'follow', world.signers);
   await world.check();
 }

@@ -1,93 +1,51 @@
-import {
-  type BlockHeader,
-  type BroadcastOutcome,
-  type FeeQuote,
-  type ReceiptLookup,
-  RpcUnavailable,
-} from '../../src/modules/chain/index.js';
+import { Transaction } from 'ethers';
+import type { Hex } from '../../src/kernel/hex.js';
+import { parseAddress, parseHash } from '../../src/kernel/hex.js';
 import { ModelChain, type ModelTx } from '../support/model-chain.js';
-import { Random } from './random.js';
 
-const GWEI = 1_000_000_000n;
-
-/** Answers that say "not this time". */
-const PASSING_REFUSALS = ['insufficient_funds', 'txpool_full', 'underpriced'] as const;
-
-/** How likely each fault is while faults are on. */
-export interface FaultRates {
-  readonly lostRequest: number;
-  readonly lostAnswer: number;
-  readonly refusedForNow: number;
-  readonly noReceipt: number;
-  readonly noEstimate: number;
-}
-
-export const NO_FAULTS: FaultRates = { lostRequest: 0, lostAnswer: 0, refusedForNow: 0, noReceipt: 0, noEstimate: 0 };
-
-/** The model chain with weather: fees that move with every block, faults by chance, payloads that revert or are refused. */
+/** The chain as it is, whatever any endpoint says of it. */
 export class SimChain extends ModelChain {
-  rates = NO_FAULTS;
-  /** Calldata that no node takes. */
-  readonly poison = new Set<string>();
   /** Calldata that reverts when it is mined. */
   readonly reverting = new Set<string>();
+  /** The highest count that each account ever had: a reorg may have taken some of it back. */
+  private readonly highest = new Map<string, bigint>();
+  private readonly read = new Map<string, ModelTx>();
 
-  private readonly asked = new Map<string, number>();
-
-  constructor(private readonly seed: number) {
+  constructor() {
     super();
-    this.provesReceipts = seed % 2 === 0;
     this.faults.status = ({ data }) => (this.reverting.has(data) ? 'reverted' : undefined);
-    this.faults.broadcast = (tx) => this.faultOf(tx);
-    this.faults.receipt = (hash) => this.receiptFault(hash);
-    this.faults.estimate = ({ data }) =>
-      this.luck(`estimate ${data}`).chance(this.rates.noEstimate)
-        ? { kind: 'unavailable', message: 'timeout' }
-        : undefined;
   }
 
-  get height(): number {
-    return this.tip().number;
-  }
-
-  /** Of an endpoint that lags. */
-  async headBehind(lag: number): Promise<BlockHeader> {
-    const [block] = await this.blocks([Math.max(0, this.height - lag)]);
-    if (!block) throw new RpcUnavailable('rpc_unavailable', { chainId: this.chainId, method: 'head' }, 'no block');
+  override mine(limit = Infinity): ReturnType<ModelChain['mine']> {
+    const block = super.mine(limit);
+    for (const { from, nonce } of this.blockAt(block.number)?.txs ?? [])
+      if (nonce >= (this.highest.get(from) ?? 0n)) this.highest.set(from, nonce + 1n);
     return block;
   }
 
-  /** So that whoever signs again gets other bytes. */
-  override async feeQuote(): Promise<FeeQuote> {
-    const quote = await super.feeQuote();
-    const tip = GWEI + BigInt(this.height % 7) * 10_000_000n + BigInt(this.luck('fees').between(0, 1_000_000));
-    return { ...quote, tips: { slow: tip, standard: tip, fast: 2n * tip, urgent: 3n * tip } };
+  highestCount(account: string): bigint {
+    return this.highest.get(account) ?? 0n;
   }
 
-  private faultOf(tx: ModelTx): { readonly outcome: BroadcastOutcome; readonly deliver: boolean } | undefined {
-    if (this.poison.has(tx.data) && !this.pooled().some(({ hash }) => hash === tx.hash))
-      return { deliver: false, outcome: { kind: 'rejected', errorClass: 'oversized_data', message: 'oversized data' } };
-    const luck = this.luck(tx.hash);
-    const lost = { kind: 'unknown', errorClass: 'transient', message: 'timeout' } as const;
-    if (luck.chance(this.rates.lostRequest)) return { deliver: false, outcome: lost };
-    if (luck.chance(this.rates.lostAnswer)) return { deliver: true, outcome: lost };
-    if (!luck.chance(this.rates.refusedForNow)) return undefined;
-    const errorClass = luck.pick(PASSING_REFUSALS);
-    return { deliver: false, outcome: { kind: 'rejected', errorClass, message: errorClass } };
+  isMined(data: string): boolean {
+    return this.minedTxs().some((tx) => tx.data === data);
   }
 
-  private receiptFault(hash: string): ReceiptLookup | undefined {
-    const luck = this.luck(`receipt ${hash}`);
-    if (!luck.chance(this.rates.noReceipt)) return undefined;
-    return luck.chance(0.5) ? { kind: 'unavailable', message: 'indexing is in progress' } : { kind: 'none' };
-  }
-
-  /** Depends on what is asked and how often, and not on what happens beside it: nodes at once change nothing for each other. */
-  private luck(question: string): Random {
-    const times = (this.asked.get(question) ?? 0) + 1;
-    this.asked.set(question, times);
-    let mixed = this.seed;
-    for (const character of `${question} ${times}`) mixed = (Math.imul(mixed, 31) + character.charCodeAt(0)) | 0;
-    return new Random(mixed);
+  /** A transaction from its bytes; each is decoded once. */
+  decode(raw: Hex): ModelTx {
+    const known = this.read.get(raw);
+    if (known) return known;
+    const parsed = Transaction.from(raw);
+    if (parsed.from === null || parsed.hash === null) throw new Error('bytes without a signature');
+    const tx = {
+      hash: parseHash(parsed.hash),
+      from: parseAddress(parsed.from),
+      nonce: BigInt(parsed.nonce),
+      data: parsed.data,
+      maxFeePerGas: parsed.maxFeePerGas ?? parsed.gasPrice ?? 0n,
+      maxPriorityFeePerGas: parsed.maxPriorityFeePerGas ?? parsed.gasPrice ?? 0n,
+    };
+    this.read.set(raw, tx);
+    return tx;
   }
 }

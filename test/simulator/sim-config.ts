@@ -14,7 +14,7 @@ export function simulatedConfig(url: string): LockstepConfig {
     execution: { mode: 'basic', maxInFlight: 8, batchSize: 4 },
     // One worker: lanes side by side would go another way in every replay.
     worker: { concurrency: 1 },
-    lease: { duration: '1h', clockSkewAllowance: '0s' },
+    lease: { duration: '12h', clockSkewAllowance: '0s' },
     confirmations: { required: REQUIRED_CONFIRMATIONS },
     chains: [
       {

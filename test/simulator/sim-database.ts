@@ -11,6 +11,8 @@ export class SimDatabase {
     readonly source: DataSource,
     /** The simulation's own connections, past every gate. */
     readonly own: Pool,
+    /** One connection: answers come in the order of the questions. */
+    readonly orderly: Pool,
   ) {}
 
   static async open(url: string): Promise<SimDatabase> {
@@ -22,12 +24,14 @@ export class SimDatabase {
     config.idleInTransactionTimeout = 20_000;
     const source = createDataSource(config);
     await source.initialize();
-    return new SimDatabase(url, source, new Pool({ connectionString: url, max: 4 }));
+    const poolOf = (max: number): Pool => new Pool({ connectionString: url, max });
+    return new SimDatabase(url, source, poolOf(4), poolOf(1));
   }
 
   async close(): Promise<void> {
     await this.source.destroy();
     await this.own.end();
+    await this.orderly.end();
   }
 
   /** As a new database, except for the signers. */

@@ -24,14 +24,13 @@ import { Log } from '../../src/platform/logging/log.js';
 import { PlatformModule } from '../../src/platform/platform.module.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { DEV_CHAIN } from '../support/builders.js';
-import { ModelChains } from '../support/model-chain.js';
 import { Container, type Provider, providersOf, type Token } from './container.js';
 import { Gate } from './gate.js';
+import type { Network } from './network/network.js';
 import { GatedDatabase } from './gated-database.js';
 import { GateCrashPoints, SilentDoorbell, SimClock, WatchfulLog } from './node-ports.js';
-import { NodeRpc } from './node-rpc.js';
+import { nodeChains } from './node-chains.js';
 import type { SentLog } from './sent-log.js';
-import type { SimChain } from './sim-chain.js';
 import { configProviders, simulatedConfig } from './sim-config.js';
 import type { SimDatabase } from './sim-database.js';
 import { Violation } from './violation.js';
@@ -50,16 +49,15 @@ let derived: Custody | null = null;
 
 export interface NodeParts {
   readonly database: SimDatabase;
-  readonly chain: SimChain;
+  readonly network: Network;
   readonly sent: SentLog;
   readonly ids: IdGenerator;
   readonly sabotage: Sabotage;
 }
 
-/** One node: all of the product's classes, on the real database and the model chain, without timers. */
+/** One node: all of the product's classes, on the real database and the simulated endpoints, without timers. */
 export class SimNode {
   readonly gate = new Gate();
-  readonly rpc: NodeRpc;
   readonly violations: Violation[] = [];
   private readonly clock = new SimClock();
   private readonly container: Container;
@@ -67,9 +65,10 @@ export class SimNode {
 
   constructor(
     readonly id: string,
-    { database, chain, sent, ids, sabotage }: NodeParts,
+    { database, network, sent, ids, sabotage }: NodeParts,
   ) {
-    this.rpc = new NodeRpc(chain, this.gate, sent);
+    const log = new WatchfulLog(this.violations);
+    const chains = nodeChains({ network, gate: this.gate, sent, clock: this.clock, log });
     const gated = new GatedDatabase(database.source, this.gate);
     const overrides = new Map<Token, unknown>([
       ...configProviders(simulatedConfig(database.url)),
@@ -81,10 +80,10 @@ export class SimNode {
       [IdGenerator, ids],
       [NodeIdentity, new Named(id)],
       [CrashPoints, new GateCrashPoints(this.gate)],
-      [Log, new WatchfulLog(this.violations)],
+      [Log, log],
       [Registry, new Registry()],
-      [Chains, new ModelChains(this.rpc)],
-      [ChainConnector, this.rpc],
+      [Chains, chains],
+      [ChainConnector, chains.get()],
       [Doorbell, new SilentDoorbell()],
     ]);
     if (derived) overrides.set(Custody, derived);

@@ -5,7 +5,8 @@ import type { SignerId } from '../../src/kernel/signer-id.js';
 import { checkInvariants } from './invariants.js';
 import { Random } from './random.js';
 import { SentLog } from './sent-log.js';
-import { SimChain } from './sim-chain.js';
+import { Network } from './network/network.js';
+import type { SimChain } from './sim-chain.js';
 import type { SimDatabase } from './sim-database.js';
 import { type Job, type Sabotage, SimNode } from './sim-node.js';
 import { EMPTY, readSnapshot, type Snapshot } from './snapshot.js';
@@ -26,7 +27,7 @@ class CountingIds extends IdGenerator {
 /** Everything of one seed: a chain, a few nodes, and what clients were promised. */
 export class World {
   readonly random: Random;
-  readonly chain: SimChain;
+  readonly network: Network;
   readonly sent: SentLog;
   readonly nodes: SimNode[] = [];
   readonly signers: readonly SignerId[];
@@ -45,18 +46,22 @@ export class World {
     private readonly sabotage: Sabotage,
   ) {
     this.random = new Random(seed);
-    this.chain = new SimChain(seed);
-    this.sent = new SentLog(database.own);
+    this.network = new Network(seed, this.random);
+    this.sent = new SentLog(database.orderly);
     const count = this.random.between(2, 4);
     for (let index = 0; index < count; index += 1) this.startNode();
     this.signers = SimNode.signers(this.random.between(1, 3));
   }
 
+  get chain(): SimChain {
+    return this.network.chain;
+  }
+
   /** A new process: new memory, new identity. */
   startNode(): SimNode {
     this.started += 1;
-    const { database, chain, sent, ids, sabotage } = this;
-    const node = new SimNode(`node-${this.started}`, { database, chain, sent, ids, sabotage });
+    const { database, network, sent, ids, sabotage } = this;
+    const node = new SimNode(`node-${this.started}`, { database, network, sent, ids, sabotage });
     this.nodes.push(node);
     return node;
   }
@@ -70,6 +75,10 @@ export class World {
   /** Those that are not standing still. */
   awake(): SimNode[] {
     return this.nodes.filter(({ gate }) => !gate.isStopped);
+  }
+
+  passTime(ms: number): void {
+    for (const node of this.nodes) node.advanceClock(ms);
   }
 
   note(words: string): void {
@@ -102,7 +111,7 @@ export class World {
   async check(): Promise<void> {
     const before = this.snapshot;
     const now = await readSnapshot(this.database.own);
-    await checkInvariants(before, now, this.chain, this.sent);
+    await checkInvariants(before, now, this.network, this.sent);
     const [found] = [...this.sent.violations, ...[...this.nodes, ...this.dead].flatMap(({ violations }) => violations)];
     if (found) throw found;
     this.snapshot = now;

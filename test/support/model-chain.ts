@@ -24,6 +24,7 @@ import {
 } from '../../src/modules/chain/index.js';
 import { assertOutsideTransaction } from '../../src/platform/database/transaction-scope.js';
 import { DEV_CHAIN } from './builders.js';
+import { ModelPool, type PoolAnswer } from './model-pool.js';
 
 const GWEI = 1_000_000_000n;
 /** Of every transaction of somebody else. */
@@ -40,7 +41,7 @@ export interface ModelTx {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-interface ModelBlock extends Block {
+export interface ModelBlock extends Block {
   readonly txs: readonly ModelTx[];
 }
 
@@ -66,7 +67,7 @@ export class ModelChain extends ChainConnector {
   /** Every transaction that was ever sent to the node, in order, with repetitions. */
   readonly sent: ModelTx[] = [];
   private readonly parsed = new Map<Hash, ModelTx>();
-  private pool = new Map<Hash, ModelTx>();
+  private readonly pool = new ModelPool();
   private chain: ModelBlock[] = [genesis()];
   private fork = 0;
   private foreign = 0;
@@ -75,7 +76,7 @@ export class ModelChain extends ChainConnector {
   mine(limit = Infinity): Block {
     const txs: ModelTx[] = [];
     const next = new Map<Address, Nonce>();
-    for (const tx of [...this.pool.values()].sort((a, b) => Number(a.nonce - b.nonce))) {
+    for (const tx of this.pool.all().sort((a, b) => Number(a.nonce - b.nonce))) {
       const expected = next.get(tx.from) ?? this.minedNonce(tx.from);
       if (tx.nonce !== expected || txs.length >= limit) continue;
       txs.push(tx);
@@ -92,22 +93,21 @@ export class ModelChain extends ChainConnector {
   reorg(depth: number, { drop = false } = {}): void {
     this.fork += 1;
     const gone = this.chain.splice(this.chain.length - depth, depth);
-    if (!drop) for (const tx of gone.flatMap(({ txs }) => txs)) this.pool.set(tx.hash, tx);
+    if (!drop) for (const tx of gone.flatMap(({ txs }) => txs)) this.pool.put(tx);
     this.mineEmpty(depth + 1);
   }
 
   /** Somebody else who has the key uses this nonce; whatever the pool had there is replaced. */
   sendForeign(from: Address, nonce: Nonce): ModelTx {
-    for (const tx of this.pooled()) if (tx.from === from && tx.nonce === nonce) this.pool.delete(tx.hash);
     this.foreign += 1;
     const hash = parseHash(`0xf0e1${this.foreign.toString(16).padStart(60, '0')}`);
     const foreign = { hash, from, nonce, data: FOREIGN_DATA, maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI };
-    this.pool.set(hash, foreign);
+    this.pool.put(foreign);
     return foreign;
   }
 
   dropPool(): void {
-    this.pool = new Map();
+    this.pool.clear();
   }
 
   /** Everything on chain, in order. */
@@ -124,8 +124,21 @@ export class ModelChain extends ChainConnector {
     return null;
   }
 
+  get height(): number {
+    return this.tip().number;
+  }
+
+  blockAt(number: number): ModelBlock | null {
+    return this.chain[number] ?? null;
+  }
+
+  /** To those who mine, past every fault. */
+  offer(tx: ModelTx): PoolAnswer {
+    return this.pool.offer(tx, this.minedNonce(tx.from));
+  }
+
   pooled(): ModelTx[] {
-    return [...this.pool.values()];
+    return this.pool.all();
   }
 
   async head(): Promise<BlockHeader> {
@@ -225,15 +238,17 @@ export class ModelChain extends ChainConnector {
   }
 
   private accept(tx: ModelTx): BroadcastOutcome {
-    if (this.pool.has(tx.hash)) return { kind: 'accepted', errorClass: 'already_known' };
-    if (tx.nonce < this.minedNonce(tx.from))
-      return { kind: 'unknown', errorClass: 'nonce_too_low', message: 'nonce too low' };
-    const rival = this.pooled().find((other) => other.from === tx.from && other.nonce === tx.nonce);
-    if (rival && !outbids(tx, rival))
-      return { kind: 'unknown', errorClass: 'replacement_underpriced', message: 'replacement transaction underpriced' };
-    if (rival) this.pool.delete(rival.hash);
-    this.pool.set(tx.hash, tx);
-    return { kind: 'accepted' };
+    const answer = this.offer(tx);
+    switch (answer) {
+      case 'taken':
+        return { kind: 'accepted' };
+      case 'already known':
+        return { kind: 'accepted', errorClass: 'already_known' };
+      case 'nonce too low':
+        return { kind: 'unknown', errorClass: 'nonce_too_low', message: answer };
+      case 'replacement transaction underpriced':
+        return { kind: 'unknown', errorClass: 'replacement_underpriced', message: answer };
+    }
   }
 
   private append(txs: readonly ModelTx[]): Block {
@@ -251,7 +266,7 @@ export class ModelChain extends ChainConnector {
       txs,
     };
     this.chain.push(block);
-    for (const tx of this.pool.values()) if (tx.nonce < this.minedNonce(tx.from)) this.pool.delete(tx.hash);
+    this.pool.prune((account) => this.minedNonce(account));
     return block;
   }
 
@@ -284,14 +299,7 @@ export class ModelChain extends ChainConnector {
   }
 
   private pendingNonce(account: Address): Nonce {
-    let nonce = this.minedNonce(account);
-    const pooled = new Set(
-      this.pooled()
-        .filter(({ from }) => from === account)
-        .map((tx) => tx.nonce),
-    );
-    while (pooled.has(nonce)) nonce += 1n;
-    return nonce;
+    return this.pool.pendingNonce(account, this.minedNonce(account));
   }
 
   private allReceipts(): Receipt[] {
@@ -310,14 +318,6 @@ export class ModelChain extends ChainConnector {
       contractAddress: null,
     }));
   }
-}
-
-/** Geth's rule: a replacement pays a tenth more, on both fees. */
-function outbids(tx: ModelTx, rival: ModelTx): boolean {
-  return (
-    tx.maxFeePerGas * 10n >= rival.maxFeePerGas * 11n &&
-    tx.maxPriorityFeePerGas * 10n >= rival.maxPriorityFeePerGas * 11n
-  );
 }
 
 function genesis(): ModelBlock {

@@ -1,0 +1,86 @@
+import type { NodeWords } from './refusal-texts.js';
+
+/** When nodes begin to refuse a payload. */
+export type CurseStart = 'at once' | 'after a time-out' | 'after it was accepted';
+
+/** A payload that nodes refuse although nothing is wrong with its nonce. */
+export interface Curse {
+  readonly words: NodeWords;
+  readonly start: CurseStart;
+  /** Refusals by each node before it takes it; Infinity for ever. */
+  readonly times: number;
+  /** The one endpoint with this policy; null: all of them. */
+  readonly only: number | null;
+}
+
+/** What a node does with a transaction that is sent to it. */
+export type Verdict =
+  | { readonly kind: 'take' }
+  | { readonly kind: 'no answer' }
+  | { readonly kind: 'forget' }
+  | {
+      readonly kind: 'refuse';
+      readonly words: NodeWords;
+    };
+
+const TAKE: Verdict = { kind: 'take' };
+
+/** The payloads that nodes do not want, by calldata: other fees change nothing. */
+export class Curses {
+  private readonly curses = new Map<string, Curse>();
+  private readonly all = new Map<string, Curse>();
+  /** Sends of a payload that an endpoint saw. */
+  private readonly seen = new Map<string, number>();
+
+  add(data: string, curse: Curse): void {
+    this.curses.set(data, curse);
+    this.all.set(data, curse);
+  }
+
+  /** Also one that was lifted since. */
+  past(data: string): Curse | null {
+    return this.all.get(data) ?? null;
+  }
+
+  /** Nobody is going to take it, ever. */
+  isHopeless(data: string): boolean {
+    const curse = this.curses.get(data);
+    return curse !== undefined && curse.only === null && curse.times === Infinity;
+  }
+
+  /** What ends by itself has ended. */
+  lift(): void {
+    for (const [data, { times }] of this.curses) if (times !== Infinity) this.curses.delete(data);
+  }
+
+  /** Whether a node keeps what another one tells it. */
+  accepts(endpoint: number, data: string): boolean {
+    const curse = this.bearsOn(endpoint, data);
+    return curse === null || this.refusals(endpoint, data, curse) >= curse.times;
+  }
+
+  sent(endpoint: number, data: string): Verdict {
+    const curse = this.bearsOn(endpoint, data);
+    if (curse === null) return TAKE;
+    const key = `${endpoint} ${data}`;
+    const before = this.seen.get(key) ?? 0;
+    const verdict = this.verdict(endpoint, data, curse, before);
+    this.seen.set(key, before + 1);
+    return verdict;
+  }
+
+  private verdict(endpoint: number, data: string, curse: Curse, before: number): Verdict {
+    if (before === 0 && curse.start === 'after a time-out') return { kind: 'no answer' };
+    if (before === 0 && curse.start === 'after it was accepted') return { kind: 'forget' };
+    return this.refusals(endpoint, data, curse) >= curse.times ? TAKE : { kind: 'refuse', words: curse.words };
+  }
+
+  private refusals(endpoint: number, data: string, { start }: Curse): number {
+    return (this.seen.get(`${endpoint} ${data}`) ?? 0) - (start === 'at once' ? 0 : 1);
+  }
+
+  private bearsOn(endpoint: number, data: string): Curse | null {
+    const curse = this.curses.get(data);
+    return curse && (curse.only ?? endpoint) === endpoint ? curse : null;
+  }
+}

@@ -1,0 +1,187 @@
+import { type Address, parseAddress, parseHex } from '../../../src/kernel/hex.js';
+import type { ModelTx } from '../../support/model-chain.js';
+import { DEV_CHAIN } from '../../support/builders.js';
+import { hex, receiptsOf, transaction } from './encode.js';
+import { wordsOf } from './refusal-texts.js';
+import type { SimEndpoint } from './sim-endpoint.js';
+
+export interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+export interface Answer {
+  readonly jsonrpc: '2.0';
+  readonly id: number;
+  readonly result?: unknown;
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+const GWEI = 1_000_000_000n;
+const OTHER_CHAIN = 1;
+const HISTORY = 20;
+/** Answers that say "not this time". */
+const PASSING_REFUSALS = ['insufficient_funds', 'txpool_full', 'underpriced'] as const;
+
+/** The node said no. */
+class NodeRefused extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** What one endpoint answers to each method, by its own view. */
+export class Methods {
+  private readonly handlers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
+    eth_chainId: () => hex(this.at.view.otherChain ? OTHER_CHAIN : DEV_CHAIN),
+    eth_blockNumber: () => hex(this.at.seen.tip),
+    eth_getBlockByNumber: ([tag, full]) => this.block(this.height(tag), full === true),
+    eth_getBlockByHash: ([hash, full]) => this.block(this.at.seen.blockOf(String(hash))?.number ?? -1, full === true),
+    eth_getBlockReceipts: ([hash]) => this.blockReceipts(String(hash)),
+    eth_getTransactionReceipt: ([hash]) => this.receipt(String(hash)),
+    eth_getTransactionByHash: ([hash]) => this.transaction(String(hash)),
+    eth_getTransactionCount: ([account, tag]) => this.count(parseAddress(String(account)), String(tag)),
+    eth_getBalance: () => hex(1_000n * 10n ** 18n),
+    eth_estimateGas: ([call]) => this.estimate(call as { readonly data: string }),
+    eth_feeHistory: () => this.feeHistory(),
+    eth_maxPriorityFeePerGas: () => hex(GWEI * this.at.view.fees),
+    eth_sendRawTransaction: ([raw]) => this.send(String(raw)),
+  };
+
+  constructor(private readonly at: SimEndpoint) {}
+
+  /** Null: no answer to this one. */
+  answer({ id, method, params }: Call): Answer | null {
+    const handler = this.handlers[method];
+    try {
+      if (!handler) throw new NodeRefused(-32601, `the method ${method} does not exist/is not available`);
+      const result = handler(params);
+      return result === undefined ? null : { jsonrpc: '2.0', id, result };
+    } catch (error) {
+      if (!(error instanceof NodeRefused)) throw error;
+      return { jsonrpc: '2.0', id, error: { code: error.code, message: error.message } };
+    }
+  }
+
+  private height(tag: unknown): number {
+    return tag === 'latest' ? this.at.seen.tip : Number(tag);
+  }
+
+  private block(number: number, full: boolean): unknown {
+    const block = number < 0 ? null : this.at.seen.blockAt(number);
+    return block && this.at.network.headers.block(block, full);
+  }
+
+  private blockReceipts(hash: string): unknown {
+    if (!this.at.hasBlockReceipts)
+      throw new NodeRefused(-32601, 'the method eth_getBlockReceipts does not exist/is not available');
+    const block = this.at.seen.blockOf(hash);
+    if (!block || this.isForgotten(block.number)) return null;
+    return receiptsOf(block, this.at.network.statusOf).filter(
+      (receipt) => !this.denies(String(receipt['transactionHash'])),
+    );
+  }
+
+  private receipt(hash: string): unknown {
+    const luck = this.luck(`receipt ${hash}`);
+    if (luck.chance(this.at.network.rates.noReceipt)) {
+      if (luck.chance(0.5)) throw new NodeRefused(-32000, 'transaction indexing is in progress');
+      return null;
+    }
+    const block = this.denies(hash) ? null : this.at.seen.placeOf(hash);
+    if (!block || this.isForgotten(block.number)) return null;
+    return receiptsOf(block, this.at.network.statusOf).find(({ transactionHash }) => transactionHash === hash);
+  }
+
+  private transaction(hash: string): unknown {
+    if (this.denies(hash)) return null;
+    const block = this.at.seen.placeOf(hash);
+    const tx = block?.txs.find((each) => each.hash === hash) ?? this.at.pool.all().find((each) => each.hash === hash);
+    return tx ? transaction(tx, block) : null;
+  }
+
+  private count(account: Address, tag: string): string {
+    const { seen, view, pool } = this.at;
+    const number = tag === 'pending' ? seen.tip : this.height(tag);
+    if (this.isForgotten(number))
+      throw new NodeRefused(-32000, `missing trie node ${'ab'.repeat(32)} (path ) state is not available`);
+    const mined = seen.countAt(account, number);
+    const count = (tag === 'pending' ? pool.pendingNonce(account, mined) : mined) + view.counts;
+    return hex(count < 0n ? 0n : count);
+  }
+
+  private estimate({ data }: { readonly data: string }): string {
+    const { network, view, seen } = this.at;
+    const luck = this.luck(`estimate ${data}`);
+    if (luck.chance(network.rates.noEstimate)) throw new NodeRefused(-32002, 'request timed out');
+    if (view.reverts || network.needs.reverts(data, (needed) => seen.hasMined(needed)))
+      throw new NodeRefused(3, 'execution reverted: not now');
+    return hex(21_000);
+  }
+
+  /** So that whoever signs again gets other bytes. */
+  private feeHistory(): unknown {
+    const { seen, view } = this.at;
+    const { tip } = seen;
+    const blocks = Math.min(HISTORY, tip + 1);
+    const price = (GWEI + BigInt(tip % 7) * 10_000_000n + BigInt(this.luck('fees').between(0, 1_000_000))) * view.fees;
+    const reward = [price, price, 2n * price, 3n * price].map(hex);
+    return {
+      oldestBlock: hex(tip + 1 - blocks),
+      baseFeePerGas: Array.from({ length: blocks + 1 }, () => hex(GWEI * view.fees)),
+      gasUsedRatio: Array.from({ length: blocks }, () => 0.5),
+      reward: Array.from({ length: blocks }, () => reward),
+    };
+  }
+
+  /** Undefined: no answer. */
+  private send(raw: string): string | undefined {
+    const { network, index } = this.at;
+    const tx = network.chain.decode(parseHex(raw));
+    network.chain.sent.push(tx);
+    if (this.at.view.otherChain) throw new NodeRefused(-32000, 'invalid chain id for signer: have 31337 want 1');
+    if (this.at.pool.has(tx.hash)) throw new NodeRefused(-32000, 'already known');
+    const luck = this.luck(tx.hash);
+    if (luck.chance(network.rates.refusedForNow)) this.refuse(wordsOf(luck.pick(PASSING_REFUSALS), luck));
+    const verdict = network.curses.sent(index, tx.data);
+    switch (verdict.kind) {
+      case 'refuse':
+        return this.refuse(verdict.words);
+      case 'no answer':
+        return undefined;
+      case 'forget':
+        return tx.hash;
+      case 'take':
+        return this.take(tx);
+    }
+  }
+
+  private take(tx: ModelTx): string {
+    const { seen, pool, view } = this.at;
+    const counted = seen.countAt(tx.from, seen.tip) + view.counts;
+    const answer = pool.offer(tx, counted < 0n ? 0n : counted);
+    if (answer !== 'taken') throw new NodeRefused(-32000, answer);
+    return tx.hash;
+  }
+
+  private refuse({ code, message }: { readonly code: number; readonly message: string }): never {
+    throw new NodeRefused(code, message);
+  }
+
+  private denies(hash: string): boolean {
+    const { denies } = this.at.view;
+    return denies === 'all' || (denies === 'some' && Number.parseInt(hash.slice(-1), 16) % 2 === 0);
+  }
+
+  private isForgotten(number: number): boolean {
+    return number <= this.at.seen.tip - this.at.view.kept;
+  }
+
+  private luck(question: string): ReturnType<SimEndpoint['network']['luck']['about']> {
+    return this.at.network.luck.about(`${this.at.index} ${question}`);
+  }
+}

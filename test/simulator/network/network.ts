@@ -1,0 +1,110 @@
+import type { Random } from '../random.js';
+import { SimChain } from '../sim-chain.js';
+import { Curses } from './curses.js';
+import { Headers, type StatusOf } from './encode.js';
+import { Luck } from './luck.js';
+import { Needs } from './needs.js';
+import { type Limits, SimEndpoint } from './sim-endpoint.js';
+import { TRUTH, type View } from './view.js';
+
+/** How likely each fault is while faults are on, at each endpoint for itself. */
+export interface FaultRates {
+  readonly lostRequest: number;
+  readonly lostAnswer: number;
+  readonly refusedForNow: number;
+  readonly noReceipt: number;
+  readonly noEstimate: number;
+}
+
+export const NO_FAULTS: FaultRates = { lostRequest: 0, lostAnswer: 0, refusedForNow: 0, noReceipt: 0, noEstimate: 0 };
+
+/** The chain, those who mine it, and the endpoints through which alone the nodes of ours know it. */
+export class Network {
+  readonly chain = new SimChain();
+  readonly curses = new Curses();
+  readonly needs = new Needs();
+  readonly luck: Luck;
+  readonly headers: Headers;
+  readonly endpoints: readonly SimEndpoint[];
+  rates = NO_FAULTS;
+  /** The one that may lie: the others outvote it (I13). One that is alone lies at one block only, once. */
+  private readonly mayLie: SimEndpoint | undefined;
+  private lies = 0;
+
+  constructor(seed: number, random: Random) {
+    this.luck = new Luck(seed);
+    this.headers = new Headers(seed % 2 === 0, this.statusOf);
+    const count = random.chance(0.35) ? 1 : 3;
+    this.endpoints = Array.from({ length: count }, (_, index) => new SimEndpoint(index, this, random.chance(0.8)));
+    this.mayLie = random.chance(0.8) ? random.pick(this.endpoints) : undefined;
+    for (const endpoint of this.endpoints) if (random.chance(0.15)) endpoint.limits = limits(random);
+  }
+
+  get liar(): SimEndpoint | null {
+    return this.mayLie && (this.endpoints.length > 2 || this.lies === 0) ? this.mayLie : null;
+  }
+
+  tellLies(view: View): void {
+    if (!this.mayLie) return;
+    this.mayLie.view = { ...view, otherChain: this.mayLie.view.otherChain };
+    this.lies += 1;
+  }
+
+  /** Every fault that ends by itself has ended. What a provider does not take at once it never does. */
+  faultsOff(): void {
+    this.rates = NO_FAULTS;
+    this.curses.lift();
+    for (const endpoint of this.endpoints) {
+      endpoint.isWell();
+      endpoint.view = TRUTH;
+    }
+    this.gossip();
+  }
+
+  readonly statusOf: StatusOf = ({ data }) => (this.chain.reverting.has(data) ? 'reverted' : 'success');
+
+  mine(limit = Infinity): void {
+    this.gossip();
+    this.chain.mine(limit);
+    this.endLoneLie();
+    for (const endpoint of this.endpoints) endpoint.prune();
+  }
+
+  /** Never deeper than what may be final by now. */
+  reorg(depth: number, drop: boolean): void {
+    this.chain.reorg(depth, { drop });
+    this.endLoneLie();
+    this.gossip();
+  }
+
+  /** Nodes tell each other, and those who mine, what they have. */
+  gossip(): void {
+    const connected = this.endpoints.filter(({ isolated }) => !isolated);
+    for (const { pool } of connected) for (const tx of pool.all()) this.chain.offer(tx);
+    for (const endpoint of connected) {
+      const { seen, pool, index } = endpoint;
+      for (const tx of this.chain.pooled())
+        if (this.curses.accepts(index, tx.data)) pool.offer(tx, seen.countAt(tx.from, seen.tip));
+    }
+  }
+
+  private endLoneLie(): void {
+    if (this.endpoints.length > 2 || !this.mayLie?.isLying) return;
+    const { behind, kept, otherChain } = this.mayLie.view;
+    this.mayLie.view = { ...TRUTH, behind, kept, otherChain };
+  }
+
+  dropPools(): void {
+    this.chain.dropPool();
+    for (const { pool } of this.endpoints) pool.clear();
+  }
+}
+
+function limits(random: Random): Limits {
+  return {
+    calls: random.pick([1, 2, 3, 5]),
+    // Two of our transactions are more than the smallest.
+    bytes: random.pick([500, 1_000, Infinity]),
+    words: random.pick(['413', 'one error object', 'an error for each']),
+  };
+}

@@ -1,0 +1,127 @@
+import type { HttpAnswer } from '../../../src/modules/chain/infrastructure/http-post.js';
+import { ModelPool } from '../../support/model-pool.js';
+import { type Call, Methods } from './methods.js';
+import type { Network } from './network.js';
+import { TRUTH, type View, ViewedChain } from './view.js';
+
+/** Why there is no answer at all. */
+export type Outage = 'refuses connections' | 'times out' | 'resets' | 'is busy' | 'bad gateway';
+
+/** A provider's limits for one HTTP request. */
+export interface Limits {
+  readonly calls: number;
+  readonly bytes: number;
+  /** How it says that a batch is too large. */
+  readonly words: '413' | 'one error object' | 'an error for each';
+}
+
+const NO_LIMITS: Limits = { calls: Infinity, bytes: Infinity, words: '413' };
+
+/** One JSON-RPC node, or the proxy in front of it: its own view of the chain, its own pool, its own way of being away. */
+export class SimEndpoint {
+  view: View = TRUTH;
+  outage: Outage | null = null;
+  limits: Limits = NO_LIMITS;
+  /** Cut off from the other nodes: it hears of nothing, and nobody hears what is sent to it. */
+  isolated = false;
+  /** Grows when another node may be behind the URL: connections that were open are lost. */
+  generation = 0;
+  readonly pool = new ModelPool();
+  private readonly methods = new Methods(this);
+
+  constructor(
+    readonly index: number,
+    readonly network: Network,
+    /** Some nodes have no `eth_getBlockReceipts`. */
+    readonly hasBlockReceipts: boolean,
+  ) {}
+
+  get seen(): ViewedChain {
+    return new ViewedChain(this.network.chain, this.view, this.index);
+  }
+
+  /** What it says may be untrue, and not only old or missing. */
+  get isLying(): boolean {
+    const { ahead, branch, denies, counts, fees, reverts } = this.view;
+    return ahead > 0 || branch !== null || denies !== 'none' || counts !== 0n || fees !== 1n || reverts;
+  }
+
+  /** Another chain's node answers at the URL from now on, or the right one again. */
+  moveTo(otherChain: boolean): void {
+    if (this.view.otherChain === otherChain) return;
+    this.view = { ...this.view, otherChain };
+    this.generation += 1;
+  }
+
+  /** The trouble is over; lies are not. */
+  isWell(): void {
+    this.outage = null;
+    this.isolated = false;
+    this.moveTo(false);
+    this.view = { ...this.view, behind: TRUTH.behind, kept: TRUTH.kept };
+  }
+
+  /** @throws as a transport does */
+  receive(body: string): HttpAnswer {
+    const calls = callsIn(body);
+    const luck = this.network.luck.about(
+      `${this.index} ${calls.map(({ method, params }) => method + String(params[0])).join()}`,
+    );
+    const { lostRequest, lostAnswer } = this.network.rates;
+    if (this.outage !== null) return this.failToAnswer(this.outage, calls, luck.chance(0.5));
+    if (luck.chance(lostRequest)) throw timeout();
+    const tooLarge = this.tooLarge(calls, body);
+    if (tooLarge) return tooLarge;
+    const answers = calls.flatMap((call) => this.methods.answer(call) ?? []);
+    if (answers.length === 0 || luck.chance(lostAnswer)) throw timeout();
+    return ok(body.startsWith('[') ? answers : answers[0]);
+  }
+
+  /** A pool forgets what was mined, by what its node has seen of the chain. */
+  prune(): void {
+    const { seen } = this;
+    this.pool.prune((account) => seen.countAt(account, seen.tip));
+  }
+
+  private failToAnswer(outage: Outage, calls: readonly Call[], arrives: boolean): HttpAnswer {
+    const isHeard = outage !== 'refuses connections' && outage !== 'is busy';
+    if (isHeard && arrives) for (const call of calls) this.methods.answer(call);
+    switch (outage) {
+      case 'refuses connections':
+        throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+      case 'times out':
+        throw timeout();
+      case 'resets':
+        throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+      case 'is busy':
+        return { statusCode: 429, retryAfter: arrives ? '1' : undefined, text: 'Too Many Requests' };
+      case 'bad gateway':
+        return { statusCode: 502, retryAfter: undefined, text: 'Bad Gateway' };
+    }
+  }
+
+  private tooLarge(calls: readonly Call[], body: string): HttpAnswer | null {
+    if (calls.length < 2 || (calls.length <= this.limits.calls && body.length <= this.limits.bytes)) return null;
+    const error = { code: -32600, message: 'batch too large' };
+    switch (this.limits.words) {
+      case '413':
+        return { statusCode: 413, retryAfter: undefined, text: 'Request Entity Too Large' };
+      case 'one error object':
+        return ok({ jsonrpc: '2.0', id: null, error });
+      case 'an error for each':
+        return ok(calls.map(({ id }) => ({ jsonrpc: '2.0', id, error })));
+    }
+  }
+}
+
+export function callsIn(body: string): readonly Call[] {
+  return [JSON.parse(body) as Call | readonly Call[]].flat();
+}
+
+function timeout(): Error {
+  return Object.assign(new Error('the operation timed out'), { name: 'TimeoutError' });
+}
+
+function ok(answer: unknown): HttpAnswer {
+  return { statusCode: 200, retryAfter: undefined, text: JSON.stringify(answer) };
+}

@@ -1,0 +1,64 @@
+import { setImmediate } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { EthersChainConnector } from '../../src/modules/chain/infrastructure/ethers-chain-connector.js';
+import { MIN_TIP } from '../../src/modules/chain/infrastructure/configured-chains.js';
+import { JsonRpcEndpoint } from '../../src/modules/chain/infrastructure/json-rpc-endpoint.js';
+import { RpcMetrics } from '../../src/modules/chain/infrastructure/rpc-metrics.js';
+import { RpcPool } from '../../src/modules/chain/infrastructure/rpc-pool.js';
+import { RpcReader } from '../../src/modules/chain/infrastructure/rpc-reader.js';
+import type { Log } from '../../src/platform/logging/log.js';
+import type { Pause } from '../../src/platform/scheduling/pause.js';
+import { DEV_CHAIN } from '../support/builders.js';
+import { ModelChains } from '../support/model-chain.js';
+import type { Gate } from './gate.js';
+import type { Network } from './network/network.js';
+import { NodeHttp } from './node-http.js';
+import type { SimClock } from './node-ports.js';
+import type { SentLog } from './sent-log.js';
+
+const MAX_LAG = 5;
+/** Milliseconds of the node's own time. */
+const TIMEOUT = 10_000;
+const BATCH_SIZE = 100;
+
+interface Parts {
+  readonly network: Network;
+  readonly gate: Gate;
+  readonly sent: SentLog;
+  readonly clock: SimClock;
+  readonly log: Log;
+}
+
+/** The product's own way to a chain, from the pool of endpoints down to the last byte of JSON; only the wire is simulated. */
+export function nodeChains({ network, gate, sent, clock, log }: Parts): ModelChains {
+  const metrics = new RpcMetrics(new Registry());
+  const endpoints = network.endpoints.map(
+    (endpoint) =>
+      new JsonRpcEndpoint(
+        {
+          url: `http://endpoint-${endpoint.index}.example`,
+          index: endpoint.index,
+          timeoutMs: TIMEOUT,
+          batchSize: BATCH_SIZE,
+        },
+        new NodeHttp(endpoint, gate, sent),
+      ),
+  );
+  const pool = new RpcPool(
+    { chainId: DEV_CHAIN, endpoints, errorPatterns: [], maxWaitMs: TIMEOUT, maxLag: MAX_LAG, pause: pauseOf(clock) },
+    metrics,
+    clock,
+    log,
+  );
+  const rpc = new RpcReader(DEV_CHAIN, pool, [], metrics, log);
+  return new ModelChains(new EthersChainConnector(pool, rpc, clock, MIN_TIP));
+}
+
+/** Whoever waits lets time pass, unless what it waits for comes first. */
+function pauseOf(clock: SimClock): Pause {
+  return async (milliseconds, signal) => {
+    await setImmediate();
+    signal?.throwIfAborted();
+    clock.advance(milliseconds);
+  };
+}

@@ -1,0 +1,45 @@
+import type { Network } from './network/network.js';
+import type { Snapshot, TxRow } from './snapshot.js';
+import { Violation } from './violation.js';
+
+/** Wei per gas. Some two hundred times what this chain ever asked for; a quote that is mad asks for a thousand times more. */
+const DEAREST = 1_000_000_000_000n;
+
+/** I13: what cannot be undone was not done on the word of one endpoint. */
+export function checkTrust(now: Snapshot, network: Network): void {
+  checkFees(network);
+  checkCursors(now, network);
+  for (const tx of now.txs) if (tx.state === 'FAILED' && tx.block === null) checkFailure(tx, now, network);
+}
+
+function checkFees({ chain }: Network): void {
+  const mad = chain.sent.find(({ maxFeePerGas }) => maxFeePerGas > DEAREST);
+  if (mad) fail(`${mad.hash} offers ${mad.maxFeePerGas} wei for a unit of gas`);
+}
+
+/** Past the slots of ours only as far as the chain ever counted. */
+function checkCursors({ cursors, slots }: Snapshot, { chain }: Network): void {
+  for (const { signer, nonce } of cursors) {
+    const next = Math.max(0, ...slots.flatMap((slot) => (slot.signer === signer ? [slot.nonce + 1] : [])));
+    const counted = Number(chain.highestCount(signer));
+    if (nonce > Math.max(next, counted))
+      fail(
+        `the cursor of ${signer} is ${nonce}, our slots end below ${next}, and the chain never counted past ${counted}`,
+      );
+  }
+}
+
+/** Failed without a block: every node refuses it, or it can never execute. */
+function checkFailure(tx: TxRow, { txs }: Snapshot, { curses, needs }: Network): void {
+  const curse = curses.past(tx.data);
+  if (curse && curse.only === null) return;
+  const needed = needs.of(tx.data);
+  if (needed === null) return;
+  const first = txs.find(({ data }) => data === needed);
+  if (first && (first.state === 'FAILED' || first.state === 'PENDING')) return;
+  fail(`${tx.id} with payload ${tx.data} is FAILED (${tx.reason}), and not every node would refuse it`);
+}
+
+function fail(words: string): never {
+  throw new Violation('I13', words);
+}
