@@ -38,6 +38,8 @@ export interface SeedResult {
   readonly trace: readonly string[];
   readonly actions: number;
   readonly requests: number;
+  /** Until everything had ended, from the end of the faults; null when it did not. */
+  readonly blocks: number | null;
 }
 
 /** One run from one seed. */
@@ -47,10 +49,11 @@ export async function runSeed(seed: number, database: SimDatabase, sabotage: Sab
   const count = world.random.between(25, 60);
   const maxRequests = world.random.between(5, 30);
   let violation: string | null = null;
+  let blocks: number | null = null;
   try {
     for (let index = 0; index < maxRequests / 4; index += 1) await actions.create(world);
     for (let index = 0; index < count; index += 1) await act(world, maxRequests);
-    await settle(world);
+    blocks = await settle(world);
   } catch (error) {
     world.note(world.describe());
     // Anything else that is thrown is a mistake of the simulator's or of the product's, and is to be looked at, too.
@@ -58,7 +61,7 @@ export async function runSeed(seed: number, database: SimDatabase, sabotage: Sab
   } finally {
     await world.close();
   }
-  return { seed, violation, trace: world.trace, actions: count, requests: world.accepted.size };
+  return { seed, violation, trace: world.trace, actions: count, requests: world.accepted.size, blocks };
 }
 
 async function act(world: World, maxRequests: number): Promise<void> {

@@ -1,13 +1,16 @@
-import { checkEnd, isQuiet } from './final-checks.js';
+import { checkEnd } from './final-checks.js';
+import { BLOCKS_TO_END, isQuiet } from './liveness.js';
 import type { SimNode } from './sim-node.js';
 import type { World } from './world.js';
 
-const ROUNDS = 40;
 /** As far as `makeTimersDue` moves the timers in the database. */
 const ROUND_MS = 120_000;
 
-/** Faults off, everybody awake, and time passes until nothing is left to do. Then the promises are counted. */
-export async function settle(world: World): Promise<void> {
+/**
+ * Faults off, everybody awake, and time passes until nothing is left to do. Then the promises are counted.
+ * @returns how many blocks it took
+ */
+export async function settle(world: World): Promise<number> {
   world.note('faults off');
   world.network.faultsOff();
   for (const node of world.nodes) {
@@ -17,9 +20,13 @@ export async function settle(world: World): Promise<void> {
   for (const signer of world.signers) await world.database.expireLease(signer);
   // At times one node is left for everything, at times all of them share.
   const survivors = world.random.chance(0.6) ? [world.random.pick(world.nodes)] : world.nodes;
-  for (let round = 0; round < ROUNDS && !(round > 0 && isQuiet(world.snapshot, world.network)); round += 1)
+  let blocks = 0;
+  do {
     await live(world, survivors);
+    blocks += 1;
+  } while (blocks < BLOCKS_TO_END && !isQuiet(world.snapshot, world.network));
   checkEnd(world.accepted, world.snapshot, world.network);
+  return blocks;
 }
 
 async function live(world: World, nodes: readonly SimNode[]): Promise<void> {

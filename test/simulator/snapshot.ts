@@ -51,7 +51,12 @@ export interface AttemptRow {
 
 /** Everything that the invariants are about, as of one moment. */
 export interface Snapshot {
-  readonly leases: readonly { readonly signer: string; readonly token: number; readonly owner: string }[];
+  readonly leases: readonly {
+    readonly signer: string;
+    readonly token: number;
+    readonly owner: string;
+    readonly isLive: boolean;
+  }[];
   readonly cursors: readonly { readonly signer: string; readonly nonce: number; readonly token: number }[];
   readonly txs: readonly TxRow[];
   readonly events: readonly EventRow[];
@@ -64,7 +69,7 @@ export const EMPTY: Snapshot = { leases: [], cursors: [], txs: [], events: [], s
 /** One statement, so that it is one moment. */
 const READ = `
   SELECT json_build_object(
-    'leases', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'token', fencing_token, 'owner', owner_node)), '[]') FROM signer_lease),
+    'leases', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'token', fencing_token, 'owner', owner_node, 'isLive', expires_at > clock_timestamp())), '[]') FROM signer_lease),
     'cursors', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', next_nonce, 'token', fencing_token)), '[]') FROM signer_nonce_cursor),
     'txs', (SELECT coalesce(json_agg(json_build_object('id', tx_id, 'signer', signer, 'state', state, 'sub', sub_state, 'nonce', nonce, 'hash', tx_hash,
                 'block', block_number, 'blockHash', block_hash, 'token', fencing_token, 'data', '0x' || encode(data, 'hex'), 'reason', failure_reason,

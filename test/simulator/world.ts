@@ -3,6 +3,7 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { IdGenerator } from '../../src/kernel/id-generator.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { checkInvariants } from './invariants.js';
+import { checkEverythingWakes } from './liveness.js';
 import { Random } from './random.js';
 import { SentLog } from './sent-log.js';
 import { Network } from './network/network.js';
@@ -48,6 +49,7 @@ export class World {
     this.random = new Random(seed);
     this.network = new Network(seed, this.random);
     this.sent = new SentLog(database.orderly);
+    this.note(this.network.describe());
     const count = this.random.between(2, 4);
     for (let index = 0; index < count; index += 1) this.startNode();
     this.signers = SimNode.signers(this.random.between(1, 3));
@@ -112,6 +114,7 @@ export class World {
     const before = this.snapshot;
     const now = await readSnapshot(this.database.own);
     await checkInvariants(before, now, this.network, this.sent);
+    checkEverythingWakes(now, this);
     const [found] = [...this.sent.violations, ...[...this.nodes, ...this.dead].flatMap(({ violations }) => violations)];
     if (found) throw found;
     this.snapshot = now;

@@ -40,6 +40,15 @@ export class Network {
     for (const endpoint of this.endpoints) if (random.chance(0.15)) endpoint.limits = limits(random);
   }
 
+  describe(): string {
+    const words = this.endpoints.map(({ index, limits, hasBlockReceipts }) => {
+      const { calls, bytes, words: how } = limits;
+      const limited = calls < Infinity ? ` (at most ${calls} calls and ${bytes} bytes, else ${how})` : '';
+      return `endpoint ${index}${limited}${hasBlockReceipts ? '' : ' (no eth_getBlockReceipts)'}`;
+    });
+    return `${words.join(', ')}; liar: ${this.mayLie?.index ?? 'none'}`;
+  }
+
   get liar(): SimEndpoint | null {
     return this.mayLie && (this.endpoints.length > 2 || this.lies === 0) ? this.mayLie : null;
   }

@@ -1,0 +1,75 @@
+import { LaneMemory } from '../../src/modules/transactions/application/lane-memory.js';
+import { signerKey } from '../../src/kernel/signer-id.js';
+import type { Network } from './network/network.js';
+import type { SimNode } from './sim-node.js';
+import type { Snapshot, TxRow } from './snapshot.js';
+import { Violation } from './violation.js';
+import type { World } from './world.js';
+
+/**
+ * Blocks within which everything ends once the faults are over. At most thirty requests, four to a batch and eight in flight, are
+ * mined within eight blocks; each of the few refused for ever costs the blocks until it is given up and its slot is closed; a nonce
+ * that somebody else used costs two looks and the blocks of finality between them; and three more make the last one final.
+ */
+export const BLOCKS_TO_END = 40;
+
+const FINAL = new Set(['CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED']);
+
+/** Nothing is under way any more: every request has ended, and every slot below the highest one is used. */
+export function isQuiet({ txs, slots }: Snapshot, network: Network): boolean {
+  return txs.every((tx) => hasEnded(tx, network)) && slots.every(({ status }) => status !== 'HELD');
+}
+
+/** What no node ever takes may wait without a nonce, in nobody's way, and with a next time. */
+function hasEnded(tx: TxRow, { curses, needs }: Network): boolean {
+  if (FINAL.has(tx.state)) return true;
+  const isHopeless = curses.isHopeless(tx.data) || needs.of(tx.data) !== undefined;
+  return isHopeless && tx.state === 'PENDING' && tx.resubmits;
+}
+
+/** I8: faults are over for so many blocks. */
+export function checkAllEnded({ txs, slots }: Snapshot, network: Network): void {
+  for (const { signer } of txs) {
+    const waiting = txs.filter((tx) => tx.signer === signer && !hasEnded(tx, network));
+    const [first] = waiting.sort((a, b) => (a.nonce ?? Infinity) - (b.nonce ?? Infinity));
+    if (!first) continue;
+    const { id, state, sub, nonce, data } = first;
+    const why = network.curses.past(data)?.words;
+    throw new Violation(
+      'I8',
+      `${BLOCKS_TO_END} blocks after the last fault ${waiting.length} of ${signer} stand still, first of all ${id}, ${state}/${sub} at nonce ${nonce}` +
+        (why ? `, refused with ${why.class} (${why.message})` : ''),
+    );
+  }
+  for (const { signer, nonce, status } of slots)
+    if (status === 'HELD') throw new Violation('I7', `slot ${nonce} of ${signer} is never consumed`);
+}
+
+/** I8, at every moment: whatever is not final has a timer, or somebody whose next step it is. */
+export function checkEverythingWakes(now: Snapshot, { nodes, signers }: World): void {
+  for (const tx of now.txs) {
+    if (tx.state !== 'PENDING' && tx.state !== 'ALLOCATED' && tx.state !== 'IN_MEMPOOL') continue;
+    if (tx.isFar) fail(tx, 'its next time is more than a day away');
+    if (tx.state === 'PENDING' || tx.resubmits) continue;
+    if (tx.state === 'IN_MEMPOOL') fail(tx, 'nobody will send it again');
+    const lease = now.leases.find(({ signer, isLive }) => signer === tx.signer && isLive);
+    const owner = nodes.find(({ id }) => id === lease?.owner);
+    const signer = signers.find(({ address }) => address === tx.signer);
+    if (
+      lease &&
+      owner &&
+      signer &&
+      !isAtWork(owner) &&
+      !owner.get(LaneMemory).needsRecovery({ signer, token: BigInt(lease.token), owner: owner.id })
+    )
+      fail(tx, `it has no timer, and its owner ${owner.id} believes that it has recovered ${signerKey(signer)}`);
+  }
+}
+
+function isAtWork({ isBusy, gate }: SimNode): boolean {
+  return isBusy || gate.isHeld || gate.isDead;
+}
+
+function fail({ id, state, sub }: TxRow, words: string): never {
+  throw new Violation('I8', `${id} is ${state}/${sub}, and nothing wakes it: ${words}`);
+}
