@@ -116,6 +116,8 @@ function lies(random: Random, liar: SimEndpoint): Partial<View> {
     () => ({ denies: random.pick(['some', 'all']) }),
     () => ({ counts: random.pick([1n, 3n, 100n, 1_000n, -1n, -3n]) }),
     () => ({ branch: branchOf(random, liar), ahead: random.between(0, 2) }),
+    () => ({ flips: true }),
+    () => ({ invents: true }),
     () => ({ fees: random.pick([1_000n, 1_000_000_000n]) }),
     () => ({ reverts: true }),
   ];

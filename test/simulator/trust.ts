@@ -32,7 +32,7 @@ function checkCursors({ cursors, slots }: Snapshot, { chain }: Network): void {
 /** Failed without a block: every node refuses it, or it can never execute. */
 function checkFailure(tx: TxRow, { txs }: Snapshot, { curses, needs }: Network): void {
   const curse = curses.past(tx.data);
-  if (curse && curse.only === null) return;
+  if (curse?.only === null) return;
   const needed = needs.of(tx.data);
   if (needed === null) return;
   const first = txs.find(({ data }) => data === needed);

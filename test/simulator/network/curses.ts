@@ -45,7 +45,7 @@ export class Curses {
   /** Nobody is going to take it, ever. */
   isHopeless(data: string): boolean {
     const curse = this.curses.get(data);
-    return curse !== undefined && curse.only === null && curse.times === Infinity;
+    return curse?.only === null && curse.times === Infinity;
   }
 
   /** What ends by itself has ended. */

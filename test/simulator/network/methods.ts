@@ -1,7 +1,7 @@
 import { type Address, parseAddress, parseHex } from '../../../src/kernel/hex.js';
-import type { ModelTx } from '../../support/model-chain.js';
+import type { ModelBlock, ModelTx } from '../../support/model-chain.js';
 import { DEV_CHAIN } from '../../support/builders.js';
-import { hex, receiptsOf, transaction } from './encode.js';
+import { hex, receiptsOf, type StatusOf, transaction } from './encode.js';
 import { wordsOf } from './refusal-texts.js';
 import type { SimEndpoint } from './sim-endpoint.js';
 
@@ -81,9 +81,7 @@ export class Methods {
       throw new NodeRefused(-32601, 'the method eth_getBlockReceipts does not exist/is not available');
     const block = this.at.seen.blockOf(hash);
     if (!block || this.isForgotten(block.number)) return null;
-    return receiptsOf(block, this.at.network.statusOf).filter(
-      (receipt) => !this.denies(String(receipt['transactionHash'])),
-    );
+    return this.receiptsIn(block).filter((receipt) => !this.denies(String(receipt['transactionHash'])));
   }
 
   private receipt(hash: string): unknown {
@@ -92,16 +90,32 @@ export class Methods {
       if (luck.chance(0.5)) throw new NodeRefused(-32000, 'transaction indexing is in progress');
       return null;
     }
-    const block = this.denies(hash) ? null : this.at.seen.placeOf(hash);
+    const block = this.placeOf(hash);
     if (!block || this.isForgotten(block.number)) return null;
-    return receiptsOf(block, this.at.network.statusOf).find(({ transactionHash }) => transactionHash === hash);
+    return this.receiptsIn(block).find(({ transactionHash }) => transactionHash === hash);
   }
 
   private transaction(hash: string): unknown {
+    const block = this.placeOf(hash);
+    const isKnown = (each: ModelTx): boolean => each.hash === hash;
+    const tx = block?.txs.find(isKnown) ?? this.at.pool.all().find(isKnown);
+    return tx && !this.denies(hash) ? transaction(tx, block) : null;
+  }
+
+  /** The block of a transaction, or one that it is said to be in. */
+  private placeOf(hash: string): ModelBlock | null {
+    const { seen, view, pool } = this.at;
     if (this.denies(hash)) return null;
-    const block = this.at.seen.placeOf(hash);
-    const tx = block?.txs.find((each) => each.hash === hash) ?? this.at.pool.all().find((each) => each.hash === hash);
-    return tx ? transaction(tx, block) : null;
+    const block = seen.placeOf(hash);
+    const tx = pool.all().find((each) => each.hash === hash);
+    const tip = seen.blockAt(seen.tip);
+    return block === null && view.invents && tx && tip ? { ...tip, txs: [...tip.txs, tx] } : block;
+  }
+
+  private receiptsIn(block: ModelBlock): Record<string, unknown>[] {
+    const { view, network } = this.at;
+    const flipped: StatusOf = (tx) => (network.statusOf(tx) === 'success' ? 'reverted' : 'success');
+    return receiptsOf(block, view.flips ? flipped : network.statusOf);
   }
 
   private count(account: Address, tag: string): string {

@@ -42,8 +42,10 @@ export class SimEndpoint {
 
   /** What it says may be untrue, and not only old or missing. */
   get isLying(): boolean {
-    const { ahead, branch, denies, counts, fees, reverts } = this.view;
-    return ahead > 0 || branch !== null || denies !== 'none' || counts !== 0n || fees !== 1n || reverts;
+    const { ahead, branch, denies, counts, fees, reverts, flips, invents } = this.view;
+    return (
+      ahead > 0 || branch !== null || denies !== 'none' || counts !== 0n || fees !== 1n || reverts || flips || invents
+    );
   }
 
   /** Another chain's node answers at the URL from now on, or the right one again. */

@@ -13,6 +13,10 @@ export interface View {
   readonly branch: { readonly from: number; readonly repeats: boolean } | null;
   /** Receipts, and transactions by hash, that it does not have: all, or of every second hash. */
   readonly denies: 'none' | 'some' | 'all';
+  /** Receipts say that what succeeded was reverted, and the other way round. */
+  readonly flips: boolean;
+  /** It has receipts, in its newest block, of what is in no block. */
+  readonly invents: boolean;
   /** Added to every transaction count. */
   readonly counts: bigint;
   /** Times the fees that are right. */
@@ -30,6 +34,8 @@ export const TRUTH: View = {
   ahead: 0,
   branch: null,
   denies: 'none',
+  flips: false,
+  invents: false,
   counts: 0n,
   fees: 1n,
   reverts: false,
