@@ -6,6 +6,7 @@ import { aRequest } from '../support/builders.js';
 import type { Mishap } from './gate.js';
 import { NodeDied } from './gate.js';
 import { mine } from './network-actions.js';
+import { live } from './settle.js';
 import { afflict } from './payloads.js';
 import type { Job, SimNode } from './sim-node.js';
 import { Violation } from './violation.js';
@@ -164,6 +165,14 @@ export async function expire(world: World): Promise<void> {
   const signer = world.random.pick(world.signers);
   world.note(`the lease of ${signer.address} expires`);
   await world.database.expireLease(signer);
+}
+
+/** Some blocks and minutes of plain work, in the middle of whatever is wrong: what takes several looks comes to its end. */
+export async function goOn(world: World): Promise<void> {
+  const rounds = world.random.between(2, 5);
+  const node = awakeNode(world);
+  world.note(`${rounds} blocks go by`);
+  for (let round = 0; node && !node.gate.isDead && round < rounds; round += 1) await live(world, [node]);
 }
 
 export async function timersRunOut(world: World): Promise<void> {

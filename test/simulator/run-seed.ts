@@ -22,6 +22,7 @@ const SCRIPT: readonly { readonly weight: number; readonly value: actions.Action
   { weight: 2, value: network.dropPool },
   { weight: 2, value: network.foreign },
   { weight: 5, value: actions.timersRunOut },
+  { weight: 4, value: actions.goOn },
   { weight: 6, value: network.trouble },
   { weight: 6, value: network.lie },
   { weight: 3, value: network.gossip },

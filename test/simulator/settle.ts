@@ -29,14 +29,12 @@ export async function settle(world: World): Promise<number> {
   return blocks;
 }
 
-async function live(world: World, nodes: readonly SimNode[]): Promise<void> {
+/** All that is done between two blocks, by nodes that are awake, with whatever faults there are; the timers of two minutes run out. */
+export async function live(world: World, nodes: readonly SimNode[]): Promise<void> {
   await world.database.makeTimersDue();
   world.passTime(ROUND_MS);
-  for (const node of nodes) {
-    await world.run(node, 'step', world.signers);
-    await world.run(node, 'receipts', world.signers);
-    await world.run(node, 'resubmit', world.signers);
-  }
+  for (const node of nodes)
+    for (const job of ['step', 'receipts', 'resubmit'] as const) await world.run(node, job, world.signers);
   world.network.mine();
   for (const node of nodes) await world.run(node, 'follow', world.signers);
   await world.check();
