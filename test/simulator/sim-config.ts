@@ -16,6 +16,8 @@ export function simulatedConfig(url: string): LockstepConfig {
     worker: { concurrency: 1 },
     lease: { duration: '12h', clockSkewAllowance: '0s' },
     confirmations: { required: REQUIRED_CONFIRMATIONS },
+    // Few, so that what is refused for ever is given up within a seed.
+    resubmit: { maxRefusals: 3 },
     chains: [
       {
         id: DEV_CHAIN,
