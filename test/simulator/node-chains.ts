@@ -20,6 +20,7 @@ const MAX_LAG = 5;
 /** Milliseconds of the node's own time. */
 const TIMEOUT = 10_000;
 const BATCH_SIZE = 100;
+const BATCH_BYTES = 1_000_000;
 
 interface Parts {
   readonly network: Network;
@@ -40,6 +41,7 @@ export function nodeChains({ network, gate, sent, clock, log }: Parts): ModelCha
           index: endpoint.index,
           timeoutMs: TIMEOUT,
           batchSize: BATCH_SIZE,
+          batchBytes: BATCH_BYTES,
         },
         new NodeHttp(endpoint, gate, sent),
       ),

@@ -4,7 +4,7 @@ import type { HttpAnswer, HttpPost } from '../../src/modules/chain/infrastructur
 import type { Gate } from './gate.js';
 import type { Call } from './network/methods.js';
 import { classOfSend } from './network/refusal-texts.js';
-import { callsIn, type SimEndpoint } from './network/sim-endpoint.js';
+import { callsIn, type SimEndpoint, TOO_LARGE } from './network/sim-endpoint.js';
 import type { SentLog } from './sent-log.js';
 
 /** Asked in the background, also of endpoints that nobody waits for: a mishap there would be nobody's. */
@@ -65,8 +65,10 @@ export class NodeHttp implements HttpPost {
   /** What the node now knows that this endpoint does not have. */
   private note(sends: readonly Item[], { statusCode, text }: HttpAnswer): void {
     if (sends.length === 0 || statusCode >= 500 || statusCode === 429) return;
-    const whole = statusCode === 413 || (sends.length > 1 && !text.startsWith('['));
-    const answers = new Map(whole ? [] : answersIn(text).map(({ id, error }) => [id, error]));
+    const said = statusCode === 413 ? [] : answersIn(text);
+    const whole =
+      statusCode === 413 || (sends.length > 1 && said.length === 1 && said[0]?.error?.message === TOO_LARGE);
+    const answers = new Map(said.map(({ id, error }) => [id, error]));
     for (const { call, hash } of sends) {
       const error = answers.get(call.id);
       if (whole || (error && isRefusal(error))) this.log.refused(hash);
@@ -92,7 +94,6 @@ function answersIn(text: string): NodeSaid[] {
   return [JSON.parse(text) as NodeSaid | readonly NodeSaid[]].flat();
 }
 
-/** A batch that is refused call by call was not looked at either. */
 function isRefusal({ code, message }: { readonly code: number; readonly message: string }): boolean {
-  return message === 'batch too large' || actionOf(classOfSend(message, code)).outcome === 'rejected';
+  return actionOf(classOfSend(message, code)).outcome === 'rejected';
 }

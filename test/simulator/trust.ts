@@ -1,3 +1,5 @@
+import { actionOf } from '../../src/modules/chain/index.js';
+import { classOfSend } from './network/refusal-texts.js';
 import type { Network } from './network/network.js';
 import type { Snapshot, TxRow } from './snapshot.js';
 import { Violation } from './violation.js';
@@ -35,6 +37,10 @@ function checkFailure(tx: TxRow, { txs }: Snapshot, { curses, needs }: Network):
   if (curse?.only === null) return;
   const needed = needs.of(tx.data);
   if (needed === null) return;
+  // What was to come first is refused itself.
+  if (needed !== undefined && curses.past(needed)) return;
+  // Somebody else's transaction kept the nonce, in every pool, for as often as is tried.
+  if (actionOf(classOfSend(tx.reason ?? '', -32000)).response === 'check_receipts') return;
   const first = txs.find(({ data }) => data === needed);
   if (first && (first.state === 'FAILED' || first.state === 'PENDING')) return;
   fail(`${tx.id} with payload ${tx.data} is FAILED (${tx.reason}), and not every node would refuse it`);

@@ -114,6 +114,6 @@ function limits(random: Random): Limits {
     calls: random.pick([1, 2, 3, 5]),
     // Two of our transactions are more than the smallest.
     bytes: random.pick([500, 1_000, Infinity]),
-    words: random.pick(['413', 'one error object', 'an error for each']),
+    words: random.pick(['413', 'one error object', 'one error in a list']),
   };
 }

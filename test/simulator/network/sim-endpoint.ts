@@ -12,9 +12,10 @@ export interface Limits {
   readonly calls: number;
   readonly bytes: number;
   /** How it says that a batch is too large. */
-  readonly words: '413' | 'one error object' | 'an error for each';
+  readonly words: '413' | 'one error object' | 'one error in a list';
 }
 
+export const TOO_LARGE = 'batch too large';
 const NO_LIMITS: Limits = { calls: Infinity, bytes: Infinity, words: '413' };
 
 /** One JSON-RPC node, or the proxy in front of it: its own view of the chain, its own pool, its own way of being away. */
@@ -104,14 +105,14 @@ export class SimEndpoint {
 
   private tooLarge(calls: readonly Call[], body: string): HttpAnswer | null {
     if (calls.length < 2 || (calls.length <= this.limits.calls && body.length <= this.limits.bytes)) return null;
-    const error = { code: -32600, message: 'batch too large' };
+    const error = { code: -32600, message: TOO_LARGE };
     switch (this.limits.words) {
       case '413':
         return { statusCode: 413, retryAfter: undefined, text: 'Request Entity Too Large' };
       case 'one error object':
         return ok({ jsonrpc: '2.0', id: null, error });
-      case 'an error for each':
-        return ok(calls.map(({ id }) => ({ jsonrpc: '2.0', id, error })));
+      case 'one error in a list':
+        return ok([{ jsonrpc: '2.0', id: calls[0]?.id, error }]);
     }
   }
 }
