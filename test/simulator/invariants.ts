@@ -59,7 +59,7 @@ function checkRivals(first: ModelTx, second: ModelTx, sent: SentLog, now: Snapsh
     fail('rule 23', `payload ${second.data} was sent ${where}, where ${first.data} may be out`);
   if (samePayload && !sameSlot && sent.mayBeOut(first.hash))
     fail('I8', `payload ${second.data} was sent ${where}, and may be out at nonce ${first.nonce}`);
-  if (samePayload && sameSlot && !hasBump(second, now))
+  if (samePayload && sameSlot && sent.mayBeOut(first.hash) && !hasBump(second, now))
     fail('I5', `payload ${second.data} was sent ${where} with other bytes than before, and nobody raised its fees`);
 }
 

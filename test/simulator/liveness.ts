@@ -17,20 +17,29 @@ const FINAL = new Set(['CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED'
 
 /** Nothing is under way any more: every request has ended, and every slot below the highest one is used. */
 export function isQuiet({ txs, slots }: Snapshot, network: Network): boolean {
-  return txs.every((tx) => hasEnded(tx, network)) && slots.every(({ status }) => status !== 'HELD');
+  const waiting = new Set(txs.flatMap((tx) => (FINAL.has(tx.state) ? [] : [tx.id])));
+  return (
+    txs.every((tx) => hasEnded(tx, txs, network)) &&
+    slots.every(({ status, tx }) => status !== 'HELD' || waiting.has(tx ?? ''))
+  );
 }
 
-/** What no node ever takes may wait without a nonce, in nobody's way, and with a next time. */
-function hasEnded(tx: TxRow, { curses, needs }: Network): boolean {
+/** What no node ever takes may wait, with a reason and a next time, and in nobody's way: without a nonce, or with the last one. */
+function hasEnded(tx: TxRow, txs: readonly TxRow[], { curses, needs }: Network): boolean {
   if (FINAL.has(tx.state)) return true;
   const isHopeless = curses.isHopeless(tx.data) || needs.of(tx.data) !== undefined;
-  return isHopeless && tx.state === 'PENDING' && tx.resubmits;
+  if (!isHopeless || !tx.resubmits) return false;
+  if (tx.state === 'PENDING') return true;
+  const { nonce } = tx;
+  const isBehind = (other: TxRow): boolean =>
+    other.signer === tx.signer && other.nonce !== null && nonce !== null && other.nonce > nonce;
+  return tx.sub !== null && !txs.some((other) => isBehind(other) && !FINAL.has(other.state));
 }
 
 /** I8: faults are over for so many blocks. */
 export function checkAllEnded({ txs, slots }: Snapshot, network: Network): void {
   for (const { signer } of txs) {
-    const waiting = txs.filter((tx) => tx.signer === signer && !hasEnded(tx, network));
+    const waiting = txs.filter((tx) => tx.signer === signer && !hasEnded(tx, txs, network));
     const [first] = waiting.sort((a, b) => (a.nonce ?? Infinity) - (b.nonce ?? Infinity));
     if (!first) continue;
     const { id, state, sub, nonce, data } = first;
@@ -41,8 +50,9 @@ export function checkAllEnded({ txs, slots }: Snapshot, network: Network): void 
         (why ? `, refused with ${why.class} (${why.message})` : ''),
     );
   }
-  for (const { signer, nonce, status } of slots)
-    if (status === 'HELD') throw new Violation('I7', `slot ${nonce} of ${signer} is never consumed`);
+  for (const { signer, nonce, status, tx } of slots)
+    if (status === 'HELD' && !txs.some(({ id, state }) => id === tx && !FINAL.has(state)))
+      throw new Violation('I7', `slot ${nonce} of ${signer} is never consumed`);
 }
 
 /** I8, at every moment: whatever is not final has a timer, or somebody whose next step it is. */

@@ -6,6 +6,9 @@ import type { World } from './world.js';
 /** As far as `makeTimersDue` moves the timers in the database. */
 const ROUND_MS = 120_000;
 
+/** The last step is at once, as a node takes one that gave up a nonce. */
+const LIVING = ['step', 'receipts', 'resubmit', 'step'] as const;
+
 /**
  * Faults off, everybody awake, and time passes until nothing is left to do. Then the promises are counted.
  * @returns how many blocks it took
@@ -33,8 +36,7 @@ export async function settle(world: World): Promise<number> {
 export async function live(world: World, nodes: readonly SimNode[]): Promise<void> {
   await world.database.makeTimersDue();
   world.passTime(ROUND_MS);
-  for (const node of nodes)
-    for (const job of ['step', 'receipts', 'resubmit'] as const) await world.run(node, job, world.signers);
+  for (const node of nodes) for (const job of LIVING) await world.run(node, job, world.signers);
   world.network.mine();
   for (const node of nodes) await world.run(node, 'follow', world.signers);
   await world.check();
