@@ -186,6 +186,11 @@ export class ModelChain extends ChainConnector {
     return numbers.map((number) => this.chain[number]?.hash ?? null);
   }
 
+  /** One endpoint, and nobody to agree with. */
+  async agreedReceipts(): Promise<null> {
+    return null;
+  }
+
   async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {
     assertOutsideTransaction('slotFates');
     const lookups = await Promise.all(slots.map(({ hashes }) => this.receipts(hashes)));

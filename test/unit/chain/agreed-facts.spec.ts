@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { parseAddress, parseHex } from '../../../src/kernel/hex.js';
+import { parseAddress, parseHash, parseHex } from '../../../src/kernel/hex.js';
 import { aConnector } from './chain-fixture.js';
 import { type FakeAnswer, FakeRpcServer, type RpcCall } from './fake-rpc-server.js';
 
@@ -15,13 +15,25 @@ interface View {
   /** Which of two chains it follows. */
   readonly fork?: number;
   readonly estimate?: FakeAnswer;
+  /** What it says of every transaction; null: not mined. */
+  readonly status?: '0x0' | '0x1' | null;
 }
 
+const RECEIPT = {
+  blockNumber: hex(98),
+  transactionIndex: '0x0',
+  gasUsed: '0x5208',
+  effectiveGasPrice: '0x1',
+  contractAddress: null,
+};
+
 /** A node with a view of its own. */
-function node({ head = 100, count = 5, fork = 0, estimate = { result: '0x5208' } }: View) {
+function node({ head = 100, count = 5, fork = 0, estimate = { result: '0x5208' }, status = '0x1' }: View) {
   return ({ method, params }: RpcCall): FakeAnswer => {
     if (method === 'eth_getTransactionCount') return { result: hex(count) };
     if (method === 'eth_estimateGas') return estimate;
+    if (method === 'eth_getTransactionReceipt')
+      return { result: status && { ...RECEIPT, transactionHash: params[0], blockHash: hashOf(98, fork), status } };
     const number = params[0] === 'latest' ? head : Number(params[0]);
     if (number > head) return { result: null };
     return { result: { number: hex(number), hash: hashOf(number, fork), parentHash: hashOf(0), timestamp: '0x1' } };
@@ -77,7 +89,7 @@ describe('what rests on more than one endpoint', () => {
     });
 
     it('names a block that neither a standing endpoint nor one far ahead tells', async () => {
-      const chain = await start({ head: 40 }, { head: 100 }, { head: 0xffffff });
+      const chain = await start({ head: 40 }, { head: 100 }, { head: 100 }, { head: 0xffffff });
       expect(await chain.agreedCounts([ACCOUNT], 'latest')).toMatchObject([{ nonce: 5n, block: { number: 100 } }]);
     });
 
@@ -115,6 +127,28 @@ describe('what rests on more than one endpoint', () => {
       const chain = await start({});
       expect(await chain.agreedBlocks([7])).toEqual([hashOf(7)]);
       expect(servers[0]?.asked).toEqual(['eth_getBlockByNumber']);
+    });
+  });
+
+  describe('a receipt', () => {
+    const TX = parseHash(hashOf(4711));
+    const told = async (...views: View[]) => (await (await start(...views)).agreedReceipts([TX]))?.map((r) => r.status);
+
+    it('is told when the endpoints agree on block and outcome', async () => {
+      expect(await told({}, {})).toEqual(['success']);
+    });
+
+    it('is missing while two endpoints tell different ones, whatever the third says', async () => {
+      expect(await told({}, { status: '0x0' })).toEqual([]);
+    });
+
+    it('is what two of three tell: one that lies alone fails no payload', async () => {
+      expect(await told({ status: '0x0' }, {}, {})).toEqual(['success']);
+      expect(await told({ fork: 1 }, {}, {})).toEqual(['success']);
+    });
+
+    it('of one endpoint is agreed on with nobody', async () => {
+      expect(await told({})).toBeUndefined();
     });
   });
 

@@ -1,7 +1,7 @@
 import type { Address, Hash, Hex } from '../../../kernel/hex.js';
 import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import type { AgreedCount } from './agreed-count.js';
-import type { Block, BlockHeader, BlockReceipts, BlockToProve, ReceiptLookup } from './block.js';
+import type { Block, BlockHeader, BlockReceipts, BlockToProve, Receipt, ReceiptLookup } from './block.js';
 import type { BroadcastOutcome } from './broadcast-outcome.js';
 import type { FeeQuote } from './fee-quote.js';
 import type { Call, GasEstimate } from './gas-estimate.js';
@@ -48,6 +48,11 @@ export abstract class ChainConnector {
    * height at every endpoint.
    */
   abstract agreedBlocks(numbers: readonly number[]): Promise<(Hash | null)[]>;
+  /**
+   * Receipts whose block and outcome the endpoints agree on, by the evidence of `make_final`; null where there is one endpoint, and
+   * nobody to agree with. Costs a call per receipt at every endpoint.
+   */
+  abstract agreedReceipts(hashes: readonly Hash[]): Promise<Receipt[] | null>;
   /** Whether nonces were used, and by whom; in the order asked. Costs a call per slot and attempt at every endpoint. */
   abstract slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]>;
   /** Wei, as of `latest`, in the order asked. */

@@ -1,10 +1,11 @@
 import type { Address, Hash } from '../../../kernel/hex.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { AgreedCount } from '../domain/agreed-count.js';
-import type { BlockRef } from '../domain/block.js';
+import type { BlockRef, Receipt } from '../domain/block.js';
 import type { BlockTag } from '../domain/chain-connector.js';
 import { agreedUpon, sufficient } from '../domain/evidence.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
+import { lookup } from './receipt-lookups.js';
 import type { RpcPool } from './rpc-pool.js';
 import type { Testimony } from './hearing.js';
 
@@ -22,7 +23,10 @@ export async function agreedCounts(
   const speakers = testimonies.map((testimony) => ({ testimony, head: headIn(testimony, accounts.length) }));
   const block = headOfMost(speakers);
   return accounts.map((_, i) => {
-    const counts = speakers.map(({ testimony, head }) => (head === null ? null : countIn(testimony, i)));
+    // One that lags counts what was; an account that it does not know as used may be used.
+    const counts = speakers.map(({ testimony, head }) =>
+      head === null || !testimony.isCurrent ? null : countIn(testimony, i),
+    );
     const said = sufficient('raise_cursor', counts);
     return said === null || block === null ? null : { nonce: lowest(said), block };
   });
@@ -44,6 +48,30 @@ export async function agreedBlocks(pool: RpcPool, numbers: readonly number[]): P
       }),
     ),
   );
+}
+
+/** Receipts that the endpoints tell alike: the same block, and the same outcome. What is not agreed on is missing. */
+export async function agreedReceipts(pool: RpcPool, hashes: readonly Hash[]): Promise<Receipt[]> {
+  if (hashes.length === 0) return [];
+  const testimonies = await pool.testimonies(
+    'make_final',
+    hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+  );
+  return hashes.flatMap((hash, i) => {
+    const told = testimonies.map(({ replies }) => {
+      const answer = lookup(hash, replies[i]);
+      return answer.kind === 'found' ? answer.receipt : null;
+    });
+    const agreed = agreedUpon(
+      'make_final',
+      told.map((receipt) => receipt && outcomeIn(receipt)),
+    );
+    return told.find((receipt) => receipt !== null && outcomeIn(receipt) === agreed) ?? [];
+  });
+}
+
+function outcomeIn({ blockHash, status }: Receipt): string {
+  return `${blockHash} ${status}`;
 }
 
 function headIn({ replies }: Testimony, index: number): BlockRef | null {

@@ -3,13 +3,13 @@ import type { Address, Hash } from '../../../kernel/hex.js';
 import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
 import type { AgreedCount } from '../domain/agreed-count.js';
-import type { Block, BlockHeader, BlockReceipts, BlockToProve, ReceiptLookup } from '../domain/block.js';
+import type { Block, BlockHeader, BlockReceipts, BlockToProve, Receipt, ReceiptLookup } from '../domain/block.js';
 import type { BroadcastOutcome } from '../domain/broadcast-outcome.js';
 import { ChainConnector, type BlockTag, type FinalityTag, type SignedBytes } from '../domain/chain-connector.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
 import type { Call, GasEstimate } from '../domain/gas-estimate.js';
 import type { SlotFate, SlotQuestion } from '../domain/slot-fate.js';
-import { agreedBlocks, agreedCounts } from './agreed-facts.js';
+import { agreedBlocks, agreedCounts, agreedReceipts } from './agreed-facts.js';
 import { broadcast } from './broadcaster.js';
 import { FeeQuotes } from './fee-quotes.js';
 import { estimateGas } from './gas-estimates.js';
@@ -78,6 +78,10 @@ export class EthersChainConnector extends ChainConnector {
 
   async agreedBlocks(numbers: readonly number[]): Promise<(Hash | null)[]> {
     return agreedBlocks(this.pool, numbers);
+  }
+
+  async agreedReceipts(hashes: readonly Hash[]): Promise<Receipt[] | null> {
+    return this.pool.hasOneEndpoint ? null : agreedReceipts(this.pool, hashes);
   }
 
   async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {

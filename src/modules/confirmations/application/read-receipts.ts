@@ -76,6 +76,12 @@ export class Rereading {
 
   private async read(hash: Hash, inBlock: readonly Receipt[]): Promise<void> {
     const hashes = inBlock.map(({ txHash }) => txHash);
+    const agreed = await this.chain.agreedReceipts(hashes);
+    if (agreed) {
+      this.add(byHash(hash, agreed));
+      return;
+    }
+    // One endpoint is all the evidence there is: its second answer must be the same as the first.
     if (!this.blocks.has(hash)) {
       // What this block says of its receipts was not kept; the second answer stands for itself.
       const block = { number: inBlock[0]?.blockNumber ?? 0, hash, receiptsRoot: null, transactionHashes: [] };
