@@ -2,7 +2,7 @@ import type { PlantedBug } from './planted-bugs.js';
 import { runSeed, type SeedResult } from './run-seed.js';
 import type { SimDatabase } from './sim-database.js';
 
-/** The first seed that notices a planted bug; null when none of them does. */
+/** The first seed that notices a planted bug, by what it leads to; null when none of them does. */
 export async function hunt(
   bug: PlantedBug,
   seeds: readonly number[],
@@ -11,8 +11,8 @@ export async function hunt(
   if (bug.schema) await database.own.query(bug.schema.break);
   try {
     for (const seed of seeds) {
-      const result = await runSeed(seed, database, bug.sabotage);
-      if (result.violation !== null) return result;
+      const result = await runSeed(seed, database, bug);
+      if (result.violation !== null && bug.shows.test(result.violation)) return result;
     }
     return null;
   } finally {

@@ -1,4 +1,5 @@
 import { LaneMemory } from '../../src/modules/transactions/application/lane-memory.js';
+import { parseAddress } from '../../src/kernel/hex.js';
 import { signerKey } from '../../src/kernel/signer-id.js';
 import type { Network } from './network/network.js';
 import type { SimNode } from './sim-node.js';
@@ -25,12 +26,13 @@ export function isQuiet({ txs, slots }: Snapshot, network: Network): boolean {
 }
 
 /** What no node ever takes may wait, with a reason and a next time, and in nobody's way: without a nonce, or with the last one. */
-function hasEnded(tx: TxRow, txs: readonly TxRow[], { curses, needs }: Network): boolean {
+function hasEnded(tx: TxRow, txs: readonly TxRow[], { chain, curses, needs }: Network): boolean {
   if (FINAL.has(tx.state)) return true;
   const isHopeless = curses.isHopeless(tx.data) || needs.of(tx.data) !== undefined;
   if (!isHopeless || !tx.resubmits) return false;
   if (tx.state === 'PENDING') return true;
   const { nonce } = tx;
+  if (nonce !== null && chain.minedBy(parseAddress(tx.signer), BigInt(nonce))) return false;
   const isBehind = (other: TxRow): boolean =>
     other.signer === tx.signer && other.nonce !== null && nonce !== null && other.nonce > nonce;
   return tx.sub !== null && !txs.some((other) => isBehind(other) && !FINAL.has(other.state));

@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { EthersChainConnector } from '../../src/modules/chain/infrastructure/ethers-chain-connector.js';
 import { MIN_TIP } from '../../src/modules/chain/infrastructure/configured-chains.js';
 import { JsonRpcEndpoint } from '../../src/modules/chain/infrastructure/json-rpc-endpoint.js';
+import type { RpcEndpoint } from '../../src/modules/chain/infrastructure/rpc-endpoint.js';
 import { RpcMetrics } from '../../src/modules/chain/infrastructure/rpc-metrics.js';
 import { RpcPool } from '../../src/modules/chain/infrastructure/rpc-pool.js';
 import { RpcReader } from '../../src/modules/chain/infrastructure/rpc-reader.js';
@@ -22,7 +23,16 @@ const TIMEOUT = 10_000;
 const BATCH_SIZE = 100;
 const BATCH_BYTES = 1_000_000;
 
+/** Of the product, what is put on the wire; a planted bug brings others. */
+export interface Wire {
+  readonly Pool: typeof RpcPool;
+  readonly Endpoint: new (...of: ConstructorParameters<typeof JsonRpcEndpoint>) => RpcEndpoint;
+}
+
+export const REAL_WIRE: Wire = { Pool: RpcPool, Endpoint: JsonRpcEndpoint };
+
 interface Parts {
+  readonly wire: Wire;
   readonly network: Network;
   readonly gate: Gate;
   readonly sent: SentLog;
@@ -31,11 +41,11 @@ interface Parts {
 }
 
 /** The product's own way to a chain, from the pool of endpoints down to the last byte of JSON; only the wire is simulated. */
-export function nodeChains({ network, gate, sent, clock, log }: Parts): ModelChains {
+export function nodeChains({ wire, network, gate, sent, clock, log }: Parts): ModelChains {
   const metrics = new RpcMetrics(new Registry());
   const endpoints = network.endpoints.map(
     (endpoint) =>
-      new JsonRpcEndpoint(
+      new wire.Endpoint(
         {
           url: `http://endpoint-${endpoint.index}.example`,
           index: endpoint.index,
@@ -46,7 +56,7 @@ export function nodeChains({ network, gate, sent, clock, log }: Parts): ModelCha
         new NodeHttp(endpoint, gate, sent),
       ),
   );
-  const pool = new RpcPool(
+  const pool = new wire.Pool(
     { chainId: DEV_CHAIN, endpoints, errorPatterns: [], maxWaitMs: TIMEOUT, maxLag: MAX_LAG, pause: pauseOf(clock) },
     metrics,
     clock,

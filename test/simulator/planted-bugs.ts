@@ -12,12 +12,17 @@ import { SignAttempts } from '../../src/modules/transactions/application/sign-at
 import { ManagedTxRepository } from '../../src/modules/transactions/domain/managed-tx.repository.js';
 import { Database } from '../../src/platform/database/database.js';
 import { PgTx } from '../../src/platform/database/pg-tx.js';
+import type { Wire } from './node-chains.js';
+import { TRUST_BUGS } from './planted-trust-bugs.js';
 import type { Sabotage } from './sim-node.js';
 
 /** What the product is protected by, taken away: a simulator that does not notice proves nothing. */
 export interface PlantedBug {
   readonly name: string;
-  readonly sabotage: Sabotage;
+  readonly sabotage?: Sabotage;
+  readonly wire?: Wire;
+  /** What it leads to. */
+  readonly shows: RegExp;
   /** What goes from the schema with it, and how it comes back. */
   readonly schema?: { readonly break: string; readonly mend: string };
 }
@@ -147,14 +152,19 @@ class RequeueingRecovery {
   }
 }
 
+/** Without a fence everything may go wrong. */
+const ANY = /^(I\d+|rule 23|internal): /;
+
 export const PLANTED_BUGS: readonly PlantedBug[] = [
-  { name: 'no fence', sabotage: [[FencedUnitOfWork, { provide: FencedUnitOfWork, useClass: NoFence }]] },
+  { name: 'no fence', shows: ANY, sabotage: [[FencedUnitOfWork, { provide: FencedUnitOfWork, useClass: NoFence }]] },
   {
     name: 'a fence that reads the lease and does not lock it',
+    shows: ANY,
     sabotage: [[FencedUnitOfWork, { provide: FencedUnitOfWork, useClass: UnlockedFence }]],
   },
   {
     name: 'no unique slot, and a cursor kept in memory',
+    shows: ANY,
     sabotage: [[NonceLedger, { provide: NonceLedger, useClass: ForgetfulLedger }]],
     schema: {
       break: 'DROP INDEX managed_tx_live',
@@ -163,10 +173,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'recovery that signs anew with other fees',
+    shows: ANY,
     sabotage: [[RecoverLane, { provide: RecoverLane, useClass: SigningRecovery }]],
   },
   {
     name: 'recovery that gives a payload another nonce',
+    shows: ANY,
     sabotage: [[RecoverLane, { provide: RecoverLane, useClass: RequeueingRecovery }]],
   },
+  ...TRUST_BUGS,
 ];

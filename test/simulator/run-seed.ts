@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import * as actions from './actions.js';
+import { REAL_WIRE, type Wire } from './node-chains.js';
 import * as network from './network-actions.js';
 import { settle } from './settle.js';
 import type { SimDatabase } from './sim-database.js';
@@ -44,8 +45,12 @@ export interface SeedResult {
 }
 
 /** One run from one seed. */
-export async function runSeed(seed: number, database: SimDatabase, sabotage: Sabotage = []): Promise<SeedResult> {
-  const world = new World(seed, database, sabotage);
+export async function runSeed(
+  seed: number,
+  database: SimDatabase,
+  { sabotage = [], wire = REAL_WIRE }: { readonly sabotage?: Sabotage; readonly wire?: Wire } = {},
+): Promise<SeedResult> {
+  const world = new World(seed, database, sabotage, wire);
   await database.reset(SimNode.signers(3));
   const count = world.random.between(25, 60);
   const maxRequests = world.random.between(5, 30);

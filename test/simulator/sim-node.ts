@@ -29,7 +29,7 @@ import { Gate } from './gate.js';
 import type { Network } from './network/network.js';
 import { GatedDatabase } from './gated-database.js';
 import { GateCrashPoints, SilentDoorbell, SimClock, WatchfulLog } from './node-ports.js';
-import { nodeChains } from './node-chains.js';
+import { nodeChains, type Wire } from './node-chains.js';
 import type { SentLog } from './sent-log.js';
 import { configProviders, simulatedConfig } from './sim-config.js';
 import type { SimDatabase } from './sim-database.js';
@@ -53,6 +53,7 @@ export interface NodeParts {
   readonly sent: SentLog;
   readonly ids: IdGenerator;
   readonly sabotage: Sabotage;
+  readonly wire: Wire;
 }
 
 /** One node: all of the product's classes, on the real database and the simulated endpoints, without timers. */
@@ -65,10 +66,10 @@ export class SimNode {
 
   constructor(
     readonly id: string,
-    { database, network, sent, ids, sabotage }: NodeParts,
+    { database, network, sent, ids, sabotage, wire }: NodeParts,
   ) {
     const log = new WatchfulLog(this.violations);
-    const chains = nodeChains({ network, gate: this.gate, sent, clock: this.clock, log });
+    const chains = nodeChains({ wire, network, gate: this.gate, sent, clock: this.clock, log });
     const gated = new GatedDatabase(database.source, this.gate);
     const overrides = new Map<Token, unknown>([
       ...configProviders(simulatedConfig(database.url)),

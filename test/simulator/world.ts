@@ -4,6 +4,7 @@ import { IdGenerator } from '../../src/kernel/id-generator.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { checkInvariants } from './invariants.js';
 import { checkEverythingWakes } from './liveness.js';
+import type { Wire } from './node-chains.js';
 import { Random } from './random.js';
 import { SentLog } from './sent-log.js';
 import { Network } from './network/network.js';
@@ -45,6 +46,7 @@ export class World {
     readonly seed: number,
     readonly database: SimDatabase,
     private readonly sabotage: Sabotage,
+    private readonly wire: Wire,
   ) {
     this.random = new Random(seed);
     this.network = new Network(seed, this.random);
@@ -62,8 +64,8 @@ export class World {
   /** A new process: new memory, new identity. */
   startNode(): SimNode {
     this.started += 1;
-    const { database, network, sent, ids, sabotage } = this;
-    const node = new SimNode(`node-${this.started}`, { database, network, sent, ids, sabotage });
+    const { database, network, sent, ids, sabotage, wire } = this;
+    const node = new SimNode(`node-${this.started}`, { database, network, sent, ids, sabotage, wire });
     this.nodes.push(node);
     return node;
   }

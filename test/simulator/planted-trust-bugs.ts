@@ -1,0 +1,162 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../src/kernel/clock.js';
+import type { Nonce } from '../../src/kernel/signer-id.js';
+import type { ChainConnector } from '../../src/modules/chain/index.js';
+import type { HttpPost } from '../../src/modules/chain/infrastructure/http-post.js';
+import { JsonRpcEndpoint } from '../../src/modules/chain/infrastructure/json-rpc-endpoint.js';
+import { failed, type RpcReply, type RpcRequest } from '../../src/modules/chain/infrastructure/json-rpc.js';
+import { matchAnswers } from '../../src/modules/chain/infrastructure/match-answers.js';
+import type { PoolMember } from '../../src/modules/chain/infrastructure/pool-member.js';
+import type { RpcEndpoint } from '../../src/modules/chain/infrastructure/rpc-endpoint.js';
+import { RpcPool } from '../../src/modules/chain/infrastructure/rpc-pool.js';
+import { httpFailure, transportFailure } from '../../src/modules/chain/infrastructure/transport-failure.js';
+import type { Lease } from '../../src/modules/signers/index.js';
+import { type Alignment, AlignNonces } from '../../src/modules/transactions/application/align-nonces.js';
+import { FeeRules } from '../../src/modules/transactions/application/fee-rules.js';
+import { JudgeSends } from '../../src/modules/transactions/application/judge-sends.js';
+import { SecondLooks } from '../../src/modules/transactions/application/second-looks.js';
+import type { AnsweredSend, JudgedSend } from '../../src/modules/transactions/application/sending.js';
+import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
+import type { PlantedBug } from './planted-bugs.js';
+import { REAL_WIRE } from './node-chains.js';
+
+const SOON_MS = 2_000;
+
+/** Lets the endpoint that is read from speak for all. */
+class OneWitness extends RpcPool {
+  override async testimonies(
+    _decision: Parameters<RpcPool['testimonies']>[0],
+    requests: readonly RpcRequest[],
+  ): ReturnType<RpcPool['testimonies']> {
+    return [{ replies: await this.read(requests), isCurrent: true }];
+  }
+}
+
+/** Whoever is not near the highest head that anybody tells is late. */
+class HighestHead {
+  constructor(private readonly members: readonly PoolMember[]) {}
+
+  async refresh(): Promise<void> {
+    const heads = await Promise.all(
+      this.members.map(async (member) => ((await member.isVerified()) ? await member.blockNumber() : null)),
+    );
+    const best = Math.max(...heads.map((head) => head ?? 0));
+    this.members.forEach(({ health }, index) => {
+      const head = heads[index];
+      if (head !== null && head !== undefined) health.standsAt({ lag: best - head, isAhead: false });
+    });
+  }
+}
+
+class PoolOfTheHighest extends RpcPool {
+  constructor(...of: ConstructorParameters<typeof RpcPool>) {
+    super(...of);
+    Reflect.set(this, 'heads', new HighestHead(Reflect.get(this, 'members') as readonly PoolMember[]));
+  }
+}
+
+/** Takes one transaction count for the next nonce. */
+@Injectable()
+class OneCount {
+  async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<Alignment> {
+    const counts: readonly Nonce[] = await chain.transactionCounts(
+      leases.map(({ signer }) => signer.address),
+      'latest',
+    );
+    return { nonces: leases.map(({ signer }, i) => ({ signer, nonce: counts[i] ?? 0n })), held: new Set() };
+  }
+}
+
+type JudgeParts = ConstructorParameters<typeof JudgeSends>;
+const JUDGE_PARTS = [AttemptRepository, SecondLooks, FeeRules, Clock] as const;
+
+/** Never gives up. */
+function patientJudge(...parts: unknown[]): JudgeSends {
+  const [attempts, looks, fees, clock] = parts as [JudgeParts[0], JudgeParts[1], JudgeParts[2], JudgeParts[4]];
+  return new JudgeSends(attempts, looks, fees, { enabled: true, interval: 60_000, maxRefusals: Infinity }, clock);
+}
+
+/** Takes what was accepted once for something that will be mined, whatever is said of it later. */
+class TrustingJudge extends JudgeSends {
+  override async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<JudgedSend[]> {
+    const judged = await super.execute(chain, answered);
+    return judged.map((send): JudgedSend => {
+      if (send.verdict.kind !== 'refused_in_doubt' || send.outcome.status !== 'ACCEPTED') return send;
+      const verdict = { kind: 'sent', subState: null, askReceipt: false, retryInMs: SOON_MS, counts: false } as const;
+      return { ...send, verdict };
+    });
+  }
+}
+
+function trustingJudge(...parts: unknown[]): JudgeSends {
+  const [attempts, looks, fees, clock] = parts as [JudgeParts[0], JudgeParts[1], JudgeParts[2], JudgeParts[4]];
+  return new TrustingJudge(attempts, looks, fees, { enabled: true, interval: 60_000, maxRefusals: 3 }, clock);
+}
+
+/** Sends a batch as it is, whatever was said of the last one. */
+class WholeBatches implements RpcEndpoint {
+  readonly label: string;
+  private readonly http: HttpPost | undefined;
+  private lastId = 0;
+
+  constructor(...[options, http]: ConstructorParameters<typeof JsonRpcEndpoint>) {
+    this.label = options.url;
+    this.http = http;
+  }
+
+  async ask(requests: readonly RpcRequest[]): Promise<RpcReply[]> {
+    const calls = requests.map(({ method, params }) => ({ jsonrpc: '2.0', id: ++this.lastId, method, params }));
+    const ids = calls.map(({ id }) => id);
+    try {
+      const answer = await this.http?.post(JSON.stringify(calls.length === 1 ? calls[0] : calls));
+      if (answer?.statusCode === 200) return matchAnswers(ids, JSON.parse(answer.text));
+      const failure = httpFailure(answer?.statusCode ?? 0, answer?.retryAfter, answer?.text ?? '', 0);
+      return ids.map(() => failed(failure));
+    } catch (error) {
+      const failure = transportFailure(error);
+      return ids.map(() => failed(failure));
+    }
+  }
+
+  askInOrder(requests: readonly RpcRequest[]): Promise<RpcReply[]> {
+    return this.ask(requests);
+  }
+
+  async close(): Promise<void> {
+    await this.http?.close();
+  }
+}
+
+/** Whom to believe, and when to give up: each of these stood in the product once. */
+export const TRUST_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'one endpoint that speaks for all about a nonce',
+    wire: { ...REAL_WIRE, Pool: OneWitness },
+    shows: /^(I8: payload|I8: .* executed|rule 23|I13: the cursor)/,
+  },
+  {
+    name: 'the highest head of all as the best one',
+    wire: { ...REAL_WIRE, Pool: PoolOfTheHighest },
+    shows: /^(I9|I8: 40 blocks)/,
+  },
+  {
+    name: 'a cursor raised by one transaction count',
+    sabotage: [[AlignNonces, { provide: AlignNonces, useClass: OneCount }]],
+    shows: /^I13: the cursor/,
+  },
+  {
+    name: 'a payload that is refused for ever and never given up',
+    sabotage: [[JudgeSends, { provide: JudgeSends, useFactory: patientJudge, inject: JUDGE_PARTS }]],
+    shows: /^I8: .* stand still, .*refused with/,
+  },
+  {
+    name: 'a slot that is never closed once its payload was accepted',
+    sabotage: [[JudgeSends, { provide: JudgeSends, useFactory: trustingJudge, inject: JUDGE_PARTS }]],
+    shows: /^I8: .* stand still, .*refused with/,
+  },
+  {
+    name: 'a batch that is never split',
+    wire: { ...REAL_WIRE, Endpoint: WholeBatches },
+    shows: /^I8: .* stand still/,
+  },
+];
