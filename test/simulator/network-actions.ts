@@ -1,6 +1,6 @@
 import type { Random } from './random.js';
 import type { Outage, SimEndpoint } from './network/sim-endpoint.js';
-import { TRUTH, type View } from './network/view.js';
+import { type LieKind, TRUTH, type View } from './network/view.js';
 import { REQUIRED_CONFIRMATIONS } from './sim-config.js';
 import type { World } from './world.js';
 
@@ -106,23 +106,32 @@ export async function lie(world: World): Promise<void> {
   world.note(`endpoint ${liar.index} lies: ${describe(view)}`);
 }
 
+const LIES = {
+  'far ahead': () => ({ ahead: FAR_AHEAD }),
+  ahead: (random) => ({ ahead: random.between(1, 12) }),
+  // The worst of all: it is believed to be the only one that is not late, and it has seen our nonces pass without us.
+  'ahead without us': (random) => ({
+    ahead: random.between(6, 12),
+    denies: 'all',
+    counts: BigInt(random.between(1, 8)),
+  }),
+  'nonces without us': (random) => ({ denies: 'all', counts: BigInt(random.between(1, 8)) }),
+  'no receipts': (random) => ({ denies: random.pick(['some', 'all']) }),
+  counts: (random) => ({ counts: random.pick([1n, 3n, 100n, 1_000n, -1n, -3n]) }),
+  'another branch': (random, liar) => ({ branch: branchOf(random, liar), ahead: random.between(0, 2) }),
+  // Beside others it would take receipts of several endpoints, where they prove nothing by their root.
+  'other receipts': (_, { network }) => ({ flips: network.endpoints.length === 1 }),
+  'receipts of its own': () => ({ invents: true }),
+  fees: (random) => ({ fees: random.pick([1_000n, 1_000_000_000n]) }),
+  reverts: () => ({ reverts: true }),
+} as const satisfies Record<LieKind, (random: Random, liar: SimEndpoint) => Partial<View>>;
+
+const KINDS = Object.keys(LIES) as LieKind[];
+
 function lies(random: Random, liar: SimEndpoint): Partial<View> {
-  const kinds: readonly (() => Partial<View>)[] = [
-    () => ({ ahead: FAR_AHEAD }),
-    () => ({ ahead: random.between(1, 12) }),
-    // The worst of all: it is believed to be the only one that is not late, and it has seen our nonces pass without us.
-    () => ({ ahead: random.between(6, 12), denies: 'all', counts: BigInt(random.between(1, 8)) }),
-    () => ({ denies: 'all', counts: BigInt(random.between(1, 8)) }),
-    () => ({ denies: random.pick(['some', 'all']) }),
-    () => ({ counts: random.pick([1n, 3n, 100n, 1_000n, -1n, -3n]) }),
-    () => ({ branch: branchOf(random, liar), ahead: random.between(0, 2) }),
-    () => ({ flips: true }),
-    () => ({ invents: true }),
-    () => ({ fees: random.pick([1_000n, 1_000_000_000n]) }),
-    () => ({ reverts: true }),
-  ];
-  const first = random.pick(kinds)();
-  return random.chance(0.3) ? { ...random.pick(kinds)(), ...first } : first;
+  const { focus } = liar.network;
+  const first = LIES[focus ?? random.pick(KINDS)](random, liar);
+  return focus === null && random.chance(0.3) ? { ...LIES[random.pick(KINDS)](random, liar), ...first } : first;
 }
 
 function branchOf(random: Random, { network }: SimEndpoint): View['branch'] {

@@ -12,6 +12,7 @@ import { SignAttempts } from '../../src/modules/transactions/application/sign-at
 import { ManagedTxRepository } from '../../src/modules/transactions/domain/managed-tx.repository.js';
 import { Database } from '../../src/platform/database/database.js';
 import { PgTx } from '../../src/platform/database/pg-tx.js';
+import type { LieKind } from './network/view.js';
 import type { Wire } from './node-chains.js';
 import { TRUST_BUGS } from './planted-trust-bugs.js';
 import type { Sabotage } from './sim-node.js';
@@ -21,6 +22,10 @@ export interface PlantedBug {
   readonly name: string;
   readonly sabotage?: Sabotage;
   readonly wire?: Wire;
+  /** Looked for where one of three endpoints tells this lie. */
+  readonly focus?: LieKind;
+  /** The seed that found it last, to save the time of those before; nothing but time depends on it. */
+  readonly from?: number;
   /** What it leads to. */
   readonly shows: RegExp;
   /** What goes from the schema with it, and how it comes back. */
@@ -159,6 +164,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   { name: 'no fence', shows: ANY, sabotage: [[FencedUnitOfWork, { provide: FencedUnitOfWork, useClass: NoFence }]] },
   {
     name: 'a fence that reads the lease and does not lock it',
+    from: 36,
     shows: ANY,
     sabotage: [[FencedUnitOfWork, { provide: FencedUnitOfWork, useClass: UnlockedFence }]],
   },

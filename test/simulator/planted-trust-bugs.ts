@@ -132,16 +132,21 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
   {
     name: 'one endpoint that speaks for all about a nonce',
     wire: { ...REAL_WIRE, Pool: OneWitness },
-    shows: /^(I8: payload|I8: .* executed|rule 23|I13: the cursor)/,
+    focus: 'nonces without us',
+    from: 39,
+    shows: /^(I8: payload|rule 23)/,
   },
   {
     name: 'the highest head of all as the best one',
     wire: { ...REAL_WIRE, Pool: PoolOfTheHighest },
-    shows: /^(I9|I8: 40 blocks)/,
+    focus: 'ahead',
+    shows: /^I9: .* too early/,
   },
   {
     name: 'a cursor raised by one transaction count',
     sabotage: [[AlignNonces, { provide: AlignNonces, useClass: OneCount }]],
+    focus: 'counts',
+    from: 38,
     shows: /^I13: the cursor/,
   },
   {

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import * as actions from './actions.js';
 import { REAL_WIRE, type Wire } from './node-chains.js';
+import type { LieKind } from './network/view.js';
 import * as network from './network-actions.js';
 import { settle } from './settle.js';
 import type { SimDatabase } from './sim-database.js';
@@ -33,6 +34,12 @@ const SCRIPT: readonly { readonly weight: number; readonly value: actions.Action
 /** Between two actions. */
 const SHORT_MS = 300;
 
+export interface RunOptions {
+  readonly sabotage: Sabotage;
+  readonly wire: Wire;
+  readonly focus: LieKind | null;
+}
+
 export interface SeedResult {
   readonly seed: number;
   /** What went wrong; null when every invariant held. */
@@ -48,9 +55,9 @@ export interface SeedResult {
 export async function runSeed(
   seed: number,
   database: SimDatabase,
-  { sabotage = [], wire = REAL_WIRE }: { readonly sabotage?: Sabotage; readonly wire?: Wire } = {},
+  { sabotage = [], wire = REAL_WIRE, focus = null }: Partial<RunOptions> = {},
 ): Promise<SeedResult> {
-  const world = new World(seed, database, sabotage, wire);
+  const world = new World(seed, database, sabotage, wire, focus);
   await database.reset(SimNode.signers(3));
   const count = world.random.between(25, 60);
   const maxRequests = world.random.between(5, 30);

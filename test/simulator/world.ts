@@ -8,6 +8,7 @@ import type { Wire } from './node-chains.js';
 import { Random } from './random.js';
 import { SentLog } from './sent-log.js';
 import { Network } from './network/network.js';
+import type { LieKind } from './network/view.js';
 import type { SimChain } from './sim-chain.js';
 import type { SimDatabase } from './sim-database.js';
 import { type Job, type Sabotage, SimNode } from './sim-node.js';
@@ -47,9 +48,10 @@ export class World {
     readonly database: SimDatabase,
     private readonly sabotage: Sabotage,
     private readonly wire: Wire,
+    focus: LieKind | null,
   ) {
     this.random = new Random(seed);
-    this.network = new Network(seed, this.random);
+    this.network = new Network(seed, this.random, focus);
     this.sent = new SentLog(database.orderly);
     this.note(this.network.describe());
     const count = this.random.between(2, 4);

@@ -159,6 +159,7 @@ export class Methods {
     network.chain.sent.push(tx);
     if (this.at.view.otherChain) throw new NodeRefused(-32000, 'invalid chain id for signer: have 31337 want 1');
     if (this.at.pool.has(tx.hash)) throw new NodeRefused(-32000, 'already known');
+    if (tx.nonce < this.countFor(tx)) throw new NodeRefused(-32000, 'nonce too low');
     const luck = this.luck(tx.hash);
     if (luck.chance(network.rates.refusedForNow)) this.refuse(wordsOf(luck.pick(PASSING_REFUSALS), luck));
     const verdict = network.curses.sent(index, tx.data);
@@ -175,11 +176,15 @@ export class Methods {
   }
 
   private take(tx: ModelTx): string {
-    const { seen, pool, view } = this.at;
-    const counted = seen.countAt(tx.from, seen.tip) + view.counts;
-    const answer = pool.offer(tx, counted < 0n ? 0n : counted);
+    const answer = this.at.pool.offer(tx, this.countFor(tx));
     if (answer !== 'taken') throw new NodeRefused(-32000, answer);
     return tx.hash;
+  }
+
+  private countFor({ from }: ModelTx): bigint {
+    const { seen, view } = this.at;
+    const counted = seen.countAt(from, seen.tip) + view.counts;
+    return counted < 0n ? 0n : counted;
   }
 
   private refuse({ code, message }: { readonly code: number; readonly message: string }): never {

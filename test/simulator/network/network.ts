@@ -5,7 +5,7 @@ import { Headers, type StatusOf } from './encode.js';
 import { Luck } from './luck.js';
 import { Needs } from './needs.js';
 import { type Limits, SimEndpoint } from './sim-endpoint.js';
-import { TRUTH, type View } from './view.js';
+import { type LieKind, TRUTH, type View } from './view.js';
 
 /** How likely each fault is while faults are on, at each endpoint for itself. */
 export interface FaultRates {
@@ -31,12 +31,17 @@ export class Network {
   private readonly mayLie: SimEndpoint | undefined;
   private lies = 0;
 
-  constructor(seed: number, random: Random) {
+  /** @param focus the only lie of the first of three endpoints; null for a world of chance */
+  constructor(
+    seed: number,
+    random: Random,
+    readonly focus: LieKind | null,
+  ) {
     this.luck = new Luck(seed);
     this.headers = new Headers(seed % 2 === 0, this.statusOf);
-    const count = random.chance(0.35) ? 1 : 3;
+    const count = focus === null && random.chance(0.35) ? 1 : 3;
     this.endpoints = Array.from({ length: count }, (_, index) => new SimEndpoint(index, this, random.chance(0.8)));
-    this.mayLie = random.chance(0.8) ? random.pick(this.endpoints) : undefined;
+    this.mayLie = focus !== null ? this.endpoints[0] : random.chance(0.8) ? random.pick(this.endpoints) : undefined;
     for (const endpoint of this.endpoints) if (random.chance(0.15)) endpoint.limits = limits(random);
   }
 

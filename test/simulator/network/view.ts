@@ -29,6 +29,19 @@ export interface View {
   readonly otherChain: boolean;
 }
 
+export type LieKind =
+  | 'far ahead'
+  | 'ahead'
+  | 'ahead without us'
+  | 'nonces without us'
+  | 'no receipts'
+  | 'counts'
+  | 'another branch'
+  | 'other receipts'
+  | 'receipts of its own'
+  | 'fees'
+  | 'reverts';
+
 export const TRUTH: View = {
   behind: 0,
   ahead: 0,
