@@ -1,4 +1,4 @@
-import type { PlantedBug } from './planted-bugs.js';
+import type { PlantedBug } from './planted-bug.js';
 import { runSeed, type SeedResult } from './run-seed.js';
 import type { SimDatabase } from './sim-database.js';
 

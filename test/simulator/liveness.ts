@@ -1,11 +1,10 @@
 import { LaneMemory } from '../../src/modules/transactions/application/lane-memory.js';
 import { parseAddress } from '../../src/kernel/hex.js';
-import { signerKey } from '../../src/kernel/signer-id.js';
+import { signerKey, type SignerId } from '../../src/kernel/signer-id.js';
 import type { Network } from './network/network.js';
 import type { SimNode } from './sim-node.js';
 import type { Snapshot, TxRow } from './snapshot.js';
 import { Violation } from './violation.js';
-import type { World } from './world.js';
 
 /**
  * Blocks within which everything ends once the faults are over. At most thirty requests, four to a batch and eight in flight, are
@@ -58,7 +57,10 @@ export function checkAllEnded({ txs, slots }: Snapshot, network: Network): void 
 }
 
 /** I8, at every moment: whatever is not final has a timer, or somebody whose next step it is. */
-export function checkEverythingWakes(now: Snapshot, { nodes, signers }: World): void {
+export function checkEverythingWakes(
+  now: Snapshot,
+  { nodes, signers }: { readonly nodes: readonly SimNode[]; readonly signers: readonly SignerId[] },
+): void {
   for (const tx of now.txs) {
     if (tx.state !== 'PENDING' && tx.state !== 'ALLOCATED' && tx.state !== 'IN_MEMPOOL') continue;
     if (tx.isFar) fail(tx, 'its next time is more than a day away');

@@ -1,5 +1,6 @@
 import type { Random } from './random.js';
-import type { Outage, SimEndpoint } from './network/sim-endpoint.js';
+import type { Network } from './network/network.js';
+import type { Outage } from './network/sim-endpoint.js';
 import { type LieKind, TRUTH, type View } from './network/view.js';
 import { REQUIRED_CONFIRMATIONS } from './sim-config.js';
 import type { World } from './world.js';
@@ -101,7 +102,7 @@ export async function lie(world: World): Promise<void> {
   const { random, network } = world;
   const { liar } = network;
   if (!liar) return;
-  const view = { ...TRUTH, kept: liar.view.kept, ...lies(random, liar) };
+  const view = { ...TRUTH, kept: liar.view.kept, ...lies(random, network) };
   network.tellLies(view);
   world.note(`endpoint ${liar.index} lies: ${describe(view)}`);
 }
@@ -118,25 +119,25 @@ const LIES = {
   'nonces without us': (random) => ({ denies: 'all', counts: BigInt(random.between(1, 8)) }),
   'no receipts': (random) => ({ denies: random.pick(['some', 'all']) }),
   counts: (random) => ({ counts: random.pick([1n, 3n, 100n, 1_000n, -1n, -3n]) }),
-  'another branch': (random, liar) => ({ branch: branchOf(random, liar), ahead: random.between(0, 2) }),
+  'another branch': (random, network) => ({ branch: branchOf(random, network), ahead: random.between(0, 2) }),
   // Beside others it would take receipts of several endpoints, where they prove nothing by their root.
-  'other receipts': (_, { network }) => ({ flips: network.endpoints.length === 1 }),
+  'other receipts': (_, { endpoints }) => ({ flips: endpoints.length === 1 }),
   'receipts of its own': () => ({ invents: true }),
   fees: (random) => ({ fees: random.pick([1_000n, 1_000_000_000n]) }),
   reverts: () => ({ reverts: true }),
-} as const satisfies Record<LieKind, (random: Random, liar: SimEndpoint) => Partial<View>>;
+} as const satisfies Record<LieKind, (random: Random, network: Network) => Partial<View>>;
 
 const KINDS = Object.keys(LIES) as LieKind[];
 
-function lies(random: Random, liar: SimEndpoint): Partial<View> {
-  const { focus } = liar.network;
-  const first = LIES[focus ?? random.pick(KINDS)](random, liar);
-  return focus === null && random.chance(0.3) ? { ...LIES[random.pick(KINDS)](random, liar), ...first } : first;
+function lies(random: Random, network: Network): Partial<View> {
+  const { focus } = network;
+  const first = LIES[focus ?? random.pick(KINDS)](random, network);
+  return focus === null && random.chance(0.3) ? { ...LIES[random.pick(KINDS)](random, network), ...first } : first;
 }
 
-function branchOf(random: Random, { network }: SimEndpoint): View['branch'] {
+function branchOf(random: Random, { chain }: Network): View['branch'] {
   return {
-    from: Math.max(0, network.chain.height - random.between(0, 2 * REQUIRED_CONFIRMATIONS)),
+    from: Math.max(0, chain.height - random.between(0, 2 * REQUIRED_CONFIRMATIONS)),
     repeats: random.chance(0.4),
   };
 }

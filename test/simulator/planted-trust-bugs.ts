@@ -17,7 +17,7 @@ import { JudgeSends } from '../../src/modules/transactions/application/judge-sen
 import { SecondLooks } from '../../src/modules/transactions/application/second-looks.js';
 import type { AnsweredSend, JudgedSend } from '../../src/modules/transactions/application/sending.js';
 import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
-import type { PlantedBug } from './planted-bugs.js';
+import type { PlantedBug } from './planted-bug.js';
 import { REAL_WIRE } from './node-chains.js';
 
 const SOON_MS = 2_000;
@@ -140,6 +140,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     name: 'the highest head of all as the best one',
     wire: { ...REAL_WIRE, Pool: PoolOfTheHighest },
     focus: 'ahead',
+    from: 34,
     shows: /^I9: .* too early/,
   },
   {

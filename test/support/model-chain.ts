@@ -24,22 +24,13 @@ import {
 } from '../../src/modules/chain/index.js';
 import { assertOutsideTransaction } from '../../src/platform/database/transaction-scope.js';
 import { DEV_CHAIN } from './builders.js';
-import { ModelPool, type PoolAnswer } from './model-pool.js';
+import { ModelPool, type ModelTx, type PoolAnswer } from './model-pool.js';
+
+export type { ModelTx } from './model-pool.js';
 
 const GWEI = 1_000_000_000n;
 /** Of every transaction of somebody else. */
 export const FOREIGN_DATA = '0xf0';
-
-/** A transaction as the model chain knows it. */
-export interface ModelTx {
-  readonly hash: Hash;
-  readonly from: Address;
-  readonly nonce: Nonce;
-  readonly data: string;
-  /** Wei per gas. */
-  readonly maxFeePerGas: bigint;
-  readonly maxPriorityFeePerGas: bigint;
-}
 
 export interface ModelBlock extends Block {
   readonly txs: readonly ModelTx[];

@@ -1,6 +1,16 @@
 import type { Address, Hash } from '../../src/kernel/hex.js';
 import type { Nonce } from '../../src/kernel/signer-id.js';
-import type { ModelTx } from './model-chain.js';
+
+/** A transaction as the model chain knows it. */
+export interface ModelTx {
+  readonly hash: Hash;
+  readonly from: Address;
+  readonly nonce: Nonce;
+  readonly data: string;
+  /** Wei per gas. */
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
 
 /** What a pool says to a transaction that is offered. */
 export type PoolAnswer = 'taken' | 'already known' | 'nonce too low' | 'replacement transaction underpriced';

@@ -3,7 +3,10 @@ import type { ModelBlock, ModelTx } from '../../support/model-chain.js';
 import { DEV_CHAIN } from '../../support/builders.js';
 import { hex, receiptsOf, type StatusOf, transaction } from './encode.js';
 import { wordsOf } from './refusal-texts.js';
-import type { SimEndpoint } from './sim-endpoint.js';
+import type { Luck } from './luck.js';
+import type { Surroundings } from './surroundings.js';
+import type { View, ViewedChain } from './view.js';
+import type { ModelPool } from '../../support/model-pool.js';
 
 export interface Call {
   readonly id: number;
@@ -16,6 +19,16 @@ export interface Answer {
   readonly id: number;
   readonly result?: unknown;
   readonly error?: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+/** From where an answer is given. */
+export interface Standpoint {
+  readonly index: number;
+  readonly network: Surroundings;
+  readonly view: View;
+  readonly seen: ViewedChain;
+  readonly pool: ModelPool;
+  readonly hasBlockReceipts: boolean;
 }
 
 const GWEI = 1_000_000_000n;
@@ -52,7 +65,7 @@ export class Methods {
     eth_sendRawTransaction: ([raw]) => this.send(String(raw)),
   };
 
-  constructor(private readonly at: SimEndpoint) {}
+  constructor(private readonly at: Standpoint) {}
 
   /** Null: no answer to this one. */
   answer({ id, method, params }: Call): Answer | null {
@@ -200,7 +213,7 @@ export class Methods {
     return number <= this.at.seen.tip - this.at.view.kept;
   }
 
-  private luck(question: string): ReturnType<SimEndpoint['network']['luck']['about']> {
+  private luck(question: string): ReturnType<Luck['about']> {
     return this.at.network.luck.about(`${this.at.index} ${question}`);
   }
 }

@@ -4,22 +4,12 @@ import { Curses } from './curses.js';
 import { Headers, type StatusOf } from './encode.js';
 import { Luck } from './luck.js';
 import { Needs } from './needs.js';
+import { NO_FAULTS, type Surroundings } from './surroundings.js';
 import { type Limits, SimEndpoint } from './sim-endpoint.js';
 import { type LieKind, TRUTH, type View } from './view.js';
 
-/** How likely each fault is while faults are on, at each endpoint for itself. */
-export interface FaultRates {
-  readonly lostRequest: number;
-  readonly lostAnswer: number;
-  readonly refusedForNow: number;
-  readonly noReceipt: number;
-  readonly noEstimate: number;
-}
-
-export const NO_FAULTS: FaultRates = { lostRequest: 0, lostAnswer: 0, refusedForNow: 0, noReceipt: 0, noEstimate: 0 };
-
 /** The chain, those who mine it, and the endpoints through which alone the nodes of ours know it. */
-export class Network {
+export class Network implements Surroundings {
   readonly chain = new SimChain();
   readonly curses = new Curses();
   readonly needs = new Needs();

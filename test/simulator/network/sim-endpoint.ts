@@ -1,7 +1,7 @@
 import type { HttpAnswer } from '../../../src/modules/chain/infrastructure/http-post.js';
 import { ModelPool } from '../../support/model-pool.js';
-import { type Call, Methods } from './methods.js';
-import type { Network } from './network.js';
+import { type Call, Methods, type Standpoint } from './methods.js';
+import type { Surroundings } from './surroundings.js';
 import { TRUTH, type View, ViewedChain } from './view.js';
 
 /** Why there is no answer at all. */
@@ -19,7 +19,7 @@ export const TOO_LARGE = 'batch too large';
 const NO_LIMITS: Limits = { calls: Infinity, bytes: Infinity, words: '413' };
 
 /** One JSON-RPC node, or the proxy in front of it: its own view of the chain, its own pool, its own way of being away. */
-export class SimEndpoint {
+export class SimEndpoint implements Standpoint {
   view: View = TRUTH;
   outage: Outage | null = null;
   limits: Limits = NO_LIMITS;
@@ -32,7 +32,7 @@ export class SimEndpoint {
 
   constructor(
     readonly index: number,
-    readonly network: Network,
+    readonly network: Surroundings,
     /** Some nodes have no `eth_getBlockReceipts`. */
     readonly hasBlockReceipts: boolean,
   ) {}
