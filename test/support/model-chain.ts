@@ -1,5 +1,6 @@
 import { Transaction } from 'ethers';
 import { type Address, type Hash, parseAddress, parseHash } from '../../src/kernel/hex.js';
+import { groupBy } from '../../src/kernel/group-by.js';
 import type { ChainId, Nonce } from '../../src/kernel/signer-id.js';
 import {
   type AgreedCount,
@@ -16,6 +17,7 @@ import {
   type FinalityTag,
   type GasEstimate,
   type NonceUser,
+  type PlacedTx,
   type Receipt,
   type ReceiptLookup,
   type SignedBytes,
@@ -177,9 +179,21 @@ export class ModelChain extends ChainConnector {
     return numbers.map((number) => this.chain[number]?.hash ?? null);
   }
 
-  /** One endpoint, and nobody to agree with. */
-  async agreedReceipts(): Promise<null> {
-    return null;
+  /** As one endpoint answers: whole blocks at once, and what is not in them by hash. */
+  async agreedReceipts(known: readonly PlacedTx[]): Promise<ReceiptLookup[]> {
+    const counts = groupBy(known, ({ blockHash }) => blockHash);
+    const found = new Map<Hash, Receipt>();
+    for (const [hash, inBlock] of counts)
+      if (inBlock.length > 1)
+        for (const receipt of (await this.blockReceipts({ hash }).catch(() => null))?.receipts ?? [])
+          found.set(receipt.txHash, receipt);
+    const others = known.map(({ txHash }) => txHash).filter((txHash) => !found.has(txHash));
+    const answers = others.length === 0 ? [] : await this.receipts(others);
+    return known.map(({ txHash }): ReceiptLookup => {
+      const receipt = found.get(txHash);
+      if (receipt) return { kind: 'found', receipt };
+      return answers[others.indexOf(txHash)] ?? { kind: 'none' };
+    });
   }
 
   async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {

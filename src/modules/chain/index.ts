@@ -12,7 +12,14 @@ export {
   type ReceiptLookup,
 } from './domain/block.js';
 export { type BroadcastOutcome } from './domain/broadcast-outcome.js';
-export { type BlockTag, ChainConnector, Chains, type FinalityTag, type SignedBytes } from './domain/chain-connector.js';
+export {
+  type BlockTag,
+  ChainConnector,
+  Chains,
+  type FinalityTag,
+  type PlacedTx,
+  type SignedBytes,
+} from './domain/chain-connector.js';
 export { type EndpointStatus, RpcHealth } from './domain/endpoint-status.js';
 export { completes, type Decision, EVIDENCE, type Evidence } from './domain/evidence.js';
 export { type FeeQuote, type Speed, SPEEDS } from './domain/fee-quote.js';

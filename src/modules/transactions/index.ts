@@ -1,3 +1,4 @@
+export { agreedHead } from './application/agreed-head.js';
 export { Doorbell } from './application/doorbell.js';
 export { FinalityRule } from './application/finality-rule.js';
 export { LaneMemory } from './application/lane-memory.js';

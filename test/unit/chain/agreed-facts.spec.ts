@@ -132,23 +132,33 @@ describe('what rests on more than one endpoint', () => {
 
   describe('a receipt', () => {
     const TX = parseHash(hashOf(4711));
-    const told = async (...views: View[]) => (await (await start(...views)).agreedReceipts([TX]))?.map((r) => r.status);
+    const told = async (...views: View[]) => {
+      const [answer] = await (await start(...views)).agreedReceipts([{ txHash: TX, blockHash: parseHash(hashOf(98)) }]);
+      return answer?.kind === 'found' ? answer.receipt.status : answer?.kind;
+    };
 
     it('is told when the endpoints agree on block and outcome', async () => {
-      expect(await told({}, {})).toEqual(['success']);
+      expect(await told({}, {})).toBe('success');
     });
 
-    it('is missing while two endpoints tell different ones, whatever the third says', async () => {
-      expect(await told({}, { status: '0x0' })).toEqual([]);
+    it('is told to be none when the endpoints agree on that', async () => {
+      expect(await told({ status: null }, { status: null })).toBe('none');
+    });
+
+    it('is not known while two endpoints tell different ones', async () => {
+      expect(await told({}, { status: '0x0' })).toBe('unavailable');
+    });
+
+    it('is not known while one endpoint has it and the other denies it', async () => {
+      expect(await told({}, { status: null })).toBe('unavailable');
     });
 
     it('is what two of three tell: one that lies alone fails no payload', async () => {
-      expect(await told({ status: '0x0' }, {}, {})).toEqual(['success']);
-      expect(await told({ fork: 1 }, {}, {})).toEqual(['success']);
+      expect(await told({ status: '0x0' }, {}, {})).toBe('success');
     });
 
-    it('of one endpoint is agreed on with nobody', async () => {
-      expect(await told({})).toBeUndefined();
+    it('is none when two of three tell so: one that invents it keeps nothing mined', async () => {
+      expect(await told({}, { status: null }, { status: null })).toBe('none');
     });
   });
 

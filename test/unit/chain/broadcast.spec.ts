@@ -44,6 +44,12 @@ describe('several answers to one send', () => {
   const UNREACHED = { kind: 'not_sent', message: 'ECONNREFUSED' } as const;
   const UNKNOWN = { kind: 'unknown', errorClass: 'transient', message: 'timeout' } as const;
 
+  it('refused by the policy of those that could be reached is no end: another node may think otherwise', () => {
+    const policy = { kind: 'rejected', errorClass: 'node_fee_cap_exceeded', message: 'exceeds the cap' } as const;
+    const away = { kind: 'not_sent', message: 'ECONNREFUSED' } as const;
+    expect(combineOutcomes([policy, away])).toMatchObject({ kind: 'rejected', errorClass: 'transient' });
+  });
+
   it('refused for good means that every one refused for good', () => {
     expect(combineOutcomes([FOR_GOOD, FOR_GOOD])).toEqual(FOR_GOOD);
     for (const both of [

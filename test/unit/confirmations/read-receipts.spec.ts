@@ -29,7 +29,7 @@ const stored = (...of: readonly Hash[]): Receipt[] =>
 async function asked(of: readonly Receipt[]): Promise<{ blocks: number; hashes: number; found: Receipt[] }> {
   const blocks = jest.spyOn(chain, 'blockReceipts');
   const single = jest.spyOn(chain, 'receipts');
-  const found = await new Rereading(reader, chain).of(of);
+  const { found } = await new Rereading(reader, chain).of(of);
   const answer = {
     blocks: blocks.mock.calls.length,
     hashes: single.mock.calls.flatMap(([list]) => list).length,

@@ -18,6 +18,9 @@ export type BlockTag = 'latest' | 'pending';
 /** What a chain says of its own blocks: not expected to go, or never to go. */
 export type FinalityTag = 'safe' | 'finalized';
 
+/** A transaction, and the block that is said to have it. */
+export type PlacedTx = Pick<Receipt, 'txHash' | 'blockHash'>;
+
 /**
  * One EVM chain, whatever is behind it. Every method may be called with many items and costs few round trips.
  * Throws `RpcUnavailable` when no endpoint answered; where an item has its own outcome (receipts, estimates, sends) it
@@ -49,10 +52,10 @@ export abstract class ChainConnector {
    */
   abstract agreedBlocks(numbers: readonly number[]): Promise<(Hash | null)[]>;
   /**
-   * Receipts whose block and outcome the endpoints agree on, by the evidence of `make_final`; null where there is one endpoint, and
-   * nobody to agree with. Costs a call per receipt at every endpoint.
+   * Receipts of which the endpoints agree on block and outcome, or that there is none, by the evidence of `make_final`; `unavailable`
+   * where they do not. In the order asked. Costs a call per receipt at every endpoint; of one endpoint, a call per block.
    */
-  abstract agreedReceipts(hashes: readonly Hash[]): Promise<Receipt[] | null>;
+  abstract agreedReceipts(known: readonly PlacedTx[]): Promise<ReceiptLookup[]>;
   /** Whether nonces were used, and by whom; in the order asked. Costs a call per slot and attempt at every endpoint. */
   abstract slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]>;
   /** Wei, as of `latest`, in the order asked. */

@@ -1,8 +1,17 @@
 import type { BroadcastOutcome } from './broadcast-outcome.js';
-import { actionOf } from './node-error-action.js';
+import { actionOf, type NodeErrorResponse } from './node-error-action.js';
 
 type Rejected = Extract<BroadcastOutcome, { kind: 'rejected' }>;
 type NotSent = Extract<BroadcastOutcome, { kind: 'not_sent' }>;
+
+const FAULTS: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorResponse>(['fail_payload']);
+/** By what it is, or by the policy of each node that was asked: another node may think otherwise. */
+const FOR_GOOD: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorResponse>([
+  ...FAULTS,
+  'try_other_endpoints',
+  'stop_signer',
+  'stop_chain',
+]);
 
 /**
  * What several endpoints together said about one transaction: one success beats any error, "maybe" beats "no". Among
@@ -17,10 +26,10 @@ export function combineOutcomes(outcomes: readonly BroadcastOutcome[]): Broadcas
   const [unreached] = outcomes.filter((outcome) => outcome.kind === 'not_sent');
   const [first] = refusals;
   if (first === undefined) return unreached ?? { kind: 'not_sent', message: 'no endpoint could be asked' };
-  const forNow = refusals.find((refusal) => !isForGood(refusal));
-  if (forNow) return forNow;
-  if (unreached) return refusedByTheReached(first, unreached);
-  return outcomes.length === 1 ? { ...first, alone: true } : first;
+  // The mildest: what was refused for now, or by the policy of a node, is no fault of the payload.
+  const mildest = refusals.find((each) => !isOf(each, FAULTS)) ?? first;
+  if (unreached && isOf(mildest, FOR_GOOD)) return refusedByTheReached(mildest, unreached);
+  return outcomes.length === 1 ? { ...mildest, alone: true } : mildest;
 }
 
 function rank(outcome: BroadcastOutcome): number {
@@ -28,8 +37,8 @@ function rank(outcome: BroadcastOutcome): number {
   return outcome.kind === 'unknown' && actionOf(outcome.errorClass).response === 'check_receipts' ? 2 : 3;
 }
 
-function isForGood({ errorClass }: Rejected): boolean {
-  return actionOf(errorClass).response === 'fail_payload';
+function isOf({ errorClass }: Rejected, responses: ReadonlySet<NodeErrorResponse>): boolean {
+  return responses.has(actionOf(errorClass).response);
 }
 
 /** Surely not out, and to be tried again: the class says so, the message says why. */

@@ -1,7 +1,7 @@
 import type { Address, Hash } from '../../../kernel/hex.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { AgreedCount } from '../domain/agreed-count.js';
-import type { BlockRef, Receipt } from '../domain/block.js';
+import type { BlockRef, ReceiptLookup } from '../domain/block.js';
 import type { BlockTag } from '../domain/chain-connector.js';
 import { agreedUpon, sufficient } from '../domain/evidence.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
@@ -50,28 +50,25 @@ export async function agreedBlocks(pool: RpcPool, numbers: readonly number[]): P
   );
 }
 
-/** Receipts that the endpoints tell alike: the same block, and the same outcome. What is not agreed on is missing. */
-export async function agreedReceipts(pool: RpcPool, hashes: readonly Hash[]): Promise<Receipt[]> {
+/** Receipts that the endpoints tell alike: the same block and outcome, or that there is none. Where they do not agree: unavailable. */
+export async function agreedReceipts(pool: RpcPool, hashes: readonly Hash[]): Promise<ReceiptLookup[]> {
   if (hashes.length === 0) return [];
   const testimonies = await pool.testimonies(
     'make_final',
     hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
   );
-  return hashes.flatMap((hash, i) => {
-    const told = testimonies.map(({ replies }) => {
-      const answer = lookup(hash, replies[i]);
-      return answer.kind === 'found' ? answer.receipt : null;
-    });
-    const agreed = agreedUpon(
-      'make_final',
-      told.map((receipt) => receipt && outcomeIn(receipt)),
-    );
-    return told.find((receipt) => receipt !== null && outcomeIn(receipt) === agreed) ?? [];
+  return hashes.map((hash, i) => {
+    const told = testimonies.map(({ replies }) => lookup(hash, replies[i]));
+    const agreed = agreedUpon('make_final', told.map(outcomeIn));
+    const unavailable = { kind: 'unavailable', message: 'the endpoints do not agree' } as const;
+    return told.find((answer) => agreed !== null && outcomeIn(answer) === agreed) ?? unavailable;
   });
 }
 
-function outcomeIn({ blockHash, status }: Receipt): string {
-  return `${blockHash} ${status}`;
+/** In a form that can be compared; null for an answer that says nothing. */
+function outcomeIn(answer: ReceiptLookup): string | null {
+  if (answer.kind === 'found') return `${answer.receipt.blockHash} ${answer.receipt.status}`;
+  return answer.kind === 'none' ? 'none' : null;
 }
 
 function headIn({ replies }: Testimony, index: number): BlockRef | null {

@@ -3,9 +3,15 @@ import type { Address, Hash } from '../../../kernel/hex.js';
 import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
 import type { AgreedCount } from '../domain/agreed-count.js';
-import type { Block, BlockHeader, BlockReceipts, BlockToProve, Receipt, ReceiptLookup } from '../domain/block.js';
+import type { Block, BlockHeader, BlockReceipts, BlockToProve, ReceiptLookup } from '../domain/block.js';
 import type { BroadcastOutcome } from '../domain/broadcast-outcome.js';
-import { ChainConnector, type BlockTag, type FinalityTag, type SignedBytes } from '../domain/chain-connector.js';
+import {
+  ChainConnector,
+  type BlockTag,
+  type FinalityTag,
+  type PlacedTx,
+  type SignedBytes,
+} from '../domain/chain-connector.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
 import type { Call, GasEstimate } from '../domain/gas-estimate.js';
 import type { SlotFate, SlotQuestion } from '../domain/slot-fate.js';
@@ -80,8 +86,12 @@ export class EthersChainConnector extends ChainConnector {
     return agreedBlocks(this.pool, numbers);
   }
 
-  async agreedReceipts(hashes: readonly Hash[]): Promise<Receipt[] | null> {
-    return this.pool.hasOneEndpoint ? null : agreedReceipts(this.pool, hashes);
+  async agreedReceipts(known: readonly PlacedTx[]): Promise<ReceiptLookup[]> {
+    if (this.pool.hasOneEndpoint) return this.receiptsOf.again(known);
+    return agreedReceipts(
+      this.pool,
+      known.map(({ txHash }) => txHash),
+    );
   }
 
   async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {

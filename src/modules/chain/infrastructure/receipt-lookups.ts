@@ -1,9 +1,15 @@
 import type { Hash } from '../../../kernel/hex.js';
 import type { BlockReceipts, BlockToProve, Receipt, ReceiptLookup } from '../domain/block.js';
+import { groupBy } from '../../../kernel/group-by.js';
+import type { PlacedTx } from '../domain/chain-connector.js';
+import { RpcUnavailable } from '../domain/rpc-unavailable.js';
 import type { RpcReply } from './json-rpc.js';
 import { block, list, MalformedAnswer, receipt } from './parse-answer.js';
 import { receiptsRoot } from './receipts-root.js';
 import { wordsOf, type RpcReader } from './rpc-reader.js';
+
+/** From here on, one call for the receipts of a whole block is cheaper than one for each. */
+const WHOLE_BLOCK_FROM = 2;
 
 /** One receipt per hash; an answer that cannot be used is `unavailable`, never `none`. */
 export async function receiptsByHash(rpc: RpcReader, hashes: readonly Hash[]): Promise<ReceiptLookup[]> {
@@ -50,6 +56,31 @@ export class ReceiptsOfBlock {
     if (receipts.some(({ blockHash }) => blockHash !== asked.hash))
       throw this.rpc.malformed(method, 'receipts of another block');
     return { receipts, proven: isProven(asked, receipts, raw) };
+  }
+
+  /** Whole blocks where that saves calls; what is not in its block any more is asked for by hash. */
+  async again(known: readonly PlacedTx[]): Promise<ReceiptLookup[]> {
+    const found = new Map<Hash, Receipt>();
+    for (const [blockHash, inBlock] of groupBy(known, (placed) => placed.blockHash)) {
+      if (inBlock.length < WHOLE_BLOCK_FROM) continue;
+      for (const receipt of await this.inBlock(blockHash)) found.set(receipt.txHash, receipt);
+    }
+    const others = known.map(({ txHash }) => txHash).filter((txHash) => !found.has(txHash));
+    const answers = new Map((await receiptsByHash(this.rpc, others)).map((answer, i) => [others[i], answer]));
+    return known.map(({ txHash }): ReceiptLookup => {
+      const receipt = found.get(txHash);
+      if (receipt) return { kind: 'found', receipt };
+      return answers.get(txHash) ?? { kind: 'unavailable', message: 'no answer' };
+    });
+  }
+
+  private async inBlock(hash: Hash): Promise<readonly Receipt[]> {
+    try {
+      return (await this.of({ hash, receiptsRoot: null, transactionHashes: [] }))?.receipts ?? [];
+    } catch (error) {
+      if (error instanceof RpcUnavailable) return [];
+      throw error;
+    }
   }
 
   /** A transaction of ours that is now in another block, or in none, means that the block is no longer canonical. */

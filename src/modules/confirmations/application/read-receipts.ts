@@ -52,48 +52,38 @@ export class ReadReceipts {
   }
 }
 
-/** Reads receipts once more where the first answer was no proof, each block once, in however many pieces they are asked for. */
+/** What is said of receipts when they are read once more. */
+export interface Reread {
+  readonly found: ReceiptsByHash;
+  /** The chain says that these were not mined, or elsewhere: whoever told of them was wrong. */
+  readonly gone: ReadonlySet<Hash>;
+}
+
+/** Reads receipts once more where the first answer was no proof, from all endpoints, each once. */
 export class Rereading {
-  private readonly known = new Map<Hash, Receipt>();
-  private readonly blocks = new Set<Hash>();
+  private readonly found = new Map<Hash, Receipt>();
+  private readonly gone = new Set<Hash>();
 
   constructor(
     private readonly reader: ReadReceipts,
     private readonly chain: ChainConnector,
   ) {}
 
-  /** @returns those that were had, by hash, and maybe others */
-  async of(receipts: readonly Receipt[]): Promise<ReceiptsByHash> {
+  /** @returns what is known of these, and maybe of others */
+  async of(receipts: readonly Receipt[]): Promise<Reread> {
+    const unproven: Receipt[] = [];
     for (const [hash, inBlock] of groupBy(receipts, ({ blockHash }) => blockHash)) {
       const proven = this.reader.proven(hash);
-      const unproven = inBlock.filter(({ txHash }) => !proven.has(txHash));
-      if (unproven.length > 0) await this.read(hash, unproven);
-      // Last: an answer for the whole block has these, too, and says no more than the proof.
-      this.add(proven);
+      for (const [txHash, receipt] of proven) this.found.set(txHash, receipt);
+      unproven.push(...inBlock.filter(({ txHash }) => !this.found.has(txHash)));
     }
-    return this.known;
-  }
-
-  private async read(hash: Hash, inBlock: readonly Receipt[]): Promise<void> {
-    const hashes = inBlock.map(({ txHash }) => txHash);
-    const agreed = await this.chain.agreedReceipts(hashes);
-    if (agreed) {
-      this.add(byHash(hash, agreed));
-      return;
-    }
-    // One endpoint is all the evidence there is: its second answer must be the same as the first.
-    if (!this.blocks.has(hash)) {
-      // What this block says of its receipts was not kept; the second answer stands for itself.
-      const block = { number: inBlock[0]?.blockNumber ?? 0, hash, receiptsRoot: null, transactionHashes: [] };
-      this.add(await this.reader.atOnce(this.chain, block, hashes));
-    }
-    this.blocks.add(hash);
-    const missing = hashes.filter((each) => !this.known.has(each));
-    if (missing.length > 0) this.add(await this.reader.oneByOne(this.chain, hash, missing));
-  }
-
-  private add(receipts: ReceiptsByHash): void {
-    for (const [hash, receipt] of receipts) this.known.set(hash, receipt);
+    const answers = await this.chain.agreedReceipts(unproven);
+    unproven.forEach(({ txHash, blockHash }, index) => {
+      const answer = answers[index];
+      if (answer?.kind === 'found' && answer.receipt.blockHash === blockHash) this.found.set(txHash, answer.receipt);
+      else if (answer?.kind === 'found' || answer?.kind === 'none') this.gone.add(txHash);
+    });
+    return { found: this.found, gone: this.gone };
   }
 }
 

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
-import type { ChainId } from '../../../kernel/signer-id.js';
+import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { type BlockHeader, Chains, FollowChain, type Receipt } from '../../chain/index.js';
 import { FencedUnitOfWork, LeaseManager, NonceLedger } from '../../signers/index.js';
 import {
+  agreedHead,
   AttemptRepository,
   type FinalHeights,
   FinalityRule,
@@ -14,7 +15,6 @@ import {
   ManagedTxRepository,
   TxMetrics,
 } from '../../transactions/index.js';
-import { provenHeight } from './proven-height.js';
 import { ReadReceipts, type ReceiptsByHash, Rereading } from './read-receipts.js';
 import { ReceiptMetrics } from './receipt-metrics.js';
 
@@ -64,7 +64,7 @@ export class SettleMined {
   async execute(chainId: ChainId, head: number): Promise<void> {
     const signers = this.leases.heldOn(chainId).map((lease) => lease.signer);
     if (signers.length === 0) return;
-    const upTo = await this.finalUpTo(chainId, head);
+    const upTo = await this.provenUpTo(chainId, signers, head);
     if (upTo === null) return;
     const rereading = new Rereading(this.reader, this.chains.get(chainId));
     let decided: number;
@@ -72,30 +72,32 @@ export class SettleMined {
       const skip = this.undecided.get(chainId) ?? 0;
       const deep = await this.repository.minedUpTo(chainId, signers, upTo, { skip, limit: BATCH });
       const canonical = await this.canonicalHashes(chainId, deep);
-      const fresh = await rereading.of(deep.flatMap((tx) => tx.progress.receipt ?? []));
-      const proven = await this.provenUpTo(chainId, deep, canonical);
-      decided = await this.decide(chainId, deep, { head: this.blocksUpTo(chainId, head), fresh }, (receipt) =>
-        fate(receipt, canonical.get(receipt.blockNumber), fresh.get(receipt.txHash), proven),
+      const { found, gone } = await rereading.of(deep.flatMap((tx) => tx.progress.receipt ?? []));
+      decided = await this.decide(chainId, deep, { head: this.blocksUpTo(chainId, head), fresh: found }, (receipt) =>
+        gone.has(receipt.txHash)
+          ? 'gone'
+          : fate(receipt, canonical.get(receipt.blockNumber), found.get(receipt.txHash)),
       );
       this.undecided.set(chainId, deep.length < BATCH ? 0 : skip + deep.length - decided);
       // What is asked for again and again has cost its time: the next block goes on.
     } while (decided === BATCH);
   }
 
-  /** One endpoint that follows another branch, or claims a head far ahead, makes nothing final. */
-  private async provenUpTo(
-    chainId: ChainId,
-    deep: readonly ManagedTx[],
-    canonical: ReadonlyMap<number, Hash>,
-  ): Promise<number> {
-    if (deep.length === 0) return -1;
-    const proven = await provenHeight(this.chains.get(chainId), canonical);
-    if (proven < 0)
-      this.log.warn('nothing becomes final: the endpoints do not agree on the blocks', {
-        chainId,
-        highest: Math.max(...canonical.keys()),
-      });
-    return proven;
+  /**
+   * Blocks are linked by hash, so below a block of ours that the endpoints agree on they agree on everything. One that follows another
+   * branch, or claims a head far ahead, makes nothing final. Costs a call only when something is deep enough.
+   */
+  private async provenUpTo(chainId: ChainId, signers: readonly SignerId[], head: number): Promise<FinalHeights | null> {
+    const told = await this.finalUpTo(chainId, head);
+    if (told === null) return null;
+    const [first] = await this.repository.minedUpTo(chainId, signers, told, { skip: 0, limit: 1 });
+    if (!first) return null;
+    const agreed = await agreedHead(this.chains.get(chainId), head);
+    if (agreed === null || agreed.hash !== this.follow.hashAt(chainId, agreed.number)) {
+      this.log.warn('nothing becomes final: the endpoints do not agree on the head', { chainId, head });
+      return null;
+    }
+    return agreed.number === head ? told : this.finalUpTo(chainId, agreed.number);
   }
 
   /** Where it costs a call to the node, only when something waits for it. */
@@ -181,10 +183,10 @@ function confirmationsOf(tx: ManagedTx, head: Head | null): ConfirmationRange | 
 }
 
 /** A height whose canonical block is not known decides nothing, nor does a receipt that cannot be read again. */
-function fate(receipt: Receipt, canonical: Hash | undefined, fresh: Receipt | undefined, proven: number): Fate {
+function fate(receipt: Receipt, canonical: Hash | undefined, fresh: Receipt | undefined): Fate {
   if (canonical === undefined) return 'open';
   if (canonical !== receipt.blockHash) return 'gone';
-  if (fresh === undefined || receipt.blockNumber > proven) return 'open';
+  if (fresh === undefined) return 'open';
   return fresh.status === receipt.status ? 'final' : 'changed';
 }
 

@@ -5,6 +5,7 @@ import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import type { BlockHeader, ChainConnector, SlotFate } from '../../chain/index.js';
 import type { SlotRef } from '../../signers/index.js';
+import { agreedHead } from './agreed-head.js';
 import { FinalityRule } from './finality-rule.js';
 import { slotKey } from './slot-key.js';
 
@@ -92,8 +93,8 @@ export class TakenSlots {
     chain: ChainConnector,
     doubts: readonly SlotInDoubt[],
   ): Promise<ReadonlyMap<string, Sighting>> {
-    const { number: head } = await chain.head();
-    const heights = await this.finality.heights(chain, head);
+    const head = await agreedHead(chain, (await chain.head()).number);
+    const heights = head && (await this.finality.heights(chain, head.number));
     if (heights === null) return new Map();
     const upTo = heights.byRule;
     this.forgetBelow(chain.chainId, upTo);
@@ -137,9 +138,9 @@ export class TakenSlots {
   }
 }
 
-/** By height, as far as the node has the blocks. */
+/** By height, as far as the endpoints agree. */
 async function hashesOf(chain: ChainConnector, asked: readonly Seen[]): Promise<ReadonlyMap<number, Hash | undefined>> {
   const numbers = [...new Set(asked.map(({ number }) => number))];
-  const blocks = await chain.blocks(numbers);
-  return new Map(numbers.map((number, i) => [number, blocks[i]?.hash]));
+  const hashes = await chain.agreedBlocks(numbers);
+  return new Map(numbers.map((number, i) => [number, hashes[i] ?? undefined]));
 }

@@ -7,6 +7,7 @@ import { asFound, type Attempt, highestFees } from '../domain/attempt.js';
 import { AttemptRepository, type OpenFill } from '../domain/attempt.repository.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { BroadcastAttempts } from './broadcast-attempts.js';
+import { agreedHead } from './agreed-head.js';
 import { FeeRules } from './fee-rules.js';
 import { FinalityRule } from './finality-rule.js';
 import { LaneMemory } from './lane-memory.js';
@@ -81,23 +82,23 @@ export class TendFills {
   ): Promise<ReadonlySet<string>> {
     const sent = open.flatMap((fill) => fill.attempts);
     if (sent.length === 0) return new Set();
-    const { number: head } = await chain.head();
+    const head = await agreedHead(chain, (await chain.head()).number);
     const lookups = await chain.receipts(sent.map((attempt) => attempt.txHash));
     const mined = sent.flatMap((attempt, index) => {
       const lookup = lookups[index];
       return lookup?.kind === 'found' ? [{ attempt, receipt: lookup.receipt }] : [];
     });
     if (mined.length === 0) return new Set();
-    const final = await this.finality.heights(chain, head);
+    const final = head && (await this.finality.heights(chain, head.number));
     const deep = mined.filter(({ receipt }) => final !== null && receipt.blockNumber <= final.byRule);
-    const blocks = deep.length === 0 ? [] : await chain.blocks(deep.map(({ receipt }) => receipt.blockNumber));
-    const winners = deep.filter(({ receipt }, i) => blocks[i]?.hash === receipt.blockHash);
+    const there = deep.length === 0 ? [] : await chain.agreedBlocks(deep.map(({ receipt }) => receipt.blockNumber));
+    const winners = deep.filter(({ receipt }, i) => there[i] === receipt.blockHash);
     await this.consume(
       leases,
       winners.map(({ attempt }) => toWinner(attempt)),
     );
     // A receipt of another branch is none: that fill is sent again.
-    const elsewhere = new Set(deep.filter((fill, i) => blocks[i] && !winners.includes(fill)));
+    const elsewhere = new Set(deep.filter((fill, i) => there[i] && !winners.includes(fill)));
     return new Set(mined.filter((fill) => !elsewhere.has(fill)).map(({ attempt }) => slotKey(attempt)));
   }
 
