@@ -41,4 +41,8 @@ export class DatabaseConfig {
   /** What to do at start with a migration that would lock a table of a million rows or more for as long as it takes to read it. */
   @Choice(['refuse', 'run'])
   largeMigrations: LargeMigrations = 'refuse';
+
+  /** What a server without `fsync` or `full_page_writes` gets at start. */
+  @Choice(['report', 'refuse'])
+  unsafeServer: 'report' | 'refuse' = 'report';
 }

@@ -1,5 +1,6 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { DatabaseConfig } from '../../config/lockstep-config.js';
+import { DURABLE_POOL } from './durable-commits.js';
 import { migrationClasses } from './migrations.js';
 import { SESSION_OPTIONS } from './session-settings.js';
 
@@ -44,6 +45,7 @@ export function dataSourceOptions(config: DatabaseConfig, pool: PoolOptions = la
     migrations: migrationClasses(),
     applicationName: pool.applicationName,
     extra: {
+      ...DURABLE_POOL,
       max: pool.max,
       connectionTimeoutMillis: pool.statementTimeout,
       options: SESSION_OPTIONS,

@@ -3,6 +3,7 @@ import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { DatabaseConfig, LeaseConfig } from '../../config/lockstep-config.js';
 import { UnitOfWork } from '../../kernel/unit-of-work.js';
+import { CheckDurability } from './check-durability.js';
 import { dataSourceOptions, heartbeatPool, lanePool, type PoolOptions, readPool } from './data-source.js';
 import { Database } from './database.js';
 import { HEARTBEAT, HeartbeatDatabase, READS, ReadDatabase } from './pools.js';
@@ -18,6 +19,7 @@ type ChoosePool = (database: DatabaseConfig, lease: LeaseConfig) => PoolOptions;
     dataSource(HEARTBEAT, (database, lease) => heartbeatPool(database, lease.renewInterval)),
   ],
   providers: [
+    CheckDurability,
     { provide: Database, inject: [getDataSourceToken()], useFactory: (source: DataSource) => new Database(source) },
     {
       provide: ReadDatabase,

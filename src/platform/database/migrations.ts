@@ -6,6 +6,7 @@ import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
 import type { LargeMigrations } from '../../config/sections/database-config.js';
 import { InvariantViolation, Unavailable, Unprocessable } from '../../kernel/errors.js';
 import { sqlState } from './database-errors.js';
+import { DURABLE_POOL } from './durable-commits.js';
 import { LargeMigrationRefused, type LongLock, longLocks } from './large-tables.js';
 
 const DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), '../../../migrations');
@@ -155,6 +156,7 @@ async function withMigrations(
     // Silent unless DEBUG asks for it: the default one writes lines that are not JSON.
     logger: 'debug',
     extra: {
+      ...DURABLE_POOL,
       max: 1,
       idleTimeoutMillis: 0,
       lock_timeout: lockTimeout,

@@ -6,6 +6,7 @@ import { messageOf } from '../../../kernel/errors.js';
 import { inSlices } from '../../../kernel/in-slices.js';
 import { parseSigner, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
+import { commitDurably } from '../../../platform/database/durable-commits.js';
 import { Log } from '../../../platform/logging/log.js';
 import { LeaseManager } from '../../signers/index.js';
 import { Doorbell } from '../application/doorbell.js';
@@ -92,6 +93,7 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
     this.listener = client;
     try {
       await client.connect();
+      await commitDurably(client);
       await client.query(`LISTEN ${CHANNEL}`);
     } catch (error) {
       this.lost(client, error);
