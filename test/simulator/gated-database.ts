@@ -14,6 +14,11 @@ export class GatedDatabase extends Database {
     super(source);
   }
 
+  /** The nodes share their connections, and nobody can say whose was made when. */
+  override get connects(): number {
+    return 0;
+  }
+
   override async query<Row extends QueryResultRow>(
     statement: Statement,
     values: readonly SqlValue[],

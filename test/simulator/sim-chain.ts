@@ -44,6 +44,7 @@ export class SimChain extends ModelChain {
       data: parsed.data,
       maxFeePerGas: parsed.maxFeePerGas ?? parsed.gasPrice ?? 0n,
       maxPriorityFeePerGas: parsed.maxPriorityFeePerGas ?? parsed.gasPrice ?? 0n,
+      raw,
     };
     this.read.set(raw, tx);
     return tx;

@@ -1,9 +1,10 @@
 import { Transaction } from 'ethers';
-import { type Address, type Hash, parseAddress, parseHash } from '../../src/kernel/hex.js';
 import { groupBy } from '../../src/kernel/group-by.js';
+import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
 import type { ChainId, Nonce } from '../../src/kernel/signer-id.js';
 import {
   type AgreedCount,
+  type AccountCounts,
   type Block,
   type BlockHeader,
   type BlockReceipts,
@@ -16,10 +17,15 @@ import {
   type FeeQuote,
   type FinalityTag,
   type GasEstimate,
+  type MinedQuestion,
+  type MinedTransactions,
   type NonceUser,
   type PlacedTx,
+  type PooledQuestion,
+  type PooledTransactions,
   type Receipt,
   type ReceiptLookup,
+  type SentTransaction,
   type SignedBytes,
   type SlotFate,
   type SlotQuestion,
@@ -55,6 +61,8 @@ export class ModelChain extends ChainConnector {
   tagLag: Readonly<Record<FinalityTag, number>> | null = null;
   /** False for a node that keeps no state but the latest. */
   namesUsers = true;
+  /** False for a node that tells how many transactions an account has in the pool, and shows none of them. */
+  showsPool = true;
   /** Whether receipts of whole blocks come as proven; else they are read again before they are final, as on many a rollup. */
   provesReceipts = false;
   /** Every transaction that was ever sent to the node, in order, with repetitions. */
@@ -94,7 +102,10 @@ export class ModelChain extends ChainConnector {
   sendForeign(from: Address, nonce: Nonce): ModelTx {
     this.foreign += 1;
     const hash = parseHash(`0xf0e1${this.foreign.toString(16).padStart(60, '0')}`);
-    const foreign = { hash, from, nonce, data: FOREIGN_DATA, maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI };
+    const fees = { maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI };
+    // Bytes that nobody can read: the chain knows them by their hash.
+    const foreign = { hash, from, nonce, data: FOREIGN_DATA, ...fees, raw: hash };
+    this.parsed.set(hash, foreign);
     this.pool.put(foreign);
     return foreign;
   }
@@ -196,6 +207,29 @@ export class ModelChain extends ChainConnector {
     });
   }
 
+  async accountCounts(accounts: readonly Address[]): Promise<AccountCounts[]> {
+    assertOutsideTransaction('accountCounts');
+    return accounts.map((account) => ({ latest: this.minedNonce(account), pending: this.pendingNonce(account) }));
+  }
+
+  async pooledOf(questions: readonly PooledQuestion[]): Promise<PooledTransactions[]> {
+    assertOutsideTransaction('pooledOf');
+    return questions.map(({ account, from }) => ({
+      transactions: this.showsPool ? this.pooled().filter(isSentBy(account, from)).map(toSent) : [],
+      shown: this.showsPool,
+      hiddenBelow: this.showsPool ? 0n : this.pendingNonce(account),
+    }));
+  }
+
+  /** All of them, whatever the time: one block here takes a second since 1970. */
+  async minedOf(questions: readonly MinedQuestion[]): Promise<MinedTransactions[]> {
+    assertOutsideTransaction('minedOf');
+    return questions.map(({ account, from }) => ({
+      transactions: this.minedTxs().filter(isSentBy(account, from)).map(toSent),
+      complete: true,
+    }));
+  }
+
   async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {
     assertOutsideTransaction('slotFates');
     const lookups = await Promise.all(slots.map(({ hashes }) => this.receipts(hashes)));
@@ -293,6 +327,7 @@ export class ModelChain extends ChainConnector {
       data: parsed.data,
       maxFeePerGas: parsed.maxFeePerGas ?? parsed.gasPrice ?? 0n,
       maxPriorityFeePerGas: parsed.maxPriorityFeePerGas ?? parsed.gasPrice ?? 0n,
+      raw,
     };
     this.parsed.set(hash, tx);
     return tx;
@@ -328,6 +363,44 @@ export class ModelChain extends ChainConnector {
       contractAddress: null,
     }));
   }
+}
+
+function isSentBy(account: Address, from: Nonce): (tx: ModelTx) => boolean {
+  return (tx) => tx.from === account && tx.nonce >= from;
+}
+
+function toSent(tx: ModelTx): SentTransaction {
+  const { from: account, nonce, hash, raw, maxFeePerGas, maxPriorityFeePerGas } = tx;
+  const fees = { maxFeePerGas, maxPriorityFeePerGas };
+  if (tx.data === FOREIGN_DATA)
+    return {
+      account,
+      nonce,
+      hash,
+      raw,
+      to: account,
+      value: 0n,
+      data: parseHex(tx.data),
+      accessList: [],
+      gasLimit: 21_000n,
+      ...fees,
+    };
+  const { to, value, data, accessList, gasLimit } = Transaction.from(raw);
+  return {
+    account,
+    nonce,
+    hash,
+    raw,
+    to: to === null ? null : parseAddress(to),
+    value,
+    data: parseHex(data),
+    accessList: (accessList ?? []).map(({ address, storageKeys }) => ({
+      address: parseAddress(address),
+      storageKeys: storageKeys.map(parseHex),
+    })),
+    gasLimit,
+    ...fees,
+  };
 }
 
 function genesis(): ModelBlock {

@@ -1,4 +1,4 @@
-import type { Address, Hash } from '../../src/kernel/hex.js';
+import type { Address, Hash, Hex } from '../../src/kernel/hex.js';
 import type { Nonce } from '../../src/kernel/signer-id.js';
 
 /** A transaction as the model chain knows it. */
@@ -10,6 +10,7 @@ export interface ModelTx {
   /** Wei per gas. */
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
+  readonly raw: Hex;
 }
 
 /** What a pool says to a transaction that is offered. */

@@ -18,4 +18,8 @@ export class NonceConfig {
   /** Milliseconds until the cursor is aligned with the chain again. */
   @Duration()
   nonceStateTimeout = 30_000;
+
+  /** Milliseconds for which no pool may have anything unknown before a signer goes on whose pool nobody shows. */
+  @Duration()
+  poolQuietTime = 30_000;
 }

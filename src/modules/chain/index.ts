@@ -28,6 +28,14 @@ export { ACTION, actionOf, type NodeErrorAction, type NodeErrorResponse } from '
 export { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../kernel/node-error-class.js';
 export { nodeTxFeeCap } from './domain/node-tx-fee-cap.js';
 export { RpcUnavailable, type RpcUnavailableCode } from './domain/rpc-unavailable.js';
+export {
+  type AccountCounts,
+  type MinedQuestion,
+  type MinedTransactions,
+  type PooledQuestion,
+  type PooledTransactions,
+  type SentTransaction,
+} from './domain/sent-transaction.js';
 export { type NonceUser, type SlotFate, type SlotQuestion } from './domain/slot-fate.js';
 export { ChainScheduler } from './infrastructure/chain-scheduler.js';
 export { NewHeads } from './infrastructure/new-heads.js';

@@ -4,6 +4,7 @@ export { FinalityRule } from './application/finality-rule.js';
 export { LaneMemory } from './application/lane-memory.js';
 export { AskReceipts } from './application/ask-receipts.js';
 export { LeasedWork } from './application/leased-work.js';
+export { type Reconciliation, ReconcileSigner } from './application/lost-commits/reconcile-signer.js';
 export { slotKey } from './application/slot-key.js';
 export { type SlotInDoubt, TakenSlots } from './application/taken-slots.js';
 export { TxMetrics } from './application/tx-metrics.js';

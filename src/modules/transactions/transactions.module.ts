@@ -25,6 +25,15 @@ import { KnownBalances } from './application/known-balances.js';
 import { LaneMemory } from './application/lane-memory.js';
 import { LaneStep } from './application/lane-step.js';
 import { LeasedWork } from './application/leased-work.js';
+import { AdmitLanes } from './application/lost-commits/admit-lanes.js';
+import { AdoptSent } from './application/lost-commits/adopt-sent.js';
+import { CommittedCursors } from './application/lost-commits/committed-cursors.js';
+import { FindSent } from './application/lost-commits/find-sent.js';
+import { HeldSigners } from './application/lost-commits/held-signers.js';
+import { HoldBack } from './application/lost-commits/hold-back.js';
+import { LostCommitsMetrics } from './application/lost-commits/lost-commits-metrics.js';
+import { ReconcileLanes } from './application/lost-commits/reconcile-lanes.js';
+import { ReconcileSigner } from './application/lost-commits/reconcile-signer.js';
 import { PreparePending } from './application/prepare-pending.js';
 import { RecoverLane } from './application/recover-lane.js';
 import { ResubmitDue } from './application/resubmit-due.js';
@@ -42,6 +51,7 @@ import { TxMetrics } from './application/tx-metrics.js';
 import { TxQueries } from './application/tx-views.js';
 import { WaitForState } from './application/wait-for-state.js';
 import { AttemptRepository } from './domain/attempt.repository.js';
+import { LostCommitsRepository } from './domain/lost-commits.repository.js';
 import { ManagedTxRepository } from './domain/managed-tx.repository.js';
 import { Eip1559AttemptSigner } from './infrastructure/eip1559-attempt-signer.js';
 import { HandOverScheduler } from './infrastructure/hand-over-scheduler.js';
@@ -53,7 +63,9 @@ import { LaneScheduler } from './infrastructure/lane-scheduler.js';
 import { ManagedTxEntity } from './infrastructure/managed-tx.entity.js';
 import { PgAttemptRepository } from './infrastructure/pg-attempt.repository.js';
 import { PgDoorbell } from './infrastructure/pg-doorbell.js';
+import { PgLostCommitsRepository } from './infrastructure/pg-lost-commits.repository.js';
 import { PgManagedTxRepository } from './infrastructure/pg-managed-tx.repository.js';
+import { PromLostCommitsMetrics } from './infrastructure/prom-lost-commits-metrics.js';
 import { PromTxMetrics } from './infrastructure/prom-tx-metrics.js';
 import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
 import { TxAttemptEntity } from './infrastructure/tx-attempt.entity.js';
@@ -75,6 +87,14 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     WaitForState,
     LaneStep,
     LaneMemory,
+    AdmitLanes,
+    AdoptSent,
+    CommittedCursors,
+    FindSent,
+    HeldSigners,
+    HoldBack,
+    ReconcileLanes,
+    ReconcileSigner,
     JudgePending,
     KnownBalances,
     RevertedEstimates,
@@ -108,6 +128,8 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     { provide: Forwarding, useClass: HttpForwarding },
     { provide: AttemptSigner, useClass: Eip1559AttemptSigner },
     { provide: AttemptRepository, useClass: PgAttemptRepository },
+    { provide: LostCommitsRepository, useClass: PgLostCommitsRepository },
+    { provide: LostCommitsMetrics, useClass: PromLostCommitsMetrics },
     { provide: ManagedTxRepository, useClass: PgManagedTxRepository },
     { provide: TxQueries, useClass: TypeormTxQueries },
     { provide: TxMetrics, useClass: PromTxMetrics },
@@ -118,6 +140,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     LaneMemory,
     LeasedWork,
     AskReceipts,
+    ReconcileSigner,
     TakenSlots,
     AttemptRepository,
     ManagedTxRepository,

@@ -6,6 +6,7 @@ import { UnitOfWork } from '../../kernel/unit-of-work.js';
 import { CheckDurability } from './check-durability.js';
 import { dataSourceOptions, heartbeatPool, lanePool, type PoolOptions, readPool } from './data-source.js';
 import { Database } from './database.js';
+import { DatabaseWatch } from './database-watch.js';
 import { HEARTBEAT, HeartbeatDatabase, READS, ReadDatabase } from './pools.js';
 
 type ChoosePool = (database: DatabaseConfig, lease: LeaseConfig) => PoolOptions;
@@ -20,6 +21,7 @@ type ChoosePool = (database: DatabaseConfig, lease: LeaseConfig) => PoolOptions;
   ],
   providers: [
     CheckDurability,
+    DatabaseWatch,
     { provide: Database, inject: [getDataSourceToken()], useFactory: (source: DataSource) => new Database(source) },
     {
       provide: ReadDatabase,
@@ -33,7 +35,7 @@ type ChoosePool = (database: DatabaseConfig, lease: LeaseConfig) => PoolOptions;
     },
     { provide: UnitOfWork, useExisting: Database },
   ],
-  exports: [Database, ReadDatabase, HeartbeatDatabase, UnitOfWork],
+  exports: [Database, DatabaseWatch, ReadDatabase, HeartbeatDatabase, UnitOfWork],
 })
 export class DatabaseModule {}
 

@@ -9,6 +9,7 @@ import { insideTransaction } from './transaction-scope.js';
 /** The part of `pg.Pool` we rely on; TypeORM owns the pool, so that there is one. */
 interface Pool {
   connect(): Promise<PoolClient>;
+  on(event: 'connect', listener: () => void): unknown;
   query<Row extends QueryResultRow>(config: {
     name: string;
     text: string;
@@ -26,10 +27,17 @@ export class CommitFailed extends Unavailable {
 /** Single statements and transactions on TypeORM's connection pool. */
 export class Database extends UnitOfWork implements SqlRunner {
   private readonly pool: Pool;
+  private made = 0;
 
   constructor(readonly dataSource: DataSource) {
     super();
     this.pool = poolOf(dataSource);
+    this.pool.on('connect', () => (this.made += 1));
+  }
+
+  /** Connections made so far. A new one may be to another server than the last. */
+  get connects(): number {
+    return this.made;
   }
 
   /** One statement, committed by itself. */

@@ -1,3 +1,4 @@
+import { Transaction } from 'ethers';
 import type { Hash } from '../../../src/kernel/hex.js';
 import { receiptsRoot } from '../../../src/modules/chain/infrastructure/receipts-root.js';
 import type { ModelBlock, ModelTx } from '../../support/model-chain.js';
@@ -69,7 +70,26 @@ export function transaction(tx: ModelTx, block: ModelBlock | null): Record<strin
     from: tx.from,
     nonce: hex(tx.nonce),
     input: tx.data,
+    ...signedFields(tx),
     blockHash: block?.hash ?? null,
     blockNumber: block ? hex(block.number) : null,
+  };
+}
+
+/** Whatever else is in the bytes; nothing of a transaction of somebody else, whose bytes nobody has. */
+function signedFields({ hash, raw }: ModelTx): Record<string, unknown> {
+  if (raw === hash) return {};
+  const { type, to, value, gasLimit, maxFeePerGas, maxPriorityFeePerGas, chainId, signature } = Transaction.from(raw);
+  return {
+    type: hex(type ?? 0),
+    chainId: hex(chainId),
+    to,
+    value: hex(value),
+    gas: hex(gasLimit),
+    maxFeePerGas: hex(maxFeePerGas ?? 0n),
+    maxPriorityFeePerGas: hex(maxPriorityFeePerGas ?? 0n),
+    r: signature?.r,
+    s: signature?.s,
+    yParity: hex(signature?.yParity ?? 0),
   };
 }

@@ -58,6 +58,7 @@ export class Methods {
     eth_getTransactionReceipt: ([hash]) => this.receipt(String(hash)),
     eth_getTransactionByHash: ([hash]) => this.transaction(String(hash)),
     eth_getTransactionCount: ([account, tag]) => this.count(parseAddress(String(account)), String(tag)),
+    txpool_contentFrom: ([account]) => this.contentFrom(parseAddress(String(account))),
     eth_getBalance: () => hex(1_000n * 10n ** 18n),
     eth_estimateGas: ([call]) => this.estimate(call as { readonly data: string }),
     eth_feeHistory: () => this.feeHistory(),
@@ -139,6 +140,13 @@ export class Methods {
     const mined = seen.countAt(account, number);
     const count = (tag === 'pending' ? pool.pendingNonce(account, mined) : mined) + view.counts;
     return hex(count < 0n ? 0n : count);
+  }
+
+  /** Whether or not something is missing before them. */
+  private contentFrom(account: Address): unknown {
+    const own = this.at.pool.all().filter(({ from, hash }) => from === account && !this.denies(hash));
+    const pending = Object.fromEntries(own.map((tx) => [tx.nonce.toString(), transaction(tx, null)]));
+    return { pending, queued: {} };
   }
 
   private estimate({ data }: { readonly data: string }): string {

@@ -5,6 +5,13 @@ import type { Block, BlockHeader, BlockReceipts, BlockToProve, Receipt, ReceiptL
 import type { BroadcastOutcome } from './broadcast-outcome.js';
 import type { FeeQuote } from './fee-quote.js';
 import type { Call, GasEstimate } from './gas-estimate.js';
+import type {
+  AccountCounts,
+  MinedQuestion,
+  MinedTransactions,
+  PooledQuestion,
+  PooledTransactions,
+} from './sent-transaction.js';
 import type { SlotFate, SlotQuestion } from './slot-fate.js';
 
 /** Bytes ready for the network, with the hash we computed for them. */
@@ -56,6 +63,12 @@ export abstract class ChainConnector {
    * where they do not. In the order asked. Costs a call per receipt at every endpoint; of one endpoint, a call per block.
    */
   abstract agreedReceipts(known: readonly PlacedTx[]): Promise<ReceiptLookup[]>;
+  /** Counts of each account, of every endpoint; in the order asked. */
+  abstract accountCounts(accounts: readonly Address[]): Promise<AccountCounts[]>;
+  /** What is in the pools of all endpoints, in the order asked. For the exception: it costs several calls per account. */
+  abstract pooledOf(questions: readonly PooledQuestion[]): Promise<PooledTransactions[]>;
+  /** What the accounts had mined, in the order asked. For the exception: it may read thousands of blocks. */
+  abstract minedOf(questions: readonly MinedQuestion[]): Promise<MinedTransactions[]>;
   /** Whether nonces were used, and by whom; in the order asked. Costs a call per slot and attempt at every endpoint. */
   abstract slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]>;
   /** Wei, as of `latest`, in the order asked. */

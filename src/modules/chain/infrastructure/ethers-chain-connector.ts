@@ -14,12 +14,21 @@ import {
 } from '../domain/chain-connector.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
 import type { Call, GasEstimate } from '../domain/gas-estimate.js';
+import type {
+  AccountCounts,
+  MinedQuestion,
+  MinedTransactions,
+  PooledQuestion,
+  PooledTransactions,
+} from '../domain/sent-transaction.js';
 import type { SlotFate, SlotQuestion } from '../domain/slot-fate.js';
 import { agreedBlocks, agreedCounts, agreedReceipts } from './agreed-facts.js';
 import { broadcast } from './broadcaster.js';
 import { FeeQuotes } from './fee-quotes.js';
 import { estimateGas } from './gas-estimates.js';
+import { minedTransactions } from './mined-transactions.js';
 import { block, blockHeader, hexQuantity, quantity } from './parse-answer.js';
+import { accountCounts, pooledTransactions } from './pooled-transactions.js';
 import { ReceiptsOfBlock, receiptsByHash } from './receipt-lookups.js';
 import type { RpcPool } from './rpc-pool.js';
 import type { RpcReader } from './rpc-reader.js';
@@ -94,6 +103,19 @@ export class EthersChainConnector extends ChainConnector {
     );
   }
 
+  async accountCounts(accounts: readonly Address[]): Promise<AccountCounts[]> {
+    return this.told('eth_getTransactionCount', await accountCounts(this.pool, accounts));
+  }
+
+  async pooledOf(questions: readonly PooledQuestion[]): Promise<PooledTransactions[]> {
+    return this.told('eth_getTransactionCount', await pooledTransactions(this.pool, questions));
+  }
+
+  async minedOf(questions: readonly MinedQuestion[]): Promise<MinedTransactions[]> {
+    const { number: head } = await this.head();
+    return this.told('eth_getBlockByNumber', await minedTransactions(this.pool, head, questions));
+  }
+
   async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {
     return slotFates(this.pool, slots, this.looks++);
   }
@@ -115,5 +137,12 @@ export class EthersChainConnector extends ChainConnector {
 
   async broadcast(transactions: readonly SignedBytes[]): Promise<BroadcastOutcome[]> {
     return broadcast(this.pool, this.rpc, transactions);
+  }
+
+  private told<T>(method: string, answers: readonly (T | null)[]): T[] {
+    return answers.map((answer) => {
+      if (answer === null) throw this.rpc.unavailable(method, 'no endpoint answered');
+      return answer;
+    });
   }
 }

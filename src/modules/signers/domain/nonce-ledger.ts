@@ -39,6 +39,11 @@ export abstract class NonceLedger {
     cursors: readonly { readonly from: SequenceState; readonly to: Nonce }[],
   ): Promise<void>;
   /**
+   * Opens or takes slots of transactions that are out already, and raises each cursor above them. Creates it on first use. Never with
+   * a nonce that something holds.
+   */
+  abstract adopt(fence: Fence, slots: readonly SlotHolder[]): Promise<void>;
+  /**
    * Frees nonces that nobody has a slot for, from the chain's next one up to our lowest slot above it: whatever raised the cursor over
    * them (a transaction of somebody else, a node's mistake) is on the chain no more, and nothing of ours was ever signed for them.
    *

@@ -2,6 +2,7 @@ import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap
 import { LeaseConfig, NodeConfig } from '../../../config/lockstep-config.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { signerKey } from '../../../kernel/signer-id.js';
+import { DatabaseWatch } from '../../../platform/database/database-watch.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Ticker } from '../../../platform/scheduling/ticker.js';
 import { LeaseManager } from '../application/lease-manager.js';
@@ -24,6 +25,7 @@ export class LeaseHeartbeat implements OnApplicationBootstrap, BeforeApplication
     private readonly node: NodeIdentity,
     private readonly role: NodeConfig,
     private readonly config: LeaseConfig,
+    private readonly database: DatabaseWatch,
     log: Log,
   ) {
     this.ticker = new Ticker({
@@ -50,6 +52,7 @@ export class LeaseHeartbeat implements OnApplicationBootstrap, BeforeApplication
   private async beat(): Promise<void> {
     await this.leases.renewAll();
     await this.meetOthers();
+    await this.database.look();
   }
 
   private async meetOthers(): Promise<void> {

@@ -97,6 +97,30 @@ const HOLD = {
     SELECT (SELECT count(*) FROM held)::int AS held, (SELECT count(*) FROM moved)::int AS moved`,
 };
 
+const ADOPT = {
+  name: 'nonce_adopt',
+  text: `
+    INSERT INTO signer_nonce_allocation AS s (chain_id, signer, nonce, status, tx_id, fencing_token)
+    SELECT a.chain_id, a.signer, a.nonce, 'HELD', a.tx_id, a.token
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::uuid[]) AS a (chain_id, signer, nonce, token, tx_id)
+     ORDER BY 1, 2, 3
+        ON CONFLICT (chain_id, signer, nonce) DO UPDATE
+       SET status = 'HELD', tx_id = excluded.tx_id, fencing_token = excluded.fencing_token, updated_at = clock_timestamp()
+     WHERE s.status = 'RELEASED'`,
+};
+
+/** Above the highest of the slots, and without a look at the chain: `last_synced_at` of a cursor that exists stays. */
+const RAISE = {
+  name: 'nonce_raise',
+  text: `
+    INSERT INTO signer_nonce_cursor AS c (chain_id, signer, next_nonce, fencing_token, last_synced_at)
+    SELECT a.chain_id, a.signer, max(a.nonce) + 1, max(a.token), clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS a (chain_id, signer, nonce, token)
+     GROUP BY 1, 2 ORDER BY 1, 2
+        ON CONFLICT (chain_id, signer) DO UPDATE
+       SET next_nonce = GREATEST(c.next_nonce, excluded.next_nonce), fencing_token = excluded.fencing_token`,
+};
+
 const TAKE_HOLES = {
   name: 'nonce_take_holes',
   text: `
@@ -203,6 +227,15 @@ export class PgNonceLedger extends NonceLedger {
     ]);
     expectRows('hold', rows[0]?.held ?? null, slots.length);
     expectRows('move cursor', rows[0]?.moved ?? null, cursors.length);
+  }
+
+  async adopt(fence: Fence, slots: readonly SlotHolder[]): Promise<void> {
+    if (slots.length === 0) return;
+    const tx = PgTx.of(fence.tx);
+    const columns = slotColumns(fence, slots);
+    const { rowCount } = await tx.query(ADOPT, [...columns, slots.map(({ txId }) => txId)]);
+    expectRows('adopt', rowCount, slots.length);
+    await tx.query(RAISE, columns);
   }
 
   async freeMissing(fence: Fence, chainNonces: readonly SlotRef[], atMost: number): Promise<SlotRef[]> {

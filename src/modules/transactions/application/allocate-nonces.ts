@@ -17,6 +17,7 @@ import {
 import { ManagedTx } from '../domain/managed-tx.js';
 import { ManagedTxRepository, type RequestedTx } from '../domain/managed-tx.repository.js';
 import { LaneMemory } from './lane-memory.js';
+import { CommittedCursors } from './lost-commits/committed-cursors.js';
 import { leasesFor } from './leases-for.js';
 import type { ReadyTx } from './prepare-pending.js';
 import { TxMetrics } from './tx-metrics.js';
@@ -38,6 +39,7 @@ export class AllocateNonces {
     private readonly ledger: NonceLedger,
     private readonly repository: ManagedTxRepository,
     private readonly config: ExecutionConfig,
+    private readonly cursors: CommittedCursors,
     private readonly memory: LaneMemory,
     private readonly metrics: TxMetrics,
     private readonly crashPoints: CrashPoints,
@@ -57,6 +59,7 @@ export class AllocateNonces {
     const allocated = await this.unitOfWork.run(covered, 'allocate', (fence) =>
       this.allocate(fence, covered, ready, chainNonces),
     );
+    this.cursors.committed(allocated);
     this.crashPoints.reached('after_allocate');
     this.metrics.entered(allocated);
     this.memory.tookNonces(allocated.map(({ signer }) => signer));
@@ -79,11 +82,9 @@ export class AllocateNonces {
       fence,
       ready.map(({ tx }) => tx.id),
     );
-    const sequences = await this.ledger.read(
-      fence,
-      leases.map((lease) => lease.signer),
-      this.config.batchSize,
-    );
+    const signers = leases.map((lease) => lease.signer);
+    const sequences = await this.ledger.read(fence, signers, this.config.batchSize);
+    this.cursors.expect(signers, sequences);
     const bySigner = groupBy(
       ready.filter(({ tx }) => waiting.has(tx.id)),
       ({ tx }) => signerKey(tx.signer),

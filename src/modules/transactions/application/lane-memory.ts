@@ -155,6 +155,10 @@ export class LaneMemory {
     for (const signer of signers) this.lanes.delete(signerKey(signer));
   }
 
+  forgetAll(): void {
+    this.lanes.clear();
+  }
+
   private of(lease: Lease): Remembered {
     const key = signerKey(lease.signer);
     const known = this.lanes.get(key);

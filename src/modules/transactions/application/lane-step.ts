@@ -8,6 +8,7 @@ import { AlignNonces } from './align-nonces.js';
 import { AllocateNonces } from './allocate-nonces.js';
 import { BroadcastAttempts } from './broadcast-attempts.js';
 import { inPieces } from './in-pieces.js';
+import { AdmitLanes } from './lost-commits/admit-lanes.js';
 import { LaneMemory } from './lane-memory.js';
 import { PreparePending, type ReadyTx } from './prepare-pending.js';
 import { RecoverLane } from './recover-lane.js';
@@ -25,6 +26,7 @@ export class LaneStep {
     private readonly chains: Chains,
     private readonly leases: LeaseManager,
     private readonly memory: LaneMemory,
+    private readonly admit: AdmitLanes,
     private readonly recover: RecoverLane,
     private readonly fills: TendFills,
     private readonly prepare: PreparePending,
@@ -76,7 +78,8 @@ export class LaneStep {
     return signers.filter((signer) => !lost.has(signerKey(signer)));
   }
 
-  private async advance(chain: ChainConnector, leases: readonly Lease[]): Promise<SignerId[]> {
+  private async advance(chain: ChainConnector, held: readonly Lease[]): Promise<SignerId[]> {
+    const leases = await this.admit.execute(chain, held);
     const taken = leases.filter((lease) => this.memory.needsRecovery(lease));
     // Before, and not after: what cannot be finished forgets its lane again.
     this.memory.recovered(taken);

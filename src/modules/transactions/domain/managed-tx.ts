@@ -134,6 +134,24 @@ export class ManagedTx {
     this.resubmitTimer = 'clear';
   }
 
+  /**
+   * Bytes of it are out that the database had lost: they are its attempt, and their nonce is its own.
+   * @param gasLimit of these bytes
+   */
+  recovered(nonce: Nonce, gasLimit: bigint, txHash: Hash): void {
+    this.expectState('PENDING', 'ALLOCATED');
+    const found = { txHash, detail: { nonce: nonce.toString(), gasLimit: gasLimit.toString() } };
+    if (this.data.state === 'ALLOCATED') {
+      this.record('nonce_recovered', found);
+      return;
+    }
+    this.transition('ALLOCATED', 'nonce_recovered', found);
+    this.data.nonce = nonce;
+    this.data.gasLimit = gasLimit;
+    this.data.subState = null;
+    this.resubmitTimer = 'clear';
+  }
+
   /** Tries in a row that came to this, up to now. */
   equalTries(subState: TxSubState | null): number {
     return this.data.subState === subState ? this.data.tries : 0;

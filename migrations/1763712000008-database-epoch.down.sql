@@ -1,0 +1,2 @@
+DROP TABLE signer_reconciliation;
+DROP TABLE database_epoch;

@@ -1,0 +1,135 @@
+import type { Address } from '../../../kernel/hex.js';
+import { maxOf } from '../../../kernel/quantities.js';
+import type { Nonce } from '../../../kernel/signer-id.js';
+import type { AccountCounts, PooledQuestion, PooledTransactions, SentTransaction } from '../domain/sent-transaction.js';
+import type { RpcReply, RpcRequest } from './json-rpc.js';
+import { fields, hexQuantity, list, parsedOrNull, quantity } from './parse-answer.js';
+import type { RpcPool } from './rpc-pool.js';
+import { senderOf, sentTransaction } from './sent-transaction-answer.js';
+
+/** Nonces asked for one by one of one account: a count that is far too high must not become as many calls. */
+const MOST_NONCES = 256;
+
+/** Null for an account of which no endpoint told both counts. */
+export async function accountCounts(pool: RpcPool, accounts: readonly Address[]): Promise<(AccountCounts | null)[]> {
+  const answers = await everyone(
+    pool,
+    accounts.flatMap((account) => [count(account, 'latest'), count(account, 'pending')]),
+  );
+  return accounts.map((_, index) => {
+    const latest = highest(answers.map((replies) => counted(replies[2 * index])));
+    const pending = highest(answers.map((replies) => counted(replies[2 * index + 1])));
+    // Behind one URL there may be several nodes, and one whose pending count lags: what is mined was sent.
+    return latest === null || pending === null ? null : { latest, pending: maxOf(latest, pending) };
+  });
+}
+
+/**
+ * What the pools of all endpoints have of accounts, by whatever each of them supports: `txpool_contentFrom` shows everything, other
+ * calls show single nonces, or what would be in the next block.
+ */
+export async function pooledTransactions(
+  pool: RpcPool,
+  questions: readonly PooledQuestion[],
+): Promise<(PooledTransactions | null)[]> {
+  const pools = questions.map((question) => new PoolsOf(question));
+  const contents = await everyone(
+    pool,
+    questions.flatMap(({ account }) => [
+      { method: 'txpool_contentFrom', params: [account] },
+      count(account, 'pending'),
+    ]),
+  );
+  pools.forEach((each, i) => contents.forEach((replies) => each.shows(replies[2 * i], replies[2 * i + 1])));
+  await askOneByOne(pool, pools);
+  if (pools.some((each) => each.missing().length > 0)) {
+    const next = await everyone(pool, [{ method: 'eth_getBlockByNumber', params: ['pending', true] }]);
+    for (const [reply] of next) for (const each of pools) each.found(transactionsOf(reply, each.account));
+  }
+  return pools.map((each) => each.answer());
+}
+
+async function askOneByOne(pool: RpcPool, pools: readonly PoolsOf[]): Promise<void> {
+  const asked = pools.flatMap((each) => each.missing().map((nonce) => ({ each, nonce })));
+  if (asked.length === 0) return;
+  const method = 'eth_getTransactionBySenderAndNonce';
+  const answers = await everyone(
+    pool,
+    asked.map(({ each, nonce }) => ({ method, params: [each.account, hexQuantity(nonce)] })),
+  );
+  for (const replies of answers)
+    asked.forEach(({ each }, i) => each.found([parsedOrNull(replies[i], sentTransaction)]));
+}
+
+/** What is known of the pools about one account. */
+class PoolsOf {
+  private readonly byHash = new Map<string, SentTransaction>();
+  private shown = false;
+  private answered = false;
+  private hiddenBelow = 0n;
+
+  constructor(private readonly question: PooledQuestion) {}
+
+  get account(): Address {
+    return this.question.account;
+  }
+
+  /** One endpoint's pool, or how much it hides. */
+  shows(content: RpcReply | undefined, count: RpcReply | undefined): void {
+    const pending = counted(count);
+    if (pending !== null) this.answered = true;
+    const all = parsedOrNull(content, contentFrom);
+    if (all === null) this.hiddenBelow = maxOf(this.hiddenBelow, pending ?? 0n);
+    else this.shown = true;
+    this.found(all ?? []);
+  }
+
+  found(transactions: readonly (SentTransaction | null)[]): void {
+    for (const each of transactions)
+      if (each?.account === this.account && each.nonce >= this.question.from) this.byHash.set(each.hash, each);
+  }
+
+  /** Nonces that an endpoint may hide. */
+  missing(): Nonce[] {
+    const known = new Set([...this.byHash.values()].map(({ nonce }) => nonce));
+    const nonces: Nonce[] = [];
+    for (let nonce = this.question.from; nonce < this.hiddenBelow && nonces.length < MOST_NONCES; nonce += 1n)
+      if (!known.has(nonce)) nonces.push(nonce);
+    return nonces;
+  }
+
+  answer(): PooledTransactions | null {
+    if (!this.answered) return null;
+    return { transactions: [...this.byHash.values()], shown: this.shown, hiddenBelow: this.hiddenBelow };
+  }
+}
+
+async function everyone(pool: RpcPool, requests: readonly RpcRequest[]): Promise<RpcReply[][]> {
+  return requests.length === 0 ? [] : Promise.all(await pool.sendToAll(requests));
+}
+
+function count(account: Address, tag: 'latest' | 'pending'): RpcRequest {
+  return { method: 'eth_getTransactionCount', params: [account, tag] };
+}
+
+function counted(reply: RpcReply | undefined): Nonce | null {
+  return parsedOrNull(reply, (value) => quantity(value, 'count'));
+}
+
+function highest(counts: readonly (Nonce | null)[]): Nonce | null {
+  return counts.reduce((best, each) => (each === null ? best : maxOf(best ?? 0n, each)), null);
+}
+
+/** `{pending: {nonce: transaction}, queued: {nonce: transaction}}`. */
+function contentFrom(value: unknown): (SentTransaction | null)[] {
+  const content = fields(value, 'content');
+  return ['pending', 'queued'].flatMap((part) =>
+    Object.values(fields(content[part] ?? {}, `content.${part}`)).map(sentTransaction),
+  );
+}
+
+/** Those of one account in a block with whole transactions. */
+export function transactionsOf(reply: RpcReply | undefined, account: Address): SentTransaction[] {
+  const all = parsedOrNull(reply, (value) => list(fields(value, 'block')['transactions'], 'block.transactions')) ?? [];
+  return all.filter((item) => senderOf(item) === account).flatMap((item) => sentTransaction(item) ?? []);
+}

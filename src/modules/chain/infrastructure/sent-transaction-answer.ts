@@ -1,0 +1,94 @@
+import { Signature, toBeHex, Transaction } from 'ethers';
+import { type Address, parseAddress, parseHex } from '../../../kernel/hex.js';
+import type { SentTransaction } from '../domain/sent-transaction.js';
+import { address, fields, hash, list, MalformedAnswer, quantity } from './parse-answer.js';
+
+type Answer = Readonly<Record<string, unknown>>;
+
+/**
+ * A transaction as JSON-RPC shows it, with its bytes made anew. Null when the bytes cannot be made (a type that is not known here),
+ * or do not have the hash, or another key signed them: such an answer is worth nothing.
+ */
+export function sentTransaction(value: unknown): SentTransaction | null {
+  const answer = fields(value, 'transaction');
+  const account = address(answer['from'], 'transaction.from');
+  const claimed = hash(answer['hash'], 'transaction.hash');
+  const nonce = quantity(answer['nonce'], 'transaction.nonce');
+  const encoded = encode(answer, nonce);
+  if (encoded === null || encoded.hash !== claimed || encoded.from?.toLowerCase() !== account) return null;
+  return { ...contentOf(encoded, account), nonce, hash: claimed, raw: parseHex(encoded.serialized) };
+}
+
+/** The sender of a transaction that may be of no interest; null when it has none. */
+export function senderOf(value: unknown): Address | null {
+  const { from } = fields(value, 'transaction');
+  return typeof from === 'string' ? address(from, 'transaction.from') : null;
+}
+
+function encode(answer: Answer, nonce: bigint): Transaction | null {
+  try {
+    const isPriced = answer['maxFeePerGas'] !== undefined && answer['maxFeePerGas'] !== null;
+    return Transaction.from({
+      type: Number(amount(answer, 'type', 0n)),
+      // A legacy transaction may be of no chain; its `v` says which.
+      ...(answer['chainId'] === undefined || answer['chainId'] === null ? {} : { chainId: amount(answer, 'chainId') }),
+      nonce: Number(nonce),
+      gasLimit: amount(answer, 'gas'),
+      to: answer['to'] === null || answer['to'] === undefined ? null : address(answer['to'], 'transaction.to'),
+      value: amount(answer, 'value'),
+      data: String(answer['input'] ?? answer['data']),
+      ...(isPriced
+        ? {
+            maxFeePerGas: amount(answer, 'maxFeePerGas'),
+            maxPriorityFeePerGas: amount(answer, 'maxPriorityFeePerGas'),
+          }
+        : { gasPrice: amount(answer, 'gasPrice') }),
+      ...(answer['accessList'] ? { accessList: accessList(answer['accessList']) } : {}),
+      signature: signature(answer),
+    });
+  } catch (error) {
+    // ethers refuses what it cannot encode with errors of many kinds.
+    if (error instanceof Error) return null;
+    throw error;
+  }
+}
+
+function signature(answer: Answer): Signature {
+  const [r, s] = [amount(answer, 'r'), amount(answer, 's')].map((word) => toBeHex(word, 32));
+  if (r === undefined || s === undefined) throw new MalformedAnswer('transaction', 'signed');
+  const parity = answer['yParity'];
+  if (parity !== undefined && parity !== null) return Signature.from({ r, s, yParity: Number(parity) === 1 ? 1 : 0 });
+  return Signature.from({ r, s, v: amount(answer, 'v') });
+}
+
+function accessList(value: unknown): { address: string; storageKeys: string[] }[] {
+  return list(value, 'transaction.accessList').map((item) => {
+    const entry = fields(item, 'transaction.accessList[]');
+    return {
+      address: address(entry['address'], 'transaction.accessList[].address'),
+      storageKeys: list(entry['storageKeys'], 'transaction.accessList[].storageKeys').map((key) => hash(key, 'key')),
+    };
+  });
+}
+
+function amount(answer: Answer, field: string, fallback?: bigint): bigint {
+  const value = answer[field];
+  return value === undefined && fallback !== undefined ? fallback : quantity(value, `transaction.${field}`);
+}
+
+function contentOf(parsed: Transaction, account: Address): Omit<SentTransaction, 'nonce' | 'hash' | 'raw'> {
+  const price = parsed.gasPrice ?? 0n;
+  return {
+    account,
+    to: parsed.to === null ? null : parseAddress(parsed.to),
+    value: parsed.value,
+    data: parseHex(parsed.data),
+    accessList: (parsed.accessList ?? []).map(({ address: at, storageKeys }) => ({
+      address: parseAddress(at),
+      storageKeys: storageKeys.map(parseHex),
+    })),
+    gasLimit: parsed.gasLimit,
+    maxFeePerGas: parsed.maxFeePerGas ?? price,
+    maxPriorityFeePerGas: parsed.maxPriorityFeePerGas ?? price,
+  };
+}
