@@ -172,6 +172,16 @@ describe('transactions of somebody else with our key in the pool', () => {
     expect(await lab.openFills()).toEqual([]);
   });
 
+  it('are not taken for a payload of ours when nobody has acted for the signer here before', async () => {
+    // Another database with the same key sent it, and this one begins.
+    const equal = { payload: { ...aRequest().payload, data: FOREIGN_DATA } };
+    const foreign = lab.chain.sendForeign(lab.node.signer().address, 0n);
+    const txId = await lab.create(1, { ...equal, payload: { ...equal.payload, to: foreign.from, value: 0n } });
+    await finish(lab.node, [txId]);
+    expect(await lab.node.tx(txId)).toMatchObject({ nonce: 1 });
+    expect(lab.chain.minedTxs().filter(({ data }) => data === FOREIGN_DATA)).toHaveLength(2);
+  });
+
   it('leave a hole that is filled, when they vanish from all pools', async () => {
     lab.chain.sendForeign(lab.node.signer().address, 0n);
     const txId = await lab.create(1);

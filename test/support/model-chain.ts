@@ -38,7 +38,7 @@ export type { ModelTx } from './model-pool.js';
 
 const GWEI = 1_000_000_000n;
 /** Of every transaction of somebody else. */
-export const FOREIGN_DATA = '0xf0';
+export const FOREIGN_DATA = parseHex('0xf0');
 
 export interface ModelBlock extends Block {
   readonly txs: readonly ModelTx[];
@@ -372,7 +372,7 @@ function isSentBy(account: Address, from: Nonce): (tx: ModelTx) => boolean {
 function toSent(tx: ModelTx): SentTransaction {
   const { from: account, nonce, hash, raw, maxFeePerGas, maxPriorityFeePerGas } = tx;
   const fees = { maxFeePerGas, maxPriorityFeePerGas };
-  if (tx.data === FOREIGN_DATA)
+  if (tx.raw === tx.hash)
     return {
       account,
       nonce,

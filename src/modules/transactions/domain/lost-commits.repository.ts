@@ -16,6 +16,11 @@ export interface SignerOutlook {
   /** 0 for a signer that never had one. */
   readonly cursor: Nonce;
   readonly open: readonly OpenNonce[];
+  /**
+   * Whether anybody acted for the signer before, by what this database knows, or it is suspect. If not, whatever its key sent was not
+   * sent for a tx of this database.
+   */
+  readonly known: boolean;
   /** The epoch in which the signer was last reconciled is over. */
   readonly suspect: boolean;
 }

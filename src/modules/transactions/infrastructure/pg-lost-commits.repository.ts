@@ -11,11 +11,13 @@ import { PROGRESS_COLUMNS, REQUEST_COLUMNS, type RequestRow, toManagedTx, toRequ
 /** More txs with the same payload than this are of no use: a nonce each is what can be out. */
 const MOST_CANDIDATES = 10_000;
 
-/** Once per lease. Reads what is in flight of each signer, as the recovery of a lane does. */
+/** Once per lease. The token of a lease that was held before is above 1. Reads what is in flight of each signer, as the recovery of a lane does. */
 const OUTLOOK = {
   name: 'lost_outlook',
   text: `
     SELECT coalesce((SELECT c.next_nonce FROM signer_nonce_cursor c WHERE c.chain_id = w.chain_id AND c.signer = w.signer), 0) AS cursor,
+           coalesce((SELECT l.fencing_token > 1 FROM signer_lease l WHERE l.chain_id = w.chain_id AND l.signer = w.signer), false)
+             OR EXISTS (SELECT FROM signer_nonce_cursor c WHERE c.chain_id = w.chain_id AND c.signer = w.signer) AS acted,
            coalesce((SELECT r.epoch FROM signer_reconciliation r WHERE r.chain_id = w.chain_id AND r.signer = w.signer), 1)
              < coalesce((SELECT e.epoch FROM database_epoch e ORDER BY e.epoch DESC LIMIT 1), 1) AS suspect,
            ARRAY(SELECT t.nonce FROM managed_tx t
@@ -70,6 +72,7 @@ const RECONCILED = {
 
 interface OutlookRow {
   cursor: string;
+  acted: boolean;
   suspect: boolean;
   unsigned_nonces: string[];
   unsigned_txs: string[];
@@ -118,7 +121,13 @@ function toOutlook(signer: SignerId, row: OutlookRow): SignerOutlook {
     txId: row.unsigned_txs[i] ?? null,
   }));
   const released = row.released.map((nonce) => ({ nonce: BigInt(nonce), txId: null }));
-  return { signer, cursor: BigInt(row.cursor), open: [...unsigned, ...released], suspect: row.suspect };
+  return {
+    signer,
+    cursor: BigInt(row.cursor),
+    open: [...unsigned, ...released],
+    known: row.acted || row.suspect,
+    suspect: row.suspect,
+  };
 }
 
 function signerColumns(signers: readonly SignerId[]): [number[], string[]] {

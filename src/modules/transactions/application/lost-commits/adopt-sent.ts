@@ -46,7 +46,7 @@ export class AdoptSent {
   private async matchesOf({ outlook, latest, unknown }: Findings): Promise<Match[]> {
     const { signer, open, cursor } = outlook;
     if (unknown.length === 0) return [];
-    const waiting = await this.lost.waitingFor(signer, unknown);
+    const waiting = outlook.known ? await this.lost.waitingFor(signer, unknown) : [];
     const unsigned = new Set(open.flatMap(({ txId }) => txId ?? []));
     const allocated = unsigned.size === 0 ? [] : await this.repository.allocated([signer]);
     const holders = new Map(allocated.filter(({ tx }) => unsigned.has(tx.id)).map((item) => [item.tx.nonce, item]));

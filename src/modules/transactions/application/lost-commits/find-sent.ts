@@ -46,7 +46,9 @@ export class FindSent {
   ): Promise<Mined[]> {
     const since = await Promise.all(
       outlooks.map((outlook, i) =>
-        lowestUnknown(outlook) < (counts[i]?.latest ?? 0n) ? this.lost.waitingSince(outlook.signer) : null,
+        outlook.known && lowestUnknown(outlook) < (counts[i]?.latest ?? 0n)
+          ? this.lost.waitingSince(outlook.signer)
+          : null,
       ),
     );
     const asked = outlooks.flatMap((outlook, i) => {
