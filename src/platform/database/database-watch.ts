@@ -3,6 +3,7 @@ import { NodeIdentity } from '../../kernel/node-identity.js';
 import { Log } from '../logging/log.js';
 import { Database } from './database.js';
 import { sqlState } from './database-errors.js';
+import { HeartbeatDatabase } from './pools.js';
 import { type DatabaseSighting, evidenceOfLoss, type LossEvidence, sameEpoch } from './database-sighting.js';
 
 const NEWEST_EPOCH = `
@@ -58,7 +59,7 @@ interface Row {
 @Injectable()
 export class DatabaseWatch {
   private seen: DatabaseSighting | null = null;
-  private looking: Promise<void> | null = null;
+  private readonly looking = new Map<Database, Promise<void>>();
   /** How many connections had been made when this process looked last. */
   private connectsSeen = -1;
   private reported: LossEvidence | null = null;
@@ -67,6 +68,7 @@ export class DatabaseWatch {
 
   constructor(
     private readonly database: Database,
+    private readonly heartbeat: HeartbeatDatabase,
     private readonly node: NodeIdentity,
     private readonly log: Log,
   ) {}
@@ -84,30 +86,41 @@ export class DatabaseWatch {
 
   /** Costs nothing as long as no connection was made since the last look. */
   async lookIfReconnected(): Promise<void> {
-    if (this.database.connects !== this.connectsSeen) await this.look();
+    if (this.database.connects !== this.connectsSeen) await this.lookThrough(this.database);
   }
 
+  /** With every heartbeat, on connections that wait for nothing else. */
   async look(): Promise<void> {
-    this.looking ??= this.lookOnce().finally(() => (this.looking = null));
-    return this.looking;
+    await this.lookThrough(this.heartbeat);
   }
 
-  private async lookOnce(): Promise<void> {
+  /** Where the connections of that pool lead to. */
+  private async lookThrough(database: Database): Promise<void> {
+    const begun = this.looking.get(database) ?? this.lookOnce(database).finally(() => this.looking.delete(database));
+    this.looking.set(database, begun);
+    await begun;
+  }
+
+  private async lookOnce(database: Database): Promise<void> {
     const { connects } = this.database;
     const before = this.seen;
-    let now = await this.see();
+    let now = await this.see(database);
     const evidence = this.reported ?? evidenceOfLoss(before, now);
-    if (evidence !== null || now.epoch === null) now = await this.openEpoch(now, evidence);
+    if (evidence !== null || now.epoch === null) now = await this.openEpoch(database, now, evidence);
     this.reported = null;
     this.seen = now;
-    this.connectsSeen = connects;
+    if (database === this.database) this.connectsSeen = connects;
     if (evidence !== null || (before !== null && !sameEpoch(before.epoch, now.epoch)))
       for (const listener of this.listeners) listener(evidence ?? 'new_timeline');
   }
 
-  private async openEpoch(now: DatabaseSighting, evidence: LossEvidence | null): Promise<DatabaseSighting> {
+  private async openEpoch(
+    database: Database,
+    now: DatabaseSighting,
+    evidence: LossEvidence | null,
+  ): Promise<DatabaseSighting> {
     const values = [now.epoch?.number ?? 0, now.system, now.timeline, evidence ?? 'first', this.node.id];
-    await this.database.query(OPEN_EPOCH, values);
+    await database.query(OPEN_EPOCH, values);
     if (evidence !== null)
       this.log.error('the database may have lost commits: every signer is reconciled before it goes on', {
         evidence,
@@ -115,18 +128,18 @@ export class DatabaseWatch {
         timeline: now.timeline,
         epoch: now.epoch?.number,
       });
-    return this.see();
+    return this.see(database);
   }
 
-  private async see(): Promise<DatabaseSighting> {
+  private async see(database: Database): Promise<DatabaseSighting> {
     try {
-      const { rows } = await this.database.query<Row>(this.statement, []);
+      const { rows } = await database.query<Row>(this.statement, []);
       return sightingOf(rows[0]);
     } catch (error) {
       if (this.statement === SEE_EPOCH || !NOT_TOLD.has(sqlState(error) ?? '')) throw error;
       this.log.warn('the database does not tell its timeline: a failover is noticed by its effects only', { error });
       this.statement = SEE_EPOCH;
-      return this.see();
+      return this.see(database);
     }
   }
 }

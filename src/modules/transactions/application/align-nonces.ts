@@ -5,6 +5,7 @@ import { Log } from '../../../platform/logging/log.js';
 import type { BlockTag, ChainConnector } from '../../chain/index.js';
 import { type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
 import { LaneMemory } from './lane-memory.js';
+import { CommittedCursors } from './lost-commits/committed-cursors.js';
 import { SecondLooks } from './second-looks.js';
 
 /** What the chain says of cursors. */
@@ -34,6 +35,7 @@ export class AlignNonces {
     private readonly ledger: NonceLedger,
     private readonly memory: LaneMemory,
     private readonly looks: SecondLooks,
+    private readonly committed: CommittedCursors,
     private readonly config: NonceConfig,
     private readonly log: Log,
   ) {}
@@ -41,7 +43,10 @@ export class AlignNonces {
   async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<Alignment> {
     const due = leases.filter((lease) => this.memory.needsAlignment(lease, this.config.nonceStateTimeout));
     if (due.length === 0) return { nonces: [], held: new Set() };
-    const cursors = await this.ledger.cursors(due.map(({ signer }) => signer));
+    const signers = due.map(({ signer }) => signer);
+    const cursors = await this.ledger.cursors(signers);
+    // Before what the chain says hides it: what was lost may have been mined.
+    this.committed.expect(signers, cursors);
     // An account that was never used by us may have been used by others, whatever the config says of later questions.
     const { enabled, mode } = this.config.chainQuery;
     const asked = due.filter(({ signer }) => enabled || !cursors.has(signerKey(signer))).map(({ signer }) => signer);

@@ -84,7 +84,7 @@ export class AllocateNonces {
     );
     const signers = leases.map((lease) => lease.signer);
     const sequences = await this.ledger.read(fence, signers, this.config.batchSize);
-    this.cursors.expect(signers, sequences);
+    this.cursors.expect(signers, new Map(sequences.map(({ signer, cursor }) => [signerKey(signer), cursor])));
     const bySigner = groupBy(
       ready.filter(({ tx }) => waiting.has(tx.id)),
       ({ tx }) => signerKey(tx.signer),

@@ -3,7 +3,7 @@ import { Unavailable } from '../../../../kernel/errors.js';
 import { maxOf } from '../../../../kernel/quantities.js';
 import { type Nonce, signerKey, type SignerId } from '../../../../kernel/signer-id.js';
 import { DatabaseWatch } from '../../../../platform/database/database-watch.js';
-import type { SequenceState, SlotRef } from '../../../signers/index.js';
+import type { SlotRef } from '../../../signers/index.js';
 
 /** The database is older than what this process committed. Nothing was written. */
 export class CommitsLost extends Unavailable {
@@ -28,11 +28,10 @@ export class CommittedCursors {
   constructor(private readonly watch: DatabaseWatch) {}
 
   /**
-   * @param sequences what the database says of these signers; one that it does not know has no cursor there
+   * @param found what the database says of these signers; one that it does not know has no cursor there
    * @throws CommitsLost
    */
-  expect(signers: readonly SignerId[], sequences: readonly SequenceState[]): void {
-    const found = new Map(sequences.map(({ signer, cursor }) => [signerKey(signer), cursor]));
+  expect(signers: readonly SignerId[], found: ReadonlyMap<string, Nonce>): void {
     for (const signer of signers) {
       const committed = this.cursors.get(signerKey(signer)) ?? 0n;
       const cursor = found.get(signerKey(signer)) ?? 0n;
