@@ -30,7 +30,12 @@ export function onProxiedNode(start: () => Promise<RunningNode>, tell: (stage: P
 
   beforeEach(async () => {
     tag += 100;
-    lab = await RpcLab.open({ chainUrl: node.url, rpcUrls: [proxy.url] });
+    lab = await RpcLab.open({
+      chainUrl: node.url,
+      rpcUrls: [proxy.url],
+      // These clients do not show a whole pool, and no test waits for the clock.
+      config: { nonce: { poolQuietTime: '1ms' } },
+    });
     tell({ chain: node, proxy, lab, tag });
   });
 
