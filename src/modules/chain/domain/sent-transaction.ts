@@ -22,9 +22,11 @@ export interface SentTransaction {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-/** The highest counts that any endpoint says: one that lags, or never saw a transaction, proves nothing. */
+/** What the endpoints that answered say together of how many transactions an account sent. */
 export interface AccountCounts {
+  /** The lowest count: nonces below it are in blocks, whoever is asked. */
   readonly latest: Nonce;
+  /** The highest count, of blocks or of a pool: an endpoint that lags, or never saw a transaction, proves nothing. */
   readonly pending: Nonce;
 }
 

@@ -1,5 +1,5 @@
 import type { Address } from '../../../kernel/hex.js';
-import { maxOf } from '../../../kernel/quantities.js';
+import { maxOf, minOf } from '../../../kernel/quantities.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { AccountCounts, PooledQuestion, PooledTransactions, SentTransaction } from '../domain/sent-transaction.js';
 import type { RpcReply, RpcRequest } from './json-rpc.js';
@@ -17,10 +17,11 @@ export async function accountCounts(pool: RpcPool, accounts: readonly Address[])
     accounts.flatMap((account) => [count(account, 'latest'), count(account, 'pending')]),
   );
   return accounts.map((_, index) => {
-    const latest = highest(answers.map((replies) => counted(replies[2 * index])));
-    const pending = highest(answers.map((replies) => counted(replies[2 * index + 1])));
+    const mined = answers.flatMap((replies) => counted(replies[2 * index]) ?? []);
+    const pooled = answers.flatMap((replies) => counted(replies[2 * index + 1]) ?? []);
+    if (mined.length === 0 || pooled.length === 0) return null;
     // Behind one URL there may be several nodes, and one whose pending count lags: what is mined was sent.
-    return latest === null || pending === null ? null : { latest, pending: maxOf(latest, pending) };
+    return { latest: mined.reduce(minOf), pending: [...mined, ...pooled].reduce(maxOf) };
   });
 }
 
@@ -114,10 +115,6 @@ function count(account: Address, tag: 'latest' | 'pending'): RpcRequest {
 
 function counted(reply: RpcReply | undefined): Nonce | null {
   return parsedOrNull(reply, (value) => quantity(value, 'count'));
-}
-
-function highest(counts: readonly (Nonce | null)[]): Nonce | null {
-  return counts.reduce((best, each) => (each === null ? best : maxOf(best ?? 0n, each)), null);
 }
 
 /** `{pending: {nonce: transaction}, queued: {nonce: transaction}}`. */

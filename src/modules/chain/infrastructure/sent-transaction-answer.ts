@@ -15,7 +15,7 @@ export function sentTransaction(value: unknown): SentTransaction | null {
   const claimed = hash(answer['hash'], 'transaction.hash');
   const nonce = quantity(answer['nonce'], 'transaction.nonce');
   const encoded = encode(answer, nonce);
-  if (encoded === null || encoded.hash !== claimed || encoded.from?.toLowerCase() !== account) return null;
+  if (encoded?.hash !== claimed || encoded.from?.toLowerCase() !== account) return null;
   return { ...contentOf(encoded, account), nonce, hash: claimed, raw: parseHex(encoded.serialized) };
 }
 

@@ -38,18 +38,17 @@ export class FindSent {
     return outlooks.map((outlook, i) => findings(outlook, counts[i], pooled[i], mined[i] ?? null));
   }
 
-  /** Only where the chain has used nonces that we do not know, and something waits that may have used them. */
+  /** Only where nonces were used that we do not know, and something waits that may have used them. */
   private async minedOf(
     chain: ChainConnector,
     outlooks: readonly SignerOutlook[],
     counts: readonly AccountCounts[],
   ): Promise<Mined[]> {
     const since = await Promise.all(
-      outlooks.map((outlook, i) =>
-        outlook.known && lowestUnknown(outlook) < (counts[i]?.latest ?? 0n)
-          ? this.lost.waitingSince(outlook.signer)
-          : null,
-      ),
+      outlooks.map(async (outlook, i) => {
+        const mayBeUsed = outlook.known && lowestUnknown(outlook) < (counts[i]?.pending ?? 0n);
+        return mayBeUsed ? this.lost.waitingSince(outlook.signer) : null;
+      }),
     );
     const asked = outlooks.flatMap((outlook, i) => {
       const from = since[i] ?? null;

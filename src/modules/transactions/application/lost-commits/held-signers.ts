@@ -48,7 +48,9 @@ export class HeldSigners {
    * @returns whether everything is known that can be, and the signer may go on
    */
   judge(findings: Findings): boolean {
-    const { signer, suspect } = findings.outlook;
+    const { signer, suspect, known: hasActed } = findings.outlook;
+    // What is out of its key was not sent from here, so no payload can run twice.
+    if (!hasActed) return true;
     const known = this.held.get(signerKey(signer));
     const now = this.clock.monotonicMs();
     const vouched = this.vouched.get(signerKey(signer)) ?? 0n;
