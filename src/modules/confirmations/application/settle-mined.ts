@@ -93,7 +93,8 @@ export class SettleMined {
     const [first] = await this.repository.minedUpTo(chainId, signers, told, { skip: 0, limit: 1 });
     if (!first) return null;
     const agreed = await agreedHead(this.chains.get(chainId), head);
-    if (agreed === null || agreed.hash !== this.follow.hashAt(chainId, agreed.number)) {
+    const isOurs = agreed !== null && agreed.hash === this.follow.hashAt(chainId, agreed.number);
+    if (!isOurs) {
       this.log.warn('nothing becomes final: the endpoints do not agree on the head', { chainId, head });
       return null;
     }
