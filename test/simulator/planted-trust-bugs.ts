@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../src/kernel/clock.js';
-import type { Nonce } from '../../src/kernel/signer-id.js';
+import type { ChainId, Nonce, SignerId } from '../../src/kernel/signer-id.js';
 import type { ChainConnector } from '../../src/modules/chain/index.js';
 import type { HttpPost } from '../../src/modules/chain/infrastructure/http-post.js';
 import { JsonRpcEndpoint } from '../../src/modules/chain/infrastructure/json-rpc-endpoint.js';
@@ -10,6 +10,7 @@ import type { PoolMember } from '../../src/modules/chain/infrastructure/pool-mem
 import type { RpcEndpoint } from '../../src/modules/chain/infrastructure/rpc-endpoint.js';
 import { RpcPool } from '../../src/modules/chain/infrastructure/rpc-pool.js';
 import { httpFailure, transportFailure } from '../../src/modules/chain/infrastructure/transport-failure.js';
+import { SettleMined } from '../../src/modules/confirmations/application/settle-mined.js';
 import type { Lease } from '../../src/modules/signers/index.js';
 import { type Alignment, AlignNonces } from '../../src/modules/transactions/application/align-nonces.js';
 import { FeeRules } from '../../src/modules/transactions/application/fee-rules.js';
@@ -17,6 +18,7 @@ import { JudgeSends } from '../../src/modules/transactions/application/judge-sen
 import { SecondLooks } from '../../src/modules/transactions/application/second-looks.js';
 import type { AnsweredSend, JudgedSend } from '../../src/modules/transactions/application/sending.js';
 import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
+import type { FinalHeights } from '../../src/modules/transactions/index.js';
 import type { PlantedBug } from './planted-bug.js';
 import { REAL_WIRE } from './node-chains.js';
 
@@ -52,6 +54,17 @@ class PoolOfTheHighest extends RpcPool {
   constructor(...of: ConstructorParameters<typeof RpcPool>) {
     super(...of);
     Reflect.set(this, 'heads', new HighestHead(Reflect.get(this, 'members') as readonly PoolMember[]));
+  }
+}
+
+/** Counts depth from the head as it was told. */
+class DepthAsTold extends SettleMined {
+  protected override provenUpTo(
+    chainId: ChainId,
+    _signers: readonly SignerId[],
+    head: number,
+  ): Promise<FinalHeights | null> {
+    return this.finalUpTo(chainId, head);
   }
 }
 
@@ -139,6 +152,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
   {
     name: 'the highest head of all as the best one',
     wire: { ...REAL_WIRE, Pool: PoolOfTheHighest },
+    sabotage: [[SettleMined, { provide: SettleMined, useClass: DepthAsTold }]],
     focus: 'ahead',
     from: 34,
     shows: /^I9: .* too early/,
