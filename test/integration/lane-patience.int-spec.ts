@@ -341,7 +341,11 @@ describe('a person who aligns a signer', () => {
     lab.chain.sendForeign(lab.node.signer().address, 0n);
     lab.chain.mine();
     const report = await lab.node.get(SyncSigner).execute(lab.node.signer(), 1_000);
-    expect(report).toMatchObject({ chain: { nonce: 1n, block: { number: 1 } }, cursor: { before: null, after: 1n } });
+    expect(report).toMatchObject({
+      chain: { nonce: 1n, block: { number: 1 } },
+      cursor: { before: null, after: 1n },
+      recovered: [],
+    });
     const txId = await lab.sent(1);
     expect(await lab.node.tx(txId)).toMatchObject({ nonce: 1, state: 'IN_MEMPOOL' });
   });

@@ -87,7 +87,11 @@ export class SettleMined {
    * Blocks are linked by hash, so below a block of ours that the endpoints agree on they agree on everything. One that follows another
    * branch, or claims a head far ahead, makes nothing final. Costs a call only when something is deep enough.
    */
-  protected async provenUpTo(chainId: ChainId, signers: readonly SignerId[], head: number): Promise<FinalHeights | null> {
+  protected async provenUpTo(
+    chainId: ChainId,
+    signers: readonly SignerId[],
+    head: number,
+  ): Promise<FinalHeights | null> {
     const told = await this.finalUpTo(chainId, head);
     if (told === null) return null;
     const [first] = await this.repository.minedUpTo(chainId, signers, told, { skip: 0, limit: 1 });

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Unavailable } from '../../../kernel/errors.js';
+import { Conflict, Unavailable } from '../../../kernel/errors.js';
 import { type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { type AgreedCount, type ChainConnector, Chains } from '../../chain/index.js';
 import { FencedUnitOfWork, type Lease, LeaseManager, NodeRegistry, NonceLedger } from '../../signers/index.js';
 import { Doorbell } from './doorbell.js';
 import { LaneMemory } from './lane-memory.js';
+import { type Reconciliation, ReconcileSigner } from './lost-commits/reconcile-signer.js';
 import { NotLeader } from './not-leader.js';
 import { SignerWorkers } from './signer-workers.js';
 
@@ -19,6 +20,8 @@ export interface SyncReport {
   readonly cursor: { readonly before: Nonce | null; readonly after: Nonce };
   /** Nonces below our lowest slot that nobody had: freed now for payloads and no-ops, and how many are left. */
   readonly gap: { readonly freed: number; readonly remaining: number };
+  /** Transactions of the signer that were out, and that the database did not know. */
+  readonly recovered: Reconciliation['found'];
 }
 
 /**
@@ -31,6 +34,7 @@ export class SyncSigner {
     private readonly chains: Chains,
     private readonly leases: LeaseManager,
     private readonly nodes: NodeRegistry,
+    private readonly reconcile: ReconcileSigner,
     private readonly workers: SignerWorkers,
     private readonly unitOfWork: FencedUnitOfWork,
     private readonly ledger: NonceLedger,
@@ -41,20 +45,30 @@ export class SyncSigner {
 
   /**
    * @param atMost nonces of a gap to free; each that no payload takes costs a no-op
+   * @param vouches the person says that nothing else of the signer is out, or may be executed twice
+   * @throws Conflict `signer_held` when what is out is not known, and nobody vouches
    * @throws NotLeader when another node acts for the signer
    * @throws Unavailable `nonce_not_known` when too few endpoints tell a count
    */
-  async execute(signer: SignerId, atMost: number): Promise<SyncReport> {
+  async execute(signer: SignerId, atMost: number, vouches = false): Promise<SyncReport> {
     const chain = this.chains.get(signer.chainId);
+    const { held, found } = await this.reconcile.execute(signer, vouches);
+    if (held)
+      throw new Conflict(
+        'signer_held',
+        'the database lost commits, and not everything that is out of this signer is known',
+        'wait until its pool is empty, or repeat the call with vouch=true when nothing else is out',
+        { ...signer },
+      );
     // On the worker of the signer, between two steps of its lane.
     return this.workers.forChain(signer.chainId).run(signerKey(signer), async () => {
       const [lease] = await this.leases.acquireOrRenew([signer]);
       if (!lease) throw new NotLeader(signer, await this.nodes.holderOf(signer));
-      return this.align(chain, lease, atMost);
+      return { ...(await this.align(chain, lease, atMost)), recovered: found };
     });
   }
 
-  private async align(chain: ChainConnector, lease: Lease, atMost: number): Promise<SyncReport> {
+  private async align(chain: ChainConnector, lease: Lease, atMost: number): Promise<Omit<SyncReport, 'recovered'>> {
     const { signer } = lease;
     const [agreed] = await chain.agreedCounts([signer.address], 'latest');
     if (!agreed)

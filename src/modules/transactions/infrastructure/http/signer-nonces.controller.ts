@@ -1,7 +1,7 @@
 import { Controller, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsInt, IsOptional, Max, Min } from 'class-validator';
+import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
 import { InvalidInput } from '../../../../kernel/errors.js';
 import { parseAddress } from '../../../../kernel/hex.js';
 import { toJsonInteger } from '../../../../kernel/quantities.js';
@@ -25,6 +25,15 @@ class SyncQueryDto {
   @Min(0)
   @Max(10_000)
   maxFills?: number;
+
+  @ApiPropertyOptional({
+    default: false,
+    description:
+      'Says that nothing of this signer is out but what is found; for a signer that is held because the database lost commits.',
+  })
+  @IsOptional()
+  @IsIn(['true', 'false'])
+  vouch?: 'true' | 'false';
 }
 
 const nonce = (description: string) =>
@@ -47,6 +56,11 @@ class GapDto {
   @ApiProperty({ example: 0, description: 'Repeat the call until this is 0' }) remaining!: number;
 }
 
+class RecoveredDto {
+  @nonce('Of a transaction of this signer') nonce!: number | string;
+  @ApiProperty({ example: `0x${'cd'.repeat(32)}` }) txHash!: string;
+}
+
 class SyncReportDto {
   @ApiProperty({ example: 31337 }) chainId!: number;
   @ApiProperty({ example: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' }) address!: string;
@@ -55,6 +69,8 @@ class SyncReportDto {
   @nonce('Next nonce with what is in the pool, as one endpoint tells it') pending!: number | string;
   @ApiProperty({ type: CursorChangeDto }) cursor!: CursorChangeDto;
   @ApiProperty({ type: GapDto }) gap!: GapDto;
+  @ApiProperty({ type: [RecoveredDto], description: 'What was out, and the database did not know' })
+  recovered!: RecoveredDto[];
 }
 
 @ApiTags('operations')
@@ -87,6 +103,12 @@ export class SignerNoncesController {
       retryable: true,
     },
     {
+      status: 409,
+      code: 'signer_held',
+      detail: 'the database lost commits, and not everything that is out of this signer is known',
+      advice: 'wait until its pool is empty, or repeat the call with vouch=true when nothing else is out',
+    },
+    {
       status: 503,
       code: 'nonce_not_known',
       detail: 'too few endpoints of the chain tell the nonce of this signer',
@@ -99,7 +121,9 @@ export class SignerNoncesController {
     @Param('address') address: string,
     @Query() query: SyncQueryDto,
   ): Promise<SyncReportDto> {
-    return toDto(await this.sync.execute(signerOf(chainId, address), query.maxFills ?? DEFAULT_FILLS));
+    return toDto(
+      await this.sync.execute(signerOf(chainId, address), query.maxFills ?? DEFAULT_FILLS, query.vouch === 'true'),
+    );
   }
 }
 
@@ -109,7 +133,7 @@ function signerOf(chainId: string, address: string): SignerId {
   return { chainId: Number(chainId), address: parseAddress(address) };
 }
 
-function toDto({ signer, chain, pending, cursor, gap }: SyncReport): SyncReportDto {
+function toDto({ signer, chain, pending, cursor, gap, recovered }: SyncReport): SyncReportDto {
   return {
     ...signer,
     chain: { nonce: toJsonInteger(chain.nonce), blockNumber: chain.block.number, blockHash: chain.block.hash },
@@ -119,5 +143,6 @@ function toDto({ signer, chain, pending, cursor, gap }: SyncReport): SyncReportD
       after: toJsonInteger(cursor.after),
     },
     gap: { ...gap },
+    recovered: recovered.map(({ nonce: at, txHash }) => ({ nonce: toJsonInteger(at), txHash })),
   };
 }
