@@ -3,7 +3,8 @@ import { FencedUnitOfWork } from '../../src/modules/signers/index.js';
 import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
 import { ManagedTxRepository } from '../../src/modules/transactions/index.js';
 import { Database } from '../../src/platform/database/database.js';
-import { nodeLab } from '../support/node-lab.js';
+import { aHash, aReceipt } from '../support/builders.js';
+import { makeDue, nodeLab } from '../support/node-lab.js';
 import { onlyFor, OVERSIZED, refused, tagged, timedOut } from '../support/send-faults.js';
 
 const lab = nodeLab();
@@ -107,6 +108,21 @@ describe('a guarantee that is easily lost', () => {
     lab.chain.mineEmpty(1);
     await late.follow();
     expect(await lab.states([txId], late)).toEqual(['CONFIRMED']);
+  });
+
+  it('a receipt from a block that nobody has is no place to wait for', async () => {
+    const txId = await lab.sent(1);
+    const [sent] = lab.chain.sent;
+    lab.chain.mineEmpty();
+    await lab.node.follow();
+    const invented = aReceipt({ txHash: sent?.hash ?? aHash(1), blockNumber: 0xffffff, blockHash: aHash(404) });
+    lab.chain.faults.receipt = () => ({ kind: 'found', receipt: invented });
+    await makeDue(lab.node);
+    await lab.node.checkReceipts();
+    expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+    delete lab.chain.faults.receipt;
+    await lab.confirmAll();
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
   });
 
   it('an allocation whose answer was lost is found by the next step', async () => {

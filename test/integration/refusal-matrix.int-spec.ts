@@ -19,8 +19,8 @@ type Start = 'at the first send' | 'after a time-out' | 'after it was accepted o
 const STARTS: readonly Start[] = ['at the first send', 'after a time-out', 'after it was accepted once'];
 const FOR_EVER = 1_000;
 const FIVE_TIMES = 5;
-/** Rounds of three blocks; more than `resubmit.maxRefusals`, and what is closed then has to become final. */
-const ROUNDS = 18;
+/** Rounds of three blocks; more than any number of refusals that ends a payload, and what is closed then has to become final. */
+const ROUNDS = 30;
 const ENDS = new Set(['CONFIRMED', 'FAILED']);
 
 /** One class of answers, and a signer of its own to get them: the payload that is refused, and one behind it. */
@@ -38,12 +38,18 @@ let node: TestNode;
 beforeEach(async () => {
   database = await createTestDatabase();
   chain = new ModelChain();
-  node = await TestNode.start(database.url, chain, { worker: { concurrency: 1 } }, NODE_ERROR_CLASSES.length);
 });
 afterEach(async () => {
   await node.close();
   await database.drop();
 });
+
+/** One that gives up early, for what never ends: two refusals, or twenty where circumstances are to blame. */
+async function startNode(times: number): Promise<void> {
+  const resubmit = times === FOR_EVER ? { maxRefusals: 2 } : {};
+  const config = { worker: { concurrency: 1 }, resubmit };
+  node = await TestNode.start(database.url, chain, config, NODE_ERROR_CLASSES.length);
+}
 
 /** What a node answers by this class; one that calls it known has it, and the others do not. */
 function answer(errorClass: NodeErrorClass): SendFault {
@@ -112,6 +118,7 @@ describe.each(STARTS)('answers of every class, %s', (start) => {
   ])(
     '%s: each payload ends, or waits with a reason and a next time, and what is behind it is mined',
     async (_, times) => {
+      await startNode(times);
       const cases = await createCases();
       const signers = cases.map(({ signer }) => signer);
       refuse(start, times);

@@ -44,6 +44,24 @@ describe('a batch that is refused as a whole', () => {
     };
   };
 
+  it.each([
+    [200, 'batch request timed out'],
+    [504, 'batch timeout exceeded'],
+    [502, 'bad gateway while the batch was forwarded'],
+  ])(
+    'is not what HTTP %d with "%s" says: the calls may have been taken, and are not sent in halves',
+    async (status, message) => {
+      takesAtMost(1, ({ response }) => {
+        response.writeHead(status, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32000, message } }));
+      });
+      const outcomes = await connect().connector.broadcast(txs(4));
+      expect(outcomes.map(({ kind }) => kind)).toEqual(['unknown', 'unknown', 'unknown', 'unknown']);
+      // Each was seen once.
+      expect(sendsSeen()).toHaveLength(4);
+    },
+  );
+
   it.each<[string, (exchange: Exchange) => void]>([
     ['a 413', ({ response }) => response.writeHead(413).end('content length too large')],
     [

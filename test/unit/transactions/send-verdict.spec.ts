@@ -85,10 +85,16 @@ describe('what a refusal means', () => {
   });
 
   it.each(REFUSALS)('%s: gives up the nonce after so many equal refusals, whatever it is', (errorClass) => {
-    const last = afterTries(9);
-    expect(['refused_for_good', 'requeued']).toContain(verdict('SIGNED', said(errorClass), last).kind);
-    expect(verdict('ACCEPTED', said(errorClass), last).kind).toBe('refused_in_doubt');
+    expect(['refused_for_good', 'requeued']).toContain(verdict('SIGNED', said(errorClass), afterTries(9)).kind);
+    expect(verdict('ACCEPTED', said(errorClass), afterTries(99)).kind).toBe('refused_in_doubt');
   });
+
+  it.each(['txpool_full', 'underpriced', 'insufficient_funds', 'nonce_too_high'] as const)(
+    '%s: ends nothing that was accepted once for a price spike or a full pool of some minutes',
+    (errorClass) => {
+      expect(verdict('ACCEPTED', said(errorClass), afterTries(9)).kind).toBe('sent');
+    },
+  );
 
   it('waits longer each time', () => {
     const pauses = [0, 1, 2, 8].map((tries) => verdict('SIGNED', said('insufficient_funds'), afterTries(tries)));
@@ -102,8 +108,8 @@ describe('an answer that leaves it open', () => {
   );
 
   it.each(OPEN)('%s: closes the slot after so many, when others get through', (errorClass) => {
-    expect(verdict('SIGNED', said(errorClass), afterTries(8))).toMatchObject({ kind: 'sent', counts: true });
-    expect(verdict('SIGNED', said(errorClass), afterTries(9)).kind).toBe('refused_in_doubt');
+    expect(verdict('SIGNED', said(errorClass), afterTries(98))).toMatchObject({ kind: 'sent', counts: true });
+    expect(verdict('SIGNED', said(errorClass), afterTries(99)).kind).toBe('refused_in_doubt');
   });
 
   it.each(OPEN)('%s: counts for nothing while nobody gets through', (errorClass) => {

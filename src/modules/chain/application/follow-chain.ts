@@ -58,6 +58,11 @@ export class FollowChain {
     return this.windows.get(chainId)?.hashAt(number) ?? null;
   }
 
+  /** The newest block that was followed; null before the first. */
+  tip(chainId: ChainId): number | null {
+    return this.windows.get(chainId)?.tip ?? null;
+  }
+
   /**
    * One stride towards the head. `apply` is called when something is new, and the stride counts only if it succeeds: after a
    * failure, or a crash, the same blocks come again, so `apply` must bear being repeated.

@@ -58,7 +58,11 @@ export async function agreedReceipts(pool: RpcPool, hashes: readonly Hash[]): Pr
     hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
   );
   return hashes.map((hash, i) => {
-    const told = testimonies.map(({ replies }) => lookup(hash, replies[i]));
+    // One that lags may not have the block yet: that it has no receipt says nothing.
+    const told = testimonies.map(({ replies, isCurrent }): ReceiptLookup => {
+      const answer = lookup(hash, replies[i]);
+      return answer.kind === 'none' && !isCurrent ? { kind: 'unavailable', message: 'the endpoint lags' } : answer;
+    });
     const agreed = agreedUpon('make_final', told.map(outcomeIn));
     const unavailable = { kind: 'unavailable', message: 'the endpoints do not agree' } as const;
     return told.find((answer) => agreed !== null && outcomeIn(answer) === agreed) ?? unavailable;

@@ -34,7 +34,16 @@ export async function estimateGas(pool: RpcPool, rpc: RpcReader, calls: readonly
   const requests = refused.map((i): RpcRequest => ({ method: METHOD, params: params[i] ?? [] }));
   const testimonies = await pool.testimonies('fail_payload', requests);
   const agreed = new Map(
-    refused.map((i, at) => [i, together(testimonies.map(({ replies: own }) => estimateFrom(rpc, own[at])))]),
+    refused.map((i, at) => [
+      i,
+      together(
+        testimonies.map(({ replies: own, isCurrent }) => {
+          const estimate = estimateFrom(rpc, own[at]);
+          // One that lags refuses what was right a moment ago.
+          return isCurrent || !isRefusal(estimate) ? estimate : { kind: 'unavailable', message: 'the endpoint lags' };
+        }),
+      ),
+    ]),
   );
   return first.map((estimate, i) => agreed.get(i) ?? estimate);
 }

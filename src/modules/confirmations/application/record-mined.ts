@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
-import type { Receipt } from '../../chain/index.js';
+import { FollowChain, type Receipt } from '../../chain/index.js';
 import { inSlices } from '../../../kernel/in-slices.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import { FencedUnitOfWork } from '../../signers/index.js';
@@ -23,6 +23,9 @@ export interface MinedAttempt {
   readonly receipt: Receipt;
 }
 
+/** Blocks by which a receipt may be ahead of the blocks that were followed. */
+const AHEAD = 256;
+
 /** Txs that are in memory, and that a lane waits for, at once: a block may have many more. */
 const AT_ONCE = 1_000;
 
@@ -30,6 +33,7 @@ const AT_ONCE = 1_000;
 @Injectable()
 export class RecordMined {
   constructor(
+    private readonly follow: FollowChain,
     private readonly work: LeasedWork,
     private readonly unitOfWork: FencedUnitOfWork,
     private readonly repository: ManagedTxRepository,
@@ -43,10 +47,27 @@ export class RecordMined {
   /** @returns what could not be written now */
   async execute(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<MinedAttempt[]> {
     // A fill has no tx; whoever tends it asks for its receipt.
-    const ofTxs = mined.filter(({ attempt }) => attempt.txId !== null);
+    const ofTxs = mined.filter((item) => item.attempt.txId !== null && this.isCredible(chainId, item));
     const left: MinedAttempt[] = [];
     for (const some of inSlices(ofTxs, AT_ONCE)) left.push(...(await this.record(chainId, some)));
     return left;
+  }
+
+  /**
+   * A block that is not the one we followed, or far above all we know, is no place to wait for: nothing would ever look at the tx again.
+   * What is true will be told again when that block is followed.
+   */
+  private isCredible(chainId: ChainId, { attempt, receipt: { blockNumber, blockHash } }: MinedAttempt): boolean {
+    const followed = this.follow.hashAt(chainId, blockNumber);
+    const tip = this.follow.tip(chainId);
+    if (followed === blockHash || (followed === null && (tip === null || blockNumber <= tip + AHEAD))) return true;
+    this.log.warn('a receipt names a block that is not on the chain we follow', {
+      chainId,
+      txHash: attempt.txHash,
+      blockNumber,
+      blockHash,
+    });
+    return false;
   }
 
   private record(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<MinedAttempt[]> {

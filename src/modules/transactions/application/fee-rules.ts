@@ -4,7 +4,7 @@ import { minOf } from '../../../kernel/quantities.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { type FeeQuote, nodeTxFeeCap } from '../../chain/index.js';
 import type { AttemptFees } from '../domain/attempt.js';
-import { atMarket, bumpedFees, feesWithin, initialFees, tooDear } from '../domain/fee-policy.js';
+import { atMarket, bumpedFees, type FeeCaps, feesWithin, initialFees, tooDear } from '../domain/fee-policy.js';
 import type { TxRequest } from '../domain/tx-request.js';
 import { ChainRules } from './chain-rules.js';
 
@@ -14,6 +14,10 @@ const LIMIT_KNOWN_MS = 600_000;
 /** Fees, or in words why there are none. */
 export type Priced =
   { readonly fees: AttemptFees } | { readonly tooDear: string; readonly limitedBy: 'chain' | 'node' };
+
+function atCaps({ maxFeePerGas, maxPriorityFeePerGas }: FeeCaps): AttemptFees {
+  return { maxFeePerGas, maxPriorityFeePerGas: minOf(maxPriorityFeePerGas, maxFeePerGas) };
+}
 
 /** Every price that is signed comes from here, so none is above the caps of its chain (design, I13). */
 @Injectable()
@@ -60,7 +64,8 @@ export class FeeRules {
     const caps = this.rules.feeCaps(chainId);
     if (tooDear(atMarket('fast'), quote, caps) !== null) return null;
     const market = initialFees(atMarket('fast'), quote, caps);
-    return rival === null ? market : bumpedFees(rival, market, caps);
+    // At the caps it cannot outbid a rival that is there already; but what every node refuses is in no pool, and needs no outbidding.
+    return rival === null ? market : (bumpedFees(rival, market, caps) ?? atCaps(caps));
   }
 
   /** For a payload that was too dear for every node, which did not say what they allow: a quarter less. Null when that is too low. */

@@ -35,7 +35,8 @@ export class ReconcileLanes {
     const bySigner = new Map(found.map((findings) => [signerKey(findings.outlook.signer), findings]));
     for (const lease of leases) {
       const findings = bySigner.get(signerKey(lease.signer));
-      if (findings === undefined) this.goOn(lease.signer);
+      // What this node committed is compared still: nothing was looked for here.
+      if (findings === undefined) this.held.release(lease.signer);
       else await this.reconcile(lease, findings, anyway);
     }
     return found;
