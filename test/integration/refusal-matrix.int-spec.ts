@@ -20,7 +20,7 @@ const STARTS: readonly Start[] = ['at the first send', 'after a time-out', 'afte
 const FOR_EVER = 1_000;
 const FIVE_TIMES = 5;
 /** Rounds of three blocks; more than any number of refusals that ends a payload, and what is closed then has to become final. */
-const ROUNDS = 30;
+const ROUNDS = 18;
 const ENDS = new Set(['CONFIRMED', 'FAILED']);
 
 /** One class of answers, and a signer of its own to get them: the payload that is refused, and one behind it. */
@@ -44,9 +44,9 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** One that gives up early, for what never ends: two refusals, or twenty where circumstances are to blame. */
+/** One that gives up early, for what never ends: two refusals, or four where circumstances are to blame. */
 async function startNode(times: number): Promise<void> {
-  const resubmit = times === FOR_EVER ? { maxRefusals: 2 } : {};
+  const resubmit = times === FOR_EVER ? { maxRefusals: 2, maxRefusalsInDoubt: 4 } : {};
   const config = { worker: { concurrency: 1 }, resubmit };
   node = await TestNode.start(database.url, chain, config, NODE_ERROR_CLASSES.length);
 }

@@ -86,7 +86,13 @@ const JUDGE_PARTS = [AttemptRepository, SecondLooks, FeeRules, Clock] as const;
 /** Never gives up. */
 function patientJudge(...parts: unknown[]): JudgeSends {
   const [attempts, looks, fees, clock] = parts as [JudgeParts[0], JudgeParts[1], JudgeParts[2], JudgeParts[4]];
-  return new JudgeSends(attempts, looks, fees, { enabled: true, interval: 60_000, maxRefusals: Infinity }, clock);
+  return new JudgeSends(
+    attempts,
+    looks,
+    fees,
+    { enabled: true, interval: 60_000, maxRefusals: Infinity, maxRefusalsInDoubt: Infinity },
+    clock,
+  );
 }
 
 /** Takes what was accepted once for something that will be mined, whatever is said of it later. */
@@ -103,7 +109,13 @@ class TrustingJudge extends JudgeSends {
 
 function trustingJudge(...parts: unknown[]): JudgeSends {
   const [attempts, looks, fees, clock] = parts as [JudgeParts[0], JudgeParts[1], JudgeParts[2], JudgeParts[4]];
-  return new TrustingJudge(attempts, looks, fees, { enabled: true, interval: 60_000, maxRefusals: 3 }, clock);
+  return new TrustingJudge(
+    attempts,
+    looks,
+    fees,
+    { enabled: true, interval: 60_000, maxRefusals: 3, maxRefusalsInDoubt: 3 },
+    clock,
+  );
 }
 
 /** Sends a batch as it is, whatever was said of the last one. */

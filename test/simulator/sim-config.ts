@@ -17,7 +17,7 @@ export function simulatedConfig(url: string): LockstepConfig {
     lease: { duration: '12h', clockSkewAllowance: '0s' },
     confirmations: { required: REQUIRED_CONFIRMATIONS },
     // Few, so that what is refused for ever is given up within a seed.
-    resubmit: { maxRefusals: 3 },
+    resubmit: { maxRefusals: 3, maxRefusalsInDoubt: 3 },
     chains: [
       {
         id: DEV_CHAIN,

@@ -16,6 +16,13 @@ export class ResubmitConfig {
   /** Equal refusals in a row after which a transaction gives up its nonce: it fails, or waits for another if it is not to blame. */
   @Count({ max: 10_000 })
   maxRefusals = 10;
+
+  /**
+   * The same for one that may be out, where circumstances are to blame, or nobody knows who: a price spike or a throttled endpoint must
+   * end nothing, and with the pauses between them a hundred take more than an hour and a half.
+   */
+  @Count({ max: 100_000 })
+  maxRefusalsInDoubt = 100;
 }
 
 export class ConfirmationsConfig {

@@ -35,6 +35,7 @@ function afterTries(tries: number, overrides: Partial<SendHistory> = {}): SendHi
     nonceIsFree: false,
     othersGetThrough: true,
     maxRefusals: 10,
+    maxRefusalsInDoubt: 100,
     intervalMs: 60_000,
     ...overrides,
   };

@@ -52,13 +52,14 @@ export class JudgeSends {
   }
 
   private verdict(chainId: ChainId, send: AnsweredSend, evidence: Evidence): SendVerdict {
-    const { maxRefusals, interval } = this.config;
+    const { maxRefusals, maxRefusalsInDoubt, interval } = this.config;
     const acceptedAt = this.lastAccepted.get(chainId);
     const verdict = verdictOf(send.outcome, {
       equalTries: (subState) => send.tx?.equalTries(subState) ?? 0,
       ...evidence,
       othersGetThrough: acceptedAt !== undefined && this.clock.monotonicMs() - acceptedAt <= interval,
       maxRefusals,
+      maxRefusalsInDoubt,
       intervalMs: interval,
     });
     return this.isRival(send) ? asRival(verdict, interval) : verdict;

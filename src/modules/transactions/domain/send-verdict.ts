@@ -40,18 +40,14 @@ export interface SendHistory {
   readonly othersGetThrough: boolean;
   /** `resubmit.maxRefusals` */
   readonly maxRefusals: number;
+  /** `resubmit.maxRefusalsInDoubt` */
+  readonly maxRefusalsInDoubt: number;
   /** `resubmit.interval`, milliseconds. */
   readonly intervalMs: number;
 }
 
 /** Milliseconds, doubled with each try. */
 const FIRST_RETRY_MS = 2_000;
-
-/**
- * So many times as many refusals end a payload that may be out where circumstances are to blame, or nobody knows who: a price spike or a
- * throttled endpoint must not, and with the pauses between them it takes more than an hour.
- */
-const PATIENCE = 10;
 
 /** Circumstances change by themselves; whatever else is refused is refused because of what it is. */
 const CIRCUMSTANCES: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorResponse>([
@@ -110,18 +106,19 @@ function refusedInDoubt(outcome: AttemptOutcome, errorClass: NodeErrorClass, his
   const reason = wordsOf(outcome);
   const subState = said === 'unknown' ? 'OUTCOME_UNKNOWN' : subStateOf(response);
   if (said === 'unknown') {
-    if (history.othersGetThrough && isOver(subState, history, PATIENCE)) return { kind: 'refused_in_doubt', reason };
+    if (history.othersGetThrough && isOver(subState, history, history.maxRefusalsInDoubt))
+      return { kind: 'refused_in_doubt', reason };
     return { ...sent(subState, history.intervalMs), counts: history.othersGetThrough };
   }
-  const times = CIRCUMSTANCES.has(response) ? PATIENCE : 1;
-  const isEnd = response === 'fail_payload' ? !history.needsSecondLook : isOver(subState, history, times);
+  const most = CIRCUMSTANCES.has(response) ? history.maxRefusalsInDoubt : history.maxRefusals;
+  const isEnd = response === 'fail_payload' ? !history.needsSecondLook : isOver(subState, history, most);
   if (isEnd) return { kind: 'refused_in_doubt', reason };
   return sent(subState, backoffMs(FIRST_RETRY_MS, history.equalTries(subState)));
 }
 
 /** This one included, it came to the same as often as is allowed. */
-function isOver(subState: TxSubState, { equalTries, maxRefusals }: SendHistory, times = 1): boolean {
-  return equalTries(subState) + 1 >= times * maxRefusals;
+function isOver(subState: TxSubState, { equalTries, maxRefusals }: SendHistory, most = maxRefusals): boolean {
+  return equalTries(subState) + 1 >= most;
 }
 
 function subStateOf(response: NodeErrorResponse): TxSubState {
