@@ -28,7 +28,10 @@ export class RevertedEstimates {
     });
     if (refused.length === 0) return new Set();
     const block = await chain.head();
-    const oldest = await this.repository.oldestUnmined(signersOf(refused.map(({ tx }) => tx)));
+    const oldest = await this.repository.oldestUnmined(
+      signersOf(refused.map(({ tx }) => tx)),
+      refused.map(({ tx }) => tx.id),
+    );
     const waits = (tx: ManagedTx): boolean =>
       isBefore(oldest.get(signerKey(tx.signer)), tx) || this.hasReadyBefore(tx, pending, estimates);
     const doomed = new Set<string>();

@@ -98,8 +98,12 @@ export abstract class ManagedTxRepository {
   /**
    * By signer key, the id of the oldest tx that is in flight, or that waits for something but its own estimate; none where there is
    * no such tx.
+   * @param besides ids of waiting txs whose estimates revert now
    */
-  abstract oldestUnmined(signers: readonly SignerId[]): Promise<ReadonlyMap<string, string>>;
+  abstract oldestUnmined(
+    signers: readonly SignerId[],
+    besides: readonly string[],
+  ): Promise<ReadonlyMap<string, string>>;
   /** Wei that what each signer has in flight may take from its balance, in the order given: values, and all gas at its price. */
   abstract committedWei(signers: readonly SignerId[]): Promise<bigint[]>;
   abstract byIds(txIds: readonly string[]): Promise<ManagedTx[]>;

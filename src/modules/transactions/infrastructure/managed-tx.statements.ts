@@ -143,6 +143,7 @@ export const OLDEST_UNMINED = {
                ORDER BY t.tx_id LIMIT 1),
              (SELECT t.tx_id FROM managed_tx t
                WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state = 'PENDING' AND t.sub_state IS DISTINCT FROM 'SIMULATION_REVERTED'
+                 AND t.tx_id <> ALL($3::uuid[])
                ORDER BY t.tx_id LIMIT 1)) AS tx_id
       FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)`,
 };

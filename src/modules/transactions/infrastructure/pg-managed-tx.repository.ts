@@ -148,10 +148,10 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     return rows.map((row) => ({ tx: toManagedTx(row), request: toRequest(row) }));
   }
 
-  async oldestUnmined(signers: readonly SignerId[]): Promise<ReadonlyMap<string, string>> {
+  async oldestUnmined(signers: readonly SignerId[], besides: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const { rows } = await this.database.query<{ chain_id: string; signer: string; tx_id: string | null }>(
       sql.OLDEST_UNMINED,
-      signerColumns(signers),
+      [...signerColumns(signers), besides],
     );
     return new Map(
       rows.flatMap((row): [string, string][] =>
