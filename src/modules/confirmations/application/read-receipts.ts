@@ -38,7 +38,7 @@ export class ReadReceipts {
     }
   }
 
-  async oneByOne(chain: ChainConnector, block: Hash, hashes: readonly Hash[]): Promise<ReceiptsByHash> {
+  private async oneByOne(chain: ChainConnector, block: Hash, hashes: readonly Hash[]): Promise<ReceiptsByHash> {
     const lookups = await chain.receipts(hashes);
     return byHash(
       block,

@@ -2,10 +2,15 @@ import type { AttemptFees } from '../domain/attempt.js';
 import type { RequestedTx } from '../domain/managed-tx.repository.js';
 import type { AttemptDraft } from './attempt-signer.js';
 
+/** The CHECK of the table and `allocated()` see to it that there is one. */
+export function gasLimitOf({ tx }: Pick<RequestedTx, 'tx'>): bigint {
+  return tx.progress.gasLimit ?? 0n;
+}
+
 /** What the client asked for, at the nonce of its tx. */
-export function payloadDraft({ tx, request }: RequestedTx, fees: AttemptFees): AttemptDraft {
+export function payloadDraft(item: RequestedTx, fees: AttemptFees): AttemptDraft {
+  const { tx, request } = item;
   const { to, value, data, accessList } = request.payload;
-  const { gasLimit } = tx.progress;
   return {
     signer: tx.signer,
     nonce: tx.nonce,
@@ -15,8 +20,7 @@ export function payloadDraft({ tx, request }: RequestedTx, fees: AttemptFees): A
     value,
     data,
     accessList,
-    // The CHECK of the table and `allocated()` see to it that there is one.
-    gasLimit: gasLimit ?? 0n,
+    gasLimit: gasLimitOf(item),
     fees,
   };
 }

@@ -10,7 +10,7 @@ import { AttemptSigner } from './attempt-signer.js';
 import type { Sending } from './sending.js';
 import { FeeRules } from './fee-rules.js';
 import { leasesFor } from './leases-for.js';
-import { payloadDraft } from './payload-draft.js';
+import { gasLimitOf, payloadDraft } from './payload-draft.js';
 
 /** A tx whose bytes were refused by every node, and all its attempts, oldest first. */
 export interface RefusedTx {
@@ -83,7 +83,7 @@ export class RepricePayloads {
     quote: FeeQuote,
   ): AttemptFees | null {
     const last = attempts.at(-1);
-    const gasLimit = tx.progress.gasLimit ?? 0n;
+    const gasLimit = gasLimitOf({ tx });
     if (!last || gasLimit === 0n) return null;
     const priced = this.fees.price(chainId, request, gasLimit, quote);
     if (!('fees' in priced)) return null;

@@ -10,7 +10,7 @@ import { ManagedTxRepository, type RequestedTx } from '../domain/managed-tx.repo
 import { type AttemptDraft, AttemptSigner, NotEncodable } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
 import { inPieces } from './in-pieces.js';
-import { payloadDraft } from './payload-draft.js';
+import { gasLimitOf, payloadDraft } from './payload-draft.js';
 import { LaneMemory } from './lane-memory.js';
 import { leasesFor } from './leases-for.js';
 import { TxMetrics } from './tx-metrics.js';
@@ -48,7 +48,7 @@ export class SignAttempts {
   ): Promise<SignedTx[]> {
     if (allocated.length === 0) return [];
     const signings = await this.sign(allocated, (item) =>
-      payloadDraft(item, this.fees.clamped(chain.chainId, item.request, gasOf(item), quote)),
+      payloadDraft(item, this.fees.clamped(chain.chainId, item.request, gasLimitOf(item), quote)),
     );
     this.crashPoints.reached('after_sign');
     return inPieces(
@@ -119,9 +119,4 @@ export class SignAttempts {
       this.log.error('transaction cannot be signed', { txId: tx.id, error: tx.progress.failureReason });
     return signed.flatMap((copy) => ('attempt' in copy ? [{ tx: copy.tx, attempt: copy.attempt }] : []));
   }
-}
-
-/** The CHECK of the table and `allocated()` see to it that there is one. */
-function gasOf({ tx }: RequestedTx): bigint {
-  return tx.progress.gasLimit ?? 0n;
 }
