@@ -17,6 +17,7 @@ interface View {
   readonly estimate?: FakeAnswer;
   /** What it says of every transaction; null: not mined. */
   readonly status?: '0x0' | '0x1' | null;
+  readonly chainId?: number;
 }
 
 const RECEIPT = {
@@ -54,6 +55,7 @@ describe('what rests on more than one endpoint', () => {
     for (const view of views) {
       const server = await new FakeRpcServer().start();
       server.head = view.head ?? 100;
+      server.chainId = view.chainId ?? server.chainId;
       server.answer = node(view);
       servers.push(server);
     }
@@ -121,6 +123,12 @@ describe('what rests on more than one endpoint', () => {
     it('is what two of three tell: one on another branch alone stops nothing', async () => {
       const chain = await start({}, { fork: 1 }, {});
       expect(await chain.agreedBlocks([98])).toEqual([hashOf(98)]);
+    });
+
+    // Found by seed 863 of the simulator: the liar spoke for a chain of three, and a tx was final nine blocks too early.
+    it('is not told by the one of three that is ahead while another is on a wrong chain', async () => {
+      const chain = await start({ head: 112 }, { head: 100 }, { chainId: 5 });
+      expect(await chain.agreedBlocks([112, 100])).toEqual([null, hashOf(100)]);
     });
 
     it('of a chain with one endpoint costs one call', async () => {

@@ -16,8 +16,8 @@ export type Decision =
  * `every`: each configured endpoint of the right chain must say so, also one that lags, is in back-off or is left out of reads.
  * Silence, lag and missing state mean "not known".
  *
- * `speakers`: all endpoints of the right chain are asked, at least half of them must speak, and they must agree, or more than half of
- * all endpoints. Neither a dead provider nor one on another branch must stop all sending and all finality alone (I14).
+ * `speakers`: all endpoints of the right chain are asked, at least half of all that are configured must speak, and they must agree, or
+ * more than half of all. Neither a dead provider nor one on another branch must stop all sending and all finality alone (I14).
  */
 export type Witnesses = 'every' | 'speakers';
 
@@ -41,7 +41,7 @@ export const EVIDENCE = {
 } as const satisfies Record<Decision, Evidence>;
 
 /**
- * What endpoints say for themselves, one item for each endpoint of the right chain, null for a silent one.
+ * What endpoints say for themselves, one item for each endpoint that the decision counts, null for a silent one.
  *
  * @returns what was said, when enough endpoints spoke for this decision; else null: not known
  */

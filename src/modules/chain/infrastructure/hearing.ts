@@ -5,7 +5,7 @@ import { within } from './grace.js';
 import { failed, type RpcReply, type RpcRequest } from './json-rpc.js';
 import type { PoolMember } from './pool-member.js';
 
-/** What one endpoint of the right chain says for itself. All replies of a silent one are failures. */
+/** What one endpoint says for itself. All replies of a silent one, and of one of another chain, are failures. */
 export interface Testimony {
   readonly replies: readonly RpcReply[];
   /** Neither behind nor ahead of the others, as far as known. */
@@ -40,8 +40,9 @@ export class Hearing {
     if (witnesses === 'every') await Promise.all(asked.flatMap((each) => (each.failedLately ? [] : [each.answer])));
     else await firstDecided(all, (sofar) => sofar.filter(hasSpoken).length * 2 >= this.members.length);
     await within(this.pause, Promise.all(all), []);
+    // One of another chain has no say. Where half must speak it is one of the silent, or the last one left could speak alone for all.
     return this.members
-      .filter(({ health }) => !health.isElsewhere)
+      .filter(({ health }) => witnesses === 'speakers' || !health.isElsewhere)
       .map((member) => ({ replies: told.get(member) ?? silence, isCurrent: member.health.isCurrent }));
   }
 
