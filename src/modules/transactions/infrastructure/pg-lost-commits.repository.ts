@@ -12,7 +12,7 @@ import { PROGRESS_COLUMNS, REQUEST_COLUMNS, type RequestRow, toManagedTx, toRequ
 const MOST_CANDIDATES = 10_000;
 
 /** Once per lease. The token of a lease that was held before is above 1. Reads what is in flight of each signer, as the recovery of a lane does. */
-const OUTLOOK = {
+export const OUTLOOK = {
   name: 'lost_outlook',
   text: `
     SELECT coalesce((SELECT c.next_nonce FROM signer_nonce_cursor c WHERE c.chain_id = w.chain_id AND c.signer = w.signer), 0) AS cursor,
@@ -37,19 +37,22 @@ const OUTLOOK = {
 
 /**
  * A tx is sent after it was created, and a nonce beyond the cursor after the cursor was last aligned. Reads all that waits, so it is
- * for the exception.
+ * for the exception. One state at a time: each has an index of its own, and of both together PostgreSQL reads all that is finished.
  */
-const WAITING_SINCE = {
+export const WAITING_SINCE = {
   name: 'lost_waiting_since',
   text: `
-    SELECT extract(epoch FROM greatest(
-             (SELECT min(t.created_at) FROM managed_tx t WHERE t.chain_id = $1 AND t.signer = $2 AND t.state IN ('PENDING', 'ALLOCATED')),
+    SELECT extract(epoch FROM greatest(waiting.since,
              (SELECT c.last_synced_at FROM signer_nonce_cursor c WHERE c.chain_id = $1 AND c.signer = $2)))::float8 AS since
-     WHERE EXISTS (SELECT FROM managed_tx t WHERE t.chain_id = $1 AND t.signer = $2 AND t.state IN ('PENDING', 'ALLOCATED'))`,
+      FROM (SELECT least(
+              (SELECT min(t.created_at) FROM managed_tx t WHERE t.chain_id = $1 AND t.signer = $2 AND t.state = 'PENDING'),
+              (SELECT min(t.created_at) FROM managed_tx t
+                WHERE t.chain_id = $1 AND t.signer = $2 AND t.nonce >= 0 AND t.state = 'ALLOCATED')) AS since) waiting
+     WHERE waiting.since IS NOT NULL`,
 };
 
 /** Reads all that waits, too: payloads have no index. */
-const WAITING_FOR = {
+export const WAITING_FOR = {
   name: 'lost_waiting_for',
   text: `
     SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}

@@ -1,0 +1,57 @@
+import { afterEach, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import {
+  OUTLOOK,
+  WAITING_FOR,
+  WAITING_SINCE,
+} from '../../src/modules/transactions/infrastructure/pg-lost-commits.repository.js';
+import { Database } from '../../src/platform/database/database.js';
+import { SESSION_OPTIONS } from '../../src/platform/database/session-settings.js';
+import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
+import { nodeLab } from '../support/node-lab.js';
+import { planNow, touchedBy } from '../support/plan.js';
+
+let client: Client;
+// Before those of the lab, which ends its database.
+afterEach(() => client.end());
+
+const lab = nodeLab();
+const FINISHED = 50_000;
+const { address } = aSigner(1);
+
+async function finishMany(): Promise<void> {
+  await client.query(
+    `INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, value, data, options, priority, state, nonce, tx_hash, receipt, block_number, block_hash)
+     SELECT gen_random_uuid(), $1, $2, 'finished-' || n, $3::text, 0, '', '{"speed": "standard"}', 0, 'CONFIRMED', 100 + n, $3::text, '{}', 1, $3::text
+       FROM generate_series(1, $4::int) AS n`,
+    [DEV_CHAIN, address, aHash(7), FINISHED],
+  );
+  await client.query('ANALYZE');
+}
+
+it('whoever takes over a signer reads nothing of what is finished', async () => {
+  const { options } = lab.node.get(Database).dataSource;
+  client = new Client({ connectionString: 'url' in options ? options.url : undefined, options: SESSION_OPTIONS });
+  await client.connect();
+  await lab.create(1);
+  await finishMany();
+  const asked = [
+    { statement: OUTLOOK, values: [[DEV_CHAIN], [address]], args: [`'{${DEV_CHAIN}}'`, `'{${address}}'`] },
+    { statement: WAITING_SINCE, values: [DEV_CHAIN, address], args: [String(DEV_CHAIN), `'${address}'`] },
+    {
+      statement: WAITING_FOR,
+      values: [DEV_CHAIN, address, [null], [0], ['0x']],
+      args: [String(DEV_CHAIN), `'${address}'`, `'{NULL}'`, `'{0}'`, `'{0x}'`],
+    },
+  ];
+  for (const { statement, values, args } of asked) {
+    await planNow(client, statement, values);
+    for (const mode of ['force_custom_plan', 'force_generic_plan']) {
+      await client.query(`SET plan_cache_mode = ${mode}`);
+      const { rows } = await touchedBy(client, statement, args);
+      expect({ statement: statement.name, mode, readsFew: rows < FINISHED / 100, rows }).toMatchObject({
+        readsFew: true,
+      });
+    }
+  }
+});
