@@ -187,3 +187,15 @@ it('polling looks at a signer while its lease was not given up as idle, and agai
   await leases.acquireOrRenew([node.signer(0)]);
   expect(await inWork()).toEqual([signer]);
 });
+
+it('a look by leases names a signer of a dead node only when it has pending txs', async () => {
+  const { node } = lab;
+  const inWork = async (): Promise<string[]> =>
+    (await node.get(ManagedTxRepository).signersInWork(DEV_CHAIN)).map((work) => work.signer.address);
+  await node.get(LeaseManager).acquireOrRenew([node.signer(0)]);
+  await client.query(`UPDATE signer_lease SET expires_at = clock_timestamp() - interval '1 day'`);
+  expect(await inWork()).toEqual([]);
+  await lab.create(1);
+  await client.query(`UPDATE managed_tx SET next_resubmit_at = clock_timestamp()`);
+  expect(await inWork()).toEqual([signer]);
+});

@@ -112,7 +112,10 @@ export abstract class ManagedTxRepository {
    * while an old snapshot keeps the entries of finished txs.
    */
   abstract signersWithWork(chainId: ChainId): Promise<SignerWork[]>;
-  /** Signers that may have something to do, by their leases: at any time as cheap, but not those that were never worked on. */
+  /**
+   * Signers that may have something to do, by their leases: at any time as cheap. Not those that were never worked on, nor those of a dead
+   * node without pending txs.
+   */
   abstract signersInWork(chainId: ChainId): Promise<SignerWork[]>;
 
   /**

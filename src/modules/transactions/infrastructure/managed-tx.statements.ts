@@ -287,18 +287,21 @@ export const SIGNERS_WITH_WORK = {
 /**
  * Signers whose leases were not given up as idle: whoever has unfinished txs has one of these, but for those that were never worked on.
  * Reads nothing that leaves entries behind with every tx, so an old snapshot makes it no slower. What has to wait for its first try
- * is not looked for.
+ * is not looked for. A lease that lapsed says nothing of work: a node that died leaves one of each signer that it ever held, and to take
+ * over thousands of idle ones costs as many steps. Of these only signers with pending txs are named; a look at all work finds the others.
  */
 export const SIGNERS_IN_WORK = {
   name: 'tx_signers_in_work',
   text: `
-    SELECT l.signer,
-           (SELECT true FROM managed_tx t
-             WHERE t.chain_id = $1 AND t.signer = l.signer AND t.state = 'PENDING' AND ${READY_SINCE} > '-infinity' AND ${READY_SINCE} <= statement_timestamp()
-             ORDER BY t.chain_id, t.signer, ${READY_SINCE} LIMIT 1) IS NOT NULL AS pending,
-           CASE WHEN l.expires_at > clock_timestamp() THEN CASE WHEN l.owner_node = $2 THEN 'free' ELSE 'held' END
-                WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'lapsed' END AS lease
-      FROM signer_lease l WHERE l.chain_id = $1 AND NOT l.idle ORDER BY l.signer`,
+    SELECT * FROM (
+      SELECT l.signer,
+             (SELECT true FROM managed_tx t
+               WHERE t.chain_id = $1 AND t.signer = l.signer AND t.state = 'PENDING' AND ${READY_SINCE} > '-infinity' AND ${READY_SINCE} <= statement_timestamp()
+               ORDER BY t.chain_id, t.signer, ${READY_SINCE} LIMIT 1) IS NOT NULL AS pending,
+             CASE WHEN l.expires_at > clock_timestamp() THEN CASE WHEN l.owner_node = $2 THEN 'free' ELSE 'held' END
+                  WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'lapsed' END AS lease
+        FROM signer_lease l WHERE l.chain_id = $1 AND NOT l.idle) AS work
+     WHERE pending OR lease <> 'lapsed' ORDER BY signer`,
 };
 
 /**
