@@ -62,6 +62,21 @@ describe('a filled hole that a deep reorg opens while its signer is another node
   });
 });
 
+describe('a final tx on another branch that one endpoint tells alone', () => {
+  it('is opened at the second look, at a later block', async () => {
+    const txId = await lab.sent(1);
+    await lab.confirmAll();
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+    lab.chain.speaksAlone = true;
+    lab.chain.reorg(3, { drop: true });
+    await lab.node.follow();
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+    lab.chain.mineEmpty(1);
+    await lab.node.follow();
+    expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+  });
+});
+
 describe('a nonce of somebody else that a deep reorg frees', () => {
   it('is filled, so that nothing behind it waits for ever', async () => {
     const txId = await movedBehindForeign();

@@ -46,6 +46,24 @@ const M = 'MINED';
 const C = 'CONFIRMED';
 const F = 'FAILED';
 
+describe('a chain of which one endpoint speaks alone', () => {
+  it('has final transactions a block later, for the head counts when a later one was seen', async () => {
+    lab.chain.speaksAlone = true;
+    const txId = await minedBy(lab.node, 1, 2);
+    expect(await statesByDepth(txId, 4)).toEqual([M, M, M, C, C]);
+  });
+
+  it('has none by a head that is gone at the next look', async () => {
+    lab.chain.speaksAlone = true;
+    const txId = await minedBy(lab.node, 1, 2);
+    lab.chain.mineEmpty(2);
+    await lab.node.follow();
+    lab.chain.reorg(2);
+    await lab.node.follow();
+    expect(await lab.states([txId])).toEqual([M]);
+  });
+});
+
 describe('a request with confirmations of its own', () => {
   it.each([
     ['none', 0, [C, C, C, C, C]],

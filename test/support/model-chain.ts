@@ -3,6 +3,7 @@ import { groupBy } from '../../src/kernel/group-by.js';
 import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
 import type { ChainId, Nonce } from '../../src/kernel/signer-id.js';
 import {
+  type Agreed,
   type AgreedCount,
   type AccountCounts,
   type Block,
@@ -63,6 +64,8 @@ export class ModelChain extends ChainConnector {
   namesUsers = true;
   /** False for a node that tells how many transactions an account has in the pool, and shows none of them. */
   showsPool = true;
+  /** True for a chain with one endpoint: what it says needs a second look. */
+  speaksAlone = false;
   /** Whether receipts of whole blocks come as proven; else they are read again before they are final, as on many a rollup. */
   provesReceipts = false;
   /** Every transaction that was ever sent to the node, in order, with repetitions. */
@@ -185,9 +188,12 @@ export class ModelChain extends ChainConnector {
     return counts.map((nonce) => ({ nonce, block: this.tip() }));
   }
 
-  async agreedBlocks(numbers: readonly number[]): Promise<(Hash | null)[]> {
+  async agreedBlocks(numbers: readonly number[]): Promise<(Agreed<Hash> | null)[]> {
     assertOutsideTransaction('agreedBlocks');
-    return numbers.map((number) => this.chain[number]?.hash ?? null);
+    return numbers.map((number) => {
+      const hash = this.chain[number]?.hash;
+      return hash ? { value: hash, isAlone: this.speaksAlone } : null;
+    });
   }
 
   /** As one endpoint answers: whole blocks at once, and what is not in them by hash. */

@@ -21,7 +21,7 @@ export {
   type SignedBytes,
 } from './domain/chain-connector.js';
 export { type EndpointStatus, RpcHealth } from './domain/endpoint-status.js';
-export { completes, type Decision, EVIDENCE, type Evidence } from './domain/evidence.js';
+export { type Agreed, type Decision, isSecondLook, looksNeeded } from './domain/evidence.js';
 export { type FeeQuote, type Speed, SPEEDS } from './domain/fee-quote.js';
 export { type AccessList, type Call, type GasEstimate } from './domain/gas-estimate.js';
 export { ACTION, actionOf, type NodeErrorAction, type NodeErrorResponse } from './domain/node-error-action.js';

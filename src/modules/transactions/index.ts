@@ -1,5 +1,5 @@
-export { agreedHead } from './application/agreed-head.js';
 export { Doorbell } from './application/doorbell.js';
+export { SecondLooks } from './application/second-looks.js';
 export { FinalityRule } from './application/finality-rule.js';
 export { LaneMemory } from './application/lane-memory.js';
 export { AskReceipts } from './application/ask-receipts.js';

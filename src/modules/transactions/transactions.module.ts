@@ -141,6 +141,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     LeasedWork,
     AskReceipts,
     ReconcileSigner,
+    SecondLooks,
     TakenSlots,
     AttemptRepository,
     ManagedTxRepository,

@@ -112,7 +112,11 @@ describe('what rests on more than one endpoint', () => {
   describe('the block at a height', () => {
     it('is told when nobody contradicts, and an endpoint that has not got there is silent', async () => {
       const chain = await start({ head: 100 }, { head: 98 });
-      expect(await chain.agreedBlocks([98, 100, 101])).toEqual([hashOf(98), hashOf(100), null]);
+      expect(await chain.agreedBlocks([98, 100, 101])).toEqual([
+        { value: hashOf(98), isAlone: false },
+        { value: hashOf(100), isAlone: true },
+        null,
+      ]);
     });
 
     it('is not known while two endpoints tell different ones', async () => {
@@ -122,18 +126,18 @@ describe('what rests on more than one endpoint', () => {
 
     it('is what two of three tell: one on another branch alone stops nothing', async () => {
       const chain = await start({}, { fork: 1 }, {});
-      expect(await chain.agreedBlocks([98])).toEqual([hashOf(98)]);
+      expect(await chain.agreedBlocks([98])).toMatchObject([{ value: hashOf(98) }]);
     });
 
     // Found by seed 863 of the simulator: the liar spoke for a chain of three, and a tx was final nine blocks too early.
     it('is not told by the one of three that is ahead while another is on a wrong chain', async () => {
       const chain = await start({ head: 112 }, { head: 100 }, { chainId: 5 });
-      expect(await chain.agreedBlocks([112, 100])).toEqual([null, hashOf(100)]);
+      expect(await chain.agreedBlocks([112, 100])).toEqual([null, { value: hashOf(100), isAlone: false }]);
     });
 
     it('of a chain with one endpoint costs one call', async () => {
       const chain = await start({});
-      expect(await chain.agreedBlocks([7])).toEqual([hashOf(7)]);
+      expect(await chain.agreedBlocks([7])).toEqual([{ value: hashOf(7), isAlone: true }]);
       expect(servers[0]?.asked).toEqual(['eth_getBlockByNumber']);
     });
   });

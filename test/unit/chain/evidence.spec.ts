@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHash } from '../../../src/kernel/hex.js';
-import { agreedUpon, completes, EVIDENCE, sufficient } from '../../../src/modules/chain/domain/evidence.js';
+import {
+  agreedUpon,
+  EVIDENCE,
+  isSecondLook,
+  looksNeeded,
+  sufficient,
+} from '../../../src/modules/chain/domain/evidence.js';
 
 const HASH = parseHash(`0x${'ab'.repeat(32)}`);
 
@@ -23,20 +29,29 @@ describe('the evidence that an irreversible decision needs', () => {
   );
 
   it('is void when speakers contradict each other, unless more than half of all endpoints agree', () => {
-    expect(agreedUpon('make_final', ['a', 'a', null])).toBe('a');
-    expect(agreedUpon('make_final', ['a', 'b', 'a'])).toBe('a');
-    expect(agreedUpon('make_final', ['a', 'b'])).toBeNull();
-    expect(agreedUpon('make_final', ['a', 'b', null])).toBeNull();
-    expect(agreedUpon('make_final', ['a', 'a', 'b', 'b'])).toBeNull();
-    expect(agreedUpon('make_final', [null, null])).toBeNull();
+    const said = (...words: (string | null)[]) => agreedUpon('make_final', words)?.value ?? null;
+    expect(said('a', 'a', null)).toBe('a');
+    expect(said('a', 'b', 'a')).toBe('a');
+    expect(said('a', 'b')).toBeNull();
+    expect(said('a', 'b', null)).toBeNull();
+    expect(said('a', 'a', 'b', 'b')).toBeNull();
+    expect(said(null, null)).toBeNull();
+  });
+
+  it('says when one endpoint spoke alone', () => {
+    expect(agreedUpon('make_final', ['a'])).toEqual({ value: 'a', isAlone: true });
+    expect(agreedUpon('make_final', ['a', null])).toEqual({ value: 'a', isAlone: true });
+    expect(agreedUpon('make_final', ['a', 'a', null])).toEqual({ value: 'a', isAlone: false });
+    expect(agreedUpon('make_final', ['b', 'a', 'a'])).toEqual({ value: 'a', isAlone: false });
   });
 
   it('needs a look at a later block wherever one look may be a moment of confusion', () => {
-    const twice = Object.entries(EVIDENCE).flatMap(([decision, { looks }]) => (looks === 2 ? [decision] : []));
-    expect(twice).toEqual(['move_payload', 'fail_payload', 'raise_cursor']);
+    const decisions = Object.keys(EVIDENCE) as (keyof typeof EVIDENCE)[];
+    const twice = (isAlone: boolean) => decisions.filter((decision) => looksNeeded(decision, isAlone) === 2);
+    expect(twice(false)).toEqual(['move_payload', 'fail_payload', 'raise_cursor']);
+    expect(twice(true)).toEqual(['move_payload', 'fail_payload', 'raise_cursor', 'make_final', 'reopen_final']);
     const at = (number: number) => ({ number, hash: HASH });
-    expect(completes('raise_cursor', at(7), at(7))).toBe(false);
-    expect(completes('raise_cursor', at(7), at(8))).toBe(true);
-    expect(completes('make_final', at(7), at(7))).toBe(true);
+    expect(isSecondLook(at(7), at(7))).toBe(false);
+    expect(isSecondLook(at(7), at(8))).toBe(true);
   });
 });

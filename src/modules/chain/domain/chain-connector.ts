@@ -1,6 +1,7 @@
 import type { Address, Hash, Hex } from '../../../kernel/hex.js';
 import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import type { AgreedCount } from './agreed-count.js';
+import type { Agreed } from './evidence.js';
 import type { Block, BlockHeader, BlockReceipts, BlockToProve, Receipt, ReceiptLookup } from './block.js';
 import type { BroadcastOutcome } from './broadcast-outcome.js';
 import type { FeeQuote } from './fee-quote.js';
@@ -54,10 +55,10 @@ export abstract class ChainConnector {
   abstract agreedCounts(accounts: readonly Address[], tag: BlockTag): Promise<(AgreedCount | null)[]>;
   /**
    * Hash of the canonical block at each height, by the evidence of `make_final` and `reopen_final`; null when it is not known, or
-   * when two endpoints tell different ones. An endpoint without the block is silent about it. In the order asked. Costs a call per
+   * when two endpoints tell different ones. An endpoint without the block is silent about it; what one tells alone needs a second look. In the order asked. Costs a call per
    * height at every endpoint.
    */
-  abstract agreedBlocks(numbers: readonly number[]): Promise<(Hash | null)[]>;
+  abstract agreedBlocks(numbers: readonly number[]): Promise<(Agreed<Hash> | null)[]>;
   /**
    * Receipts of which the endpoints agree on block and outcome, or that there is none, by the evidence of `make_final`; `unavailable`
    * where they do not. In the order asked. Costs a call per receipt at every endpoint; of one endpoint, a call per block.

@@ -23,21 +23,23 @@ export type Witnesses = 'every' | 'speakers';
 
 export interface Evidence {
   readonly witnesses: Witnesses;
-  /** Looks at different blocks that must say the same before the decision is made, however many endpoints there are. */
+  /** Looks at different blocks that must say the same before the decision is made, however many endpoints speak. */
   readonly looks: 1 | 2;
+  /** The same where one endpoint alone speaks: nobody else can say that it was confused for a moment. */
+  readonly looksAlone: 1 | 2;
 }
 
 /** The table of docs/trust.md: total over the decisions, so that a new one does not compile until somebody decided what it needs. */
 export const EVIDENCE = {
   // A wrong decision runs a payload twice: the only one here that nothing makes good again.
-  move_payload: { witnesses: 'every', looks: 2 },
-  fail_payload: { witnesses: 'speakers', looks: 2 },
-  raise_cursor: { witnesses: 'speakers', looks: 2 },
-  // The first look is the one that found the transaction mined.
-  make_final: { witnesses: 'speakers', looks: 1 },
-  reopen_final: { witnesses: 'speakers', looks: 1 },
+  move_payload: { witnesses: 'every', looks: 2, looksAlone: 2 },
+  fail_payload: { witnesses: 'speakers', looks: 2, looksAlone: 2 },
+  raise_cursor: { witnesses: 'speakers', looks: 2, looksAlone: 2 },
+  // The first look of several speakers is the one that found the transaction mined. One alone may be ahead of the chain for a moment.
+  make_final: { witnesses: 'speakers', looks: 1, looksAlone: 2 },
+  reopen_final: { witnesses: 'speakers', looks: 1, looksAlone: 2 },
   // A single endpoint whose tips leap needs two looks all the same: see `FeeQuotes`.
-  sign_fee: { witnesses: 'speakers', looks: 1 },
+  sign_fee: { witnesses: 'speakers', looks: 1, looksAlone: 1 },
 } as const satisfies Record<Decision, Evidence>;
 
 /**
@@ -51,6 +53,12 @@ export function sufficient<T>(decision: Decision, testimonies: readonly (T | nul
   return said.length > 0 && said.length >= needed ? said : null;
 }
 
+/** What was said, and whether one endpoint alone said it. */
+export interface Agreed<T> {
+  readonly value: T;
+  readonly isAlone: boolean;
+}
+
 /**
  * What all speakers say alike, when enough of them spoke, or what more than half of all endpoints say alike: a minority that contradicts
  * is not believed, and must not stop the others. Null in every other case: not known.
@@ -58,17 +66,23 @@ export function sufficient<T>(decision: Decision, testimonies: readonly (T | nul
 export function agreedUpon<T extends string | number | bigint>(
   decision: Decision,
   testimonies: readonly (T | null)[],
-): T | null {
+): Agreed<T> | null {
   const said = sufficient(decision, testimonies) ?? [];
   const [first] = said;
-  if (first !== undefined && said.every((each) => each === first)) return first;
+  if (first !== undefined && said.every((each) => each === first)) return { value: first, isAlone: said.length === 1 };
   const votes = new Map<T, number>();
   for (const each of said) votes.set(each, (votes.get(each) ?? 0) + 1);
   const [winner] = [...votes].find(([, count]) => 2 * count > testimonies.length) ?? [];
-  return winner ?? null;
+  return winner === undefined ? null : { value: winner, isAlone: false };
 }
 
-/** Whether a look that says the same as an earlier one completes the evidence. The same block looked at twice is one look. */
-export function completes(decision: Decision, earlier: BlockRef, later: BlockRef): boolean {
-  return EVIDENCE[decision].looks === 1 || later.number > earlier.number;
+/** How many looks at different blocks the decision needs. */
+export function looksNeeded(decision: Decision, isAlone: boolean): 1 | 2 {
+  const { looks, looksAlone } = EVIDENCE[decision];
+  return isAlone ? looksAlone : looks;
+}
+
+/** Whether a look that says the same as an earlier one is a second look. The same block looked at twice is one look. */
+export function isSecondLook(earlier: BlockRef, later: BlockRef): boolean {
+  return later.number > earlier.number;
 }

@@ -3,7 +3,7 @@ import type { Nonce } from '../../../kernel/signer-id.js';
 import type { AgreedCount } from '../domain/agreed-count.js';
 import type { BlockRef, ReceiptLookup } from '../domain/block.js';
 import type { BlockTag } from '../domain/chain-connector.js';
-import { agreedUpon, sufficient } from '../domain/evidence.js';
+import { type Agreed, agreedUpon, sufficient } from '../domain/evidence.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
 import { lookup } from './receipt-lookups.js';
 import type { RpcPool } from './rpc-pool.js';
@@ -33,7 +33,7 @@ export async function agreedCounts(
 }
 
 /** The hash that all endpoints tell at each height; null when too few tell one, or two tell different ones. */
-export async function agreedBlocks(pool: RpcPool, numbers: readonly number[]): Promise<(Hash | null)[]> {
+export async function agreedBlocks(pool: RpcPool, numbers: readonly number[]): Promise<(Agreed<Hash> | null)[]> {
   if (numbers.length === 0) return [];
   const testimonies = await pool.testimonies(
     'make_final',
@@ -63,7 +63,7 @@ export async function agreedReceipts(pool: RpcPool, hashes: readonly Hash[]): Pr
       const answer = lookup(hash, replies[i]);
       return answer.kind === 'none' && !isCurrent ? { kind: 'unavailable', message: 'the endpoint lags' } : answer;
     });
-    const agreed = agreedUpon('make_final', told.map(outcomeIn));
+    const agreed = agreedUpon('make_final', told.map(outcomeIn))?.value ?? null;
     const unavailable = { kind: 'unavailable', message: 'the endpoints do not agree' } as const;
     return told.find((answer) => agreed !== null && outcomeIn(answer) === agreed) ?? unavailable;
   });

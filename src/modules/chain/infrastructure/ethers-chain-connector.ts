@@ -3,6 +3,7 @@ import type { Address, Hash } from '../../../kernel/hex.js';
 import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
 import type { AgreedCount } from '../domain/agreed-count.js';
+import type { Agreed } from '../domain/evidence.js';
 import type { Block, BlockHeader, BlockReceipts, BlockToProve, ReceiptLookup } from '../domain/block.js';
 import type { BroadcastOutcome } from '../domain/broadcast-outcome.js';
 import {
@@ -91,7 +92,7 @@ export class EthersChainConnector extends ChainConnector {
     return agreedCounts(this.pool, accounts, tag);
   }
 
-  async agreedBlocks(numbers: readonly number[]): Promise<(Hash | null)[]> {
+  async agreedBlocks(numbers: readonly number[]): Promise<(Agreed<Hash> | null)[]> {
     return agreedBlocks(this.pool, numbers);
   }
 

@@ -10,6 +10,7 @@ import {
   LeasedWork,
   ManagedTx,
   ManagedTxRepository,
+  SecondLooks,
   TxMetrics,
 } from '../../transactions/index.js';
 import { OrphanedFinals } from './orphaned-finals.js';
@@ -50,6 +51,7 @@ export class ReopenFinal {
     private readonly receipts: ReceiptMetrics,
     private readonly orphanedFinals: OrphanedFinals,
     private readonly slots: ReopenSlots,
+    private readonly looks: SecondLooks,
     private readonly log: Log,
   ) {}
 
@@ -81,14 +83,30 @@ export class ReopenFinal {
   private async ask(chainId: ChainId, txs: readonly ManagedTx[]): Promise<Asked> {
     if (txs.length === 0) return { gone: [], open: [] };
     const heights = [...new Set(txs.flatMap(({ progress }) => progress.receipt?.blockNumber ?? []))];
-    const agreed = await this.chains.get(chainId).agreedBlocks(heights);
-    const hashes = new Map(heights.map((height, index) => [height, agreed[index] ?? null]));
+    const hashes = await this.agreedHashes(chainId, heights);
     const hashOf = ({ progress: { receipt } }: ManagedTx): Hash | null =>
       receipt && (hashes.get(receipt.blockNumber) ?? null);
     return {
       gone: txs.filter((tx) => hashOf(tx) !== null && hashOf(tx) !== tx.progress.receipt?.blockHash),
       open: txs.filter((tx) => hashOf(tx) === null),
     };
+  }
+
+  /** By height; null where it is not known, or where one endpoint alone has said it only once. */
+  private async agreedHashes(chainId: ChainId, heights: readonly number[]): Promise<ReadonlyMap<number, Hash | null>> {
+    const chain = this.chains.get(chainId);
+    const agreed = await chain.agreedBlocks(heights);
+    const head = agreed.some((block) => block?.isAlone) ? await chain.head() : null;
+    return new Map(
+      heights.map((height, index) => {
+        const { value = null, isAlone = false } = agreed[index] ?? {};
+        const isProven =
+          value === null ||
+          !isAlone ||
+          (head !== null && this.looks.agree('reopen_final', `reopen ${chainId} ${height}`, value, head));
+        return [height, isProven ? value : null];
+      }),
+    );
   }
 
   private async suspectsAfter({ chainId, blocks, orphaned, gap }: ChainUpdate): Promise<Map<Hash, number>> {

@@ -5,7 +5,6 @@ import { Log } from '../../../platform/logging/log.js';
 import { type BlockHeader, Chains, FollowChain, type Receipt } from '../../chain/index.js';
 import { FencedUnitOfWork, LeaseManager, NonceLedger } from '../../signers/index.js';
 import {
-  agreedHead,
   AttemptRepository,
   type FinalHeights,
   FinalityRule,
@@ -96,10 +95,10 @@ export class SettleMined {
     if (told === null) return null;
     const [first] = await this.repository.minedUpTo(chainId, signers, told, { skip: 0, limit: 1 });
     if (!first) return null;
-    const agreed = await agreedHead(this.chains.get(chainId), head);
+    const agreed = await this.finality.agreedHead(this.chains.get(chainId), head);
     const isOurs = agreed !== null && agreed.hash === this.follow.hashAt(chainId, agreed.number);
     if (!isOurs) {
-      this.log.warn('nothing becomes final: the endpoints do not agree on the head', { chainId, head });
+      this.log.warn('nothing becomes final: the head is not agreed on, or was seen only once', { chainId, head });
       return null;
     }
     return agreed.number === head ? told : this.finalUpTo(chainId, agreed.number);

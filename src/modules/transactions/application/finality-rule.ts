@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { type ChainConnector, type FinalityTag, RpcUnavailable } from '../../chain/index.js';
+import { type BlockRef, type ChainConnector, type FinalityTag, RpcUnavailable } from '../../chain/index.js';
 import { byDepth, byTag, type FinalHeights } from '../domain/final-heights.js';
+import { AgreedHeads } from './agreed-heads.js';
 import { ChainRules } from './chain-rules.js';
 
 /** Between two warnings about one chain. */
@@ -13,6 +14,7 @@ const WARN_EVERY_MS = 60_000;
 @Injectable()
 export class FinalityRule {
   private readonly warnedAt = new Map<ChainId, number>();
+  private readonly heads = new AgreedHeads();
 
   constructor(
     private readonly rules: ChainRules,
@@ -23,6 +25,11 @@ export class FinalityRule {
   /** Whether {@link heights} costs a call to the node. */
   asksTheChain(chainId: ChainId): boolean {
     return this.rules.finality(chainId) !== 'depth';
+  }
+
+  /** See {@link AgreedHeads.newest}. */
+  agreedHead(chain: Pick<ChainConnector, 'chainId' | 'agreedBlocks'>, head: number): Promise<BlockRef | null> {
+    return this.heads.newest(chain, head);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { minOf } from '../../../kernel/quantities.js';
-import { type BlockRef, completes, type Decision } from '../../chain/index.js';
+import { type BlockRef, type Decision, isSecondLook, looksNeeded } from '../../chain/index.js';
 
 interface Look {
   /** What was seen, in a form that can be compared. */
@@ -34,7 +34,8 @@ export class SecondLooks {
   agree(decision: Decision, key: string, said: string, block: BlockRef): boolean {
     const now = this.clock.monotonicMs();
     const known = this.first.get(key);
-    if (known?.said === said) return completes(decision, known.block, block) || now - known.atMs >= WITHOUT_BLOCKS_MS;
+    if (looksNeeded(decision, true) === 1) return true;
+    if (known?.said === said) return isSecondLook(known.block, block) || now - known.atMs >= WITHOUT_BLOCKS_MS;
     this.first.delete(key);
     this.first.set(key, { said, block, atMs: now });
     const [oldest] = this.first.keys();

@@ -5,7 +5,6 @@ import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import type { BlockHeader, ChainConnector, SlotFate } from '../../chain/index.js';
 import type { SlotRef } from '../../signers/index.js';
-import { agreedHead } from './agreed-head.js';
 import { FinalityRule } from './finality-rule.js';
 import { slotKey } from './slot-key.js';
 
@@ -93,7 +92,7 @@ export class TakenSlots {
     chain: ChainConnector,
     doubts: readonly SlotInDoubt[],
   ): Promise<ReadonlyMap<string, Sighting>> {
-    const head = await agreedHead(chain, (await chain.head()).number);
+    const head = await this.finality.agreedHead(chain, (await chain.head()).number);
     const heights = head && (await this.finality.heights(chain, head.number));
     if (heights === null) return new Map();
     const upTo = heights.byRule;
@@ -142,5 +141,5 @@ export class TakenSlots {
 async function hashesOf(chain: ChainConnector, asked: readonly Seen[]): Promise<ReadonlyMap<number, Hash | undefined>> {
   const numbers = [...new Set(asked.map(({ number }) => number))];
   const hashes = await chain.agreedBlocks(numbers);
-  return new Map(numbers.map((number, i) => [number, hashes[i] ?? undefined]));
+  return new Map(numbers.map((number, i) => [number, hashes[i]?.value]));
 }

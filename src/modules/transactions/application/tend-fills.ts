@@ -7,7 +7,6 @@ import { asFound, type Attempt, highestFees } from '../domain/attempt.js';
 import { AttemptRepository, type OpenFill } from '../domain/attempt.repository.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { BroadcastAttempts } from './broadcast-attempts.js';
-import { agreedHead } from './agreed-head.js';
 import { FeeRules } from './fee-rules.js';
 import { FinalityRule } from './finality-rule.js';
 import { LaneMemory } from './lane-memory.js';
@@ -82,7 +81,7 @@ export class TendFills {
   ): Promise<ReadonlySet<string>> {
     const sent = open.flatMap((fill) => fill.attempts);
     if (sent.length === 0) return new Set();
-    const head = await agreedHead(chain, (await chain.head()).number);
+    const head = await this.finality.agreedHead(chain, (await chain.head()).number);
     const lookups = await chain.receipts(sent.map((attempt) => attempt.txHash));
     const mined = sent.flatMap((attempt, index) => {
       const lookup = lookups[index];
@@ -92,7 +91,7 @@ export class TendFills {
     const final = head && (await this.finality.heights(chain, head.number));
     const deep = mined.filter(({ receipt }) => final !== null && receipt.blockNumber <= final.byRule);
     const there = deep.length === 0 ? [] : await chain.agreedBlocks(deep.map(({ receipt }) => receipt.blockNumber));
-    const winners = deep.filter(({ receipt }, i) => there[i] === receipt.blockHash);
+    const winners = deep.filter(({ receipt }, i) => there[i]?.value === receipt.blockHash);
     await this.consume(
       leases,
       winners.map(({ attempt }) => toWinner(attempt)),
