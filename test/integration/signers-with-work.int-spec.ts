@@ -4,7 +4,7 @@ import type { EventLog } from '../../src/modules/events/index.js';
 import type { TxState } from '../../src/modules/transactions/index.js';
 import type { SignerWork } from '../../src/modules/transactions/domain/managed-tx.repository.js';
 import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
-import { aHash, DEV_CHAIN } from '../support/builders.js';
+import { aHash, anAddress, DEV_CHAIN } from '../support/builders.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { acquire, twoNodeLab } from '../support/fence-lab.js';
 
@@ -13,6 +13,7 @@ const repository = new PgManagedTxRepository(first.database, {} as EventLog, new
 
 const HOUR_MS = 3_600_000;
 let txs = 0;
+let chains = 0;
 
 interface Stored {
   readonly state?: TxState;
@@ -114,6 +115,22 @@ describe('a look at all work of a chain', () => {
     expect(there).toMatchObject({ hasPending: true });
   });
 
+  it.each(['PENDING', 'ALLOCATED', 'IN_MEMPOOL', 'MINED', 'fill'] as const)(
+    'names every signer of the chain with %s, the first and the last, and nobody else',
+    async (kind) => {
+      const chainId = ++chains * 1_000;
+      const on = (chain: number, ...numbers: readonly number[]): SignerId[] =>
+        numbers.map((n) => ({ chainId: chain, address: anAddress(n) }));
+      const wanted = on(chainId, 5, 7, 9);
+      for (const signer of [...wanted, ...on(chainId + 1, 3, 6, 8, 11)])
+        await (kind === 'fill' ? storeSlot(signer, 'HELD', null) : store(signer, { state: kind }));
+      for (const signer of on(chainId, 2, 4, 10)) await store(signer, { state: 'CONFIRMED' });
+
+      const found = (await repository.signersWithWork(chainId)).map(({ signer }) => signerKey(signer));
+      expect(found.sort()).toEqual(wanted.map(signerKey));
+    },
+  );
+
   it('names each once, and says that something waits when one of many is due', async () => {
     const [busy, waiting] = lab.freshSigners(2);
     if (!busy || !waiting) throw new Error('two were made');
@@ -123,6 +140,7 @@ describe('a look at all work of a chain', () => {
       await store(signer, { state: 'MINED' });
     }
     await store(busy, { dueInMs: -1_000 });
+    await store(elsewhere(waiting));
     expect([(await workOf(busy))?.hasPending, (await workOf(waiting))?.hasPending]).toEqual([true, false]);
   });
 
