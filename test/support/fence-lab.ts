@@ -159,6 +159,14 @@ export class FenceLab {
     return rows.map((row) => row.pid);
   }
 
+  /** How many backends of this database wait for a lock. */
+  async waiting(): Promise<number> {
+    const rows = await this.observer.run(
+      `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+    );
+    return rows.length;
+  }
+
   /** The backends that wait for a lock of this one. */
   async blockedBy(blocker: number): Promise<number[]> {
     const rows = await this.observer.run<{ pid: number }>(
