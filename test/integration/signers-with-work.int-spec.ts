@@ -202,6 +202,7 @@ describe('a look at the signers in work', () => {
   ])('names a signer with a lease and $what', async ({ stored, hasPending }) => {
     const signer = signers.pop();
     if (!signer) throw new Error('there is one for each');
+    await store(elsewhere(signer), { dueInMs: -1_000 });
     if (stored) await store(signer, stored);
     expect(await inWork(signer)).toEqual({ signer, hasPending, lease: 'free' });
   });

@@ -7,10 +7,15 @@ import { LeaseStore, type LeaseTerms } from '../../../src/modules/signers/domain
 export class FakeLeaseStore extends LeaseStore {
   private readonly leases = new Map<string, Lease>();
   private readonly calls: { method: string; signers: readonly SignerId[] }[] = [];
+  /** Of every call that has some, in order. */
+  readonly terms: LeaseTerms[] = [];
+  /** Of every release, whether it was said to be of idle signers. */
+  readonly idleReleases: boolean[] = [];
   /** Runs before a call answers: to let time pass, to take leases away, to fail. */
   onCall: () => Promise<void> | void = () => undefined;
 
-  async acquire(node: string, signers: readonly SignerId[], _terms: LeaseTerms): Promise<Lease[]> {
+  async acquire(node: string, signers: readonly SignerId[], terms: LeaseTerms): Promise<Lease[]> {
+    this.terms.push(terms);
     this.calls.push({ method: 'acquire', signers });
     const granted = signers.flatMap((signer) => {
       const current = this.leases.get(signerKey(signer));
@@ -21,14 +26,16 @@ export class FakeLeaseStore extends LeaseStore {
     return granted;
   }
 
-  async renew(node: string, leases: readonly Lease[], _terms: LeaseTerms): Promise<Lease[]> {
+  async renew(node: string, leases: readonly Lease[], terms: LeaseTerms): Promise<Lease[]> {
+    this.terms.push(terms);
     this.calls.push({ method: 'renew', signers: leases.map((lease) => lease.signer) });
     const renewed = leases.filter((lease) => this.isCurrent(node, lease));
     await this.onCall();
     return renewed;
   }
 
-  async release(node: string, leases: readonly Lease[]): Promise<void> {
+  async release(node: string, leases: readonly Lease[], idle = false): Promise<void> {
+    this.idleReleases.push(idle);
     this.calls.push({ method: 'release', signers: leases.map((lease) => lease.signer) });
     for (const lease of leases) if (this.isCurrent(node, lease)) this.expire(lease.signer);
     await this.onCall();

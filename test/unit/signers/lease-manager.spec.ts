@@ -3,6 +3,7 @@ import { ExecutionConfig, LeaseConfig, NodeConfig } from '../../../src/config/lo
 import { Router } from '../../../src/modules/signers/application/router.js';
 import { LeaseManager } from '../../../src/modules/signers/application/lease-manager.js';
 import { LeaseMetrics } from '../../../src/modules/signers/application/lease-metrics.js';
+import type { SignerId } from '../../../src/kernel/signer-id.js';
 import { LeaseLost } from '../../../src/modules/signers/domain/lease-lost.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
@@ -44,16 +45,19 @@ let metrics: CountedMetrics;
 let router: Router;
 let manager: LeaseManager;
 
-beforeEach(() => {
+beforeEach(() => build([ALICE, BOB]));
+
+/** A manager of a node with these keys. */
+function build(signers: readonly SignerId[]): void {
   store = new FakeLeaseStore();
   clock = new FakeClock();
   metrics = new CountedMetrics();
-  const config = Object.assign(new LeaseConfig(), { duration: DURATION });
-  const keys = new KeysOf([ALICE, BOB]);
+  const config = Object.assign(new LeaseConfig(), { duration: DURATION, clockSkewAllowance: 700 });
+  const keys = new KeysOf(signers);
   const me = new Named('me');
   router = new Router(me, new NodeConfig(), new ExecutionConfig(), config, clock);
   manager = new LeaseManager(store, keys, router, me, clock, config, metrics, readableLog().log);
-});
+}
 
 describe('a lease is trusted', () => {
   it('for its duration, counted from before the request for it, and not a moment longer', async () => {
@@ -241,6 +245,8 @@ describe('a lease that was taken because nobody served the signer', () => {
 });
 
 describe('an idle lease', () => {
+  const idle = (): unknown[] => manager.idleOn(ALICE.chainId).map(({ signer }) => signer);
+
   it('is one whose signer had nothing to do for ten durations, however often it was renewed', async () => {
     await manager.acquireOrRenew([ALICE, BOB]);
     for (let n = 0; n < 21; n += 1) {
@@ -249,5 +255,132 @@ describe('an idle lease', () => {
       await manager.renewAll();
     }
     expect(manager.idleOn(BOB.chainId).map(({ signer }) => signer)).toEqual([BOB]);
+  });
+
+  it('is none yet after exactly ten durations, counted from the request for it or from the last work', async () => {
+    await manager.acquireOrRenew([ALICE]);
+    await passTime(10 * DURATION);
+    manager.workSeen([], [ALICE.chainId]);
+    expect(idle()).toEqual([]);
+    await passTime(1);
+    manager.workSeen([], [ALICE.chainId]);
+    expect(idle()).toEqual([ALICE]);
+    manager.workSeen([ALICE]);
+    expect(idle()).toEqual([]);
+  });
+
+  it('is none while nobody has looked for work since, on its own chain', async () => {
+    await manager.acquireOrRenew([ALICE]);
+    manager.workSeen([], [ALICE.chainId]);
+    await passTime(11 * DURATION);
+    manager.workSeen([], [ALICE.chainId + 1]);
+    expect(idle()).toEqual([]);
+  });
+
+  it('is none when it is not trusted any more', async () => {
+    await manager.acquireOrRenew([ALICE]);
+    clock.advance(11 * DURATION);
+    manager.workSeen([], [ALICE.chainId]);
+    expect(idle()).toEqual([]);
+  });
+
+  /** With renewals on the way. */
+  async function passTime(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= DURATION / 2) {
+      clock.advance(Math.min(left, DURATION / 2));
+      await manager.renewAll();
+    }
+  }
+});
+
+describe('taking what is free, whoever is to have it', () => {
+  it('asks for leases that the router gives to another node, and not for those that are held or have no key here', async () => {
+    await manager.acquireOrRenew([BOB]);
+    router.membership(['other']);
+    expect(manager.isOurs(ALICE)).toBe(false);
+    await manager.takeFree([ALICE, BOB, KEYLESS]);
+    store.expectCalls(['acquire', BOB], ['acquire', ALICE]);
+    expect(manager.isOurs(ALICE)).toBe(true);
+  });
+
+  it('takes nothing after everything was released', async () => {
+    await manager.releaseAll();
+    await manager.takeFree([ALICE]);
+    store.expectCalls();
+  });
+});
+
+describe('acquiring through the router', () => {
+  it('leaves signers that prefer another node, and renews its own all the same', async () => {
+    await manager.acquireOrRenew([ALICE]);
+    router.membership(['other']);
+    expect((await manager.acquireOrRenew([ALICE, BOB])).map(({ signer }) => signer)).toEqual([ALICE]);
+    store.expectCalls(['acquire', ALICE]);
+    expect([manager.isOurs(ALICE), manager.isOurs(BOB), manager.isOurs(KEYLESS)]).toEqual([true, false, false]);
+  });
+
+  it('has no signer whose key is elsewhere, also when it is to have it', () => {
+    expect([manager.isOurs(ALICE), manager.isOurs(KEYLESS)]).toEqual([true, false]);
+  });
+});
+
+describe('the chains of a node', () => {
+  const elsewhere = { ...BOB, chainId: BOB.chainId + 1 };
+  beforeEach(() => build([ALICE, BOB, elsewhere]));
+
+  it('are those on which it has leases that it trusts', async () => {
+    await manager.acquireOrRenew([ALICE]);
+    clock.advance(DURATION / 2);
+    await manager.acquireOrRenew([elsewhere]);
+    expect(manager.chains()).toEqual([ALICE.chainId, elsewhere.chainId]);
+    clock.advance(DURATION / 2);
+    expect(manager.chains()).toEqual([elsewhere.chainId]);
+    expect([ALICE, elsewhere].map(({ chainId }) => manager.hasAnyOn(chainId))).toEqual([false, true]);
+    await manager.releaseAll();
+    expect(manager.chains()).toEqual([]);
+  });
+
+  it('are told when the first lease on one comes, and not with the second', async () => {
+    const told: number[] = [];
+    manager.onFirstOf((chainId) => told.push(chainId));
+    await manager.acquireOrRenew([ALICE, BOB]);
+    await manager.acquireOrRenew([elsewhere]);
+    expect(told).toEqual([ALICE.chainId, elsewhere.chainId]);
+    clock.advance(DURATION);
+    await manager.acquireOrRenew([BOB]);
+    expect(told).toEqual([ALICE.chainId, elsewhere.chainId, BOB.chainId]);
+  });
+});
+
+describe('giving leases up', () => {
+  it('lets go of those named, here first and then in the database, and of no others', async () => {
+    const [alice] = await manager.acquireOrRenew([ALICE, BOB]);
+    store.onCall = () => expect(manager.held(ALICE)).toBeNull();
+    await manager.giveUp(alice ? [alice] : []);
+    expect([store.ownerOf(ALICE), store.ownerOf(BOB)]).toEqual(['', 'me']);
+    expect(manager.held(BOB)).not.toBeNull();
+    expect(metrics.heldNow).toBe(1);
+  });
+
+  it.each([true, false])('says to the database whether they were idle: %s', async (idle) => {
+    const leases = await manager.acquireOrRenew([ALICE]);
+    await manager.giveUp(leases, idle);
+    expect(store.idleReleases).toEqual([idle]);
+  });
+
+  it('is not idle by default, nor is a shutdown', async () => {
+    await manager.giveUp(await manager.acquireOrRenew([ALICE]));
+    await manager.acquireOrRenew([ALICE]);
+    await manager.releaseAll();
+    expect(store.idleReleases).toEqual([false, false]);
+  });
+});
+
+describe('the terms of a lease', () => {
+  it('are those of the config, when it is taken and when it is renewed', async () => {
+    await manager.acquireOrRenew([ALICE]);
+    await manager.renewAll();
+    const terms = { durationMs: DURATION, clockSkewAllowanceMs: 700 };
+    expect(store.terms).toEqual([terms, terms]);
   });
 });

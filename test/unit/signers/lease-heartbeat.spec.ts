@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { LeaseConfig, NodeConfig } from '../../../src/config/index.js';
+import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
+import type { LeaseManager } from '../../../src/modules/signers/application/lease-manager.js';
+import type { NodeKeys, Router } from '../../../src/modules/signers/application/router.js';
+import type { CustodiedSigner } from '../../../src/modules/signers/domain/custody.js';
+import {
+  type LeaseHolder,
+  type LiveNode,
+  type NodeEntry,
+  NodeRegistry,
+} from '../../../src/modules/signers/domain/node-registry.js';
+import { LeaseHeartbeat } from '../../../src/modules/signers/infrastructure/lease-heartbeat.js';
+import type { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
+import { aSigner } from '../../support/builders.js';
+import { KeysOf, Named } from '../../support/fakes/fake-node.js';
+import { gate } from '../../support/gate.js';
+import { readableLog } from '../platform/log-lines.js';
+
+const [ALICE, BOB] = [aSigner(1), aSigner(2)];
+/** What the config says by default. */
+const RENEW_MS = 3_000;
+const DURATION_MS = 10_000;
+
+/** Everything that the heartbeat does, in order. */
+let done: string[];
+let nodes: LiveNode[];
+let memberships: { nodes: readonly string[]; keys: NodeKeys }[];
+let onRenew: () => Promise<void>;
+let registry: RecordingRegistry;
+let heartbeat: LeaseHeartbeat;
+
+class RecordingRegistry extends NodeRegistry {
+  readonly beats: [NodeEntry, number][] = [];
+
+  async heartbeat(self: NodeEntry, windowMs: number): Promise<readonly LiveNode[]> {
+    done.push('meet');
+    this.beats.push([self, windowMs]);
+    return nodes;
+  }
+
+  async leave(nodeId: string): Promise<void> {
+    done.push(`leave ${nodeId}`);
+  }
+
+  holderOf(): Promise<LeaseHolder | null> {
+    return Promise.resolve(null);
+  }
+}
+
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance', 'queueMicrotask'] });
+  [done, nodes, memberships, onRenew] = [[], [], [], async () => undefined];
+  registry = new RecordingRegistry();
+  heartbeat = heartbeatOf({});
+});
+afterEach(async () => {
+  jest.useRealTimers();
+  await heartbeat.beforeApplicationShutdown();
+});
+
+function heartbeatOf(role: Partial<NodeConfig>): LeaseHeartbeat {
+  const record = (what: string) => async (): Promise<void> => void done.push(what);
+  return new LeaseHeartbeat(
+    { renewAll: () => (done.push('renew'), onRenew()) } as unknown as LeaseManager,
+    new KeysOf([ALICE, BOB]),
+    { register: async (signers: readonly CustodiedSigner[]) => void done.push(`register ${signers.length}`) },
+    registry,
+    {
+      membership: (live: readonly string[], keys: NodeKeys) => memberships.push({ nodes: live, keys }),
+    } as unknown as Router,
+    new Named('me'),
+    Object.assign(new NodeConfig(), role),
+    new LeaseConfig(),
+    { look: record('look') } as unknown as DatabaseWatch,
+    readableLog().log,
+  );
+}
+
+/** One beat: the leases first, for they are what runs out. */
+const BEAT = ['renew', 'meet', 'look'];
+const START = ['register 2', 'meet'];
+
+describe('the heartbeat', () => {
+  it('registers the signers and meets the other nodes before it renews anything', async () => {
+    await heartbeat.onApplicationBootstrap();
+    expect(done).toEqual(START);
+  });
+
+  it('beats at once, and again when the interval has passed since the end of the last beat', async () => {
+    await begun();
+    expect(done).toEqual([...START, ...BEAT]);
+    await jest.advanceTimersByTimeAsync(RENEW_MS - 1);
+    expect(done).toEqual([...START, ...BEAT]);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(done).toEqual([...START, ...BEAT, ...BEAT]);
+  });
+
+  it('renews three times within a lease, so that a beat may fail', async () => {
+    await begun();
+    await jest.advanceTimersByTimeAsync(DURATION_MS - 1);
+    expect(done.filter((what) => what === 'renew')).toHaveLength(1 + Math.floor(DURATION_MS / RENEW_MS));
+  });
+
+  it('goes on after a renewal that failed', async () => {
+    onRenew = () => Promise.reject(new Error('no database'));
+    await begun();
+    expect(done).toEqual([...START, 'renew']);
+    onRenew = async () => undefined;
+    await jest.advanceTimersByTimeAsync(RENEW_MS);
+    expect(done).toEqual([...START, 'renew', ...BEAT]);
+  });
+
+  it('does not begin a beat while the last one waits for its answer', async () => {
+    const answer = gate();
+    onRenew = () => answer.opened;
+    await begun();
+    await jest.advanceTimersByTimeAsync(10 * RENEW_MS);
+    expect(done).toEqual([...START, 'renew']);
+    answer.open();
+  });
+
+  it('ends with the beat in flight, and only then leaves', async () => {
+    const answer = gate();
+    onRenew = () => answer.opened;
+    await begun();
+    const stopped = heartbeat.beforeApplicationShutdown();
+    answer.open();
+    await stopped;
+    expect(done).toEqual([...START, ...BEAT, 'leave me']);
+    await jest.advanceTimersByTimeAsync(10 * RENEW_MS);
+    expect(done.at(-1)).toBe('leave me');
+  });
+});
+
+describe('a node says of itself', () => {
+  it('that it acts, for whom it can sign, and nothing of a URL that it does not have; it counts who was seen within a lease', async () => {
+    await heartbeat.onApplicationBootstrap();
+    const self = { nodeId: 'me', advertisedUrl: null, acts: true, signers: [ALICE, BOB] };
+    expect(registry.beats).toEqual([[self, DURATION_MS]]);
+  });
+
+  it('its URL, and that it does not act when it only serves the API', async () => {
+    heartbeat = heartbeatOf({ role: 'api', advertisedUrl: 'http://me:8080' });
+    await heartbeat.onApplicationBootstrap();
+    expect(registry.beats[0]?.[0]).toMatchObject({ advertisedUrl: 'http://me:8080', acts: false });
+  });
+});
+
+describe('the router learns', () => {
+  const keysOf = (...signers: readonly SignerId[]): ReadonlySet<string> => new Set(signers.map(signerKey));
+
+  it('who lives, who has which key, and who has the same keys as this node', async () => {
+    const both = keysOf(ALICE, BOB);
+    nodes = [
+      { nodeId: 'a', signers: both },
+      { nodeId: 'b', signers: keysOf(BOB) },
+      { nodeId: 'me', signers: both },
+      { nodeId: 'old', signers: null },
+    ];
+    await heartbeat.onApplicationBootstrap();
+    const [learned] = memberships;
+    expect(learned?.nodes).toEqual(['a', 'b', 'me', 'old']);
+    expect(learned?.keys.alike).toEqual(['a', 'me']);
+    expect(['a', 'b', 'me', 'old'].map((node) => learned?.keys.canSign(node, ALICE))).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
+    expect(learned?.keys.canSign('b', BOB)).toBe(true);
+  });
+});
+
+/** Started, and its first beat has gone as far as it can. */
+async function begun(): Promise<void> {
+  await heartbeat.onApplicationBootstrap();
+  await jest.advanceTimersByTimeAsync(0);
+  for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
