@@ -69,6 +69,11 @@ export class FenceLab {
     return new FenceLab(testDatabase, await Session.open(testDatabase.url));
   }
 
+  /** Of the database. */
+  get url(): string {
+    return this.testDatabase.url;
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.sessions.map((session) => session.close()));
     await Promise.all(this.dataSources.map((source) => source.destroy()));
