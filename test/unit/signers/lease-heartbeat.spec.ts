@@ -27,6 +27,7 @@ let done: string[];
 let nodes: LiveNode[];
 let memberships: { nodes: readonly string[]; keys: NodeKeys }[];
 let onRenew: () => Promise<void>;
+let onMeet: () => Promise<void>;
 let registry: RecordingRegistry;
 let heartbeat: LeaseHeartbeat;
 
@@ -36,6 +37,7 @@ class RecordingRegistry extends NodeRegistry {
   async heartbeat(self: NodeEntry, windowMs: number): Promise<readonly LiveNode[]> {
     done.push('meet');
     this.beats.push([self, windowMs]);
+    await onMeet();
     return nodes;
   }
 
@@ -50,7 +52,8 @@ class RecordingRegistry extends NodeRegistry {
 
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance', 'queueMicrotask'] });
-  [done, nodes, memberships, onRenew] = [[], [], [], async () => undefined];
+  [done, nodes, memberships] = [[], [], []];
+  onRenew = onMeet = async () => undefined;
   registry = new RecordingRegistry();
   heartbeat = heartbeatOf({});
 });
@@ -85,6 +88,16 @@ describe('the heartbeat', () => {
   it('registers the signers and meets the other nodes before it renews anything', async () => {
     await heartbeat.onApplicationBootstrap();
     expect(done).toEqual(START);
+  });
+
+  it('does not beat before the others have answered', async () => {
+    const answer = gate();
+    onMeet = () => answer.opened;
+    const starting = begun();
+    await jest.advanceTimersByTimeAsync(RENEW_MS);
+    expect(done).toEqual(START);
+    answer.open();
+    await starting;
   });
 
   it('beats at once, and again when the interval has passed since the end of the last beat', async () => {
