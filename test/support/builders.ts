@@ -1,6 +1,7 @@
 import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import type { Receipt } from '../../src/modules/chain/index.js';
+import type { Attempt } from '../../src/modules/transactions/domain/attempt.js';
 import { ManagedTx, type TxProgress } from '../../src/modules/transactions/domain/managed-tx.js';
 import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
 
@@ -29,6 +30,22 @@ export function aReceipt(overrides: Partial<Receipt> = {}): Receipt {
     gasUsed: 21_000n,
     effectiveGasPrice: 1_000_000_000n,
     contractAddress: null,
+    ...overrides,
+  };
+}
+
+export function anAttempt(overrides: Partial<Attempt> = {}): Attempt {
+  return {
+    signer: aSigner(),
+    nonce: 7n,
+    txHash: aHash(1),
+    raw: parseHex('0x02'),
+    kind: 'payload',
+    txId: 'tx',
+    gasLimit: 21_000n,
+    fees: { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n },
+    status: 'SIGNED',
+    errorClass: null,
     ...overrides,
   };
 }

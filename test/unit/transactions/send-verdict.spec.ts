@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseAddress, parseHash, parseHex } from '../../../src/kernel/hex.js';
 import {
   ACTION,
   type BroadcastOutcome,
@@ -12,21 +11,7 @@ import {
   type SendVerdict,
   verdictOf,
 } from '../../../src/modules/transactions/domain/send-verdict.js';
-
-function anAttempt(status: Attempt['status']): Attempt {
-  return {
-    signer: { chainId: 1337, address: parseAddress(`0x${'aa'.repeat(20)}`) },
-    nonce: 7n,
-    txHash: parseHash(`0x${'ab'.repeat(32)}`),
-    raw: parseHex('0x02'),
-    kind: 'payload',
-    txId: 'tx',
-    gasLimit: 21_000n,
-    fees: { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n },
-    status,
-    errorClass: null,
-  };
-}
+import { anAttempt } from '../../support/builders.js';
 
 function afterTries(tries: number, overrides: Partial<SendHistory> = {}): SendHistory {
   return {
@@ -42,7 +27,7 @@ function afterTries(tries: number, overrides: Partial<SendHistory> = {}): SendHi
 }
 
 function verdict(status: Attempt['status'], outcome: BroadcastOutcome, history = afterTries(0)): SendVerdict {
-  return verdictOf(outcomeOf(anAttempt(status), outcome), history);
+  return verdictOf(outcomeOf(anAttempt({ status }), outcome), history);
 }
 
 function said(errorClass: NodeErrorClass): BroadcastOutcome {
@@ -58,13 +43,13 @@ describe('a send that surely never left', () => {
   it.each(['SIGNED', 'REJECTED'] as const)(
     'proves that an attempt %s is not out, and is tried again soon',
     (status) => {
-      expect(outcomeOf(anAttempt(status), NOT_SENT)).toMatchObject({ status: 'REJECTED', error: 'ECONNREFUSED' });
+      expect(outcomeOf(anAttempt({ status }), NOT_SENT)).toMatchObject({ status: 'REJECTED', error: 'ECONNREFUSED' });
       expect(verdict(status, NOT_SENT)).toEqual({ kind: 'waiting', subState: 'NODE_UNAVAILABLE', retryInMs: 2_000 });
     },
   );
 
   it.each(['UNKNOWN', 'ACCEPTED'] as const)('changes nothing for an attempt that is %s', (status) => {
-    expect(outcomeOf(anAttempt(status), NOT_SENT)).toMatchObject({ status });
+    expect(outcomeOf(anAttempt({ status }), NOT_SENT)).toMatchObject({ status });
     expect(verdict(status, NOT_SENT)).toMatchObject({ kind: 'sent', subState: 'NODE_UNAVAILABLE', retryInMs: 2_000 });
   });
 });

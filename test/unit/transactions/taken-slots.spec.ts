@@ -1,0 +1,162 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ConfirmationsConfig } from '../../../src/config/index.js';
+import type { Hash } from '../../../src/kernel/hex.js';
+import type { BlockRef, ChainConnector, SlotFate } from '../../../src/modules/chain/index.js';
+import { type FinalityRule } from '../../../src/modules/transactions/application/finality-rule.js';
+import { type SlotInDoubt, TakenSlots } from '../../../src/modules/transactions/application/taken-slots.js';
+import { byDepth } from '../../../src/modules/transactions/domain/final-heights.js';
+import { aHash, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+
+const REQUIRED = 2;
+const STALE_MS = 60_000;
+const SLOT: SlotInDoubt = { slot: { signer: aSigner(), nonce: 7n }, hashes: [aHash(1)] };
+const FOREIGN = aHash(0xf0);
+
+let clock: FakeClock;
+let taken: TakenSlots;
+let fate: SlotFate;
+let head: number;
+/** Where it is not the block with the number of its height; null where the endpoints do not agree. */
+let other: Map<number, Hash | null>;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  const finality: Pick<FinalityRule, 'heights'> = { heights: async (_chain, at) => byDepth(at, REQUIRED) };
+  const config = Object.assign(new ConfirmationsConfig(), { staleReceiptTimeout: STALE_MS });
+  taken = new TakenSlots(finality as FinalityRule, config, clock);
+  other = new Map();
+  fate = { kind: 'open' };
+  head = 0;
+});
+
+function block(number: number, hash = aHash(number)): BlockRef {
+  return { number, hash };
+}
+
+/** The nonce was used in that block, as this look at that head says. */
+function usedIn(at: BlockRef, by: Hash | null = FOREIGN): void {
+  fate = { kind: 'passed', head: at, user: by && { txHash: by, block: at } };
+}
+
+/** @returns what used the slot, as far as this look is enough to say that it is taken; undefined when it is not */
+async function look(at: number): Promise<Hash | null | undefined> {
+  head = at;
+  const chain = {
+    chainId: DEV_CHAIN,
+    slotFates: async () => [fate],
+    head: async () => block(head),
+    agreedBlocks: async (numbers: readonly number[]) =>
+      numbers.map((number) => (other.has(number) ? (other.get(number) ?? null) : aHash(number))),
+  };
+  const [found] = await taken.execute(chain as unknown as ChainConnector, [SLOT]);
+  return found?.usedBy;
+}
+
+describe('a nonce that something else used', () => {
+  it('is taken at the second look, and not before its block is as deep as finality asks', async () => {
+    usedIn(block(10));
+    expect(await look(10 + REQUIRED - 1)).toBeUndefined();
+    expect(await look(10 + REQUIRED - 1)).toBeUndefined();
+    expect(await look(10 + REQUIRED)).toBe(FOREIGN);
+  });
+
+  it('is not taken by one look, also when its block is final at once', async () => {
+    usedIn(block(10));
+    expect(await look(50)).toBeUndefined();
+    expect(await look(50)).toBe(FOREIGN);
+  });
+
+  it('needs two looks again after it was found taken: a reorg may free it', async () => {
+    usedIn(block(10));
+    await look(50);
+    await look(50);
+    expect(await look(50)).toBeUndefined();
+  });
+
+  it('is not taken when a look in between does not see it', async () => {
+    usedIn(block(10));
+    await look(50);
+    fate = { kind: 'open' };
+    await look(50);
+    usedIn(block(10));
+    expect(await look(50)).toBeUndefined();
+  });
+
+  it('counts from the block of the last look when the first one is gone', async () => {
+    usedIn(block(10));
+    await look(11);
+    other.set(10, aHash(0xbad));
+    usedIn(block(20));
+    expect(await look(21)).toBeUndefined();
+    expect(await look(21)).toBeUndefined();
+    expect(await look(22)).toBe(FOREIGN);
+  });
+
+  it('counts from the block of the transaction that is named last', async () => {
+    usedIn(block(10));
+    await look(11);
+    usedIn(block(20), aHash(0xf1));
+    expect(await look(21)).toBeUndefined();
+    expect(await look(22)).toBe(aHash(0xf1));
+  });
+
+  it('is not taken while the endpoints do not agree on its block', async () => {
+    usedIn(block(10));
+    await look(50);
+    other.set(10, null);
+    expect(await look(50)).toBeUndefined();
+  });
+
+  it('is not taken while the endpoints do not agree on a head', async () => {
+    usedIn(block(10));
+    await look(50);
+    other.set(50, null).set(49, null);
+    expect(await look(50)).toBeUndefined();
+    other.delete(49);
+    expect(await look(50)).toBe(FOREIGN);
+  });
+});
+
+describe('a nonce that something used which nobody can name', () => {
+  it('is taken when the looks are as far apart as a receipt may be stale', async () => {
+    usedIn(block(10), null);
+    await look(50);
+    clock.advance(STALE_MS - 1);
+    expect(await look(50)).toBeUndefined();
+    clock.advance(1);
+    expect(await look(50)).toBeNull();
+  });
+});
+
+describe('a nonce that a block has one of ours for', () => {
+  it('is not taken while that block is on the chain, whatever is said later', async () => {
+    fate = { kind: 'ours', block: block(10) };
+    await look(50);
+    usedIn(block(20));
+    await look(50);
+    expect(await look(50)).toBeUndefined();
+    other.set(10, null);
+    expect(await look(50)).toBeUndefined();
+    other.set(10, aHash(0xbad));
+    expect(await look(50)).toBe(FOREIGN);
+  });
+
+  it('is still known as ours a long time after', async () => {
+    fate = { kind: 'ours', block: block(10) };
+    await look(50);
+    usedIn(block(20));
+    for (let n = 0; n < 3; n += 1) expect(await look(10 + 100_000 + REQUIRED)).toBeUndefined();
+  });
+});
+
+describe('a sighting', () => {
+  it('is forgotten a thousand blocks later', async () => {
+    usedIn(block(10));
+    await look(11);
+    usedIn(block(10));
+    expect(await look(10 + 1_000 + REQUIRED)).toBe(FOREIGN);
+    await look(11);
+    expect(await look(10 + 1_001 + REQUIRED)).toBeUndefined();
+  });
+});
