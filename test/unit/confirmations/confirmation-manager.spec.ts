@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ChainConfig, LockstepConfig, type NodeRole } from '../../../src/config/index.js';
 import type { Hash } from '../../../src/kernel/hex.js';
 import type { ChainId } from '../../../src/kernel/signer-id.js';
-import type { FollowChain, NewHeads } from '../../../src/modules/chain/index.js';
+import type { ChainUpdate, FollowChain, NewHeads } from '../../../src/modules/chain/index.js';
 import type { ApplyChainUpdate } from '../../../src/modules/confirmations/application/apply-chain-update.js';
 import type { FollowDuty } from '../../../src/modules/confirmations/application/follow-duty.js';
 import { ConfirmationManager } from '../../../src/modules/confirmations/infrastructure/confirmation-manager.js';
@@ -22,14 +22,17 @@ class FakeFollow {
   /** Questions whether an announced head is followed already: one for each tick that thinks of resting. */
   doubts = 0;
   followed: Hash | null = null;
+  /** One look: whether something was new, after what it takes. */
+  look = async (_apply: (update: ChainUpdate) => Promise<void>): Promise<boolean> => false;
 
   hashAt(): Hash | null {
     this.doubts += 1;
     return this.followed;
   }
 
-  async execute(): Promise<void> {
+  async execute(_chainId: ChainId, apply: (update: ChainUpdate) => Promise<void>): Promise<boolean> {
     this.looks += 1;
+    return this.look(apply);
   }
 }
 
@@ -48,6 +51,7 @@ describe('the follower of blocks', () => {
   let clock: ShiftedClock;
   let manager: ConfirmationManager;
   let isDue: boolean;
+  let applied: ChainUpdate[];
   let onFirstLease: (chainId: ChainId) => void;
 
   const start = (pollInterval: number, role: NodeRole = 'all'): void => {
@@ -56,7 +60,7 @@ describe('the follower of blocks', () => {
     config.node.role = role;
     manager = new ConfirmationManager(
       follow as unknown as FollowChain,
-      {} as ApplyChainUpdate,
+      { execute: async (update: ChainUpdate) => void applied.push(update) } as unknown as ApplyChainUpdate,
       heads as unknown as NewHeads,
       { isDue: async () => isDue } as unknown as FollowDuty,
       { onFirstOf: (listener: (chainId: ChainId) => void) => (onFirstLease = listener) } as unknown as LeaseManager,
@@ -74,6 +78,7 @@ describe('the follower of blocks', () => {
   beforeEach(() => {
     [follow, heads, clock] = [new FakeFollow(), new FakeHeads(), new ShiftedClock()];
     isDue = true;
+    applied = [];
     clock.hold();
   });
   afterEach(() => manager.onModuleDestroy());
@@ -138,6 +143,32 @@ describe('the follower of blocks', () => {
     isDue = true;
     onFirstLease(CHAIN);
     await until('it looked', async () => follow.looks === 1);
+  });
+
+  it('applies what is new', async () => {
+    const update = { chainId: CHAIN } as ChainUpdate;
+    follow.look = async (apply) => {
+      await apply(update);
+      return true;
+    };
+    start(HOUR);
+    await until('it is applied', async () => applied.length === 1);
+    expect(applied).toEqual([update]);
+  });
+
+  it.each([
+    ['at once when something new took longer than the poll interval: the next block is there', true, 1, 2],
+    ['only after its interval when it took no longer than that', true, -1, 1],
+    ['only after its interval when nothing was new', false, 1, 1],
+  ])('looks again %s', async (_when, isNew, longerByMs, looks) => {
+    follow.look = async () => {
+      if (follow.looks === 1) clock.advance(HOUR + longerByMs);
+      return follow.looks === 1 && isNew;
+    };
+    start(HOUR);
+    await until('the first look is over', async () => follow.looks >= 1);
+    for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+    expect(follow.looks).toBe(looks);
   });
 
   it('opens no socket on a node that does not act', async () => {

@@ -3,7 +3,6 @@ import { ResubmitConfig } from '../../../src/config/index.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import type { Chains } from '../../../src/modules/chain/index.js';
 import type { FencedUnitOfWork, NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
-import type { Doorbell } from '../../../src/modules/transactions/application/doorbell.js';
 import { HealGaps } from '../../../src/modules/transactions/application/heal-gaps.js';
 import type { LaneMemory } from '../../../src/modules/transactions/application/lane-memory.js';
 import type { LeasedWork } from '../../../src/modules/transactions/application/leased-work.js';

@@ -1,0 +1,161 @@
+import { describe, expect, it } from '@jest/globals';
+import { FencedUnitOfWork, LeaseManager } from '../../src/modules/signers/index.js';
+import type { BroadcastOutcome } from '../../src/modules/chain/index.js';
+import { type AttemptStatus, outcomeOf } from '../../src/modules/transactions/domain/attempt.js';
+import { AttemptRepository, ManagedTxRepository } from '../../src/modules/transactions/index.js';
+import { Database } from '../../src/platform/database/database.js';
+import { gate } from '../support/gate.js';
+import { makeDue, nodeLab } from '../support/node-lab.js';
+import { tagged } from '../support/send-faults.js';
+import type { TestNode } from '../support/test-node.js';
+
+const lab = nodeLab();
+
+const ANSWERS: Readonly<Record<string, BroadcastOutcome>> = {
+  'that it is taken': { kind: 'accepted' },
+  'a refusal for good': { kind: 'rejected', errorClass: 'oversized_data', message: 'oversized data' },
+  'a nonce that is used': { kind: 'unknown', errorClass: 'nonce_too_low', message: 'nonce too low' },
+};
+
+/** What became of the tx while its first owner waited for the answer to a send. */
+const FATES: Readonly<Record<string, (by: TestNode) => Promise<void>>> = {
+  MINED: (by) => lab.mine(by),
+  CONFIRMED: (by) => lab.confirmAll(by),
+  FAILED: async (by) => {
+    lab.chain.faults.status = () => 'reverted';
+    await lab.confirmAll(by);
+  },
+  'IN_MEMPOOL with another nonce': async (by) => {
+    lab.chain.sendForeign(lab.node.signer().address, 0n);
+    lab.chain.mine();
+    lab.chain.mineEmpty(3);
+    await makeDue(by);
+    await by.resubmit();
+    for (let look = 0; look < 2; look += 1) {
+      await makeDue(by);
+      await by.checkReceipts();
+    }
+    await lab.stepTwice(by);
+  },
+};
+
+/** All that is written of the only tx, its attempts, its slots and its events. */
+async function written(): Promise<unknown> {
+  const { rows } = await lab.node.get(Database).query(
+    {
+      name: 'test_written',
+      text: `SELECT (SELECT json_agg(t ORDER BY tx_id) FROM managed_tx t) AS txs,
+                    (SELECT json_agg(a ORDER BY tx_hash) FROM tx_attempt a) AS attempts,
+                    (SELECT json_agg(s ORDER BY nonce) FROM signer_nonce_allocation s) AS slots,
+                    (SELECT json_agg(e ORDER BY seq) FROM tx_event e) AS events`,
+    },
+    [],
+  );
+  return rows;
+}
+
+describe.each(Object.entries(FATES))(
+  'the answer to a send that comes when the tx is %s by another owner',
+  (fate, happens) => {
+    it.each(Object.entries(ANSWERS))('is %s, and changes nothing', async (_answer, outcome) => {
+      const txId = await lab.create(1);
+      const [asked, answered] = [gate(), gate()];
+      const broadcast = lab.chain.broadcast;
+      lab.chain.broadcast = async (transactions) => {
+        lab.chain.broadcast = broadcast;
+        asked.open();
+        await answered.opened;
+        return transactions.map(() => outcome);
+      };
+      const step = lab.node.step();
+      await asked.opened;
+      await expireLeases();
+      const next = await lab.startNode();
+      await next.step();
+      await happens(next);
+      const [state] = fate.split(' ');
+      expect(await lab.states([txId], next)).toEqual([state]);
+      const before = await written();
+      answered.open();
+      await step;
+      expect(await written()).toEqual(before);
+    });
+  },
+);
+
+/** The leases go to whoever wants them, behind the back of their holder. */
+async function expireLeases(): Promise<void> {
+  await lab.node
+    .get(Database)
+    .query({ name: 'test_expire', text: `UPDATE signer_lease SET expires_at = '-infinity'` }, []);
+}
+
+describe('the answer to a send that comes when the chain has decided the slot', () => {
+  it.each<[AttemptStatus, BroadcastOutcome]>([
+    ['MINED', { kind: 'accepted' }],
+    ['MINED', { kind: 'rejected', errorClass: 'oversized_data', message: 'no' }],
+    ['LOST', { kind: 'accepted' }],
+    ['LOST', { kind: 'rejected', errorClass: 'oversized_data', message: 'no' }],
+  ])('leaves an attempt %s: %j', async (status, outcome) => {
+    await lab.sent(1);
+    const [attempt] = await attemptsOfFirst();
+    const lease = lab.node.get(LeaseManager).held(lab.node.signer());
+    if (!attempt || !lease) throw new Error('the set-up is broken');
+    const attempts = lab.node.get(AttemptRepository);
+    const txHash = status === 'MINED' ? attempt.txHash : null;
+    await lab.node.get(FencedUnitOfWork).run([lease], 'test', async (fence) => {
+      await attempts.decide(fence, [{ signer: attempt.signer, nonce: attempt.nonce, txHash }]);
+      await attempts.recordOutcomes(fence, [outcomeOf(attempt, outcome)]);
+    });
+    expect(await attemptsOfFirst()).toMatchObject([{ status }]);
+  });
+});
+
+function attemptsOfFirst(): ReturnType<AttemptRepository['ofSlots']> {
+  return lab.node.get(AttemptRepository).ofSlots([{ signer: lab.node.signer(), nonce: 0n }]);
+}
+
+describe('what was mined between two questions of the same owner', () => {
+  it('is not sent again', async () => {
+    const txId = await lab.sent(1);
+    const repository = lab.node.get(ManagedTxRepository);
+    const due = repository.dueForResubmit.bind(repository);
+    repository.dueForResubmit = async (...question) => {
+      const found = await due(...question);
+      await lab.mine();
+      return found;
+    };
+    await lab.resubmit();
+    expect(lab.chain.sent.map(({ data }) => data)).toEqual([tagged(1)]);
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'MINED', subState: null });
+  });
+
+  it('is not asked for again when the receipt was missing a moment before', async () => {
+    const txId = await lab.sent(1);
+    const receipts = lab.chain.receipts.bind(lab.chain);
+    lab.chain.receipts = async (hashes) => {
+      const missing = await receipts(hashes);
+      lab.chain.receipts = receipts;
+      await lab.mine();
+      return missing;
+    };
+    await makeDue(lab.node);
+    await lab.node.checkReceipts();
+    expect(await lab.states([txId])).toEqual(['MINED']);
+    const { rows } = await lab.node
+      .get(Database)
+      .query({ name: 'test_timer', text: 'SELECT next_receipt_check_at, next_resubmit_at FROM managed_tx' }, []);
+    expect(rows).toEqual([{ next_receipt_check_at: null, next_resubmit_at: null }]);
+  });
+
+  it('is written once, however often it is told', async () => {
+    const txId = await lab.mined(1);
+    await lab.node
+      .get(Database)
+      .query({ name: 'test_ask', text: `UPDATE managed_tx SET next_receipt_check_at = clock_timestamp()` }, []);
+    const before = await written();
+    await lab.node.checkReceipts();
+    expect(await written()).toEqual(before);
+    expect(await lab.states([txId])).toEqual(['MINED']);
+  });
+});
