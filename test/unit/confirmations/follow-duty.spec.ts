@@ -88,6 +88,18 @@ describe('a chain', () => {
     expect(await followers()).toEqual(CHAINS.map((chainId) => (chainId === 7 ? 2 : 0)));
   });
 
+  it('is noted at the first look with a lease there, and then every half a minute', async () => {
+    const [node] = nodes;
+    const statementsAfter = async (ms: number): Promise<number> => {
+      clock.advance(ms);
+      await node?.duty.isDue(7);
+      return activity.statements;
+    };
+    expect(await statementsAfter(0)).toBe(1);
+    node?.held.add(7);
+    expect([await statementsAfter(1), await statementsAfter(29_999), await statementsAfter(1)]).toEqual([2, 2, 3]);
+  });
+
   it('is followed by one node for an hour after the last lease, and by another when that one is gone', async () => {
     for (const chainId of CHAINS) nodes[0]?.held.add(chainId);
     await followers();
@@ -96,7 +108,9 @@ describe('a chain', () => {
     expect(await followers()).toEqual(everyChain(1));
     nodes = [startNode('node-b', NODES.slice(1)), startNode('node-c', NODES.slice(1))];
     expect(await followers()).toEqual(everyChain(1));
-    clock.advance(HOUR);
+    clock.advance(HOUR - 30_000 - 1);
+    expect(await followers()).toEqual(everyChain(1));
+    clock.advance(1);
     expect(await followers()).toEqual(everyChain(0));
   });
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { NonceConfig } from '../../../src/config/index.js';
+import type { SentTransaction } from '../../../src/modules/chain/index.js';
 import { Findings } from '../../../src/modules/transactions/application/lost-commits/findings.js';
 import { HeldSigners } from '../../../src/modules/transactions/application/lost-commits/held-signers.js';
 import type { SignerOutlook } from '../../../src/modules/transactions/domain/lost-commits.repository.js';
@@ -17,6 +18,8 @@ interface Found {
   readonly latest?: bigint;
   readonly shown?: boolean;
   readonly unread?: boolean;
+  /** Nonces of what was found, on the chain or in a pool. */
+  readonly sent?: readonly bigint[];
 }
 
 let clock: FakeClock;
@@ -27,9 +30,17 @@ beforeEach(() => {
   held = new HeldSigners(Object.assign(new NonceConfig(), { poolQuietTime: QUIET_MS }), clock);
 });
 
-function found({ outlook, hiddenBelow = 0n, latest = CURSOR, shown = true, unread = false }: Found = {}): Findings {
+function found({
+  outlook,
+  hiddenBelow = 0n,
+  latest = CURSOR,
+  shown = true,
+  unread = false,
+  sent = [],
+}: Found = {}): Findings {
   const known = { signer: SIGNER, cursor: CURSOR, open: [], known: true, suspect: false, ...outlook };
-  return new Findings(known, latest, [], hiddenBelow, shown, unread);
+  const transactions = sent.map((nonce) => ({ nonce }) as SentTransaction);
+  return new Findings(known, latest, transactions, hiddenBelow, shown, unread);
 }
 
 describe('a signer whose pool hides something', () => {
@@ -73,6 +84,12 @@ describe('a signer whose pool hides something', () => {
     expect(held.judge(found({ hiddenBelow: CURSOR }))).toBe(true);
     const open = [{ nonce: CURSOR - 1n, txId: null }];
     expect(held.judge(found({ hiddenBelow: CURSOR, latest: CURSOR - 1n, outlook: { open } }))).toBe(false);
+  });
+
+  it('is not held for what was found, each of it', () => {
+    const hiddenBelow = CURSOR + 2n;
+    expect(held.judge(found({ hiddenBelow, sent: [CURSOR, CURSOR + 1n] }))).toBe(true);
+    expect(held.judge(found({ hiddenBelow, sent: [CURSOR + 1n, CURSOR + 2n] }))).toBe(false);
   });
 
   it('goes on when a person vouches for it, until more is hidden', () => {
