@@ -1,0 +1,122 @@
+import { describe, expect, it } from '@jest/globals';
+import { configFrom, ConfigInvalid } from '../../../src/config/index.js';
+import type { RawMap } from '../../../src/config/raw-config.js';
+
+const CHAIN = { id: 1, rpcUrls: ['http://127.0.0.1:1'] };
+
+/** Paths of the keys that are wrong when one section says this. */
+function mistakes(section: string, values: RawMap, rest: RawMap = {}): string[] {
+  const root = { database: { url: 'postgres://nobody@localhost/none' }, chains: [CHAIN], ...rest };
+  const own = section === 'database' ? { url: 'postgres://nobody@localhost/none', ...values } : values;
+  try {
+    configFrom({ ...root, [section]: own });
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigInvalid)) throw error;
+    return error.mistakes.map(({ path }) => path);
+  }
+}
+
+describe('a value at its limit', () => {
+  it.each<[string, string, unknown, unknown]>([
+    ['server', 'port', 65_535, 65_536],
+    ['server', 'port', 0, -1],
+    ['server', 'bodyLimit', 1, 0],
+    ['confirmations', 'required', 1, 0],
+    ['confirmations', 'required', 100_000, 100_001],
+    ['confirmations', 'blockQueueLength', 1, 0],
+    ['confirmations', 'receiptWorkers', 1, 0],
+    ['confirmations', 'staleReceiptTimeout', '1ms', 0],
+    ['resubmit', 'interval', '1ms', '0s'],
+    ['resubmit', 'maxRefusals', 1, 0],
+    ['resubmit', 'maxRefusals', 10_000, 10_001],
+    ['execution', 'batchSize', 10_000, 10_001],
+    ['execution', 'maxInFlight', 100_000, 100_001],
+    ['worker', 'concurrency', 1_024, 1_025],
+    ['worker', 'pollInterval', 1, 0],
+    ['lease', 'clockSkewAllowance', 0, -1],
+    ['nonce', 'poolQuietTime', 2 ** 31 - 1, 2 ** 31],
+    ['intake', 'maxQueuedBytes', 2 ** 31 - 1, 2 ** 31],
+    ['node', 'forwardSecret', 'x'.repeat(16), 'x'.repeat(15)],
+  ])('%s.%s: %p is good, %p is a mistake', (section, key, good, bad) => {
+    expect(mistakes(section, { [key]: good })).toEqual([]);
+    expect(mistakes(section, { [key]: bad })).toEqual([`${section}.${key}`]);
+  });
+
+  it('counts between keys, too: a renewal is below half of the lease', () => {
+    expect(mistakes('lease', { duration: '10s', renewInterval: 4_999 })).toEqual([]);
+    expect(mistakes('lease', { duration: '10s', renewInterval: 5_000 })).toEqual(['lease.renewInterval']);
+  });
+
+  it.each(['statementTimeout', 'lockTimeout', 'idleInTransactionTimeout'])(
+    'counts between keys, too: database.%s is below the lease',
+    (key) => {
+      expect(mistakes('database', { [key]: 9_999 })).toEqual([]);
+      expect(mistakes('database', { [key]: 10_000 })).toEqual([`database.${key}`]);
+    },
+  );
+
+  it.each([
+    ['advertisedUrl', { forwardSecret: 'x'.repeat(16) }],
+    ['forwardSecret', { advertisedUrl: 'http://host:1' }],
+  ])('counts between keys, too: forwarding needs node.%s', (key, node) => {
+    expect(mistakes('intake', { notLeader: 'forward' }, { node })).toEqual([`node.${key}`]);
+    expect(mistakes('intake', { notLeader: 'accept' }, { node })).toEqual([]);
+  });
+});
+
+describe('a value that looks right', () => {
+  it.each<[string, string, unknown]>([
+    ['resubmit', 'interval', '1w'],
+    ['resubmit', 'interval', '-1s'],
+    ['resubmit', 'interval', '1 s 2'],
+    ['resubmit', 'enabled', 0],
+    ['resubmit', 'enabled', 'yes'],
+    ['resubmit', 'maxRefusals', 1.5],
+    ['resubmit', 'maxRefusals', '9007199254740993'],
+    ['server', 'bodyLimit', '1tb'],
+    ['server', 'host', ' '],
+  ])('%s.%s: %p is a mistake', (section, key, value) => {
+    expect(mistakes(section, { [key]: value })).toEqual([`${section}.${key}`]);
+  });
+
+  it.each<[unknown, number]>([
+    ['1.4ms', 1],
+    ['1.5ms', 2],
+    ['2m', 120_000],
+    ['1h', 3_600_000],
+    ['1d', 86_400_000],
+    [250, 250],
+  ])('the duration %p is %p ms', (written, ms) => {
+    expect(configFrom(withChain({ resubmit: { interval: written } })).resubmit.interval).toBe(ms);
+  });
+
+  it.each<[unknown, number]>([
+    ['1kb', 1_024],
+    ['1.5 MB', 1_572_864],
+    ['1gb', 1_073_741_824],
+    ['1.0009kb', 1_024],
+    ['7b', 7],
+  ])('the size %p is %p bytes', (written, bytes) => {
+    expect(configFrom(withChain({ server: { bodyLimit: written } })).server.bodyLimit).toBe(bytes);
+  });
+
+  function withChain(sections: object): RawMap {
+    return { database: { url: 'postgres://nobody@localhost/none' }, chains: [CHAIN], ...sections };
+  }
+});
+
+describe('the role of a node', () => {
+  it.each([
+    ['api', false, true],
+    ['worker', true, false],
+    ['all', true, true],
+  ])('%s: acts %p, serves %p', (role, acts, serves) => {
+    const { node } = configFrom({
+      database: { url: 'postgres://nobody@localhost/none' },
+      chains: [CHAIN],
+      node: { role },
+    });
+    expect([node.acts, node.serves]).toEqual([acts, serves]);
+  });
+});
