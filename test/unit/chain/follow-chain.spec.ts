@@ -7,8 +7,11 @@ import type { LogFields } from '../../../src/platform/logging/log.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { readableLog } from '../platform/log-lines.js';
 
-/** A chain that was never followed before, and forgets what is. */
-class EmptyBlockStore extends BlockStore {
+/** A chain that was never followed before; remembers what is stored, in the order of the calls. */
+class RecordingBlockStore extends BlockStore {
+  readonly calls: string[] = [];
+  fails = false;
+
   async recent(): Promise<StoredBlock[]> {
     return [];
   }
@@ -17,12 +20,17 @@ class EmptyBlockStore extends BlockStore {
     return [];
   }
 
-  async advance(): Promise<void> {
-    // Nothing on purpose.
+  async advance(
+    _chain: number,
+    orphaned: readonly Hash[],
+    blocks: readonly { readonly number: number }[],
+  ): Promise<void> {
+    this.calls.push(`store ${blocks.map(({ number }) => number).join()} without ${orphaned.length}`);
+    if (this.fails) throw new Error('the database is away');
   }
 
-  async forgetBelow(): Promise<void> {
-    // Nothing on purpose.
+  async forgetBelow(_chain: number, number: number): Promise<void> {
+    this.calls.push(`forget below ${number}`);
   }
 }
 
@@ -31,6 +39,7 @@ const LONG_GAP = 1_100;
 
 let chain: ModelChain;
 let follow: FollowChain;
+let store: RecordingBlockStore;
 let lines: LogFields[];
 let config: ConfirmationsConfig;
 
@@ -39,7 +48,8 @@ beforeEach(() => {
   const readable = readableLog('warn');
   lines = readable.lines;
   config = new ConfirmationsConfig();
-  follow = new FollowChain(new ModelChains(chain), new EmptyBlockStore(), config, readable.log);
+  store = new RecordingBlockStore();
+  follow = new FollowChain(new ModelChains(chain), store, config, readable.log);
 });
 
 describe('a gap that is too long to walk', () => {
@@ -173,6 +183,73 @@ describe('a head below all blocks that were followed', () => {
     for (let n = 0; n < 30; n += 1) expect(await look()).toBeNull();
     expect(await look()).toMatchObject({ gap: true, orphaned: [], blocks: [{ number: 3 }] });
     expect(await look()).toBeNull();
+  });
+});
+
+describe('what is new', () => {
+  it('is applied first, and stored then', async () => {
+    chain.mineEmpty(1);
+    await follow.execute(chain.chainId, async () => void store.calls.push('apply'));
+    expect(store.calls).toEqual(['apply', 'store 1 without 0']);
+  });
+
+  it('is not stored when it could not be applied, and comes again', async () => {
+    await followed(3);
+    store.calls.length = 0;
+    chain.mineEmpty(1);
+    const failing = follow.execute(chain.chainId, () => Promise.reject(new Error('a bug')));
+    await expect(failing).rejects.toThrow('a bug');
+    expect([store.calls, follow.tip(chain.chainId)]).toEqual([[], 3]);
+    expect(await look()).toMatchObject({ blocks: [{ number: 4 }], orphaned: [] });
+  });
+
+  it('comes again when it could not be stored, a reorg included', async () => {
+    await followed(3);
+    chain.reorg(1);
+    store.fails = true;
+    await expect(look()).rejects.toThrow('the database is away');
+    store.fails = false;
+    expect(follow.hashAt(chain.chainId, 3)).not.toBe((await chain.head()).hash);
+    expect(await look()).toMatchObject({ blocks: [{ number: 3 }, { number: 4 }], orphaned: [{ number: 3 }] });
+  });
+
+  it('is walked fifty blocks at a time', async () => {
+    await followed(1);
+    chain.mineEmpty(51);
+    expect((await look())?.blocks.map(({ number }) => number)).toEqual(Array.from({ length: 50 }, (_, n) => n + 2));
+    expect((await look())?.blocks.map(({ number }) => number)).toEqual([52]);
+  });
+
+  it('has what lies far below forgotten, at every hundredth block', async () => {
+    await followed(99);
+    await look();
+    store.calls.length = 0;
+    for (let n = 0; n < 2; n += 1) {
+      chain.mineEmpty(1);
+      await look();
+    }
+    expect(store.calls).toEqual(['store 100 without 0', `forget below ${100 - 2_048}`, 'store 101 without 0']);
+  });
+});
+
+describe('a fork', () => {
+  it('is seen also when its head is lower than ours', async () => {
+    await followed(10);
+    const other = new ModelChain();
+    other.mineEmpty(5);
+    other.reorg(2);
+    [chain.head, chain.blocks] = [other.head.bind(other), other.blocks.bind(other)];
+    expect(await look()).toMatchObject({ head: 6, blocks: [{ number: 4 }, { number: 5 }, { number: 6 }] });
+    expect(follow.tip(chain.chainId)).toBe(6);
+  });
+
+  it('is not a lower head on our own branch', async () => {
+    await followed(10);
+    const [low] = await chain.blocks([7]);
+    const honest = chain.head.bind(chain);
+    chain.head = async () => low ?? honest();
+    expect(await look()).toBeNull();
+    expect(follow.tip(chain.chainId)).toBe(10);
   });
 });
 
