@@ -147,15 +147,4 @@ describe('what was mined between two questions of the same owner', () => {
       .query({ name: 'test_timer', text: 'SELECT next_receipt_check_at, next_resubmit_at FROM managed_tx' }, []);
     expect(rows).toEqual([{ next_receipt_check_at: null, next_resubmit_at: null }]);
   });
-
-  it('is written once, however often it is told', async () => {
-    const txId = await lab.mined(1);
-    await lab.node
-      .get(Database)
-      .query({ name: 'test_ask', text: `UPDATE managed_tx SET next_receipt_check_at = clock_timestamp()` }, []);
-    const before = await written();
-    await lab.node.checkReceipts();
-    expect(await written()).toEqual(before);
-    expect(await lab.states([txId])).toEqual(['MINED']);
-  });
 });
