@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import { TroubledSigners } from '../../../src/modules/transactions/application/troubled-signers.js';
-import { LaneQueue } from '../../../src/modules/transactions/infrastructure/lane-queue.js';
 import { aSigner } from '../../support/builders.js';
 
 const [A, B, C] = [aSigner(1), aSigner(2), aSigner(3)];
@@ -53,4 +51,3 @@ describe('a signer in trouble', () => {
     expect(troubled.isPaused(A, NOW + 1_000)).toBe(false);
   });
 });
-
