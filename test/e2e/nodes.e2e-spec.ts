@@ -8,6 +8,8 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 import { until } from '../support/until.js';
 
 const SECRET = 'a secret of these tests';
+/** No test lasts so long: what happens here, a bell brought about, and no look at the work by interval. */
+const NO_POLLING = { worker: { pollInterval: '1h' }, resubmit: { interval: '1h' } };
 
 let anvil: RunningAnvil;
 let database: TestDatabase;
@@ -42,6 +44,7 @@ async function node(options: { mode: string; notLeader: string; role?: string })
     databaseUrl: database.url,
     rpcUrl: anvil.url,
     config: {
+      ...NO_POLLING,
       node: { role: options.role ?? 'all', forwardSecret: SECRET },
       execution: { mode: options.mode },
       intake: { notLeader: options.notLeader },
@@ -108,10 +111,9 @@ describe('roles', () => {
 });
 
 describe('the doorbell', () => {
-  it('wakes the owner for a request that another node took, long before polling would', async () => {
+  it('wakes the owner for a request that another node took, when nothing else would within the hour', async () => {
     const { body } = await apiOnly.post('/api/v1/tx', create('bell-1'));
-    await apiOnly.get(`/api/v1/tx/${String(body['txId'])}?waitFor=IN_MEMPOOL&timeoutMs=10000`);
-    const listened = owner.log.join('');
-    expect(listened).not.toContain('the doorbell is off');
+    const tx = await apiOnly.get(`/api/v1/tx/${String(body['txId'])}?waitFor=IN_MEMPOOL&timeoutMs=20000`);
+    expect(tx.body['state']).toMatch(/^(IN_MEMPOOL|MINED|CONFIRMED)$/);
   });
 });

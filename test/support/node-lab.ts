@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect } from '@jest/globals';
 import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
 import type { OpenFill } from '../../src/modules/transactions/domain/attempt.repository.js';
-import { AttemptRepository, LaneMemory, type TxState } from '../../src/modules/transactions/index.js';
+import { HOLES_INTERVAL_MS } from '../../src/modules/transactions/application/lane-memory.js';
+import { AttemptRepository, type TxState } from '../../src/modules/transactions/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest } from './builders.js';
 import { ModelChain, type ModelTx } from './model-chain.js';
@@ -126,9 +127,9 @@ export class NodeLab {
     await by.resubmit();
   }
 
-  /** Looks after the holes now, and not when a second has passed. */
+  /** The next lane step after the second that a lane waits between two looks at its holes; it looks only at holes it knows of. */
   async tendFills(by = this.node): Promise<void> {
-    by.get(LaneMemory).holeOpened(by.signer());
+    by.laneClock.advance(HOLES_INTERVAL_MS);
     await by.step();
   }
 

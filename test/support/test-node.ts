@@ -12,10 +12,12 @@ import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
 import { SignerDirectory } from '../../src/modules/signers/domain/signer-directory.js';
 import { CreateTx } from '../../src/modules/transactions/application/create-tx.js';
 import { Doorbell } from '../../src/modules/transactions/application/doorbell.js';
+import { LaneMemory } from '../../src/modules/transactions/application/lane-memory.js';
 import { LaneStep } from '../../src/modules/transactions/application/lane-step.js';
 import { ResubmitDue } from '../../src/modules/transactions/application/resubmit-due.js';
 import { TxQueries, type TxView } from '../../src/modules/transactions/application/tx-views.js';
 import { DEV_CHAIN } from './builders.js';
+import { ShiftedClock } from '../unit/chain/chain-fixture.js';
 
 /** A bell that nobody hears: in these tests the test itself says when a lane steps. */
 class SilentDoorbell extends Doorbell {
@@ -32,6 +34,8 @@ export class TestNode {
   private constructor(
     private readonly find: <T>(type: Type<T> | (abstract new (...args: never[]) => T)) => T,
     readonly close: () => Promise<void>,
+    /** By which the lanes wait; leases and the database have the real time. */
+    readonly laneClock: ShiftedClock,
   ) {}
 
   static async start(
@@ -53,15 +57,19 @@ export class TestNode {
         },
       ],
     });
+    const laneClock = new ShiftedClock();
     const module = await Test.createTestingModule({ imports: [AppModule.register(config)] })
       .overrideProvider(Chains)
       .useValue({ ids: () => [chain.chainId], get: () => chain })
       .overrideProvider(Doorbell)
       .useClass(SilentDoorbell)
+      .overrideProvider(LaneMemory)
+      .useValue(new LaneMemory(laneClock))
       .compile();
     const node = new TestNode(
       (type) => module.get(type, { strict: false }),
       () => module.close(),
+      laneClock,
     );
     await node.get(SignerDirectory).register(node.get(Custody).signers());
     return node;

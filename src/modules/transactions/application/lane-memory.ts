@@ -28,7 +28,7 @@ interface InFlight {
 }
 
 /** A hole is filled once, and then waited for: asking more often than blocks come is of no use. */
-const HOLES_INTERVAL_MS = 1_000;
+export const HOLES_INTERVAL_MS = 1_000;
 /**
  * Milliseconds by which ids may be older than those that were read, and be committed later. What comes later still is found when the
  * queue is read from its start again.
