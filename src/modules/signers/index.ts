@@ -7,4 +7,3 @@ export type { Lease } from './domain/lease.js';
 export { LeaseLost } from './domain/lease-lost.js';
 export { NonceLedger, type SequenceState, type SlotHolder, type SlotRef } from './domain/nonce-ledger.js';
 export { grantNonces, type NonceGrant } from './domain/nonce-sequence.js';
-export { NonceSlot } from './domain/nonce-slot.js';

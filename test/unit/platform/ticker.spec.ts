@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Ticker } from '../../../src/platform/scheduling/ticker.js';
 import { readableLog } from './log-lines.js';
 
@@ -10,13 +10,11 @@ class Gate {
   mostAtOnce = 0;
   private inside = 0;
   private waiting: (() => void)[] = [];
-  private watchers: { count: number; resolve: () => void }[] = [];
 
   readonly pass = async (): Promise<void> => {
     this.entered += 1;
     this.inside += 1;
     this.mostAtOnce = Math.max(this.mostAtOnce, this.inside);
-    for (const { count, resolve } of this.watchers) if (this.entered >= count) resolve();
     await new Promise<void>((resolve) => this.waiting.push(resolve));
     this.inside -= 1;
   };
@@ -24,16 +22,10 @@ class Gate {
   open(): void {
     this.waiting.shift()?.();
   }
-
-  reached(count: number): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.entered >= count) resolve();
-      else this.watchers.push({ count, resolve });
-    });
-  }
 }
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+/** Lets timers and immediates that are due within so many ms run, and what follows from them. */
+const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 
 describe('a ticker', () => {
   const { log, lines } = readableLog();
@@ -48,48 +40,56 @@ describe('a ticker', () => {
     const gate = new Gate();
     const ticker = tickerOf(gate.pass, intervalMs);
     ticker.start();
-    await gate.reached(1);
+    await pass(0);
     return { gate, ticker };
   };
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
   afterEach(async () => {
     await Promise.all(tickers.splice(0).map((ticker) => ticker.stop()));
     lines.splice(0);
+    jest.useRealTimers();
   });
 
   it('runs at once when started, and again after each interval', async () => {
     let runs = 0;
-    const third = new Promise<void>((resolve) => {
-      const run = async (): Promise<void> => {
-        if (++runs === 3) resolve();
-      };
-      tickerOf(run, 2).start();
-    });
-    await third;
+    tickerOf(async () => void runs++, HOUR).start();
+    await pass(0);
+    expect(runs).toBe(1);
+    await pass(HOUR - 1);
+    expect(runs).toBe(1);
+    await pass(1);
+    expect(runs).toBe(2);
+    await pass(HOUR);
+    expect(runs).toBe(3);
   });
 
   it('never overlaps itself, however long a run takes', async () => {
     const { gate, ticker } = await inFlight(1);
     ticker.kick();
-    await pause(20);
+    await pass(HOUR);
     expect(gate.entered).toBe(1);
     gate.open();
-    await gate.reached(2);
-    expect(gate.mostAtOnce).toBe(1);
+    await pass(0);
+    expect(gate.entered).toBe(2);
     gate.open();
-    await gate.reached(3);
+    await pass(1);
+    expect(gate.entered).toBe(3);
+    expect(gate.mostAtOnce).toBe(1);
     const stopped = ticker.stop();
     gate.open();
     await stopped;
-    expect(gate.mostAtOnce).toBe(1);
   });
 
   it('turns many kicks during a run into exactly one more run', async () => {
     const { gate, ticker } = await inFlight(HOUR);
     for (let i = 0; i < 50; i++) ticker.kick();
     gate.open();
-    await gate.reached(2);
+    await pass(0);
+    expect(gate.entered).toBe(2);
     gate.open();
-    await pause(20);
+    await pass(HOUR - 1);
     expect(gate.entered).toBe(2);
   });
 
@@ -97,11 +97,13 @@ describe('a ticker', () => {
     let runs = 0;
     const ticker = tickerOf(async () => void runs++, HOUR);
     ticker.start();
-    await pause(5);
+    await pass(0);
     expect(runs).toBe(1);
     for (let i = 0; i < 50; i++) ticker.kick();
     expect(runs).toBe(1);
-    await pause(5);
+    await pass(0);
+    expect(runs).toBe(2);
+    await pass(HOUR - 1);
     expect(runs).toBe(2);
   });
 
@@ -110,13 +112,13 @@ describe('a ticker', () => {
     ticker.kick();
     let stopped = false;
     const stopping = ticker.stop().then(() => (stopped = true));
-    await pause(10);
+    await pass(HOUR);
     expect(stopped).toBe(false);
     gate.open();
     await stopping;
     ticker.kick();
     ticker.start();
-    await pause(10);
+    await pass(HOUR);
     expect(gate.entered).toBe(1);
   });
 
@@ -124,29 +126,27 @@ describe('a ticker', () => {
     let runs = 0;
     const ticker = tickerOf(async () => void runs++, 1);
     ticker.kick();
-    await pause(5);
+    await pass(HOUR);
     await ticker.stop();
     const other = tickerOf(async () => void runs++, 1);
     other.start();
     await other.stop();
-    await pause(5);
+    await pass(HOUR);
     expect(runs).toBe(0);
   });
 
   it('logs and counts what a run throws, and goes on', async () => {
     let runs = 0;
-    let goneOn = (): void => undefined;
-    const third = new Promise<void>((resolve) => (goneOn = resolve));
     const ticker = tickerOf(() => {
       runs += 1;
       // Thrown before there is a promise, too.
       if (runs === 1) throw new Error('at once');
       if (runs === 2) return Promise.reject(new Error('later'));
-      goneOn();
       return Promise.resolve();
     }, 1);
     ticker.start();
-    await third;
+    await pass(2);
+    expect(runs).toBe(3);
     expect(ticker.failures).toBe(2);
     expect(lines).toMatchObject([
       { level: 'error', msg: 'ticker.failed', ticker: 'test', error: { message: 'at once' } },

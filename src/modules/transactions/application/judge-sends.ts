@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { ResubmitConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
-import { type ChainId, sameSigner } from '../../../kernel/signer-id.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
 import { actionOf, type ChainConnector } from '../../chain/index.js';
-import { NonceSlot } from '../../signers/index.js';
 import { AttemptRepository } from '../domain/attempt.repository.js';
+import { anotherMayBeOut } from '../domain/slot-proof.js';
 import { type SendHistory, type SendVerdict, verdictOf } from '../domain/send-verdict.js';
 import type { AnsweredSend, JudgedSend } from './sending.js';
 import { FeeRules } from './fee-rules.js';
@@ -117,12 +117,7 @@ export class JudgeSends {
     return judged.map((item) => {
       if (!freeing.includes(item)) return item;
       const { attempt, outcome, tx } = item;
-      const others = siblings.filter(
-        ({ txHash, nonce, signer }) =>
-          txHash !== attempt.txHash && nonce === attempt.nonce && sameSigner(signer, attempt.signer),
-      );
-      const mayBeOut = others.some(({ status }) => status !== 'REJECTED');
-      if (tx?.state !== 'IN_MEMPOOL' && NonceSlot.held(attempt.nonce, attempt.txId, mayBeOut).isReleasable) return item;
+      if (tx?.state !== 'IN_MEMPOOL' && !anotherMayBeOut(attempt, siblings)) return item;
       return { ...item, verdict: { kind: 'refused_in_doubt', reason: outcome.error ?? 'refused' } };
     });
   }
