@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -9,6 +9,7 @@ import { removeCluster } from '../../src/dev/postgres-home.js';
 import { identify } from '../../src/dev/process-identity.js';
 import { DEV_ACCOUNTS, startAnvil } from '../support/anvil.js';
 import { startPostgres } from '../support/postgres.js';
+import { until } from '../support/until.js';
 
 describe('the dev stack', () => {
   let folder: string;
@@ -90,8 +91,8 @@ describe('the dev stack', () => {
       const first = await startAnvil({ stateFile: stateFile() });
       const hash = await transfer(first.url);
       const before = await history(first.url, [hash]);
-      // Two dumps later the state with our block has been written as a whole.
-      await new Promise((resolve) => setTimeout(resolve, 4_500));
+      await dumpedAgain(stateFile());
+      await dumpedAgain(stateFile());
       await first.kill();
 
       const second = await startAnvil({ stateFile: stateFile() });
@@ -106,6 +107,26 @@ describe('the dev stack', () => {
     });
   });
 });
+
+/**
+ * The state was written once more since this was called, as a whole. The first such dump may have begun before what was asked of the
+ * node last, the second has not.
+ */
+async function dumpedAgain(stateFile: string): Promise<void> {
+  const written = (): number => statSync(stateFile, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const before = written();
+  await until('the state is dumped', async () => written() > before && isWhole(stateFile));
+}
+
+/** A dump in the middle of being written is no JSON. */
+function isWhole(file: string): boolean {
+  try {
+    JSON.parse(readFileSync(file, 'utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 async function query(url: string, sql: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });
