@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { inSlices } from '../../src/kernel/in-slices.js';
 import { type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { RpcLab } from '../support/rpc-lab.js';
 import { RpcProxy } from '../support/rpc-proxy.js';
@@ -8,6 +9,8 @@ type Bill = Readonly<Record<string, number>>;
 
 const SIGNERS = 5;
 const GAS = 50_000n;
+/** All at once would wait for a connection longer than a busy machine lets them. */
+const CREATES_AT_ONCE = 100;
 
 let anvil: RunningAnvil;
 let proxy: RpcProxy;
@@ -34,13 +37,14 @@ async function open(required: number): Promise<RpcLab> {
 /** Gas limits given, spread over the signers, stored and sent. */
 async function sendMany(node: RpcLab, first: number, count: number): Promise<string[]> {
   const signers = Array.from({ length: SIGNERS }, (_, index) => node.node.signer(index));
-  const txIds = await Promise.all(
-    Array.from({ length: count }, (_, index) => {
-      const request = node.request(first + index);
-      const signer = signers[index % SIGNERS] ?? request.signer;
-      return node.create(first + index, { signer, payload: { ...request.payload, gasLimit: GAS } });
-    }),
-  );
+  const create = (n: number): Promise<string> => {
+    const request = node.request(n);
+    const signer = signers[n % SIGNERS] ?? request.signer;
+    return node.create(n, { signer, payload: { ...request.payload, gasLimit: GAS } });
+  };
+  const numbers = Array.from({ length: count }, (_, index) => first + index);
+  const txIds: string[] = [];
+  for (const some of inSlices(numbers, CREATES_AT_ONCE)) txIds.push(...(await Promise.all(some.map(create))));
   for (let sent = 0; sent < count; sent += 1_000) await node.node.step(...signers);
   return txIds;
 }

@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { configFrom } from '../../src/config/index.js';
 import { callRpc } from '../../src/dev/json-rpc.js';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
+import { inSlices } from '../../src/kernel/in-slices.js';
 import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configured-chains.js';
 import { type AttemptView, TxQueries } from '../../src/modules/transactions/application/tx-views.js';
 import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
@@ -15,6 +16,8 @@ import { makeDue } from './node-lab.js';
 import { tagged } from './send-faults.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 import { TestNode } from './test-node.js';
+
+const READS_AT_ONCE = 50;
 
 export interface RpcLabOptions {
   /** The chain itself, as the test asks it. It must mine on `evm_mine` only. */
@@ -133,8 +136,12 @@ export class RpcLab {
     return rows[0]?.soon === true;
   }
 
-  states(txIds: readonly string[]): Promise<TxState[]> {
-    return Promise.all(txIds.map(async (txId) => (await this.node.tx(txId)).state));
+  /** Not all at once: on a busy machine the last would wait longer for a connection than it may. */
+  async states(txIds: readonly string[]): Promise<TxState[]> {
+    const states: TxState[] = [];
+    for (const some of inSlices(txIds, READS_AT_ONCE))
+      states.push(...(await Promise.all(some.map(async (txId) => (await this.node.tx(txId)).state))));
+    return states;
   }
 
   attempts(txId: string): Promise<AttemptView[]> {
