@@ -1,0 +1,46 @@
+import { spawn } from 'node:child_process';
+import { ROOT } from './bootstrap.mjs';
+
+/* What `.ci/run` runs: `npm test` and what takes too long for it. A part that fails does not keep the others from running. */
+
+/** Each is a command that a developer can run: the arguments of npm. */
+const PARTS = [
+  ['test'],
+  ['run', 'lint:docker'],
+  ['run', 'test:chaos'],
+  ['run', 'simulate', '--', '--seeds', '1000'],
+  // Says nothing about speed: only that the benchmark runs still.
+  ['run', 'bench', '--', '--only', '2', '--scale', '0.001', '--repetitions', '1'],
+];
+
+let current = null;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    current?.kill(signal);
+    process.exitCode = 1;
+    PARTS.length = 0;
+  });
+}
+
+const done = [];
+for (const args of [...PARTS]) if (PARTS.length > 0) done.push(await part(args));
+const minutes = (seconds) => `${(seconds / 60).toFixed(1)} min`;
+const words = done.map(({ name, ok, seconds }) => `${name} ${ok ? 'ok' : 'FAILED'} (${minutes(seconds)})`);
+const total = done.reduce((sum, { seconds }) => sum + seconds, 0);
+const ok = process.exitCode !== 1 && done.every((one) => one.ok);
+console.log(`\nCI ${ok ? 'ok' : 'FAILED'} in ${minutes(total)}: ${words.join(', ')}`);
+process.exit(ok ? 0 : 1);
+
+function part(args) {
+  const name = `npm ${args.join(' ')}`;
+  console.log(`\n==== ${name}`);
+  const start = performance.now();
+  const cli = process.env.npm_execpath;
+  const [command, before] = cli?.endsWith('.js') ? [process.execPath, [cli]] : ['npm', []];
+  current = spawn(command, [...before, ...args], { cwd: ROOT, stdio: 'inherit' });
+  return new Promise((resolve) => {
+    const end = (ok) => resolve({ name, ok, seconds: (performance.now() - start) / 1000 });
+    current.once('error', () => end(false));
+    current.once('close', (code) => end(code === 0));
+  });
+}
