@@ -9,6 +9,7 @@ import { machine } from './harness/machine.js';
 import { HELP, type Options, readOptions } from './harness/options.js';
 import { print } from './harness/progress.js';
 import { type Results, writeResults } from './harness/report.js';
+import { settingsInWords } from './harness/service-config.js';
 import { table } from './harness/table.js';
 import { bareLoopRow } from './rows/bare-loop.js';
 import { costRow } from './rows/cost.js';
@@ -48,7 +49,7 @@ export async function main(args: readonly string[]): Promise<number> {
   assertNativeSigning();
   const results = await runRows(options, args);
   if (!results.comparable) print(`\nscaled by ${options.scale}: for a try only, NOT COMPARABLE with anything`);
-  print(`\n${table(results.findings)}\n`);
+  print(`\n${table(results.findings)}\n\n${settingsInWords()}\n`);
   for (const failure of results.failures) print(`FAILED ${failure}`);
   return results.failures.length === 0 ? 0 : 1;
 }

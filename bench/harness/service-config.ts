@@ -21,3 +21,12 @@ export const IN_FLIGHT = 6_000;
 export function inFlightPerSigner(signers: number): number {
   return Math.max(64, Math.ceil(IN_FLIGHT / signers));
 }
+
+/** What the numbers depend on most, to stand beside them. */
+export function settingsInWords(): string {
+  const perSigner = [1, 10, 100, 1_000].map((signers) => `${inFlightPerSigner(signers)} with ${signers}`).join(', ');
+  return (
+    `settings: confirmations.required ${SERVICE_CONFIG.confirmations.required}, chains[].pollInterval ${SERVICE_CHAIN.pollInterval}, ` +
+    `blocks of 1 s; execution.maxInFlight by signers: ${perSigner} (the default of the product is 64)`
+  );
+}

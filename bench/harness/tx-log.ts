@@ -62,6 +62,17 @@ export class TxLog {
     return rows.map(({ ms }) => Number(ms));
   }
 
+  /** Transactions behind the mark that reached `from`, and never `to`: those that {@link intervals} has no time of. */
+  async missing(from: Milestone, to: Milestone, mark: string): Promise<number> {
+    const [row] = await this.query<{ missing: string }>(
+      `SELECT count(*) AS missing FROM (
+         SELECT FROM tx_event WHERE xid >= $3::xid8 AND reason IN ($1, $2) GROUP BY tx_id
+         HAVING bool_or(reason = $1) AND NOT bool_or(reason = $2)) AS without`,
+      [from, to, mark],
+    );
+    return Number(row?.missing ?? Number.NaN);
+  }
+
   /** Leases that somebody holds now. */
   async heldLeases(): Promise<number> {
     const [row] = await this.query<{ held: string }>(

@@ -20,6 +20,8 @@ interface Latency {
   readonly toBroadcast: Percentiles;
   readonly toMined: Percentiles;
   readonly answer: Percentiles;
+  /** Transactions that were accepted and of which no broadcast was recorded: they are in no percentile. */
+  readonly neverSeenSent: number;
 }
 
 interface Samples {
@@ -61,15 +63,19 @@ async function atRate(stack: Stack, drive: Drive, rate: number, seconds: number)
       toBroadcast: percentiles(await stack.log.intervals('queued', 'sent', mark)),
       toMined: percentiles(await stack.log.intervals('sent', 'mined', mark)),
       answer: percentiles(latencies),
+      neverSeenSent: await stack.log.missing('queued', 'sent', mark),
     };
   } finally {
     await client.close();
   }
 }
 
-function inWords({ toBroadcast, toMined, answer }: Latency): string {
+function inWords({ toBroadcast, toMined, answer, neverSeenSent }: Latency): string {
   const words = ({ p50, p99 }: Percentiles): string => `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`;
-  return `accepted to broadcast ${words(toBroadcast)}; broadcast to seen mined ${words(toMined)}; POST ${words(answer)}`;
+  return (
+    `accepted to broadcast ${words(toBroadcast)}; broadcast to seen mined ${words(toMined)}; POST ${words(answer)}; ` +
+    `${neverSeenSent} never seen sent`
+  );
 }
 
 function findings({ rate, latencies }: Samples): Finding[] {
@@ -78,7 +84,7 @@ function findings({ rate, latencies }: Samples): Finding[] {
     ['broadcast to seen mined', 'toMined'],
     ['POST', 'answer'],
   ] as const;
-  return lines.flatMap(([what, step]) =>
+  const times = lines.flatMap(([what, step]) =>
     (['p50', 'p99'] as const).map((which) => {
       const samples = latencies.map((latency) => latency[step][which]);
       const aimed = rate === 100 && step === 'toBroadcast';
@@ -86,4 +92,9 @@ function findings({ rate, latencies }: Samples): Finding[] {
       return finding(4, `${rate} tx/s, ${what}, ${which}`, 'ms', samples, aimed ? { target } : {});
     }),
   );
+  const unseen = latencies.map(({ neverSeenSent }) => neverSeenSent);
+  return [
+    ...times,
+    finding(4, `${rate} tx/s, never seen sent`, 'transactions', unseen, { target: value('at most', 0) }),
+  ];
 }
