@@ -1,0 +1,151 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Block } from '../../src/modules/chain/domain/block.js';
+import { PgBlockStore } from '../../src/modules/chain/infrastructure/pg-block-store.js';
+import { PgChainActivity } from '../../src/modules/confirmations/infrastructure/pg-chain-activity.js';
+import { PgSignerDirectory } from '../../src/modules/signers/infrastructure/pg-signer-directory.js';
+import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
+import { storedRows } from '../support/stored-rows.js';
+
+const stored = await storedRows();
+const { database } = stored.node;
+const blocks = new PgBlockStore(database);
+
+/** Block `n` of a branch, on top of block `n - 1` of it, or of another. */
+const aBlock = (n: number, branch = 0, onBranch = branch): Block => ({
+  number: n,
+  hash: aHash(branch * 0x1000 + n),
+  parentHash: aHash(onBranch * 0x1000 + n - 1),
+  timestamp: n,
+  baseFeePerGas: null,
+  receiptsRoot: null,
+  transactionHashes: [],
+});
+const advance = (...canonical: readonly Block[]): Promise<void> => blocks.advance(DEV_CHAIN, [], canonical);
+const recent = async (limit = 100): Promise<number[]> =>
+  (await blocks.recent(DEV_CHAIN, limit)).map(({ hash }) => Number(hash));
+
+describe('the blocks of a chain', () => {
+  it('are told from the lowest to the newest, so many of the newest', async () => {
+    await advance(aBlock(2), aBlock(3), aBlock(1));
+    await blocks.advance(7, [], [aBlock(4)]);
+    expect(await blocks.recent(DEV_CHAIN, 2)).toEqual([
+      { number: 2, hash: aHash(2), parentHash: aHash(1) },
+      { number: 3, hash: aHash(3), parentHash: aHash(2) },
+    ]);
+    expect(await recent()).toEqual([1, 2, 3]);
+  });
+
+  it('end where one is not the parent of the next', async () => {
+    await advance(aBlock(1), aBlock(2), aBlock(4), aBlock(5));
+    expect(await recent()).toEqual([4, 5]);
+  });
+
+  it('are canonical no more when they are orphaned or another is at their height, on their chain only', async () => {
+    for (const chain of [DEV_CHAIN, 7]) await blocks.advance(chain, [], [aBlock(1), aBlock(2), aBlock(3)]);
+    await blocks.advance(DEV_CHAIN, [aHash(3)], [aBlock(2, 1, 0)]);
+    expect(await recent()).toEqual([1, 0x1002]);
+    expect(await blocks.recent(7, 10)).toHaveLength(3);
+    const orphans = await blocks.orphaned(DEV_CHAIN, 100);
+    expect(orphans.map(({ hash }) => hash).sort()).toEqual([aHash(2), aHash(3)]);
+  });
+
+  it('are canonical again when the chain goes back to them', async () => {
+    await advance(aBlock(1), aBlock(2));
+    await advance(aBlock(2, 1, 0));
+    await advance(aBlock(2));
+    expect(await recent()).toEqual([1, 2]);
+  });
+
+  it('that are orphaned and not replaced stay so', async () => {
+    await advance(aBlock(1), aBlock(2));
+    await blocks.advance(DEV_CHAIN, [aHash(2)], []);
+    expect(await recent()).toEqual([1]);
+  });
+
+  it('that are orphaned are told down to a depth below the newest of their chain', async () => {
+    await advance(aBlock(1), aBlock(2), aBlock(3), aBlock(9));
+    await blocks.advance(7, [], [aBlock(100), aBlock(9)]);
+    await blocks.advance(7, [aHash(9)], []);
+    await blocks.advance(DEV_CHAIN, [aHash(1), aHash(2), aHash(3)], []);
+    const numbers = (await blocks.orphaned(DEV_CHAIN, 8)).map(({ number }) => number);
+    expect(numbers.sort()).toEqual([2, 3]);
+  });
+
+  it('are forgotten below a number, on their chain only', async () => {
+    for (const chain of [DEV_CHAIN, 7]) await blocks.advance(chain, [], [aBlock(1), aBlock(2), aBlock(3)]);
+    await blocks.forgetBelow(DEV_CHAIN, 2);
+    expect(await recent()).toEqual([2, 3]);
+    expect(await blocks.recent(7, 10)).toHaveLength(3);
+  });
+
+  it('are written by one node after the other, and those of another chain meanwhile', async () => {
+    const session = await stored.lab.session();
+    await session.run('BEGIN');
+    await session.run(`SELECT pg_advisory_xact_lock(7250316, ${DEV_CHAIN})`);
+    const waiting = advance(aBlock(1));
+    await stored.lab.heldOffBy(session.pid, waiting);
+    await blocks.advance(7, [], [aBlock(1)]);
+    await session.run('ROLLBACK');
+    await waiting;
+    expect(await recent()).toEqual([1]);
+  });
+});
+
+describe('the work on chains', () => {
+  const activity = new PgChainActivity(database);
+
+  it('is told with its age, as it was before it is noted', async () => {
+    await stored.put('chain_activity', { chain_id: DEV_CHAIN, last_work_at: `now() - interval '1 minute'` });
+    await stored.put('chain_activity', { chain_id: 7, last_work_at: `now() - interval '10 minutes'` });
+    const ages = await activity.note([DEV_CHAIN]);
+    expect(Math.round((ages.get(DEV_CHAIN) ?? 0) / 10_000)).toBe(6);
+    const later = await activity.note([]);
+    expect(later.get(DEV_CHAIN)).toBeLessThan(30_000);
+    expect(Math.round((later.get(7) ?? 0) / 10_000)).toBe(60);
+  });
+
+  it('is noted in the order of the chains, so that two nodes never deadlock', async () => {
+    await activity.note([9, 7, 8]);
+    // Rows lie in the order in which they were written.
+    expect(await stored.read('SELECT chain_id FROM chain_activity ORDER BY ctid')).toEqual(
+      [7, 8, 9].map((chain) => ({ chain_id: `${chain}` })),
+    );
+  });
+});
+
+describe('the directory of signers', () => {
+  const directory = new PgSignerDirectory(database);
+  const custody = async (): Promise<unknown> =>
+    stored.read('SELECT address, custody FROM signer ORDER BY chain_id, address');
+  const OURS = aSigner(1);
+  const OTHER = aSigner(2);
+
+  it('has each with where its key is, and learns when that changes', async () => {
+    await directory.register([
+      { signer: OTHER, reference: { type: 'mnemonic', index: 2 } },
+      { signer: OURS, reference: { type: 'mnemonic', index: 1 } },
+    ] as never);
+    await directory.register([{ signer: OURS, reference: { type: 'key', file: 'a' } }] as never);
+    expect(await custody()).toEqual([
+      { address: OURS.address, custody: { type: 'key', file: 'a' } },
+      { address: OTHER.address, custody: { type: 'mnemonic', index: 2 } },
+    ]);
+  });
+
+  it('writes signers in the order of their keys, so that two nodes never deadlock', async () => {
+    const reference = { type: 'mnemonic', index: 1 };
+    await directory.register([OTHER, OURS].map((signer) => ({ signer, reference })));
+    expect(await stored.read('SELECT address FROM signer ORDER BY ctid')).toEqual([
+      { address: OURS.address },
+      { address: OTHER.address },
+    ]);
+  });
+
+  it('writes nothing where nothing has changed', async () => {
+    const known = [{ signer: OURS, reference: { type: 'mnemonic', index: 1 } }] as never;
+    await directory.register(known);
+    const before = await stored.read('SELECT xmin::text FROM signer');
+    await directory.register(known);
+    expect(await stored.read('SELECT xmin::text FROM signer')).toEqual(before);
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseHex } from '../../src/kernel/hex.js';
+import type { SentTransaction } from '../../src/modules/chain/index.js';
+import { PgLostCommitsRepository } from '../../src/modules/transactions/infrastructure/pg-lost-commits.repository.js';
+import { aHash, anAddress, aSigner, DEV_CHAIN } from '../support/builders.js';
+import { storedRows, txIdOf } from '../support/stored-rows.js';
+
+const stored = await storedRows();
+const lost = new PgLostCommitsRepository(stored.node.database);
+
+const OURS = aSigner(1);
+const OTHER = aSigner(2);
+
+const putEpoch = (epoch: number): Promise<void> =>
+  stored.put('database_epoch', { epoch, evidence: 'first', node_id: 'first' });
+
+const outlookOf = async (...signers: readonly (typeof OURS)[]) => lost.outlook(signers);
+
+const putAttempt = (nonce: number, overrides = {}): Promise<void> =>
+  stored.put('tx_attempt', {
+    chain_id: DEV_CHAIN,
+    tx_hash: aHash(0xa0 + nonce),
+    signer: OURS.address,
+    nonce,
+    tx_id: txIdOf(nonce),
+    kind: 'payload',
+    raw: '\\x02',
+    gas_limit: 1,
+    max_fee_per_gas: 1,
+    max_priority_fee_per_gas: 1,
+    status: 'SIGNED',
+    fencing_token: 1,
+    ...overrides,
+  });
+
+describe('the outlook of a signer', () => {
+  it('that never acted is empty', async () => {
+    expect(await outlookOf(OURS)).toEqual([{ signer: OURS, cursor: 0n, open: [], known: false, suspect: false }]);
+  });
+
+  it('comes in the order asked, each with its own cursor', async () => {
+    await stored.putCursor(5, OURS);
+    await stored.putCursor(9, OTHER);
+    await stored.putCursor(7, { ...OURS, chainId: 7 });
+    const outlooks = await outlookOf(OTHER, OURS);
+    expect(outlooks.map(({ signer, cursor }) => [signer, cursor])).toEqual([
+      [OTHER, 9n],
+      [OURS, 5n],
+    ]);
+  });
+
+  it('has the nonces for which no bytes are known: allocated and not signed, or free', async () => {
+    for (const n of [3, 4, 5]) await stored.putTx(n, { state: 'ALLOCATED' });
+    await stored.putTx(6, { state: 'IN_MEMPOOL' });
+    await stored.putTx(1, { state: 'ALLOCATED', signer: OTHER.address });
+    await stored.putTx(2, { state: 'ALLOCATED', chain_id: 7 });
+    await putAttempt(4);
+    // A no-op of the same nonce is no attempt of the tx.
+    await putAttempt(5, { tx_id: null, kind: 'fill' });
+    await stored.putSlot(9, 'RELEASED');
+    await stored.putSlot(8, 'RELEASED');
+    await stored.putSlot(7, 'HELD');
+    await stored.putSlot(1, 'RELEASED', { signer: OTHER.address });
+    const [outlook] = await outlookOf(OURS);
+    expect(outlook?.open).toEqual([
+      { nonce: 3n, txId: txIdOf(3) },
+      { nonce: 5n, txId: txIdOf(5) },
+      { nonce: 8n, txId: null },
+      { nonce: 9n, txId: null },
+    ]);
+  });
+
+  it('names with each nonce the tx that has it, whatever their ids', async () => {
+    await stored.putTx(1, { state: 'ALLOCATED', nonce: 8 });
+    await stored.putTx(2, { state: 'ALLOCATED', nonce: 7 });
+    const [outlook] = await outlookOf(OURS);
+    expect(outlook?.open).toEqual([
+      { nonce: 7n, txId: txIdOf(2) },
+      { nonce: 8n, txId: txIdOf(1) },
+    ]);
+  });
+
+  it.each([
+    ['its lease was taken for the first time', { fencing_token: 1 }, false],
+    ['its lease was held before', { fencing_token: 2 }, true],
+    ['the lease of another was held before', { fencing_token: 2, signer: OTHER.address }, false],
+    ['its lease on another chain was held before', { fencing_token: 2, chain_id: 7 }, false],
+  ])('says whether anybody acted for it: %s', async (_, lease, known) => {
+    await stored.putLease(lease);
+    expect(await outlookOf(OURS)).toMatchObject([{ known }]);
+  });
+
+  it('says that somebody acted for it when it has a cursor', async () => {
+    await stored.putCursor(0);
+    expect(await outlookOf(OURS)).toMatchObject([{ known: true, suspect: false }]);
+  });
+
+  it('is suspect from a new epoch on, until it is reconciled in it', async () => {
+    await putEpoch(1);
+    expect(await outlookOf(OURS)).toMatchObject([{ suspect: false }]);
+    await putEpoch(2);
+    await putEpoch(3);
+    expect(await outlookOf(OURS)).toMatchObject([{ suspect: true, known: true }]);
+    await stored.fenced([OURS], (fence) => lost.reconciled(fence, [OURS]));
+    expect(await outlookOf(OURS, OTHER)).toMatchObject([{ suspect: false }, { suspect: true }]);
+    await putEpoch(4);
+    expect(await outlookOf(OURS)).toMatchObject([{ suspect: true }]);
+    await stored.fenced([OURS], (fence) => lost.reconciled(fence, [OURS]));
+    expect(await outlookOf(OURS)).toMatchObject([{ suspect: false }]);
+    expect(await stored.read('SELECT epoch, fencing_token FROM signer_reconciliation')).toEqual([
+      { epoch: '4', fencing_token: '1' },
+    ]);
+  });
+});
+
+describe('since when something waits', () => {
+  const at = (text: string): number => Date.parse(text) / 1000;
+
+  it('is never, when nothing does', async () => {
+    await stored.putCursor(1);
+    await stored.putTx(1, { state: 'IN_MEMPOOL' });
+    await stored.putTx(2, { signer: OTHER.address });
+    await stored.putTx(3, { chain_id: 7 });
+    expect(await lost.waitingSince(OURS)).toBeNull();
+  });
+
+  it('is when the oldest was created, waiting or allocated', async () => {
+    await stored.putTx(1, { created_at: `'2026-01-03Z'` });
+    await stored.putTx(2, { state: 'ALLOCATED', created_at: `'2026-01-02Z'` });
+    await stored.putTx(3, { state: 'IN_MEMPOOL', created_at: `'2026-01-01Z'` });
+    expect(await lost.waitingSince(OURS)).toBe(at('2026-01-02'));
+  });
+
+  it('is when the cursor was aligned last, when that was later', async () => {
+    await stored.putTx(1, { created_at: `'2026-01-03Z'` });
+    await stored.putCursor(1, OURS, `'2026-01-04Z'`);
+    await stored.putCursor(1, OTHER, `'2026-01-09Z'`);
+    expect(await lost.waitingSince(OURS)).toBe(at('2026-01-04'));
+  });
+});
+
+describe('who waits with the payload of a transaction that was found', () => {
+  const aSent = (overrides: Partial<SentTransaction>): SentTransaction =>
+    ({ to: anAddress(2), value: 5n, data: parseHex('0xabcd'), ...overrides }) as SentTransaction;
+  const like = { to_address: anAddress(2), value: 5, data: '\\xabcd' };
+  const find = async (...sent: readonly SentTransaction[]): Promise<string[]> =>
+    (await lost.waitingFor(OURS, sent)).map(({ tx }) => tx.id);
+
+  it('is PENDING, of the signer, and the same in receiver, value and data', async () => {
+    await stored.putTx(1, like);
+    await stored.putTx(2, { ...like, to_address: anAddress(3) });
+    await stored.putTx(3, { ...like, value: 6 });
+    await stored.putTx(4, { ...like, data: '\\xab' });
+    await stored.putTx(5, { ...like, state: 'ALLOCATED' });
+    await stored.putTx(6, { ...like, signer: OTHER.address });
+    await stored.putTx(7, { ...like, chain_id: 7 });
+    await stored.putTx(8, { ...like, to_address: null });
+    expect(await find(aSent({}))).toEqual([txIdOf(1)]);
+    // A creation has no receiver.
+    expect(await find(aSent({ to: null }))).toEqual([txIdOf(8)]);
+  });
+
+  it('is told oldest first', async () => {
+    await stored.putTx(1, { ...like, created_at: `'2026-01-02'` });
+    await stored.putTx(2, { ...like, created_at: `'2026-01-01'` });
+    await stored.putTx(4, { ...like, created_at: `'2026-01-03'` });
+    await stored.putTx(3, { ...like, created_at: `'2026-01-03'` });
+    expect(await find(aSent({}))).toEqual([2, 1, 3, 4].map(txIdOf));
+  });
+});

@@ -1,0 +1,261 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { SignerId } from '../../src/kernel/signer-id.js';
+import { signerKey } from '../../src/kernel/signer-id.js';
+import { PgEventLog } from '../../src/modules/events/infrastructure/pg-event-log.js';
+import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
+import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
+import { Named } from '../support/fakes/fake-node.js';
+import { storedRows, txIdOf } from '../support/stored-rows.js';
+
+const stored = await storedRows();
+const txs = new PgManagedTxRepository(stored.node.database, new PgEventLog(), new Named('first'));
+
+const OURS = aSigner(1);
+const OTHER = aSigner(2);
+/** The same address on another chain. */
+const ELSEWHERE: SignerId = { ...OURS, chainId: 7 };
+const IN_FLIGHT = ['ALLOCATED', 'IN_MEMPOOL'];
+const PAST = `now() - interval '1 minute'`;
+const FUTURE = `now() + interval '1 minute'`;
+
+const ofOther = { signer: OTHER.address };
+const elsewhere = { chain_id: ELSEWHERE.chainId };
+const idsOf = (found: readonly { readonly id: string }[]): string[] => found.map(({ id }) => id);
+const ids = (...numbers: readonly number[]): string[] => numbers.map(txIdOf);
+
+/** One tx of ours in each state, and one of each of somebody else and of another chain; ids from 1, 101 and 201. */
+async function everyState(): Promise<void> {
+  const states = ['PENDING', 'ALLOCATED', 'IN_MEMPOOL', 'MINED', 'CONFIRMED', 'FAILED'];
+  for (const [i, state] of states.entries()) {
+    await stored.putTx(i + 1, { state });
+    await stored.putTx(i + 101, { state, ...ofOther });
+    await stored.putTx(i + 201, { state, ...elsewhere });
+  }
+}
+
+describe('what is in flight', () => {
+  beforeEach(everyState);
+
+  it('is counted of each signer in the order asked, without what waits, was mined or has ended', async () => {
+    await stored.putTx(7, { state: 'IN_MEMPOOL' });
+    expect(await txs.countInFlight([OTHER, OURS, aSigner(9), ELSEWHERE], 100)).toEqual([2, 3, 0, 2]);
+  });
+
+  it('is counted up to the number asked', async () => {
+    await stored.putTx(7, { state: 'IN_MEMPOOL' });
+    expect(await txs.countInFlight([OURS], 2)).toEqual([2]);
+  });
+
+  it('is found ALLOCATED, of the signers asked only, in the order of nonces', async () => {
+    await stored.putTx(8, { state: 'ALLOCATED', nonce: 9 });
+    await stored.putTx(9, { state: 'ALLOCATED', nonce: 0 });
+    const found = await txs.allocated([OURS]);
+    expect(found.map(({ tx }) => tx.id)).toEqual(ids(9, 2, 8));
+  });
+
+  it('may take its value, and its gas at the dearest price that was sent, from the balance', async () => {
+    const attempt = {
+      chain_id: DEV_CHAIN,
+      signer: OURS.address,
+      nonce: 2,
+      kind: 'payload',
+      raw: '\\x',
+      gas_limit: 100,
+    };
+    await stored.read(`UPDATE managed_tx SET gas_limit = 100 WHERE state IN ('ALLOCATED', 'IN_MEMPOOL')`);
+    const put = (n: number, price: number, more: object): Promise<void> =>
+      stored.put('tx_attempt', {
+        ...attempt,
+        tx_id: txIdOf(2),
+        tx_hash: aHash(n),
+        max_fee_per_gas: price,
+        max_priority_fee_per_gas: 0,
+        fencing_token: 1,
+        ...more,
+      });
+    await put(0xa1, 10, { status: 'ACCEPTED' });
+    await put(0xa2, 20, { status: 'SIGNED' });
+    await put(0xa3, 1000, { status: 'REJECTED' });
+    await put(0xa4, 500, { status: 'ACCEPTED', signer: OTHER.address });
+    await put(0xa5, 600, { status: 'ACCEPTED', chain_id: 7 });
+    await put(0xa6, 700, { status: 'ACCEPTED', nonce: 4 });
+    // Values are 2 and 3; the second has no attempt yet.
+    expect(await txs.committedWei([aSigner(9), OURS])).toEqual([0n, 2n + 100n * 20n + 3n]);
+  });
+});
+
+describe('the oldest tx without a block', () => {
+  const oldest = async (...besides: readonly string[]): Promise<string | undefined> =>
+    (await txs.oldestUnmined([OURS], besides)).get(signerKey(OURS));
+
+  it.each(IN_FLIGHT)('is the one of the lowest id that is %s, whoever has the lowest nonce', async (state) => {
+    await stored.putTx(3, { state, nonce: 9 });
+    await stored.putTx(5, { state, nonce: 1 });
+    await stored.putTx(1, { state, ...ofOther });
+    await stored.putTx(2, { state, ...elsewhere });
+    expect(await oldest()).toBe(txIdOf(3));
+  });
+
+  it('may wait, but not for an estimate that reverts, now or before', async () => {
+    await stored.putTx(1, { sub_state: 'SIMULATION_REVERTED' });
+    await stored.putTx(2);
+    await stored.putTx(3, { sub_state: 'INSUFFICIENT_FUNDS' });
+    await stored.putTx(4, { state: 'MINED' });
+    await stored.putTx(5, { state: 'ALLOCATED' });
+    expect(await oldest()).toBe(txIdOf(2));
+    expect(await oldest(txIdOf(2))).toBe(txIdOf(3));
+    expect(await oldest(txIdOf(2), txIdOf(3))).toBe(txIdOf(5));
+  });
+
+  it('is none where everything was mined', async () => {
+    await stored.putTx(1, { state: 'MINED' });
+    expect(await oldest()).toBeUndefined();
+  });
+});
+
+describe('what is due', () => {
+  const due = { next_resubmit_at: PAST, next_receipt_check_at: PAST };
+
+  it('to be sent again is in flight, of the signers asked, and its timer has run out: the longest due first', async () => {
+    await everyState();
+    await stored.read(`UPDATE managed_tx SET next_resubmit_at = ${PAST}`);
+    await stored.putTx(7, { state: 'IN_MEMPOOL', next_resubmit_at: `now() - interval '2 minutes'` });
+    await stored.putTx(8, { state: 'IN_MEMPOOL', next_resubmit_at: FUTURE });
+    await stored.putTx(9, { state: 'IN_MEMPOOL' });
+    expect(idsOf(await txs.dueForResubmit(DEV_CHAIN, [OURS], 10))).toEqual(ids(7, 2, 3));
+    expect(idsOf(await txs.dueForResubmit(DEV_CHAIN, [OURS], 1))).toEqual(ids(7));
+  });
+
+  it('to be sent again at the same time goes by nonce', async () => {
+    await stored.putTx(1, { state: 'IN_MEMPOOL', nonce: 5, next_resubmit_at: `'2026-01-01'` });
+    await stored.putTx(2, { state: 'IN_MEMPOOL', nonce: 4, next_resubmit_at: `'2026-01-01'` });
+    expect(idsOf(await txs.dueForResubmit(DEV_CHAIN, [OURS], 10))).toEqual(ids(2, 1));
+  });
+
+  it('for a look at its receipt is in the mempool, of the signers asked: the longest due first', async () => {
+    await everyState();
+    await stored.read(`UPDATE managed_tx SET next_receipt_check_at = ${PAST}`);
+    await stored.putTx(7, { state: 'IN_MEMPOOL', ...due, next_receipt_check_at: `now() - interval '2 minutes'` });
+    await stored.putTx(8, { state: 'IN_MEMPOOL', ...due, next_receipt_check_at: FUTURE });
+    expect(idsOf(await txs.dueForReceiptCheck(DEV_CHAIN, [OURS], 10))).toEqual(ids(7, 3));
+    expect(idsOf(await txs.dueForReceiptCheck(DEV_CHAIN, [OURS], 1))).toEqual(ids(7));
+  });
+});
+
+describe('the next txs', () => {
+  const next = async (signer: SignerId, room: number, after: { priority: number; txId: string } | null = null) =>
+    (await txs.nextPending([{ signer, room, after }])).map(({ tx }) => tx.id);
+
+  it('are PENDING and due, and as many as there is room for', async () => {
+    await everyState();
+    await stored.putTx(7, { next_resubmit_at: PAST });
+    await stored.putTx(8, { next_resubmit_at: FUTURE });
+    await stored.putTx(9);
+    expect(await next(OURS, 10)).toEqual(ids(1, 7, 9));
+    expect(await next(OURS, 2)).toEqual(ids(1, 7));
+  });
+
+  it('begin after the one where the lane was, and with those of a higher priority that came since', async () => {
+    for (const n of [1, 2, 3]) await stored.putTx(n);
+    await stored.putTx(4, { priority: 5 });
+    await stored.putTx(5, { priority: -5 });
+    expect(await next(OURS, 10, { priority: 0, txId: txIdOf(2) })).toEqual(ids(4, 3, 5));
+  });
+
+  it('that were tried go by how long they are due', async () => {
+    await stored.putTx(1, { next_resubmit_at: `now() - interval '1 minute'` });
+    await stored.putTx(2, { next_resubmit_at: `now() - interval '3 minutes'` });
+    await stored.putTx(3, { next_resubmit_at: `now() - interval '2 minutes'` });
+    expect(await next(OURS, 10)).toEqual(ids(2, 3, 1));
+    expect(await next(OURS, 2)).toEqual(ids(2, 3));
+  });
+
+  it('say whether they were tried, and whether they have expired', async () => {
+    await stored.putTx(1, { expires_at: PAST });
+    await stored.putTx(2, { expires_at: FUTURE });
+    await stored.putTx(3, { next_resubmit_at: PAST });
+    const found = await txs.nextPending([{ signer: OURS, room: 10, after: null }]);
+    const told = new Map(found.map(({ tx, expired, wasTried }) => [tx.id, { expired, wasTried }]));
+    expect(told.get(txIdOf(1))).toEqual({ expired: true, wasTried: false });
+    expect(told.get(txIdOf(2))).toEqual({ expired: false, wasTried: false });
+    expect(told.get(txIdOf(3))).toEqual({ expired: false, wasTried: true });
+  });
+});
+
+describe('a tx that is locked to be given a nonce', () => {
+  it('is PENDING still, and one of those asked', async () => {
+    await everyState();
+    await stored.putTx(9);
+    const locked = await stored.fenced([OURS], (fence) => txs.lockPending(fence, ids(1, 2, 3, 4)));
+    expect([...locked]).toEqual(ids(1));
+  });
+
+  it('is left out while somebody else changes it, and nobody waits for it', async () => {
+    await stored.putTx(1);
+    await stored.putTx(2);
+    const session = await stored.lab.session();
+    await session.run('BEGIN');
+    await session.run(`SELECT FROM managed_tx WHERE tx_id = $1 FOR UPDATE`, [txIdOf(1)]);
+    const locked = await stored
+      .fenced([OURS], (fence) => txs.lockPending(fence, ids(1, 2)))
+      .finally(() => session.run('ROLLBACK'));
+    expect([...locked]).toEqual(ids(2));
+  });
+
+  it('cannot be changed by anybody else until the transaction ends', async () => {
+    await stored.putTx(1);
+    const session = await stored.lab.session();
+    const skipped = await stored.fenced([OURS], async (fence) => {
+      await txs.lockPending(fence, ids(1));
+      return session.run(`SELECT FROM managed_tx WHERE tx_id = $1 FOR UPDATE SKIP LOCKED`, [txIdOf(1)]);
+    });
+    expect(skipped).toEqual([]);
+  });
+});
+
+describe('txs asked for by their ids', () => {
+  it('are those, with what the clients asked for', async () => {
+    await stored.putTx(1, { to_address: OTHER.address, confirmations: 4, priority: 3, data: '\\xabcd' });
+    await stored.putTx(2);
+    expect(idsOf(await txs.byIds(ids(1)))).toEqual(ids(1));
+    const [found, ...more] = await txs.requested(ids(1));
+    expect(more).toEqual([]);
+    expect(found?.request).toMatchObject({
+      requestId: 'request-1',
+      requestHash: aHash(1),
+      confirmations: 4,
+      priority: 3,
+      payload: { to: OTHER.address, value: 1n, data: '0xabcd' },
+    });
+  });
+});
+
+describe('receipts that are asked for at once after a change of owner', () => {
+  it('are those of everything of the signers that is in the mempool', async () => {
+    await everyState();
+    const last = await stored.fenced([OURS], (fence) => txs.askReceiptsNow(fence, [OURS], null));
+    expect(last).toBeNull();
+    expect(await stored.read('SELECT tx_id FROM managed_tx WHERE next_receipt_check_at IS NOT NULL')).toEqual([
+      { tx_id: txIdOf(3) },
+    ]);
+  });
+
+  it('go on behind the slot that was reached before', async () => {
+    for (const n of [1, 2, 3]) await stored.putTx(n, { state: 'IN_MEMPOOL' });
+    await stored.fenced([OURS], (fence) => txs.askReceiptsNow(fence, [OURS], { signer: OURS, nonce: 2n }));
+    expect(await stored.read('SELECT tx_id FROM managed_tx WHERE next_receipt_check_at IS NOT NULL')).toEqual([
+      { tx_id: txIdOf(3) },
+    ]);
+  });
+
+  it('come in pages, each of which says where the next begins', async () => {
+    await stored.read(`
+      INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, value, data, options, priority, state, nonce, tx_hash)
+      SELECT gen_random_uuid(), ${DEV_CHAIN}, '${OURS.address}', 'r' || n, '${aHash(1)}', 0, '', '{"speed":"standard"}', 0, 'IN_MEMPOOL', n, '${aHash(1)}'
+        FROM generate_series(0, 5000) AS n`);
+    const first = await stored.fenced([OURS], (fence) => txs.askReceiptsNow(fence, [OURS], null));
+    expect(first).toEqual({ signer: OURS, nonce: 4_999n });
+    expect(await stored.fenced([OURS], (fence) => txs.askReceiptsNow(fence, [OURS], first))).toBeNull();
+    expect(await stored.read('SELECT FROM managed_tx WHERE next_receipt_check_at IS NULL')).toEqual([]);
+  });
+});
