@@ -182,6 +182,8 @@ describe('the attempts of a slot', () => {
   it('may all be mined again after a reorg, but for those that were refused', async () => {
     await others();
     await putAttempt(0xc4, { nonce: 3, status: 'MINED' });
+    await putAttempt(0xc5, { chain_id: 7, status: 'MINED' });
+    await putAttempt(0xc6, { signer: OTHER.address, status: 'LOST' });
     for (const [n, status] of ['MINED', 'LOST', 'REJECTED', 'SIGNED'].entries()) await putAttempt(0xa1 + n, { status });
     await stored.fenced([OURS], (fence) => attempts.reopen(fence, [{ signer: OURS, nonce: 1n }]));
     expect(await statuses()).toEqual({
@@ -191,6 +193,8 @@ describe('the attempts of a slot', () => {
       a4: 'SIGNED',
       ...untouched,
       c4: 'MINED',
+      c5: 'MINED',
+      c6: 'LOST',
     });
   });
 

@@ -11,23 +11,14 @@ const take = (node: LabNode, signers: readonly SignerId[], terms = TERMS): Promi
   node.leases.acquire(node.id, signers, terms);
 
 /** Holds the lease row until the session ends its transaction. */
-async function locked(signer: SignerId, strength = 'UPDATE'): Promise<Session> {
+async function locked(signer: SignerId): Promise<Session> {
   const session = await lab.session();
   await session.run('BEGIN');
-  await session.run(`SELECT FROM signer_lease WHERE chain_id = $1 AND signer = $2 FOR ${strength}`, [
+  await session.run(`SELECT FROM signer_lease WHERE chain_id = $1 AND signer = $2 FOR UPDATE`, [
     signer.chainId,
     signer.address,
   ]);
   return session;
-}
-
-/** Whether somebody holds this row locked. */
-async function isLocked({ chainId, address }: SignerId): Promise<boolean> {
-  const free = await lab.observer.run(
-    'SELECT FROM signer_lease WHERE chain_id = $1 AND signer = $2 FOR UPDATE SKIP LOCKED',
-    [chainId, address],
-  );
-  return free.length === 0;
 }
 
 it('a lease that another renews while we wait for its row stays that one’s, for the allowance too', async () => {
@@ -41,38 +32,6 @@ it('a lease that another renews while we wait for its row stays that one’s, fo
   await session.run(`UPDATE signer_lease SET expires_at = clock_timestamp() WHERE signer = $1`, [lease.signer.address]);
   await session.run('COMMIT');
   expect(await waiting).toEqual([]);
-});
-
-it.each<[string, (leases: readonly Lease[]) => Promise<unknown>]>([
-  ['a renewal', (leases) => first.leases.renew(first.id, leases, TERMS)],
-  ['a release', (leases) => first.leases.release(first.id, leases)],
-  ['a fenced write', (leases) => first.fenced.run(leases, 'test', async () => undefined)],
-])('%s locks rows in the order of their keys, however they are named, so that none deadlock', async (_, write) => {
-  const [low, high] = await take(first, lab.freshSigners(2)).then((leases) =>
-    leases.toSorted((a, b) => (a.signer.address < b.signer.address ? -1 : 1)),
-  );
-  if (!low || !high) throw new Error('two were free');
-  const session = await locked(low.signer);
-  const waiting = write([high, low]);
-  await lab.heldOffBy(session.pid, waiting);
-  expect(await isLocked(high.signer)).toBe(false);
-  await session.run('ROLLBACK');
-  await waiting;
-});
-
-it('leases are taken over in the order of their keys, however they are named, so that none deadlock', async () => {
-  const [low, high] = lab.freshSigners(2).toSorted((a, b) => (a.address < b.address ? -1 : 1));
-  if (!low || !high) throw new Error('there are two');
-  for (const signer of [low, high]) {
-    await acquire(second, signer);
-    await lab.expire(signer);
-  }
-  const session = await locked(low);
-  const waiting = take(first, [high, low]);
-  await lab.heldOffBy(session.pid, waiting);
-  expect(await isLocked(high)).toBe(false);
-  await session.run('ROLLBACK');
-  expect(await waiting).toHaveLength(2);
 });
 
 it('a node neither renews nor releases the lease of another, though it knows the token', async () => {

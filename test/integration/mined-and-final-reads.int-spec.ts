@@ -63,9 +63,10 @@ describe('what is deep enough', () => {
     await mined(10, { confirmations: 3 });
     await mined(11, { confirmations: 1 });
     await mined(12, { confirmations: 0 });
+    await mined(8, { confirmations: 0 });
     await mined(5, { confirmations: 7 });
     await mined(6, { confirmations: 7 });
-    expect((await deep()).sort()).toEqual(ids(5, 9, 11));
+    expect((await deep()).sort()).toEqual(ids(5, 8, 9, 11));
   });
 
   it('is MINED, of this chain and of the signers asked', async () => {

@@ -1,0 +1,22 @@
+import type { Fault } from './fault.js';
+import { ADAPTERS } from './lists/adapters.js';
+import { ATTEMPTS } from './lists/attempts.js';
+import { CHAINS } from './lists/chains.js';
+import { LEASES } from './lists/leases.js';
+import { LOST_COMMITS } from './lists/lost-commits.js';
+import { MANAGED_TXS } from './lists/managed-txs.js';
+import { NONCES } from './lists/nonces.js';
+import { PLATFORM } from './lists/platform.js';
+import { VIEWS } from './lists/views.js';
+
+export const ALL_FAULTS: readonly Fault[] = [
+  ...MANAGED_TXS,
+  ...ATTEMPTS,
+  ...NONCES,
+  ...LEASES,
+  ...LOST_COMMITS,
+  ...CHAINS,
+  ...VIEWS,
+  ...PLATFORM,
+  ...ADAPTERS,
+];

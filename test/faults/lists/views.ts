@@ -1,0 +1,256 @@
+import { faultsIn, int } from '../fault.js';
+
+const QUERIES = int('tx-queries');
+
+const LIST = faultsIn('modules/transactions/infrastructure/tx-list.statement.ts', QUERIES, [
+  {
+    id: 'list-first-chain-only',
+    text: 'FROM chains c WHERE c.chain_id IS NOT NULL)`',
+    becomes: 'FROM chains c WHERE c.chain_id IS NULL)`',
+    why: 'only the first chain is listed',
+  },
+  {
+    id: 'list-same-chain-for-ever',
+    text: 'WHERE s.chain_id > c.chain_id ORDER BY',
+    becomes: 'WHERE s.chain_id > c.chain_id + 100000 ORDER BY',
+    why: 'chains are left out of a list',
+  },
+  {
+    id: 'list-of-one-chain-above',
+    text: 'WITH chains AS (SELECT ${value(chainId)}::bigint AS chain_id)',
+    becomes: 'WITH chains AS (SELECT chain_id FROM signer WHERE chain_id >= ${value(chainId)}::bigint)',
+    why: 'a list of one chain has others in it',
+  },
+  {
+    id: 'list-of-any-signer',
+    text: `...(signer === undefined ? [] : [only('m.signer', value(signer))]),`,
+    becomes: '',
+    why: 'a list of one signer has others in it',
+  },
+  {
+    id: 'list-of-any-state',
+    text: "...(state === undefined ? [] : [`m.state = '${state}'`]),",
+    becomes: '',
+    why: 'a list of one state has others in it',
+  },
+  {
+    id: 'list-before-itself',
+    text: '[`m.tx_id < ${value(before)}`]',
+    becomes: '[`m.tx_id <= ${value(before)}`]',
+    why: 'each page begins with the last one of the page before',
+  },
+  {
+    id: 'list-oldest-first',
+    text: 'ORDER BY t.tx_id DESC LIMIT ${most}`',
+    becomes: 'ORDER BY t.tx_id LIMIT ${most}`',
+    why: 'the newest txs of several chains are cut off',
+  },
+  {
+    id: 'list-oldest-of-each-chain',
+    text: '.map((key) => `${key} DESC`)',
+    becomes: '.map((key) => `${key} ASC`)',
+    why: 'the newest txs of a chain are cut off',
+  },
+]);
+
+const TYPEORM = faultsIn('modules/transactions/infrastructure/typeorm-tx-queries.ts', QUERIES, [
+  {
+    id: 'states-of-all',
+    text: 'FROM managed_tx WHERE tx_id = ANY($1::uuid[])`',
+    becomes: 'FROM managed_tx WHERE tx_id >= ANY($1::uuid[])`',
+    why: 'a long poll reads every newer tx',
+  },
+  {
+    id: 'states-of-the-first-slice',
+    text: 'for (const { tx_id, state } of rows) states.set(tx_id, state);',
+    becomes: 'for (const { tx_id, state } of rows) states.set(tx_id, state);\n      break;',
+    why: 'long polls behind the first ten thousand are never answered',
+  },
+  {
+    id: 'find-any',
+    text: 'this.txs.findOne({ where: { txId } })',
+    becomes: `this.txs.findOne({ where: {}, order: { txId: 'ASC' } })`,
+    why: 'whatever id is asked for, the first tx is shown',
+  },
+  {
+    id: 'find-by-request-of-any-signer',
+    text: 'where: { chainId: String(chainId), signer, requestId }',
+    becomes: 'where: { chainId: String(chainId), requestId }',
+    why: 'the tx of another signer is shown',
+  },
+  {
+    id: 'find-by-request-of-any-chain',
+    text: 'where: { chainId: String(chainId), signer, requestId }',
+    becomes: 'where: { signer, requestId }',
+    why: 'the tx of another chain is shown',
+  },
+  {
+    id: 'list-rows-unsorted',
+    text: `where: { txId: In(ids) }, order: { txId: 'DESC' }`,
+    becomes: `where: { txId: In(ids) }, order: { txId: 'ASC' }`,
+    why: 'a page is the wrong way around',
+  },
+  {
+    id: 'attempts-unsorted',
+    text: `order: { createdAt: 'ASC', txHash: 'ASC' }`,
+    becomes: `order: { txHash: 'ASC' }`,
+    why: 'the history of what was sent is shown in another order',
+  },
+  {
+    id: 'attempts-of-all',
+    text: 'this.sent.find({ where: { txId }, order',
+    becomes: 'this.sent.find({ order',
+    why: 'the attempts of other txs are shown',
+  },
+  {
+    id: 'list-sizes-without-one-more',
+    text: 'const most = filter.limit + 1;',
+    becomes: 'const most = filter.limit;',
+    why: 'there is never a second page',
+  },
+  {
+    id: 'list-sizes-oldest-first',
+    text: `.orderBy('t.txId', 'DESC')`,
+    becomes: `.orderBy('t.txId', 'ASC')`,
+    why: 'a list shows the oldest txs',
+  },
+  {
+    id: 'list-ignores-the-cursor',
+    text: '...(before === undefined ? {} : { txId: LessThan(before) }),',
+    becomes: '',
+    why: 'each page of a list without filters is the first',
+  },
+  {
+    id: 'list-ignores-the-chain',
+    text: '...(chainId === undefined ? {} : { chainId: String(chainId) }),',
+    becomes: '',
+    why: 'a list of one chain has others in it',
+  },
+  {
+    id: 'view-swaps-resubmit-and-submit',
+    text: 'lastSubmitAt: time(row.lastSubmitAt)',
+    becomes: 'lastSubmitAt: time(row.nextResubmitAt)',
+    why: 'the API shows when a tx will be sent as when it was',
+  },
+  {
+    id: 'view-chosen-gas-limit-forgotten',
+    text: 'gasLimit: options.gasLimit ?? null',
+    becomes: 'gasLimit: null',
+    why: 'the API does not show what was asked for',
+  },
+  {
+    id: 'view-final-without-signer',
+    text: 'isFinal(state) || router.isServed',
+    becomes: 'router.isServed',
+    why: 'a final tx seems to wait for its signer',
+  },
+  {
+    id: 'view-swaps-fees-of-attempts',
+    text: '    maxFeePerGas,\n    maxPriorityFeePerGas,\n    errorClass,',
+    becomes: '    maxFeePerGas: maxPriorityFeePerGas,\n    maxPriorityFeePerGas: maxFeePerGas,\n    errorClass,',
+    why: 'the fees of an attempt are shown in each other’s place',
+  },
+]);
+
+const EVENTS = [
+  ...faultsIn('modules/events/infrastructure/pg-event-log.ts', QUERIES, [
+    {
+      id: 'events-in-any-order',
+      text: 'ORDER BY e.position',
+      becomes: 'ORDER BY e.tx_hash',
+      why: 'a listener is told of confirmations before the block',
+    },
+    {
+      id: 'events-swap-from-and-to',
+      text: 'e.from_state, e.to_state, $12',
+      becomes: 'e.to_state, e.from_state, $12',
+      why: 'the history of a tx is told backwards',
+    },
+    {
+      id: 'events-without-detail',
+      text: 'event.detail ? JSON.stringify(event.detail) : null',
+      becomes: 'null',
+      why: 'events do not tell confirmations',
+    },
+    {
+      id: 'events-without-token',
+      text: 'author.tokenFor(event.signer)',
+      becomes: 'null',
+      why: 'nobody can tell under which lease an event was written',
+    },
+  ]),
+  ...faultsIn('modules/events/infrastructure/typeorm-tx-history.ts', QUERIES, [
+    {
+      id: 'history-of-all',
+      text: 'where: { txId, seq: MoreThan(after) }',
+      becomes: 'where: { seq: MoreThan(after) }',
+      why: 'the history of a tx has the events of others in it',
+    },
+    {
+      id: 'history-newest-first',
+      text: `order: { seq: 'ASC' }`,
+      becomes: `order: { seq: 'DESC' }`,
+      why: 'pages of a history leave events out',
+    },
+    {
+      id: 'history-without-cursor',
+      text: 'where: { txId, seq: MoreThan(after) }',
+      becomes: `where: { txId, seq: MoreThan('0') }`,
+      why: 'each page of a history is the first',
+    },
+    {
+      id: 'history-without-limit',
+      text: ', take: limit }',
+      becomes: ' }',
+      why: 'a history of weeks is one answer',
+    },
+  ]),
+];
+
+const OVERVIEW = faultsIn('modules/ops/infrastructure/pg-signer-overview.ts', int('node-rows'), [
+  {
+    id: 'overview-with-the-last-one',
+    text: '(chain_id, address) > ($1::bigint, $2::text)',
+    becomes: '(chain_id, address) >= ($1::bigint, $2::text)',
+    why: 'each page begins with the last one of the page before',
+  },
+  {
+    id: 'overview-only-leased',
+    text: 'LEFT JOIN signer_lease l',
+    becomes: 'JOIN signer_lease l',
+    why: 'signers that nobody worked for are not shown',
+  },
+  {
+    id: 'overview-lease-of-any-chain',
+    text: 'ON l.chain_id = s.chain_id AND l.signer = s.address',
+    becomes: 'ON l.signer = s.address',
+    why: 'a signer is shown once for each of its chains',
+  },
+  {
+    id: 'overview-pending-of-any-chain',
+    text: `WHERE t.chain_id = s.chain_id AND t.signer = s.address AND t.state = 'PENDING'`,
+    becomes: `WHERE t.signer = s.address AND t.state = 'PENDING'`,
+    why: 'what waits is counted on all chains',
+  },
+  {
+    id: 'overview-in-flight-with-mined',
+    text: `t.state IN ('ALLOCATED', 'IN_MEMPOOL')) f`,
+    becomes: `t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')) f`,
+    why: 'what was mined seems to be in flight',
+  },
+  {
+    id: 'overview-any-first-page',
+    text: 'ORDER BY chain_id, address LIMIT $3) s',
+    becomes: 'ORDER BY chain_id DESC, address LIMIT $3) s',
+    why: 'pages leave signers out',
+  },
+  {
+    id: 'overview-owner-of-the-past',
+    text: 'leaseOwner: leased ? row.owner_node : null',
+    becomes: 'leaseOwner: row.owner_node',
+    why: 'a dead node seems to own its signers',
+  },
+]);
+
+/** What is shown. */
+export const VIEWS = [...LIST, ...TYPEORM, ...EVENTS, ...OVERVIEW];

@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Catcher } from './fault.js';
+
+/** What the tests said: `broken` when they said nothing about the fault, because none ran. */
+export type Verdict =
+  | { readonly kind: 'green' }
+  | { readonly kind: 'red'; readonly by: string }
+  | { readonly kind: 'broken'; readonly reason: string };
+
+/** Whoever has not ended by then hangs, which is as red as a failure. */
+const LONGEST_MS = 180_000;
+/** A fault has to be a mistake in what is asked, not a statement that PostgreSQL cannot read. */
+const UNREADABLE = /syntax error at (or near|end of input)|Expected .*, got /;
+const JEST = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
+const RESULTS = 'results-of-faults.json';
+
+interface JestResults {
+  readonly numTotalTests: number;
+  readonly testResults: readonly {
+    readonly message: string;
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
+  }[];
+}
+
+export class CatcherRunner {
+  private running: ChildProcess | null = null;
+
+  constructor(
+    private readonly folder: string,
+    private readonly env: NodeJS.ProcessEnv,
+  ) {}
+
+  /** Runs what all of them name, one after the other, until something is not green. */
+  async run(catchers: readonly Catcher[]): Promise<Verdict> {
+    for (const catcher of catchers) {
+      const verdict = await ('path' in catcher ? this.test(catcher) : this.simulate(catcher));
+      if (verdict.kind !== 'green') return verdict;
+    }
+    return { kind: 'green' };
+  }
+
+  kill(): void {
+    this.running?.kill('SIGKILL');
+  }
+
+  private async test({ project, path }: { readonly project: string; readonly path: string }): Promise<Verdict> {
+    const file = join(this.folder, RESULTS);
+    rmSync(file, { force: true });
+    const flags = ['--selectProjects', project, '--runInBand', '--json', '--outputFile', RESULTS];
+    const { hung } = await this.node([...JEST, path, ...flags]);
+    if (hung) return { kind: 'red', by: 'hung' };
+    if (!existsSync(file)) return { kind: 'broken', reason: `Jest did not run ${project} ${path}` };
+    return judge(JSON.parse(readFileSync(file, 'utf8')) as JestResults, `${project} ${path}`);
+  }
+
+  private async simulate({ from, seeds }: { readonly from: number; readonly seeds: number }): Promise<Verdict> {
+    const { hung, code } = await this.node(['scripts/simulate.mjs', '--from', `${from}`, '--seeds', `${seeds}`]);
+    return hung || code === 1 ? { kind: 'red', by: hung ? 'hung' : 'simulator' } : { kind: 'green' };
+  }
+
+  private node(args: readonly string[]): Promise<{ code: number | null; hung: boolean }> {
+    const child = spawn(process.execPath, args, { cwd: this.folder, env: this.env, stdio: 'ignore' });
+    this.running = child;
+    let hung = false;
+    const timer = setTimeout(() => {
+      hung = true;
+      child.kill('SIGKILL');
+    }, LONGEST_MS);
+    return new Promise((resolve) => {
+      child.once('close', (code) => {
+        clearTimeout(timer);
+        this.running = null;
+        resolve({ code, hung });
+      });
+    });
+  }
+}
+
+function judge({ numTotalTests, testResults }: JestResults, named: string): Verdict {
+  const unreadable = testResults.map(({ message }) => UNREADABLE.exec(message)?.[0]).find((text) => text !== undefined);
+  if (unreadable !== undefined) return { kind: 'broken', reason: unreadable };
+  if (numTotalTests === 0) return { kind: 'broken', reason: `no test ran of ${named}` };
+  const failed = testResults.flatMap(({ assertionResults }) =>
+    assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),
+  );
+  const [first] = failed;
+  return first === undefined ? { kind: 'green' } : { kind: 'red', by: first };
+}
