@@ -136,10 +136,10 @@ const ROWS = [
       why: 'a lane begins in the wrong place of its queue',
     },
     {
-      id: 'ask-receipts-after-nothing',
-      text: 'after?.nonce ?? -1,',
-      becomes: 'after?.nonce ?? 3,',
-      why: 'the first receipts are not asked for after a change of owner',
+      id: 'ask-receipts-behind-the-first-signers',
+      text: `after?.signer.address ?? '',`,
+      becomes: `after?.signer.address ?? '0x1',`,
+      why: 'the receipts of the first signers are not asked for after a change of owner',
     },
     {
       id: 'insert-pending-forgets-metadata',

@@ -39,11 +39,19 @@ describe('answers are parsed at the edge', () => {
     });
   });
 
+  it('a receipt of a chain before London, where the price is the one that was offered', () => {
+    const { effectiveGasPrice: gasPrice, ...rest } = RECEIPT;
+    expect(answer.receipt({ ...rest, gasPrice })).toMatchObject({ effectiveGasPrice: 1_000_000_007n });
+  });
+
   it('a receipt without a block is none', () => expect(answer.receipt({ ...RECEIPT, blockHash: null })).toBeNull());
 
   it('a block, with and without a base fee', () => {
-    expect(answer.block(BLOCK)).toMatchObject({
+    const parentHash = `0x${'cd'.repeat(32)}`;
+    expect(answer.block({ ...BLOCK, parentHash })).toMatchObject({
       number: 16,
+      hash: HASH,
+      parentHash,
       timestamp: 101,
       baseFeePerGas: 7n,
       transactionHashes: [HASH],
