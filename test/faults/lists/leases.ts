@@ -132,6 +132,7 @@ const FENCED = faultsIn('modules/signers/infrastructure/pg-fenced-unit-of-work.t
        FOR KEY SHARE OF l`,
     becomes: '',
     why: 'a takeover does not wait for writes in flight (I3)',
+    caughtBy: int('lease-conflict'),
   },
   {
     id: 'fence-for-share',

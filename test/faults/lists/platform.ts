@@ -189,12 +189,6 @@ const WATCHING = [
       becomes: 'SELECT $1::bigint + 1, $2, $3, $5, $4 WHERE',
       why: 'nobody knows why an epoch began',
     },
-    {
-      id: 'database-open-epoch-over-another',
-      text: 'FROM database_epoch) = $1\n',
-      becomes: 'FROM database_epoch) <= $1 + 1\n',
-      why: 'an epoch is opened on top of one that begins at the same time',
-    },
   ]),
   ...faultsIn('platform/database/pending-migrations.ts', WATCH, [
     {
