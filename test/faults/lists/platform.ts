@@ -52,7 +52,6 @@ const MIGRATIONS = faultsIn('platform/database/migrations.ts', SETTINGS, [
     text: `? await source.query('SELECT name FROM migrations') : []`,
     becomes: `? await source.query('SELECT name FROM migrations LIMIT 0') : []`,
     why: 'a start is refused for large tables although nothing is to be migrated',
-    caughtBy: int('start-database'),
   },
   {
     id: 'migration-lock-not-taken',
