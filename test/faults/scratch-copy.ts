@@ -28,6 +28,7 @@ export class ScratchCopy {
   }
 
   remove(): void {
-    rmSync(this.folder, { recursive: true, force: true });
+    // A test that was ended a moment ago may still write.
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
