@@ -1,10 +1,12 @@
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import type { Fence } from '../../src/modules/signers/domain/fence.js';
 import type { Lease } from '../../src/modules/signers/domain/lease.js';
-import type { SlotStatus } from '../../src/modules/signers/domain/nonce-slot.js';
 import { PgNonceLedger } from '../../src/modules/signers/infrastructure/pg-nonce-ledger.js';
 import { aHash } from './builders.js';
 import { acquire, handOver, type LabNode, twoNodeLab } from './fence-lab.js';
+
+/** As the table spells it. */
+type SlotStatus = 'HELD' | 'CONSUMED' | 'RELEASED';
 
 export const MINED_HASH = aHash(0xfeed);
 /** Of every row that a test sets up; no lease has it, so that a write shows by its own. */
