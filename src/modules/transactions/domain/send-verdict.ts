@@ -58,6 +58,12 @@ const CIRCUMSTANCES: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorResponse>
   'retry_same_bytes',
 ]);
 
+/**
+ * Open, but about this very transaction: whether others get through says nothing of them. All other open answers may be those of a node
+ * that takes nothing from anybody, and a payload must not end for that.
+ */
+const ABOUT_THE_TX: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>(['tx_type_conflict', 'hash_mismatch']);
+
 export function verdictOf(outcome: AttemptOutcome, history: SendHistory): SendVerdict {
   const { errorClass } = outcome;
   if (outcome.notSent) return notSent(outcome, history);
@@ -106,9 +112,9 @@ function refusedInDoubt(outcome: AttemptOutcome, errorClass: NodeErrorClass, his
   const reason = wordsOf(outcome);
   const subState = said === 'unknown' ? 'OUTCOME_UNKNOWN' : subStateOf(response);
   if (said === 'unknown') {
-    if (history.othersGetThrough && isOver(subState, history, history.maxRefusalsInDoubt))
-      return { kind: 'refused_in_doubt', reason };
-    return { ...sent(subState, history.intervalMs), counts: history.othersGetThrough };
+    const counts = history.othersGetThrough || ABOUT_THE_TX.has(errorClass);
+    if (counts && isOver(subState, history, history.maxRefusalsInDoubt)) return { kind: 'refused_in_doubt', reason };
+    return { ...sent(subState, history.intervalMs), counts };
   }
   const most = CIRCUMSTANCES.has(response) ? history.maxRefusalsInDoubt : history.maxRefusals;
   const isEnd = response === 'fail_payload' ? !history.needsSecondLook : isOver(subState, history, most);
