@@ -55,6 +55,23 @@ describe('rendezvous hashing', () => {
   });
 });
 
+describe('rendezvous hashing between versions', () => {
+  it('prefers the nodes that it always preferred: in a rolling update both versions must agree', () => {
+    const preferred = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => preferredNode(`signer-${n}`, NODES)?.replace('node-', ''));
+    expect(preferred.join('')).toBe('acbbccad');
+  });
+
+  it('gives a signer to the first of two nodes by name when their weights are equal, in either order', () => {
+    const equal = ['76mmiq-node', '2391dx-node'];
+    expect(preferredNode('signer-1', equal)).toBe('2391dx-node');
+    expect(preferredNode('signer-1', equal.toReversed())).toBe('2391dx-node');
+  });
+
+  it('prefers nobody where there is no node', () => {
+    expect(preferredNode('signer-1', [])).toBeNull();
+  });
+});
+
 describe('routing', () => {
   it('lets a node take the signers that prefer it, and leave the others alone', () => {
     router.membership(NODES);
@@ -67,7 +84,10 @@ describe('routing', () => {
     const signer = signerOf('node-b');
     router.unserved(signer, false);
     expect(router.mayTake(signer)).toBe(false);
-    clock.advance(new LeaseConfig().duration + 1);
+    clock.advance(new LeaseConfig().duration);
+    router.unserved(signer, false);
+    expect(router.mayTake(signer)).toBe(false);
+    clock.advance(1);
     expect(router.mayTake(signer)).toBe(true);
     router.served(signer);
     expect(router.mayTake(signer)).toBe(false);
@@ -122,6 +142,24 @@ describe('routing', () => {
     expect(basic.mayTake(signerOf('node-b'))).toBe(true);
   });
 
+  it('hands nobody over in basic mode', () => {
+    const basic = routerOf({ mode: 'basic' });
+    basic.membership(NODES);
+    basic.membership(NODES);
+    expect(basic.misplaced([signerOf('node-b')])).toEqual([]);
+  });
+
+  it('knows whether a live node has the key of a signer, and takes it for granted while it knows of no node', () => {
+    const served = () => router.isServed(aSigner(1));
+    expect(served()).toBe(true);
+    router.membership(NODES, { canSign: (node) => node === 'node-c', alike: NODES });
+    expect(served()).toBe(true);
+    router.membership(NODES, { canSign: () => false, alike: NODES });
+    expect(served()).toBe(false);
+    router.membership([], { canSign: () => false, alike: [] });
+    expect(served()).toBe(true);
+  });
+
   it('gives nothing to a node that only serves the API', () => {
     expect(routerOf({ role: 'api' }).mayTake(signerOf('node-a'))).toBe(false);
   });
@@ -156,6 +194,7 @@ describe('routing', () => {
     expect(chosenBy(NODES, NODES).length).toBeGreaterThan(10);
     expect(chosenBy(NODES, NODES).length).toBeLessThan(45);
     expect(chosenBy(NODES, ['node-a'])).toEqual(chains);
+    expect(chosenBy([], [])).toEqual(chains);
     expect(routerOf({ role: 'api' }).isChosenFor(1)).toBe(false);
   });
 });

@@ -54,7 +54,7 @@ export class ChainWindow {
     const orphaned = [...this.hashes].filter(([at]) => at > number).map(([at, hash]) => ({ number: at, hash }));
     for (const { number: at } of orphaned) this.hashes.delete(at);
     this.highest = this.hashes.size === 0 ? null : Math.min(this.highest ?? number, number);
-    return orphaned.sort((a, b) => a.number - b.number);
+    return orphaned;
   }
 
   get bottom(): number {

@@ -1,6 +1,7 @@
 import type { BroadcastOutcome } from './broadcast-outcome.js';
 import { actionOf, type NodeErrorResponse } from './node-error-action.js';
 
+type Possible = Extract<BroadcastOutcome, { kind: 'accepted' | 'unknown' }>;
 type Rejected = Extract<BroadcastOutcome, { kind: 'rejected' }>;
 type NotSent = Extract<BroadcastOutcome, { kind: 'not_sent' }>;
 
@@ -19,7 +20,7 @@ const FOR_GOOD: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorResponse>([
  * now, or could not be reached, may take the same bytes later.
  */
 export function combineOutcomes(outcomes: readonly BroadcastOutcome[]): BroadcastOutcome {
-  const possible = outcomes.filter(({ kind }) => kind === 'accepted' || kind === 'unknown');
+  const possible = outcomes.filter((outcome) => outcome.kind === 'accepted' || outcome.kind === 'unknown');
   const [best] = possible.sort((a, b) => rank(a) - rank(b));
   if (best) return best;
   const refusals = outcomes.filter((outcome) => outcome.kind === 'rejected');
@@ -32,9 +33,9 @@ export function combineOutcomes(outcomes: readonly BroadcastOutcome[]): Broadcas
   return outcomes.length === 1 ? { ...mildest, alone: true } : mildest;
 }
 
-function rank(outcome: BroadcastOutcome): number {
+function rank(outcome: Possible): number {
   if (outcome.kind === 'accepted') return outcome.errorClass === undefined ? 0 : 1;
-  return outcome.kind === 'unknown' && actionOf(outcome.errorClass).response === 'check_receipts' ? 2 : 3;
+  return actionOf(outcome.errorClass).response === 'check_receipts' ? 2 : 3;
 }
 
 function isOf({ errorClass }: Rejected, responses: ReadonlySet<NodeErrorResponse>): boolean {

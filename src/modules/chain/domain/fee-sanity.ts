@@ -59,7 +59,7 @@ export function lowerMedian(quotes: readonly FeeQuote[]): FeeQuote | null {
   const [first] = quotes;
   if (first === undefined) return null;
   const middle = (of: (quote: FeeQuote) => bigint): bigint => {
-    const sorted = quotes.map(of).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    const sorted = quotes.map(of).sort((a, b) => (a < b ? -1 : 1));
     return sorted[Math.floor((sorted.length - 1) / 2)] ?? of(first);
   };
   const tip = (speed: Speed): bigint => middle(({ tips }) => tips[speed]);

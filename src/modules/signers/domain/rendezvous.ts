@@ -3,16 +3,12 @@
  * when a node comes or goes only the signers it wins or held move.
  */
 export function preferredNode(signer: string, nodes: readonly string[]): string | null {
-  let best: string | null = null;
-  let bestWeight = -1;
+  let best: { readonly node: string; readonly weight: number } | null = null;
   for (const node of nodes) {
     const weight = hash(`${node}|${signer}`);
-    if (weight > bestWeight || (weight === bestWeight && best !== null && node < best)) {
-      best = node;
-      bestWeight = weight;
-    }
+    if (best === null || weight > best.weight || (weight === best.weight && node < best.node)) best = { node, weight };
   }
-  return best;
+  return best?.node ?? null;
 }
 
 /** FNV-1a, finished as in MurmurHash3: FNV alone leaves keys that differ in their last characters close together. */
