@@ -36,7 +36,8 @@ describe('several answers to one send', () => {
     );
   });
 
-  it('nobody asked means that nothing was sent', () => expect(combineOutcomes([])).toMatchObject({ kind: 'not_sent' }));
+  it('nobody asked means that nothing was sent', () =>
+    expect(combineOutcomes([])).toEqual({ kind: 'not_sent', message: 'no endpoint could be asked' }));
 
   const FOR_GOOD = { kind: 'rejected', errorClass: 'oversized_data', message: 'oversized data' } as const;
   const FULL = { kind: 'rejected', errorClass: 'txpool_full', message: 'txpool is full' } as const;
@@ -47,7 +48,11 @@ describe('several answers to one send', () => {
   it('refused by the policy of those that could be reached is no end: another node may think otherwise', () => {
     const policy = { kind: 'rejected', errorClass: 'node_fee_cap_exceeded', message: 'exceeds the cap' } as const;
     const away = { kind: 'not_sent', message: 'ECONNREFUSED' } as const;
-    expect(combineOutcomes([policy, away])).toMatchObject({ kind: 'rejected', errorClass: 'transient' });
+    expect(combineOutcomes([policy, away])).toEqual({
+      kind: 'rejected',
+      errorClass: 'transient',
+      message: 'exceeds the cap; and not asked of all: ECONNREFUSED',
+    });
   });
 
   it('refused for good means that every one refused for good', () => {
@@ -65,6 +70,22 @@ describe('several answers to one send', () => {
     expect(combineOutcomes([UNREACHED, FULL])).toEqual(FULL);
     expect(combineOutcomes([UNREACHED, UNREACHED])).toEqual(UNREACHED);
     expect(combineOutcomes([UNREACHED, UNKNOWN])).toEqual(UNKNOWN);
+  });
+
+  it.each(['invalid_sender', 'invalid_chain_id'] as const)(
+    '%s is tried again while one could not be reached, though it stops the signer or the chain elsewhere',
+    (errorClass) => {
+      const refused = { kind: 'rejected', errorClass, message: 'refused' } as const;
+      expect(combineOutcomes([refused, UNREACHED])).toMatchObject({ kind: 'rejected', errorClass: 'transient' });
+    },
+  );
+
+  it('taken without a word beats taken by way of an error, in any order', () => {
+    const plain = { kind: 'accepted' } as const;
+    const known = { kind: 'accepted', errorClass: 'already_known' } as const;
+    expect(combineOutcomes([known, plain])).toEqual(plain);
+    expect(combineOutcomes([plain, known])).toEqual(plain);
+    expect(combineOutcomes([UNKNOWN, known])).toEqual(known);
   });
 
   it('names the reason that says most', () => {

@@ -20,7 +20,29 @@ describe('a base fee', () => {
     expect(isReachable(at(100, GWEI), at(101, 3n * GWEI))).toBe(false);
     expect(isReachable(at(100, GWEI), at(120, 20n * GWEI))).toBe(true);
     expect(isReachable(at(100, GWEI), at(101, GWEI / 3n))).toBe(false);
+    expect(isReachable(at(100, 8n * GWEI), at(101, 18n * GWEI))).toBe(true);
+  });
+
+  it('is reachable wherever it differs by next to nothing', () => {
     expect(isReachable(at(100, 7n), at(101, 900_000n))).toBe(true);
+    expect(isReachable(at(100, 300_000n), at(101, 1_300_000n))).toBe(true);
+    expect(isReachable(at(100, 300_000n), at(101, 1_300_001n))).toBe(false);
+  });
+
+  it('of a quote is for the block after it', () => {
+    const trail = new BaseFeeTrail();
+    trail.saw(at(100, GWEI));
+    expect(trail.allows(aQuote(1n, 3n * GWEI, 103))).toBe(true);
+    expect(trail.allows(aQuote(1n, 3n * GWEI, 102))).toBe(false);
+  });
+
+  it('that leaps is not confirmed by another answer for the same block, nor that by the next block', () => {
+    const trail = new BaseFeeTrail();
+    trail.saw(at(100, GWEI));
+    trail.saw(at(101, MAD));
+    trail.saw(at(101, 1_000n * MAD));
+    trail.saw(at(102, 1_000n * MAD));
+    expect(trail.allows(aQuote(1n, 1_000n * MAD, 102))).toBe(false);
   });
 
   it('that leaps is believed at the second block that has it', () => {
@@ -45,7 +67,9 @@ describe('quotes of several endpoints', () => {
 
   it('leap when a tip is ten times the last one, and not on a chain that wakes up', () => {
     expect(leaps(aQuote(2n * GWEI), aQuote(21n * GWEI))).toBe(true);
-    expect(leaps(aQuote(2n * GWEI), aQuote(19n * GWEI))).toBe(false);
+    expect(leaps(aQuote(2n * GWEI), aQuote(20n * GWEI))).toBe(false);
+    const urgent = { ...aQuote(GWEI), tips: { ...aQuote(GWEI).tips, urgent: 11n * GWEI } };
+    expect(leaps(aQuote(GWEI), urgent)).toBe(true);
     expect(leaps(aQuote(1n), aQuote(GWEI))).toBe(false);
   });
 });

@@ -42,6 +42,11 @@ describe('what a node error means for the send', () => {
     },
   );
 
+  it.each<NodeErrorClass>(['already_known', 'nonce_too_low', 'underpriced', 'txpool_full', 'rate_limited'])(
+    'calls no operator for %s, which happens every day',
+    (errorClass) => expect(actionOf(errorClass).alert).toBe(false),
+  );
+
   it('alerts where the catalogue wants an operator', () => {
     for (const row of CLASSES.filter(({ action }) => /alert|config fault|misconfigured/.test(action))) {
       if (row.class === 'underpriced') continue; // only when the fee cap is reached, which the lane knows

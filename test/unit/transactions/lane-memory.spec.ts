@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { LaneMemory } from '../../../src/modules/transactions/application/lane-memory.js';
 import { signerKey } from '../../../src/kernel/signer-id.js';
+import { LaneMemory } from '../../../src/modules/transactions/application/lane-memory.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 
-const LEASE = { signer: aSigner(), owner: 'me', token: 1n };
-const OTHER = { signer: aSigner(2), owner: 'me', token: 1n };
-const MAX_AGE = 30_000;
+const LEASE = { signer: aSigner(1), owner: 'me', token: 1n };
+const OTHER = { ...LEASE, signer: aSigner(2) };
+const STRANGER = aSigner(3);
 
 let clock: FakeClock;
 let memory: LaneMemory;
@@ -16,84 +16,88 @@ beforeEach(() => {
   memory = new LaneMemory(clock);
 });
 
-describe('a lane that knows nothing', () => {
-  it.each<[string, () => void]>([
-    ['at first', () => (memory = new LaneMemory(clock))],
-    ['when it was forgotten', () => memory.forget([LEASE.signer])],
-    ['when everything was forgotten', () => memory.forgetAll()],
-  ])('has to recover, to ask for the nonce and to look for holes %s', (_when, happens) => {
-    knowAll();
-    happens();
-    expect(knownOf(LEASE)).toEqual({ recovery: true, alignment: true, holes: true, inFlight: null });
-  });
-
-  it('is also that of another token: somebody else may have acted in between', () => {
-    knowAll();
-    expect(knownOf(LEASE)).toEqual({ recovery: false, alignment: false, holes: false, inFlight: 5 });
-    expect(knownOf({ ...LEASE, token: 2n })).toEqual({ recovery: true, alignment: true, holes: true, inFlight: null });
-  });
-
-  function knowAll(): void {
+describe('a lane recovers', () => {
+  it('once for each lease', () => {
+    expect(memory.needsRecovery(LEASE)).toBe(true);
     memory.recovered([LEASE]);
-    memory.aligned([LEASE]);
-    memory.holesTended([LEASE], new Set());
-    memory.countedInFlight(LEASE, 5);
-  }
+    expect(memory.needsRecovery(LEASE)).toBe(false);
+    expect(memory.needsRecovery(OTHER)).toBe(true);
+    expect(memory.needsRecovery({ ...LEASE, token: 2n })).toBe(true);
+  });
 
-  function knownOf(lease: typeof LEASE): object {
-    return {
-      recovery: memory.needsRecovery(lease),
-      alignment: memory.needsAlignment(lease, MAX_AGE),
-      holes: memory.mayHaveHoles(lease),
-      inFlight: memory.inFlight(lease),
-    };
-  }
+  it('again when it was forgotten, alone or with all', () => {
+    memory.recovered([LEASE, OTHER]);
+    memory.forget([LEASE.signer]);
+    expect([LEASE, OTHER].map((lease) => memory.needsRecovery(lease))).toEqual([true, false]);
+    memory.forgetAll();
+    expect(memory.needsRecovery(OTHER)).toBe(true);
+  });
 });
 
-describe('the nonce of the chain', () => {
-  it('is asked for again when it is older than nonceStateTimeout', () => {
+describe('a lane asks the chain for its nonce', () => {
+  it('before the first allocation, and when the answer is older than the limit', () => {
+    expect(memory.needsAlignment(LEASE, 100)).toBe(true);
     memory.aligned([LEASE]);
-    clock.advance(MAX_AGE);
-    expect(memory.needsAlignment(LEASE, MAX_AGE)).toBe(false);
+    clock.advance(100);
+    expect(memory.needsAlignment(LEASE, 100)).toBe(false);
     clock.advance(1);
-    expect(memory.needsAlignment(LEASE, MAX_AGE)).toBe(true);
+    expect(memory.needsAlignment(LEASE, 100)).toBe(true);
   });
 
-  it('is asked for again at once when it is distrusted', () => {
+  it('at once after a nonce error of a node', () => {
     memory.aligned([LEASE, OTHER]);
     memory.distrustNonce(LEASE.signer);
-    expect([LEASE, OTHER].map((lease) => memory.needsAlignment(lease, MAX_AGE))).toEqual([true, false]);
+    memory.distrustNonce(STRANGER);
+    expect([LEASE, OTHER].map((lease) => memory.needsAlignment(lease, 100))).toEqual([true, false]);
   });
 });
 
-describe('holes', () => {
-  it('that are open are looked after again in a second, and no sooner', () => {
-    memory.recovered([LEASE]);
-    memory.holesTended([LEASE], new Set([signerKey(LEASE.signer)]));
-    clock.advance(999);
-    expect([memory.mayHaveHoles(LEASE), memory.owesStep(LEASE)]).toEqual([false, false]);
-    clock.advance(1);
-    expect([memory.mayHaveHoles(LEASE), memory.owesStep(LEASE)]).toEqual([true, true]);
+describe('a lane looks after holes', () => {
+  it('in its first step, as nobody knows what the last owner left', () => {
+    expect(memory.mayHaveHoles(LEASE)).toBe(true);
+    memory.holesTended([LEASE], new Set());
+    expect(memory.mayHaveHoles(LEASE)).toBe(false);
   });
 
-  it('are not looked for where there are none, until one opens', () => {
-    memory.holesTended([LEASE, OTHER], new Set([signerKey(OTHER.signer)]));
-    clock.advance(3_600_000);
-    expect([LEASE, OTHER].map((lease) => memory.mayHaveHoles(lease))).toEqual([false, true]);
+  it('a second after one was filled and is still open', () => {
+    memory.holesTended([LEASE, OTHER], new Set([signerKey(LEASE.signer)]));
+    clock.advance(999);
+    expect(memory.mayHaveHoles(LEASE)).toBe(false);
+    clock.advance(1);
+    expect(memory.mayHaveHoles(LEASE)).toBe(true);
+    expect(memory.mayHaveHoles(OTHER)).toBe(false);
+  });
+
+  it('at once when a slot was released', () => {
+    clock.advance(5_000);
+    memory.holesTended([LEASE], new Set());
     memory.holeOpened(LEASE.signer);
+    memory.holeOpened(STRANGER);
     expect(memory.mayHaveHoles(LEASE)).toBe(true);
   });
 });
 
-describe('what is in flight', () => {
-  it('grows by each nonce that is taken', () => {
+it('a lane owes a step until it has recovered and has no hole', () => {
+  memory.holesTended([LEASE], new Set());
+  expect(memory.owesStep(LEASE)).toBe(true);
+  memory.recovered([LEASE]);
+  expect(memory.owesStep(LEASE)).toBe(false);
+  memory.holeOpened(LEASE.signer);
+  expect(memory.owesStep(LEASE)).toBe(true);
+});
+
+describe('what a lane has in flight', () => {
+  it('is unknown until it is counted, and grows with each nonce that is given', () => {
+    expect(memory.inFlight(LEASE)).toBeNull();
+    expect(memory.mayCountInFlight(LEASE)).toBe(true);
+    memory.tookNonces([LEASE.signer, STRANGER]);
+    expect(memory.inFlight(LEASE)).toBeNull();
     memory.countedInFlight(LEASE, 5);
     memory.tookNonces([LEASE.signer, LEASE.signer, OTHER.signer]);
-    expect([memory.inFlight(LEASE), memory.inFlight(OTHER)]).toEqual([7, null]);
+    expect(memory.inFlight(LEASE)).toBe(7);
   });
 
-  it('is counted at first, and then once a second at most', () => {
-    expect(memory.mayCountInFlight(LEASE)).toBe(true);
+  it('is counted again after a second', () => {
     memory.countedInFlight(LEASE, 5);
     clock.advance(999);
     expect(memory.mayCountInFlight(LEASE)).toBe(false);
@@ -101,10 +105,13 @@ describe('what is in flight', () => {
     expect(memory.mayCountInFlight(LEASE)).toBe(true);
   });
 
-  it('may be counted at once when something was mined', () => {
+  it('is counted again at once when something was mined', () => {
+    memory.madeRoom([LEASE.signer, STRANGER]);
     memory.countedInFlight(LEASE, 5);
-    clock.advance(1);
+    memory.madeRoom([OTHER.signer]);
+    expect(memory.mayCountInFlight(LEASE)).toBe(false);
     memory.madeRoom([LEASE.signer]);
-    expect([memory.mayCountInFlight(LEASE), memory.inFlight(LEASE)]).toEqual([true, 5]);
+    expect(memory.mayCountInFlight(LEASE)).toBe(true);
+    expect(memory.inFlight(LEASE)).toBe(5);
   });
 });

@@ -2,52 +2,53 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { TroubledSigners } from '../../../src/modules/transactions/application/troubled-signers.js';
 import { aSigner } from '../../support/builders.js';
 
-const [A, B, C] = [aSigner(1), aSigner(2), aSigner(3)];
-/** Milliseconds; the first time of each test. */
-const NOW = 1_000_000;
+let troubled: TroubledSigners;
+
+beforeEach(() => {
+  troubled = new TroubledSigners();
+});
+
+/** How long after a failure at 1,000 ms the signer is left alone. */
+function pauseAfter(failures: number): number {
+  for (let n = 0; n < failures; n += 1) troubled.failed(aSigner(1), 1_000);
+  let pause = 0;
+  while (troubled.isPaused(aSigner(1), 1_000 + pause)) pause += 500;
+  return pause;
+}
 
 describe('a signer in trouble', () => {
-  let troubled: TroubledSigners;
-
-  beforeEach(() => {
-    troubled = new TroubledSigners();
+  it('works alone, and at once, while it is not known whose trouble it is', () => {
+    troubled.doubt(aSigner(1));
+    expect(troubled.has(aSigner(1))).toBe(true);
+    expect(troubled.isPaused(aSigner(1), 0)).toBe(false);
+    expect(troubled.has(aSigner(2))).toBe(false);
+    expect(troubled.isPaused(aSigner(2), 0)).toBe(false);
   });
 
-  it('pauses for a second, twice as long after each failure, and a minute at most', () => {
-    const pauses = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000];
-    for (const pause of pauses) {
-      troubled.failed(A, NOW);
-      expect(troubled.isPaused(A, NOW + pause - 1)).toBe(true);
-      expect(troubled.isPaused(A, NOW + pause)).toBe(false);
-    }
+  it.each([
+    [1, 1_000],
+    [2, 2_000],
+    [3, 4_000],
+    [6, 32_000],
+    [7, 60_000],
+    [2_000, 60_000],
+  ])('rests after its failure number %d for %d ms', (failures, pause) => {
+    expect(pauseAfter(failures)).toBe(pause);
   });
 
-  it('pauses no longer, and works alone, when everybody may be in trouble', () => {
-    troubled.failed(A, NOW);
-    troubled.doubt(A);
-    troubled.doubt(B);
-    expect([A, B, C].map((signer) => [troubled.has(signer), troubled.isPaused(signer, NOW)])).toEqual([
-      [true, false],
-      [true, false],
-      [false, false],
-    ]);
+  it('keeps the number of its failures while it is in doubt, and may try', () => {
+    troubled.failed(aSigner(1), 1_000);
+    troubled.doubt(aSigner(1));
+    expect(troubled.isPaused(aSigner(1), 1_000)).toBe(false);
+    expect(pauseAfter(1)).toBe(2_000);
   });
 
-  it('keeps its count through a doubt: the next failure pauses it longer', () => {
-    troubled.failed(A, NOW);
-    troubled.doubt(A);
-    troubled.failed(A, NOW);
-    expect([troubled.isPaused(A, NOW + 1_999), troubled.isPaused(A, NOW + 2_000)]).toEqual([true, false]);
-  });
-
-  it('is out of it with the first success, and begins with the first pause again', () => {
-    troubled.failed(A, NOW);
-    troubled.failed(A, NOW);
-    troubled.succeeded([B]);
-    expect(troubled.has(A)).toBe(true);
-    troubled.succeeded([A]);
-    expect(troubled.has(A)).toBe(false);
-    troubled.failed(A, NOW);
-    expect(troubled.isPaused(A, NOW + 1_000)).toBe(false);
+  it('is forgotten when it succeeds, and no other', () => {
+    troubled.failed(aSigner(1), 1_000);
+    troubled.failed(aSigner(2), 1_000);
+    troubled.succeeded([aSigner(1), aSigner(3)]);
+    expect(troubled.has(aSigner(1))).toBe(false);
+    expect(troubled.has(aSigner(2))).toBe(true);
+    expect(pauseAfter(1)).toBe(1_000);
   });
 });

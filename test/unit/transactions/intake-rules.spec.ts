@@ -1,0 +1,109 @@
+import { describe, expect, it } from '@jest/globals';
+import { configFrom } from '../../../src/config/index.js';
+import { Unprocessable } from '../../../src/kernel/errors.js';
+import { ChainRules } from '../../../src/modules/transactions/application/chain-rules.js';
+import { IntakeRules } from '../../../src/modules/transactions/application/intake-rules.js';
+import { NotLeader } from '../../../src/modules/transactions/application/not-leader.js';
+import { aRequest, aSigner, DEV_CHAIN } from '../../support/builders.js';
+
+const OTHER_CHAIN = DEV_CHAIN + 1;
+const config = configFrom({
+  database: { url: 'postgres://nobody@localhost/none' },
+  intake: { maxMetadataBytes: 16 },
+  confirmations: { finality: 'depth', required: 12 },
+  chains: [
+    { id: OTHER_CHAIN, rpcUrls: ['http://127.0.0.1:1'] },
+    {
+      id: DEV_CHAIN,
+      rpcUrls: ['http://127.0.0.1:1'],
+      fees: { maxFeePerGas: '400', maxPriorityFeePerGas: '50' },
+      confirmations: { finality: 'safe', required: 3 },
+    },
+  ],
+});
+const rules = new ChainRules(config, config.confirmations);
+const intake = new IntakeRules(rules, config.intake);
+
+/** What is thrown, for its parts. */
+function refusal(run: () => void): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return null;
+}
+
+describe('the rules of a chain', () => {
+  it('are its own', () => {
+    expect(rules.feeCaps(DEV_CHAIN)).toMatchObject({ maxFeePerGas: 400n, maxPriorityFeePerGas: 50n });
+    expect(rules.finality(DEV_CHAIN)).toBe('safe');
+    expect(rules.requiredConfirmations(DEV_CHAIN)).toBe(3);
+  });
+
+  it.each([OTHER_CHAIN, 99])('are the defaults where the config says nothing of chain %d', (chainId) => {
+    expect(rules.feeCaps(chainId)).toMatchObject({
+      maxFeePerGas: 5_000_000_000_000n,
+      maxPriorityFeePerGas: 500_000_000_000n,
+    });
+    expect(rules.finality(chainId)).toBe('depth');
+    expect(rules.requiredConfirmations(chainId)).toBe(12);
+  });
+});
+
+describe('a request is refused before it is stored', () => {
+  it('when its metadata has more bytes as JSON than are stored', () => {
+    // {"a":"ä123456"} has 15 characters and 16 bytes.
+    expect(refusal(() => intake.assertAcceptable(aRequest({ metadata: { a: 'ä123456' } })))).toBeNull();
+    const error = refusal(() => intake.assertAcceptable(aRequest({ metadata: { a: 'ä1234567' } })));
+    expect(error).toBeInstanceOf(Unprocessable);
+    expect(error).toMatchObject({
+      code: 'metadata_too_large',
+      message: 'metadata has 17 bytes, and at most 16 are stored',
+      advice: 'keep it in a store of your own and send a reference to it, or raise intake.maxMetadataBytes',
+      facts: { bytes: 17, maxBytes: 16 },
+    });
+  });
+
+  it.each([
+    ['maxFeePerGas', 400n],
+    ['maxPriorityFeePerGas', 50n],
+  ] as const)('when its %s is above the cap of the chain', (name, cap) => {
+    const asking = (wei: bigint) => aRequest({ fees: { maxFeePerGas: null, maxPriorityFeePerGas: null, [name]: wei } });
+    expect(refusal(() => intake.assertAcceptable(asking(cap)))).toBeNull();
+    const error = refusal(() => intake.assertAcceptable(asking(cap + 1n)));
+    expect(error).toBeInstanceOf(Unprocessable);
+    expect(error).toMatchObject({
+      code: 'fees_above_cap',
+      message: `${name} ${cap + 1n} is above the cap of the chain, ${cap}`,
+      advice: `ask for less, or raise chains[].fees.${name}`,
+      facts: { chainId: DEV_CHAIN, cap: cap.toString() },
+    });
+  });
+
+  it('never when it leaves both to Lockstep', () => {
+    expect(refusal(() => intake.assertAcceptable(aRequest()))).toBeNull();
+  });
+});
+
+describe('a node that does not act for the signer', () => {
+  it('names the owner, and asks to come back when its lease ends, in whole seconds', () => {
+    const holder = { nodeId: 'node-b', advertisedUrl: 'http://b', expiresInMs: 2_001 };
+    const error = new NotLeader(aSigner(), holder);
+    expect(error).toMatchObject({
+      code: 'not_leader',
+      message: `another node acts for ${aSigner().address}`,
+      advice: 'send the request to the owner, or again later',
+      facts: { signer: `${DEV_CHAIN}:${aSigner().address}`, ownerNodeId: 'node-b', ownerUrl: 'http://b' },
+      retryable: true,
+      retryAfterSeconds: 3,
+    });
+  });
+
+  it('asks to come back in a second while nobody has the lease', () => {
+    expect(new NotLeader(aSigner(), null)).toMatchObject({
+      facts: { ownerNodeId: null, ownerUrl: null },
+      retryAfterSeconds: 1,
+    });
+  });
+});
