@@ -7,7 +7,7 @@ const shared = {
   transform: { '^.+\\.ts$': '@swc/jest' },
   // Imports are written as Node resolves them after the build.
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
-  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.lockstep/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.lockstep/', '<rootDir>/.stryker/'],
   restoreMocks: true,
 };
 
