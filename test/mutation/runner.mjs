@@ -7,7 +7,7 @@ import {
 } from '@stryker-mutator/api/test-runner';
 import { register } from 'node:module';
 import path from 'node:path';
-import { distances, nearestSpecs } from './related-specs.mjs';
+import { nearestFirst, nearestSpecs, relatedSpecs } from './related-specs.mjs';
 import { loadSpec, runTests } from './spec-file.mjs';
 
 /*
@@ -33,7 +33,7 @@ class UnitTestRunner {
   /** Runs what is related to the files with faults, twice, and notes which test reaches which fault. */
   async dryRun({ files }) {
     this.#state.mutantCoverage = { static: {}, perTest: {} };
-    const specs = distances(files.map(relative)).map(({ spec }) => spec);
+    const specs = relatedSpecs(files.map(relative));
     const everyTest = { isChosen: () => true, bail: false };
     const result = await this.#run(specs, everyTest);
     if (result.tests?.some(hasFailed)) return result;
@@ -102,9 +102,7 @@ function failsTheSecondTime(tests) {
 /** The files of tests, whose ids begin with them, nearest to `source` first: those find a fault soonest. */
 function specsOf(ids, source) {
   const specs = new Set(ids.map((id) => id.slice(0, id.indexOf(' '))));
-  return distances([source])
-    .map(({ spec }) => spec)
-    .filter((spec) => specs.has(spec));
+  return nearestFirst(source).filter((spec) => specs.has(spec));
 }
 
 const relative = (file) => path.relative(process.cwd(), file);

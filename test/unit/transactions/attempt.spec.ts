@@ -1,83 +1,124 @@
 import { describe, expect, it } from '@jest/globals';
-import type { BroadcastOutcome } from '../../../src/modules/chain/index.js';
+import { parseHex } from '../../../src/kernel/hex.js';
 import {
   asFound,
-  type AttemptFees,
+  type Attempt,
   type AttemptStatus,
   highestFees,
   outcomeOf,
 } from '../../../src/modules/transactions/domain/attempt.js';
-import { anAttempt } from '../../support/builders.js';
+import { backoffMs, triedForMs } from '../../../src/modules/transactions/domain/backoff.js';
+import { byDepth, byTag } from '../../../src/modules/transactions/domain/final-heights.js';
+import { aHash, aSigner } from '../../support/builders.js';
 
-function fees(maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): AttemptFees {
-  return { maxFeePerGas, maxPriorityFeePerGas };
+function anAttempt(status: AttemptStatus, fee = 2n, tip = 1n): Attempt {
+  return {
+    signer: aSigner(),
+    nonce: 7n,
+    txHash: aHash(1),
+    raw: parseHex('0x'),
+    kind: 'payload',
+    txId: 'tx',
+    gasLimit: 21_000n,
+    fees: { maxFeePerGas: fee, maxPriorityFeePerGas: tip },
+    status,
+    errorClass: null,
+  };
 }
 
-describe('an attempt as it is found in the database', () => {
+describe('what a competitor must outbid', () => {
+  it('is the highest fee and the highest tip of all that may be out', () => {
+    const attempts = [anAttempt('ACCEPTED', 9n, 1n), anAttempt('UNKNOWN', 5n, 4n), anAttempt('REJECTED', 99n, 99n)];
+    expect(highestFees(attempts)).toEqual({ maxFeePerGas: 9n, maxPriorityFeePerGas: 4n });
+  });
+
+  it('is nothing when nothing may be out', () => {
+    expect(highestFees([])).toBeNull();
+    expect(highestFees([anAttempt('REJECTED')])).toBeNull();
+  });
+});
+
+it('an attempt that is found signed may have been sent, and any other is what it is', () => {
+  expect(asFound(anAttempt('SIGNED'))).toEqual(anAttempt('UNKNOWN'));
+  for (const status of ['ACCEPTED', 'REJECTED', 'UNKNOWN', 'MINED', 'LOST'] as const)
+    expect(asFound(anAttempt(status))).toEqual(anAttempt(status));
+});
+
+describe('what a send taught us', () => {
+  const REJECTED = { kind: 'rejected', errorClass: 'underpriced', message: 'too cheap' } as const;
+  const UNKNOWN = { kind: 'unknown', errorClass: 'transient', message: 'timeout' } as const;
+
+  it('is that it was accepted, without a word or by way of an error', () => {
+    const attempt = anAttempt('SIGNED');
+    const accepted = { attempt, status: 'ACCEPTED', errorClass: null, error: null, notSent: false, alone: false };
+    expect(outcomeOf(attempt, { kind: 'accepted' })).toEqual(accepted);
+    expect(outcomeOf(attempt, { kind: 'accepted', errorClass: 'already_known' })).toEqual({
+      ...accepted,
+      errorClass: 'already_known',
+    });
+  });
+
   it.each<[AttemptStatus, AttemptStatus]>([
-    ['SIGNED', 'UNKNOWN'],
+    ['SIGNED', 'REJECTED'],
     ['REJECTED', 'REJECTED'],
     ['ACCEPTED', 'ACCEPTED'],
     ['UNKNOWN', 'UNKNOWN'],
-    ['MINED', 'MINED'],
-    ['LOST', 'LOST'],
-  ])('%s counts as %s', (status, counts) => {
-    expect(asFound(anAttempt({ status }))).toEqual(anAttempt({ status: counts }));
+  ])('is nothing about an attempt that is %s when it never left', (before, after) => {
+    const attempt = anAttempt(before);
+    const said = { errorClass: null, error: 'ECONNREFUSED', notSent: true, alone: false };
+    expect(outcomeOf(attempt, { kind: 'not_sent', message: 'ECONNREFUSED' })).toEqual({
+      attempt,
+      status: after,
+      ...said,
+    });
   });
-});
 
-describe('what a send teaches about an attempt', () => {
-  const ACCEPTED = { kind: 'accepted' } as const;
-  const REJECTED = { kind: 'rejected', errorClass: 'oversized_data', message: 'no' } as const;
-  const UNKNOWN = { kind: 'unknown', errorClass: 'transient', message: 'timeout' } as const;
-  const NOT_SENT = { kind: 'not_sent', message: 'ECONNREFUSED' } as const;
-
-  it.each<[AttemptStatus, BroadcastOutcome, AttemptStatus]>([
-    ['SIGNED', ACCEPTED, 'ACCEPTED'],
+  it.each([
     ['SIGNED', REJECTED, 'REJECTED'],
-    ['SIGNED', UNKNOWN, 'UNKNOWN'],
-    ['SIGNED', NOT_SENT, 'REJECTED'],
-    ['REJECTED', ACCEPTED, 'ACCEPTED'],
     ['REJECTED', REJECTED, 'REJECTED'],
-    ['REJECTED', UNKNOWN, 'UNKNOWN'],
-    ['REJECTED', NOT_SENT, 'REJECTED'],
-    ['UNKNOWN', ACCEPTED, 'ACCEPTED'],
     ['UNKNOWN', REJECTED, 'UNKNOWN'],
-    ['UNKNOWN', UNKNOWN, 'UNKNOWN'],
-    ['UNKNOWN', NOT_SENT, 'UNKNOWN'],
-    ['ACCEPTED', ACCEPTED, 'ACCEPTED'],
     ['ACCEPTED', REJECTED, 'ACCEPTED'],
+    ['SIGNED', UNKNOWN, 'UNKNOWN'],
+    ['REJECTED', UNKNOWN, 'UNKNOWN'],
     ['ACCEPTED', UNKNOWN, 'ACCEPTED'],
-    ['ACCEPTED', NOT_SENT, 'ACCEPTED'],
-  ])('%s, answered %j, is %s', (before, answer, after) => {
-    expect(outcomeOf(anAttempt({ status: before }), answer).status).toBe(after);
+  ] as const)('makes %s and an answer that is %j %s', (before, said, after) => {
+    const attempt = anAttempt(before);
+    const { errorClass, message: error } = said;
+    const outcome = { attempt, status: after, errorClass, error, notSent: false, alone: false };
+    expect(outcomeOf(attempt, said)).toEqual(outcome);
   });
 
-  it('says when one endpoint alone refused it, and when it never left', () => {
-    const told = [REJECTED, { ...REJECTED, alone: true }, UNKNOWN, NOT_SENT].map((answer) =>
-      outcomeOf(anAttempt(), answer),
-    );
-    expect(told.map(({ alone, notSent }) => [alone, notSent])).toEqual([
-      [false, false],
-      [true, false],
-      [false, false],
-      [false, true],
-    ]);
+  it('is the word of one endpoint alone where only one was asked', () => {
+    expect(outcomeOf(anAttempt('SIGNED'), { ...REJECTED, alone: true }).alone).toBe(true);
+    expect(outcomeOf(anAttempt('SIGNED'), { ...REJECTED, alone: false }).alone).toBe(false);
   });
 });
 
-describe('the price to outbid', () => {
-  it('is the highest of each fee among attempts that may be out, whatever their order', () => {
-    const attempts = [
-      anAttempt({ status: 'ACCEPTED', fees: fees(10n, 3n) }),
-      anAttempt({ status: 'UNKNOWN', fees: fees(20n, 1n) }),
-      anAttempt({ status: 'REJECTED', fees: fees(90n, 9n) }),
-      anAttempt({ status: 'LOST', fees: fees(15n, 2n) }),
-    ];
-    expect([highestFees(attempts), highestFees(attempts.toReversed())]).toEqual([fees(20n, 3n), fees(20n, 3n)]);
+describe('the pause before the next try', () => {
+  it('doubles with every try, up to a minute, and is never shorter than the first', () => {
+    expect([0, 1, 2, 4, 5, 99].map((tries) => backoffMs(2_000, tries))).toEqual([
+      2_000, 4_000, 8_000, 32_000, 60_000, 60_000,
+    ]);
+    expect(backoffMs(90_000, 3)).toBe(90_000);
+    expect(backoffMs(0, 2_000)).toBe(0);
   });
 
-  it('is none when nothing may be out', () => {
-    expect([highestFees([]), highestFees([anAttempt({ status: 'REJECTED' })])]).toEqual([null, null]);
+  it('adds up to the time for which something was tried', () => {
+    expect(triedForMs(2_000, 0)).toBe(0);
+    expect(triedForMs(2_000, 3)).toBe(14_000);
+    expect(triedForMs(2_000, 7)).toBe(2_000 + 4_000 + 8_000 + 16_000 + 32_000 + 60_000 + 60_000);
+    expect(triedForMs(1, Number.POSITIVE_INFINITY)).toBeGreaterThan(50_000_000_000);
+  });
+});
+
+describe('what is final', () => {
+  it('is so many blocks below the head, and with none the head itself', () => {
+    expect(byDepth(100, 12)).toEqual({ byRule: 88, head: 100, ceiling: 100 });
+    expect(byDepth(100, 0)).toEqual({ byRule: 100, head: 100, ceiling: 100 });
+  });
+
+  it('is at most the block under the tag, and never above the head that was followed', () => {
+    expect(byTag(100, 90)).toEqual({ byRule: 90, head: 100, ceiling: 90 });
+    expect(byTag(100, 105)).toEqual({ byRule: 100, head: 100, ceiling: 100 });
   });
 });
