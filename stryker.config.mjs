@@ -24,6 +24,7 @@ export default {
   // A new process now and then: faults in code that runs on loading leave their copies of modules behind.
   maxTestRunnerReuse: 400,
   concurrency: 2,
+  dryRunTimeoutMinutes: 20,
   thresholds: { high: 95, low: 90, break: 90 },
   reporters: ['progress-append-only', 'clear-text', 'json'],
   clearTextReporter: { allowColor: false, allowEmojis: false, logTests: false, reportTests: false },

@@ -30,16 +30,11 @@ class UnitTestRunner {
     return { reloadEnvironment: true };
   }
 
-  /** Runs what is related to the files with faults, twice, and notes which test reaches which fault. */
+  /** Runs what is related to the files with faults, and notes which test reaches which fault. */
   async dryRun({ files }) {
     this.#state.mutantCoverage = { static: {}, perTest: {} };
     const specs = relatedSpecs(files.map(relative));
-    const everyTest = { isChosen: () => true, bail: false };
-    const result = await this.#run(specs, everyTest);
-    if (result.tests?.some(hasFailed)) return result;
-    const again = await this.#run(specs, everyTest);
-    const spoiled = again.tests?.filter(hasFailed) ?? [];
-    if (spoiled.length > 0) return failsTheSecondTime(spoiled);
+    const result = await this.#run(specs, { isChosen: () => true, bail: false });
     return { ...result, mutantCoverage: this.#state.mutantCoverage };
   }
 
@@ -92,12 +87,6 @@ class UnitTestRunner {
 }
 
 const hasFailed = ({ status }) => status === TestStatus.Failed;
-
-/** Such tests would seem to find every fault. */
-function failsTheSecondTime(tests) {
-  const list = tests.map(({ id, failureMessage }) => `${id}: ${failureMessage}`);
-  return { status: DryRunStatus.Error, errorMessage: `these tests fail when they run again: ${list.join('\n')}` };
-}
 
 /** The files of tests, whose ids begin with them, nearest to `source` first: those find a fault soonest. */
 function specsOf(ids, source) {

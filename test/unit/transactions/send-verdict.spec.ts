@@ -88,6 +88,64 @@ describe('what a refusal means', () => {
   });
 });
 
+describe('a send that was taken', () => {
+  const SENT = { kind: 'sent', subState: null, askReceipt: false, retryInMs: 60_000, counts: true };
+
+  it('is looked at again after the interval', () => {
+    expect(verdict('SIGNED', { kind: 'accepted' })).toEqual(SENT);
+    expect(verdict('SIGNED', said('already_known'))).toEqual(SENT);
+  });
+
+  it('is asked for at once where it is mined already, however often it was sent', () => {
+    const mined = { ...SENT, askReceipt: true };
+    expect(verdict('SIGNED', said('already_mined'))).toEqual(mined);
+    expect(verdict('SIGNED', said('already_mined'), afterTries(99))).toEqual(mined);
+  });
+});
+
+describe('a refusal that comes again and again', () => {
+  it.each([
+    ['insufficient_funds', 'INSUFFICIENT_FUNDS'],
+    ['underpriced', 'FEE_CAPPED'],
+    ['account_limit', 'NODE_REFUSED'],
+    ['nonce_too_high', 'NODE_REFUSED'],
+    ['txpool_full', 'NODE_REFUSED'],
+  ] as const)('(%s) ends with the payload waiting without a nonce: circumstances change', (errorClass, subState) => {
+    const waiting = { kind: 'waiting', subState, retryInMs: 60_000 };
+    expect(verdict('SIGNED', said(errorClass), afterTries(8))).toEqual(waiting);
+    expect(verdict('SIGNED', said(errorClass), afterTries(9))).toEqual({ ...waiting, kind: 'requeued' });
+  });
+
+  it.each(['node_fee_cap_exceeded', 'invalid_sender', 'invalid_chain_id'] as const)(
+    '(%s) ends the payload, with the number of its refusals',
+    (errorClass) => {
+      expect(verdict('SIGNED', said(errorClass), afterTries(8)).kind).toBe('waiting');
+      const reason = `refused 10 times: ${errorClass}`;
+      expect(verdict('SIGNED', said(errorClass), afterTries(9))).toEqual({ kind: 'refused_for_good', reason });
+    },
+  );
+
+  it('closes the slot of what may be out: after few for what it is, after many for circumstances', () => {
+    const policy = said('node_fee_cap_exceeded');
+    const reason = 'node_fee_cap_exceeded';
+    expect(verdict('ACCEPTED', policy, afterTries(8))).toMatchObject({ kind: 'sent', subState: 'NODE_REFUSED' });
+    expect(verdict('ACCEPTED', policy, afterTries(9))).toEqual({ kind: 'refused_in_doubt', reason });
+    expect(verdict('ACCEPTED', said('txpool_full'), afterTries(98)).kind).toBe('sent');
+  });
+
+  it('is counted by what it came to', () => {
+    const asked: string[] = [];
+    const history = afterTries(0, { equalTries: (subState) => asked.push(subState) });
+    verdict('SIGNED', said('insufficient_funds'), history);
+    expect(new Set(asked)).toEqual(new Set(['INSUFFICIENT_FUNDS']));
+  });
+
+  it('tells what the nodes said, or else the class', () => {
+    const outcome = { ...outcomeOf(anAttempt('SIGNED'), said('oversized_data')), error: null };
+    expect(verdictOf(outcome, afterTries(0))).toEqual({ kind: 'refused_for_good', reason: 'oversized_data' });
+  });
+});
+
 describe('an answer that leaves it open', () => {
   const OPEN = NODE_ERROR_CLASSES.filter(
     (each) => ACTION[each].outcome === 'unknown' && ACTION[each].response === 'retry_same_bytes',
@@ -98,22 +156,20 @@ describe('an answer that leaves it open', () => {
     expect(verdict('SIGNED', said(errorClass), afterTries(99)).kind).toBe('refused_in_doubt');
   });
 
-  const outage = afterTries(99, { othersGetThrough: false });
+  it.each(OPEN)('%s: is sent again after the interval', (errorClass) => {
+    expect(verdict('SIGNED', said(errorClass))).toEqual({
+      kind: 'sent',
+      subState: 'OUTCOME_UNKNOWN',
+      askReceipt: false,
+      retryInMs: 60_000,
+      counts: true,
+    });
+  });
 
-  it.each(['rate_limited', 'transient', 'ambiguous_internal', 'unknown'] as const)(
-    '%s: counts for nothing while nobody gets through',
-    (errorClass) => {
-      expect(verdict('SIGNED', said(errorClass), outage)).toMatchObject({ kind: 'sent', counts: false });
-    },
-  );
-
-  // Seed 1251 of the simulator: a signer alone on its chain waited for ever.
-  it.each(['tx_type_conflict', 'hash_mismatch'] as const)(
-    '%s: is about this very transaction, and closes the slot although nobody else gets through',
-    (errorClass) => {
-      expect(verdict('SIGNED', said(errorClass), outage).kind).toBe('refused_in_doubt');
-    },
-  );
+  it.each(OPEN)('%s: counts for nothing while nobody gets through', (errorClass) => {
+    const outage = afterTries(99, { othersGetThrough: false });
+    expect(verdict('SIGNED', said(errorClass), outage)).toMatchObject({ kind: 'sent', counts: false });
+  });
 
   it('that calls the nonce used is a question for the chain, and closes the slot only when the chain has not used it', () => {
     expect(verdict('SIGNED', said('nonce_too_low'), afterTries(99))).toMatchObject({
@@ -121,6 +177,7 @@ describe('an answer that leaves it open', () => {
       subState: 'NONCE_SYNC',
       askReceipt: true,
     });
+    expect(verdict('SIGNED', said('nonce_too_low'), afterTries(8, { nonceIsFree: true })).kind).toBe('sent');
     const free = afterTries(9, { nonceIsFree: true });
     expect(verdict('SIGNED', said('nonce_too_low'), free).kind).toBe('refused_in_doubt');
   });
