@@ -24,17 +24,20 @@ export function isQuiet({ txs, slots }: Snapshot, network: Network): boolean {
   );
 }
 
-/** What no node ever takes may wait, with a reason and a next time, and in nobody's way: without a nonce, or with the last one. */
+/**
+ * What no node ever takes may wait, with a reason and a next time, and in nobody's way: without a nonce, or in front of its like only, for
+ * where nobody gets through the fault may be the node's.
+ */
 function hasEnded(tx: TxRow, txs: readonly TxRow[], { chain, curses, needs }: Network): boolean {
   if (FINAL.has(tx.state)) return true;
-  const isHopeless = curses.isHopeless(tx.data) || needs.of(tx.data) !== undefined;
-  if (!isHopeless || !tx.resubmits) return false;
+  const isHopeless = ({ data }: TxRow): boolean => curses.isHopeless(data) || needs.of(data) !== undefined;
+  if (!isHopeless(tx) || !tx.resubmits) return false;
   if (tx.state === 'PENDING') return true;
   const { nonce } = tx;
   if (nonce !== null && chain.minedBy(parseAddress(tx.signer), BigInt(nonce))) return false;
   const isBehind = (other: TxRow): boolean =>
     other.signer === tx.signer && other.nonce !== null && nonce !== null && other.nonce > nonce;
-  return tx.sub !== null && !txs.some((other) => isBehind(other) && !FINAL.has(other.state));
+  return tx.sub !== null && !txs.some((other) => isBehind(other) && !FINAL.has(other.state) && !isHopeless(other));
 }
 
 /** I8: faults are over for so many blocks. */

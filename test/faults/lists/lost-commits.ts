@@ -76,22 +76,20 @@ export const LOST_COMMITS = faultsIn(
     },
     {
       id: 'lost-waiting-since-newest',
-      text: 'SELECT min(t.created_at)',
-      becomes: 'SELECT max(t.created_at)',
+      text: `SELECT min(t.created_at) FROM managed_tx t WHERE t.chain_id = $1 AND t.signer = $2 AND t.state = 'PENDING'`,
+      becomes: `SELECT max(t.created_at) FROM managed_tx t WHERE t.chain_id = $1 AND t.signer = $2 AND t.state = 'PENDING'`,
       why: 'what was sent for an older tx is not looked for, and its payload is sent again',
     },
     {
       id: 'lost-waiting-since-only-pending',
-      text: `t.signer = $2 AND t.state IN ('PENDING', 'ALLOCATED')),
-             (SELECT`,
-      becomes: `t.signer = $2 AND t.state IN ('PENDING')),
-             (SELECT`,
+      text: `t.nonce >= 0 AND t.state = 'ALLOCATED')) AS since`,
+      becomes: `t.nonce < 0 AND t.state = 'ALLOCATED')) AS since`,
       why: 'what was sent for an allocated tx is not looked for',
     },
     {
       id: 'lost-waiting-since-nothing-waits',
       text: `
-     WHERE EXISTS (SELECT FROM managed_tx t WHERE t.chain_id = $1 AND t.signer = $2 AND t.state IN ('PENDING', 'ALLOCATED'))`,
+     WHERE waiting.since IS NOT NULL`,
       becomes: '',
       why: 'the chain is searched although nothing waits',
     },

@@ -532,18 +532,23 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
     caughtBy: WORK,
   },
   {
+    id: 'signers-in-work-of-the-dead',
+    text: `WHERE pending OR lease <> 'lapsed' ORDER BY signer`,
+    becomes: 'ORDER BY signer',
+    why: 'thousands of idle signers of a dead node are taken over one step at a time, before those with work',
+    caughtBy: int('waiting-crowd'),
+  },
+  {
     id: 'signers-in-work-idle',
-    text: 'FROM signer_lease l WHERE l.chain_id = $1 AND NOT l.idle ORDER BY l.signer',
-    becomes: 'FROM signer_lease l WHERE l.chain_id = $1 ORDER BY l.signer',
+    text: 'FROM signer_lease l WHERE l.chain_id = $1 AND NOT l.idle)',
+    becomes: 'FROM signer_lease l WHERE l.chain_id = $1)',
     why: 'polling looks at every signer that ever worked',
     caughtBy: WORK,
   },
   {
     id: 'signers-in-work-never-pending',
-    text: `\${READY_SINCE} > '-infinity' AND \${READY_SINCE} <= statement_timestamp()
-             ORDER BY`,
-    becomes: `\${READY_SINCE} > '-infinity' AND \${READY_SINCE} > statement_timestamp()
-             ORDER BY`,
+    text: `AND t.signer = l.signer AND t.state = 'PENDING' AND \${READY_SINCE} > '-infinity' AND \${READY_SINCE} <= statement_timestamp()`,
+    becomes: `AND t.signer = l.signer AND t.state = 'PENDING' AND \${READY_SINCE} > '-infinity' AND \${READY_SINCE} > statement_timestamp()`,
     why: 'what was postponed is tried when it is not due, and not when it is',
     caughtBy: WORK,
   },

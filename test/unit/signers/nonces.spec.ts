@@ -33,7 +33,7 @@ describe('the nonce sequence', () => {
           cursor = grant.cursor;
           for (const nonce of inState('held').slice(0, release)) slots.set(nonce, 'released');
         }
-        expect([...held, ...released].sort((a, b) => Number(a - b))).toEqual(
+        expect([...slots.keys()].sort((a, b) => Number(a - b))).toEqual(
           Array.from({ length: Number(cursor) }, (_, nonce) => BigInt(nonce)),
         );
       }),

@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ConfirmationsConfig } from '../../../src/config/index.js';
 import type { Hash } from '../../../src/kernel/hex.js';
-import type { BlockRef, ChainConnector, SlotFate } from '../../../src/modules/chain/index.js';
+import type { Agreed, BlockRef, ChainConnector, SlotFate } from '../../../src/modules/chain/index.js';
+import { AgreedHeads } from '../../../src/modules/transactions/application/agreed-heads.js';
 import { type FinalityRule } from '../../../src/modules/transactions/application/finality-rule.js';
 import { type SlotInDoubt, TakenSlots } from '../../../src/modules/transactions/application/taken-slots.js';
 import { byDepth } from '../../../src/modules/transactions/domain/final-heights.js';
@@ -22,7 +23,11 @@ let other: Map<number, Hash | null>;
 
 beforeEach(() => {
   clock = new FakeClock();
-  const finality: Pick<FinalityRule, 'heights'> = { heights: async (_chain, at) => byDepth(at, REQUIRED) };
+  const heads = new AgreedHeads();
+  const finality: Pick<FinalityRule, 'heights' | 'agreedHead'> = {
+    heights: async (_chain, at) => byDepth(at, REQUIRED),
+    agreedHead: (chain, at) => heads.newest(chain, at),
+  };
   const config = Object.assign(new ConfirmationsConfig(), { staleReceiptTimeout: STALE_MS });
   taken = new TakenSlots(finality as FinalityRule, config, clock);
   other = new Map();
@@ -47,7 +52,10 @@ async function look(at: number): Promise<Hash | null | undefined> {
     slotFates: async () => [fate],
     head: async () => block(head),
     agreedBlocks: async (numbers: readonly number[]) =>
-      numbers.map((number) => (other.has(number) ? (other.get(number) ?? null) : aHash(number))),
+      numbers.map((number): Agreed<Hash> | null => {
+        const hash = other.has(number) ? other.get(number) : aHash(number);
+        return hash ? { value: hash, isAlone: false } : null;
+      }),
   };
   const [found] = await taken.execute(chain as unknown as ChainConnector, [SLOT]);
   return found?.usedBy;

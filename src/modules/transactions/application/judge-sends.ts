@@ -117,12 +117,7 @@ export class JudgeSends {
     return judged.map((item) => {
       if (!freeing.includes(item)) return item;
       const { attempt, outcome, tx } = item;
-      const others = siblings.filter(
-        ({ txHash, nonce, signer }) =>
-          txHash !== attempt.txHash && nonce === attempt.nonce && sameSigner(signer, attempt.signer),
-      );
-      const mayBeOut = others.some(({ status }) => status !== 'REJECTED');
-      if (tx?.state !== 'IN_MEMPOOL' && !mayBeOut) return item;
+      if (tx?.state !== 'IN_MEMPOOL' && !anotherMayBeOut(attempt, siblings)) return item;
       return { ...item, verdict: { kind: 'refused_in_doubt', reason: outcome.error ?? 'refused' } };
     });
   }
