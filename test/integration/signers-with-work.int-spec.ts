@@ -162,7 +162,7 @@ describe.each(['signersWithWork', 'signersInWork'] as const)('the lease that %s 
   it('is held by another, this node’s own, released, or lapsed on whoever had it', async () => {
     const [held, own, released, lapsed, ownLapsed] = lab.freshSigners(5);
     if (!held || !own || !released || !lapsed || !ownLapsed) throw new Error('five were made');
-    for (const signer of [held, own, released, lapsed, ownLapsed]) await store(signer);
+    for (const signer of [held, own, released, lapsed, ownLapsed]) await store(signer, { dueInMs: -1_000 });
     await acquire(second, held);
     await acquire(first, own);
     await second.leases.release(second.id, [await acquire(second, released)]);
