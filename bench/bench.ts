@@ -13,6 +13,7 @@ import { settingsInWords } from './harness/service-config.js';
 import { table } from './harness/table.js';
 import { bareLoopRow } from './rows/bare-loop.js';
 import { costRow } from './rows/cost.js';
+import { defaultInFlightRow } from './rows/default-in-flight.js';
 import { endToEndRow } from './rows/end-to-end.js';
 import { growthRow } from './rows/growth.js';
 import { intakeRow } from './rows/intake.js';
@@ -28,8 +29,9 @@ const ROWS: Readonly<Record<number, Row>> = {
   5: rpcLatencyRow,
   6: growthRow,
   7: costRow,
+  8: defaultInFlightRow,
 };
-const ALL = [2, 3, 4, 5, 6, 7];
+const ALL = [2, 3, 4, 5, 6, 7, 8];
 const QUICK = [2, 3];
 
 /** `npm run bench`. @returns the exit code: 1 when a row could not be measured, whatever the numbers are */

@@ -3,14 +3,16 @@ import type { Options } from './options.js';
 /** How much is measured. */
 export interface Sizes {
   /**
-   * Of one run of row 1. It ends with a block, so that one block of 1 s is its error: 3 % of the 33 s that 200,000 take at 6,000 tx/s, and
-   * 20 % with `--quick`.
+   * Of one run of row 1. It ends with a block, so that one block of 1 s is its error: 3 % of the 33 s that 200,000 take at 6,000 tx/s,
+   * also with `--quick`.
    */
   readonly bareTransactions: number;
   /** Of one run of rows 2 and 7. */
   readonly transactions: number;
   /** Of one run of rows 5 and 6, which have many. */
   readonly fewer: number;
+  /** Of row 8: twenty blocks full of what one signer may have in flight. */
+  readonly ofOneSigner: number;
   /** Before a run, and not measured. */
   readonly warmUp: number;
   /** Of one repetition of the intake, for each connection count and each side. */
@@ -26,9 +28,10 @@ export interface Sizes {
 export function sizesOf({ quick, scale }: Options): Sizes {
   const scaled = (full: number, least: number): number => Math.max(least, Math.round(full * scale));
   return {
-    bareTransactions: scaled(quick ? 30_000 : 200_000, 200),
+    bareTransactions: scaled(200_000, 200),
     transactions: scaled(quick ? 10_000 : 30_000, 200),
     fewer: scaled(10_000, 200),
+    ofOneSigner: scaled(1_280, 128),
     warmUp: scaled(1_000, 100),
     intakeSeconds: scaled(quick ? 2 : 5, 1),
     rateSeconds: scaled(20, 3),
