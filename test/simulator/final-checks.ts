@@ -2,15 +2,21 @@ import { parseAddress } from '../../src/kernel/hex.js';
 import { FOREIGN_DATA } from '../support/model-chain.js';
 import { checkAllEnded } from './liveness.js';
 import type { Network } from './network/network.js';
+import type { OpenSlots } from './open-slots.js';
 import type { SimChain } from './sim-chain.js';
 import type { Snapshot } from './snapshot.js';
 import { Violation } from './violation.js';
 
 /** What must hold when faults are off and time has passed. */
-export function checkEnd(accepted: ReadonlyMap<string, string>, end: Snapshot, network: Network): void {
-  checkAllEnded(end, network);
+export function checkEnd(
+  accepted: ReadonlyMap<string, string>,
+  end: Snapshot,
+  network: Network,
+  open: OpenSlots,
+): void {
+  checkAllEnded(end, network, open);
   checkNothingLost(accepted, end);
-  checkNoHole(end, network.chain);
+  checkNoHole(end, network.chain, open);
   checkOutcomes(end, network.chain);
 }
 
@@ -22,12 +28,15 @@ function checkNothingLost(accepted: ReadonlyMap<string, string>, { txs }: Snapsh
 }
 
 /** I7: below the highest slot in use, every nonce is on chain. */
-function checkNoHole({ slots }: Snapshot, chain: SimChain): void {
+function checkNoHole({ slots }: Snapshot, chain: SimChain, open: OpenSlots): void {
   const mined = new Map<string, number>();
   for (const { from } of chain.minedTxs()) mined.set(from, (mined.get(from) ?? 0) + 1);
-  for (const { signer, nonce, status } of slots) {
+  for (const slot of slots) {
+    const { signer, nonce, status } = slot;
     const onChain = nonce < (mined.get(signer) ?? 0);
     if (status === 'RELEASED' && onChain && wasForeign(chain, signer, nonce)) continue;
+    // Its fill is mined, and not final yet.
+    if (status === 'HELD' && open.isOnItsWay(slot)) continue;
     if ((status === 'CONSUMED') !== onChain)
       fail('I7', `slot ${nonce} of ${signer} is ${status}, and the chain is at ${mined.get(signer) ?? 0}`);
   }

@@ -2,6 +2,7 @@ import { LaneMemory } from '../../src/modules/transactions/application/lane-memo
 import { parseAddress } from '../../src/kernel/hex.js';
 import { signerKey, type SignerId } from '../../src/kernel/signer-id.js';
 import type { Network } from './network/network.js';
+import type { OpenSlots } from './open-slots.js';
 import type { SimNode } from './sim-node.js';
 import type { Snapshot, TxRow } from './snapshot.js';
 import { Violation } from './violation.js';
@@ -15,13 +16,9 @@ export const BLOCKS_TO_END = 40;
 
 const FINAL = new Set(['CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED']);
 
-/** Nothing is under way any more: every request has ended, and every slot below the highest one is used. */
-export function isQuiet({ txs, slots }: Snapshot, network: Network): boolean {
-  const waiting = new Set(txs.flatMap((tx) => (FINAL.has(tx.state) ? [] : [tx.id])));
-  return (
-    txs.every((tx) => hasEnded(tx, txs, network)) &&
-    slots.every(({ status, tx }) => status !== 'HELD' || waiting.has(tx ?? ''))
-  );
+/** Nothing is under way any more: every request has ended, and no slot is held for none. */
+export function isQuiet({ txs }: Snapshot, network: Network, open: OpenSlots): boolean {
+  return !open.any && txs.every((tx) => hasEnded(tx, txs, network));
 }
 
 /**
@@ -41,7 +38,7 @@ function hasEnded(tx: TxRow, txs: readonly TxRow[], { chain, curses, needs }: Ne
 }
 
 /** I8: faults are over for so many blocks. */
-export function checkAllEnded({ txs, slots }: Snapshot, network: Network): void {
+export function checkAllEnded({ txs }: Snapshot, network: Network, open: OpenSlots): void {
   for (const { signer } of txs) {
     const waiting = txs.filter((tx) => tx.signer === signer && !hasEnded(tx, txs, network));
     const [first] = waiting.sort((a, b) => (a.nonce ?? Infinity) - (b.nonce ?? Infinity));
@@ -54,9 +51,8 @@ export function checkAllEnded({ txs, slots }: Snapshot, network: Network): void 
         (why ? `, refused with ${why.class} (${why.message})` : ''),
     );
   }
-  for (const { signer, nonce, status, tx } of slots)
-    if (status === 'HELD' && !txs.some(({ id, state }) => id === tx && !FINAL.has(state)))
-      throw new Violation('I7', `slot ${nonce} of ${signer} is never consumed`);
+  const stuck = open.stuck();
+  if (stuck !== null) throw new Violation('I7', `${stuck} is never consumed`);
 }
 
 /** I8, at every moment: whatever is not final has a timer, or somebody whose next step it is. */

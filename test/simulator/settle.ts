@@ -1,5 +1,6 @@
 import { checkEnd } from './final-checks.js';
 import { BLOCKS_TO_END, isQuiet } from './liveness.js';
+import { OpenSlots } from './open-slots.js';
 import type { SimNode } from './sim-node.js';
 import type { World } from './world.js';
 
@@ -23,12 +24,14 @@ export async function settle(world: World): Promise<number> {
   for (const signer of world.signers) await world.database.expireLease(signer);
   // At times one node is left for everything, at times all of them share.
   const survivors = world.random.chance(0.6) ? [world.random.pick(world.nodes)] : world.nodes;
+  const open = new OpenSlots();
   let blocks = 0;
   do {
     await live(world, survivors);
     blocks += 1;
-  } while (blocks < BLOCKS_TO_END && !isQuiet(world.snapshot, world.network));
-  checkEnd(world.accepted, world.snapshot, world.network);
+    open.saw(world.snapshot);
+  } while (blocks < BLOCKS_TO_END && !isQuiet(world.snapshot, world.network, open));
+  checkEnd(world.accepted, world.snapshot, world.network, open);
   return blocks;
 }
 
