@@ -170,6 +170,41 @@ describe('a reorg that reaches below the blocks that are followed', () => {
     expect([1, 2, 3].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1, 1]);
   });
 
+  // Found by seed 1064 of the simulator.
+  it('opens what was final before the first of them when the one who found it died before it could', async () => {
+    const txId = await confirmed(1);
+    lab.chain.mineEmpty(LONG_GAP);
+    await jumpTheGap();
+    lab.chain.speaksAlone = true;
+    lab.chain.reorg(LONG_GAP + 3);
+    await lab.node.follow();
+    // One endpoint has told the other block only once.
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+    const next = await lab.takeOver();
+    for (let look = 0; look < 2; look += 1) {
+      lab.chain.mineEmpty(1);
+      await next.follow();
+    }
+    expect(await lab.states([txId], next)).toEqual(['IN_MEMPOOL']);
+  });
+
+  // Found by seed 437 of the simulator.
+  it('opens what was final before the first of them although the node did not have its block at first', async () => {
+    const txId = await confirmed(1);
+    lab.chain.mineEmpty(LONG_GAP);
+    await jumpTheGap();
+    lab.chain.reorg(LONG_GAP + 3);
+    const blocks = lab.chain.blocks.bind(lab.chain);
+    lab.chain.blocks = async (numbers) =>
+      (await blocks(numbers)).map((block) => (block && block.number < 4 ? null : block));
+    await lab.node.follow();
+    lab.chain.blocks = blocks;
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+    lab.chain.mineEmpty(1);
+    await lab.node.follow();
+    expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+  });
+
   it('opens all that was final, however much of it one signer has', async () => {
     const ids: string[] = [];
     for (let block = 0; block < 3; block += 1) {

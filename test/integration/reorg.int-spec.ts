@@ -84,6 +84,26 @@ describe('a reorg deeper than what was called final', () => {
     await next.follow();
     expect(await lab.states([txId], next)).toEqual(['IN_MEMPOOL']);
   });
+
+  // Found by seed 204 of the simulator: the owner went from one branch to a third, and never heard of what was final in the second.
+  it('opens what another node confirmed in a branch that the owner of now never followed', async () => {
+    const next = await lab.startNode();
+    await next.follow();
+    const txId = await lab.sent(1);
+    lab.chain.mineEmpty(4);
+    await next.follow();
+    lab.chain.reorg(2);
+    await lab.confirmAll();
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+
+    lab.chain.reorg(lab.chain.height - 2, { drop: true });
+    await lab.node.releaseLeases();
+    await next.step();
+    await next.follow();
+    lab.chain.mineEmpty(1);
+    await next.follow();
+    expect(await lab.states([txId], next)).toEqual(['IN_MEMPOOL']);
+  });
 });
 
 describe('a reorg that has another attempt mined', () => {

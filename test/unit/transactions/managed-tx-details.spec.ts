@@ -97,6 +97,17 @@ describe('a slot that is being closed', () => {
     expect([tx.isClosing, tx.isInDoubt]).toEqual([true, true]);
   });
 
+  // Found by seed 555 of the simulator.
+  it('fails its tx when a reorg puts the no-op in the place of the payload', () => {
+    const tx = inMempool();
+    tx.closing('no');
+    tx.mined(aReceipt(), 'payload');
+    tx.reorged();
+    tx.mined(aReceipt(), 'no-op');
+    tx.settled('execution reverted', null);
+    expect([tx.state, tx.progress.failureReason]).toEqual(['FAILED', 'a no-op took its nonce']);
+  });
+
   it('fails its tx when the no-op is mined, and not when the payload is', () => {
     const ends = (['payload', 'no-op'] as const).map((kind) => {
       const tx = inMempool({ failureReason: 'no' });

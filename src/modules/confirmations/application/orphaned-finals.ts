@@ -9,6 +9,8 @@ import { ManagedTx, ManagedTxRepository } from '../../transactions/index.js';
 
 /** Final txs of a signer that are read at once, when its newest one is not on the chain any more. */
 const PAGE = 100;
+/** Blocks with which what was not known is looked at again; a node that has no old blocks never knows. */
+const PATIENCE = 30;
 
 type BlockId = Pick<BlockHeader, 'number' | 'hash'>;
 
@@ -18,21 +20,46 @@ interface Canonical {
   readonly agreed: number;
 }
 
+interface Found {
+  readonly gone: BlockId[];
+  /** False when the node had no block at a height where it must have one. */
+  readonly isKnown: boolean;
+}
+
 /**
  * Finds blocks with final transactions that a reorg took back below the blocks that are followed: nobody has their hashes but
  * the receipts. Reads each signer from its newest one down, to the first that is on the chain still.
  */
 @Injectable()
 export class OrphanedFinals {
+  /** Looks that are left to chains of which not everything was known. */
+  private readonly looksLeft = new Map<ChainId, number>();
+
   constructor(
     private readonly chains: Chains,
     private readonly repository: ManagedTxRepository,
     private readonly log: Log,
   ) {}
 
-  async execute(chainId: ChainId): Promise<BlockId[]> {
+  /** Whether something is to be looked at again with the next block. */
+  isWaiting(chainId: ChainId): boolean {
+    return this.looksLeft.has(chainId);
+  }
+
+  /** @param isSuspected whether a reorg may just have reached so far down; else only what was not known before is looked at again */
+  async execute(chainId: ChainId, isSuspected: boolean): Promise<BlockId[]> {
+    const looks = isSuspected ? PATIENCE : (this.looksLeft.get(chainId) ?? 0);
+    if (looks === 0) return [];
+    const { gone, isKnown } = await this.look(chainId);
+    if (isKnown || looks === 1) this.looksLeft.delete(chainId);
+    else this.looksLeft.set(chainId, looks - 1);
+    return gone;
+  }
+
+  private async look(chainId: ChainId): Promise<Found> {
     const chain = this.chains.get(chainId);
     const gone = new Map<Hash, BlockId>();
+    let isKnown = true;
     let txs = await this.repository.newestFinal(chainId, null, 1);
     for (let page = 1; txs.length > 0; page += 1) {
       const canonical = await canonicalHashes(chain, txs.flatMap(blockOf));
@@ -40,6 +67,7 @@ export class OrphanedFinals {
       for (const block of txs.flatMap(blockOf)) if (isOther(block, canonical)) gone.set(block.hash, block);
       const open = bySigner(txs).filter((own) => blockOf(oldest(own)).every((block) => !isOn(block, canonical)));
       const known = open.filter((own) => own.flatMap(blockOf).some((block) => isOther(block, canonical)));
+      isKnown &&= known.length === open.length;
       if (page > 1 && known.length < open.length)
         this.log.warn('no node has the blocks of final transactions: whether they are on the chain is not known', {
           chainId,
@@ -47,7 +75,7 @@ export class OrphanedFinals {
         });
       txs = await this.repository.newestFinal(chainId, (page > 1 ? known : open).map(oldest), PAGE);
     }
-    return [...gone.values()];
+    return { gone: [...gone.values()], isKnown };
   }
 }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
 import { type ChainId, signersOf } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { BlockStore, Chains, type ChainUpdate } from '../../chain/index.js';
+import { type BlockHeader, BlockStore, Chains, type ChainUpdate } from '../../chain/index.js';
 import { FencedUnitOfWork, LeaseManager, NonceLedger } from '../../signers/index.js';
 import {
   AttemptRepository,
@@ -25,6 +25,8 @@ interface Asked {
   readonly open: readonly ManagedTx[];
 }
 
+type BlockId = Pick<BlockHeader, 'number' | 'hash'>;
+
 /** Blocks; whatever became final since the lowest suspect is looked at, and a start must not look at days of it. */
 const LOOK_BACK = 64;
 
@@ -37,6 +39,8 @@ const LOOK_BACK = 64;
 export class ReopenFinal {
   /** Numbers of blocks that were taken back, by hash, as long as something final may be in them. */
   private readonly suspects = new Map<ChainId, Map<Hash, number>>();
+  /** Of the blocks that are stored as taken back, those that were suspects already. */
+  private readonly known = new Map<ChainId, ReadonlySet<Hash>>();
 
   constructor(
     private readonly chains: Chains,
@@ -57,23 +61,27 @@ export class ReopenFinal {
 
   /** Whether something of the chain is to be looked at again with the next block. */
   isWaiting(chainId: ChainId): boolean {
-    return (this.suspects.get(chainId)?.size ?? 0) > 0 || this.slots.isWaiting(chainId);
+    const hasSuspects = (this.suspects.get(chainId)?.size ?? 0) > 0;
+    return hasSuspects || this.slots.isWaiting(chainId) || this.orphanedFinals.isWaiting(chainId);
   }
 
   async execute(update: ChainUpdate): Promise<void> {
     const { chainId, orphaned } = update;
-    const known = this.suspects.get(chainId);
-    const suspects = await this.suspectsAfter(update);
+    const stored = await this.blocks.orphaned(chainId, LOOK_BACK);
+    const before = this.known.get(chainId);
+    const told = stored.filter(({ hash }) => !before?.has(hash));
+    const suspects = await this.suspectsAfter(update, told);
     const lowest = suspects.size === 0 ? null : Math.min(...suspects.values());
     const txs = lowest === null ? [] : await this.repository.finalIn(chainId, lowest, [...suspects.keys()]);
     const { gone, open } = await this.ask(chainId, txs);
     if (gone.length > 0) await this.leases.takeFree(signersOf(gone));
     await this.reopenTxs(chainId, gone, suspects);
-    await this.slots.execute(chainId, known === undefined || orphaned.length > 0 ? lowest : null);
+    await this.slots.execute(chainId, told.length > 0 || orphaned.length > 0 ? lowest : null);
     // What is on the chain after all is no suspect any more.
     if (gone.length === 0 && open.length === 0) suspects.clear();
     // Only now: after a failure the same update comes again, and must find the same.
     this.suspects.set(chainId, suspects);
+    this.known.set(chainId, new Set([...stored, ...orphaned].map(({ hash }) => hash)));
   }
 
   /**
@@ -109,19 +117,23 @@ export class ReopenFinal {
     );
   }
 
-  private async suspectsAfter({ chainId, blocks, orphaned, gap }: ChainUpdate): Promise<Map<Hash, number>> {
-    const suspects = new Map(this.suspects.get(chainId) ?? (await this.storedSuspects(chainId)));
-    for (const { number, hash } of orphaned) suspects.set(hash, number);
-    // The reorg may reach below the blocks that were followed.
-    const below = gap && orphaned.length > 0 ? await this.orphanedFinals.execute(chainId) : [];
+  /**
+   * @param told blocks that another node followed, and this one may never have seen: before it was started, or because it went from one
+   *   branch to a third at once. What became final in them may be this node's to open by now.
+   */
+  private async suspectsAfter(
+    { chainId, blocks, orphaned, gap }: ChainUpdate,
+    told: readonly BlockId[],
+  ): Promise<Map<Hash, number>> {
+    const suspects = new Map(this.suspects.get(chainId) ?? []);
+    for (const { number, hash } of [...told, ...orphaned]) suspects.set(hash, number);
+    // The reorg may reach below the blocks that were followed, here or by the node that stored it, which may act no more.
+    const ours = new Set(orphaned.map(({ hash }) => hash));
+    const mayReachBelow = told.some(({ hash }) => !ours.has(hash)) || (gap && orphaned.length > 0);
+    const below = await this.orphanedFinals.execute(chainId, mayReachBelow);
     for (const { number, hash } of below) suspects.set(hash, number);
     for (const { hash } of blocks) suspects.delete(hash);
     return suspects;
-  }
-
-  /** After a start nobody knows what the process before saw to, in the time that it takes another node to act in its place. */
-  private async storedSuspects(chainId: ChainId): Promise<[Hash, number][]> {
-    return (await this.blocks.orphaned(chainId, LOOK_BACK)).map(({ number, hash }) => [hash, number]);
   }
 
   private async reopenTxs(

@@ -278,7 +278,8 @@ export class ManagedTx {
     this.data.receipt = receipt;
     this.data.txHash = txHash;
     this.count(null, null);
-    if (kind === 'payload') this.data.failureReason = null;
+    // A no-op may come after the payload, which a reorg took back: then nobody knows any more why the slot was closed.
+    this.data.failureReason = kind === 'payload' ? null : (this.data.failureReason ?? 'a no-op took its nonce');
     this.resubmitTimer = 'clear';
     this.receiptTimer = 'clear';
   }
