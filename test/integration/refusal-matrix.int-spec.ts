@@ -47,7 +47,8 @@ afterEach(async () => {
 /** One that gives up early, for what never ends: two refusals, or four where circumstances are to blame. */
 async function startNode(times: number): Promise<void> {
   const resubmit = times === FOR_EVER ? { maxRefusals: 2, maxRefusalsInDoubt: 4 } : {};
-  const config = { worker: { concurrency: 1 }, resubmit };
+  // On a busy machine a step over all classes may take longer than a short lease: then its sends would be in doubt.
+  const config = { worker: { concurrency: 1 }, lease: { duration: '10m' }, resubmit };
   node = await TestNode.start(database.url, chain, config, NODE_ERROR_CLASSES.length);
 }
 

@@ -107,6 +107,7 @@ export class NodeLab {
   async stepTwice(by = this.node): Promise<void> {
     await by.step();
     this.chain.mineEmpty();
+    await by.follow();
     await makeWaitingDue(by);
     await by.step();
   }

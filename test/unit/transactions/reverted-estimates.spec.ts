@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { signerKey } from '../../../src/kernel/signer-id.js';
-import type { ChainConnector, GasEstimate } from '../../../src/modules/chain/index.js';
+import type { ChainConnector, FollowChain, GasEstimate } from '../../../src/modules/chain/index.js';
 import { RevertedEstimates } from '../../../src/modules/transactions/application/reverted-estimates.js';
 import { SecondLooks } from '../../../src/modules/transactions/application/second-looks.js';
 import type { PendingTx } from '../../../src/modules/transactions/domain/managed-tx.repository.js';
 import type { ManagedTxRepository } from '../../../src/modules/transactions/index.js';
-import { aHash, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
+import { aHash, aManagedTx, aRequest, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 
 const REVERTED: GasEstimate = { kind: 'reverted', reason: 'too poor' };
@@ -16,21 +16,36 @@ let reverted: RevertedEstimates;
 /** The oldest one of the signer that is not mined; null for none. */
 let oldest: string | null;
 let height: number;
+/** The newest block that was followed; null: as new as the look. */
+let followed: number | null;
+/** Blocks from this number on are of another branch than those of the looks. */
+let forkedFrom: number;
 
 beforeEach(() => {
   oldest = null;
   height = 10;
+  followed = null;
+  forkedFrom = Infinity;
+  const follow: Pick<FollowChain, 'tip' | 'hashAt'> = {
+    tip: () => followed ?? height,
+    hashAt: (_chain, number) =>
+      number > (followed ?? height) ? null : aHash(number >= forkedFrom ? 1_000 + number : number),
+  };
   const repository: Pick<ManagedTxRepository, 'oldestUnmined'> = {
     oldestUnmined: async (signers) =>
       new Map(signers.flatMap((signer): [string, string][] => (oldest === null ? [] : [[signerKey(signer), oldest]]))),
   };
-  reverted = new RevertedEstimates(repository as ManagedTxRepository, new SecondLooks(new FakeClock()));
+  reverted = new RevertedEstimates(
+    repository as ManagedTxRepository,
+    new SecondLooks(new FakeClock()),
+    follow as FollowChain,
+  );
 });
 
 /** @returns the ids that are doomed, at a later block than before */
 async function look(estimates: Readonly<Record<string, GasEstimate>>, signerOf = () => aSigner()): Promise<string[]> {
   height += 1;
-  const chain = { head: async () => ({ number: height, hash: aHash(height) }) };
+  const chain = { chainId: DEV_CHAIN, head: async () => ({ number: height, hash: aHash(height) }) };
   const pending = Object.keys(estimates).map((txId): PendingTx => ({
     tx: aManagedTx({ txId, signer: signerOf() }).build(),
     request: aRequest(),
@@ -57,6 +72,22 @@ describe('a payload whose estimate says that it can never succeed', () => {
     oldest = null;
     expect(await look({ b: REVERTED })).toEqual([]);
     expect(await look({ b: REVERTED })).toEqual(['b']);
+  });
+
+  // Found by seed 1134 of a wider simulator: the predecessor was mined in the database, and taken back on the chain.
+  it('is not before the block of the first look was followed', async () => {
+    followed = 10;
+    await look({ b: REVERTED });
+    expect(await look({ b: REVERTED })).toEqual([]);
+    followed = 11;
+    expect(await look({ b: REVERTED })).toEqual(['b']);
+  });
+
+  it('is not by a first look on a branch that is gone', async () => {
+    await look({ b: REVERTED });
+    forkedFrom = 11;
+    expect(await look({ b: REVERTED })).toEqual([]);
+    expect(await look({ b: REVERTED })).toEqual([]);
   });
 
   it('is not kept waiting by a younger one, nor by itself', async () => {

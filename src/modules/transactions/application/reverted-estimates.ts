@@ -1,19 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import { signerKey, signersOf } from '../../../kernel/signer-id.js';
-import type { ChainConnector, GasEstimate } from '../../chain/index.js';
+import { type ChainId, signerKey, signersOf } from '../../../kernel/signer-id.js';
+import { type BlockRef, type ChainConnector, FollowChain, type GasEstimate } from '../../chain/index.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
 import { ManagedTxRepository, type PendingTx } from '../domain/managed-tx.repository.js';
 import { SecondLooks } from './second-looks.js';
 
 /**
  * An estimate that reverts ends a payload only when a look at a later block says the same, and when nothing of the signer that came
- * before it is still to be mined: a swap reverts until its approval is mined.
+ * before it is still to be mined: a swap reverts until its approval is mined. What is mined here may be taken back on the chain already,
+ * so the second look counts when the block of the first one was followed.
  */
 @Injectable()
 export class RevertedEstimates {
   constructor(
     private readonly repository: ManagedTxRepository,
     private readonly looks: SecondLooks,
+    private readonly follow: FollowChain,
   ) {}
 
   /** @returns the ids of those that will never succeed */
@@ -37,12 +39,23 @@ export class RevertedEstimates {
     const doomed = new Set<string>();
     for (const { tx, words } of refused) {
       const key = `estimate ${tx.id}`;
-      // What was seen before its predecessor was mined proves nothing afterwards.
-      if (waits(tx)) this.looks.forget(key);
-      else if (this.looks.agree('fail_payload', key, words, block)) doomed.add(tx.id);
+      const first = this.looks.firstBlock(key);
+      // What was seen before its predecessor was mined, or on a branch that is gone, proves nothing afterwards.
+      if (waits(tx) || this.isGone(chain.chainId, first)) this.looks.forget(key);
+      else if (this.isFollowed(chain.chainId, first) && this.looks.agree('fail_payload', key, words, block))
+        doomed.add(tx.id);
     }
     for (const txId of doomed) this.looks.forget(`estimate ${txId}`);
     return doomed;
+  }
+
+  private isFollowed(chainId: ChainId, block: BlockRef | null): boolean {
+    return block === null || (this.follow.tip(chainId) ?? -1) >= block.number;
+  }
+
+  private isGone(chainId: ChainId, block: BlockRef | null): boolean {
+    const hash = block && this.follow.hashAt(chainId, block.number);
+    return hash !== null && hash !== block?.hash;
   }
 
   private hasReadyBefore(

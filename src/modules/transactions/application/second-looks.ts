@@ -55,6 +55,11 @@ export class SecondLooks {
     return minOf(BigInt(before.said), value);
   }
 
+  /** Of the look that waits for a second one; null when there is none. */
+  firstBlock(key: string): BlockRef | null {
+    return this.first.get(key)?.block ?? null;
+  }
+
   forget(key: string): void {
     this.first.delete(key);
   }
