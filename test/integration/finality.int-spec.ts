@@ -64,6 +64,16 @@ describe('a chain of which one endpoint speaks alone', () => {
   });
 });
 
+describe('a head that not all endpoints have', () => {
+  it('makes nothing final: depth is counted from the newest block that they agree on', async () => {
+    const honest = lab.chain.agreedBlocks.bind(lab.chain);
+    lab.chain.agreedBlocks = async (numbers) =>
+      (await honest(numbers)).map((agreed, i) => (numbers[i] === lab.chain.height ? null : agreed));
+    const txId = await minedBy(lab.node, 1, 2);
+    expect(await statesByDepth(txId, 3)).toEqual([M, M, M, C]);
+  });
+});
+
 describe('a request with confirmations of its own', () => {
   it.each([
     ['none', 0, [C, C, C, C, C]],

@@ -106,6 +106,20 @@ describe('a reorg deeper than what was called final', () => {
   });
 });
 
+describe('a reorg of what was mined and not final yet', () => {
+  it('has its attempts open again: none of them is mined any more, and none has lost', async () => {
+    const txId = await lab.mined(1);
+    lab.chain.reorg(1, { drop: true });
+    await lab.node.follow();
+    const attempts = await lab.node.get(AttemptRepository).ofSlots([{ signer: lab.node.signer(), nonce: 0n }]);
+    expect(attempts).toMatchObject([{ txId, status: 'UNKNOWN' }]);
+    await lab.node.resubmit();
+    await lab.confirmAll();
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+    expect(new Set(lab.chain.sent.map(({ hash }) => hash)).size).toBe(1);
+  });
+});
+
 describe('a reorg that has another attempt mined', () => {
   it('ends with what the chain says in the end: the payload was executed, and not the no-op that had closed its slot', async () => {
     lab.chain.faults.broadcast = () => timedOut({ deliver: false });

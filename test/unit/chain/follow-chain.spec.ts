@@ -94,6 +94,28 @@ describe('a gap that is too long to walk', () => {
     expect(await look()).toMatchObject({ gap: true, orphaned: [] });
   });
 
+  it('takes two looks anew when a head in between was near again', async () => {
+    await followed(10);
+    chain.mineEmpty(LONG_GAP);
+    const honest = chain.head.bind(chain);
+    const [near] = await chain.blocks([11]);
+    expect(await look()).toBeNull();
+    chain.head = async () => near ?? honest();
+    expect(await look()).toMatchObject({ gap: false, blocks: [{ number: 11 }] });
+    chain.head = honest;
+    expect(await look()).toBeNull();
+    expect(await look()).toMatchObject({ gap: true, orphaned: [] });
+  });
+
+  it('takes two looks again after it was jumped', async () => {
+    await followed(10);
+    for (let gaps = 0; gaps < 2; gaps += 1) {
+      chain.mineEmpty(LONG_GAP);
+      expect(await look()).toBeNull();
+      expect(await look()).toMatchObject({ gap: true, orphaned: [] });
+    }
+  });
+
   it('is not jumped while the node does not have the blocks before it, which is said once', async () => {
     await followed(10);
     chain.reorg(3);
@@ -241,6 +263,17 @@ describe('a fork', () => {
     [chain.head, chain.blocks] = [other.head.bind(other), other.blocks.bind(other)];
     expect(await look()).toMatchObject({ head: 6, blocks: [{ number: 4 }, { number: 5 }, { number: 6 }] });
     expect(follow.tip(chain.chainId)).toBe(6);
+  });
+
+  it('takes nothing back while the node does not say each of the blocks that may be gone', async () => {
+    await followed(10);
+    chain.reorg(2);
+    const honest = chain.blocks.bind(chain);
+    chain.blocks = async (numbers) => (await honest(numbers)).map((block) => (block?.number === 8 ? null : block));
+    expect(await look()).toBeNull();
+    expect(follow.tip(chain.chainId)).toBe(10);
+    chain.blocks = honest;
+    expect(await look()).toMatchObject({ orphaned: [{ number: 9 }, { number: 10 }] });
   });
 
   it('is not a lower head on our own branch', async () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import type { Hash } from '../../../src/kernel/hex.js';
+import { type Hash, parseHash } from '../../../src/kernel/hex.js';
 import type { Block, Receipt } from '../../../src/modules/chain/index.js';
 import { ReadReceipts, Rereading } from '../../../src/modules/confirmations/application/read-receipts.js';
 import { anAddress, aReceipt } from '../../support/builders.js';
@@ -78,6 +78,27 @@ describe('receipts that are read once more', () => {
     chain.provesReceipts = true;
     await reader.atOnce(chain, block, [hashes[0]]);
     expect(await asked(stored(hashes[0]))).toMatchObject({ blocks: 0, hashes: 1 });
+  });
+});
+
+describe('a receipt that is read once more', () => {
+  it('is gone when the transaction is found in another block: a receipt from there is no proof of this one', async () => {
+    const [txHash] = hashes;
+    const elsewhere = aReceipt({ txHash, blockHash: parseHash(`0x${'ee'.repeat(32)}`), blockNumber: block.number });
+    const { found, gone } = await new Rereading(reader, chain).of([elsewhere]);
+    expect([[...found.keys()], [...gone]]).toEqual([[], [txHash]]);
+  });
+
+  it('is gone when no block has the transaction', async () => {
+    const txHash = parseHash(`0x${'dd'.repeat(32)}`);
+    const { found, gone } = await new Rereading(reader, chain).of(stored(txHash));
+    expect([[...found.keys()], [...gone]]).toEqual([[], [txHash]]);
+  });
+
+  it('is neither found nor gone while nobody answers', async () => {
+    chain.faults.receipt = () => ({ kind: 'unavailable', message: 'no answer' });
+    const { found, gone } = await new Rereading(reader, chain).of(stored(hashes[0]));
+    expect([[...found.keys()], [...gone]]).toEqual([[], []]);
   });
 });
 

@@ -74,6 +74,14 @@ describe('ringing', () => {
     expect(notes).toHaveLength(2);
   });
 
+  it('while a note waits sets no second timer: the note after it would come too early, or after the node stopped', async () => {
+    bell.ring([THEIRS]);
+    bell.ring([OTHER]);
+    expect(jest.getTimerCount()).toBe(1);
+    await pass(1_000);
+    expect(notes).toEqual([`${signerKey(THEIRS)} ${signerKey(OTHER)}`]);
+  });
+
   it('tells of many in notes that are short enough', async () => {
     const many = Array.from({ length: 250 }, (_, n) => aSigner(n + 10));
     bell.ring(many);

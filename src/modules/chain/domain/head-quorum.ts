@@ -26,8 +26,8 @@ export interface Standing {
 }
 
 /**
- * The best head is not the maximum: of three and more endpoints it is the highest that at least half of them have reached, and at
- * least two. Of two endpoints the higher one counts, because the other may stand still, unless it is further ahead than a chain can
+ * The best head is not the maximum: of three and more endpoints it is the highest that at least half of them have reached, which is
+ * at least two. Of two endpoints the higher one counts, because the other may stand still, unless it is further ahead than a chain can
  * get: then one alone proves nothing.
  *
  * @returns standings in the order given
@@ -40,7 +40,7 @@ export function standings(heads: readonly ToldHead[], maxLag: number): readonly 
     const best = isTooFar ? second : highest;
     return heads.map((head) => ({ lag: best.number - head.number, isAhead: isTooFar && head === highest }));
   }
-  const reached = nth(heads, Math.max(2, Math.ceil(heads.length / 2))) ?? highest;
+  const reached = nth(heads, Math.ceil(heads.length / 2)) ?? highest;
   return heads.map((head) => ({
     lag: reached.number - head.number,
     isAhead: head.number > reached.number + maxLag + growth(reached, head.at),

@@ -1,0 +1,90 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Registry } from 'prom-client';
+import { HeadComparison } from '../../../src/modules/chain/infrastructure/head-comparison.js';
+import type { RpcReply, RpcRequest } from '../../../src/modules/chain/infrastructure/json-rpc.js';
+import { PoolMember } from '../../../src/modules/chain/infrastructure/pool-member.js';
+import type { RpcEndpoint } from '../../../src/modules/chain/infrastructure/rpc-endpoint.js';
+import { RpcMetrics } from '../../../src/modules/chain/infrastructure/rpc-metrics.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { RecordingLog } from './chain-fixture.js';
+
+const CHAIN = 7;
+const MAX_LAG = 5;
+
+/** Tells its head at once, or not before the test lets it. */
+class Told implements RpcEndpoint {
+  readonly label = 'an endpoint';
+  head = 100;
+  questions = 0;
+  answer: Promise<void> = Promise.resolve();
+
+  async ask([request]: readonly RpcRequest[]): Promise<RpcReply[]> {
+    if (request?.method === 'eth_chainId') return [{ kind: 'result', value: `0x${CHAIN.toString(16)}` }];
+    this.questions += 1;
+    const value = `0x${this.head.toString(16)}`;
+    await this.answer;
+    return [{ kind: 'result', value }];
+  }
+
+  askInOrder(requests: readonly RpcRequest[]): Promise<RpcReply[]> {
+    return this.ask(requests);
+  }
+
+  async close(): Promise<void> {}
+}
+
+let clock: FakeClock;
+let a: Told;
+let b: Told;
+let members: readonly [PoolMember, PoolMember];
+let heads: HeadComparison;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  [a, b] = [new Told(), new Told()];
+  const metrics = new RpcMetrics(new Registry());
+  const context = { chainId: CHAIN, errorPatterns: [], maxLag: MAX_LAG, metrics, clock, log: new RecordingLog() };
+  members = [new PoolMember(a, context), new PoolMember(b, context)];
+  const never = (): Promise<void> => new Promise(() => undefined);
+  heads = new HeadComparison(members, clock, never, MAX_LAG);
+});
+
+/** Moves the clock, and looks; until whoever answers has answered. */
+async function lookAfter(milliseconds: number): Promise<void> {
+  clock.advance(milliseconds);
+  await heads.refresh();
+  for (let turn = 0; turn < 3; turn += 1) await nextTurn();
+}
+
+const lagOf = (index: 0 | 1): number | null => members[index].status().lagBlocks;
+
+describe('a comparison of heads', () => {
+  it('is made again after a second, and not before', async () => {
+    await lookAfter(0);
+    await lookAfter(999);
+    expect(b.questions).toBe(1);
+    await lookAfter(1);
+    expect(b.questions).toBe(2);
+  });
+
+  it('leaves the standing of one that has not answered yet: a head that is merely old proves no lag', async () => {
+    await lookAfter(0);
+    a.answer = new Promise(() => undefined);
+    b.head = 150;
+    await lookAfter(1_000);
+    expect([lagOf(0), lagOf(1)]).toEqual([0, 0]);
+  });
+
+  it('counts what another told a minute ago, and nothing older', async () => {
+    a.head = 200;
+    await lookAfter(0);
+    expect([lagOf(0), lagOf(1)]).toEqual([0, 100]);
+    a.answer = new Promise(() => undefined);
+    b.head = 101;
+    await lookAfter(60_000);
+    expect(lagOf(1)).toBe(99);
+    await lookAfter(1_000);
+    expect(lagOf(1)).toBe(0);
+  });
+});
