@@ -223,6 +223,20 @@ describe('a reorg that reaches below the blocks that are followed', () => {
     expect(lab.chain.minedTxs()).toHaveLength(ids.length);
   });
 
+  it('opens what was final below a block that no node has any more', async () => {
+    const older = await confirmed(1);
+    const height = lab.chain.height + 1;
+    const newest = await confirmed(2);
+    lab.chain.mineEmpty(LONG_GAP);
+    await jumpTheGap();
+    lab.chain.reorg(lab.chain.height);
+    const honest = lab.chain.blocks.bind(lab.chain);
+    lab.chain.blocks = async (numbers) =>
+      (await honest(numbers)).map((block) => (block?.number === height ? null : block));
+    await lab.node.follow();
+    expect(await lab.states([older, newest])).toEqual(['IN_MEMPOOL', 'CONFIRMED']);
+  });
+
   it('has the receipts asked for of what was mined in blocks of the new branch that nobody looked at', async () => {
     lab.chain.mineEmpty(2);
     await lab.node.follow();

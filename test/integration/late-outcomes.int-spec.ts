@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { Unavailable } from '../../src/kernel/errors.js';
 import { FencedUnitOfWork, LeaseManager } from '../../src/modules/signers/index.js';
 import type { BroadcastOutcome } from '../../src/modules/chain/index.js';
 import { type AttemptStatus, outcomeOf } from '../../src/modules/transactions/domain/attempt.js';
@@ -114,6 +115,23 @@ describe('the answer to a send that comes when the chain has decided the slot', 
 function attemptsOfFirst(): ReturnType<AttemptRepository['ofSlots']> {
   return lab.node.get(AttemptRepository).ofSlots([{ signer: lab.node.signer(), nonce: 0n }]);
 }
+
+describe('what is mined although its send could not be written', () => {
+  it('is MINED by its block', async () => {
+    const txId = await lab.create(1);
+    const repository = lab.node.get(ManagedTxRepository);
+    const [broadcast, save] = [lab.chain.broadcast.bind(lab.chain), repository.save.bind(repository)];
+    lab.chain.broadcast = async (transactions) => {
+      repository.save = () => Promise.reject(new Unavailable('database_unavailable', 'no database', ''));
+      return broadcast(transactions);
+    };
+    await lab.node.step().catch(() => undefined);
+    repository.save = save;
+    expect(await lab.states([txId])).toEqual(['ALLOCATED']);
+    await lab.mine();
+    expect(await lab.states([txId])).toEqual(['MINED']);
+  });
+});
 
 describe('what was mined between two questions of the same owner', () => {
   it('is not sent again', async () => {

@@ -159,6 +159,16 @@ describe('a fee quote that is signed', () => {
       expect(await look({ ...mad, head: 102 })).toEqual(aQuote(MAD, GWEI, 102));
     });
 
+    it('with a leap of the tip needs a second block anew after a block without it', async () => {
+      const { look } = await start(HONEST);
+      expect(await look()).toEqual(aQuote(GWEI));
+      const mad = { ...HONEST, tip: MAD };
+      expect(await look({ ...mad, head: 101 })).toEqual(aQuote(GWEI));
+      expect(await look({ ...HONEST, head: 102 })).toEqual(aQuote(GWEI, GWEI, 102));
+      expect(await look({ ...mad, head: 103 })).toEqual(aQuote(GWEI, GWEI, 102));
+      expect(await look({ ...mad, head: 104 })).toEqual(aQuote(MAD, GWEI, 104));
+    });
+
     it('with a base fee that the chain cannot have reached is not used, for at most a minute', async () => {
       const { look, connector, clock } = await start(HONEST);
       expect(await look()).toEqual(aQuote(GWEI));
