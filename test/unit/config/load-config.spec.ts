@@ -288,6 +288,13 @@ describe('environment overrides', () => {
     expect(config.chains[0]).toMatchObject({ id: 5, name: 'chain-5', signers: [{ type: 'privateKey', key: KEY }] });
   });
 
+  it('count also when they are set to nothing: the value of the file must not stand in silently', () => {
+    const emptied = { LOCKSTEP_LEASE_DURATION: '', LOCKSTEP_NO_SUCH_THING: '' };
+    expect(pathsOf(() => configFrom(file({ lease: { duration: '8s' } }), emptied))).toEqual(
+      expect.arrayContaining(['LOCKSTEP_NO_SUCH_THING', 'lease.duration']),
+    );
+  });
+
   it('excuse a ${ENV} that is missing where they apply', () => {
     const env = { LOCKSTEP_CHAINS_0_NAME: 'main' };
     expect(configFrom(file({ chains: [chain({ name: '${NOPE}' })] }), env).chains[0]?.name).toBe('main');
