@@ -21,8 +21,11 @@ function custodyOf(...signers: (MnemonicSignerConfig | PrivateKeySignerConfig)[]
   const chains = [DEV_CHAIN, DEV_CHAIN + 1].map((id) => Object.assign(new ChainConfig(), { id, signers }));
   return new LocalKeyCustody(Object.assign(new LockstepConfig(), { chains }), new EcdsaSigner());
 }
-const phrase = (count: number, path = "m/44'/60'/0'/0"): MnemonicSignerConfig =>
-  Object.assign(new MnemonicSignerConfig(), { phrase: DEV_MNEMONIC, count, path });
+const phrase = (count: number, path = "m/44'/60'/0'/0", words = DEV_MNEMONIC): MnemonicSignerConfig =>
+  Object.assign(new MnemonicSignerConfig(), { phrase: words, count, path });
+/** Another valid phrase: the test vector of BIP-39 for 16 zero bytes. */
+const OTHER_MNEMONIC = `${'abandon '.repeat(11)}about`;
+const OTHER_ACCOUNT = parseAddress('0x9858effd232b4033e47d90003d41ec34ecaeda94');
 const signerAt = (index: number, chainId = DEV_CHAIN): SignerId => ({
   chainId,
   address: ACCOUNTS[index] ?? aSigner().address,
@@ -41,6 +44,11 @@ describe('keys of the config', () => {
     const [one, two] = custodyOf(phrase(1), phrase(1, "m/44'/60'/1'/0")).signers();
     expect(one?.signer.address).toBe(ACCOUNTS[0]);
     expect(two?.signer.address).not.toBe(ACCOUNTS[0]);
+  });
+
+  it('are told apart by their phrase, also at the same path', () => {
+    const signers = custodyOf(phrase(1), phrase(1, undefined, OTHER_MNEMONIC)).signers();
+    expect(signers.slice(0, 2).map(({ signer }) => signer.address)).toEqual([ACCOUNTS[0], OTHER_ACCOUNT]);
   });
 
   it('are private keys too, and a reference never says the key', () => {
