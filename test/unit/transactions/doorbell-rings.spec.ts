@@ -17,18 +17,25 @@ let notes: string[];
 let woken: SignerId[];
 let clock: FakeClock;
 let failing: Error | null;
+/** What the database answers a note with, and when. */
+let answer: Promise<void>;
 let lines: LogFields[];
 let bell: PgDoorbell;
 
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'performance'] });
   [notes, woken, failing, clock] = [[], [], null, new FakeClock()];
+  answer = Promise.resolve();
   clock.advance(1_000);
   const recording = readableLog();
   lines = recording.lines;
   bell = new PgDoorbell(
     {
-      query: async (_: unknown, [note]: [string]) => (failing ? Promise.reject(failing) : notes.push(note)),
+      query: async (_: unknown, [note]: [string]) => {
+        if (failing) throw failing;
+        notes.push(note);
+        await answer;
+      },
     } as unknown as Database,
     new DatabaseConfig(),
     new NodeConfig(),
@@ -89,6 +96,17 @@ describe('ringing', () => {
     expect(notes.map((note) => note.split(' ').length)).toEqual([100, 100, 50]);
     expect(notes.join(' ')).toBe(many.map(signerKey).join(' '));
     for (const note of notes) expect(note.length).toBeLessThan(8_000);
+  });
+
+  it('tells what rang while a note was on its way, also when nothing rings afterwards', async () => {
+    let answered = (): void => undefined;
+    answer = new Promise((resolve) => (answered = resolve));
+    bell.ring([THEIRS]);
+    await pass(0);
+    bell.ring([OTHER]);
+    answered();
+    await pass(COALESCE_MS);
+    expect(notes).toEqual([signerKey(THEIRS), signerKey(OTHER)]);
   });
 
   it('that fails is said in the log, and the next one is told all the same', async () => {

@@ -14,7 +14,9 @@ class Ledger {
 
   async balances(addresses: readonly Address[]): Promise<bigint[]> {
     this.asked.push(...addresses);
-    return addresses.map((address) => this.wei.get(address) ?? 0n);
+    const wei = addresses.map((address) => this.wei.get(address) ?? 0n);
+    atReading();
+    return wei;
   }
 }
 
@@ -23,16 +25,23 @@ let ledger: Ledger;
 let balances: KnownBalances;
 /** Wei that is out and not mined yet. */
 let inFlight: bigint;
+/** Happens right after each reading: of the chain's balance, and of what is in flight. */
+let atReading: () => void;
 
 beforeEach(() => {
   clock = new FakeClock();
   ledger = new Ledger();
   ledger.wei.set(SIGNER.address, 100n);
   const repository: Pick<ManagedTxRepository, 'committedWei'> = {
-    committedWei: async (signers) => signers.map(() => inFlight),
+    committedWei: async (signers) => {
+      const wei = signers.map(() => inFlight);
+      atReading();
+      return wei;
+    },
   };
   balances = new KnownBalances(repository as ManagedTxRepository, clock);
   inFlight = 0n;
+  atReading = () => undefined;
 });
 
 function refresh(wei: bigint, signer = SIGNER): Promise<void> {
@@ -45,6 +54,16 @@ describe('what is known of a balance', () => {
     await refresh(20n);
     expect(balances.take(SIGNER, 20n)).toBe(false);
     expect(balances.take(SIGNER, 10n)).toBe(true);
+  });
+
+  it('counts what is mined between its two readings as spent, twice rather than never', async () => {
+    inFlight = 90n;
+    atReading = () => {
+      ledger.wei.set(SIGNER.address, 10n);
+      inFlight = 0n;
+    };
+    await refresh(20n);
+    expect(balances.take(SIGNER, 20n)).toBe(false);
   });
 
   it('is nothing before it was read: nothing can be taken', () => {
