@@ -1,0 +1,78 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { ChainConnector, FeeQuote } from '../../../src/modules/chain/index.js';
+import type { NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
+import { type AttemptDraft, NotEncodable } from '../../../src/modules/transactions/application/attempt-signer.js';
+import type { FeeRules } from '../../../src/modules/transactions/application/fee-rules.js';
+import { LaneMemory } from '../../../src/modules/transactions/application/lane-memory.js';
+import { SignAttempts, type SignedTx } from '../../../src/modules/transactions/application/sign-attempts.js';
+import type { TxMetrics } from '../../../src/modules/transactions/application/tx-metrics.js';
+import type { ManagedTx } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { AttemptRepository, ManagedTxRepository } from '../../../src/modules/transactions/index.js';
+import { aManagedTx, anAttempt, aRequest, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
+
+const SIGNER = aSigner();
+const LEASE = { signer: SIGNER, owner: 'node', token: 1n };
+/** Cannot be encoded. */
+const POISON = 6n;
+
+let memory: LaneMemory;
+let released: SlotRef[];
+let saved: ManagedTx[];
+let sign: SignAttempts;
+
+beforeEach(() => {
+  [released, saved] = [[], []];
+  memory = new LaneMemory(new FakeClock());
+  // There is no hole as far as the lane knows.
+  memory.holesTended([LEASE], new Set());
+  const signer = {
+    sign: async (drafts: readonly AttemptDraft[]) => {
+      if (drafts.some(({ nonce }) => nonce === POISON)) throw new NotEncodable(new RangeError('no such number'));
+      return drafts.map((draft) => anAttempt(draft));
+    },
+  };
+  sign = new SignAttempts(
+    signer,
+    new UnfencedWork(),
+    { insert: async () => undefined } as unknown as AttemptRepository,
+    {
+      save: async (_fence: unknown, txs: readonly ManagedTx[]) => void saved.push(...txs),
+      note: async () => undefined,
+    } as unknown as ManagedTxRepository,
+    {
+      release: async (_fence: unknown, slots: readonly SlotRef[]) => void released.push(...slots),
+    } as unknown as NonceLedger,
+    memory,
+    { clamped: () => ({ maxFeePerGas: 2n, maxPriorityFeePerGas: 1n }) } as unknown as FeeRules,
+    { entered: () => undefined } as unknown as TxMetrics,
+    { reached: () => undefined },
+    new RecordingLog(),
+  );
+});
+
+function signAt(...nonces: readonly bigint[]): Promise<SignedTx[]> {
+  const allocated = nonces.map((nonce) => ({
+    tx: aManagedTx({ txId: `tx-${nonce}`, state: 'ALLOCATED', nonce, gasLimit: 21_000n }).build(),
+    request: aRequest(),
+  }));
+  return sign.execute({ chainId: DEV_CHAIN } as ChainConnector, {} as FeeQuote, [LEASE], allocated);
+}
+
+describe('a tx that can never be signed', () => {
+  it('fails, frees its slot, and does not keep its neighbours from being signed', async () => {
+    const signed = await signAt(5n, POISON, 7n);
+    expect(signed.map(({ attempt }) => attempt.nonce)).toEqual([5n, 7n]);
+    expect(saved).toMatchObject([{ id: 'tx-6', state: 'FAILED' }]);
+    expect(released).toEqual([{ signer: SIGNER, nonce: POISON }]);
+  });
+
+  it('leaves a hole that the lane looks after', async () => {
+    await signAt(5n);
+    expect(memory.mayHaveHoles(LEASE)).toBe(false);
+    await signAt(POISON, 7n);
+    expect(memory.mayHaveHoles(LEASE)).toBe(true);
+  });
+});
