@@ -1,0 +1,72 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { NonceConfig } from '../../../src/config/index.js';
+import type { ChainConnector } from '../../../src/modules/chain/index.js';
+import type { AdoptSent } from '../../../src/modules/transactions/application/lost-commits/adopt-sent.js';
+import { CommittedCursors } from '../../../src/modules/transactions/application/lost-commits/committed-cursors.js';
+import type { FindSent } from '../../../src/modules/transactions/application/lost-commits/find-sent.js';
+import { Findings } from '../../../src/modules/transactions/application/lost-commits/findings.js';
+import { HeldSigners } from '../../../src/modules/transactions/application/lost-commits/held-signers.js';
+import type { HoldBack } from '../../../src/modules/transactions/application/lost-commits/hold-back.js';
+import { ReconcileLanes } from '../../../src/modules/transactions/application/lost-commits/reconcile-lanes.js';
+import type { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
+import { aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
+
+const SIGNER = aSigner();
+const LEASE = { signer: SIGNER, owner: 'node', token: 1n };
+
+let found: Findings[];
+/** What becomes of writing down what was found. */
+let written: () => Promise<boolean>;
+let held: HeldSigners;
+let cursors: CommittedCursors;
+
+beforeEach(() => {
+  found = [
+    new Findings({ signer: SIGNER, cursor: 3n, open: [], known: true, suspect: false }, 3n, [], 0n, true, false),
+  ];
+  written = async () => true;
+  held = new HeldSigners(new NonceConfig(), new FakeClock());
+  cursors = new CommittedCursors({ report: () => undefined } as unknown as DatabaseWatch);
+  // This process gave out nonce 5, and the database has forgotten it: its cursor is 3.
+  cursors.committed([{ signer: SIGNER, nonce: 5n }]);
+});
+
+function reconcile(): Promise<Findings[]> {
+  return new ReconcileLanes(
+    { execute: async () => found } as unknown as FindSent,
+    { execute: () => written() } as unknown as AdoptSent,
+    held,
+    { execute: async () => undefined } as unknown as HoldBack,
+    cursors,
+    new RecordingLog(),
+  ).execute({} as ChainConnector, [LEASE]);
+}
+
+const goOn = (): void => cursors.expect([SIGNER], new Map());
+
+describe('a signer whose last commits were lost', () => {
+  it('goes on with the lower cursor when what is out is written down', async () => {
+    expect(goOn).toThrow('lost commits');
+    await reconcile();
+    expect(goOn).not.toThrow();
+    expect(held.has(SIGNER)).toBe(false);
+  });
+
+  it('does not when nothing was looked for', async () => {
+    found = [];
+    await reconcile();
+    expect(goOn).toThrow('lost commits');
+  });
+
+  it('is held when what is out cannot be written down', async () => {
+    for (const failing of [async () => false, () => Promise.reject(new Error('refused'))]) {
+      written = failing;
+      await reconcile();
+      expect(held.has(SIGNER)).toBe(true);
+      expect(goOn).toThrow('lost commits');
+      held.release(SIGNER);
+    }
+  });
+});
