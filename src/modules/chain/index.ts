@@ -10,6 +10,7 @@ export {
   type BlockToProve,
   type Receipt,
   type ReceiptLookup,
+  WHOLE_BLOCK_FROM,
 } from './domain/block.js';
 export { type BroadcastOutcome } from './domain/broadcast-outcome.js';
 export {

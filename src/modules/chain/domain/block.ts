@@ -22,6 +22,9 @@ export interface Block extends BlockHeader {
 /** A block by its hash, and what it says of its receipts: with neither root nor transactions, nothing is proven of them. */
 export type BlockToProve = Pick<Block, 'hash' | 'receiptsRoot' | 'transactionHashes'>;
 
+/** Receipts of one block from which one call for all of the block is cheaper than one for each. */
+export const WHOLE_BLOCK_FROM = 2;
+
 export interface Receipt {
   readonly txHash: Hash;
   readonly blockNumber: number;

@@ -55,8 +55,8 @@ export abstract class ChainConnector {
   abstract agreedCounts(accounts: readonly Address[], tag: BlockTag): Promise<(AgreedCount | null)[]>;
   /**
    * Hash of the canonical block at each height, by the evidence of `make_final` and `reopen_final`; null when it is not known, or
-   * when two endpoints tell different ones. An endpoint without the block is silent about it; what one tells alone needs a second look. In the order asked. Costs a call per
-   * height at every endpoint.
+   * when two endpoints tell different ones. An endpoint without the block is silent about it; what one tells alone needs a second
+   * look. In the order asked. Costs a call per height at every endpoint.
    */
   abstract agreedBlocks(numbers: readonly number[]): Promise<(Agreed<Hash> | null)[]>;
   /**

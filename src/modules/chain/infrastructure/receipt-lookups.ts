@@ -1,5 +1,11 @@
 import type { Hash } from '../../../kernel/hex.js';
-import type { BlockReceipts, BlockToProve, Receipt, ReceiptLookup } from '../domain/block.js';
+import {
+  type BlockReceipts,
+  type BlockToProve,
+  type Receipt,
+  type ReceiptLookup,
+  WHOLE_BLOCK_FROM,
+} from '../domain/block.js';
 import { groupBy } from '../../../kernel/group-by.js';
 import type { PlacedTx } from '../domain/chain-connector.js';
 import { RpcUnavailable } from '../domain/rpc-unavailable.js';
@@ -7,9 +13,6 @@ import type { RpcReply } from './json-rpc.js';
 import { block, list, MalformedAnswer, receipt } from './parse-answer.js';
 import { receiptsRoot } from './receipts-root.js';
 import { wordsOf, type RpcReader } from './rpc-reader.js';
-
-/** From here on, one call for the receipts of a whole block is cheaper than one for each. */
-const WHOLE_BLOCK_FROM = 2;
 
 /** One receipt per hash; an answer that cannot be used is `unavailable`, never `none`. */
 export async function receiptsByHash(rpc: RpcReader, hashes: readonly Hash[]): Promise<ReceiptLookup[]> {

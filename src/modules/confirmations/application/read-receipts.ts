@@ -2,11 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import type { Hash } from '../../../kernel/hex.js';
 import { Log } from '../../../platform/logging/log.js';
-import { type Block, type BlockToProve, type ChainConnector, type Receipt, RpcUnavailable } from '../../chain/index.js';
+import {
+  type Block,
+  type BlockToProve,
+  type ChainConnector,
+  type Receipt,
+  RpcUnavailable,
+  WHOLE_BLOCK_FROM,
+} from '../../chain/index.js';
 import { ProvenReceipts } from './proven-receipts.js';
-
-/** From here on, one call for the receipts of the whole block is cheaper than one for each of ours. */
-const WHOLE_BLOCK_FROM = 2;
 
 type NumberedBlock = BlockToProve & Pick<Block, 'number'>;
 export type ReceiptsByHash = ReadonlyMap<Hash, Receipt>;

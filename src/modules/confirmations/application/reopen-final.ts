@@ -107,12 +107,13 @@ export class ReopenFinal {
     const head = agreed.some((block) => block?.isAlone) ? await chain.head() : null;
     return new Map(
       heights.map((height, index) => {
-        const { value = null, isAlone = false } = agreed[index] ?? {};
+        const told = agreed[index];
+        if (!told) return [height, null];
         const isProven =
-          value === null ||
-          !isAlone ||
-          (head !== null && this.looks.agree('reopen_final', `reopen ${chainId} ${height}`, value, head));
-        return [height, isProven ? value : null];
+          head === null ||
+          !told.isAlone ||
+          this.looks.agree('reopen_final', `reopen ${chainId} ${height}`, told.value, head);
+        return [height, isProven ? told.value : null];
       }),
     );
   }

@@ -35,10 +35,13 @@ export class AgreedHeads {
   async newest(chain: Asked, head: number): Promise<BlockRef | null> {
     const answer = (await this.ask(chain, head)) ?? (head > 0 ? await this.ask(chain, head - 1) : null);
     if (answer === null) return null;
-    const isProven = looksNeeded('make_final', answer.isAlone) === 1;
-    if (isProven) this.told.delete(chain.chainId);
-    else this.told.set(chain.chainId, this.toldWith(answer));
-    return isProven ? answer.block : (this.told.get(chain.chainId)?.proven ?? null);
+    if (looksNeeded('make_final', answer.isAlone) === 1) {
+      this.told.delete(chain.chainId);
+      return answer.block;
+    }
+    const told = this.toldWith(answer);
+    this.told.set(chain.chainId, told);
+    return told.proven;
   }
 
   private async ask(chain: Asked, number: number): Promise<Answer | null> {
