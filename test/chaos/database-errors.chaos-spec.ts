@@ -104,10 +104,6 @@ function victimOf(): number {
   return failures.filter((failure) => JSON.stringify(failure).includes('deadlock detected')).length;
 }
 
-function mine(blocks: number): Promise<unknown> {
-  return callRpc(anvil.url, 'anvil_mine', [blocks]);
-}
-
 /**
  * The deadlocks happened, because the server counts them; and the service was the victim, because it logs so, and because the
  * only other one in them goes on. A service that is found waiting too late is not yet in one: then it all happens again.
@@ -116,17 +112,16 @@ it.each([
   { write: 'its receipts', state: 'IN_MEMPOOL' },
   { write: 'its confirmations', state: 'MINED' },
 ])('a service that is the victim of a deadlock when it writes $write loses nothing', async ({ state }) => {
-  await blocksBy('hand');
   const [counted, suffered] = [await deadlocks(), victimOf()];
   for (let round = 0; victimOf() === suffered; round += 1) {
     const mark = `${state}-${round}`;
+    await blocksBy('hand');
     await cluster.createMany([BUSY], mark, 20);
     const reach = (all: string): Promise<void> =>
       until(`all are ${all}`, async () => (await cluster.database.countByState(mark))[all] === 20);
     await reach('IN_MEMPOOL');
-    if (state === 'MINED') await mine(1).then(() => reach('MINED'));
-    await crossing(state, () => mine(2));
-    await mine(1);
+    if (state === 'MINED') await callRpc(anvil.url, 'anvil_mine', [1]).then(() => reach('MINED'));
+    await crossing(state, () => blocksBy('clock'));
     await reach('CONFIRMED');
   }
   await until('the server has counted it', async () => (await deadlocks()) > counted);
