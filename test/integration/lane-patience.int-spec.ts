@@ -379,5 +379,5 @@ async function nextPause(node: TestNode, txId: string): Promise<number> {
 
 const PAUSE = {
   name: 'test_pause',
-  text: `SELECT extract(epoch FROM next_resubmit_at - clock_timestamp())::float8 * 1000 AS ms FROM managed_tx WHERE tx_id = $1`,
+  text: `SELECT extract(epoch FROM next_resubmit_at - updated_at)::float8 * 1000 AS ms FROM managed_tx WHERE tx_id = $1`,
 };
