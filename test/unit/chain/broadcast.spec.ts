@@ -192,8 +192,8 @@ describe('broadcast', () => {
   it('does not wait for a hung endpoint when another accepted', async () => {
     b.takeOver = () => true;
     const start = performance.now();
-    expect(await send([a.url, b.url], 3, { timeoutMs: 1_500 })).toEqual([1, 2, 3].map(() => ({ kind: 'accepted' })));
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(await send([a.url, b.url], 3, { timeoutMs: 30_000 })).toEqual([1, 2, 3].map(() => ({ kind: 'accepted' })));
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   it.each<[string, unknown]>([

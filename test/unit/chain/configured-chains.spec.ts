@@ -42,7 +42,7 @@ describe('the configured chains', () => {
   });
 
   it('do not notice each other’s trouble', async () => {
-    const chains = configured(chain(7, hung.url, { rpcTimeout: 3_000 }), chain(1337, node.url));
+    const chains = configured(chain(7, hung.url, { rpcTimeout: 30_000 }), chain(1337, node.url));
     const waiting = chains
       .get(7)
       .balances([])
@@ -50,7 +50,7 @@ describe('the configured chains', () => {
     const start = performance.now();
     await expect(chains.get(1337).transactionCounts([], 'latest')).resolves.toEqual([]);
     await expect(chains.get(1337).head()).rejects.toMatchObject({ code: 'rpc_malformed_answer' });
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(10_000);
     const failed = expect(waiting).rejects.toMatchObject({ code: 'rpc_unavailable' });
     await chains.onApplicationShutdown();
     await failed;
