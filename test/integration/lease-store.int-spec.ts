@@ -165,6 +165,19 @@ describe('many signers at once', () => {
     }
   });
 
+  it('that nobody ever held are given once, and nobody who comes too late fails', async () => {
+    for (let round = 0; round < 300; round += 1) {
+      const signers = lab.freshSigners(16);
+      const takers = [first, second, first, second, first, second, first, second];
+      const won = await Promise.all(
+        takers.map((node, index) =>
+          node.leases.acquire(`${node.id}-${index}`, node === first ? signers : signers.toReversed(), TERMS),
+        ),
+      );
+      expect(won.flat()).toHaveLength(signers.length);
+    }
+  });
+
   /** Both ask for all, in twenty statements each and in opposite orders. */
   async function race(signers: readonly SignerId[], token: bigint): Promise<void> {
     const asked = Array.from({ length: 20 }, (_, i) => rotated(signers, i * 10)).flatMap((order) => [

@@ -18,31 +18,42 @@ const STORE = faultsIn('modules/signers/infrastructure/pg-lease-store.ts', LEASE
   },
   {
     id: 'lease-acquire-without-allowance',
-    text: `ELSE $5::float8 * interval '1 ms' END <= clock_timestamp()`,
-    becomes: `ELSE interval '0' * $5::float8 END <= clock_timestamp()`,
+    text: `ELSE $5::float8 * interval '1 ms' END`,
+    becomes: `ELSE interval '0' * $5::float8 END`,
     why: 'a lease is taken from a node whose clock runs slow while it still trusts it',
     caughtBy: int('lease-conflict'),
   },
   {
     id: 'lease-acquire-held-by-another',
-    text: `
-     WHERE l.expires_at + CASE WHEN l.owner_node = $3 THEN interval '0' ELSE $5::float8 * interval '1 ms' END <= clock_timestamp()`,
+    text: ' AND ${TAKEABLE_AT} <= clock_timestamp()',
     becomes: '',
     why: 'of two nodes that take a lease at once both get it, one after the other',
   },
   {
     id: 'lease-acquire-locks-busy-leases',
-    text: `            AND l.expires_at + CASE WHEN l.owner_node = $3 THEN interval '0' ELSE $5::float8 * interval '1 ms' END > clock_timestamp())`,
-    becomes: `            AND l.expires_at = 'infinity')`,
+    text: 'AND ${TAKEABLE_AT} > clock_timestamp())',
+    becomes: `AND l.expires_at = 'infinity')`,
     why: 'a node that asks in vain makes the writers of the owner wait',
   },
   {
     id: 'lease-acquire-in-any-order',
+    text: 'ORDER BY 1, 2 FOR NO KEY UPDATE OF l',
+    becomes: 'ORDER BY 2 FOR NO KEY UPDATE OF l',
+    why: 'two nodes that want the same leases deadlock',
+    caughtBy: int('lock-order'),
+  },
+  {
+    id: 'lease-acquire-new-ones-in-any-order',
     text: `> clock_timestamp())
        ORDER BY 1, 2),`,
     becomes: '> clock_timestamp())),',
-    why: 'two nodes that want the same leases deadlock',
-    caughtBy: int('lock-order'),
+    why: 'two nodes that want the same new signers deadlock',
+  },
+  {
+    id: 'lease-acquire-by-one-index',
+    text: '          ON CONFLICT DO NOTHING',
+    becomes: '          ON CONFLICT (chain_id, signer) DO NOTHING',
+    why: 'of two nodes that take a first lease at once one fails',
   },
   {
     id: 'lease-acquire-stays-idle',

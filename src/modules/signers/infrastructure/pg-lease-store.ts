@@ -12,10 +12,19 @@ interface LeaseRow {
   fencing_token: string;
 }
 
+/** When others may take it: after the allowance for clocks that differ. This node knows when it stopped to trust its own. */
+const TAKEABLE_AT = `l.expires_at + CASE WHEN l.owner_node = $3 THEN interval '0' ELSE $5::float8 * interval '1 ms' END`;
+const UNTIL = `clock_timestamp() + $4::float8 * interval '1 ms'`;
+
 /**
- * ON CONFLICT DO UPDATE locks the row exclusively as soon as a key column is in its SET list, so busy leases are left out
- * by a plain read first: a node that asks in vain must not make the owner's writers wait. The WHERE of the conflict
- * branch, checked again under the lock, is what decides.
+ * Busy leases are left out by a plain read first: a node that asks in vain must not make the owner's writers wait. The WHERE of
+ * the update, checked again under the lock, is what decides.
+ *
+ * A first lease is inserted with ON CONFLICT DO NOTHING, which minds every unique index. DO UPDATE minds the one that it names:
+ * of two nodes that insert at once, one would fail at the index of the fence.
+ *
+ * Those that ended are locked in the order of their keys before the first is changed. It is the new token, a change of key, that
+ * waits for the writers in flight.
  *
  * A live lease of this node is named, not renewed: every statement here waits for rows in the order of their keys, and
  * one that renewed some rows before it waited for others could deadlock with its like.
@@ -33,18 +42,24 @@ const ACQUIRE = {
        WHERE NOT EXISTS (SELECT FROM own o WHERE o.chain_id = w.chain_id AND o.signer = w.signer)
          AND NOT EXISTS (
          SELECT FROM signer_lease l
-          WHERE l.chain_id = w.chain_id AND l.signer = w.signer
-            AND l.expires_at + CASE WHEN l.owner_node = $3 THEN interval '0' ELSE $5::float8 * interval '1 ms' END > clock_timestamp())
+          WHERE l.chain_id = w.chain_id AND l.signer = w.signer AND ${TAKEABLE_AT} > clock_timestamp())
        ORDER BY 1, 2),
-    taken AS (
-    INSERT INTO signer_lease AS l (chain_id, signer, owner_node, fencing_token, acquired_at, expires_at, updated_at)
-    SELECT chain_id, signer, $3, 1, clock_timestamp(), clock_timestamp() + $4::float8 * interval '1 ms', clock_timestamp() FROM free
-        ON CONFLICT (chain_id, signer) DO UPDATE
-       SET owner_node = excluded.owner_node, fencing_token = l.fencing_token + 1, acquired_at = clock_timestamp(),
-           expires_at = clock_timestamp() + $4::float8 * interval '1 ms', updated_at = clock_timestamp(), idle = false
-     WHERE l.expires_at + CASE WHEN l.owner_node = $3 THEN interval '0' ELSE $5::float8 * interval '1 ms' END <= clock_timestamp()
-    RETURNING l.chain_id, l.signer, l.owner_node, l.fencing_token)
-    SELECT *, true AS taken FROM taken UNION ALL SELECT *, false FROM own`,
+    first AS (
+      INSERT INTO signer_lease AS l (chain_id, signer, owner_node, fencing_token, acquired_at, expires_at, updated_at)
+      SELECT chain_id, signer, $3, 1, clock_timestamp(), ${UNTIL}, clock_timestamp() FROM free
+          ON CONFLICT DO NOTHING
+      RETURNING l.chain_id, l.signer, l.owner_node, l.fencing_token),
+    ended AS (
+      SELECT l.chain_id, l.signer FROM signer_lease l JOIN free f ON l.chain_id = f.chain_id AND l.signer = f.signer
+       ORDER BY 1, 2 FOR NO KEY UPDATE OF l),
+    next AS (
+      UPDATE signer_lease l
+         SET owner_node = $3, fencing_token = l.fencing_token + 1, acquired_at = clock_timestamp(),
+             expires_at = ${UNTIL}, updated_at = clock_timestamp(), idle = false
+        FROM ended e
+       WHERE l.chain_id = e.chain_id AND l.signer = e.signer AND ${TAKEABLE_AT} <= clock_timestamp()
+      RETURNING l.chain_id, l.signer, l.owner_node, l.fencing_token)
+    SELECT *, true AS taken FROM first UNION ALL SELECT *, true FROM next UNION ALL SELECT *, false FROM own`,
 };
 
 /** Of the rows that a statement is about; sorted, because rows are locked in the order in which this gives them. */
