@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig } from '../../../src/config/index.js';
 import { Unavailable } from '../../../src/kernel/errors.js';
+import { signerKey } from '../../../src/kernel/signer-id.js';
 import type { Chains } from '../../../src/modules/chain/index.js';
 import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js';
 import type { AlignNonces } from '../../../src/modules/transactions/application/align-nonces.js';
@@ -26,6 +27,8 @@ let tended: () => Promise<void>;
 /** Txs that wait, and how many of them the database still had waiting. */
 let waiting: ReadyTx[];
 let allocated: number;
+/** Keys of signers whose nonce is not agreed upon. */
+let held: Set<string>;
 let step: LaneStep;
 
 beforeEach(() => {
@@ -33,6 +36,7 @@ beforeEach(() => {
   recovery = () => undefined;
   tended = async () => undefined;
   [waiting, allocated] = [[], 0];
+  held = new Set();
   step = new LaneStep(
     { get: () => ({ feeQuote: async () => null }) } as unknown as Chains,
     { acquireOrRenew: async () => [LEASE] } as unknown as LeaseManager,
@@ -41,16 +45,20 @@ beforeEach(() => {
     { execute: async () => recovery() } as unknown as RecoverLane,
     { execute: () => tended() } as unknown as TendFills,
     { execute: async () => waiting } as unknown as PreparePending,
-    { execute: async () => ({ nonces: [], held: new Set() }) } as unknown as AlignNonces,
+    { execute: async () => ({ nonces: [], held }) } as unknown as AlignNonces,
     {
       execute: async (_leases: unknown, ready: readonly ReadyTx[]) => ready.slice(0, allocated),
     } as unknown as AllocateNonces,
     { execute: async () => [] } as unknown as SignAttempts,
     { execute: async () => undefined } as unknown as BroadcastAttempts,
-    new ExecutionConfig(),
+    Object.assign(new ExecutionConfig(), { batchSize: 2 }),
     new RecordingLog(),
   );
 });
+
+function ready(...txIds: string[]): ReadyTx[] {
+  return txIds.map((txId) => ({ tx: aManagedTx({ txId }).build(), request: aRequest(), gasLimit: 21_000n }));
+}
 
 /** @returns whether the next step begins with what is written */
 async function startsAnewAfterStep(): Promise<boolean> {
@@ -70,7 +78,7 @@ describe('a lane starts from the database', () => {
   });
 
   it('again when txs were not waiting any more: a commit whose answer was lost may have allocated them', async () => {
-    waiting = ['a', 'b'].map((txId) => ({ tx: aManagedTx({ txId }).build(), request: aRequest(), gasLimit: 21_000n }));
+    waiting = ready('a', 'b');
     allocated = 2;
     expect(await startsAnewAfterStep()).toBe(false);
     allocated = 1;
@@ -82,5 +90,22 @@ describe('a lane starts from the database', () => {
     tended = () => Promise.reject(new Unavailable('rpc_unavailable', 'no chain', 'later'));
     await expect(startsAnewAfterStep()).rejects.toThrow('no chain');
     expect(memory.needsRecovery(LEASE)).toBe(true);
+  });
+});
+
+describe('a lane has another step at once', () => {
+  it('when a full batch went, because more may wait behind it', async () => {
+    [waiting, allocated] = [ready('a', 'b'), 2];
+    expect(await step.execute(DEV_CHAIN, [LEASE.signer])).toEqual([LEASE.signer]);
+    [waiting, allocated] = [ready('a'), 1];
+    expect(await step.execute(DEV_CHAIN, [LEASE.signer])).toEqual([]);
+  });
+
+  it('not when nothing of its full batch could go: it would ask the chain the same without end', async () => {
+    [waiting, allocated] = [ready('a', 'b'), 2];
+    held = new Set([signerKey(LEASE.signer)]);
+    expect(await step.execute(DEV_CHAIN, [LEASE.signer])).toEqual([]);
+    [held, allocated] = [new Set(), 0];
+    expect(await step.execute(DEV_CHAIN, [LEASE.signer])).toEqual([]);
   });
 });

@@ -86,12 +86,18 @@ export class LaneStep {
     if (taken.length > 0) await this.recover.execute(chain, taken);
 
     const ready = await this.prepare.execute(chain, leases);
-    if (ready.length > 0) await this.send(chain, leases, ready);
+    const moved = ready.length > 0 ? await this.send(chain, leases, ready) : new Set<string>();
     await this.fills.execute(chain, leases);
-    return signersWithFullBatch(ready, this.config.batchSize);
+    // Where nothing could go, the next step would only ask the same again.
+    return signersWithFullBatch(ready, this.config.batchSize).filter((signer) => moved.has(signerKey(signer)));
   }
 
-  private async send(chain: ChainConnector, leases: readonly Lease[], all: readonly ReadyTx[]): Promise<void> {
+  /** @returns keys of the signers of which something got a nonce */
+  private async send(
+    chain: ChainConnector,
+    leases: readonly Lease[],
+    all: readonly ReadyTx[],
+  ): Promise<ReadonlySet<string>> {
     // Asked before the nonces are taken: without fees nothing could be signed.
     const quote = await chain.feeQuote();
     const { nonces, held } = await this.align.execute(chain, leases);
@@ -108,6 +114,7 @@ export class LaneStep {
     if (allocated.length < ready.length) this.memory.forget(ready.map(({ tx }) => tx.signer));
     const signed = await this.sign.execute(chain, quote, leases, allocated);
     await this.broadcast.execute(chain, leases, signed);
+    return new Set(allocated.map(({ tx }) => signerKey(tx.signer)));
   }
 }
 
