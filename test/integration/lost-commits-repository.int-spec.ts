@@ -125,9 +125,12 @@ describe('since when something waits', () => {
   });
 
   it('is when the oldest was created, waiting or allocated', async () => {
-    await stored.putTx(1, { created_at: `'2026-01-03Z'` });
-    await stored.putTx(2, { state: 'ALLOCATED', created_at: `'2026-01-02Z'` });
+    await stored.putTx(1, { created_at: `'2026-01-04Z'` });
+    await stored.putTx(2, { created_at: `'2026-01-03Z'` });
     await stored.putTx(3, { state: 'IN_MEMPOOL', created_at: `'2026-01-01Z'` });
+    expect(await lost.waitingSince(OURS)).toBe(at('2026-01-03'));
+    await stored.putTx(4, { state: 'ALLOCATED', created_at: `'2026-01-05Z'` });
+    await stored.putTx(5, { state: 'ALLOCATED', created_at: `'2026-01-02Z'` });
     expect(await lost.waitingSince(OURS)).toBe(at('2026-01-02'));
   });
 
