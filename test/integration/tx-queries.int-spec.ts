@@ -123,6 +123,8 @@ describe('one tx', () => {
     await stored.putTx(2, { request_id: 'a', signer: OTHER.address });
     await stored.putTx(3, { request_id: 'b' });
     await stored.putTx(4, { request_id: 'a' });
+    expect((await queries.findByRequest(7, OURS.address, 'a'))?.txId).toBe(txIdOf(1));
+    expect((await queries.findByRequest(DEV_CHAIN, OTHER.address, 'a'))?.txId).toBe(txIdOf(2));
     expect((await queries.findByRequest(DEV_CHAIN, OURS.address, 'a'))?.txId).toBe(txIdOf(4));
     expect(await queries.findByRequest(DEV_CHAIN, OURS.address, 'c')).toBeNull();
   });
