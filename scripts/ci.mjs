@@ -8,7 +8,7 @@ const PARTS = [
   ['test'],
   ['run', 'lint:docker'],
   ['run', 'test:chaos'],
-  ['run', 'simulate', '--', '--seeds', '1000'],
+  ['run', 'simulate', '--', '--seeds', '1000', '--coverage'],
   // Says nothing about speed: only that the benchmark runs still.
   ['run', 'bench', '--', '--only', '2', '--scale', '0.001', '--repetitions', '1'],
 ];

@@ -3,13 +3,18 @@ import { parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { signerKey } from '../../src/kernel/signer-id.js';
 import { aRequest } from '../support/builders.js';
+import { FIRST_MS } from './database-time.js';
 import type { Mishap } from './gate.js';
 import { NodeDied } from './gate.js';
 import { mine } from './network-actions.js';
-import { live } from './settle.js';
+import { live, ROUND_MS } from './settle.js';
 import { afflict } from './payloads.js';
-import type { Job, SimNode } from './sim-node.js';
+import type { Job } from './node-jobs.js';
+import type { Request } from './peers.js';
+import { RENEW_MS, SHORT_LEASE_MS, SKEW_MS } from './sim-config.js';
+import type { SimNode } from './sim-node.js';
 import { Violation } from './violation.js';
+import { WEAK_SPOTS } from './weak-spots.js';
 import type { World } from './world.js';
 
 export type Action = (world: World) => Promise<void>;
@@ -21,17 +26,18 @@ const JOBS: readonly { readonly weight: number; readonly value: Job }[] = [
   { weight: 2, value: 'resubmit' },
   { weight: 1, value: 'renew' },
 ];
+/** A step allocates, signs, and then writes what came of its sends. */
+const WRITES_BEFORE_OUTCOME = 3;
+/** By the number of a request: early enough to pass while some of them wait. */
+const EXPIRY_MS = 90_000;
+/** Nodes of the other mode meet each other by their heartbeats, and hand over. */
+const QUEUE_JOBS = [
+  ...JOBS,
+  { weight: 4, value: 'renew' },
+  { weight: 2, value: 'hand over' },
+] as const satisfies typeof JOBS;
 /** Awaits of a lane step with a few txs: a mishap comes somewhere among them. */
 const AWAITS_OF_A_STEP = 45;
-/** Where most can go wrong: on the two sides of every commit and of every send. */
-const WEAK_SPOTS = [
-  'BEGIN',
-  'fence_lock_leases',
-  'COMMIT',
-  'before a broadcast',
-  'after a broadcast',
-  'tx_save',
-] as const;
 
 /** A client asks, at times with a key that was used before, and at times through two nodes at once. */
 export async function create(world: World): Promise<void> {
@@ -50,30 +56,43 @@ export async function create(world: World): Promise<void> {
 }
 
 /** The payload is made from the request's own name, so that a repetition is the same request. */
-function requestOf(world: World, request: string, value = 1n): Parameters<SimNode['create']>[0] {
+function requestOf(world: World, request: string, value = 1n): Request {
   const [signerIndex = '0', tag = '0'] = request.split('-');
   const signer = world.signers[Number(signerIndex)] ?? world.random.pick(world.signers);
   const base = aRequest();
   const priority = Number(tag) % 5 === 0 ? 1 : 0;
   const data = parseHex(`0x${Number(tag).toString(16).padStart(8, '0')}`);
-  return { ...base, signer, requestId: request, priority, payload: { ...base.payload, value, data } };
+  // By its name, too, so that a repetition says the same.
+  const confirmations = Number(tag) % 4 === 0 ? (Number(tag) / 4) % 6 : null;
+  const expiresAt = Number(tag) % 12 === 7 ? new Date(FIRST_MS + Number(tag) * EXPIRY_MS) : null;
+  const payload = { ...base.payload, value, data };
+  return { ...base, signer, requestId: request, priority, confirmations, expiresAt, payload };
 }
 
 function newRequest(world: World): string {
   const { random } = world;
   const tag = world.accepted.size + 1;
   const request = `${random.between(0, world.signers.length - 1)}-${tag}`;
-  afflict(world, requestOf(world, request));
+  const made = requestOf(world, request);
+  if (made.confirmations !== null) world.network.seen.note('a request with confirmations of its own');
+  afflict(world, made);
   return request;
 }
 
 async function ask(world: World, node: SimNode, request: string): Promise<void> {
   const before = world.accepted.get(request);
-  const { txId } = await node.create(requestOf(world, request));
+  const txId = await submit(world, node, requestOf(world, request));
   if (before !== undefined && before !== txId) throw new Violation('I3', `${request} made ${before} and ${txId}`);
   const now = world.accepted.get(request);
   if (now !== undefined && now !== txId) throw new Violation('I3', `${request} made ${now} and ${txId} at once`);
   world.accepted.set(request, txId);
+}
+
+/** At times with the question for its nonce, which only the owner of the signer answers. */
+async function submit({ play, random, seen }: World, node: SimNode, request: Request): Promise<string> {
+  if (request.expiresAt !== null) seen.note('intake with an expiry');
+  if (play.mode === 'worker-queue' && random.chance(0.3)) return node.createNow(request);
+  return (await node.create(request)).txId;
 }
 
 async function expectConflict(world: World, node: SimNode, request: string): Promise<void> {
@@ -89,7 +108,7 @@ async function expectConflict(world: World, node: SimNode, request: string): Pro
 /** Nothing special: one job of one node. */
 export async function work(world: World): Promise<void> {
   const node = awakeNode(world);
-  if (node) await world.run(node, world.random.weighted(JOBS), world.random.some(world.signers));
+  if (node) await world.run(node, anyJob(world), world.random.some(world.signers));
 }
 
 /** A job in the middle of which something happens to its node. */
@@ -99,7 +118,7 @@ export async function workWithMishap(world: World): Promise<void> {
   if (!node) return;
   const mishap = random.pick<Mishap>(['pause', 'pause', 'hang', 'crash', 'crash', 'fail', 'fail']);
   arm(world, node, mishap);
-  await world.run(node, random.chance(0.7) ? 'step' : random.weighted(JOBS), random.some(world.signers));
+  await world.run(node, random.chance(0.7) ? 'step' : anyJob(world), random.some(world.signers));
   node.gate.disarm();
 }
 
@@ -114,16 +133,15 @@ export async function takeover(world: World): Promise<void> {
   if (!owner || owner.gate.isStopped) return;
   const mishap = random.pick<Mishap>(['pause', 'pause', 'hang', 'crash']);
   arm(world, owner, mishap);
-  await world.run(owner, random.chance(0.75) ? 'step' : random.weighted(JOBS), [signer]);
+  await world.run(owner, random.chance(0.75) ? 'step' : anyJob(world), [signer]);
   owner.gate.disarm();
-  await world.database.expireLease(signer);
-  world.note(`the lease of ${signer.address} expires`);
+  await endLease(world, signer);
   const successors = world.awake().filter((node) => node !== owner);
   if (successors.length === 0) return;
   const successor = random.pick(successors);
   await world.run(successor, 'step', [signer]);
   if (random.chance(0.5)) await mine(world);
-  if (random.chance(0.5)) await world.run(successor, random.weighted(JOBS), [signer]);
+  if (random.chance(0.5)) await world.run(successor, anyJob(world), [signer]);
   if (owner.gate.isHeld && random.chance(0.7)) await world.resume(owner);
 }
 
@@ -135,12 +153,9 @@ export async function race(world: World): Promise<void> {
   const first = random.pick(awake);
   const second = random.pick(awake.filter((node) => node !== first));
   const signers = random.some(world.signers);
-  if (random.chance(0.5)) for (const signer of signers) await world.database.expireLease(signer);
+  if (random.chance(0.5)) for (const signer of signers) await endLease(world, signer);
   world.note(`${first.id} and ${second.id} at once`);
-  await Promise.all([
-    world.run(first, random.weighted(JOBS), signers),
-    world.run(second, random.weighted(JOBS), signers),
-  ]);
+  await Promise.all([world.run(first, anyJob(world), signers), world.run(second, anyJob(world), signers)]);
 }
 
 export async function resume(world: World): Promise<void> {
@@ -157,14 +172,58 @@ export async function restart(world: World): Promise<void> {
   const node = awakeNode(world);
   if (!node || node.isBusy) return;
   world.note(`${node.id} shuts down`);
-  await node.shutDown();
+  await world.unblocked(node.shutDown(), node);
   await world.bury(node);
 }
 
 export async function expire(world: World): Promise<void> {
-  const signer = world.random.pick(world.signers);
+  await endLease(world, world.random.pick(world.signers));
+}
+
+/** The lease of a signer runs out, and its owner does not know. */
+async function endLease(world: World, signer: SignerId): Promise<void> {
   world.note(`the lease of ${signer.address} expires`);
-  await world.database.expireLease(signer);
+  if (world.play.mode === 'basic') return world.database.expireLease(signer);
+  const owner = ownerOf(world, signer);
+  if (owner) await outlive(world, owner);
+}
+
+/** So much time goes by that the leases of a node run out, while the others renew theirs. */
+async function outlive(world: World, slow: SimNode): Promise<void> {
+  // A machine that stands still may stop its clock, too.
+  const isFrozen = world.random.chance(0.5);
+  world.note(`${slow.id} is slow${isFrozen ? ', and its clock stands still' : ''}`);
+  for (let passed = 0; passed <= SHORT_LEASE_MS + SKEW_MS; passed += RENEW_MS) {
+    await world.passTimeOfDatabase(RENEW_MS);
+    for (const node of [...world.nodes]) {
+      if (node !== slow || !isFrozen) await world.passTimeAt(node, RENEW_MS);
+      if (node !== slow && !node.gate.isStopped) await world.run(node, 'renew', world.signers);
+    }
+  }
+}
+
+/** A block has what was sent before its sender could write down that it was sent. */
+export async function quickBlock(world: World): Promise<void> {
+  const node = awakeNode(world);
+  if (!node) return;
+  node.gate.arm('fail', WRITES_BEFORE_OUTCOME, 'before BEGIN');
+  await world.run(node, 'step', world.signers);
+  node.gate.disarm();
+  await mine(world);
+  await world.run(node, 'follow', world.signers);
+}
+
+/** Somebody else uses a nonce that we gave back, and another lease finds it so. */
+export async function takeFreeSlot(world: World): Promise<void> {
+  const { snapshot, signers, chain } = world;
+  const free = snapshot.slots.find(({ status }) => status === 'RELEASED');
+  const signer = signers.find(({ address }) => address === free?.signer);
+  if (!free || !signer) return;
+  chain.sendForeign(signer.address, BigInt(free.nonce));
+  world.note(`a foreign transaction of ${signer.address} at the free nonce ${free.nonce}`);
+  await mine(world);
+  await endLease(world, signer);
+  for (const node of world.awake()) await world.run(node, 'step', [signer]);
 }
 
 /** Some blocks and minutes of plain work, in the middle of whatever is wrong: what takes several looks comes to its end. */
@@ -172,18 +231,24 @@ export async function goOn(world: World): Promise<void> {
   const rounds = world.random.between(2, 5);
   const node = awakeNode(world);
   world.note(`${rounds} blocks go by`);
-  for (let round = 0; node && !node.gate.isDead && round < rounds; round += 1) await live(world, [node]);
+  const alone = world.play.mode === 'basic' || world.random.chance(0.5);
+  for (let round = 0; node && !node.gate.isDead && round < rounds; round += 1)
+    await live(world, alone ? [node] : world.awake());
 }
 
 export async function timersRunOut(world: World): Promise<void> {
   world.note('timers run out');
-  for (const node of world.nodes) node.advanceClock(world.random.pick([100, 2_000, 40_000]));
-  await world.database.makeTimersDue();
+  await world.passTimeOfDatabase(ROUND_MS);
+  for (const node of world.nodes) await world.passTimeAt(node, world.random.pick([100, 2_000, 40_000]));
 }
 
 /** What an action may run into without anything being wrong. */
 export function isExpected(error: unknown): boolean {
   return error instanceof Unavailable || error instanceof NodeDied;
+}
+
+function anyJob({ play, random }: World): Job {
+  return random.weighted(play.mode === 'basic' ? JOBS : QUEUE_JOBS);
 }
 
 function arm({ random }: World, { gate }: SimNode, mishap: Mishap): void {

@@ -15,6 +15,9 @@ export class NodeDied extends Error {
   }
 }
 
+/** So many boundaries no work of a node passes before the next action of the script: some hundreds are usual. */
+const ENDLESS = 3_000;
+
 /** Every await of a node passes here, so that it can be held, killed or failed between any two statements. */
 export class Gate {
   private plan: { mishap: Mishap; passes: number; place: string } | null = null;
@@ -23,8 +26,20 @@ export class Gate {
   private readonly hanging: Held[] = [];
   /** What happened here, for the trace of a seed. */
   readonly happened: string[] = [];
+  /** The failures that were thrown here. */
+  readonly injected = new Set<unknown>();
   /** Statements and calls under way at this moment. */
   private inFlight = 0;
+  private passed = 0;
+
+  /**
+   * @param onMishap is told of each that really happens
+   * @param onEndless is told where a node was that did not stop to work by itself, and is killed for it
+   */
+  constructor(
+    private readonly onMishap: (mishap: Mishap, place: string) => void = () => undefined,
+    private readonly onEndless: (place: string) => void = () => undefined,
+  ) {}
 
   get isDead(): boolean {
     return this.dead;
@@ -53,6 +68,11 @@ export class Gate {
     return this.isHeld && this.inFlight === 0;
   }
 
+  /** The script goes on to its next action. */
+  nextAction(): void {
+    this.passed = 0;
+  }
+
   /** Runs what goes to the database or the chain. */
   async during<T>(operation: () => Promise<T>): Promise<T> {
     this.inFlight += 1;
@@ -78,10 +98,16 @@ export class Gate {
   /** @param failure what `fail` throws here */
   async pass(place: string, locked: boolean, failure: () => Error): Promise<void> {
     await this.whileStopped(locked);
+    this.count(place);
     const mishap = this.due(place);
     if (mishap === null) return;
     this.happened.push(`${mishap} at ${place}`);
-    if (mishap === 'fail') throw failure();
+    this.onMishap(mishap, place);
+    if (mishap === 'fail') {
+      const error = failure();
+      this.injected.add(error);
+      throw error;
+    }
     if (mishap === 'crash') this.kill();
     else await this.hold(mishap, locked);
     await this.whileStopped(locked);
@@ -93,6 +119,7 @@ export class Gate {
     if (this.plan?.mishap !== 'crash') return;
     if (this.due(place) === null) return;
     this.happened.push(`crash at ${place}`);
+    this.onMishap('crash', place);
     this.kill();
     throw new NodeDied();
   }
@@ -107,6 +134,14 @@ export class Gate {
     this.dead = true;
     this.plan = null;
     this.resume();
+  }
+
+  private count(place: string): void {
+    this.passed += 1;
+    if (this.passed <= ENDLESS) return;
+    this.onEndless(place);
+    this.kill();
+    throw new NodeDied();
   }
 
   private due(place: string): Mishap | null {

@@ -1,4 +1,5 @@
 import type { PlantedBug } from './planted-bug.js';
+import { PLAIN } from './play.js';
 import { runSeed, type SeedResult } from './run-seed.js';
 import type { SimDatabase } from './sim-database.js';
 
@@ -11,7 +12,7 @@ export async function hunt(
   if (bug.schema) await database.own.query(bug.schema.break);
   try {
     for (const seed of seeds) {
-      const result = await runSeed(seed, database, bug);
+      const result = await runSeed(seed, database, { play: PLAIN, ...bug });
       if (result.violation !== null && bug.shows.test(result.violation)) return result;
     }
     return null;

@@ -1,9 +1,7 @@
-import type { Block } from '../../src/modules/chain/index.js';
 import { FOREIGN_DATA, type ModelTx } from '../support/model-chain.js';
 import type { Network } from './network/network.js';
 import type { SentLog } from './sent-log.js';
 import type { SimChain } from './sim-chain.js';
-import { REQUIRED_CONFIRMATIONS } from './sim-config.js';
 import type { EventRow, Snapshot, TxRow } from './snapshot.js';
 import { checkTrust } from './trust.js';
 import { Violation } from './violation.js';
@@ -13,7 +11,7 @@ const NO_PAYLOAD: ReadonlySet<string> = new Set(['0x', FOREIGN_DATA]);
 const LIVE = new Set(['ALLOCATED', 'IN_MEMPOOL', 'MINED']);
 
 /** What must hold after every single action; throws the first thing that does not. */
-export async function checkInvariants(before: Snapshot, now: Snapshot, network: Network, sent: SentLog): Promise<void> {
+export function checkInvariants(before: Snapshot, now: Snapshot, network: Network, sent: SentLog): void {
   const { chain } = network;
   checkPayloadsOnChain(chain);
   checkSent(chain, sent, now);
@@ -21,7 +19,8 @@ export async function checkInvariants(before: Snapshot, now: Snapshot, network: 
   checkNonces(now);
   checkFence(before, now);
   checkTrust(now, network);
-  await checkFinality(now, chain);
+  checkFinality(now, chain);
+  checkReopened(before, now, network);
 }
 
 /** I8: a payload executes at most once. */
@@ -30,6 +29,8 @@ function checkPayloadsOnChain(chain: SimChain): void {
   for (const tx of chain.minedTxs()) {
     if (NO_PAYLOAD.has(tx.data)) continue;
     const other = seen.get(tx.data);
+    // It was moved because the nonce was gone for good, and a reorg deeper than that gave it back.
+    if (other && chain.wasMoved(tx.data)) continue;
     if (other) fail('I8', `payload ${tx.data} is on chain twice, at nonces ${other.nonce} and ${tx.nonce}`);
     seen.set(tx.data, tx);
   }
@@ -40,15 +41,9 @@ function checkSent(chain: SimChain, sent: SentLog, now: Snapshot): void {
   const earlier: ModelTx[] = [];
   for (const tx of new Map(chain.sent.map((each) => [each.hash, each])).values()) {
     if (NO_PAYLOAD.has(tx.data)) continue;
-    for (const other of earlier) if (!isTakenForGood(other, chain)) checkRivals(other, tx, sent, now);
+    for (const other of earlier) if (!chain.wasTakenForGood(other)) checkRivals(other, tx, sent, now);
     earlier.push(tx);
   }
-}
-
-/** Whatever bytes are out: somebody else has the nonce, and no reorg of these goes that deep. */
-function isTakenForGood({ from, nonce }: ModelTx, chain: SimChain): boolean {
-  const winner = chain.minedBy(from, nonce);
-  return winner?.tx.data === FOREIGN_DATA && winner.block.number + REQUIRED_CONFIRMATIONS <= chain.height;
 }
 
 function checkRivals(first: ModelTx, second: ModelTx, sent: SentLog, now: Snapshot): void {
@@ -133,17 +128,30 @@ function checkTokenOrder(events: readonly EventRow[]): void {
   }
 }
 
-/** I9: final by a block that is deep enough, and is the one of that hash. */
-async function checkFinality({ txs }: Snapshot, chain: SimChain): Promise<void> {
-  const decided = txs.filter(({ state, block }) => (state === 'CONFIRMED' || state === 'FAILED') && block !== null);
-  const blocks = await chain.blocks(decided.map(({ block }) => block ?? -1));
-  const canonical = new Map(blocks.flatMap((block): [string, Block][] => (block ? [[block.hash, block]] : [])));
-  for (const tx of decided) {
-    const block = canonical.get(tx.blockHash ?? '');
-    if (!block) fail('I9', `${tx.id} is ${tx.state} by a block that is not on the chain`);
-    if (block.number + REQUIRED_CONFIRMATIONS > chain.height) fail('I9', `${tx.id} is ${tx.state} too early`);
+/** I9: final by a block that was deep enough, and that has it; whether a deeper reorg took it back since is asked at the end. */
+function checkFinality({ txs }: Snapshot, chain: SimChain): void {
+  for (const tx of txs) {
+    if (!isDecided(tx)) continue;
+    const block = chain.everAt(tx.blockHash ?? '');
+    if (!block) fail('I9', `${tx.id} is ${tx.state} by a block that was never on the chain`);
+    if (!chain.finality.wasFinal(block.hash, tx.confirmations)) fail('I9', `${tx.id} is ${tx.state} too early`);
     if (!block.transactionHashes.some((hash) => hash === tx.hash)) fail('I9', `${tx.id} is not in its block`);
   }
+}
+
+/** I13: what was final is opened again when its block is gone, and for no other reason. */
+function checkReopened(before: Snapshot, now: Snapshot, network: Network): void {
+  const states = new Map(now.txs.map(({ id, state }) => [id, state]));
+  for (const tx of before.txs) {
+    if (!isDecided(tx) || states.get(tx.id) === tx.state) continue;
+    if (tx.blockHash !== null && network.chain.has(tx.blockHash) && !network.isBelievedAlone)
+      fail('I13', `${tx.id} was ${tx.state}, its block is on the chain, and it is ${states.get(tx.id)} now`);
+    network.seen.note('a final transaction is opened again');
+  }
+}
+
+function isDecided({ state, block }: TxRow): boolean {
+  return (state === 'CONFIRMED' || state === 'FAILED') && block !== null;
 }
 
 function groupByTx(events: readonly EventRow[]): Map<string, EventRow[]> {

@@ -5,6 +5,7 @@ import type { Network } from './network/network.js';
 import type { OpenSlots } from './open-slots.js';
 import type { SimNode } from './sim-node.js';
 import type { Snapshot, TxRow } from './snapshot.js';
+import { untrue } from './standing.js';
 import { Violation } from './violation.js';
 
 /**
@@ -16,9 +17,11 @@ export const BLOCKS_TO_END = 40;
 
 const FINAL = new Set(['CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED']);
 
-/** Nothing is under way any more: every request has ended, and no slot is held for none. */
-export function isQuiet({ txs }: Snapshot, network: Network, open: OpenSlots): boolean {
-  return !open.any && txs.every((tx) => hasEnded(tx, txs, network));
+/** Nothing is under way any more: every request has ended, as the chain has it, and every slot below the highest one is used. */
+export function isQuiet({ txs, slots }: Snapshot, network: Network, open: OpenSlots): boolean {
+  return (
+    !open.any && txs.every((tx) => hasEnded(tx, txs, network)) && untrue({ txs, slots }, network.chain).length === 0
+  );
 }
 
 /**

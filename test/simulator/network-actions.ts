@@ -1,13 +1,11 @@
-import type { Random } from './random.js';
-import type { Network } from './network/network.js';
-import type { Outage } from './network/sim-endpoint.js';
-import { type LieKind, TRUTH, type View } from './network/view.js';
-import { REQUIRED_CONFIRMATIONS } from './sim-config.js';
+import { live } from './settle.js';
 import type { World } from './world.js';
 
-const OUTAGES: readonly Outage[] = ['refuses connections', 'times out', 'resets', 'is busy', 'bad gateway'];
-/** Far past the six blocks after which a product may call the others late. */
-const FAR_AHEAD = 0xffffff;
+/** Blocks that a reorg takes back, of what is not final and of what is. */
+const MOST_REORGED = 6;
+const DEEPEST = 20;
+const MOST_ROUNDS_TO_END = 6;
+const GWEI = 1_000_000_000n;
 
 export async function mine(world: World): Promise<void> {
   const { random, network, chain } = world;
@@ -19,18 +17,49 @@ export async function mine(world: World): Promise<void> {
 /** Never deeper than what may be final by now. */
 export async function reorg(world: World): Promise<void> {
   const { random, chain, network } = world;
-  if (chain.height <= REQUIRED_CONFIRMATIONS) return;
-  const depth = random.between(1, REQUIRED_CONFIRMATIONS - 1);
+  const most = Math.min(MOST_REORGED, chain.openBlocks(), chain.height);
+  if (most < 1) return;
+  const depth = random.between(1, most);
   network.reorg(depth, random.chance(0.4));
   world.note(`reorg of ${depth}`);
 }
 
+/** Also something is taken back that a transaction of ours became final by. */
+export async function deepReorg(world: World): Promise<void> {
+  const { random, chain, network } = world;
+  if (!network.rules.deepReorgs) return;
+  for (let round = 0; round < MOST_ROUNDS_TO_END && finalHeights(world).length === 0; round += 1)
+    await live(world, world.awake());
+  const heights = finalHeights(world);
+  if (heights.length === 0) return;
+  const depth = chain.height - random.pick(heights) + random.between(1, 3);
+  network.reorg(Math.min(chain.height, depth), random.chance(0.4));
+  network.seen.note('a reorg of what was final');
+  world.note(`deep reorg of ${depth}`);
+}
+
+/** Blocks with transactions that ended, not far below the head; in their order, for rows come in any. */
+function finalHeights({ snapshot, chain }: World): number[] {
+  const heights = snapshot.txs.flatMap(({ state, block, blockHash }) =>
+    (state === 'CONFIRMED' || state === 'FAILED') && block !== null && chain.has(blockHash ?? '') ? [block] : [],
+  );
+  return [...new Set(heights)].filter((height) => height + DEEPEST > chain.height).sort((a, b) => a - b);
+}
+
 /** Somebody else who has the key uses a nonce that is next, or that is ours. */
 export async function foreign(world: World): Promise<void> {
-  const { random, chain } = world;
+  const { random, chain, network } = world;
   const { address } = random.pick(world.signers);
   const [next = 0n] = await chain.transactionCounts([address], 'latest');
-  const { nonce } = chain.sendForeign(address, next + BigInt(random.between(0, 2)));
+  network.gossip();
+  const rivals = chain.pooled().filter(({ from }) => from === address);
+  const nonce =
+    rivals.length > 0 && random.chance(0.5) ? random.pick(rivals).nonce : next + BigInt(random.between(0, 2));
+  if (random.chance(0.5)) chain.sendForeign(address, nonce);
+  else {
+    const answer = chain.offerForeign(address, nonce, BigInt(random.pick([1, 3, 30])) * GWEI);
+    network.seen.note(`a foreign transaction competes by its price: ${answer}`);
+  }
   world.note(`a foreign transaction of ${address} at nonce ${nonce}`);
 }
 
@@ -55,95 +84,7 @@ export async function weather(world: World): Promise<void> {
     refusedForNow: rate(),
     noReceipt: rate(),
     noEstimate: rate() / 2,
+    otherRival: 0.9,
   };
   world.note('the weather changes');
-}
-
-/** Trouble of one endpoint that is no lie: it is away, late, cut off, without its old state, or in the place of another chain's. */
-export async function trouble(world: World): Promise<void> {
-  const { random } = world;
-  const endpoint = random.pick(world.network.endpoints);
-  const choice = random.pick([
-    'outage',
-    'outage',
-    'late',
-    'late',
-    'isolated',
-    'pruned',
-    'elsewhere',
-    'well',
-    'well',
-  ] as const);
-  switch (choice) {
-    case 'outage':
-      endpoint.outage = random.pick(OUTAGES);
-      break;
-    case 'late':
-      endpoint.view = { ...endpoint.view, behind: random.pick([1, 2, 8, 50]) };
-      break;
-    case 'isolated':
-      endpoint.isolated = true;
-      break;
-    case 'pruned':
-      endpoint.view = { ...endpoint.view, kept: 2 * REQUIRED_CONFIRMATIONS };
-      break;
-    case 'elsewhere':
-      endpoint.moveTo(true);
-      break;
-    case 'well':
-      endpoint.isWell();
-      break;
-  }
-  world.note(`endpoint ${endpoint.index} is in trouble: ${choice}${choice === 'outage' ? `, ${endpoint.outage}` : ''}`);
-}
-
-/** One endpoint, and always the same, says what is not so. */
-export async function lie(world: World): Promise<void> {
-  const { random, network } = world;
-  const { liar } = network;
-  if (!liar) return;
-  const view = { ...TRUTH, kept: liar.view.kept, ...lies(random, network) };
-  network.tellLies(view);
-  world.note(`endpoint ${liar.index} lies: ${describe(view)}`);
-}
-
-const LIES = {
-  'far ahead': () => ({ ahead: FAR_AHEAD }),
-  ahead: (random) => ({ ahead: random.between(1, 12) }),
-  // The worst of all: it is believed to be the only one that is not late, and it has seen our nonces pass without us.
-  'ahead without us': (random) => ({
-    ahead: random.between(6, 12),
-    denies: 'all',
-    counts: BigInt(random.between(1, 8)),
-  }),
-  'nonces without us': (random) => ({ denies: 'all', counts: BigInt(random.between(1, 8)) }),
-  'no receipts': (random) => ({ denies: random.pick(['some', 'all']) }),
-  counts: (random) => ({ counts: random.pick([1n, 3n, 100n, 1_000n, -1n, -3n]) }),
-  'another branch': (random, network) => ({ branch: branchOf(random, network), ahead: random.between(0, 2) }),
-  'other receipts': () => ({ flips: true }),
-  'receipts of its own': () => ({ invents: true }),
-  fees: (random) => ({ fees: random.pick([1_000n, 1_000_000_000n]) }),
-  reverts: () => ({ reverts: true }),
-} as const satisfies Record<LieKind, (random: Random, network: Network) => Partial<View>>;
-
-const KINDS = Object.keys(LIES) as LieKind[];
-
-function lies(random: Random, network: Network): Partial<View> {
-  const { focus } = network;
-  const first = LIES[focus ?? random.pick(KINDS)](random, network);
-  return focus === null && random.chance(0.3) ? { ...LIES[random.pick(KINDS)](random, network), ...first } : first;
-}
-
-function branchOf(random: Random, { chain }: Network): View['branch'] {
-  return {
-    from: Math.max(0, chain.height - random.between(0, 2 * REQUIRED_CONFIRMATIONS)),
-    repeats: random.chance(0.4),
-  };
-}
-
-function describe(view: View): string {
-  const lies = Object.entries(view).filter(([name, value]) => value !== TRUTH[name as keyof View]);
-  return lies
-    .map(([name, value]) => `${name} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`)
-    .join(', ');
 }

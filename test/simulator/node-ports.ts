@@ -1,9 +1,10 @@
 import { Clock } from '../../src/kernel/clock.js';
 import { CrashPoints } from '../../src/kernel/crash-points.js';
-import { InvariantViolation } from '../../src/kernel/errors.js';
 import { Doorbell } from '../../src/modules/transactions/application/doorbell.js';
 import { Log, type LogFields } from '../../src/platform/logging/log.js';
+import type { Excuses } from './excuses.js';
 import type { Gate } from './gate.js';
+import type { Seen } from './seen.js';
 import { Violation } from './violation.js';
 
 /** Time of a node stands still, unless the simulation moves it: a paused owner believes in its lease for ever. */
@@ -41,16 +42,22 @@ export class SilentDoorbell extends Doorbell {
 
 /** Keeps what the product itself calls a bug. */
 export class WatchfulLog extends Log {
-  constructor(private readonly found: Violation[]) {
+  constructor(
+    private readonly found: Violation[],
+    private readonly seen: Seen,
+    private readonly excuses: Excuses,
+  ) {
     super();
   }
 
-  debug(): void {
-    // Not of interest.
+  debug(event: string): void {
+    this.seen.note(`log ${event}`);
   }
 
-  info(): void {
-    // Not of interest.
+  info(event: string, fields?: LogFields): void {
+    this.seen.note(`log ${event}`);
+    if (Number(fields?.['unsigned']) > 0) this.seen.note('recovery of slots without an attempt');
+    if (Number(fields?.['resent']) > 0) this.seen.note('recovery of attempts that may be out');
   }
 
   warn(event: string, fields?: LogFields): void {
@@ -58,8 +65,9 @@ export class WatchfulLog extends Log {
   }
 
   error(event: string, fields?: LogFields): void {
-    if (fields?.['error'] instanceof InvariantViolation)
-      this.found.push(new Violation('internal', `${event}: ${fields['error'].message}`));
+    this.seen.note(`log ${event}`);
+    const error = fields?.['error'];
+    if (error instanceof Error) this.excuses.judge(error, event);
     if (event === 'a transaction that had ended unsent was mined') this.found.push(new Violation('I8', event));
   }
 

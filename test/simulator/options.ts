@@ -1,12 +1,14 @@
 import { parseArgs } from 'node:util';
 
-export const USAGE = 'npm run simulate -- [--seeds COUNT] [--from SEED]';
+export const USAGE = 'npm run simulate -- [--seeds COUNT] [--from SEED] [--coverage]';
 
 export interface SimulateOptions {
   /** How many, one after the other. */
   readonly seeds: number;
   /** The first: any number of 64 bits. */
   readonly from: bigint;
+  /** Whether everything on the list of what must happen has to. */
+  readonly coverage: boolean;
 }
 
 /** What is wrong with the command line, in one line. */
@@ -14,16 +16,20 @@ export class BadOption extends Error {}
 
 /** @throws BadOption */
 export function parseOptions(args: readonly string[]): SimulateOptions {
-  const { seeds, from } = read(args);
+  const { seeds, from, coverage } = read(args);
   if (!/^\d{1,9}$/.test(seeds)) throw new BadOption(`--seeds takes a whole number, not ${JSON.stringify(seeds)}`);
   if (!/^-?\d{1,20}$/.test(from) || !hasSixtyFourBits(BigInt(from)))
     throw new BadOption(`--from takes a whole number of at most 64 bits, not ${JSON.stringify(from)}`);
-  return { seeds: Number(seeds), from: BigInt(from) };
+  return { seeds: Number(seeds), from: BigInt(from), coverage };
 }
 
-function read(args: readonly string[]): { seeds: string; from: string } {
+function read(args: readonly string[]): { seeds: string; from: string; coverage: boolean } {
   try {
-    const options = { seeds: { type: 'string', default: '1000' }, from: { type: 'string', default: '1' } } as const;
+    const options = {
+      seeds: { type: 'string', default: '1000' },
+      from: { type: 'string', default: '1' },
+      coverage: { type: 'boolean', default: false },
+    } as const;
     return parseArgs({ args: joined(args), options }).values;
   } catch (error) {
     // Node explains at length; its first sentence says what is wrong.

@@ -11,7 +11,13 @@ const REFUSALS = NODE_ERROR_CLASSES.filter(
 );
 /** A node that calls a nonce used, or a price too low for a replacement, does so because of what it has; that ends. */
 const LASTING = REFUSALS.filter((each) => actionOf(each).response !== 'check_receipts');
-const STARTS: readonly CurseStart[] = ['at once', 'at once', 'after a time-out', 'after it was accepted'];
+const STARTS: readonly CurseStart[] = [
+  'at once',
+  'at once',
+  'after a time-out',
+  'after it was accepted',
+  'after it was kept',
+];
 
 /** At times something is wrong with what is asked for. */
 export function afflict(world: World, { signer, payload }: Pick<TxRequest, 'signer' | 'payload'>): void {

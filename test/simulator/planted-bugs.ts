@@ -13,7 +13,9 @@ import { ManagedTxRepository } from '../../src/modules/transactions/domain/manag
 import { Database } from '../../src/platform/database/database.js';
 import { PgTx } from '../../src/platform/database/pg-tx.js';
 import type { PlantedBug } from './planted-bug.js';
+import { QUEUE_BUGS } from './planted-queue-bugs.js';
 import { TRUST_BUGS } from './planted-trust-bugs.js';
+import { WORLD_BUGS } from './planted-world-bugs.js';
 
 class OpenFence extends Fence {
   protected readonly leases: ReadonlyMap<string, Lease>;
@@ -141,7 +143,7 @@ class RequeueingRecovery {
 }
 
 /** Without a fence everything may go wrong. */
-const ANY = /^(I\d+|rule 23|internal): /;
+const ANY = /^(I\d+|rule 23|job): /;
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   { name: 'no fence', shows: ANY, sabotage: [[FencedUnitOfWork, { provide: FencedUnitOfWork, useClass: NoFence }]] },
@@ -162,6 +164,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'recovery that signs anew with other fees',
+    from: 13,
     shows: ANY,
     sabotage: [[RecoverLane, { provide: RecoverLane, useClass: SigningRecovery }]],
   },
@@ -170,5 +173,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     shows: ANY,
     sabotage: [[RecoverLane, { provide: RecoverLane, useClass: RequeueingRecovery }]],
   },
+  ...QUEUE_BUGS,
   ...TRUST_BUGS,
+  ...WORLD_BUGS,
 ];

@@ -158,7 +158,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     name: 'one endpoint that speaks for all about a nonce',
     wire: { ...REAL_WIRE, Pool: OneWitness },
     focus: 'nonces without us',
-    from: 39,
+    from: 75,
     shows: /^(I8: payload|rule 23)/,
   },
   {
@@ -166,14 +166,14 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     wire: { ...REAL_WIRE, Pool: PoolOfTheHighest },
     sabotage: [[SettleMined, { provide: SettleMined, useClass: DepthAsTold }]],
     focus: 'ahead',
-    from: 34,
+    from: 36,
     shows: /^I9: .* too early/,
   },
   {
     name: 'a cursor raised by one transaction count',
     sabotage: [[AlignNonces, { provide: AlignNonces, useClass: OneCount }]],
     focus: 'counts',
-    from: 38,
+    from: 48,
     shows: /^I13: the cursor/,
   },
   {

@@ -1,35 +1,16 @@
 import { inspect } from 'node:util';
+import { type Play, playOf } from './play.js';
 import * as actions from './actions.js';
 import { REAL_WIRE, type Wire } from './node-chains.js';
 import type { LieKind } from './network/view.js';
-import * as network from './network-actions.js';
+import type { Script } from './network-script.js';
+import { scriptOf } from './script.js';
 import { settle } from './settle.js';
 import type { SimDatabase } from './sim-database.js';
 import { type Sabotage, SimNode } from './sim-node.js';
+import { noteCurses } from './watch-network.js';
 import { Violation } from './violation.js';
 import { World } from './world.js';
-
-const SCRIPT: readonly { readonly weight: number; readonly value: actions.Action }[] = [
-  { weight: 22, value: actions.create },
-  { weight: 26, value: actions.work },
-  { weight: 14, value: actions.workWithMishap },
-  { weight: 9, value: actions.takeover },
-  { weight: 6, value: actions.race },
-  { weight: 6, value: actions.resume },
-  { weight: 2, value: actions.kill },
-  { weight: 2, value: actions.restart },
-  { weight: 3, value: actions.expire },
-  { weight: 12, value: network.mine },
-  { weight: 4, value: network.reorg },
-  { weight: 2, value: network.dropPool },
-  { weight: 2, value: network.foreign },
-  { weight: 5, value: actions.timersRunOut },
-  { weight: 4, value: actions.goOn },
-  { weight: 6, value: network.trouble },
-  { weight: 6, value: network.lie },
-  { weight: 3, value: network.gossip },
-  { weight: 3, value: network.weather },
-];
 
 /** Between two actions. */
 const SHORT_MS = 300;
@@ -38,6 +19,7 @@ export interface RunOptions {
   readonly sabotage: Sabotage;
   readonly wire: Wire;
   readonly focus: LieKind | null;
+  readonly play: Play;
 }
 
 export interface SeedResult {
@@ -49,15 +31,18 @@ export interface SeedResult {
   readonly requests: number;
   /** Until everything had ended, from the end of the faults; null when it did not. */
   readonly blocks: number | null;
+  /** What was exercised, and how often. */
+  readonly seen: readonly (readonly [string, number])[];
 }
 
 /** One run from one seed. */
 export async function runSeed(
   seed: number,
   database: SimDatabase,
-  { sabotage = [], wire = REAL_WIRE, focus = null }: Partial<RunOptions> = {},
+  { sabotage = [], wire = REAL_WIRE, focus = null, play = playOf(seed) }: Partial<RunOptions> = {},
 ): Promise<SeedResult> {
-  const world = new World(seed, database, sabotage, wire, focus);
+  const world = new World(seed, database, sabotage, wire, focus, play);
+  const script = scriptOf(world.random);
   await database.reset(SimNode.signers(3));
   const count = world.random.between(25, 60);
   const maxRequests = world.random.between(5, 30);
@@ -65,8 +50,9 @@ export async function runSeed(
   let blocks: number | null = null;
   try {
     for (let index = 0; index < maxRequests / 4; index += 1) await actions.create(world);
-    for (let index = 0; index < count; index += 1) await act(world, maxRequests);
+    for (let index = 0; index < count; index += 1) await act(world, script, maxRequests);
     blocks = await settle(world);
+    noteCurses(world.network, world.snapshot);
   } catch (error) {
     world.note(world.describe());
     // Anything else that is thrown is a mistake of the simulator's or of the product's, and is to be looked at, too.
@@ -74,17 +60,27 @@ export async function runSeed(
   } finally {
     await world.close();
   }
-  return { seed, violation, trace: world.trace, actions: count, requests: world.accepted.size, blocks };
+  return {
+    seed,
+    violation,
+    trace: world.trace,
+    actions: count,
+    requests: world.accepted.size,
+    blocks,
+    seen: world.seen.entries(),
+  };
 }
 
-async function act(world: World, maxRequests: number): Promise<void> {
-  const action = world.random.weighted(SCRIPT);
+async function act(world: World, script: Script, maxRequests: number): Promise<void> {
+  const action = world.random.weighted(script);
   if (action === actions.create && world.accepted.size >= maxRequests) return;
+  world.seen.note(`action ${action.name}`);
   try {
     await action(world);
   } catch (error) {
     if (!actions.isExpected(error)) throw error;
   }
-  world.passTime(SHORT_MS);
+  await world.hearBells();
+  await world.passTime(SHORT_MS);
   await world.check();
 }

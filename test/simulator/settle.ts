@@ -1,14 +1,22 @@
 import { checkEnd } from './final-checks.js';
 import { BLOCKS_TO_END, isQuiet } from './liveness.js';
 import { OpenSlots } from './open-slots.js';
+import type { ExecutionMode } from '../../src/config/sections/workload-config.js';
+import type { Job } from './node-jobs.js';
 import type { SimNode } from './sim-node.js';
 import type { World } from './world.js';
 
-/** As far as `makeTimersDue` moves the timers in the database. */
-const ROUND_MS = 120_000;
+/** So long a node may act on what it learned of an endpoint while that was in trouble. */
+const ECHO_BLOCKS = 5;
+
+/** Between two blocks. */
+export const ROUND_MS = 120_000;
 
 /** The last step is at once, as a node takes one that gave up a nonce. */
-const LIVING = ['step', 'receipts', 'resubmit', 'step'] as const;
+const LIVING = {
+  basic: ['step', 'receipts', 'resubmit', 'step'],
+  'worker-queue': ['renew', 'hand over', 'step', 'receipts', 'resubmit', 'step'],
+} as const satisfies Record<ExecutionMode, readonly Job[]>;
 
 /**
  * Faults off, everybody awake, and time passes until nothing is left to do. Then the promises are counted.
@@ -21,12 +29,15 @@ export async function settle(world: World): Promise<number> {
     node.gate.disarm();
     await world.resume(node);
   }
-  for (const signer of world.signers) await world.database.expireLease(signer);
+  world.bells.reliable = true;
+  world.seen.note(`settled while leases ${world.play.leasesEnd ? 'end' : 'stay'}`);
   // At times one node is left for everything, at times all of them share.
   const survivors = world.random.chance(0.6) ? [world.random.pick(world.nodes)] : world.nodes;
   const open = new OpenSlots();
+  await endLeases(world, survivors);
   let blocks = 0;
   do {
+    world.faults.on = blocks < ECHO_BLOCKS;
     await live(world, survivors);
     blocks += 1;
     open.saw(world.snapshot);
@@ -35,11 +46,22 @@ export async function settle(world: World): Promise<number> {
   return blocks;
 }
 
+/**
+ * What only a take-over cures is a fault: where leases do not end, a living owner has to get on with what it has. Whoever is gone
+ * has lost its lease by now, or does so while blocks go by.
+ */
+async function endLeases({ play, signers, snapshot, database }: World, survivors: readonly SimNode[]): Promise<void> {
+  if (!play.leasesEnd && play.mode === 'worker-queue') return;
+  for (const signer of signers) {
+    const lease = snapshot.leases.find((each) => each.signer === signer.address);
+    if (play.leasesEnd || !survivors.some(({ id }) => id === lease?.owner)) await database.expireLease(signer);
+  }
+}
+
 /** All that is done between two blocks, by nodes that are awake, with whatever faults there are; the timers of two minutes run out. */
 export async function live(world: World, nodes: readonly SimNode[]): Promise<void> {
-  await world.database.makeTimersDue();
-  world.passTime(ROUND_MS);
-  for (const node of nodes) for (const job of LIVING) await world.run(node, job, world.signers);
+  await world.passTime(ROUND_MS);
+  for (const node of nodes) for (const job of LIVING[world.play.mode]) await world.run(node, job, world.signers);
   world.network.mine();
   for (const node of nodes) await world.run(node, 'follow', world.signers);
   await world.check();

@@ -1,26 +1,89 @@
 import { Transaction } from 'ethers';
-import type { Hex } from '../../src/kernel/hex.js';
+import type { Address, Hash, Hex } from '../../src/kernel/hex.js';
 import { parseAddress, parseHash } from '../../src/kernel/hex.js';
-import { ModelChain, type ModelTx } from '../support/model-chain.js';
+import type { Nonce } from '../../src/kernel/signer-id.js';
+import type { Block } from '../../src/modules/chain/index.js';
+import { FOREIGN_DATA, type ModelBlock, ModelChain, type ModelTx } from '../support/model-chain.js';
+import type { PoolAnswer } from '../support/model-pool.js';
+import { FinalityRecord } from './network/finality-record.js';
+import { Purses } from './network/purses.js';
+import { type Rules, USUAL } from './network/rules.js';
+import { Tags } from './network/tags.js';
+import type { Random } from './random.js';
+import { Seen } from './seen.js';
+
+const GWEI = 1_000_000_000n;
+/** Transactions in a block of a new branch. */
+const MOST_OF_A_BRANCH_BLOCK = 4;
 
 /** The chain as it is, whatever any endpoint says of it. */
 export class SimChain extends ModelChain {
   /** Calldata that reverts when it is mined. */
   readonly reverting = new Set<string>();
+  readonly tags = new Tags();
+  readonly purses = new Purses();
+  readonly finality: FinalityRecord;
+  /** Of the next block, wei per gas. */
+  baseFee = GWEI;
+  /** Every transaction that a pool ever took: whoever makes a block may have it still. */
+  private readonly out = new Map<Hash, ModelTx>();
   /** The highest count that each account ever had: a reorg may have taken some of it back. */
   private readonly highest = new Map<string, bigint>();
   private readonly read = new Map<string, ModelTx>();
+  private readonly ever = new Map<string, ModelBlock>();
+  /** Hashes of blocks with a transaction of somebody else, by its account and nonce. */
+  private readonly foreignBlocks = new Map<string, Hash[]>();
 
-  constructor() {
+  constructor(
+    private readonly rules: Rules = USUAL,
+    private readonly seen = new Seen(),
+  ) {
     super();
+    this.finality = new FinalityRecord(rules.finality);
     this.faults.status = ({ data }) => (this.reverting.has(data) ? 'reverted' : undefined);
   }
 
-  override mine(limit = Infinity): ReturnType<ModelChain['mine']> {
-    const block = super.mine(limit);
-    for (const { from, nonce } of this.blockAt(block.number)?.txs ?? [])
-      if (nonce >= (this.highest.get(from) ?? 0n)) this.highest.set(from, nonce + 1n);
-    return block;
+  /** @param random for blocks of somebody who may have any of several transactions for one nonce; null: of what the pool kept */
+  makeBlock(limit: number, random: Random | null): void {
+    const txs: ModelTx[] = [];
+    for (let tx = this.nextFor(txs, random); tx && txs.length < limit; tx = this.nextFor(txs, random)) txs.push(tx);
+    this.append(txs);
+  }
+
+  /**
+   * Another branch, one block longer, takes the place of the last blocks: with transactions of theirs in another order, with other ones
+   * for the same nonces, and without some. The rest returns to the pool unless `drop`.
+   */
+  rebranch(depth: number, drop: boolean, random: Random): void {
+    const gone = this.takeBack(depth);
+    this.tags.cut(this.height);
+    if (!drop) for (const tx of gone) this.pool.put(tx);
+    for (let block = 0; block <= depth; block += 1) {
+      const limit = random.between(0, MOST_OF_A_BRANCH_BLOCK);
+      this.append(this.ofBranch(limit, gone, random));
+    }
+    this.noteBranch(gone);
+  }
+
+  /** Somebody else who has the key offers this price for a nonce, in wei per gas. */
+  offerForeign(from: Address, nonce: Nonce, price: bigint): PoolAnswer {
+    return this.offer(this.foreignTx(from, nonce, price));
+  }
+
+  override sendForeign(from: Address, nonce: Nonce): ModelTx {
+    const foreign = super.sendForeign(from, nonce);
+    this.out.set(foreign.hash, foreign);
+    return foreign;
+  }
+
+  override offer(tx: ModelTx): PoolAnswer {
+    this.out.set(tx.hash, tx);
+    return super.offer(tx);
+  }
+
+  /** The pools drop it; it is out all the same. */
+  forget(hash: Hash): void {
+    this.pool.remove(hash);
   }
 
   highestCount(account: string): bigint {
@@ -29,6 +92,62 @@ export class SimChain extends ModelChain {
 
   isMined(data: string): boolean {
     return this.minedTxs().some((tx) => tx.data === data);
+  }
+
+  /** Somebody else had the nonce in a block that was final, whatever a reorg did to it since. */
+  wasTakenForGood({ from, nonce }: Pick<ModelTx, 'from' | 'nonce'>): boolean {
+    return this.foreignBlocks.get(`${from} ${nonce}`)?.some((hash) => this.finality.wasFinal(hash)) ?? false;
+  }
+
+  /** A payload of ours was sent at a nonce that somebody else had for good: it was moved, and a deeper reorg may give the nonce back. */
+  wasMoved(data: string): boolean {
+    return this.sent.some((tx) => tx.data === data && this.wasTakenForGood(tx));
+  }
+
+  /** It was in a block that was final, and a deeper reorg took that back. */
+  wasTakenBack(data: string, confirmations: number | null): boolean {
+    return [...this.ever.values()].some(
+      ({ hash, txs }) =>
+        !this.has(hash) && this.finality.wasFinal(hash, confirmations) && txs.some((tx) => tx.data === data),
+    );
+  }
+
+  /** A block by its hash, also one that a reorg took back. */
+  everAt(hash: string): ModelBlock | null {
+    return this.ever.get(hash) ?? null;
+  }
+
+  has(hash: string): boolean {
+    const block = this.ever.get(hash);
+    return block !== undefined && this.blockAt(block.number)?.hash === hash;
+  }
+
+  /** Blocks that a reorg may take back without touching what may be final. */
+  openBlocks(): number {
+    return this.finality.openBlocks(this.chain);
+  }
+
+  /** Wei, as of a block. */
+  balanceAt(account: Address, number: number): bigint {
+    return this.purses.balance(account, this.chain.slice(0, number + 1));
+  }
+
+  setBalance(account: Address, wei: bigint): void {
+    this.purses.set(account, wei, this.chain);
+  }
+
+  /** Money, prices and tags are as they should be. */
+  calm(): void {
+    this.baseFee = GWEI;
+    this.tags.standStill = false;
+    this.tags.isAbsent = false;
+    this.purses.fillAll();
+  }
+
+  /** The tags moved. */
+  noteTags(): void {
+    const { finality } = this.rules;
+    this.finality.saw(this.chain, finality === 'depth' ? -1 : this.tags.of(finality));
   }
 
   /** A transaction from its bytes; each is decoded once. */
@@ -48,5 +167,75 @@ export class SimChain extends ModelChain {
     };
     this.read.set(raw, tx);
     return tx;
+  }
+
+  protected override baseFeeOfNext(): bigint {
+    return this.baseFee;
+  }
+
+  protected override append(txs: readonly ModelTx[]): Block {
+    const block = super.append(txs);
+    this.ever.set(block.hash, this.tip());
+    for (const { from, nonce, data } of txs) {
+      if (nonce >= this.highestCount(from)) this.highest.set(from, nonce + 1n);
+      const key = `${from} ${nonce}`;
+      if (data === FOREIGN_DATA) this.foreignBlocks.set(key, [...(this.foreignBlocks.get(key) ?? []), block.hash]);
+    }
+    for (const tx of this.pooled()) if (!this.canPay(tx, [])) this.pool.remove(tx.hash);
+    this.tags.follow(block.number);
+    this.noteTags();
+    return block;
+  }
+
+  /** The next one that fits behind those that are in the block already, in the order of the nonces. */
+  private nextFor(txs: readonly ModelTx[], random: Random | null): ModelTx | undefined {
+    const kept = this.pooled()
+      .sort((a, b) => Number(a.nonce - b.nonce))
+      .find((tx) => this.fits(tx, txs));
+    if (!kept || !random) return kept;
+    const found = random.pick(this.rivalsAt(kept).filter((tx) => this.fits(tx, txs)));
+    if (found.hash !== kept.hash) this.seen.note('a block has the transaction that the pool did not keep');
+    return found;
+  }
+
+  private ofBranch(limit: number, gone: readonly ModelTx[], random: Random): ModelTx[] {
+    const txs: ModelTx[] = [];
+    while (txs.length < limit) {
+      const fitting = [...this.out.values()].filter((tx) => this.fits(tx, txs));
+      if (fitting.length === 0) break;
+      const asBefore = fitting.filter((tx) => gone.includes(tx));
+      txs.push(random.pick(asBefore.length > 0 && random.chance(0.6) ? asBefore : fitting));
+    }
+    return txs;
+  }
+
+  private noteBranch(gone: readonly ModelTx[]): void {
+    const now = this.minedTxs();
+    const back = now.filter(({ hash }) => gone.some((tx) => tx.hash === hash)).map(({ hash }) => hash);
+    const before = gone.map(({ hash }) => hash).filter((hash) => back.includes(hash));
+    if (back.length > 0) this.seen.note('a reorg mines transactions again');
+    if (back.join() !== before.join()) this.seen.note('a reorg mines transactions in another order');
+    for (const tx of gone) {
+      const winner = this.minedBy(tx.from, tx.nonce);
+      if (winner && winner.tx.hash !== tx.hash) this.seen.note('a reorg mines another transaction for a nonce');
+    }
+  }
+
+  private rivalsAt({ from, nonce }: ModelTx): ModelTx[] {
+    return [...this.out.values()].filter((tx) => tx.from === from && tx.nonce === nonce);
+  }
+
+  private fits(tx: ModelTx, before: readonly ModelTx[]): boolean {
+    const own = before.filter(({ from }) => from === tx.from);
+    return (
+      tx.nonce === this.minedNonce(tx.from) + BigInt(own.length) &&
+      tx.maxFeePerGas >= this.baseFee &&
+      this.canPay(tx, own)
+    );
+  }
+
+  private canPay(tx: ModelTx, before: readonly ModelTx[]): boolean {
+    const all = [...before, tx].reduce((sum, each) => sum + this.purses.most(each), 0n);
+    return all <= this.balanceAt(tx.from, this.height);
   }
 }

@@ -1,33 +1,59 @@
 import { configFrom, ConfigModule, type LockstepConfig } from '../../src/config/index.js';
+import type { ExecutionMode } from '../../src/config/sections/workload-config.js';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import type { Token } from './container.js';
+import type { Rules } from './network/rules.js';
 
 /** Few, so that a seed sees many decisions, and reorgs that stop just short of them. */
 export const REQUIRED_CONFIRMATIONS = 3;
 
-let config: LockstepConfig | null = null;
+/** Milliseconds. Of the simulated time, in which two minutes go by between two blocks. */
+export const SHORT_LEASE_MS = 300_000;
+/** How long others leave a lease alone that ran out. */
+export const SKEW_MS = 1_000;
+/** Below half of a lease. */
+export const RENEW_MS = 100_000;
 
-export function simulatedConfig(url: string): LockstepConfig {
-  config ??= configFrom({
+/** By the mode of the nodes and the rules of the seed. */
+const configs = new Map<string, LockstepConfig>();
+
+export function simulatedConfig(url: string, mode: ExecutionMode, { finality, maxFeePerGas }: Rules): LockstepConfig {
+  const key = `${mode} ${finality} ${maxFeePerGas}`;
+  const known = configs.get(key);
+  if (known) return known;
+  const config = configFrom({
     database: { url },
-    execution: { mode: 'basic', maxInFlight: 8, batchSize: 4 },
+    execution: { mode, maxInFlight: 8, batchSize: 4 },
     // One worker: lanes side by side would go another way in every replay.
     worker: { concurrency: 1 },
-    lease: { duration: '12h', clockSkewAllowance: '0s' },
-    confirmations: { required: REQUIRED_CONFIRMATIONS },
+    ...NODES[mode],
+    confirmations: { required: REQUIRED_CONFIRMATIONS, finality },
     // Few, so that what is refused for ever is given up within a seed.
     resubmit: { maxRefusals: 3, maxRefusalsInDoubt: 3 },
     chains: [
       {
         id: DEV_CHAIN,
         rpcUrls: ['http://127.0.0.1:1'],
+        ...(maxFeePerGas !== null && { fees: { maxFeePerGas: String(maxFeePerGas) } }),
         signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: 3 }],
       },
     ],
   });
+  configs.set(key, config);
   return config;
 }
+
+/** What the two modes differ in besides the routing. */
+const NODES = {
+  // Ends by an action of the simulator only.
+  basic: { lease: { duration: '48h', clockSkewAllowance: '0s' } },
+  'worker-queue': {
+    lease: { duration: `${SHORT_LEASE_MS}ms`, renewInterval: `${RENEW_MS}ms`, clockSkewAllowance: `${SKEW_MS}ms` },
+    intake: { notLeader: 'forward' },
+    node: { advertisedUrl: 'http://node.example', forwardSecret: 'known to all simulated nodes' },
+  },
+} as const satisfies Record<ExecutionMode, object>;
 
 /** Whole, and each section by its own class, as the product provides them. */
 export function configProviders(from: LockstepConfig): [Token, unknown][] {

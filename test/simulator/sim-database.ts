@@ -2,6 +2,7 @@ import { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { DatabaseConfig } from '../../src/config/index.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
+import { installTime, PASS_TIME, START_TIME } from './database-time.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
 
 /** One database for one seed after the other. The nodes share its pool: what tells them apart is who they say they are. */
@@ -22,6 +23,7 @@ export class SimDatabase {
     config.statementTimeout = 20_000;
     config.lockTimeout = 20_000;
     config.idleInTransactionTimeout = 20_000;
+    await installTime(url);
     const source = createDataSource(config);
     await source.initialize();
     const poolOf = (max: number): Pool => new Pool({ connectionString: url, max });
@@ -37,6 +39,7 @@ export class SimDatabase {
   /** As a new database, except for the signers. */
   async reset(signers: readonly SignerId[]): Promise<void> {
     await this.clear();
+    await this.own.query(START_TIME);
     await this.own.query(
       `INSERT INTO signer (chain_id, address, custody) SELECT c, a, '{}' FROM unnest($1::bigint[], $2::text[]) AS s (c, a)`,
       [signers.map(({ chainId }) => chainId), signers.map(({ address }) => address)],
@@ -57,26 +60,16 @@ export class SimDatabase {
     return (rowCount ?? 0) > 0;
   }
 
-  /** Stands for time that passed: the owner does not know. */
+  /** Stands for time that passed for this lease alone: the owner does not know. */
   async expireLease(signer: SignerId): Promise<void> {
-    await this.own.query(`UPDATE signer_lease SET expires_at = '-infinity' WHERE chain_id = $1 AND signer = $2`, [
-      signer.chainId,
-      signer.address,
-    ]);
+    await this.own.query(
+      `UPDATE signer_lease SET expires_at = clock_timestamp() - interval '1 day' WHERE chain_id = $1 AND signer = $2`,
+      [signer.chainId, signer.address],
+    );
   }
 
-  /**
-   * Stands for time, too: every timer has run out. For all alike, so that the order among them stays: whoever was served last
-   * comes last.
-   */
-  async makeTimersDue(): Promise<void> {
-    // What a paused transaction has locked is left for the next time.
-    await this.own.query(
-      `UPDATE managed_tx t
-          SET next_resubmit_at = t.next_resubmit_at - interval '2 minutes',
-              next_receipt_check_at = t.next_receipt_check_at - interval '2 minutes'
-         FROM (SELECT tx_id FROM managed_tx WHERE state IN ('PENDING', 'ALLOCATED', 'IN_MEMPOOL') FOR UPDATE SKIP LOCKED) AS free
-        WHERE t.tx_id = free.tx_id`,
-    );
+  /** For everything that the nodes ask of the database's clock. */
+  async passTime(ms: number): Promise<void> {
+    await this.own.query({ name: 'pass_time', text: PASS_TIME, values: [ms] });
   }
 }

@@ -1,30 +1,38 @@
 import { Registry } from 'prom-client';
 import { Clock } from '../../src/kernel/clock.js';
 import { CrashPoints } from '../../src/kernel/crash-points.js';
-import { InvariantViolation, messageOf } from '../../src/kernel/errors.js';
+import { messageOf } from '../../src/kernel/errors.js';
 import { IdGenerator } from '../../src/kernel/id-generator.js';
 import { NodeIdentity } from '../../src/kernel/node-identity.js';
-import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
+import type { SignerId } from '../../src/kernel/signer-id.js';
 import { UnitOfWork } from '../../src/kernel/unit-of-work.js';
 import { ChainModule } from '../../src/modules/chain/chain.module.js';
-import { ChainConnector, Chains, FollowChain } from '../../src/modules/chain/index.js';
-import { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
-import { CheckReceipts } from '../../src/modules/confirmations/application/check-receipts.js';
+import { ChainConnector, Chains } from '../../src/modules/chain/index.js';
 import { ConfirmationsModule } from '../../src/modules/confirmations/confirmations.module.js';
 import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
 import { CreateTx } from '../../src/modules/transactions/application/create-tx.js';
 import { Doorbell } from '../../src/modules/transactions/application/doorbell.js';
-import { LaneStep } from '../../src/modules/transactions/application/lane-step.js';
-import { ResubmitDue } from '../../src/modules/transactions/application/resubmit-due.js';
+import { JudgeSends } from '../../src/modules/transactions/application/judge-sends.js';
+import { LaneScheduler } from '../../src/modules/transactions/infrastructure/lane-scheduler.js';
+import { LeaseHeartbeat } from '../../src/modules/signers/infrastructure/lease-heartbeat.js';
+import { WaitForState } from '../../src/modules/transactions/application/wait-for-state.js';
+import { TxQueries } from '../../src/modules/transactions/application/tx-views.js';
+import { CreateNow } from '../../src/modules/transactions/application/create-now.js';
+import { type ForwardedAnswer, Forwarding } from '../../src/modules/transactions/application/forwarding.js';
+import type { ExecutionMode } from '../../src/config/sections/workload-config.js';
+import { type Job, type Jobs, plainJobs, scheduledJobs } from './node-jobs.js';
+import { DrivenLanes, SCHEDULERS } from './node-schedulers.js';
+import { BellRope, NO_VIEWS, NoWait, type Peers, type Request, SimForwarding } from './peers.js';
 import { SignerWorkers } from '../../src/modules/transactions/application/signer-workers.js';
 import { TransactionsModule } from '../../src/modules/transactions/transactions.module.js';
 import { Database } from '../../src/platform/database/database.js';
 import { HeartbeatDatabase, ReadDatabase } from '../../src/platform/database/pools.js';
 import { Log } from '../../src/platform/logging/log.js';
 import { PlatformModule } from '../../src/platform/platform.module.js';
-import { Named } from '../support/fakes/fake-node.js';
 import { DEV_CHAIN } from '../support/builders.js';
+import { Named } from '../support/fakes/fake-node.js';
 import { Container, type Provider, providersOf, type Token } from './container.js';
+import { Excuses, type Faults } from './excuses.js';
 import { Gate } from './gate.js';
 import type { Network } from './network/network.js';
 import { GatedDatabase } from './gated-database.js';
@@ -32,17 +40,23 @@ import { GateCrashPoints, SilentDoorbell, SimClock, WatchfulLog } from './node-p
 import { nodeChains, type Wire } from './node-chains.js';
 import type { SentLog } from './sent-log.js';
 import { configProviders, simulatedConfig } from './sim-config.js';
+import { noteMishap } from './weak-spots.js';
+import type { Seen } from './seen.js';
 import type { SimDatabase } from './sim-database.js';
 import { Violation } from './violation.js';
+import { watchedJudge } from './watched-judge.js';
 
 /** Parts of the product that a test makes worse on purpose. */
 export type Sabotage = readonly (readonly [Token, Provider])[];
 
-/** Work of a node that never runs twice at once. */
-export type Job = 'step' | 'follow' | 'receipts' | 'resubmit' | 'renew';
-
 const MODULES = [PlatformModule, ChainModule, TransactionsModule, ConfirmationsModule];
 const PROVIDERS = providersOf(MODULES);
+
+/** What a node of each mode has of its own. */
+const OF_MODE = {
+  basic: [],
+  'worker-queue': [...SCHEDULERS, [WaitForState, { provide: WaitForState, useClass: NoWait }]],
+} as const satisfies Record<ExecutionMode, readonly (readonly [Token, Provider])[]>;
 
 /** The keys are derived once for all seeds. */
 let derived: Custody | null = null;
@@ -54,25 +68,37 @@ export interface NodeParts {
   readonly ids: IdGenerator;
   readonly sabotage: Sabotage;
   readonly wire: Wire;
+  readonly seen: Seen;
+  readonly mode: ExecutionMode;
+  readonly peers: Peers;
+  readonly faults: Faults;
 }
 
 /** One node: all of the product's classes, on the real database and the simulated endpoints, without timers. */
 export class SimNode {
-  readonly gate = new Gate();
+  readonly gate: Gate;
   readonly violations: Violation[] = [];
   private readonly clock = new SimClock();
   private readonly container: Container;
+  private readonly jobs: Jobs;
+  private readonly excuses: Excuses;
   private readonly running = new Map<Job, Promise<void>>();
 
   constructor(
     readonly id: string,
-    { database, network, sent, ids, sabotage, wire }: NodeParts,
+    private readonly parts: NodeParts,
   ) {
-    const log = new WatchfulLog(this.violations);
+    const { database, network, sent, ids, sabotage, wire, seen, mode, peers, faults } = parts;
+    this.gate = new Gate(
+      (mishap, place) => noteMishap(seen, mishap, place),
+      (place) => this.violations.push(new Violation('I8', `${id} works without end, last ${place}`)),
+    );
+    this.excuses = new Excuses(this.gate, faults, this.violations);
+    const log = new WatchfulLog(this.violations, seen, this.excuses);
     const chains = nodeChains({ wire, network, gate: this.gate, sent, clock: this.clock, log });
     const gated = new GatedDatabase(database.source, this.gate);
     const overrides = new Map<Token, unknown>([
-      ...configProviders(simulatedConfig(database.url)),
+      ...configProviders(simulatedConfig(database.url, mode, network.rules)),
       [Database, gated],
       [HeartbeatDatabase, gated],
       [ReadDatabase, gated],
@@ -85,11 +111,17 @@ export class SimNode {
       [Registry, new Registry()],
       [Chains, chains],
       [ChainConnector, chains.get()],
-      [Doorbell, new SilentDoorbell()],
+      [Doorbell, mode === 'basic' ? new SilentDoorbell() : new BellRope(id, peers)],
+      [Forwarding, new SimForwarding(peers)],
+      [TxQueries, NO_VIEWS],
     ]);
     if (derived) overrides.set(Custody, derived);
-    this.container = new Container(new Map([...PROVIDERS, ...sabotage]), overrides);
+    this.container = new Container(
+      new Map([...PROVIDERS, ...OF_MODE[mode], [JudgeSends, watchedJudge(seen)], ...sabotage]),
+      overrides,
+    );
     derived ??= this.container.get(Custody);
+    this.jobs = mode === 'basic' ? plainJobs(this.container) : scheduledJobs(this.container);
   }
 
   static signers(count: number): SignerId[] {
@@ -105,7 +137,7 @@ export class SimNode {
   }
 
   get isBusy(): boolean {
-    return this.running.size > 0;
+    return this.running.size > 0 || this.get(SignerWorkers).forChain(DEV_CHAIN).depth() > 0;
   }
 
   create(request: Parameters<CreateTx['execute']>[0]): ReturnType<CreateTx['execute']> {
@@ -114,13 +146,32 @@ export class SimNode {
 
   advanceClock(ms: number): void {
     this.clock.advance(ms);
+    if (this.isScheduled) this.get(DrivenLanes).passed(ms);
+  }
+
+  /** As the controller does it for `allocate: now`. @returns the id of the tx */
+  async createNow(request: Request, wasForwarded = false): Promise<string> {
+    const result = await this.get(CreateNow).execute(request, { path: '/api/v1/tx', body: request, wasForwarded });
+    this.parts.seen.note(`intake ${wasForwarded ? 'of a forwarded request' : result.kind}`);
+    return result.kind === 'created' ? result.tx.txId : txIdIn(result.answer);
+  }
+
+  /** A bell of somebody else's, for those of these signers that are this node's, or whose lease it may take. */
+  hear(signers: readonly SignerId[]): Promise<void> {
+    const ours = signers.filter((signer) => this.get(LeaseManager).isOurs(signer));
+    if (ours.length > 0) this.get(LaneScheduler).wake(ours);
+    return this.idle();
+  }
+
+  private get isScheduled(): boolean {
+    return this.parts.mode === 'worker-queue';
   }
 
   /** Starts the job, unless it is still running; nothing is thrown: a failed job is tried again by a later one. */
   start(job: Job, signers: readonly SignerId[]): Promise<void> {
     const running = this.running.get(job);
     if (running) return running;
-    const work = this.work(job, signers)
+    const work = this.jobs[job](signers)
       .catch((error: unknown) => this.note(error))
       .finally(() => this.running.delete(job));
     this.running.set(job, work);
@@ -134,39 +185,25 @@ export class SimNode {
   }
 
   async shutDown(): Promise<void> {
-    await this.get(LeaseManager)
-      .releaseAll()
-      .catch((error: unknown) => this.note(error));
+    await this.leave().catch((error: unknown) => this.note(error));
+  }
+
+  private async leave(): Promise<void> {
+    if (!this.isScheduled) return this.get(LeaseManager).releaseAll();
+    await this.get(LaneScheduler).onModuleDestroy();
+    await this.get(LaneScheduler).beforeApplicationShutdown();
+    await this.get(LeaseHeartbeat).beforeApplicationShutdown();
   }
 
   private note(error: unknown): void {
     const errors: unknown[] = error instanceof AggregateError ? error.errors : [error];
     for (const each of errors) {
       this.gate.happened.push(messageOf(each));
-      if (each instanceof InvariantViolation || each instanceof TypeError)
-        this.violations.push(new Violation('internal', each.stack ?? each.message));
+      this.excuses.judge(each, 'a job failed');
     }
   }
+}
 
-  private async work(job: Job, signers: readonly SignerId[]): Promise<void> {
-    switch (job) {
-      case 'step':
-        // As the scheduler does it: on the workers of the signers.
-        await this.get(SignerWorkers)
-          .forChain(DEV_CHAIN)
-          .runGrouped(signers, signerKey, async (share) => {
-            await this.get(LaneStep).execute(DEV_CHAIN, share);
-          });
-        return;
-      case 'follow':
-        await this.get(FollowChain).execute(DEV_CHAIN, (update) => this.get(ApplyChainUpdate).execute(update));
-        return;
-      case 'receipts':
-        return this.get(CheckReceipts).execute(DEV_CHAIN);
-      case 'resubmit':
-        return this.get(ResubmitDue).execute(DEV_CHAIN);
-      case 'renew':
-        return this.get(LeaseManager).renewAll();
-    }
-  }
+function txIdIn({ body }: ForwardedAnswer): string {
+  return (JSON.parse(body) as { txId: string }).txId;
 }

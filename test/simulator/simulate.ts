@@ -1,6 +1,8 @@
 import { runMigrations } from '../../src/platform/database/migrations.js';
 import { startScratchPostgres } from '../support/postgres.js';
 import { createDatabase, databaseUrl } from '../support/test-database.js';
+import { Coverage } from './coverage.js';
+import { COVERAGE } from './coverage-list.js';
 import { BadOption, parseOptions, type SimulateOptions, USAGE } from './options.js';
 import { foldSeed } from './random.js';
 import { runSeed, type SeedResult } from './run-seed.js';
@@ -38,15 +40,17 @@ async function simulate(options: SimulateOptions): Promise<number> {
   }
 }
 
-async function runAll({ from, seeds }: SimulateOptions, database: SimDatabase): Promise<number> {
+async function runAll({ from, seeds, coverage: isAsked }: SimulateOptions, database: SimDatabase): Promise<number> {
   const start = performance.now();
   const seconds = (): string => ((performance.now() - start) / 1000).toFixed(0);
+  const coverage = new Coverage(COVERAGE);
   let actions = 0;
   let requests = 0;
   let shown = start;
   for (let clean = 0; clean < seeds; clean += 1) {
     const seed = from + BigInt(clean);
     const result = await runSeed(foldSeed(seed), database);
+    coverage.add(result.seen);
     if (result.violation !== null) return report(result, seed, clean);
     actions += result.actions;
     requests += result.requests;
@@ -58,7 +62,14 @@ async function runAll({ from, seeds }: SimulateOptions, database: SimDatabase): 
   print(
     `${seeds} seeds clean (${from} to ${from + BigInt(seeds) - 1n}): ${actions} actions, ${requests} requests, ${seconds()} s`,
   );
-  return 0;
+  return isAsked ? judge(coverage) : 0;
+}
+
+function judge(coverage: Coverage): number {
+  for (const line of coverage.table()) print(line);
+  for (const name of coverage.missing()) print(`never happened: ${name}`);
+  for (const name of coverage.excusedInVain()) print(`happened, although the list says why it cannot: ${name}`);
+  return coverage.missing().length + coverage.excusedInVain().length === 0 ? 0 : 1;
 }
 
 function report({ violation, trace }: SeedResult, seed: bigint, clean: number): number {

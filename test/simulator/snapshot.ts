@@ -9,6 +9,8 @@ export interface TxRow {
   readonly hash: string | null;
   readonly block: number | null;
   readonly blockHash: string | null;
+  /** Of the request itself. */
+  readonly confirmations: number | null;
   readonly token: number | null;
   readonly data: string;
   readonly reason: string | null;
@@ -56,6 +58,8 @@ export interface Snapshot {
     readonly token: number;
     readonly owner: string;
     readonly isLive: boolean;
+    /** Given up by its owner, and not run out. */
+    readonly isReleased: boolean;
   }[];
   readonly cursors: readonly { readonly signer: string; readonly nonce: number; readonly token: number }[];
   readonly txs: readonly TxRow[];
@@ -69,12 +73,12 @@ export const EMPTY: Snapshot = { leases: [], cursors: [], txs: [], events: [], s
 /** One statement, so that it is one moment. */
 const READ = `
   SELECT json_build_object(
-    'leases', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'token', fencing_token, 'owner', owner_node, 'isLive', expires_at > clock_timestamp())), '[]') FROM signer_lease),
+    'leases', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'token', fencing_token, 'owner', owner_node, 'isLive', expires_at > clock_timestamp(), 'isReleased', expires_at = '-infinity')), '[]') FROM signer_lease),
     'cursors', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', next_nonce, 'token', fencing_token)), '[]') FROM signer_nonce_cursor),
     'txs', (SELECT coalesce(json_agg(json_build_object('id', tx_id, 'signer', signer, 'state', state, 'sub', sub_state, 'nonce', nonce, 'hash', tx_hash,
-                'block', block_number, 'blockHash', block_hash, 'token', fencing_token, 'data', '0x' || encode(data, 'hex'), 'reason', failure_reason,
+                'block', block_number, 'blockHash', block_hash, 'confirmations', confirmations, 'token', fencing_token, 'data', '0x' || encode(data, 'hex'), 'reason', failure_reason,
                 'resubmits', next_resubmit_at IS NOT NULL, 'asksReceipt', next_receipt_check_at IS NOT NULL,
-                'isFar', coalesce(greatest(next_resubmit_at, next_receipt_check_at) > clock_timestamp() + interval '1 day', false))), '[]') FROM managed_tx),
+                'isFar', coalesce(greatest(next_resubmit_at, next_receipt_check_at) > clock_timestamp() + interval '1 day', false)) ORDER BY tx_id), '[]') FROM managed_tx),
     'events', (SELECT coalesce(json_agg(json_build_object('seq', e.seq, 'tx', e.tx_id, 'signer', t.signer, 'reason', e.reason, 'from', e.from_state, 'to', e.to_state,
                 'token', e.fencing_token, 'node', e.node_id, 'nonce', e.detail ->> 'nonce') ORDER BY e.seq), '[]') FROM tx_event e JOIN managed_tx t ON t.tx_id = e.tx_id),
     'slots', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', nonce, 'status', status, 'tx', tx_id, 'hash', tx_hash, 'token', fencing_token) ORDER BY nonce), '[]') FROM signer_nonce_allocation),

@@ -4,7 +4,7 @@ import type { Network } from './network/network.js';
 import type { Snapshot, TxRow } from './snapshot.js';
 import { Violation } from './violation.js';
 
-/** Wei per gas. Some two hundred times what this chain ever asked for; a quote that is mad asks for a thousand times more. */
+/** Wei per gas. Some ten times what this chain ever asks for; a quote that is mad asks for a thousand times more than usual. */
 const DEAREST = 1_000_000_000_000n;
 
 /** I13: what cannot be undone was not done on the word of one endpoint. */
@@ -14,9 +14,10 @@ export function checkTrust(now: Snapshot, network: Network): void {
   for (const tx of now.txs) if (tx.state === 'FAILED' && tx.block === null) checkFailure(tx, now, network);
 }
 
-function checkFees({ chain }: Network): void {
-  const mad = chain.sent.find(({ maxFeePerGas }) => maxFeePerGas > DEAREST);
-  if (mad) fail(`${mad.hash} offers ${mad.maxFeePerGas} wei for a unit of gas`);
+function checkFees({ chain, rules }: Network): void {
+  const most = rules.maxFeePerGas ?? DEAREST;
+  const mad = chain.sent.find(({ maxFeePerGas }) => maxFeePerGas > most);
+  if (mad) fail(`${mad.hash} offers ${mad.maxFeePerGas} wei for a unit of gas, above the cap of ${most}`);
 }
 
 /** Past the slots of ours only as far as the chain ever counted. */
@@ -32,17 +33,22 @@ function checkCursors({ cursors, slots }: Snapshot, { chain }: Network): void {
 }
 
 /** Failed without a block: every node refuses it, or it can never execute. */
-function checkFailure(tx: TxRow, { txs }: Snapshot, { curses, needs }: Network): void {
+function checkFailure(tx: TxRow, { txs, attempts }: Snapshot, { curses, needs, chain }: Network): void {
   const curse = curses.past(tx.data);
   if (curse?.only === null) return;
   const needed = needs.of(tx.data);
   if (needed === null) return;
   // What was to come first is refused itself.
   if (needed !== undefined && curses.past(needed)) return;
+  const { response } = actionOf(classOfSend(tx.reason ?? '', -32000));
   // Somebody else's transaction kept the nonce, in every pool, for as often as is tried.
-  if (actionOf(classOfSend(tx.reason ?? '', -32000)).response === 'check_receipts') return;
+  if (response === 'check_receipts') return;
+  // There was no money for as often as is tried, and its slot had to be closed, for it may be out.
+  if (response === 'wait_for_funds' && attempts.some((each) => each.tx === tx.id && each.kind === 'cancel')) return;
   const first = txs.find(({ data }) => data === needed);
   if (first && (first.state === 'FAILED' || first.state === 'PENDING')) return;
+  // It was on the chain for good, and a reorg deeper than that took it back.
+  if (first && chain.wasTakenBack(first.data, first.confirmations)) return;
   fail(`${tx.id} with payload ${tx.data} is FAILED (${tx.reason}), and not every node would refuse it`);
 }
 

@@ -3,19 +3,30 @@ import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { IdGenerator } from '../../src/kernel/id-generator.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { checkInvariants } from './invariants.js';
+import type { Faults } from './excuses.js';
+import { Bells } from './bells.js';
+import type { Play } from './play.js';
+import type { Peers } from './peers.js';
 import { checkEverythingWakes } from './liveness.js';
 import type { Wire } from './node-chains.js';
+import type { Job } from './node-jobs.js';
 import { Random } from './random.js';
 import { SentLog } from './sent-log.js';
 import { Network } from './network/network.js';
 import type { LieKind } from './network/view.js';
+import type { Seen } from './seen.js';
 import type { SimChain } from './sim-chain.js';
 import type { SimDatabase } from './sim-database.js';
-import { type Job, type Sabotage, SimNode } from './sim-node.js';
+import { type Sabotage, SimNode } from './sim-node.js';
 import { EMPTY, readSnapshot, type Snapshot } from './snapshot.js';
+import { noteTroubles } from './watch-network.js';
+import { noteChanges } from './watch-rows.js';
 
 /** While something is held; how often it is looked at changes nothing about what happens. */
 const LOOK_EVERY_MS = 1;
+
+/** After so long a second look needs no later block. */
+const SECOND_LOOK_MS = 30_000;
 
 /** Ids that sort by age, and are the same in every replay. */
 class CountingIds extends IdGenerator {
@@ -38,10 +49,20 @@ export class World {
   readonly accepted = new Map<string, string>();
   /** What was done, in order, to be read when a seed fails. */
   readonly trace: string[] = [];
+  readonly bells: Bells;
+  readonly faults: Faults = { on: true };
   snapshot: Snapshot = EMPTY;
   private readonly ids = new CountingIds();
   private readonly dead: SimNode[] = [];
   private started = 0;
+  private readonly peers: Peers = {
+    rang: (by, signers) => this.bells.ring(by, signers),
+    ask: async (nodeId, request) => {
+      const owner = this.nodes.find(({ id }) => id === nodeId);
+      if (!owner || owner.gate.isStopped) throw new Error('connect ECONNREFUSED');
+      return owner.createNow(request, true);
+    },
+  };
 
   constructor(
     readonly seed: number,
@@ -49,14 +70,20 @@ export class World {
     private readonly sabotage: Sabotage,
     private readonly wire: Wire,
     focus: LieKind | null,
+    readonly play: Play,
   ) {
     this.random = new Random(seed);
     this.network = new Network(seed, this.random, focus);
     this.sent = new SentLog(database.orderly);
-    this.note(this.network.describe());
+    this.bells = new Bells(this.random, this.seen);
+    this.note(`${this.play.mode}; ${this.network.describe()}`);
     const count = this.random.between(2, 4);
     for (let index = 0; index < count; index += 1) this.startNode();
     this.signers = SimNode.signers(this.random.between(1, 3));
+  }
+
+  get seen(): Seen {
+    return this.network.seen;
   }
 
   get chain(): SimChain {
@@ -66,8 +93,10 @@ export class World {
   /** A new process: new memory, new identity. */
   startNode(): SimNode {
     this.started += 1;
-    const { database, network, sent, ids, sabotage, wire } = this;
-    const node = new SimNode(`node-${this.started}`, { database, network, sent, ids, sabotage, wire });
+    const { database, network, sent, ids, sabotage, wire, seen } = this;
+    const { mode } = this.play;
+    const parts = { database, network, sent, ids, sabotage, wire, seen, mode, peers: this.peers, faults: this.faults };
+    const node = new SimNode(`node-${this.started}`, parts);
     this.nodes.push(node);
     return node;
   }
@@ -83,8 +112,30 @@ export class World {
     return this.nodes.filter(({ gate }) => !gate.isStopped);
   }
 
-  passTime(ms: number): void {
-    for (const node of this.nodes) node.advanceClock(ms);
+  /** At all nodes, and at the database. */
+  async passTime(ms: number): Promise<void> {
+    await this.passTimeOfDatabase(ms);
+    for (const node of this.nodes) await this.passTimeAt(node, ms);
+  }
+
+  /** An endpoint that nobody can outvote does not lie for so long that a second look at the same block counts (`SecondLooks`). */
+  async passTimeOfDatabase(ms: number): Promise<void> {
+    if (ms >= SECOND_LOOK_MS) this.network.endLoneLie();
+    await this.database.passTime(ms);
+  }
+
+  /** At one node alone: its clock may run ahead of the database's. */
+  async passTimeAt(node: SimNode, ms: number): Promise<void> {
+    node.advanceClock(ms);
+    await this.unblocked(node.idle(), node);
+  }
+
+  /** Those that are awake hear the bells that reach them, one after the other. */
+  async hearBells(): Promise<void> {
+    for (const { node, signers } of this.bells.take(this.awake())) {
+      await this.unblocked(node.hear(signers), node);
+      if (node.gate.isDead) await this.bury(node);
+    }
   }
 
   note(words: string): void {
@@ -98,6 +149,7 @@ export class World {
     const mishaps = node.gate.happened.slice(happened).join(', ');
     this.note(`${node.id} ${job}${mishaps === '' ? '' : ` (${mishaps})`}`);
     if (node.gate.isDead) await this.bury(node);
+    await this.hearBells();
   }
 
   async resume(node: SimNode): Promise<void> {
@@ -117,10 +169,12 @@ export class World {
   async check(): Promise<void> {
     const before = this.snapshot;
     const now = await readSnapshot(this.database.own);
-    await checkInvariants(before, now, this.network, this.sent);
+    checkInvariants(before, now, this.network, this.sent);
     checkEverythingWakes(now, this);
     const [found] = [...this.sent.violations, ...[...this.nodes, ...this.dead].flatMap(({ violations }) => violations)];
     if (found) throw found;
+    noteChanges(this.seen, before, now);
+    noteTroubles(this.network);
     this.snapshot = now;
   }
 
@@ -153,6 +207,7 @@ export class World {
    * it goes on, as its time-out would have it.
    */
   async unblocked(work: Promise<unknown>, worker?: SimNode): Promise<void> {
+    for (const { gate } of this.nodes) gate.nextAction();
     const progress = { ended: false };
     const end = work.finally(() => (progress.ended = true));
     if (!this.nodes.some(({ gate }) => gate.isUncertain)) {

@@ -71,8 +71,8 @@ export class ModelChain extends ChainConnector {
   /** Every transaction that was ever sent to the node, in order, with repetitions. */
   readonly sent: ModelTx[] = [];
   private readonly parsed = new Map<Hash, ModelTx>();
-  private readonly pool = new ModelPool();
-  private chain: ModelBlock[] = [genesis()];
+  protected readonly pool = new ModelPool();
+  protected readonly chain: ModelBlock[] = [genesis()];
   private fork = 0;
   private foreign = 0;
 
@@ -95,21 +95,32 @@ export class ModelChain extends ChainConnector {
 
   /** Takes the last blocks back; their transactions return to the pool unless `drop`. A longer empty branch takes their place. */
   reorg(depth: number, { drop = false } = {}): void {
-    this.fork += 1;
-    const gone = this.chain.splice(this.chain.length - depth, depth);
-    if (!drop) for (const tx of gone.flatMap(({ txs }) => txs)) this.pool.put(tx);
+    const gone = this.takeBack(depth);
+    if (!drop) for (const tx of gone) this.pool.put(tx);
     this.mineEmpty(depth + 1);
+  }
+
+  /** The last blocks are gone; the next one begins another branch. @returns their transactions */
+  protected takeBack(depth: number): ModelTx[] {
+    this.fork += 1;
+    return this.chain.splice(this.chain.length - depth, depth).flatMap(({ txs }) => txs);
   }
 
   /** Somebody else who has the key uses this nonce; whatever the pool had there is replaced. */
   sendForeign(from: Address, nonce: Nonce): ModelTx {
+    const foreign = this.foreignTx(from, nonce, GWEI);
+    this.pool.put(foreign);
+    return foreign;
+  }
+
+  /** @param price wei per gas, both fees */
+  protected foreignTx(from: Address, nonce: Nonce, price: bigint): ModelTx {
     this.foreign += 1;
     const hash = parseHash(`0xf0e1${this.foreign.toString(16).padStart(60, '0')}`);
-    const fees = { maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI };
+    const fees = { maxFeePerGas: price, maxPriorityFeePerGas: price };
     // Bytes that nobody can read: the chain knows them by their hash.
     const foreign = { hash, from, nonce, data: FOREIGN_DATA, ...fees, raw: hash };
     this.parsed.set(hash, foreign);
-    this.pool.put(foreign);
     return foreign;
   }
 
@@ -301,7 +312,7 @@ export class ModelChain extends ChainConnector {
     }
   }
 
-  private append(txs: readonly ModelTx[]): Block {
+  protected append(txs: readonly ModelTx[]): Block {
     const parent = this.tip();
     const number = parent.number + 1;
     const hash = parseHash(`0x${this.fork.toString(16).padStart(24, '0')}${number.toString(16).padStart(40, '0')}`);
@@ -310,7 +321,7 @@ export class ModelChain extends ChainConnector {
       hash,
       parentHash: parent.hash,
       timestamp: number,
-      baseFeePerGas: GWEI,
+      baseFeePerGas: this.baseFeeOfNext(),
       receiptsRoot: null,
       transactionHashes: txs.map((tx) => tx.hash),
       txs,
@@ -337,6 +348,11 @@ export class ModelChain extends ChainConnector {
     };
     this.parsed.set(hash, tx);
     return tx;
+  }
+
+  /** Wei per gas. */
+  protected baseFeeOfNext(): bigint {
+    return GWEI;
   }
 
   protected tip(): ModelBlock {

@@ -45,6 +45,10 @@ export class ModelPool {
     this.txs.set(tx.hash, tx);
   }
 
+  remove(hash: Hash): void {
+    this.txs.delete(hash);
+  }
+
   clear(): void {
     this.txs.clear();
   }

@@ -1,7 +1,7 @@
 import type { NodeWords } from './refusal-texts.js';
 
 /** When nodes begin to refuse a payload. */
-export type CurseStart = 'at once' | 'after a time-out' | 'after it was accepted';
+export type CurseStart = 'at once' | 'after a time-out' | 'after it was accepted' | 'after it was kept';
 
 /** A payload that nodes refuse although nothing is wrong with its nonce. */
 export interface Curse {
@@ -48,6 +48,11 @@ export class Curses {
     return curse?.only === null && curse.times === Infinity;
   }
 
+  /** Pools that kept it at first do not for long. */
+  isEvicted(data: string): boolean {
+    return this.curses.get(data)?.start === 'after it was kept';
+  }
+
   /** What ends by itself has ended. */
   lift(): void {
     for (const [data, { times }] of this.curses) if (times !== Infinity) this.curses.delete(data);
@@ -72,6 +77,7 @@ export class Curses {
   private verdict(endpoint: number, data: string, curse: Curse, before: number): Verdict {
     if (before === 0 && curse.start === 'after a time-out') return { kind: 'no answer' };
     if (before === 0 && curse.start === 'after it was accepted') return { kind: 'forget' };
+    if (before === 0 && curse.start === 'after it was kept') return TAKE;
     return this.refusals(endpoint, data, curse) >= curse.times ? TAKE : { kind: 'refuse', words: curse.words };
   }
 

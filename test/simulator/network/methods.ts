@@ -31,6 +31,13 @@ export interface Standpoint {
   readonly hasBlockReceipts: boolean;
 }
 
+/** Of the call that is estimated. */
+interface Estimated {
+  readonly data: string;
+  readonly from: string;
+  readonly value?: string;
+}
+
 const GWEI = 1_000_000_000n;
 const OTHER_CHAIN = 1;
 const HISTORY = 20;
@@ -52,15 +59,15 @@ export class Methods {
   private readonly handlers: Readonly<Record<string, (params: readonly unknown[]) => unknown>> = {
     eth_chainId: () => hex(this.at.view.otherChain ? OTHER_CHAIN : DEV_CHAIN),
     eth_blockNumber: () => hex(this.at.seen.tip),
-    eth_getBlockByNumber: ([tag, full]) => this.block(this.height(tag), full === true),
+    eth_getBlockByNumber: ([tag, full]) => this.block(this.taggedHeight(tag), full === true),
     eth_getBlockByHash: ([hash, full]) => this.block(this.at.seen.blockOf(String(hash))?.number ?? -1, full === true),
     eth_getBlockReceipts: ([hash]) => this.blockReceipts(String(hash)),
     eth_getTransactionReceipt: ([hash]) => this.receipt(String(hash)),
     eth_getTransactionByHash: ([hash]) => this.transaction(String(hash)),
     eth_getTransactionCount: ([account, tag]) => this.count(parseAddress(String(account)), String(tag)),
     txpool_contentFrom: ([account]) => this.contentFrom(parseAddress(String(account))),
-    eth_getBalance: () => hex(1_000n * 10n ** 18n),
-    eth_estimateGas: ([call]) => this.estimate(call as { readonly data: string }),
+    eth_getBalance: ([account]) => hex(this.balance(parseAddress(String(account)))),
+    eth_estimateGas: ([call]) => this.estimate(call as Estimated),
     eth_feeHistory: () => this.feeHistory(),
     eth_maxPriorityFeePerGas: () => hex(GWEI * this.at.view.fees),
     eth_sendRawTransaction: ([raw]) => this.send(String(raw)),
@@ -81,6 +88,17 @@ export class Methods {
     }
   }
 
+  private taggedHeight(tag: unknown): number {
+    const { network, seen } = this.at;
+    if (tag !== 'safe' && tag !== 'finalized') return this.height(tag);
+    if (network.chain.tags.isAbsent) {
+      network.seen.note('a tag that no node knows');
+      throw new NodeRefused(-39001, `${tag} block not found`);
+    }
+    network.seen.note(`finality by ${tag}`);
+    return Math.min(seen.tip, network.chain.tags.of(tag));
+  }
+
   private height(tag: unknown): number {
     return tag === 'latest' ? this.at.seen.tip : Number(tag);
   }
@@ -95,6 +113,7 @@ export class Methods {
       throw new NodeRefused(-32601, 'the method eth_getBlockReceipts does not exist/is not available');
     const block = this.at.seen.blockOf(hash);
     if (!block || this.isForgotten(block.number)) return null;
+    if (this.lags('receipts', block.number)) return [];
     return this.receiptsIn(block).filter((receipt) => !this.denies(String(receipt['transactionHash'])));
   }
 
@@ -123,7 +142,8 @@ export class Methods {
     const block = seen.placeOf(hash);
     const tx = pool.all().find((each) => each.hash === hash);
     const tip = seen.blockAt(seen.tip);
-    return block === null && view.invents && tx && tip ? { ...tip, txs: [...tip.txs, tx] } : block;
+    if (block === null && view.invents && tx && tip) return { ...tip, txs: [...tip.txs, tx] };
+    return block && this.lags('index', block.number) ? null : block;
   }
 
   private receiptsIn(block: ModelBlock): Record<string, unknown>[] {
@@ -134,10 +154,11 @@ export class Methods {
 
   private count(account: Address, tag: string): string {
     const { seen, view, pool } = this.at;
-    const number = tag === 'pending' ? seen.tip : this.height(tag);
+    const number = tag === 'pending' || tag === 'latest' ? this.stateAt : this.height(tag);
     if (this.isForgotten(number))
       throw new NodeRefused(-32000, `missing trie node ${'ab'.repeat(32)} (path ) state is not available`);
     const mined = seen.countAt(account, number);
+    if (view.state > 0) this.at.network.seen.note('an old transaction count');
     const count = (tag === 'pending' ? pool.pendingNonce(account, mined) : mined) + view.counts;
     return hex(count < 0n ? 0n : count);
   }
@@ -149,12 +170,32 @@ export class Methods {
     return { pending, queued: {} };
   }
 
-  private estimate({ data }: { readonly data: string }): string {
+  /** The newest block whose state it has. */
+  private get stateAt(): number {
+    const { seen, view } = this.at;
+    return Math.max(0, seen.tip - view.state);
+  }
+
+  /** Whether it does not have this yet, of one of its newest blocks. */
+  private lags(what: 'index' | 'receipts', number: number): boolean {
+    const { seen, view, network } = this.at;
+    const isLate = number > seen.tip - view[what];
+    if (isLate) network.seen.note(what === 'index' ? 'an old receipt index' : 'a block without its receipts');
+    return isLate;
+  }
+
+  private balance(account: Address): bigint {
+    return this.at.network.chain.balanceAt(account, this.stateAt);
+  }
+
+  private estimate({ data, from, value }: Estimated): string {
     const { network, view, seen } = this.at;
     const luck = this.luck(`estimate ${data}`);
     if (luck.chance(network.rates.noEstimate)) throw new NodeRefused(-32002, 'request timed out');
     if (view.reverts || network.needs.reverts(data, (needed) => seen.hasMined(needed)))
       throw new NodeRefused(3, 'execution reverted: not now');
+    if (BigInt(value ?? 0) > this.balance(parseAddress(from)))
+      throw new NodeRefused(-32000, 'insufficient funds for transfer');
     return hex(21_000);
   }
 
@@ -165,12 +206,18 @@ export class Methods {
     const blocks = Math.min(HISTORY, tip + 1);
     const price = (GWEI + BigInt(tip % 7) * 10_000_000n + BigInt(this.luck('fees').between(0, 1_000_000))) * view.fees;
     const reward = [price, price, 2n * price, 3n * price].map(hex);
+    const baseFees = Array.from({ length: blocks + 1 }, (_, index) => this.baseFee(tip + 1 - blocks + index));
     return {
       oldestBlock: hex(tip + 1 - blocks),
-      baseFeePerGas: Array.from({ length: blocks + 1 }, () => hex(GWEI * view.fees)),
+      baseFeePerGas: baseFees.map((fee) => hex(fee * view.fees)),
       gasUsedRatio: Array.from({ length: blocks }, () => 0.5),
       reward: Array.from({ length: blocks }, () => reward),
     };
+  }
+
+  private baseFee(number: number): bigint {
+    const { seen, network } = this.at;
+    return (number > seen.tip ? null : seen.blockAt(number)?.baseFeePerGas) ?? network.chain.baseFee;
   }
 
   /** Undefined: no answer. */
@@ -197,6 +244,8 @@ export class Methods {
   }
 
   private take(tx: ModelTx): string {
+    const short = this.missing(tx);
+    if (short !== null) throw new NodeRefused(-32000, short);
     const answer = this.at.pool.offer(tx, this.countFor(tx));
     if (answer !== 'taken') throw new NodeRefused(-32000, answer);
     return tx.hash;
@@ -204,8 +253,20 @@ export class Methods {
 
   private countFor({ from }: ModelTx): bigint {
     const { seen, view } = this.at;
-    const counted = seen.countAt(from, seen.tip) + view.counts;
+    const counted = seen.countAt(from, this.stateAt) + view.counts;
     return counted < 0n ? 0n : counted;
+  }
+
+  /** As geth: the whole queue of an account must be payable. Null: it is. */
+  private missing(tx: ModelTx): string | null {
+    const { network, pool } = this.at;
+    const queued = pool.all().filter(({ from, nonce }) => from === tx.from && nonce !== tx.nonce);
+    const cost = network.chain.purses.most(tx);
+    const all = queued.reduce((sum, each) => sum + network.chain.purses.most(each), cost);
+    const balance = this.balance(tx.from);
+    if (all <= balance) return null;
+    network.seen.note('a send is refused for want of funds');
+    return `insufficient funds for gas * price + value: balance ${balance}, tx cost ${cost}, overshot ${all - balance}`;
   }
 
   private refuse({ code, message }: { readonly code: number; readonly message: string }): never {

@@ -1,16 +1,20 @@
 import type { Random } from '../random.js';
+import { Seen } from '../seen.js';
 import { SimChain } from '../sim-chain.js';
 import { Curses } from './curses.js';
 import { Headers, type StatusOf } from './encode.js';
 import { Luck } from './luck.js';
 import { Needs } from './needs.js';
+import { drawRules, type Rules } from './rules.js';
 import { NO_FAULTS, type Surroundings } from './surroundings.js';
 import { type Limits, SimEndpoint } from './sim-endpoint.js';
 import { type LieKind, TRUTH, type View } from './view.js';
 
 /** The chain, those who mine it, and the endpoints through which alone the nodes of ours know it. */
 export class Network implements Surroundings {
-  readonly chain = new SimChain();
+  readonly rules: Rules;
+  readonly seen = new Seen();
+  readonly chain: SimChain;
   readonly curses = new Curses();
   readonly needs = new Needs();
   readonly luck: Luck;
@@ -28,8 +32,11 @@ export class Network implements Surroundings {
     readonly focus: LieKind | null,
   ) {
     this.luck = new Luck(seed);
+    this.rules = drawRules(random);
+    this.chain = new SimChain(this.rules, this.seen);
     this.headers = new Headers(seed % 2 === 0, this.statusOf);
-    const count = focus === null && random.chance(0.35) ? 1 : 3;
+    const count = focus !== null ? 3 : random.weighted(COUNTS);
+    if (count === 2) this.seen.note('a chain with two endpoints');
     this.endpoints = Array.from({ length: count }, (_, index) => new SimEndpoint(index, this, random.chance(0.8)));
     this.mayLie = focus !== null ? this.endpoints[0] : random.chance(0.8) ? random.pick(this.endpoints) : undefined;
     for (const endpoint of this.endpoints) if (random.chance(0.15)) endpoint.limits = limits(random);
@@ -41,11 +48,18 @@ export class Network implements Surroundings {
       const limited = calls < Infinity ? ` (at most ${calls} calls and ${bytes} bytes, else ${how})` : '';
       return `endpoint ${index}${limited}${hasBlockReceipts ? '' : ' (no eth_getBlockReceipts)'}`;
     });
-    return `${words.join(', ')}; liar: ${this.mayLie?.index ?? 'none'}`;
+    const { finality, maxFeePerGas, deepReorgs } = this.rules;
+    const rules = `finality by ${finality}, fees up to ${maxFeePerGas ?? 'the default'}${deepReorgs ? ', deep reorgs' : ''}`;
+    return `${words.join(', ')}; liar: ${this.mayLie?.index ?? 'none'}; ${rules}`;
   }
 
   get liar(): SimEndpoint | null {
     return this.mayLie && (this.endpoints.length > 2 || this.lies === 0) ? this.mayLie : null;
+  }
+
+  /** Too few endpoints for one that lies to be outvoted. */
+  get isBelievedAlone(): boolean {
+    return this.endpoints.length < 3 && this.lies > 0;
   }
 
   tellLies(view: View): void {
@@ -58,6 +72,7 @@ export class Network implements Surroundings {
   faultsOff(): void {
     this.rates = NO_FAULTS;
     this.curses.lift();
+    this.chain.calm();
     for (const endpoint of this.endpoints) {
       endpoint.isWell();
       endpoint.view = TRUTH;
@@ -69,14 +84,17 @@ export class Network implements Surroundings {
 
   mine(limit = Infinity): void {
     this.gossip();
-    this.chain.mine(limit);
+    this.evict();
+    const luck = this.luck.about('block maker');
+    this.chain.makeBlock(limit, luck.chance(this.rates.otherRival) ? luck : null);
     this.endLoneLie();
     for (const endpoint of this.endpoints) endpoint.prune();
   }
 
-  /** Never deeper than what may be final by now. */
   reorg(depth: number, drop: boolean): void {
-    this.chain.reorg(depth, { drop });
+    const luck = this.luck.about('branch');
+    if (luck.chance(0.4)) this.chain.reorg(depth, { drop });
+    else this.chain.rebranch(depth, drop, luck);
     this.endLoneLie();
     this.gossip();
   }
@@ -92,10 +110,20 @@ export class Network implements Surroundings {
     }
   }
 
-  private endLoneLie(): void {
+  /** Pools drop what they kept at first and do not want any more; who makes a block may have it still. */
+  private evict(): void {
+    for (const { hash, data } of this.chain.pooled()) {
+      if (!this.curses.isEvicted(data) || !this.luck.about(`eviction of ${hash}`).chance(0.6)) continue;
+      this.chain.forget(hash);
+      for (const { pool } of this.endpoints) pool.remove(hash);
+      this.seen.note('pools drop a payload that they had accepted');
+    }
+  }
+
+  endLoneLie(): void {
     if (this.endpoints.length > 2 || !this.mayLie?.isLying) return;
-    const { behind, kept, otherChain } = this.mayLie.view;
-    this.mayLie.view = { ...TRUTH, behind, kept, otherChain };
+    const { behind, kept, index, state, receipts, otherChain } = this.mayLie.view;
+    this.mayLie.view = { ...TRUTH, behind, kept, index, state, receipts, otherChain };
   }
 
   dropPools(): void {
@@ -103,6 +131,12 @@ export class Network implements Surroundings {
     for (const { pool } of this.endpoints) pool.clear();
   }
 }
+
+const COUNTS = [
+  { weight: 30, value: 1 },
+  { weight: 20, value: 2 },
+  { weight: 50, value: 3 },
+] as const;
 
 function limits(random: Random): Limits {
   return {

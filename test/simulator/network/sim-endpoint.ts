@@ -61,7 +61,8 @@ export class SimEndpoint implements Standpoint {
     this.outage = null;
     this.isolated = false;
     this.moveTo(false);
-    this.view = { ...this.view, behind: TRUTH.behind, kept: TRUTH.kept };
+    const { behind, kept, index, state, receipts } = TRUTH;
+    this.view = { ...this.view, behind, kept, index, state, receipts };
   }
 
   /** @throws as a transport does */
@@ -84,6 +85,11 @@ export class SimEndpoint implements Standpoint {
   prune(): void {
     const { seen } = this;
     this.pool.prune((account) => seen.countAt(account, seen.tip));
+    for (const tx of this.pool.all())
+      if (this.network.chain.purses.most(tx) > this.network.chain.balanceAt(tx.from, seen.tip)) {
+        this.pool.remove(tx.hash);
+        this.network.seen.note('a pool drops what cannot be paid any more');
+      }
   }
 
   private failToAnswer(outage: Outage, calls: readonly Call[], arrives: boolean): HttpAnswer {

@@ -1,3 +1,4 @@
+import type { Seen } from '../seen.js';
 import type { SimChain } from '../sim-chain.js';
 import type { Curses } from './curses.js';
 import type { Headers, StatusOf } from './encode.js';
@@ -11,9 +12,18 @@ export interface FaultRates {
   readonly refusedForNow: number;
   readonly noReceipt: number;
   readonly noEstimate: number;
+  /** A block is made by somebody who may have another transaction for a nonce than the pools kept. */
+  readonly otherRival: number;
 }
 
-export const NO_FAULTS: FaultRates = { lostRequest: 0, lostAnswer: 0, refusedForNow: 0, noReceipt: 0, noEstimate: 0 };
+export const NO_FAULTS: FaultRates = {
+  lostRequest: 0,
+  lostAnswer: 0,
+  refusedForNow: 0,
+  noReceipt: 0,
+  noEstimate: 0,
+  otherRival: 0.6,
+};
 
 /** What all endpoints share. */
 export interface Surroundings {
@@ -24,4 +34,5 @@ export interface Surroundings {
   readonly headers: Headers;
   readonly statusOf: StatusOf;
   readonly rates: FaultRates;
+  readonly seen: Seen;
 }

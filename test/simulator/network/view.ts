@@ -25,6 +25,12 @@ export interface View {
   readonly reverts: boolean;
   /** Keeps neither state nor receipts of blocks below so many. */
   readonly kept: number;
+  /** Blocks by which each of these is behind its own head: transactions and receipts by hash... */
+  readonly index: number;
+  /** ...transaction counts and balances... */
+  readonly state: number;
+  /** ...and the receipts of whole blocks. */
+  readonly receipts: number;
   /** It serves another chain. */
   readonly otherChain: boolean;
 }
@@ -53,6 +59,9 @@ export const TRUTH: View = {
   fees: 1n,
   reverts: false,
   kept: Infinity,
+  index: 0,
+  state: 0,
+  receipts: 0,
   otherChain: false,
 };
 
@@ -128,7 +137,7 @@ export class ViewedChain {
       hash: this.hashOf(number),
       parentHash: parentHash ?? this.hashOf(parent),
       timestamp: number,
-      baseFeePerGas: 1_000_000_000n,
+      baseFeePerGas: this.chain.baseFee,
       receiptsRoot: null,
       transactionHashes: txs.map(({ hash }) => hash),
       txs,

@@ -4,9 +4,13 @@ import { foldSeed } from '../../simulator/random.js';
 
 describe('the options of npm run simulate', () => {
   it('are 1,000 seeds from 1 unless others are asked for', () => {
-    expect(parseOptions([])).toEqual({ seeds: 1_000, from: 1n });
-    expect(parseOptions(['--seeds', '5', '--from', '77'])).toEqual({ seeds: 5, from: 77n });
-    expect(parseOptions(['--from=77'])).toEqual({ seeds: 1_000, from: 77n });
+    expect(parseOptions([])).toEqual({ seeds: 1_000, from: 1n, coverage: false });
+    expect(parseOptions(['--seeds', '5', '--from', '77'])).toEqual({ seeds: 5, from: 77n, coverage: false });
+    expect(parseOptions(['--from=77'])).toEqual({ seeds: 1_000, from: 77n, coverage: false });
+  });
+
+  it('have a check of what the seeds exercised', () => {
+    expect(parseOptions(['--coverage', '--seeds', '5'])).toEqual({ seeds: 5, from: 1n, coverage: true });
   });
 
   it.each(['0', '4294967296', '9007199254740993', '18446744073709551615', '-1', '-9223372036854775808'])(

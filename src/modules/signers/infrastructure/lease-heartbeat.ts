@@ -49,7 +49,7 @@ export class LeaseHeartbeat implements OnApplicationBootstrap, BeforeApplication
   }
 
   /** The leases first: they are what runs out. */
-  private async beat(): Promise<void> {
+  protected async beat(): Promise<void> {
     await this.leases.renewAll();
     await this.meetOthers();
     await this.database.look();

@@ -25,8 +25,8 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
   private readonly queues = new Map<string, LaneQueue>();
   /** Queues of which a step is to come. */
   private readonly scheduled = new Set<string>();
-  private readonly load = new EventLoopLoad();
-  private readonly pace = new LanePace(() => this.load.current());
+  private readonly eventLoop = new EventLoopLoad();
+  private readonly pace = new LanePace(() => this.load());
   /** When all work of a chain is to be looked for again; monotonic ms. */
   private readonly lookAgainAt = new Map<ChainId, number>();
   private stopped = false;
@@ -120,7 +120,17 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     const now = this.clock.monotonicMs();
     const restMs = Math.max(this.pace.restOf(bell, now), this.queueOf(bell).restMs(now));
     if (restMs === 0) this.run(signer, bell);
-    else setTimeout(() => this.run(signer, bell), restMs).unref();
+    else this.later(restMs, () => this.run(signer, bell));
+  }
+
+  /** How busy this process is, between 0 and 1. A seam: a simulated node has no process of its own. */
+  protected load(): number {
+    return this.eventLoop.current();
+  }
+
+  /** A seam: a simulation has its own time. */
+  protected later(ms: number, run: () => void): void {
+    setTimeout(run, ms).unref();
   }
 
   private run(signer: SignerId, bell: string): void {

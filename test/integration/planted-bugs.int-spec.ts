@@ -1,0 +1,16 @@
+import { expect, it } from '@jest/globals';
+import { hunt } from '../simulator/hunt.js';
+import { PLANTED_BUGS } from '../simulator/planted-bugs.js';
+import { simulatorDatabase } from '../support/simulator-database.js';
+
+/** Within so many seeds a planted bug must be noticed. */
+const PATIENCE = 240;
+
+const database = await simulatorDatabase();
+
+it.each(PLANTED_BUGS)('the simulator notices $name', async (bug) => {
+  const seeds = Array.from({ length: PATIENCE }, (_, index) => (bug.from ?? 1) + index);
+  const found = await hunt(bug, seeds, database);
+  process.stdout.write(`planted: ${bug.name}; found by seed ${found?.seed}: ${found?.violation}\n`);
+  expect(found?.violation).toEqual(expect.stringMatching(bug.shows));
+});

@@ -1,0 +1,230 @@
+import { actionOf, NODE_ERROR_CLASSES, type NodeErrorClass } from '../../src/modules/chain/index.js';
+import { EVENT_REASONS, type EventReason } from '../../src/modules/events/domain/tx-event.js';
+import type { AttemptKind, AttemptStatus } from '../../src/modules/transactions/domain/attempt.js';
+import type { SendVerdict } from '../../src/modules/transactions/domain/send-verdict.js';
+import { TRANSITIONS, TX_SUB_STATES, type TxSubState } from '../../src/modules/transactions/domain/tx-state-machine.js';
+import type { Mishap } from './gate.js';
+import type { CurseStart } from './network/curses.js';
+import type { Outage } from './network/sim-endpoint.js';
+import type { Fate } from './bells.js';
+import { ACTIONS } from './script.js';
+import { LIE_KINDS } from './watch-network.js';
+import { WEAK_SPOTS } from './weak-spots.js';
+
+/** What a run of many seeds must have exercised, or the reason why the simulator cannot. */
+export interface Item {
+  readonly name: string;
+  readonly notSimulated: string | null;
+}
+
+const WANTED = null;
+type SlotStatus = 'HELD' | 'CONSUMED' | 'RELEASED';
+/** By name: null for what must happen, or why it does not. */
+type Reasons<Name extends string> = Readonly<Record<Name, string | null>>;
+
+const NOBODY_CANCELS = 'the product has no request that cancels or replaces a transaction';
+const NOBODY_PAUSES = 'the product pauses no signer';
+const NO_PERMIT = 'the product makes no permits';
+const NO_LOSS = 'the database keeps its commits; the chaos suite makes it lose them';
+
+/** Ends that no method of ManagedTx reaches. */
+const UNUSED_TRANSITIONS: ReadonlyMap<string, string> = new Map([
+  ...['PENDING', 'ALLOCATED', 'IN_MEMPOOL'].map((from) => [`${from} -> CANCELLED`, NOBODY_CANCELS] as const),
+  ...['ALLOCATED', 'IN_MEMPOOL'].map((from) => [`${from} -> REPLACED`, NOBODY_CANCELS] as const),
+  ...['ALLOCATED', 'IN_MEMPOOL'].map((from) => [`${from} -> DROPPED`, 'only what was never sent expires'] as const),
+  ...['CANCELLED', 'REPLACED'].map((from) => [`${from} -> IN_MEMPOOL`, NOBODY_CANCELS] as const),
+  ['DROPPED -> IN_MEMPOOL', 'what is dropped was in no block'],
+]);
+
+const SUB_STATES: Partial<Reasons<TxSubState>> = {
+  REPLACING: NOBODY_CANCELS,
+  SIGNER_PAUSED: NOBODY_PAUSES,
+  SIGNER_UNAVAILABLE: 'reads say it, and it is not stored',
+};
+
+const EVENTS: Partial<Reasons<EventReason>> = {
+  nonce_recovered: NO_LOSS,
+  permit_ready: NO_PERMIT,
+  confirmations: 'mined and confirmed tell the confirmations',
+  cancelled: NOBODY_CANCELS,
+  replaced: NOBODY_CANCELS,
+  paused: NOBODY_PAUSES,
+  resumed: NOBODY_PAUSES,
+};
+
+const VERDICTS: Reasons<SendVerdict['kind']> = {
+  sent: WANTED,
+  waiting: WANTED,
+  refused_for_good: WANTED,
+  requeued: WANTED,
+  refused_in_doubt: WANTED,
+};
+
+const SLOTS: Reasons<`${SlotStatus | 'none'} -> ${SlotStatus | 'none'}`> = {
+  'none -> none': 'no change',
+  'HELD -> HELD': 'no change',
+  'CONSUMED -> CONSUMED': 'no change',
+  'RELEASED -> RELEASED': 'no change',
+  'none -> HELD': WANTED,
+  'none -> CONSUMED': WANTED,
+  'none -> RELEASED': WANTED,
+  'HELD -> CONSUMED': WANTED,
+  'HELD -> RELEASED': WANTED,
+  'HELD -> none': 'a held slot is never forgotten',
+  'RELEASED -> HELD': WANTED,
+  'RELEASED -> CONSUMED': 'it is held by a fill in between, or forgotten',
+  'RELEASED -> none': WANTED,
+  'CONSUMED -> HELD': WANTED,
+  'CONSUMED -> RELEASED': 'a slot that is opened again is held by a fill',
+  'CONSUMED -> none': 'what was used is kept',
+};
+
+const ATTEMPTS: Reasons<AttemptKind> = { payload: WANTED, cancel: WANTED, fill: WANTED };
+
+const ATTEMPT_STATUSES: Reasons<AttemptStatus> = {
+  SIGNED: WANTED,
+  ACCEPTED: WANTED,
+  REJECTED: WANTED,
+  UNKNOWN: WANTED,
+  MINED: WANTED,
+  LOST: WANTED,
+};
+
+const MISHAPS: Reasons<Mishap> = { pause: WANTED, hang: WANTED, crash: WANTED, fail: WANTED };
+
+const OUTAGES: Reasons<Outage> = {
+  'refuses connections': WANTED,
+  'times out': WANTED,
+  resets: WANTED,
+  'is busy': WANTED,
+  'bad gateway': WANTED,
+};
+
+const STARTS: Reasons<CurseStart> = {
+  'at once': WANTED,
+  'after a time-out': WANTED,
+  'after it was accepted': WANTED,
+  'after it was kept': WANTED,
+};
+
+const BELLS: Reasons<Fate> = { heard: WANTED, lost: WANTED, late: WANTED, doubled: WANTED };
+
+/** How a signer comes to another node, or to the same one again. */
+const LEASES = ['first', 'taken over', 'taken after its release', 'taken again by the same node'];
+
+const ENDPOINTS = ['isolated', 'late', 'pruned', 'of another chain'];
+
+const CURSES = ['by all', 'by one endpoint', 'for ever', 'at times'];
+
+const INTAKES = ['created', 'forwarded', 'of a forwarded request', 'with an expiry'];
+
+const RECOVERIES = ['of slots without an attempt', 'of attempts that may be out'];
+
+/** Branches that only the log tells of. */
+const LOGGED = [
+  'lease handed over',
+  'lease lost',
+  'lane step failed',
+  'work for a signer failed',
+  'transaction set aside',
+  'attempt cannot be stored',
+  'closing a slot with a no-op',
+  'filling a hole in the nonce sequence',
+  'nonce was used by a foreign transaction',
+  'the nonce of a signer was raised by others',
+  'too few endpoints tell the nonce of a signer',
+  'reorg',
+  'a receipt names a block that is not on the chain we follow',
+  'two answers differ about one receipt',
+  'nothing becomes final: the head is not agreed on, or was seen only once',
+  'receipts of a block cannot be had',
+  'the receipts of a block do not prove themselves',
+  'rpc endpoint failed',
+  'rpc endpoint serves another chain and is not used',
+];
+
+const FINALITY = ['safe', 'finalized'];
+
+const TAGS = ['stand still', 'jump', 'go back', 'are unknown', 'follow'];
+
+/** How the chain, its pools and its prices move. */
+const MOVES = [
+  'a chain with two endpoints',
+  'a reorg of what was final',
+  'a final transaction is opened again',
+  'a reorg mines transactions again',
+  'a reorg mines transactions in another order',
+  'a reorg mines another transaction for a nonce',
+  'a block has the transaction that the pool did not keep',
+  'a pool drops what cannot be paid any more',
+  'pools drop a payload that they had accepted',
+  'a send is refused for want of funds',
+  'funds are spent',
+  'funds are spent in flight',
+  'a top-up',
+  'a foreign transaction competes by its price: taken',
+  'a foreign transaction competes by its price: replacement transaction underpriced',
+  'the base fee rises above the caps',
+  'the base fee falls below the caps again',
+  'an old transaction count',
+  'a tag that no node knows',
+  'a request with confirmations of its own',
+];
+
+/** The whole list. */
+export const COVERAGE: readonly Item[] = [
+  ...wanted('action', ACTIONS),
+  ...wanted(
+    'mishap',
+    Object.keys(MISHAPS).flatMap((mishap) => [mishap, ...spotsOf(mishap)]),
+  ),
+  ...wanted('lie', LIE_KINDS),
+  ...listed('outage', OUTAGES),
+  ...wanted('endpoint', ENDPOINTS),
+  ...NODE_ERROR_CLASSES.map((each) => ({ name: `curse ${each}`, notSimulated: whyNoCurse(each) })),
+  ...listed('curse', STARTS),
+  ...wanted('curse', CURSES),
+  ...Object.entries(TRANSITIONS).flatMap(([from, targets]) =>
+    targets.map((to) => itemOf('transition', `${from} -> ${to}`, UNUSED_TRANSITIONS.get(`${from} -> ${to}`))),
+  ),
+  ...TX_SUB_STATES.map((each) => itemOf('sub-state', each, SUB_STATES[each])),
+  ...EVENT_REASONS.map((each) => itemOf('event', each, EVENTS[each])),
+  ...listed('verdict', VERDICTS),
+  ...listed('slot', SLOTS),
+  ...listed('attempt', ATTEMPTS),
+  ...listed('attempt status', ATTEMPT_STATUSES),
+  ...wanted('lease', LEASES),
+  ...listed('bell', BELLS),
+  ...wanted('intake', INTAKES),
+  ...wanted('recovery', RECOVERIES),
+  itemOf('recovery', 'of commits that the database lost', NO_LOSS),
+  ...wanted('log', LOGGED),
+  ...wanted('finality by', FINALITY),
+  ...wanted('the tags', TAGS),
+  ...MOVES.map((name) => ({ name, notSimulated: WANTED })),
+  ...wanted('settled', ['while leases end', 'while leases stay']),
+];
+
+function wanted(kind: string, names: readonly string[]): Item[] {
+  return names.map((name) => itemOf(kind, name));
+}
+
+function listed<Name extends string>(kind: string, reasons: Reasons<Name>): Item[] {
+  return Object.entries<string | null>(reasons).map(([name, reason]) => itemOf(kind, name, reason));
+}
+
+function itemOf(kind: string, name: string, notSimulated: string | null = WANTED): Item {
+  return { name: `${kind} ${name}`, notSimulated };
+}
+
+function spotsOf(mishap: string): string[] {
+  return WEAK_SPOTS.map((spot) => `${mishap} at ${spot}`);
+}
+
+/** Payloads are refused for what is about them. */
+function whyNoCurse(errorClass: NodeErrorClass): string | null {
+  if (actionOf(errorClass).outcome === 'accepted') return 'no refusal';
+  if (errorClass === 'rate_limited') return 'about an endpoint: it is busy';
+  if (errorClass === 'method_unsupported') return 'about a method: an endpoint is without it';
+  return errorClass === 'hash_mismatch' ? 'about an answer, and no node says it' : WANTED;
+}

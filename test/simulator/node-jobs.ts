@@ -1,0 +1,70 @@
+import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
+import { FollowChain } from '../../src/modules/chain/index.js';
+import { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
+import { CheckReceipts } from '../../src/modules/confirmations/application/check-receipts.js';
+import { LeaseManager } from '../../src/modules/signers/index.js';
+import { HandOver } from '../../src/modules/transactions/application/hand-over.js';
+import { LaneStep } from '../../src/modules/transactions/application/lane-step.js';
+import { ResubmitDue } from '../../src/modules/transactions/application/resubmit-due.js';
+import { SignerWorkers } from '../../src/modules/transactions/application/signer-workers.js';
+import { DEV_CHAIN } from '../support/builders.js';
+import type { Container } from './container.js';
+import {
+  DrivenFollower,
+  DrivenHandOver,
+  DrivenHeartbeat,
+  DrivenLanes,
+  DrivenReceipts,
+  DrivenResubmits,
+} from './node-schedulers.js';
+
+/** Work of a node that never runs twice at once. */
+export type Job = 'step' | 'follow' | 'receipts' | 'resubmit' | 'renew' | 'hand over';
+
+export type Jobs = Readonly<Record<Job, (signers: readonly SignerId[]) => Promise<void>>>;
+
+/** The use-cases alone, for the signers that the simulation names: whoever is asked to step steps. */
+export function plainJobs(node: Container): Jobs {
+  return {
+    // As the scheduler does it: on the workers of the signers.
+    step: (signers) =>
+      node
+        .get(SignerWorkers)
+        .forChain(DEV_CHAIN)
+        .runGrouped(signers, signerKey, async (share) => {
+          await node.get(LaneStep).execute(DEV_CHAIN, share);
+        }),
+    follow: async () => {
+      await node.get(FollowChain).execute(DEV_CHAIN, (update) => node.get(ApplyChainUpdate).execute(update));
+    },
+    receipts: () => node.get(CheckReceipts).execute(DEV_CHAIN),
+    resubmit: () => node.get(ResubmitDue).execute(DEV_CHAIN),
+    renew: () => node.get(LeaseManager).renewAll(),
+    'hand over': () => node.get(HandOver).execute(DEV_CHAIN),
+  };
+}
+
+/** The schedulers' ticks: they find out themselves for whom there is something to do, and whether it is theirs to do. */
+export function scheduledJobs(node: Container): Jobs {
+  let hasMet = false;
+  const beat = async (): Promise<void> => {
+    await node.get(DrivenHeartbeat).tickNow();
+    hasMet = true;
+  };
+  /** A process meets the others before it does anything else. */
+  const met = (tick: () => Promise<void>) => async (): Promise<void> => {
+    if (!hasMet) await beat();
+    await tick();
+  };
+  return {
+    step: met(async () => {
+      await node.get(DrivenLanes).tickNow();
+      await node.get(SignerWorkers).idle();
+    }),
+    follow: met(() => node.get(DrivenFollower).tickNow()),
+    receipts: met(() => node.get(DrivenReceipts).tickNow()),
+    resubmit: met(() => node.get(DrivenResubmits).tickNow()),
+    renew: beat,
+    'hand over': met(() => node.get(DrivenHandOver).tickNow()),
+  };
+}

@@ -1,0 +1,64 @@
+import { Unavailable } from '../../src/kernel/errors.js';
+import type { SignerId } from '../../src/kernel/signer-id.js';
+import type { LeaseHolder } from '../../src/modules/signers/index.js';
+import { Doorbell } from '../../src/modules/transactions/application/doorbell.js';
+import { type ForwardedAnswer, Forwarding } from '../../src/modules/transactions/application/forwarding.js';
+import type { TxQueries } from '../../src/modules/transactions/application/tx-views.js';
+import { WaitForState } from '../../src/modules/transactions/application/wait-for-state.js';
+import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
+
+export type Request = Omit<TxRequest, 'requestHash'>;
+
+/** How nodes reach each other: bells by way of the database, requests by HTTP. */
+export interface Peers {
+  /** A bell is heard later, or not at all; who rang it hears it, too. */
+  rang(by: string, signers: readonly SignerId[]): void;
+  /**
+   * @returns the id of the tx
+   * @throws as a connection that broke, or whatever the owner answers
+   */
+  ask(nodeId: string, request: Request): Promise<string>;
+}
+
+export class BellRope extends Doorbell {
+  constructor(
+    private readonly id: string,
+    private readonly peers: Peers,
+  ) {
+    super();
+  }
+
+  ring(signers: readonly SignerId[]): void {
+    this.peers.rang(this.id, signers);
+  }
+}
+
+/** Passes a request on to its owner, past HTTP. */
+export class SimForwarding extends Forwarding {
+  constructor(private readonly peers: Peers) {
+    super();
+  }
+
+  async forward({ nodeId }: LeaseHolder, _path: string, body: unknown): Promise<ForwardedAnswer> {
+    try {
+      const txId = await this.peers.ask(nodeId, body as Request);
+      return { status: 202, contentType: 'application/json', body: JSON.stringify({ txId }) };
+    } catch (error) {
+      throw new Unavailable('owner_unreachable', `the owner did not answer: ${String(error)}`, 'send it again');
+    }
+  }
+
+  wasForwarded(): boolean {
+    return false;
+  }
+}
+
+/** Clients here do not wait for their nonce: waiting is by the timers of the process. */
+export class NoWait extends WaitForState {
+  override execute(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+/** Reads for clients go by TypeORM's entities, which the nodes here have none of. */
+export const NO_VIEWS: Pick<TxQueries, 'find'> = { find: () => Promise.resolve(null) };

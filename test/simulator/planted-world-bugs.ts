@@ -1,0 +1,171 @@
+import { Injectable } from '@nestjs/common';
+import { ChainFeesConfig } from '../../src/config/index.js';
+import type { Hash } from '../../src/kernel/hex.js';
+import type { ChainId } from '../../src/kernel/signer-id.js';
+import { actionOf, type ChainConnector } from '../../src/modules/chain/index.js';
+import { ReadReceipts } from '../../src/modules/confirmations/application/read-receipts.js';
+import { ReopenFinal } from '../../src/modules/confirmations/application/reopen-final.js';
+import type { SlotRef } from '../../src/modules/signers/index.js';
+import { ChainRules } from '../../src/modules/transactions/application/chain-rules.js';
+import { JudgeSends } from '../../src/modules/transactions/application/judge-sends.js';
+import type { AnsweredSend, JudgedSend } from '../../src/modules/transactions/application/sending.js';
+import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
+import type { SendVerdict } from '../../src/modules/transactions/domain/send-verdict.js';
+import {
+  type Attempt,
+  type FinalHeights,
+  FinalityRule,
+  type SlotInDoubt,
+  slotKey,
+  TakenSlots,
+} from '../../src/modules/transactions/index.js';
+import { PgAttemptRepository } from '../../src/modules/transactions/infrastructure/pg-attempt.repository.js';
+import type { PlantedBug } from './planted-bug.js';
+
+/** What is final stays as it is. */
+@Injectable()
+class NeverReopens {
+  isWaiting(): boolean {
+    return false;
+  }
+
+  async execute(): Promise<void> {
+    // Nobody looks at what a reorg did to it.
+  }
+}
+
+/** Knows of each slot what was signed last, and forgets what that was to replace. */
+@Injectable()
+class NewestAttempts extends PgAttemptRepository {
+  override async ofSlots(slots: readonly SlotRef[]): Promise<Attempt[]> {
+    return [...new Map((await super.ofSlots(slots)).map((attempt) => [slotKey(attempt), attempt])).values()];
+  }
+
+  override async byHashes(chainId: ChainId, hashes: readonly Hash[]): Promise<Attempt[]> {
+    const found = await super.byHashes(chainId, hashes);
+    const newest = new Set((await this.ofSlots(found)).map(({ txHash }) => txHash));
+    return found.filter(({ txHash }) => newest.has(txHash));
+  }
+}
+
+/** Takes a nonce that was passed for one of somebody else when there is no receipt of ours. */
+@Injectable()
+class TakenAtFirstSight {
+  async execute<Doubt extends SlotInDoubt>(
+    chain: ChainConnector,
+    doubts: readonly Doubt[],
+  ): Promise<(Doubt & { readonly usedBy: Hash | null })[]> {
+    const fates = await chain.slotFates(
+      doubts.map(({ slot, hashes }) => ({ account: slot.signer.address, nonce: slot.nonce, hashes })),
+    );
+    return doubts.flatMap((doubt, index) => {
+      const kind = fates[index]?.kind;
+      return kind === 'passed' || kind === 'ours' ? [{ ...doubt, usedBy: null }] : [];
+    });
+  }
+}
+
+/** A block has the receipts of all of its transactions. */
+@Injectable()
+class CompleteBlocks extends ReadReceipts {
+  override async atOnce(
+    ...[chain, block, hashes]: Parameters<ReadReceipts['atOnce']>
+  ): ReturnType<ReadReceipts['atOnce']> {
+    const found = await super.atOnce(chain, block, hashes);
+    const answer = hashes.length > 1 ? await chain.blockReceipts(block) : null;
+    if (answer && hashes.some((hash) => !found.has(hash))) throw new TypeError('a receipt is missing in its block');
+    return found;
+  }
+}
+
+/** By depth, whatever the config says. */
+@Injectable()
+class OnlyDepth extends FinalityRule {
+  override async heights(_chain: Pick<ChainConnector, 'chainId' | 'taggedHead'>, head: number): Promise<FinalHeights> {
+    return { byRule: head - 1, head, ceiling: head };
+  }
+}
+
+/** The caps of the config are those of another chain. */
+@Injectable()
+class DefaultCaps extends ChainRules {
+  override feeCaps(): ChainFeesConfig {
+    return new ChainFeesConfig();
+  }
+}
+
+/** Fails for want of funds. */
+@Injectable()
+class StingyJudge extends JudgeSends {
+  override async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<JudgedSend[]> {
+    const judged = await super.execute(chain, answered);
+    return judged.map((send): JudgedSend => {
+      const { errorClass, error } = send.outcome;
+      if (send.verdict.kind !== 'waiting' || errorClass === null) return send;
+      if (actionOf(errorClass).response !== 'wait_for_funds') return send;
+      return { ...send, verdict: { kind: 'refused_for_good', reason: error ?? 'refused' } };
+    });
+  }
+}
+
+/** Takes a refusal for the last word, whatever was accepted before. */
+@Injectable()
+class HastyJudge extends JudgeSends {
+  override async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<JudgedSend[]> {
+    const judged = await super.execute(chain, answered);
+    return judged.map((send) => ({ ...send, verdict: hasty(send.verdict) }));
+  }
+}
+
+function hasty(verdict: SendVerdict): SendVerdict {
+  return verdict.kind === 'refused_in_doubt' ? { kind: 'refused_for_good', reason: verdict.reason } : verdict;
+}
+
+/** What the product must survive of the world: each of these does not. */
+export const WORLD_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'finals that no reorg opens again',
+    from: 13,
+    sabotage: [[ReopenFinal, { provide: ReopenFinal, useClass: NeverReopens }]],
+    shows: /^I9: .*(by a block that is gone|has not used it)/,
+  },
+  {
+    name: 'attempts that are forgotten when another one is signed',
+    from: 70,
+    sabotage: [[AttemptRepository, { provide: AttemptRepository, useClass: NewestAttempts }]],
+    shows: /^(I7|I8|I9|rule 23)/,
+  },
+  {
+    name: 'a receipt that is not there yet, taken for one that never comes',
+    sabotage: [[TakenSlots, { provide: TakenSlots, useClass: TakenAtFirstSight }]],
+    shows: /^(I8|rule 23)/,
+  },
+  {
+    name: 'blocks that are taken to have all their receipts',
+    from: 39,
+    sabotage: [[ReadReceipts, { provide: ReadReceipts, useClass: CompleteBlocks }]],
+    shows: /a receipt is missing/,
+  },
+  {
+    name: 'finality by depth where the tag is asked for',
+    sabotage: [[FinalityRule, { provide: FinalityRule, useClass: OnlyDepth }]],
+    shows: /^I9: .* too early/,
+  },
+  {
+    name: 'fees above the caps',
+    sabotage: [[ChainRules, { provide: ChainRules, useClass: DefaultCaps }]],
+    shows: /^I13: .* above the cap/,
+  },
+  {
+    name: 'a payload that fails for want of funds',
+    from: 18,
+    sabotage: [[JudgeSends, { provide: JudgeSends, useClass: StingyJudge }]],
+    shows: /^I13: .*not every node would refuse it/,
+  },
+  {
+    name: 'a refusal that ends a payload which a pool has kept',
+    from: 23,
+    sabotage: [[JudgeSends, { provide: JudgeSends, useClass: HastyJudge }]],
+    shows: /^(I8|rule 23|internal)/,
+  },
+];

@@ -1,0 +1,63 @@
+import { describe, expect, it } from '@jest/globals';
+import { TRANSITIONS, TX_SUB_STATES } from '../../../src/modules/transactions/domain/tx-state-machine.js';
+import { Coverage } from '../../simulator/coverage.js';
+import { COVERAGE } from '../../simulator/coverage-list.js';
+import { Seen } from '../../simulator/seen.js';
+
+const LIST = [
+  { name: 'a reorg', notSimulated: null },
+  { name: 'a fill', notSimulated: null },
+  { name: 'a lost commit', notSimulated: 'the database keeps them' },
+];
+
+function coverageOf(...runs: readonly (readonly string[])[]): Coverage {
+  const coverage = new Coverage(LIST);
+  for (const names of runs) {
+    const seen = new Seen();
+    for (const name of names) seen.note(name);
+    coverage.add(seen.entries());
+  }
+  return coverage;
+}
+
+describe('the coverage of the simulator', () => {
+  it('names what must happen and never did in any run', () => {
+    expect(coverageOf(['a fill'], ['a fill']).missing()).toEqual(['a reorg']);
+    expect(coverageOf(['a fill'], ['a reorg']).missing()).toEqual([]);
+  });
+
+  it('names what happens although the list says why it cannot', () => {
+    expect(coverageOf(['a fill']).excusedInVain()).toEqual([]);
+    expect(coverageOf(['a lost commit']).excusedInVain()).toEqual(['a lost commit']);
+  });
+
+  it('counts over all runs, and shows the reasons and what is not on the list', () => {
+    expect(coverageOf(['a fill', 'a bell'], ['a fill']).table()).toEqual([
+      '      0  a reorg',
+      '      2  a fill',
+      '      0  a lost commit (not simulated: the database keeps them)',
+      '      1  a bell (not on the list)',
+    ]);
+  });
+});
+
+describe('the list of what must happen', () => {
+  const names = COVERAGE.map(({ name }) => name);
+
+  it('has each name once', () => {
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  it('has every transition and every sub-state of a transaction', () => {
+    const transitions = Object.entries(TRANSITIONS).flatMap(([from, targets]) =>
+      targets.map((to) => `transition ${from} -> ${to}`),
+    );
+    expect(names).toEqual(
+      expect.arrayContaining([...transitions, ...TX_SUB_STATES.map((each) => `sub-state ${each}`)]),
+    );
+  });
+
+  it('gives a reason for everything that is not simulated', () => {
+    for (const { notSimulated } of COVERAGE) expect(notSimulated).not.toBe('');
+  });
+});
