@@ -1,19 +1,13 @@
-import { Conflict, Unavailable } from '../../src/kernel/errors.js';
-import { parseHex } from '../../src/kernel/hex.js';
+import { Unavailable } from '../../src/kernel/errors.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { signerKey } from '../../src/kernel/signer-id.js';
-import { aRequest } from '../support/builders.js';
-import { FIRST_MS } from './database-time.js';
 import type { Mishap } from './gate.js';
 import { NodeDied } from './gate.js';
 import { mine } from './network-actions.js';
 import { live, ROUND_MS } from './settle.js';
-import { afflict } from './payloads.js';
 import type { Job } from './node-jobs.js';
-import type { Request } from './peers.js';
 import { RENEW_MS, SHORT_LEASE_MS, SKEW_MS } from './sim-config.js';
 import type { SimNode } from './sim-node.js';
-import { Violation } from './violation.js';
 import { WEAK_SPOTS } from './weak-spots.js';
 import type { World } from './world.js';
 
@@ -28,8 +22,6 @@ const JOBS: readonly { readonly weight: number; readonly value: Job }[] = [
 ];
 /** A step allocates, signs, and then writes what came of its sends. */
 const WRITES_BEFORE_OUTCOME = 3;
-/** By the number of a request: early enough to pass while some of them wait. */
-const EXPIRY_MS = 90_000;
 /** Nodes of the other mode meet each other by their heartbeats, and hand over. */
 const QUEUE_JOBS = [
   ...JOBS,
@@ -38,72 +30,6 @@ const QUEUE_JOBS = [
 ] as const satisfies typeof JOBS;
 /** Awaits of a lane step with a few txs: a mishap comes somewhere among them. */
 const AWAITS_OF_A_STEP = 45;
-
-/** A client asks, at times with a key that was used before, and at times through two nodes at once. */
-export async function create(world: World): Promise<void> {
-  const { random } = world;
-  const known = [...world.accepted.keys()];
-  const repeated = known.length > 0 && random.chance(0.15);
-  const request = repeated ? random.pick(known) : newRequest(world);
-  const doors = random.chance(0.2) ? 2 : 1;
-  const awake = world.awake();
-  if (awake.length === 0) return;
-  const nodes = Array.from({ length: doors }, () => random.pick(awake));
-  world.note(`create ${request} at ${nodes.map(({ id }) => id).join(' and ')}`);
-  // A repeated one waits for whoever is changing its row (ON CONFLICT DO NOTHING does).
-  await world.unblocked(Promise.all(nodes.map((node) => ask(world, node, request))));
-  if (repeated && random.chance(0.3)) await world.unblocked(expectConflict(world, random.pick(awake), request));
-}
-
-/** The payload is made from the request's own name, so that a repetition is the same request. */
-function requestOf(world: World, request: string, value = 1n): Request {
-  const [signerIndex = '0', tag = '0'] = request.split('-');
-  const signer = world.signers[Number(signerIndex)] ?? world.random.pick(world.signers);
-  const base = aRequest();
-  const priority = Number(tag) % 5 === 0 ? 1 : 0;
-  const data = parseHex(`0x${Number(tag).toString(16).padStart(8, '0')}`);
-  // By its name, too, so that a repetition says the same.
-  const confirmations = Number(tag) % 4 === 0 ? (Number(tag) / 4) % 6 : null;
-  const expiresAt = Number(tag) % 12 === 7 ? new Date(FIRST_MS + Number(tag) * EXPIRY_MS) : null;
-  const payload = { ...base.payload, value, data };
-  return { ...base, signer, requestId: request, priority, confirmations, expiresAt, payload };
-}
-
-function newRequest(world: World): string {
-  const { random } = world;
-  const tag = world.accepted.size + 1;
-  const request = `${random.between(0, world.signers.length - 1)}-${tag}`;
-  const made = requestOf(world, request);
-  if (made.confirmations !== null) world.network.seen.note('a request with confirmations of its own');
-  afflict(world, made);
-  return request;
-}
-
-async function ask(world: World, node: SimNode, request: string): Promise<void> {
-  const before = world.accepted.get(request);
-  const txId = await submit(world, node, requestOf(world, request));
-  if (before !== undefined && before !== txId) throw new Violation('I3', `${request} made ${before} and ${txId}`);
-  const now = world.accepted.get(request);
-  if (now !== undefined && now !== txId) throw new Violation('I3', `${request} made ${now} and ${txId} at once`);
-  world.accepted.set(request, txId);
-}
-
-/** At times with the question for its nonce, which only the owner of the signer answers. */
-async function submit({ play, random, seen }: World, node: SimNode, request: Request): Promise<string> {
-  if (request.expiresAt !== null) seen.note('intake with an expiry');
-  if (play.mode === 'worker-queue' && random.chance(0.3)) return node.createNow(request);
-  return (await node.create(request)).txId;
-}
-
-async function expectConflict(world: World, node: SimNode, request: string): Promise<void> {
-  try {
-    await node.create(requestOf(world, request, 2n));
-  } catch (error) {
-    if (error instanceof Conflict) return;
-    throw error;
-  }
-  throw new Violation('I3', `${request} was accepted with another body`);
-}
 
 /** Nothing special: one job of one node. */
 export async function work(world: World): Promise<void> {

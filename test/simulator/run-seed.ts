@@ -6,6 +6,7 @@ import type { LieKind } from './network/view.js';
 import type { Script } from './network-script.js';
 import { scriptOf } from './script.js';
 import { settle } from './settle.js';
+import { create } from './requests.js';
 import type { SimDatabase } from './sim-database.js';
 import { type Sabotage, SimNode } from './sim-node.js';
 import { noteCurses } from './watch-network.js';
@@ -49,7 +50,7 @@ export async function runSeed(
   let violation: string | null = null;
   let blocks: number | null = null;
   try {
-    for (let index = 0; index < maxRequests / 4; index += 1) await actions.create(world);
+    for (let index = 0; index < maxRequests / 4; index += 1) await create(world);
     for (let index = 0; index < count; index += 1) await act(world, script, maxRequests);
     blocks = await settle(world);
     noteCurses(world.network, world.snapshot);
@@ -73,7 +74,7 @@ export async function runSeed(
 
 async function act(world: World, script: Script, maxRequests: number): Promise<void> {
   const action = world.random.weighted(script);
-  if (action === actions.create && world.accepted.size >= maxRequests) return;
+  if (action === create && world.accepted.size >= maxRequests) return;
   world.seen.note(`action ${action.name}`);
   try {
     await action(world);

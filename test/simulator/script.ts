@@ -1,9 +1,10 @@
 import * as actions from './actions.js';
 import { NETWORK_ACTIONS, networkScript, type Script } from './network-script.js';
 import type { Random } from './random.js';
+import { create } from './requests.js';
 
 const NODES: Script = [
-  { weight: 22, value: actions.create },
+  { weight: 22, value: create },
   { weight: 26, value: actions.work },
   { weight: 14, value: actions.workWithMishap },
   { weight: 9, value: actions.takeover },

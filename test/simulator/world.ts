@@ -47,6 +47,8 @@ export class World {
   readonly signers: readonly SignerId[];
   /** Request to tx, as answered to a client. */
   readonly accepted = new Map<string, string>();
+  /** Requests of which nobody knows yet whether they were accepted. */
+  readonly unanswered = new Set<string>();
   /** What was done, in order, to be read when a seed fails. */
   readonly trace: string[] = [];
   readonly bells: Bells;
