@@ -53,7 +53,11 @@ describe('the start', () => {
     await schemaIsThere();
   });
 
-  it('waits for a standby until it takes writes', async () => {
+  it.each([
+    { schema: 'has no schema yet', prepared: async () => undefined },
+    { schema: 'needs nothing more', prepared: start },
+  ])('waits for a standby until it takes writes, where it $schema', async ({ prepared }) => {
+    await prepared();
     await readOnly('on');
     const started = start();
     expect(await waitingFor()).toContain('read-only');

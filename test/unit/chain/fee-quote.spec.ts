@@ -34,6 +34,11 @@ describe('a fee quote', () => {
     });
   });
 
+  it('takes the upper one of two middle tips', () => {
+    const tips = [1, 2, 3, 4].map((tip) => [tip, tip, tip, tip]);
+    expect(quoteFrom(parseFeeHistory(history(tips)), null, 0n).tips.slow).toBe(3n);
+  });
+
   it('ignores empty blocks: they answer 0, which is no price', () => {
     const quote = quoteFrom(
       parseFeeHistory(
