@@ -7,7 +7,7 @@ import type { Job } from './node-jobs.js';
 import type { SimNode } from './sim-node.js';
 import type { World } from './world.js';
 
-/** So long a node may act on what it learned of an endpoint while that was in trouble. */
+/** So long a node may act on what it learned in the trouble: fees that leapt are believed when a second followed block confirms them. */
 const ECHO_BLOCKS = 5;
 
 /** Between two blocks. */
