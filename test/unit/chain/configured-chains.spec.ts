@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { ChainConfig, LockstepConfig } from '../../../src/config/index.js';
-import { ConfiguredChains } from '../../../src/modules/chain/infrastructure/configured-chains.js';
+import { parseHex } from '../../../src/kernel/hex.js';
+import { ConfiguredChains, MIN_TIP } from '../../../src/modules/chain/infrastructure/configured-chains.js';
+import { aHash, anAddress } from '../../support/builders.js';
+import { until } from '../../support/until.js';
 import { RecordingLog, ShiftedClock } from './chain-fixture.js';
 import { FakeRpcServer } from './fake-rpc-server.js';
 
@@ -62,6 +65,102 @@ describe('the configured chains', () => {
       { chainId: 1337, endpoint: `#0 http://127.0.0.1:${node.port}`, state: 'unverified' },
     ]);
     expect(JSON.stringify(chains.endpoints())).not.toContain('secret-key');
+    await chains.onApplicationShutdown();
+  });
+
+  describe('take from their config', () => {
+    const ACCOUNTS = [1, 2, 3].map(anAddress);
+    let other: FakeRpcServer;
+    let chains: ConfiguredChains;
+
+    beforeEach(async () => {
+      other = await new FakeRpcServer().start();
+      other.answer = () => ({ result: '0x2' });
+    });
+    afterEach(async () => {
+      await chains.onApplicationShutdown();
+      await other.stop();
+    });
+
+    const connected = (extra: Partial<ChainConfig>) => {
+      chains = configured(chain(1337, node.url, extra));
+      return chains.get(1337);
+    };
+    const both = () => [node.url, other.url];
+
+    it('the words in which a provider refuses for the rate: another is asked, and this one is left alone', async () => {
+      node.answer = () => ({ error: { code: -32000, message: 'No credits are left' } });
+      const connector = connected({
+        rpcUrls: both(),
+        errorPatterns: [{ pattern: 'no credits', class: 'rate_limited' }],
+      });
+      expect(await connector.balances(ACCOUNTS.slice(0, 1))).toEqual([2n]);
+      expect(chains.endpoints()).toMatchObject([
+        { endpoint: `#0 http://127.0.0.1:${node.port}`, consecutiveFailures: 1, lastError: 'No credits are left' },
+        { endpoint: `#1 http://127.0.0.1:${other.port}`, consecutiveFailures: 0 },
+      ]);
+    });
+
+    it('what the words of a node mean for a transaction', async () => {
+      node.answer = () => ({ error: { code: -32000, message: 'We have that one' } });
+      const connector = connected({ errorPatterns: [{ pattern: 'have that one', class: 'already_known' }] });
+      expect(await connector.broadcast([{ hash: aHash(1), raw: parseHex('0x02') }])).toEqual([
+        { kind: 'accepted', errorClass: 'already_known' },
+      ]);
+    });
+
+    it.each([
+      [10, 1n],
+      [9, 2n],
+    ])('how far an endpoint may be behind: %d blocks', async (maxLag, told) => {
+      [node.head, other.head] = [90, 100];
+      const connector = connected({ rpcUrls: both(), maxLag });
+      await until('both heads are compared', async () => {
+        await connector.balances(ACCOUNTS.slice(0, 1));
+        return chains.endpoints().some(({ lagBlocks }) => lagBlocks === 10);
+      });
+      expect(await connector.balances(ACCOUNTS.slice(0, 1))).toEqual([told]);
+    });
+
+    it.each([
+      ['questions', { rpcBatchSize: 2 }, [2, 1]],
+      // One of these questions is 120 bytes long.
+      ['bytes', { rpcBatchBytes: 200 }, [1, 1, 1]],
+    ])('how many %s one request may have', async (_what, limit, sizes) => {
+      await connected(limit).balances(ACCOUNTS);
+      const batches = node.bodies
+        .map((body): unknown => JSON.parse(body))
+        .map((body) => (Array.isArray(body) ? body.length : 1));
+      // The first question is that for the chain id.
+      expect(batches.slice(1)).toEqual(sizes);
+    });
+
+    it('how long a question may take', async () => {
+      node.hung = true;
+      await expect(connected({ rpcTimeout: 50 }).balances(ACCOUNTS)).rejects.toMatchObject({ code: 'rpc_unavailable' });
+    });
+
+    it('how long the only endpoint is waited for when it asks for that', async () => {
+      let refusals = 0;
+      node.takeOver = ({ response }) => {
+        if (refusals++ > 0) return false;
+        return Boolean(response.writeHead(429, { 'retry-after': '0' }).end());
+      };
+      expect(await connected({ rpcTimeout: 60_000 }).balances(ACCOUNTS.slice(0, 1))).toEqual([1n]);
+    });
+  });
+
+  it('quote no tip below the least that nodes take', async () => {
+    node.answer = () => ({
+      result: {
+        oldestBlock: '0x1',
+        baseFeePerGas: ['0x1', '0x1'],
+        gasUsedRatio: [1],
+        reward: [['0x0', '0x0', '0x0', '0x0']],
+      },
+    });
+    const chains = configured(chain(1337, node.url));
+    expect(await chains.get(1337).feeQuote()).toMatchObject({ tips: { slow: MIN_TIP, urgent: MIN_TIP } });
     await chains.onApplicationShutdown();
   });
 });
