@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { BaseFeeTrail, isReachable, leaps, lowerMedian } from '../../../src/modules/chain/domain/fee-sanity.js';
 import type { FeeQuote } from '../../../src/modules/chain/domain/fee-quote.js';
+import { until } from '../../support/until.js';
 import { aConnector } from './chain-fixture.js';
 import { type FakeAnswer, FakeRpcServer, type RpcCall } from './fake-rpc-server.js';
 
@@ -80,16 +81,18 @@ interface Market {
   readonly baseFee: bigint;
   /** Of the header; that of the quote when not given. */
   readonly headFee?: bigint;
+  /** No transaction in its blocks. */
+  readonly isQuiet?: boolean;
 }
 
-function market({ head, tip, baseFee, headFee = baseFee }: Market): (call: RpcCall) => FakeAnswer {
+function market({ head, tip, baseFee, headFee = baseFee, isQuiet = false }: Market): (call: RpcCall) => FakeAnswer {
   return ({ method }) => {
     if (method === 'eth_feeHistory')
       return {
         result: {
           oldestBlock: hex(head),
           baseFeePerGas: [hex(baseFee), hex(baseFee)],
-          gasUsedRatio: [0.5],
+          gasUsedRatio: [isQuiet ? 0 : 0.5],
           reward: [[tip, tip, tip, tip].map(hex)],
         },
       };
@@ -147,6 +150,76 @@ describe('a fee quote that is signed', () => {
     await Promise.all([connector.feeQuote(), connector.feeQuote()]);
     await connector.feeQuote();
     expect(servers.map(({ asked }) => asked)).toEqual([['eth_feeHistory'], ['eth_feeHistory']]);
+  });
+
+  describe('of an endpoint that lags or is ahead', () => {
+    /** At these heads; the one that is not at 100 tells half the tip of the others. */
+    const compared = async (...heads: number[]) => {
+      const tipAt = (head: number) => (head === 100 ? 2n * GWEI : GWEI);
+      const fixture = await start(...heads.map((head) => ({ head, tip: tipAt(head), baseFee: GWEI })));
+      servers.forEach((server, i) => (server.head = heads[i] ?? 0));
+      await until('the heads are compared', async () => {
+        await fixture.pool.testimonies('sign_fee', []);
+        return fixture.pool.status().some(({ state }) => state === 'lagging' || state === 'ahead');
+      });
+      return fixture;
+    };
+
+    it.each([
+      ['lags, of two', [80, 100]],
+      ['is ahead, of two', [100, 0xffffff]],
+      ['lags, of three', [80, 100, 100]],
+    ])('has no say: one that %s', async (_words, heads) => {
+      const { connector } = await compared(...heads);
+      expect(await connector.feeQuote()).toEqual(aQuote(2n * GWEI));
+    });
+
+    it('is used when nobody else tells any', async () => {
+      const { connector } = await compared(80, 100);
+      for (const server of servers.slice(1)) server.answer = () => ({ error: { message: 'missing trie node' } });
+      expect(await connector.feeQuote()).toEqual(aQuote(GWEI, GWEI, 80));
+    });
+  });
+
+  describe('where no block has transactions', () => {
+    /** Endpoints with empty blocks, and what each suggests; null: nothing. */
+    const quiet = async (...suggestions: (bigint | null)[]) => {
+      const fixture = await start(...suggestions.map(() => ({ ...HONEST, isQuiet: true })));
+      servers.forEach((server, i) => {
+        const { answer } = server;
+        const tip = suggestions[i] ?? null;
+        server.answer = (call) => {
+          if (call.method !== 'eth_maxPriorityFeePerGas') return answer(call);
+          return tip === null ? { error: { message: 'method not found' } } : { result: hex(tip) };
+        };
+      });
+      return fixture.connector;
+    };
+
+    it.each([[[3n, 2n, 4n]], [[2n, 3n]], [[3n, 2n]]])('has the lowest tip that any suggests: %p', async (tips) => {
+      const connector = await quiet(...tips.map((tip) => tip * GWEI));
+      expect(await connector.feeQuote()).toEqual(aQuote(2n * GWEI));
+    });
+
+    it('is told by those that see the market, and by what the others suggest', async () => {
+      const connector = await quiet(2n * GWEI, 2n * GWEI, 2n * GWEI);
+      for (const server of servers.slice(2)) server.answer = market({ ...HONEST, tip: 3n * GWEI });
+      expect(await connector.feeQuote()).toEqual(aQuote(2n * GWEI));
+    });
+
+    it('has the least tip there is when nobody suggests any', async () => {
+      expect(await (await quiet(null, null)).feeQuote()).toEqual(aQuote(1n));
+    });
+
+    it('is asked what it suggests also where it is the only endpoint', async () => {
+      expect(await (await quiet(2n * GWEI)).feeQuote()).toEqual(aQuote(2n * GWEI));
+    });
+  });
+
+  it('is not told by less than half of the endpoints', async () => {
+    const { connector } = await start(HONEST, HONEST, HONEST);
+    for (const server of servers.slice(1)) server.answer = () => ({ error: { message: 'missing trie node' } });
+    await expect(connector.feeQuote()).rejects.toMatchObject({ code: 'rpc_unavailable' });
   });
 
   describe('of a single endpoint', () => {
