@@ -5,6 +5,7 @@ import { aConnector } from './chain-fixture.js';
 import { type FakeAnswer, FakeRpcServer, type RpcCall } from './fake-rpc-server.js';
 
 const HASHES = [1, 2].map((n) => parseHash(`0x${n.toString().repeat(64)}`));
+const NO_ANSWER: FakeAnswer = { error: { message: 'transaction indexing is in progress' } };
 const SLOT = { account: parseAddress('0x00000000000000000000000000000000000000aa'), nonce: 7n, hashes: HASHES };
 
 /** A node at a height, with a next nonce for everybody and receipts of some hashes. */
@@ -73,6 +74,13 @@ describe('what became of a nonce', () => {
 
   const fate = async () => (await connect().slotFates([SLOT]))[0];
 
+  /** The second endpoint has mined past the nonce, and answers this instead; to questions for one hash only, if one is given. */
+  const spoilt = (method: string, answer: FakeAnswer, of?: unknown): void => {
+    const honest = answers({ height: 100, count: 9 });
+    b.answer = (call) =>
+      call.method === method && (of === undefined || call.params[0] === of) ? answer : honest(call);
+  };
+
   it('is passed when every endpoint says so, and has no receipt of ours', async () => {
     a.answer = answers({ height: 99, count: 8 });
     b.answer = answers({ height: 100, count: 9 });
@@ -111,13 +119,14 @@ describe('what became of a nonce', () => {
     expect(await fate()).toMatchObject({ kind: 'ours', block: { number: 5, hash: header(5)['hash'] } });
   });
 
-  it('is passed while a pool still has our transaction', async () => {
+  it.each([
+    ['null', { blockNumber: null, blockHash: null }],
+    ['left out', {}],
+  ])('is passed while a pool still has our transaction, its block %s', async (_words, block) => {
     const passed = chain({ height: 100, usedIn: 90, txs: [foreign('0xff', 7)] });
     a.answer = passed;
     b.answer = (call) =>
-      call.method === 'eth_getTransactionByHash'
-        ? { result: { hash: call.params[0], blockNumber: null, blockHash: null } }
-        : passed(call);
+      call.method === 'eth_getTransactionByHash' ? { result: { hash: call.params[0], ...block } } : passed(call);
     expect(await fate()).toMatchObject({ kind: 'passed' });
   });
 
@@ -157,30 +166,45 @@ describe('what became of a nonce', () => {
 
   it.each<[string, () => void]>([
     ['has not got that far', () => (b.answer = answers({ height: 98, count: 7 }))],
-    ['answers with an error', () => (b.answer = () => ({ error: { message: 'transaction indexing is in progress' } }))],
+    ['answers with an error', () => (b.answer = () => NO_ANSWER)],
     ['does not answer', () => (b.takeOver = ({ request }) => Boolean(request.socket.destroy()))],
+    ['cannot say whether it has the transactions', () => spoilt('eth_getTransactionByHash', NO_ANSWER)],
+    ['knows the nonce and not the receipts', () => spoilt('eth_getTransactionReceipt', NO_ANSWER)],
+    ['cannot say which its newest block is', () => spoilt('eth_getBlockByNumber', NO_ANSWER)],
+    ['cannot say of one of the receipts', () => spoilt('eth_getTransactionReceipt', NO_ANSWER, HASHES[1])],
     [
-      'cannot say whether it has the transactions',
-      () => {
-        const honest = answers({ height: 100, count: 9 });
-        b.answer = (call) =>
-          call.method === 'eth_getTransactionByHash' ? { error: { message: 'indexing is in progress' } } : honest(call);
-      },
-    ],
-    [
-      'knows the nonce and not the receipts',
-      () => {
-        const honest = answers({ height: 100, count: 9 });
-        b.answer = (call) =>
-          call.method === 'eth_getTransactionReceipt'
-            ? { error: { message: 'indexing is in progress' } }
-            : honest(call);
-      },
+      'says of a transaction what means nothing',
+      () => spoilt('eth_getTransactionByHash', { result: 'yes' }, HASHES[1]),
     ],
   ])('is open while one of them %s', async (_words, spoil) => {
     a.answer = answers({ height: 100, count: 9 });
     spoil();
     expect(await fate()).toEqual({ kind: 'open' });
+  });
+
+  describe('passed, by an endpoint that is not at the head', () => {
+    const compared = async (height: number) => {
+      [a.head, b.head] = [100, height];
+      a.answer = answers({ height: 100, count: 8 });
+      b.answer = answers({ height, count: 8 });
+      const { connector, pool } = aConnector([a.url, b.url]);
+      open.push(pool);
+      await until('the heads are compared', async () => {
+        await connector.head();
+        return pool.status().some(({ state }) => state === 'lagging' || state === 'ahead');
+      });
+      return connector;
+    };
+
+    it('is proven by the head of the other where that one is far ahead: its block may never come', async () => {
+      const chain = await compared(0xffffff);
+      expect(await chain.slotFates([SLOT])).toMatchObject([{ kind: 'passed', head: { number: 100 } }]);
+    });
+
+    it('is proven by the higher head where that one lags', async () => {
+      const chain = await compared(80);
+      expect(await chain.slotFates([SLOT])).toMatchObject([{ kind: 'passed', head: { number: 100 } }]);
+    });
   });
 
   describe('with an endpoint ahead that denies our receipt', () => {
