@@ -1,0 +1,99 @@
+import type { Hash } from '../../../src/kernel/hex.js';
+import type { ChainId, SignerId } from '../../../src/kernel/signer-id.js';
+import type { TxEvent } from '../../../src/modules/events/index.js';
+import {
+  type FinalHeights,
+  isFinal,
+  type LeasedWork,
+  ManagedTx,
+  type ManagedTxRepository,
+  type TxState,
+} from '../../../src/modules/transactions/index.js';
+import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+
+interface OfSigner {
+  readonly signer: SignerId;
+}
+
+/** Work of a node that has all leases: each task runs once, with all its items. */
+export const ourWork = {
+  run: async (
+    _chainId: ChainId,
+    items: readonly OfSigner[],
+    task: (leases: readonly object[], share: readonly OfSigner[]) => Promise<void>,
+  ) => {
+    if (items.length > 0)
+      await task(
+        items.map(({ signer }) => ({ signer, owner: 'node', token: 1n })),
+        items,
+      );
+    return [];
+  },
+} as unknown as LeasedWork;
+
+/** As much of the repository as following the chain needs. It hands out copies, and keeps what is saved. */
+export class TxsInMemory {
+  /** Ids of what was saved, in order, with repetitions. */
+  readonly saved: string[] = [];
+  readonly events: TxEvent[] = [];
+  private readonly rows = new Map<string, TxProgress>();
+
+  put(tx: ManagedTx): void {
+    this.rows.set(tx.id, { ...tx.progress });
+  }
+
+  of(txId: string): TxProgress {
+    const row = this.rows.get(txId);
+    if (!row) throw new Error(`no such tx: ${txId}`);
+    return row;
+  }
+
+  states(): TxState[] {
+    return [...this.rows.values()].map(({ state }) => state);
+  }
+
+  asRepository(): ManagedTxRepository {
+    return this as unknown as ManagedTxRepository;
+  }
+
+  async byIds(txIds: readonly string[]): Promise<ManagedTx[]> {
+    return txIds.map((txId) => ManagedTx.rehydrate(this.of(txId)));
+  }
+
+  async save(_fence: unknown, txs: readonly ManagedTx[]): Promise<void> {
+    for (const tx of txs) {
+      this.put(tx);
+      this.saved.push(tx.id);
+      this.events.push(...tx.pendingEvents());
+    }
+  }
+
+  async minedUpTo(
+    _chainId: ChainId,
+    _signers: unknown,
+    upTo: FinalHeights,
+    { skip, limit }: { readonly skip: number; readonly limit: number },
+  ): Promise<ManagedTx[]> {
+    return this.where(({ state, receipt }) => state === 'MINED' && (receipt?.blockNumber ?? 0) <= upTo.byRule).slice(
+      skip,
+      skip + limit,
+    );
+  }
+
+  async minedIn(_chainId: ChainId, _signers: unknown, blocks: readonly Hash[]): Promise<ManagedTx[]> {
+    return this.where(
+      ({ state, receipt }) => state === 'MINED' && receipt !== null && blocks.includes(receipt.blockHash),
+    );
+  }
+
+  async finalIn(_chainId: ChainId, lowest: number, blocks: readonly Hash[]): Promise<ManagedTx[]> {
+    return this.where(
+      ({ state, receipt }) =>
+        isFinal(state) && receipt !== null && receipt.blockNumber >= lowest && blocks.includes(receipt.blockHash),
+    );
+  }
+
+  private where(matches: (row: TxProgress) => boolean): ManagedTx[] {
+    return [...this.rows.values()].filter(matches).map((row) => ManagedTx.rehydrate(row));
+  }
+}
