@@ -90,14 +90,16 @@ describe('a chain', () => {
 
   it('is noted at the first look with a lease there, and then every half a minute', async () => {
     const [node] = nodes;
-    const statementsAfter = async (ms: number): Promise<number> => {
+    const statementsAfter = async (ms: number, chainId = 7): Promise<number> => {
       clock.advance(ms);
-      await node?.duty.isDue(7);
+      await node?.duty.isDue(chainId);
       return activity.statements;
     };
     expect(await statementsAfter(0)).toBe(1);
     node?.held.add(7);
     expect([await statementsAfter(1), await statementsAfter(29_999), await statementsAfter(1)]).toEqual([2, 2, 3]);
+    node?.held.add(8);
+    expect([await statementsAfter(1, 8), await statementsAfter(1, 8)]).toEqual([4, 4]);
   });
 
   it('is followed by one node for an hour after the last lease, and by another when that one is gone', async () => {
@@ -122,9 +124,36 @@ describe('a chain', () => {
     expect(await followers()).toEqual(everyChain(2));
   });
 
-  it('is followed while something final of it is to be opened again', async () => {
-    nodes[1]?.waiting.add(3);
-    expect((await followers())[2]).toBe(1);
+  it('is followed while something final of it is to be opened again, by each node that knows of it', async () => {
+    for (const { waiting } of nodes) waiting.add(3);
+    expect((await followers())[2]).toBe(NODES.length);
+    nodes[1]?.waiting.clear();
+    expect((await followers())[2]).toBe(NODES.length - 1);
+  });
+
+  it('is followed by the one that watched it when the database does not answer, until the hour is over', async () => {
+    for (const chainId of CHAINS) nodes[0]?.held.add(chainId);
+    await followers();
+    nodes[0]?.held.clear();
+    clock.advance(30_000);
+    await followers();
+    activity.isDown = true;
+    clock.advance(HOUR - 30_000 - 1);
+    expect(await followers()).toEqual(everyChain(1));
+    clock.advance(1);
+    expect(await followers()).toEqual(everyChain(0));
+  });
+
+  it('is noted again at the next look when the database did not answer', async () => {
+    const [node] = nodes;
+    activity.isDown = true;
+    node?.held.add(7);
+    await node?.duty.isDue(7);
+    activity.isDown = false;
+    await node?.duty.isDue(7);
+    node?.held.clear();
+    clock.advance(30_000);
+    expect((await followers())[6]).toBe(1);
   });
 
   it('is followed by whoever did when the database does not answer', async () => {
