@@ -1,5 +1,7 @@
 import type { Hash } from '../../../src/kernel/hex.js';
-import type { ChainId, SignerId } from '../../../src/kernel/signer-id.js';
+import { groupBy } from '../../../src/kernel/group-by.js';
+import { type ChainId, signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
+import type { SlotRef } from '../../../src/modules/signers/index.js';
 import type { TxEvent } from '../../../src/modules/events/index.js';
 import {
   type FinalHeights,
@@ -90,6 +92,17 @@ export class TxsInMemory {
     return this.where(
       ({ state, receipt }) =>
         isFinal(state) && receipt !== null && receipt.blockNumber >= lowest && blocks.includes(receipt.blockHash),
+    );
+  }
+
+  async newestFinal(_chainId: ChainId, below: readonly SlotRef[] | null, perSigner: number): Promise<ManagedTx[]> {
+    const limits = below && new Map(below.map(({ signer, nonce }) => [signerKey(signer), nonce]));
+    const final = this.where(({ state, receipt, signer, nonce }) => {
+      const limit = limits ? (limits.get(signerKey(signer)) ?? 0n) : null;
+      return isFinal(state) && receipt !== null && nonce !== null && (limit === null || nonce < limit);
+    });
+    return [...groupBy(final, ({ signer }) => signerKey(signer)).values()].flatMap((own) =>
+      [...own].sort((a, b) => Number(b.nonce - a.nonce)).slice(0, perSigner),
     );
   }
 
