@@ -193,5 +193,9 @@ describe('the overview of signers', () => {
     expect(await overview.list({ chainId: DEV_CHAIN, address: OURS.address }, 2)).toMatchObject([
       { chainId: DEV_CHAIN, address: OTHER.address },
     ]);
+    // The address of the next one is lower: it is of another chain.
+    expect(await overview.list({ chainId: 7, address: OTHER.address }, 1)).toMatchObject([
+      { chainId: DEV_CHAIN, address: OURS.address },
+    ]);
   });
 });

@@ -6,6 +6,7 @@ import { TypeormTxHistory } from '../../src/modules/events/infrastructure/typeor
 import { ManagedTxEntity } from '../../src/modules/transactions/infrastructure/managed-tx.entity.js';
 import { TxAttemptEntity } from '../../src/modules/transactions/infrastructure/tx-attempt.entity.js';
 import { TypeormTxQueries } from '../../src/modules/transactions/infrastructure/typeorm-tx-queries.js';
+import type { SignerId } from '../../src/kernel/signer-id.js';
 import { aHash, anAddress, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
@@ -191,7 +192,7 @@ it('the states of very many txs are told in several statements, each of those as
 });
 
 describe('the history of a tx', () => {
-  const author = { nodeId: 'first', tokenFor: () => 5n };
+  const author = { nodeId: 'first', tokenFor: ({ address }: SignerId) => (address === OURS.address ? 5n : 8n) };
   const anEvent = (n: number, tx: number) => ({
     signer: OURS,
     txId: txIdOf(tx),
@@ -226,5 +227,13 @@ describe('the history of a tx', () => {
     const [first] = found;
     expect(await history.of(txIdOf(1), { after: first?.seq ?? '', limit: 10 })).toHaveLength(1);
     expect(await history.of(txIdOf(1), { after: '0', limit: 1 })).toEqual([first]);
+  });
+
+  it('names the lease of its own signer, also where events of several signers are written at once', async () => {
+    await database.transaction((tx) =>
+      new PgEventLog().append(tx, author, [anEvent(1, 1), { ...anEvent(2, 2), signer: OTHER }]),
+    );
+    const tokens = await Promise.all([1, 2].map(async (n) => (await history.of(txIdOf(n)))[0]?.fencingToken));
+    expect(tokens).toEqual(['5', '8']);
   });
 });

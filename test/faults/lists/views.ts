@@ -178,6 +178,12 @@ const EVENTS = [
       becomes: 'null',
       why: 'nobody can tell under which lease an event was written',
     },
+    {
+      id: 'events-with-the-first-token',
+      text: 'author.tokenFor(event.signer)',
+      becomes: 'author.tokenFor((events[0] ?? event).signer)',
+      why: 'where signers share a step, an event names the lease of another signer',
+    },
   ]),
   ...faultsIn('modules/events/infrastructure/typeorm-tx-history.ts', QUERIES, [
     {
@@ -213,6 +219,12 @@ const OVERVIEW = faultsIn('modules/ops/infrastructure/pg-signer-overview.ts', in
     text: '(chain_id, address) > ($1::bigint, $2::text)',
     becomes: '(chain_id, address) >= ($1::bigint, $2::text)',
     why: 'each page begins with the last one of the page before',
+  },
+  {
+    id: 'overview-column-by-column',
+    text: 'WHERE (chain_id, address) > ($1::bigint, $2::text)',
+    becomes: 'WHERE chain_id >= $1::bigint AND address > $2::text',
+    why: 'signers of later chains are left out when their address is lower than the last one of the page before',
   },
   {
     id: 'overview-only-leased',
