@@ -38,6 +38,8 @@ export class TxsInMemory {
   /** Ids of what was saved, in order, with repetitions. */
   readonly saved: string[] = [];
   readonly events: TxEvent[] = [];
+  /** Of what was saved: milliseconds to the next look for its receipt, where that was set. */
+  readonly looksInMs: number[] = [];
   private readonly rows = new Map<string, TxProgress>();
 
   put(tx: ManagedTx): void {
@@ -64,6 +66,8 @@ export class TxsInMemory {
 
   async save(_fence: unknown, txs: readonly ManagedTx[]): Promise<void> {
     for (const tx of txs) {
+      const { receiptCheck } = tx.timers;
+      if (typeof receiptCheck === 'object') this.looksInMs.push(receiptCheck.inMs);
       this.put(tx);
       this.saved.push(tx.id);
       this.events.push(...tx.pendingEvents());
