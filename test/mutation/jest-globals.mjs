@@ -12,10 +12,12 @@ const mocks = new ModuleMocker(globalThis);
 const timers = new ModernFakeTimers({ config: { fakeTimers: {} }, global: globalThis });
 
 export const jest = {
+  fn: (...args) => mocks.fn(...args),
   spyOn: (...args) => mocks.spyOn(...args),
   restoreAllMocks: () => mocks.restoreAllMocks(),
   useFakeTimers: (config) => timers.useFakeTimers(config),
   useRealTimers: () => timers.useRealTimers(),
+  getTimerCount: () => timers.getTimerCount(),
   advanceTimersByTime: (ms) => timers.advanceTimersByTime(ms),
   advanceTimersByTimeAsync: (ms) => timers.advanceTimersByTimeAsync(ms),
 };
