@@ -6,6 +6,7 @@ import {
   Global,
   HttpCode,
   Module,
+  type ModuleMetadata,
   NotFoundException,
   Param,
   Post,
@@ -82,7 +83,7 @@ const FAULTS: Readonly<Record<string, () => Error>> = {
   pretender: () => Object.assign(new Error('secret-internals'), { statusCode: 502 }),
 };
 
-@Controller('things')
+@Controller('api/v1/things')
 class ThingsController {
   @Post()
   @HttpCode(202)
@@ -112,15 +113,17 @@ export interface HttpApp {
   readonly lines: LogFields[];
 }
 
-/** A small app with everything of platform/http switched on. */
-export async function startHttpApp(): Promise<HttpApp> {
+/** A small app with everything of platform/http switched on, for these controllers and what they ask. */
+export async function startHttpApp(
+  parts: Pick<ModuleMetadata, 'controllers' | 'providers'> = { controllers: [ThingsController] },
+): Promise<HttpApp> {
   const { log, lines } = readableLog();
 
   @Global()
   @Module({ providers: [{ provide: Log, useValue: log }], exports: [Log] })
   class TestLogModule {}
 
-  @Module({ imports: [TestLogModule, HttpModule, MetricsModule], controllers: [ThingsController] })
+  @Module({ imports: [TestLogModule, HttpModule, MetricsModule], ...parts })
   class TestAppModule {}
 
   const config = Object.assign(new ServerConfig(), { bodyLimit: 2048 });
@@ -128,7 +131,6 @@ export async function startHttpApp(): Promise<HttpApp> {
     logger: new NestLogger(log),
     abortOnError: false,
   });
-  app.setGlobalPrefix('api/v1', { exclude: ['metrics'] });
   await app.listen(0, '127.0.0.1');
   const address: unknown = app.getHttpServer().address();
   const port = typeof address === 'object' && address !== null && 'port' in address ? Number(address.port) : 0;
