@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { DatabaseConfig } from '../../src/config/index.js';
@@ -26,6 +27,8 @@ export class SimDatabase {
     await installTime(url);
     const source = createDataSource(config);
     await source.initialize();
+    // Every node of every seed listens to the one pool.
+    if ('master' in source.driver) (source.driver.master as EventEmitter).setMaxListeners(0);
     const poolOf = (max: number): Pool => new Pool({ connectionString: url, max });
     return new SimDatabase(url, source, poolOf(4), poolOf(1));
   }
