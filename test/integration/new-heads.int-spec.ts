@@ -156,6 +156,13 @@ describe('new heads over a WebSocket of a real node', () => {
     await untilHeard(heads);
   });
 
+  it('are waited for from the subscription on as long as between two blocks: setting up is over', async () => {
+    const { logged } = announcer([anvil.url], { silenceMs: 300 });
+    const ends = () => logged('new heads are not announced, polling goes on');
+    await until('the silence is noticed', async () => ends().length > 0);
+    expect(ends()[0]).toMatchObject({ reason: 'no announcement for 300 ms' });
+  });
+
   it('never keep a shutdown waiting for a peer that says nothing', async () => {
     const { url } = await aWire();
     wire.set('black-hole');
