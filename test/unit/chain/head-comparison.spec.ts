@@ -76,6 +76,20 @@ describe('a comparison of heads', () => {
     expect([lagOf(0), lagOf(1)]).toEqual([0, 0]);
   });
 
+  it.each<[string, 0 | 1]>([
+    ['first', 0],
+    ['last', 1],
+  ])('finds out the one of two that is far ahead from the start, also when it answers %s', async (_place, mad) => {
+    const [told, honest] = mad === 0 ? [a, b] : [b, a];
+    told.head = 0xffffff;
+    await lookAfter(0);
+    expect(members[mad].status()).toMatchObject({ state: 'ahead' });
+    told.head += 1;
+    honest.head += 1;
+    await lookAfter(1_000);
+    expect(members[mad].status()).toMatchObject({ state: 'ahead' });
+  });
+
   it('counts what another told a minute ago, and nothing older', async () => {
     a.head = 200;
     await lookAfter(0);

@@ -15,6 +15,8 @@ const STALE_MS = 60_000;
 interface Head extends ToldHead {
   /** The round in which it was asked. */
   readonly round: number;
+  /** As judged last; the first who answers in a round is judged before there is anybody to contradict. */
+  readonly isBelieved: boolean;
 }
 
 /**
@@ -65,8 +67,10 @@ export class HeadComparison {
     try {
       const number = (await member.isVerified()) ? await member.blockNumber() : null;
       if (number === null) return;
-      const believed = this.heads.get(member)?.believed ?? null;
-      this.answered(member, { number, round, at: this.clock.monotonicMs(), believed });
+      const before = this.heads.get(member);
+      const believed =
+        before?.isBelieved === true ? { number: before.number, at: before.at } : (before?.believed ?? null);
+      this.answered(member, { number, round, at: this.clock.monotonicMs(), believed, isBelieved: false });
     } finally {
       this.asking.delete(member);
     }
@@ -87,7 +91,7 @@ export class HeadComparison {
       const standing = found[i];
       if (standing === undefined || told.round !== head.round) return;
       judged.health.standsAt(standing);
-      if (!standing.isAhead) this.heads.set(judged, { ...told, believed: { number: told.number, at: told.at } });
+      this.heads.set(judged, { ...told, isBelieved: !standing.isAhead });
     });
   }
 }
