@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import { RpcUnavailable } from '../../../src/modules/chain/index.js';
 import { OrphanedFinals } from '../../../src/modules/confirmations/application/orphaned-finals.js';
-import { aManagedTx, aSigner } from '../../support/builders.js';
+import { aSigner } from '../../support/builders.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { TxsInMemory } from './txs-in-memory.js';
@@ -33,21 +33,8 @@ beforeEach(() => {
   finals = new OrphanedFinals(new ModelChains(chain), txs.asRepository(), new RecordingLog());
 });
 
-/** One block, and in it a tx of the signer that is final. */
-function finalTx(signer: SignerId, nonce: bigint): void {
-  const { hash: txHash } = chain.sendForeign(signer.address, nonce);
-  const { number, hash } = chain.mine();
-  const tx = aManagedTx({ txId: `${signer.address} ${nonce}`, signer })
-    .allocated(nonce)
-    .sent()
-    .mined({ txHash, blockNumber: number, blockHash: hash })
-    .build();
-  tx.settled('execution reverted', null);
-  txs.put(tx);
-}
-
 function finalTxs(signer: SignerId, count: number): void {
-  for (let nonce = 0n; nonce < count; nonce += 1n) finalTx(signer, nonce);
+  for (let nonce = 0n; nonce < count; nonce += 1n) txs.putFinal(chain, signer, nonce);
 }
 
 /** Heights of the blocks that are found to be gone, lowest first. */

@@ -12,6 +12,8 @@ import {
   type TxState,
 } from '../../../src/modules/transactions/index.js';
 import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import { aManagedTx } from '../../support/builders.js';
+import type { ModelChain } from '../../support/model-chain.js';
 
 interface OfSigner {
   readonly signer: SignerId;
@@ -44,6 +46,18 @@ export class TxsInMemory {
 
   put(tx: ManagedTx): void {
     this.rows.set(tx.id, { ...tx.progress });
+  }
+
+  /** One block of the chain, and in it a tx of the signer that is final. */
+  putFinal(chain: ModelChain, signer: SignerId, nonce: bigint): string {
+    const txId = `${signer.address} ${nonce}`;
+    const { hash: txHash } = chain.sendForeign(signer.address, nonce);
+    const { number, hash } = chain.mine();
+    const receipt = { txHash, blockNumber: number, blockHash: hash };
+    const tx = aManagedTx({ txId, signer }).allocated(nonce).sent().mined(receipt).build();
+    tx.settled('execution reverted', null);
+    this.put(tx);
+    return txId;
   }
 
   of(txId: string): TxProgress {

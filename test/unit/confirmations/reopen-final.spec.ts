@@ -1,0 +1,283 @@
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
+import type { Block, BlockRef, BlockStore, ChainUpdate } from '../../../src/modules/chain/index.js';
+import { OrphanedFinals } from '../../../src/modules/confirmations/application/orphaned-finals.js';
+import type { ReceiptMetrics } from '../../../src/modules/confirmations/application/receipt-metrics.js';
+import { ReopenFinal } from '../../../src/modules/confirmations/application/reopen-final.js';
+import type { ReopenSlots } from '../../../src/modules/confirmations/application/reopen-slots.js';
+import type { LeaseManager, NonceLedger } from '../../../src/modules/signers/index.js';
+import {
+  type AttemptRepository,
+  type LeasedWork,
+  type ManagedTx,
+  SecondLooks,
+  type TxMetrics,
+} from '../../../src/modules/transactions/index.js';
+import { aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
+import { ModelChain, ModelChains } from '../../support/model-chain.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
+import { ourWork, TxsInMemory } from './txs-in-memory.js';
+
+const SIGNER = aSigner();
+
+let chain: ModelChain;
+let txs: TxsInMemory;
+/** Blocks that are stored as taken back, by whichever node. */
+let stored: BlockRef[];
+let isOurs: boolean;
+let isDown: boolean;
+let slotsWait: boolean;
+let takenFree: string[];
+let freed: { readonly slots: bigint[]; readonly attempts: bigint[] };
+/** From where on slots without a tx are looked at, for each update. */
+let lowest: (number | null)[];
+let entered: string[];
+let forks: number;
+let reopen: ReopenFinal;
+
+beforeEach(() => {
+  chain = new ModelChain();
+  txs = new TxsInMemory();
+  [stored, takenFree, lowest, entered] = [[], [], [], []];
+  freed = { slots: [], attempts: [] };
+  [isOurs, isDown, slotsWait, forks] = [true, false, false, 0];
+  const log = new RecordingLog();
+  const chains = new ModelChains(chain);
+  const nonces = (slots: readonly ManagedTx[]): bigint[] => slots.map(({ nonce }) => nonce);
+  const work: typeof ourWork.run = async (...args) => (isOurs ? ourWork.run(...args) : []);
+  reopen = new ReopenFinal(
+    chains,
+    { orphaned: async () => stored } as unknown as BlockStore,
+    {
+      takeFree: async (signers: readonly SignerId[]) => void takenFree.push(...signers.map(signerKey)),
+    } as unknown as LeaseManager,
+    { run: work } as unknown as LeasedWork,
+    new UnfencedWork(),
+    txs.asRepository(),
+    {
+      reopen: async (_: unknown, some: readonly ManagedTx[]) => void freed.attempts.push(...nonces(some)),
+    } as unknown as AttemptRepository,
+    {
+      reopen: async (_: unknown, some: readonly ManagedTx[]) => {
+        if (isDown) throw new Error('no database');
+        freed.slots.push(...nonces(some));
+      },
+    } as unknown as NonceLedger,
+    {
+      entered: (some: readonly ManagedTx[]) => void entered.push(...some.map(({ state }) => state)),
+    } as unknown as TxMetrics,
+    { newFork: (count: number) => void (forks += count) } as unknown as ReceiptMetrics,
+    new OrphanedFinals(chains, txs.asRepository(), log),
+    {
+      execute: async (_: unknown, from: number | null) => {
+        if (isDown) throw new Error('no database');
+        lowest.push(from);
+      },
+      isWaiting: () => slotsWait,
+    } as unknown as ReopenSlots,
+    new SecondLooks(new FakeClock()),
+    log,
+  );
+});
+
+/** The next blocks, and what they took back. */
+async function follow(update: Partial<ChainUpdate> = {}): Promise<void> {
+  await reopen.execute({ chainId: chain.chainId, head: chain.height, gap: false, blocks: [], orphaned: [], ...update });
+}
+
+function refOf(height: number): Block {
+  const block = chain.blockAt(height);
+  if (!block) throw new Error(`the chain has no block ${height}`);
+  return block;
+}
+
+/** The newest blocks, lowest first, which then are gone. */
+function reorg(depth: number): BlockRef[] {
+  const gone = Array.from({ length: depth }, (_, n) => refOf(chain.height - depth + 1 + n));
+  chain.reorg(depth, { drop: true });
+  return gone;
+}
+
+const final = (nonce: bigint): string => txs.putFinal(chain, SIGNER, nonce);
+const isWaiting = (): boolean => reopen.isWaiting(chain.chainId);
+/** While this is so, the endpoints do not agree on what is at any height. */
+const disagree = () => jest.spyOn(chain, 'agreedBlocks').mockImplementation(async (some) => some.map(() => null));
+
+describe('a final tx in a block that is gone', () => {
+  it('is open again with its slot and its attempts, under a lease that is taken if nobody has it', async () => {
+    const [before, txId] = [final(0n), final(1n)];
+    await follow({ orphaned: reorg(1) });
+    expect([txs.of(before).state, txs.of(txId).state]).toEqual(['CONFIRMED', 'IN_MEMPOOL']);
+    expect([freed, takenFree]).toEqual([{ slots: [1n], attempts: [1n] }, [signerKey(SIGNER)]]);
+    expect([entered, forks, lowest]).toEqual([['IN_MEMPOOL'], 1, [2]]);
+  });
+
+  it('is open again also when the highest block that is gone has nothing of ours', async () => {
+    const txId = final(0n);
+    chain.mineEmpty(2);
+    await follow({ orphaned: reorg(3) });
+    expect([txs.of(txId).state, lowest]).toEqual(['IN_MEMPOOL', [1]]);
+  });
+
+  it('is open again when only another node followed the block', async () => {
+    const txId = final(0n);
+    stored = reorg(1);
+    await follow();
+    expect([txs.of(txId).state, lowest]).toEqual(['IN_MEMPOOL', [1]]);
+  });
+
+  it('is open again when the same update comes again after a failure', async () => {
+    const txId = final(0n);
+    stored = reorg(1);
+    isDown = true;
+    await expect(follow()).rejects.toThrow('no database');
+    expect(txs.of(txId).state).toBe('CONFIRMED');
+    isDown = false;
+    await follow();
+    expect(txs.of(txId).state).toBe('IN_MEMPOOL');
+  });
+
+  it('is looked at with every block until whoever has its lease has opened it', async () => {
+    const txId = final(0n);
+    isOurs = false;
+    await follow({ orphaned: reorg(1) });
+    expect([txs.of(txId).state, isWaiting()]).toEqual(['CONFIRMED', true]);
+    isOurs = true;
+    await follow();
+    expect(txs.of(txId).state).toBe('IN_MEMPOOL');
+    await follow();
+    expect([isWaiting(), txs.saved]).toEqual([false, [txId]]);
+  });
+
+  it('is looked at with every block until the endpoints agree on what is there', async () => {
+    const txId = final(0n);
+    const doubt = disagree();
+    await follow({ orphaned: reorg(1) });
+    expect([txs.of(txId).state, isWaiting(), takenFree]).toEqual(['CONFIRMED', true, []]);
+    doubt.mockRestore();
+    await follow();
+    expect(txs.of(txId).state).toBe('IN_MEMPOOL');
+  });
+
+  it('needs a second look, at a later block, when one endpoint alone tells it', async () => {
+    const txId = final(0n);
+    chain.speaksAlone = true;
+    await follow({ orphaned: reorg(1) });
+    await follow();
+    expect([txs.of(txId).state, isWaiting()]).toEqual(['CONFIRMED', true]);
+    chain.mineEmpty(1);
+    await follow();
+    expect(txs.of(txId).state).toBe('IN_MEMPOOL');
+  });
+});
+
+describe('a final tx stays final', () => {
+  it('in a block that the endpoints still have, which is no suspect any more', async () => {
+    const txId = final(0n);
+    await follow({ orphaned: [refOf(1)] });
+    expect([txs.of(txId).state, isWaiting(), takenFree]).toEqual(['CONFIRMED', false, []]);
+  });
+
+  it('in a block that is followed again', async () => {
+    const txId = final(0n);
+    const doubt = disagree();
+    const block = refOf(1);
+    await follow({ orphaned: reorg(1) });
+    await follow({ blocks: [block] });
+    doubt.mockRestore();
+    await follow();
+    expect([txs.of(txId).state, isWaiting()]).toEqual(['CONFIRMED', false]);
+  });
+
+  it('only as long as its block is followed: not when the update that has it back fails, and never comes again', async () => {
+    const txId = final(0n);
+    const doubt = disagree();
+    const block = refOf(1);
+    await follow({ orphaned: reorg(1) });
+    isDown = true;
+    await expect(follow({ blocks: [block] })).rejects.toThrow('no database');
+    isDown = false;
+    doubt.mockRestore();
+    await follow();
+    expect(txs.of(txId).state).toBe('IN_MEMPOOL');
+  });
+
+  it('that was mined and became final in another block meanwhile', async () => {
+    const txId = final(0n);
+    const { finalIn } = txs;
+    const orphaned = reorg(1);
+    txs.finalIn = async (...args) => {
+      const found = await finalIn.apply(txs, args);
+      txs.putFinal(chain, SIGNER, 0n);
+      return found;
+    };
+    await follow({ orphaned });
+    expect([txs.of(txId).state, txs.saved, forks]).toEqual(['CONFIRMED', [], 0]);
+  });
+});
+
+describe('blocks that are gone', () => {
+  it('and were dealt with are no news when they are read from the database again', async () => {
+    final(0n);
+    const orphaned = reorg(1);
+    await follow({ orphaned });
+    stored = orphaned;
+    await follow();
+    const questions = [jest.spyOn(chain, 'blocks'), jest.spyOn(chain, 'agreedBlocks'), jest.spyOn(txs, 'finalIn')];
+    await follow();
+    expect(questions.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0]);
+    expect(lowest).toEqual([1, null, null]);
+    expect(isWaiting()).toBe(false);
+  });
+
+  it.each([
+    ['that another node followed', (gone: BlockRef) => void (stored = [gone])],
+    ['that are all that was followed', (gone: BlockRef) => ({ gap: true, orphaned: [gone] })],
+  ])('have what was final below them looked at: those %s', async (_words, tell) => {
+    const txId = final(0n);
+    chain.mineEmpty(1);
+    const newest = refOf(2);
+    reorg(2);
+    await follow(tell(newest) ?? {});
+    expect(txs.of(txId).state).toBe('IN_MEMPOOL');
+  });
+
+  it('cost no question for what was final below them when they are all known', async () => {
+    final(0n);
+    chain.mineEmpty(1);
+    const blocks = jest.spyOn(chain, 'blocks');
+    // Another node has stored them already.
+    stored = reorg(1);
+    await follow({ orphaned: stored });
+    expect(blocks).not.toHaveBeenCalled();
+  });
+
+  it('are none after a gap without any', async () => {
+    final(0n);
+    const blocks = jest.spyOn(chain, 'blocks');
+    await follow({ gap: true });
+    expect(blocks).not.toHaveBeenCalled();
+    expect(lowest).toEqual([null]);
+  });
+});
+
+describe('a chain is to be followed on', () => {
+  it('while slots without a tx are to be looked at again', () => {
+    expect(isWaiting()).toBe(false);
+    slotsWait = true;
+    expect(isWaiting()).toBe(true);
+  });
+
+  it('while it is not known what is on the chain below the blocks that were followed', async () => {
+    final(0n);
+    chain.mineEmpty(1);
+    const blocks = jest.spyOn(chain, 'blocks').mockImplementation(async (some) => some.map(() => null));
+    await follow({ gap: true, orphaned: reorg(1) });
+    expect(isWaiting()).toBe(true);
+    blocks.mockRestore();
+    await follow();
+    expect(isWaiting()).toBe(false);
+  });
+});
