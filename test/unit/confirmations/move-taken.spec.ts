@@ -1,66 +1,100 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { Hash } from '../../../src/kernel/hex.js';
 import { MoveTaken } from '../../../src/modules/confirmations/application/move-taken.js';
-import type { FencedUnitOfWork, Lease, NonceLedger } from '../../../src/modules/signers/index.js';
+import type { NonceLedger } from '../../../src/modules/signers/index.js';
 import type {
   Attempt,
   AttemptRepository,
   LaneMemory,
-  LeasedWork,
   ManagedTx,
   ManagedTxRepository,
   TakenSlots,
   TxMetrics,
 } from '../../../src/modules/transactions/index.js';
 import { aHash, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
+import { ourWork } from './txs-in-memory.js';
 
 const SIGNER = aSigner();
 const KNOWN = anAttempt({ txId: 'tx-1', signer: SIGNER, nonce: 4n, txHash: aHash(1) });
 
-/** As much of a tx as is looked at; remembers that it gave its nonce up. */
-const aTx = () => ({ id: 'tx-1', signer: SIGNER, nonce: 4n, isInDoubt: true, moved: false });
+/** The transaction of somebody else that has the nonce. */
+const USER = aHash(0xf0);
+
+/** As much of a tx as is looked at; remembers to whom it gave its nonce up. */
+const aTx = () => ({ id: 'tx-1', signer: SIGNER, nonce: 4n, isInDoubt: true, movedFor: null as Hash | null });
 
 let read: ReturnType<typeof aTx>;
 let attempts: readonly Attempt[];
+let hashesAsked: Hash[];
+/** What is done for a payload that moves, in order. */
+let done: string[];
 let move: MoveTaken;
 
 beforeEach(() => {
   read = aTx();
   attempts = [KNOWN];
-  const nothing = async (): Promise<void> => undefined;
+  [hashesAsked, done] = [[], []];
+  const does = (what: string) => async () => void done.push(what);
+  const says = (what: string) => () => void done.push(what);
   move = new MoveTaken(
     new ModelChains(new ModelChain()),
     {
-      execute: async (_: unknown, slots: readonly object[]) => slots.map((slot) => ({ ...slot, usedBy: null })),
+      execute: async (_: unknown, slots: readonly { readonly hashes: readonly Hash[] }[]) => {
+        hashesAsked.push(...slots.flatMap(({ hashes }) => hashes));
+        return slots.map((slot) => ({ ...slot, usedBy: USER }));
+      },
     } as unknown as TakenSlots,
+    ourWork,
+    new UnfencedWork(),
     {
-      run: async (_: unknown, items: unknown, task: (leases: readonly Lease[], share: unknown) => Promise<void>) =>
-        task([], items),
-    } as unknown as LeasedWork,
-    {
-      run: (_: unknown, __: unknown, work: (fence: object) => Promise<void>) => work({}),
-    } as unknown as FencedUnitOfWork,
-    {
-      byIds: async () => [Object.assign(read, { nonceTaken: () => void (read.moved = true) })],
-      save: nothing,
+      byIds: async () => [Object.assign(read, { nonceTaken: (usedBy: Hash) => void (read.movedFor = usedBy) })],
+      save: does('the tx is saved'),
     } as unknown as ManagedTxRepository,
-    { consume: nothing } as unknown as NonceLedger,
-    { ofSlots: async () => attempts, decide: nothing } as unknown as AttemptRepository,
-    { distrustNonce: () => undefined, madeRoom: () => undefined } as unknown as LaneMemory,
-    { ring: () => undefined },
-    { entered: () => undefined } as unknown as TxMetrics,
+    { consume: does('its slot is consumed') } as unknown as NonceLedger,
+    { ofSlots: async () => attempts, decide: does('its attempts have lost') } as unknown as AttemptRepository,
+    {
+      distrustNonce: says('the nonce is aligned'),
+      madeRoom: says('there is room'),
+    } as unknown as LaneMemory,
+    { ring: says('the lane goes on') },
+    { entered: says('it is counted') } as unknown as TxMetrics,
     new RecordingLog(),
   );
 });
 
-async function moves(): Promise<boolean> {
-  await move.execute(DEV_CHAIN, [{ tx: aTx() as unknown as ManagedTx, attempts: [KNOWN] }]);
-  return read.moved;
+async function moves(known: readonly Attempt[] = [KNOWN]): Promise<boolean> {
+  await move.execute(DEV_CHAIN, [{ tx: aTx() as unknown as ManagedTx, attempts: known }]);
+  return done.length > 0;
 }
 
 describe('a payload whose nonce is proven taken', () => {
-  it('gives it up', async () => expect(await moves()).toBe(true));
+  it('gives it up to what has it, and its lane goes on with another', async () => {
+    await moves();
+    expect(read.movedFor).toBe(USER);
+    expect(done).toEqual([
+      'its slot is consumed',
+      'its attempts have lost',
+      'the tx is saved',
+      'it is counted',
+      'the nonce is aligned',
+      'there is room',
+      'the lane goes on',
+    ]);
+  });
+
+  it('gives it up on a proof of all its attempts', async () => {
+    attempts = [KNOWN, anAttempt({ ...KNOWN, txHash: aHash(2) })];
+    expect(await moves(attempts)).toBe(true);
+    expect(hashesAsked).toEqual([aHash(1), aHash(2)]);
+  });
+
+  it('gives it up whatever attempts another tx has', async () => {
+    attempts = [KNOWN, anAttempt({ ...KNOWN, txId: 'tx-2', txHash: aHash(2) })];
+    expect(await moves()).toBe(true);
+  });
 
   it('keeps it when it got another attempt since: the proof is of the others only', async () => {
     attempts = [KNOWN, anAttempt({ ...KNOWN, txHash: aHash(2) })];

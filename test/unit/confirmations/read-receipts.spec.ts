@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Hash, parseHash } from '../../../src/kernel/hex.js';
-import type { Block, Receipt } from '../../../src/modules/chain/index.js';
+import { type Block, type Receipt, RpcUnavailable } from '../../../src/modules/chain/index.js';
 import { ReadReceipts, Rereading } from '../../../src/modules/confirmations/application/read-receipts.js';
 import { anAddress, aReceipt } from '../../support/builders.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -78,6 +78,31 @@ describe('receipts that are read once more', () => {
     chain.provesReceipts = true;
     await reader.atOnce(chain, block, [hashes[0]]);
     expect(await asked(stored(hashes[0]))).toMatchObject({ blocks: 0, hashes: 1 });
+  });
+});
+
+describe('the receipts of a block', () => {
+  const elsewhere = parseHash(`0x${'ee'.repeat(32)}`);
+
+  it.each([1, 2])('are only those from that block, when %d are asked for', async (count) => {
+    const asking = hashes.slice(0, count);
+    const found = stored(...asking).map((receipt, n) => (n === 0 ? { ...receipt, blockHash: elsewhere } : receipt));
+    chain.receipts = async () => found.map((receipt) => ({ kind: 'found', receipt }));
+    chain.blockReceipts = async () => ({ receipts: found, proven: false });
+    expect([...(await reader.atOnce(chain, block, asking)).values()]).toEqual(found.slice(1));
+  });
+
+  it('are none when the node does not have the block, or does not answer', async () => {
+    const refused = new RpcUnavailable('rpc_unavailable', { chainId: chain.chainId, method: 'blockReceipts' }, 'no');
+    for (const answer of [async () => null, () => Promise.reject(refused)]) {
+      chain.blockReceipts = answer;
+      expect(await reader.atOnce(chain, block, hashes)).toEqual(new Map());
+    }
+  });
+
+  it('are not swallowed with an error that is no missing answer', async () => {
+    chain.blockReceipts = () => Promise.reject(new TypeError('a fault of ours'));
+    await expect(reader.atOnce(chain, block, hashes)).rejects.toThrow('a fault of ours');
   });
 });
 
