@@ -4,6 +4,7 @@ import type { AttemptDraft } from '../../../src/modules/transactions/application
 import { CloseSlots } from '../../../src/modules/transactions/application/close-slots.js';
 import type { FeeRules } from '../../../src/modules/transactions/application/fee-rules.js';
 import type { Attempt, AttemptFees } from '../../../src/modules/transactions/domain/attempt.js';
+import type { ManagedTx } from '../../../src/modules/transactions/domain/managed-tx.js';
 import type { AttemptRepository, ManagedTxRepository } from '../../../src/modules/transactions/index.js';
 import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
@@ -16,23 +17,28 @@ const PRICE: AttemptFees = { maxFeePerGas: 900n, maxPriorityFeePerGas: 90n };
 /** The price that each no-op was asked to outbid. */
 let outbid: (AttemptFees | null)[];
 let stored: Attempt[];
+let saved: ManagedTx[];
+/** Null while the caps of the chain do not allow what it takes. */
+let price: AttemptFees | null;
 let close: CloseSlots;
 
 beforeEach(() => {
-  [outbid, stored] = [[], []];
+  [outbid, stored, saved, price] = [[], [], [], PRICE];
   const signer = {
     sign: async (drafts: readonly AttemptDraft[]) => drafts.map((draft) => anAttempt({ ...draft, txHash: aHash(9) })),
   };
   close = new CloseSlots(
     signer,
     {
-      noOp: (_chain: number, _quote: unknown, rival: AttemptFees | null) => (outbid.push(rival), PRICE),
+      noOp: (_chain: number, _quote: unknown, rival: AttemptFees | null) => (outbid.push(rival), price),
     } as unknown as FeeRules,
     new UnfencedWork(),
     {
       insert: async (_fence: unknown, attempts: readonly Attempt[]) => void stored.push(...attempts),
     } as unknown as AttemptRepository,
-    { save: async () => undefined } as unknown as ManagedTxRepository,
+    {
+      save: async (_fence: unknown, txs: readonly ManagedTx[]) => void saved.push(...txs),
+    } as unknown as ManagedTxRepository,
     new RecordingLog(),
   );
 });
@@ -72,5 +78,16 @@ describe('the no-op that closes a slot', () => {
     expect(stored).toMatchObject([{ nonce: 7n, kind: 'cancel', to: SIGNER.address, gasLimit: 22_000n, fees: PRICE }]);
     expect(stored.map(({ txId }) => txId)).toEqual(sendings.map(({ tx }) => tx?.id));
     expect(sendings).toMatchObject([{ attempt: { txHash: aHash(9) } }]);
+  });
+
+  it('is the hash that the tx has from now on', async () => {
+    const [sending] = await closeAgainst({ fees: fees(500n, 20n), status: 'UNKNOWN' });
+    expect(saved).toEqual([sending?.tx]);
+    expect(sending?.tx?.progress.txHash).toBe(aHash(9));
+  });
+
+  it('waits while its price is above the caps of the chain', async () => {
+    price = null;
+    expect([await closeAgainst({ fees: fees(500n, 20n), status: 'UNKNOWN' }), stored]).toEqual([[], []]);
   });
 });

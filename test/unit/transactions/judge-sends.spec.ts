@@ -168,3 +168,28 @@ it('what a node says of its fee cap is learned, and nothing else', async () => {
   await judge.execute(chain, [answered('node_fee_cap_exceeded', { error: 'cap (1 ether)' }), answered('txpool_full')]);
   expect(learned).toEqual(['cap (1 ether)']);
 });
+
+it('a payload that is refused for a price again and again waits for another nonce, unless it may be out', async () => {
+  const refused = (): AnsweredSend =>
+    answered(
+      'underpriced',
+      {},
+      { tx: aManagedTx({ state: 'ALLOCATED', nonce: 7n, subState: 'FEE_CAPPED', tries: 99 }).build() },
+    );
+  expect(await kindOf(refused())).toBe('requeued');
+  siblings = [anAttempt({ txHash: aHash(2), status: 'UNKNOWN' })];
+  expect(await judge.execute(chain, [refused()])).toMatchObject([
+    { verdict: { kind: 'refused_in_doubt', reason: 'underpriced' } },
+  ]);
+});
+
+it('what is freed beside it costs a send that was taken nothing', async () => {
+  siblings = [anAttempt({ txHash: aHash(2), status: 'UNKNOWN' })];
+  const verdicts = await judge.execute(chain, [answered(null), answered('oversized_data')]);
+  expect(verdicts.map(({ verdict }) => verdict.kind)).toEqual(['sent', 'refused_in_doubt']);
+});
+
+it('one endpoint alone that has no room says nothing about the payload', async () => {
+  chain.head = () => Promise.reject(new Error('asked for nothing'));
+  expect(await kindOf(answered('txpool_full', { alone: true }))).toBe('waiting');
+});
