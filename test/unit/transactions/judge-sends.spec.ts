@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ResubmitConfig } from '../../../src/config/index.js';
 import type { NodeErrorClass } from '../../../src/modules/chain/index.js';
+import type { SlotRef } from '../../../src/modules/signers/index.js';
 import type { FeeRules } from '../../../src/modules/transactions/application/fee-rules.js';
 import { JudgeSends } from '../../../src/modules/transactions/application/judge-sends.js';
 import { SecondLooks } from '../../../src/modules/transactions/application/second-looks.js';
@@ -19,6 +20,8 @@ let chain: ModelChain;
 let learned: string[];
 /** All attempts of the slots that are asked for. */
 let siblings: Attempt[];
+/** Nonces of the slots whose attempts were asked for. */
+let asked: bigint[];
 let judge: JudgeSends;
 
 beforeEach(() => {
@@ -26,8 +29,11 @@ beforeEach(() => {
   chain = new ModelChain();
   learned = [];
   siblings = [];
+  asked = [];
   judge = new JudgeSends(
-    { ofSlots: async () => siblings } as unknown as AttemptRepository,
+    {
+      ofSlots: async (slots: readonly SlotRef[]) => (asked.push(...slots.map(({ nonce }) => nonce)), siblings),
+    } as unknown as AttemptRepository,
     new SecondLooks(clock),
     { learnLimit: (_chain: number, words: string) => void learned.push(words) } as unknown as FeeRules,
     Object.assign(new ResubmitConfig(), {
@@ -183,9 +189,12 @@ it('a payload that is refused for a price again and again waits for another nonc
   ]);
 });
 
-it('what is freed beside it costs a send that was taken nothing', async () => {
+it('only slots that are to be freed are looked at for other attempts, and what is taken stays as it is', async () => {
   siblings = [anAttempt({ txHash: aHash(2), status: 'UNKNOWN' })];
+  await judge.execute(chain, [answered(null)]);
+  expect(asked).toEqual([]);
   const verdicts = await judge.execute(chain, [answered(null), answered('oversized_data')]);
+  expect(asked).toEqual([7n]);
   expect(verdicts.map(({ verdict }) => verdict.kind)).toEqual(['sent', 'refused_in_doubt']);
 });
 

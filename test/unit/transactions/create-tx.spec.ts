@@ -1,0 +1,134 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { Unprocessable } from '../../../src/kernel/errors.js';
+import type { SignerId } from '../../../src/kernel/signer-id.js';
+import type { Router } from '../../../src/modules/signers/index.js';
+import { CreateTx } from '../../../src/modules/transactions/application/create-tx.js';
+import type { IntakeBatcher } from '../../../src/modules/transactions/application/intake-batcher.js';
+import type { IntakeRules } from '../../../src/modules/transactions/application/intake-rules.js';
+import type { TxMetrics } from '../../../src/modules/transactions/application/tx-metrics.js';
+import type { Intake, NewTx } from '../../../src/modules/transactions/domain/managed-tx.repository.js';
+import type { TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
+import { aHash, anAddress, aRequest, aSigner } from '../../support/builders.js';
+
+const SIGNER = aSigner();
+
+let isServed: boolean;
+let isAcceptable: boolean;
+/** What the database answers. */
+let intake: Intake | ((tx: NewTx) => Intake);
+let submitted: { tx: NewTx; bytes: number; together: unknown }[];
+let rung: SignerId[];
+let counted: string[];
+let create: CreateTx;
+
+beforeEach(() => {
+  [isServed, isAcceptable, submitted, rung, counted] = [true, true, [], [], []];
+  intake = ({ txId }) => ({ kind: 'created', txId });
+  create = new CreateTx(
+    {
+      submit: async (tx: NewTx, bytes: number, together: unknown) => {
+        submitted.push({ tx, bytes, together });
+        return typeof intake === 'function' ? intake(tx) : intake;
+      },
+    } as unknown as IntakeBatcher,
+    { next: () => 'tx-1' },
+    { ring: (signers) => void rung.push(...signers) },
+    { created: (result: string) => void counted.push(result) } as unknown as TxMetrics,
+    {
+      assertAcceptable: () => {
+        if (!isAcceptable) throw new Unprocessable('fees_above_cap', 'too much', 'ask for less');
+      },
+    } as unknown as IntakeRules,
+    { isServed: () => isServed } as unknown as Router,
+  );
+});
+
+const request = (overrides: Partial<TxRequest> = {}): Omit<TxRequest, 'requestHash'> => {
+  const { requestHash: _, ...input } = aRequest(overrides);
+  return input;
+};
+
+/** The hash under which a request is stored. */
+async function hashOf(overrides: Partial<TxRequest> = {}): Promise<TxRequest['requestHash']> {
+  await create.execute(request(overrides));
+  return submitted.at(-1)?.tx.request.requestHash ?? aHash(0);
+}
+
+describe('a new request', () => {
+  it('is stored with a new id, and whoever acts for its signer is woken', async () => {
+    expect(await create.execute(request())).toEqual({
+      txId: 'tx-1',
+      signer: SIGNER,
+      requestId: 'request-1',
+      state: 'PENDING',
+      nonce: null,
+      txHash: null,
+      isNew: true,
+    });
+    expect(submitted).toMatchObject([{ tx: { txId: 'tx-1', request: request(), isServed: true }, together: null }]);
+    expect([rung, counted]).toEqual([[SIGNER], ['created']]);
+  });
+
+  it('says how long it is, and with which it arrived', async () => {
+    const together = Symbol('batch');
+    const long = { ...request().payload, data: `0x${'ab'.repeat(5_000)}` as const } as TxRequest['payload'];
+    await create.execute(request(), together);
+    await create.execute(request({ payload: long }));
+    const [short, longer] = submitted.map(({ bytes }) => bytes);
+    expect([(longer ?? 0) - (short ?? 0), submitted[0]?.together]).toEqual([10_000, together]);
+  });
+
+  it('is refused before anything is stored when it breaks a rule', async () => {
+    isAcceptable = false;
+    await expect(create.execute(request())).rejects.toMatchObject({ code: 'fees_above_cap' });
+    expect([submitted, rung, counted]).toEqual([[], [], []]);
+  });
+});
+
+describe('a request that was stored before', () => {
+  const known = { txId: 'old', state: 'IN_MEMPOOL', nonce: 7n, txHash: aHash(7) } as const;
+
+  it('is answered as it is now, and wakes nobody', async () => {
+    intake = { kind: 'exists', tx: { ...known, requestHash: await hashOf() } };
+    [rung, counted] = [[], []];
+    const { signer, requestId } = request();
+    expect(await create.execute(request())).toEqual({ ...known, signer, requestId, isNew: false });
+    expect([rung, counted]).toEqual([[], ['exists']]);
+  });
+
+  it('is a conflict when its key was used for another, and nobody is woken', async () => {
+    intake = {
+      kind: 'exists',
+      tx: { ...known, requestHash: await hashOf({ payload: { ...request().payload, to: anAddress(9) } }) },
+    };
+    [rung, counted] = [[], []];
+    await expect(create.execute(request())).rejects.toMatchObject({
+      kind: 'conflict',
+      code: 'idempotency_conflict',
+      facts: { txId: 'old', requestId: 'request-1' },
+    });
+    expect([rung, counted]).toEqual([[], ['conflict']]);
+  });
+});
+
+describe('a signer that nobody can sign for', () => {
+  it('is refused for good when it is not configured', async () => {
+    intake = { kind: 'unknown_signer' };
+    await expect(create.execute(request())).rejects.toMatchObject({
+      kind: 'unprocessable',
+      code: 'unknown_signer',
+      facts: { ...SIGNER },
+    });
+    expect([rung, counted]).toEqual([[], ['unknown_signer']]);
+  });
+
+  it('is refused for now when no live node has its key', async () => {
+    [isServed, intake] = [false, { kind: 'unserved_signer' }];
+    await expect(create.execute(request())).rejects.toMatchObject({
+      kind: 'unavailable',
+      code: 'signer_unavailable',
+      facts: { ...SIGNER },
+    });
+    expect([submitted[0]?.tx.isServed, rung, counted]).toEqual([false, [], ['unserved_signer']]);
+  });
+});
