@@ -8,7 +8,7 @@ import type { RevertedEstimates } from '../../../src/modules/transactions/applic
 import type { PendingTx } from '../../../src/modules/transactions/domain/managed-tx.repository.js';
 import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
 import type { TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
-import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
+import { aManagedTx, anAddress, aRequest, aSigner } from '../../support/builders.js';
 import { ModelChain } from '../../support/model-chain.js';
 
 const MAX_TX_GAS = 1n << 24n;
@@ -20,19 +20,22 @@ let chain: ModelChain;
 let doomed: Set<string>;
 let priced: Priced;
 let balance: bigint;
+/** What the balances were asked to cover. */
+let refreshed: unknown[];
 let config: ExecutionConfig;
 let judge: JudgePending;
 
 beforeEach(() => {
   chain = new ModelChain();
   doomed = new Set();
+  refreshed = [];
   priced = { fees: { maxFeePerGas: PRICE, maxPriorityFeePerGas: 1n } };
   balance = 10n ** 30n;
   config = Object.assign(new ExecutionConfig(), { giveUpAfter: GIVE_UP_MS });
   judge = new JudgePending(
     { price: () => priced } as unknown as FeeRules,
     {
-      refresh: async () => undefined,
+      refresh: async (_chain: unknown, wanted: readonly unknown[]) => void refreshed.push(...wanted),
       take: (_signer: unknown, wei: bigint) => {
         if (balance < wei) return false;
         balance -= wei;
@@ -157,4 +160,49 @@ describe('a payload that cannot be sent now', () => {
     const verdicts = await judge.execute(chain, items);
     expect(verdicts.map(({ kind }) => kind)).toEqual(['ready', 'not_now', 'ready', 'not_now']);
   });
+});
+
+describe('the chain is asked', () => {
+  it('for the gas of just what the client wants executed, by its signer', async () => {
+    const calls: unknown[] = [];
+    chain.faults.estimate = (call) => (calls.push(call), undefined);
+    const { gasLimit: _, ...payload } = {
+      ...aRequest().payload,
+      accessList: [{ address: anAddress(3), storageKeys: [] }],
+    };
+    await judged(pending({}, { payload: { ...payload, gasLimit: null } }));
+    expect(calls).toEqual([{ from: aSigner().address, ...payload }]);
+  });
+
+  it('for balances that cover all that is ready of each signer, and for none of what is not', async () => {
+    const [mine, theirs] = [aSigner(1), aSigner(2)];
+    const payload = { ...aRequest().payload, value: 1n, gasLimit: 10n };
+    await judge.execute(chain, [
+      pending({ txId: 'a', signer: mine }, { payload }),
+      pending({ txId: 'b', signer: theirs }, { payload }),
+      pending({ txId: 'c', signer: mine }, { payload }),
+      pending({ txId: 'd', signer: mine }, { payload, expired: true }),
+    ]);
+    expect(refreshed).toEqual([
+      { signer: mine, wei: 62n },
+      { signer: theirs, wei: 31n },
+    ]);
+  });
+
+  it('for nothing when nothing waits', async () => {
+    chain.feeQuote = () => Promise.reject(new Error('asked'));
+    expect(await judge.execute(chain, [])).toEqual([]);
+  });
+});
+
+it('a payload for which the node gives no estimate waits for a node', async () => {
+  chain.estimateGas = async () => [];
+  expect(await judged(pending())).toMatchObject({ state: 'PENDING', subState: 'NODE_UNAVAILABLE' });
+});
+
+it('says in the words of the chain why it reverts', async () => {
+  estimate({ kind: 'reverted', reason: 'paused' });
+  const item = pending();
+  doomed.add(item.tx.id);
+  expect(await judged(item)).toMatchObject({ failureReason: 'execution reverted: paused' });
 });

@@ -18,6 +18,8 @@ let clock: FakeClock;
 let taken: TakenSlots;
 let fate: SlotFate;
 let head: number;
+/** What the chain was asked. */
+let asked: readonly unknown[];
 /** Where it is not the block with the number of its height; null where the endpoints do not agree. */
 let other: Map<number, Hash | null>;
 
@@ -49,7 +51,7 @@ async function look(at: number): Promise<Hash | null | undefined> {
   head = at;
   const chain = {
     chainId: DEV_CHAIN,
-    slotFates: async () => [fate],
+    slotFates: async (questions: readonly unknown[]) => ((asked = questions), [fate]),
     head: async () => block(head),
     agreedBlocks: async (numbers: readonly number[]) =>
       numbers.map((number): Agreed<Hash> | null => {
@@ -126,7 +128,36 @@ describe('a nonce that something else used', () => {
   });
 });
 
+it('the chain is asked for the nonce of the signer, and for every attempt at it', async () => {
+  await look(50);
+  expect(asked).toEqual([{ account: SLOT.slot.signer.address, nonce: 7n, hashes: SLOT.hashes }]);
+});
+
 describe('a nonce that something used which nobody can name', () => {
+  beforeEach(() => clock.advance(STALE_MS));
+
+  it('counts from the head of the first look, however the chain goes on', async () => {
+    usedIn(block(10), null);
+    await look(10);
+    clock.advance(STALE_MS);
+    usedIn(block(10 + REQUIRED), null);
+    expect(await look(10 + REQUIRED)).toBeNull();
+  });
+
+  it('counts from the head of the last look when the first one is gone, and from the same time', async () => {
+    usedIn(block(10), null);
+    await look(10);
+    clock.advance(STALE_MS);
+    other.set(10, aHash(0xbad));
+    for (const [at, expected] of [
+      [12, undefined],
+      [14, null],
+    ] as const) {
+      usedIn(block(at), null);
+      expect(await look(at)).toBe(expected);
+    }
+  });
+
   it('is taken when the looks are as far apart as a receipt may be stale', async () => {
     usedIn(block(10), null);
     await look(50);
