@@ -90,6 +90,16 @@ describe('a comparison of heads', () => {
     expect(members[mad].status()).toMatchObject({ state: 'ahead' });
   });
 
+  it('believes the one that went on, block by block, however far behind the other stands still', async () => {
+    await lookAfter(0);
+    for (let look = 0; look < 80; look += 1) {
+      a.head += 500;
+      await lookAfter(50_000);
+    }
+    expect(members[0].status()).toMatchObject({ state: 'up' });
+    expect([lagOf(0), lagOf(1)]).toEqual([0, 40_000]);
+  });
+
   it('counts what another told a minute ago, and nothing older', async () => {
     a.head = 200;
     await lookAfter(0);
