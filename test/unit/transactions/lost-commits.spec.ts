@@ -47,7 +47,7 @@ function found({ outlook, latest = 10n, sent = [], hiddenBelow = 0n, shown = tru
 
 describe('what is out of a signer is unknown to the database', () => {
   it('at and above its cursor, and below it where a nonce has no bytes', () => {
-    const findings = found({ outlook: { open: [anOpen(7n)] }, sent: [6n, 7n, 9n, 10n, 11n] });
+    const findings = found({ outlook: { open: [anOpen(7n), anOpen(8n)] }, sent: [6n, 7n, 9n, 10n, 11n] });
     expect(findings.unknown.map(({ nonce }) => nonce)).toEqual([7n, 10n, 11n]);
   });
 

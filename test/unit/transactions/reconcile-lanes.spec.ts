@@ -9,6 +9,7 @@ import { HeldSigners } from '../../../src/modules/transactions/application/lost-
 import type { HoldBack } from '../../../src/modules/transactions/application/lost-commits/hold-back.js';
 import { ReconcileLanes } from '../../../src/modules/transactions/application/lost-commits/reconcile-lanes.js';
 import type { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
+import { LeaseLost } from '../../../src/modules/signers/index.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -19,6 +20,9 @@ const LEASE = { signer: SIGNER, owner: 'node', token: 1n };
 let found: Findings[];
 /** What becomes of writing down what was found. */
 let written: () => Promise<boolean>;
+/** For whom was looked, and who was held back. */
+let looked: unknown;
+let heldBack: number;
 let held: HeldSigners;
 let cursors: CommittedCursors;
 
@@ -26,22 +30,22 @@ beforeEach(() => {
   found = [
     new Findings({ signer: SIGNER, cursor: 3n, open: [], known: true, suspect: false }, 3n, [], 0n, true, false),
   ];
-  written = async () => true;
+  [written, heldBack] = [async () => true, 0];
   held = new HeldSigners(new NonceConfig(), new FakeClock());
   cursors = new CommittedCursors({ report: () => undefined } as unknown as DatabaseWatch);
   // This process gave out nonce 5, and the database has forgotten it: its cursor is 3.
   cursors.committed([{ signer: SIGNER, nonce: 5n }]);
 });
 
-function reconcile(): Promise<Findings[]> {
+function reconcile(anyway?: boolean): Promise<Findings[]> {
   return new ReconcileLanes(
-    { execute: async () => found } as unknown as FindSent,
+    { execute: async (_chain: unknown, signers: unknown) => ((looked = signers), found) } as unknown as FindSent,
     { execute: () => written() } as unknown as AdoptSent,
     held,
-    { execute: async () => undefined } as unknown as HoldBack,
+    { execute: async () => void (heldBack += 1) } as unknown as HoldBack,
     cursors,
     new RecordingLog(),
-  ).execute({} as ChainConnector, [LEASE]);
+  ).execute({} as ChainConnector, [LEASE], anyway);
 }
 
 const goOn = (): void => cursors.expect([SIGNER], new Map());
@@ -69,4 +73,33 @@ describe('a signer whose last commits were lost', () => {
       held.release(SIGNER);
     }
   });
+});
+
+describe('a signer of which a pool hides something', () => {
+  beforeEach(() => {
+    const outlook = { signer: SIGNER, cursor: 3n, open: [], known: true, suspect: false };
+    found = [new Findings(outlook, 3n, [], 5n, false, false)];
+    written = () => Promise.reject(new Error('written down too soon'));
+  });
+
+  it('is held, which its txs say once', async () => {
+    expect(await reconcile()).toBe(found);
+    await reconcile();
+    expect([looked, held.has(SIGNER), heldBack]).toEqual([[SIGNER], true, 1]);
+    expect(goOn).toThrow('lost commits');
+  });
+
+  it('goes on when a person vouches for the rest', async () => {
+    await reconcile();
+    written = async () => true;
+    await reconcile(true);
+    expect([held.has(SIGNER), heldBack]).toEqual([false, 1]);
+    expect(goOn).not.toThrow();
+  });
+});
+
+it('a lease that is lost meanwhile is no matter of the signer: the step ends', async () => {
+  written = () => Promise.reject(new LeaseLost([LEASE], 'reconcile'));
+  await expect(reconcile()).rejects.toBeInstanceOf(LeaseLost);
+  expect(held.has(SIGNER)).toBe(false);
 });
