@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { LaunchError } from './launch-error.js';
+import { poll } from './poll.js';
 
 /** Both the loopback and every interface: some systems let the two be taken by different programs. */
 const HOSTS = ['127.0.0.1', undefined];
@@ -9,8 +10,12 @@ export async function isPortInUse(port: number): Promise<boolean> {
   return false;
 }
 
+/** Threads of a process that was ended a moment ago may hold its port for a little longer. */
+const LAST_MOMENTS_MS = 1_000;
+
 export async function assertPortFree(port: number): Promise<void> {
-  if (!(await isPortInUse(port))) return;
+  const isFree = await poll(LAST_MOMENTS_MS, async () => ((await isPortInUse(port)) ? null : true));
+  if (isFree) return;
   throw new LaunchError(
     `Port ${String(port)} is in use by another program (or may not be used). ` +
       `Stop that program, or choose another port: PORT=${String(port === 3000 ? 3001 : 3000)} npm start`,

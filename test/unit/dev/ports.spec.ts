@@ -18,6 +18,14 @@ describe.each(['127.0.0.1', '0.0.0.0'])('a port that is taken on %s', (host) => 
     await expect(assertPortFree(port)).rejects.toThrow(new RegExp(`Port ${port} .*PORT=3000 npm start`));
   });
 
+  it('is free when its last program lets go of it, a moment later', async () => {
+    const free = assertPortFree(port);
+    // The first look finds it taken: this one was made before, and is slower.
+    expect(await isPortInUse(port)).toBe(true);
+    server.close();
+    await free;
+  });
+
   it('is not preferred', async () => {
     expect(await preferPort(port)).not.toBe(port);
     expect(await isPortInUse(port)).toBe(true);
