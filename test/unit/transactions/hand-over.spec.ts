@@ -62,7 +62,7 @@ describe('handing over', () => {
     await handOver.execute(THEIRS.chainId);
 
     expect([store.ownerOf(MINE), store.ownerOf(THEIRS)]).toEqual(['me', '']);
-    expect(doorbell.rungFor).toEqual([THEIRS]);
+    expect([doorbell.rungFor, store.idleReleases]).toEqual([[THEIRS], [false]]);
   });
 
   it('keeps a signer for which the node that would have it has no key', async () => {
@@ -87,7 +87,7 @@ describe('handing over', () => {
     await handOver.execute(THEIRS.chainId);
 
     expect([store.ownerOf(MINE), store.ownerOf(THEIRS)]).toEqual(['me', '']);
-    expect(doorbell.rungFor).toEqual([]);
+    expect([doorbell.rungFor, store.idleReleases]).toEqual([[], [true]]);
   });
 });
 

@@ -18,7 +18,8 @@ let clock: FakeClock;
 let log: RecordingLog;
 let heal: HealGaps;
 /** The chain's next nonce, and how many below our lowest slot are missing from there. */
-let chain: { nonce: bigint; missing: number };
+let chain: { nonce: bigint | null; missing: number };
+let asked: unknown[];
 /** What was done for a gap: slots freed, doubts, holes and bells. */
 let freed: readonly SlotRef[];
 let done: string[];
@@ -38,7 +39,11 @@ beforeEach(() => {
     freeMissing: async (_fence: unknown, places: readonly SlotRef[]) => (freed = places),
   };
   heal = new HealGaps(
-    { get: () => ({ transactionCounts: async () => [chain.nonce] }) } as unknown as Chains,
+    {
+      get: () => ({
+        transactionCounts: async (...args: unknown[]) => ((asked = args), chain.nonce === null ? [] : [chain.nonce]),
+      }),
+    } as unknown as Chains,
     {
       run: async (
         _chain: number,
@@ -51,7 +56,7 @@ beforeEach(() => {
     } as unknown as FencedUnitOfWork,
     ledger as unknown as NonceLedger,
     { distrustNonce: note('distrusted'), holeOpened: note('hole') } as unknown as LaneMemory,
-    { ring: () => void done.push('rung') },
+    { ring: (signers) => void done.push(...signers.map(({ address }) => `rung for ${address}`)) },
     Object.assign(new ResubmitConfig(), { interval: INTERVAL }),
     clock,
     log,
@@ -71,7 +76,8 @@ describe('a gap below our lowest nonce', () => {
     expect(done).toEqual([]);
     expect(await look(1)).toBe(true);
     expect(freed).toMatchObject([{ signer: SIGNER, nonce: 5n }]);
-    expect(done).toEqual(['distrusted', 'hole', 'rung']);
+    expect(done).toEqual(['distrusted', 'hole', `rung for ${SIGNER.address}`]);
+    expect([asked, log.lines.length]).toEqual([[[SIGNER.address], 'latest'], 1]);
   });
 
   it('is waited for anew when the chain went on', async () => {
@@ -93,5 +99,12 @@ describe('a gap below our lowest nonce', () => {
     expect(log.lines.map(({ fields }) => fields['missing'])).toEqual([WIDEST + 1]);
     chain.missing = WIDEST;
     expect(await look(1)).toBe(true);
+    expect(log.lines.filter(({ fields }) => 'missing' in fields)).toHaveLength(1);
+  });
+
+  it('is not looked for while the chain does not tell its nonce', async () => {
+    chain.nonce = null;
+    await look();
+    expect(await look(INTERVAL)).toBe(false);
   });
 });

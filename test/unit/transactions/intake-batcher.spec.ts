@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { IntakeConfig } from '../../../src/config/index.js';
+import { Unavailable } from '../../../src/kernel/errors.js';
 import { IntakeBatcher } from '../../../src/modules/transactions/application/intake-batcher.js';
 import type {
   Intake,
@@ -92,5 +93,96 @@ describe('the queue of the intake', () => {
     void batcher.submit(aTx(1), 1);
     void batcher.submit(aTx(2), 1);
     await expect(batcher.submit(aTx(3), 1)).rejects.toMatchObject({ code: 'intake_full', facts: { maxQueued: 2 } });
+  });
+});
+
+describe('an insert', () => {
+  const sizes = (table: Table): number[] => table.inserts.map((txs) => txs.length);
+
+  it('has a batch at most, and no more than two are under way', async () => {
+    const table = new Table();
+    const batcher = intake(table, { batchSize: 2 });
+    const all = [1, 2, 3, 4, 5].map((id) => batcher.submit(aTx(id), 1));
+    await nextTurn();
+    await nextTurn();
+    await nextTurn();
+    expect(sizes(table)).toEqual([2, 2]);
+    await table.endAll();
+    expect(sizes(table)).toEqual([2, 2, 1]);
+    expect(await Promise.all(all)).toEqual([1, 2, 3, 4, 5].map((id) => ({ kind: 'created', txId: `tx-${id}` })));
+  });
+
+  it('has all that came in while two others were under way', async () => {
+    const table = new Table();
+    const batcher = intake(table, {});
+    const all = [];
+    for (const id of [1, 2, 3, 4]) {
+      all.push(batcher.submit(aTx(id), 1));
+      await nextTurn();
+    }
+    await table.endAll();
+    await Promise.all(all);
+    expect(sizes(table)).toEqual([1, 1, 2]);
+  });
+
+  it('keeps apart what belongs to two batches', async () => {
+    const table = new Table();
+    const batcher = intake(table, { batchSize: 1 });
+    const [one, two] = [Symbol('one'), Symbol('two')];
+    for (const [id, together] of [
+      [1, one],
+      [2, one],
+      [3, two],
+      [4, null],
+      [5, null],
+    ] as const)
+      void batcher.submit(aTx(id), 1, together);
+    await nextTurn();
+    await table.endAll();
+    expect(sizes(table)).toEqual([2, 1, 1, 1]);
+  });
+});
+
+describe('a database that does not take an insert', () => {
+  const outcomes = async (
+    insert: (txs: readonly NewTx[]) => Intake[],
+    ids = [1, 2, 3],
+  ): Promise<(string | undefined)[]> => {
+    const repository = {
+      insertPending: async (txs: readonly NewTx[]) => insert(txs),
+    } as unknown as ManagedTxRepository;
+    const batcher = new IntakeBatcher(repository, Object.assign(new IntakeConfig(), { maxQueuedBytes: 100 }));
+    const all = await Promise.allSettled(ids.map((id) => batcher.submit(aTx(id), 30)));
+    await nextTurn();
+    // Whatever became of them, their room is free again.
+    expect(await Promise.allSettled([batcher.submit(aTx(9), 100)])).not.toMatchObject([
+      { reason: { code: 'intake_full' } },
+    ]);
+    return all.map((each) => (each.status === 'fulfilled' ? each.value.kind : String(each.reason.message)));
+  };
+  const created = (txs: readonly NewTx[]): Intake[] => txs.map(({ txId }) => ({ kind: 'created', txId }));
+
+  it('for one request refuses that one, and stores its neighbours', async () => {
+    const insert = (txs: readonly NewTx[]): Intake[] => {
+      if (txs.some(({ txId }) => txId === 'tx-2')) throw new Error('cannot be stored');
+      return created(txs);
+    };
+    expect(await outcomes(insert)).toEqual(['created', 'cannot be stored', 'created']);
+  });
+
+  it('because it is away refuses all at once: it is not asked for each', async () => {
+    let calls = 0;
+    const insert = (): Intake[] => {
+      calls += 1;
+      throw new Unavailable('database_unavailable', 'no answer', 'try again');
+    };
+    expect(await outcomes(insert)).toEqual(['no answer', 'no answer', 'no answer']);
+    // One for the three, one for the request after them.
+    expect(calls).toBe(2);
+  });
+
+  it('and answers for fewer requests than it was given is believed for none', async () => {
+    const insert = (txs: readonly NewTx[]): Intake[] => created(txs).slice(1);
+    expect(new Set(await outcomes(insert))).toEqual(new Set(['intake answered for fewer requests than it was given']));
   });
 });

@@ -98,16 +98,24 @@ describe('a lane reads', () => {
   it('what is in flight only where a whole batch may not fit', async () => {
     await prepared();
     expect(counted).toEqual([A, B]);
+    clock.advance(60_000);
     await prepared();
     expect(counted).toEqual([A, B]);
+    memory.tookNonces(new Array(3).fill(A));
+    await prepared();
+    expect(counted).toEqual([A, B, A]);
   });
 
   it('on behind the last that it read and that was not tried before', async () => {
     waiting = [pending(FIRST), pending(LAST), pending('c', A, { wasTried: true })];
     verdicts = waiting.map(() => ({ kind: 'ready', gasLimit: 1n, cost: 1n }));
+    clock.advance(60_000);
     await prepared();
     await prepared();
     expect(rooms.map(({ after }) => after)).toEqual([olderBy(LATE_COMMIT_MS, { priority: 3, txId: LAST }), null]);
+    clock.advance(100 * LOOK_MS);
+    await prepared();
+    expect(rooms.map(({ after }) => after)).toEqual([null, null]);
   });
 });
 

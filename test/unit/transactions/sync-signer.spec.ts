@@ -41,7 +41,10 @@ beforeEach(() => {
     transactionCounts: async (...args: unknown[]) => (calls.push(['counts', ...args]), pending),
   };
   const ledger = {
-    cursors: async () => new Map(cursor === null ? [] : [[signerKey(SIGNER), cursor]]),
+    cursors: async (signers: unknown) => (
+      calls.push(['cursors', signers]),
+      new Map(cursor === null ? [] : [[signerKey(SIGNER), cursor]])
+    ),
     align: async (_fence: unknown, places: readonly SlotRef[]) => void calls.push(['align', ...places]),
     freeMissing: async (_fence: unknown, places: readonly SlotRef[], atMost: number) => {
       calls.push(['free', ...places, atMost]);
@@ -92,6 +95,7 @@ describe('a signer that a person aligns', () => {
       ['acquire', [SIGNER]],
       ['agreed', [SIGNER.address], 'latest'],
       ['counts', [SIGNER.address], 'pending'],
+      ['cursors', [SIGNER]],
       ['align', place],
       ['free', place, 64],
     ]);
