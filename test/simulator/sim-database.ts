@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'node:events';
 import { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { DatabaseConfig } from '../../src/config/index.js';
@@ -27,8 +26,7 @@ export class SimDatabase {
     await installTime(url);
     const source = createDataSource(config);
     await source.initialize();
-    // Every node of every seed listens to the one pool.
-    if ('master' in source.driver) (source.driver.master as EventEmitter).setMaxListeners(0);
+    await settlePool(source, config.poolSize);
     const poolOf = (max: number): Pool => new Pool({ connectionString: url, max });
     return new SimDatabase(url, source, poolOf(4), poolOf(1));
   }
@@ -75,4 +73,15 @@ export class SimDatabase {
   async passTime(ms: number): Promise<void> {
     await this.own.query({ name: 'pass_time', text: PASS_TIME, values: [ms] });
   }
+}
+
+/** A connection that is made in the middle of a seed would change the order of what happens at once: a replay goes another way. */
+async function settlePool(source: DataSource, size: number): Promise<void> {
+  if (!('master' in source.driver)) throw new TypeError('the data source is not a connected PostgreSQL one');
+  const pool = source.driver.master as Pool;
+  pool.options.idleTimeoutMillis = 0;
+  // Every node of every seed listens to it.
+  pool.setMaxListeners(0);
+  const clients = await Promise.all(Array.from({ length: size }, () => pool.connect()));
+  for (const client of clients) client.release();
 }
