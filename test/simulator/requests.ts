@@ -24,9 +24,10 @@ export async function create(world: World): Promise<void> {
   const nodes = Array.from({ length: doors }, () => random.pick(awake));
   world.note(`create ${request} at ${nodes.map(({ id }) => id).join(' and ')}`);
   // A repeated one waits for whoever is changing its row (ON CONFLICT DO NOTHING does).
-  await world.unblocked(
-    Promise.all(nodes.map((node) => ask(world, request, () => submit(world, node, requestOf(world, request))))),
-  );
+  const asked = nodes.map((node) => ask(world, request, () => submit(world, node, requestOf(world, request))));
+  // Both are waited for, also when one fails: what the other one does belongs to this action.
+  await world.unblocked(Promise.allSettled(asked));
+  await Promise.all(asked);
   if (repeated && random.chance(0.3)) await world.unblocked(expectConflict(world, random.pick(awake), request));
 }
 
