@@ -16,17 +16,29 @@ const LEASE = { signer: SIGNER, owner: 'node', token: 1n };
 const CURSOR = 5n;
 
 let block: number;
+let config: NonceConfig;
+let memory: LaneMemory;
+/** Null for a signer that never had one. */
+let cursor: bigint | null;
+let calls: unknown[][];
 let align: AlignNonces;
 
 beforeEach(() => {
   const clock = new FakeClock();
   block = 7;
+  [cursor, calls, memory] = [CURSOR, [], new LaneMemory(clock)];
+  config = new NonceConfig();
   align = new AlignNonces(
-    { cursors: async () => new Map([[signerKey(SIGNER), CURSOR]]) } as unknown as NonceLedger,
-    new LaneMemory(clock),
+    {
+      cursors: async (signers: unknown) => {
+        calls.push(['cursors', signers]);
+        return new Map(cursor === null ? [] : [[signerKey(SIGNER), cursor]]);
+      },
+    } as unknown as NonceLedger,
+    memory,
     new SecondLooks(clock),
-    { expect: () => undefined } as unknown as CommittedCursors,
-    new NonceConfig(),
+    { expect: (signers: unknown) => void calls.push(['expect', signers]) } as unknown as CommittedCursors,
+    config,
     new RecordingLog(),
   );
 });
@@ -35,7 +47,10 @@ beforeEach(() => {
 async function look(toldByOne: bigint, lowestOfAll: bigint | null): Promise<bigint | null> {
   block += 1;
   const count = lowestOfAll === null ? null : { nonce: lowestOfAll, block: { number: block, hash: aHash(block) } };
-  const chain = { transactionCounts: async () => [toldByOne], agreedCounts: async () => [count] };
+  const chain = {
+    transactionCounts: async (...args: unknown[]) => (calls.push(['one', ...args]), [toldByOne]),
+    agreedCounts: async (...args: unknown[]) => (calls.push(['all', ...args]), [count]),
+  };
   const { nonces, held } = await align.execute(chain as unknown as ChainConnector, [LEASE]);
   expect(held.has(signerKey(SIGNER))).toBe(nonces.length === 0);
   return nonces[0]?.nonce ?? null;
@@ -61,4 +76,38 @@ describe('a count above the cursor', () => {
       expect([await look(9n, 9n), await look(9n, 9n)]).toEqual([null, 9n]);
     }
   });
+});
+
+describe('the chain', () => {
+  it('is asked for the signer, after what the database must know; all endpoints only where one says more', async () => {
+    expect(await look(CURSOR, null)).toBe(CURSOR);
+    expect(calls).toEqual([
+      ['cursors', [SIGNER]],
+      ['expect', [SIGNER]],
+      ['one', [SIGNER.address], config.chainQuery.mode],
+    ]);
+    await look(9n, 9n);
+    expect(calls.at(-1)).toEqual(['all', [SIGNER.address], config.chainQuery.mode]);
+  });
+
+  it('is asked for nothing so soon after an alignment', async () => {
+    memory.aligned([LEASE]);
+    expect([await align.execute({} as ChainConnector, [LEASE]), calls]).toEqual([{ nonces: [], held: new Set() }, []]);
+  });
+
+  it('is asked at the start of a sequence also where the config says that it is not', async () => {
+    config.chainQuery.enabled = false;
+    expect([await look(9n, 9n), calls.length]).toEqual([0n, 2]);
+    cursor = null;
+    expect([await look(9n, 9n), await look(9n, 9n)]).toEqual([null, 9n]);
+  });
+});
+
+it('a look at one signer is none at another', async () => {
+  const [theirs, count] = [aSigner(2), (number: number) => ({ nonce: 9n, block: { number, hash: aHash(number) } })];
+  const chain = (number: number) =>
+    ({ transactionCounts: async () => [9n], agreedCounts: async () => [count(number)] }) as unknown as ChainConnector;
+  await align.execute(chain(8), [LEASE]);
+  const { nonces } = await align.execute(chain(9), [{ ...LEASE, signer: theirs }]);
+  expect(nonces).toEqual([]);
 });

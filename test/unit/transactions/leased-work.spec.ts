@@ -1,0 +1,140 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { WorkerConfig } from '../../../src/config/index.js';
+import { Unavailable } from '../../../src/kernel/errors.js';
+import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
+import { type Lease, LeaseLost, type LeaseManager } from '../../../src/modules/signers/index.js';
+import { LaneMemory } from '../../../src/modules/transactions/application/lane-memory.js';
+import { LeasedWork } from '../../../src/modules/transactions/application/leased-work.js';
+import { SignerWorkers } from '../../../src/modules/transactions/application/signer-workers.js';
+import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
+
+interface Item {
+  readonly signer: SignerId;
+  readonly name: string;
+}
+
+const [A, B, C] = [1, 2, 3].map((n): Item => ({ signer: aSigner(n), name: `${n}` })) as [Item, Item, Item];
+const leaseOf = (signer: SignerId): Lease => ({ signer, owner: 'node', token: BigInt(signer.address) });
+
+/** Keys of the signers that this node holds. */
+let held: Set<string>;
+let clock: FakeClock;
+let memory: LaneMemory;
+let log: RecordingLog;
+let work: LeasedWork;
+/** Names of the items of each task that ended well, and of each that did not. */
+let done: string[][];
+let tried: string[][];
+/** Tokens of the leases that the tasks had. */
+let tokens: bigint[][];
+let fails: (items: readonly Item[]) => Error | null;
+
+beforeEach(() => {
+  held = new Set([A, B, C].map(({ signer }) => signerKey(signer)));
+  [clock, log] = [new FakeClock(), new RecordingLog()];
+  memory = new LaneMemory(clock);
+  [done, tried, tokens, fails] = [[], [], [], () => null];
+  const leases = {
+    held: (signer: SignerId) => (held.has(signerKey(signer)) ? leaseOf(signer) : null),
+    lost: (error: LeaseLost) => error.leases.forEach(({ signer }) => held.delete(signerKey(signer))),
+  };
+  // One worker, so that all items share it.
+  const workers = new SignerWorkers(Object.assign(new WorkerConfig(), { concurrency: 1 }));
+  work = new LeasedWork(workers, leases as unknown as LeaseManager, memory, clock, log);
+});
+
+async function run(...items: readonly Item[]): Promise<string[]> {
+  [done, tried, tokens] = [[], [], []];
+  const left = await work.run(DEV_CHAIN, items, async (leases, share) => {
+    const names = share.map(({ name }) => name);
+    const error = fails(share);
+    tokens.push(leases.map(({ token }) => token));
+    if (error !== null) {
+      tried.push(names);
+      throw error;
+    }
+    done.push(names);
+  });
+  return left.map(({ name }) => name);
+}
+
+const failFor =
+  (bad: Item, error: Error) =>
+  (items: readonly Item[]): Error | null =>
+    items.includes(bad) ? error : null;
+const AWAY = new Unavailable('rpc_unavailable', 'no answer', 'later');
+
+describe('work for signers', () => {
+  it('is done in one go for all that share a worker, with their leases', async () => {
+    expect([await run(A, B, C), done, tokens]).toEqual([[], [['1', '2', '3']], [[1n, 2n, 3n]]]);
+  });
+
+  it('is none without items', async () => {
+    expect([await run(), done]).toEqual([[], []]);
+  });
+
+  it('leaves out signers of other nodes', async () => {
+    held.delete(signerKey(B.signer));
+    expect([await run(A, B, C), done, tokens]).toEqual([[], [['1', '3']], [[1n, 3n]]]);
+  });
+
+  it('is done in parts of a thousand', async () => {
+    await run(...new Array<Item>(1_001).fill(A));
+    expect(done.map(({ length }) => length)).toEqual([1_000, 1]);
+  });
+
+  it('goes on for the others when a lease is lost in between, which is then no longer believed', async () => {
+    memory.recovered([leaseOf(B.signer)]);
+    fails = (items) => (items.includes(B) ? new LeaseLost([leaseOf(B.signer)], 'test') : null);
+    expect([await run(A, B, C), done]).toEqual([[], [['1', '3']]]);
+    expect([held.has(signerKey(B.signer)), memory.needsRecovery(leaseOf(B.signer))]).toEqual([false, true]);
+  });
+});
+
+describe('an item that cannot be written', () => {
+  it('keeps nothing else from being done, and is logged', async () => {
+    fails = failFor(B, new Error('poison'));
+    expect(await run(A, B, C)).toEqual([]);
+    expect(done.flat().sort()).toEqual(['1', '3']);
+    expect(log.lines).toMatchObject([{ event: 'work for a signer failed', fields: { signer: signerKey(B.signer) } }]);
+  });
+});
+
+describe('a signer that is in trouble', () => {
+  beforeEach(() => {
+    fails = failFor(B, AWAY);
+  });
+
+  it('is left for a later try while others succeed', async () => {
+    expect(await run(A, B, C)).toEqual(['2']);
+    expect(done.flat().sort()).toEqual(['1', '3']);
+    expect(log.lines).toMatchObject([{ fields: { signer: signerKey(B.signer), items: 1, error: AWAY } }]);
+  });
+
+  it('has a pause that grows, and then works alone', async () => {
+    await run(A, B, C);
+    for (const pauseMs of [1_000, 2_000]) {
+      clock.advance(pauseMs - 1);
+      expect([await run(A, B, C), done, tried]).toEqual([['2'], [['1', '3']], []]);
+      clock.advance(1);
+      expect([await run(A, B, C), done, tried]).toEqual([['2'], [['1', '3']], [['2']]]);
+    }
+  });
+
+  it('shares the work again when it succeeded', async () => {
+    await run(A, B, C);
+    clock.advance(1_000);
+    fails = () => null;
+    expect([await run(A, B, C), done]).toEqual([[], [['1', '3'], ['2']]]);
+    expect([await run(A, B, C), done]).toEqual([[], [['1', '2', '3']]]);
+  });
+});
+
+it('work of which nothing succeeds fails, and pauses nobody: it is everybody’s trouble', async () => {
+  fails = () => AWAY;
+  await expect(run(A, B)).rejects.toMatchObject({ errors: [AWAY] });
+  fails = () => null;
+  expect([await run(A, B), done]).toEqual([[], [['1', '2']]]);
+});
