@@ -85,7 +85,8 @@ function adopt(
     } as unknown as AttemptRepository,
     {
       allocated: async () => allocated,
-      lockPending: async (_fence: unknown, ids: readonly string[]) => new Set(changed ? ids.slice(1) : ids),
+      lockPending: async (_fence: unknown, ids: readonly string[]) =>
+        new Set(changed ? [] : ids.filter((id) => waiting.some(({ tx }) => tx.id === id))),
       save: async (_fence: unknown, txs: readonly ManagedTx[]) => void saved.push(...txs),
       note: async (_fence: unknown, txs: readonly ManagedTx[]) => void noted.push(...txs),
     } as unknown as ManagedTxRepository,
@@ -123,6 +124,7 @@ describe('a transaction that is out', () => {
       },
     ]);
     expect(saved).toMatchObject([{ id: 'a', state: 'ALLOCATED', nonce: 10n, progress: { gasLimit: 50_000n } }]);
+    expect(reconciled).toEqual([]);
     expect([noted, work.tokens, counted, waiting[0]?.tx.state]).toEqual([
       [],
       [[1n]],

@@ -69,6 +69,7 @@ describe('a missing answer', () => {
     answered('transient', { status: 'UNKNOWN' }, sentBefore('OUTCOME_UNKNOWN', tries));
 
   it('is about this transaction when the chain took another one within resubmit.interval', async () => {
+    clock.advance(INTERVAL);
     await judge.execute(chain, [answered(null)]);
     clock.advance(INTERVAL);
     expect(await kindOf(missing())).toBe('refused_in_doubt');
@@ -106,6 +107,21 @@ describe('a nonce that is called used', () => {
     expect(await kindOf(called(MAX_REFUSALS))).toBe('sent');
     chain.agreedCounts = async () => [null];
     expect(await kindOf(called(MAX_REFUSALS))).toBe('sent');
+  });
+
+  it('is free at the very count of the chain, and used below it', async () => {
+    const attempt = anAttempt({ nonce: 7n });
+    const send = answered(
+      'nonce_too_low',
+      { attempt, status: 'UNKNOWN' },
+      { attempt, ...sentBefore('NONCE_SYNC', 99) },
+    );
+    const kinds = [];
+    for (const nonce of [6n, 7n, 8n]) {
+      chain.agreedCounts = async () => [{ nonce, block: { number: 1, hash: aHash(1) } }];
+      kinds.push(await kindOf(send));
+    }
+    expect(kinds).toEqual(['refused_in_doubt', 'refused_in_doubt', 'sent']);
   });
 
   it('costs no question before', async () => {
