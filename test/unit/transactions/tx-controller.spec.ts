@@ -216,6 +216,11 @@ describe('GET /api/v1/tx/by-request', () => {
     expect(unknown).toMatchObject({ status: 404, body: { code: 'tx_not_found' } });
     for (const query of ['?requestId=r', `?signer=${anAddress(1)}`])
       expect((await get(`/by-request${query}`)).status).toBe(400);
+    for (const key of ['', 'k'.repeat(201), '%00', '%0A'])
+      expect(await get(`/by-request?signer=${anAddress(1)}&requestId=${key}`)).toMatchObject({
+        status: 400,
+        body: { errors: [{ path: 'requestId', code: 'invalid_request_id' }] },
+      });
   });
 });
 
