@@ -57,6 +57,23 @@ describe('every error of the HTTP server', () => {
     });
   });
 
+  it('says when to come back as exactly as is known, and not where nobody knows', async () => {
+    const at = async (fault: string) => {
+      const { headers } = await problemOf({ method: 'GET', url: `/api/v1/things/fault/${fault}` });
+      return headers['retry-after'];
+    };
+    expect([await at('elsewhere'), await at('conflict'), await at('bug')]).toEqual(['7', undefined, undefined]);
+  });
+
+  it('has the id of the caller only where that is safe to log', async () => {
+    const idFor = async (given: string): Promise<string> => {
+      const { headers } = await problemOf({ headers: { 'x-request-id': given } });
+      return String(headers['x-request-id']);
+    };
+    for (const good of ['a', 'trace.1:2_3-4', 'x'.repeat(100)]) expect(await idFor(good)).toBe(good);
+    for (const bad of ['', 'a b', '{"a":1}', 'x'.repeat(101)]) expect(await idFor(bad)).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
   describe('that is our own fault', () => {
     it.each(['invariant', 'bug', 'pretender', 'unheard-of'])(
       '(%s) tells the client nothing and the log all',
@@ -86,6 +103,11 @@ describe('every error of the HTTP server', () => {
     it('keeps its status and words', async () => {
       const problem = await problemOf({ method: 'GET', url: '/api/v1/things/fault/nest' });
       expect(problem).toMatchObject({ status: 404, code: 'not_found', detail: 'not in this list' });
+    });
+
+    it('may be tried again when it was only too fast', async () => {
+      const problem = await problemOf({ method: 'GET', url: '/api/v1/things/fault/throttled' });
+      expect(problem).toMatchObject({ status: 429, code: 'too_many_requests', detail: 'too fast', retryable: true });
     });
 
     it('keeps a report made on purpose, such as a health check', async () => {
@@ -200,6 +222,12 @@ describe('every error of the HTTP server', () => {
     ])('includes %s where an object belongs', async (_words, body) => {
       const problem = await problemOf({ payload: body, headers: JSON_HEADERS });
       expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });
+    });
+
+    it('is its depth beyond thirty-two', async () => {
+      const nested = (depth: number): object => (depth === 0 ? {} : { a: nested(depth - 1) });
+      expect(await post(nested(32))).toMatchObject({ code: 'invalid_request' });
+      expect(await post(nested(33))).toMatchObject({ status: 400, code: 'nested_too_deeply' });
     });
 
     it('never sends back what is long', async () => {
