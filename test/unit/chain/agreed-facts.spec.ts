@@ -175,11 +175,12 @@ describe('what rests on more than one endpoint', () => {
   });
 
   describe('an estimate that refuses', () => {
-    const kind = async (...estimates: FakeAnswer[]) => {
-      const chain = await start(...estimates.map((estimate) => ({ estimate })));
+    const kindOf = async (...views: View[]) => {
+      const chain = await start(...views);
       const [estimate] = await chain.estimateGas([CALL]);
       return estimate?.kind;
     };
+    const kind = (...estimates: FakeAnswer[]) => kindOf(...estimates.map((estimate) => ({ estimate })));
 
     it('is overruled by any endpoint that can estimate', async () => {
       expect(await kind(REVERTS, REVERTS, { result: '0x5208' })).toBe('ok');
@@ -187,6 +188,16 @@ describe('what rests on more than one endpoint', () => {
 
     it('stands when every endpoint that can say refuses, at least half of them', async () => {
       expect(await kind(REVERTS, REVERTS, NO_STATE)).toBe('reverted');
+    });
+
+    it('is overruled also by one that lags', async () => {
+      expect(await kindOf({ estimate: REVERTS }, { estimate: REVERTS }, { head: 80 })).toBe('ok');
+    });
+
+    it('is not known where one that lags would have to say so, too', async () => {
+      expect(await kindOf({ estimate: REVERTS }, { estimate: NO_STATE }, { head: 80, estimate: REVERTS })).toBe(
+        'unavailable',
+      );
     });
 
     it('is not known when it is one against two that cannot say', async () => {

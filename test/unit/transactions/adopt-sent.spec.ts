@@ -87,6 +87,14 @@ describe('what was out and is adopted', () => {
     ]);
   });
 
+  it('is adopted however far the chain is above the cursor', async () => {
+    await adopt([aSent(101n, true)], 100n);
+    expect(slots()).toEqual([
+      [100n, null],
+      [101n, 'waiting'],
+    ]);
+  });
+
   it('has a gap counted from the one below it, not from the cursor', async () => {
     await adopt([aSent(60n, true), aSent(120n, false)]);
     expect(adopted).toHaveLength(111);

@@ -28,8 +28,7 @@ beforeEach(() => {
   forkedFrom = Infinity;
   const follow: Pick<FollowChain, 'tip' | 'hashAt'> = {
     tip: () => followed ?? height,
-    hashAt: (_chain, number) =>
-      number > (followed ?? height) ? null : aHash(number >= forkedFrom ? 1_000 + number : number),
+    hashAt: (_chain, number) => (number > (followed ?? height) ? null : hashAt(number)),
   };
   const repository: Pick<ManagedTxRepository, 'oldestUnmined'> = {
     oldestUnmined: async (signers) =>
@@ -42,10 +41,12 @@ beforeEach(() => {
   );
 });
 
+const hashAt = (number: number): ReturnType<typeof aHash> => aHash(number >= forkedFrom ? 1_000 + number : number);
+
 /** @returns the ids that are doomed, at a later block than before */
 async function look(estimates: Readonly<Record<string, GasEstimate>>, signerOf = () => aSigner()): Promise<string[]> {
   height += 1;
-  const chain = { chainId: DEV_CHAIN, head: async () => ({ number: height, hash: aHash(height) }) };
+  const chain = { chainId: DEV_CHAIN, head: async () => ({ number: height, hash: hashAt(height) }) };
   const pending = Object.keys(estimates).map((txId): PendingTx => ({
     tx: aManagedTx({ txId, signer: signerOf() }).build(),
     request: aRequest(),
@@ -88,6 +89,7 @@ describe('a payload whose estimate says that it can never succeed', () => {
     forkedFrom = 11;
     expect(await look({ b: REVERTED })).toEqual([]);
     expect(await look({ b: REVERTED })).toEqual([]);
+    expect(await look({ b: REVERTED })).toEqual(['b']);
   });
 
   it('is not kept waiting by a younger one, nor by itself', async () => {
