@@ -95,6 +95,35 @@ describe('what rests on more than one endpoint', () => {
       expect(await chain.agreedCounts([ACCOUNT], 'latest')).toMatchObject([{ nonce: 5n, block: { number: 100 } }]);
     });
 
+    it('is asked for as of the tag that was wanted', async () => {
+      const chain = await start({});
+      await chain.agreedCounts([ACCOUNT], 'pending');
+      expect(servers[0]?.seen).toContainEqual(expect.objectContaining({ params: [ACCOUNT, 'pending'] }));
+    });
+
+    it('of an endpoint that lags is old, and has no say', async () => {
+      const chain = await start({ count: 5 }, { count: 3, head: 80 });
+      expect(await chain.agreedCounts([ACCOUNT], 'latest')).toMatchObject([{ nonce: 5n, block: { number: 100 } }]);
+    });
+
+    it('of an endpoint that does not tell as of which block has no say', async () => {
+      const chain = await start({ count: 5 }, { count: 3 });
+      const [, headless] = servers;
+      if (headless)
+        headless.answer = (call) => (call.method === 'eth_getBlockByNumber' ? NO_STATE : node({ count: 3 })(call));
+      expect(await chain.agreedCounts([ACCOUNT], 'latest')).toMatchObject([{ nonce: 5n }]);
+    });
+
+    it('names the block of the other where one of two is far ahead', async () => {
+      const chain = await start({ head: 100 }, { head: 0xffffff });
+      expect(await chain.agreedCounts([ACCOUNT], 'latest')).toMatchObject([{ block: { number: 100 } }]);
+    });
+
+    it('names the middle one of the heads, whoever tells it', async () => {
+      const chain = await start({ head: 103 }, { head: 100 }, { head: 101 });
+      expect(await chain.agreedCounts([ACCOUNT], 'latest')).toMatchObject([{ block: { number: 101 } }]);
+    });
+
     it('does not wait for a hung endpoint once half of them have spoken', async () => {
       // Nothing here ends by a time-out: with one of a minute, waiting for the hung one would end the test first.
       const { connector: chain } = await open([{ count: 5 }, { count: 6 }, {}], 60_000);
@@ -163,6 +192,22 @@ describe('what rests on more than one endpoint', () => {
 
     it('is not known while one endpoint has it and the other denies it', async () => {
       expect(await told({}, { status: null })).toBe('unavailable');
+    });
+
+    it('is what the other tells where one lags and does not have it yet', async () => {
+      expect(await told({}, { status: null, head: 80 })).toBe('success');
+    });
+
+    it('is not known while one that lags has it and the other denies it', async () => {
+      expect(await told({ head: 80 }, { status: null })).toBe('unavailable');
+    });
+
+    it('is what the other tells where one answers with an error, which denies nothing', async () => {
+      const chain = await start({}, {});
+      const [, broken] = servers;
+      if (broken) broken.answer = () => NO_STATE;
+      const placed = { txHash: TX, blockHash: parseHash(hashOf(98)) };
+      expect(await chain.agreedReceipts([placed])).toMatchObject([{ kind: 'found' }]);
     });
 
     it('is what two of three tell: one that lies alone fails no payload', async () => {

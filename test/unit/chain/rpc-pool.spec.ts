@@ -157,13 +157,28 @@ describe('the RPC pool of a chain', () => {
     expect(await Promise.all(await pool.sendToAll(READ))).toMatchObject([[{ kind: 'result' }], [{ kind: 'result' }]]);
   });
 
-  it('does not send to one that asked to be left alone, while there is another', async () => {
+  it.each([
+    ['are all well', 0],
+    ['are all in back-off', 4],
+  ])('sends again to those that have not answered the send before, when they %s', async (_words, failures) => {
+    for (const server of [a, b]) server.takeOver = ({ response }) => Boolean(response.writeHead(502).end());
+    const { pool, clock } = thePool({ timeoutMs: 60_000 });
+    clock.hold();
+    for (let i = 0; i < failures; i++) await Promise.all(await pool.sendToAll(READ));
+    for (const server of [a, b]) server.takeOver = () => true;
+    expect(await pool.sendToAll(READ)).toHaveLength(2);
+    expect(await pool.sendToAll(READ)).toHaveLength(2);
+  });
+
+  it('does not send to one that asked to be left alone, while there is another, until that time is over', async () => {
     a.takeOver = ({ response }) => Boolean(response.writeHead(429, { 'retry-after': '30' }).end());
-    const { pool } = thePool();
+    const { pool, clock } = thePool();
     await Promise.all(await pool.sendToAll(READ));
     const before = a.asked.length;
     expect(await Promise.all(await pool.sendToAll(READ))).toEqual([[{ kind: 'result', value: '0xb' }]]);
     expect(a.asked).toHaveLength(before);
+    clock.advance(30_000);
+    expect(await pool.sendToAll(READ)).toHaveLength(2);
   });
 
   it('honours Retry-After, also when there is no other endpoint', async () => {
