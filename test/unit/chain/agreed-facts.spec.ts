@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { parseAddress, parseHash, parseHex } from '../../../src/kernel/hex.js';
+import type { GasEstimate } from '../../../src/modules/chain/domain/gas-estimate.js';
 import { aConnector } from './chain-fixture.js';
 import { type FakeAnswer, FakeRpcServer, type RpcCall } from './fake-rpc-server.js';
 
@@ -247,6 +248,18 @@ describe('what rests on more than one endpoint', () => {
 
     it('is not known when it is one against two that cannot say', async () => {
       expect(await kind(REVERTS, NO_STATE, NO_STATE)).toBe('unavailable');
+    });
+
+    it.each<[string, FakeAnswer, GasEstimate['kind']]>([
+      ['that refuses, too, does not count', REVERTS, 'unavailable'],
+      ['that can estimate overrules', { result: '0x5208' }, 'ok'],
+    ])('of an endpoint that lags, %s', async (_words, estimate, expected) => {
+      const chain = await start({ estimate: REVERTS }, { estimate: NO_STATE }, { estimate, head: 80 });
+      expect(await chain.estimateGas([CALL])).toMatchObject([{ kind: expected }]);
+    });
+
+    it('is not made by an answer that is no number', async () => {
+      expect(await kind({ result: 'much' })).toBe('unavailable');
     });
 
     it('waits for funds when one of them names the funds', async () => {

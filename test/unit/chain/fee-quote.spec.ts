@@ -34,6 +34,14 @@ describe('a fee quote', () => {
     });
   });
 
+  it.each([[[900, 20, 100]], [[100, 900, 20]], [[20, 100, 900]], [[900, 100, 20]]])(
+    'takes the middle one of the tips, whatever the order of the blocks: %j',
+    (tips) => {
+      const rewards = tips.map((tip) => [tip, tip, tip, tip]);
+      expect(quoteFrom(parseFeeHistory(history(rewards)), null, 0n).tips.slow).toBe(100n);
+    },
+  );
+
   it('takes the upper one of two middle tips', () => {
     const tips = [1, 2, 3, 4].map((tip) => [tip, tip, tip, tip]);
     expect(quoteFrom(parseFeeHistory(history(tips)), null, 0n).tips.slow).toBe(3n);

@@ -152,6 +152,28 @@ describe('a fee quote that is signed', () => {
     expect(servers.map(({ asked }) => asked)).toEqual([['eth_feeHistory'], ['eth_feeHistory']]);
   });
 
+  it.each([
+    ['older than the head', 100, 101],
+    ['as new as a head that was seen after it', 102, 102],
+  ])('costs one call a second also when it is %s', async (_words, quoted, head) => {
+    const { connector } = await start(HONEST);
+    const [server] = servers;
+    if (server)
+      server.answer = (call) => market({ ...HONEST, head: call.method === 'eth_feeHistory' ? quoted : head })(call);
+    if (quoted < head) await connector.head();
+    await connector.feeQuote();
+    if (quoted >= head) await connector.head();
+    await connector.feeQuote();
+    expect(server?.asked.filter((method) => method === 'eth_feeHistory')).toHaveLength(1);
+  });
+
+  it('is at once the one with a leap of the tip that two endpoints tell', async () => {
+    const { look } = await start(HONEST, HONEST);
+    expect(await look()).toEqual(aQuote(GWEI));
+    const risen = { ...HONEST, head: 101, tip: MAD };
+    expect(await look(risen, risen)).toEqual(aQuote(MAD, GWEI, 101));
+  });
+
   describe('of an endpoint that lags or is ahead', () => {
     /** At these heads; the one that is not at 100 tells half the tip of the others. */
     const compared = async (...heads: number[]) => {
@@ -240,6 +262,14 @@ describe('a fee quote that is signed', () => {
       expect(await look({ ...HONEST, head: 102 })).toEqual(aQuote(GWEI, GWEI, 102));
       expect(await look({ ...mad, head: 103 })).toEqual(aQuote(GWEI, GWEI, 102));
       expect(await look({ ...mad, head: 104 })).toEqual(aQuote(MAD, GWEI, 104));
+    });
+
+    it('with a leap of the tip is not confirmed by what follows another answer for the same block', async () => {
+      const { look } = await start(HONEST);
+      expect(await look()).toEqual(aQuote(GWEI));
+      expect(await look({ ...HONEST, head: 101, tip: MAD })).toEqual(aQuote(GWEI));
+      expect(await look({ ...HONEST, head: 101, tip: 1_000n * MAD })).toEqual(aQuote(GWEI));
+      expect(await look({ ...HONEST, head: 102, tip: 1_000n * MAD })).toEqual(aQuote(GWEI));
     });
 
     it('with a base fee that the chain cannot have reached is not used, for at most a minute', async () => {

@@ -1,0 +1,122 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { parseHash } from '../../../src/kernel/hex.js';
+import { receiptsRoot } from '../../../src/modules/chain/infrastructure/receipts-root.js';
+import { aConnector } from './chain-fixture.js';
+import { type FakeAnswer, FakeRpcServer, type RpcCall } from './fake-rpc-server.js';
+
+const hashOf = (digit: string) => parseHash(`0x${digit.repeat(64)}`);
+const BLOCK = hashOf('a');
+const OTHER_BLOCK = hashOf('b');
+const [TX, SECOND, THIRD] = [hashOf('1'), hashOf('2'), hashOf('3')];
+const WHOLE = 'eth_getBlockReceipts';
+const SINGLE = 'eth_getTransactionReceipt';
+const BUSY: FakeAnswer = { error: { code: -32000, message: 'header not found' } };
+
+const receipt = (txHash: unknown, blockHash: string = BLOCK) => ({
+  transactionHash: txHash,
+  blockNumber: '0x5',
+  blockHash,
+  transactionIndex: '0x0',
+  status: '0x1',
+  gasUsed: '0x1',
+  effectiveGasPrice: '0x1',
+});
+
+describe('receipts', () => {
+  let node: FakeRpcServer;
+  let fixture: ReturnType<typeof aConnector>;
+
+  beforeEach(async () => {
+    node = await new FakeRpcServer().start();
+    fixture = aConnector([node.url]);
+  });
+
+  afterEach(async () => {
+    await fixture.pool.close();
+    await node.stop();
+  });
+
+  const paramsOf = (method: string) => node.seen.filter((call) => call.method === method).map(({ params }) => params);
+
+  describe('that the only endpoint is asked for again', () => {
+    const kindsOf = async (...placed: (readonly [typeof TX, typeof BLOCK])[]) => {
+      const known = placed.map(([txHash, blockHash]) => ({ txHash, blockHash }));
+      const answers = await fixture.connector.agreedReceipts(known);
+      return answers.map((answer) => (answer.kind === 'found' ? answer.receipt.txHash : answer.kind));
+    };
+    /** Has the first two in one block, and the third in another. */
+    const answer = ({ method, params: [hash] }: RpcCall): FakeAnswer => {
+      if (method === WHOLE) return { result: hash === BLOCK ? [receipt(TX), receipt(SECOND)] : null };
+      return { result: receipt(hash, hash === THIRD ? OTHER_BLOCK : BLOCK) };
+    };
+
+    it('come with the whole block where two are in it, and else one by one', async () => {
+      node.answer = answer;
+      expect(await kindsOf([THIRD, OTHER_BLOCK], [TX, BLOCK], [SECOND, BLOCK])).toEqual([THIRD, TX, SECOND]);
+      expect(paramsOf(WHOLE)).toEqual([[BLOCK]]);
+      expect(paramsOf(SINGLE)).toEqual([[THIRD]]);
+    });
+
+    it.each<[string, FakeAnswer]>([
+      ['is not there any more', { result: null }],
+      ['cannot be had', BUSY],
+      ['has other transactions now', { result: [receipt(hashOf('4'))] }],
+    ])('come one by one where the block %s', async (_words, ofBlock) => {
+      node.answer = (call) => (call.method === WHOLE ? ofBlock : answer(call));
+      expect(await kindsOf([TX, BLOCK], [SECOND, BLOCK])).toEqual([TX, SECOND]);
+      expect(paramsOf(SINGLE)).toEqual([[TX], [SECOND]]);
+    });
+
+    it('are none where the node knows them no more', async () => {
+      node.answer = () => ({ result: null });
+      expect(await kindsOf([TX, BLOCK], [SECOND, BLOCK], [THIRD, OTHER_BLOCK])).toEqual(['none', 'none', 'none']);
+    });
+  });
+
+  describe('of a block', () => {
+    const asked = { hash: BLOCK, receiptsRoot: null, transactionHashes: [TX, SECOND] };
+    const block = { number: '0x5', hash: BLOCK, parentHash: OTHER_BLOCK, timestamp: '0x1', transactions: [TX, SECOND] };
+    const oneByOne = ({ method, params: [hash] }: RpcCall): FakeAnswer => {
+      if (method === WHOLE) return { error: { code: -32601, message: 'method not found' } };
+      return { result: method === SINGLE ? receipt(hash) : block };
+    };
+
+    it('one by one are those of the transactions that the block has', async () => {
+      node.answer = oneByOne;
+      expect(await fixture.connector.blockReceipts(asked)).toMatchObject({
+        receipts: [{ txHash: TX }, { txHash: SECOND }],
+      });
+      expect(paramsOf('eth_getBlockByHash')).toEqual([[BLOCK, false]]);
+      expect(paramsOf(SINGLE)).toEqual([[TX], [SECOND]]);
+    });
+
+    it('one by one are unavailable where one of them is, and not gone', async () => {
+      node.answer = (call) => (call.method === SINGLE && call.params[0] === SECOND ? BUSY : oneByOne(call));
+      await expect(fixture.connector.blockReceipts(asked)).rejects.toMatchObject({ code: 'rpc_unavailable' });
+    });
+
+    it('one by one are null where the node does not have the block', async () => {
+      node.answer = (call) => (call.method === 'eth_getBlockByHash' ? { result: null } : oneByOne(call));
+      expect(await fixture.connector.blockReceipts(asked)).toBeNull();
+    });
+
+    it('are asked for in one call again after an error that says nothing of the method', async () => {
+      node.answer = (call) => (call.method === WHOLE ? BUSY : oneByOne(call));
+      await expect(fixture.connector.blockReceipts(asked)).rejects.toMatchObject({ code: 'rpc_unavailable' });
+      node.answer = () => ({ result: [receipt(TX), receipt(SECOND)] });
+      expect(await fixture.connector.blockReceipts(asked)).toMatchObject({ receipts: [{}, {}] });
+      expect(paramsOf(SINGLE)).toEqual([]);
+    });
+
+    it('are not proven where one of two is said to be of another transaction: the root has no hashes', async () => {
+      const proof = { type: '0x2', cumulativeGasUsed: '0x1', logsBloom: `0x${'0'.repeat(512)}`, logs: [] };
+      const told = [receipt(TX), receipt(THIRD)].map((each, i) => ({ ...each, ...proof, transactionIndex: `0x${i}` }));
+      node.answer = () => ({ result: told });
+      const proven = { ...asked, receiptsRoot: receiptsRoot(told) };
+      expect(await fixture.connector.blockReceipts(proven)).toMatchObject({ proven: false });
+      expect(await fixture.connector.blockReceipts({ ...proven, transactionHashes: [TX, THIRD] })).toMatchObject({
+        proven: true,
+      });
+    });
+  });
+});
