@@ -4,12 +4,14 @@ import type { Hash } from '../../../src/kernel/hex.js';
 import { type ChainUpdate, FollowChain, RpcUnavailable } from '../../../src/modules/chain/index.js';
 import { BlockStore, type StoredBlock } from '../../../src/modules/chain/domain/block-store.js';
 import type { LogFields } from '../../../src/platform/logging/log.js';
+import { aHash } from '../../support/builders.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { readableLog } from '../platform/log-lines.js';
 
 /** A chain that was never followed before; remembers what is stored, in the order of the calls. */
 class RecordingBlockStore extends BlockStore {
   readonly calls: string[] = [];
+  readonly gone: Hash[] = [];
   fails = false;
 
   async recent(): Promise<StoredBlock[]> {
@@ -25,6 +27,7 @@ class RecordingBlockStore extends BlockStore {
     orphaned: readonly Hash[],
     blocks: readonly { readonly number: number }[],
   ): Promise<void> {
+    this.gone.push(...orphaned);
     this.calls.push(`store ${blocks.map(({ number }) => number).join()} without ${orphaned.length}`);
     if (this.fails) throw new Error('the database is away');
   }
@@ -92,6 +95,19 @@ describe('a gap that is too long to walk', () => {
     chain.mineEmpty(LONG_GAP);
     expect(await look()).toBeNull();
     expect(await look()).toMatchObject({ gap: true, orphaned: [] });
+  });
+
+  it('is not jumped for two heads of which the one does not lead to the other', async () => {
+    await followed(10);
+    const honest = await chain.head();
+    const mad = (number: number) => ({ ...honest, number, transactionHashes: [], hash: aHash(number) });
+    for (let n = 0xffff; n < 0xffff + 3; n += 1) {
+      chain.head = async () => mad(n);
+      chain.blocks = async (numbers) =>
+        numbers.map((number) => ({ ...mad(number), hash: number === n ? aHash(n) : honest.hash }));
+      expect(await look()).toBeNull();
+    }
+    expect(follow.tip(chain.chainId)).toBe(10);
   });
 
   it('takes two looks anew when a head in between was near again', async () => {
@@ -206,6 +222,19 @@ describe('a head below all blocks that were followed', () => {
     expect(await look()).toMatchObject({ gap: true, orphaned: [], blocks: [{ number: 3 }] });
     expect(await look()).toBeNull();
   });
+
+  it('that stays is waited for as long as the node does not have its block', async () => {
+    chain.mineEmpty(10);
+    await look();
+    const [low] = await chain.blocks([3]);
+    if (!low) throw new Error('there is a block 3');
+    chain.head = async () => low;
+    const honest = chain.blocks;
+    chain.blocks = async (numbers) => numbers.map(() => null);
+    for (let n = 0; n < 35; n += 1) expect(await look()).toBeNull();
+    chain.blocks = honest;
+    expect(await look()).toMatchObject({ gap: true, blocks: [{ number: 3 }] });
+  });
 });
 
 describe('what is new', () => {
@@ -213,6 +242,19 @@ describe('what is new', () => {
     chain.mineEmpty(1);
     await follow.execute(chain.chainId, async () => void store.calls.push('apply'));
     expect(store.calls).toEqual(['apply', 'store 1 without 0']);
+  });
+
+  it('is said to be there, and else that nothing is', async () => {
+    chain.mineEmpty(1);
+    expect(await follow.execute(chain.chainId, async () => undefined)).toBe(true);
+    expect(await follow.execute(chain.chainId, async () => undefined)).toBe(false);
+  });
+
+  it('is known by its hash from then on', async () => {
+    expect(follow.hashAt(chain.chainId, 1)).toBeNull();
+    await followed(1);
+    expect(follow.hashAt(chain.chainId, 1)).toBe((await chain.head()).hash);
+    expect(follow.hashAt(chain.chainId, 2)).toBeNull();
   });
 
   it('is not stored when it could not be applied, and comes again', async () => {
@@ -238,8 +280,9 @@ describe('what is new', () => {
   it('is walked fifty blocks at a time', async () => {
     await followed(1);
     chain.mineEmpty(51);
-    expect((await look())?.blocks.map(({ number }) => number)).toEqual(Array.from({ length: 50 }, (_, n) => n + 2));
-    expect((await look())?.blocks.map(({ number }) => number)).toEqual([52]);
+    const numbers = Array.from({ length: 50 }, (_, n) => ({ number: n + 2 }));
+    expect(await look()).toMatchObject({ head: 51, blocks: numbers });
+    expect(await look()).toMatchObject({ head: 52, blocks: [{ number: 52 }] });
   });
 
   it('has what lies far below forgotten, at every hundredth block', async () => {
@@ -255,6 +298,22 @@ describe('what is new', () => {
 });
 
 describe('a fork', () => {
+  it('has the hashes of what is gone stored', async () => {
+    await followed(10);
+    const gone = [9, 10].map((number) => follow.hashAt(chain.chainId, number));
+    chain.reorg(2);
+    await look();
+    expect(store.gone).toEqual(gone);
+  });
+
+  it('is walked fifty blocks at a time, too, and has no head above those', async () => {
+    await followed(10);
+    chain.reorg(2);
+    chain.mineEmpty(60);
+    expect(await look()).toMatchObject({ head: 58, orphaned: [{ number: 9 }, { number: 10 }] });
+    expect(follow.tip(chain.chainId)).toBe(58);
+  });
+
   it('is seen also when its head is lower than ours', async () => {
     await followed(10);
     const other = new ModelChain();
