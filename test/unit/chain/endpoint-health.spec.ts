@@ -78,9 +78,20 @@ describe('an endpoint that fails', () => {
   });
 
   it('is slow by its average: one slow answer counts for a fifth', () => {
-    health.answered(0);
-    health.answered(5_000);
-    expect(health.status(0).latencyMs).toBe(1_000);
+    expect(health.status(0).latencyMs).toBeNull();
+    health.answered(1_000);
+    health.answered(6_000);
+    expect(health.status(0).latencyMs).toBe(2_000);
+  });
+
+  it('is not asked before the time it names, also when it is no limit of rates', () => {
+    health.failed({ reason: 'http', message: 'HTTP 503', retryAfterMs: 30_000 }, 0);
+    expect([health.mustWait, health.availableAt, health.verified]).toEqual([true, 30_000, true]);
+  });
+
+  it('is shown as one that has yet to say its chain id, once its pause is over', () => {
+    failed(3);
+    expect([health.status(249).state, health.status(250).state]).toEqual(['backing_off', 'unverified']);
   });
 });
 
@@ -91,6 +102,7 @@ describe('an endpoint of another chain', () => {
     health.isOnOtherChain(7, 1_000);
     expect([health.isElsewhere, health.lagging, health.mustWait]).toEqual([true, false, true]);
     expect([health.isCandidate(30_999), health.isCandidate(31_000)]).toEqual([false, true]);
+    expect([health.status(30_999).state, health.status(31_000).state]).toEqual(['wrong_chain', 'wrong_chain']);
     health.isOnChain();
     expect([health.isElsewhere, health.isCandidate(0)]).toEqual([false, true]);
   });

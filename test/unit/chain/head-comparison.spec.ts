@@ -68,6 +68,29 @@ describe('a comparison of heads', () => {
     expect(b.questions).toBe(2);
   });
 
+  it('is not made where there is nobody to compare with', async () => {
+    heads = new HeadComparison([members[0]], clock, async () => undefined, MAX_LAG);
+    await lookAfter(0);
+    expect(a.questions).toBe(0);
+  });
+
+  it('asks one that has not answered yet no second time', async () => {
+    await lookAfter(0);
+    b.answer = new Promise(() => undefined);
+    for (let look = 0; look < 3; look += 1) await lookAfter(1_000);
+    expect([a.questions, b.questions]).toEqual([4, 2]);
+  });
+
+  it('does not ask one that asked to be left alone, until that time is over', async () => {
+    await lookAfter(0);
+    const busy = { reason: 'rate_limited', message: 'HTTP 429', retryAfterMs: 3_000 } as const;
+    members[1].health.failed(busy, clock.monotonicMs());
+    for (let look = 0; look < 2; look += 1) await lookAfter(1_000);
+    expect([a.questions, b.questions]).toEqual([3, 1]);
+    await lookAfter(1_000);
+    expect(b.questions).toBe(2);
+  });
+
   it('leaves the standing of one that has not answered yet: a head that is merely old proves no lag', async () => {
     await lookAfter(0);
     a.answer = new Promise(() => undefined);
