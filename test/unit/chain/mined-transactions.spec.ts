@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { SigningKey, Transaction, computeAddress, id, toQuantity } from 'ethers';
+import { SigningKey, computeAddress, id, toQuantity } from 'ethers';
 import { type Address, parseAddress } from '../../../src/kernel/hex.js';
 import type { MinedQuestion } from '../../../src/modules/chain/domain/sent-transaction.js';
 import { failed, type RpcReply, type RpcRequest } from '../../../src/modules/chain/infrastructure/json-rpc.js';
 import { minedTransactions } from '../../../src/modules/chain/infrastructure/mined-transactions.js';
 import type { RpcPool } from '../../../src/modules/chain/infrastructure/rpc-pool.js';
-import { aHash, anAddress } from '../../support/builders.js';
+import { aHash } from '../../support/builders.js';
+import { shownTransaction } from './shown-transaction.js';
 
 const KEY = new SigningKey(id('the account'));
 const ACCOUNT = parseAddress(computeAddress(KEY));
@@ -15,16 +16,6 @@ const OTHER = parseAddress(computeAddress(OTHER_KEY));
 const BLOCK_TIME = 10;
 const HEAD = 100;
 const SILENT = failed({ reason: 'timeout', mayHaveArrived: true, message: 'request timeout' });
-
-/** As a node shows it in a block. */
-function mined(nonce: number, key = KEY): Record<string, unknown> {
-  const amounts = { type: 2, chainId: 7, nonce, value: 0, maxFeePerGas: 2, maxPriorityFeePerGas: 1 };
-  const tx = Transaction.from({ ...amounts, gasLimit: 21_000, to: anAddress(2) });
-  const { r, s, yParity } = (tx.signature = key.sign(tx.unsignedHash));
-  const quantities = Object.entries({ ...amounts, gas: 21_000, r: BigInt(r), s: BigInt(s), yParity });
-  const shown = Object.fromEntries(quantities.map(([name, amount]) => [name, toQuantity(amount)]));
-  return { ...shown, from: computeAddress(key).toLowerCase(), hash: tx.hash, to: anAddress(2), input: '0x' };
-}
 
 /** Endpoints that all have the same blocks; what they say of the counts is each one's own. */
 class FakePool {
@@ -62,7 +53,10 @@ class FakePool {
     if (!isWhole) return { kind: 'result', value: header(number) };
     this.wholeBlocks.push(number);
     const nonce = this.nonceAt.get(number);
-    const transactions = [...(nonce === undefined ? [] : [mined(nonce)]), this.more.get(number) ?? []].flat();
+    const transactions = [
+      ...(nonce === undefined ? [] : [shownTransaction(nonce, KEY)]),
+      this.more.get(number) ?? [],
+    ].flat();
     return this.instead.get(number) ?? { kind: 'result', value: { ...header(number), transactions } };
   }
 }
@@ -207,7 +201,7 @@ describe('what an account had mined', () => {
 
     it('is told of each for itself, and looked for until all is found', async () => {
       pool.nonceAt.set(70, 0);
-      pool.more.set(90, mined(0, OTHER_KEY));
+      pool.more.set(90, shownTransaction(0, OTHER_KEY));
       expect(await findAll(of(OTHER, ACCOUNT))).toEqual([
         { found: [[OTHER, 0n]], complete: true },
         { found: [[ACCOUNT, 0n]], complete: true },
