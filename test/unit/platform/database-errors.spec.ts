@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { Unavailable } from '../../../src/kernel/errors.js';
-import { translateDatabaseError } from '../../../src/platform/database/database-errors.js';
+import { InvalidInput, Unavailable } from '../../../src/kernel/errors.js';
+import { isReadOnly, translated, translateDatabaseError } from '../../../src/platform/database/database-errors.js';
 
 const failed = (code: string, message = 'the words of the server') => Object.assign(new Error(message), { code });
 
@@ -50,5 +50,27 @@ describe('an error of the database', () => {
   ])('that will not pass by itself stays what it is: %s, %s', (code) => {
     const error = failed(code);
     expect(translateDatabaseError(error)).toBe(error);
+  });
+
+  it('that is one of our own already stays what it is, whatever its words', () => {
+    const own = new InvalidInput('a_code', 'ECONNRESET is no name', 'choose another');
+    expect(translateDatabaseError(own)).toBe(own);
+  });
+
+  it('is kept as the cause of what it becomes', () => {
+    const error = failed('57014');
+    expect(translateDatabaseError(error)).toMatchObject({ cause: error });
+  });
+
+  it('of a read that goes another way is the same', async () => {
+    await expect(translated(Promise.reject(failed('57014')))).rejects.toMatchObject({ code: 'database_unavailable' });
+    expect(await translated(Promise.resolve(7))).toBe(7);
+  });
+
+  it.each([
+    ['25006', true],
+    ['25001', false],
+  ])('tells whether the server takes no writes: %s, %p', (code, expected) => {
+    expect(isReadOnly(failed(code))).toBe(expected);
   });
 });
