@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { withoutUrls } from '../../../src/platform/logging/loggable.js';
 import { NestLogger } from '../../../src/platform/logging/nest-logger.js';
 import { readableLog } from './log-lines.js';
 
@@ -79,4 +80,15 @@ describe("Nest's own logs", () => {
       { level: 'warn', msg: 'careful' },
     ]);
   });
+});
+
+describe('a text that is logged', () => {
+  it.each(['http', 'https', 'ws', 'wss', 'postgres', 'postgresql'])(
+    'keeps nothing of a URL with %s but its host',
+    (scheme) => {
+      expect(withoutUrls(`no answer of ${scheme}://user:pw@rpc.example:8545/v2/SECRET?key=1, again`)).toBe(
+        `no answer of ${scheme}://rpc.example:8545/…, again`,
+      );
+    },
+  );
 });
