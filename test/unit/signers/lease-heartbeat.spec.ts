@@ -28,6 +28,7 @@ let nodes: LiveNode[];
 let memberships: { nodes: readonly string[]; keys: NodeKeys }[];
 let onRenew: () => Promise<void>;
 let onMeet: () => Promise<void>;
+let onRegister: () => Promise<void>;
 let registry: RecordingRegistry;
 let heartbeat: LeaseHeartbeat;
 
@@ -53,7 +54,7 @@ class RecordingRegistry extends NodeRegistry {
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'performance', 'queueMicrotask'] });
   [done, nodes, memberships] = [[], [], []];
-  onRenew = onMeet = async () => undefined;
+  onRenew = onMeet = onRegister = async () => undefined;
   registry = new RecordingRegistry();
   heartbeat = heartbeatOf({});
 });
@@ -67,7 +68,7 @@ function heartbeatOf(role: Partial<NodeConfig>): LeaseHeartbeat {
   return new LeaseHeartbeat(
     { renewAll: () => (done.push('renew'), onRenew()) } as unknown as LeaseManager,
     new KeysOf([ALICE, BOB]),
-    { register: async (signers: readonly CustodiedSigner[]) => void done.push(`register ${signers.length}`) },
+    { register: (signers: readonly CustodiedSigner[]) => (done.push(`register ${signers.length}`), onRegister()) },
     registry,
     {
       membership: (live: readonly string[], keys: NodeKeys) => memberships.push({ nodes: live, keys }),
@@ -88,6 +89,13 @@ describe('the heartbeat', () => {
   it('registers the signers and meets the other nodes before it renews anything', async () => {
     await heartbeat.onApplicationBootstrap();
     expect(done).toEqual(START);
+  });
+
+  it('does not begin before the signers are stored, and not at all when they cannot be', async () => {
+    const refusal = new Error('no database');
+    onRegister = () => Promise.reject(refusal);
+    await expect(heartbeat.onApplicationBootstrap()).rejects.toBe(refusal);
+    expect(done).toEqual(['register 2']);
   });
 
   it('does not beat before the others have answered', async () => {

@@ -89,6 +89,13 @@ describe('a signer of which a pool hides something', () => {
     expect(goOn).toThrow('lost commits');
   });
 
+  it('goes on when nothing is to be looked for any more', async () => {
+    await reconcile();
+    found = [];
+    await reconcile();
+    expect(held.has(SIGNER)).toBe(false);
+  });
+
   it('goes on when a person vouches for the rest', async () => {
     await reconcile();
     written = async () => true;
