@@ -1,7 +1,7 @@
 import type { Address, Hash } from '../../../kernel/hex.js';
 import { range } from '../../../kernel/range.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
-import type { BlockHeader } from '../domain/block.js';
+import type { BlockRef } from '../domain/block.js';
 import type { NonceUser, SlotQuestion } from '../domain/slot-fate.js';
 import type { RpcReply, RpcRequest } from './json-rpc.js';
 import { address, blockHeader, fields, hash, hexQuantity, list, parsedOrNull, quantity } from './parse-answer.js';
@@ -21,7 +21,7 @@ export const UNREAD = 'unread';
 
 type Ask = (requests: readonly RpcRequest[]) => Promise<RpcReply[]>;
 type Slot = Pick<SlotQuestion, 'account' | 'nonce'>;
-type BlockWithSenders = Pick<BlockHeader, 'number' | 'hash'> & { readonly txs: readonly Sent[] };
+type BlockWithSenders = BlockRef & { readonly txs: readonly Sent[] };
 type Sent = Slot & { readonly txHash: Hash };
 
 /**

@@ -1,4 +1,4 @@
-import type { BlockHeader, ReceiptLookup } from '../domain/block.js';
+import type { BlockHeader, BlockRef, ReceiptLookup } from '../domain/block.js';
 import { sufficient } from '../domain/evidence.js';
 import type { SlotFate, SlotQuestion } from '../domain/slot-fate.js';
 import type { RpcReply, RpcRequest } from './json-rpc.js';
@@ -9,7 +9,7 @@ import type { RpcPool } from './rpc-pool.js';
 import type { Testimony } from './hearing.js';
 
 /** The block of a transaction; null when it is in none, or not known; `unsaid` when that was not answered. */
-type Place = Pick<BlockHeader, 'number' | 'hash'> | 'unsaid' | null;
+type Place = BlockRef | 'unsaid' | null;
 
 /** What one endpoint says about all the slots. */
 interface SlotTestimony {

@@ -4,15 +4,13 @@ import type { Hash } from '../../../kernel/hex.js';
 import { inSlices } from '../../../kernel/in-slices.js';
 import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { type BlockHeader, type ChainConnector, Chains, STRIDE, toldBlocks } from '../../chain/index.js';
+import { type BlockRef, type ChainConnector, Chains, STRIDE, toldBlocks } from '../../chain/index.js';
 import { ManagedTx, ManagedTxRepository } from '../../transactions/index.js';
 
 /** Final txs of a signer that are read at once, when its newest one is not on the chain any more. */
 const PAGE = 100;
 /** Blocks with which what was not known is looked at again; a node that has no old blocks never knows. */
 const PATIENCE = 30;
-
-type BlockId = Pick<BlockHeader, 'number' | 'hash'>;
 
 interface Canonical {
   readonly hashes: ReadonlyMap<number, Hash | null>;
@@ -21,7 +19,7 @@ interface Canonical {
 }
 
 interface Found {
-  readonly gone: BlockId[];
+  readonly gone: BlockRef[];
   /** False when the node had no block at a height where it must have one. */
   readonly isKnown: boolean;
 }
@@ -47,7 +45,7 @@ export class OrphanedFinals {
   }
 
   /** @param isSuspected whether a reorg may just have reached so far down; else only what was not known before is looked at again */
-  async execute(chainId: ChainId, isSuspected: boolean): Promise<BlockId[]> {
+  async execute(chainId: ChainId, isSuspected: boolean): Promise<BlockRef[]> {
     const looks = isSuspected ? PATIENCE : (this.looksLeft.get(chainId) ?? 0);
     if (looks === 0) return [];
     const { gone, isKnown } = await this.look(chainId);
@@ -58,7 +56,7 @@ export class OrphanedFinals {
 
   private async look(chainId: ChainId): Promise<Found> {
     const chain = this.chains.get(chainId);
-    const gone = new Map<Hash, BlockId>();
+    const gone = new Map<Hash, BlockRef>();
     let isKnown = true;
     let txs = await this.repository.newestFinal(chainId, null, 1);
     for (let page = 1; txs.length > 0; page += 1) {
@@ -80,7 +78,7 @@ export class OrphanedFinals {
 }
 
 /** By height, null where the node says no block. From the highest down, to the first that is right: what is below it is right, too. */
-async function canonicalHashes(chain: ChainConnector, blocks: readonly BlockId[]): Promise<Canonical> {
+async function canonicalHashes(chain: ChainConnector, blocks: readonly BlockRef[]): Promise<Canonical> {
   const hashes = new Map<number, Hash | null>();
   const heights = [...new Set(blocks.map(({ number }) => number))].sort((a, b) => b - a);
   for (const numbers of inSlices(heights, STRIDE)) {
@@ -92,16 +90,16 @@ async function canonicalHashes(chain: ChainConnector, blocks: readonly BlockId[]
   return { hashes, agreed: -1 };
 }
 
-function isOther({ number, hash }: BlockId, { hashes }: Canonical): boolean {
+function isOther({ number, hash }: BlockRef, { hashes }: Canonical): boolean {
   const there = hashes.get(number) ?? null;
   return there !== null && there !== hash;
 }
 
-function isOn({ number }: BlockId, { agreed }: Canonical): boolean {
+function isOn({ number }: BlockRef, { agreed }: Canonical): boolean {
   return number <= agreed;
 }
 
-function blockOf(tx: ManagedTx): BlockId[] {
+function blockOf(tx: ManagedTx): BlockRef[] {
   const { receipt } = tx.progress;
   return receipt ? [{ number: receipt.blockNumber, hash: receipt.blockHash }] : [];
 }

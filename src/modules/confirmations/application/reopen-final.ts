@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
 import { type ChainId, signersOf } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { type BlockHeader, BlockStore, Chains, type ChainUpdate } from '../../chain/index.js';
+import { type BlockRef, BlockStore, Chains, type ChainUpdate } from '../../chain/index.js';
 import { FencedUnitOfWork, LeaseManager, NonceLedger } from '../../signers/index.js';
 import {
   AttemptRepository,
@@ -24,8 +24,6 @@ interface Asked {
   /** What is there is not known. */
   readonly open: readonly ManagedTx[];
 }
-
-type BlockId = Pick<BlockHeader, 'number' | 'hash'>;
 
 /** Blocks; whatever became final since the lowest suspect is looked at, and a start must not look at days of it. */
 const LOOK_BACK = 64;
@@ -124,7 +122,7 @@ export class ReopenFinal {
    */
   private async suspectsAfter(
     { chainId, blocks, orphaned, gap }: ChainUpdate,
-    told: readonly BlockId[],
+    told: readonly BlockRef[],
   ): Promise<Map<Hash, number>> {
     const suspects = new Map(this.suspects.get(chainId) ?? []);
     for (const { number, hash } of [...told, ...orphaned]) suspects.set(hash, number);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { type BlockHeader, Chains, FollowChain, type Receipt } from '../../chain/index.js';
+import { type BlockRef, Chains, FollowChain, type Receipt } from '../../chain/index.js';
 import { FencedUnitOfWork, LeaseManager, NonceLedger } from '../../signers/index.js';
 import {
   AttemptRepository,
@@ -21,11 +21,10 @@ import { ReceiptMetrics } from './receipt-metrics.js';
 const BATCH = 1_000;
 
 /** The newest block that was followed. */
-type Head = Pick<BlockHeader, 'number' | 'hash'>;
 
 /** What a decision is made from. */
 interface Look {
-  readonly head: Head | null;
+  readonly head: BlockRef | null;
   /** Receipts as they are now. */
   readonly fresh: ReceiptsByHash;
 }
@@ -161,7 +160,7 @@ export class SettleMined {
     tx.receiptChanged(receipt);
   }
 
-  private blocksUpTo(chainId: ChainId, number: number): Head | null {
+  private blocksUpTo(chainId: ChainId, number: number): BlockRef | null {
     const hash = this.follow.hashAt(chainId, number);
     return hash && { number, hash };
   }
@@ -180,7 +179,7 @@ export class SettleMined {
 }
 
 /** Every block on top of the tx's own. */
-function confirmationsOf(tx: ManagedTx, head: Head | null): ConfirmationRange | null {
+function confirmationsOf(tx: ManagedTx, head: BlockRef | null): ConfirmationRange | null {
   const { receipt } = tx.progress;
   if (!head || !receipt || head.number <= receipt.blockNumber) return null;
   return { from: receipt.blockNumber + 1, to: head.number, hash: head.hash };

@@ -3,7 +3,7 @@ import { ConfirmationsConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import type { BlockHeader, ChainConnector, SlotFate } from '../../chain/index.js';
+import type { BlockRef, ChainConnector, SlotFate } from '../../chain/index.js';
 import type { SlotRef } from '../../signers/index.js';
 import { FinalityRule } from './finality-rule.js';
 import { slotKey } from './slot-key.js';
@@ -20,12 +20,10 @@ const MEMORY = 1_000;
 /** Blocks after which it is forgotten that one of ours was in them: by then its receipt was found, or nobody has it. */
 const MEMORY_OF_OURS = 100_000;
 
-type Seen = Pick<BlockHeader, 'number' | 'hash'>;
-
 /** Blocks by which the nonce was used by something that is not ours: of the first look that saw it, and of the last. */
 interface Sighting {
-  readonly first: Seen;
-  readonly last: Seen;
+  readonly first: BlockRef;
+  readonly last: BlockRef;
   /** The transaction that used it, if the last look found it. */
   readonly user: Hash | null;
   /** Monotonic milliseconds of the first look. */
@@ -43,7 +41,7 @@ export class TakenSlots {
   /** A restart forgets them, and the wait begins anew. */
   private readonly sightings = new Map<string, Sighting>();
   /** Blocks that have one of ours, by slot: as long as they are canonical nothing else counts, also when the state that told is gone. */
-  private readonly ours = new Map<string, Seen>();
+  private readonly ours = new Map<string, BlockRef>();
 
   constructor(
     private readonly finality: FinalityRule,
@@ -119,7 +117,7 @@ export class TakenSlots {
     return final;
   }
 
-  private oursOf(key: string): Seen[] {
+  private oursOf(key: string): BlockRef[] {
     const block = this.ours.get(key);
     return block ? [block] : [];
   }
@@ -138,7 +136,10 @@ export class TakenSlots {
 }
 
 /** By height, as far as the endpoints agree. */
-async function hashesOf(chain: ChainConnector, asked: readonly Seen[]): Promise<ReadonlyMap<number, Hash | undefined>> {
+async function hashesOf(
+  chain: ChainConnector,
+  asked: readonly BlockRef[],
+): Promise<ReadonlyMap<number, Hash | undefined>> {
   const numbers = [...new Set(asked.map(({ number }) => number))];
   const hashes = await chain.agreedBlocks(numbers);
   return new Map(numbers.map((number, i) => [number, hashes[i]?.value]));
