@@ -1,6 +1,7 @@
 import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import type { Receipt } from '../../src/modules/chain/index.js';
+import type { CreatedTx } from '../../src/modules/transactions/application/create-tx.js';
 import type { Attempt } from '../../src/modules/transactions/domain/attempt.js';
 import { ManagedTx, type TxProgress } from '../../src/modules/transactions/domain/managed-tx.js';
 import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
@@ -46,6 +47,20 @@ export function anAttempt(overrides: Partial<Attempt> = {}): Attempt {
     fees: { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n },
     status: 'SIGNED',
     errorClass: null,
+    ...overrides,
+  };
+}
+
+/** As `CreateTx` answers for a new one. */
+export function aCreatedTx(overrides: Partial<CreatedTx> = {}): CreatedTx {
+  return {
+    txId: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b',
+    signer: aSigner(),
+    requestId: 'r-1',
+    state: 'PENDING',
+    nonce: null,
+    txHash: null,
+    isNew: true,
     ...overrides,
   };
 }

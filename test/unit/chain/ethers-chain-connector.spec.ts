@@ -1,25 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { parseAddress, parseHash, parseHex } from '../../../src/kernel/hex.js';
+import { parseAddress, parseHex } from '../../../src/kernel/hex.js';
 import { RpcUnavailable } from '../../../src/modules/chain/domain/rpc-unavailable.js';
 import { receiptsRoot } from '../../../src/modules/chain/infrastructure/receipts-root.js';
 import { aConnector, type FixtureOptions } from './chain-fixture.js';
 import { FakeRpcServer } from './fake-rpc-server.js';
+import { BLOCK, hashOf, OTHER_BLOCK, receiptAnswer } from './receipt-answer.js';
 
-const hashOf = (digit: string) => parseHash(`0x${digit.repeat(64)}`);
-const [BLOCK, OTHER_BLOCK, TX] = [hashOf('a'), hashOf('b'), hashOf('1')];
+const TX = hashOf('1');
 /** As it is asked for by whoever has nothing to prove by. */
 const ASKED = { hash: BLOCK, receiptsRoot: null, transactionHashes: [TX] };
 const FROM = parseAddress(`0x${'c'.repeat(40)}`);
 const CALL = { from: FROM, to: null, value: 0n, data: parseHex('0x') };
-const receipt = (txHash: string, blockHash: string = BLOCK) => ({
-  transactionHash: txHash,
-  blockNumber: '0x5',
-  blockHash,
-  transactionIndex: '0x0',
-  status: '0x1',
-  gasUsed: '0x1',
-  effectiveGasPrice: '0x1',
-});
 
 describe('the chain connector', () => {
   let node: FakeRpcServer;
@@ -43,10 +34,10 @@ describe('the chain connector', () => {
   it('an RPC error is not "no receipt"', async () => {
     const [known, none, indexing, malformed, foreign, missing] = ['1', '2', '3', '4', '5', '6'].map(hashOf);
     node.answer = ({ params: [hash] }) => {
-      if (hash === known) return { result: receipt(String(hash)) };
+      if (hash === known) return { result: receiptAnswer(String(hash)) };
       if (hash === indexing) return { error: { code: -32000, message: 'transaction indexing is in progress' } };
-      if (hash === malformed) return { result: { ...receipt(String(hash)), status: null } };
-      if (hash === foreign) return { result: receipt(TX) };
+      if (hash === malformed) return { result: { ...receiptAnswer(String(hash)), status: null } };
+      if (hash === foreign) return { result: receiptAnswer(TX) };
       return hash === missing ? 'nothing' : { result: null };
     };
     const hashes = [known, none, indexing, malformed, foreign, missing].flatMap((hash) => hash ?? []);
@@ -127,7 +118,7 @@ describe('the chain connector', () => {
 
   describe('receipts of a block', () => {
     it('come in one call', async () => {
-      node.answer = () => ({ result: [receipt(TX)] });
+      node.answer = () => ({ result: [receiptAnswer(TX)] });
       expect(await connect().blockReceipts(ASKED)).toMatchObject({ receipts: [{ txHash: TX, blockHash: BLOCK }] });
       expect(node.seen.at(-1)?.params).toEqual([BLOCK]);
     });
@@ -137,13 +128,13 @@ describe('the chain connector', () => {
     });
 
     it('are never those of another block', async () => {
-      node.answer = () => ({ result: [receipt(TX, OTHER_BLOCK)] });
+      node.answer = () => ({ result: [receiptAnswer(TX, OTHER_BLOCK)] });
       await expect(connect().blockReceipts(ASKED)).rejects.toMatchObject({ code: 'rpc_malformed_answer' });
     });
 
     it.each<[string, unknown, unknown]>([
-      ['one by one where the node lacks the method', receipt(TX), [{ txHash: TX }]],
-      ['null when a transaction moved to another block meanwhile', receipt(TX, OTHER_BLOCK), null],
+      ['one by one where the node lacks the method', receiptAnswer(TX), [{ txHash: TX }]],
+      ['null when a transaction moved to another block meanwhile', receiptAnswer(TX, OTHER_BLOCK), null],
       ['null when a transaction is in no block any more', null, null],
     ])('%s', async (_name, found, expected) => {
       node.answer = ({ method }) => {
@@ -165,7 +156,7 @@ describe('the chain connector', () => {
 
     describe('are proven', () => {
       const proof = { type: '0x2', cumulativeGasUsed: '0x1', logsBloom: `0x${'0'.repeat(512)}`, logs: [] };
-      const provable = { ...receipt(TX), ...proof };
+      const provable = { ...receiptAnswer(TX), ...proof };
       const root = receiptsRoot([provable]);
       const asked = { ...ASKED, receiptsRoot: root };
 
@@ -189,7 +180,7 @@ describe('the chain connector', () => {
 
       it.each<[string, unknown, typeof asked]>([
         ['with another status', [{ ...provable, status: '0x0' }], asked],
-        ['without the fields that the root is made of', [receipt(TX)], asked],
+        ['without the fields that the root is made of', [receiptAnswer(TX)], asked],
         ['when there are none of them, as from a node that lags', [], asked],
         [
           'when they are of other transactions than the block has',

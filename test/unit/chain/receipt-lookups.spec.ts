@@ -1,26 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { parseHash } from '../../../src/kernel/hex.js';
 import { receiptsRoot } from '../../../src/modules/chain/infrastructure/receipts-root.js';
 import { aConnector } from './chain-fixture.js';
 import { type FakeAnswer, FakeRpcServer, type RpcCall } from './fake-rpc-server.js';
+import { BLOCK, hashOf, OTHER_BLOCK, receiptAnswer } from './receipt-answer.js';
 
-const hashOf = (digit: string) => parseHash(`0x${digit.repeat(64)}`);
-const BLOCK = hashOf('a');
-const OTHER_BLOCK = hashOf('b');
 const [TX, SECOND, THIRD] = [hashOf('1'), hashOf('2'), hashOf('3')];
 const WHOLE = 'eth_getBlockReceipts';
 const SINGLE = 'eth_getTransactionReceipt';
 const BUSY: FakeAnswer = { error: { code: -32000, message: 'header not found' } };
-
-const receipt = (txHash: unknown, blockHash: string = BLOCK) => ({
-  transactionHash: txHash,
-  blockNumber: '0x5',
-  blockHash,
-  transactionIndex: '0x0',
-  status: '0x1',
-  gasUsed: '0x1',
-  effectiveGasPrice: '0x1',
-});
 
 describe('receipts', () => {
   let node: FakeRpcServer;
@@ -46,8 +33,8 @@ describe('receipts', () => {
     };
     /** Has the first two in one block, and the third in another. */
     const answer = ({ method, params: [hash] }: RpcCall): FakeAnswer => {
-      if (method === WHOLE) return { result: hash === BLOCK ? [receipt(TX), receipt(SECOND)] : null };
-      return { result: receipt(hash, hash === THIRD ? OTHER_BLOCK : BLOCK) };
+      if (method === WHOLE) return { result: hash === BLOCK ? [receiptAnswer(TX), receiptAnswer(SECOND)] : null };
+      return { result: receiptAnswer(hash, hash === THIRD ? OTHER_BLOCK : BLOCK) };
     };
 
     it('come with the whole block where two are in it, and else one by one', async () => {
@@ -60,7 +47,7 @@ describe('receipts', () => {
     it.each<[string, FakeAnswer]>([
       ['is not there any more', { result: null }],
       ['cannot be had', BUSY],
-      ['has other transactions now', { result: [receipt(hashOf('4'))] }],
+      ['has other transactions now', { result: [receiptAnswer(hashOf('4'))] }],
     ])('come one by one where the block %s', async (_words, ofBlock) => {
       node.answer = (call) => (call.method === WHOLE ? ofBlock : answer(call));
       expect(await kindsOf([TX, BLOCK], [SECOND, BLOCK])).toEqual([TX, SECOND]);
@@ -78,7 +65,7 @@ describe('receipts', () => {
     const block = { number: '0x5', hash: BLOCK, parentHash: OTHER_BLOCK, timestamp: '0x1', transactions: [TX, SECOND] };
     const oneByOne = ({ method, params: [hash] }: RpcCall): FakeAnswer => {
       if (method === WHOLE) return { error: { code: -32601, message: 'method not found' } };
-      return { result: method === SINGLE ? receipt(hash) : block };
+      return { result: method === SINGLE ? receiptAnswer(hash) : block };
     };
 
     it('one by one are those of the transactions that the block has', async () => {
@@ -103,14 +90,18 @@ describe('receipts', () => {
     it('are asked for in one call again after an error that says nothing of the method', async () => {
       node.answer = (call) => (call.method === WHOLE ? BUSY : oneByOne(call));
       await expect(fixture.connector.blockReceipts(asked)).rejects.toMatchObject({ code: 'rpc_unavailable' });
-      node.answer = () => ({ result: [receipt(TX), receipt(SECOND)] });
+      node.answer = () => ({ result: [receiptAnswer(TX), receiptAnswer(SECOND)] });
       expect(await fixture.connector.blockReceipts(asked)).toMatchObject({ receipts: [{}, {}] });
       expect(paramsOf(SINGLE)).toEqual([]);
     });
 
     it('are not proven where one of two is said to be of another transaction: the root has no hashes', async () => {
       const proof = { type: '0x2', cumulativeGasUsed: '0x1', logsBloom: `0x${'0'.repeat(512)}`, logs: [] };
-      const told = [receipt(TX), receipt(THIRD)].map((each, i) => ({ ...each, ...proof, transactionIndex: `0x${i}` }));
+      const told = [receiptAnswer(TX), receiptAnswer(THIRD)].map((each, i) => ({
+        ...each,
+        ...proof,
+        transactionIndex: `0x${i}`,
+      }));
       node.answer = () => ({ result: told });
       const proven = { ...asked, receiptsRoot: receiptsRoot(told) };
       expect(await fixture.connector.blockReceipts(proven)).toMatchObject({ proven: false });

@@ -20,7 +20,7 @@ let calls: unknown[][];
 let report: SyncReport;
 
 beforeAll(async () => {
-  const execute = async (...args: unknown[]) => (calls.push(args.slice(0, 2)), report);
+  const execute = async (...args: unknown[]) => (calls.push(args), report);
   const providers = [{ provide: SyncSigner, useValue: { execute } }];
   http = await startHttpApp({ controllers: [SignerNoncesController], providers });
 });
@@ -43,6 +43,15 @@ describe('POST /api/v1/signers/{chainId}/{address}/sync', () => {
   it('frees a thousand nonces of a gap at most, or as many as it is told, none among them', async () => {
     for (const rest of ['', '?maxFills=0', '?maxFills=10000']) expect((await post(rest)).status).toBe(200);
     expect(calls.map(([, atMost]) => atMost)).toEqual([1_000, 0, 10_000]);
+  });
+
+  it.each([
+    ['says so', '?vouch=true', true],
+    ['says the contrary', '?vouch=false', false],
+    ['says nothing', '', false],
+  ] as const)('hears that a person vouches that nothing is out, or not: who %s', async (_words, rest, vouches) => {
+    expect((await post(rest)).status).toBe(200);
+    expect(calls).toEqual([[SIGNER, 1_000, vouches]]);
   });
 
   it.each(['?maxFills=-1', '?maxFills=10001', '?maxFills=1.5', '?vouch=yes', '?fills=1'])(

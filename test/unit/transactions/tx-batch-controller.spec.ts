@@ -4,7 +4,7 @@ import { Chains } from '../../../src/modules/chain/index.js';
 import { CreateTx, type CreatedTx } from '../../../src/modules/transactions/application/create-tx.js';
 import type { TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
 import { TxBatchController } from '../../../src/modules/transactions/infrastructure/http/tx-batch.controller.js';
-import { anAddress, DEV_CHAIN } from '../../support/builders.js';
+import { aCreatedTx, anAddress, DEV_CHAIN } from '../../support/builders.js';
 import { type Answer, type HttpApp, send, startHttpApp } from '../platform/http-app.js';
 
 const URL = '/api/v1/tx/batch';
@@ -17,7 +17,7 @@ async function create({ signer, requestId }: TxRequest, together: unknown): Prom
   asked.push({ requestId, chainId: signer.chainId, together });
   const refusal = refusals.get(requestId);
   if (refusal) throw refusal;
-  return { txId: `tx of ${requestId}`, signer, requestId, state: 'PENDING', nonce: null, txHash: null, isNew: true };
+  return aCreatedTx({ txId: `tx of ${requestId}`, signer, requestId });
 }
 
 beforeAll(async () => {

@@ -5,17 +5,9 @@ import { itemsOf } from '../../../src/modules/transactions/infrastructure/http/t
 import { itemView, outcomeOf } from '../../../src/modules/transactions/infrastructure/http/tx-batch.results.js';
 import { InvalidRequest } from '../../../src/platform/http/invalid-request.js';
 import { RequestValidationPipe } from '../../../src/platform/http/validation-pipe.js';
-import { aSigner } from '../../support/builders.js';
+import { aCreatedTx } from '../../support/builders.js';
 
-const TX: CreatedTx = {
-  txId: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b',
-  signer: aSigner(),
-  requestId: 'r-1',
-  state: 'PENDING',
-  nonce: null,
-  txHash: null,
-  isNew: true,
-};
+const TX = aCreatedTx();
 
 async function viewOf(work: Promise<CreatedTx>) {
   return itemView(await outcomeOf(work), 3);

@@ -7,21 +7,13 @@ import { Forwarding } from '../../../src/modules/transactions/application/forwar
 import { TxQueries } from '../../../src/modules/transactions/application/tx-views.js';
 import { WaitForState } from '../../../src/modules/transactions/application/wait-for-state.js';
 import { TxController } from '../../../src/modules/transactions/infrastructure/http/tx.controller.js';
-import { aHash, anAddress, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { aCreatedTx, aHash, anAddress, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { type HttpApp, type Sent, send, startHttpApp } from '../platform/http-app.js';
 
-const TX_ID = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
+const TX_ID = aCreatedTx().txId;
 const OTHER_ID = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8c';
 const OTHER_CHAIN = DEV_CHAIN + 1;
-const STORED: CreatedTx = {
-  txId: TX_ID,
-  signer: aSigner(),
-  requestId: 'r-1',
-  state: 'PENDING',
-  nonce: null,
-  txHash: null,
-  isNew: true,
-};
+const STORED = aCreatedTx();
 const VIEW = { txId: TX_ID, state: 'PENDING' };
 const BODY = { chainId: DEV_CHAIN, signer: anAddress(1), requestId: 'r-1', payload: { to: anAddress(2) } };
 
@@ -29,6 +21,8 @@ let http: HttpApp;
 let chainIds: number[];
 /** Every call behind the controller, in order. */
 let calls: unknown[][];
+/** Bodies of which it was asked whether another node has signed them. */
+let signedBodies: unknown[];
 let stored: CreatedTx;
 let now: CreateNowResult;
 let page: { items: object[]; nextBefore: string | null };
@@ -55,7 +49,15 @@ beforeAll(async () => {
     },
     { provide: CreateTx, useValue: { execute: told('create', () => stored) } },
     { provide: CreateNow, useValue: { execute: told('create now', () => now) } },
-    { provide: Forwarding, useValue: { wasForwarded: (headers: object) => 'x-lockstep-forwarded-by' in headers } },
+    {
+      provide: Forwarding,
+      useValue: {
+        wasForwarded: (headers: object, body: unknown) => (
+          signedBodies.push(body),
+          'x-lockstep-forwarded-by' in headers
+        ),
+      },
+    },
     {
       provide: TxQueries,
       useValue: {
@@ -81,6 +83,7 @@ beforeAll(async () => {
 afterAll(() => http.app.close());
 beforeEach(() => {
   [chainIds, calls, stored, entries] = [[DEV_CHAIN], [], STORED, []];
+  signedBodies = [];
   [page, inDatabase] = [{ items: [], nextBefore: null }, new Set([TX_ID])];
   leaveWait = () => undefined;
 });
@@ -157,6 +160,18 @@ describe('POST /api/v1/tx with allocate "now"', () => {
     expect(calls).toEqual([
       ['create now', request, { path: '/api/v1/tx', body, wasForwarded: false }],
       ['create now', request, { path: '/api/v1/tx', body, wasForwarded: true }],
+    ]);
+  });
+
+  it('passes on the key and the chain in the body, also when the client sent neither there', async () => {
+    now = { kind: 'created', tx: STORED, view: null };
+    const { chainId: _chain, requestId: _key, ...bare } = NOW;
+    await post(bare, { 'idempotency-key': 'invoice-4711' });
+    // The signature of a node that passes it on is of the very same body.
+    const whole = { ...bare, chainId: DEV_CHAIN, requestId: 'invoice-4711' };
+    expect(signedBodies).toEqual([whole]);
+    expect(calls).toEqual([
+      ['create now', expect.anything(), { path: '/api/v1/tx', body: whole, wasForwarded: false }],
     ]);
   });
 
