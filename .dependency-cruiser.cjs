@@ -2,7 +2,9 @@
  * The module graph of docs/architecture.md. There are no exceptions: a rule that is in the way is a question about the
  * design. Type-only imports count like all others: what a type is drawn from is a dependency, too.
  *
- *   kernel <- chain <- signers <- transactions <- confirmations,   events <- webhooks,   ops reads all
+ *   kernel <- chain <- signers <- transactions <- sending <- nonces <- lanes, confirmations
+ *   transactions <- lost-commits <- nonces, lanes
+ *   events <- transactions,   ops reads all
  */
 
 /** What each module may use of the others. */
@@ -11,9 +13,12 @@ const MAY_USE = {
   events: [],
   signers: ['chain', 'events'],
   transactions: ['chain', 'signers', 'events'],
-  confirmations: ['chain', 'signers', 'transactions', 'events'],
-  webhooks: ['events'],
-  ops: ['chain', 'events', 'signers', 'transactions', 'confirmations', 'webhooks'],
+  sending: ['chain', 'signers', 'transactions'],
+  'lost-commits': ['chain', 'signers', 'transactions'],
+  nonces: ['chain', 'signers', 'transactions', 'sending', 'lost-commits'],
+  lanes: ['chain', 'signers', 'transactions', 'sending', 'lost-commits', 'nonces'],
+  confirmations: ['chain', 'signers', 'transactions', 'nonces'],
+  ops: ['chain', 'events', 'signers', 'transactions', 'sending', 'lost-commits', 'nonces', 'lanes', 'confirmations'],
 };
 
 const DOORS = '^src/modules/[^/]+/(index|[^/]+\\.module)\\.ts$';

@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { ConfigModule, type LockstepConfig } from './config/index.js';
 import { ConfirmationsModule } from './modules/confirmations/confirmations.module.js';
+import { LanesModule } from './modules/lanes/lanes.module.js';
 import { OpsModule } from './modules/ops/ops.module.js';
 import { TransactionsModule } from './modules/transactions/transactions.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
@@ -25,6 +26,7 @@ export class AppModule {
         HttpModule,
         DatabaseModule,
         TransactionsModule,
+        LanesModule,
         ConfirmationsModule,
         OpsModule,
       ],

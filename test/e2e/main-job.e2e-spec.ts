@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEV_ACCOUNTS } from '../../src/dev/dev-accounts.js';
 import type { HistoryEntry } from '../../src/modules/events/index.js';
 import type { SignerView } from '../../src/modules/ops/application/signer-overview.js';
-import type { Page, TxView } from '../../src/modules/transactions/application/tx-views.js';
+import type { Page, TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
 import { type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { countByInput, readChain } from '../support/chain-reader.js';
 import { Service } from '../support/service.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEV_ACCOUNTS } from '../../src/dev/dev-accounts.js';
 import type { SignerView } from '../../src/modules/ops/application/signer-overview.js';
-import type { Page } from '../../src/modules/transactions/application/tx-views.js';
+import type { Page } from '../../src/modules/transactions/application/queries/tx-views.js';
 import { type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { Service } from '../support/service.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';

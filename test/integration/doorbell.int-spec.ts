@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DatabaseConfig, NodeConfig } from '../../src/config/index.js';
 import { signerKey, type SignerId } from '../../src/kernel/signer-id.js';
 import type { LeaseManager } from '../../src/modules/signers/index.js';
-import type { LaneScheduler } from '../../src/modules/transactions/infrastructure/lane-scheduler.js';
+import type { LaneWaker } from '../../src/modules/transactions/application/writing/lane-waker.js';
 import { PgDoorbell } from '../../src/modules/transactions/infrastructure/pg-doorbell.js';
 import type { LogFields } from '../../src/platform/logging/log.js';
 import { SystemClock } from '../../src/platform/system-clock.js';
@@ -27,7 +27,7 @@ class Listener {
       first.database,
       Object.assign(new DatabaseConfig(), { url }),
       Object.assign(new NodeConfig(), role),
-      { wake: (signers: readonly SignerId[]) => this.woken.push(...signers) } as unknown as LaneScheduler,
+      { wake: (signers: readonly SignerId[]) => this.woken.push(...signers) } as unknown as LaneWaker,
       { isOurs } as unknown as LeaseManager,
       new SystemClock(),
       log,

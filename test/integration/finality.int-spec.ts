@@ -200,7 +200,7 @@ describe('a chain that goes by a tag', () => {
     expect(lab.chain.minedTxs().map(({ data }) => data)).toEqual(['0x', tagged(2)]);
     const slots: string[] = [];
     for (let depth = 0; depth <= 3; depth += 1) {
-      node.get(LaneMemory).holeOpened(node.signer());
+      node.get(LaneMemory).gapOpened(node.signer());
       await node.step();
       slots.push(await slotStatus(0));
       lab.chain.mineEmpty();

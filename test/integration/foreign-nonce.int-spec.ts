@@ -241,9 +241,9 @@ describe('a nonce of ours', () => {
     await node.step();
     lab.chain.faults.receipt = () => ({ kind: 'none' });
     lab.chain.mine();
-    const honest = lab.chain.slotFates.bind(lab.chain);
-    lab.chain.slotFates = async (slots) => {
-      lab.chain.slotFates = honest;
+    const honest = lab.chain.nonceUses.bind(lab.chain);
+    lab.chain.nonceUses = async (slots) => {
+      lab.chain.nonceUses = honest;
       const head = await lab.chain.head();
       lab.chain.mineEmpty(1);
       return slots.map(() => ({ kind: 'passed', head, user: null }));
@@ -262,7 +262,7 @@ describe('a nonce of ours', () => {
   it('is not given up by looks that come fast, behind a URL whose nodes have the nonce and lack the receipt', async () => {
     const txId = await lab.sent(1);
     lab.chain.faults.receipt = () => ({ kind: 'none' });
-    lab.chain.slotFates = async (slots) => {
+    lab.chain.nonceUses = async (slots) => {
       const head = await lab.chain.head();
       return slots.map(() => ({ kind: 'passed', head, user: null }));
     };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
 import { Router } from '../../src/modules/signers/index.js';
-import { SyncSigner } from '../../src/modules/transactions/application/sync-signer.js';
+import { SyncSigner } from '../../src/modules/nonces/application/sync-signer.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest } from '../support/builders.js';
 import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AttemptSigner } from '../../src/modules/transactions/application/attempt-signer.js';
+import { AttemptSigner } from '../../src/modules/sending/application/attempt-signer.js';
 import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
 import { Database } from '../../src/platform/database/database.js';
 import { nodeLab } from '../support/node-lab.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { RpcUnavailable } from '../../src/modules/chain/index.js';
-import { AttemptSigner } from '../../src/modules/transactions/application/attempt-signer.js';
-import { TxQueries } from '../../src/modules/transactions/application/tx-views.js';
+import { AttemptSigner } from '../../src/modules/sending/application/attempt-signer.js';
+import { TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest, DEV_CHAIN } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';

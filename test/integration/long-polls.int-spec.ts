@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { CreateNow } from '../../src/modules/transactions/application/create-now.js';
-import { TxQueries } from '../../src/modules/transactions/application/tx-views.js';
-import { WaitForState } from '../../src/modules/transactions/application/wait-for-state.js';
+import { CreateNow } from '../../src/modules/transactions/application/intake/create-now.js';
+import { TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
+import { WaitForState } from '../../src/modules/transactions/application/queries/wait-for-state.js';
 import { aRequest } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
 

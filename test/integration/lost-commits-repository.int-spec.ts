@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../src/kernel/hex.js';
 import type { SentTransaction } from '../../src/modules/chain/index.js';
-import { PgLostCommitsRepository } from '../../src/modules/transactions/infrastructure/pg-lost-commits.repository.js';
+import { PgLostCommitsRepository } from '../../src/modules/lost-commits/infrastructure/pg-lost-commits.repository.js';
 import { aHash, anAddress, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ReconcileSigner } from '../../src/modules/transactions/index.js';
+import { ReconcileSigner } from '../../src/modules/lost-commits/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest } from '../support/builders.js';
 import { loseAttempts, loseCommitsOfLanes } from '../support/lost-commits.js';

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { SignerId } from '../../src/kernel/signer-id.js';
-import { signerKey } from '../../src/kernel/signer-id.js';
+import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
 import { PgEventLog } from '../../src/modules/events/infrastructure/pg-event-log.js';
 import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
@@ -233,7 +232,7 @@ describe('txs asked for by their ids', () => {
 describe('receipts that are asked for at once after a change of owner', () => {
   it('are those of everything of the signers that is in the mempool', async () => {
     await everyState();
-    const last = await stored.fenced([OURS], (fence) => txs.askReceiptsNow(fence, [OURS], null));
+    const last = await stored.fenced([OURS], (fence) => txs.markReceiptsDue(fence, [OURS], null));
     expect(last).toBeNull();
     expect(await stored.read('SELECT tx_id FROM managed_tx WHERE next_receipt_check_at IS NOT NULL')).toEqual([
       { tx_id: txIdOf(3) },
@@ -242,7 +241,7 @@ describe('receipts that are asked for at once after a change of owner', () => {
 
   it('go on behind the slot that was reached before', async () => {
     for (const n of [1, 2, 3]) await stored.putTx(n, { state: 'IN_MEMPOOL' });
-    await stored.fenced([OURS], (fence) => txs.askReceiptsNow(fence, [OURS], { signer: OURS, nonce: 2n }));
+    await stored.fenced([OURS], (fence) => txs.markReceiptsDue(fence, [OURS], { signer: OURS, nonce: 2n }));
     expect(await stored.read('SELECT tx_id FROM managed_tx WHERE next_receipt_check_at IS NOT NULL')).toEqual([
       { tx_id: txIdOf(3) },
     ]);
@@ -253,9 +252,9 @@ describe('receipts that are asked for at once after a change of owner', () => {
       INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, value, data, options, priority, state, nonce, tx_hash)
       SELECT gen_random_uuid(), ${DEV_CHAIN}, '${OURS.address}', 'r' || n, '${aHash(1)}', 0, '', '{"speed":"standard"}', 0, 'IN_MEMPOOL', n, '${aHash(1)}'
         FROM generate_series(0, 5000) AS n`);
-    const first = await stored.fenced([OURS], (fence) => txs.askReceiptsNow(fence, [OURS], null));
+    const first = await stored.fenced([OURS], (fence) => txs.markReceiptsDue(fence, [OURS], null));
     expect(first).toEqual({ signer: OURS, nonce: 4_999n });
-    expect(await stored.fenced([OURS], (fence) => txs.askReceiptsNow(fence, [OURS], first))).toBeNull();
+    expect(await stored.fenced([OURS], (fence) => txs.markReceiptsDue(fence, [OURS], first))).toBeNull();
     expect(await stored.read('SELECT FROM managed_tx WHERE next_receipt_check_at IS NULL')).toEqual([]);
   });
 });

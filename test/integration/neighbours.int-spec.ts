@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Unavailable } from '../../src/kernel/errors.js';
 import { FencedUnitOfWork, LeaseManager } from '../../src/modules/signers/index.js';
-import { AskReceipts, ManagedTxRepository } from '../../src/modules/transactions/index.js';
+import { MarkReceiptsDue, ManagedTxRepository } from '../../src/modules/transactions/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest, DEV_CHAIN } from '../support/builders.js';
 import { makeDue, nodeLab } from '../support/node-lab.js';
@@ -90,7 +90,7 @@ it('asks for the receipts of very many in transactions of a few thousand each', 
     transactions += 1;
     return run(leases, operation, work);
   };
-  await node.get(AskReceipts).execute(await node.get(LeaseManager).acquireOrRenew([asked]), 'test');
+  await node.get(MarkReceiptsDue).execute(await node.get(LeaseManager).acquireOrRenew([asked]), 'test');
   const { rows } = await database.query<{ signer: string; due: string }>(
     {
       name: 'test_due',

@@ -2,12 +2,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Registry } from 'prom-client';
 import { configFrom, type LockstepConfig } from '../../src/config/index.js';
 import { callRpc } from '../../src/dev/json-rpc.js';
-import { type ChainUpdate, FollowChain, NewHeads } from '../../src/modules/chain/index.js';
+import { type ChainUpdate, HeadTracker, NewHeads } from '../../src/modules/chain/index.js';
 import type { BlockStore } from '../../src/modules/chain/domain/block-store.js';
 import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configured-chains.js';
-import { HeadAnnouncer } from '../../src/modules/chain/infrastructure/head-announcer.js';
+import { HeadAnnouncer } from '../../src/modules/chain/infrastructure/rpc/head-announcer.js';
 import type { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
-import type { FollowDuty } from '../../src/modules/confirmations/application/follow-duty.js';
+import type { HeadTrackingDuty } from '../../src/modules/confirmations/application/head-tracking-duty.js';
 import { ConfirmationManager } from '../../src/modules/confirmations/infrastructure/confirmation-manager.js';
 import type { LeaseManager } from '../../src/modules/signers/index.js';
 import { DEV_CHAIN_ID, type RunningAnvil, startAnvil } from '../support/anvil.js';
@@ -87,12 +87,12 @@ function aFollower(chain: Record<string, unknown>) {
   let followed = -1;
   const apply = { execute: async ({ head }: ChainUpdate) => void (followed = head) };
   const heads = new NewHeads(config, log);
-  const follow = new FollowChain(chains, store, config.confirmations, log);
+  const follow = new HeadTracker(chains, store, config.confirmations, log);
   const manager = new ConfirmationManager(
     follow,
     apply as unknown as ApplyChainUpdate,
     heads,
-    { isDue: async () => true } as unknown as FollowDuty,
+    { isDue: async () => true } as unknown as HeadTrackingDuty,
     { onFirstOf: () => undefined } as unknown as LeaseManager,
     clock,
     config,

@@ -252,7 +252,7 @@ describe('nonces that nobody has a slot for', () => {
   });
 });
 
-describe('takeHoles', () => {
+describe('takeGaps', () => {
   it('takes every free slot below a held one for a fill, and none above the highest', async () => {
     const [lease, other] = [await lab.lease(), await lab.lease()];
     await lab.leave(lease.signer, 'CONSUMED', 1n, 9n);
@@ -263,7 +263,7 @@ describe('takeHoles', () => {
     await lab.leave(twinOf(lease.signer), 'HELD', 8n);
     await lab.leave(twinOf(other.signer), 'HELD', 8n);
 
-    const taken = await lab.write([lease, other], (fence) => ledger.takeHoles(fence, [lease.signer, other.signer]));
+    const taken = await lab.write([lease, other], (fence) => ledger.takeGaps(fence, [lease.signer, other.signer]));
 
     expect(taken.sort((a, b) => Number(a.nonce - b.nonce))).toEqual(slotsAt(lease.signer, 2n, 4n));
     const slots = await lab.slots(lease.signer);
@@ -279,7 +279,7 @@ describe('takeHoles', () => {
     const lease = await lab.lease();
     await lab.leave(lease.signer, 'RELEASED', 2n, 3n);
     await lab.leave(lease.signer, 'CONSUMED', 4n);
-    expect(await lab.write([lease], (fence) => ledger.takeHoles(fence, [lease.signer]))).toEqual([]);
+    expect(await lab.write([lease], (fence) => ledger.takeGaps(fence, [lease.signer]))).toEqual([]);
     expect(await lab.statuses(lease.signer)).toEqual(['2 RELEASED', '3 RELEASED', '4 CONSUMED']);
   });
 });
@@ -381,7 +381,7 @@ describe('every write', () => {
       ledger.hold(fence, [{ signer: COVERED, nonce: 1n, txId: null }], [{ from: stateAt(signer, 1n), to: 2n }]),
     adopt: (fence, signer) => ledger.adopt(fence, [{ signer, nonce: 1n, txId: null }]),
     freeMissing: (fence, signer) => ledger.freeMissing(fence, slotsAt(signer, 1n), 5),
-    takeHoles: (fence, signer) => ledger.takeHoles(fence, [signer]),
+    takeGaps: (fence, signer) => ledger.takeGaps(fence, [signer]),
     release: (fence, signer) => ledger.release(fence, slotsAt(signer, 1n)),
     reopen: (fence, signer) => ledger.reopen(fence, slotsAt(signer, 1n)),
     consume: (fence, signer) => ledger.consume(fence, [{ signer, nonce: 1n, txHash: MINED_HASH }]),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { LeaseManager } from '../../src/modules/signers/index.js';
-import { TxQueries } from '../../src/modules/transactions/application/tx-views.js';
+import { TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
 import { Database } from '../../src/platform/database/database.js';
 import { ReadDatabase } from '../../src/platform/database/pools.js';
 import { nodeLab } from '../support/node-lab.js';

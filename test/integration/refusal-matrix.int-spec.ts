@@ -1,10 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  ACTION,
-  type BroadcastOutcome,
-  NODE_ERROR_CLASSES,
-  type NodeErrorClass,
-} from '../../src/modules/chain/index.js';
+import { ACTION, type BroadcastOutcome } from '../../src/modules/chain/index.js';
+import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../src/kernel/node-error-class.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { LaneMemory } from '../../src/modules/transactions/index.js';
 import { aRequest } from '../support/builders.js';
@@ -103,7 +99,7 @@ function refuse(start: Start, times: number): void {
 
 async function live(signers: readonly SignerId[]): Promise<void> {
   await makeDue(node);
-  for (const signer of signers) node.get(LaneMemory).holeOpened(signer);
+  for (const signer of signers) node.get(LaneMemory).gapOpened(signer);
   await node.step(...signers);
   await node.checkReceipts();
   await node.resubmit();

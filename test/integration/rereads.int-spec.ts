@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Hash } from '../../src/kernel/hex.js';
-import { TakenSlots } from '../../src/modules/transactions/index.js';
+import { ForeignNonces } from '../../src/modules/nonces/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aHash } from '../support/builders.js';
 import { makeDue, nodeLab } from '../support/node-lab.js';
@@ -18,7 +18,7 @@ const ADD_ATTEMPT = `
 
 /** Something happens after it was found out that slots are taken, and before anything is written; once. */
 function afterTheLook(happens: () => Promise<void>): void {
-  const taken = lab.node.get(TakenSlots);
+  const taken = lab.node.get(ForeignNonces);
   const execute = taken.execute.bind(taken);
   taken.execute = async (chain, doubts) => {
     const found = await execute(chain, doubts);
@@ -33,10 +33,10 @@ function afterTheLook(happens: () => Promise<void>): void {
 /** Hashes of the last question for the fate of a slot. */
 function lastAsked(): () => readonly Hash[] {
   let hashes: readonly Hash[] = [];
-  const slotFates = lab.chain.slotFates.bind(lab.chain);
-  lab.chain.slotFates = async (slots) => {
+  const nonceUses = lab.chain.nonceUses.bind(lab.chain);
+  lab.chain.nonceUses = async (slots) => {
     hashes = slots.flatMap((slot) => slot.hashes);
-    return slotFates(slots);
+    return nonceUses(slots);
   };
   return () => hashes;
 }

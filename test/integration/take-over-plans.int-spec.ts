@@ -4,7 +4,7 @@ import {
   OUTLOOK,
   WAITING_FOR,
   WAITING_SINCE,
-} from '../../src/modules/transactions/infrastructure/pg-lost-commits.repository.js';
+} from '../../src/modules/lost-commits/infrastructure/pg-lost-commits.repository.js';
 import { Database } from '../../src/platform/database/database.js';
 import { SESSION_OPTIONS } from '../../src/platform/database/session-settings.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { TxQueries, type TxFilter } from '../../src/modules/transactions/application/tx-views.js';
+import { TxQueries, type TxFilter } from '../../src/modules/transactions/application/queries/tx-views.js';
 import { TX_STATES } from '../../src/modules/transactions/index.js';
 import { listStatement } from '../../src/modules/transactions/infrastructure/tx-list.statement.js';
 import { Database } from '../../src/platform/database/database.js';

@@ -1,8 +1,6 @@
 import { Unavailable } from '../../src/kernel/errors.js';
-import type { SignerId } from '../../src/kernel/signer-id.js';
-import { signerKey } from '../../src/kernel/signer-id.js';
-import type { Mishap } from './gate.js';
-import { NodeDied } from './gate.js';
+import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
+import { type Mishap, NodeDied } from './gate.js';
 import { mine } from './network-actions.js';
 import { live, ROUND_MS } from './settle.js';
 import type { Job } from './node-jobs.js';

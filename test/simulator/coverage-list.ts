@@ -1,7 +1,8 @@
-import { actionOf, NODE_ERROR_CLASSES, type NodeErrorClass } from '../../src/modules/chain/index.js';
+import { actionOf } from '../../src/modules/chain/index.js';
+import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../src/kernel/node-error-class.js';
 import { EVENT_REASONS, type EventReason } from '../../src/modules/events/domain/tx-event.js';
 import type { AttemptKind, AttemptStatus } from '../../src/modules/transactions/domain/attempt.js';
-import type { SendVerdict } from '../../src/modules/transactions/domain/send-verdict.js';
+import type { SendVerdict } from '../../src/modules/sending/domain/send-verdict.js';
 import { TRANSITIONS, TX_SUB_STATES, type TxSubState } from '../../src/modules/transactions/domain/tx-state-machine.js';
 import type { Mishap } from './gate.js';
 import type { CurseStart } from './network/curses.js';

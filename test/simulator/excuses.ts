@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { Unavailable } from '../../src/kernel/errors.js';
 import { LeaseLost } from '../../src/modules/signers/index.js';
-import { CommitsLost } from '../../src/modules/transactions/application/lost-commits/committed-cursors.js';
+import { CommitsLost } from '../../src/modules/lost-commits/application/committed-cursors.js';
 import { DatabaseUnavailable } from '../../src/platform/database/database-errors.js';
 import { type Gate, NodeDied } from './gate.js';
 import { Violation } from './violation.js';

@@ -1,4 +1,4 @@
-import { LaneMemory } from '../../src/modules/transactions/application/lane-memory.js';
+import { LaneMemory } from '../../src/modules/transactions/application/writing/lane-memory.js';
 import { parseAddress } from '../../src/kernel/hex.js';
 import { signerKey, type SignerId } from '../../src/kernel/signer-id.js';
 import type { Network } from './network/network.js';

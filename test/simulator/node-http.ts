@@ -1,6 +1,6 @@
 import { type Hash, parseHex } from '../../src/kernel/hex.js';
 import { actionOf } from '../../src/modules/chain/index.js';
-import type { HttpAnswer, HttpPost } from '../../src/modules/chain/infrastructure/http-post.js';
+import type { HttpAnswer, HttpPost } from '../../src/modules/chain/infrastructure/rpc/http-post.js';
 import type { Gate } from './gate.js';
 import type { Call } from './network/methods.js';
 import { classOfSend } from './network/refusal-texts.js';

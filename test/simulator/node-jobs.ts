@@ -1,12 +1,12 @@
 import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
-import { FollowChain } from '../../src/modules/chain/index.js';
+import { HeadTracker } from '../../src/modules/chain/index.js';
 import { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
 import { CheckReceipts } from '../../src/modules/confirmations/application/check-receipts.js';
 import { LeaseManager } from '../../src/modules/signers/index.js';
-import { HandOver } from '../../src/modules/transactions/application/hand-over.js';
-import { LaneStep } from '../../src/modules/transactions/application/lane-step.js';
-import { ResubmitDue } from '../../src/modules/transactions/application/resubmit-due.js';
-import { SignerWorkers } from '../../src/modules/transactions/application/signer-workers.js';
+import { HandOver } from '../../src/modules/lanes/application/hand-over.js';
+import { LaneStep } from '../../src/modules/lanes/application/lane-step.js';
+import { ResendDue } from '../../src/modules/lanes/application/resend-due.js';
+import { SignerWorkers } from '../../src/modules/signers/application/signer-workers.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import type { Container } from './container.js';
 import {
@@ -35,10 +35,10 @@ export function plainJobs(node: Container): Jobs {
           await node.get(LaneStep).execute(DEV_CHAIN, share);
         }),
     follow: async () => {
-      await node.get(FollowChain).execute(DEV_CHAIN, (update) => node.get(ApplyChainUpdate).execute(update));
+      await node.get(HeadTracker).execute(DEV_CHAIN, (update) => node.get(ApplyChainUpdate).execute(update));
     },
     receipts: () => node.get(CheckReceipts).execute(DEV_CHAIN),
-    resubmit: () => node.get(ResubmitDue).execute(DEV_CHAIN),
+    resubmit: () => node.get(ResendDue).execute(DEV_CHAIN),
     renew: () => node.get(LeaseManager).renewAll(),
     'hand over': () => node.get(HandOver).execute(DEV_CHAIN),
   };

@@ -1,9 +1,9 @@
 import { ConfirmationManager } from '../../src/modules/confirmations/infrastructure/confirmation-manager.js';
 import { ReceiptChecker } from '../../src/modules/confirmations/infrastructure/receipt-checker.js';
 import { LeaseHeartbeat } from '../../src/modules/signers/infrastructure/lease-heartbeat.js';
-import { HandOverScheduler } from '../../src/modules/transactions/infrastructure/hand-over-scheduler.js';
-import { LaneScheduler } from '../../src/modules/transactions/infrastructure/lane-scheduler.js';
-import { ResubmitScheduler } from '../../src/modules/transactions/infrastructure/resubmit-scheduler.js';
+import { HandOverScheduler } from '../../src/modules/lanes/infrastructure/hand-over-scheduler.js';
+import { LaneScheduler } from '../../src/modules/lanes/infrastructure/lane-scheduler.js';
+import { ResubmitScheduler } from '../../src/modules/lanes/infrastructure/resubmit-scheduler.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import type { Provider, Token } from './container.js';
 

@@ -1,4 +1,5 @@
-import { NODE_ERROR_CLASSES, type NodeErrorClass, actionOf } from '../../src/modules/chain/index.js';
+import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../src/kernel/node-error-class.js';
+import { actionOf } from '../../src/modules/chain/index.js';
 import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
 import type { CurseStart } from './network/curses.js';
 import { wordsOf } from './network/refusal-texts.js';

@@ -1,10 +1,10 @@
 import { Unavailable } from '../../src/kernel/errors.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import type { LeaseHolder } from '../../src/modules/signers/index.js';
-import { Doorbell } from '../../src/modules/transactions/application/doorbell.js';
-import { type ForwardedAnswer, Forwarding } from '../../src/modules/transactions/application/forwarding.js';
-import type { TxQueries } from '../../src/modules/transactions/application/tx-views.js';
-import { WaitForState } from '../../src/modules/transactions/application/wait-for-state.js';
+import { Doorbell } from '../../src/modules/transactions/application/writing/doorbell.js';
+import { type ForwardedAnswer, Forwarding } from '../../src/modules/transactions/application/intake/forwarding.js';
+import type { TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
+import { WaitForState } from '../../src/modules/transactions/application/queries/wait-for-state.js';
 import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
 
 export type Request = Omit<TxRequest, 'requestHash'>;

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { Router } from '../../src/modules/signers/index.js';
-import { HandOver } from '../../src/modules/transactions/application/hand-over.js';
-import { LaneStep } from '../../src/modules/transactions/application/lane-step.js';
-import { LaneMemory } from '../../src/modules/transactions/application/lane-memory.js';
+import { HandOver } from '../../src/modules/lanes/application/hand-over.js';
+import { LaneStep } from '../../src/modules/lanes/application/lane-step.js';
+import { LaneMemory } from '../../src/modules/transactions/application/writing/lane-memory.js';
 import type { PlantedBug } from './planted-bug.js';
 
 /** Does its work, and fails although nothing is wrong. */

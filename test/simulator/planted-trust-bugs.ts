@@ -1,24 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../src/kernel/clock.js';
 import type { ChainId, Nonce, SignerId } from '../../src/kernel/signer-id.js';
-import type { ChainConnector } from '../../src/modules/chain/index.js';
-import type { HttpPost } from '../../src/modules/chain/infrastructure/http-post.js';
-import { JsonRpcEndpoint } from '../../src/modules/chain/infrastructure/json-rpc-endpoint.js';
-import { failed, type RpcReply, type RpcRequest } from '../../src/modules/chain/infrastructure/json-rpc.js';
-import { matchAnswers } from '../../src/modules/chain/infrastructure/match-answers.js';
-import type { PoolMember } from '../../src/modules/chain/infrastructure/pool-member.js';
-import type { RpcEndpoint } from '../../src/modules/chain/infrastructure/rpc-endpoint.js';
-import { RpcPool } from '../../src/modules/chain/infrastructure/rpc-pool.js';
-import { httpFailure, transportFailure } from '../../src/modules/chain/infrastructure/transport-failure.js';
-import { SettleMined } from '../../src/modules/confirmations/application/settle-mined.js';
+import type { ChainConnector, FinalHeights } from '../../src/modules/chain/index.js';
+import type { HttpPost } from '../../src/modules/chain/infrastructure/rpc/http-post.js';
+import { JsonRpcEndpoint } from '../../src/modules/chain/infrastructure/rpc/json-rpc-endpoint.js';
+import { failed, type RpcReply, type RpcRequest } from '../../src/modules/chain/infrastructure/rpc/json-rpc.js';
+import { matchAnswers } from '../../src/modules/chain/infrastructure/rpc/match-answers.js';
+import type { PoolMember } from '../../src/modules/chain/infrastructure/rpc/pool-member.js';
+import type { RpcEndpoint } from '../../src/modules/chain/infrastructure/rpc/rpc-endpoint.js';
+import { RpcPool } from '../../src/modules/chain/infrastructure/rpc/rpc-pool.js';
+import { httpFailure, transportFailure } from '../../src/modules/chain/infrastructure/rpc/transport-failure.js';
+import { Finalizer } from '../../src/modules/confirmations/application/finalizer.js';
 import type { Lease } from '../../src/modules/signers/index.js';
-import { type Alignment, AlignNonces } from '../../src/modules/transactions/application/align-nonces.js';
-import { FeeRules } from '../../src/modules/transactions/application/fee-rules.js';
-import { JudgeSends } from '../../src/modules/transactions/application/judge-sends.js';
-import { SecondLooks } from '../../src/modules/transactions/application/second-looks.js';
-import type { AnsweredSend, JudgedSend } from '../../src/modules/transactions/application/sending.js';
+import { type Alignment, AlignNonces } from '../../src/modules/nonces/application/align-nonces.js';
+import { FeeRules } from '../../src/modules/sending/application/fee-rules.js';
+import { ClassifySends } from '../../src/modules/sending/application/classify-sends.js';
+import { SecondObservations } from '../../src/modules/chain/application/second-observations.js';
+import type { AnsweredSend, ClassifiedSend } from '../../src/modules/sending/application/send.js';
 import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
-import type { FinalHeights } from '../../src/modules/transactions/index.js';
 import type { PlantedBug } from './planted-bug.js';
 import { REAL_WIRE } from './node-chains.js';
 
@@ -26,10 +25,10 @@ const SOON_MS = 2_000;
 
 /** Lets the endpoint that is read from speak for all. */
 class OneWitness extends RpcPool {
-  override async testimonies(
-    _decision: Parameters<RpcPool['testimonies']>[0],
+  override async answers(
+    _decision: Parameters<RpcPool['answers']>[0],
     requests: readonly RpcRequest[],
-  ): ReturnType<RpcPool['testimonies']> {
+  ): ReturnType<RpcPool['answers']> {
     return [{ replies: await this.read(requests), isCurrent: true }];
   }
 }
@@ -58,7 +57,7 @@ class PoolOfTheHighest extends RpcPool {
 }
 
 /** Counts depth from the head as it was told. */
-class DepthAsTold extends SettleMined {
+class DepthAsTold extends Finalizer {
   protected override provenUpTo(
     chainId: ChainId,
     _signers: readonly SignerId[],
@@ -80,13 +79,13 @@ class OneCount {
   }
 }
 
-type JudgeParts = ConstructorParameters<typeof JudgeSends>;
-const JUDGE_PARTS = [AttemptRepository, SecondLooks, FeeRules, Clock] as const;
+type JudgeParts = ConstructorParameters<typeof ClassifySends>;
+const JUDGE_PARTS = [AttemptRepository, SecondObservations, FeeRules, Clock] as const;
 
 /** Never gives up. */
-function patientJudge(...parts: unknown[]): JudgeSends {
+function patientJudge(...parts: unknown[]): ClassifySends {
   const [attempts, looks, fees, clock] = parts as [JudgeParts[0], JudgeParts[1], JudgeParts[2], JudgeParts[4]];
-  return new JudgeSends(
+  return new ClassifySends(
     attempts,
     looks,
     fees,
@@ -96,10 +95,10 @@ function patientJudge(...parts: unknown[]): JudgeSends {
 }
 
 /** Takes what was accepted once for something that will be mined, whatever is said of it later. */
-class TrustingJudge extends JudgeSends {
-  override async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<JudgedSend[]> {
+class TrustingJudge extends ClassifySends {
+  override async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<ClassifiedSend[]> {
     const judged = await super.execute(chain, answered);
-    return judged.map((send): JudgedSend => {
+    return judged.map((send): ClassifiedSend => {
       if (send.verdict.kind !== 'refused_in_doubt' || send.outcome.status !== 'ACCEPTED') return send;
       const verdict = { kind: 'sent', subState: null, askReceipt: false, retryInMs: SOON_MS, counts: false } as const;
       return { ...send, verdict };
@@ -107,7 +106,7 @@ class TrustingJudge extends JudgeSends {
   }
 }
 
-function trustingJudge(...parts: unknown[]): JudgeSends {
+function trustingJudge(...parts: unknown[]): ClassifySends {
   const [attempts, looks, fees, clock] = parts as [JudgeParts[0], JudgeParts[1], JudgeParts[2], JudgeParts[4]];
   return new TrustingJudge(
     attempts,
@@ -164,7 +163,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
   {
     name: 'the highest head of all as the best one',
     wire: { ...REAL_WIRE, Pool: PoolOfTheHighest },
-    sabotage: [[SettleMined, { provide: SettleMined, useClass: DepthAsTold }]],
+    sabotage: [[Finalizer, { provide: Finalizer, useClass: DepthAsTold }]],
     focus: 'ahead',
     from: 36,
     shows: /^I9: .* too early/,
@@ -178,12 +177,12 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a payload that is refused for ever and never given up',
-    sabotage: [[JudgeSends, { provide: JudgeSends, useFactory: patientJudge, inject: JUDGE_PARTS }]],
+    sabotage: [[ClassifySends, { provide: ClassifySends, useFactory: patientJudge, inject: JUDGE_PARTS }]],
     shows: /^I8: .* stand still, .*refused with/,
   },
   {
     name: 'a slot that is never closed once its payload was accepted',
-    sabotage: [[JudgeSends, { provide: JudgeSends, useFactory: trustingJudge, inject: JUDGE_PARTS }]],
+    sabotage: [[ClassifySends, { provide: ClassifySends, useFactory: trustingJudge, inject: JUDGE_PARTS }]],
     shows: /^I8: .* stand still, .*refused with/,
   },
   {

@@ -2,23 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { ChainFeesConfig } from '../../src/config/index.js';
 import type { Hash } from '../../src/kernel/hex.js';
 import type { ChainId } from '../../src/kernel/signer-id.js';
-import { actionOf, type ChainConnector } from '../../src/modules/chain/index.js';
+import { actionOf, type ChainConnector, type FinalHeights, FinalityRule } from '../../src/modules/chain/index.js';
 import { ReadReceipts } from '../../src/modules/confirmations/application/read-receipts.js';
 import { ReopenFinal } from '../../src/modules/confirmations/application/reopen-final.js';
-import type { SlotRef } from '../../src/modules/signers/index.js';
-import { ChainRules } from '../../src/modules/transactions/application/chain-rules.js';
-import { JudgeSends } from '../../src/modules/transactions/application/judge-sends.js';
-import type { AnsweredSend, JudgedSend } from '../../src/modules/transactions/application/sending.js';
+import { slotKey, type SlotRef } from '../../src/modules/signers/index.js';
+import { ChainRules } from '../../src/modules/chain/application/chain-rules.js';
+import { ClassifySends } from '../../src/modules/sending/application/classify-sends.js';
+import type { AnsweredSend, ClassifiedSend } from '../../src/modules/sending/application/send.js';
 import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
-import type { SendVerdict } from '../../src/modules/transactions/domain/send-verdict.js';
-import {
-  type Attempt,
-  type FinalHeights,
-  FinalityRule,
-  type SlotInDoubt,
-  slotKey,
-  TakenSlots,
-} from '../../src/modules/transactions/index.js';
+import type { SendVerdict } from '../../src/modules/sending/domain/send-verdict.js';
+import type { Attempt } from '../../src/modules/transactions/index.js';
+import { type SlotInDoubt, ForeignNonces } from '../../src/modules/nonces/index.js';
 import { PgAttemptRepository } from '../../src/modules/transactions/infrastructure/pg-attempt.repository.js';
 import type { PlantedBug } from './planted-bug.js';
 
@@ -55,7 +49,7 @@ class TakenAtFirstSight {
     chain: ChainConnector,
     doubts: readonly Doubt[],
   ): Promise<(Doubt & { readonly usedBy: Hash | null })[]> {
-    const fates = await chain.slotFates(
+    const fates = await chain.nonceUses(
       doubts.map(({ slot, hashes }) => ({ account: slot.signer.address, nonce: slot.nonce, hashes })),
     );
     return doubts.flatMap((doubt, index) => {
@@ -96,10 +90,10 @@ class DefaultCaps extends ChainRules {
 
 /** Fails for want of funds. */
 @Injectable()
-class StingyJudge extends JudgeSends {
-  override async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<JudgedSend[]> {
+class StingyJudge extends ClassifySends {
+  override async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<ClassifiedSend[]> {
     const judged = await super.execute(chain, answered);
-    return judged.map((send): JudgedSend => {
+    return judged.map((send): ClassifiedSend => {
       const { errorClass, error } = send.outcome;
       if (send.verdict.kind !== 'waiting' || errorClass === null) return send;
       if (actionOf(errorClass).response !== 'wait_for_funds') return send;
@@ -110,8 +104,8 @@ class StingyJudge extends JudgeSends {
 
 /** Takes a refusal for the last word, whatever was accepted before. */
 @Injectable()
-class HastyJudge extends JudgeSends {
-  override async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<JudgedSend[]> {
+class HastyJudge extends ClassifySends {
+  override async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<ClassifiedSend[]> {
     const judged = await super.execute(chain, answered);
     return judged.map((send) => ({ ...send, verdict: hasty(send.verdict) }));
   }
@@ -137,7 +131,7 @@ export const WORLD_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a receipt that is not there yet, taken for one that never comes',
-    sabotage: [[TakenSlots, { provide: TakenSlots, useClass: TakenAtFirstSight }]],
+    sabotage: [[ForeignNonces, { provide: ForeignNonces, useClass: TakenAtFirstSight }]],
     shows: /^(I8|rule 23)/,
   },
   {
@@ -159,13 +153,13 @@ export const WORLD_BUGS: readonly PlantedBug[] = [
   {
     name: 'a payload that fails for want of funds',
     from: 18,
-    sabotage: [[JudgeSends, { provide: JudgeSends, useClass: StingyJudge }]],
+    sabotage: [[ClassifySends, { provide: ClassifySends, useClass: StingyJudge }]],
     shows: /^I13: .*not every node would refuse it/,
   },
   {
     name: 'a refusal that ends a payload which a pool has kept',
     from: 23,
-    sabotage: [[JudgeSends, { provide: JudgeSends, useClass: HastyJudge }]],
+    sabotage: [[ClassifySends, { provide: ClassifySends, useClass: HastyJudge }]],
     shows: /^(I8|rule 23|internal)/,
   },
 ];

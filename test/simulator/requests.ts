@@ -56,7 +56,7 @@ function newRequest(world: World): string {
 }
 
 /** What was never answered may be stored, or not: the client finds out with the same key. */
-export async function askAgain(world: World, node: SimNode): Promise<void> {
+export async function recheckReceipts(world: World, node: SimNode): Promise<void> {
   for (const request of [...world.unanswered])
     await ask(world, request, () => idOfNew(node, requestOf(world, request)));
 }

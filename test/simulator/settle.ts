@@ -1,4 +1,4 @@
-import { askAgain } from './requests.js';
+import { recheckReceipts } from './requests.js';
 import { checkEnd } from './final-checks.js';
 import { BLOCKS_TO_END, isQuiet } from './liveness.js';
 import { OpenSlots } from './open-slots.js';
@@ -36,7 +36,7 @@ export async function settle(world: World): Promise<number> {
   const survivors = world.random.chance(0.6) ? [world.random.pick(world.nodes)] : world.nodes;
   const open = new OpenSlots();
   await endLeases(world, survivors);
-  for (const node of survivors) await askAgain(world, node);
+  for (const node of survivors) await recheckReceipts(world, node);
   let blocks = 0;
   do {
     world.faults.on = blocks < ECHO_BLOCKS;

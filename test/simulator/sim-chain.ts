@@ -1,6 +1,5 @@
 import { Transaction } from 'ethers';
-import type { Address, Hash, Hex } from '../../src/kernel/hex.js';
-import { parseAddress, parseHash } from '../../src/kernel/hex.js';
+import { type Address, type Hash, type Hex, parseAddress, parseHash } from '../../src/kernel/hex.js';
 import type { Nonce } from '../../src/kernel/signer-id.js';
 import type { Block } from '../../src/modules/chain/index.js';
 import { FOREIGN_DATA, type ModelBlock, ModelChain, type ModelTx } from '../support/model-chain.js';

@@ -10,20 +10,21 @@ import { ChainModule } from '../../src/modules/chain/chain.module.js';
 import { ChainConnector, Chains } from '../../src/modules/chain/index.js';
 import { ConfirmationsModule } from '../../src/modules/confirmations/confirmations.module.js';
 import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
-import { CreateTx } from '../../src/modules/transactions/application/create-tx.js';
-import { Doorbell } from '../../src/modules/transactions/application/doorbell.js';
-import { JudgeSends } from '../../src/modules/transactions/application/judge-sends.js';
-import { LaneScheduler } from '../../src/modules/transactions/infrastructure/lane-scheduler.js';
+import { CreateTx } from '../../src/modules/transactions/application/intake/create-tx.js';
+import { Doorbell } from '../../src/modules/transactions/application/writing/doorbell.js';
+import { ClassifySends } from '../../src/modules/sending/application/classify-sends.js';
+import { LaneScheduler } from '../../src/modules/lanes/infrastructure/lane-scheduler.js';
 import { LeaseHeartbeat } from '../../src/modules/signers/infrastructure/lease-heartbeat.js';
-import { WaitForState } from '../../src/modules/transactions/application/wait-for-state.js';
-import { TxQueries } from '../../src/modules/transactions/application/tx-views.js';
-import { CreateNow } from '../../src/modules/transactions/application/create-now.js';
-import { type ForwardedAnswer, Forwarding } from '../../src/modules/transactions/application/forwarding.js';
+import { WaitForState } from '../../src/modules/transactions/application/queries/wait-for-state.js';
+import { TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
+import { CreateNow } from '../../src/modules/transactions/application/intake/create-now.js';
+import { type ForwardedAnswer, Forwarding } from '../../src/modules/transactions/application/intake/forwarding.js';
 import type { ExecutionMode } from '../../src/config/sections/workload-config.js';
 import { type Job, type Jobs, plainJobs, scheduledJobs } from './node-jobs.js';
 import { DrivenLanes, SCHEDULERS } from './node-schedulers.js';
 import { BellRope, NO_VIEWS, NoWait, type Peers, type Request, SimForwarding } from './peers.js';
-import { SignerWorkers } from '../../src/modules/transactions/application/signer-workers.js';
+import { SignerWorkers } from '../../src/modules/signers/application/signer-workers.js';
+import { LanesModule } from '../../src/modules/lanes/lanes.module.js';
 import { TransactionsModule } from '../../src/modules/transactions/transactions.module.js';
 import { Database } from '../../src/platform/database/database.js';
 import { HeartbeatDatabase, ReadDatabase } from '../../src/platform/database/pools.js';
@@ -49,7 +50,7 @@ import { watchedJudge } from './watched-judge.js';
 /** Parts of the product that a test makes worse on purpose. */
 export type Sabotage = readonly (readonly [Token, Provider])[];
 
-const MODULES = [PlatformModule, ChainModule, TransactionsModule, ConfirmationsModule];
+const MODULES = [PlatformModule, ChainModule, TransactionsModule, LanesModule, ConfirmationsModule];
 const PROVIDERS = providersOf(MODULES);
 
 /** What a node of each mode has of its own. */
@@ -117,7 +118,7 @@ export class SimNode {
     ]);
     if (derived) overrides.set(Custody, derived);
     this.container = new Container(
-      new Map([...PROVIDERS, ...OF_MODE[mode], [JudgeSends, watchedJudge(seen)], ...sabotage]),
+      new Map([...PROVIDERS, ...OF_MODE[mode], [ClassifySends, watchedJudge(seen)], ...sabotage]),
       overrides,
     );
     derived ??= this.container.get(Custody);

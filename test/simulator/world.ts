@@ -120,7 +120,7 @@ export class World {
     for (const node of this.nodes) await this.passTimeAt(node, ms);
   }
 
-  /** An endpoint that nobody can outvote does not lie for so long that a second look at the same block counts (`SecondLooks`). */
+  /** An endpoint that nobody can outvote does not lie for so long that a second look at the same block counts (`SecondObservations`). */
   async passTimeOfDatabase(ms: number): Promise<void> {
     if (ms >= SECOND_LOOK_MS) this.network.endLoneLie();
     await this.database.passTime(ms);

@@ -1,7 +1,7 @@
 import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import type { Receipt } from '../../src/modules/chain/index.js';
-import type { CreatedTx } from '../../src/modules/transactions/application/create-tx.js';
+import type { CreatedTx } from '../../src/modules/transactions/application/intake/create-tx.js';
 import type { Attempt } from '../../src/modules/transactions/domain/attempt.js';
 import { ManagedTx, type TxProgress } from '../../src/modules/transactions/domain/managed-tx.js';
 import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';

@@ -28,8 +28,8 @@ import {
   type ReceiptLookup,
   type SentTransaction,
   type SignedBytes,
-  type SlotFate,
-  type SlotQuestion,
+  type NonceUse,
+  type NonceQuestion,
 } from '../../src/modules/chain/index.js';
 import { assertOutsideTransaction } from '../../src/platform/database/transaction-scope.js';
 import { DEV_CHAIN } from './builders.js';
@@ -247,10 +247,10 @@ export class ModelChain extends ChainConnector {
     }));
   }
 
-  async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {
-    assertOutsideTransaction('slotFates');
+  async nonceUses(slots: readonly NonceQuestion[]): Promise<NonceUse[]> {
+    assertOutsideTransaction('nonceUses');
     const lookups = await Promise.all(slots.map(({ hashes }) => this.receipts(hashes)));
-    return slots.map(({ account, nonce, hashes }, i): SlotFate => {
+    return slots.map(({ account, nonce, hashes }, i): NonceUse => {
       const own = lookups[i] ?? [];
       for (const lookup of own) if (lookup.kind === 'found') return { kind: 'mined', receipt: lookup.receipt };
       if (this.minedNonce(account) <= nonce || own.some(({ kind }) => kind !== 'none')) return { kind: 'open' };

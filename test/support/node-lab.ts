@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect } from '@jest/globals';
 import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
 import type { OpenFill } from '../../src/modules/transactions/domain/attempt.repository.js';
-import { HOLES_INTERVAL_MS } from '../../src/modules/transactions/application/lane-memory.js';
+import { GAP_CHECK_INTERVAL_MS } from '../../src/modules/transactions/application/writing/lane-memory.js';
 import { AttemptRepository, type TxState } from '../../src/modules/transactions/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest } from './builders.js';
@@ -130,7 +130,7 @@ export class NodeLab {
 
   /** The next lane step after the second that a lane waits between two looks at its holes; it looks only at holes it knows of. */
   async tendFills(by = this.node): Promise<void> {
-    by.laneClock.advance(HOLES_INTERVAL_MS);
+    by.laneClock.advance(GAP_CHECK_INTERVAL_MS);
     await by.step();
   }
 

@@ -4,7 +4,7 @@ import { callRpc } from '../../src/dev/json-rpc.js';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import { inSlices } from '../../src/kernel/in-slices.js';
 import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configured-chains.js';
-import { type AttemptView, TxQueries } from '../../src/modules/transactions/application/tx-views.js';
+import { type AttemptView, TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
 import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
 import type { TxState } from '../../src/modules/transactions/index.js';
 import { Database } from '../../src/platform/database/database.js';

@@ -1,5 +1,6 @@
 import { type Hex, parseHex } from '../../src/kernel/hex.js';
-import type { BroadcastOutcome, NodeErrorClass } from '../../src/modules/chain/index.js';
+import type { BroadcastOutcome } from '../../src/modules/chain/index.js';
+import type { NodeErrorClass } from '../../src/kernel/node-error-class.js';
 
 /** What a fault makes of one send; `deliver` says whether the node has the bytes all the same. */
 export interface SendFault {

@@ -5,17 +5,17 @@ import { AppModule } from '../../src/app.module.js';
 import { configFrom } from '../../src/config/index.js';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
-import { type ChainConnector, Chains, FollowChain } from '../../src/modules/chain/index.js';
+import { type ChainConnector, Chains, HeadTracker } from '../../src/modules/chain/index.js';
 import { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
 import { CheckReceipts } from '../../src/modules/confirmations/application/check-receipts.js';
 import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
 import { SignerDirectory } from '../../src/modules/signers/domain/signer-directory.js';
-import { CreateTx } from '../../src/modules/transactions/application/create-tx.js';
-import { Doorbell } from '../../src/modules/transactions/application/doorbell.js';
-import { LaneMemory } from '../../src/modules/transactions/application/lane-memory.js';
-import { LaneStep } from '../../src/modules/transactions/application/lane-step.js';
-import { ResubmitDue } from '../../src/modules/transactions/application/resubmit-due.js';
-import { TxQueries, type TxView } from '../../src/modules/transactions/application/tx-views.js';
+import { CreateTx } from '../../src/modules/transactions/application/intake/create-tx.js';
+import { Doorbell } from '../../src/modules/transactions/application/writing/doorbell.js';
+import { LaneMemory } from '../../src/modules/transactions/application/writing/lane-memory.js';
+import { LaneStep } from '../../src/modules/lanes/application/lane-step.js';
+import { ResendDue } from '../../src/modules/lanes/application/resend-due.js';
+import { TxQueries, type TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
 import { DEV_CHAIN } from './builders.js';
 import { ShiftedClock } from '../unit/chain/chain-fixture.js';
 
@@ -97,7 +97,7 @@ export class TestNode {
   /** Looks at the chain until nothing is new. */
   async follow(): Promise<void> {
     let changed: boolean;
-    do changed = await this.get(FollowChain).execute(DEV_CHAIN, (update) => this.get(ApplyChainUpdate).execute(update));
+    do changed = await this.get(HeadTracker).execute(DEV_CHAIN, (update) => this.get(ApplyChainUpdate).execute(update));
     while (changed);
   }
 
@@ -106,7 +106,7 @@ export class TestNode {
   }
 
   resubmit(): Promise<void> {
-    return this.get(ResubmitDue).execute(DEV_CHAIN);
+    return this.get(ResendDue).execute(DEV_CHAIN);
   }
 
   releaseLeases(): Promise<void> {

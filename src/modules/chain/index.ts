@@ -1,18 +1,22 @@
+export type { FeeCaps } from './domain/fee-caps.js';
+export { ChainRules } from './application/chain-rules.js';
+export { FinalityRule } from './application/finality-rule.js';
+export { type ChainUpdate, HeadTracker } from './application/head-tracker.js';
+export { BLOCKS_PER_CALL, readBlocks } from './application/read-blocks.js';
+export { SecondObservations } from './application/second-observations.js';
+export type { AgreedCount } from './domain/agreed-count.js';
 export { BlockStore } from './domain/block-store.js';
-export { type ChainUpdate, FollowChain } from './application/follow-chain.js';
-export { STRIDE, toldBlocks } from './application/told-blocks.js';
-export { type AgreedCount } from './domain/agreed-count.js';
 export {
   type Block,
   type BlockHeader,
-  type BlockRef,
   type BlockReceipts,
+  type BlockRef,
   type BlockToProve,
   type Receipt,
   type ReceiptLookup,
   WHOLE_BLOCK_FROM,
 } from './domain/block.js';
-export { type BroadcastOutcome } from './domain/broadcast-outcome.js';
+export type { BroadcastOutcome } from './domain/broadcast-outcome.js';
 export {
   type BlockTag,
   ChainConnector,
@@ -22,21 +26,21 @@ export {
   type SignedBytes,
 } from './domain/chain-connector.js';
 export { type EndpointStatus, RpcHealth } from './domain/endpoint-status.js';
-export { type Agreed, type Decision, isSecondLook, looksNeeded } from './domain/evidence.js';
-export { type FeeQuote, type Speed, SPEEDS } from './domain/fee-quote.js';
-export { type AccessList, type Call, type GasEstimate } from './domain/gas-estimate.js';
-export { ACTION, actionOf, type NodeErrorAction, type NodeErrorResponse } from './domain/node-error-action.js';
-export { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../kernel/node-error-class.js';
+export type { Agreed } from './domain/evidence.js';
+export { type FeeQuote, SPEEDS, type Speed } from './domain/fee-quote.js';
+export type { FinalHeights } from './domain/final-heights.js';
+export type { AccessList, Call, GasEstimate } from './domain/gas-estimate.js';
+export { ACTION, type NodeErrorResponse, actionOf } from './domain/node-error-action.js';
 export { nodeTxFeeCap } from './domain/node-tx-fee-cap.js';
-export { RpcUnavailable, type RpcUnavailableCode } from './domain/rpc-unavailable.js';
-export {
-  type AccountCounts,
-  type MinedQuestion,
-  type MinedTransactions,
-  type PooledQuestion,
-  type PooledTransactions,
-  type SentTransaction,
+export type { NonceUser, NonceUse, NonceQuestion } from './domain/nonce-use.js';
+export { RpcUnavailable } from './domain/rpc-unavailable.js';
+export type {
+  AccountCounts,
+  MinedQuestion,
+  MinedTransactions,
+  PooledQuestion,
+  PooledTransactions,
+  SentTransaction,
 } from './domain/sent-transaction.js';
-export { type NonceUser, type SlotFate, type SlotQuestion } from './domain/slot-fate.js';
 export { ChainScheduler } from './infrastructure/chain-scheduler.js';
 export { NewHeads } from './infrastructure/new-heads.js';

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { LeaseManager } from './application/lease-manager.js';
 import { LeaseMetrics } from './application/lease-metrics.js';
 import { Router } from './application/router.js';
+import { SignerWorkers } from './application/signer-workers.js';
 import { Custody } from './domain/custody.js';
 import { FencedUnitOfWork } from './domain/fence.js';
 import { LeaseStore } from './domain/lease-store.js';
@@ -22,6 +23,7 @@ import { PromLeaseMetrics } from './infrastructure/prom-lease-metrics.js';
   providers: [
     LeaseManager,
     Router,
+    SignerWorkers,
     LeaseHeartbeat,
     { provide: EcdsaSigner, useFactory: () => new EcdsaSigner() },
     { provide: LeaseStore, useClass: PgLeaseStore },
@@ -32,6 +34,6 @@ import { PromLeaseMetrics } from './infrastructure/prom-lease-metrics.js';
     { provide: Custody, useClass: LocalKeyCustody },
     { provide: LeaseMetrics, useClass: PromLeaseMetrics },
   ],
-  exports: [LeaseManager, Router, NodeRegistry, FencedUnitOfWork, NonceLedger, Custody],
+  exports: [LeaseManager, Router, NodeRegistry, FencedUnitOfWork, NonceLedger, Custody, SignerWorkers],
 })
 export class SignersModule {}

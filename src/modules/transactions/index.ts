@@ -1,16 +1,34 @@
-export { Doorbell } from './application/doorbell.js';
-export { SecondLooks } from './application/second-looks.js';
-export { FinalityRule } from './application/finality-rule.js';
-export { LaneMemory } from './application/lane-memory.js';
-export { AskReceipts } from './application/ask-receipts.js';
-export { LeasedWork } from './application/leased-work.js';
-export { type Reconciliation, ReconcileSigner } from './application/lost-commits/reconcile-signer.js';
-export { slotKey } from './application/slot-key.js';
-export { type SlotInDoubt, TakenSlots } from './application/taken-slots.js';
-export { TxMetrics } from './application/tx-metrics.js';
-export type { Attempt } from './domain/attempt.js';
-export { AttemptRepository, type ConsumedSlot } from './domain/attempt.repository.js';
-export type { FinalHeights } from './domain/final-heights.js';
-export { type ConfirmationRange, ManagedTx } from './domain/managed-tx.js';
-export { ManagedTxRepository } from './domain/managed-tx.repository.js';
-export { isFinal, TRANSITIONS, TX_STATES, type TxState } from './domain/tx-state-machine.js';
+export { Doorbell } from './application/writing/doorbell.js';
+export { LaneWaker } from './application/writing/lane-waker.js';
+export { LaneMemory } from './application/writing/lane-memory.js';
+export { LeasedWork } from './application/writing/leased-work.js';
+export { MarkReceiptsDue } from './application/writing/mark-receipts-due.js';
+export { TxMetrics } from './application/writing/tx-metrics.js';
+export {
+  type Attempt,
+  type AttemptFees,
+  type AttemptKind,
+  type AttemptOutcome,
+  asFound,
+  highestFees,
+  outcomeOf,
+} from './domain/attempt.js';
+export { AttemptRepository, type ConsumedSlot, type OpenFill } from './domain/attempt.repository.js';
+export { type ConfirmationRange, ManagedTx, type SubmitTimers } from './domain/managed-tx.js';
+export {
+  ManagedTxRepository,
+  type PendingTx,
+  type RequestedTx,
+  type SignerRoom,
+  type SignerWork,
+} from './domain/managed-tx.repository.js';
+export type { QueuePosition } from './domain/queue-position.js';
+export type { StoredRequest, TxRequest } from './domain/tx-request.js';
+export { TX_STATES, type TxState, type TxSubState, isFinal } from './domain/tx-state-machine.js';
+export {
+  PROGRESS_COLUMNS,
+  REQUEST_COLUMNS,
+  type RequestRow,
+  toManagedTx,
+  toRequest,
+} from './infrastructure/managed-tx.rows.js';

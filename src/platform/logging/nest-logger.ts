@@ -1,5 +1,5 @@
 import type { LoggerService } from '@nestjs/common';
-import { type Log, type LogFields } from './log.js';
+import type { Log, LogFields } from './log.js';
 
 /** Nest tells the story of its own start at `log` level; for an operator that is noise. */
 const BOOT_CONTEXTS: ReadonlySet<string> = new Set([

@@ -2,7 +2,7 @@ import { faultsIn, int } from '../fault.js';
 
 /** What must be known before a lane goes on in a database that may have lost commits. */
 export const LOST_COMMITS = faultsIn(
-  'modules/transactions/infrastructure/pg-lost-commits.repository.ts',
+  'modules/lost-commits/infrastructure/pg-lost-commits.repository.ts',
   int('lost-commits-repository'),
   [
     {

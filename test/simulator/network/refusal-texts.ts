@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { NodeErrorClass } from '../../../src/modules/chain/index.js';
+import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import { classifyNodeError } from '../../../src/modules/chain/domain/node-error-table.js';
 import type { Random } from '../random.js';
 

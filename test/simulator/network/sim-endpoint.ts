@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '../../../src/modules/chain/infrastructure/http-post.js';
+import type { HttpAnswer } from '../../../src/modules/chain/infrastructure/rpc/http-post.js';
 import { ModelPool } from '../../support/model-pool.js';
 import { type Call, Methods, type Standpoint } from './methods.js';
 import type { Surroundings } from './surroundings.js';

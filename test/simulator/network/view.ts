@@ -1,5 +1,4 @@
-import type { Address, Hash } from '../../../src/kernel/hex.js';
-import { parseHash } from '../../../src/kernel/hex.js';
+import { type Address, type Hash, parseHash } from '../../../src/kernel/hex.js';
 import type { ModelBlock } from '../../support/model-chain.js';
 import type { SimChain } from '../sim-chain.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseHash, parseHex } from '../../../src/kernel/hex.js';
-import { BatchLimits } from '../../../src/modules/chain/infrastructure/batch-limits.js';
+import { BatchLimits } from '../../../src/modules/chain/infrastructure/rpc/batch-limits.js';
 import { aConnector, type FixtureOptions } from './chain-fixture.js';
 import { type Exchange, FakeRpcServer } from './fake-rpc-server.js';
 

@@ -1,10 +1,10 @@
 import { Registry } from 'prom-client';
 import { Clock } from '../../../src/kernel/clock.js';
 import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
-import { JsonRpcEndpoint } from '../../../src/modules/chain/infrastructure/json-rpc-endpoint.js';
-import { RpcMetrics } from '../../../src/modules/chain/infrastructure/rpc-metrics.js';
-import { RpcPool } from '../../../src/modules/chain/infrastructure/rpc-pool.js';
-import { RpcReader } from '../../../src/modules/chain/infrastructure/rpc-reader.js';
+import { JsonRpcEndpoint } from '../../../src/modules/chain/infrastructure/rpc/json-rpc-endpoint.js';
+import { RpcMetrics } from '../../../src/modules/chain/infrastructure/rpc/rpc-metrics.js';
+import { RpcPool } from '../../../src/modules/chain/infrastructure/rpc/rpc-pool.js';
+import { RpcReader } from '../../../src/modules/chain/infrastructure/rpc/rpc-reader.js';
 import { Log, type LogFields } from '../../../src/platform/logging/log.js';
 
 /** Real time plus what the test adds. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { EndpointHealth } from '../../../src/modules/chain/infrastructure/endpoint-health.js';
+import { EndpointHealth } from '../../../src/modules/chain/infrastructure/rpc/endpoint-health.js';
 
 const LIMITED = { reason: 'rate_limited', message: 'HTTP 429' } as const;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { EndpointUrl } from '../../../src/modules/chain/infrastructure/endpoint-url.js';
+import { EndpointUrl } from '../../../src/modules/chain/infrastructure/rpc/endpoint-url.js';
 
 const KEY = '0a1b2c3d4e5f60718293a4b5c6d7e8f9';
 

@@ -3,8 +3,8 @@ import { parseHash } from '../../../src/kernel/hex.js';
 import {
   agreedUpon,
   EVIDENCE,
-  isSecondLook,
-  looksNeeded,
+  isLaterObservation,
+  observationsNeeded,
   sufficient,
 } from '../../../src/modules/chain/domain/evidence.js';
 
@@ -47,11 +47,11 @@ describe('the evidence that an irreversible decision needs', () => {
 
   it('needs a look at a later block wherever one look may be a moment of confusion', () => {
     const decisions = Object.keys(EVIDENCE) as (keyof typeof EVIDENCE)[];
-    const twice = (isAlone: boolean) => decisions.filter((decision) => looksNeeded(decision, isAlone) === 2);
+    const twice = (isAlone: boolean) => decisions.filter((decision) => observationsNeeded(decision, isAlone) === 2);
     expect(twice(false)).toEqual(['move_payload', 'fail_payload', 'raise_cursor']);
     expect(twice(true)).toEqual(['move_payload', 'fail_payload', 'raise_cursor', 'make_final', 'reopen_final']);
     const at = (number: number) => ({ number, hash: HASH });
-    expect(isSecondLook(at(7), at(7))).toBe(false);
-    expect(isSecondLook(at(7), at(8))).toBe(true);
+    expect(isLaterObservation(at(7), at(7))).toBe(false);
+    expect(isLaterObservation(at(7), at(8))).toBe(true);
   });
 });

@@ -181,7 +181,7 @@ describe('a fee quote that is signed', () => {
       const fixture = await start(...heads.map((head) => ({ head, tip: tipAt(head), baseFee: GWEI })));
       servers.forEach((server, i) => (server.head = heads[i] ?? 0));
       await until('the heads are compared', async () => {
-        await fixture.pool.testimonies('sign_fee', []);
+        await fixture.pool.answers('sign_fee', []);
         return fixture.pool.status().some(({ state }) => state === 'lagging' || state === 'ahead');
       });
       return fixture;

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { HeadComparison } from '../../../src/modules/chain/infrastructure/head-comparison.js';
-import type { RpcReply, RpcRequest } from '../../../src/modules/chain/infrastructure/json-rpc.js';
-import { PoolMember } from '../../../src/modules/chain/infrastructure/pool-member.js';
-import type { RpcEndpoint } from '../../../src/modules/chain/infrastructure/rpc-endpoint.js';
-import { RpcMetrics } from '../../../src/modules/chain/infrastructure/rpc-metrics.js';
+import { HeadComparison } from '../../../src/modules/chain/infrastructure/rpc/head-comparison.js';
+import type { RpcReply, RpcRequest } from '../../../src/modules/chain/infrastructure/rpc/json-rpc.js';
+import { PoolMember } from '../../../src/modules/chain/infrastructure/rpc/pool-member.js';
+import type { RpcEndpoint } from '../../../src/modules/chain/infrastructure/rpc/rpc-endpoint.js';
+import { RpcMetrics } from '../../../src/modules/chain/infrastructure/rpc/rpc-metrics.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordingLog } from './chain-fixture.js';
 

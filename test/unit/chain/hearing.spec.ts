@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
-import { Hearing, type Testimony } from '../../../src/modules/chain/infrastructure/hearing.js';
-import { failed, type RpcReply, type RpcRequest } from '../../../src/modules/chain/infrastructure/json-rpc.js';
-import { PoolMember } from '../../../src/modules/chain/infrastructure/pool-member.js';
-import type { RpcEndpoint } from '../../../src/modules/chain/infrastructure/rpc-endpoint.js';
-import { RpcMetrics } from '../../../src/modules/chain/infrastructure/rpc-metrics.js';
+import { Hearing, type EndpointAnswer } from '../../../src/modules/chain/infrastructure/rpc/hearing.js';
+import { failed, type RpcReply, type RpcRequest } from '../../../src/modules/chain/infrastructure/rpc/json-rpc.js';
+import { PoolMember } from '../../../src/modules/chain/infrastructure/rpc/pool-member.js';
+import type { RpcEndpoint } from '../../../src/modules/chain/infrastructure/rpc/rpc-endpoint.js';
+import { RpcMetrics } from '../../../src/modules/chain/infrastructure/rpc/rpc-metrics.js';
 import type { Witnesses } from '../../../src/modules/chain/domain/evidence.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordingLog } from './chain-fixture.js';
@@ -82,9 +82,9 @@ describe('who is heard', () => {
   };
 
   /** Until whoever answers has answered; what is heard then, or null while somebody is waited for. */
-  const soon = async (hearing: Promise<Testimony[]>): Promise<unknown[] | null> => {
+  const soon = async (hearing: Promise<EndpointAnswer[]>): Promise<unknown[] | null> => {
     let heard: unknown[] | null = null;
-    void hearing.then((testimonies) => (heard = testimonies.map(words)));
+    void hearing.then((answers) => (heard = answers.map(words)));
     await settled();
     return heard;
   };
@@ -141,7 +141,7 @@ describe('who is heard', () => {
   describe('after an endpoint failed', () => {
     let well: Witness;
     let ill: Witness;
-    let hear: (witnesses?: Witnesses) => Promise<Testimony[]>;
+    let hear: (witnesses?: Witnesses) => Promise<EndpointAnswer[]>;
 
     beforeEach(async () => {
       [well, ill] = [new Witness('w0'), new Witness('w1')];
@@ -218,7 +218,7 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await nextTurn();
 }
 
-function words({ replies: [reply] }: Testimony): unknown {
+function words({ replies: [reply] }: EndpointAnswer): unknown {
   if (reply?.kind === 'result') return reply.value;
   return reply?.kind === 'failed' && reply.failure.message === 'the endpoint stayed silent' ? 'silent' : 'failed';
 }

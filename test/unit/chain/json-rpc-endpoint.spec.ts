@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type EndpointOptions, JsonRpcEndpoint } from '../../../src/modules/chain/infrastructure/json-rpc-endpoint.js';
+import {
+  type EndpointOptions,
+  JsonRpcEndpoint,
+} from '../../../src/modules/chain/infrastructure/rpc/json-rpc-endpoint.js';
 import { insideTransaction } from '../../../src/platform/database/transaction-scope.js';
 import { FakeRpcServer } from './fake-rpc-server.js';
 

@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SigningKey, computeAddress, id, toQuantity } from 'ethers';
 import { type Address, parseAddress } from '../../../src/kernel/hex.js';
 import type { MinedQuestion } from '../../../src/modules/chain/domain/sent-transaction.js';
-import { failed, type RpcReply, type RpcRequest } from '../../../src/modules/chain/infrastructure/json-rpc.js';
+import { failed, type RpcReply, type RpcRequest } from '../../../src/modules/chain/infrastructure/rpc/json-rpc.js';
 import { minedTransactions } from '../../../src/modules/chain/infrastructure/mined-transactions.js';
-import type { RpcPool } from '../../../src/modules/chain/infrastructure/rpc-pool.js';
+import type { RpcPool } from '../../../src/modules/chain/infrastructure/rpc/rpc-pool.js';
 import { aHash } from '../../support/builders.js';
 import { shownTransaction } from './shown-transaction.js';
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { SigningKey, computeAddress, id, toQuantity } from 'ethers';
 import { parseAddress } from '../../../src/kernel/hex.js';
 import { accountCounts, pooledTransactions } from '../../../src/modules/chain/infrastructure/pooled-transactions.js';
-import type { RpcReply, RpcRequest } from '../../../src/modules/chain/infrastructure/json-rpc.js';
-import type { RpcPool } from '../../../src/modules/chain/infrastructure/rpc-pool.js';
+import type { RpcReply, RpcRequest } from '../../../src/modules/chain/infrastructure/rpc/json-rpc.js';
+import type { RpcPool } from '../../../src/modules/chain/infrastructure/rpc/rpc-pool.js';
 import { anAddress } from '../../support/builders.js';
 import { shownTransaction } from './shown-transaction.js';
 

@@ -1,18 +1,18 @@
 import { expect, it } from '@jest/globals';
 import { ApplyChainUpdate } from '../../../src/modules/confirmations/application/apply-chain-update.js';
-import type { AskAgain } from '../../../src/modules/confirmations/application/ask-again.js';
-import type { MatchBlocks } from '../../../src/modules/confirmations/application/match-blocks.js';
+import type { RecheckReceipts } from '../../../src/modules/confirmations/application/recheck-receipts.js';
+import type { MatchAttempts } from '../../../src/modules/confirmations/application/match-attempts.js';
 import type { ReopenFinal } from '../../../src/modules/confirmations/application/reopen-final.js';
-import type { SettleMined } from '../../../src/modules/confirmations/application/settle-mined.js';
+import type { Finalizer } from '../../../src/modules/confirmations/application/finalizer.js';
 
 /** The steps that one update takes, in their order. */
 async function stepsOf(gap: boolean): Promise<string[]> {
   const steps: string[] = [];
   const step = (name: string) => async () => void steps.push(name);
   await new ApplyChainUpdate(
-    { forAll: step('ask for all') } as unknown as AskAgain,
-    { execute: step('match the new blocks') } as unknown as MatchBlocks,
-    { undo: step('undo what was mined'), execute: step('settle') } as unknown as SettleMined,
+    { forAll: step('ask for all') } as unknown as RecheckReceipts,
+    { execute: step('match the new blocks') } as unknown as MatchAttempts,
+    { undo: step('undo what was mined'), execute: step('settle') } as unknown as Finalizer,
     { execute: step('reopen what was final') } as unknown as ReopenFinal,
   ).execute({ chainId: 1, head: 9, gap, blocks: [], orphaned: [] });
   return steps;

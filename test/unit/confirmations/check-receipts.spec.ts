@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ConfirmationsConfig } from '../../../src/config/lockstep-config.js';
 import { type Receipt, type ReceiptLookup, RpcUnavailable } from '../../../src/modules/chain/index.js';
 import { CheckReceipts } from '../../../src/modules/confirmations/application/check-receipts.js';
-import type { MoveTaken, TxInDoubt } from '../../../src/modules/confirmations/application/move-taken.js';
+import type { ReassignNonces, TxInDoubt } from '../../../src/modules/nonces/application/reassign-nonces.js';
 import type { ReceiptMetrics } from '../../../src/modules/confirmations/application/receipt-metrics.js';
 import type { MinedAttempt, RecordMined } from '../../../src/modules/confirmations/application/record-mined.js';
 import type { LeaseManager } from '../../../src/modules/signers/index.js';
@@ -52,7 +52,7 @@ beforeEach(() => {
       execute: async (_: unknown, mined: readonly MinedAttempt[]) =>
         void recorded.push(...mined.map(({ receipt }) => receipt)),
     } as unknown as RecordMined,
-    { execute: async (_: unknown, items: readonly TxInDoubt[]) => void (doubts = items) } as unknown as MoveTaken,
+    { execute: async (_: unknown, items: readonly TxInDoubt[]) => void (doubts = items) } as unknown as ReassignNonces,
     config,
     { checked } as unknown as ReceiptMetrics,
     new RecordingLog(),

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ChainConfig, LockstepConfig, type NodeRole } from '../../../src/config/index.js';
 import type { Hash } from '../../../src/kernel/hex.js';
 import type { ChainId } from '../../../src/kernel/signer-id.js';
-import type { ChainUpdate, FollowChain, NewHeads } from '../../../src/modules/chain/index.js';
+import type { ChainUpdate, HeadTracker, NewHeads } from '../../../src/modules/chain/index.js';
 import type { ApplyChainUpdate } from '../../../src/modules/confirmations/application/apply-chain-update.js';
-import type { FollowDuty } from '../../../src/modules/confirmations/application/follow-duty.js';
+import type { HeadTrackingDuty } from '../../../src/modules/confirmations/application/head-tracking-duty.js';
 import { ConfirmationManager } from '../../../src/modules/confirmations/infrastructure/confirmation-manager.js';
 import type { LeaseManager } from '../../../src/modules/signers/index.js';
 import { until } from '../../support/until.js';
@@ -59,10 +59,10 @@ describe('the follower of blocks', () => {
     const config = Object.assign(new LockstepConfig(), { chains: [chain] });
     config.node.role = role;
     manager = new ConfirmationManager(
-      follow as unknown as FollowChain,
+      follow as unknown as HeadTracker,
       { execute: async (update: ChainUpdate) => void applied.push(update) } as unknown as ApplyChainUpdate,
       heads as unknown as NewHeads,
-      { isDue: async () => isDue } as unknown as FollowDuty,
+      { isDue: async () => isDue } as unknown as HeadTrackingDuty,
       { onFirstOf: (listener: (chainId: ChainId) => void) => (onFirstLease = listener) } as unknown as LeaseManager,
       clock,
       config,

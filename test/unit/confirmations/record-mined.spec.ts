@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Hash } from '../../../src/kernel/hex.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
-import type { FollowChain, Receipt } from '../../../src/modules/chain/index.js';
+import type { HeadTracker, Receipt } from '../../../src/modules/chain/index.js';
 import { type MinedAttempt, RecordMined } from '../../../src/modules/confirmations/application/record-mined.js';
 import type {
   Attempt,
@@ -41,7 +41,7 @@ beforeEach(() => {
 
 function record(mined: readonly MinedAttempt[], work: LeasedWork = ourWork): Promise<MinedAttempt[]> {
   return new RecordMined(
-    { hashAt: (_: unknown, number: number) => followed.get(number) ?? null, tip: () => tip } as unknown as FollowChain,
+    { hashAt: (_: unknown, number: number) => followed.get(number) ?? null, tip: () => tip } as unknown as HeadTracker,
     work,
     new UnfencedWork(),
     txs.asRepository(),

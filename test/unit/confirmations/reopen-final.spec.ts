@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
-import type { Block, BlockRef, BlockStore, ChainUpdate } from '../../../src/modules/chain/index.js';
-import { OrphanedFinals } from '../../../src/modules/confirmations/application/orphaned-finals.js';
+import {
+  type Block,
+  type BlockRef,
+  type BlockStore,
+  type ChainUpdate,
+  SecondObservations,
+} from '../../../src/modules/chain/index.js';
+import { FindReorgedFinals } from '../../../src/modules/confirmations/application/find-reorged-finals.js';
 import type { ReceiptMetrics } from '../../../src/modules/confirmations/application/receipt-metrics.js';
 import { ReopenFinal } from '../../../src/modules/confirmations/application/reopen-final.js';
-import type { ReopenSlots } from '../../../src/modules/confirmations/application/reopen-slots.js';
+import type { ReopenNonces } from '../../../src/modules/nonces/application/reopen-nonces.js';
 import type { LeaseManager, NonceLedger } from '../../../src/modules/signers/index.js';
-import {
-  type AttemptRepository,
-  type LeasedWork,
-  type ManagedTx,
-  SecondLooks,
-  type TxMetrics,
-} from '../../../src/modules/transactions/index.js';
+import type { AttemptRepository, LeasedWork, ManagedTx, TxMetrics } from '../../../src/modules/transactions/index.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
@@ -69,15 +69,15 @@ beforeEach(() => {
       entered: (some: readonly ManagedTx[]) => void entered.push(...some.map(({ state }) => state)),
     } as unknown as TxMetrics,
     { newFork: (count: number) => void (forks += count) } as unknown as ReceiptMetrics,
-    new OrphanedFinals(chains, txs.asRepository(), log),
+    new FindReorgedFinals(chains, txs.asRepository(), log),
     {
       execute: async (_: unknown, from: number | null) => {
         if (isDown) throw new Error('no database');
         lowest.push(from);
       },
       isWaiting: () => slotsWait,
-    } as unknown as ReopenSlots,
-    new SecondLooks(new FakeClock()),
+    } as unknown as ReopenNonces,
+    new SecondObservations(new FakeClock()),
     log,
   );
 });

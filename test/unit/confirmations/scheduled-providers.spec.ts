@@ -1,17 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ChainConfig, LockstepConfig, type NodeRole } from '../../../src/config/index.js';
-import type { FollowChain, NewHeads } from '../../../src/modules/chain/index.js';
+import type { HeadTracker, NewHeads } from '../../../src/modules/chain/index.js';
 import type { ApplyChainUpdate } from '../../../src/modules/confirmations/application/apply-chain-update.js';
 import type { CheckReceipts } from '../../../src/modules/confirmations/application/check-receipts.js';
-import type { FollowDuty } from '../../../src/modules/confirmations/application/follow-duty.js';
+import type { HeadTrackingDuty } from '../../../src/modules/confirmations/application/head-tracking-duty.js';
 import { ConfirmationManager } from '../../../src/modules/confirmations/infrastructure/confirmation-manager.js';
 import { ReceiptChecker } from '../../../src/modules/confirmations/infrastructure/receipt-checker.js';
 import type { LeaseManager } from '../../../src/modules/signers/index.js';
-import type { HandOver } from '../../../src/modules/transactions/application/hand-over.js';
-import type { ResubmitDue } from '../../../src/modules/transactions/application/resubmit-due.js';
-import { HandOverScheduler } from '../../../src/modules/transactions/infrastructure/hand-over-scheduler.js';
-import { ResubmitScheduler } from '../../../src/modules/transactions/infrastructure/resubmit-scheduler.js';
+import type { HandOver } from '../../../src/modules/lanes/application/hand-over.js';
+import type { ResendDue } from '../../../src/modules/lanes/application/resend-due.js';
+import { HandOverScheduler } from '../../../src/modules/lanes/infrastructure/hand-over-scheduler.js';
+import { ResubmitScheduler } from '../../../src/modules/lanes/infrastructure/resubmit-scheduler.js';
 import { DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { type Gate, gate } from '../../support/gate.js';
@@ -40,7 +40,7 @@ const PROVIDERS: readonly Provider[] = [
   {
     name: 'ResubmitScheduler',
     intervalMs: 1_000,
-    start: (config, execute, log) => new ResubmitScheduler({ execute } as unknown as ResubmitDue, config, log),
+    start: (config, execute, log) => new ResubmitScheduler({ execute } as unknown as ResendDue, config, log),
   },
   {
     name: 'HandOverScheduler',
@@ -52,10 +52,10 @@ const PROVIDERS: readonly Provider[] = [
     intervalMs: POLL_MS,
     start: (config, execute, log) =>
       new ConfirmationManager(
-        { execute } as unknown as FollowChain,
+        { execute } as unknown as HeadTracker,
         {} as ApplyChainUpdate,
         { start: () => undefined, latest: () => null } as unknown as NewHeads,
-        { isDue: async () => true } as unknown as FollowDuty,
+        { isDue: async () => true } as unknown as HeadTrackingDuty,
         { onFirstOf: () => undefined } as unknown as LeaseManager,
         new FakeClock(),
         config,

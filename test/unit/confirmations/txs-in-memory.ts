@@ -3,8 +3,8 @@ import { groupBy } from '../../../src/kernel/group-by.js';
 import { type ChainId, signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { SlotRef } from '../../../src/modules/signers/index.js';
 import type { TxEvent } from '../../../src/modules/events/index.js';
+import type { FinalHeights } from '../../../src/modules/chain/index.js';
 import {
-  type FinalHeights,
   isFinal,
   type LeasedWork,
   ManagedTx,

@@ -1,4 +1,4 @@
-import { type Log, type LogFields } from '../../../src/platform/logging/log.js';
+import type { Log, LogFields } from '../../../src/platform/logging/log.js';
 import { PinoLog } from '../../../src/platform/logging/pino-log.js';
 import type { LogLevel } from '../../../src/config/index.js';
 

@@ -7,8 +7,8 @@ import {
   highestFees,
   outcomeOf,
 } from '../../../src/modules/transactions/domain/attempt.js';
-import { backoffMs, triedForMs } from '../../../src/modules/transactions/domain/backoff.js';
-import { byDepth, byTag } from '../../../src/modules/transactions/domain/final-heights.js';
+import { backoffMs, triedForMs } from '../../../src/kernel/backoff.js';
+import { byDepth, byTag } from '../../../src/modules/chain/domain/final-heights.js';
 import { aHash, aSigner } from '../../support/builders.js';
 
 function anAttempt(status: AttemptStatus, fee = 2n, tip = 1n): Attempt {

@@ -2,11 +2,11 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { IntakeConfig } from '../../../src/config/index.js';
 import { TooMany } from '../../../src/kernel/errors.js';
 import type { Lease, LeaseHolder, LeaseManager, NodeRegistry } from '../../../src/modules/signers/index.js';
-import { CreateNow } from '../../../src/modules/transactions/application/create-now.js';
-import type { CreateTx } from '../../../src/modules/transactions/application/create-tx.js';
-import type { Forwarding } from '../../../src/modules/transactions/application/forwarding.js';
-import type { TxQueries, TxView } from '../../../src/modules/transactions/application/tx-views.js';
-import type { WaitForState } from '../../../src/modules/transactions/application/wait-for-state.js';
+import { CreateNow } from '../../../src/modules/transactions/application/intake/create-now.js';
+import type { CreateTx } from '../../../src/modules/transactions/application/intake/create-tx.js';
+import type { Forwarding } from '../../../src/modules/transactions/application/intake/forwarding.js';
+import type { TxQueries, TxView } from '../../../src/modules/transactions/application/queries/tx-views.js';
+import type { WaitForState } from '../../../src/modules/transactions/application/queries/wait-for-state.js';
 import { aRequest } from '../../support/builders.js';
 
 const OWNER: LeaseHolder = { nodeId: 'owner', advertisedUrl: 'http://owner', expiresInMs: 5_000 };

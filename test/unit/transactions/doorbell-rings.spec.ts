@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { DatabaseConfig, NodeConfig } from '../../../src/config/index.js';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { LeaseManager } from '../../../src/modules/signers/index.js';
-import type { LaneScheduler } from '../../../src/modules/transactions/infrastructure/lane-scheduler.js';
+import type { LaneWaker } from '../../../src/modules/transactions/application/writing/lane-waker.js';
 import { PgDoorbell } from '../../../src/modules/transactions/infrastructure/pg-doorbell.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import type { LogFields } from '../../../src/platform/logging/log.js';
@@ -39,7 +39,7 @@ beforeEach(() => {
     } as unknown as Database,
     new DatabaseConfig(),
     new NodeConfig(),
-    { wake: (signers: readonly SignerId[]) => woken.push(...signers) } as unknown as LaneScheduler,
+    { wake: (signers: readonly SignerId[]) => woken.push(...signers) } as unknown as LaneWaker,
     { isOurs: (signer: SignerId) => signer === MINE } as unknown as LeaseManager,
     clock,
     recording.log,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { IntakeConfig } from '../../../src/config/index.js';
 import { Unavailable } from '../../../src/kernel/errors.js';
-import { IntakeBatcher } from '../../../src/modules/transactions/application/intake-batcher.js';
+import { IntakeBatcher } from '../../../src/modules/transactions/application/intake/intake-batcher.js';
 import type {
   Intake,
   ManagedTxRepository,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { configFrom } from '../../../src/config/index.js';
 import { Unprocessable } from '../../../src/kernel/errors.js';
-import { ChainRules } from '../../../src/modules/transactions/application/chain-rules.js';
-import { IntakeRules } from '../../../src/modules/transactions/application/intake-rules.js';
-import { NotLeader } from '../../../src/modules/transactions/application/not-leader.js';
+import { ChainRules } from '../../../src/modules/chain/application/chain-rules.js';
+import { IntakeRules } from '../../../src/modules/transactions/application/intake/intake-rules.js';
+import { NotLeader } from '../../../src/modules/signers/domain/not-leader.js';
 import { aRequest, aSigner, DEV_CHAIN } from '../../support/builders.js';
 
 const OTHER_CHAIN = DEV_CHAIN + 1;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { signerKey } from '../../../src/kernel/signer-id.js';
-import { LaneMemory } from '../../../src/modules/transactions/application/lane-memory.js';
+import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 
@@ -54,35 +54,35 @@ describe('a lane asks the chain for its nonce', () => {
 
 describe('a lane looks after holes', () => {
   it('in its first step, as nobody knows what the last owner left', () => {
-    expect(memory.mayHaveHoles(LEASE)).toBe(true);
-    memory.holesTended([LEASE], new Set());
-    expect(memory.mayHaveHoles(LEASE)).toBe(false);
+    expect(memory.mayHaveGaps(LEASE)).toBe(true);
+    memory.gapsChecked([LEASE], new Set());
+    expect(memory.mayHaveGaps(LEASE)).toBe(false);
   });
 
   it('a second after one was filled and is still open', () => {
-    memory.holesTended([LEASE, OTHER], new Set([signerKey(LEASE.signer)]));
+    memory.gapsChecked([LEASE, OTHER], new Set([signerKey(LEASE.signer)]));
     clock.advance(999);
-    expect(memory.mayHaveHoles(LEASE)).toBe(false);
+    expect(memory.mayHaveGaps(LEASE)).toBe(false);
     clock.advance(1);
-    expect(memory.mayHaveHoles(LEASE)).toBe(true);
-    expect(memory.mayHaveHoles(OTHER)).toBe(false);
+    expect(memory.mayHaveGaps(LEASE)).toBe(true);
+    expect(memory.mayHaveGaps(OTHER)).toBe(false);
   });
 
   it('at once when a slot was released', () => {
     clock.advance(5_000);
-    memory.holesTended([LEASE], new Set());
-    memory.holeOpened(LEASE.signer);
-    memory.holeOpened(STRANGER);
-    expect(memory.mayHaveHoles(LEASE)).toBe(true);
+    memory.gapsChecked([LEASE], new Set());
+    memory.gapOpened(LEASE.signer);
+    memory.gapOpened(STRANGER);
+    expect(memory.mayHaveGaps(LEASE)).toBe(true);
   });
 });
 
 it('a lane owes a step until it has recovered and has no hole', () => {
-  memory.holesTended([LEASE], new Set());
+  memory.gapsChecked([LEASE], new Set());
   expect(memory.owesStep(LEASE)).toBe(true);
   memory.recovered([LEASE]);
   expect(memory.owesStep(LEASE)).toBe(false);
-  memory.holeOpened(LEASE.signer);
+  memory.gapOpened(LEASE.signer);
   expect(memory.owesStep(LEASE)).toBe(true);
 });
 

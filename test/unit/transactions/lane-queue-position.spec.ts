@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { LaneMemory } from '../../../src/modules/transactions/application/lane-memory.js';
+import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
 import { olderBy } from '../../../src/modules/transactions/domain/queue-position.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';

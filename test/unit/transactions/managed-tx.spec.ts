@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DomainError } from '../../../src/kernel/errors.js';
-import { type ManagedTx } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { ManagedTx } from '../../../src/modules/transactions/domain/managed-tx.js';
 import { canTransition, type TxState } from '../../../src/modules/transactions/domain/tx-state-machine.js';
 import { aHash, aManagedTx, aReceipt } from '../../support/builders.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { hashRequest, requestText } from '../../../src/modules/transactions/application/request-hash.js';
+import { hashRequest, requestText } from '../../../src/modules/transactions/application/intake/request-hash.js';
 import { CreateTxDto } from '../../../src/modules/transactions/infrastructure/http/create-tx.dto.js';
 import { toRequest } from '../../../src/modules/transactions/infrastructure/http/to-request.js';
 import { RequestValidationPipe } from '../../../src/platform/http/validation-pipe.js';

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { DatabaseConfig, NodeConfig } from '../../../src/config/index.js';
 import type { LeaseManager } from '../../../src/modules/signers/index.js';
-import type { LaneScheduler } from '../../../src/modules/transactions/infrastructure/lane-scheduler.js';
+import type { LaneWaker } from '../../../src/modules/transactions/application/writing/lane-waker.js';
 import { PgDoorbell } from '../../../src/modules/transactions/infrastructure/pg-doorbell.js';
 import type { Database } from '../../../src/platform/database/database.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
@@ -34,7 +34,7 @@ it('a server that takes the connection and says nothing does not hold the start:
     unused as Database,
     config,
     new NodeConfig(),
-    unused as LaneScheduler,
+    unused as LaneWaker,
     unused as LeaseManager,
     new FakeClock(),
     log,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../../src/kernel/hex.js';
-import { hashRequest, requestText } from '../../../src/modules/transactions/application/request-hash.js';
+import { hashRequest, requestText } from '../../../src/modules/transactions/application/intake/request-hash.js';
 import type { TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
 import { aHash, anAddress, aRequest, aSigner } from '../../support/builders.js';
 

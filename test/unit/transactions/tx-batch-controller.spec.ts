@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Unavailable } from '../../../src/kernel/errors.js';
 import { Chains } from '../../../src/modules/chain/index.js';
-import { CreateTx, type CreatedTx } from '../../../src/modules/transactions/application/create-tx.js';
+import { CreateTx, type CreatedTx } from '../../../src/modules/transactions/application/intake/create-tx.js';
 import type { TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
 import { TxBatchController } from '../../../src/modules/transactions/infrastructure/http/tx-batch.controller.js';
 import { aCreatedTx, anAddress, DEV_CHAIN } from '../../support/builders.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Conflict, InvariantViolation, Unavailable } from '../../../src/kernel/errors.js';
-import type { CreatedTx } from '../../../src/modules/transactions/application/create-tx.js';
+import type { CreatedTx } from '../../../src/modules/transactions/application/intake/create-tx.js';
 import { itemsOf } from '../../../src/modules/transactions/infrastructure/http/tx-batch.items.js';
 import { itemView, outcomeOf } from '../../../src/modules/transactions/infrastructure/http/tx-batch.results.js';
 import { InvalidRequest } from '../../../src/platform/http/invalid-request.js';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type HistoryEntry, TxHistory } from '../../../src/modules/events/index.js';
 import { Chains } from '../../../src/modules/chain/index.js';
-import { CreateNow, type CreateNowResult } from '../../../src/modules/transactions/application/create-now.js';
-import { CreateTx, type CreatedTx } from '../../../src/modules/transactions/application/create-tx.js';
-import { Forwarding } from '../../../src/modules/transactions/application/forwarding.js';
-import { TxQueries } from '../../../src/modules/transactions/application/tx-views.js';
-import { WaitForState } from '../../../src/modules/transactions/application/wait-for-state.js';
+import { CreateNow, type CreateNowResult } from '../../../src/modules/transactions/application/intake/create-now.js';
+import { CreateTx, type CreatedTx } from '../../../src/modules/transactions/application/intake/create-tx.js';
+import { Forwarding } from '../../../src/modules/transactions/application/intake/forwarding.js';
+import { TxQueries } from '../../../src/modules/transactions/application/queries/tx-views.js';
+import { WaitForState } from '../../../src/modules/transactions/application/queries/wait-for-state.js';
 import { TxController } from '../../../src/modules/transactions/infrastructure/http/tx.controller.js';
 import { aCreatedTx, aHash, anAddress, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { type HttpApp, type Sent, send, startHttpApp } from '../platform/http-app.js';

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ServerConfig } from '../../../src/config/index.js';
 import { Unavailable } from '../../../src/kernel/errors.js';
-import type { TxQueries } from '../../../src/modules/transactions/application/tx-views.js';
-import { WaitForState } from '../../../src/modules/transactions/application/wait-for-state.js';
+import type { TxQueries } from '../../../src/modules/transactions/application/queries/tx-views.js';
+import { WaitForState } from '../../../src/modules/transactions/application/queries/wait-for-state.js';
 import type { TxState } from '../../../src/modules/transactions/domain/tx-state-machine.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordingLog } from '../chain/chain-fixture.js';

@@ -13,7 +13,7 @@ import type {
   PooledQuestion,
   PooledTransactions,
 } from './sent-transaction.js';
-import type { SlotFate, SlotQuestion } from './slot-fate.js';
+import type { NonceUse, NonceQuestion } from './nonce-use.js';
 
 /** Bytes ready for the network, with the hash we computed for them. */
 export interface SignedBytes {
@@ -71,7 +71,7 @@ export abstract class ChainConnector {
   /** What the accounts had mined, in the order asked. For the exception: it may read thousands of blocks. */
   abstract minedOf(questions: readonly MinedQuestion[]): Promise<MinedTransactions[]>;
   /** Whether nonces were used, and by whom; in the order asked. Costs a call per slot and attempt at every endpoint. */
-  abstract slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]>;
+  abstract nonceUses(slots: readonly NonceQuestion[]): Promise<NonceUse[]>;
   /** Wei, as of `latest`, in the order asked. */
   abstract balances(accounts: readonly Address[]): Promise<bigint[]>;
   /** What one endpoint refuses is asked of all: a refusal is told only by the evidence of `fail_payload`. */

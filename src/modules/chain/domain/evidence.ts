@@ -47,9 +47,9 @@ export const EVIDENCE = {
  *
  * @returns what was said, when enough endpoints spoke for this decision; else null: not known
  */
-export function sufficient<T>(decision: Decision, testimonies: readonly (T | null)[]): readonly T[] | null {
-  const said = testimonies.filter((testimony) => testimony !== null);
-  const needed = EVIDENCE[decision].witnesses === 'every' ? testimonies.length : Math.ceil(testimonies.length / 2);
+export function sufficient<T>(decision: Decision, answers: readonly (T | null)[]): readonly T[] | null {
+  const said = answers.filter((answer) => answer !== null);
+  const needed = EVIDENCE[decision].witnesses === 'every' ? answers.length : Math.ceil(answers.length / 2);
   return said.length > 0 && said.length >= needed ? said : null;
 }
 
@@ -65,24 +65,24 @@ export interface Agreed<T> {
  */
 export function agreedUpon<T extends string | number | bigint>(
   decision: Decision,
-  testimonies: readonly (T | null)[],
+  answers: readonly (T | null)[],
 ): Agreed<T> | null {
-  const said = sufficient(decision, testimonies) ?? [];
+  const said = sufficient(decision, answers) ?? [];
   const [first] = said;
   if (first !== undefined && said.every((each) => each === first)) return { value: first, isAlone: said.length === 1 };
   const votes = new Map<T, number>();
   for (const each of said) votes.set(each, (votes.get(each) ?? 0) + 1);
-  const [winner] = [...votes].find(([, count]) => 2 * count > testimonies.length) ?? [];
+  const [winner] = [...votes].find(([, count]) => 2 * count > answers.length) ?? [];
   return winner === undefined ? null : { value: winner, isAlone: false };
 }
 
 /** How many looks at different blocks the decision needs. */
-export function looksNeeded(decision: Decision, isAlone: boolean): 1 | 2 {
+export function observationsNeeded(decision: Decision, isAlone: boolean): 1 | 2 {
   const { looks, looksAlone } = EVIDENCE[decision];
   return isAlone ? looksAlone : looks;
 }
 
 /** Whether a look that says the same as an earlier one is a second look. The same block looked at twice is one look. */
-export function isSecondLook(earlier: BlockRef, later: BlockRef): boolean {
+export function isLaterObservation(earlier: BlockRef, later: BlockRef): boolean {
   return later.number > earlier.number;
 }

@@ -6,8 +6,8 @@ import type { BlockTag } from '../domain/chain-connector.js';
 import { type Agreed, agreedUpon, sufficient } from '../domain/evidence.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
 import { lookup } from './receipt-lookups.js';
-import type { RpcPool } from './rpc-pool.js';
-import type { Testimony } from './hearing.js';
+import type { RpcPool } from './rpc/rpc-pool.js';
+import type { EndpointAnswer } from './rpc/hearing.js';
 
 /** The lowest count that any endpoint tells, per account; null when too few tell one. */
 export async function agreedCounts(
@@ -16,17 +16,15 @@ export async function agreedCounts(
   tag: BlockTag,
 ): Promise<(AgreedCount | null)[]> {
   if (accounts.length === 0) return [];
-  const testimonies = await pool.testimonies('raise_cursor', [
+  const answers = await pool.answers('raise_cursor', [
     ...accounts.map((account) => ({ method: 'eth_getTransactionCount', params: [account, tag] })),
     { method: 'eth_getBlockByNumber', params: ['latest', false] },
   ]);
-  const speakers = testimonies.map((testimony) => ({ testimony, head: headIn(testimony, accounts.length) }));
+  const speakers = answers.map((answer) => ({ answer, head: headIn(answer, accounts.length) }));
   const block = headOfMost(speakers);
   return accounts.map((_, i) => {
     // One that lags counts what was; an account that it does not know as used may be used.
-    const counts = speakers.map(({ testimony, head }) =>
-      head === null || !testimony.isCurrent ? null : countIn(testimony, i),
-    );
+    const counts = speakers.map(({ answer, head }) => (head === null || !answer.isCurrent ? null : countIn(answer, i)));
     const said = sufficient('raise_cursor', counts);
     return said === null || block === null ? null : { nonce: lowest(said), block };
   });
@@ -35,14 +33,14 @@ export async function agreedCounts(
 /** The hash that all endpoints tell at each height; null when too few tell one, or two tell different ones. */
 export async function agreedBlocks(pool: RpcPool, numbers: readonly number[]): Promise<(Agreed<Hash> | null)[]> {
   if (numbers.length === 0) return [];
-  const testimonies = await pool.testimonies(
+  const answers = await pool.answers(
     'make_final',
     numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [hexQuantity(number), false] })),
   );
   return numbers.map((number, i) =>
     agreedUpon(
       'make_final',
-      testimonies.map(({ replies }) => {
+      answers.map(({ replies }) => {
         const block = parsedOrNull(replies[i], blockHeader);
         return block?.number === number ? block.hash : null;
       }),
@@ -53,13 +51,13 @@ export async function agreedBlocks(pool: RpcPool, numbers: readonly number[]): P
 /** Receipts that the endpoints tell alike: the same block and outcome, or that there is none. Where they do not agree: unavailable. */
 export async function agreedReceipts(pool: RpcPool, hashes: readonly Hash[]): Promise<ReceiptLookup[]> {
   if (hashes.length === 0) return [];
-  const testimonies = await pool.testimonies(
+  const answers = await pool.answers(
     'make_final',
     hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
   );
   return hashes.map((hash, i) => {
     // One that lags may not have the block yet: that it has no receipt says nothing.
-    const told = testimonies.map(({ replies, isCurrent }): ReceiptLookup => {
+    const told = answers.map(({ replies, isCurrent }): ReceiptLookup => {
       const answer = lookup(hash, replies[i]);
       return answer.kind === 'none' && !isCurrent ? { kind: 'unavailable', message: 'the endpoint lags' } : answer;
     });
@@ -75,18 +73,18 @@ function outcomeIn(answer: ReceiptLookup): string | null {
   return answer.kind === 'none' ? 'none' : null;
 }
 
-function headIn({ replies }: Testimony, index: number): BlockRef | null {
+function headIn({ replies }: EndpointAnswer, index: number): BlockRef | null {
   const head = parsedOrNull(replies[index], blockHeader);
   return head && { number: head.number, hash: head.hash };
 }
 
-function countIn({ replies }: Testimony, index: number): Nonce | null {
+function countIn({ replies }: EndpointAnswer, index: number): Nonce | null {
   return parsedOrNull(replies[index], (value) => quantity(value, 'count'));
 }
 
 /** The middle one: neither that of an endpoint that stands still, nor that of one that is far ahead, if others spoke. */
-function headOfMost(speakers: readonly { readonly testimony: Testimony; readonly head: BlockRef | null }[]) {
-  const current = speakers.filter(({ testimony, head }) => testimony.isCurrent && head !== null);
+function headOfMost(speakers: readonly { readonly answer: EndpointAnswer; readonly head: BlockRef | null }[]) {
+  const current = speakers.filter(({ answer, head }) => answer.isCurrent && head !== null);
   const heads = (current.length > 0 ? current : speakers).flatMap(({ head }) => head ?? []);
   return heads.toSorted((a, b) => a.number - b.number)[Math.floor(heads.length / 2)] ?? null;
 }

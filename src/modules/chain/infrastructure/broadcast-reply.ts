@@ -2,7 +2,7 @@ import type { BroadcastOutcome } from '../domain/broadcast-outcome.js';
 import type { SignedBytes } from '../domain/chain-connector.js';
 import { actionOf } from '../domain/node-error-action.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
-import type { NodeError, RpcReply } from './json-rpc.js';
+import type { NodeError, RpcReply } from './rpc/json-rpc.js';
 
 /** One endpoint's reply to one send. A reply without a verdict is `unknown` (I6), unless the request surely never left. */
 export function broadcastOutcome(

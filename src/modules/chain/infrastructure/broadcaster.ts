@@ -2,9 +2,9 @@ import type { BroadcastOutcome } from '../domain/broadcast-outcome.js';
 import type { SignedBytes } from '../domain/chain-connector.js';
 import { combineOutcomes } from '../domain/combine-outcomes.js';
 import { broadcastOutcome } from './broadcast-reply.js';
-import { firstDecided } from './first-decided.js';
-import type { RpcPool } from './rpc-pool.js';
-import type { RpcReader } from './rpc-reader.js';
+import { firstDecided } from './rpc/first-decided.js';
+import type { RpcPool } from './rpc/rpc-pool.js';
+import type { RpcReader } from './rpc/rpc-reader.js';
 
 const METHOD = 'eth_sendRawTransaction';
 type Verdicts = readonly (BroadcastOutcome | null)[];

@@ -9,10 +9,10 @@ import { Chains, type ChainConnector } from '../domain/chain-connector.js';
 import type { EndpointStatus, RpcHealth } from '../domain/endpoint-status.js';
 import { errorPattern } from '../domain/node-error-table.js';
 import { EthersChainConnector } from './ethers-chain-connector.js';
-import { JsonRpcEndpoint } from './json-rpc-endpoint.js';
-import { RpcMetrics } from './rpc-metrics.js';
-import { RpcPool } from './rpc-pool.js';
-import { RpcReader } from './rpc-reader.js';
+import { JsonRpcEndpoint } from './rpc/json-rpc-endpoint.js';
+import { RpcMetrics } from './rpc/rpc-metrics.js';
+import { RpcPool } from './rpc/rpc-pool.js';
+import { RpcReader } from './rpc/rpc-reader.js';
 
 /**
  * Wei per gas. geth's miners take no smaller tip by default (`--miner.gasprice`, 0.001 gwei since 1.14); the market is

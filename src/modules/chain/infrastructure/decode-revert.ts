@@ -1,6 +1,6 @@
 import { AbiCoder } from 'ethers';
-import { isRecord, type NodeError } from './json-rpc.js';
-import { plain } from './match-answers.js';
+import { isRecord, type NodeError } from './rpc/json-rpc.js';
+import { plain } from './rpc/match-answers.js';
 
 const ERROR_STRING = '0x08c379a0';
 const PANIC = '0x4e487b71';

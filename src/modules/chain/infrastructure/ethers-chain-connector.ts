@@ -22,7 +22,7 @@ import type {
   PooledQuestion,
   PooledTransactions,
 } from '../domain/sent-transaction.js';
-import type { SlotFate, SlotQuestion } from '../domain/slot-fate.js';
+import type { NonceUse, NonceQuestion } from '../domain/nonce-use.js';
 import { agreedBlocks, agreedCounts, agreedReceipts } from './agreed-facts.js';
 import { broadcast } from './broadcaster.js';
 import { FeeQuotes } from './fee-quotes.js';
@@ -31,9 +31,9 @@ import { minedTransactions } from './mined-transactions.js';
 import { block, blockHeader, hexQuantity, quantity } from './parse-answer.js';
 import { accountCounts, pooledTransactions } from './pooled-transactions.js';
 import { ReceiptsOfBlock, receiptsByHash } from './receipt-lookups.js';
-import type { RpcPool } from './rpc-pool.js';
-import type { RpcReader } from './rpc-reader.js';
-import { slotFates } from './slot-fates.js';
+import type { RpcPool } from './rpc/rpc-pool.js';
+import type { RpcReader } from './rpc/rpc-reader.js';
+import { nonceUses } from './nonce-uses.js';
 
 /** An EVM chain over JSON-RPC. ethers decodes; it does not send: its provider hides retries, batching and raw errors. */
 export class EthersChainConnector extends ChainConnector {
@@ -117,8 +117,8 @@ export class EthersChainConnector extends ChainConnector {
     return this.told('eth_getBlockByNumber', await minedTransactions(this.pool, head, questions));
   }
 
-  async slotFates(slots: readonly SlotQuestion[]): Promise<SlotFate[]> {
-    return slotFates(this.pool, slots, this.looks++);
+  async nonceUses(slots: readonly NonceQuestion[]): Promise<NonceUse[]> {
+    return nonceUses(this.pool, slots, this.looks++);
   }
 
   async balances(accounts: readonly Address[]): Promise<bigint[]> {

@@ -2,8 +2,8 @@ import type { Clock } from '../../../kernel/clock.js';
 import type { BlockHeader } from '../domain/block.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
 import { BaseFeeTrail, leaps, lowerMedian } from '../domain/fee-sanity.js';
-import type { RpcPool } from './rpc-pool.js';
-import type { RpcReader } from './rpc-reader.js';
+import type { RpcPool } from './rpc/rpc-pool.js';
+import type { RpcReader } from './rpc/rpc-reader.js';
 import { toldQuotes } from './told-quotes.js';
 
 /** A quote is good for one head, and for no longer than this. Milliseconds. */

@@ -3,10 +3,10 @@ import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import { sufficient } from '../domain/evidence.js';
 import { actionOf } from '../domain/node-error-action.js';
 import { decodeRevert } from './decode-revert.js';
-import type { RpcReply, RpcRequest } from './json-rpc.js';
+import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
 import { hexQuantity, MalformedAnswer, quantity } from './parse-answer.js';
-import type { RpcPool } from './rpc-pool.js';
-import { wordsOf, type RpcReader } from './rpc-reader.js';
+import type { RpcPool } from './rpc/rpc-pool.js';
+import { wordsOf, type RpcReader } from './rpc/rpc-reader.js';
 
 /** Whatever is asked of the node then, it answers the same. */
 const ABOUT_THE_NODE: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>([
@@ -32,12 +32,12 @@ export async function estimateGas(pool: RpcPool, rpc: RpcReader, calls: readonly
   const refused = first.flatMap((estimate, i) => (isRefusal(estimate) ? [i] : []));
   if (refused.length === 0 || pool.hasOneEndpoint) return first;
   const requests = refused.map((i): RpcRequest => ({ method: METHOD, params: params[i] ?? [] }));
-  const testimonies = await pool.testimonies('fail_payload', requests);
+  const answers = await pool.answers('fail_payload', requests);
   const agreed = new Map(
     refused.map((i, at) => [
       i,
       together(
-        testimonies.map(({ replies: own, isCurrent }) => {
+        answers.map(({ replies: own, isCurrent }) => {
           const estimate = estimateFrom(rpc, own[at]);
           // One that lags refuses what was right a moment ago.
           return isCurrent || !isRefusal(estimate) ? estimate : { kind: 'unavailable', message: 'the endpoint lags' };

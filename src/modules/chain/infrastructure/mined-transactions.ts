@@ -1,10 +1,10 @@
 import type { Address } from '../../../kernel/hex.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { MinedQuestion, MinedTransactions, SentTransaction } from '../domain/sent-transaction.js';
-import type { RpcReply, RpcRequest } from './json-rpc.js';
+import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
 import { transactionsOf } from './pooled-transactions.js';
-import type { RpcPool } from './rpc-pool.js';
+import type { RpcPool } from './rpc/rpc-pool.js';
 
 /** Blocks with all their transactions in one call. */
 const AT_ONCE = 16;

@@ -2,8 +2,8 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { LockstepConfig } from '../../../config/index.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { HeadAnnouncer } from './head-announcer.js';
-import type { AnnouncedHead } from './head-socket.js';
+import { HeadAnnouncer } from './rpc/head-announcer.js';
+import type { AnnouncedHead } from './rpc/head-socket.js';
 
 /** A slot without a block happens; five of Ethereum's in a row hardly do. */
 const SILENCE_MS = 60_000;

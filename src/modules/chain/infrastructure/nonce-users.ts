@@ -2,14 +2,14 @@ import type { Address, Hash } from '../../../kernel/hex.js';
 import { range } from '../../../kernel/range.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { BlockRef } from '../domain/block.js';
-import type { NonceUser, SlotQuestion } from '../domain/slot-fate.js';
-import type { RpcReply, RpcRequest } from './json-rpc.js';
+import type { NonceUser, NonceQuestion } from '../domain/nonce-use.js';
+import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
 import { address, blockHeader, fields, hash, hexQuantity, list, parsedOrNull, quantity } from './parse-answer.js';
 
 /** Full nodes keep the state of as many blocks; an older use is found by nodes that keep more. */
 const STATE_KEPT = 128;
 /** Heights apart in the first of two rounds: the second asks for those between two of them. */
-const STRIDE = 12;
+const BLOCKS_PER_CALL = 12;
 /** Blocks read whole in one look. Those that were left out are another look's. */
 const MOST_BLOCKS = 8;
 
@@ -20,7 +20,7 @@ const GOLDEN = 2_654_435_761;
 export const UNREAD = 'unread';
 
 type Ask = (requests: readonly RpcRequest[]) => Promise<RpcReply[]>;
-type Slot = Pick<SlotQuestion, 'account' | 'nonce'>;
+type Slot = Pick<NonceQuestion, 'account' | 'nonce'>;
 type BlockWithSenders = BlockRef & { readonly txs: readonly Sent[] };
 type Sent = Slot & { readonly txHash: Hash };
 
@@ -67,7 +67,7 @@ function someOf(heights: readonly number[], look: number): number[] {
 function strides(head: number): number[] {
   const lowest = Math.max(0, head - STATE_KEPT);
   const heights: number[] = [];
-  for (let height = head; height > lowest; height -= STRIDE) heights.push(height);
+  for (let height = head; height > lowest; height -= BLOCKS_PER_CALL) heights.push(height);
   return [...heights, lowest];
 }
 

@@ -1,7 +1,7 @@
 import { messageOf } from '../../../kernel/errors.js';
 import { parseAddress, parseHash, type Address, type Hash } from '../../../kernel/hex.js';
 import type { Block, BlockHeader, Receipt } from '../domain/block.js';
-import { isRecord, type RpcReply } from './json-rpc.js';
+import { isRecord, type RpcReply } from './rpc/json-rpc.js';
 
 /** A node's answer is not what the method promises. Says which field, never more than a few characters of it. */
 export class MalformedAnswer extends Error {

@@ -2,9 +2,9 @@ import type { Address } from '../../../kernel/hex.js';
 import { maxOf, minOf } from '../../../kernel/quantities.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { AccountCounts, PooledQuestion, PooledTransactions, SentTransaction } from '../domain/sent-transaction.js';
-import type { RpcReply, RpcRequest } from './json-rpc.js';
+import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
 import { fields, hexQuantity, list, parsedOrNull, quantity } from './parse-answer.js';
-import type { RpcPool } from './rpc-pool.js';
+import type { RpcPool } from './rpc/rpc-pool.js';
 import { senderOf, sentTransaction } from './sent-transaction-answer.js';
 
 /** Nonces asked for one by one of one account: a count that is far too high must not become as many calls. */

@@ -9,10 +9,10 @@ import {
 import { groupBy } from '../../../kernel/group-by.js';
 import type { PlacedTx } from '../domain/chain-connector.js';
 import { RpcUnavailable } from '../domain/rpc-unavailable.js';
-import type { RpcReply } from './json-rpc.js';
+import type { RpcReply } from './rpc/json-rpc.js';
 import { block, list, MalformedAnswer, receipt } from './parse-answer.js';
 import { receiptsRoot } from './receipts-root.js';
-import { wordsOf, type RpcReader } from './rpc-reader.js';
+import { wordsOf, type RpcReader } from './rpc/rpc-reader.js';
 
 /** One receipt per hash; an answer that cannot be used is `unavailable`, never `none`. */
 export async function receiptsByHash(rpc: RpcReader, hashes: readonly Hash[]): Promise<ReceiptLookup[]> {

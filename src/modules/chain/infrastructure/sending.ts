@@ -1,7 +1,7 @@
 import type { Pause } from '../../../platform/scheduling/pause.js';
-import { within } from './grace.js';
-import { failed, type RpcFailure, type RpcReply, type RpcRequest } from './json-rpc.js';
-import type { PoolMember } from './pool-member.js';
+import { within } from './rpc/grace.js';
+import { failed, type RpcFailure, type RpcReply, type RpcRequest } from './rpc/json-rpc.js';
+import type { PoolMember } from './rpc/pool-member.js';
 
 const LATE = { reason: 'timeout', mayHaveArrived: true, message: 'no answer yet, after a while of failures' } as const;
 

@@ -1,10 +1,10 @@
 import { sufficient } from '../domain/evidence.js';
-import { type FeeQuote } from '../domain/fee-quote.js';
+import type { FeeQuote } from '../domain/fee-quote.js';
 import { FEE_HISTORY_BLOCKS, type FeeHistory, parseFeeHistory, quoteFrom, TIP_PERCENTILES } from './fee-history.js';
 import { hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
-import type { RpcPool } from './rpc-pool.js';
-import type { RpcReader } from './rpc-reader.js';
-import type { Testimony } from './hearing.js';
+import type { RpcPool } from './rpc/rpc-pool.js';
+import type { RpcReader } from './rpc/rpc-reader.js';
+import type { EndpointAnswer } from './rpc/hearing.js';
 
 const HISTORY = 'eth_feeHistory';
 const HISTORY_PARAMS = [hexQuantity(FEE_HISTORY_BLOCKS), 'latest', TIP_PERCENTILES] as const;
@@ -18,8 +18,8 @@ const SUGGESTION = 'eth_maxPriorityFeePerGas';
  */
 export async function toldQuotes(pool: RpcPool, rpc: RpcReader, minTip: bigint): Promise<readonly FeeQuote[]> {
   if (pool.hasOneEndpoint) return [await theOnlyQuote(rpc, minTip)];
-  const testimonies = await pool.testimonies('sign_fee', [{ method: HISTORY, params: HISTORY_PARAMS }]);
-  const told = testimonies.map((testimony) => historyOf(testimony));
+  const answers = await pool.answers('sign_fee', [{ method: HISTORY, params: HISTORY_PARAMS }]);
+  const told = answers.map((answer) => historyOf(answer));
   const histories = sufficient('sign_fee', told);
   if (histories === null) throw rpc.unavailable(HISTORY, 'too few endpoints tell the market');
   const current = histories.filter(({ isCurrent }) => isCurrent);
@@ -35,14 +35,15 @@ async function theOnlyQuote(rpc: RpcReader, minTip: bigint): Promise<FeeQuote> {
 }
 
 async function lowestSuggestion(pool: RpcPool): Promise<bigint | null> {
-  const testimonies = await pool.testimonies('sign_fee', [{ method: SUGGESTION, params: [] }]);
-  const tips = testimonies.flatMap(
-    ({ replies: [reply] }) => parsedOrNull(reply, (value) => quantity(value, 'tip')) ?? [],
-  );
+  const answers = await pool.answers('sign_fee', [{ method: SUGGESTION, params: [] }]);
+  const tips = answers.flatMap(({ replies: [reply] }) => parsedOrNull(reply, (value) => quantity(value, 'tip')) ?? []);
   return tips.length === 0 ? null : tips.reduce((least, tip) => (tip < least ? tip : least));
 }
 
-function historyOf({ replies: [reply], isCurrent }: Testimony): { isCurrent: boolean; history: FeeHistory } | null {
+function historyOf({
+  replies: [reply],
+  isCurrent,
+}: EndpointAnswer): { isCurrent: boolean; history: FeeHistory } | null {
   const history = parsedOrNull(reply, parseFeeHistory);
   return history && { isCurrent, history };
 }

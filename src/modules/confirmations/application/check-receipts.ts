@@ -12,7 +12,7 @@ import {
   ManagedTx,
   ManagedTxRepository,
 } from '../../transactions/index.js';
-import { MoveTaken } from './move-taken.js';
+import { ReassignNonces } from '../../nonces/index.js';
 import { ReceiptMetrics } from './receipt-metrics.js';
 import { type MinedAttempt, RecordMined } from './record-mined.js';
 
@@ -36,7 +36,7 @@ export class CheckReceipts {
     private readonly repository: ManagedTxRepository,
     private readonly attempts: AttemptRepository,
     private readonly recordMined: RecordMined,
-    private readonly moveTaken: MoveTaken,
+    private readonly moveTaken: ReassignNonces,
     private readonly config: ConfirmationsConfig,
     private readonly metrics: ReceiptMetrics,
     private readonly log: Log,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
-import { FollowChain, type Receipt } from '../../chain/index.js';
+import { HeadTracker, type Receipt } from '../../chain/index.js';
 import { inSlices } from '../../../kernel/in-slices.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import { FencedUnitOfWork } from '../../signers/index.js';
@@ -33,7 +33,7 @@ const AT_ONCE = 1_000;
 @Injectable()
 export class RecordMined {
   constructor(
-    private readonly follow: FollowChain,
+    private readonly follow: HeadTracker,
     private readonly work: LeasedWork,
     private readonly unitOfWork: FencedUnitOfWork,
     private readonly repository: ManagedTxRepository,

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
 import { type ChainId, signersOf } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { type BlockRef, BlockStore, Chains, type ChainUpdate } from '../../chain/index.js';
+import { type BlockRef, BlockStore, Chains, type ChainUpdate, SecondObservations } from '../../chain/index.js';
 import { FencedUnitOfWork, LeaseManager, NonceLedger } from '../../signers/index.js';
 import {
   AttemptRepository,
@@ -10,12 +10,11 @@ import {
   LeasedWork,
   ManagedTx,
   ManagedTxRepository,
-  SecondLooks,
   TxMetrics,
 } from '../../transactions/index.js';
-import { OrphanedFinals } from './orphaned-finals.js';
+import { FindReorgedFinals } from './find-reorged-finals.js';
 import { ReceiptMetrics } from './receipt-metrics.js';
-import { ReopenSlots } from './reopen-slots.js';
+import { ReopenNonces } from '../../nonces/index.js';
 
 /** Final txs in suspected blocks. */
 interface Asked {
@@ -51,16 +50,16 @@ export class ReopenFinal {
     private readonly ledger: NonceLedger,
     private readonly metrics: TxMetrics,
     private readonly receipts: ReceiptMetrics,
-    private readonly orphanedFinals: OrphanedFinals,
-    private readonly slots: ReopenSlots,
-    private readonly looks: SecondLooks,
+    private readonly reorgedFinals: FindReorgedFinals,
+    private readonly slots: ReopenNonces,
+    private readonly looks: SecondObservations,
     private readonly log: Log,
   ) {}
 
   /** Whether something of the chain is to be looked at again with the next block. */
   isWaiting(chainId: ChainId): boolean {
     const hasSuspects = (this.suspects.get(chainId)?.size ?? 0) > 0;
-    return hasSuspects || this.slots.isWaiting(chainId) || this.orphanedFinals.isWaiting(chainId);
+    return hasSuspects || this.slots.isWaiting(chainId) || this.reorgedFinals.isWaiting(chainId);
   }
 
   async execute(update: ChainUpdate): Promise<void> {
@@ -129,7 +128,7 @@ export class ReopenFinal {
     // The reorg may reach below the blocks that were followed, here or by the node that stored it, which may act no more.
     const ours = new Set(orphaned.map(({ hash }) => hash));
     const mayReachBelow = told.some(({ hash }) => !ours.has(hash)) || (gap && orphaned.length > 0);
-    const below = await this.orphanedFinals.execute(chainId, mayReachBelow);
+    const below = await this.reorgedFinals.execute(chainId, mayReachBelow);
     for (const { number, hash } of below) suspects.set(hash, number);
     for (const { hash } of blocks) suspects.delete(hash);
     return suspects;

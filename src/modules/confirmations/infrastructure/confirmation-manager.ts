@@ -3,10 +3,10 @@ import { type ChainConfig, LockstepConfig } from '../../../config/lockstep-confi
 import { Clock } from '../../../kernel/clock.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { ChainScheduler, FollowChain, NewHeads } from '../../chain/index.js';
+import { ChainScheduler, HeadTracker, NewHeads } from '../../chain/index.js';
 import { LeaseManager } from '../../signers/index.js';
 import { ApplyChainUpdate } from '../application/apply-chain-update.js';
-import { FollowDuty } from '../application/follow-duty.js';
+import { HeadTrackingDuty } from '../application/head-tracking-duty.js';
 
 /** Polls in between are left out while heads are announced: a net for what a socket loses, not a second way to hear of it. */
 const NET_INTERVALS = 10;
@@ -18,10 +18,10 @@ export class ConfirmationManager extends ChainScheduler {
   private readonly lookedAt = new Map<ChainId, number>();
 
   constructor(
-    private readonly follow: FollowChain,
+    private readonly follow: HeadTracker,
     private readonly apply: ApplyChainUpdate,
     private readonly newHeads: NewHeads,
-    private readonly duty: FollowDuty,
+    private readonly duty: HeadTrackingDuty,
     private readonly leases: LeaseManager,
     private readonly clock: Clock,
     config: LockstepConfig,

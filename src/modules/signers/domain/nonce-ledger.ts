@@ -54,7 +54,7 @@ export abstract class NonceLedger {
   /** Of signers that have any, how many nonces {@link freeMissing} would free. A read, which needs no lease. */
   abstract missing(chainNonces: readonly SlotRef[]): Promise<(SlotRef & { readonly count: number })[]>;
   /** Takes every released slot below a held one for a fill: nothing behind it can be mined before it. */
-  abstract takeHoles(fence: Fence, signers: readonly SignerId[]): Promise<SlotRef[]>;
+  abstract takeGaps(fence: Fence, signers: readonly SignerId[]): Promise<SlotRef[]>;
   abstract release(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
   /** A reorg took back what had consumed them. */
   abstract reopen(fence: Fence, slots: readonly SlotRef[]): Promise<void>;

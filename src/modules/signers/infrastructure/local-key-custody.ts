@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { HDNodeWallet, Mnemonic, Wallet } from 'ethers';
-import type { SignerConfig } from '../../../config/lockstep-config.js';
-import { LockstepConfig } from '../../../config/lockstep-config.js';
+import { LockstepConfig, type SignerConfig } from '../../../config/lockstep-config.js';
 import { Unprocessable } from '../../../kernel/errors.js';
 import { type Address, type Hash, parseAddress } from '../../../kernel/hex.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';

@@ -121,7 +121,7 @@ const RAISE = {
        SET next_nonce = GREATEST(c.next_nonce, excluded.next_nonce), fencing_token = excluded.fencing_token`,
 };
 
-const TAKE_HOLES = {
+const TAKE_GAPS = {
   name: 'nonce_take_holes',
   text: `
     UPDATE signer_nonce_allocation s SET status = 'HELD', fencing_token = w.token, updated_at = clock_timestamp()
@@ -249,8 +249,8 @@ export class PgNonceLedger extends NonceLedger {
     return rows.map((row) => ({ ...slotOf(row), count: Number(row.count) }));
   }
 
-  async takeHoles(fence: Fence, signers: readonly SignerId[]): Promise<SlotRef[]> {
-    const { rows } = await PgTx.of(fence.tx).query<SlotRow>(TAKE_HOLES, [
+  async takeGaps(fence: Fence, signers: readonly SignerId[]): Promise<SlotRef[]> {
+    const { rows } = await PgTx.of(fence.tx).query<SlotRow>(TAKE_GAPS, [
       signers.map((signer) => signer.chainId),
       signers.map((signer) => signer.address),
       signers.map((signer) => fence.tokenFor(signer)),

@@ -1,4 +1,5 @@
-import type { BroadcastOutcome, NodeErrorClass } from '../../chain/index.js';
+import type { BroadcastOutcome } from '../../chain/index.js';
+import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import type { Hash, Hex } from '../../../kernel/hex.js';
 import { maxOf } from '../../../kernel/quantities.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';

@@ -1,7 +1,7 @@
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import type { Fence, SlotRef } from '../../signers/index.js';
-import type { FinalHeights } from './final-heights.js';
+import type { FinalHeights } from '../../chain/index.js';
 import type { ManagedTx } from './managed-tx.js';
 import type { QueuePosition } from './queue-position.js';
 import type { TxState } from './tx-state-machine.js';
@@ -124,7 +124,7 @@ export abstract class ManagedTxRepository {
    * @param after the last slot of the page before; null for the first
    * @returns the last slot of this page; null when it was the last page
    */
-  abstract askReceiptsNow(fence: Fence, signers: readonly SignerId[], after: SlotRef | null): Promise<SlotRef | null>;
+  abstract markReceiptsDue(fence: Fence, signers: readonly SignerId[], after: SlotRef | null): Promise<SlotRef | null>;
   /**
    * Writes state, timers and events in one go.
    * @throws Conflict `stale_copy` when one of them was changed since it was read; then none is written

@@ -1,7 +1,7 @@
 import { parseAddress, parseHash, parseHex } from '../../../kernel/hex.js';
 import { parseSigner } from '../../../kernel/signer-id.js';
 import type { AccessList, Receipt, Speed } from '../../chain/index.js';
-import type { ReceiptView } from '../application/tx-views.js';
+import type { ReceiptView } from '../application/queries/tx-views.js';
 import { ManagedTx } from '../domain/managed-tx.js';
 import type { StoredRequest, TxRequest } from '../domain/tx-request.js';
 import type { TxState, TxSubState } from '../domain/tx-state-machine.js';

@@ -308,7 +308,7 @@ export const SIGNERS_IN_WORK = {
  * A page, read along managed_tx_live from where the last one ended. The signers are a filter, and concatenated so that no index answers
  * it: all pages together then read what the chain has in flight once.
  */
-export const ASK_RECEIPTS_NOW = {
+export const MARK_RECEIPTS_DUE = {
   name: 'tx_ask_receipts_now',
   text: `
     WITH page AS MATERIALIZED (

@@ -4,7 +4,7 @@ import { type Hash, parseHash, parseHex } from '../../../kernel/hex.js';
 import { type ChainId, parseSigner, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
-import type { NodeErrorClass } from '../../chain/index.js';
+import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import type { Fence, SlotRef } from '../../signers/index.js';
 import type { Attempt, AttemptKind, AttemptOutcome, AttemptStatus } from '../domain/attempt.js';
 import { AttemptRepository, type ConsumedSlot, type OpenFill } from '../domain/attempt.repository.js';

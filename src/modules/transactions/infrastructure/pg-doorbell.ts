@@ -9,8 +9,8 @@ import { Database } from '../../../platform/database/database.js';
 import { commitDurably } from '../../../platform/database/durable-commits.js';
 import { Log } from '../../../platform/logging/log.js';
 import { LeaseManager } from '../../signers/index.js';
-import { Doorbell } from '../application/doorbell.js';
-import { LaneScheduler } from './lane-scheduler.js';
+import { Doorbell } from '../application/writing/doorbell.js';
+import { LaneWaker } from '../application/writing/lane-waker.js';
 
 const CHANNEL = 'lockstep_work';
 /** A payload of NOTIFY is limited to 8,000 bytes; a signer takes at most 60. */
@@ -36,7 +36,7 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
     private readonly database: Database,
     private readonly config: DatabaseConfig,
     private readonly role: NodeConfig,
-    private readonly lanes: LaneScheduler,
+    private readonly lanes: LaneWaker,
     private readonly leases: LeaseManager,
     private readonly clock: Clock,
     private readonly log: Log,

@@ -7,7 +7,7 @@ import { Database } from '../../../platform/database/database.js';
 import { PgTx, type SqlValue, type Statement } from '../../../platform/database/pg-tx.js';
 import { EventLog } from '../../events/index.js';
 import type { Fence, SlotRef } from '../../signers/index.js';
-import type { FinalHeights } from '../domain/final-heights.js';
+import type { FinalHeights } from '../../chain/index.js';
 import type { ManagedTx, Timer } from '../domain/managed-tx.js';
 import {
   type Intake,
@@ -189,11 +189,11 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     }));
   }
 
-  async askReceiptsNow(fence: Fence, signers: readonly SignerId[], after: SlotRef | null): Promise<SlotRef | null> {
+  async markReceiptsDue(fence: Fence, signers: readonly SignerId[], after: SlotRef | null): Promise<SlotRef | null> {
     const [first] = signers;
     if (!first) return null;
     const { chainId } = first;
-    const { rows } = await PgTx.of(fence.tx).query<{ signer: string; nonce: string }>(sql.ASK_RECEIPTS_NOW, [
+    const { rows } = await PgTx.of(fence.tx).query<{ signer: string; nonce: string }>(sql.MARK_RECEIPTS_DUE, [
       chainId,
       signers.map(({ address }) => address),
       after?.signer.address ?? '',

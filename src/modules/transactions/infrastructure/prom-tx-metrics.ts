@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import { type CreateResult, type SubmitResult, TxMetrics } from '../application/tx-metrics.js';
+import { type CreateResult, type SubmitResult, TxMetrics } from '../application/writing/tx-metrics.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
 
 @Injectable()

@@ -1,4 +1,4 @@
-import type { TxFilter } from '../application/tx-views.js';
+import type { TxFilter } from '../application/queries/tx-views.js';
 import type { TxState } from '../domain/tx-state-machine.js';
 
 /** Bounded by what may be in flight, and in no index in the order of ids: all of them are read, and sorted. */

@@ -7,7 +7,13 @@ import { parseSigner } from '../../../kernel/signer-id.js';
 import { translated } from '../../../platform/database/database-errors.js';
 import { READS, ReadDatabase } from '../../../platform/database/pools.js';
 import { Router } from '../../signers/index.js';
-import { type AttemptView, type TxFilter, type TxList, TxQueries, type TxView } from '../application/tx-views.js';
+import {
+  type AttemptView,
+  type TxFilter,
+  type TxList,
+  TxQueries,
+  type TxView,
+} from '../application/queries/tx-views.js';
 import { isFinal, type TxState } from '../domain/tx-state-machine.js';
 import { ManagedTxEntity } from './managed-tx.entity.js';
 import { pageOf, type SizedRow, VIEW_BYTES } from './page-bytes.js';

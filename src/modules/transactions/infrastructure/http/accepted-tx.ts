@@ -3,8 +3,8 @@ import { InvalidInput } from '../../../../kernel/errors.js';
 import { toJsonInteger } from '../../../../kernel/quantities.js';
 import type { ChainId } from '../../../../kernel/signer-id.js';
 import type { Chains } from '../../../chain/index.js';
-import type { CreatedTx } from '../../application/create-tx.js';
-import type { AcceptedTxView } from '../../application/tx-views.js';
+import type { CreatedTx } from '../../application/intake/create-tx.js';
+import type { AcceptedTxView } from '../../application/queries/tx-views.js';
 
 /** 202 for a new one, 200 when the same request had been stored before. */
 export function acceptedStatus({ isNew }: CreatedTx): HttpStatus.ACCEPTED | HttpStatus.OK {

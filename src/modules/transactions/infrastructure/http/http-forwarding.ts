@@ -6,7 +6,7 @@ import { InvalidInput, messageOf, Unavailable } from '../../../../kernel/errors.
 import { NodeIdentity } from '../../../../kernel/node-identity.js';
 import { assertOutsideTransaction } from '../../../../platform/database/transaction-scope.js';
 import type { LeaseHolder } from '../../../signers/index.js';
-import { type ForwardedAnswer, Forwarding } from '../../application/forwarding.js';
+import { type ForwardedAnswer, Forwarding } from '../../application/intake/forwarding.js';
 
 const FROM = 'x-lockstep-forwarded-by';
 const SIGNATURE = 'x-lockstep-forward-signature';

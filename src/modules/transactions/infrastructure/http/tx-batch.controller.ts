@@ -7,7 +7,7 @@ import { reportFault } from '../../../../platform/http/report-fault.js';
 import { RequestValidationPipe } from '../../../../platform/http/validation-pipe.js';
 import { Log } from '../../../../platform/logging/log.js';
 import { Chains } from '../../../chain/index.js';
-import { CreateTx, type CreatedTx } from '../../application/create-tx.js';
+import { CreateTx, type CreatedTx } from '../../application/intake/create-tx.js';
 import type { TxRequest } from '../../domain/tx-request.js';
 import { chainOf } from './accepted-tx.js';
 import { CreateTxDto } from './create-tx.dto.js';

@@ -2,8 +2,8 @@ import { DomainError } from '../../../../kernel/errors.js';
 import { domainProblem } from '../../../../platform/http/domain-problem.js';
 import { INTERNAL_PROBLEM } from '../../../../platform/http/http-error-problem.js';
 import { type Problem, problemDetails, type ProblemDetails } from '../../../../platform/http/problem-details.js';
-import type { CreatedTx } from '../../application/create-tx.js';
-import type { AcceptedTxView } from '../../application/tx-views.js';
+import type { CreatedTx } from '../../application/intake/create-tx.js';
+import type { AcceptedTxView } from '../../application/queries/tx-views.js';
 import { acceptedStatus, acceptedView } from './accepted-tx.js';
 
 export const BATCH_PATH = '/api/v1/tx/batch';

@@ -7,17 +7,17 @@ import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { ApiProblems, ProblemDto } from '../../../../platform/http/problem.dto.js';
 import { Chains } from '../../../chain/index.js';
 import { type HistoryEntry, MAX_HISTORY_PAGE, TxHistory } from '../../../events/index.js';
-import { CreateNow } from '../../application/create-now.js';
-import { CreateTx, type CreatedTx } from '../../application/create-tx.js';
-import { Forwarding } from '../../application/forwarding.js';
+import { CreateNow } from '../../application/intake/create-now.js';
+import { CreateTx, type CreatedTx } from '../../application/intake/create-tx.js';
+import { Forwarding } from '../../application/intake/forwarding.js';
 import {
   type AcceptedTxView,
   type AttemptView,
   type Page,
   TxQueries,
   type TxView,
-} from '../../application/tx-views.js';
-import { WaitForState } from '../../application/wait-for-state.js';
+} from '../../application/queries/tx-views.js';
+import { WaitForState } from '../../application/queries/wait-for-state.js';
 import { acceptedStatus, acceptedView, chainOf } from './accepted-tx.js';
 import { CREATE_TX_EXAMPLES } from './create-tx.examples.js';
 import { CreateTxDto } from './create-tx.dto.js';

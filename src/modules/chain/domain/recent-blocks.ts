@@ -1,0 +1,63 @@
+import type { Hash } from '../../../kernel/hex.js';
+import type { BlockHeader } from './block.js';
+
+type Link = Pick<BlockHeader, 'number' | 'hash' | 'parentHash'>;
+
+/** The recent canonical chain by number and hash, linked by parent hashes. */
+export class RecentBlocks {
+  private readonly hashes = new Map<number, Hash>();
+  private highest: number | null = null;
+  private lowest = 0;
+
+  constructor(private readonly size: number) {}
+
+  copy(): RecentBlocks {
+    const copy = new RecentBlocks(this.size);
+    for (const [number, hash] of this.hashes) copy.hashes.set(number, hash);
+    copy.highest = this.highest;
+    copy.lowest = this.lowest;
+    return copy;
+  }
+
+  get tip(): number | null {
+    return this.highest;
+  }
+
+  hashAt(number: number): Hash | null {
+    return this.hashes.get(number) ?? null;
+  }
+
+  /** Starts over from one block; used at first, and when a gap is too long to walk. */
+  reset(links: readonly Link[]): void {
+    this.hashes.clear();
+    this.highest = null;
+    for (const link of links) this.push(link);
+  }
+
+  /** Whether the block sits on our tip; if not, the chain below it has changed, or blocks are missing. */
+  isExtendedBy(block: Link): boolean {
+    return this.highest !== null && block.number === this.highest + 1 && this.hashAt(this.highest) === block.parentHash;
+  }
+
+  push(link: Link): void {
+    if (this.highest === null) this.lowest = link.number;
+    this.hashes.set(link.number, link.hash);
+    this.highest = link.number;
+    while (this.hashes.size > this.size) {
+      this.hashes.delete(this.lowest);
+      this.lowest += 1;
+    }
+  }
+
+  /** Takes back everything above a block; answers what was taken back, lowest first. */
+  rewindTo(number: number): { readonly number: number; readonly hash: Hash }[] {
+    const orphaned = [...this.hashes].filter(([at]) => at > number).map(([at, hash]) => ({ number: at, hash }));
+    for (const { number: at } of orphaned) this.hashes.delete(at);
+    this.highest = this.hashes.size === 0 ? null : Math.min(this.highest ?? number, number);
+    return orphaned;
+  }
+
+  get bottom(): number {
+    return this.lowest;
+  }
+}

@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChainId } from '../../../../kernel/signer-id.js';
+import type { Log } from '../../../../platform/logging/log.js';
+import { EndpointUrl } from './endpoint-url.js';
+import { type AnnouncedHead, HeadSocket, type SocketEnd } from './head-socket.js';
+
+export interface HeadAnnouncerOptions {
+  readonly chainId: ChainId;
+  /** In order of preference; one is used at a time. */
+  readonly urls: readonly string[];
+  readonly setUpMs: number;
+  readonly silenceMs: number;
+  readonly log: Log;
+}
+
+const FIRST_BACKOFF_MS = 250;
+const LONGEST_BACKOFF_MS = 30_000;
+
+/** Keeps one socket to a chain open, by whichever of its endpoints can be reached, for as long as it runs. */
+export class HeadAnnouncer {
+  private readonly urls: readonly EndpointUrl[];
+  private readonly stopping = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+  private socket: HeadSocket | null = null;
+  private newest: AnnouncedHead | null = null;
+
+  /** @throws InvalidInput `invalid_rpc_url` */
+  constructor(private readonly options: HeadAnnouncerOptions) {
+    this.urls = options.urls.map((url, index) => EndpointUrl.parse(url, index, 'ws'));
+  }
+
+  /** The last head that was announced; null while none is to be expected. */
+  get latest(): AnnouncedHead | null {
+    return this.newest;
+  }
+
+  /** @param onNews a head was announced, or announcements ended and some may be missed */
+  start(onNews: () => void): void {
+    this.running = this.run(onNews);
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    this.socket?.close();
+    await this.running;
+  }
+
+  private isStopped(): boolean {
+    return this.stopping.signal.aborted;
+  }
+
+  private async run(onNews: () => void): Promise<void> {
+    let failures = 0;
+    for (let turn = 0; !this.isStopped(); turn++) {
+      const url = this.urls[turn % this.urls.length];
+      if (url === undefined) return;
+      const { end, heard } = await this.listen(url, onNews);
+      if (this.isStopped()) return;
+      this.report(url, end);
+      failures = heard ? 1 : failures + 1;
+      if (heard) onNews();
+      await this.pause(failures);
+    }
+  }
+
+  /** Until the connection ends. */
+  private async listen(url: EndpointUrl, onNews: () => void): Promise<{ end: SocketEnd; heard: boolean }> {
+    const { chainId, setUpMs, silenceMs, log } = this.options;
+    const onHead = (head: AnnouncedHead): void => {
+      if (this.newest === null) log.info('new heads are announced', { chainId, endpoint: url.label });
+      this.newest = head;
+      onNews();
+    };
+    this.socket = new HeadSocket({ url, chainId, setUpMs, silenceMs, onHead });
+    const end = await this.socket.ended;
+    const heard = this.newest !== null;
+    this.newest = null;
+    return { end, heard };
+  }
+
+  private report({ label: endpoint }: EndpointUrl, end: SocketEnd): void {
+    const { chainId, log } = this.options;
+    if (end.kind === 'wrong_chain') {
+      const { reported } = end;
+      log.error('websocket endpoint serves another chain and is not used', { chainId, endpoint, reported });
+    } else {
+      log.warn('new heads are not announced, polling goes on', { chainId, endpoint, reason: end.reason });
+    }
+  }
+
+  /** All endpoints get their turn before the pause grows. */
+  private async pause(failures: number): Promise<void> {
+    const rounds = Math.min(Math.floor((failures - 1) / this.urls.length), 20);
+    const wait = Math.min(FIRST_BACKOFF_MS * 2 ** rounds, LONGEST_BACKOFF_MS);
+    await sleep(wait, undefined, { signal: this.stopping.signal, ref: false }).catch(() => undefined);
+  }
+}

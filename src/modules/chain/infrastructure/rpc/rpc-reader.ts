@@ -1,0 +1,77 @@
+import type { ChainId } from '../../../../kernel/signer-id.js';
+import type { Log } from '../../../../platform/logging/log.js';
+import type { NodeErrorClass } from '../../../../kernel/node-error-class.js';
+import { classifyNodeError, type ErrorPattern } from '../../domain/node-error-table.js';
+import { RpcUnavailable } from '../../domain/rpc-unavailable.js';
+import type { NodeError, RpcReply } from './json-rpc.js';
+import { MalformedAnswer } from '../parse-answer.js';
+import type { RpcMetrics } from './rpc-metrics.js';
+import type { RpcPool } from './rpc-pool.js';
+
+export type Params = readonly unknown[];
+
+/** Questions to one chain whose answers are parsed at once, or are an error that names chain and method and no URL. */
+export class RpcReader {
+  constructor(
+    readonly chainId: ChainId,
+    private readonly pool: RpcPool,
+    private readonly errorPatterns: readonly ErrorPattern[],
+    private readonly metrics: RpcMetrics,
+    private readonly log: Log,
+  ) {}
+
+  /** Raw replies, in the order asked. */
+  async replies(method: string, params: readonly Params[]): Promise<RpcReply[]> {
+    return params.length === 0 ? [] : this.pool.read(params.map((item) => ({ method, params: item })));
+  }
+
+  /** @throws RpcUnavailable when any of them has no answer */
+  async all<T>(method: string, params: readonly Params[], parse: (value: unknown) => T): Promise<T[]> {
+    const replies = await this.replies(method, params);
+    return params.map((_, i) => this.parsed(method, replies[i], parse));
+  }
+
+  /** @throws RpcUnavailable */
+  async one<T>(method: string, params: Params, parse: (value: unknown) => T): Promise<T> {
+    const [reply] = await this.replies(method, [params]);
+    return this.parsed(method, reply, parse);
+  }
+
+  /** @throws RpcUnavailable */
+  parsed<T>(method: string, reply: RpcReply | undefined, parse: (value: unknown) => T): T {
+    if (reply?.kind !== 'result') throw this.unavailable(method, wordsOf(reply));
+    try {
+      return parse(reply.value);
+    } catch (error) {
+      if (error instanceof MalformedAnswer) throw this.malformed(method, error.message);
+      throw error;
+    }
+  }
+
+  /** Counted; a text without a row in the table is logged whole, so that it gets one. */
+  classOf(method: string, error: NodeError): NodeErrorClass {
+    const errorClass = classifyNodeError({ method, ...error, extraPatterns: this.errorPatterns });
+    this.metrics.classified(this.chainId, method, errorClass);
+    if (errorClass === 'unknown') {
+      const { code, message } = error;
+      this.log.warn('node error of unknown class', { chainId: this.chainId, method, code, error: message });
+    }
+    return errorClass;
+  }
+
+  unavailable(method: string, detail: string): RpcUnavailable {
+    const isWrongChain = this.pool.status().every(({ state }) => state === 'wrong_chain');
+    const code = isWrongChain ? 'rpc_wrong_chain' : 'rpc_unavailable';
+    return new RpcUnavailable(code, { chainId: this.chainId, method }, detail);
+  }
+
+  malformed(method: string, detail: string): RpcUnavailable {
+    return new RpcUnavailable('rpc_malformed_answer', { chainId: this.chainId, method }, detail);
+  }
+}
+
+/** Why a reply is no result. */
+export function wordsOf(reply: RpcReply | undefined): string {
+  if (reply?.kind === 'error') return reply.error.message;
+  return reply?.kind === 'failed' ? reply.failure.message : 'no answer';
+}

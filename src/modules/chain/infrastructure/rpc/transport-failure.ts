@@ -1,0 +1,51 @@
+import { messageOf } from '../../../../kernel/errors.js';
+import { isRecord, type RpcFailure } from './json-rpc.js';
+
+/** Raised before a connection exists, so before a byte of the request was written. */
+const NEVER_LEFT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
+/** An endpoint that asks for more than this is treated as down for this long. Milliseconds. */
+const LONGEST_RETRY_AFTER_MS = 300_000;
+
+/** What a thrown transport error means for the request. Anything not known to be harmless may have arrived. */
+export function transportFailure(error: unknown): RpcFailure {
+  const code = codeOf(error);
+  // By shape, not by class: such errors come from node itself and from more than one copy of its classes.
+  const name = isRecord(error) ? error['name'] : undefined;
+  if (name === 'TimeoutError' || name === 'AbortError' || code === 'UND_ERR_ABORTED') {
+    return { reason: 'timeout', mayHaveArrived: true, message: 'request timeout' };
+  }
+  const message = [code, messageOf(error)].filter((part) => part !== '').join(' ');
+  if (NEVER_LEFT.has(code)) return { reason: 'unreachable', mayHaveArrived: false, message };
+  return { reason: 'connection', mayHaveArrived: true, message };
+}
+
+/** What an HTTP status that carries no JSON-RPC answer means. `excerpt` is the start of the body, for the log. */
+export function httpFailure(
+  status: number,
+  retryAfter: string | undefined,
+  excerpt: string,
+  nowMs: number,
+): RpcFailure {
+  const message = `HTTP ${status}${excerpt === '' ? '' : `: ${excerpt}`}`;
+  const wait = retryAfterMs(retryAfter, nowMs);
+  return {
+    reason: status === 429 ? 'rate_limited' : 'http',
+    mayHaveArrived: true,
+    message,
+    ...(wait === undefined ? {} : { retryAfterMs: wait }),
+  };
+}
+
+/** RFC 9110 section 10.2.3: seconds, or a date. Milliseconds from now. */
+export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+  if (header === undefined) return undefined;
+  const wait = /^\s*\d+(\.\d+)?\s*$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowMs;
+  return Number.isFinite(wait) ? Math.min(Math.max(wait, 0), LONGEST_RETRY_AFTER_MS) : undefined;
+}
+
+/** Of the error or of what caused it: a dual-stack connect fails with several errors at once. */
+function codeOf(error: unknown): string {
+  if (!isRecord(error)) return '';
+  if (typeof error['code'] === 'string') return error['code'];
+  return codeOf(Array.isArray(error['errors']) ? error['errors'][0] : error['cause']);
+}

@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import type { Hash } from '../../../kernel/hex.js';
+import { readingAhead } from '../../../kernel/reading-ahead.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
+import { type Block, type ChainConnector, Chains } from '../../chain/index.js';
+import { LeaseManager } from '../../signers/index.js';
+import { type Attempt, AttemptRepository } from '../../transactions/index.js';
+import { RecheckReceipts } from './recheck-receipts.js';
+import { ReadReceipts } from './read-receipts.js';
+import { type MinedAttempt, RecordMined } from './record-mined.js';
+
+/**
+ * Finds our attempts in new blocks: one indexed query for all hashes, receipts only for matches (design, section 10). Receipts
+ * that cannot be had must not keep the chain from being followed: they are asked for by hash then, a few at a time.
+ */
+@Injectable()
+export class MatchAttempts {
+  /** Of the blocks before, what could not be recorded then, or was not ours to record; most is some other node's. */
+  private readonly missed = new Map<ChainId, readonly Attempt[]>();
+
+  constructor(
+    private readonly chains: Chains,
+    private readonly leases: LeaseManager,
+    private readonly attempts: AttemptRepository,
+    private readonly recordMined: RecordMined,
+    private readonly recheckReceipts: RecheckReceipts,
+    private readonly receipts: ReadReceipts,
+  ) {}
+
+  async execute(chainId: ChainId, blocks: readonly Block[]): Promise<void> {
+    const matches = await this.attempts.byHashes(
+      chainId,
+      blocks.flatMap((block) => block.transactionHashes),
+    );
+    await this.askForMissed(chainId, matches);
+    const ours = matches.filter(({ signer }) => this.leases.held(signer) !== null);
+    if (ours.length === 0) return;
+    const found = await this.recordEach(chainId, blocks, ours);
+    const left = await this.recheckReceipts.execute(
+      chainId,
+      ours.filter(({ txHash }) => !found.has(txHash)),
+    );
+    this.missed.set(chainId, [...(this.missed.get(chainId) ?? []), ...left]);
+  }
+
+  /**
+   * Block by block, reading one ahead: after a large block, whose receipts take a node long, the first of those that came meanwhile
+   * is written while the next is read, and makes room for what waits.
+   *
+   * @returns hashes of what was recorded
+   */
+  private async recordEach(
+    chainId: ChainId,
+    blocks: readonly Block[],
+    ours: readonly Attempt[],
+  ): Promise<ReadonlySet<Hash>> {
+    const chain = this.chains.get(chainId);
+    const found = new Set<Hash>();
+    await readingAhead(
+      blocks,
+      (block) => this.receiptsOf(chain, block, ours),
+      async (mined) => {
+        const left = new Set(await this.recordMined.execute(chainId, mined));
+        for (const item of mined) if (!left.has(item)) found.add(item.attempt.txHash);
+      },
+    );
+    return found;
+  }
+
+  /** A lease that was renewed late is ours again, without a change of owner that would have anybody look. */
+  private async askForMissed(chainId: ChainId, matches: readonly Attempt[]): Promise<void> {
+    const left = await this.recheckReceipts.execute(chainId, this.missed.get(chainId) ?? []);
+    const others = matches.filter(({ signer }) => this.leases.held(signer) === null);
+    this.missed.set(chainId, [...left, ...others]);
+  }
+
+  private async receiptsOf(chain: ChainConnector, block: Block, ours: readonly Attempt[]): Promise<MinedAttempt[]> {
+    const inBlock = new Set(block.transactionHashes);
+    const matches = new Map(
+      ours.filter(({ txHash }) => inBlock.has(txHash)).map((attempt) => [attempt.txHash, attempt]),
+    );
+    if (matches.size === 0) return [];
+    const receipts = await this.receipts.atOnce(chain, block, [...matches.keys()]);
+    return [...receipts.values()].flatMap((receipt): MinedAttempt[] => {
+      const attempt = matches.get(receipt.txHash);
+      return attempt ? [{ signer: attempt.signer, attempt, receipt }] : [];
+    });
+  }
+}

@@ -1,0 +1,43 @@
+import { Module } from '@nestjs/common';
+import { ChainModule } from '../chain/chain.module.js';
+import { LostCommitsModule } from '../lost-commits/lost-commits.module.js';
+import { NoncesModule } from '../nonces/nonces.module.js';
+import { SendingModule } from '../sending/sending.module.js';
+import { SignersModule } from '../signers/signers.module.js';
+import { LaneWaker } from '../transactions/index.js';
+import { TransactionsModule } from '../transactions/transactions.module.js';
+import { AllocateNonces } from './application/allocate-nonces.js';
+import { HandOver } from './application/hand-over.js';
+import { KnownBalances } from './application/known-balances.js';
+import { LaneStep } from './application/lane-step.js';
+import { PreparePending } from './application/prepare-pending.js';
+import { RecoverLane } from './application/recover-lane.js';
+import { ResendDue } from './application/resend-due.js';
+import { RevertedEstimates } from './application/reverted-estimates.js';
+import { SimulatePending } from './application/simulate-pending.js';
+import { HandOverScheduler } from './infrastructure/hand-over-scheduler.js';
+import { LaneScheduler } from './infrastructure/lane-scheduler.js';
+import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
+
+@Module({
+  imports: [ChainModule, SignersModule, TransactionsModule, SendingModule, LostCommitsModule, NoncesModule],
+  providers: [
+    LaneStep,
+    RecoverLane,
+    PreparePending,
+    SimulatePending,
+    KnownBalances,
+    RevertedEstimates,
+    AllocateNonces,
+    ResendDue,
+    HandOver,
+    LaneScheduler,
+    HandOverScheduler,
+    ResubmitScheduler,
+  ],
+})
+export class LanesModule {
+  constructor(waker: LaneWaker, lanes: LaneScheduler) {
+    waker.onWake((signers) => lanes.wake(signers));
+  }
+}

@@ -1,0 +1,48 @@
+import { groupBy } from '../../../kernel/group-by.js';
+import type { Nonce } from '../../../kernel/signer-id.js';
+import type { SentTransaction } from '../../chain/index.js';
+import type { RequestedTx, TxRequest } from '../../transactions/index.js';
+
+/** Transactions that are out with one nonce, and the tx whose payload they carry; null for one that is not ours, or not any more. */
+export interface Match {
+  readonly nonce: Nonce;
+  readonly tx: RequestedTx | null;
+  readonly sent: readonly SentTransaction[];
+}
+
+/**
+ * Says whose the transactions are, lowest nonce first. Payloads that are the same are interchangeable, so the oldest tx gets the
+ * lowest nonce.
+ * @param holders txs that hold the slot of a nonce: whatever has that nonce is theirs, or nobody's
+ * @param waiting txs without a nonce, oldest first
+ */
+export function matchSent(
+  sent: readonly SentTransaction[],
+  holders: ReadonlyMap<Nonce, RequestedTx>,
+  waiting: readonly RequestedTx[],
+): Match[] {
+  const left = new Set(waiting);
+  const byNonce = [...groupBy(sent, ({ nonce }) => nonce)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return byNonce.map(([nonce, group]): Match => {
+    const holder = holders.get(nonce);
+    const candidates = holder ? [holder] : [...left];
+    const tx = candidates.find(({ request }) => group.some((each) => carries(each, request))) ?? null;
+    if (tx === null) return { nonce, tx, sent: group.slice(0, 1) };
+    left.delete(tx);
+    return { nonce, tx, sent: group.filter((each) => carries(each, tx.request)) };
+  });
+}
+
+/** Gas and fees may differ: they are ours to choose. */
+export function carries(sent: SentTransaction, { payload }: Pick<TxRequest, 'payload'>): boolean {
+  return (
+    sent.to === payload.to &&
+    sent.value === payload.value &&
+    sent.data === payload.data &&
+    JSON.stringify(sent.accessList.map(inOrder)) === JSON.stringify(payload.accessList.map(inOrder))
+  );
+}
+
+function inOrder({ address, storageKeys }: SentTransaction['accessList'][number]): unknown {
+  return [address, storageKeys];
+}

@@ -1,0 +1,135 @@
+import { Injectable } from '@nestjs/common';
+import { ResubmitConfig } from '../../../config/lockstep-config.js';
+import { Clock } from '../../../kernel/clock.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
+import { actionOf, type ChainConnector, SecondObservations } from '../../chain/index.js';
+import { AttemptRepository } from '../../transactions/index.js';
+import { anotherMayBeOut } from '../domain/slot-proof.js';
+import { type SendHistory, type SendVerdict, verdictOf } from '../domain/send-verdict.js';
+import type { AnsweredSend, ClassifiedSend } from './send.js';
+import { FeeRules } from './fee-rules.js';
+
+type Evidence = Pick<SendHistory, 'needsSecondObservation' | 'nonceIsFree'>;
+
+/** Says what the answers to sends mean, with the evidence that an end needs (design, I13). */
+@Injectable()
+export class ClassifySends {
+  /** When each chain last took a transaction, in monotonic milliseconds. */
+  private readonly lastAccepted = new Map<ChainId, number>();
+
+  constructor(
+    private readonly attempts: AttemptRepository,
+    private readonly looks: SecondObservations,
+    private readonly fees: FeeRules,
+    private readonly config: ResubmitConfig,
+    private readonly clock: Clock,
+  ) {}
+
+  async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<ClassifiedSend[]> {
+    this.learn(chain.chainId, answered);
+    const unconfirmed = await this.withoutSecondObservation(chain, answered);
+    const free = await this.withFreeNonce(chain, answered);
+    const judged = answered.map((send) => ({
+      ...send,
+      verdict: this.verdict(chain.chainId, send, {
+        needsSecondObservation: unconfirmed.has(send),
+        nonceIsFree: free.has(send),
+      }),
+    }));
+    return this.withProof(judged);
+  }
+
+  private learn(chainId: ChainId, answered: readonly AnsweredSend[]): void {
+    for (const { attempt, outcome } of answered) {
+      if (outcome.error === null) {
+        this.lastAccepted.set(chainId, this.clock.monotonicMs());
+        // A refusal before this says nothing any more.
+        this.looks.forget(attempt.txHash);
+      }
+      if (outcome.errorClass === 'node_fee_cap_exceeded') this.fees.learnLimit(chainId, outcome.error ?? '');
+    }
+  }
+
+  private verdict(chainId: ChainId, send: AnsweredSend, evidence: Evidence): SendVerdict {
+    const { maxRefusals, maxRefusalsInDoubt, interval } = this.config;
+    const acceptedAt = this.lastAccepted.get(chainId);
+    const verdict = verdictOf(send.outcome, {
+      equalTries: (subState) => send.tx?.equalTries(subState) ?? 0,
+      ...evidence,
+      othersGetThrough: acceptedAt !== undefined && this.clock.monotonicMs() - acceptedAt <= interval,
+      maxRefusals,
+      maxRefusalsInDoubt,
+      intervalMs: interval,
+    });
+    return this.isRival(send) ? asRival(verdict, interval) : verdict;
+  }
+
+  /** The no-op that closes a slot has no payload to lose: it is signed again, and never ends the tx by itself. */
+  private isRival({ attempt }: AnsweredSend): boolean {
+    return attempt.kind === 'cancel';
+  }
+
+  /** Those that one endpoint alone refused for good, and had not refused at an earlier block. */
+  private async withoutSecondObservation(
+    chain: ChainConnector,
+    answered: readonly AnsweredSend[],
+  ): Promise<ReadonlySet<AnsweredSend>> {
+    const alone = answered.filter(
+      ({ outcome: { alone: isAlone, errorClass } }) =>
+        isAlone && errorClass !== null && actionOf(errorClass).response === 'fail_payload',
+    );
+    if (alone.length === 0) return new Set();
+    const block = await chain.head();
+    return new Set(
+      alone.filter(
+        ({ attempt, outcome }) => !this.looks.agree('fail_payload', attempt.txHash, outcome.errorClass ?? '', block),
+      ),
+    );
+  }
+
+  /** Of those whose nonce was called used again and again, the ones that the chain has not used. */
+  private async withFreeNonce(
+    chain: ChainConnector,
+    answered: readonly AnsweredSend[],
+  ): Promise<ReadonlySet<AnsweredSend>> {
+    const called = answered.filter(
+      ({ tx, outcome: { errorClass } }) =>
+        errorClass !== null &&
+        actionOf(errorClass).response === 'check_receipts' &&
+        (tx?.equalTries('NONCE_SYNC') ?? 0) + 1 >= this.config.maxRefusals,
+    );
+    if (called.length === 0) return new Set();
+    const counts = await chain.agreedCounts(
+      called.map(({ attempt }) => attempt.signer.address),
+      'latest',
+    );
+    return new Set(
+      called.filter(({ attempt }, index) => (counts[index]?.nonce ?? attempt.nonce + 1n) <= attempt.nonce),
+    );
+  }
+
+  /** A slot is freed only if no *other* attempt of it may be out either; else it has to be closed. */
+  private async withProof(judged: readonly ClassifiedSend[]): Promise<ClassifiedSend[]> {
+    const freeing = judged.filter(({ verdict: { kind } }) => kind === 'refused_for_good' || kind === 'requeued');
+    if (freeing.length === 0) return [...judged];
+    const siblings = await this.attempts.ofSlots(freeing.map(({ attempt }) => attempt));
+    return judged.map((item) => {
+      if (!freeing.includes(item)) return item;
+      const { attempt, outcome, tx } = item;
+      if (tx?.state !== 'IN_MEMPOOL' && !anotherMayBeOut(attempt, siblings)) return item;
+      return { ...item, verdict: { kind: 'refused_in_doubt', reason: outcome.error ?? 'refused' } };
+    });
+  }
+}
+
+function asRival(verdict: SendVerdict, retryInMs: number): SendVerdict {
+  switch (verdict.kind) {
+    case 'sent':
+    case 'waiting':
+      return verdict;
+    case 'requeued':
+    case 'refused_for_good':
+    case 'refused_in_doubt':
+      return { kind: 'waiting', subState: 'CANCELLING', retryInMs };
+  }
+}

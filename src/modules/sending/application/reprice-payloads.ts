@@ -1,0 +1,105 @@
+import { Injectable } from '@nestjs/common';
+import { ResubmitConfig } from '../../../config/lockstep-config.js';
+import { actionOf, type ChainConnector, type FeeQuote } from '../../chain/index.js';
+import { FencedUnitOfWork, type Lease, leasesFor } from '../../signers/index.js';
+import {
+  type Attempt,
+  type AttemptFees,
+  AttemptRepository,
+  ManagedTx,
+  ManagedTxRepository,
+  type RequestedTx,
+} from '../../transactions/index.js';
+import { AttemptSigner } from './attempt-signer.js';
+import type { Sending } from './send.js';
+import { FeeRules } from './fee-rules.js';
+import { gasLimitOf, payloadDraft } from './payload-draft.js';
+
+/** A tx whose bytes were refused by every node, and all its attempts, oldest first. */
+export interface RefusedTx {
+  readonly tx: ManagedTx;
+  readonly attempts: readonly Attempt[];
+}
+
+/**
+ * Signs a payload again at its nonce, with other fees, when every node refused it for its price, too low or too high. Only while
+ * nothing of the slot is out, so that the new price may be lower, too.
+ */
+@Injectable()
+export class RepricePayloads {
+  constructor(
+    private readonly signer: AttemptSigner,
+    private readonly fees: FeeRules,
+    private readonly unitOfWork: FencedUnitOfWork,
+    private readonly attempts: AttemptRepository,
+    private readonly repository: ManagedTxRepository,
+    private readonly config: ResubmitConfig,
+  ) {}
+
+  /** @returns what was signed anew; the others keep their bytes */
+  async execute(chain: ChainConnector, leases: readonly Lease[], refused: readonly RefusedTx[]): Promise<Sending[]> {
+    const wanted = refused.filter((item) => this.isAboutPrice(item));
+    if (wanted.length === 0) return [];
+    const quote = await chain.feeQuote();
+    const requests = await this.repository.requested(wanted.map(({ tx }) => tx.id));
+    const drafts = requests.flatMap((item) => {
+      const known = wanted.find(({ tx }) => tx.id === item.tx.id)?.attempts ?? [];
+      const fees = this.newFees(chain.chainId, item, known, quote);
+      return fees ? [{ tx: item.tx, draft: payloadDraft(item, fees) }] : [];
+    });
+    const signed = await this.signer.sign(drafts.map(({ draft }) => draft));
+    if (signed.length === 0) return [];
+    const covered = leasesFor(
+      leases,
+      signed.map(({ signer }) => signer),
+    );
+    return this.unitOfWork.run(covered, 'reprice', async (fence) => {
+      const sendings = signed.flatMap((attempt, index) => {
+        const tx = drafts[index]?.tx;
+        if (!tx) return [];
+        const copy = ManagedTx.rehydrate(tx.progress);
+        copy.repriced(attempt.txHash, attempt.fees);
+        return [{ tx: copy, attempt }];
+      });
+      await this.attempts.insert(fence, signed);
+      await this.repository.note(
+        fence,
+        sendings.map(({ tx }) => tx),
+      );
+      return sendings;
+    });
+  }
+
+  private isAboutPrice({ tx, attempts }: RefusedTx): boolean {
+    const last = attempts.at(-1);
+    if (tx.state !== 'ALLOCATED' || last?.errorClass == null || attempts.length >= this.config.maxRefusals)
+      return false;
+    const isPrice = actionOf(last.errorClass).response === 'reprice' || last.errorClass === 'node_fee_cap_exceeded';
+    return isPrice && attempts.every(({ status }) => status === 'REJECTED');
+  }
+
+  /** Null when there is no other price to offer. */
+  private newFees(
+    chainId: number,
+    { tx, request }: RequestedTx,
+    attempts: readonly Attempt[],
+    quote: FeeQuote,
+  ): AttemptFees | null {
+    const last = attempts.at(-1);
+    const gasLimit = gasLimitOf({ tx });
+    if (!last || gasLimit === 0n) return null;
+    const priced = this.fees.price(chainId, request, gasLimit, quote);
+    if (!('fees' in priced)) return null;
+    const isOther = (fees: AttemptFees): boolean => attempts.every((attempt) => !sameFees(attempt.fees, fees));
+    if (isOther(priced.fees)) return priced.fees;
+    const other =
+      last.errorClass === 'node_fee_cap_exceeded'
+        ? this.fees.lower(last.fees, gasLimit, quote)
+        : this.fees.higher(chainId, last.fees, request, quote);
+    return other && isOther(other) ? other : null;
+  }
+}
+
+function sameFees(a: AttemptFees, b: AttemptFees): boolean {
+  return a.maxFeePerGas === b.maxFeePerGas && a.maxPriorityFeePerGas === b.maxPriorityFeePerGas;
+}

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { InvariantViolation } from '../../../kernel/errors.js';
+import { groupBy } from '../../../kernel/group-by.js';
+import { signerKey } from '../../../kernel/signer-id.js';
+import { mapInTurns } from '../../../platform/scheduling/map-in-turns.js';
+import { Custody } from '../../signers/index.js';
+import { type AttemptDraft, AttemptSigner, NotEncodable } from '../application/attempt-signer.js';
+import type { Attempt } from '../../transactions/index.js';
+import { Eip1559Envelope } from './eip1559-envelope.js';
+
+interface Unsigned {
+  readonly draft: AttemptDraft;
+  readonly envelope: Eip1559Envelope;
+}
+
+/** EIP-1559 envelopes (type 2), with signatures by the custody of the signer: one call for all that a signer is to sign. */
+@Injectable()
+export class Eip1559AttemptSigner extends AttemptSigner {
+  constructor(private readonly custody: Custody) {
+    super();
+  }
+
+  async sign(drafts: readonly AttemptDraft[]): Promise<Attempt[]> {
+    const unsigned = await mapInTurns(drafts, (draft) => ({ draft, envelope: toEnvelope(draft) }));
+    const signed = new Map<AttemptDraft, Attempt>();
+    const bySigner = groupBy(unsigned, ({ draft }) => signerKey(draft.signer));
+    await Promise.all([...bySigner.values()].map((group) => this.signGroup(group, signed)));
+    return drafts.flatMap((draft) => signed.get(draft) ?? []);
+  }
+
+  private async signGroup(group: readonly Unsigned[], signed: Map<AttemptDraft, Attempt>): Promise<void> {
+    const [first] = group;
+    if (!first) return;
+    const signatures = await this.custody.sign(
+      first.draft.signer,
+      group.map(({ envelope }) => envelope.digest),
+    );
+    await mapInTurns(group, ({ draft, envelope }, index) => {
+      const signature = signatures[index];
+      if (!signature) throw new InvariantViolation('the custody left a digest unsigned');
+      const { signer, nonce, kind, txId, gasLimit, fees } = draft;
+      const sealed = envelope.signed(signature);
+      signed.set(draft, { signer, nonce, kind, txId, gasLimit, fees, ...sealed, status: 'SIGNED', errorClass: null });
+    });
+  }
+}
+
+function toEnvelope(draft: AttemptDraft): Eip1559Envelope {
+  try {
+    return new Eip1559Envelope(draft);
+  } catch (error) {
+    throw new NotEncodable(error);
+  }
+}

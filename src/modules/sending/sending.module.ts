@@ -1,0 +1,27 @@
+import { Module } from '@nestjs/common';
+import { ChainModule } from '../chain/chain.module.js';
+import { SignersModule } from '../signers/signers.module.js';
+import { TransactionsModule } from '../transactions/transactions.module.js';
+import { AttemptSigner } from './application/attempt-signer.js';
+import { BroadcastAttempts } from './application/broadcast-attempts.js';
+import { ClassifySends } from './application/classify-sends.js';
+import { FeeRules } from './application/fee-rules.js';
+import { RepricePayloads } from './application/reprice-payloads.js';
+import { SignAttempts } from './application/sign-attempts.js';
+import { SignNoOps } from './application/sign-no-ops.js';
+import { Eip1559AttemptSigner } from './infrastructure/eip1559-attempt-signer.js';
+
+@Module({
+  imports: [ChainModule, SignersModule, TransactionsModule],
+  providers: [
+    FeeRules,
+    SignAttempts,
+    SignNoOps,
+    RepricePayloads,
+    ClassifySends,
+    BroadcastAttempts,
+    { provide: AttemptSigner, useClass: Eip1559AttemptSigner },
+  ],
+  exports: [AttemptSigner, FeeRules, SignAttempts, SignNoOps, RepricePayloads, BroadcastAttempts],
+})
+export class SendingModule {}

@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { Conflict, Unavailable, Unprocessable } from '../../../../kernel/errors.js';
+import type { Hash } from '../../../../kernel/hex.js';
+import { IdGenerator } from '../../../../kernel/id-generator.js';
+import type { SignerId } from '../../../../kernel/signer-id.js';
+import { Router } from '../../../signers/index.js';
+import type { TxRequest } from '../../domain/tx-request.js';
+import type { TxState } from '../../domain/tx-state-machine.js';
+import { Doorbell } from '../writing/doorbell.js';
+import { IntakeBatcher, type Together } from './intake-batcher.js';
+import { IntakeRules } from './intake-rules.js';
+import { hashRequest, requestText } from './request-hash.js';
+import { TxMetrics } from '../writing/tx-metrics.js';
+
+export interface CreatedTx {
+  readonly txId: string;
+  readonly signer: SignerId;
+  readonly requestId: string;
+  readonly state: TxState;
+  readonly nonce: bigint | null;
+  readonly txHash: Hash | null;
+  /** False when the same request had been stored before. */
+  readonly isNew: boolean;
+}
+
+/** Stores a request, once per `(signer, requestId)` (I3), and wakes whoever acts for the signer. */
+@Injectable()
+export class CreateTx {
+  constructor(
+    private readonly intake: IntakeBatcher,
+    private readonly ids: IdGenerator,
+    private readonly doorbell: Doorbell,
+    private readonly metrics: TxMetrics,
+    private readonly rules: IntakeRules,
+    private readonly router: Router,
+  ) {}
+
+  /**
+   * @param together see {@link IntakeBatcher.submit}
+   * @throws Unprocessable `unknown_signer`, `metadata_too_large`, `fees_above_cap`
+   * @throws Unavailable `signer_unavailable`
+   * @throws Conflict `idempotency_conflict` when the key was used for another request; nothing is changed then
+   */
+  async execute(input: Omit<TxRequest, 'requestHash'>, together: Together | null = null): Promise<CreatedTx> {
+    this.rules.assertAcceptable(input);
+    const text = requestText(input);
+    const request: TxRequest = { ...input, requestHash: hashRequest(text) };
+    const { signer, requestId } = request;
+    const intake = await this.intake.submit(
+      { txId: this.ids.next(), request, isServed: this.router.isServed(signer) },
+      text.length,
+      together,
+    );
+    switch (intake.kind) {
+      case 'unknown_signer':
+        this.metrics.created('unknown_signer');
+        throw new Unprocessable(
+          'unknown_signer',
+          `no signer ${signer.address} on chain ${signer.chainId}`,
+          'GET /api/v1/signers lists the signers',
+          { ...signer },
+        );
+      case 'unserved_signer':
+        this.metrics.created('unserved_signer');
+        throw new Unavailable(
+          'signer_unavailable',
+          `no live node has the key of ${signer.address} on chain ${signer.chainId}; nothing was stored`,
+          'add the signer to the config of a node again, or use another one; while its node restarts, try again',
+          { ...signer },
+        );
+      case 'created':
+        this.metrics.created('created');
+        this.doorbell.ring([signer]);
+        return { txId: intake.txId, signer, requestId, state: 'PENDING', nonce: null, txHash: null, isNew: true };
+      case 'exists': {
+        const { txId, state, nonce, txHash, requestHash } = intake.tx;
+        if (requestHash !== request.requestHash) {
+          this.metrics.created('conflict');
+          throw new Conflict(
+            'idempotency_conflict',
+            'this requestId was used for a different request',
+            'use a new requestId, or send the first body again',
+            { txId, requestId },
+          );
+        }
+        this.metrics.created('exists');
+        return { txId, signer, requestId, state, nonce, txHash, isNew: false };
+      }
+    }
+  }
+}

@@ -1,7 +1,0 @@
-import { signerKey } from '../../../kernel/signer-id.js';
-import type { SlotRef } from '../../signers/index.js';
-
-/** `chainId:address/nonce`, for maps and sets. */
-export function slotKey({ signer, nonce }: SlotRef): string {
-  return `${signerKey(signer)}/${nonce}`;
-}

@@ -1,0 +1,66 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { SignerId } from '../../../src/kernel/signer-id.js';
+import { RecheckReceipts } from '../../../src/modules/confirmations/application/recheck-receipts.js';
+import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js';
+import type { MarkReceiptsDue } from '../../../src/modules/transactions/application/writing/mark-receipts-due.js';
+import type { LaneMemory, LeasedWork } from '../../../src/modules/transactions/index.js';
+import { aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
+import { ourWork, TxsInMemory } from './txs-in-memory.js';
+
+const [FINE, TROUBLED] = [1, 2].map((n) => ({ signer: aSigner(n), owner: 'node', token: 1n })) as [Lease, Lease];
+
+let txs: TxsInMemory;
+let forgotten: SignerId[];
+let askedFor: SignerId[];
+
+beforeEach(() => {
+  txs = new TxsInMemory();
+  [forgotten, askedFor] = [[], []];
+});
+
+function recheckReceipts(work: LeasedWork = ourWork): RecheckReceipts {
+  return new RecheckReceipts(
+    { heldOn: () => [FINE, TROUBLED] } as unknown as LeaseManager,
+    work,
+    new UnfencedWork(),
+    txs.asRepository(),
+    {
+      execute: async (leases: readonly Lease[]) => void askedFor.push(...leases.map(({ signer }) => signer)),
+    } as unknown as MarkReceiptsDue,
+    { forget: (signers: readonly SignerId[]) => forgotten.push(...signers) } as unknown as LaneMemory,
+  );
+}
+
+describe('after a gap', () => {
+  it('all receipts of this node’s signers are asked for', async () => {
+    await recheckReceipts().forAll(DEV_CHAIN);
+    expect([askedFor, forgotten]).toEqual([[FINE.signer, TROUBLED.signer], []]);
+  });
+
+  it('who cannot be asked for now has its lane recover, which asks for all receipts, too', async () => {
+    await recheckReceipts({ run: async () => [TROUBLED] } as unknown as LeasedWork).forAll(DEV_CHAIN);
+    expect(forgotten).toEqual([TROUBLED.signer]);
+  });
+});
+
+describe('what a block has, and the node has no receipt for', () => {
+  const attempt = anAttempt({ txId: 'tx-1' });
+
+  it('is asked for at the next look', async () => {
+    txs.put(aManagedTx({ txId: 'tx-1' }).allocated(7n).sent().build());
+    expect(await recheckReceipts().execute(DEV_CHAIN, [attempt])).toEqual([]);
+    expect([txs.saved, txs.looksInMs]).toEqual([['tx-1'], [0]]);
+  });
+
+  it('is not asked for when it is mined by now, nor when it has no tx', async () => {
+    txs.put(aManagedTx({ txId: 'tx-1' }).allocated(7n).sent().mined().build());
+    await recheckReceipts().execute(DEV_CHAIN, [attempt, anAttempt({ txId: null })]);
+    expect(txs.saved).toEqual([]);
+  });
+
+  it('and cannot be noted now is told to the caller', async () => {
+    const work = { run: async () => [attempt] } as unknown as LeasedWork;
+    expect(await recheckReceipts(work).execute(DEV_CHAIN, [attempt])).toEqual([attempt]);
+  });
+});

@@ -1,0 +1,208 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ExecutionConfig } from '../../../src/config/index.js';
+import type { GasEstimate } from '../../../src/modules/chain/index.js';
+import type { FeeRules, Priced } from '../../../src/modules/sending/application/fee-rules.js';
+import { SimulatePending } from '../../../src/modules/lanes/application/simulate-pending.js';
+import type { KnownBalances } from '../../../src/modules/lanes/application/known-balances.js';
+import type { RevertedEstimates } from '../../../src/modules/lanes/application/reverted-estimates.js';
+import type { PendingTx } from '../../../src/modules/transactions/domain/managed-tx.repository.js';
+import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
+import { aManagedTx, anAddress, aRequest, aSigner } from '../../support/builders.js';
+import { ModelChain } from '../../support/model-chain.js';
+
+const MAX_TX_GAS = 1n << 24n;
+const PRICE = 3n;
+/** After tries with pauses of 2, 4 and 8 s. */
+const GIVE_UP_MS = 14_000;
+
+let chain: ModelChain;
+let doomed: Set<string>;
+let priced: Priced;
+let balance: bigint;
+/** What the balances were asked to cover. */
+let refreshed: unknown[];
+let config: ExecutionConfig;
+let judge: SimulatePending;
+
+beforeEach(() => {
+  chain = new ModelChain();
+  doomed = new Set();
+  refreshed = [];
+  priced = { fees: { maxFeePerGas: PRICE, maxPriorityFeePerGas: 1n } };
+  balance = 10n ** 30n;
+  config = Object.assign(new ExecutionConfig(), { giveUpAfter: GIVE_UP_MS });
+  judge = new SimulatePending(
+    { price: () => priced } as unknown as FeeRules,
+    {
+      refresh: async (_chain: unknown, wanted: readonly unknown[]) => void refreshed.push(...wanted),
+      take: (_signer: unknown, wei: bigint) => {
+        if (balance < wei) return false;
+        balance -= wei;
+        return true;
+      },
+    } as unknown as KnownBalances,
+    { execute: async () => doomed } as unknown as RevertedEstimates,
+    config,
+  );
+});
+
+function pending(
+  progress: Partial<TxProgress> = {},
+  { expired = false, ...request }: Partial<TxRequest> & { expired?: boolean } = {},
+): PendingTx {
+  return { tx: aManagedTx(progress).build(), request: aRequest(request), expired, wasTried: false };
+}
+
+/** What is written of a tx, or the gas that it is ready with. */
+async function judged(item: PendingTx): Promise<object> {
+  const [verdict] = await judge.execute(chain, [item]);
+  if (verdict?.kind !== 'not_now') return { gas: verdict?.gasLimit, cost: verdict?.cost };
+  verdict.apply(item.tx);
+  const { state, subState, failureReason } = item.tx.progress;
+  return { state, subState, failureReason, timers: item.tx.timers.resubmit };
+}
+
+function estimate(gas: GasEstimate): void {
+  chain.faults.estimate = () => gas;
+}
+
+describe('the gas of a payload', () => {
+  it.each([
+    [100_000n, 125_000n],
+    [MAX_TX_GAS - 1n, MAX_TX_GAS],
+    [MAX_TX_GAS, MAX_TX_GAS],
+    [MAX_TX_GAS + 1n, MAX_TX_GAS + 1n],
+  ])('that is estimated as %p is %p', async (gas, expected) => {
+    estimate({ kind: 'ok', gas });
+    expect(await judged(pending())).toEqual({ gas: expected, cost: 1n + expected * PRICE });
+  });
+
+  it('is what the client said, and then nobody is asked', async () => {
+    chain.faults.estimate = () => {
+      throw new Error('asked');
+    };
+    const payload = { ...aRequest().payload, gasLimit: 50_000n };
+    expect(await judged(pending({}, { payload }))).toEqual({ gas: 50_000n, cost: 1n + 50_000n * PRICE });
+  });
+});
+
+describe('a payload that cannot be sent now', () => {
+  it.each<[GasEstimate, string, number]>([
+    [{ kind: 'reverted', reason: 'no' }, 'SIMULATION_REVERTED', 2_000],
+    [{ kind: 'rejected', message: 'no' }, 'SIMULATION_REVERTED', 2_000],
+    [{ kind: 'insufficient_funds', message: 'no' }, 'INSUFFICIENT_FUNDS', 5_000],
+    [{ kind: 'unclear', message: 'no' }, 'NODE_REFUSED', 2_000],
+    [{ kind: 'unavailable', message: 'no' }, 'NODE_UNAVAILABLE', 2_000],
+  ])('for %j waits as %s', async (gas, subState, inMs) => {
+    estimate(gas);
+    expect(await judged(pending())).toMatchObject({ state: 'PENDING', subState, timers: { inMs } });
+  });
+
+  it('waits longer with each try that comes to the same', async () => {
+    estimate({ kind: 'unavailable', message: 'no' });
+    expect(await judged(pending({ subState: 'NODE_UNAVAILABLE', tries: 2 }))).toMatchObject({
+      timers: { inMs: 8_000 },
+    });
+    expect(await judged(pending({ subState: 'FEE_CAPPED', tries: 2 }))).toMatchObject({ timers: { inMs: 2_000 } });
+  });
+
+  it.each<GasEstimate>([
+    { kind: 'reverted', reason: 'no' },
+    { kind: 'rejected', message: 'no' },
+  ])('fails when it is doomed: %j', async (gas) => {
+    estimate(gas);
+    const item = pending();
+    doomed.add(item.tx.id);
+    expect(await judged(item)).toMatchObject({ state: 'FAILED' });
+  });
+
+  it('is given up when it was tried for giveUpAfter, and not a try sooner', async () => {
+    estimate({ kind: 'unclear', message: 'no' });
+    const [before, then] = [2, 3].map((tries) => pending({ subState: 'NODE_REFUSED', tries }));
+    expect(before && (await judged(before))).toMatchObject({ state: 'PENDING' });
+    expect(then && (await judged(then))).toMatchObject({ state: 'FAILED', failureReason: 'refused 4 times: no' });
+    config.giveUpAfter = GIVE_UP_MS + 1;
+    expect(await judged(pending({ subState: 'NODE_REFUSED', tries: 3 }))).toMatchObject({ state: 'PENDING' });
+  });
+
+  it('is never given up for a node that does not answer, nor for want of money', async () => {
+    for (const [kind, subState] of [
+      ['unavailable', 'NODE_UNAVAILABLE'],
+      ['insufficient_funds', 'INSUFFICIENT_FUNDS'],
+    ] as const) {
+      estimate({ kind, message: 'no' });
+      expect(await judged(pending({ subState, tries: 1_000 }))).toMatchObject({ state: 'PENDING' });
+    }
+  });
+
+  it.each([
+    ['chain', 'FEE_CAPPED'],
+    ['node', 'NODE_REFUSED'],
+  ] as const)('for the caps of the %s waits as %s', async (limitedBy, subState) => {
+    priced = { tooDear: 'too dear', limitedBy };
+    expect(await judged(pending())).toMatchObject({ state: 'PENDING', subState });
+  });
+
+  it('is dropped when it has expired, and nobody is asked for its gas', async () => {
+    chain.faults.estimate = () => {
+      throw new Error('asked');
+    };
+    expect(await judged(pending({}, { expired: true }))).toMatchObject({ state: 'DROPPED' });
+  });
+
+  it('for want of money holds up nobody behind it, and what is ready is taken off one after the other', async () => {
+    const payload = { ...aRequest().payload, value: 0n, gasLimit: 10n };
+    balance = 60n;
+    const items = ['a', 'b', 'c', 'd'].map((txId, n) =>
+      pending({ txId, signer: aSigner() }, { payload: n === 1 ? { ...payload, value: 31n } : payload }),
+    );
+    const verdicts = await judge.execute(chain, items);
+    expect(verdicts.map(({ kind }) => kind)).toEqual(['ready', 'not_now', 'ready', 'not_now']);
+  });
+});
+
+describe('the chain is asked', () => {
+  it('for the gas of just what the client wants executed, by its signer', async () => {
+    const calls: unknown[] = [];
+    chain.faults.estimate = (call) => (calls.push(call), undefined);
+    const { gasLimit: _, ...payload } = {
+      ...aRequest().payload,
+      accessList: [{ address: anAddress(3), storageKeys: [] }],
+    };
+    await judged(pending({}, { payload: { ...payload, gasLimit: null } }));
+    expect(calls).toEqual([{ from: aSigner().address, ...payload }]);
+  });
+
+  it('for balances that cover all that is ready of each signer, and for none of what is not', async () => {
+    const [mine, theirs] = [aSigner(1), aSigner(2)];
+    const payload = { ...aRequest().payload, value: 1n, gasLimit: 10n };
+    await judge.execute(chain, [
+      pending({ txId: 'a', signer: mine }, { payload }),
+      pending({ txId: 'b', signer: theirs }, { payload }),
+      pending({ txId: 'c', signer: mine }, { payload }),
+      pending({ txId: 'd', signer: mine }, { payload, expired: true }),
+    ]);
+    expect(refreshed).toEqual([
+      { signer: mine, wei: 62n },
+      { signer: theirs, wei: 31n },
+    ]);
+  });
+
+  it('for nothing when nothing waits', async () => {
+    chain.feeQuote = () => Promise.reject(new Error('asked'));
+    expect(await judge.execute(chain, [])).toEqual([]);
+  });
+});
+
+it('a payload for which the node gives no estimate waits for a node', async () => {
+  chain.estimateGas = async () => [];
+  expect(await judged(pending())).toMatchObject({ state: 'PENDING', subState: 'NODE_UNAVAILABLE' });
+});
+
+it('says in the words of the chain why it reverts', async () => {
+  estimate({ kind: 'reverted', reason: 'paused' });
+  const item = pending();
+  doomed.add(item.tx.id);
+  expect(await judged(item)).toMatchObject({ failureReason: 'execution reverted: paused' });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseHex } from '../../../src/kernel/hex.js';
+import type { SentTransaction } from '../../../src/modules/chain/index.js';
+import type { RequestedTx } from '../../../src/modules/transactions/domain/managed-tx.repository.js';
+import { carries, matchSent } from '../../../src/modules/lost-commits/domain/match-sent.js';
+import type { TxPayload } from '../../../src/modules/transactions/domain/tx-request.js';
+import { aHash, aManagedTx, anAddress, aRequest } from '../../support/builders.js';
+
+const PAYLOAD = aRequest().payload;
+const OTHER: TxPayload = { ...PAYLOAD, value: 99n };
+
+function aSent(nonce: bigint, payload: TxPayload = PAYLOAD, hash = Number(nonce)): SentTransaction {
+  const gas = { gasLimit: 50_000n, maxFeePerGas: 2n, maxPriorityFeePerGas: 1n };
+  const { to, value, data, accessList } = payload;
+  return { account: anAddress(1), nonce, hash: aHash(hash), raw: parseHex('0x'), to, value, data, accessList, ...gas };
+}
+
+function aTx(txId: string, payload: TxPayload = PAYLOAD): RequestedTx {
+  return { tx: aManagedTx({ txId }).build(), request: aRequest({ payload }) };
+}
+
+const NOBODY = new Map<bigint, RequestedTx>();
+
+describe('a transaction that is out', () => {
+  it('belongs to the oldest tx with its payload, and the next nonce to the next one', () => {
+    const [old, young] = [aTx('old'), aTx('young')];
+    expect(matchSent([aSent(8n), aSent(7n)], NOBODY, [old, young])).toEqual([
+      { nonce: 7n, tx: old, sent: [aSent(7n)] },
+      { nonce: 8n, tx: young, sent: [aSent(8n)] },
+    ]);
+  });
+
+  it('belongs to nobody when no tx has its payload, or when all that have it found theirs', () => {
+    expect(matchSent([aSent(7n, OTHER)], NOBODY, [aTx('waiting')])).toEqual([
+      { nonce: 7n, tx: null, sent: [aSent(7n, OTHER)] },
+    ]);
+    const [first, second] = matchSent([aSent(7n), aSent(8n)], NOBODY, [aTx('only')]);
+    expect([first?.tx?.tx.id, second?.tx]).toEqual(['only', null]);
+  });
+
+  it('belongs to the holder of its nonce or to nobody, whoever else has its payload', () => {
+    const holder = aTx('holder');
+    const waiting = aTx('waiting', OTHER);
+    const [mine] = matchSent([aSent(7n)], new Map([[7n, holder]]), [waiting]);
+    expect(mine?.tx).toBe(holder);
+    const [foreign] = matchSent([aSent(7n, OTHER)], new Map([[7n, holder]]), [waiting]);
+    expect(foreign?.tx).toBeNull();
+  });
+
+  it('comes with all others of its nonce that carry the same payload', () => {
+    const group = [aSent(7n, OTHER, 70), aSent(7n, PAYLOAD, 71), aSent(7n, PAYLOAD, 72)];
+    const [ours] = matchSent(group, NOBODY, [aTx('ours')]);
+    expect(ours?.sent.map(({ hash }) => hash)).toEqual([aHash(71), aHash(72)]);
+    const [foreign] = matchSent(group, NOBODY, []);
+    expect(foreign?.sent.map(({ hash }) => hash)).toEqual([aHash(70)]);
+  });
+});
+
+describe('a transaction carries a payload', () => {
+  const list = [{ address: anAddress(3), storageKeys: [aHash(4)] }];
+
+  it('whatever gas and fees it has', () => {
+    const request = aRequest({ payload: { ...PAYLOAD, gasLimit: 1n, accessList: list } });
+    expect(carries(aSent(1n, { ...PAYLOAD, accessList: list }), request)).toBe(true);
+  });
+
+  it.each<[string, Partial<TxPayload>]>([
+    ['receiver', { to: null }],
+    ['value', { value: 2n }],
+    ['data', { data: parseHex('0x01') }],
+    ['access list', { accessList: list }],
+  ])('only with the same %s', (_part, change) => {
+    expect(carries(aSent(1n, { ...PAYLOAD, ...change }), { payload: PAYLOAD })).toBe(false);
+  });
+
+  it.each([
+    ['address', [{ address: anAddress(5), storageKeys: [aHash(4)] }]],
+    ['storage key', [{ address: anAddress(3), storageKeys: [aHash(5)] }]],
+  ])('only with the same %s in its access list', (_part, accessList) => {
+    expect(carries(aSent(1n, { ...PAYLOAD, accessList }), { payload: { ...PAYLOAD, accessList: list } })).toBe(false);
+  });
+});

@@ -1,0 +1,203 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ConfirmationsConfig } from '../../../src/config/index.js';
+import type { Hash } from '../../../src/kernel/hex.js';
+import type { Agreed, BlockRef, ChainConnector, NonceUse } from '../../../src/modules/chain/index.js';
+import { AgreedHeads } from '../../../src/modules/chain/application/agreed-heads.js';
+import type { FinalityRule } from '../../../src/modules/chain/application/finality-rule.js';
+import { type SlotInDoubt, ForeignNonces } from '../../../src/modules/nonces/application/foreign-nonces.js';
+import { byDepth } from '../../../src/modules/chain/domain/final-heights.js';
+import { aHash, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+
+const REQUIRED = 2;
+const STALE_MS = 60_000;
+const SLOT: SlotInDoubt = { slot: { signer: aSigner(), nonce: 7n }, hashes: [aHash(1)] };
+const FOREIGN = aHash(0xf0);
+
+let clock: FakeClock;
+let taken: ForeignNonces;
+let fate: NonceUse;
+let head: number;
+/** What the chain was asked. */
+let asked: readonly unknown[];
+/** Where it is not the block with the number of its height; null where the endpoints do not agree. */
+let other: Map<number, Hash | null>;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  const heads = new AgreedHeads();
+  const finality: Pick<FinalityRule, 'heights' | 'agreedHead'> = {
+    heights: async (_chain, at) => byDepth(at, REQUIRED),
+    agreedHead: (chain, at) => heads.newest(chain, at),
+  };
+  const config = Object.assign(new ConfirmationsConfig(), { staleReceiptTimeout: STALE_MS });
+  taken = new ForeignNonces(finality as FinalityRule, config, clock);
+  other = new Map();
+  fate = { kind: 'open' };
+  head = 0;
+});
+
+function block(number: number, hash = aHash(number)): BlockRef {
+  return { number, hash };
+}
+
+/** The nonce was used in that block, as this look at that head says. */
+function usedIn(at: BlockRef, by: Hash | null = FOREIGN): void {
+  fate = { kind: 'passed', head: at, user: by && { txHash: by, block: at } };
+}
+
+/** @returns what used the slot, as far as this look is enough to say that it is taken; undefined when it is not */
+async function look(at: number): Promise<Hash | null | undefined> {
+  head = at;
+  const chain = {
+    chainId: DEV_CHAIN,
+    nonceUses: async (questions: readonly unknown[]) => ((asked = questions), [fate]),
+    head: async () => block(head),
+    agreedBlocks: async (numbers: readonly number[]) =>
+      numbers.map((number): Agreed<Hash> | null => {
+        const hash = other.has(number) ? other.get(number) : aHash(number);
+        return hash ? { value: hash, isAlone: false } : null;
+      }),
+  };
+  const [found] = await taken.execute(chain as unknown as ChainConnector, [SLOT]);
+  return found?.usedBy;
+}
+
+describe('a nonce that something else used', () => {
+  it('is taken at the second look, and not before its block is as deep as finality asks', async () => {
+    usedIn(block(10));
+    expect(await look(10 + REQUIRED - 1)).toBeUndefined();
+    expect(await look(10 + REQUIRED - 1)).toBeUndefined();
+    expect(await look(10 + REQUIRED)).toBe(FOREIGN);
+  });
+
+  it('is not taken by one look, also when its block is final at once', async () => {
+    usedIn(block(10));
+    expect(await look(50)).toBeUndefined();
+    expect(await look(50)).toBe(FOREIGN);
+  });
+
+  it('needs two looks again after it was found taken: a reorg may free it', async () => {
+    usedIn(block(10));
+    await look(50);
+    await look(50);
+    expect(await look(50)).toBeUndefined();
+  });
+
+  it('is not taken when a look in between does not see it', async () => {
+    usedIn(block(10));
+    await look(50);
+    fate = { kind: 'open' };
+    await look(50);
+    usedIn(block(10));
+    expect(await look(50)).toBeUndefined();
+  });
+
+  it('counts from the block of the last look when the first one is gone', async () => {
+    usedIn(block(10));
+    await look(11);
+    other.set(10, aHash(0xbad));
+    usedIn(block(20));
+    expect(await look(21)).toBeUndefined();
+    expect(await look(21)).toBeUndefined();
+    expect(await look(22)).toBe(FOREIGN);
+  });
+
+  it('counts from the block of the transaction that is named last', async () => {
+    usedIn(block(10));
+    await look(11);
+    usedIn(block(20), aHash(0xf1));
+    expect(await look(21)).toBeUndefined();
+    expect(await look(22)).toBe(aHash(0xf1));
+  });
+
+  it('is not taken while the endpoints do not agree on its block', async () => {
+    usedIn(block(10));
+    await look(50);
+    other.set(10, null);
+    expect(await look(50)).toBeUndefined();
+  });
+
+  it('is not taken while the endpoints do not agree on a head', async () => {
+    usedIn(block(10));
+    await look(50);
+    other.set(50, null).set(49, null);
+    expect(await look(50)).toBeUndefined();
+    other.delete(49);
+    expect(await look(50)).toBe(FOREIGN);
+  });
+});
+
+it('the chain is asked for the nonce of the signer, and for every attempt at it', async () => {
+  await look(50);
+  expect(asked).toEqual([{ account: SLOT.slot.signer.address, nonce: 7n, hashes: SLOT.hashes }]);
+});
+
+describe('a nonce that something used which nobody can name', () => {
+  beforeEach(() => clock.advance(STALE_MS));
+
+  it('counts from the head of the first look, however the chain goes on', async () => {
+    usedIn(block(10), null);
+    await look(10);
+    clock.advance(STALE_MS);
+    usedIn(block(10 + REQUIRED), null);
+    expect(await look(10 + REQUIRED)).toBeNull();
+  });
+
+  it('counts from the head of the last look when the first one is gone, and from the same time', async () => {
+    usedIn(block(10), null);
+    await look(10);
+    clock.advance(STALE_MS);
+    other.set(10, aHash(0xbad));
+    for (const [at, expected] of [
+      [12, undefined],
+      [14, null],
+    ] as const) {
+      usedIn(block(at), null);
+      expect(await look(at)).toBe(expected);
+    }
+  });
+
+  it('is taken when the looks are as far apart as a receipt may be stale', async () => {
+    usedIn(block(10), null);
+    await look(50);
+    clock.advance(STALE_MS - 1);
+    expect(await look(50)).toBeUndefined();
+    clock.advance(1);
+    expect(await look(50)).toBeNull();
+  });
+});
+
+describe('a nonce that a block has one of ours for', () => {
+  it('is not taken while that block is on the chain, whatever is said later', async () => {
+    fate = { kind: 'ours', block: block(10) };
+    await look(50);
+    usedIn(block(20));
+    await look(50);
+    expect(await look(50)).toBeUndefined();
+    other.set(10, null);
+    expect(await look(50)).toBeUndefined();
+    other.set(10, aHash(0xbad));
+    expect(await look(50)).toBe(FOREIGN);
+  });
+
+  it('is still known as ours a hundred thousand blocks later, and no longer', async () => {
+    const later = 10 + 100_000 + REQUIRED;
+    fate = { kind: 'ours', block: block(10) };
+    await look(50);
+    usedIn(block(later - REQUIRED));
+    for (let n = 0; n < 3; n += 1) expect(await look(later)).toBeUndefined();
+    expect(await look(later + 1)).toBe(FOREIGN);
+  });
+});
+
+describe('a sighting', () => {
+  it('is forgotten a thousand blocks later', async () => {
+    usedIn(block(10));
+    await look(11);
+    usedIn(block(10));
+    expect(await look(10 + 1_000 + REQUIRED)).toBe(FOREIGN);
+    await look(11);
+    expect(await look(10 + 1_001 + REQUIRED)).toBeUndefined();
+  });
+});

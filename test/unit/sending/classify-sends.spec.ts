@@ -1,0 +1,220 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ResubmitConfig } from '../../../src/config/index.js';
+import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
+import type { SlotRef } from '../../../src/modules/signers/index.js';
+import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
+import { ClassifySends } from '../../../src/modules/sending/application/classify-sends.js';
+import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
+import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
+import type { Attempt, AttemptOutcome } from '../../../src/modules/transactions/domain/attempt.js';
+import type { AttemptRepository } from '../../../src/modules/transactions/index.js';
+import { aHash, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { ModelChain } from '../../support/model-chain.js';
+
+const INTERVAL = 60_000;
+const MAX_REFUSALS = 3;
+
+let clock: FakeClock;
+let chain: ModelChain;
+let learned: string[];
+/** All attempts of the slots that are asked for. */
+let siblings: Attempt[];
+/** Nonces of the slots whose attempts were asked for. */
+let asked: bigint[];
+let judge: ClassifySends;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  chain = new ModelChain();
+  learned = [];
+  siblings = [];
+  asked = [];
+  judge = new ClassifySends(
+    {
+      ofSlots: async (slots: readonly SlotRef[]) => (asked.push(...slots.map(({ nonce }) => nonce)), siblings),
+    } as unknown as AttemptRepository,
+    new SecondObservations(clock),
+    { learnLimit: (_chain: number, words: string) => void learned.push(words) } as unknown as FeeRules,
+    Object.assign(new ResubmitConfig(), {
+      interval: INTERVAL,
+      maxRefusals: MAX_REFUSALS,
+      maxRefusalsInDoubt: MAX_REFUSALS,
+    }),
+    clock,
+  );
+});
+
+function answered(
+  errorClass: NodeErrorClass | null,
+  outcome: Partial<AttemptOutcome> = {},
+  { attempt = anAttempt(), tx = aManagedTx().allocated().build() }: Partial<AnsweredSend> = {},
+): AnsweredSend {
+  const error = errorClass;
+  const status = errorClass === null ? 'ACCEPTED' : 'REJECTED';
+  return { tx, attempt, outcome: { attempt, status, errorClass, error, notSent: false, alone: false, ...outcome } };
+}
+
+/** In the mempool, and answered so often in a row already. */
+function sentBefore(subState: 'OUTCOME_UNKNOWN' | 'NONCE_SYNC', tries: number): Pick<AnsweredSend, 'tx'> {
+  return { tx: aManagedTx({ state: 'IN_MEMPOOL', nonce: 7n, subState, tries }).build() };
+}
+
+async function kindOf(send: AnsweredSend): Promise<string | undefined> {
+  return (await judge.execute(chain, [send]))[0]?.verdict.kind;
+}
+
+describe('a missing answer', () => {
+  const missing = (tries = MAX_REFUSALS): AnsweredSend =>
+    answered('transient', { status: 'UNKNOWN' }, sentBefore('OUTCOME_UNKNOWN', tries));
+
+  it('is about this transaction when the chain took another one within resubmit.interval', async () => {
+    clock.advance(INTERVAL);
+    await judge.execute(chain, [answered(null)]);
+    clock.advance(INTERVAL);
+    expect(await kindOf(missing())).toBe('refused_in_doubt');
+    clock.advance(1);
+    expect(await kindOf(missing())).toBe('sent');
+  });
+
+  it('ends nothing before the chain took any, nor before so many', async () => {
+    expect(await kindOf(missing())).toBe('sent');
+    await judge.execute(chain, [answered(null)]);
+    expect([await kindOf(missing(MAX_REFUSALS - 2)), await kindOf(missing(MAX_REFUSALS - 1))]).toEqual([
+      'sent',
+      'refused_in_doubt',
+    ]);
+  });
+});
+
+describe('a nonce that is called used', () => {
+  const called = (tries: number): AnsweredSend => {
+    const { address } = aSigner();
+    const attempt = anAttempt({ signer: { chainId: chain.chainId, address }, nonce: 0n });
+    return answered('nonce_too_low', { attempt, status: 'UNKNOWN' }, { attempt, ...sentBefore('NONCE_SYNC', tries) });
+  };
+
+  it('and that the chain has not used has its slot closed after so many', async () => {
+    expect([await kindOf(called(MAX_REFUSALS - 2)), await kindOf(called(MAX_REFUSALS - 1))]).toEqual([
+      'sent',
+      'refused_in_doubt',
+    ]);
+  });
+
+  it('is a question still when the chain has used it, and when too few endpoints tell', async () => {
+    chain.sendForeign(aSigner().address, 0n);
+    chain.mine();
+    expect(await kindOf(called(MAX_REFUSALS))).toBe('sent');
+    chain.agreedCounts = async () => [null];
+    expect(await kindOf(called(MAX_REFUSALS))).toBe('sent');
+  });
+
+  it('is free at the very count of the chain, and used below it', async () => {
+    const attempt = anAttempt({ nonce: 7n });
+    const send = answered(
+      'nonce_too_low',
+      { attempt, status: 'UNKNOWN' },
+      { attempt, ...sentBefore('NONCE_SYNC', 99) },
+    );
+    const kinds = [];
+    for (const nonce of [6n, 7n, 8n]) {
+      chain.agreedCounts = async () => [{ nonce, block: { number: 1, hash: aHash(1) } }];
+      kinds.push(await kindOf(send));
+    }
+    expect(kinds).toEqual(['refused_in_doubt', 'refused_in_doubt', 'sent']);
+  });
+
+  it('costs no question before', async () => {
+    chain.agreedCounts = () => Promise.reject(new Error('asked too soon'));
+    expect(await kindOf(called(MAX_REFUSALS - 2))).toBe('sent');
+  });
+});
+
+describe('a refusal for good of one endpoint alone', () => {
+  const alone = (): AnsweredSend => answered('oversized_data', { alone: true });
+
+  it('is believed at a later block, and not at the same one', async () => {
+    expect([await kindOf(alone()), await kindOf(alone())]).toEqual(['waiting', 'waiting']);
+    chain.mineEmpty();
+    expect(await kindOf(alone())).toBe('refused_for_good');
+  });
+
+  it('says nothing any more when the transaction was taken in between', async () => {
+    await kindOf(alone());
+    await kindOf(answered(null));
+    chain.mineEmpty();
+    expect(await kindOf(alone())).toBe('waiting');
+  });
+
+  it('is believed at once where all endpoints said it', async () => {
+    expect(await kindOf(answered('oversized_data'))).toBe('refused_for_good');
+  });
+});
+
+describe('a slot', () => {
+  const refused = (overrides: Partial<AnsweredSend> = {}): AnsweredSend => answered('oversized_data', {}, overrides);
+  const sibling = (overrides: Partial<Attempt>): Attempt => anAttempt({ txHash: aHash(2), ...overrides });
+
+  it.each(['SIGNED', 'ACCEPTED', 'UNKNOWN'] as const)(
+    'is closed, and not freed, while another attempt of it is %s',
+    async (status) => {
+      siblings = [anAttempt({ status: 'REJECTED' }), sibling({ status })];
+      expect(await kindOf(refused())).toBe('refused_in_doubt');
+    },
+  );
+
+  it.each<[string, Partial<Attempt>]>([
+    ['was refused, too', { status: 'REJECTED' }],
+    ['has another nonce', { status: 'ACCEPTED', nonce: 8n }],
+    ['is of another signer', { status: 'ACCEPTED', signer: aSigner(2) }],
+    ['is the refused one itself', { status: 'SIGNED', txHash: aHash(1) }],
+  ])('is freed when what else was signed %s', async (_what, overrides) => {
+    siblings = [sibling(overrides)];
+    expect(await kindOf(refused())).toBe('refused_for_good');
+  });
+
+  it('is closed, and not freed, once its tx was in the mempool', async () => {
+    expect(await kindOf(refused(sentBefore('OUTCOME_UNKNOWN', 0)))).toBe('refused_in_doubt');
+  });
+});
+
+it('the no-op that closes a slot never ends its tx', async () => {
+  const attempt = anAttempt({ kind: 'cancel' });
+  const tx = aManagedTx({ state: 'IN_MEMPOOL', nonce: 7n, failureReason: 'oversized' }).build();
+  expect(await judge.execute(chain, [answered('oversized_data', { attempt }, { attempt, tx })])).toMatchObject([
+    { verdict: { kind: 'waiting', subState: 'CANCELLING', retryInMs: INTERVAL } },
+  ]);
+});
+
+it('what a node says of its fee cap is learned, and nothing else', async () => {
+  await judge.execute(chain, [answered('node_fee_cap_exceeded', { error: 'cap (1 ether)' }), answered('txpool_full')]);
+  expect(learned).toEqual(['cap (1 ether)']);
+});
+
+it('a payload that is refused for a price again and again waits for another nonce, unless it may be out', async () => {
+  const refused = (): AnsweredSend =>
+    answered(
+      'underpriced',
+      {},
+      { tx: aManagedTx({ state: 'ALLOCATED', nonce: 7n, subState: 'FEE_CAPPED', tries: 99 }).build() },
+    );
+  expect(await kindOf(refused())).toBe('requeued');
+  siblings = [anAttempt({ txHash: aHash(2), status: 'UNKNOWN' })];
+  expect(await judge.execute(chain, [refused()])).toMatchObject([
+    { verdict: { kind: 'refused_in_doubt', reason: 'underpriced' } },
+  ]);
+});
+
+it('only slots that are to be freed are looked at for other attempts, and what is taken stays as it is', async () => {
+  siblings = [anAttempt({ txHash: aHash(2), status: 'UNKNOWN' })];
+  await judge.execute(chain, [answered(null)]);
+  expect(asked).toEqual([]);
+  const verdicts = await judge.execute(chain, [answered(null), answered('oversized_data')]);
+  expect(asked).toEqual([7n]);
+  expect(verdicts.map(({ verdict }) => verdict.kind)).toEqual(['sent', 'refused_in_doubt']);
+});
+
+it('one endpoint alone that has no room says nothing about the payload', async () => {
+  chain.head = () => Promise.reject(new Error('asked for nothing'));
+  expect(await kindOf(answered('txpool_full', { alone: true }))).toBe('waiting');
+});

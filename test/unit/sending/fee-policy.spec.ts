@@ -1,0 +1,136 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { FeeQuote } from '../../../src/modules/chain/index.js';
+import type { TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
+import {
+  atMarket,
+  bumpedFees,
+  feesWithin,
+  initialFees,
+  tooDear,
+} from '../../../src/modules/sending/domain/fee-policy.js';
+
+const GWEI = 1_000_000_000n;
+const QUOTE: FeeQuote = {
+  blockNumber: 1,
+  baseFeePerGas: 10n * GWEI,
+  tips: { slow: GWEI, standard: 2n * GWEI, fast: 3n * GWEI, urgent: 5n * GWEI },
+};
+const CAPS = { maxFeePerGas: 10n ** 16n, maxPriorityFeePerGas: 10n ** 16n };
+const OWN = { maxFeePerGas: null, maxPriorityFeePerGas: null };
+
+describe('fees of a first attempt', () => {
+  it('are twice the base fee plus the tip of the speed', () => {
+    expect(initialFees({ fees: OWN, speed: 'fast' }, QUOTE, CAPS)).toEqual({
+      maxFeePerGas: 23n * GWEI,
+      maxPriorityFeePerGas: 3n * GWEI,
+    });
+  });
+
+  it('are what the client said, where it said something', () => {
+    const fees = { maxFeePerGas: 50n * GWEI, maxPriorityFeePerGas: 4n * GWEI };
+    expect(initialFees({ fees, speed: 'slow' }, QUOTE, CAPS)).toEqual(fees);
+  });
+
+  it('are never above the caps of the chain, whoever chose them', () => {
+    const price = fc.bigInt({ min: 0n, max: 10n ** 18n });
+    fc.assert(
+      fc.property(price, price, price, price, (maxFeePerGas, maxPriorityFeePerGas, cap, tipCap) => {
+        const caps = { maxFeePerGas: cap, maxPriorityFeePerGas: tipCap };
+        const fees = initialFees({ fees: { maxFeePerGas, maxPriorityFeePerGas }, speed: 'slow' }, QUOTE, caps);
+        expect(fees.maxFeePerGas <= cap && fees.maxPriorityFeePerGas <= tipCap).toBe(true);
+      }),
+    );
+  });
+
+  it('are too dear when the market, or what the client asks for, is above the caps', () => {
+    const caps = { maxFeePerGas: 30n * GWEI, maxPriorityFeePerGas: 4n * GWEI };
+    expect(tooDear(atMarket('fast'), QUOTE, caps)).toBeNull();
+    expect(tooDear(atMarket('urgent'), QUOTE, caps)).toContain('the tip');
+    expect(tooDear(atMarket('fast'), { ...QUOTE, baseFeePerGas: 31n * GWEI }, caps)).toContain('the base fee');
+    const low = { fees: { ...OWN, maxFeePerGas: 9n * GWEI }, speed: 'slow' } as const;
+    expect(tooDear(low, QUOTE, caps)).toContain('is below the base fee');
+  });
+
+  it('are too dear with the numbers that say why, and not where these are equal', () => {
+    const caps = { maxFeePerGas: 30n, maxPriorityFeePerGas: 4n };
+    const tips = { slow: 4n, standard: 4n, fast: 5n, urgent: 5n };
+    const at = (baseFeePerGas: bigint) => ({ blockNumber: 1, baseFeePerGas, tips });
+    const own = (fees: Partial<TxRequest['fees']>) => ({ fees: { ...OWN, ...fees }, speed: 'slow' }) as const;
+    expect(tooDear(atMarket('slow'), at(30n), caps)).toBeNull();
+    expect(tooDear(atMarket('slow'), at(31n), caps)).toBe('the base fee 31 is above fees.maxFeePerGas 30 of the chain');
+    expect(tooDear(atMarket('fast'), at(30n), caps)).toBe(
+      'the tip 5 is above fees.maxPriorityFeePerGas 4 of the chain',
+    );
+    expect(tooDear(own({ maxFeePerGas: 9n }), at(9n), caps)).toBeNull();
+    expect(tooDear(own({ maxFeePerGas: 9n }), at(10n), caps)).toBe('maxFeePerGas 9 is below the base fee 10');
+    expect(tooDear(own({ maxFeePerGas: 99n }), at(31n), caps)).toBe('maxFeePerGas 30 is below the base fee 31');
+    expect(tooDear(own({ maxPriorityFeePerGas: 5n }), at(9n), caps)).toContain('the tip 5');
+    expect(tooDear({ ...own({ maxPriorityFeePerGas: 3n }), speed: 'fast' }, at(9n), caps)).toBeNull();
+  });
+
+  it('never offer more than the cap of the chain by themselves, and never a tip above the fee cap', () => {
+    const price = fc.bigInt({ min: 0n, max: 10n ** 15n });
+    fc.assert(
+      fc.property(price, price, price, (baseFeePerGas, tip, cap) => {
+        const quote = { ...QUOTE, baseFeePerGas, tips: { ...QUOTE.tips, urgent: tip } };
+        const fees = initialFees({ fees: OWN, speed: 'urgent' }, quote, { ...CAPS, maxFeePerGas: cap });
+        expect(fees.maxFeePerGas <= cap).toBe(true);
+        expect(fees.maxPriorityFeePerGas <= fees.maxFeePerGas).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('fees of a competitor for the same nonce', () => {
+  it('raise both prices by at least 12.5 %, rounded up, and are not below the market', () => {
+    const price = fc.bigInt({ min: 0n, max: 10n ** 15n });
+    fc.assert(
+      fc.property(price, price, price, price, (a, b, c, d) => {
+        const previous = { maxFeePerGas: a, maxPriorityFeePerGas: b };
+        const bumped = bumpedFees(previous, { maxFeePerGas: c, maxPriorityFeePerGas: d }, CAPS);
+        if (!bumped) throw new Error('the caps are far above');
+        expect(bumped.maxFeePerGas * 8n >= a * 9n && bumped.maxFeePerGas >= c).toBe(true);
+        expect(bumped.maxPriorityFeePerGas * 8n >= b * 9n && bumped.maxPriorityFeePerGas >= d).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('fees of a competitor at the caps of the chain', () => {
+  const market = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
+  const bumped = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) =>
+    bumpedFees({ maxFeePerGas, maxPriorityFeePerGas }, market, { maxFeePerGas: 90n, maxPriorityFeePerGas: 18n });
+
+  it('are an eighth higher, rounded up, as long as both are within the caps', () => {
+    expect(bumped(80n, 16n)).toEqual({ maxFeePerGas: 90n, maxPriorityFeePerGas: 18n });
+    expect(bumped(9n, 1n)).toEqual({ maxFeePerGas: 11n, maxPriorityFeePerGas: 2n });
+  });
+
+  it('are none when one of them is above its cap', () => {
+    expect(bumped(81n, 8n)).toBeNull();
+    expect(bumped(40n, 17n)).toBeNull();
+  });
+});
+
+describe('fees for nodes that limit the cost of a transaction', () => {
+  const fees = { maxFeePerGas: 24n * GWEI, maxPriorityFeePerGas: 3n * GWEI };
+
+  it('are as they were where they fit', () => {
+    expect(feesWithin(24n * GWEI * 100n, 100n, fees, QUOTE)).toEqual(fees);
+  });
+
+  it('are lowered to what fits, while that is enough for the next block', () => {
+    expect(feesWithin(15n * GWEI * 100n, 100n, fees, QUOTE)).toEqual({ ...fees, maxFeePerGas: 15n * GWEI });
+    expect(feesWithin(11n * GWEI * 100n, 100n, fees, QUOTE)).toBeNull();
+    expect(feesWithin(1125n * GWEI, 100n, fees, QUOTE)).toEqual({ ...fees, maxFeePerGas: (1125n * GWEI) / 100n });
+  });
+
+  it('have a tip that is not above them', () => {
+    const steep = { maxFeePerGas: 24n * GWEI, maxPriorityFeePerGas: 20n * GWEI };
+    expect(feesWithin(15n * GWEI * 100n, 100n, steep, QUOTE)).toEqual({
+      maxFeePerGas: 15n * GWEI,
+      maxPriorityFeePerGas: 15n * GWEI,
+    });
+  });
+});

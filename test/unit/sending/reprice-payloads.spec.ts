@@ -1,0 +1,145 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ResubmitConfig } from '../../../src/config/index.js';
+import type { ChainConnector } from '../../../src/modules/chain/index.js';
+import type { AttemptDraft } from '../../../src/modules/sending/application/attempt-signer.js';
+import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
+import { type RefusedTx, RepricePayloads } from '../../../src/modules/sending/application/reprice-payloads.js';
+import type { Sending } from '../../../src/modules/sending/application/send.js';
+import type { Attempt, AttemptFees } from '../../../src/modules/transactions/domain/attempt.js';
+import type { ManagedTx, TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { AttemptRepository, ManagedTxRepository } from '../../../src/modules/transactions/index.js';
+import { aHash, aManagedTx, anAttempt, aRequest, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
+
+const LEASE = { signer: aSigner(), owner: 'node', token: 1n };
+const OTHER_LEASE = { signer: aSigner(2), owner: 'node', token: 2n };
+const MARKET: AttemptFees = { maxFeePerGas: 50n, maxPriorityFeePerGas: 5n };
+const HIGHER: AttemptFees = { maxFeePerGas: 60n, maxPriorityFeePerGas: 6n };
+const LOWER: AttemptFees = { maxFeePerGas: 40n, maxPriorityFeePerGas: 4n };
+const REFUSED: Partial<Attempt> = { status: 'REJECTED', errorClass: 'underpriced' };
+/** Refused for a price that a node calls too high for one transaction. */
+const TOO_MUCH: Partial<Attempt> = { ...REFUSED, errorClass: 'node_fee_cap_exceeded' };
+
+/** Null while the caps of the chain allow no price at all. */
+let market: AttemptFees | null;
+let higher: AttemptFees | null;
+/** Each price that was asked for, with the one that it has to differ from. */
+let asked: [string, bigint][];
+let stored: Attempt[];
+let noted: ManagedTx[];
+let work: UnfencedWork;
+let reprice: RepricePayloads;
+
+beforeEach(() => {
+  [market, higher, asked, stored, noted] = [MARKET, HIGHER, [], [], []];
+  work = new UnfencedWork();
+  const fees = {
+    price: (_chain: number, _request: unknown, gasLimit: bigint) => {
+      asked.push(['market', gasLimit]);
+      return market === null ? { tooDear: 'too dear' } : { fees: market };
+    },
+    higher: (_chain: number, { maxFeePerGas }: AttemptFees) => (asked.push(['higher', maxFeePerGas]), higher),
+    lower: ({ maxFeePerGas }: AttemptFees) => (asked.push(['lower', maxFeePerGas]), LOWER),
+  };
+  reprice = new RepricePayloads(
+    {
+      sign: async (drafts: readonly AttemptDraft[]) => drafts.map((draft) => anAttempt({ ...draft, txHash: aHash(9) })),
+    },
+    fees as unknown as FeeRules,
+    work,
+    {
+      insert: async (_fence: unknown, attempts: readonly Attempt[]) => void stored.push(...attempts),
+    } as unknown as AttemptRepository,
+    {
+      requested: async (ids: readonly string[]) => ids.map((txId) => ({ tx: aTx({ txId }), request: aRequest() })),
+      note: async (_fence: unknown, txs: readonly ManagedTx[]) => void noted.push(...txs),
+    } as unknown as ManagedTxRepository,
+    Object.assign(new ResubmitConfig(), { maxRefusals: 3 }),
+  );
+});
+
+const aTx = (progress: Partial<TxProgress> = {}) =>
+  aManagedTx({ txId: 'tx', state: 'ALLOCATED', nonce: 7n, gasLimit: 21_000n, ...progress }).build();
+
+function repriced(...refused: readonly RefusedTx[]): Promise<Sending[]> {
+  const chain = { chainId: DEV_CHAIN, feeQuote: async () => null } as unknown as ChainConnector;
+  return reprice.execute(chain, [LEASE, OTHER_LEASE], refused);
+}
+
+async function pricesAfter(...attempts: readonly Partial<Attempt>[]): Promise<bigint[]> {
+  await repriced({ tx: aTx(), attempts: attempts.map((attempt) => anAttempt(attempt)) });
+  return stored.splice(0).map(({ fees }) => fees.maxFeePerGas);
+}
+
+describe('a payload that every node refused for its price', () => {
+  it('is signed again at the price of the market', async () => {
+    expect(await pricesAfter(REFUSED, REFUSED)).toEqual([MARKET.maxFeePerGas]);
+    expect(asked).toEqual([['market', 21_000n]]);
+  });
+
+  it('is stored with its new bytes before it is given away, under the lease of its signer', async () => {
+    const [sending, ...others] = await repriced({ tx: aTx(), attempts: [anAttempt(REFUSED)] });
+    expect([stored, noted, work.tokens]).toEqual([[sending?.attempt], [sending?.tx], [[1n]]]);
+    expect(sending?.attempt).toMatchObject({ txId: 'tx', nonce: 7n, kind: 'payload', fees: MARKET });
+    expect([sending?.tx?.progress.txHash, others]).toEqual([aHash(9), []]);
+  });
+
+  it('is not while any of its bytes may be out: the lower price could never replace them', async () => {
+    for (const status of ['SIGNED', 'UNKNOWN', 'ACCEPTED'] as const)
+      expect(await pricesAfter({ status }, REFUSED)).toEqual([]);
+  });
+
+  it('is not as often as refusals are allowed', async () => {
+    expect(await pricesAfter(REFUSED, REFUSED, REFUSED)).toEqual([]);
+  });
+
+  it('is not once it was in the mempool, nor when it was not the price, nor before its first answer', async () => {
+    await repriced({ tx: aTx({ state: 'IN_MEMPOOL' }), attempts: [anAttempt(REFUSED)] });
+    expect(await pricesAfter({ ...REFUSED, errorClass: 'oversized_data' })).toEqual([]);
+    expect(await pricesAfter(REFUSED, { ...REFUSED, errorClass: 'oversized_data' })).toEqual([]);
+    expect(await pricesAfter({ status: 'REJECTED', errorClass: null })).toEqual([]);
+    expect(await pricesAfter()).toEqual([]);
+  });
+
+  it('is not while the caps of the chain allow no price', async () => {
+    market = null;
+    expect(await pricesAfter(REFUSED)).toEqual([]);
+  });
+
+  it('has its own attempts looked at, and not those of its neighbour', async () => {
+    const old = anAttempt({ ...REFUSED, fees: MARKET });
+    await repriced(
+      { tx: aTx({ txId: 'a' }), attempts: [old] },
+      { tx: aTx({ txId: 'b' }), attempts: [anAttempt(REFUSED)] },
+    );
+    expect(stored.map(({ txId, fees }) => [txId, fees])).toEqual([
+      ['a', HIGHER],
+      ['b', MARKET],
+    ]);
+  });
+});
+
+describe('a payload that was refused at the price of the market', () => {
+  const atMarket = { ...REFUSED, fees: MARKET };
+
+  it('is signed at a higher price than its last one', async () => {
+    expect(await pricesAfter({ ...REFUSED, fees: LOWER }, atMarket)).toEqual([HIGHER.maxFeePerGas]);
+    expect(asked.at(-1)).toEqual(['higher', MARKET.maxFeePerGas]);
+  });
+
+  it('is signed at a lower one when a node called it too much for one transaction', async () => {
+    expect(await pricesAfter({ ...TOO_MUCH, fees: MARKET })).toEqual([LOWER.maxFeePerGas]);
+    expect(asked.at(-1)).toEqual(['lower', MARKET.maxFeePerGas]);
+  });
+
+  it('keeps its bytes when there is no other price, or only one that was refused, too', async () => {
+    expect(await pricesAfter({ ...REFUSED, fees: HIGHER }, atMarket)).toEqual([]);
+    higher = null;
+    expect(await pricesAfter(atMarket)).toEqual([]);
+  });
+
+  it('differs from it in either part of the price', async () => {
+    for (const other of [{ maxFeePerGas: 51n }, { maxPriorityFeePerGas: 6n }])
+      expect(await pricesAfter({ ...REFUSED, fees: { ...MARKET, ...other } })).toEqual([MARKET.maxFeePerGas]);
+  });
+});

@@ -1,0 +1,188 @@
+import { describe, expect, it } from '@jest/globals';
+import { ACTION, type BroadcastOutcome } from '../../../src/modules/chain/index.js';
+import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../../src/kernel/node-error-class.js';
+import { type Attempt, outcomeOf } from '../../../src/modules/transactions/domain/attempt.js';
+import { type SendHistory, type SendVerdict, verdictOf } from '../../../src/modules/sending/domain/send-verdict.js';
+import { anAttempt } from '../../support/builders.js';
+
+function afterTries(tries: number, overrides: Partial<SendHistory> = {}): SendHistory {
+  return {
+    equalTries: () => tries,
+    needsSecondObservation: false,
+    nonceIsFree: false,
+    othersGetThrough: true,
+    maxRefusals: 10,
+    maxRefusalsInDoubt: 100,
+    intervalMs: 60_000,
+    ...overrides,
+  };
+}
+
+function verdict(status: Attempt['status'], outcome: BroadcastOutcome, history = afterTries(0)): SendVerdict {
+  return verdictOf(outcomeOf(anAttempt({ status }), outcome), history);
+}
+
+function said(errorClass: NodeErrorClass): BroadcastOutcome {
+  const { outcome } = ACTION[errorClass];
+  if (errorClass === 'already_known' || errorClass === 'already_mined') return { kind: 'accepted', errorClass };
+  const message: string = errorClass;
+  return outcome === 'rejected' ? { kind: 'rejected', errorClass, message } : { kind: 'unknown', errorClass, message };
+}
+
+describe('a send that surely never left', () => {
+  const NOT_SENT = { kind: 'not_sent', message: 'ECONNREFUSED' } as const;
+
+  it.each(['SIGNED', 'REJECTED'] as const)(
+    'proves that an attempt %s is not out, and is tried again soon',
+    (status) => {
+      expect(outcomeOf(anAttempt({ status }), NOT_SENT)).toMatchObject({ status: 'REJECTED', error: 'ECONNREFUSED' });
+      expect(verdict(status, NOT_SENT)).toEqual({ kind: 'waiting', subState: 'NODE_UNAVAILABLE', retryInMs: 2_000 });
+    },
+  );
+
+  it.each(['UNKNOWN', 'ACCEPTED'] as const)('changes nothing for an attempt that is %s', (status) => {
+    expect(outcomeOf(anAttempt({ status }), NOT_SENT)).toMatchObject({ status });
+    expect(verdict(status, NOT_SENT)).toMatchObject({ kind: 'sent', subState: 'NODE_UNAVAILABLE', retryInMs: 2_000 });
+  });
+});
+
+describe('what a refusal means', () => {
+  const FOR_GOOD = NODE_ERROR_CLASSES.filter((each) => ACTION[each].response === 'fail_payload');
+  const REFUSALS = NODE_ERROR_CLASSES.filter((each) => ACTION[each].outcome === 'rejected');
+
+  it.each(FOR_GOOD)('%s: ends what was never out, and closes the slot of what may be', (errorClass) => {
+    expect(verdict('SIGNED', said(errorClass)).kind).toBe('refused_for_good');
+    expect(verdict('UNKNOWN', said(errorClass)).kind).toBe('refused_in_doubt');
+    expect(verdict('ACCEPTED', said(errorClass)).kind).toBe('refused_in_doubt');
+  });
+
+  it.each(FOR_GOOD)('%s: ends nothing while a second look is wanted', (errorClass) => {
+    const history = afterTries(0, { needsSecondObservation: true });
+    expect(verdict('SIGNED', said(errorClass), history).kind).toBe('waiting');
+    expect(verdict('ACCEPTED', said(errorClass), history)).toMatchObject({ kind: 'sent', subState: 'NODE_REFUSED' });
+  });
+
+  it.each(REFUSALS)('%s: gives up the nonce after so many equal refusals, whatever it is', (errorClass) => {
+    expect(['refused_for_good', 'requeued']).toContain(verdict('SIGNED', said(errorClass), afterTries(9)).kind);
+    expect(verdict('ACCEPTED', said(errorClass), afterTries(99)).kind).toBe('refused_in_doubt');
+  });
+
+  it.each(['txpool_full', 'underpriced', 'insufficient_funds', 'nonce_too_high'] as const)(
+    '%s: ends nothing that was accepted once for a price spike or a full pool of some minutes',
+    (errorClass) => {
+      expect(verdict('ACCEPTED', said(errorClass), afterTries(9)).kind).toBe('sent');
+    },
+  );
+
+  it('waits longer each time', () => {
+    const pauses = [0, 1, 2, 8].map((tries) => verdict('SIGNED', said('insufficient_funds'), afterTries(tries)));
+    expect(pauses.map((each) => ('retryInMs' in each ? each.retryInMs : null))).toEqual([2_000, 4_000, 8_000, 60_000]);
+  });
+});
+
+describe('a send that was taken', () => {
+  const SENT = { kind: 'sent', subState: null, askReceipt: false, retryInMs: 60_000, counts: true };
+
+  it('is looked at again after the interval', () => {
+    expect(verdict('SIGNED', { kind: 'accepted' })).toEqual(SENT);
+    expect(verdict('SIGNED', said('already_known'))).toEqual(SENT);
+  });
+
+  it('is asked for at once where it is mined already, however often it was sent', () => {
+    const mined = { ...SENT, askReceipt: true };
+    expect(verdict('SIGNED', said('already_mined'))).toEqual(mined);
+    expect(verdict('SIGNED', said('already_mined'), afterTries(99))).toEqual(mined);
+  });
+});
+
+describe('a refusal that comes again and again', () => {
+  it.each([
+    ['insufficient_funds', 'INSUFFICIENT_FUNDS'],
+    ['underpriced', 'FEE_CAPPED'],
+    ['account_limit', 'NODE_REFUSED'],
+    ['nonce_too_high', 'NODE_REFUSED'],
+    ['txpool_full', 'NODE_REFUSED'],
+  ] as const)('(%s) ends with the payload waiting without a nonce: circumstances change', (errorClass, subState) => {
+    const waiting = { kind: 'waiting', subState, retryInMs: 60_000 };
+    expect(verdict('SIGNED', said(errorClass), afterTries(8))).toEqual(waiting);
+    expect(verdict('SIGNED', said(errorClass), afterTries(9))).toEqual({ ...waiting, kind: 'requeued' });
+  });
+
+  it.each(['node_fee_cap_exceeded', 'invalid_sender', 'invalid_chain_id'] as const)(
+    '(%s) ends the payload, with the number of its refusals',
+    (errorClass) => {
+      expect(verdict('SIGNED', said(errorClass), afterTries(8)).kind).toBe('waiting');
+      const reason = `refused 10 times: ${errorClass}`;
+      expect(verdict('SIGNED', said(errorClass), afterTries(9))).toEqual({ kind: 'refused_for_good', reason });
+    },
+  );
+
+  it('closes the slot of what may be out: after few for what it is, after many for circumstances', () => {
+    const policy = said('node_fee_cap_exceeded');
+    const reason = 'node_fee_cap_exceeded';
+    expect(verdict('ACCEPTED', policy, afterTries(8))).toMatchObject({ kind: 'sent', subState: 'NODE_REFUSED' });
+    expect(verdict('ACCEPTED', policy, afterTries(9))).toEqual({ kind: 'refused_in_doubt', reason });
+    expect(verdict('ACCEPTED', said('txpool_full'), afterTries(98)).kind).toBe('sent');
+  });
+
+  it('is counted by what it came to', () => {
+    const asked: string[] = [];
+    const history = afterTries(0, { equalTries: (subState) => asked.push(subState) });
+    verdict('SIGNED', said('insufficient_funds'), history);
+    expect(new Set(asked)).toEqual(new Set(['INSUFFICIENT_FUNDS']));
+  });
+
+  it('tells what the nodes said, or else the class', () => {
+    const outcome = { ...outcomeOf(anAttempt({ status: 'SIGNED' }), said('oversized_data')), error: null };
+    expect(verdictOf(outcome, afterTries(0))).toEqual({ kind: 'refused_for_good', reason: 'oversized_data' });
+  });
+});
+
+describe('an answer that leaves it open', () => {
+  const OPEN = NODE_ERROR_CLASSES.filter(
+    (each) => ACTION[each].outcome === 'unknown' && ACTION[each].response === 'retry_same_bytes',
+  );
+
+  it.each(OPEN)('%s: closes the slot after so many, when others get through', (errorClass) => {
+    expect(verdict('SIGNED', said(errorClass), afterTries(98))).toMatchObject({ kind: 'sent', counts: true });
+    expect(verdict('SIGNED', said(errorClass), afterTries(99)).kind).toBe('refused_in_doubt');
+  });
+
+  it.each(OPEN)('%s: is sent again after the interval', (errorClass) => {
+    expect(verdict('SIGNED', said(errorClass))).toEqual({
+      kind: 'sent',
+      subState: 'OUTCOME_UNKNOWN',
+      askReceipt: false,
+      retryInMs: 60_000,
+      counts: true,
+    });
+  });
+
+  const outage = afterTries(99, { othersGetThrough: false });
+
+  it.each(['rate_limited', 'transient', 'ambiguous_internal', 'unknown'] as const)(
+    '%s: counts for nothing while nobody gets through',
+    (errorClass) => {
+      expect(verdict('SIGNED', said(errorClass), outage)).toMatchObject({ kind: 'sent', counts: false });
+    },
+  );
+
+  // Seed 1251 of the simulator: a signer alone on its chain waited for ever.
+  it.each(['tx_type_conflict', 'hash_mismatch'] as const)(
+    '%s: is about this very transaction, and closes the slot although nobody else gets through',
+    (errorClass) => {
+      expect(verdict('SIGNED', said(errorClass), outage).kind).toBe('refused_in_doubt');
+    },
+  );
+
+  it('that calls the nonce used is a question for the chain, and closes the slot only when the chain has not used it', () => {
+    expect(verdict('SIGNED', said('nonce_too_low'), afterTries(99))).toMatchObject({
+      kind: 'sent',
+      subState: 'NONCE_SYNC',
+      askReceipt: true,
+    });
+    expect(verdict('SIGNED', said('nonce_too_low'), afterTries(8, { nonceIsFree: true })).kind).toBe('sent');
+    const free = afterTries(9, { nonceIsFree: true });
+    expect(verdict('SIGNED', said('nonce_too_low'), free).kind).toBe('refused_in_doubt');
+  });
+});
