@@ -11,7 +11,7 @@
 const MAY_USE = {
   chain: [],
   events: [],
-  signers: ['chain', 'events'],
+  signers: [],
   transactions: ['chain', 'signers', 'events'],
   sending: ['chain', 'signers', 'transactions'],
   'lost-commits': ['chain', 'signers', 'transactions'],
@@ -22,6 +22,8 @@ const MAY_USE = {
 };
 
 const DOORS = '^src/modules/[^/]+/(index|[^/]+\\.module)\\.ts$';
+/** For the domains of other modules: the part of index.ts that loads no package (see .dependency-cruiser-runtime.cjs). */
+const DOMAIN_DOOR = '^src/modules/[^/]+/domain/index\\.ts$';
 
 const oneWay = Object.entries(MAY_USE).map(([name, others]) => ({
   name: `${name}-looks-one-way`,
@@ -45,8 +47,15 @@ module.exports = {
       name: 'two-doors',
       comment: 'A module enters another one through its index.ts or its <name>.module.ts only.',
       severity: 'error',
-      from: { path: '^src/modules/([^/]+)/' },
+      from: { path: '^src/modules/([^/]+)/', pathNot: '^src/modules/[^/]+/domain/' },
       to: { path: '^src/modules/', pathNot: ['^src/modules/$1/', DOORS] },
+    },
+    {
+      name: 'two-doors-for-the-domain',
+      comment: 'A domain takes types from the index.ts of another module, and what it runs from its domain/index.ts.',
+      severity: 'error',
+      from: { path: '^src/modules/([^/]+)/domain/' },
+      to: { path: '^src/modules/', pathNot: ['^src/modules/$1/', DOORS, DOMAIN_DOOR] },
     },
     {
       name: 'two-doors-for-the-app',
@@ -80,7 +89,7 @@ module.exports = {
       comment: 'domain/ uses the kernel, its own domain and the doors of other modules: no package, no Node module.',
       severity: 'error',
       from: { path: '^src/modules/([^/]+)/domain/' },
-      to: { pathNot: ['^src/kernel/', '^src/modules/$1/domain/', '^src/modules/[^/]+/index\\.ts$'] },
+      to: { pathNot: ['^src/kernel/', '^src/modules/$1/domain/', '^src/modules/[^/]+/index\\.ts$', DOMAIN_DOOR] },
     },
     {
       name: 'domain-does-not-use-its-own-door',

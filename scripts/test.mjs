@@ -13,6 +13,11 @@ const CHECKS = [
     bin('dependency-cruiser', 'bin/dependency-cruise.mjs'),
     ['--config', '.dependency-cruiser.cjs', 'src', 'test', 'bench'],
   ],
+  [
+    'Dependency rules at run time',
+    bin('dependency-cruiser', 'bin/dependency-cruise.mjs'),
+    ['--config', '.dependency-cruiser-runtime.cjs', 'src'],
+  ],
   ['Types', bin('typescript', 'bin/tsc'), ['--noEmit']],
   ['Lint', bin('eslint', 'bin/eslint.js'), ['--max-warnings', '0', '.']],
 ];

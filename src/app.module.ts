@@ -11,6 +11,7 @@ import { RoleGuard } from './platform/http/role-guard.js';
 import { LoggingModule } from './platform/logging/logging.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
 import { PlatformModule } from './platform/platform.module.js';
+import { SchedulingModule } from './platform/scheduling/scheduling.module.js';
 
 @Module({})
 export class AppModule {
@@ -23,6 +24,7 @@ export class AppModule {
         LoggingModule,
         MetricsModule,
         PlatformModule,
+        SchedulingModule,
         HttpModule,
         DatabaseModule,
         TransactionsModule,

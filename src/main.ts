@@ -27,8 +27,8 @@ function readConfig(): LockstepConfig {
 }
 
 /**
- * SIGTERM and SIGINT end the work in flight and exit 0 (Nest's own hooks would end by the signal, which looks like a crash).
- * A shutdown that hangs is worse than a hard one, since leases expire by themselves: after `timeoutMs` it exits 1.
+ * On SIGTERM and SIGINT, finishes the work in flight and exits with 0. Nest's own hooks would end by the signal, which looks like a crash.
+ * Exits with 1 after `timeoutMs`, because a hanging process is worse than a killed one: leases expire by themselves.
  */
 function closeOnSignal(app: INestApplication, log: Log, timeoutMs: number): void {
   let closing = false;
@@ -49,13 +49,13 @@ function closeOnSignal(app: INestApplication, log: Log, timeoutMs: number): void
   process.on('SIGINT', close);
 }
 
-/** Migrations run before anything is served; nobody is told meanwhile that the process is dead. */
+/** Waits for the database and runs migrations. Meanwhile the port answers probes, so that the process is not restarted. */
 async function beforeService(config: LockstepConfig, log: Log): Promise<void> {
-  const room = await WaitingRoom.open(config.server);
+  const waitingRoom = await WaitingRoom.open(config.server);
   try {
     await startDatabase(config.database, log);
   } finally {
-    await room.close();
+    await waitingRoom.close();
   }
 }
 
@@ -77,9 +77,9 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   const known = error instanceof DomainError && error.kind !== 'internal' ? error : null;
-  const said = known
+  const fields = known
     ? { code: known.code, error: known.message, advice: known.advice }
     : { error: error instanceof Error ? error.stack : String(error) };
-  process.stderr.write(`${JSON.stringify({ level: 'fatal', msg: 'start failed', ...said })}\n`);
+  process.stderr.write(`${JSON.stringify({ level: 'fatal', msg: 'start failed', ...fields })}\n`);
   process.exit(known?.retryable === false ? EXIT_CONFIG : 1);
 });

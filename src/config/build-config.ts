@@ -7,16 +7,15 @@ import { isRawMap } from './raw-config.js';
 import { Unreadable } from './value-parsers.js';
 
 /**
- * Makes an instance of a config class from plain values: unknown keys, missing keys and values that cannot be read are
- * mistakes, and what is not given keeps its default. Then class-validator checks the ranges and forms of its keys, each
- * object on its own, so that every path is the one in the file.
+ * Makes an instance of a config class from plain values. Reports unknown keys, missing keys and unreadable values; absent keys keep their
+ * defaults. Then class-validator checks ranges and forms, one object at a time, so that every path is the path in the file.
  */
 export class ConfigBuilder {
   readonly mistakes: ConfigMistake[] = [];
 
   build<T extends object>(type: ConfigClass<T>, raw: unknown, path: string): T {
     const instance = new type();
-    // `lease:` with nothing below it, all lines commented out, is an empty section.
+    // `lease:` with nothing below it (all lines commented out) is an empty section.
     const values = raw ?? {};
     if (!isRawMap(values)) {
       this.report(path, raw === '' ? 'must be a map of keys, and is empty' : 'must be a map of keys');
@@ -39,7 +38,7 @@ export class ConfigBuilder {
   private checkRules(instance: object, parent: string): void {
     for (const { property, constraints } of validateSync(instance, { forbidUnknownValues: false })) {
       const path = pathTo(parent, property);
-      // What could not be read is reported already, and kept its default; several rules may say the same words.
+      // Skip unreadable values: they are reported already and have their defaults. Skip equal messages of several rules.
       if (this.mistakes.some((known) => known.path === path)) continue;
       for (const problem of new Set(Object.values(constraints ?? {}))) this.report(path, problem);
     }
@@ -47,7 +46,7 @@ export class ConfigBuilder {
 
   private buildField(field: ConfigField, raw: unknown, path: string): unknown {
     if (raw === undefined) {
-      // A section that is not there may have keys that must be.
+      // An absent section may have required keys.
       if (field.kind === 'section' && hasRequiredKeys(field.type)) return this.build(field.type, {}, path);
       if ((field.kind === 'value' || field.kind === 'list') && field.required) this.report(path, 'is required');
       return undefined;

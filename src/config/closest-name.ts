@@ -1,4 +1,4 @@
-/** The known name someone probably meant, or null when nothing is close: a wrong suggestion is worse than none. */
+/** The known name that is probably meant, or null when none is close: a wrong suggestion is worse than none. */
 export function closestName(wrong: string, known: readonly string[]): string | null {
   const written = plain(wrong);
   let best: { name: string; distance: number } | null = null;
@@ -17,7 +17,7 @@ export function didYouMean(wrong: string, known: readonly string[]): string {
   return name === null ? '' : ` (did you mean ${name}?)`;
 }
 
-/** `renew-interval`, `renew_interval` and `renewInterval` are the same slip. */
+/** Makes `renew-interval`, `renew_interval` and `renewInterval` equal. */
 function plain(name: string): string {
   return name.slice(0, 80).toLowerCase().replaceAll(/[-_]/g, '');
 }

@@ -21,8 +21,8 @@ import {
 } from './value-parsers.js';
 
 /**
- * What the loader must know of a key beyond its rule: how it is read from YAML or an environment variable, and what is
- * below it. class-validator knows only the rules, and neither knows which names exist.
+ * What the loader needs of a key in addition to its rule: how to read it from YAML or an environment variable, and which keys are below it.
+ * class-validator has only the rules, and does not list the names.
  */
 export type ConfigField =
   | { readonly kind: 'value'; readonly parse: ValueParser; readonly required: boolean }
@@ -50,25 +50,29 @@ function field(definition: ConfigField, ...rules: PropertyDecorator[]): Property
   };
 }
 
-const says = (message: string): ValidationOptions => ({ message });
+const withMessage = (message: string): ValidationOptions => ({ message });
 const value = (parse: ValueParser, required = false): ConfigField => ({ kind: 'value', parse, required });
 
-/** Milliseconds, written `10s`. At least 1 ms unless said otherwise: PostgreSQL takes 0 as "no limit". */
+/** Milliseconds, written `10s`. The default minimum is 1 ms, because 0 means "no limit" in PostgreSQL. */
 export function Duration({ min = 1 }: { min?: number } = {}): PropertyDecorator {
   return field(
     value(parseDuration),
-    Min(min, says(`must be at least ${min}ms`)),
-    Max(2 ** 31 - 1, says('is too long')),
+    Min(min, withMessage(`must be at least ${min}ms`)),
+    Max(2 ** 31 - 1, withMessage('is too long')),
   );
 }
 
 /** Bytes, written `1mb`. */
 export function Size(): PropertyDecorator {
-  return field(value(parseSize), Min(1, says('must be at least 1 byte')), Max(2 ** 31 - 1, says('is too large')));
+  return field(
+    value(parseSize),
+    Min(1, withMessage('must be at least 1 byte')),
+    Max(2 ** 31 - 1, withMessage('is too large')),
+  );
 }
 
 export function Count({ min = 1, max = 1_000_000, required = false } = {}): PropertyDecorator {
-  const range = says(`must be a whole number from ${min} to ${max}`);
+  const range = withMessage(`must be a whole number from ${min} to ${max}`);
   return field(value(parseInteger, required), IsInt(range), Min(min, range), Max(max, range));
 }
 
@@ -77,13 +81,13 @@ export function Flag(): PropertyDecorator {
 }
 
 export function Choice(choices: readonly string[], { required = false } = {}): PropertyDecorator {
-  return field(value(parseText, required), IsIn(choices, says(`must be one of ${choices.join(', ')}`)));
+  return field(value(parseText, required), IsIn(choices, withMessage(`must be one of ${choices.join(', ')}`)));
 }
 
-/** `form` and `words` are the rule and what to say when it is broken; more rules may be given beside it. */
+/** `form` is a rule and `words` its message; more rules may be added. */
 export function Text({ form, words = 'has the wrong form', required = false }: TextRule = {}): PropertyDecorator {
-  const rules = form === undefined ? [] : [Matches(form, says(words))];
-  return field(value(parseText, required), IsString(says('must be text')), ...rules);
+  const rules = form === undefined ? [] : [Matches(form, withMessage(words))];
+  return field(value(parseText, required), IsString(withMessage('must be text')), ...rules);
 }
 
 export interface TextRule {
@@ -93,7 +97,7 @@ export interface TextRule {
 }
 
 export function TextList({ required = false } = {}): PropertyDecorator {
-  return field(value(parseTextList, required), ArrayMinSize(1, says('needs at least one entry')));
+  return field(value(parseTextList, required), ArrayMinSize(1, withMessage('needs at least one entry')));
 }
 
 /** Wei as a bigint, written as a decimal number in quotes. */
@@ -106,11 +110,11 @@ export function Section(type: ConfigClass): PropertyDecorator {
 }
 
 export function SectionList(type: ConfigClass, { required = false } = {}): PropertyDecorator {
-  const rules = required ? [ArrayMinSize(1, says('needs at least one entry'))] : [];
+  const rules = required ? [ArrayMinSize(1, withMessage('needs at least one entry'))] : [];
   return field({ kind: 'list', type, required }, ...rules);
 }
 
-/** A list whose entries have different keys, told apart by the key `by`. */
+/** A list whose entries have different keys; the key `by` gives the kind of an entry. */
 export function VariantList(by: string, types: Readonly<Record<string, ConfigClass>>): PropertyDecorator {
   return field({ kind: 'variants', by, types });
 }

@@ -1,13 +1,13 @@
 import { InvalidInput } from '../kernel/errors.js';
 
-/** One thing that is wrong. Says where and what, never the value: any value may be, or contain, a secret. */
+/** One mistake: its path and the problem, never the value, because any value may contain a secret. */
 export interface ConfigMistake {
   /** A key of the file (`chains[0].rpcUrls`), or the name of an environment variable. */
   readonly path: string;
   readonly problem: string;
 }
 
-/** Everything that is wrong with the configuration, at once. */
+/** All mistakes in the configuration. */
 export class ConfigInvalid extends InvalidInput {
   constructor(readonly mistakes: readonly ConfigMistake[]) {
     super(
@@ -19,7 +19,7 @@ export class ConfigInvalid extends InvalidInput {
   }
 }
 
-/** Text for a terminal: one line for each mistake. */
+/** Formats the mistakes for a terminal, one per line. */
 export function formatConfigMistakes(error: ConfigInvalid): string {
   const lines = error.mistakes.map(({ path, problem }) => `  ${path}: ${problem}`);
   return [`${error.message}:`, ...lines, error.advice].join('\n');

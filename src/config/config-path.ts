@@ -4,7 +4,7 @@ export function pathTo(parent: string, key: string | number): string {
   return parent === '' ? String(key) : `${parent}.${key}`;
 }
 
-/** A key or URL pasted where a name belongs is not repeated. */
+/** Hides text that is not a name: it may be a key or a URL that was pasted by mistake. */
 export function printableKey(key: string): string {
   return /^[\w-]{1,40}$/.test(key) ? key : '(unprintable key)';
 }

@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { LockstepConfig } from './lockstep-config.js';
 
-/** Provides the configuration whole, and each top-level section under its own class, so that a part asks for its own. */
+/** Provides the whole configuration, and each top-level section under its class, so that a class injects only its section. */
 @Module({})
 export class ConfigModule {
   static register(config: LockstepConfig): DynamicModule {

@@ -1,7 +1,7 @@
 import type { ConfigMistake } from './config-mistakes.js';
 import type { LockstepConfig } from './lockstep-config.js';
 
-/** The rules between keys. */
+/** Checks rules that concern several keys. */
 export function crossMistakes(config: LockstepConfig): ConfigMistake[] {
   return [...leaseMistakes(config), ...forwardMistakes(config), ...databaseMistakes(config), ...chainMistakes(config)];
 }

@@ -10,18 +10,18 @@ export type ConfigKeys = readonly (string | number)[];
 export interface Override {
   readonly variable: string;
   readonly keys: ConfigKeys;
-  /** The same place as it is written in messages. */
+  /** The same path as it is written in messages. */
   readonly path: string;
   readonly text: string;
 }
 
 const PREFIX = 'LOCKSTEP_';
-/** Read elsewhere, by their own name. */
+/** Other code reads these by name. */
 const NOT_SETTINGS: readonly string[] = ['LOCKSTEP_CONFIG', 'LOCKSTEP_CRASH_AT'];
-/** A Kubernetes Service called `lockstep` puts these into every pod of its namespace. */
+/** Kubernetes sets these in every pod of the namespace of a Service called `lockstep`. */
 const SERVICE_LINK = /^LOCKSTEP_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$/;
 
-/** Finds the key each `LOCKSTEP_…` variable stands for. `referenced` are variables the file itself asks for. */
+/** Finds the key of each `LOCKSTEP_…` variable. `referenced`: variables that the file refers to. */
 export function readOverrides(
   root: ConfigClass,
   env: Environment,
@@ -37,13 +37,13 @@ export function readOverrides(
       const path = keys.reduce<string>((parent, key) => pathTo(parent, key), '');
       overrides.push({ variable, keys, path, text });
     } else if (!referenced.has(variable) && !isServiceLink(variable, env)) {
-      mistakes.push({ path: variable, problem: `stands for no setting${suggestion(root, variable)}` });
+      mistakes.push({ path: variable, problem: `is not the name of a setting${suggestion(root, variable)}` });
     }
   }
   return { overrides, mistakes };
 }
 
-/** Writes the overrides into the values of the file; a map or list on the way is made when it is not there. */
+/** Writes the overrides into the values of the file, and creates missing maps and lists on the path. */
 export function applyOverrides(root: RawMap, overrides: readonly Override[]): RawMap {
   return overrides.reduce<RawMap>((map, { keys, text }) => {
     const written = withValue(map, keys, text);
@@ -77,7 +77,7 @@ function findBelow(field: ConfigField, words: readonly string[]): ConfigKeys | n
   if (field.kind === 'value') return words.length === 0 ? [] : null;
   if (field.kind === 'section') return findKeys(field.type, words);
   const [index, ...rest] = words;
-  // Two digits are plenty, and a slip such as CHAINS_1000000_ID must not make a list of a million.
+  // Two digits are enough, and a mistake such as CHAINS_1000000_ID must not create a list of a million entries.
   if (index === undefined || !/^\d{1,2}$/.test(index)) return null;
   for (const type of entryTypes(field)) {
     const below = findKeys(type, rest);
@@ -99,7 +99,7 @@ function suggestion(root: ConfigClass, variable: string): string {
   return didYouMean(variable, [...new Set(names)]);
 }
 
-/** Every variable there can be, with `#` for an index. */
+/** All possible variables, with `#` for an index. */
 function variableNames(type: ConfigClass, prefix: string): string[] {
   return [...fieldsOf(type)].flatMap(([key, field]) => {
     const name = prefix + upperSnake(key);

@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Interpolated {
   readonly value: unknown;
   readonly mistakes: readonly ConfigMistake[];
-  /** Variables the file asks for, set or not. */
+  /** Variables that the file refers to, set or not. */
   readonly variables: ReadonlySet<string>;
 }
 
@@ -16,8 +16,8 @@ const REFERENCE = /\$(\$\{)|\$\{([^}]*)\}/g;
 const VARIABLE = /^([A-Za-z_]\w*)(?::-([\s\S]*))?$/;
 
 /**
- * Replaces `${NAME}` and `${NAME:-default}` in every text of a parsed file. Done on values and not on the YAML text, so
- * that a secret may contain any character without becoming YAML.
+ * Replaces `${NAME}` and `${NAME:-default}` in every text of a parsed file. Works on values and not on the YAML text, so that a secret may
+ * contain any character.
  */
 export function interpolate(root: unknown, env: Environment): Interpolated {
   const mistakes: ConfigMistake[] = [];
@@ -33,7 +33,7 @@ export function interpolate(root: unknown, env: Environment): Interpolated {
       }
       variables.add(name);
       const set = env[name];
-      // As in a shell, `:-` also covers a variable that is set to nothing.
+      // As in a shell, `:-` also applies to a variable with an empty value.
       if (fallback !== undefined) return set === undefined || set === '' ? fallback : set;
       if (set === undefined) mistakes.push({ path, problem: `environment variable ${name} is not set` });
       return set ?? '';

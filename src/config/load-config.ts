@@ -9,19 +9,19 @@ import { readConfigFile } from './read-config-file.js';
 
 export interface ConfigSources {
   readonly env?: Environment;
-  /** Where `lockstep.yaml` and a relative `LOCKSTEP_CONFIG` are looked for. */
+  /** The folder of `lockstep.yaml`, and the base of a relative `LOCKSTEP_CONFIG`. */
   readonly cwd?: string;
 }
 
 /**
- * File, then `${ENV}`, then `LOCKSTEP_…` overrides, then `DATABASE_URL` when nothing else names the database.
- * @throws ConfigInvalid with every mistake there is
+ * Reads the file, replaces `${ENV}`, applies `LOCKSTEP_…` overrides, then `DATABASE_URL` if no other source names the database.
+ * @throws ConfigInvalid with all mistakes
  */
 export function loadConfig({ env = process.env, cwd = process.cwd() }: ConfigSources = {}): LockstepConfig {
   return configFrom(readConfigFile(env['LOCKSTEP_CONFIG'], cwd), env);
 }
 
-/** The same for values that are already read. @throws ConfigInvalid */
+/** Does the same with values that are already read. @throws ConfigInvalid */
 export function configFrom(file: RawMap, env: Environment = {}): LockstepConfig {
   const interpolated = interpolate(file, env);
   const { overrides, mistakes: strangers } = readOverrides(LockstepConfig, env, interpolated.variables);
@@ -43,14 +43,14 @@ export function configFrom(file: RawMap, env: Environment = {}): LockstepConfig 
 function withDatabaseUrl(values: RawMap, env: Environment): RawMap {
   const url = env['DATABASE_URL'];
   const database = values['database'] ?? {};
-  // An empty variable is how many platforms spell "not set".
+  // Many platforms set a variable to empty text for "not set".
   if (url === undefined || url === '' || !isRawMap(database) || (database['url'] ?? undefined) !== undefined) {
     return values;
   }
   return { ...values, database: { ...database, url } };
 }
 
-/** One message for each path, the earliest: a missing variable is also an empty text, and that is only an echo. */
+/** Keeps the first message of each path: a missing variable also causes the message for empty text, which adds nothing. */
 function merge(...groups: readonly (readonly ConfigMistake[])[]): ConfigMistake[] {
   const merged: ConfigMistake[] = [];
   for (const group of groups) {
@@ -60,7 +60,7 @@ function merge(...groups: readonly (readonly ConfigMistake[])[]): ConfigMistake[
   return merged;
 }
 
-/** An unreadable value left its default in place; comparing that default with another key would mislead. */
+/** Skips unreadable values: they still have their defaults, and comparing a default with another key would mislead. */
 function isNotAftermathOf(mistakes: readonly ConfigMistake[]): (mistake: ConfigMistake) => boolean {
   const leaseUnknown = mistakes.some(({ path }) => path === 'lease.duration' || path === 'lease');
   return ({ path }) => {

@@ -1,4 +1,4 @@
-/** A map as YAML and JSON know it. */
+/** A map of YAML or JSON. */
 export type RawMap = Record<string, unknown>;
 
 export function isRawMap(value: unknown): value is RawMap {

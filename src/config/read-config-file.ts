@@ -7,7 +7,7 @@ import { isRawMap, type RawMap } from './raw-config.js';
 export const DEFAULT_CONFIG_FILE = 'lockstep.yaml';
 
 /**
- * The file as plain values. A file that was asked for must exist; the default one may be absent.
+ * Reads the file into plain values. A file that LOCKSTEP_CONFIG names must exist; the default file may be absent.
  * @throws ConfigInvalid
  */
 export function readConfigFile(asked: string | undefined, cwd: string): RawMap {
@@ -29,7 +29,7 @@ function readText(path: string): string {
 function parseConfigText(text: string, path: string): RawMap {
   const document = parseDocument(text);
   if (document.errors.length > 0) {
-    // The parser's own message quotes the lines around the mistake, and these may hold a key.
+    // The parser's message quotes the lines around the mistake, which may contain a key.
     throw new ConfigInvalid(
       document.errors.map((error) => ({
         path: `${path}:${error.linePos?.[0].line ?? 1}`,

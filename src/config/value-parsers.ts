@@ -1,7 +1,7 @@
 import ms, { type StringValue } from 'ms';
 import { parseQuantity } from '../kernel/quantities.js';
 
-/** A value that cannot be read as what its key needs. The message is public and never quotes the value. */
+/** A value that does not have the type of its key. The message is public and never quotes the value. */
 export class Unreadable extends Error {}
 
 export type ValueParser = (raw: unknown) => unknown;
@@ -24,7 +24,7 @@ export function parseSize(raw: unknown): number {
   return Math.floor(Number(parts[1]) * (BYTES_IN[(parts[2] ?? 'b').toLowerCase()] ?? 1));
 }
 
-/** Text is accepted because an environment variable has no other way to say a number. */
+/** Accepts text, too, because environment variables are always text. */
 export function parseInteger(raw: unknown): number {
   const text = typeof raw === 'number' ? String(raw) : raw;
   if (typeof text === 'string' && /^-?\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
@@ -37,14 +37,14 @@ export function parseFlag(raw: unknown): boolean {
   throw new Unreadable('must be true or false');
 }
 
-/** YAML reads an unquoted 0x… as a number and loses digits, so a number is refused rather than printed back. */
+/** Refuses numbers: YAML reads an unquoted 0x… as a number and loses digits. */
 export function parseText(raw: unknown): string {
   if (typeof raw !== 'string') throw new Unreadable('must be text: put it in quotes');
   if (raw.trim() === '') throw new Unreadable('must not be empty');
   return raw;
 }
 
-/** A YAML list, or one text with commas (the way of an environment variable). */
+/** A YAML list, or one text with commas, for environment variables. */
 export function parseTextList(raw: unknown): string[] {
   if (typeof raw === 'string') {
     return raw
@@ -61,7 +61,7 @@ export function parseWei(raw: unknown): bigint {
   try {
     if (typeof raw === 'string' || typeof raw === 'number') return parseQuantity(raw);
   } catch {
-    // The one message below says more to an operator than the parser's own.
+    // The message below is clearer to an operator than the parser's message.
   }
   throw new Unreadable("must be an amount of wei as a decimal number in quotes, such as '30000000000'");
 }

@@ -9,7 +9,7 @@ export function anvilPackage(platform: string, arch: string): string {
   return `@foundry-rs/anvil-${platform}-${ARCHITECTURES[arch] ?? arch}`;
 }
 
-/** The program itself: `npx anvil` is a Node process around it, and killing that one leaves the chain running. */
+/** The path of the program itself: `npx anvil` is a Node process around it, and killing that leaves the chain running. */
 export function findAnvil(): string {
   const name = anvilPackage(process.platform, process.arch);
   const file = join(packageFolder(name), 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil');
@@ -23,7 +23,7 @@ function packageFolder(name: string): string {
   } catch {
     throw new LaunchError(
       `There is no ${name} in node_modules: either anvil is not published for this platform, or it was not installed. ` +
-        'Run `npm install`, or give DATABASE_URL and RPC_URL to use a database and a node of your own.',
+        'Run `npm install`, or set DATABASE_URL and RPC_URL to use your own database and node.',
     );
   }
 }

@@ -13,15 +13,15 @@ import { isPortInUse } from './port-in-use.js';
 import type { ProcessIdentity } from './process-identity.js';
 
 export interface AnvilOptions {
-  /** Any free one by default. */
+  /** A free port by default. */
   readonly port?: number;
-  /** Seconds between blocks. Left out: one block for every transaction, at once. */
+  /** Seconds between blocks. Without it every transaction is mined at once, in its own block. */
   readonly blockTime?: number;
-  /** Keeps the chain over a restart; its folder is made when missing. Left out: the chain lives in memory. */
+  /** File that keeps the chain over a restart; its folder is created when missing. Without it the chain is in memory only. */
   readonly stateFile?: string;
   /** Funded accounts of the dev mnemonic; 10 by default. */
   readonly accounts?: number;
-  /** With `blockTime`: mine at once for a transaction, and every interval too. */
+  /** With `blockTime`: also mine each transaction at once. */
   readonly mixedMining?: boolean;
   readonly chainId?: number;
   readonly gasLimit?: number;
@@ -34,26 +34,26 @@ export interface RunningAnvil {
   readonly port: number;
   readonly pid: number;
   readonly identity: ProcessIdentity;
-  /** Writes the state file, when there is one. */
+  /** Writes the state file, if there is one. */
   stop(): Promise<void>;
-  /** As kill -9 does it. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
 }
 
 /**
- * Seconds between dumps of the state. A kill -9 loses at most the blocks since then: fewer than the 3 confirmations
- * of the dev config, so that what is lost was never final and looks like a small reorg. Every dump writes the whole
- * chain (measured: 1.7 kB per empty block), so not oftener than needed.
+ * Seconds between dumps of the state. A kill -9 loses at most the blocks since the last dump: fewer than the 3 confirmations of the dev
+ * config, so no lost block was final, and the loss looks like a small reorg. Every dump writes the whole chain (measured: 1.7 kB per empty
+ * block), so not more often than needed.
  */
-const STATE_INTERVAL = 2;
+const STATE_INTERVAL_SECONDS = 2;
 const READY_TIMEOUT_MS = 60_000;
 /** A dump takes 0.2 s per 25,000 blocks. */
 const STOP_GRACE_MS = 60_000;
 
-/** Starts a real EVM node on 127.0.0.1; it answers when this returns. */
+/** Starts a real EVM node on 127.0.0.1; resolves when it answers. */
 export async function startAnvil(options: AnvilOptions = {}): Promise<RunningAnvil> {
   const port = options.port ?? (await freePort());
-  // Otherwise another node on this port would answer in the place of ours before ours has given up.
+  // Otherwise another node on this port would answer instead of ours.
   if (await isPortInUse(port)) throw new LaunchError(`anvil did not start: port ${String(port)} is in use.`);
   const url = `http://127.0.0.1:${String(port)}`;
   const workDir =
@@ -89,16 +89,15 @@ export function anvilArguments(options: AnvilOptions, port: number, workDir: str
     ['--chain-id', options.chainId ?? DEV_CHAIN_ID],
     ['--mnemonic', DEV_MNEMONIC],
     ['--accounts', options.accounts ?? 10],
-    // Not in the home folder, which may be read-only and belongs to the reader.
+    // Not in the home folder, which may be read-only and belongs to the user.
     ['--cache-path', join(workDir, 'cache')],
     ['--block-time', options.blockTime],
     ['--gas-limit', options.gasLimit],
-    // Enough by itself (anvil 1.7.1, tried out, and kept true by dev-stack.int-spec): after a stop and a start every
-    // block keeps its hash, transactions and receipts are served, and the next block has the right parent. What is
-    // lost is only the state *at* old blocks (eth_call in the past); --preserve-historical-states would keep that for
-    // three times the bytes per block.
+    // This option is enough (anvil 1.7.1; dev-stack.int-spec tests it): after a restart every block has its hash, transactions and receipts
+    // are there, and the next block has the right parent. Only the state at old blocks (eth_call in the past) is lost, which
+    // --preserve-historical-states would keep for three times the bytes per block.
     ['--state', options.stateFile],
-    ['--state-interval', options.stateFile === undefined ? undefined : STATE_INTERVAL],
+    ['--state-interval', options.stateFile === undefined ? undefined : STATE_INTERVAL_SECONDS],
   ];
   return [
     ...flags.flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)])),
@@ -122,10 +121,10 @@ async function waitUntilReady(
   });
   if (ready === true) return;
   await node.stop('SIGKILL', 1_000);
-  const words = readFileSync(logFile, 'utf8').trim().slice(-2_000);
+  const tail = readFileSync(logFile, 'utf8').trim().slice(-2_000);
   const hint =
     options.stateFile === undefined
       ? ''
       : `\nIf it cannot read ${options.stateFile}, \`npm run reset\` starts a new chain and database.`;
-  throw new LaunchError(`anvil did not start. Its last words (${logFile}):\n${words}${hint}`);
+  throw new LaunchError(`anvil did not start. End of its log (${logFile}):\n${tail}${hint}`);
 }

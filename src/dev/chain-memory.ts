@@ -7,7 +7,7 @@ const LAST_FINAL = `
   SELECT block_number::text AS number, block_hash AS hash FROM managed_tx
    WHERE chain_id = $1 AND state = 'CONFIRMED' ORDER BY block_number DESC LIMIT 1`;
 
-/** What the database remembers of the dev chain. */
+/** The dev chain according to the database. */
 export interface ChainMemory {
   readonly hasHistory: boolean;
   readonly lastFinal: SeenBlock | null;
@@ -29,7 +29,7 @@ export async function readChainMemory(url: string): Promise<ChainMemory> {
   }
 }
 
-/** Null when the chain ends below `number`. */
+/** @returns null when the chain ends below `number` */
 export async function hashAt(rpcUrl: string, number: number): Promise<string | null> {
   const block = await callRpc(rpcUrl, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, false]);
   return typeof block === 'object' && block !== null && 'hash' in block ? String(block.hash).toLowerCase() : null;

@@ -12,7 +12,7 @@ export interface DetachedProcess {
   readonly exited: Promise<ExitStatus>;
   /** Undefined while it runs. */
   readonly exitStatus: ExitStatus | undefined;
-  /** Sends `signal` and waits for the end; SIGKILL when it takes longer than `graceMs`. */
+  /** Sends `signal` and waits for the end; sends SIGKILL after `graceMs`. */
   stop(signal: NodeJS.Signals, graceMs: number): Promise<ExitStatus>;
 }
 
@@ -23,13 +23,13 @@ export interface DetachedCommand {
   readonly cwd?: string;
   readonly uid?: number;
   readonly gid?: number;
-  /** Where its output goes: a file that is begun anew, or this process's own output. */
+  /** The target of its output: a file, which is truncated, or the output of this process. */
   readonly output: { readonly file: string } | 'inherit' | 'ignore';
 }
 
 /**
- * A child in a process group of its own: the terminal's Ctrl-C must reach the launcher only, which then ends its
- * children in the right order (a node that dies first would make the service report errors, and lose its dump).
+ * A child in its own process group: the terminal's Ctrl-C must reach only the launcher, which then ends its children in the right order. If
+ * the node ended first, the service would report errors.
  */
 export async function spawnDetached(options: DetachedCommand): Promise<DetachedProcess> {
   const fd = typeof options.output === 'object' ? openSync(options.output.file, 'w', 0o644) : undefined;
@@ -57,7 +57,7 @@ export async function spawnDetached(options: DetachedCommand): Promise<DetachedP
   });
   const pid = child.pid ?? 0;
   return {
-    // A child that is gone already gets a mark that no process has.
+    // A child that has already ended gets a mark that no process has.
     identity: identify(pid) ?? { pid, mark: 'ended' },
     exited,
     get exitStatus() {

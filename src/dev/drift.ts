@@ -1,24 +1,25 @@
-/** The newest final block that the database has seen. */
+/** The newest final block in the database. */
 export interface SeenBlock {
   readonly number: number;
   readonly hash: string;
 }
 
-/** Says which half is missing, or null. Asked before a new chain is made, which would look like the kept one later. */
+/** @returns which half is missing, or null. Call it before a new chain is created, which would look like the stored one later. */
 export function describeMissingHalf(kept: {
   readonly database: boolean;
   readonly chain: boolean;
-  /** Whether the database knows any block or transaction; without one, it was only just made. */
+  /** Whether the database has any block or transaction; if not, it is new. */
   readonly history: boolean;
 }): string | null {
-  if (kept.chain && !kept.database) return 'the chain is there, but its database is gone';
-  if (!kept.chain && kept.history) return 'the database is there, but its chain is gone';
+  if (kept.chain && !kept.database) return 'the chain exists, but its database is missing';
+  if (!kept.chain && kept.history) return 'the database exists, but its chain is missing';
   return null;
 }
 
 /**
- * Says how the chain differs from what the database knows of it, or null. A final block is the right thing to compare:
- * the newest blocks can rightly differ after a kill -9 of the node, as after any reorg, and the service deals with that.
+ * Compares the chain with the database. Compares a final block, because the newest blocks may differ after a kill -9 of the node, as after
+ * any reorg, and the service handles that.
+ * @returns the difference in words, or null
  * @param hashOnChain hash on the chain at the number of `lastFinal`; null when the chain ends below it
  */
 export function describeOtherChain(lastFinal: SeenBlock, hashOnChain: string | null): string | null {
@@ -31,7 +32,7 @@ export function describeOtherChain(lastFinal: SeenBlock, hashOnChain: string | n
 
 export function driftMessage(drift: string): string {
   return (
-    `Database and dev chain have drifted apart: ${drift}. They only make sense together. ` +
-    '`npm run reset` deletes both, and the next `npm start` begins anew.'
+    `Database and dev chain do not match: ${drift}. They only work together. ` +
+    '`npm run reset` deletes both, and the next `npm start` creates new ones.'
   );
 }

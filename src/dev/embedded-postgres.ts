@@ -13,9 +13,9 @@ import { type PostgresHome, preparePostgresHome } from './postgres-home.js';
 import type { ProcessIdentity } from './process-identity.js';
 
 export interface PostgresOptions {
-  /** Made when missing. */
+  /** Created when missing. */
   readonly dataDir: string;
-  /** Any free one by default. */
+  /** A free port by default. */
   readonly port?: number;
   /** False for tests: nothing is flushed to the disk, so a crash of the machine loses the data. */
   readonly durable: boolean;
@@ -23,19 +23,19 @@ export interface PostgresOptions {
 }
 
 export interface RunningPostgres {
-  /** Of a superuser, with password, to the database `lockstep`. */
+  /** URL of the database `lockstep`, with superuser and password. */
   readonly url: string;
   readonly port: number;
   readonly pid: number;
   readonly identity: ProcessIdentity;
   /** Fast shutdown: open transactions are rolled back, the data is flushed. */
   stop(): Promise<void>;
-  /** As kill -9 does it. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
 }
 
 const READY_TIMEOUT_MS = 60_000;
-/** After a kill -9 the workers of the old server need a moment to notice, and the new one refuses to start until then. */
+/** After a kill -9 the workers of the old server run for another moment, and a new server refuses to start until they end. */
 const OLD_WORKERS_ALIVE = 'pre-existing shared memory block';
 
 /** Starts a real PostgreSQL server on 127.0.0.1, with its data in `dataDir`; ready to connect when this returns. */
@@ -74,9 +74,9 @@ async function launch(home: PostgresHome, port: number, durable: boolean): Promi
     });
     if (await accepts(server, urlOf(home, port, 'postgres'), deadline - performance.now())) return server;
     await server.stop('SIGKILL', 5_000);
-    const words = readFileSync(home.logFile, 'utf8').trim();
-    if (!words.includes(OLD_WORKERS_ALIVE) || performance.now() > deadline) {
-      throw new LaunchError(`PostgreSQL did not start. Its last words (${home.logFile}):\n${words.slice(-2_000)}`);
+    const logged = readFileSync(home.logFile, 'utf8').trim();
+    if (!logged.includes(OLD_WORKERS_ALIVE) || performance.now() > deadline) {
+      throw new LaunchError(`PostgreSQL did not start. End of its log (${home.logFile}):\n${logged.slice(-2_000)}`);
     }
     await sleep(200);
   }
@@ -86,7 +86,7 @@ function serverArguments(home: PostgresHome, port: number, durable: boolean): st
   const settings = {
     listen_addresses: '127.0.0.1',
     port: String(port),
-    // The path of a socket is limited to 107 bytes, and nothing here needs one.
+    // No socket: its path is limited to 107 bytes, and nothing here needs one.
     unix_socket_directories: '',
     max_connections: '300',
     timezone: 'UTC',
@@ -96,7 +96,7 @@ function serverArguments(home: PostgresHome, port: number, durable: boolean): st
   return ['-D', home.cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }
 
-/** False when the server ended, or did not answer in time. */
+/** @returns false when the server ended, or did not answer in time */
 async function accepts(server: DetachedProcess, url: string, timeoutMs: number): Promise<boolean> {
   const answer = await poll(timeoutMs, async () => {
     if (server.exitStatus) return false;

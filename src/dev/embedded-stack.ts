@@ -27,12 +27,12 @@ interface Launch {
   readonly stop: StopSignal;
 }
 
-/** The embedded database and the dev chain, with what they kept from the last run. */
+/** The embedded database and the dev chain, with their data from the last run. */
 export async function startEmbeddedStack({ log, pids, parts, stop }: Launch): Promise<EmbeddedStack> {
   const existed = { database: hasCluster(kept.postgres), chain: existsSync(kept.chainState) };
   refuse(describeMissingHalf({ ...existed, history: false }));
 
-  log(existed.database ? 'starting PostgreSQL' : 'making a PostgreSQL database (first start)');
+  log(existed.database ? 'starting PostgreSQL' : 'creating a PostgreSQL database (first start)');
   const port = await preferPort(USUAL_POSTGRES_PORT);
   const postgres = await startPostgres({ dataDir: kept.postgres, port, durable: true, log });
   pids.add('postgres', postgres.identity);
@@ -42,7 +42,7 @@ export async function startEmbeddedStack({ log, pids, parts, stop }: Launch): Pr
 
   const memory = await readChainMemory(postgres.url);
   refuse(describeMissingHalf({ ...existed, history: memory.hasHistory }));
-  log(existed.chain ? 'starting the dev chain with its kept state' : 'starting a new dev chain');
+  log(existed.chain ? 'starting the dev chain with its stored state' : 'starting a new dev chain');
   const anvil = await startAnvil({
     port: await preferPort(USUAL_ANVIL_PORT),
     blockTime: 1,

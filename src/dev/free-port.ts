@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { isPortInUse } from './port-in-use.js';
 
-/** A port that nobody listens on right now. */
+/** A port that is free now. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await new Promise<number>((resolve, reject) => {
@@ -15,7 +15,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** The usual port of a thing when it is free, so that tools find it; any other one when not. */
+/** The usual port if it is free, so that tools find it; otherwise another free port. */
 export async function preferPort(usual: number): Promise<number> {
   return (await isPortInUse(usual)) ? freePort() : usual;
 }

@@ -8,7 +8,7 @@ import { program } from './postgres-binaries.js';
 export const DATABASE = 'lockstep';
 const SUPERUSER = 'lockstep';
 
-/** Makes the cluster on first use. It appears under its final name only when it is whole. */
+/** Creates the cluster on first use. It gets its final name only when it is complete. */
 export async function initCluster(home: PostgresHome, durable: boolean): Promise<void> {
   if (existsSync(home.cluster)) return;
   const partial = `${home.cluster}.new`;
@@ -27,12 +27,12 @@ export function urlOf(home: PostgresHome, port: number, database: string): strin
   return `postgres://${SUPERUSER}:${password}@127.0.0.1:${String(port)}/${database}`;
 }
 
-/** The reader's own PGPORT, PGDATA and locale must not change our server. */
+/** The user's PGPORT, PGDATA and locale must not affect our server. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' };
 }
 
-/** A password, because a superuser without one would let every local user run programs as the server's user. */
+/** Sets a password: without one, every local user could run programs as the server's user. */
 function writePassword(home: PostgresHome): void {
   writeFileSync(home.passwordFile, `${randomBytes(16).toString('hex')}\n`, { mode: 0o600 });
   if (home.user) chownSync(home.passwordFile, home.user.uid, home.user.gid);

@@ -1,4 +1,4 @@
-/** A start that cannot go on for a reason that the reader can mend: only the words are shown, never a stack. */
+/** A start that failed for a reason that the user can repair: only the message is shown, never a stack. */
 export class LaunchError extends Error {
   override readonly name = 'LaunchError';
 }

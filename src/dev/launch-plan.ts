@@ -1,6 +1,6 @@
 import { LaunchError } from './launch-error.js';
 
-/** What `npm start` is asked to do. */
+/** What `npm start` has to start. */
 export type LaunchPlan =
   | { readonly kind: 'embedded' }
   | { readonly kind: 'config-file'; readonly path: string }

@@ -5,8 +5,8 @@ import type { Log } from './log.js';
 import { identify } from './process-identity.js';
 
 /**
- * A launcher that was killed leaves its server running on this cluster: stop it. After a crash of the machine the pid
- * in the file may meanwhile be anybody's, and PostgreSQL would refuse to start: then only the file goes.
+ * Stops the server that a killed launcher left running on this cluster. After a crash of the machine the pid in the file may belong to
+ * another process, and PostgreSQL would refuse to start: then only deletes the file.
  */
 export async function stopLeftoverPostgres(cluster: string, log: Log): Promise<void> {
   const file = join(cluster, 'postmaster.pid');
@@ -14,7 +14,7 @@ export async function stopLeftoverPostgres(cluster: string, log: Log): Promise<v
   if (pid === null) return;
   const found = identify(pid);
   if (found?.mark.includes(cluster)) {
-    log(`stopping a PostgreSQL that an earlier run left behind (pid ${String(pid)})`);
+    log(`stopping PostgreSQL of an earlier run (pid ${String(pid)})`);
     await stopLeftover(found, 'SIGINT');
   }
   rmSync(file, { force: true });

@@ -1,7 +1,7 @@
 import { poll } from './poll.js';
 import { isStillRunning, type ProcessIdentity } from './process-identity.js';
 
-/** Ends a process that is not our child (its launcher was killed), so its end can only be polled. */
+/** Ends a process whose launcher was killed. It is not our child, so its end can only be polled. */
 export async function stopLeftover(identity: ProcessIdentity, signal: NodeJS.Signals, graceMs = 20_000): Promise<void> {
   if (await endedAfter(identity, signal, graceMs)) return;
   await endedAfter(identity, 'SIGKILL', 5_000);

@@ -3,7 +3,7 @@ export type Log = (line: string) => void;
 
 export const silent: Log = () => undefined;
 
-/** Prefixes every line with the seconds since it was made, so that a slow step shows. */
+/** Prefixes every line with the seconds since its creation, so that slow steps show. */
 export function timedLog(write: Log = toStdout, now: () => number = () => performance.now()): Log {
   const start = now();
   return (line) => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 /** Root of the clone: two levels up from src/dev as from dist/dev. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 
-/** Everything that `npm start` keeps between two runs; `npm run reset` deletes it whole. */
+/** All data that `npm start` keeps between runs; `npm run reset` deletes it. */
 export const KEPT = join(ROOT, '.lockstep');
 
 export const kept = {

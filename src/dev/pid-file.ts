@@ -5,7 +5,7 @@ import { stopLeftover } from './leftover.js';
 import type { Log } from './log.js';
 import { identify, isStillRunning, type ProcessIdentity } from './process-identity.js';
 
-/** In the order they are stopped: who uses something ends before what it uses. */
+/** In the order in which they are stopped: a part stops before the parts that it uses. */
 const STOP_SIGNALS = { service: 'SIGTERM', anvil: 'SIGTERM', postgres: 'SIGINT' } as const satisfies Record<
   string,
   NodeJS.Signals
@@ -19,15 +19,15 @@ interface Recorded {
 }
 
 /**
- * Which launcher runs, and its children: so that a second one is refused, and what a kill -9 left behind is found.
- * A process is known by its start time and command line too, because pids are used again.
+ * Stores which launcher runs, and its children, to refuse a second launcher and to find processes that a kill -9 left running. Stores start
+ * time and command line, too, because pids are reused.
  */
 export class PidFile {
   private recorded: Recorded | null = null;
 
   constructor(private readonly path: string) {}
 
-  /** Throws when another launcher runs; otherwise stops what an earlier one left behind and takes its place. */
+  /** Throws when another launcher runs; otherwise stops processes of earlier launchers and writes the file. */
   async claim(log: Log): Promise<void> {
     await this.stopLeftovers(log);
     const launcher = identify(process.pid);
@@ -47,7 +47,7 @@ export class PidFile {
     for (const name of CHILD_NAMES) {
       const child = earlier.children[name];
       if (!child || !isStillRunning(child)) continue;
-      log(`stopping ${name} (pid ${String(child.pid)}), left behind by an earlier run`);
+      log(`stopping ${name} of an earlier run (pid ${String(child.pid)})`);
       await stopLeftover(child, STOP_SIGNALS[name], 40_000);
     }
   }
@@ -73,7 +73,7 @@ export class PidFile {
   private write(recorded: Recorded): void {
     this.recorded = recorded;
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o755 });
-    // Renamed into place: a kill in the middle must not leave half a file.
+    // Rename into place, so that a kill cannot leave half a file.
     writeFileSync(`${this.path}.new`, JSON.stringify(recorded, null, 2));
     renameSync(`${this.path}.new`, this.path);
   }

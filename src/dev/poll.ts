@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const INTERVAL_MS = 40;
 
-/** Asks `ask` until it answers with something other than null; null when `timeoutMs` passed without an answer. */
+/** Calls `ask` until it returns something other than null; returns null after `timeoutMs`. */
 export async function poll<T>(timeoutMs: number, ask: () => Promise<T | null>): Promise<T | null> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

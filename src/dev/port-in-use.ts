@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { LaunchError } from './launch-error.js';
 import { poll } from './poll.js';
 
-/** Both the loopback and every interface: some systems let the two be taken by different programs. */
+/** Check the loopback and all interfaces: on some systems different programs can use the two. */
 const HOSTS = ['127.0.0.1', undefined];
 
 export async function isPortInUse(port: number): Promise<boolean> {
@@ -10,7 +10,7 @@ export async function isPortInUse(port: number): Promise<boolean> {
   return false;
 }
 
-/** Threads of a process that was ended a moment ago may hold its port for a little longer. */
+/** Threads of a process that has just ended may hold its port for a moment. */
 const LAST_MOMENTS_MS = 1_000;
 
 export async function assertPortFree(port: number): Promise<void> {

@@ -30,12 +30,12 @@ async function postgresPath(name: string): Promise<string> {
   } catch {
     throw new LaunchError(
       `There is no ${name} in node_modules: either PostgreSQL is not published for this platform, or it was not ` +
-        'installed. Run `npm install`, or give DATABASE_URL and RPC_URL to use a database and a node of your own.',
+        'installed. Run `npm install`, or set DATABASE_URL and RPC_URL to use your own database and node.',
     );
   }
 }
 
-/** What the package's install script does, for installs that run no scripts (`--ignore-scripts`, npm's allow-list). */
+/** Does the work of the package's install script, for installs that run no scripts (`--ignore-scripts`, npm's allow-list). */
 function completeInstall(home: string): void {
   const list = join(home, 'pg-symlinks.json');
   const links = existsSync(list)

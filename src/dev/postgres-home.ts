@@ -7,24 +7,24 @@ import { claimOutsideHome, outsideHome } from './outside-home.js';
 import { findPostgres, program, type PostgresBinaries } from './postgres-binaries.js';
 import { canEnter, canExecute, type ServerUser, serverUser } from './server-user.js';
 
-/** Everything a server needs to know about its place. */
+/** The paths and the user of a server. */
 export interface PostgresHome {
   readonly binaries: PostgresBinaries;
   readonly user: ServerUser | null;
-  /** What `initdb` makes; does not exist before the first start. */
+  /** The folder that `initdb` creates; does not exist before the first start. */
   readonly cluster: string;
   readonly passwordFile: string;
   readonly logFile: string;
 }
 
-/** Whether a start has left a database for `dataDir`, wherever it had to be put. */
+/** Whether a database for `dataDir` exists, in the clone or outside it. */
 export function hasCluster(dataDir: string): boolean {
   return existsSync(join(dataDir, 'cluster')) || existsSync(join(outsideData(dataDir), 'cluster'));
 }
 
-/** Removes the data for `dataDir`, wherever it had to be put. */
+/** Removes the data for `dataDir`, in the clone or outside it. */
 export function removeCluster(dataDir: string): void {
-  // Retried, because a server that was told to end may still write.
+  // Retry, because a server that is stopping may still write.
   const options = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 };
   rmSync(dataDir, options);
   rmSync(outsideData(dataDir), options);
@@ -68,7 +68,7 @@ function copyBinaries(installed: PostgresBinaries, user: ServerUser, log: Log): 
   const home = join(claimOutsideHome(), `postgres-${installed.version}`);
   const copy = { home, version: installed.version };
   if (!existsSync(home)) {
-    // Copied under another name first: a copy that was cut short must not be taken for a whole one.
+    // Copy under another name first, so that an interrupted copy is never used.
     const partial = `${home}.${String(process.pid)}`;
     cpSync(installed.home, partial, { recursive: true, verbatimSymlinks: true });
     openToAll(partial);

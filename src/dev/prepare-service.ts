@@ -13,12 +13,12 @@ import type { RunningParts } from './running-parts.js';
 import { devConfig, givenConfig, type ServiceConfig } from './service-config.js';
 import type { StopSignal } from './stop-signal.js';
 
-/** All that is needed to start the service. */
+/** The settings to start the service with. */
 export interface PreparedService {
   readonly pids: PidFile;
   readonly port: number;
   readonly env: Readonly<Record<string, string>>;
-  /** Whether the signers are the dev accounts, so that a first transaction can be suggested. */
+  /** True when the signers are the dev accounts: the welcome then suggests a first transaction. */
   readonly devChain: boolean;
 }
 
@@ -47,7 +47,7 @@ async function prepareEmbedded(log: Log, parts: RunningParts, stop: StopSignal):
   return { pids, port, env: writeConfig(kept.config, devConfig(databaseUrl, rpcUrl, port)), devChain: true };
 }
 
-/** Everything is as the file says; only PORT still counts, so that several instances can share one file. */
+/** Uses the file. Only PORT overrides it, so that several instances can share one file. */
 async function prepareConfigFile(path: string, log: Log, parts: RunningParts): Promise<PreparedService> {
   const env = {
     ...process.env,
@@ -55,7 +55,7 @@ async function prepareConfigFile(path: string, log: Log, parts: RunningParts): P
     ...(process.env.PORT && { LOCKSTEP_SERVER_PORT: process.env.PORT }),
   };
   const { port } = loadConfig({ env }).server;
-  log(`using ${path}; nothing embedded is started`);
+  log(`using ${path}: no embedded database or chain`);
   const pids = await claim(ownPids(port), port, log, parts);
   return { pids, port, env: { LOCKSTEP_CONFIG: path, LOCKSTEP_SERVER_PORT: String(port) }, devChain: false };
 }
@@ -66,14 +66,14 @@ async function prepareGiven(
   parts: RunningParts,
 ): Promise<PreparedService> {
   const port = portFrom(process.env, DEFAULT_PORT);
-  log('using DATABASE_URL and RPC_URL; nothing embedded is started');
+  log('using DATABASE_URL and RPC_URL: no embedded database or chain');
   const config = givenConfig(await firstChainId(plan.rpcUrls), plan, port);
   const pids = await claim(ownPids(port), port, log, parts);
   const env = writeConfig(join(KEPT, `given-${String(port)}.yaml`), config);
   return { pids, port, env, devChain: config.yaml.includes('mnemonic') };
 }
 
-/** Several instances may run from one clone on the reader's own database: one file for each port. */
+/** One file per port, because several instances may run from one clone on the user's own database. */
 function ownPids(port: number): string {
   return join(KEPT, `pids-${String(port)}.json`);
 }
@@ -89,7 +89,7 @@ async function claim(path: string, port: number, log: Log, parts: RunningParts):
   return pids;
 }
 
-/** URLs can hold API keys, so a message names them by their place only. */
+/** URLs can contain API keys, so messages do not contain them. */
 async function firstChainId(rpcUrls: readonly string[]): Promise<number> {
   for (const url of rpcUrls) {
     const id = await chainIdOf(url).catch(() => null);

@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A process that can be told from a later one with the same pid. */
+/** Identifies a process, and distinguishes it from a later process with the same pid. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** When it started and with which command line, as the system tells it. */
+  /** Start time and command line, as the system reports them. */
   readonly mark: string;
 }
 
-/** Null when no such process runs (a zombie does not run). */
+/** @returns null when no such process runs (a zombie does not run) */
 export function identify(pid: number): ProcessIdentity | null {
   const mark = process.platform === 'linux' ? linuxMark(pid) : psMark(pid);
   return mark === null ? null : { pid, mark };
@@ -18,11 +18,11 @@ export function isStillRunning(identity: ProcessIdentity): boolean {
   return identify(identity.pid)?.mark === identity.mark;
 }
 
-/** From /proc, because slim images have no `ps`. */
+/** Reads /proc, because slim images have no `ps`. */
 function linuxMark(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
-    // The second field is the program's name in brackets and may hold spaces: count from the last bracket.
+    // The second field is the program's name in brackets and may contain spaces: count from the last bracket.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return null;
     const command = readFileSync(`/proc/${String(pid)}/cmdline`, 'utf8')

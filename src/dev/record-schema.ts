@@ -6,7 +6,7 @@ import { describeSchema, recordSchema, SCHEMA_FILE } from '../platform/database/
 import { startPostgres } from './embedded-postgres.js';
 import { removeCluster } from './postgres-home.js';
 
-/** `npm run schema:dump`: writes down the schema that the migrations make, for CI to compare with. */
+/** Runs `npm run schema:dump`: writes the schema that the migrations make to the file that CI compares. */
 const directory = await mkdtemp(join(tmpdir(), 'lockstep-schema-'));
 const postgres = await startPostgres({ dataDir: directory, durable: false });
 try {

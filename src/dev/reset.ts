@@ -7,7 +7,7 @@ import { KEPT, kept } from './paths.js';
 import { PidFile } from './pid-file.js';
 import { removeCluster } from './postgres-home.js';
 
-/** Behind `npm run reset`: deletes the embedded database and the dev chain, always both. Returns the exit code. */
+/** Runs `npm run reset`: deletes the embedded database and the dev chain, always both. @returns the exit code */
 export async function main(): Promise<number> {
   try {
     for (const file of pidFiles()) await new PidFile(file).stopLeftovers(toStdout);
@@ -19,7 +19,7 @@ export async function main(): Promise<number> {
   removeCluster(kept.postgres);
   rmSync(outsideHome(), { recursive: true, force: true });
   rmSync(KEPT, { recursive: true, force: true });
-  process.stdout.write('The embedded database and the dev chain are deleted; npm start begins anew.\n');
+  process.stdout.write('The embedded database and the dev chain are deleted; npm start creates new ones.\n');
   return 0;
 }
 

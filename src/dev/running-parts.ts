@@ -1,10 +1,10 @@
 import type { Log } from './log.js';
 
-/** What has been started so far, to be stopped in the opposite order, whatever happens. */
+/** The started parts. Stops them in the opposite order; a part that fails to stop does not prevent the others. */
 export class RunningParts {
   private readonly parts: { readonly name: string | null; readonly stop: () => Promise<unknown> }[] = [];
 
-  /** A part without a name is not worth a line in the log. */
+  /** The end of a part without a name is not logged. */
   add(name: string | null, stop: () => Promise<unknown>): void {
     this.parts.push({ name, stop });
   }

@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { LaunchError } from './launch-error.js';
 
-/** Who PostgreSQL runs as; it refuses to run as root. */
+/** The user that runs PostgreSQL, which refuses to run as root. */
 export interface ServerUser {
   readonly name: string;
   readonly uid: number;
   readonly gid: number;
 }
 
-/** Null when this process is an ordinary user, which then runs the server as itself. */
+/** @returns null when this process does not run as root: it then runs the server itself */
 export function serverUser(): ServerUser | null {
   if (process.getuid?.() !== 0) return null;
   const user = unprivilegedUser(readFileSync('/etc/passwd', 'utf8'));
@@ -19,7 +19,7 @@ export function serverUser(): ServerUser | null {
   );
 }
 
-/** `postgres` where it exists, `nobody` where not. */
+/** `postgres` if it exists, otherwise `nobody`. */
 export function unprivilegedUser(passwd: string): ServerUser | null {
   const users = passwd.split('\n').map((line) => line.split(':'));
   for (const name of ['postgres', 'nobody']) {
@@ -29,7 +29,7 @@ export function unprivilegedUser(passwd: string): ServerUser | null {
   return null;
 }
 
-/** Asks the system itself: permission bits alone do not tell about access lists and mount options. */
+/** Tries the access, because permission bits do not show access lists and mount options. */
 export function canExecute(user: ServerUser, file: string): boolean {
   return spawnSync(file, ['--version'], { uid: user.uid, gid: user.gid, cwd: '/', stdio: 'ignore' }).status === 0;
 }

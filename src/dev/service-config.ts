@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { DEV_CHAIN_ID, DEV_MNEMONIC } from './dev-accounts.js';
 import { LaunchError } from './launch-error.js';
 
-/** A config file, and the variables that it refers to, so that no secret is written to the disk. */
+/** A config file, and the variables that it refers to; secrets are only in the variables, and not on the disk. */
 export interface ServiceConfig {
   readonly yaml: string;
   readonly env: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export function devConfig(databaseUrl: string, rpcUrl: string, port: number): Se
   const chain = { id: DEV_CHAIN_ID, name: 'dev', rpcUrls: [rpcUrl], pollInterval: '250ms', signers: DEV_SIGNERS };
   return {
     yaml: file({
-      // The dev keys are known to everyone: only this machine may ask for signatures.
+      // The dev keys are public: only this machine may submit transactions.
       server: { host: '127.0.0.1', port },
       database: { url: '${DATABASE_URL}' },
       confirmations: { required: 3 },
@@ -25,7 +25,7 @@ export function devConfig(databaseUrl: string, rpcUrl: string, port: number): Se
   };
 }
 
-/** For a database and nodes named in the environment. */
+/** For a database and nodes from the environment. */
 export function givenConfig(
   chainId: number,
   given: { readonly rpcUrls: readonly string[]; readonly signerKeys: readonly string[] },

@@ -17,7 +17,7 @@ export async function startService(env: Readonly<Record<string, string>>): Promi
   });
 }
 
-/** Its exit code tells why, so this only says whether it became ready. */
+/** @returns whether the service became ready; its exit code shows why not */
 export async function becomesReady(service: DetachedProcess, baseUrl: string): Promise<boolean> {
   const ready = await poll(READY_TIMEOUT_MS, async () => {
     if (service.exitStatus) return false;
@@ -27,7 +27,7 @@ export async function becomesReady(service: DetachedProcess, baseUrl: string): P
   });
   if (ready === null)
     throw new LaunchError(
-      `The service did not become ready within ${String(READY_TIMEOUT_MS / 1000)} s; GET ${baseUrl}/health/ready says what it waits for.`,
+      `The service did not become ready within ${String(READY_TIMEOUT_MS / 1000)} s; GET ${baseUrl}/health/ready shows what it waits for.`,
     );
   return ready;
 }

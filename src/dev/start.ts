@@ -17,7 +17,7 @@ const SERVICE_GRACE_MS = 60_000;
 /** sysexits EX_CONFIG, as the service itself exits on a bad config. */
 const BAD_CONFIG = 78;
 
-/** Behind `npm start`: everything up, wait, everything down. Returns the exit code. */
+/** Runs `npm start`: starts all parts, waits, and stops them. @returns the exit code */
 export async function main(): Promise<number> {
   const log = timedLog();
   const stop = new StopSignal(log);
@@ -25,7 +25,7 @@ export async function main(): Promise<number> {
   try {
     return await run(log, stop, parts);
   } catch (error) {
-    // A step that a signal cut short fails in its own way; that is not worth telling.
+    // A step that a signal interrupted fails; do not report that failure.
     return stop.isRequested ? 0 : report(error);
   } finally {
     await parts.stopAll(log);

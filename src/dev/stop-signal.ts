@@ -3,21 +3,21 @@ import type { Log } from './log.js';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const PARENT_CHECK_MS = 200;
 
-/** Asked to stop before the start was complete: what has been started is to be stopped, and that is all. */
+/** A stop was requested before the start was complete: stop the started parts, and report no error. */
 export class StopRequested extends Error {
   override readonly name = 'StopRequested';
 }
 
 /**
- * The wish to stop, from Ctrl-C, a signal, a closed terminal, or the death of the npm that started us (which, when
- * killed hard, cannot pass anything on). Later signals only repeat it: the chain must not be cut off in its dump.
+ * A request to stop: by Ctrl-C, a signal, a closed terminal, or the end of the npm that started us (npm cannot forward a SIGKILL). Later
+ * signals do nothing more, because the chain must finish its dump.
  */
 export class StopSignal {
   readonly requested: Promise<void>;
   private wanted = false;
 
   constructor(log: Log) {
-    // With the terminal gone a write fails; that must not end us before our children.
+    // Writes fail after the terminal was closed; that must not end this process before its children.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
     this.requested = new Promise((resolve) => {
       const request = (why: string): void => {
@@ -39,21 +39,21 @@ export class StopSignal {
     return this.wanted;
   }
 
-  /** To be called between two steps of a start. */
+  /** Call this between two steps of a start. */
   throwIfRequested(): void {
-    if (this.wanted) throw new StopRequested('asked to stop');
+    if (this.wanted) throw new StopRequested('stop requested');
   }
 
-  /** Like `work`, but does not wait for its end when a stop is asked for. */
+  /** Awaits `work`, but not its end when a stop is requested. */
   async during<T>(work: Promise<T>): Promise<T> {
     const stopped = this.requested.then(() => {
-      throw new StopRequested('asked to stop');
+      throw new StopRequested('stop requested');
     });
     return Promise.race([work, stopped]);
   }
 }
 
-/** Only below npm: a plain `node scripts/start.mjs &` may well outlive its shell. */
+/** Only below npm: a plain `node scripts/start.mjs &` may outlive its shell. */
 function onParentDeath(act: () => void): void {
   if (process.env.npm_lifecycle_event === undefined) return;
   const parent = process.ppid;

@@ -5,7 +5,7 @@ export function urlLines(baseUrl: string): string[] {
   return [`Swagger   ${baseUrl}/docs`, `Health    ${baseUrl}/health/ready`, `Metrics   ${baseUrl}/metrics`];
 }
 
-/** Two lines to paste: send a first transaction between dev accounts, and wait until it is final. */
+/** Two commands to paste: submit a first transaction between dev accounts, and wait until it is final. */
 export function firstTransactionLines(
   baseUrl: string,
   requestId = `first-${randomBytes(4).toString('hex')}`,

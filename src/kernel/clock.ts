@@ -1,10 +1,10 @@
 /**
- * Time as a node sees it. Never used to decide that a lease is expired (I12: the database clock decides);
- * used to stop early, to schedule, and to stamp what only this node knows.
+ * The clock of a node. Never decides whether a lease has expired: the database clock does (docs/invariants.md, I12). Used to stop work
+ * early, to schedule, and for times that only this node uses.
  */
 export abstract class Clock {
   /** Wall clock. May jump. */
   abstract now(): Date;
-  /** Milliseconds that only ever grow, unaffected by wall-clock changes. */
+  /** Milliseconds that never go back, unaffected by wall-clock changes. */
   abstract monotonicMs(): number;
 }

@@ -1,6 +1,6 @@
-/** The boundaries of a lane step: what is durable, and what a node has seen, differs on their two sides. */
+/** The boundaries of a lane step, between which commits and sends happen. */
 export const CRASH_POINTS = [
-  /** Nonces are bound; nothing is signed. */
+  /** Nonces are allocated; nothing is signed. */
   'after_allocate',
   /** Signed bytes exist in memory only. */
   'after_sign',
@@ -13,7 +13,7 @@ export const CRASH_POINTS = [
 ] as const;
 export type CrashPoint = (typeof CRASH_POINTS)[number];
 
-/** Lets a test kill the process exactly at a boundary. Does nothing unless it was told to at start. */
+/** Lets a test kill the process exactly at a boundary. Does nothing unless configured at start. */
 export abstract class CrashPoints {
   abstract reached(point: CrashPoint): void;
 }

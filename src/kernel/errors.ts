@@ -1,15 +1,14 @@
-/** What a broken rule means for the caller; adapters map it to their own language (HTTP status, exit code). */
+/** The kind of a domain error; adapters map it to an HTTP status or an exit code. */
 export type ErrorKind =
   'invalid' | 'not_found' | 'conflict' | 'unprocessable' | 'too_many' | 'unavailable' | 'internal';
 
 /**
- * A broken rule with a stable, public `code`. `message` says what is wrong, `advice` what to do about it.
- * Expected outcomes are unions, not errors.
+ * A broken rule with a stable, public `code`. `message` is the problem, `advice` is the remedy. Expected outcomes are unions, not errors.
  */
 export abstract class DomainError extends Error {
   abstract readonly kind: ErrorKind;
   readonly retryable: boolean = false;
-  /** Seconds until it makes sense to try again; null when there is no saying. */
+  /** Seconds after which to try again; null when that is not known. */
   readonly retryAfterSeconds: number | null = null;
 
   constructor(
@@ -37,25 +36,25 @@ export class Conflict extends DomainError {
   readonly kind = 'conflict';
 }
 
-/** Well-formed, but cannot be done: the request is understood and refused. */
+/** A well-formed request that cannot be executed. */
 export class Unprocessable extends DomainError {
   readonly kind = 'unprocessable';
 }
 
-/** Too much is asked for at once; nothing is wrong with the request itself. */
+/** Too many requests at once; the request itself is correct. */
 export class TooMany extends DomainError {
   readonly kind = 'too_many';
   override readonly retryable = true;
   override readonly retryAfterSeconds = 1;
 }
 
-/** Try again: nothing is wrong with the request. */
+/** A temporary failure: the request is correct and may succeed later. */
 export class Unavailable extends DomainError {
   readonly kind = 'unavailable';
   override readonly retryable = true;
 }
 
-/** A rule of our own code is broken. Never the caller's fault, always a bug. */
+/** A broken rule inside Lockstep: always a bug, never the caller's fault. */
 export class InvariantViolation extends DomainError {
   readonly kind = 'internal';
 
@@ -69,7 +68,7 @@ export class InvariantViolation extends DomainError {
   }
 }
 
-/** The message of anything that was thrown. */
+/** The message of a thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-/** Items by key, both in the order in which they came. `Map.groupBy` of ES2024, which Node 20 does not have. */
+/** Groups items by key and keeps their order. Node 20 does not have `Map.groupBy` of ES2024. */
 export function groupBy<Item, Key>(items: Iterable<Item>, keyOf: (item: Item) => Key): Map<Key, Item[]> {
   const groups = new Map<Key, Item[]>();
   for (const item of items) {

@@ -1,10 +1,10 @@
 import { InvalidInput } from './errors.js';
 
-/** `0x`-prefixed, lower-case, even number of digits: bytes as the chain and the database both spell them. */
+/** Bytes: `0x` prefix, lower case, even number of digits, as in the database. */
 export type Hex = string & { readonly __hex: unique symbol };
 /** 32 bytes of {@link Hex}: transaction hashes and block hashes. */
 export type Hash = Hex & { readonly __hash: unique symbol };
-/** 20 bytes in lower-case hex. One spelling only, so that two spellings of an address can never be two signers. */
+/** 20 bytes in lower-case hex. Only one spelling, so that two spellings of an address are never two signers. */
 export type Address = Hex & { readonly __address: unique symbol };
 
 const BYTES = /^0x(?:[0-9a-f]{2})*$/;
@@ -36,7 +36,7 @@ export function parseHash(text: string): Hash {
 }
 
 /**
- * Accepts any case on purpose: clients send check-summed, lower and upper spellings of the same account.
+ * Accepts any case on purpose: clients send check-summed, lower-case and upper-case spellings of the same address.
  * @throws InvalidInput `invalid_address`
  */
 export function parseAddress(text: string): Address {
@@ -46,12 +46,12 @@ export function parseAddress(text: string): Address {
   return normal;
 }
 
-/** Number of bytes, not of digits. */
+/** Number of bytes, not digits. */
 export function byteLength(hex: Hex): number {
   return (hex.length - 2) / 2;
 }
 
-/** Error texts quote what the client sent, but never a megabyte of it. */
+/** The start of a client's text, for error messages. */
 function excerpt(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 77)}...` : text);
 }

@@ -1,4 +1,4 @@
-/** Makes ids that sort by time of creation (UUIDv7, RFC 9562), so that newer rows land at the end of every index. */
+/** Makes ids that sort by time of creation (UUIDv7, RFC 9562), so that new rows go to the end of every index. */
 export abstract class IdGenerator {
   abstract next(): string;
 }

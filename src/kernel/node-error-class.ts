@@ -1,4 +1,4 @@
-/** What a node's refusal means. Configs name them too; the meaning of each for the nonce is in the chain module. */
+/** Classes of node errors. Configs use these names, too; the chain module decides what each class means for the nonce. */
 export const NODE_ERROR_CLASSES = [
   'already_known',
   'already_mined',

@@ -1,4 +1,4 @@
-/** Uses the items one after the other, and reads the next one meanwhile. Stops at the first that cannot be read or used. */
+/** Uses items one after the other, and reads the next item meanwhile. Throws when an item cannot be read or used. */
 export async function readingAhead<Item, Read>(
   items: readonly Item[],
   read: (item: Item) => Promise<Read>,
@@ -9,7 +9,7 @@ export async function readingAhead<Item, Read>(
     const result = await (ahead ?? read(item));
     const next = items[index + 1];
     ahead = next === undefined ? null : read(next);
-    // Awaited above, or by nobody when the use of this one fails: then that failure is the one to tell.
+    // Prevents an unhandled rejection: when the use of this item fails, the read of the next one is never awaited.
     ahead?.catch(() => undefined);
     await use(result);
   }

@@ -2,7 +2,7 @@ import { type Address, parseAddress } from './hex.js';
 
 /** EIP-155 chain id. */
 export type ChainId = number;
-/** Position in an account's sequence. EIP-2681 limits it to 2^64-2, so it may pass 2^53. */
+/** Nonce of an account. EIP-2681 limits it to 2^64-2, so it may exceed 2^53. */
 export type Nonce = bigint;
 
 /** One account on one chain; it has its own nonce sequence. */
@@ -20,17 +20,17 @@ export function sameSigner(a: SignerId, b: SignerId): boolean {
   return a.chainId === b.chainId && a.address === b.address;
 }
 
-/** As columns of a row say it: a bigint arrives as a string. */
+/** Reads a signer from the columns of a row, where a bigint is a string. */
 export function parseSigner(chainId: string, address: string): SignerId {
   return { chainId: Number(chainId), address: parseAddress(address) };
 }
 
-/** Each once. */
+/** @returns each signer once */
 export function distinctSigners(signers: readonly SignerId[]): SignerId[] {
   return [...new Map(signers.map((signer) => [signerKey(signer), signer])).values()];
 }
 
-/** Each once. */
+/** @returns the signers of the items, each once */
 export function signersOf(items: readonly { readonly signer: SignerId }[]): SignerId[] {
   return distinctSigners(items.map(({ signer }) => signer));
 }

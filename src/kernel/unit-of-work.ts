@@ -1,4 +1,4 @@
-/** An open database transaction. Opaque: only the database adapter can look inside. */
+/** An open database transaction. Opaque: only the database adapter can use its content. */
 export abstract class Tx {
   abstract readonly open: boolean;
 }

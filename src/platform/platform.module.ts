@@ -8,7 +8,7 @@ import { ProcessIdentity } from './identity/process-identity.js';
 import { UuidV7 } from './identity/uuid-v7.js';
 import { SystemClock } from './system-clock.js';
 
-/** Time, ids, and who this process is. */
+/** Clock, ids, and the identity of this process. */
 @Global()
 @Module({
   providers: [

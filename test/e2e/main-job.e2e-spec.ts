@@ -388,7 +388,7 @@ async function expectEachOnce(signer: string, mark: string, count: number): Prom
   const ours = (await readChain(anvil.url)).filter(({ from }) => from.toLowerCase() === signer.toLowerCase());
   const counts = countByInput(ours);
   for (let n = 0; n < count; n += 1) expect([n, counts.get(markOf(mark, n))]).toEqual([n, 1]);
-  // Nothing else, no hole, no nonce twice.
+  // Nothing else, no gap, no nonce twice.
   expect(ours.map(({ nonce }) => nonce).sort((a, b) => a - b)).toEqual(
     Array.from({ length: count }, (_, nonce) => nonce),
   );

@@ -92,11 +92,16 @@ describe('an attempt', () => {
     expect(await statuses()).toEqual({});
   });
 
-  it('that fills a hole is stored for a slot that nobody has', async () => {
-    const fill = anAttempt({ kind: 'fill', txId: null });
-    await stored.putSlot(1, 'HELD');
+  it('of a fill is stored like a payload, for the slot that the fill holds', async () => {
+    const fill = anAttempt({ kind: 'fill' });
+    await stored.putSlot(1, 'HELD', { tx_id: txIdOf(1) });
     await insert(fill);
-    expect(await attempts.openFills([OURS])).toEqual([{ slot: { signer: OURS, nonce: 1n }, attempts: [fill] }]);
+    expect(await attempts.ofSlots([{ signer: OURS, nonce: 1n }])).toEqual([fill]);
+  });
+
+  it('of a fill is refused for a slot that nobody has', async () => {
+    await stored.putSlot(1, 'HELD');
+    await expect(insert(anAttempt({ kind: 'fill' }))).rejects.toThrow(/does not hold/);
   });
 
   it('that is signed again with the same bytes starts over, as what it is now', async () => {
@@ -223,35 +228,6 @@ describe('the attempts of a slot', () => {
   });
 });
 
-describe('a hole that is being filled', () => {
-  it('is a slot that is held for no tx, of the signers asked, in the order of nonces', async () => {
-    await stored.putSlot(5, 'HELD');
-    await stored.putSlot(3, 'HELD');
-    await stored.putSlot(4, 'HELD', { tx_id: txIdOf(4) });
-    await stored.putSlot(6, 'RELEASED');
-    await stored.putSlot(7, 'CONSUMED', { tx_hash: aHash(7) });
-    await stored.putSlot(1, 'HELD', { signer: OTHER.address });
-    await stored.putSlot(2, 'HELD', { chain_id: 7 });
-    expect((await attempts.openFills([OURS])).map(({ slot }) => slot.nonce)).toEqual([3n, 5n]);
-  });
-
-  it('has its own fills, and no payload that had the slot before', async () => {
-    for (const { chainId, address } of [OURS, ELSEWHERE])
-      await stored.putSlot(1, 'HELD', { chain_id: chainId, signer: address });
-    await putAttempt(0xa1);
-    await putAttempt(0xa2, { kind: 'fill', tx_id: null });
-    await putAttempt(0xa3, { kind: 'fill', tx_id: null, chain_id: 7 });
-    const fills = await attempts.openFills([OURS, ELSEWHERE]);
-    const found = fills.map(({ slot, attempts: own }) => [slot.signer.chainId, own.map(({ txHash }) => txHash)]);
-    expect(new Map(found as [number, unknown][])).toEqual(
-      new Map([
-        [DEV_CHAIN, [aHash(0xa2)]],
-        [7, [aHash(0xa3)]],
-      ]),
-    );
-  });
-});
-
 describe('a slot that was consumed without a tx', () => {
   const register = async (): Promise<void> => {
     for (const { chainId, address } of [OURS, OTHER, ELSEWHERE])
@@ -271,11 +247,11 @@ describe('a slot that was consumed without a tx', () => {
     await stored.putSlot(1, 'CONSUMED', { signer: OTHER.address });
     await stored.putSlot(2, 'CONSUMED', { chain_id: 7 });
     const found = await attempts.consumedWithoutTx(DEV_CHAIN, 60);
-    const told = found.map(({ signer, nonce, foreign }) => [Number(signer.address), Number(nonce), foreign]);
+    const told = found.map(({ signer, nonce }) => [Number(signer.address), Number(nonce)]);
     expect(told.sort(([, a], [, b]) => Number(a) - Number(b))).toEqual([
-      [2, 1, true],
-      [1, 6, false],
-      [1, 8, true],
+      [2, 1],
+      [1, 6],
+      [1, 8],
     ]);
   });
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { Database } from '../../src/platform/database/database.js';
 import { DatabaseWatch } from '../../src/platform/database/database-watch.js';
 import { runMigrations } from '../../src/platform/database/migrations.js';
-import { lookAtServer } from '../../src/platform/database/session.js';
+import { checkServer } from '../../src/platform/database/session.js';
 import { ModelChain } from '../support/model-chain.js';
 import { RestartablePostgres } from '../support/restartable-postgres.js';
 import { aRequest } from '../support/builders.js';
@@ -43,7 +43,7 @@ async function create(node: TestNode, tag: number): Promise<string> {
 /** Also of a server that is still recovering, and takes no writes yet. */
 async function heartbeat(node: TestNode): Promise<void> {
   await until('the database is looked at', async () => {
-    const look = node.get(DatabaseWatch).look();
+    const look = node.get(DatabaseWatch).check();
     return look.then(
       () => true,
       () => false,
@@ -105,7 +105,7 @@ it('is noticed by a node that starts after the failover', async () => {
   await node.releaseLeases();
   await server.fallBack({ promoted: true });
   await until('it takes writes', () =>
-    lookAtServer(server.url, 5_000).then(
+    checkServer(server.url, 5_000).then(
       () => true,
       () => false,
     ),

@@ -33,8 +33,8 @@ async function server(): Promise<{ system_identifier: string; timeline: number }
 
 describe('a look at the database', () => {
   it('opens the first epoch, of the server and its timeline, and no second one', async () => {
-    await watchOf('a').look();
-    await watchOf('b').look();
+    await watchOf('a').check();
+    await watchOf('b').check();
     expect(await epochs()).toEqual([{ epoch: '1', evidence: 'first', node_id: 'a' }]);
     const { system_identifier, timeline } = await server();
     expect(await stored.read('SELECT system_identifier, timeline FROM database_epoch')).toEqual([
@@ -49,14 +49,14 @@ describe('a look at the database', () => {
     const own = await server();
     await putEpoch(1, own);
     await putEpoch(2, { ...own, ...newest });
-    await watchOf('a').look();
+    await watchOf('a').check();
     expect(await epochs()).toMatchObject([{ epoch: '1' }, { epoch: '2' }, { epoch: '3', node_id: 'a' }]);
   });
 
   it('that finds the server of the newest epoch opens none', async () => {
     await putEpoch(1, { system_identifier: '1', timeline: 1 });
     await putEpoch(2, await server());
-    await watchOf('a').look();
+    await watchOf('a').check();
     expect(await epochs()).toHaveLength(2);
   });
 
@@ -68,9 +68,9 @@ describe('a look at the database', () => {
       watch.onNewEpoch(() => told.push(name));
       return watch;
     });
-    await Promise.all(watches.map((watch) => watch.look()));
+    await Promise.all(watches.map((watch) => watch.check()));
     await stored.read('UPDATE database_epoch SET timeline = 77');
-    await Promise.all(watches.map((watch) => watch.look()));
+    await Promise.all(watches.map((watch) => watch.check()));
     expect(await epochs()).toHaveLength(2);
     expect(told.sort()).toEqual(['a', 'b']);
   });
@@ -79,7 +79,7 @@ describe('a look at the database', () => {
     const watch = watchOf('a');
     const told: string[] = [];
     watch.onNewEpoch((evidence) => told.push(evidence));
-    await watch.look();
+    await watch.check();
     const asked = database.query.bind(database);
     database.query = (async (statement: { name: string }, values: never) => {
       const answer = await asked(statement as never, values);
@@ -88,7 +88,7 @@ describe('a look at the database', () => {
       return answer;
     }) as never;
     try {
-      await watch.look();
+      await watch.check();
     } finally {
       database.query = asked;
     }
@@ -109,10 +109,10 @@ describe('a role that may not ask the server about itself', () => {
       return asked(statement as never, values);
     }) as never;
     try {
-      await watch.look();
+      await watch.check();
       expect(told).toEqual([]);
       await putEpoch(3);
-      await watch.look();
+      await watch.check();
     } finally {
       database.query = asked;
     }

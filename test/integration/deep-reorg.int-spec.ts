@@ -14,9 +14,9 @@ const NO_ANSWER = new RpcUnavailable(
   'no answer',
 );
 
-describe('a filled hole that a deep reorg opens while its signer is another node’s', () => {
+describe('a filled gap that a deep reorg opens while its signer is another node’s', () => {
   it('is filled again as soon as the lease can be had', async () => {
-    const ids = await lab.filledHole();
+    const ids = await lab.filledGap();
     const witness = await startWitness();
     lab.chain.reorg(3, { drop: true });
     await witness.follow();
@@ -33,7 +33,7 @@ describe('a filled hole that a deep reorg opens while its signer is another node
   });
 
   it('is filled again by a node that starts later', async () => {
-    const ids = await lab.filledHole();
+    const ids = await lab.filledGap();
     const witness = await startWitness();
     lab.chain.reorg(3, { drop: true });
     await witness.follow();
@@ -46,13 +46,13 @@ describe('a filled hole that a deep reorg opens while its signer is another node
   });
 
   it('is left alone when its owner has seen to it', async () => {
-    await lab.filledHole();
+    await lab.filledGap();
     const witness = await startWitness();
     lab.chain.reorg(3);
     await witness.follow();
     await lab.node.follow();
     await lab.confirmAll();
-    await lab.tendFills();
+    await lab.node.step();
     expect(await lab.openFills()).toEqual([]);
     await lab.node.releaseLeases();
     await witness.follow();
@@ -126,12 +126,12 @@ describe('a nonce of somebody else that a deep reorg frees', () => {
     const txId = await movedBehindForeign();
     lab.chain.reorg(7, { drop: true });
     await lab.node.follow();
-    await lab.tendFills();
+    await lab.node.step();
     lab.chain.sendForeign(lab.node.signer().address, 0n);
     await settleAll();
     lab.chain.mineEmpty(3);
     await lab.node.follow();
-    await lab.tendFills();
+    await lab.node.step();
     expect(await openNonces()).toEqual([]);
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 1 });
     expect(lab.minedWith(1)).toHaveLength(1);
@@ -286,13 +286,13 @@ async function look(): Promise<void> {
 }
 
 async function openNonces(): Promise<bigint[]> {
-  return (await lab.openFills()).map(({ slot }) => slot.nonce);
+  return (await lab.openFills()).map(({ nonce }) => BigInt(nonce ?? -1));
 }
 
 /** Sends what is open, and has it mined and made final. */
 async function settleAll(by = lab.node): Promise<void> {
-  await lab.tendFills(by);
+  await by.step();
   await lab.resubmit(by);
   await lab.confirmAll(by);
-  await lab.tendFills(by);
+  await by.step();
 }

@@ -39,7 +39,7 @@ class Listener {
   }
 
   get offs(): number {
-    return this.lines.filter(({ msg }) => msg === 'the doorbell is off; polling finds work meanwhile').length;
+    return this.lines.filter(({ msg }) => msg === 'doorbell connection lost, polling for work instead').length;
   }
 }
 

@@ -55,7 +55,7 @@ describe('a guarantee that is easily lost', () => {
     expect(await lab.states([txId], next)).toEqual(['IN_MEMPOOL']);
   });
 
-  it('a hole of a later step is filled without a new owner', async () => {
+  it('a gap of a later step is filled without a new owner', async () => {
     await lab.sent(9);
     lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
     for (const tag of [1, 2, 3]) await lab.create(tag);

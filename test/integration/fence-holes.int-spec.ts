@@ -14,7 +14,7 @@ import {
 import { acquire, handOver, TERMS, twoNodeLab } from '../support/fence-lab.js';
 import { startFenced } from '../support/fenced-writer.js';
 
-// Every hole of the design, section 5, shown open with the shape one would write first, so that the tests of ours are
+// Every hole in simpler fences (docs/decisions/0002-fence.md) shown open with the shape one would write first, so that the tests of ours are
 // known to be able to fail; and then closed with ours, in the very same situation.
 const { lab, first, second } = await twoNodeLab();
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LaneMemory, type TxState } from '../../src/modules/transactions/index.js';
+import { type TxState } from '../../src/modules/transactions/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { nodeLab } from '../support/node-lab.js';
 import { OVERSIZED, onlyFor, tagged } from '../support/send-faults.js';
@@ -200,10 +200,9 @@ describe('a chain that goes by a tag', () => {
     expect(lab.chain.minedTxs().map(({ data }) => data)).toEqual(['0x', tagged(2)]);
     const slots: string[] = [];
     for (let depth = 0; depth <= 3; depth += 1) {
-      node.get(LaneMemory).gapOpened(node.signer());
-      await node.step();
       slots.push(await slotStatus(0));
       lab.chain.mineEmpty();
+      await node.follow();
     }
     expect(slots).toEqual(['HELD', 'HELD', 'HELD', 'CONSUMED']);
   });

@@ -1,7 +1,7 @@
+import { TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
 import { describe, expect, it, jest } from '@jest/globals';
 import { TxHistory } from '../../src/modules/events/index.js';
 import { Log } from '../../src/platform/logging/log.js';
-import { aHash, aReceipt } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
 import { OVERSIZED, onlyFor } from '../support/send-faults.js';
 import { until } from '../support/until.js';
@@ -109,43 +109,36 @@ describe('a nonce that a transaction of somebody else has used', () => {
     expect(lab.minedWith(1)).toEqual([]);
   });
 
-  it('is no hole any more where a fill was waiting for it', async () => {
+  it('is no gap any more where a fill was waiting for it', async () => {
     lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
     const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
     await lab.node.step();
     lab.chain.sendForeign(lab.node.signer().address, 1n);
     await lab.mine();
     // Sent again, and called used; seen to be passed; and passed still when that is final.
-    await lab.tendFills();
-    await lab.tendFills();
-    expect(await lab.openFills()).toHaveLength(1);
+    await look();
+    expect(await lab.openFills()).toMatchObject([{ subState: 'NONCE_SYNC' }]);
     lab.chain.mineEmpty(2);
-    await lab.node.follow();
-    await lab.tendFills();
-    expect(await lab.openFills()).toEqual([]);
+    await look();
+    expect(await lab.fills()).toMatchObject([{ state: 'DROPPED', nonce: 1 }]);
     expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
   });
 });
 
 describe('a fill', () => {
-  it('is final by the hash of its block, not by a receipt from another branch', async () => {
+  it('has a history and attempts, and is in no list that does not ask for it', async () => {
     lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
     for (const tag of [1, 2, 3]) await lab.create(tag);
     await lab.node.step();
-    await lab.tendFills();
-    const [fill] = await lab.openFills();
-    const txHash = fill?.attempts.at(-1)?.txHash;
-    if (!txHash) throw new Error('the hole is filled');
-    lab.chain.mine();
-    lab.chain.mineEmpty(3);
-    await lab.node.follow();
-    const orphan = aReceipt({ txHash: txHash, blockNumber: 1, blockHash: aHash(404) });
-    lab.chain.faults.receipt = (hash) => (hash === txHash ? { kind: 'found', receipt: orphan } : undefined);
-    await lab.tendFills();
-    expect(await lab.openFills()).toHaveLength(1);
-    delete lab.chain.faults.receipt;
-    await lab.tendFills();
-    expect(await lab.openFills()).toEqual([]);
+    await lab.confirmAll();
+    const [fill] = await lab.fills();
+    if (!fill) throw new Error('the gap is filled');
+    const queries = lab.node.get(TxQueries);
+    const entries = await lab.node.get(TxHistory).of(fill.txId);
+    expect(entries.map(({ reason }) => reason)).toEqual(['nonce_reserved', 'signed', 'sent', 'mined', 'confirmed']);
+    expect(await queries.attempts(fill.txId)).toMatchObject([{ kind: 'fill', status: 'MINED', nonce: 1 }]);
+    const { items } = await queries.list({ kind: 'payload', signer: lab.node.signer().address, limit: 10 });
+    expect(items.map(({ kind }) => kind)).toEqual(['payload', 'payload', 'payload']);
   });
 });
 
@@ -161,14 +154,14 @@ describe('a nonce below ours that is free again, and that we never had', () => {
     lab.chain.reorg(2, { drop: true });
     await node.follow();
 
-    await until('the hole is filled', async () => {
+    await until('the gap is filled', async () => {
       await lab.resubmit(node);
-      await lab.tendFills(node);
+      await node.step();
       return (await lab.openFills(node)).length > 0;
     });
     await lab.confirmAll(node);
     expect(await node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 1 });
-    await lab.tendFills(node);
+    await node.step();
     expect(await lab.openFills(node)).toEqual([]);
   });
 
@@ -186,7 +179,7 @@ describe('a nonce below ours that is free again, and that we never had', () => {
       await lab.resubmit(node);
       return logged.mock.calls.length > 0;
     });
-    await lab.tendFills(node);
+    await node.step();
     expect(logged.mock.calls[0]?.[1]).toMatchObject({ chainNonce: 0n, missing: 65 });
     expect(await lab.openFills(node)).toEqual([]);
   });
@@ -204,7 +197,7 @@ describe('a nonce below ours that is free again, and that we never had', () => {
       await lab.resubmit(node);
     }
     lab.chain.transactionCounts = honest;
-    await lab.tendFills(node);
+    await node.step();
     await lab.confirmAll(node);
     expect(await node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 3 });
     expect(lab.chain.sent.every(({ nonce }) => nonce === 3n)).toBe(true);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
-import { PgEventLog } from '../../src/modules/events/infrastructure/pg-event-log.js';
 import type { Intake, NewTx } from '../../src/modules/transactions/domain/managed-tx.repository.js';
 import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
 import { aHash, aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
@@ -9,7 +8,7 @@ import { Named } from '../support/fakes/fake-node.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
 const stored = await storedRows();
-const txs = new PgManagedTxRepository(stored.node.database, new PgEventLog(), new Named('first'));
+const txs = new PgManagedTxRepository(stored.node.database, new Named('first'));
 
 const OURS = aSigner(1);
 const OTHER = aSigner(2);

@@ -23,7 +23,7 @@ async function live(rounds: number, node: TestNode = lab.node): Promise<void> {
     lab.chain.mine();
     lab.chain.mineEmpty(2);
     await node.follow();
-    await lab.tendFills(node);
+    await node.step();
   }
 }
 
@@ -250,16 +250,16 @@ describe('a market above the caps of the chain', () => {
     expect(await lab.states([txId])).toEqual(['CONFIRMED']);
   });
 
-  it('fills no hole and closes no slot', async () => {
+  it('fills no gap and closes no slot', async () => {
     lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
     for (const tag of [1, 2, 3]) await lab.create(tag);
     await lab.node.step();
     const honest = lab.chain.feeQuote.bind(lab.chain);
     lab.chain.feeQuote = async () => ({ ...(await honest()), baseFeePerGas: 10n ** 16n });
-    await lab.tendFills();
+    await lab.node.step();
     expect(lab.chain.sent.every(({ maxFeePerGas }) => maxFeePerGas < 10n ** 13n)).toBe(true);
     lab.chain.feeQuote = honest;
-    await lab.tendFills();
+    await lab.node.step();
     expect(
       lab.chain
         .pooled()

@@ -7,10 +7,10 @@ import { onlyFor, OVERSIZED, refused, tagged, timedOut } from '../support/send-f
 
 const lab = nodeLab();
 /** Three of one signer, of which nonce 1 is refused for good, so that it has to be filled. */
-const HOLE = 2;
+const GAP = 2;
 
 async function sendThree(): Promise<string[]> {
-  const ids = [await lab.create(1), await lab.create(HOLE), await lab.create(3)];
+  const ids = [await lab.create(1), await lab.create(GAP), await lab.create(3)];
   await lab.node.step();
   return ids;
 }
@@ -33,8 +33,8 @@ describe('a tx that is refused for good', () => {
     expect(await next.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
   });
 
-  it('in the middle of a batch leaves a hole, which is filled', async () => {
-    lab.chain.faults.broadcast = onlyFor(HOLE, OVERSIZED);
+  it('in the middle of a batch leaves a gap, which is filled', async () => {
+    lab.chain.faults.broadcast = onlyFor(GAP, OVERSIZED);
     const ids = await sendThree();
     await lab.confirmAll();
     expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
@@ -87,7 +87,7 @@ describe('a refusal in doubt', () => {
 
 describe('a fill', () => {
   it('is final only when its block is deep enough: a reorg that loses it has it sent again', async () => {
-    lab.chain.faults.broadcast = onlyFor(HOLE, OVERSIZED);
+    lab.chain.faults.broadcast = onlyFor(GAP, OVERSIZED);
     const ids = await sendThree();
     await lab.mine();
     await lab.node.step();
@@ -109,7 +109,7 @@ describe('a fill', () => {
   it('that is refused for good is signed anew, with the gas that the chain asks for', async () => {
     let refusals = 0;
     lab.chain.faults.broadcast = ({ data }) => {
-      if (data === tagged(HOLE)) return OVERSIZED;
+      if (data === tagged(GAP)) return OVERSIZED;
       if (data !== '0x' || refusals > 0) return undefined;
       refusals += 1;
       return refused('intrinsic_gas_too_low', 'intrinsic gas too low');

@@ -48,7 +48,7 @@ describe('acquiring a lease', () => {
     expect(remaining).toBeLessThanOrEqual(TERMS.durationMs);
   });
 
-  // Design, section 5: "own and unexpired: renew, token unchanged". A node whose answer got lost has no other way back.
+  // An own, unexpired lease is renewed and keeps its token (docs/decisions/0002-fence.md). A node whose answer got lost has no other way back.
   it('that is ours and unexpired renews it under the same token', async () => {
     const signer = lab.freshSigner();
     const lease = await acquire(first, signer);

@@ -34,7 +34,7 @@ async function finish(node: TestNode, txIds: readonly string[]): Promise<void> {
     await node.checkReceipts();
     return (await lab.states(txIds, node)).every((state) => state === 'CONFIRMED');
   });
-  await lab.tendFills(node);
+  await node.step();
 }
 
 async function reasons(node: TestNode, txId: string): Promise<string[]> {
@@ -182,7 +182,7 @@ describe('transactions of somebody else with our key in the pool', () => {
     expect(lab.chain.minedTxs().filter(({ data }) => data === FOREIGN_DATA)).toHaveLength(2);
   });
 
-  it('leave a hole that is filled, when they vanish from all pools', async () => {
+  it('leave a gap that is filled, when they vanish from all pools', async () => {
     lab.chain.sendForeign(lab.node.signer().address, 0n);
     const txId = await lab.create(1);
     lab.chain.faults.broadcast = ({ data }) =>

@@ -1,13 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
-import { PgEventLog } from '../../src/modules/events/infrastructure/pg-event-log.js';
 import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
 const stored = await storedRows();
-const txs = new PgManagedTxRepository(stored.node.database, new PgEventLog(), new Named('first'));
+const txs = new PgManagedTxRepository(stored.node.database, new Named('first'));
 
 const OURS = aSigner(1);
 const OTHER = aSigner(2);
@@ -104,6 +103,13 @@ describe('the oldest tx without a block', () => {
     expect(await oldest()).toBe(txIdOf(2));
     expect(await oldest(txIdOf(2))).toBe(txIdOf(3));
     expect(await oldest(txIdOf(2), txIdOf(3))).toBe(txIdOf(5));
+  });
+
+  it.each(IN_FLIGHT)('is not a fill, which no estimate waits for, that is %s', async (state) => {
+    await stored.putTx(1, { state, kind: 'fill' });
+    expect(await oldest()).toBeUndefined();
+    await stored.putTx(2, { state });
+    expect(await oldest()).toBe(txIdOf(2));
   });
 
   it('is none where everything was mined', async () => {

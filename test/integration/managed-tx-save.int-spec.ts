@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { PgEventLog } from '../../src/modules/events/infrastructure/pg-event-log.js';
 import type { ManagedTx } from '../../src/modules/transactions/index.js';
 import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
 import { aHash, aReceipt, aSigner } from '../support/builders.js';
@@ -7,7 +6,7 @@ import { Named } from '../support/fakes/fake-node.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
 const stored = await storedRows();
-const txs = new PgManagedTxRepository(stored.node.database, new PgEventLog(), new Named('first'));
+const txs = new PgManagedTxRepository(stored.node.database, new Named('first'));
 const OURS = aSigner(1);
 
 async function change(n: number, what: (tx: ManagedTx) => void): Promise<void> {

@@ -1,12 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { PgEventLog } from '../../src/modules/events/infrastructure/pg-event-log.js';
 import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
 const stored = await storedRows();
-const txs = new PgManagedTxRepository(stored.node.database, new PgEventLog(), new Named('first'));
+const txs = new PgManagedTxRepository(stored.node.database, new Named('first'));
 
 const OURS = aSigner(1);
 const OTHER = aSigner(2);

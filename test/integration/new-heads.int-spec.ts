@@ -11,6 +11,7 @@ import type { HeadTrackingDuty } from '../../src/modules/confirmations/applicati
 import { ConfirmationManager } from '../../src/modules/confirmations/infrastructure/confirmation-manager.js';
 import type { LeaseManager } from '../../src/modules/signers/index.js';
 import { DEV_CHAIN_ID, type RunningAnvil, startAnvil } from '../support/anvil.js';
+import { tickersWith } from '../support/fakes/fake-tickers.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
@@ -96,7 +97,7 @@ function aFollower(chain: Record<string, unknown>) {
     { onFirstOf: () => undefined } as unknown as LeaseManager,
     clock,
     config,
-    log,
+    tickersWith(log),
   );
   cleanUps.push(
     () => chains.onApplicationShutdown(),
@@ -116,7 +117,7 @@ describe('new heads over a WebSocket of a real node', () => {
     await until('the block is announced', async () => heads.latest?.number === number);
     expect(heads.latest?.hash).toMatch(/^0x[0-9a-f]{64}$/);
     expect(news()).toBeGreaterThan(before);
-    expect(logged('new heads are announced')).toEqual([
+    expect(logged('receiving new heads by websocket')).toEqual([
       { chainId: DEV_CHAIN_ID, endpoint: `#0 ws://127.0.0.1:${anvil.port}` },
     ]);
   });
@@ -129,7 +130,7 @@ describe('new heads over a WebSocket of a real node', () => {
     expect(logged('websocket endpoint serves another chain and is not used')).toEqual([
       { chainId: DEV_CHAIN_ID, endpoint: `#0 ws://127.0.0.1:${other.port}`, reported: 4242 },
     ]);
-    expect(logged('new heads are announced')).toEqual([
+    expect(logged('receiving new heads by websocket')).toEqual([
       { chainId: DEV_CHAIN_ID, endpoint: `#1 ws://127.0.0.1:${anvil.port}` },
     ]);
   });
@@ -150,7 +151,7 @@ describe('new heads over a WebSocket of a real node', () => {
     const { heads, logged } = announcer([anvil.url], { silenceMs: 300 });
     await untilHeard(heads);
     await until('the silence is noticed', async () => heads.latest === null);
-    expect(logged('new heads are not announced, polling goes on')[0]).toMatchObject({
+    expect(logged('lost new heads by websocket, polling continues')[0]).toMatchObject({
       reason: 'no announcement for 300 ms',
     });
     await untilHeard(heads);
@@ -158,7 +159,7 @@ describe('new heads over a WebSocket of a real node', () => {
 
   it('are waited for from the subscription on as long as between two blocks: setting up is over', async () => {
     const { logged } = announcer([anvil.url], { silenceMs: 300 });
-    const ends = () => logged('new heads are not announced, polling goes on');
+    const ends = () => logged('lost new heads by websocket, polling continues');
     await until('the silence is noticed', async () => ends().length > 0);
     expect(ends()[0]).toMatchObject({ reason: 'no announcement for 300 ms' });
   });
@@ -169,12 +170,12 @@ describe('new heads over a WebSocket of a real node', () => {
     const silent = announcer([url]);
     await until('the handshake was swallowed', async () => wire.counters.swallowed > 0);
     await silent.heads.stop();
-    expect(silent.logged('new heads are not announced, polling goes on')).toEqual([]);
+    expect(silent.logged('lost new heads by websocket, polling continues')).toEqual([]);
   });
 
   it('never show the path of their endpoint', async () => {
     const { log, logged } = announcer([`${anvil.url}/v3/secret-key?token=secret-token`]);
-    await until('it failed', async () => logged('new heads are not announced, polling goes on').length > 0);
+    await until('it failed', async () => logged('lost new heads by websocket, polling continues').length > 0);
     expect(JSON.stringify(log.lines)).not.toContain('secret');
   });
 });

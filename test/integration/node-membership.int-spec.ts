@@ -49,8 +49,8 @@ describe('the nodes that are alive', () => {
     for (const node of ['old', 'silent']) await seenBy(node);
     await lastSeen('old', '61 minutes');
     await lastSeen('silent', '59 minutes');
-    await seenBy('b');
-    expect(await stored()).toEqual(['b', 'silent']);
+    await registry().forgetDead('b');
+    expect(await stored()).toEqual(['silent']);
   });
 });
 

@@ -40,39 +40,7 @@ describe('a heartbeat', () => {
     expect(await seenBy('b')).toEqual(['b', 'c']);
   });
 
-  it('buries who was not seen for an hour, and the keys that nobody has any more', async () => {
-    await stored.put('node_key_set', { key_set: 'old', announced_at: `now() - interval '2 hours'`, signers: '{}' });
-    await stored.put('node_key_set', { key_set: 'used', announced_at: `now() - interval '2 hours'`, signers: '{}' });
-    await stored.put('node_key_set', { key_set: 'new', announced_at: `now() - interval '1 minute'`, signers: '{}' });
-    await putNode('c', '61 minutes');
-    await putNode('d', '59 minutes', { key_set: 'used' });
-    await beat('b');
-    expect(await stored.read('SELECT node_id FROM node ORDER BY 1')).toEqual([{ node_id: 'b' }, { node_id: 'd' }]);
-    const sets = await stored.read<{ key_set: string }>('SELECT key_set FROM node_key_set');
-    expect(
-      sets
-        .map(({ key_set }) => key_set)
-        .filter((set) => set.length < 64)
-        .sort(),
-    ).toEqual(['new', 'used']);
-  });
-
-  it('keeps its own row and its own keys, however long it was silent', async () => {
-    const registry = new PgNodeRegistry(database, database);
-    const self = { nodeId: 'b', advertisedUrl: null, acts: true, signers: [OURS] };
-    await registry.heartbeat(self, WINDOW_MS);
-    await stored.read(`UPDATE node_key_set SET announced_at = now() - interval '2 hours'`);
-    await stored.read(`UPDATE node SET last_seen_at = now() - interval '2 hours'`);
-    await registry.heartbeat(self, WINDOW_MS);
-    expect(await stored.read('SELECT key_set FROM node_key_set')).toHaveLength(1);
-    // Another one has buried it meanwhile.
-    await stored.read('DELETE FROM node');
-    await registry.heartbeat(self, WINDOW_MS);
-    expect(await stored.read('SELECT node_id FROM node')).toHaveLength(1);
-    expect(await stored.read('SELECT key_set FROM node_key_set')).toHaveLength(1);
-  });
-
-  it('announces the keys anew when a process starts, so that they are not forgotten meanwhile', async () => {
+  it('of a new process announces the keys anew, so that they are not forgotten meanwhile', async () => {
     await beat('b');
     await stored.read(`UPDATE node_key_set SET announced_at = now() - interval '2 hours'`);
     await beat('c');
@@ -94,6 +62,57 @@ describe('a heartbeat', () => {
       ['e', []],
     ]);
     expect([...(d?.signers ?? ['unknown'])]).toEqual([]);
+  });
+
+  it('deletes nothing', async () => {
+    await putNode('c', '61 minutes');
+    await beat('b');
+    expect(await stored.read('SELECT node_id FROM node ORDER BY 1')).toEqual([{ node_id: 'b' }, { node_id: 'c' }]);
+  });
+});
+
+describe('forgetting the dead', () => {
+  it('buries who was not seen for an hour, and the keys that nobody has any more', async () => {
+    await stored.put('node_key_set', { key_set: 'old', announced_at: `now() - interval '2 hours'`, signers: '{}' });
+    await stored.put('node_key_set', { key_set: 'used', announced_at: `now() - interval '2 hours'`, signers: '{}' });
+    await stored.put('node_key_set', { key_set: 'new', announced_at: `now() - interval '1 minute'`, signers: '{}' });
+    await putNode('c', '61 minutes');
+    await putNode('d', '59 minutes', { key_set: 'used' });
+    const registry = new PgNodeRegistry(database, database);
+    await registry.heartbeat({ nodeId: 'b', advertisedUrl: null, acts: true, signers: [OURS] }, WINDOW_MS);
+    await registry.forgetDead('b');
+    expect(await stored.read('SELECT node_id FROM node ORDER BY 1')).toEqual([{ node_id: 'b' }, { node_id: 'd' }]);
+    const sets = await stored.read<{ key_set: string }>('SELECT key_set FROM node_key_set');
+    expect(
+      sets
+        .map(({ key_set }) => key_set)
+        .filter((set) => set.length < 64)
+        .sort(),
+    ).toEqual(['new', 'used']);
+  });
+
+  it('keeps its own row and its own keys, however long it was silent', async () => {
+    const registry = new PgNodeRegistry(database, database);
+    const self = { nodeId: 'b', advertisedUrl: null, acts: true, signers: [OURS] };
+    await registry.heartbeat(self, WINDOW_MS);
+    await stored.read(`UPDATE node_key_set SET announced_at = now() - interval '2 hours'`);
+    await stored.read(`UPDATE node SET last_seen_at = now() - interval '2 hours'`);
+    await registry.forgetDead('b');
+    expect(await stored.read('SELECT node_id FROM node')).toHaveLength(1);
+    expect(await stored.read('SELECT key_set FROM node_key_set')).toHaveLength(1);
+    // Another one has buried it meanwhile.
+    await stored.read('DELETE FROM node');
+    await registry.forgetDead('b');
+    await registry.heartbeat(self, WINDOW_MS);
+    expect(await stored.read('SELECT node_id FROM node')).toHaveLength(1);
+    expect(await stored.read('SELECT key_set FROM node_key_set')).toHaveLength(1);
+  });
+
+  it('leaves the keys of others that were announced lately, when its own are not announced yet', async () => {
+    await stored.put('node_key_set', { key_set: 'old', announced_at: `now() - interval '2 hours'`, signers: '{}' });
+    await stored.put('node_key_set', { key_set: 'new', announced_at: `now() - interval '1 minute'`, signers: '{}' });
+    await new PgNodeRegistry(database, database).forgetDead('b');
+    expect(await stored.read('SELECT key_set FROM node_key_set')).toEqual([{ key_set: 'new' }]);
   });
 });
 

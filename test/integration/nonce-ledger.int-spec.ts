@@ -99,7 +99,7 @@ describe('hold', () => {
     token: 3n,
   });
 
-  it('opens new slots, takes free ones, for transactions and for fills, and moves the cursor', async () => {
+  it('opens new slots, takes free ones, and moves the cursor', async () => {
     const lease = await lab.lease();
     const { signer } = lease;
     await lab.leaveCursor(signer, 6n);
@@ -111,12 +111,12 @@ describe('hold', () => {
         [
           { signer, nonce: 4n, txId: txIdOf(1) },
           { signer, nonce: 6n, txId: txIdOf(2) },
-          { signer, nonce: 7n, txId: null },
+          { signer, nonce: 7n, txId: txIdOf(3) },
         ],
         [{ from: stateAt(signer, 6n), to: 8n }],
       ),
     );
-    expect(await lab.slots(signer)).toEqual([held(4n, txIdOf(1)), held(6n, txIdOf(2)), held(7n, null)]);
+    expect(await lab.slots(signer)).toEqual([held(4n, txIdOf(1)), held(6n, txIdOf(2)), held(7n, txIdOf(3))]);
     // Nobody has asked the chain.
     expect(await lab.cursor(signer)).toEqual({ next: 8n, token: 3n, isSynced: false });
     expect(await lab.cursor(twinOf(signer))).toMatchObject({ next: 6n });
@@ -151,7 +151,7 @@ describe('hold', () => {
     const lease = await lab.lease();
     const { signer } = lease;
     if (next !== null) await lab.leaveCursor(signer, next);
-    const slot = { signer, nonce: 6n, txId: null };
+    const slot = { signer, nonce: 6n, txId: txIdOf(0x301) };
     const hold = lab.write([lease], (fence) => ledger.hold(fence, [slot], [{ from: stateAt(signer, 6n), to: 7n }]));
     await expect(hold).rejects.toThrow(InvariantViolation);
     expect(await lab.slots(signer)).toEqual([]);
@@ -182,8 +182,10 @@ describe('adopt', () => {
     const [low, high] = [await lab.lease(), await lab.lease()];
     await lab.leaveCursor(low.signer, 20n);
     await lab.leaveCursor(high.signer, 22n);
-    for (const lease of [low, high])
-      await lab.write([lease], (fence) => ledger.adopt(fence, [{ signer: lease.signer, nonce: 20n, txId: null }]));
+    for (const [n, lease] of [low, high].entries())
+      await lab.write([lease], (fence) =>
+        ledger.adopt(fence, [{ signer: lease.signer, nonce: 20n, txId: txIdOf(0x310 + n) }]),
+      );
     expect(await lab.cursor(low.signer)).toEqual({ next: 21n, token: 3n, isSynced: false });
     expect(await lab.cursor(high.signer)).toEqual({ next: 22n, token: 3n, isSynced: false });
   });
@@ -252,35 +254,69 @@ describe('nonces that nobody has a slot for', () => {
   });
 });
 
-describe('takeGaps', () => {
-  it('takes every free slot below a held one for a fill, and none above the highest', async () => {
+describe('nonce gaps', () => {
+  it('are the free slots below a held one, lowest first, and none above the highest', async () => {
     const [lease, other] = [await lab.lease(), await lab.lease()];
     await lab.leave(lease.signer, 'CONSUMED', 1n, 9n);
-    await lab.leave(lease.signer, 'RELEASED', 2n, 4n, 6n);
+    await lab.leave(lease.signer, 'RELEASED', 6n, 4n, 2n);
     await lab.leave(lease.signer, 'HELD', 3n, 5n);
     await lab.leave(other.signer, 'RELEASED', 2n);
     await lab.leave(twinOf(lease.signer), 'RELEASED', 2n);
     await lab.leave(twinOf(lease.signer), 'HELD', 8n);
     await lab.leave(twinOf(other.signer), 'HELD', 8n);
-
-    const taken = await lab.write([lease, other], (fence) => ledger.takeGaps(fence, [lease.signer, other.signer]));
-
-    expect(taken.sort((a, b) => Number(a.nonce - b.nonce))).toEqual(slotsAt(lease.signer, 2n, 4n));
-    const slots = await lab.slots(lease.signer);
-    for (const nonce of [2n, 4n])
-      expect(slots).toContainEqual({ nonce, status: 'HELD', txId: null, txHash: null, token: 3n });
-    expect(await lab.statuses(lease.signer)).toContain('6 RELEASED');
     // A consumed slot above waits for nothing.
-    expect(await lab.statuses(other.signer)).toEqual(['2 RELEASED']);
-    expect(await lab.statuses(twinOf(lease.signer))).toEqual(['2 RELEASED', '8 HELD']);
+    await lab.leave(other.signer, 'CONSUMED', 4n);
+    expect(await ledger.gaps([lease.signer, other.signer])).toEqual(slotsAt(lease.signer, 2n, 4n));
   });
 
-  it('takes nothing below what is consumed or free only', async () => {
+  it('are the held slots of no tx, too, which the version before left', async () => {
+    const { signer } = await lab.lease();
+    await lab.leaveWithoutTx(signer, 'HELD', 3n);
+    await lab.leaveWithoutTx(signer, 'CONSUMED', 2n);
+    await lab.leave(signer, 'HELD', 4n);
+    await lab.leaveWithoutTx(twinOf(signer), 'HELD', 5n);
+    expect(await ledger.gaps([signer])).toEqual(slotsAt(signer, 3n));
+  });
+});
+
+describe('fill', () => {
+  let fills = 0x2000;
+  const fill = (lease: Lease, ...nonces: readonly bigint[]): Promise<void> =>
+    lab.write([lease], (fence) =>
+      ledger.fill(
+        fence,
+        slotsAt(lease.signer, ...nonces).map((slot) => ({ ...slot, txId: txIdOf(++fills) })),
+      ),
+    );
+
+  it.each(['RELEASED', 'HELD', 'CONSUMED'] as const)(
+    'holds a slot for a fill that is %s and has no tx',
+    async (status) => {
+      const lease = await lab.lease();
+      await lab.leaveWithoutTx(lease.signer, status, 2n, 3n);
+      await lab.leaveWithoutTx(twinOf(lease.signer), status, 2n);
+      await fill(lease, 2n);
+      expect((await lab.slots(lease.signer))[0]).toEqual({
+        nonce: 2n,
+        status: 'HELD',
+        txId: txIdOf(fills),
+        txHash: null,
+        token: 3n,
+      });
+      expect(await lab.statuses(lease.signer)).toEqual(['2 HELD', `3 ${status}`]);
+      expect(await lab.statuses(twinOf(lease.signer))).toEqual([`2 ${status}`]);
+      expect((await lab.slots(twinOf(lease.signer)))[0]).toMatchObject({ txId: null });
+    },
+  );
+
+  it('takes no slot that a tx holds, or that is not there, and writes nothing then', async () => {
     const lease = await lab.lease();
-    await lab.leave(lease.signer, 'RELEASED', 2n, 3n);
-    await lab.leave(lease.signer, 'CONSUMED', 4n);
-    expect(await lab.write([lease], (fence) => ledger.takeGaps(fence, [lease.signer]))).toEqual([]);
-    expect(await lab.statuses(lease.signer)).toEqual(['2 RELEASED', '3 RELEASED', '4 CONSUMED']);
+    await lab.leave(lease.signer, 'HELD', 2n);
+    await lab.leave(lease.signer, 'RELEASED', 3n);
+    const before = await lab.slots(lease.signer);
+    await expect(fill(lease, 2n, 3n)).rejects.toThrow(InvariantViolation);
+    await expect(fill(lease, 3n, 4n)).rejects.toThrow(InvariantViolation);
+    expect(await lab.slots(lease.signer)).toEqual(before);
   });
 });
 
@@ -376,12 +412,12 @@ describe.each(MOVES)('$move', ({ from, act, becomes, keepsHolder }) => {
 describe('every write', () => {
   const WRITES: Record<string, (fence: Fence, signer: SignerId) => Promise<unknown>> = {
     align: (fence, signer) => ledger.align(fence, slotsAt(signer, 1n)),
-    hold: (fence, signer) => ledger.hold(fence, [{ signer, nonce: 1n, txId: null }], []),
+    hold: (fence, signer) => ledger.hold(fence, [{ signer, nonce: 1n, txId: txIdOf(1) }], []),
     'hold, for the cursor': (fence, signer) =>
-      ledger.hold(fence, [{ signer: COVERED, nonce: 1n, txId: null }], [{ from: stateAt(signer, 1n), to: 2n }]),
-    adopt: (fence, signer) => ledger.adopt(fence, [{ signer, nonce: 1n, txId: null }]),
+      ledger.hold(fence, [{ signer: COVERED, nonce: 1n, txId: txIdOf(1) }], [{ from: stateAt(signer, 1n), to: 2n }]),
+    adopt: (fence, signer) => ledger.adopt(fence, [{ signer, nonce: 1n, txId: txIdOf(1) }]),
     freeMissing: (fence, signer) => ledger.freeMissing(fence, slotsAt(signer, 1n), 5),
-    takeGaps: (fence, signer) => ledger.takeGaps(fence, [signer]),
+    fill: (fence, signer) => ledger.fill(fence, [{ signer, nonce: 1n, txId: txIdOf(1) }]),
     release: (fence, signer) => ledger.release(fence, slotsAt(signer, 1n)),
     reopen: (fence, signer) => ledger.reopen(fence, slotsAt(signer, 1n)),
     consume: (fence, signer) => ledger.consume(fence, [{ signer, nonce: 1n, txHash: MINED_HASH }]),
@@ -402,10 +438,12 @@ it('asked for no slots at all every method writes nothing, and is no bug', async
     await ledger.align(fence, []);
     await ledger.hold(fence, [], []);
     await ledger.adopt(fence, []);
+    await ledger.fill(fence, []);
     await ledger.release(fence, []);
     await ledger.reopen(fence, []);
     await ledger.consume(fence, []);
   });
   expect(await ledger.missing([])).toEqual([]);
+  expect(await ledger.gaps([])).toEqual([]);
   expect(await lab.slots(lease.signer)).toEqual([]);
 });

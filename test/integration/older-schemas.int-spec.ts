@@ -4,13 +4,14 @@ import { migrationFiles, revertMigrations, runMigrations } from '../../src/platf
 import { describeSchema, recordedSchema } from '../../src/platform/database/schema-dump.js';
 import { OLD_ROWS, type OldRow } from '../support/old-rows.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
 
 const FILES = migrationFiles();
 /** Each older schema, by the last migration that it has. */
 const OLDER = FILES.slice(0, -1).map((newest, index) => ({ newest, migrations: index + 1 }));
 /** What columns that came later say of older rows. */
 const ADDED: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  managed_tx: { confirmations: null, tries: 0, last_error: null },
+  managed_tx: { confirmations: null, tries: 0, last_error: null, kind: 'payload', closing: null },
   node: { key_set: null },
   signer_lease: { idle: false },
 };
@@ -62,6 +63,26 @@ it.each(OLDER)('rows of the schema that ends with $newest are the same in the ne
     expect(now).toHaveLength(old.length);
     expect(now).toEqual(expect.arrayContaining(old.map((row) => ({ ...ADDED[table], ...row }))));
   }
+});
+
+it('a write of a node that works, of attempts and then of txs, ends before the migration of fills, and neither is the victim of a deadlock', async () => {
+  await revertMigrations(database.url, FILES.length - FILES.indexOf('1763712000017-fills'));
+  await client.query('BEGIN');
+  await client.query('UPDATE tx_attempt SET status = status');
+  const migration = runMigrations(database.url).then(
+    () => 'done',
+    (error: unknown) => error,
+  );
+  await until('the migration waits for the attempts', async () => {
+    const { rowCount } = await client.query(
+      `SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+        WHERE d.datname = current_database() AND l.relation = 'tx_attempt'::regclass AND NOT l.granted`,
+    );
+    return rowCount === 1;
+  });
+  await client.query('UPDATE managed_tx SET state = state');
+  await client.query('COMMIT');
+  expect(await migration).toBe('done');
 });
 
 it('every table of the newest schema that holds rows of a client or of a signer is among those that are tried', async () => {

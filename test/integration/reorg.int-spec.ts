@@ -38,15 +38,15 @@ describe('a reorg deeper than what was called final', () => {
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', failureReason: null });
   });
 
-  it('opens a filled hole again, so that nothing behind it waits for ever', async () => {
-    const ids = await lab.filledHole();
+  it('opens a filled gap again, so that nothing behind it waits for ever', async () => {
+    const ids = await lab.filledGap();
     lab.chain.reorg(3, { drop: true });
     await lab.node.follow();
     expect(await lab.openFills()).toHaveLength(1);
-    await lab.tendFills();
+    await lab.node.step();
     await lab.node.resubmit();
     await lab.confirmAll();
-    await lab.tendFills();
+    await lab.node.step();
     expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
     expect(lab.chain.minedTxs().map(({ nonce }) => nonce)).toEqual([0n, 1n, 2n]);
     expect(await lab.openFills()).toEqual([]);

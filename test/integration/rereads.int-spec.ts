@@ -166,7 +166,7 @@ describe('a payload that ended between the look at it and the write', () => {
     };
   }
 
-  it('takes no nonce, and those behind it have no hole before them', async () => {
+  it('takes no nonce, and those behind it have no gap before them', async () => {
     const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
     endWhileEstimated('ok');
     await lab.node.step();

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { signerKey, type SignerId } from '../../src/kernel/signer-id.js';
-import type { EventLog } from '../../src/modules/events/index.js';
 import type { TxState } from '../../src/modules/transactions/index.js';
 import type { SignerWork } from '../../src/modules/transactions/domain/managed-tx.repository.js';
 import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
@@ -9,7 +8,7 @@ import { Named } from '../support/fakes/fake-node.js';
 import { acquire, twoNodeLab } from '../support/fence-lab.js';
 
 const { lab, first, second } = await twoNodeLab();
-const repository = new PgManagedTxRepository(first.database, {} as EventLog, new Named('first'));
+const repository = new PgManagedTxRepository(first.database, new Named('first'));
 
 const HOUR_MS = 3_600_000;
 let txs = 0;
@@ -89,7 +88,7 @@ describe('a look at all work of a chain', () => {
     },
   );
 
-  it('names a signer with nothing but a hole that is being filled', async () => {
+  it('names a signer with nothing but a gap that is being filled', async () => {
     const signer = lab.freshSigner();
     await storeSlot(signer, 'HELD', null);
     expect(await workOf(signer)).toEqual({ signer, hasPending: true, lease: 'free' });

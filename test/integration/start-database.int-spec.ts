@@ -116,7 +116,7 @@ describe('migrations', () => {
     });
     expect(await describeSchema(database.url)).toBe(before);
     await start({ largeMigrations: 'run' });
-    expect(lines.map(({ msg }) => msg)).toEqual(['migrations lock large tables; every node waits until they are done']);
+    expect(lines.map(({ msg }) => msg)).toEqual(['migrations lock large tables: every node waits until they are done']);
     await schemaIsThere();
   });
 

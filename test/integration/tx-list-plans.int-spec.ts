@@ -41,11 +41,12 @@ function insert(signer: string, state: string, count: number, time: string, nonc
   return client.query(INSERT, values);
 }
 
-const FILTERS: readonly Partial<TxFilter>[] = [
-  {},
-  { chainId: DEV_CHAIN },
-  { signer: OTHER },
-  { signer: OTHER, chainId: DEV_CHAIN },
+const kind = 'payload';
+const FILTERS: readonly Omit<TxFilter, 'limit'>[] = [
+  { kind },
+  { kind, chainId: DEV_CHAIN },
+  { kind, signer: OTHER },
+  { kind, signer: OTHER, chainId: DEV_CHAIN },
 ];
 
 describe('a page of txs by state, with and without chain and signer', () => {
@@ -65,6 +66,14 @@ describe('a page of txs by state, with and without chain and signer', () => {
         pages[`${state} ${Object.keys(filter).join()}`] = await pagesOf({ ...filter, state, limit: 50 });
     const dear = Object.entries(pages).filter(([, count]) => count > 400);
     expect(dear).toEqual([]);
+  });
+
+  it('of fills alone is read from an index, too', async () => {
+    await client.query(`UPDATE managed_tx SET kind = 'fill' WHERE signer = $1 AND state = 'CONFIRMED'`, [OTHER]);
+    await client.query('ANALYZE managed_tx');
+    const filters = [{}, { chainId: DEV_CHAIN }, { signer: OTHER, chainId: DEV_CHAIN }, { signer: BUSY }];
+    for (const filter of filters) expect(await pagesOf({ ...filter, kind: 'fill', limit: 50 })).toBeLessThan(100);
+    expect(await idsOf({ kind: 'fill', state: 'CONFIRMED', limit: 50 })).toHaveLength(3);
   });
 });
 

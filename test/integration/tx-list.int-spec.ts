@@ -11,7 +11,9 @@ async function pages(limit: number): Promise<TxList[]> {
   const found: TxList[] = [];
   let before: string | null = null;
   do {
-    const page: TxList = await lab.node.get(TxQueries).list({ limit, ...(before === null ? {} : { before }) });
+    const page: TxList = await lab.node
+      .get(TxQueries)
+      .list({ kind: 'payload', limit, ...(before === null ? {} : { before }) });
     found.push(page);
     before = page.nextBefore;
   } while (before !== null);

@@ -30,7 +30,7 @@ const OURS = aSigner(1);
 const OTHER = aSigner(2);
 const ids = (...numbers: readonly number[]): string[] => numbers.map(txIdOf);
 const list = async (filter: object, limit = 50): Promise<string[]> =>
-  (await queries.list({ limit, ...filter })).items.map(({ txId }) => txId);
+  (await queries.list({ kind: 'payload', limit, ...filter })).items.map(({ txId }) => txId);
 
 /** Of both signers on two chains, one PENDING, one IN_MEMPOOL and one CONFIRMED: 1 to 3, 11 to 13, 21 to 23, 31 to 33. */
 async function crowd(): Promise<void> {
@@ -63,7 +63,12 @@ describe('a list of txs', () => {
     const found: string[] = [];
     // A page too many, lest a list without end hang here.
     for (let before: string | null | undefined; before !== null && found.length <= expected.length;) {
-      const page = await queries.list({ limit: 1, ...filter, ...(before === undefined ? {} : { before }) } as never);
+      const page = await queries.list({
+        kind: 'payload',
+        limit: 1,
+        ...filter,
+        ...(before === undefined ? {} : { before }),
+      } as never);
       expect(page.items).toHaveLength(1);
       found.push(...page.items.map(({ txId }) => txId));
       before = page.nextBefore;

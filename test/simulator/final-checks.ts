@@ -1,8 +1,9 @@
+import { parseAddress } from '../../src/kernel/hex.js';
+import type { Snapshot, TxRow } from './snapshot.js';
 import { checkAllEnded } from './liveness.js';
 import type { Network } from './network/network.js';
 import type { OpenSlots } from './open-slots.js';
 import type { SimChain } from './sim-chain.js';
-import type { Snapshot } from './snapshot.js';
 import { isForeign, isUsed, untrue } from './standing.js';
 import { Violation } from './violation.js';
 
@@ -15,19 +16,19 @@ export function checkEnd(
 ): void {
   checkAllEnded(end, network, open);
   checkNothingLost(accepted, end);
-  checkNoHole(end, network.chain, open);
+  checkNoGap(end, network.chain, open);
   checkOutcomes(end, network);
 }
 
-/** I3 and I8: every accepted request is there once. */
+/** I3 and I8: every accepted request is there once, and what nobody asked for is a fill. */
 function checkNothingLost(accepted: ReadonlyMap<string, string>, { txs }: Snapshot): void {
-  const known = new Set(txs.map(({ id }) => id));
+  const known = new Set(txs.filter(({ kind }) => kind === 'payload').map(({ id }) => id));
   for (const [request, id] of accepted) if (!known.has(id)) fail('I8', `request ${request} is lost`);
   if (known.size !== accepted.size) fail('I3', `${accepted.size} requests made ${known.size} txs`);
 }
 
 /** I7: below the highest slot in use, every nonce is on chain; and I9: what is final is on it still, however deep the reorgs were. */
-function checkNoHole(end: Snapshot, chain: SimChain, open: OpenSlots): void {
+function checkNoGap(end: Snapshot, chain: SimChain, open: OpenSlots): void {
   const [first] = untrue(end, chain);
   if (first !== undefined) fail('I9', first);
   for (const slot of end.slots) {
@@ -39,7 +40,8 @@ function checkNoHole(end: Snapshot, chain: SimChain, open: OpenSlots): void {
 
 /** I8 and I9: what is CONFIRMED is on chain once, and what FAILED did not execute. */
 function checkOutcomes({ txs }: Snapshot, { chain, seen }: Network): void {
-  for (const tx of txs) {
+  for (const tx of txs.filter(({ kind }) => kind === 'fill')) checkFill(tx, chain);
+  for (const tx of txs.filter(({ kind }) => kind === 'payload')) {
     const onChain = chain.minedTxs().filter(({ data }) => data === tx.data);
     const executed = onChain.filter(({ data }) => !chain.reverting.has(data));
     const expected = tx.state === 'CONFIRMED' ? 1 : 0;
@@ -49,6 +51,13 @@ function checkOutcomes({ txs }: Snapshot, { chain, seen }: Network): void {
     if (tx.state === 'CONFIRMED' && !executed.some(({ hash }) => hash === tx.hash))
       fail('I9', `${tx.id} is confirmed with another hash`);
   }
+}
+
+/** A fill is confirmed by the transaction that has its nonce, and dropped where that is not ours. */
+function checkFill({ id, state, signer, nonce, hash }: TxRow, chain: SimChain): void {
+  const mined = chain.minedBy(parseAddress(signer), BigInt(nonce ?? -1));
+  if (state === 'CONFIRMED' && mined?.tx.hash !== hash) fail('I9', `fill ${id} is confirmed with another hash`);
+  if (state === 'DROPPED' && mined?.tx.hash === hash) fail('I9', `fill ${id} is dropped, and was mined`);
 }
 
 function fail(invariant: string, words: string): never {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { EthersChainConnector } from '../../src/modules/chain/infrastructure/ethers-chain-connector.js';
-import { MIN_TIP } from '../../src/modules/chain/infrastructure/configured-chains.js';
+import { MIN_TIP_WEI_PER_GAS } from '../../src/modules/chain/infrastructure/configured-chains.js';
 import { JsonRpcEndpoint } from '../../src/modules/chain/infrastructure/rpc/json-rpc-endpoint.js';
 import type { RpcEndpoint } from '../../src/modules/chain/infrastructure/rpc/rpc-endpoint.js';
 import { RpcMetrics } from '../../src/modules/chain/infrastructure/rpc/rpc-metrics.js';
@@ -63,7 +63,7 @@ export function nodeChains({ wire, network, gate, sent, clock, log }: Parts): Mo
     log,
   );
   const rpc = new RpcReader(DEV_CHAIN, pool, [], metrics, log);
-  return new ModelChains(new EthersChainConnector(pool, rpc, clock, MIN_TIP));
+  return new ModelChains(new EthersChainConnector(pool, rpc, clock, MIN_TIP_WEI_PER_GAS));
 }
 
 /** Whoever waits lets time pass, unless what it waits for comes first. */

@@ -1,6 +1,6 @@
 import type { SlotRow, Snapshot } from './snapshot.js';
 
-/** Blocks within which a hole is filled, the fill is mined, and its block is final by whichever rule. */
+/** Blocks within which a nonce gap is filled, the fill is mined, and its block is final by the rule of its chain. */
 const LONG = 15;
 const FINAL = new Set(['CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED']);
 
@@ -13,7 +13,7 @@ export class OpenSlots {
 
   /** After each block. */
   saw({ slots, txs }: Pick<Snapshot, 'slots' | 'txs'>): void {
-    const live = new Set(txs.flatMap(({ id, state }) => (FINAL.has(state) ? [] : [id])));
+    const live = new Set(txs.flatMap(({ id, kind, state }) => (kind === 'fill' || FINAL.has(state) ? [] : [id])));
     const open = slots.filter(({ status, tx }) => status === 'HELD' && !live.has(tx ?? ''));
     this.blocks = new Map(open.map((slot) => [keyOf(slot), (this.blocks.get(keyOf(slot)) ?? 0) + 1]));
   }

@@ -10,7 +10,7 @@ import type { PoolMember } from '../../src/modules/chain/infrastructure/rpc/pool
 import type { RpcEndpoint } from '../../src/modules/chain/infrastructure/rpc/rpc-endpoint.js';
 import { RpcPool } from '../../src/modules/chain/infrastructure/rpc/rpc-pool.js';
 import { httpFailure, transportFailure } from '../../src/modules/chain/infrastructure/rpc/transport-failure.js';
-import { Finalizer } from '../../src/modules/confirmations/application/finalizer.js';
+import { ProvenFinality } from '../../src/modules/confirmations/application/proven-finality.js';
 import type { Lease } from '../../src/modules/signers/index.js';
 import { type Alignment, AlignNonces } from '../../src/modules/nonces/application/align-nonces.js';
 import { FeeRules } from '../../src/modules/sending/application/fee-rules.js';
@@ -44,7 +44,7 @@ class HighestHead {
     const best = Math.max(...heads.map((head) => head ?? 0));
     this.members.forEach(({ health }, index) => {
       const head = heads[index];
-      if (head !== null && head !== undefined) health.standsAt({ lag: best - head, isAhead: false });
+      if (head !== null && head !== undefined) health.setHeadPosition({ lag: best - head, isAhead: false });
     });
   }
 }
@@ -52,18 +52,16 @@ class HighestHead {
 class PoolOfTheHighest extends RpcPool {
   constructor(...of: ConstructorParameters<typeof RpcPool>) {
     super(...of);
-    Reflect.set(this, 'heads', new HighestHead(Reflect.get(this, 'members') as readonly PoolMember[]));
+    const heads = new HighestHead(Reflect.get(this, 'members'));
+    Reflect.set(this, 'heads', heads);
+    Reflect.set(Reflect.get(this, 'selection') as object, 'heads', heads);
   }
 }
 
 /** Counts depth from the head as it was told. */
-class DepthAsTold extends Finalizer {
-  protected override provenUpTo(
-    chainId: ChainId,
-    _signers: readonly SignerId[],
-    head: number,
-  ): Promise<FinalHeights | null> {
-    return this.finalUpTo(chainId, head);
+class DepthAsTold extends ProvenFinality {
+  override execute(chainId: ChainId, _signers: readonly SignerId[], head: number): Promise<FinalHeights | null> {
+    return this.heights(chainId, head);
   }
 }
 
@@ -163,7 +161,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
   {
     name: 'the highest head of all as the best one',
     wire: { ...REAL_WIRE, Pool: PoolOfTheHighest },
-    sabotage: [[Finalizer, { provide: Finalizer, useClass: DepthAsTold }]],
+    sabotage: [[ProvenFinality, { provide: ProvenFinality, useClass: DepthAsTold }]],
     focus: 'ahead',
     from: 36,
     shows: /^I9: .* too early/,

@@ -1,9 +1,16 @@
+import type { ForeignUse } from '../../src/modules/nonces/application/foreign-nonces.js';
+import { Chains } from '../../src/modules/chain/domain/chain-connector.js';
 import { Injectable } from '@nestjs/common';
 import { ChainFeesConfig } from '../../src/config/index.js';
 import type { Hash } from '../../src/kernel/hex.js';
 import type { ChainId } from '../../src/kernel/signer-id.js';
-import { actionOf, type ChainConnector, type FinalHeights, FinalityRule } from '../../src/modules/chain/index.js';
-import { ReadReceipts } from '../../src/modules/confirmations/application/read-receipts.js';
+import {
+  actionOf,
+  type ChainConnector,
+  type FinalHeights,
+  FinalityRule,
+  VerifiedReceipts,
+} from '../../src/modules/chain/index.js';
 import { ReopenFinal } from '../../src/modules/confirmations/application/reopen-final.js';
 import { slotKey, type SlotRef } from '../../src/modules/signers/index.js';
 import { ChainRules } from '../../src/modules/chain/application/chain-rules.js';
@@ -45,15 +52,14 @@ class NewestAttempts extends PgAttemptRepository {
 /** Takes a nonce that was passed for one of somebody else when there is no receipt of ours. */
 @Injectable()
 class TakenAtFirstSight {
-  async execute<Doubt extends SlotInDoubt>(
-    chain: ChainConnector,
-    doubts: readonly Doubt[],
-  ): Promise<(Doubt & { readonly usedBy: Hash | null })[]> {
-    const fates = await chain.nonceUses(
-      doubts.map(({ slot, hashes }) => ({ account: slot.signer.address, nonce: slot.nonce, hashes })),
-    );
+  constructor(private readonly chains: Chains) {}
+
+  async execute<Doubt extends SlotInDoubt>(chainId: ChainId, doubts: readonly Doubt[]): Promise<ForeignUse<Doubt>[]> {
+    const uses = await this.chains
+      .get(chainId)
+      .nonceUses(doubts.map(({ slot, hashes }) => ({ account: slot.signer.address, nonce: slot.nonce, hashes })));
     return doubts.flatMap((doubt, index) => {
-      const kind = fates[index]?.kind;
+      const kind = uses[index]?.kind;
       return kind === 'passed' || kind === 'ours' ? [{ ...doubt, usedBy: null }] : [];
     });
   }
@@ -61,11 +67,11 @@ class TakenAtFirstSight {
 
 /** A block has the receipts of all of its transactions. */
 @Injectable()
-class CompleteBlocks extends ReadReceipts {
-  override async atOnce(
-    ...[chain, block, hashes]: Parameters<ReadReceipts['atOnce']>
-  ): ReturnType<ReadReceipts['atOnce']> {
-    const found = await super.atOnce(chain, block, hashes);
+class CompleteBlocks extends VerifiedReceipts {
+  override async ofBlock(
+    ...[chain, block, hashes]: Parameters<VerifiedReceipts['ofBlock']>
+  ): ReturnType<VerifiedReceipts['ofBlock']> {
+    const found = await super.ofBlock(chain, block, hashes);
     const answer = hashes.length > 1 ? await chain.blockReceipts(block) : null;
     if (answer && hashes.some((hash) => !found.has(hash))) throw new TypeError('a receipt is missing in its block');
     return found;
@@ -137,7 +143,7 @@ export const WORLD_BUGS: readonly PlantedBug[] = [
   {
     name: 'blocks that are taken to have all their receipts',
     from: 39,
-    sabotage: [[ReadReceipts, { provide: ReadReceipts, useClass: CompleteBlocks }]],
+    sabotage: [[VerifiedReceipts, { provide: VerifiedReceipts, useClass: CompleteBlocks }]],
     shows: /a receipt is missing/,
   },
   {

@@ -116,6 +116,11 @@ export class SimChain extends ModelChain {
     return this.ever.get(hash) ?? null;
   }
 
+  /** A transaction by its hash, also in a block that a reorg took back. */
+  wasMined(hash: string): boolean {
+    return [...this.ever.values()].some(({ txs }) => txs.some((tx) => tx.hash === hash));
+  }
+
   has(hash: string): boolean {
     const block = this.ever.get(hash);
     return block !== undefined && this.blockAt(block.number)?.hash === hash;

@@ -77,7 +77,7 @@ export class SimDatabase {
 
 /** A connection that is made in the middle of a seed would change the order of what happens at once: a replay goes another way. */
 async function settlePool(source: DataSource, size: number): Promise<void> {
-  if (!('master' in source.driver)) throw new TypeError('the data source is not a connected PostgreSQL one');
+  if (!('master' in source.driver)) throw new TypeError('the data source is not a connected PostgreSQL data source');
   const pool = source.driver.master as Pool;
   pool.options.idleTimeoutMillis = 0;
   // Every node of every seed listens to it.

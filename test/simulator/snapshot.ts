@@ -1,7 +1,9 @@
 import type { Pool } from 'pg';
+import type { TxKind } from '../../src/modules/transactions/domain/managed-tx.js';
 
 export interface TxRow {
   readonly id: string;
+  readonly kind: TxKind;
   readonly signer: string;
   readonly state: string;
   readonly sub: string | null;
@@ -75,7 +77,7 @@ const READ = `
   SELECT json_build_object(
     'leases', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'token', fencing_token, 'owner', owner_node, 'isLive', expires_at > clock_timestamp(), 'isReleased', expires_at = '-infinity')), '[]') FROM signer_lease),
     'cursors', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', next_nonce, 'token', fencing_token)), '[]') FROM signer_nonce_cursor),
-    'txs', (SELECT coalesce(json_agg(json_build_object('id', tx_id, 'signer', signer, 'state', state, 'sub', sub_state, 'nonce', nonce, 'hash', tx_hash,
+    'txs', (SELECT coalesce(json_agg(json_build_object('id', tx_id, 'kind', kind, 'signer', signer, 'state', state, 'sub', sub_state, 'nonce', nonce, 'hash', tx_hash,
                 'block', block_number, 'blockHash', block_hash, 'confirmations', confirmations, 'token', fencing_token, 'data', '0x' || encode(data, 'hex'), 'reason', failure_reason,
                 'resubmits', next_resubmit_at IS NOT NULL, 'asksReceipt', next_receipt_check_at IS NOT NULL,
                 'isFar', coalesce(greatest(next_resubmit_at, next_receipt_check_at) > clock_timestamp() + interval '1 day', false)) ORDER BY tx_id), '[]') FROM managed_tx),

@@ -1,6 +1,7 @@
 import { actionOf } from '../../src/modules/chain/index.js';
 import { classOfSend } from './network/refusal-texts.js';
 import type { Network } from './network/network.js';
+import type { SimChain } from './sim-chain.js';
 import type { Snapshot, TxRow } from './snapshot.js';
 import { Violation } from './violation.js';
 
@@ -33,7 +34,8 @@ function checkCursors({ cursors, slots }: Snapshot, { chain }: Network): void {
 }
 
 /** Failed without a block: every node refuses it, or it can never execute. */
-function checkFailure(tx: TxRow, { txs, attempts }: Snapshot, { curses, needs, chain }: Network): void {
+function checkFailure(tx: TxRow, now: Snapshot, { curses, needs, chain }: Network): void {
+  const { txs, attempts } = now;
   const curse = curses.past(tx.data);
   if (curse?.only === null) return;
   const needed = needs.of(tx.data);
@@ -46,10 +48,26 @@ function checkFailure(tx: TxRow, { txs, attempts }: Snapshot, { curses, needs, c
   // There was no money for as often as is tried, and its slot had to be closed, for it may be out.
   if (response === 'wait_for_funds' && attempts.some((each) => each.tx === tx.id && each.kind === 'cancel')) return;
   const first = txs.find(({ data }) => data === needed);
-  if (first && (first.state === 'FAILED' || first.state === 'PENDING')) return;
+  // It is not mined, and may never be: DROPPED when it expired after a foreign transaction had used its nonce.
+  if (first && ['FAILED', 'PENDING', 'DROPPED'].includes(first.state)) return;
   // It was on the chain for good, and a reorg deeper than that took it back.
   if (first && chain.wasTakenBack(first.data, first.confirmations)) return;
+  if (first && wasCancelledBefore(tx, first, now, chain)) return;
   fail(`${tx.id} with payload ${tx.data} is FAILED (${tx.reason}), and not every node would refuse it`);
+}
+
+/**
+ * When a payload failed, what was to come first was mined, and our own cancellation is what was mined. So it can never execute, and its
+ * row is FAILED only when the block is final. That every node refuses the payload until then rests on two looks, like any
+ * estimate.
+ */
+function wasCancelledBefore(tx: TxRow, first: TxRow, { attempts, events }: Snapshot, chain: SimChain): boolean {
+  const failure = events.findLast((event) => event.tx === tx.id && event.to === 'FAILED');
+  const then = events.findLast((event) => event.tx === first.id && event.seq < (failure?.seq ?? 0))?.to;
+  const isOver = then === 'MINED' || then === 'FAILED';
+  return (
+    isOver && attempts.some(({ tx: of, kind, hash }) => of === first.id && kind === 'cancel' && chain.wasMined(hash))
+  );
 }
 
 function fail(words: string): never {

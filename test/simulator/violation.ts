@@ -1,4 +1,4 @@
-/** An invariant of the design that did not hold. */
+/** An invariant (docs/invariants.md) that did not hold. */
 export class Violation extends Error {
   constructor(
     readonly invariant: string,

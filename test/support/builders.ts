@@ -88,6 +88,7 @@ export class ManagedTxBuilder {
   constructor(overrides: Partial<TxProgress> = {}) {
     this.tx = ManagedTx.rehydrate({
       txId: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b',
+      kind: 'payload',
       signer: aSigner(),
       state: 'PENDING',
       subState: null,
@@ -96,6 +97,7 @@ export class ManagedTxBuilder {
       txHash: null,
       receipt: null,
       failureReason: null,
+      closing: null,
       tries: 0,
       lastError: null,
       version: 0,

@@ -5,7 +5,7 @@ import { readChain } from './chain-reader.js';
 /** The call data that must be on chain, by signer in lower case. */
 export type ExpectedPayloads = ReadonlyMap<string, readonly string[]>;
 
-/** Each payload once and nothing else, on the next nonces from 0 on: no hole, no nonce twice. */
+/** Each payload once and nothing else, on the next nonces from 0 on: no gap, no nonce twice. */
 export async function expectEachOnce(rpcUrl: string, expected: ExpectedPayloads): Promise<void> {
   const chain = await readChain(rpcUrl);
   for (const [signer, payloads] of expected) {

@@ -61,20 +61,23 @@ class LedgerLab {
 
   /** As an earlier owner left them: a HELD or CONSUMED slot has a transaction of its own. */
   async leave(signer: SignerId, status: SlotStatus, ...nonces: readonly bigint[]): Promise<void> {
-    for (const nonce of nonces)
-      await this.lab.observer.write(
-        `INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, tx_id, tx_hash, fencing_token)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-        [
-          signer.chainId,
-          signer.address,
-          nonce,
-          status,
-          status === 'RELEASED' ? null : txIdOf(0xf000 + ++this.holders),
-          status === 'CONSUMED' ? MINED_HASH : null,
-          OLD_TOKEN,
-        ],
-      );
+    for (const nonce of nonces) {
+      const txId = status === 'RELEASED' ? null : txIdOf(0xf000 + ++this.holders);
+      await this.put(signer, { nonce, status, txId, txHash: status === 'CONSUMED' ? MINED_HASH : null });
+    }
+  }
+
+  /** A fill of the version before is HELD, and a foreign transaction has CONSUMED. */
+  async leaveWithoutTx(signer: SignerId, status: SlotStatus, ...nonces: readonly bigint[]): Promise<void> {
+    for (const nonce of nonces) await this.put(signer, { nonce, status, txId: null, txHash: null });
+  }
+
+  private async put(signer: SignerId, { nonce, status, txId, txHash }: Omit<Slot, 'token'>): Promise<void> {
+    await this.lab.observer.write(
+      `INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, tx_id, tx_hash, fencing_token)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      [signer.chainId, signer.address, nonce, status, txId, txHash, OLD_TOKEN],
+    );
   }
 
   async leaveCursor(signer: SignerId, next: bigint): Promise<void> {

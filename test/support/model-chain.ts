@@ -76,7 +76,7 @@ export class ModelChain extends ChainConnector {
   private fork = 0;
   private foreign = 0;
 
-  /** Mines everything that is executable, or what fits: each account's run of nonces without a hole. */
+  /** Mines everything that is executable, or what fits: each account's run of nonces without a gap. */
   mine(limit = Infinity): Block {
     const txs: ModelTx[] = [];
     const next = new Map<Address, Nonce>();

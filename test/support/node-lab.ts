@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect } from '@jest/globals';
 import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
-import type { OpenFill } from '../../src/modules/transactions/domain/attempt.repository.js';
-import { GAP_CHECK_INTERVAL_MS } from '../../src/modules/transactions/application/writing/lane-memory.js';
-import { AttemptRepository, type TxState } from '../../src/modules/transactions/index.js';
+import { TxQueries, type TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
+import { isFinal, type TxState } from '../../src/modules/transactions/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest } from './builders.js';
 import { ModelChain, type ModelTx } from './model-chain.js';
@@ -128,25 +127,25 @@ export class NodeLab {
     await by.resubmit();
   }
 
-  /** The next lane step after the second that a lane waits between two looks at its holes; it looks only at holes it knows of. */
-  async tendFills(by = this.node): Promise<void> {
-    by.laneClock.advance(GAP_CHECK_INTERVAL_MS);
-    await by.step();
-  }
-
   /** Three txs, of which the second was refused for good, and its nonce filled; all final. */
-  async filledHole(): Promise<string[]> {
+  async filledGap(): Promise<string[]> {
     this.chain.faults.broadcast = onlyFor(2, OVERSIZED);
     const ids = [await this.create(1), await this.create(2), await this.create(3)];
     await this.node.step();
     await this.confirmAll();
-    await this.tendFills();
     expect(await this.openFills()).toEqual([]);
     return ids;
   }
 
-  openFills(by = this.node): Promise<OpenFill[]> {
-    return by.get(AttemptRepository).openFills([by.signer()]);
+  /** Fills of the first signer that are not final. */
+  async openFills(by = this.node): Promise<TxView[]> {
+    return (await this.fills(by)).filter(({ state }) => !isFinal(state));
+  }
+
+  /** Fills of the first signer, the newest first. */
+  async fills(by = this.node): Promise<readonly TxView[]> {
+    const { items } = await by.get(TxQueries).list({ kind: 'fill', signer: by.signer().address, limit: 100 });
+    return items;
   }
 
   async states(txIds: readonly string[], by = this.node): Promise<TxState[]> {

@@ -44,8 +44,8 @@ const BUGS = {
 
   /** Puts everything back in the queue that it does not know the fate of: its payload gets another nonce. */
   'requeueing-recovery': () =>
-    replace('transactions/application/recover-lane.js', 'RecoverLane', 'execute', async function (_chain, leases) {
-      await this.sign.unitOfWork.run(leases, 'requeue', async (fence) => {
+    replace('lanes/application/recover-lane.js', 'RecoverLane', 'execute', async function (_chain, leases) {
+      await this.sign.write.unitOfWork.run(leases, 'requeue', async (fence) => {
         for (const { signer } of leases)
           await fence.tx.query(
             {

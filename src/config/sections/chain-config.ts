@@ -5,30 +5,30 @@ import { FINALITY_MODES, type FinalityMode } from './settlement-config.js';
 import { MnemonicSignerConfig, PrivateKeySignerConfig, type SignerConfig } from './signer-config.js';
 
 export class ChainConfirmationsConfig {
-  /** Instead of `confirmations.finality`. */
+  /** Overrides `confirmations.finality` for this chain. */
   @Choice(FINALITY_MODES)
   finality?: FinalityMode;
 
-  /** Instead of `confirmations.required`. */
+  /** Overrides `confirmations.required` for this chain. */
   @Count({ max: 100_000 })
   required?: number;
 }
 
 /**
- * No transaction of the chain is signed above these prices, whoever chose them: a mad quote must not be paid. The defaults let
- * through every market seen on the large chains; raise them where the coin is worth little.
+ * Lockstep signs no transaction of the chain above these prices, even if the request asks for more: an endpoint may report absurd fees. The
+ * defaults are above every price seen on the large chains; raise them for chains whose coin is worth little.
  */
 export class ChainFeesConfig {
   /** Wei per gas; 5,000 gwei. */
   @Wei()
   maxFeePerGas = 5_000_000_000_000n;
 
-  /** Wei per gas; 500 gwei, as geth's own suggestions (`--gpo.maxprice`). */
+  /** Wei per gas; 500 gwei, the limit of geth's suggestions (`--gpo.maxprice`). */
   @Wei()
   maxPriorityFeePerGas = 500_000_000_000n;
 }
 
-/** A chain's own words for a known class of node error. */
+/** Patterns for error messages of a chain's nodes, for one class of node errors. */
 export class ErrorPatternConfig {
   @Each('isPattern', 'must be a regular expression', compiles)
   @Text({ required: true })
@@ -51,7 +51,7 @@ export class ChainConfig {
   @TextList({ required: true })
   rpcUrls: string[] = [];
 
-  /** Where new heads are announced; polling alone when not given. */
+  /** WebSocket URLs that announce new heads; without them heads are only polled. */
   @Each('isWsUrl', 'must be ws:// or wss:// URLs', hasScheme('ws:', 'wss:'))
   @TextList()
   wsUrls?: string[];
@@ -67,11 +67,11 @@ export class ChainConfig {
   @Count({ min: 1_000, max: 100_000_000 })
   rpcBatchBytes = 1_000_000;
 
-  /** Blocks an endpoint may be behind the best one before it is not read from, if there is another. */
+  /** Blocks that an endpoint may be behind the best head; beyond that, reads go to other endpoints if there are any. */
   @Count({ min: 0 })
   maxLag = 5;
 
-  /** Milliseconds between two looks at the head. */
+  /** Milliseconds between two polls of the head. */
   @Duration()
   pollInterval = 1_000;
 

@@ -3,18 +3,18 @@ import { Choice, Count, Duration, Text } from '../config-fields.js';
 export type LargeMigrations = 'refuse' | 'run';
 
 /**
- * The three time-outs are below `lease.duration`: a client that pauses inside a transaction holds the lease row, and
- * must be thrown out before it can block a takeover.
+ * The three time-outs must be below `lease.duration`: a client that pauses inside a transaction locks the lease row, and the server must
+ * end that transaction before it blocks a takeover.
  */
 export class DatabaseConfig {
   @Text({ form: /^postgres(ql)?:\/\/\S+$/, words: 'must be a postgres:// URL', required: true })
   url = '';
 
-  /** Connections of the lanes, the intake and the followers of chains; held for a statement or a transaction, never during a call to a chain. */
+  /** Connections of lanes, intake and head trackers. Each is held for a statement or a transaction, never during a call to a chain. */
   @Count({ max: 1000 })
   poolSize = 20;
 
-  /** Connections of the API's reads, of history and of metrics. */
+  /** Connections for the API's reads, history and metrics. */
   @Count({ max: 1000 })
   readPoolSize = 10;
 
@@ -34,15 +34,15 @@ export class DatabaseConfig {
   @Duration({ min: 0 })
   startTimeout = 300_000;
 
-  /** Milliseconds for one statement of a migration; `lockTimeout` counts for them, too. */
+  /** Milliseconds for one statement of a migration; `lockTimeout` applies to migrations, too. */
   @Duration()
   migrationTimeout = 60_000;
 
-  /** What to do at start with a migration that would lock a table of a million rows or more for as long as it takes to read it. */
+  /** Whether to run or refuse, at start, a migration that locks a table of a million rows or more while it reads the whole table. */
   @Choice(['refuse', 'run'])
   largeMigrations: LargeMigrations = 'refuse';
 
-  /** What a server without `fsync` or `full_page_writes` gets at start. */
+  /** Whether to refuse, at start, a server without `fsync` or `full_page_writes`, or to log an error. */
   @Choice(['report', 'refuse'])
   unsafeServer: 'report' | 'refuse' = 'report';
 }

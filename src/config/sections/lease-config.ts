@@ -1,6 +1,6 @@
 import { Duration } from '../config-fields.js';
 
-/** Milliseconds throughout. */
+/** All values are milliseconds. */
 export class LeaseConfig {
   @Duration()
   duration = 10_000;
@@ -9,7 +9,7 @@ export class LeaseConfig {
   @Duration()
   renewInterval = 3_000;
 
-  /** How long past its expiry a lease of another node is left alone. */
+  /** Time after its expiry in which a lease of another node is not taken over. */
   @Duration({ min: 0 })
   clockSkewAllowance = 1_000;
 }

@@ -2,17 +2,17 @@ import { Choice, Text } from '../config-fields.js';
 
 export type NodeRole = 'api' | 'worker' | 'all';
 
-/** What this instance is to the others. */
+/** The role of this node, and how other nodes reach it. */
 export class NodeConfig {
   /** `api` answers requests, `worker` acts for signers, `all` does both. */
   @Choice(['api', 'worker', 'all'])
   role: NodeRole = 'all';
 
-  /** Where other nodes reach this one's API; needed for `intake.notLeader: forward`. */
+  /** URL at which other nodes reach the API of this node; needed for `intake.notLeader: forward`. */
   @Text({ form: /^https?:\/\/[^/]+$/, words: 'must be http(s)://host:port' })
   advertisedUrl?: string;
 
-  /** Known to all nodes of a deployment and nobody else; proves that a request was forwarded by one of them. */
+  /** Secret that all nodes of a deployment share; proves that one of them forwarded a request. */
   @Text({ form: /^.{16,}$/, words: 'must have at least 16 characters' })
   forwardSecret?: string;
 

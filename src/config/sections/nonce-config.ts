@@ -6,7 +6,7 @@ export class NonceChainQueryConfig {
   @Flag()
   enabled = true;
 
-  /** `latest` because load-balanced RPCs report a stale `pending`; `pending` is for accounts with outside senders. */
+  /** `latest`, because load-balanced RPCs report a stale `pending`; `pending` is for accounts that others also send from. */
   @Choice(['latest', 'pending'])
   mode: NonceQueryMode = 'latest';
 }
@@ -19,7 +19,7 @@ export class NonceConfig {
   @Duration()
   nonceStateTimeout = 30_000;
 
-  /** Milliseconds for which no pool may have anything unknown before a signer goes on whose pool nobody shows. */
+  /** Milliseconds without an unknown transaction in any pool before a signer continues for which no endpoint returns its whole pool. */
   @Duration()
   poolQuietTime = 30_000;
 }

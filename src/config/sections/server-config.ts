@@ -4,7 +4,7 @@ export class ServerConfig {
   @Text()
   host = '0.0.0.0';
 
-  /** 0 lets the system choose one. */
+  /** Port of the API; with 0 the system chooses one. */
   @Count({ min: 0, max: 65_535 })
   port = 3000;
 
@@ -16,7 +16,7 @@ export class ServerConfig {
   @Count()
   maxWaiters = 10_000;
 
-  /** Milliseconds to finish the work in flight before leases are released; below the 30 s Kubernetes gives by default. */
+  /** Milliseconds to finish the work in flight before leases are released; below Kubernetes' default of 30 s. */
   @Duration()
   shutdownTimeout = 25_000;
 }

@@ -5,49 +5,49 @@ export const FINALITY_MODES = ['depth', 'safe', 'finalized'] as const;
 export type FinalityMode = (typeof FINALITY_MODES)[number];
 
 export class ResubmitConfig {
-  /** Send again what a node has taken. What was refused, or got no answer, goes out again in any case. */
+  /** Whether to resend attempts that an endpoint accepted. Attempts that were refused, or got no answer, are always resent. */
   @Flag()
   enabled = true;
 
-  /** Milliseconds after the last submission. */
+  /** Milliseconds from the last send to a resend. */
   @Duration()
   interval = 60_000;
 
-  /** Equal refusals in a row after which a transaction gives up its nonce: it fails, or waits for another if it is not to blame. */
+  /** Equal refusals in a row after which a transaction gives up its nonce. It fails, or waits for another nonce if it is not the cause. */
   @Count({ max: 10_000 })
   maxRefusals = 10;
 
   /**
-   * The same for one that may be out, where circumstances are to blame, or nobody knows who: a price spike or a throttled endpoint must
-   * end nothing, and with the pauses between them a hundred take more than an hour and a half.
+   * The same limit for a transaction that may have been sent, when the cause is temporary or unknown. A price spike or a throttled endpoint
+   * must not end a transaction: with the back-off between them, a hundred refusals take more than an hour and a half.
    */
   @Count({ max: 100_000 })
   maxRefusalsInDoubt = 100;
 }
 
 export class ConfirmationsConfig {
-  /** What makes a transaction final: blocks on top, or a block tag that has reached its block. */
+  /** The rule for finality: a number of blocks above, or a block tag that has reached the block. */
   @Choice(FINALITY_MODES)
   finality: FinalityMode = 'depth';
 
-  /** Blocks on top that make a transaction final, with `depth`. */
+  /** With `depth`: blocks above its block that make a transaction final. */
   @Count({ min: 1, max: 100_000 })
   required = 20;
 
-  /** Milliseconds after which a receipt is asked for again. */
+  /** Milliseconds until a receipt is requested again. */
   @Duration()
   staleReceiptTimeout = 60_000;
 
   @Count({ max: 1000 })
   receiptWorkers = 10;
 
-  /** Ask for the receipt right after broadcasting: for chains whose blocks come at once. */
+  /** Whether to request the receipt right after broadcasting: for chains that mine a transaction at once. */
   @Flag()
   fetchReceiptUponEntry = false;
 
   /**
-   * Blocks that are walked after a time without a look. A longer gap is jumped: what is in flight is asked for by hash, once, and
-   * following goes on from the head.
+   * How many missed blocks the head tracker reads one by one. After a longer gap it requests the receipts of all transactions in flight by
+   * hash, once, and continues from the head.
    */
   @Count({ min: 1, max: 100_000 })
   blockQueueLength = 1_000;

@@ -21,14 +21,14 @@ export class MnemonicSignerConfig {
   @Text({ form: /^m(\/\d+'?)+$/, words: "must be a derivation path such as m/44'/60'/0'/0" })
   path = "m/44'/60'/0'/0";
 
-  /** How many accounts, from index 0. */
+  /** Number of accounts, from index 0. */
   @Count({ max: 10_000 })
   count = 1;
 }
 
 export type SignerConfig = PrivateKeySignerConfig | MnemonicSignerConfig;
 
-/** BIP-39 phrases have 12 to 24 words, in steps of three. Whether the words are right is for custody to say. */
+/** BIP-39 phrases have 12 to 24 words, in steps of three. Custody checks the words. */
 function IsPhrase(): PropertyDecorator {
   return (prototype, key) =>
     registerDecorator({

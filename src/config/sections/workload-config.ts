@@ -4,38 +4,38 @@ export type ExecutionMode = 'basic' | 'worker-queue';
 export type NotLeaderPolicy = 'accept' | 'forward' | 'reject';
 
 export class ExecutionConfig {
-  /** `basic`: whoever finds work takes the lease. `worker-queue`: each signer has a preferred node. Only speed differs. */
+  /** `basic`: the node that finds work takes the lease. `worker-queue`: each signer has a preferred node. Only speed differs. */
   @Choice(['basic', 'worker-queue'])
   mode: ExecutionMode = 'worker-queue';
 
-  /** Transactions of one signer between allocation and their block. */
+  /** Transactions of one signer that have a nonce and are not mined yet. */
   @Count({ max: 100_000 })
   maxInFlight = 64;
 
   /**
-   * Milliseconds: a waiting transaction that the nodes refuse to estimate, for a reason of its own, fails after it was tried
-   * again for so long. Lack of funds, high fees and nodes that do not answer end nothing.
+   * Milliseconds for which a waiting transaction is retried when nodes refuse to estimate it because of its content; then it fails. It
+   * never fails for lack of funds, high fees or nodes that do not answer.
    */
   @Duration()
   giveUpAfter = 3_600_000;
 
-  /** Transactions one lane step takes at once. */
+  /** Transactions of one signer in one lane step. */
   @Count({ max: 10_000 })
   batchSize = 256;
 }
 
 export class WorkerConfig {
-  /** Signers that move side by side on one node. */
+  /** Workers of one node: lane steps that run concurrently. */
   @Count({ max: 1024 })
   concurrency = 4;
 
-  /** Milliseconds: the safety net below notifications. */
+  /** Milliseconds between polls for work, which find work whose doorbell was lost. */
   @Duration()
   pollInterval = 500;
 }
 
 export class IntakeConfig {
-  /** What a node does with a request that needs the owner of the signer at once, and is not the owner. */
+  /** How a node that does not own the signer handles a request that the owner must answer. */
   @Choice(['accept', 'forward', 'reject'])
   notLeader: NotLeaderPolicy = 'accept';
 

@@ -3,25 +3,39 @@ import { ChainRules } from './application/chain-rules.js';
 import { FinalityRule } from './application/finality-rule.js';
 import { HeadTracker } from './application/head-tracker.js';
 import { SecondObservations } from './application/second-observations.js';
+import { VerifiedReceipts } from './application/verified-receipts.js';
 import { BlockStore } from './domain/block-store.js';
 import { Chains } from './domain/chain-connector.js';
 import { RpcHealth } from './domain/endpoint-status.js';
+import { BlockHousekeeping } from './infrastructure/block-housekeeping.js';
 import { ConfiguredChains } from './infrastructure/configured-chains.js';
 import { NewHeads } from './infrastructure/new-heads.js';
 import { PgBlockStore } from './infrastructure/pg-block-store.js';
 
 @Module({
   providers: [
+    BlockHousekeeping,
     ConfiguredChains,
     HeadTracker,
     NewHeads,
     ChainRules,
     FinalityRule,
     SecondObservations,
+    VerifiedReceipts,
     { provide: BlockStore, useClass: PgBlockStore },
     { provide: Chains, useExisting: ConfiguredChains },
     { provide: RpcHealth, useExisting: ConfiguredChains },
   ],
-  exports: [Chains, BlockStore, HeadTracker, NewHeads, RpcHealth, ChainRules, FinalityRule, SecondObservations],
+  exports: [
+    Chains,
+    BlockStore,
+    HeadTracker,
+    NewHeads,
+    RpcHealth,
+    ChainRules,
+    FinalityRule,
+    SecondObservations,
+    VerifiedReceipts,
+  ],
 })
 export class ChainModule {}

@@ -1,20 +1,20 @@
 export type { FeeCaps } from './domain/fee-caps.js';
 export { ChainRules } from './application/chain-rules.js';
 export { FinalityRule } from './application/finality-rule.js';
-export { type ChainUpdate, HeadTracker } from './application/head-tracker.js';
+export { HeadTracker } from './application/head-tracker.js';
 export { BLOCKS_PER_CALL, readBlocks } from './application/read-blocks.js';
 export { SecondObservations } from './application/second-observations.js';
+export { VerifiedReceipts } from './application/verified-receipts.js';
 export type { AgreedCount } from './domain/agreed-count.js';
 export { BlockStore } from './domain/block-store.js';
-export {
-  type Block,
-  type BlockHeader,
-  type BlockReceipts,
-  type BlockRef,
-  type BlockToProve,
-  type Receipt,
-  type ReceiptLookup,
-  WHOLE_BLOCK_FROM,
+export type {
+  Block,
+  BlockHeader,
+  BlockReceipts,
+  BlockRef,
+  BlockToProve,
+  Receipt,
+  ReceiptLookup,
 } from './domain/block.js';
 export type { BroadcastOutcome } from './domain/broadcast-outcome.js';
 export {
@@ -25,12 +25,13 @@ export {
   type PlacedTx,
   type SignedBytes,
 } from './domain/chain-connector.js';
+export type { ChainUpdate } from './domain/chain-update.js';
 export { type EndpointStatus, RpcHealth } from './domain/endpoint-status.js';
 export type { Agreed } from './domain/evidence.js';
 export { type FeeQuote, SPEEDS, type Speed } from './domain/fee-quote.js';
 export type { FinalHeights } from './domain/final-heights.js';
 export type { AccessList, Call, GasEstimate } from './domain/gas-estimate.js';
-export { ACTION, type NodeErrorResponse, actionOf } from './domain/node-error-action.js';
+export { ACTION, actionOf } from './domain/node-error-action.js';
 export { nodeTxFeeCap } from './domain/node-tx-fee-cap.js';
 export type { NonceUser, NonceUse, NonceQuestion } from './domain/nonce-use.js';
 export { RpcUnavailable } from './domain/rpc-unavailable.js';
@@ -44,3 +45,4 @@ export type {
 } from './domain/sent-transaction.js';
 export { ChainScheduler } from './infrastructure/chain-scheduler.js';
 export { NewHeads } from './infrastructure/new-heads.js';
+export { agreedHashes } from './application/agreed-hashes.js';

@@ -6,14 +6,18 @@ import { SendingModule } from '../sending/sending.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { LaneWaker } from '../transactions/index.js';
 import { TransactionsModule } from '../transactions/transactions.module.js';
+import { AdvanceLanes } from './application/advance-lanes.js';
 import { AllocateNonces } from './application/allocate-nonces.js';
 import { HandOver } from './application/hand-over.js';
 import { KnownBalances } from './application/known-balances.js';
 import { LaneStep } from './application/lane-step.js';
+import { NextPending } from './application/next-pending.js';
 import { PreparePending } from './application/prepare-pending.js';
 import { RecoverLane } from './application/recover-lane.js';
+import { ResendAttempts } from './application/resend-attempts.js';
 import { ResendDue } from './application/resend-due.js';
 import { RevertedEstimates } from './application/reverted-estimates.js';
+import { SendReady } from './application/send-ready.js';
 import { SimulatePending } from './application/simulate-pending.js';
 import { HandOverScheduler } from './infrastructure/hand-over-scheduler.js';
 import { LaneScheduler } from './infrastructure/lane-scheduler.js';
@@ -23,6 +27,9 @@ import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
   imports: [ChainModule, SignersModule, TransactionsModule, SendingModule, LostCommitsModule, NoncesModule],
   providers: [
     LaneStep,
+    AdvanceLanes,
+    NextPending,
+    SendReady,
     RecoverLane,
     PreparePending,
     SimulatePending,
@@ -30,6 +37,7 @@ import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
     RevertedEstimates,
     AllocateNonces,
     ResendDue,
+    ResendAttempts,
     HandOver,
     LaneScheduler,
     HandOverScheduler,

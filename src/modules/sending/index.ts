@@ -1,7 +1,6 @@
-export { AttemptSigner } from './application/attempt-signer.js';
 export { BroadcastAttempts } from './application/broadcast-attempts.js';
 export { FeeRules } from './application/fee-rules.js';
-export { noOpDraft, noOpGas } from './application/no-op.js';
+export { noOpGas } from './application/no-op.js';
 export { RepricePayloads } from './application/reprice-payloads.js';
 export type { Sending } from './application/send.js';
 export { SignAttempts } from './application/sign-attempts.js';

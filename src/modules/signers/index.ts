@@ -12,3 +12,4 @@ export { NonceLedger, type SequenceState, type SlotHolder, type SlotRef } from '
 export { grantNonces } from './domain/nonce-sequence.js';
 export { NotLeader } from './domain/not-leader.js';
 export { slotKey } from './domain/slot-key.js';
+export { signerColumns, slotColumns } from './infrastructure/key-columns.js';

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { LeaseManager } from './application/lease-manager.js';
 import { LeaseMetrics } from './application/lease-metrics.js';
+import { NodeLeases } from './application/node-leases.js';
 import { Router } from './application/router.js';
 import { SignerWorkers } from './application/signer-workers.js';
 import { Custody } from './domain/custody.js';
@@ -12,6 +13,7 @@ import { SignerDirectory } from './domain/signer-directory.js';
 import { EcdsaSigner } from './infrastructure/ecdsa-signer.js';
 import { LeaseHeartbeat } from './infrastructure/lease-heartbeat.js';
 import { LocalKeyCustody } from './infrastructure/local-key-custody.js';
+import { NodeHousekeeping } from './infrastructure/node-housekeeping.js';
 import { PgFencedUnitOfWork } from './infrastructure/pg-fenced-unit-of-work.js';
 import { PgLeaseStore } from './infrastructure/pg-lease-store.js';
 import { PgNonceLedger } from './infrastructure/pg-nonce-ledger.js';
@@ -22,9 +24,11 @@ import { PromLeaseMetrics } from './infrastructure/prom-lease-metrics.js';
 @Module({
   providers: [
     LeaseManager,
+    NodeLeases,
     Router,
     SignerWorkers,
     LeaseHeartbeat,
+    NodeHousekeeping,
     { provide: EcdsaSigner, useFactory: () => new EcdsaSigner() },
     { provide: LeaseStore, useClass: PgLeaseStore },
     { provide: FencedUnitOfWork, useClass: PgFencedUnitOfWork },

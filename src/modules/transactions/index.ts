@@ -3,6 +3,9 @@ export { LaneWaker } from './application/writing/lane-waker.js';
 export { LaneMemory } from './application/writing/lane-memory.js';
 export { LeasedWork } from './application/writing/leased-work.js';
 export { MarkReceiptsDue } from './application/writing/mark-receipts-due.js';
+export { NewFills } from './application/writing/new-fills.js';
+export type { ChangeSet } from './application/writing/change-set.js';
+export { WriteChanges } from './application/writing/write-changes.js';
 export { TxMetrics } from './application/writing/tx-metrics.js';
 export {
   type Attempt,
@@ -13,7 +16,7 @@ export {
   highestFees,
   outcomeOf,
 } from './domain/attempt.js';
-export { AttemptRepository, type ConsumedSlot, type OpenFill } from './domain/attempt.repository.js';
+export { AttemptRepository, type ConsumedSlot } from './domain/attempt.repository.js';
 export { type ConfirmationRange, ManagedTx, type SubmitTimers } from './domain/managed-tx.js';
 export {
   ManagedTxRepository,
@@ -32,3 +35,4 @@ export {
   toManagedTx,
   toRequest,
 } from './infrastructure/managed-tx.rows.js';
+export { TRANSFER_GAS } from './application/writing/new-fills.js';

@@ -6,17 +6,21 @@ import { EventsModule } from '../events/events.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { CreateNow } from './application/intake/create-now.js';
 import { CreateTx } from './application/intake/create-tx.js';
+import { ForwardToOwner } from './application/intake/forward-to-owner.js';
 import { Forwarding } from './application/intake/forwarding.js';
 import { IntakeBatcher } from './application/intake/intake-batcher.js';
 import { IntakeRules } from './application/intake/intake-rules.js';
 import { TxQueries } from './application/queries/tx-views.js';
 import { WaitForState } from './application/queries/wait-for-state.js';
+import { AfterCommit } from './application/writing/after-commit.js';
 import { Doorbell } from './application/writing/doorbell.js';
 import { LaneMemory } from './application/writing/lane-memory.js';
 import { LaneWaker } from './application/writing/lane-waker.js';
 import { LeasedWork } from './application/writing/leased-work.js';
 import { MarkReceiptsDue } from './application/writing/mark-receipts-due.js';
+import { NewFills } from './application/writing/new-fills.js';
 import { TxMetrics } from './application/writing/tx-metrics.js';
+import { WriteChanges } from './application/writing/write-changes.js';
 import { AttemptRepository } from './domain/attempt.repository.js';
 import { ManagedTxRepository } from './domain/managed-tx.repository.js';
 import { HttpForwarding } from './infrastructure/http/http-forwarding.js';
@@ -42,12 +46,16 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     IntakeRules,
     CreateTx,
     CreateNow,
+    ForwardToOwner,
     IntakeBatcher,
     WaitForState,
     LaneMemory,
     LaneWaker,
     LeasedWork,
     MarkReceiptsDue,
+    NewFills,
+    AfterCommit,
+    WriteChanges,
     { provide: Doorbell, useClass: PgDoorbell },
     { provide: Forwarding, useClass: HttpForwarding },
     { provide: AttemptRepository, useClass: PgAttemptRepository },
@@ -61,6 +69,8 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     LaneWaker,
     LeasedWork,
     MarkReceiptsDue,
+    NewFills,
+    WriteChanges,
     AttemptRepository,
     ManagedTxRepository,
     TxMetrics,

@@ -7,19 +7,19 @@ const SETTINGS = {
   name: 'durability_settings',
   text: `SELECT name, setting FROM pg_settings WHERE name IN ('synchronous_commit', 'fsync', 'full_page_writes')`,
 };
-/** Without the first a crash of the machine may lose or damage what was committed; without the second it may tear pages. */
+/** Without `fsync` a crash of the machine may lose or damage commits; without `full_page_writes` it may tear pages. */
 const MUST_BE_ON = ['fsync', 'full_page_writes'];
 const DURABLE: ReadonlySet<string | undefined> = new Set(['on', 'remote_apply']);
 
-/** The server does not keep what it answers as committed. */
+/** The server may lose commits that it has acknowledged. */
 export class UnsafeDatabase extends Error {
-  constructor(words: string) {
-    super(`the database may lose commits: ${words}`);
+  constructor(problem: string) {
+    super(`the database may lose commits: ${problem}`);
     this.name = 'UnsafeDatabase';
   }
 }
 
-/** At start: a transaction whose commit is lost after its bytes were sent may be executed twice, so the server must keep commits. */
+/** Checks at start that the server keeps commits: a payload whose commit is lost after its bytes were sent may be executed twice. */
 @Injectable()
 export class CheckDurability implements OnModuleInit {
   constructor(
@@ -35,7 +35,7 @@ export class CheckDurability implements OnModuleInit {
     const mode = settings.get('synchronous_commit');
     if (!DURABLE.has(mode))
       throw new UnsafeDatabase(
-        `synchronous_commit is ${mode} although every connection sets it to on; a connection pooler in between must keep settings of sessions`,
+        `synchronous_commit is ${mode} although every connection sets it to on; a connection pooler in between must keep session settings`,
       );
     const off = MUST_BE_ON.filter((name) => settings.get(name) === 'off');
     if (off.length > 0) this.unsafe(off);
@@ -44,11 +44,8 @@ export class CheckDurability implements OnModuleInit {
   private unsafe(settings: readonly string[]): void {
     if (this.config.unsafeServer === 'refuse')
       throw new UnsafeDatabase(`the server runs without ${settings.join(', ')} (database.unsafeServer: refuse)`);
-    this.log.error(
-      'the database server may lose commits when it crashes, and transactions may then be executed twice',
-      {
-        settings,
-      },
-    );
+    this.log.error('unsafe database server: a crash may lose commits, and payloads may then be executed twice', {
+      settings,
+    });
   }
 }

@@ -4,26 +4,26 @@ import { DURABLE_POOL } from './durable-commits.js';
 import { migrationClasses } from './migrations.js';
 import { SESSION_OPTIONS } from './session-settings.js';
 
-/** One of the pools of a node, which share nothing: work of one kind never waits for a connection that another kind holds. */
+/** Options of one of the pools of a node. Pools share no connections, so one kind of work never waits for connections of another kind. */
 export interface PoolOptions {
-  /** Seen in pg_stat_activity. */
+  /** Shown in pg_stat_activity. */
   readonly applicationName: string;
   readonly max: number;
   /** Milliseconds for one statement, and to wait for a connection. */
   readonly statementTimeout: number;
 }
 
-/** What the lanes, the intake and the followers of chains share. */
+/** The pool of lanes, intake and head trackers. */
 export function lanePool({ poolSize, statementTimeout }: DatabaseConfig): PoolOptions {
   return { applicationName: 'lockstep', max: poolSize, statementTimeout };
 }
 
-/** A slow list, or a thousand long polls, make only other reads wait. */
+/** The pool of reads: slow lists and many long polls delay only other reads. */
 export function readPool({ readPoolSize, statementTimeout }: DatabaseConfig): PoolOptions {
   return { applicationName: 'lockstep-reads', max: readPoolSize, statementTimeout };
 }
 
-/** The second connection is there when the first hangs; a statement that hangs is given up before the next renewal is due. */
+/** The second connection is for when the first one hangs; a statement that hangs is cancelled before the next renewal is due. */
 export const HEARTBEAT_CONNECTIONS = 2;
 
 export function heartbeatPool({ statementTimeout }: DatabaseConfig, renewInterval: number): PoolOptions {
@@ -35,8 +35,8 @@ export function heartbeatPool({ statementTimeout }: DatabaseConfig, renewInterva
 }
 
 /**
- * The time-outs bound how long a stalled client can hold a lease row, and with it a takeover (design, section 5):
- * all of them end before a lease does.
+ * The time-outs limit how long a stalled client can lock a lease row, and so block a takeover: all of them are shorter than a lease
+ * (docs/invariants.md, I2).
  */
 export function dataSourceOptions(config: DatabaseConfig, pool: PoolOptions = lanePool(config)): DataSourceOptions {
   return {
@@ -52,11 +52,11 @@ export function dataSourceOptions(config: DatabaseConfig, pool: PoolOptions = la
       statement_timeout: pool.statementTimeout,
       lock_timeout: config.lockTimeout,
       idle_in_transaction_session_timeout: config.idleInTransactionTimeout,
-      // A server that went away without a word must not hold a query for ever.
+      // A server that disappears without closing the connection must not block a query for ever.
       query_timeout: pool.statementTimeout + 1000,
       keepAlive: true,
     },
-    // Without a listener the death of an idle connection ends the process; the pool replaces it by itself.
+    // Without a listener the error of an idle connection ends the process; the pool replaces the connection by itself.
     poolErrorHandler: () => undefined,
   };
 }

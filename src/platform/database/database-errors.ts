@@ -1,6 +1,6 @@
 import { DomainError, Unavailable, messageOf } from '../../kernel/errors.js';
 
-/** The database could not do it now: nothing was written, or, when the connection broke at commit, it is not known. */
+/** The database failed for now. Nothing was written, except perhaps when the connection broke at COMMIT. */
 export class DatabaseUnavailable extends Unavailable {
   constructor(cause: unknown) {
     super(
@@ -13,7 +13,7 @@ export class DatabaseUnavailable extends Unavailable {
   }
 }
 
-/** A write on a server that takes none: a standby before, or the old primary after, a failover. */
+/** A write on a read-only server: a standby before a failover, or the old primary after it. */
 const READ_ONLY = '25006';
 
 /** SQLSTATE classes and codes after which the same work may succeed (PostgreSQL manual, appendix A). */
@@ -29,7 +29,7 @@ const TRANSIENT = [
 const BROKEN_CONNECTION =
   /ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed/;
 
-/** Unique and check violations keep their own shape; what may pass by itself becomes {@link DatabaseUnavailable}. */
+/** Turns temporary errors into {@link DatabaseUnavailable}; unique and check violations stay as they are. */
 export function translateDatabaseError(error: unknown): unknown {
   if (error instanceof DomainError) return error;
   const code = sqlState(error);
@@ -38,12 +38,12 @@ export function translateDatabaseError(error: unknown): unknown {
   return error;
 }
 
-/** The connection leads to a server that takes no writes; another one may lead elsewhere. */
+/** The connection leads to a read-only server; a new connection may lead to another server. */
 export function isReadOnly(error: unknown): boolean {
   return sqlState(error) === READ_ONLY;
 }
 
-/** For reads that go through TypeORM, and not through `Database`, which does it by itself. */
+/** Translates errors of reads through TypeORM; `Database` translates its own. */
 export async function translated<T>(read: Promise<T>): Promise<T> {
   try {
     return await read;
@@ -52,7 +52,7 @@ export async function translated<T>(read: Promise<T>): Promise<T> {
   }
 }
 
-/** SQLSTATE, or a node error code, of anything that was thrown. */
+/** The SQLSTATE, or the Node error code, of a thrown value. */
 export function sqlState(error: unknown): string | null {
   if (typeof error !== 'object' || error === null || !('code' in error)) return null;
   return typeof error.code === 'string' ? error.code : null;

@@ -11,10 +11,10 @@ const NEWEST_EPOCH = `
 const EPOCH_COLUMNS = `e.epoch, e.started_at::text AS started_at, e.system_identifier, e.timeline`;
 
 /**
- * The timeline is read off the name of a log file: the control file names it only after the checkpoint that follows a promotion.
- * What is flushed, and not what is written, because a crash takes the difference, in which there is no commit.
+ * Reads the timeline from the name of a log file: the control file has it only after the checkpoint that follows a promotion. Reads the
+ * flushed position of the log and not the written one, because a crash loses the difference, which has no acknowledged commit.
  */
-const SEE = {
+const READ_SERVER = {
   name: 'database_see',
   text: `
     SELECT ${EPOCH_COLUMNS}, s.system_identifier::text AS server, ('x' || left(pg_walfile_name(l.flushed), 8))::bit(32)::bigint AS server_timeline,
@@ -22,14 +22,14 @@ const SEE = {
       FROM pg_control_system() s CROSS JOIN (SELECT pg_current_wal_flush_lsn() AS flushed) l ${NEWEST_EPOCH}`,
 };
 
-/** Where these functions may not be called, or do not exist. */
-const SEE_EPOCH = {
+/** For servers where these functions are not allowed, or do not exist. */
+const READ_EPOCH = {
   name: 'database_see_epoch',
   text: `
     SELECT ${EPOCH_COLUMNS}, NULL AS server, NULL AS server_timeline, NULL AS flushed FROM (SELECT 1) s ${NEWEST_EPOCH}`,
 };
 
-/** Of several nodes that see the same one opens the epoch. */
+/** When several nodes find the same evidence, only one of them inserts the epoch. */
 const OPEN_EPOCH = {
   name: 'database_open_epoch',
   text: `
@@ -39,7 +39,7 @@ const OPEN_EPOCH = {
 };
 
 /** SQLSTATE: insufficient_privilege, feature_not_supported, undefined_function. */
-const NOT_TOLD = new Set(['42501', '0A000', '42883']);
+const NOT_SUPPORTED = new Set(['42501', '0A000', '42883']);
 
 interface Row {
   epoch: string | null;
@@ -52,18 +52,18 @@ interface Row {
 }
 
 /**
- * Notices that the database may have lost commits that were answered: a standby was promoted that had not received all, an older
- * copy was restored, or the server crashed without keeping what it had promised. Looks with every heartbeat, and before anything is
- * done on new connections: no failover leaves the old ones alive.
+ * Finds out that the database may have lost acknowledged commits: a standby was promoted that had not received all of them, an older copy
+ * was restored, or the server crashed with unsafe settings. Checks with every heartbeat, and before a lane step when new connections were
+ * made: a failover breaks the old ones.
  */
 @Injectable()
 export class DatabaseWatch {
-  private seen: DatabaseSighting | null = null;
-  private readonly looking = new Map<Database, Promise<void>>();
-  /** How many connections had been made when this process looked last. */
-  private connectsSeen = -1;
+  private last: DatabaseSighting | null = null;
+  private readonly running = new Map<Database, Promise<void>>();
+  /** Number of connections that had been made at the last check. */
+  private connectsChecked = -1;
   private reported: LossEvidence | null = null;
-  private statement = SEE;
+  private statement = READ_SERVER;
   private readonly listeners: ((evidence: LossEvidence) => void)[] = [];
 
   constructor(
@@ -73,43 +73,43 @@ export class DatabaseWatch {
     private readonly log: Log,
   ) {}
 
-  /** Called when a new epoch has begun, whoever noticed it. */
+  /** Calls the listener when a new epoch has begun, also when another node opened it. */
   onNewEpoch(listener: (evidence: LossEvidence) => void): void {
     this.listeners.push(listener);
   }
 
-  /** Somebody found the database older than what was committed. The next look opens an epoch. */
+  /** Call when the database does not have a commit of this process. The next check opens an epoch. */
   report(evidence: LossEvidence): void {
     this.reported = evidence;
-    this.connectsSeen = -1;
+    this.connectsChecked = -1;
   }
 
-  /** Costs nothing as long as no connection was made since the last look. */
-  async lookIfReconnected(): Promise<void> {
-    if (this.database.connects !== this.connectsSeen) await this.lookThrough(this.database);
+  /** Checks only when a connection was made since the last check. */
+  async checkIfReconnected(): Promise<void> {
+    if (this.database.connects !== this.connectsChecked) await this.checkThrough(this.database);
   }
 
-  /** With every heartbeat, on connections that wait for nothing else. */
-  async look(): Promise<void> {
-    await this.lookThrough(this.heartbeat);
+  /** Checks with every heartbeat, on connections that have no other work. */
+  async check(): Promise<void> {
+    await this.checkThrough(this.heartbeat);
   }
 
-  /** Where the connections of that pool lead to. */
-  private async lookThrough(database: Database): Promise<void> {
-    const begun = this.looking.get(database) ?? this.lookOnce(database).finally(() => this.looking.delete(database));
-    this.looking.set(database, begun);
+  /** Checks the server of this pool; concurrent callers share one check. */
+  private async checkThrough(database: Database): Promise<void> {
+    const begun = this.running.get(database) ?? this.checkOnce(database).finally(() => this.running.delete(database));
+    this.running.set(database, begun);
     await begun;
   }
 
-  private async lookOnce(database: Database): Promise<void> {
+  private async checkOnce(database: Database): Promise<void> {
     const { connects } = this.database;
-    const before = this.seen;
-    let now = await this.see(database);
+    const before = this.last;
+    let now = await this.read(database);
     const evidence = this.reported ?? evidenceOfLoss(before, now);
     if (evidence !== null || now.epoch === null) now = await this.openEpoch(database, now, evidence);
     this.reported = null;
-    this.seen = now;
-    if (database === this.database) this.connectsSeen = connects;
+    this.last = now;
+    if (database === this.database) this.connectsChecked = connects;
     if (evidence !== null || (before !== null && !sameEpoch(before.epoch, now.epoch)))
       for (const listener of this.listeners) listener(evidence ?? 'new_timeline');
   }
@@ -122,24 +122,24 @@ export class DatabaseWatch {
     const values = [now.epoch?.number ?? 0, now.system, now.timeline, evidence ?? 'first', this.node.id];
     await database.query(OPEN_EPOCH, values);
     if (evidence !== null)
-      this.log.error('the database may have lost commits: every signer is reconciled before it goes on', {
+      this.log.error('database may have lost commits: reconciling every signer', {
         evidence,
         system: now.system,
         timeline: now.timeline,
         epoch: now.epoch?.number,
       });
-    return this.see(database);
+    return this.read(database);
   }
 
-  private async see(database: Database): Promise<DatabaseSighting> {
+  private async read(database: Database): Promise<DatabaseSighting> {
     try {
       const { rows } = await database.query<Row>(this.statement, []);
       return sightingOf(rows[0]);
     } catch (error) {
-      if (this.statement === SEE_EPOCH || !NOT_TOLD.has(sqlState(error) ?? '')) throw error;
-      this.log.warn('the database does not tell its timeline: a failover is noticed by its effects only', { error });
-      this.statement = SEE_EPOCH;
-      return this.see(database);
+      if (this.statement === READ_EPOCH || !NOT_SUPPORTED.has(sqlState(error) ?? '')) throw error;
+      this.log.warn('failed to read database timeline: failovers are detected only by lost rows', { error });
+      this.statement = READ_EPOCH;
+      return this.read(database);
     }
   }
 }

@@ -11,7 +11,7 @@ import { HEARTBEAT, HeartbeatDatabase, READS, ReadDatabase } from './pools.js';
 
 type ChoosePool = (database: DatabaseConfig, lease: LeaseConfig) => PoolOptions;
 
-/** Three pools: lanes and intake, reads, heartbeats. Entities are read through the second, TypeORM's and our own statements alike. */
+/** Three pools: one for lanes and intake, one for reads, one for heartbeats. TypeORM reads entities through the read pool. */
 @Global()
 @Module({
   imports: [

@@ -6,7 +6,7 @@ import { PgTx, type SqlRunner, type SqlValue, type Statement } from './pg-tx.js'
 import { isReadOnly, translateDatabaseError } from './database-errors.js';
 import { insideTransaction } from './transaction-scope.js';
 
-/** The part of `pg.Pool` we rely on; TypeORM owns the pool, so that there is one. */
+/** The part of `pg.Pool` that we use; TypeORM owns the pool, so that there is only one. */
 interface Pool {
   connect(): Promise<PoolClient>;
   on(event: 'connect', listener: () => void): unknown;
@@ -17,7 +17,7 @@ interface Pool {
   }): Promise<QueryResult<Row>>;
 }
 
-/** A transaction that PostgreSQL aborted answers COMMIT with "ROLLBACK" and no error: nothing was written. */
+/** PostgreSQL answers COMMIT of an aborted transaction with "ROLLBACK" and without an error: nothing was written. */
 export class CommitFailed extends Unavailable {
   constructor() {
     super('commit_failed', 'the database rolled the transaction back at commit', 'try again');
@@ -35,7 +35,7 @@ export class Database extends UnitOfWork implements SqlRunner {
     this.pool.on('connect', () => (this.made += 1));
   }
 
-  /** Connections made so far. A new one may be to another server than the last. */
+  /** Number of connections made. A new connection may lead to another server than the last one. */
   get connects(): number {
     return this.made;
   }
@@ -56,18 +56,18 @@ export class Database extends UnitOfWork implements SqlRunner {
     return this.transaction(work);
   }
 
-  /** READ COMMITTED: the fence relies on a wait being followed by a fresh look at the row (design, section 5). */
+  /** READ COMMITTED: the fence needs PostgreSQL to read a row again after it waited for its lock (docs/decisions/0002-fence.md). */
   async transaction<T>(work: (tx: PgTx) => Promise<T>): Promise<T> {
     const client = await this.connect();
     const tx = new PgTx(client);
     let broken: Error | undefined;
-    // A connection that dies between two statements says so by an event, which ends the process when nobody listens.
+    // A connection that dies between two statements emits an event, which ends the process when it has no listener.
     const onError = (error: Error): void => void (broken = error);
     client.on('error', onError);
     try {
       await client.query('BEGIN ISOLATION LEVEL READ COMMITTED');
       const result = await insideTransaction(() => work(tx));
-      // Before COMMIT is sent: a statement queued behind it would run by itself, unfenced, and be committed.
+      // Finish before COMMIT is sent: a statement after it would run alone, without the fence, and would be committed.
       tx.finish();
       const committed = await client.query('COMMIT');
       if (committed.command !== 'COMMIT') throw new CommitFailed();
@@ -75,10 +75,10 @@ export class Database extends UnitOfWork implements SqlRunner {
     } catch (error) {
       tx.finish();
       await client.query('ROLLBACK').catch((failure: unknown) => {
-        // The connection is of no more use; releasing it with the error makes the pool close it.
+        // Releasing the broken connection with the error makes the pool close it.
         broken = failure instanceof Error ? failure : new Error(String(failure));
       });
-      // After a failover the name of the server leads to another one: the pool opens a new connection in place of this.
+      // After a failover the host name leads to another server: the pool replaces this connection by a new one.
       if (isReadOnly(error)) broken = new Error('the server is read-only');
       throw translateDatabaseError(error);
     } finally {
@@ -98,6 +98,6 @@ export class Database extends UnitOfWork implements SqlRunner {
 
 function poolOf(dataSource: DataSource): Pool {
   const { driver } = dataSource;
-  if (!('master' in driver)) throw new TypeError('the data source is not a connected PostgreSQL one');
+  if (!('master' in driver)) throw new TypeError('the data source is not a connected PostgreSQL data source');
   return driver.master as Pool;
 }

@@ -1,21 +1,21 @@
-/** The part of a `pg` client that is needed here. */
+/** The part of a `pg` client that this file needs. */
 interface Session {
   query(text: string): Promise<unknown>;
 }
 
 /**
- * What was answered as committed must outlive a crash of the server. Otherwise transactions are out that the database knows nothing
- * of, and their payloads would be sent again. A server, database or role may say `off`, `local` or `remote_write`; every session
- * raises that to `on`, which also waits for the disk of a synchronous standby. `remote_apply` waits for more, and stays.
+ * An acknowledged commit must survive a crash of the server. Otherwise the database would not know transactions that were sent, and their
+ * payloads would be sent again (docs/invariants.md, I5). A server, database or role may be set to `off`, `local` or `remote_write`; every
+ * session raises that to `on`, which also waits for the disk of a synchronous standby. `remote_apply` waits for more and is kept.
  */
 const RAISE = `
   SELECT set_config('synchronous_commit', 'on', false)
    WHERE current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')`;
 
-/** To be run once on every connection, before anything else is. */
+/** Run this once on every connection, before any other statement. */
 export async function commitDurably(session: Session): Promise<void> {
   await session.query(RAISE);
 }
 
-/** For the `extra` of a data source: pg-pool waits for it, and gives up the connection when it fails. */
+/** For the `extra` of a data source: pg-pool waits for it, and drops the connection when it fails. */
 export const DURABLE_POOL = { onConnect: commitDurably };

@@ -12,21 +12,21 @@ import { LargeMigrationRefused, type LongLock, longLocks } from './large-tables.
 const DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), '../../../migrations');
 /** Any fixed number: nodes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_250_315;
-/** statement_timeout. */
+/** SQLSTATE of a statement that `statement_timeout` ended. */
 const TIMED_OUT = '57014';
-const LOOK_FOR_LOCK_EVERY_MS = 100;
+const TRY_LOCK_EVERY_MS = 100;
 /**
- * First words of a file whose statements run one by one, each by itself and for as long as it takes: PostgreSQL builds an index
- * CONCURRENTLY only so, and nobody waits for it meanwhile. What such a file does must bear being repeated after it stopped half-way.
+ * First words of a file whose statements run one by one, outside a transaction and without a time-out: PostgreSQL requires this for CREATE
+ * INDEX CONCURRENTLY, and other sessions do not wait for it. Such a file must be repeatable after it stopped half-way.
  */
 const ALONE = '-- outside a transaction';
 
 type MigrationClass = new () => MigrationInterface;
 
 export interface MigrationOptions {
-  /** Milliseconds to wait for the lock of a table; nodes that work wait behind it meanwhile. */
+  /** Milliseconds to wait for the lock of a table; running nodes queue behind it meanwhile. */
   readonly lockTimeout: number;
-  /** Milliseconds for one statement, and to wait for another node that migrates. */
+  /** Milliseconds for one statement, and to wait for another node that runs migrations. */
   readonly migrationTimeout: number;
   readonly largeMigrations: LargeMigrations;
 }
@@ -38,7 +38,7 @@ export function migrationClasses(): MigrationClass[] {
   return migrationFiles().map(migrationClass);
 }
 
-/** As TypeORM records them. */
+/** Names of the migrations, as TypeORM stores them. */
 export function migrationNames(): string[] {
   return migrationFiles().map(nameOf);
 }
@@ -69,13 +69,13 @@ function nameOf(base: string): string {
   return `${words.join('_')}${timestamp}`;
 }
 
-/** The lock belongs to a session: had the connection been replaced meanwhile, another node could migrate at the same time. */
+/** Checks the lock first, because it belongs to a session: if the connection was replaced, another node could migrate at the same time. */
 async function execute(runner: QueryRunner, sql: string): Promise<void> {
   const held = (await runner.query(
     `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = $1 AND pid = pg_backend_pid() AND granted`,
     [MIGRATION_LOCK],
   )) as unknown[];
-  if (held.length === 0) throw new InvariantViolation('a migration was about to run without the lock of migrations');
+  if (held.length === 0) throw new InvariantViolation('a migration was about to run without the migration lock');
   if (sql.startsWith(ALONE)) await executeAlone(runner, sql);
   else await runner.query(sql);
 }
@@ -90,10 +90,10 @@ async function executeAlone(runner: QueryRunner, sql: string): Promise<void> {
 
 /**
  * Brings the schema up to date. Safe to run on every node at once.
- * @param onLongLocks told before migrations lock large tables, where they may
- * @throws LargeMigrationRefused and nothing is changed
+ * @param onLongLocks called before migrations lock large tables, if the options allow it
+ * @throws LargeMigrationRefused before anything is changed
  * @throws Unprocessable `migration_too_slow`
- * @throws Unavailable while another node migrates, for longer than `migrationTimeout`
+ * @throws Unavailable when another node runs migrations for longer than `migrationTimeout`
  */
 export async function runMigrations(
   url: string,
@@ -115,7 +115,7 @@ export async function runMigrations(
   });
 }
 
-/** Not retryable: each try would lock its table for as long again. */
+/** Not retryable: each retry would lock its table for the same time again. */
 function tooSlow({ migrationTimeout }: MigrationOptions): Unprocessable {
   return new Unprocessable(
     'migration_too_slow',
@@ -124,10 +124,10 @@ function tooSlow({ migrationTimeout }: MigrationOptions): Unprocessable {
   );
 }
 
-/** Undoes the newest migrations, newest first; all of them unless told how many. */
+/** Undoes the newest migrations, newest first; all of them by default. */
 export async function revertMigrations(url: string, count = migrationFiles().length): Promise<void> {
   await withMigrations(url, DEFAULTS, async (dataSource) => {
-    // TypeORM asks a migration whether it wants a transaction only on the way up.
+    // TypeORM reads `transaction` of a migration only when it applies it.
     for (const Migration of migrationClasses().reverse().slice(0, count))
       await dataSource.undoLastMigration({ transaction: new Migration().transaction === false ? 'none' : 'each' });
   });
@@ -142,7 +142,7 @@ async function pendingFiles(source: DataSource): Promise<{ name: string; sql: st
     .map((base) => ({ name: nameOf(base), sql: migrationSql(base, 'up') }));
 }
 
-/** One connection, so that whatever runs is in the session that holds the lock; it ends with the connection. */
+/** Uses one connection, so that all statements run in the session that holds the lock; the lock ends with the connection. */
 async function withMigrations(
   url: string,
   { lockTimeout, migrationTimeout }: MigrationOptions,
@@ -153,7 +153,7 @@ async function withMigrations(
     url,
     migrations: migrationClasses(),
     applicationName: 'lockstep-migrations',
-    // Silent unless DEBUG asks for it: the default one writes lines that are not JSON.
+    // Silent unless DEBUG is set: the default logger writes lines that are not JSON.
     logger: 'debug',
     extra: {
       ...DURABLE_POOL,
@@ -174,7 +174,7 @@ async function withMigrations(
   }
 }
 
-/** Asked for again and again: a session that waits for a lock would be ended by its own time-outs. */
+/** Polls for the lock: a session that waits for a lock would be ended by its own time-outs. */
 async function takeLock(source: DataSource, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
@@ -183,6 +183,6 @@ async function takeLock(source: DataSource, timeoutMs: number): Promise<void> {
     ]);
     if (answer?.taken === true) return;
     if (performance.now() > deadline) throw new Unavailable('migrating', 'another node runs migrations', 'wait for it');
-    await sleep(LOOK_FOR_LOCK_EVERY_MS);
+    await sleep(TRY_LOCK_EVERY_MS);
   }
 }

@@ -10,7 +10,7 @@ export interface Statement {
 
 export type SqlValue = string | number | boolean | bigint | Date | null | readonly SqlValue[];
 
-/** What can run SQL: an open transaction, or the pool for single statements. */
+/** Runs SQL: an open transaction, or the pool for single statements. */
 export interface SqlRunner {
   query<Row extends QueryResultRow>(statement: Statement, values: readonly SqlValue[]): Promise<QueryResult<Row>>;
 }
@@ -23,7 +23,7 @@ export class PgTx extends Tx implements SqlRunner {
     super();
   }
 
-  /** The database side of an opaque transaction handle. */
+  /** The PostgreSQL transaction behind an opaque transaction handle. */
   static of(tx: Tx): PgTx {
     if (!(tx instanceof PgTx))
       throw new InvariantViolation('a transaction of another adapter reached the PostgreSQL repository');
@@ -43,7 +43,7 @@ export class PgTx extends Tx implements SqlRunner {
     return this.client.query<Row>({ name: statement.name, text: statement.text, values: [...values] });
   }
 
-  /** Called by the unit of work only; a handle that leaks out of it is of no use. */
+  /** Only the unit of work calls this; afterwards a handle that was kept cannot run statements. */
   finish(): void {
     this.finished = true;
   }

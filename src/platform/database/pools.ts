@@ -5,11 +5,11 @@ export const READS = 'reads';
 /** Name of the data source of {@link HeartbeatDatabase}. */
 export const HEARTBEAT = 'heartbeat';
 
-/** Connections for the API's reads, history and metrics. However slow they are, lanes and leases do not wait for them. */
+/** Connections for the API's reads, history and metrics. Lanes and leases never wait for them. */
 export class ReadDatabase extends Database {}
 
 /**
- * Connections for what must not wait for anything else: renewal of leases, the node's own heartbeat, readiness. Statements that can
- * wait for a row lock do not belong here.
+ * Connections for work that must not wait for other work: lease renewal, the node's heartbeat, readiness. Do not run statements here that
+ * can wait for a row lock.
  */
 export class HeartbeatDatabase extends Database {}

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DataSource } from 'typeorm';
 
-/** What CI compares with the schema that the migrations make. */
+/** CI compares this file with the schema that the migrations make. */
 export const SCHEMA_FILE = join(dirname(fileURLToPath(import.meta.url)), '../../../migrations/schema.txt');
 
 /** One row per fact about the schema, in a fixed order, so that a change of the schema is a readable diff. */

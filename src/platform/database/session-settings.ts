@@ -1,7 +1,7 @@
 /**
- * Single statements, too, are READ COMMITTED: the fence relies on a wait being followed by a fresh look at the row. Plans are cached per
- * connection, and on a fresh database the cheapest one is to read the whole, still empty table; every statement here is written
- * for nested loops over an index, so that is all the planner may choose as long as there is one.
+ * Single statements are READ COMMITTED, too: the fence needs PostgreSQL to read a row again after it waited for its lock. Plans are cached
+ * per connection, and on a new database the cheapest plan reads the whole, still empty table. All our statements are written for nested
+ * loops over an index, so the planner may choose nothing else where an index exists.
  */
 const SETTINGS = {
   default_transaction_isolation: 'read\\ committed',
@@ -10,7 +10,7 @@ const SETTINGS = {
   enable_mergejoin: 'off',
 };
 
-/** Settings of every session, as the parameter `options` of a connection. */
+/** Settings of every session, as the connection parameter `options`. */
 export const SESSION_OPTIONS = Object.entries(SETTINGS)
   .map(([name, value]) => `-c ${name}=${value}`)
   .join(' ');

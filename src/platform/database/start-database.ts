@@ -4,7 +4,7 @@ import { messageOf, Unavailable } from '../../kernel/errors.js';
 import type { Log } from '../logging/log.js';
 import { sqlState, translateDatabaseError } from './database-errors.js';
 import { runMigrations } from './migrations.js';
-import { lookAtServer } from './session.js';
+import { checkServer } from './session.js';
 
 const TRY_EVERY_MS = 1_000;
 const LOG_EVERY_MS = 5_000;
@@ -14,14 +14,14 @@ export class DatabaseStaysAway extends Unavailable {
     super(
       'database_start_timeout',
       `gave up waiting for the database: ${reason}`,
-      'see to the database, or raise database.startTimeout',
+      'repair the database, or raise database.startTimeout',
     );
   }
 }
 
 /**
- * Waits for a database that takes writes, and brings its schema up to date. What may pass by itself is waited for: a server that is down,
- * starting up, a standby, or locked by whoever works; what will not (a wrong password, no such database) ends it at once.
+ * Waits for a database that takes writes, and brings its schema up to date. Waits on temporary problems: a server that is down, starting
+ * up, a standby, or has locked tables. Throws at once on lasting problems: a wrong password, no such database.
  * @throws DatabaseStaysAway when `database.startTimeout` has passed
  */
 export async function startDatabase(config: DatabaseConfig, log: Log): Promise<void> {
@@ -46,13 +46,13 @@ export async function startDatabase(config: DatabaseConfig, log: Log): Promise<v
 }
 
 async function prepare(config: DatabaseConfig, log: Log): Promise<void> {
-  await lookAtServer(config.url, config.statementTimeout);
+  await checkServer(config.url, config.statementTimeout);
   await runMigrations(config.url, config, (locks) =>
-    log.warn('migrations lock large tables; every node waits until they are done', { locks }),
+    log.warn('migrations lock large tables: every node waits until they are done', { locks }),
   );
 }
 
-/** @returns in words why it has to be tried again; null when it is done */
+/** @returns why the work has to be tried again; null when it is done */
 async function problemOf(work: () => Promise<void>): Promise<string | null> {
   try {
     await work();
@@ -60,12 +60,12 @@ async function problemOf(work: () => Promise<void>): Promise<string | null> {
   } catch (error) {
     const translated = translateDatabaseError(error);
     if (!(translated instanceof Unavailable)) throw translated;
-    return translated.cause === undefined ? translated.message : wordsOf(translated.cause);
+    return translated.cause === undefined ? translated.message : reasonOf(translated.cause);
   }
 }
 
-/** A connection that was refused at several addresses has a code, and no message. */
-function wordsOf(cause: unknown): string {
+/** The error of a connection that was refused at several addresses has a code, but no message. */
+function reasonOf(cause: unknown): string {
   const message = messageOf(cause);
   return message === '' ? (sqlState(cause) ?? 'no answer') : message;
 }

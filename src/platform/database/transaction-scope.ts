@@ -9,7 +9,7 @@ export function insideTransaction<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * I11: a network call inside a transaction would hold row locks for as long as a stranger likes.
+ * A network call inside a transaction would hold row locks for as long as the other side takes (docs/invariants.md, I11).
  * @throws InvariantViolation when called, directly or not, from inside a transaction
  */
 export function assertOutsideTransaction(operation: string): void {

@@ -2,9 +2,9 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { PROBLEM_CONTENT_TYPE, problemJson, type Problem } from './problem-details.js';
 
-/** Answers what is not even HTTP: there is no request and no reply yet, only the socket. */
+/** Answers input that is not valid HTTP. There is only a socket, and no request and no reply. */
 export function answerBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  // A client that has gone needs no answer.
+  // A client that has disconnected gets no answer.
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   if (!socket.writable) return void socket.destroy();
   const problem = problemOf(error.code);
@@ -36,5 +36,5 @@ function problemOf(code: string | undefined): Problem {
       advice: 'send fewer or shorter headers',
     };
   }
-  return { status: 400, code: 'malformed_http', detail: 'this is not an HTTP request', advice: 'speak HTTP/1.1' };
+  return { status: 400, code: 'malformed_http', detail: 'not an HTTP request', advice: 'send an HTTP/1.1 request' };
 }

@@ -3,7 +3,7 @@ import { INTERNAL_PROBLEM } from './http-error-problem.js';
 import { InvalidRequest } from './invalid-request.js';
 import { type Problem, STATUS_OF_KIND } from './problem-details.js';
 
-/** A broken rule of ours in HTTP terms. What is our own fault tells nothing but its code. */
+/** A domain error in HTTP terms. An internal error shows only its code. */
 export function domainProblem(error: DomainError): Problem {
   const { code, advice, retryable, facts, message } = error;
   if (error.kind === 'internal') return { ...INTERNAL_PROBLEM, code };

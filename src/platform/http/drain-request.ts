@@ -4,8 +4,8 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const LONGEST_MS = 5_000;
 
 /**
- * Reads and forgets the rest of a body. A server that answers and closes while the client is still sending resets the
- * connection, and the client never sees the answer; within reason, it is read to the end first.
+ * Reads and discards the rest of a body, up to a limit. A server that answers and closes while the client is still sending resets the
+ * connection, and the client never receives the answer.
  */
 export async function drainRequest(request: IncomingMessage): Promise<void> {
   if (!request.readableEnded && !request.destroyed) await readToEnd(request);

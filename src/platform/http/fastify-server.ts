@@ -10,7 +10,7 @@ import { RouteTable } from './route-table.js';
 
 const REQUEST_ID_HEADER = 'x-request-id';
 
-/** Nest's adapter, reading JSON bodies only, and knowing its routes. */
+/** Nest's adapter for Fastify. It reads only JSON bodies, and has a table of its routes. */
 export class LockstepFastifyAdapter extends FastifyAdapter {
   private readonly routeTable = new RouteTable();
   private draining = false;
@@ -18,7 +18,7 @@ export class LockstepFastifyAdapter extends FastifyAdapter {
   constructor(config: ServerConfig) {
     super(serverOptions(config));
     const server = this.getInstance();
-    // Nest's own parser also takes forms; Fastify's built-in one is strict about prototypes and is all we need.
+    // Nest's parser also accepts forms; Fastify's built-in parser is enough, and is strict about prototypes.
     server.removeContentTypeParser('text/plain');
     server.addHook('onRoute', ({ method, url }) => this.routeTable.add(method, url));
     server.addHook('preClose', (done) => {
@@ -31,13 +31,13 @@ export class LockstepFastifyAdapter extends FastifyAdapter {
     });
   }
 
-  /** What the path of this URL takes; empty when there is no such path. */
+  /** The methods of the path of this URL; empty when there is no such path. */
   allowedMethods(url: string): readonly string[] {
     return this.routeTable.methodsOf(url);
   }
 
   override registerParserMiddleware(): void {
-    // On purpose nothing: see the constructor.
+    // Does nothing on purpose: see the constructor.
   }
 }
 
@@ -53,19 +53,19 @@ function serverOptions({ bodyLimit }: ServerConfig): FastifyServerOptions {
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
     routerOptions: { maxParamLength: 200 },
-    // Longer than the 60 s of common load balancers: the side that closes an idle connection must be theirs.
+    // Longer than the 60 s of common load balancers: the load balancer must be the side that closes an idle connection.
     keepAliveTimeout: 72_000,
-    // A silent socket; above the longest long poll.
+    // For an idle socket; above the longest long poll.
     connectionTimeout: 120_000,
-    // Time to send a whole request: nobody holds a connection by dripping a body.
+    // Limits the time to send a whole request, so that a slow body cannot hold a connection.
     requestTimeout: 30_000,
     forceCloseConnections: 'idle',
-    // Fastify's own answer while closing is not problem+json; the hook above gives ours.
+    // Fastify's answer while closing is not problem+json; the hook above answers instead.
     return503OnClosing: false,
-    // Malformed URLs fail before routing, where no error handler of Nest's is reached.
+    // Malformed URLs fail before routing, where Nest's error handlers do not run.
     frameworkErrors: (error, request, reply) => {
       const problem = httpErrorProblem(error, request) ?? INTERNAL_PROBLEM;
-      // There is no route, so none of Fastify's typed replies: the bytes are written directly.
+      // Fastify has no typed reply without a route, so write the bytes directly.
       reply.hijack();
       reply.raw.writeHead(problem.status, { 'content-type': PROBLEM_CONTENT_TYPE, [REQUEST_ID_HEADER]: request.id });
       reply.raw.end(problemJson(problem, request.url));
@@ -74,7 +74,7 @@ function serverOptions({ bodyLimit }: ServerConfig): FastifyServerOptions {
   };
 }
 
-/** A caller's id is kept when it is safe to log, so that one id follows a request through several systems. */
+/** Keeps the caller's id when it is safe to log, so that one id follows a request through several systems. */
 function requestIdOf(given: string | string[] | undefined): string {
   return typeof given === 'string' && /^[\w.:-]{1,100}$/.test(given) ? given : randomUUID();
 }
@@ -83,6 +83,6 @@ function shuttingDown(): Unavailable {
   return new Unavailable(
     'shutting_down',
     'this node is shutting down',
-    'send the request again: another node takes it',
+    'send the request again: another node answers it',
   );
 }

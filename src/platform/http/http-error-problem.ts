@@ -5,18 +5,19 @@ import type { Problem } from './problem-details.js';
 export const INTERNAL_PROBLEM: Problem = {
   status: 500,
   code: 'internal_error',
-  detail: 'something went wrong inside Lockstep; it is in the log under this response’s x-request-id',
-  advice: 'a create may have been stored: look it up by its requestId, or send it again with the same one',
+  detail: 'internal error of Lockstep; the log has it under the x-request-id of this response',
+  advice:
+    'a submitted transaction may be stored: look it up by its requestId, or submit it again with the same requestId',
 };
 
-/** What of a Fastify request it takes to name a problem. */
+/** The parts of a Fastify request that a problem needs. */
 export interface FailedRequest {
   readonly method: string;
   readonly is404: boolean;
   readonly routeOptions: { readonly bodyLimit: number };
 }
 
-/** Errors of Nest and Fastify in Lockstep's words. Null when it is not one of theirs, or a fault of ours. */
+/** Turns errors of Nest and Fastify into problems. Null for other errors, and for errors of status 500 or above. */
 export function httpErrorProblem(error: unknown, request: FailedRequest): Problem | null {
   const code = fastifyCodeOf(error);
   const known = code === null ? undefined : FASTIFY_PROBLEMS[code];
@@ -31,7 +32,7 @@ export function methodNotAllowed(request: FailedRequest, allowed: readonly strin
   return {
     status: 405,
     code: 'method_not_allowed',
-    detail: `this path does not take ${request.method}`,
+    detail: `this path does not accept ${request.method}`,
     advice: `use ${allowed.join(' or ')}`,
     facts: { allowed },
   };
@@ -41,7 +42,7 @@ function routeNotFound(request: FailedRequest): Problem {
   return {
     status: 404,
     code: 'route_not_found',
-    detail: `there is nothing at ${request.method} of this path`,
+    detail: `this path does not exist for ${request.method}`,
     advice: 'see /docs for all paths',
   };
 }
@@ -56,21 +57,21 @@ const malformedJson = (detail: string): Problem => ({
 const FASTIFY_PROBLEMS: Readonly<Record<string, (request: FailedRequest) => Problem>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: () => malformedJson('the body is not valid JSON'),
   FST_ERR_CTP_EMPTY_JSON_BODY: () => malformedJson('the body is empty, but its content type is application/json'),
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => malformedJson('the body is not as long as its Content-Length says'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => malformedJson('the length of the body is not its Content-Length'),
   FST_ERR_CTP_BODY_TOO_LARGE: (request) => {
     const limitBytes = request.routeOptions.bodyLimit;
     return {
       status: 413,
       code: 'body_too_large',
       detail: `the body is larger than ${limitBytes} bytes`,
-      advice: 'send less at once, or raise server.bodyLimit',
+      advice: 'send a smaller body, or raise server.bodyLimit',
       facts: { limitBytes },
     };
   },
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => ({
     status: 415,
     code: 'unsupported_media_type',
-    detail: 'the body has a content type that Lockstep does not read',
+    detail: 'the content type of the body is not supported',
     advice: 'send JSON with the header Content-Type: application/json',
   }),
   FST_ERR_BAD_URL: () => ({
@@ -82,12 +83,12 @@ const FASTIFY_PROBLEMS: Readonly<Record<string, (request: FailedRequest) => Prob
   FST_ERR_MAX_PARAM_LENGTH: () => ({
     status: 414,
     code: 'url_too_long',
-    detail: 'a part of the path is longer than any id can be',
+    detail: 'a part of the path is longer than any id',
     advice: 'check the id in the path',
   }),
 };
 
-/** Fastify's error, bare or as the cause of the HttpException that Nest makes of it. */
+/** Fastify's error, either itself or as the cause of Nest's HttpException. */
 function fastifyCodeOf(error: unknown): string | null {
   const inner = error instanceof HttpException ? error.cause : error;
   if (!(inner instanceof Error) || !('code' in inner) || typeof inner.code !== 'string') return null;
@@ -96,7 +97,7 @@ function fastifyCodeOf(error: unknown): string | null {
 
 function statusOf(error: unknown): number | null {
   if (error instanceof HttpException) return error.getStatus();
-  // A number that calls itself a status is only believed below 500: faults are ours, and go to the log.
+  // Accept a status of the error only below 500: errors above are ours, and go to the log.
   if (!(error instanceof Error) || !('statusCode' in error) || typeof error.statusCode !== 'number') return null;
   return Number.isInteger(error.statusCode) && error.statusCode >= 400 && error.statusCode < 500
     ? error.statusCode
@@ -111,13 +112,13 @@ function genericProblem(status: number, error: unknown): Problem {
     status,
     code: title.toLowerCase().replaceAll(/[^a-z]+/g, '_'),
     detail: status < 500 && error instanceof Error ? error.message.slice(0, 300) : title.toLowerCase(),
-    advice: status === 503 || status === 429 ? 'try again in a moment' : 'see /docs for what this path takes',
+    advice: status === 503 || status === 429 ? 'try again in a moment' : 'see /docs for what this path accepts',
     retryable: status === 503 || status === 429,
     ...(facts === undefined ? {} : { facts }),
   };
 }
 
-/** A body somebody made on purpose (the health check's report) is passed on; Nest's own envelope says nothing new. */
+/** Passes on a body that was made on purpose (the report of the health check); drops Nest's default body, which adds nothing. */
 function factsOf(response: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof response !== 'object' || response === null || 'statusCode' in response) return undefined;
   return { ...response };

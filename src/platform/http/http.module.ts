@@ -3,7 +3,7 @@ import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { ProblemFilter } from './problem-filter.js';
 import { RequestValidationPipe } from './validation-pipe.js';
 
-/** Makes problem+json and validation hold for every route of the app. */
+/** Applies problem+json and validation to every route of the app. */
 @Module({
   providers: [
     { provide: APP_FILTER, useClass: ProblemFilter },

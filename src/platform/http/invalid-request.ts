@@ -1,7 +1,7 @@
 import { InvalidInput } from '../../kernel/errors.js';
 import type { Violation } from './problem-details.js';
 
-/** A request whose form is wrong. `unknown_field` when that is all that is wrong, else `invalid_request`. */
+/** A request of the wrong form. Its code is `unknown_field` when that is the only mistake, otherwise `invalid_request`. */
 export class InvalidRequest extends InvalidInput {
   constructor(readonly errors: readonly Violation[]) {
     const onlyUnknown = errors.length > 0 && errors.every(({ code }) => code === 'unknown_field');

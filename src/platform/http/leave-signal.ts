@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** Aborted when the client closes the connection before it has its whole answer. */
+/** A signal that aborts when the client closes the connection before it has the whole answer. */
 export function leaveSignal({ raw }: Pick<FastifyReply, 'raw'>): AbortSignal {
   const left = new AbortController();
   raw.once('close', () => {

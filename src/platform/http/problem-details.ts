@@ -1,6 +1,6 @@
 import type { ErrorKind } from '../../kernel/errors.js';
 
-/** One thing wrong with a request: where, what, and a code for programs. */
+/** One mistake in a request: its path, a message, and a code for programs. */
 export interface Violation {
   readonly path: string;
   readonly code: string;
@@ -15,21 +15,21 @@ export interface ProblemDetails {
   readonly title: string;
   readonly status: number;
   readonly code: string;
-  /** What is wrong, this time. */
+  /** What is wrong in this case. */
   readonly detail: string;
   /** What to do about it. */
   readonly advice: string;
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
-  /** The path that was asked for. */
+  /** The path of the request. */
   readonly instance: string;
-  /** Only with invalid requests: everything that is wrong, at once. */
+  /** Only for invalid requests: all mistakes. */
   readonly errors?: readonly Violation[];
   /** Public facts about the case: ids, states, limits. */
   readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-/** What differs from problem to problem; the rest follows from it. */
+/** The fields that differ between problems; the other fields follow from them. */
 export interface Problem {
   readonly status: number;
   readonly code: string;
@@ -62,7 +62,7 @@ export function problemDetails(problem: Problem, url: string): ProblemDetails {
     detail,
     advice,
     retryable,
-    // Without the query: it is the caller's own data, and may be long.
+    // Without the query string, which may be long or private.
     instance: (url.split('?', 1)[0] ?? '').slice(0, 200),
     ...(errors === undefined ? {} : { errors }),
     ...(facts === undefined || Object.keys(facts).length === 0 ? {} : { facts: withoutBigints(facts) }),

@@ -10,7 +10,7 @@ import { httpErrorProblem, INTERNAL_PROBLEM, methodNotAllowed } from './http-err
 import { PROBLEM_CONTENT_TYPE, problemJson, type Problem } from './problem-details.js';
 import { reportFault } from './report-fault.js';
 
-/** Every error leaves as problem+json. What is our fault is logged whole and told to nobody. */
+/** Answers every error as problem+json. Internal errors are logged in full, and their details are not sent to clients. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   constructor(
@@ -24,7 +24,7 @@ export class ProblemFilter implements ExceptionFilter {
     const reply = http.getResponse<FastifyReply>();
     const problem = this.problemOf(error, request);
     if (problem.status >= 500) reportFault(this.log, error, problem, request);
-    // A stream that broke half way has its status out already; closing it is all that tells the client.
+    // The status of a stream that broke half-way is already sent; only closing the connection shows the error to the client.
     if (reply.raw.headersSent) return void reply.raw.destroy();
     if (problem.code === 'body_too_large') await drainRequest(request.raw);
     if (problem.status === 405) void reply.header('allow', this.allowedMethods(request).join(', '));

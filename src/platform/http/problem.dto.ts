@@ -22,7 +22,7 @@ export class ProblemDto {
   @ApiPropertyOptional({ type: 'object', additionalProperties: true }) facts?: Record<string, unknown>;
 }
 
-/** Documents every problem a route may answer, with an example each, grouped by status as OpenAPI wants it. */
+/** Documents the problems of a route in OpenAPI: one example for each, grouped by status. */
 export function ApiProblems(url: string, ...problems: readonly Problem[]): MethodDecorator {
   const byStatus = new Map<number, Problem[]>();
   for (const problem of problems) byStatus.set(problem.status, [...(byStatus.get(problem.status) ?? []), problem]);

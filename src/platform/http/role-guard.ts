@@ -11,6 +11,10 @@ export class RoleGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     const { url } = context.switchToHttp().getRequest<FastifyRequest>();
     if (this.role.serves || !url.startsWith('/api/')) return true;
-    throw new NotFound('route_not_found', 'this node only acts for signers', 'send it to a node of role api or all');
+    throw new NotFound(
+      'route_not_found',
+      'this node has role worker and no API',
+      'send the request to a node of role api or all',
+    );
   }
 }

@@ -4,8 +4,8 @@ interface Route {
 }
 
 /**
- * The routes of a server, to tell "no such path" from "not this method": Fastify answers 404 to both, and cannot be
- * asked which methods a path has.
+ * The routes of a server. Needed to distinguish an unknown path from a wrong method: Fastify answers 404 to both, and does not report the
+ * methods of a path.
  */
 export class RouteTable {
   private readonly routes: Route[] = [];
@@ -16,7 +16,7 @@ export class RouteTable {
     }
   }
 
-  /** Empty when there is no such path. */
+  /** @returns the methods of the path; empty when there is no such path */
   methodsOf(url: string): string[] {
     const segments = segmentsOf(url.split('?', 1)[0] ?? '');
     const matching = this.routes.filter((route) => matches(route.segments, segments));
@@ -29,7 +29,7 @@ function segmentsOf(path: string): string[] {
 }
 
 function matches(pattern: readonly string[], path: readonly string[]): boolean {
-  // A catch-all takes every path, and says nothing about any of them.
+  // A catch-all route matches every path, so it does not show that a path exists.
   if (pattern.includes('*')) return false;
   return (
     pattern.length === path.length && pattern.every((segment, i) => segment.startsWith(':') || segment === path[i])

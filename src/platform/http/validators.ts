@@ -2,17 +2,17 @@ import { ValidateBy, type ValidationArguments, type ValidationOptions } from 'cl
 import { byteLength, parseAddress, parseHex } from '../../kernel/hex.js';
 import { parseQuantity } from '../../kernel/quantities.js';
 
-/** An account in any case; the same account in another case is the same account. */
+/** An address in upper, lower or mixed case; the case does not matter. */
 export function IsAddressText(options?: ValidationOptions): PropertyDecorator {
   const holds = (value: unknown): boolean => typeof value === 'string' && accepts(() => parseAddress(value));
   return rule('isAddressText', 'invalid_address', 'must be an address: 0x followed by 40 hex digits', holds, options);
 }
 
-/** Bytes as 0x-prefixed hex, any case. */
+/** Bytes as 0x-prefixed hex, in any case. */
 export function IsHexBytes({ maxBytes }: { maxBytes: number }, options?: ValidationOptions): PropertyDecorator {
   const words = `must be hex bytes: 0x followed by an even number of hex digits, at most ${maxBytes} bytes`;
   const holds = (value: unknown): boolean =>
-    // The length comes first: there is no need to read a megabyte to refuse it.
+    // Check the length first, so that a body of a megabyte is refused without reading it.
     typeof value === 'string' &&
     value.length <= 2 + 2 * maxBytes &&
     accepts(() => byteLength(parseHex(value)) <= maxBytes);

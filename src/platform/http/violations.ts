@@ -2,12 +2,12 @@ import type { ValidationError } from '@nestjs/common';
 import { pathTo } from '../../config/config-path.js';
 import type { Violation } from './problem-details.js';
 
-/** A body can hold a million mistakes; nobody reads more than a page of them. */
+/** A body can have a million mistakes, and clients do not need more than a page of them. */
 const MAX_VIOLATIONS = 50;
-const MAX_ECHO = 80;
-const MAX_MESSAGE = 300;
+const MAX_ECHO_CHARS = 80;
+const MAX_MESSAGE_CHARS = 300;
 
-/** class-validator's tree as a flat list, each with the full path of its field. */
+/** Flattens class-validator's tree of errors; each item has the full path of its field. */
 export function violationsOf(errors: readonly ValidationError[]): Violation[] {
   const found: Violation[] = [];
   collect(errors, '', found);
@@ -17,14 +17,14 @@ export function violationsOf(errors: readonly ValidationError[]): Violation[] {
 function collect(errors: readonly ValidationError[], parent: string, found: Violation[]): void {
   for (const error of errors) {
     if (found.length >= MAX_VIOLATIONS) return;
-    const path = pathTo(parent, shorten(error.property, MAX_ECHO));
+    const path = pathTo(parent, shorten(error.property, MAX_ECHO_CHARS));
     const violation = violationOf(error, path);
     if (violation !== null) found.push(violation);
     collect(error.children ?? [], path, found);
   }
 }
 
-/** One violation for each field: the first rule that is broken. The others mostly say the same in other words. */
+/** One violation per field, for the first broken rule: messages of the other rules mostly repeat it. */
 function violationOf(error: ValidationError, path: string): Violation | null {
   // class-validator lists the rules of a field from the last decorator to the first.
   const [rule, message] = Object.entries(error.constraints ?? {}).at(-1) ?? [];
@@ -33,10 +33,10 @@ function violationOf(error: ValidationError, path: string): Violation | null {
   if (error.value === undefined && rule !== 'isObject' && rule !== 'nestedValidation') {
     return { path, code: 'missing_field', message: `${path} is missing` };
   }
-  return { path, code: codeOf(error, rule), message: shorten(message, MAX_MESSAGE) };
+  return { path, code: codeOf(error, rule), message: shorten(message, MAX_MESSAGE_CHARS) };
 }
 
-/** A validator of ours says its code in its context. */
+/** Our validators have their code in the context. */
 function codeOf(error: ValidationError, rule: string): string {
   const context: unknown = error.contexts?.[rule];
   const code = typeof context === 'object' && context !== null && 'code' in context ? context.code : undefined;

@@ -5,14 +5,14 @@ import { PROBLEM_CONTENT_TYPE, problemJson } from './problem-details.js';
 const STARTING = {
   status: 503,
   code: 'starting',
-  detail: 'this node waits for its database, or runs migrations',
-  advice: 'try again in a moment, or ask another node',
+  detail: 'this node is starting: it waits for its database, or runs migrations',
+  advice: 'try again in a moment, or use another node',
   retryable: true,
 };
 
 /**
- * Answers on the port of the service before there is a service: liveness is green, since a restart brings no database back, and everything
- * else is a retryable 503.
+ * Answers on the port of the service before the service starts. Liveness answers 200, because a restart does not repair a database; every
+ * other path answers a retryable 503.
  */
 export class WaitingRoom {
   private constructor(private readonly server: Server) {}
@@ -35,7 +35,7 @@ export class WaitingRoom {
 }
 
 function answer(url: string, response: ServerResponse): void {
-  // Kept open, a connection would lead into this room when the service is there.
+  // A connection that stays open would lead to this server even when the service has started.
   response.setHeader('connection', 'close');
   if (/^\/health\/live\/?(\?|$)/.test(url)) {
     response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end('{"status":"ok"}');

@@ -1,8 +1,8 @@
 import { type CrashPoint, CrashPoints } from '../../kernel/crash-points.js';
 
 /**
- * `LOCKSTEP_CRASH_AT=after_sign` kills this process the first time it gets there, `after_sign:3` the third time. As kill -9
- * does it: no handler runs, nothing is flushed.
+ * `LOCKSTEP_CRASH_AT=after_sign` kills this process the first time it reaches that point, `after_sign:3` the third time. Like kill -9: no
+ * handler runs, nothing is flushed.
  */
 export class EnvironmentCrashPoints extends CrashPoints {
   private readonly point: string | undefined;

@@ -1,6 +1,6 @@
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Structured logs: an event name to search for, and fields. */
+/** Structured logs: a constant message to search for, and fields. */
 export abstract class Log {
   abstract debug(event: string, fields?: LogFields): void;
   abstract info(event: string, fields?: LogFields): void;

@@ -1,10 +1,10 @@
 const SECRET_KEYS: ReadonlySet<string> = new Set(['key', 'phrase', 'privatekey', 'url', 'rpcurls', 'authorization']);
 const REDACTED = '[redacted]';
-/** Deeper than anything we log on purpose; a request object of a library must not fill the disk. */
+/** Deeper than every value that we log on purpose; limits the size of a library's request objects in the log. */
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 100;
 
-/** A value as JSON can hold it: bigints as text, errors with their stack and cause, secrets out. Never throws on cycles. */
+/** Turns a value into JSON: bigints as text, errors with stack and cause, secrets removed. Never throws on cycles. */
 export function loggable(value: unknown, depth = 0): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'function' || typeof value === 'symbol') return value.toString().slice(0, 80);
@@ -40,7 +40,7 @@ function loggableError(error: Error, depth: number): Record<string, unknown> {
   };
 }
 
-/** RPC libraries put the whole endpoint into their messages, and its path or user part is often the access key. */
+/** RPC libraries put the URL of the endpoint into their messages, and its path or user part often is an access key. */
 export function withoutUrls(text: string): string {
   return text.replaceAll(
     /\b(https?|wss?|postgres(?:ql)?):\/\/(?:[^\s"'/@]*@)?([^\s"'/?#,)]*)[^\s"',)]*/gi,

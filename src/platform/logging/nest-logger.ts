@@ -1,7 +1,7 @@
 import type { LoggerService } from '@nestjs/common';
 import type { Log, LogFields } from './log.js';
 
-/** Nest tells the story of its own start at `log` level; for an operator that is noise. */
+/** Nest logs each step of its own start at `log` level, which operators do not need. */
 const BOOT_CONTEXTS: ReadonlySet<string> = new Set([
   'NestFactory',
   'InstanceLoader',
@@ -10,7 +10,7 @@ const BOOT_CONTEXTS: ReadonlySet<string> = new Set([
   'NestApplication',
 ]);
 
-/** Makes Nest's own logs the same JSON lines as ours. */
+/** Writes Nest's logs as the same JSON lines as ours. */
 export class NestLogger implements LoggerService {
   constructor(private readonly target: Log) {}
 

@@ -9,7 +9,7 @@ export class PinoLog extends Log {
     super();
   }
 
-  /** Writes to standard output unless told otherwise. */
+  /** Writes to standard output by default. */
   static create(level: LogLevel, destination?: DestinationStream): PinoLog {
     const options = {
       level,

@@ -2,7 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { MetricsController } from './metrics.controller.js';
 
-/** Every part registers its metrics in the one `Registry` it gets injected; there is no process-wide registry. */
+/** Each module registers its metrics in the injected `Registry`; there is no process-wide registry. */
 @Global()
 @Module({
   controllers: [MetricsController],

@@ -1,9 +1,9 @@
 import { Unavailable } from '../../kernel/errors.js';
 
 /**
- * One poisonous item must not fail its neighbours: work on a batch that fails is done in halves, down to the one item, which
- * is handed to `onPoison`. What may pass by itself ({@link Unavailable}) is no item's fault and fails the whole batch at once: where
- * the batch is of several signers, {@link isolateFailures} around it finds the one in trouble.
+ * Runs work on a batch so that one poisonous item does not fail the others: a batch that fails is repeated in halves, down to the poisonous
+ * item, which goes to `onPoison`. A temporary error ({@link Unavailable}) is not the fault of an item and fails the whole batch at once:
+ * for batches of several signers, {@link isolateFailures} around it finds the signer that fails.
  */
 export async function bisectOnFailure<Item, Result>(
   items: readonly Item[],

@@ -1,9 +1,9 @@
 import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 
-/** Shorter looks say more about one callback than about the process. */
+/** A shorter window measures single callbacks, and not the process. */
 const WINDOW_MS = 100;
 
-/** How busy this process's one thread of JavaScript is. */
+/** Measures how busy the JavaScript thread of this process is. */
 export class EventLoopLoad {
   private since: EventLoopUtilization = performance.eventLoopUtilization();
   private sinceMs = performance.now();

@@ -1,7 +1,7 @@
 import { Unavailable } from '../../kernel/errors.js';
 
-/** Fruitless tries in a row after which the rest is not tried: each may cost a time-out. */
-const PATIENCE = 6;
+/** Failed tries in a row after which the rest is not tried: each try may cost a time-out. */
+const MAX_FAILED_TRIES = 6;
 
 export interface Failure<Item> {
   readonly item: Item;
@@ -9,16 +9,16 @@ export interface Failure<Item> {
 }
 
 /**
- * One that is in trouble must not fail those that share its work. When the whole fails, the two ends are tried alone, and then the
- * rest in halves, down to the one that fails by itself.
+ * Runs work on many items so that one failing item does not fail the others (docs/invariants.md, I14). When the work on all items fails, it
+ * is tried with the first and with the last item alone, then with the rest in halves, down to the item that fails by itself.
  *
- * What may pass by itself ({@link Unavailable}: a chain or a database that does not answer) may be everybody's trouble. When
- * neither end succeeds alone it is taken for that, so a chain that is away costs three time-outs, however many share the work.
+ * A temporary error ({@link Unavailable}: a chain or a database does not answer) may concern all items. When it fails the first and the
+ * last item, the rest is not tried, so a chain that does not answer costs three time-outs for any number of items.
  *
- * `work` is repeated with fewer items after it failed: it must leave alone what it did before.
+ * `work` is repeated with fewer items after a failure, so a second run must not change what the first one did.
  *
- * @returns the items that failed, or were not tried any more, each with its error; the others are done
- * @throws what the work on all items threw, when nothing succeeded
+ * @returns the items that failed or were not tried, each with its error; the work on the others is done
+ * @throws the error of the work on all items, when it succeeded for no item
  */
 export async function isolateFailures<Item>(
   items: readonly Item[],
@@ -57,7 +57,7 @@ class Separation<Item> {
     if (items.length === 0) return;
     const error = await this.attempt(items);
     if (error === null) return;
-    if (items.length === 1 || this.inVain >= PATIENCE) {
+    if (items.length === 1 || this.inVain >= MAX_FAILED_TRIES) {
       this.failures.push(...items.map((item) => ({ item, error })));
       return;
     }
@@ -68,7 +68,7 @@ class Separation<Item> {
 
   /** @returns the error, null after a success */
   private async attempt(items: readonly Item[]): Promise<unknown> {
-    if (this.inVain >= PATIENCE) return this.cause;
+    if (this.inVain >= MAX_FAILED_TRIES) return this.cause;
     try {
       await this.work(items);
     } catch (error) {

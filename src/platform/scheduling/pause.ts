@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits for so many milliseconds. A seam: a simulation has its own time. Rejects with the reason of the signal when that is aborted. */
+/** Waits `ms` milliseconds. The simulator replaces it, because it has its own time. Rejects with the signal's reason when that is aborted. */
 export type Pause = (milliseconds: number, signal?: AbortSignal) => Promise<void>;
 
 export const realPause: Pause = (milliseconds, signal) => sleep(milliseconds, undefined, signal && { signal });

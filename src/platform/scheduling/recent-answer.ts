@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.js';
 
-/** A question that is asked at most once in `ttlMs`; whoever asks meanwhile gets the same answer, or the same error. */
+/** Runs a query at most once in `ttlMs`; callers in that time get the same answer, or the same error. */
 export class RecentAnswer<T> {
   private latest: { readonly answer: Promise<T>; answeredAt: number | null } | null = null;
 
@@ -20,7 +20,7 @@ export class RecentAnswer<T> {
     return asked.answer;
   }
 
-  /** @param answeredAt null while the answer is awaited */
+  /** @param answeredAt null while the query runs */
   private isRecent(answeredAt: number | null): boolean {
     return answeredAt === null || this.clock.monotonicMs() - answeredAt < this.ttlMs;
   }

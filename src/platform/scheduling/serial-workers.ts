@@ -1,8 +1,8 @@
 import { groupBy } from '../../kernel/group-by.js';
 
 /**
- * A fixed number of queues. A key always maps to the same one, so tasks of one key run one after the other, in the
- * order they came; tasks of different queues run side by side.
+ * A fixed number of queues. A key always maps to the same queue, so tasks of one key run one after the other, in the order of their calls;
+ * tasks of different queues run concurrently.
  */
 export class SerialWorkers {
   private readonly tails: Promise<unknown>[];
@@ -27,8 +27,8 @@ export class SerialWorkers {
   }
 
   /**
-   * Splits items by worker, in their order, and runs one task for each worker concerned.
-   * @throws AggregateError of what the tasks threw, after all of them ended
+   * Splits items by worker, in their order, and runs one task per worker that has items.
+   * @throws AggregateError with the errors of the tasks, after all of them ended
    */
   async runGrouped<K>(
     items: readonly K[],
@@ -43,7 +43,7 @@ export class SerialWorkers {
     if (reasons.length > 0) throw new AggregateError(reasons, `${reasons.length} of ${groups.size} workers failed`);
   }
 
-  /** Resolves when nothing waits or runs, including what was added meanwhile. */
+  /** Resolves when no task waits or runs, including tasks that were added meanwhile. */
   async idle(): Promise<void> {
     while (this.unfinished > 0) await Promise.all(this.tails);
   }
@@ -52,7 +52,7 @@ export class SerialWorkers {
     this.unfinished += 1;
     const previous = this.tails[worker] ?? Promise.resolve();
     const result = previous.then(task);
-    // The tail never rejects: the failure belongs to the caller, the queue goes on.
+    // The tail never rejects: the caller gets the failure, and the queue goes on.
     const ended = (): void => {
       this.unfinished -= 1;
     };

@@ -1,3 +1,4 @@
+import type { SchedulerRegistry } from '@nestjs/schedule';
 import { messageOf } from '../../kernel/errors.js';
 import type { Log } from '../logging/log.js';
 
@@ -7,11 +8,15 @@ export interface TickerOptions {
   readonly intervalMs: number;
   readonly run: () => Promise<void>;
   readonly log: Log;
+  /** Lists the ticker as an interval under its name, from its start to its stop. */
+  readonly registry: SchedulerRegistry;
 }
 
 /**
- * Runs one step again and again: at once when started, after an interval, and sooner when kicked. Never overlaps itself.
- * Timers do not keep the process alive; its server does.
+ * Repeats one step: at once when started, then after each interval, and sooner when kicked. Never overlaps itself. Timers do not keep the
+ * process alive; its server does.
+ *
+ * All runs share one timer, which the registry holds: deleting the interval in the registry ends all runs except kicked ones.
  */
 export class Ticker {
   private state: 'new' | 'started' | 'stopped' = 'new';
@@ -30,27 +35,37 @@ export class Ticker {
 
   start(): void {
     if (this.state !== 'new') return;
+    const { name, intervalMs, registry } = this.options;
+    const timer = setTimeout(() => this.due(), intervalMs).unref();
+    registry.addInterval(name, timer);
+    this.timer = timer;
     this.state = 'started';
     this.kick();
   }
 
-  /** Run as soon as possible. Kicks during a run add up to exactly one more run, right after it. */
+  /** Runs as soon as possible. Kicks during a run cause exactly one more run, right after it. */
   kick(): void {
     if (this.state !== 'started') return;
     if (this.running !== null) this.kicked = true;
-    // An immediate, not a direct call: the caller's own work goes first, and a chain of kicks lets the loop breathe.
+    // An immediate, not a direct call: the caller finishes first, and a chain of kicks does not block the event loop.
     else this.immediate ??= setImmediate(() => this.tick());
   }
 
-  /** Resolves when the run in flight has ended; no other follows. */
+  /** Resolves when the run in flight has ended; no further run starts. */
   async stop(): Promise<void> {
     this.state = 'stopped';
-    this.disarm();
+    this.cancelKick();
+    this.delist();
     await this.running;
   }
 
+  /** The timer may fire during a run: the end of that run sets it again. */
+  private due(): void {
+    if (this.state === 'started' && this.running === null) this.tick();
+  }
+
   private tick(): void {
-    this.disarm();
+    this.cancelKick();
     this.kicked = false;
     this.running = this.runSafely().finally(() => {
       this.running = null;
@@ -74,13 +89,22 @@ export class Ticker {
       this.kick();
       return;
     }
-    this.timer = setTimeout(() => this.tick(), this.options.intervalMs).unref();
+    if (this.isListed()) this.timer?.refresh();
   }
 
-  private disarm(): void {
-    if (this.timer !== null) clearTimeout(this.timer);
+  private cancelKick(): void {
     if (this.immediate !== null) clearImmediate(this.immediate);
-    this.timer = null;
     this.immediate = null;
+  }
+
+  private delist(): void {
+    if (this.isListed()) this.options.registry.deleteInterval(this.options.name);
+    this.timer = null;
+  }
+
+  /** False after the interval was deleted, as Nest's shutdown does; another ticker may have the name by then. */
+  private isListed(): boolean {
+    const { name, registry } = this.options;
+    return registry.doesExist('interval', name) && registry.getInterval(name) === this.timer;
   }
 }

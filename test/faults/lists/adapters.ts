@@ -131,8 +131,8 @@ const ROWS = [
   ...faultsIn('modules/transactions/infrastructure/pg-managed-tx.repository.ts', int('managed-tx-reads'), [
     {
       id: 'next-pending-priority-not-turned',
-      text: 'after ? -after.priority : BEFORE_ALL',
-      becomes: 'after ? after.priority + 1 : BEFORE_ALL',
+      text: 'after ? -after.priority : BELOW_ALL_RANKS',
+      becomes: 'after ? after.priority + 1 : BELOW_ALL_RANKS',
       why: 'a lane begins in the wrong place of its queue',
     },
     {

@@ -9,21 +9,15 @@ export const ATTEMPTS = faultsIn(
   [
     {
       id: 'attempt-insert-of-any-holder',
-      text: ` AND s.status = 'HELD' AND s.tx_id IS NOT DISTINCT FROM a.tx_id`,
+      text: ` AND s.status = 'HELD' AND s.tx_id = a.tx_id`,
       becomes: ` AND s.status = 'HELD'`,
       why: 'a payload is signed into the slot of another tx',
     },
     {
       id: 'attempt-insert-in-any-status',
-      text: `s.nonce = a.nonce AND s.status = 'HELD' AND s.tx_id IS NOT`,
-      becomes: 's.nonce = a.nonce AND s.tx_id IS NOT',
+      text: `s.nonce = a.nonce AND s.status = 'HELD' AND s.tx_id = a`,
+      becomes: 's.nonce = a.nonce AND s.tx_id = a',
       why: 'a payload is signed into a slot that is consumed',
-    },
-    {
-      id: 'attempt-insert-never-a-fill',
-      text: 's.tx_id IS NOT DISTINCT FROM a.tx_id',
-      becomes: 's.tx_id = a.tx_id',
-      why: 'no hole can be filled',
     },
     {
       id: 'attempt-insert-of-any-chain',
@@ -152,42 +146,6 @@ export const ATTEMPTS = faultsIn(
       text: 'WHERE t.chain_id = $1 AND t.tx_hash = ANY($2::text[])`',
       becomes: 'WHERE $1 > 0 AND t.tx_hash = ANY($2::text[])`',
       why: 'a transaction of somebody else on one chain is taken for ours',
-    },
-    {
-      id: 'attempt-open-fills-of-txs',
-      text: `WHERE s.status = 'HELD' AND s.tx_id IS NULL ORDER BY s.nonce`,
-      becomes: `WHERE s.status = 'HELD' ORDER BY s.nonce`,
-      why: 'the slot of a payload is filled by a no-op',
-    },
-    {
-      id: 'attempt-open-fills-of-free-slots',
-      text: `WHERE s.status = 'HELD' AND s.tx_id IS NULL ORDER BY s.nonce`,
-      becomes: `WHERE s.status <> 'CONSUMED' AND s.tx_id IS NULL ORDER BY s.nonce`,
-      why: 'a free slot is filled while a payload is given it',
-    },
-    {
-      id: 'attempt-open-fills-in-no-order',
-      text: 'AND s.tx_id IS NULL ORDER BY s.nonce`',
-      becomes: 'AND s.tx_id IS NULL ORDER BY s.nonce DESC`',
-      why: 'fills are sent out of nonce order',
-    },
-    {
-      id: 'attempt-open-fills-with-payloads',
-      text: `.filter(({ kind }) => kind === 'fill')`,
-      becomes: '',
-      why: 'the payload that once had the slot is sent as its fill',
-    },
-    {
-      id: 'attempt-open-fills-by-nonce-alone',
-      text: 'attempt.nonce === slot.nonce && signerKey(attempt.signer) === signerKey(slot.signer)',
-      becomes: 'attempt.nonce === slot.nonce',
-      why: 'the fill of another signer, or chain, is sent',
-    },
-    {
-      id: 'attempt-consumed-columns-all-foreign',
-      text: 's.tx_hash IS NULL AS is_foreign',
-      becomes: 's.tx_id IS NULL AS is_foreign',
-      why: 'a fill that a reorg may have taken back is treated as a nonce of somebody else',
     },
     {
       id: 'attempt-consumed-with-txs',

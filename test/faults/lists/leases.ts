@@ -150,7 +150,7 @@ const FENCED = faultsIn('modules/signers/infrastructure/pg-fenced-unit-of-work.t
     text: 'FOR KEY SHARE OF l',
     becomes: 'FOR SHARE OF l',
     why: 'the owner cannot renew its lease while it writes',
-    caughtBy: int('fence-holes'),
+    caughtBy: int('fence-gaps'),
   },
   {
     id: 'fence-of-any-token',
@@ -236,21 +236,21 @@ const NODES = faultsIn('modules/signers/infrastructure/pg-node-registry.ts', int
     why: 'a node counts itself twice',
   },
   {
-    id: 'node-heartbeat-never-buries',
+    id: 'node-never-buried',
     text: `interval '1 hour' AND node_id <> $1)`,
     becomes: `interval '1 year' AND node_id <> $1)`,
     why: 'the rows of dead nodes pile up',
   },
   {
-    id: 'node-heartbeat-forgets-keys-in-use',
+    id: 'node-keys-in-use-forgotten',
     text: ' AND NOT EXISTS (SELECT FROM node n WHERE n.key_set = k.key_set)',
     becomes: '',
     why: 'nobody knows the keys of a node that runs for long',
   },
   {
-    id: 'node-heartbeat-forgets-its-own-keys',
-    text: ' AND k.key_set <> $5)',
-    becomes: ' AND $5::text IS NOT NULL)',
+    id: 'node-own-keys-forgotten',
+    text: 'AND k.key_set IS DISTINCT FROM $2`',
+    becomes: 'AND coalesce($2, $1) IS NOT NULL`',
     why: 'a node that was silent for long is not known to have keys',
   },
   {

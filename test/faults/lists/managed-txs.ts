@@ -4,6 +4,7 @@ const READS = int('managed-tx-reads');
 const MINED = int('mined-and-final-reads');
 const INTAKE = int('intake-rows');
 const SAVE = int('managed-tx-save');
+const FILLS = int('fill-rows');
 const WORK = int('signers-with-work');
 
 /** What PostgreSQL is asked about managed txs, and what it is told. */
@@ -232,9 +233,9 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'oldest-unmined-by-nonce',
-    text: `AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+    text: `AND t.kind = 'payload'
                ORDER BY t.tx_id LIMIT 1`,
-    becomes: `AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+    becomes: `AND t.kind = 'payload'
                ORDER BY t.nonce LIMIT 1`,
     why: 'an estimate is judged while a tx from before it is not mined',
   },
@@ -498,14 +499,14 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
     id: 'signers-with-work-without-fills',
     text: `WHERE chain_id = $1 AND status = 'HELD' AND tx_id IS NULL) AS work`,
     becomes: `WHERE chain_id = $1 AND status = 'HELD' AND tx_id IS NULL AND false) AS work`,
-    why: 'a hole that was being filled when its owner died is never filled',
+    why: 'a gap that was being filled when its owner died is never filled',
     caughtBy: WORK,
   },
   {
     id: 'signers-with-work-all-slots',
     text: `AND status = 'HELD' AND tx_id IS NULL) AS work`,
     becomes: `AND status <> 'RELEASED' AND tx_id IS NULL) AS work`,
-    why: 'a signer that once had a hole has work for ever',
+    why: 'a signer that once had a gap has work for ever',
     caughtBy: WORK,
   },
   {
@@ -632,5 +633,40 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
     becomes: 'version',
     why: 'the row does not tell under which lease it was written',
     caughtBy: SAVE,
+  },
+  {
+    id: 'save-without-closing',
+    text: 'closing = s.closing, tries',
+    becomes: 'tries',
+    why: 'a tx whose slot a no-op consumed looks confirmed',
+    caughtBy: FILLS,
+  },
+  {
+    id: 'fills-are-payloads',
+    text: `'ALLOCATED', 'fill', nonce`,
+    becomes: `'ALLOCATED', 'payload', nonce`,
+    why: 'a no-op of ours is listed as a request of a client',
+    caughtBy: FILLS,
+  },
+  {
+    id: 'fills-version',
+    text: 'gas_limit, token, 1 FROM fill',
+    becomes: 'gas_limit, token, 0 FROM fill',
+    why: 'a fill cannot be saved: its copy looks outdated',
+    caughtBy: int('foreign-nonce'),
+  },
+  {
+    id: 'fills-take-attempts-of-txs',
+    text: 'a.nonce = f.nonce AND a.tx_id IS NULL)',
+    becomes: 'a.nonce = f.nonce)',
+    why: 'the bytes of a payload are sent as those of a fill',
+    caughtBy: FILLS,
+  },
+  {
+    id: 'fills-take-attempts-of-any-chain',
+    text: 'WHERE a.chain_id = f.chain_id AND a.signer = f.signer AND a.nonce = f.nonce',
+    becomes: 'WHERE a.signer = f.signer AND a.nonce = f.nonce',
+    why: 'bytes of another chain are sent',
+    caughtBy: FILLS,
   },
 ]);

@@ -22,8 +22,8 @@ export const NONCES = faultsIn('modules/signers/infrastructure/pg-nonce-ledger.t
   },
   {
     id: 'nonce-cursors-of-any-chain',
-    text: 'ON w.chain_id = c.chain_id AND w.signer = c.signer`,\n};\n\n/** A free slot',
-    becomes: 'ON w.signer = c.signer`,\n};\n\n/** A free slot',
+    text: 'ON w.chain_id = c.chain_id AND w.signer = c.signer`,\n};\n\n/** A foreign',
+    becomes: 'ON w.signer = c.signer`,\n};\n\n/** A foreign',
     why: 'the cursor of another chain is compared with this one',
   },
   {
@@ -48,7 +48,7 @@ export const NONCES = faultsIn('modules/signers/infrastructure/pg-nonce-ledger.t
     id: 'nonce-forget-of-any-chain',
     text: 'WHERE s.chain_id = n.chain_id AND s.signer = n.signer AND s.nonce < n.nonce',
     becomes: 'WHERE s.signer = n.signer AND s.nonce < n.nonce',
-    why: 'free slots of another chain are forgotten, and leave holes',
+    why: 'free slots of another chain are forgotten, and leave gaps',
   },
   {
     id: 'nonce-lowest-above',
@@ -98,7 +98,7 @@ export const NONCES = faultsIn('modules/signers/infrastructure/pg-nonce-ledger.t
     id: 'nonce-read-highest-first',
     text: 'ORDER BY s.nonce LIMIT $3) AS released',
     becomes: 'ORDER BY s.nonce DESC LIMIT $3) AS released',
-    why: 'a hole stays open while nonces behind it are used',
+    why: 'a gap stays open while nonces behind it are used',
   },
   {
     id: 'nonce-read-without-limit',
@@ -149,11 +149,11 @@ export const NONCES = faultsIn('modules/signers/infrastructure/pg-nonce-ledger.t
      WHERE s.status = 'RELEASED'\`,
 };
 
-/** Above`,
+/** Raises`,
     becomes: `\`,
 };
 
-/** Above`,
+/** Raises`,
     why: 'the slot of one tx is given to another whose bytes were found',
   },
   {
@@ -169,22 +169,58 @@ export const NONCES = faultsIn('modules/signers/infrastructure/pg-nonce-ledger.t
     why: 'a cursor is set back by what was found',
   },
   {
-    id: 'nonce-take-holes-above-the-highest',
+    id: 'nonce-gaps-above-the-highest',
     text: 'AND higher.nonce > s.nonce AND',
     becomes: 'AND higher.nonce <> s.nonce AND',
     why: 'a no-op is paid for a nonce that nothing waits for',
   },
   {
-    id: 'nonce-take-holes-below-consumed',
+    id: 'nonce-gaps-below-consumed',
     text: `higher.nonce > s.nonce AND higher.status = 'HELD')`,
     becomes: 'higher.nonce > s.nonce)',
     why: 'no-ops are paid for nonces that nothing waits for',
   },
   {
-    id: 'nonce-take-holes-of-another-chain',
+    id: 'nonce-gaps-of-another-chain',
     text: 'WHERE higher.chain_id = s.chain_id AND higher.signer',
     becomes: 'WHERE higher.signer',
     why: 'what is in flight on another chain makes no-ops be paid for here',
+  },
+  {
+    id: 'nonce-gaps-of-txs',
+    text: `s.status = 'HELD' AND s.tx_id IS NULL\n     ORDER BY`,
+    becomes: `s.status = 'HELD'\n     ORDER BY`,
+    why: 'a fill competes with a payload for its slot',
+  },
+  {
+    id: 'nonce-gaps-none-of-the-version-before',
+    text: `s.status = 'HELD' AND s.tx_id IS NULL\n     ORDER BY`,
+    becomes: `s.status = 'HELD' AND false\n     ORDER BY`,
+    why: 'a fill that the version before began is never finished',
+  },
+  {
+    id: 'nonce-gaps-in-no-order',
+    text: `s.tx_id IS NULL\n     ORDER BY 1, 2, 3`,
+    becomes: `s.tx_id IS NULL\n     ORDER BY 1, 2, 3 DESC`,
+    why: 'fills are sent out of nonce order',
+  },
+  {
+    id: 'nonce-fill-of-a-tx',
+    text: 's.nonce = f.nonce AND s.tx_id IS NULL`',
+    becomes: 's.nonce = f.nonce`',
+    why: 'a fill takes the slot of a payload',
+  },
+  {
+    id: 'nonce-fill-keeps-the-status',
+    text: `SET status = 'HELD', tx_id = f.tx_id, tx_hash = NULL, fencing_token = f.token`,
+    becomes: `SET tx_id = f.tx_id, tx_hash = NULL, fencing_token = f.token`,
+    why: 'a slot of a fill is given to a payload',
+  },
+  {
+    id: 'nonce-fill-of-any-chain',
+    text: 'WHERE s.chain_id = f.chain_id AND s.signer = f.signer AND s.nonce = f.nonce',
+    becomes: 'WHERE s.signer = f.signer AND s.nonce = f.nonce',
+    why: 'a slot of another chain is taken by a fill',
   },
   {
     id: 'nonce-release-consumed',
@@ -214,7 +250,7 @@ const REOPEN`,
 };
 
 const REOPEN`,
-    why: 'a free slot counts as mined, and its nonce is a hole for ever',
+    why: 'a free slot counts as mined, and its nonce is a gap for ever',
   },
   {
     id: 'nonce-consume-foreign-keeps-the-tx',

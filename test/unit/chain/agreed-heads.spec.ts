@@ -4,8 +4,8 @@ import type { Agreed } from '../../../src/modules/chain/index.js';
 import { AgreedHeads } from '../../../src/modules/chain/application/agreed-heads.js';
 import { aHash, DEV_CHAIN } from '../../support/builders.js';
 
-/** Endpoints that tell one chain, up to a head. */
-class Told {
+/** Endpoints that report one chain, up to a head. */
+class FakeChain {
   readonly chainId = DEV_CHAIN;
   head = 10;
   isAlone = true;
@@ -25,11 +25,11 @@ class Told {
   }
 }
 
-let chain: Told;
+let chain: FakeChain;
 let heads: AgreedHeads;
 
 beforeEach(() => {
-  chain = new Told();
+  chain = new FakeChain();
   heads = new AgreedHeads();
 });
 
@@ -38,30 +38,30 @@ const newest = async (head: number): Promise<number | null> => {
   return (await heads.newest(chain, head))?.number ?? null;
 };
 
-describe('a head that several endpoints tell', () => {
+describe('AgreedHeads.newest, for a head that several endpoints report', () => {
   beforeEach(() => {
     chain.isAlone = false;
   });
 
-  it('counts at once, and costs one call', async () => {
+  it('answers it at once, with one call', async () => {
     expect(await heads.newest(chain, 10)).toEqual({ number: 10, hash: aHash(10) });
     expect(chain.calls).toBe(1);
   });
 
-  it('is the one before when too few have the newest', async () => {
+  it('answers the block before when too few endpoints have the newest', async () => {
     expect((await heads.newest(chain, 11))?.number).toBe(10);
     expect(await heads.newest(chain, 12)).toBeNull();
   });
 
-  it('below the first block is asked for once', async () => {
+  it('asks once at the first block of a chain', async () => {
     chain.head = -1;
     expect(await heads.newest(chain, 0)).toBeNull();
     expect(chain.calls).toBe(1);
   });
 });
 
-describe('a head that one endpoint tells alone', () => {
-  it('counts when a later block is told on top of it, and stays the newest until the next', async () => {
+describe('AgreedHeads.newest, for a head that only one endpoint reports', () => {
+  it('answers it when the endpoint reports a later block on top of it, until the next one', async () => {
     expect(await newest(10)).toBeNull();
     expect(await newest(10)).toBeNull();
     expect(await newest(11)).toBe(10);
@@ -69,39 +69,39 @@ describe('a head that one endpoint tells alone', () => {
     expect(await newest(12)).toBe(11);
   });
 
-  it('costs one call each time', async () => {
+  it('costs one call per observation', async () => {
     for (const head of [10, 11, 12]) await newest(head);
     expect(chain.calls).toBe(3);
   });
 
-  it('proves nothing when it is gone at the next look', async () => {
+  it('does not answer it when it is gone at the next observation', async () => {
     expect(await newest(22)).toBeNull();
     expect(await newest(11)).toBeNull();
     expect(await newest(12)).toBe(11);
   });
 
-  it('on a branch that is gone at the next look proves nothing', async () => {
+  it('does not answer a head of a branch that is gone at the next observation', async () => {
     await newest(10);
     chain.forkedFrom = 9;
     expect(await newest(11)).toBeNull();
     expect(await newest(12)).toBe(11);
   });
 
-  it('and was proven is forgotten when another branch takes its place', async () => {
+  it('forgets a proven head when another branch replaces it', async () => {
     await newest(10);
     expect(await newest(11)).toBe(10);
     chain.forkedFrom = 10;
     expect(await newest(12)).toBeNull();
   });
 
-  it('leaves what was proven below another branch', async () => {
+  it('keeps a proven head below another branch', async () => {
     await newest(10);
     expect(await newest(11)).toBe(10);
     chain.forkedFrom = 11;
     expect(await newest(12)).toBe(10);
   });
 
-  it('counts at once as soon as another endpoint tells it, too', async () => {
+  it('answers a head at once as soon as another endpoint reports it, too', async () => {
     await newest(10);
     chain.isAlone = false;
     expect(await newest(11)).toBe(11);

@@ -51,7 +51,7 @@ describe('several answers to one send', () => {
     expect(combineOutcomes([policy, away])).toEqual({
       kind: 'rejected',
       errorClass: 'transient',
-      message: 'exceeds the cap; and not asked of all: ECONNREFUSED',
+      message: 'exceeds the cap; not all endpoints were reached: ECONNREFUSED',
     });
   });
 
@@ -230,7 +230,7 @@ describe('broadcast', () => {
     const { connector, log, registry } = connected([a.url]);
     await connector.broadcast([tx(1)]);
     expect(log.lines).toContainEqual({
-      event: 'node error of unknown class',
+      event: 'node error has no known class',
       fields: { chainId: 1337, method: 'eth_sendRawTransaction', code: -32000, error: 'the frobnicator is unhappy' },
     });
     expect(await registry.metrics()).toContain(

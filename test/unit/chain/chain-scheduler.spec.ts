@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ChainConfig, LockstepConfig, type NodeRole } from '../../../src/config/index.js';
 import type { ChainId } from '../../../src/kernel/signer-id.js';
 import { ChainScheduler } from '../../../src/modules/chain/index.js';
+import { tickersWith } from '../../support/fakes/fake-tickers.js';
 import { type Gate, gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
 import { RecordingLog } from './chain-fixture.js';
@@ -23,7 +24,7 @@ class Lookout extends ChainScheduler {
     const chains = [FAST, SLOW].map((id) => Object.assign(new ChainConfig(), { id }));
     const config = Object.assign(new LockstepConfig(), { chains });
     config.node.role = role;
-    super({ name: 'look', intervalMs: ({ id }) => (id === FAST ? 1 : HOUR), config, log });
+    super({ name: 'look', intervalMs: ({ id }) => (id === FAST ? 1 : HOUR), config, tickers: tickersWith(log) });
   }
 
   timesAt(chainId: ChainId): number {

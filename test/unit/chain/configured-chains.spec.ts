@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { ChainConfig, LockstepConfig } from '../../../src/config/index.js';
 import { parseHex } from '../../../src/kernel/hex.js';
-import { ConfiguredChains, MIN_TIP } from '../../../src/modules/chain/infrastructure/configured-chains.js';
+import { ConfiguredChains, MIN_TIP_WEI_PER_GAS } from '../../../src/modules/chain/infrastructure/configured-chains.js';
 import { aHash, anAddress } from '../../support/builders.js';
 import { until } from '../../support/until.js';
 import { RecordingLog, ShiftedClock } from './chain-fixture.js';
@@ -160,7 +160,9 @@ describe('the configured chains', () => {
       },
     });
     const chains = configured(chain(1337, node.url));
-    expect(await chains.get(1337).feeQuote()).toMatchObject({ tips: { slow: MIN_TIP, urgent: MIN_TIP } });
+    expect(await chains.get(1337).feeQuote()).toMatchObject({
+      tips: { slow: MIN_TIP_WEI_PER_GAS, urgent: MIN_TIP_WEI_PER_GAS },
+    });
     await chains.onApplicationShutdown();
   });
 });

@@ -98,13 +98,13 @@ describe('an endpoint that fails', () => {
 describe('an endpoint of another chain', () => {
   it('is asked for its chain id again after half a minute, and for nothing else', () => {
     const health = new EndpointHealth(5);
-    health.standsAt({ lag: 9, isAhead: false });
+    health.setHeadPosition({ lag: 9, isAhead: false });
     health.isOnOtherChain(7, 1_000);
-    expect([health.isElsewhere, health.lagging, health.mustWait]).toEqual([true, false, true]);
+    expect([health.isOfAnotherChain, health.lagging, health.mustWait]).toEqual([true, false, true]);
     expect([health.isCandidate(30_999), health.isCandidate(31_000)]).toEqual([false, true]);
     expect([health.status(30_999).state, health.status(31_000).state]).toEqual(['wrong_chain', 'wrong_chain']);
     health.isOnChain();
-    expect([health.isElsewhere, health.isCandidate(0)]).toEqual([false, true]);
+    expect([health.isOfAnotherChain, health.isCandidate(0)]).toEqual([false, true]);
   });
 });
 
@@ -116,7 +116,7 @@ describe('an endpoint among others', () => {
   ])('%p blocks behind, ahead %p, with a maxLag of 5', (lag, isAhead, expected) => {
     const health = new EndpointHealth(5);
     expect(health.isCurrent).toBe(true);
-    health.standsAt({ lag, isAhead });
+    health.setHeadPosition({ lag, isAhead });
     expect(health).toMatchObject(expected);
   });
 

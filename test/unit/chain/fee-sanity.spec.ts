@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { BaseFeeTrail, isReachable, leaps, lowerMedian } from '../../../src/modules/chain/domain/fee-sanity.js';
+import { AcceptedBaseFee, hasTipJump, isReachable, lowerMedian } from '../../../src/modules/chain/domain/fee-sanity.js';
 import type { FeeQuote } from '../../../src/modules/chain/domain/fee-quote.js';
 import { until } from '../../support/until.js';
 import { aConnector } from './chain-fixture.js';
@@ -31,31 +31,31 @@ describe('a base fee', () => {
   });
 
   it('of a quote is for the block after it', () => {
-    const trail = new BaseFeeTrail();
-    trail.saw(at(100, GWEI));
-    expect(trail.allows(aQuote(1n, 3n * GWEI, 103))).toBe(true);
-    expect(trail.allows(aQuote(1n, 3n * GWEI, 102))).toBe(false);
+    const baseFee = new AcceptedBaseFee();
+    baseFee.saw(at(100, GWEI));
+    expect(baseFee.allows(aQuote(1n, 3n * GWEI, 103))).toBe(true);
+    expect(baseFee.allows(aQuote(1n, 3n * GWEI, 102))).toBe(false);
   });
 
-  it('that leaps is not confirmed by another answer for the same block, nor that by the next block', () => {
-    const trail = new BaseFeeTrail();
-    trail.saw(at(100, GWEI));
-    trail.saw(at(101, MAD));
-    trail.saw(at(101, 1_000n * MAD));
-    trail.saw(at(102, 1_000n * MAD));
-    expect(trail.allows(aQuote(1n, 1_000n * MAD, 102))).toBe(false);
+  it('that jumps is not confirmed by another answer for the same block, nor that by the next block', () => {
+    const baseFee = new AcceptedBaseFee();
+    baseFee.saw(at(100, GWEI));
+    baseFee.saw(at(101, MAD));
+    baseFee.saw(at(101, 1_000n * MAD));
+    baseFee.saw(at(102, 1_000n * MAD));
+    expect(baseFee.allows(aQuote(1n, 1_000n * MAD, 102))).toBe(false);
   });
 
-  it('that leaps is believed at the second block that has it', () => {
-    const trail = new BaseFeeTrail();
-    expect(trail.allows(aQuote(1n, MAD))).toBe(true);
-    trail.saw(at(100, GWEI));
-    expect(trail.allows(aQuote(1n, MAD))).toBe(false);
-    trail.saw(at(101, MAD));
-    trail.saw(at(101, MAD));
-    expect(trail.allows(aQuote(1n, MAD, 101))).toBe(false);
-    trail.saw(at(102, MAD));
-    expect(trail.allows(aQuote(1n, MAD, 102))).toBe(true);
+  it('that jumps is accepted at the second block that has it', () => {
+    const baseFee = new AcceptedBaseFee();
+    expect(baseFee.allows(aQuote(1n, MAD))).toBe(true);
+    baseFee.saw(at(100, GWEI));
+    expect(baseFee.allows(aQuote(1n, MAD))).toBe(false);
+    baseFee.saw(at(101, MAD));
+    baseFee.saw(at(101, MAD));
+    expect(baseFee.allows(aQuote(1n, MAD, 101))).toBe(false);
+    baseFee.saw(at(102, MAD));
+    expect(baseFee.allows(aQuote(1n, MAD, 102))).toBe(true);
   });
 });
 
@@ -67,11 +67,11 @@ describe('quotes of several endpoints', () => {
   });
 
   it('leap when a tip is ten times the last one, and not on a chain that wakes up', () => {
-    expect(leaps(aQuote(2n * GWEI), aQuote(21n * GWEI))).toBe(true);
-    expect(leaps(aQuote(2n * GWEI), aQuote(20n * GWEI))).toBe(false);
+    expect(hasTipJump(aQuote(2n * GWEI), aQuote(21n * GWEI))).toBe(true);
+    expect(hasTipJump(aQuote(2n * GWEI), aQuote(20n * GWEI))).toBe(false);
     const urgent = { ...aQuote(GWEI), tips: { ...aQuote(GWEI).tips, urgent: 11n * GWEI } };
-    expect(leaps(aQuote(GWEI), urgent)).toBe(true);
-    expect(leaps(aQuote(1n), aQuote(GWEI))).toBe(false);
+    expect(hasTipJump(aQuote(GWEI), urgent)).toBe(true);
+    expect(hasTipJump(aQuote(1n), aQuote(GWEI))).toBe(false);
   });
 });
 

@@ -79,7 +79,7 @@ describe('a node that does not answer for the tag', () => {
   };
 
   it.each<[string, () => number | null, string]>([
-    ['has no such block', () => null, 'the node knows no such block'],
+    ['has no such block', () => null, 'the node has no block under this tag'],
     ['refuses the question', unavailable, 'unknown block tag'],
   ])('because it %s makes nothing final, and the log says so once a minute', async (_why, answer, words) => {
     tags.answer = answer;

@@ -63,7 +63,7 @@ describe('an endpoint of a pool', () => {
     node.chainId = Number.NaN;
     const { pool } = connected([node.url]);
     await pool.read(THREE);
-    expect(pool.status()).toMatchObject([{ state: 'unverified', lastError: 'does not tell its chain id' }]);
+    expect(pool.status()).toMatchObject([{ state: 'unverified', lastError: 'no valid answer to eth_chainId' }]);
     expect(node.asked).toEqual([]);
   });
 

@@ -306,9 +306,12 @@ describe('environment overrides', () => {
     ).toEqual([
       {
         path: 'LOCKSTEP_CHAINS_2_RPC_URL',
-        problem: 'stands for no setting (did you mean LOCKSTEP_CHAINS_2_RPC_URLS?)',
+        problem: 'is not the name of a setting (did you mean LOCKSTEP_CHAINS_2_RPC_URLS?)',
       },
-      { path: 'LOCKSTEP_LEASE_DURATON', problem: 'stands for no setting (did you mean LOCKSTEP_LEASE_DURATION?)' },
+      {
+        path: 'LOCKSTEP_LEASE_DURATON',
+        problem: 'is not the name of a setting (did you mean LOCKSTEP_LEASE_DURATION?)',
+      },
     ]);
   });
 

@@ -1,140 +1,127 @@
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { ConfirmationsConfig } from '../../../src/config/lockstep-config.js';
-import { type Receipt, type ReceiptLookup, RpcUnavailable } from '../../../src/modules/chain/index.js';
+import { beforeEach, expect, it, jest } from '@jest/globals';
+import type { ChainId } from '../../../src/kernel/signer-id.js';
+import type { Hash } from '../../../src/kernel/hex.js';
+import type { Receipt, ReceiptLookup } from '../../../src/modules/chain/index.js';
 import { CheckReceipts } from '../../../src/modules/confirmations/application/check-receipts.js';
-import type { ReassignNonces, TxInDoubt } from '../../../src/modules/nonces/application/reassign-nonces.js';
+import type { DueReceipts, DueTx } from '../../../src/modules/confirmations/application/due-receipts.js';
+import type { LookUpReceipts } from '../../../src/modules/confirmations/application/look-up-receipts.js';
+import type { PostponeReceiptChecks } from '../../../src/modules/confirmations/application/postpone-receipt-checks.js';
 import type { ReceiptMetrics } from '../../../src/modules/confirmations/application/receipt-metrics.js';
 import type { MinedAttempt, RecordMined } from '../../../src/modules/confirmations/application/record-mined.js';
-import type { LeaseManager } from '../../../src/modules/signers/index.js';
-import type { AttemptRepository, ManagedTx } from '../../../src/modules/transactions/index.js';
+import type { ReassignNonces, TxInDoubt } from '../../../src/modules/nonces/application/reassign-nonces.js';
+import type { Attempt } from '../../../src/modules/transactions/index.js';
 import type { TxSubState } from '../../../src/modules/transactions/domain/tx-state-machine.js';
-import { aHash, aManagedTx, anAttempt, aReceipt, aSigner } from '../../support/builders.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
-import { ModelChain, ModelChains } from '../../support/model-chain.js';
-import { RecordingLog } from '../chain/chain-fixture.js';
-import { ourWork, TxsInMemory } from './txs-in-memory.js';
+import { aHash, aManagedTx, anAttempt, aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
 
 const TX = 'tx-1';
 const ATTEMPTS = [1, 2].map((n) => anAttempt({ txId: TX, nonce: 0n, txHash: aHash(n) }));
-/** After what is no answer, and while a nonce is in doubt. */
-const SOON_MS = 2_000;
 const NO_ANSWER: ReceiptLookup = { kind: 'unavailable', message: 'no answer' };
 
-let chain: ModelChain;
-let txs: TxsInMemory;
-let check: CheckReceipts;
-let doubts: readonly TxInDoubt[];
+let due: DueTx[];
+/** What the chain says of a hash; undefined when nobody answers. */
+let answer: (hash: Hash) => ReceiptLookup | undefined;
+/** How many hashes each question had. */
+let questions: number[];
 let recorded: Receipt[];
-let limits: number[];
+let postponed: [txId: string, answered: boolean][];
+let doubts: TxInDoubt[];
+let check: CheckReceipts;
 const checked = jest.fn();
-const config = new ConfirmationsConfig();
 
 beforeEach(() => {
-  chain = new ModelChain();
-  txs = new TxsInMemory();
-  txs.put(sent('NONCE_SYNC'));
+  due = [aDue(TX, 'NONCE_SYNC', ATTEMPTS)];
+  answer = () => ({ kind: 'none' });
+  [questions, recorded, postponed, doubts] = [[], [], [], []];
   checked.mockClear();
-  [doubts, recorded, limits] = [[], [], []];
-  const repository = Object.assign(txs, {
-    dueForReceiptCheck: (_chain: unknown, _signers: unknown, limit: number) => {
-      limits.push(limit);
-      return txs.byIds([TX]);
-    },
-  });
   check = new CheckReceipts(
-    new ModelChains(chain),
-    { heldOn: () => [{ signer: aSigner() }] } as unknown as LeaseManager,
-    ourWork,
-    new UnfencedWork(),
-    repository.asRepository(),
-    { ofSlots: async () => ATTEMPTS } as unknown as AttemptRepository,
+    { execute: async () => due } as unknown as DueReceipts,
     {
-      execute: async (_: unknown, mined: readonly MinedAttempt[]) =>
+      execute: async (_chain: ChainId, some: readonly Attempt[]) => {
+        questions.push(some.length);
+        return new Map(some.flatMap(({ txHash }) => (answer(txHash) ? [[txHash, answer(txHash)]] : [])));
+      },
+    } as unknown as LookUpReceipts,
+    {
+      execute: async (_chain: ChainId, mined: readonly MinedAttempt[]) =>
         void recorded.push(...mined.map(({ receipt }) => receipt)),
     } as unknown as RecordMined,
-    { execute: async (_: unknown, items: readonly TxInDoubt[]) => void (doubts = items) } as unknown as ReassignNonces,
-    config,
+    {
+      execute: async (_chain: ChainId, missing: readonly (DueTx & { answered: boolean })[]) =>
+        void postponed.push(...missing.map(({ tx, answered }): [string, boolean] => [tx.id, answered])),
+    } as unknown as PostponeReceiptChecks,
+    {
+      execute: async (_chain: ChainId, items: readonly TxInDoubt[]) => void doubts.push(...items),
+    } as unknown as ReassignNonces,
     { checked } as unknown as ReceiptMetrics,
-    new RecordingLog(),
   );
 });
 
-function sent(subState: TxSubState | null): ManagedTx {
-  const tx = aManagedTx({ txId: TX }).allocated(0n).build();
+function aDue(txId: string, subState: TxSubState | null, attempts: readonly Attempt[]): DueTx {
+  const tx = aManagedTx({ txId }).allocated(0n).build();
   tx.sent(aHash(1), subState, { resubmit: 'keep', receiptCheck: 'keep' }, null);
-  tx.noted();
-  return tx;
+  return { signer: aSigner(), tx, attempts };
 }
 
-const look = (): Promise<void> => check.execute(chain.chainId);
+const look = (): Promise<void> => check.execute(DEV_CHAIN);
+const counts = (found: number, none: number, error: number) => [
+  ['found', found],
+  ['none', none],
+  ['error', error],
+];
 
 it('a nonce is in doubt when no attempt of its slot has a receipt', async () => {
   await look();
   expect(doubts).toMatchObject([{ tx: { id: TX }, attempts: ATTEMPTS }]);
-  expect(checked.mock.calls).toContainEqual(['none', 1]);
+  expect(postponed).toEqual([[TX, true]]);
+  expect(checked.mock.calls).toEqual(counts(0, 1, 0));
 });
 
 it.each([0, 1])('an answer that is missing for one attempt is none for its tx: %d', async (silent) => {
-  chain.faults.receipt = (hash) => (hash === ATTEMPTS[silent]?.txHash ? NO_ANSWER : undefined);
+  answer = (hash) => (hash === ATTEMPTS[silent]?.txHash ? NO_ANSWER : { kind: 'none' });
   await look();
-  expect(doubts).toEqual([]);
-  expect(checked.mock.calls).toContainEqual(['error', 1]);
+  expect([doubts, postponed]).toEqual([[], [[TX, false]]]);
+  expect(checked.mock.calls).toEqual(counts(0, 0, 1));
 });
 
 it('no answer at all says nothing of any tx', async () => {
-  chain.receipts = () =>
-    Promise.reject(new RpcUnavailable('rpc_unavailable', { chainId: chain.chainId, method: 'receipts' }, 'no answer'));
+  answer = () => undefined;
   await look();
-  expect([doubts, recorded, txs.looksInMs]).toEqual([[], [], [SOON_MS]]);
-  expect(checked.mock.calls).toEqual([
-    ['found', 0],
-    ['none', 0],
-    ['error', 1],
-  ]);
+  expect([doubts, recorded, postponed]).toEqual([[], [], [[TX, false]]]);
+  expect(checked.mock.calls).toEqual(counts(0, 0, 1));
 });
 
 it.each([0, 1])('the receipt of any attempt of the slot is its tx’s, and nothing of it is in doubt: %d', async (n) => {
   const receipt = aReceipt({ txHash: ATTEMPTS[n]?.txHash ?? aHash(0) });
-  chain.faults.receipt = (hash) => (hash === receipt.txHash ? { kind: 'found', receipt } : undefined);
+  answer = (hash) => (hash === receipt.txHash ? { kind: 'found', receipt } : { kind: 'none' });
   await look();
-  expect([recorded, doubts, txs.saved]).toEqual([[receipt], [], []]);
-  expect(checked.mock.calls).toEqual([
-    ['found', 1],
-    ['none', 0],
-    ['error', 0],
-  ]);
+  expect([recorded, doubts, postponed]).toEqual([[receipt], [], []]);
+  expect(checked.mock.calls).toEqual(counts(1, 0, 0));
 });
 
-it('as many are asked for at once as the workers take', async () => {
+it('a tx that is in no doubt keeps its nonce, whatever the chain says of it', async () => {
+  due = [aDue(TX, null, ATTEMPTS)];
   await look();
-  expect(limits).toEqual([config.receiptWorkers * 50]);
+  expect([doubts, postponed]).toEqual([[], [[TX, true]]]);
 });
 
-describe('a tx without a receipt', () => {
-  it.each([
-    ['soon, while its nonce is in doubt', 'NONCE_SYNC' as const, undefined, SOON_MS],
-    ['soon, when there was no answer', null, () => NO_ANSWER, SOON_MS],
-    ['when what was said may be stale', null, undefined, config.staleReceiptTimeout],
-  ])('is looked at again %s', async (_when, subState, answer, inMs) => {
-    txs.put(sent(subState));
-    if (answer) chain.faults.receipt = answer;
-    await look();
-    expect(txs.looksInMs).toEqual([inMs]);
-  });
+it('txs of which some are found are told apart', async () => {
+  const [found, missing] = [anAttempt({ txId: 'a', txHash: aHash(8) }), anAttempt({ txId: 'b', txHash: aHash(9) })];
+  due = [aDue('a', 'NONCE_SYNC', [found]), aDue('b', 'NONCE_SYNC', [missing])];
+  const receipt = aReceipt({ txHash: found.txHash });
+  answer = (hash) => (hash === found.txHash ? { kind: 'found', receipt } : { kind: 'none' });
+  await look();
+  expect([recorded, postponed, doubts.map(({ tx }) => tx.id)]).toEqual([[receipt], [['b', true]], ['b']]);
+  expect(checked.mock.calls).toEqual(counts(1, 1, 0));
+});
 
-  it('and in no doubt keeps its nonce, whatever the chain says of that', async () => {
-    txs.put(sent(null));
-    await look();
-    expect(doubts).toEqual([]);
-  });
+it('at most fifty txs are asked for in one call', async () => {
+  due = Array.from({ length: 51 }, (_, n) => aDue(`tx-${n}`, null, [anAttempt({ txId: `tx-${n}`, txHash: aHash(n) })]));
+  await look();
+  expect([questions, postponed.length]).toEqual([[50, 1], 51]);
+});
 
-  it('is not looked at again when it was mined meanwhile', async () => {
-    const receipts = chain.receipts.bind(chain);
-    chain.receipts = async (hashes) => {
-      txs.put(aManagedTx({ txId: TX }).allocated(0n).sent().mined().build());
-      return receipts(hashes);
-    };
-    await look();
-    expect([txs.looksInMs, txs.saved]).toEqual([[], []]);
-  });
+it('nothing is asked for when nothing is due', async () => {
+  due = [];
+  await look();
+  expect([questions, checked.mock.calls]).toEqual([[], []]);
 });

@@ -8,6 +8,7 @@ import type { ApplyChainUpdate } from '../../../src/modules/confirmations/applic
 import type { HeadTrackingDuty } from '../../../src/modules/confirmations/application/head-tracking-duty.js';
 import { ConfirmationManager } from '../../../src/modules/confirmations/infrastructure/confirmation-manager.js';
 import type { LeaseManager } from '../../../src/modules/signers/index.js';
+import { tickersWith } from '../../support/fakes/fake-tickers.js';
 import { until } from '../../support/until.js';
 import { RecordingLog, ShiftedClock } from '../chain/chain-fixture.js';
 
@@ -66,7 +67,7 @@ describe('the follower of blocks', () => {
       { onFirstOf: (listener: (chainId: ChainId) => void) => (onFirstLease = listener) } as unknown as LeaseManager,
       clock,
       config,
-      new RecordingLog(),
+      tickersWith(new RecordingLog()),
     );
     manager.onApplicationBootstrap();
   };

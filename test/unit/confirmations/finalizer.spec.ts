@@ -1,291 +1,235 @@
+import { VerifiedReceipts } from '../../../src/modules/chain/application/verified-receipts.js';
+import { FinalityEvidence } from '../../../src/modules/confirmations/application/finality-evidence.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { BlockRef, FinalityRule, HeadTracker, Receipt } from '../../../src/modules/chain/index.js';
-import { ReadReceipts } from '../../../src/modules/confirmations/application/read-receipts.js';
-import type { ReceiptMetrics } from '../../../src/modules/confirmations/application/receipt-metrics.js';
-import { Finalizer } from '../../../src/modules/confirmations/application/finalizer.js';
-import type { LeaseManager, NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
+import type { Hash } from '../../../src/kernel/hex.js';
+import type { SignerId } from '../../../src/kernel/signer-id.js';
+import type { FinalHeights, Receipt } from '../../../src/modules/chain/index.js';
 import { byDepth } from '../../../src/modules/chain/domain/final-heights.js';
-import type {
-  AttemptRepository,
-  LeasedWork,
-  ManagedTx,
-  ManagedTxRepository,
-  TxMetrics,
-} from '../../../src/modules/transactions/index.js';
+import type { CanonicalBlocks } from '../../../src/modules/confirmations/application/canonical-blocks.js';
+import { Finalizer } from '../../../src/modules/confirmations/application/finalizer.js';
+import type { ProvenFinality } from '../../../src/modules/confirmations/application/proven-finality.js';
+import type { Settlement, SettleTxs } from '../../../src/modules/confirmations/application/settle-txs.js';
+import type { LeaseManager } from '../../../src/modules/signers/index.js';
+import type { ManagedTx } from '../../../src/modules/transactions/index.js';
 import { aHash, aManagedTx, aReceipt, aSigner } from '../../support/builders.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
-import { ourWork, TxsInMemory } from './txs-in-memory.js';
+import { TxsInMemory } from './txs-in-memory.js';
 
 const SIGNER = aSigner();
-const DEPTH = 2;
 /** Txs that one look decides at once. */
 const BATCH = 1_000;
 
 let chain: ModelChain;
 let txs: TxsInMemory;
-/** The lowest block that this node has followed. */
-let followedFrom: number;
-/** Blocks on top that make a tx final. */
-let depth: number;
-/** The newest block that the endpoints agree on. */
-let agreedHead: (head: number) => BlockRef | null;
-let consumed: bigint[];
-let reopened: bigint[];
-let forks: number;
-let entered: string[];
-let settle: Finalizer;
+/** Whose leases this node has. */
+let held: SignerId[];
+/** Up to where txs are final now. */
+let upTo: (head: number) => FinalHeights | null;
+/** Of whom that was asked. */
+let askedFor: (readonly SignerId[])[];
+/** The canonical blocks that are known, by height. */
+let canonical: Map<number, Hash>;
+/** What was settled: the verdict of each tx, and the head. */
+let verdicts: Map<string, string>;
+let heads: Settlement['head'][];
+/** Of what is settled at once, how many are decided. */
+let decides: (some: readonly ManagedTx[]) => number;
+/** Where each look began. */
+let starts: number[];
+let finalizer: Finalizer;
 
 beforeEach(() => {
-  chain = new ModelChain();
-  txs = new TxsInMemory();
-  followedFrom = 0;
-  depth = DEPTH;
-  agreedHead = (head) => chain.blockAt(head);
-  [consumed, reopened, forks, entered] = [[], [], 0, []];
-  settle = settler(txs.asRepository());
+  [chain, txs, held] = [new ModelChain(), new TxsInMemory(), [SIGNER]];
+  upTo = (head) => byDepth(head, 0);
+  [askedFor, canonical, verdicts, heads, starts] = [[], new Map(), new Map(), [], []];
+  decides = (some) => some.length;
+  const { minedUpTo } = txs;
+  txs.minedUpTo = async (...args) => {
+    starts.push(args[3].skip);
+    return minedUpTo.apply(txs, args);
+  };
+  finalizer = new Finalizer(
+    { heldOn: () => held.map((signer) => ({ signer })) } as unknown as LeaseManager,
+    txs.asRepository(),
+    {
+      execute: async (_: unknown, signers: readonly SignerId[], head: number) => {
+        askedFor.push(signers);
+        return upTo(head);
+      },
+    } as unknown as ProvenFinality,
+    new FinalityEvidence(
+      new ModelChains(chain),
+      {
+        execute: async () => canonical,
+        followed: (_: unknown, number: number) => ({ number, hash: chain.blockAt(number)?.hash }),
+      } as unknown as CanonicalBlocks,
+      new VerifiedReceipts(new RecordingLog()),
+    ),
+    { execute: settle } as unknown as SettleTxs,
+  );
 });
 
-function settler(repository: ManagedTxRepository, work: LeasedWork = ourWork): Finalizer {
-  const log = new RecordingLog();
-  return new Finalizer(
-    new ModelChains(chain),
-    {
-      hashAt: (_: unknown, n: number) => (n < followedFrom ? null : (chain.blockAt(n)?.hash ?? null)),
-    } as unknown as HeadTracker,
-    { heldOn: () => [{ signer: SIGNER }] } as unknown as LeaseManager,
-    work,
-    new UnfencedWork(),
-    repository,
-    {
-      reopen: async (_: unknown, slots: readonly SlotRef[]) => void reopened.push(...slots.map(({ nonce }) => nonce)),
-    } as unknown as AttemptRepository,
-    {
-      consume: async (_: unknown, slots: readonly SlotRef[]) => void consumed.push(...slots.map(({ nonce }) => nonce)),
-    } as unknown as NonceLedger,
-    {
-      asksTheChain: () => false,
-      heights: async (_: unknown, head: number) => byDepth(head, depth),
-      agreedHead: async (_: unknown, head: number) => agreedHead(head),
-    } as unknown as FinalityRule,
-    {
-      entered: (some: readonly ManagedTx[]) => void entered.push(...some.map(({ state }) => state)),
-    } as unknown as TxMetrics,
-    { newFork: (count: number) => void (forks += count) } as unknown as ReceiptMetrics,
-    new ReadReceipts(log),
-    log,
-  );
+async function settle(_: unknown, some: readonly ManagedTx[], { head, verdictOf }: Settlement): Promise<number> {
+  heads.push(head);
+  for (const { id, progress } of some) if (progress.receipt) verdicts.set(id, verdictOf(progress.receipt));
+  return decides(some);
 }
 
-/** A tx that is mined in the next block, and MINED with its receipt, or with another one. */
-async function mined(overrides: Partial<Receipt> = {}): Promise<string> {
+/** A tx that is mined in the next block, which is canonical, and MINED with its receipt, or with another one. */
+function mined(overrides: Partial<Receipt> = {}): string {
   const nonce = BigInt(chain.minedTxs().length);
-  const { hash } = chain.sendForeign(SIGNER.address, nonce);
-  const block = chain.mine();
-  const receipt = aReceipt({ txHash: hash, blockHash: block.hash, blockNumber: block.number, ...overrides });
+  const { hash: txHash } = chain.sendForeign(SIGNER.address, nonce);
+  const { hash: blockHash, number: blockNumber } = chain.mine();
+  canonical.set(blockNumber, blockHash);
   const txId = `tx-${nonce}`;
+  const receipt = { txHash, blockHash, blockNumber, ...overrides };
   txs.put(aManagedTx({ txId }).allocated(nonce).sent().mined(receipt).build());
   return txId;
 }
 
-async function look(): Promise<void> {
-  await settle.execute(chain.chainId, chain.height);
-}
-
-/** As many as are asked for, all in one block that this node followed. */
-function minedCrowd(count: number, overrides: Partial<Receipt> = {}): void {
-  const hashes = Array.from({ length: count }, (_, n) => chain.sendForeign(SIGNER.address, BigInt(n)).hash);
-  const block = chain.mine();
-  for (const [n, txHash] of hashes.entries()) {
-    const receipt = { txHash, blockHash: block.hash, blockNumber: block.number, ...overrides };
+/** So many MINED txs, all in one block. */
+function minedCrowd(count: number): void {
+  const receipt = aReceipt({ blockNumber: 0, blockHash: chain.blockAt(0)?.hash ?? aHash(0) });
+  for (let n = 0; n < count; n += 1) {
+    const tx = aManagedTx({ txId: `tx-${n}` }).allocated(BigInt(n));
     txs.put(
-      aManagedTx({ txId: `tx-${n}` })
-        .allocated(BigInt(n))
+      tx
         .sent()
-        .mined(receipt)
+        .mined({ ...receipt, txHash: aHash(n) })
         .build(),
     );
   }
 }
 
-it('a look begins behind all that the looks before could not decide, and again with the first after the last', async () => {
-  /** Nothing of them can be decided, whatever the look. */
-  const waiting = Array.from({ length: 2_500 }, () => ({ progress: { receipt: null } }));
-  const first: number[] = [];
-  const minedUpTo = async (
-    _chain: unknown,
-    _signers: unknown,
-    _upTo: unknown,
-    page: { skip: number; limit: number },
-  ) => {
-    if (page.limit > 1) first.push(page.skip);
-    return waiting.slice(page.skip, page.skip + page.limit);
-  };
-  settle = settler({ minedUpTo } as unknown as ManagedTxRepository, { run: async () => [] } as unknown as LeasedWork);
-  for (let times = 0; times < 4; times += 1) await look();
-  expect(first).toEqual([0, 1_000, 2_000, 0]);
-});
+const look = (): Promise<void> => finalizer.execute(chain.chainId, chain.height);
 
 describe('what is deep enough', () => {
-  it('is final, however many there are: one look goes on while it decides all that it takes at once', async () => {
-    minedCrowd(2 * BATCH + 1);
-    chain.mineEmpty(DEPTH);
+  it('is final when its block is canonical, and its receipt is read again', async () => {
+    const txId = mined();
     await look();
-    expect(new Set(txs.states())).toEqual(new Set(['CONFIRMED']));
-    expect(consumed).toHaveLength(2 * BATCH + 1);
-    expect(entered).toHaveLength(2 * BATCH + 1);
+    expect([...verdicts]).toEqual([[txId, 'final']]);
+    expect(heads).toEqual([{ number: 1, hash: chain.blockAt(1)?.hash }]);
   });
 
-  it('is final although as many before it are gone as one look takes at once', async () => {
-    minedCrowd(BATCH, { blockHash: aHash(0xdead) });
-    const txId = await mined();
-    chain.mineEmpty(DEPTH);
-    await look();
-    expect(txs.of(txId).state).toBe('CONFIRMED');
-    expect(forks).toBe(BATCH);
-  });
-
-  it('is final also when it was mined before this node followed the chain', async () => {
-    await mined();
-    chain.mineEmpty(DEPTH);
-    followedFrom = chain.height;
-    await look();
-    expect(txs.states()).toEqual(['CONFIRMED']);
-  });
-
-  it('is back in the mempool when another block has its place, also from before this node followed the chain', async () => {
-    const txId = await mined({ blockHash: aHash(0xdead) });
-    chain.mineEmpty(DEPTH);
-    followedFrom = chain.height;
-    await look();
-    expect(txs.of(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'REORG_DETECTED', receipt: null });
-    expect([reopened, consumed, forks, entered]).toEqual([[0n], [], 1, ['IN_MEMPOOL']]);
-  });
-
-  it('is back in the mempool when another block has its place, although its receipt cannot be read', async () => {
-    await mined({ blockHash: aHash(0xdead) });
-    chain.mineEmpty(DEPTH);
+  it('is gone when another block has its place, although its receipt cannot be read', async () => {
+    const txId = mined();
+    canonical.set(1, aHash(0xdead));
     chain.faults.receipt = () => ({ kind: 'unavailable', message: 'no answer' });
     await look();
-    expect(txs.states()).toEqual(['IN_MEMPOOL']);
+    expect([...verdicts]).toEqual([[txId, 'gone']]);
   });
 
-  it('is not decided when the endpoints agree on another branch than this node follows', async () => {
-    await mined();
-    chain.mineEmpty(DEPTH);
-    agreedHead = (number) => ({ number, hash: aHash(0xdead) });
+  it('is gone when the chain has it in another block than its receipt says', async () => {
+    const txId = mined({ blockHash: aHash(0xdead) });
     await look();
-    expect(txs.states()).toEqual(['MINED']);
+    expect([...verdicts]).toEqual([[txId, 'gone']]);
   });
 
-  it('is counted from the newest block that the endpoints agree on', async () => {
-    await mined();
-    chain.mineEmpty(DEPTH);
-    agreedHead = (head) => chain.blockAt(head - 1);
+  it('is gone when the chain says that it is in no block, also while the block at its height is not known', async () => {
+    const txId = mined();
+    canonical.clear();
+    chain.faults.receipt = () => ({ kind: 'none' });
     await look();
-    expect(txs.states()).toEqual(['MINED']);
-    chain.mineEmpty(1);
-    await look();
-    expect(txs.states()).toEqual(['CONFIRMED']);
+    expect([...verdicts]).toEqual([[txId, 'gone']]);
   });
 
-  it.each([
-    ['the blocks on top of its own', 2, () => ({ from: 2, to: 3, hash: chain.blockAt(3)?.hash })],
-    ['no block when there is none on top', 0, () => null],
-  ])('is told as final with %s', async (_words, required, confirmations) => {
-    depth = required;
-    await mined();
-    chain.mineEmpty(required);
+  it('has changed when its receipt says something else by now', async () => {
+    const txId = mined({ status: 'reverted' });
     await look();
-    expect(txs.events).toMatchObject([{ reason: 'confirmed', detail: { confirmations: confirmations() } }]);
+    expect([...verdicts]).toEqual([[txId, 'changed']]);
   });
 
-  it('is not decided when no node has the block at its height', async () => {
-    await mined();
-    chain.mineEmpty(DEPTH);
-    followedFrom = chain.height;
-    chain.blocks = async (numbers) => numbers.map(() => null);
+  it('is not decided when the block at its height is not known', async () => {
+    const txId = mined();
+    canonical.clear();
     await look();
-    expect(txs.states()).toEqual(['MINED']);
+    expect([...verdicts]).toEqual([[txId, 'open']]);
   });
 
   it('is not decided when its receipt cannot be read again', async () => {
-    await mined();
-    chain.mineEmpty(DEPTH);
+    const txId = mined();
     chain.faults.receipt = () => ({ kind: 'unavailable', message: 'no answer' });
     await look();
-    expect([txs.states(), txs.saved]).toEqual([['MINED'], []]);
+    expect([...verdicts]).toEqual([[txId, 'open']]);
   });
 
-  it('has the newer receipt when two differ, and is final with it at the next look', async () => {
-    const txId = await mined({ status: 'reverted' });
-    chain.mineEmpty(DEPTH);
+  it('is what is proven to be final for this node’s signers, and nothing above it', async () => {
+    const [deep] = [mined(), mined()];
+    upTo = (head) => byDepth(head, 1);
     await look();
-    expect(txs.of(txId)).toMatchObject({ state: 'MINED', receipt: { status: 'success' } });
-    expect([consumed, entered]).toEqual([[], []]);
+    expect([[...verdicts.keys()], askedFor]).toEqual([[deep], [[SIGNER]]]);
+  });
+});
+
+describe('nothing is read', () => {
+  it('while nothing is proven to be final', async () => {
+    mined();
+    upTo = () => null;
     await look();
-    expect(txs.of(txId)).toMatchObject({ state: 'CONFIRMED', failureReason: null });
+    expect([starts, heads]).toEqual([[], []]);
   });
 
-  it('is left alone when the lane moved it meanwhile', async () => {
-    const txId = await mined();
-    chain.mineEmpty(DEPTH);
-    const blockReceipts = chain.receipts.bind(chain);
-    chain.receipts = async (hashes) => {
-      txs.put(aManagedTx({ txId }).allocated(0n).sent().build());
-      return blockReceipts(hashes);
+  it('on a chain on which this node has no lease', async () => {
+    mined();
+    held = [];
+    await look();
+    expect([askedFor, starts]).toEqual([[], []]);
+  });
+});
+
+describe('many at once', () => {
+  it('are all settled: one look goes on while it decides all that it takes at once', async () => {
+    minedCrowd(2 * BATCH + 1);
+    decides = (some) => {
+      for (const { id } of some) txs.put(aManagedTx({ txId: id }).build());
+      return some.length;
     };
     await look();
-    expect([txs.states(), txs.saved]).toEqual([['IN_MEMPOOL'], []]);
+    expect(verdicts.size).toBe(2 * BATCH + 1);
+    expect(starts).toEqual([0, 0, 0]);
+  });
+
+  it('that cannot be decided hold up nobody: each look begins behind those of the looks before, and then at the first', async () => {
+    minedCrowd(2 * BATCH + 500);
+    decides = () => 0;
+    for (let times = 0; times < 4; times += 1) await look();
+    expect(starts).toEqual([0, BATCH, 2 * BATCH, 0]);
+  });
+
+  it('of which some were decided are left behind by as many as were not', async () => {
+    minedCrowd(2 * BATCH);
+    decides = () => 300;
+    for (let times = 0; times < 2; times += 1) await look();
+    expect(starts).toEqual([0, BATCH - 300]);
   });
 });
 
 describe('a block that is gone', () => {
-  const undo = (...blocks: readonly number[]): Promise<void> =>
-    settle.undo(
-      chain.chainId,
-      blocks.flatMap((number) => chain.blockAt(number)?.hash ?? []),
-    );
+  const undo = (...blocks: readonly Hash[]): Promise<void> => finalizer.undo(chain.chainId, blocks);
 
   it('takes back what was mined in it, and nothing else', async () => {
-    const [before, gone] = [await mined(), await mined()];
-    await undo(2);
-    expect([txs.of(before).state, txs.of(gone).state]).toEqual(['MINED', 'IN_MEMPOOL']);
-    expect([reopened, forks, entered]).toEqual([[1n], 1, ['IN_MEMPOOL']]);
+    const [, gone] = [mined(), mined()];
+    await undo(canonical.get(2) ?? aHash(0));
+    expect([[...verdicts], heads]).toEqual([[[gone, 'gone']], [null]]);
   });
 
-  it.each([
-    ['became final meanwhile', 'CONFIRMED', (txId: string) => final(txId)],
-    ['is in another block by now', 'MINED', (txId: string) => elsewhere(txId)],
-  ])('takes back nothing that %s', async (_words, state, moves) => {
-    const txId = await mined();
-    const { minedIn } = txs;
-    txs.minedIn = async (...args) => {
-      const found = await minedIn.apply(txs, args);
-      txs.put(moves(txId));
-      return found;
-    };
-    await undo(1);
-    expect([txs.of(txId).state, txs.saved, forks]).toEqual([state, [], 0]);
+  it('takes back nothing that is in another block when it is read again', async () => {
+    mined();
+    const moved = aManagedTx({ txId: 'moved' })
+      .allocated(9n)
+      .sent()
+      .mined({ blockHash: aHash(0xdead) });
+    txs.minedIn = async () => [moved.build()];
+    await undo(canonical.get(1) ?? aHash(0));
+    expect([...verdicts]).toEqual([['moved', 'open']]);
+  });
+
+  it('is none without a reorg, or without a lease', async () => {
+    mined();
+    await undo();
+    held = [];
+    await undo(canonical.get(1) ?? aHash(0));
+    expect(heads).toEqual([]);
   });
 });
-
-function final(txId: string): ManagedTx {
-  const { receipt } = txs.of(txId);
-  const tx = aManagedTx({ txId })
-    .allocated(0n)
-    .sent()
-    .mined(receipt ?? {})
-    .build();
-  tx.settled('reverted', null);
-  return tx;
-}
-
-function elsewhere(txId: string): ManagedTx {
-  return aManagedTx({ txId })
-    .allocated(0n)
-    .sent()
-    .mined({ blockHash: aHash(0xdead) })
-    .build();
-}

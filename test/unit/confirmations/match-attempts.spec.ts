@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type Hash, parseHash } from '../../../src/kernel/hex.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
-import type { Block } from '../../../src/modules/chain/index.js';
+import { type Block, VerifiedReceipts } from '../../../src/modules/chain/index.js';
 import type { RecheckReceipts } from '../../../src/modules/confirmations/application/recheck-receipts.js';
 import { MatchAttempts } from '../../../src/modules/confirmations/application/match-attempts.js';
-import { ReadReceipts } from '../../../src/modules/confirmations/application/read-receipts.js';
 import type { MinedAttempt, RecordMined } from '../../../src/modules/confirmations/application/record-mined.js';
 import type { LeaseManager } from '../../../src/modules/signers/index.js';
 import type { Attempt, AttemptRepository } from '../../../src/modules/transactions/index.js';
@@ -54,7 +53,7 @@ beforeEach(() => {
         return unnoted(attempts);
       },
     } as unknown as RecheckReceipts,
-    new ReadReceipts(new RecordingLog()),
+    new VerifiedReceipts(new RecordingLog()),
   );
 });
 

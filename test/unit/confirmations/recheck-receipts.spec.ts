@@ -5,7 +5,6 @@ import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js'
 import type { MarkReceiptsDue } from '../../../src/modules/transactions/application/writing/mark-receipts-due.js';
 import type { LaneMemory, LeasedWork } from '../../../src/modules/transactions/index.js';
 import { aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
 import { ourWork, TxsInMemory } from './txs-in-memory.js';
 
 const [FINE, TROUBLED] = [1, 2].map((n) => ({ signer: aSigner(n), owner: 'node', token: 1n })) as [Lease, Lease];
@@ -13,20 +12,24 @@ const [FINE, TROUBLED] = [1, 2].map((n) => ({ signer: aSigner(n), owner: 'node',
 let txs: TxsInMemory;
 let forgotten: SignerId[];
 let askedFor: SignerId[];
+let operations: string[];
 
 beforeEach(() => {
   txs = new TxsInMemory();
-  [forgotten, askedFor] = [[], []];
+  [forgotten, askedFor, operations] = [[], [], []];
 });
 
 function recheckReceipts(work: LeasedWork = ourWork): RecheckReceipts {
   return new RecheckReceipts(
     { heldOn: () => [FINE, TROUBLED] } as unknown as LeaseManager,
     work,
-    new UnfencedWork(),
     txs.asRepository(),
+    txs.writes.asDoor(),
     {
-      execute: async (leases: readonly Lease[]) => void askedFor.push(...leases.map(({ signer }) => signer)),
+      execute: async (leases: readonly Lease[], operation: string) => {
+        askedFor.push(...leases.map(({ signer }) => signer));
+        operations.push(operation);
+      },
     } as unknown as MarkReceiptsDue,
     { forget: (signers: readonly SignerId[]) => forgotten.push(...signers) } as unknown as LaneMemory,
   );
@@ -36,6 +39,7 @@ describe('after a gap', () => {
   it('all receipts of this node’s signers are asked for', async () => {
     await recheckReceipts().forAll(DEV_CHAIN);
     expect([askedFor, forgotten]).toEqual([[FINE.signer, TROUBLED.signer], []]);
+    expect(operations).toEqual(['recheck']);
   });
 
   it('who cannot be asked for now has its lane recover, which asks for all receipts, too', async () => {
@@ -50,7 +54,7 @@ describe('what a block has, and the node has no receipt for', () => {
   it('is asked for at the next look', async () => {
     txs.put(aManagedTx({ txId: 'tx-1' }).allocated(7n).sent().build());
     expect(await recheckReceipts().execute(DEV_CHAIN, [attempt])).toEqual([]);
-    expect([txs.saved, txs.looksInMs]).toEqual([['tx-1'], [0]]);
+    expect([txs.saved, txs.looksInMs, txs.writes.operations]).toEqual([['tx-1'], [0], ['recheck']]);
   });
 
   it('is not asked for when it is mined by now, nor when it has no tx', async () => {

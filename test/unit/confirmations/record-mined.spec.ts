@@ -1,18 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Hash } from '../../../src/kernel/hex.js';
-import type { SignerId } from '../../../src/kernel/signer-id.js';
 import type { HeadTracker, Receipt } from '../../../src/modules/chain/index.js';
 import { type MinedAttempt, RecordMined } from '../../../src/modules/confirmations/application/record-mined.js';
-import type {
-  Attempt,
-  AttemptRepository,
-  LaneMemory,
-  LeasedWork,
-  ManagedTx,
-  TxMetrics,
-} from '../../../src/modules/transactions/index.js';
-import { aHash, aManagedTx, anAttempt, aReceipt, DEV_CHAIN } from '../../support/builders.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
+import { type Attempt, type LeasedWork, ManagedTx } from '../../../src/modules/transactions/index.js';
+import { aHash, aManagedTx, anAttempt, aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { ourWork, TxsInMemory } from './txs-in-memory.js';
 
@@ -25,10 +16,6 @@ let log: RecordingLog;
 /** The canonical hash at a height, as far as this node has followed the chain. */
 let followed: Map<number, Hash>;
 let tip: number | null;
-let winners: Hash[];
-let room: SignerId[];
-let rung: SignerId[];
-let entered: string[];
 
 beforeEach(() => {
   txs = new TxsInMemory();
@@ -36,23 +23,14 @@ beforeEach(() => {
   log = new RecordingLog();
   followed = new Map();
   tip = TIP;
-  [winners, room, rung, entered] = [[], [], [], []];
 });
 
 function record(mined: readonly MinedAttempt[], work: LeasedWork = ourWork): Promise<MinedAttempt[]> {
   return new RecordMined(
     { hashAt: (_: unknown, number: number) => followed.get(number) ?? null, tip: () => tip } as unknown as HeadTracker,
     work,
-    new UnfencedWork(),
     txs.asRepository(),
-    {
-      decide: async (_: unknown, some: readonly Attempt[]) => void winners.push(...some.map(({ txHash }) => txHash)),
-    } as unknown as AttemptRepository,
-    { madeRoom: (signers: readonly SignerId[]) => room.push(...signers) } as unknown as LaneMemory,
-    { ring: (signers: readonly SignerId[]) => void rung.push(...signers) },
-    {
-      entered: (some: readonly ManagedTx[]) => void entered.push(...some.map(({ state }) => state)),
-    } as unknown as TxMetrics,
+    txs.writes.asDoor(),
     log,
   ).execute(DEV_CHAIN, mined);
 }
@@ -62,20 +40,37 @@ function aMined(attempt: Partial<Attempt> = {}, receipt: Partial<Receipt> = {}):
   return { signer: whole.signer, attempt: whole, receipt: aReceipt({ txHash: whole.txHash, ...receipt }) };
 }
 
+/** The attempts that win their slots, in one commit with the txs. */
+const winners = (): (Hash | null)[] =>
+  txs.writes.written.flatMap(({ changes }) => (changes.attempts?.decided ?? []).map(({ txHash }) => txHash));
 const said = (): string[] => log.lines.map(({ event }) => event);
 
 describe('an attempt that was mined', () => {
-  it('makes its tx MINED, wins its slot, and its lane goes on with the room there is', async () => {
+  it('makes its tx MINED, and wins its slot in the same commit', async () => {
     const mined = aMined({ txHash: aHash(2) });
     expect(await record([mined])).toEqual([]);
     expect(txs.of(TX)).toMatchObject({ state: 'MINED', txHash: aHash(2), receipt: mined.receipt, failureReason: null });
-    const signers = [mined.signer];
-    expect([winners, room, rung, entered]).toEqual([[aHash(2)], signers, signers, ['MINED']]);
+    expect([winners(), txs.writes.operations]).toEqual([[aHash(2)], ['mined']]);
   });
 
-  it('and is no payload says why the payload was not executed', async () => {
+  it('and is the no-op of a slot that is closed says why the payload was not executed', async () => {
+    await record([aMined({ kind: 'cancel' })]);
+    expect(txs.of(TX)).toMatchObject({
+      state: 'MINED',
+      failureReason: 'a no-op used its nonce',
+      closing: { as: 'FAILED', won: true },
+    });
+  });
+
+  it('and is a fill makes its fill MINED like any other tx: it has done what it is for', async () => {
+    txs.put(ManagedTx.fill(TX, aSigner(), NONCE, 21_000n));
     await record([aMined({ kind: 'fill' })]);
-    expect(txs.of(TX)).toMatchObject({ state: 'MINED', failureReason: 'a no-op took its nonce' });
+    expect(txs.of(TX)).toMatchObject({ state: 'MINED', kind: 'fill', failureReason: null, closing: null });
+  });
+
+  it('and has no tx, as fills of older versions, is none of these, in whatever block', async () => {
+    expect(await record([aMined({ txId: null }), aMined({ txId: null }, { blockNumber: TIP + 257 })])).toEqual([]);
+    expect([txs.saved, said()]).toEqual([[], []]);
   });
 
   it('makes its tx MINED also when nobody wrote down that it was sent', async () => {
@@ -88,13 +83,25 @@ describe('an attempt that was mined', () => {
     const mined = aMined();
     await record([mined]);
     await record([mined]);
-    expect([txs.saved, rung.length, winners.length]).toEqual([[TX], 1, 1]);
+    expect([txs.saved, winners().length]).toEqual([[TX], 1]);
   });
 
   it('and cannot be written now is told to the caller', async () => {
     const mined = aMined();
     const work = { run: async () => [mined] } as unknown as LeasedWork;
     expect(await record([mined], work)).toEqual([mined]);
+  });
+
+  it('is written with at most a thousand others at once: a block may have many more', async () => {
+    const shares: number[] = [];
+    const work = {
+      run: async (_chain: unknown, items: readonly MinedAttempt[]) => {
+        shares.push(items.length);
+        return items.slice(0, 1);
+      },
+    } as unknown as LeasedWork;
+    const left = await record(new Array<MinedAttempt>(1_001).fill(aMined()), work);
+    expect([shares, left.length]).toEqual([[1_000, 1], 2]);
   });
 });
 
@@ -112,7 +119,7 @@ describe('the block that a receipt names', () => {
     if (canonical) followed.set(blockNumber, canonical);
     expect(await record([aMined({}, { blockNumber, blockHash: OURS })])).toEqual([]);
     expect(txs.of(TX).state).toBe(state);
-    const expected = state === 'MINED' ? [] : ['a receipt names a block that is not on the chain we follow'];
+    const expected = state === 'MINED' ? [] : ['receipt ignored: its block is not on the followed chain'];
     expect(said()).toEqual(expected);
   });
 });
@@ -120,8 +127,8 @@ describe('the block that a receipt names', () => {
 describe('what cannot be, and was mined all the same, is reported and changes nothing', () => {
   it('a nonce that the tx had given up', async () => {
     await record([aMined({ nonce: NONCE - 1n })]);
-    expect([txs.of(TX).state, txs.saved, rung]).toEqual(['IN_MEMPOOL', [], []]);
-    expect(said()).toEqual(['a transaction was mined with a nonce that it had given up']);
+    expect([txs.of(TX).state, txs.saved, winners()]).toEqual(['IN_MEMPOOL', [], []]);
+    expect(said()).toEqual(['transaction mined with a nonce that it no longer has']);
   });
 
   it.each([
@@ -131,7 +138,7 @@ describe('what cannot be, and was mined all the same, is reported and changes no
     txs.put(aManagedTx({ txId: TX, state, nonce: NONCE }).build());
     await record([aMined()]);
     expect([txs.of(TX).state, txs.saved]).toEqual([state, []]);
-    expect(said()).toEqual(['a transaction that every node had refused was mined']);
+    expect(said()).toEqual(['transaction mined that every endpoint had refused']);
   });
 
   it('but not one that became final with its receipt', async () => {

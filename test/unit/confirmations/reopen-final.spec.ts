@@ -7,15 +7,17 @@ import {
   type ChainUpdate,
   SecondObservations,
 } from '../../../src/modules/chain/index.js';
+import { AskOrphaned } from '../../../src/modules/confirmations/application/ask-orphaned.js';
 import { FindReorgedFinals } from '../../../src/modules/confirmations/application/find-reorged-finals.js';
 import type { ReceiptMetrics } from '../../../src/modules/confirmations/application/receipt-metrics.js';
 import { ReopenFinal } from '../../../src/modules/confirmations/application/reopen-final.js';
+import { ReopenTxs } from '../../../src/modules/confirmations/application/reopen-txs.js';
+import { SuspectBlocks } from '../../../src/modules/confirmations/application/suspect-blocks.js';
 import type { ReopenNonces } from '../../../src/modules/nonces/application/reopen-nonces.js';
-import type { LeaseManager, NonceLedger } from '../../../src/modules/signers/index.js';
-import type { AttemptRepository, LeasedWork, ManagedTx, TxMetrics } from '../../../src/modules/transactions/index.js';
+import type { LeaseManager } from '../../../src/modules/signers/index.js';
+import type { LeasedWork } from '../../../src/modules/transactions/index.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { ourWork, TxsInMemory } from './txs-in-memory.js';
@@ -30,46 +32,41 @@ let isOurs: boolean;
 let isDown: boolean;
 let slotsWait: boolean;
 let takenFree: string[];
-let freed: { readonly slots: bigint[]; readonly attempts: bigint[] };
 /** From where on slots without a tx are looked at, for each update. */
 let lowest: (number | null)[];
-let entered: string[];
 let forks: number;
 let reopen: ReopenFinal;
 
 beforeEach(() => {
   chain = new ModelChain();
   txs = new TxsInMemory();
-  [stored, takenFree, lowest, entered] = [[], [], [], []];
-  freed = { slots: [], attempts: [] };
+  [stored, takenFree, lowest] = [[], [], []];
   [isOurs, isDown, slotsWait, forks] = [true, false, false, 0];
   const log = new RecordingLog();
   const chains = new ModelChains(chain);
-  const nonces = (slots: readonly ManagedTx[]): bigint[] => slots.map(({ nonce }) => nonce);
+  const { onWrite } = txs.writes;
+  txs.writes.onWrite = (...args) => {
+    if (isDown) throw new Error('no database');
+    onWrite(...args);
+  };
   const work: typeof ourWork.run = async (...args) => (isOurs ? ourWork.run(...args) : []);
   reopen = new ReopenFinal(
-    chains,
-    { orphaned: async () => stored } as unknown as BlockStore,
+    new SuspectBlocks(
+      { orphaned: async () => stored } as unknown as BlockStore,
+      new FindReorgedFinals(chains, txs.asRepository(), log),
+    ),
+    txs.asRepository(),
+    new AskOrphaned(chains, new SecondObservations(new FakeClock())),
     {
       takeFree: async (signers: readonly SignerId[]) => void takenFree.push(...signers.map(signerKey)),
     } as unknown as LeaseManager,
-    { run: work } as unknown as LeasedWork,
-    new UnfencedWork(),
-    txs.asRepository(),
-    {
-      reopen: async (_: unknown, some: readonly ManagedTx[]) => void freed.attempts.push(...nonces(some)),
-    } as unknown as AttemptRepository,
-    {
-      reopen: async (_: unknown, some: readonly ManagedTx[]) => {
-        if (isDown) throw new Error('no database');
-        freed.slots.push(...nonces(some));
-      },
-    } as unknown as NonceLedger,
-    {
-      entered: (some: readonly ManagedTx[]) => void entered.push(...some.map(({ state }) => state)),
-    } as unknown as TxMetrics,
-    { newFork: (count: number) => void (forks += count) } as unknown as ReceiptMetrics,
-    new FindReorgedFinals(chains, txs.asRepository(), log),
+    new ReopenTxs(
+      { run: work } as unknown as LeasedWork,
+      txs.asRepository(),
+      txs.writes.asDoor(),
+      { newFork: (count: number) => void (forks += count) } as unknown as ReceiptMetrics,
+      log,
+    ),
     {
       execute: async (_: unknown, from: number | null) => {
         if (isDown) throw new Error('no database');
@@ -77,8 +74,6 @@ beforeEach(() => {
       },
       isWaiting: () => slotsWait,
     } as unknown as ReopenNonces,
-    new SecondObservations(new FakeClock()),
-    log,
   );
 });
 
@@ -110,8 +105,11 @@ describe('a final tx in a block that is gone', () => {
     const [before, txId] = [final(0n), final(1n)];
     await follow({ orphaned: reorg(1) });
     expect([txs.of(before).state, txs.of(txId).state]).toEqual(['CONFIRMED', 'IN_MEMPOOL']);
-    expect([freed, takenFree]).toEqual([{ slots: [1n], attempts: [1n] }, [signerKey(SIGNER)]]);
-    expect([entered, forks, lowest]).toEqual([['IN_MEMPOOL'], 1, [2]]);
+    const slot = [{ nonce: 1n }];
+    expect(txs.writes.written).toMatchObject([
+      { changes: { slots: { reopened: slot }, attempts: { reopened: slot } } },
+    ]);
+    expect([takenFree, forks, lowest]).toEqual([[signerKey(SIGNER)], 1, [2]]);
   });
 
   it('is open again also when the highest block that is gone has nothing of ours', async () => {

@@ -14,6 +14,7 @@ import { HandOverScheduler } from '../../../src/modules/lanes/infrastructure/han
 import { ResubmitScheduler } from '../../../src/modules/lanes/infrastructure/resubmit-scheduler.js';
 import { DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { tickersWith } from '../../support/fakes/fake-tickers.js';
 import { type Gate, gate } from '../../support/gate.js';
 import { until } from '../../support/until.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -35,17 +36,20 @@ const PROVIDERS: readonly Provider[] = [
   {
     name: 'ReceiptChecker',
     intervalMs: 1_000,
-    start: (config, execute, log) => new ReceiptChecker({ execute } as unknown as CheckReceipts, config, log),
+    start: (config, execute, log) =>
+      new ReceiptChecker({ execute } as unknown as CheckReceipts, config, tickersWith(log)),
   },
   {
     name: 'ResubmitScheduler',
     intervalMs: 1_000,
-    start: (config, execute, log) => new ResubmitScheduler({ execute } as unknown as ResendDue, config, log),
+    start: (config, execute, log) =>
+      new ResubmitScheduler({ execute } as unknown as ResendDue, config, tickersWith(log)),
   },
   {
     name: 'HandOverScheduler',
     intervalMs: RENEW_MS,
-    start: (config, execute, log) => new HandOverScheduler({ execute } as unknown as HandOver, config, log),
+    start: (config, execute, log) =>
+      new HandOverScheduler({ execute } as unknown as HandOver, config, tickersWith(log)),
   },
   {
     name: 'ConfirmationManager',
@@ -59,7 +63,7 @@ const PROVIDERS: readonly Provider[] = [
         { onFirstOf: () => undefined } as unknown as LeaseManager,
         new FakeClock(),
         config,
-        log,
+        tickersWith(log),
       ),
   },
 ];

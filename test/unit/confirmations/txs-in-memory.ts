@@ -13,6 +13,7 @@ import {
 } from '../../../src/modules/transactions/index.js';
 import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
 import { aManagedTx } from '../../support/builders.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import type { ModelChain } from '../../support/model-chain.js';
 
 interface OfSigner {
@@ -42,7 +43,13 @@ export class TxsInMemory {
   readonly events: TxEvent[] = [];
   /** Of what was saved: milliseconds to the next look for its receipt, where that was set. */
   readonly looksInMs: number[] = [];
+  /** The door for writing to it. */
+  readonly writes = new RecordedWrites();
   private readonly rows = new Map<string, TxProgress>();
+
+  constructor() {
+    this.writes.onWrite = ({ txs = [] }) => this.save(txs);
+  }
 
   put(tx: ManagedTx): void {
     this.rows.set(tx.id, { ...tx.progress });
@@ -76,16 +83,6 @@ export class TxsInMemory {
 
   async byIds(txIds: readonly string[]): Promise<ManagedTx[]> {
     return txIds.map((txId) => ManagedTx.rehydrate(this.of(txId)));
-  }
-
-  async save(_fence: unknown, txs: readonly ManagedTx[]): Promise<void> {
-    for (const tx of txs) {
-      const { receiptCheck } = tx.timers;
-      if (typeof receiptCheck === 'object') this.looksInMs.push(receiptCheck.inMs);
-      this.put(tx);
-      this.saved.push(tx.id);
-      this.events.push(...tx.pendingEvents());
-    }
   }
 
   async minedUpTo(
@@ -122,6 +119,16 @@ export class TxsInMemory {
     return [...groupBy(final, ({ signer }) => signerKey(signer)).values()].flatMap((own) =>
       [...own].sort((a, b) => Number(b.nonce - a.nonce)).slice(0, perSigner),
     );
+  }
+
+  private save(txs: readonly ManagedTx[]): void {
+    for (const tx of txs) {
+      const { receiptCheck } = tx.timers;
+      if (typeof receiptCheck === 'object') this.looksInMs.push(receiptCheck.inMs);
+      this.put(tx);
+      this.saved.push(tx.id);
+      this.events.push(...tx.pendingEvents());
+    }
   }
 
   private where(matches: (row: TxProgress) => boolean): ManagedTx[] {

@@ -11,8 +11,8 @@ describe('drift between database and dev chain', () => {
   });
 
   it('is found when one of the two is gone', () => {
-    expect(describeMissingHalf({ database: false, chain: true, history: false })).toMatch(/database is gone/);
-    expect(describeMissingHalf({ database: true, chain: false, history: true })).toMatch(/chain is gone/);
+    expect(describeMissingHalf({ database: false, chain: true, history: false })).toMatch(/database is missing/);
+    expect(describeMissingHalf({ database: true, chain: false, history: true })).toMatch(/chain is missing/);
   });
 
   it('is found when the chain lacks a final block, or has another one in its place', () => {

@@ -1,71 +1,64 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig } from '../../../src/config/index.js';
-import type { SignerId } from '../../../src/kernel/signer-id.js';
-import type { NonceLedger, SlotHolder, SlotRef } from '../../../src/modules/signers/index.js';
+import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import { AllocateNonces } from '../../../src/modules/lanes/application/allocate-nonces.js';
-import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
+import type { ReadyTx } from '../../../src/modules/lanes/application/prepare-pending.js';
 import { CommittedCursors } from '../../../src/modules/lost-commits/application/committed-cursors.js';
-import type { TxMetrics } from '../../../src/modules/transactions/application/writing/tx-metrics.js';
-import type { ManagedTx } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
 import type { ManagedTxRepository } from '../../../src/modules/transactions/index.js';
 import type { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
 import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
-import { FakeClock } from '../../support/fakes/fake-clock.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 
 const LEASE = { signer: aSigner(), owner: 'node', token: 1n };
 const OTHER = { signer: aSigner(2), owner: 'node', token: 2n };
 const BATCH = 9;
+const CURSOR = 5n;
+const RELEASED = [3n];
 
-let memory: LaneMemory;
 let cursors: CommittedCursors;
 /** Ids of the txs that still wait, as the database sees them. */
 let waiting: string[];
-let slots: readonly SlotHolder[];
-/** Each call of the ledger, in order. */
-let calls: unknown[][];
-let released: bigint[];
-let saved: readonly ManagedTx[];
-let entered: readonly ManagedTx[];
-let work: UnfencedWork;
-/** The sequences that the ledger has. */
+/** Whether the ledger has a sequence of the signers. */
 let known: boolean;
+/** What was asked of the ledger and the repository under the fence, and the crash points, in order. */
+let calls: unknown[][];
+let writes: RecordedWrites;
 let allocate: AllocateNonces;
 
 beforeEach(() => {
-  [calls, released, saved, entered, known, work] = [[], [3n], [], [], true, new UnfencedWork()];
-  memory = new LaneMemory(new FakeClock());
+  [waiting, known, calls, writes] = [[], true, [], new RecordedWrites()];
   cursors = new CommittedCursors({ report: () => undefined } as unknown as DatabaseWatch);
-  const ledger = {
-    align: async (_fence: unknown, places: readonly SlotRef[]) => void calls.push(['align', ...places]),
-    read: async (_fence: unknown, signers: readonly SignerId[], most: number) => {
-      calls.push(['read', signers, most]);
-      return known ? [{ signer: LEASE.signer, cursor: 5n, released }] : [];
-    },
-    hold: async (_fence: unknown, held: readonly SlotHolder[], moved: readonly unknown[]) => {
-      slots = held;
-      calls.push(['hold', ...moved]);
-    },
-  };
-  const repository = {
-    lockPending: async (_fence: unknown, ids: readonly string[]) => (calls.push(['lock', ...ids]), new Set(waiting)),
-    save: async (_fence: unknown, txs: readonly ManagedTx[]) => void (saved = txs),
-  };
   allocate = new AllocateNonces(
-    work,
-    ledger as unknown as NonceLedger,
-    repository as unknown as ManagedTxRepository,
-    Object.assign(new ExecutionConfig(), { batchSize: BATCH }),
+    {
+      align: async (_fence: unknown, places: readonly SlotRef[]) => void calls.push(['align', ...places]),
+      read: async (_fence: unknown, signers: readonly SignerId[], most: number) => {
+        calls.push(['read', signers, most]);
+        return known ? signers.map((signer) => ({ signer, cursor: CURSOR, released: RELEASED })) : [];
+      },
+    } as unknown as NonceLedger,
+    {
+      lockPending: async (_fence: unknown, ids: readonly string[]) => (calls.push(['lock', ...ids]), new Set(waiting)),
+    } as unknown as ManagedTxRepository,
+    writes.asDoor(),
     cursors,
-    memory,
-    { entered: (txs: readonly ManagedTx[]) => void (entered = txs) } as unknown as TxMetrics,
+    Object.assign(new ExecutionConfig(), { batchSize: BATCH }),
     { reached: (point: string) => void calls.push([point]) },
   );
 });
 
+const readyTx = (txId: string, signer = LEASE.signer): ReadyTx => ({
+  tx: aManagedTx({ txId, signer }).build(),
+  request: aRequest({ signer, requestId: `request of ${txId}` }),
+  gasLimit: 30_000n,
+});
+
 async function noncesOf(...txIds: readonly string[]): Promise<[string, bigint][]> {
-  const ready = txIds.map((txId) => ({ tx: aManagedTx({ txId }).build(), request: aRequest(), gasLimit: 21_000n }));
-  const allocated = await allocate.execute([LEASE], ready, []);
+  const allocated = await allocate.execute(
+    [LEASE],
+    txIds.map((txId) => readyTx(txId)),
+    [],
+  );
   return allocated.map(({ tx }) => [tx.id, tx.nonce]);
 }
 
@@ -76,23 +69,45 @@ describe('txs that get a nonce', () => {
       ['a', 3n],
       ['c', 5n],
     ]);
-    expect(slots.map(({ nonce, txId }) => [txId, nonce])).toEqual([
-      ['a', 3n],
-      ['c', 5n],
+    expect(writes.slots('held')).toEqual([
+      { signer: LEASE.signer, nonce: 3n, txId: 'a' },
+      { signer: LEASE.signer, nonce: 5n, txId: 'c' },
     ]);
   });
 
-  it('are in flight from then on, as far as the lane keeps count', async () => {
-    memory.countedInFlight(LEASE, 10);
-    waiting = ['a', 'c'];
-    await noncesOf('a', 'b', 'c');
-    expect(memory.inFlight(LEASE)).toBe(12);
+  it('get them from the sequence of their own signer', async () => {
+    waiting = ['a', 'b'];
+    const allocated = await allocate.execute([LEASE, OTHER], [readyTx('a'), readyTx('b', OTHER.signer)], []);
+    expect(allocated.map(({ tx }) => [tx.signer, tx.nonce])).toEqual([
+      [LEASE.signer, 3n],
+      [OTHER.signer, 3n],
+    ]);
+    expect(writes.written[0]?.tokens).toEqual([1n, 2n]);
+  });
+
+  it('come back with what their clients asked for', async () => {
+    waiting = ['a', 'b'];
+    const allocated = await allocate.execute([LEASE], [readyTx('b'), readyTx('a')], []);
+    expect(allocated.map(({ tx, request }) => [tx.id, request.requestId])).toEqual([
+      ['b', 'request of b'],
+      ['a', 'request of a'],
+    ]);
   });
 
   it('raise the cursor that the database must know from then on', async () => {
     waiting = ['a', 'b'];
     await noncesOf('a', 'b');
     expect(() => cursors.expect([LEASE.signer], new Map())).toThrow('lost commits');
+  });
+
+  it('raise no cursor when the commit failed', async () => {
+    waiting = ['a', 'b'];
+    writes.onWrite = () => {
+      throw new Error('no database');
+    };
+    await expect(noncesOf('a', 'b')).rejects.toThrow('no database');
+    expect(() => cursors.expect([LEASE.signer], new Map())).not.toThrow();
+    expect(calls).not.toContainEqual(['after_allocate']);
   });
 });
 
@@ -101,29 +116,47 @@ describe('the transaction that gives nonces', () => {
 
   it('aligns first, locks what waits, and writes slots, cursor and txs together, under the leases that it needs', async () => {
     waiting = ['a', 'b'];
-    const ready = waiting.map((txId) => ({ tx: aManagedTx({ txId }).build(), request: aRequest(), gasLimit: 30_000n }));
+    const ready = waiting.map((txId) => readyTx(txId));
     const allocated = await allocate.execute([LEASE, OTHER], ready, [count]);
-    expect(calls).toEqual([
-      ['align', count],
-      ['lock', 'a', 'b'],
-      ['read', [LEASE.signer], BATCH],
-      ['hold', { from: { signer: LEASE.signer, cursor: 5n, released }, to: 6n }],
-      ['after_allocate'],
+    expect(calls).toEqual([['align', count], ['lock', 'a', 'b'], ['read', [LEASE.signer], BATCH], ['after_allocate']]);
+    expect(writes.written).toMatchObject([
+      {
+        operation: 'allocate',
+        tokens: [1n],
+        changes: {
+          slots: { cursors: [{ from: { signer: LEASE.signer, cursor: CURSOR, released: RELEASED }, to: 6n }] },
+        },
+      },
     ]);
-    expect([saved, entered]).toEqual([allocated.map(({ tx }) => tx), saved]);
-    expect(saved).toMatchObject(waiting.map((id) => ({ id, state: 'ALLOCATED', progress: { gasLimit: 30_000n } })));
-    expect([work.tokens, ready[0]?.tx.state]).toEqual([[[1n]], 'PENDING']);
+    expect(writes.txs).toEqual(allocated.map(({ tx }) => tx));
+    expect(writes.txs).toMatchObject(
+      waiting.map((id) => ({ id, state: 'ALLOCATED', progress: { gasLimit: 30_000n } })),
+    );
+    expect(ready[0]?.tx.state).toBe('PENDING');
   });
 
   it('aligns also where nothing waits, and is none without either', async () => {
     await allocate.execute([LEASE, OTHER], [], [count]);
-    expect([calls, work.tokens]).toEqual([[['align', count], ['after_allocate']], [[1n]]]);
-    expect([await allocate.execute([LEASE], [], []), work.tokens.length]).toEqual([[], 1]);
+    expect([calls, writes.written]).toEqual([
+      [['align', count], ['after_allocate']],
+      [{ operation: 'allocate', tokens: [1n], changes: {} }],
+    ]);
+    expect([await allocate.execute([LEASE], [], []), writes.written.length]).toEqual([[], 1]);
   });
 
   it('writes nothing when a tx that waits would get no nonce', async () => {
     [waiting, known] = [['a'], false];
     await expect(noncesOf('a')).rejects.toMatchObject({ kind: 'internal' });
-    expect(saved).toEqual([]);
+    expect(writes.written).toEqual([]);
+  });
+
+  it('writes nothing when the database forgot nonces that this process gave', async () => {
+    cursors.committed([{ signer: LEASE.signer, nonce: CURSOR }]);
+    waiting = ['a'];
+    await expect(noncesOf('a')).rejects.toMatchObject({
+      code: 'commits_lost',
+      facts: { signer: signerKey(LEASE.signer) },
+    });
+    expect(writes.written).toEqual([]);
   });
 });

@@ -1,3 +1,4 @@
+import { NodeLeases } from '../../../src/modules/signers/application/node-leases.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { ExecutionConfig, LeaseConfig, NodeConfig, WorkerConfig } from '../../../src/config/lockstep-config.js';
@@ -9,6 +10,7 @@ import { PromLeaseMetrics } from '../../../src/modules/signers/infrastructure/pr
 import { Doorbell } from '../../../src/modules/transactions/application/writing/doorbell.js';
 import { HandOver } from '../../../src/modules/lanes/application/hand-over.js';
 import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
+import type { NodeRegistry } from '../../../src/modules/signers/index.js';
 import { LeasedWork } from '../../../src/modules/transactions/application/writing/leased-work.js';
 import { SignerWorkers } from '../../../src/modules/signers/application/signer-workers.js';
 import { aSigner } from '../../support/builders.js';
@@ -48,8 +50,18 @@ beforeEach(() => {
   const execution = Object.assign(new ExecutionConfig(), { mode: 'worker-queue' });
   router = new Router(me, new NodeConfig(), execution, lease, clock);
   const metrics = new PromLeaseMetrics(new Registry());
-  leases = new LeaseManager(store, new KeysOf([MINE, THEIRS]), router, me, clock, lease, metrics, log);
-  const work = new LeasedWork(new SignerWorkers(new WorkerConfig()), leases, new LaneMemory(clock), clock, log);
+  leases = new LeaseManager(
+    new NodeLeases(store, me, lease, metrics),
+    new KeysOf([MINE, THEIRS]),
+    router,
+    clock,
+    metrics,
+    log,
+  );
+  const workers = new SignerWorkers(new WorkerConfig());
+  // Who else has a signer is not asked here.
+  const nodes = {} as NodeRegistry;
+  const work = new LeasedWork(workers, leases, nodes, new LaneMemory(clock), clock, log);
   handOver = new HandOver(leases, router, work, doorbell);
 });
 

@@ -11,6 +11,7 @@ import type { ManagedTxRepository } from '../../../src/modules/transactions/inde
 import { LaneScheduler } from '../../../src/modules/lanes/infrastructure/lane-scheduler.js';
 import { SystemClock } from '../../../src/platform/system-clock.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { tickersWith } from '../../support/fakes/fake-tickers.js';
 import { until } from '../../support/until.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
@@ -90,11 +91,12 @@ function schedulerOf(step: FakeStep): LaneScheduler {
     new SignerWorkers(worker),
     { signersWithWork: async () => work } as unknown as ManagedTxRepository,
     { workSeen: () => undefined, held: () => ({}), isOurs: () => true } as unknown as LeaseManager,
-    { owesStep: () => false } as unknown as LaneMemory,
+    { needsStep: () => false } as unknown as LaneMemory,
     {} as Router,
     { queueLatency: () => undefined, queueDepth: () => undefined } as unknown as TxMetrics,
     new SystemClock(),
     new RecordingLog(),
     config,
+    tickersWith(new RecordingLog()),
   );
 }

@@ -15,6 +15,7 @@ import { LaneScheduler } from '../../../src/modules/lanes/infrastructure/lane-sc
 import { EventLoopLoad } from '../../../src/platform/scheduling/event-loop-load.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { tickersWith } from '../../support/fakes/fake-tickers.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const OTHER_CHAIN = DEV_CHAIN + 1;
@@ -369,7 +370,7 @@ function lanesWith({ concurrency = 1, role = 'all' }: { concurrency?: number; ro
     new SignerWorkers(worker),
     { signersWithWork: () => look('all'), signersInWork: () => look('in work') } as unknown as ManagedTxRepository,
     leases as unknown as LeaseManager,
-    { owesStep: ({ signer }: { signer: SignerId }) => owing.has(signerKey(signer)) } as unknown as LaneMemory,
+    { needsStep: ({ signer }: { signer: SignerId }) => owing.has(signerKey(signer)) } as unknown as LaneMemory,
     {
       served: (signer: SignerId) => calls.served.push(signer),
       unserved: (signer: SignerId, lapsed: boolean) => calls.unserved.push([signer, lapsed]),
@@ -381,5 +382,6 @@ function lanesWith({ concurrency = 1, role = 'all' }: { concurrency?: number; ro
     clock,
     log,
     Object.assign(new LockstepConfig(), { chains, worker, node }),
+    tickersWith(log),
   );
 }

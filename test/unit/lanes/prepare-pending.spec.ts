@@ -1,140 +1,69 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig } from '../../../src/config/index.js';
-import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
-import type { SimulatePending, PendingVerdict } from '../../../src/modules/lanes/application/simulate-pending.js';
-import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
-import { PreparePending, type ReadyTx } from '../../../src/modules/lanes/application/prepare-pending.js';
-import type { TxMetrics } from '../../../src/modules/transactions/application/writing/tx-metrics.js';
-import type { ManagedTx } from '../../../src/modules/transactions/domain/managed-tx.js';
-import type { PendingTx, SignerRoom } from '../../../src/modules/transactions/domain/managed-tx.repository.js';
-import { olderBy } from '../../../src/modules/transactions/domain/queue-position.js';
-import type { ManagedTxRepository } from '../../../src/modules/transactions/index.js';
+import type { NextPending } from '../../../src/modules/lanes/application/next-pending.js';
+import { type PreparedTxs, PreparePending } from '../../../src/modules/lanes/application/prepare-pending.js';
+import type { PendingVerdict, SimulatePending } from '../../../src/modules/lanes/application/simulate-pending.js';
+import type { ManagedTxRepository, PendingTx } from '../../../src/modules/transactions/index.js';
 import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
-import { FakeClock } from '../../support/fakes/fake-clock.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const [A, B] = [aSigner(1), aSigner(2)];
 const LEASES = [A, B].map((signer, index) => ({ signer, owner: 'node', token: BigInt(index + 1) }));
-const BATCH = 10;
-const MAX_IN_FLIGHT = 12;
-/** Of a look at what waits: a look that costs time is not begun at the start again at once. */
-const LOOK_MS = 10;
-/** Of a tx that is committed late, before one with a later id. */
-const LATE_COMMIT_MS = 10_000;
-const [FIRST, LAST] = ['019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b', '019aa2f5-7a1c-7c3e-9a52-3f4d5e6f7a8b'];
+const BATCH = 2;
+const READY: PendingVerdict = { kind: 'ready', gasLimit: 22_000n, cost: 1n };
 const NOT_NOW: PendingVerdict = { kind: 'not_now', apply: (tx) => tx.failed('reverts') };
 
 let waiting: PendingTx[];
 let verdicts: PendingVerdict[];
-let inFlight: Map<string, number>;
 /** Ids of what still waits when it is to be written. */
 let locked: Set<string>;
-let counted: SignerId[];
-let rooms: readonly SignerRoom[];
-let saved: ManagedTx[];
-let entered: ManagedTx[];
-let work: UnfencedWork;
-let clock: FakeClock;
-let memory: LaneMemory;
+let writes: RecordedWrites;
+let log: RecordingLog;
 let prepare: PreparePending;
 
 beforeEach(() => {
-  [waiting, verdicts, inFlight, locked] = [[], [], new Map(), new Set(['a', 'b'])];
-  [counted, rooms, saved, entered] = [[], [], [], []];
-  work = new UnfencedWork();
-  clock = new FakeClock();
-  memory = new LaneMemory(clock);
+  [waiting, verdicts, locked] = [[], [], new Set(['a', 'b'])];
+  [writes, log] = [new RecordedWrites(), new RecordingLog()];
   prepare = new PreparePending(
+    { execute: async () => waiting } as unknown as NextPending,
     {
-      countInFlight: async (signers: readonly SignerId[]) => {
-        counted.push(...signers);
-        return signers.map((signer) => inFlight.get(signerKey(signer)) ?? 0);
-      },
-      nextPending: async (asked: readonly SignerRoom[]) => {
-        rooms = asked;
-        clock.advance(LOOK_MS);
-        return waiting;
-      },
+      execute: async (_chain: unknown, some: readonly unknown[]) => some.map((_, i) => verdicts[i]),
+    } as unknown as SimulatePending,
+    {
       lockPending: async (_fence: unknown, ids: readonly string[]) => new Set(ids.filter((id) => locked.has(id))),
-      save: async (_fence: unknown, txs: readonly ManagedTx[]) => void saved.push(...txs),
     } as unknown as ManagedTxRepository,
-    { execute: async () => verdicts } as unknown as SimulatePending,
-    work,
-    Object.assign(new ExecutionConfig(), { maxInFlight: MAX_IN_FLIGHT, batchSize: BATCH }),
-    memory,
-    clock,
-    { entered: (txs: readonly ManagedTx[]) => void entered.push(...txs) } as unknown as TxMetrics,
-    new RecordingLog(),
+    writes.asDoor(),
+    Object.assign(new ExecutionConfig(), { batchSize: BATCH }),
+    log,
   );
 });
 
-const pending = (txId: string, signer = A, overrides: Partial<PendingTx> = {}): PendingTx => ({
+const pending = (txId: string, signer = A): PendingTx => ({
   tx: aManagedTx({ txId, signer }).build(),
-  request: aRequest({ signer, priority: 3 }),
+  request: aRequest({ signer }),
   expired: false,
   wasTried: false,
-  ...overrides,
 });
 
-const prepared = (): Promise<ReadyTx[]> => prepare.execute({} as ChainConnector, LEASES);
-const roomsOf = (): [SignerId, number][] => rooms.map(({ signer, room }) => [signer, room]);
-
-describe('a lane reads', () => {
-  it('a batch, or what it has room for below maxInFlight, and nothing where it has none', async () => {
-    inFlight.set(signerKey(A), MAX_IN_FLIGHT - 3);
-    await prepared();
-    expect(roomsOf()).toEqual([
-      [A, 3],
-      [B, BATCH],
-    ]);
-    inFlight.set(signerKey(A), MAX_IN_FLIGHT);
-    memory.forgetAll();
-    await prepared();
-    expect(roomsOf()).toEqual([[B, BATCH]]);
-  });
-
-  it('what is in flight only where a whole batch may not fit', async () => {
-    await prepared();
-    expect(counted).toEqual([A, B]);
-    clock.advance(60_000);
-    await prepared();
-    expect(counted).toEqual([A, B]);
-    memory.tookNonces(new Array(3).fill(A));
-    await prepared();
-    expect(counted).toEqual([A, B, A]);
-  });
-
-  it('on behind the last that it read and that was not tried before', async () => {
-    waiting = [pending(FIRST), pending(LAST), pending('c', A, { wasTried: true })];
-    verdicts = waiting.map(() => ({ kind: 'ready', gasLimit: 1n, cost: 1n }));
-    clock.advance(60_000);
-    await prepared();
-    await prepared();
-    expect(rooms.map(({ after }) => after)).toEqual([olderBy(LATE_COMMIT_MS, { priority: 3, txId: LAST }), null]);
-    clock.advance(100 * LOOK_MS);
-    await prepared();
-    expect(rooms.map(({ after }) => after)).toEqual([null, null]);
-  });
-});
+const prepared = (): Promise<PreparedTxs> => prepare.execute({} as ChainConnector, LEASES);
 
 describe('what waits', () => {
   it('is ready with its gas, each with its own verdict', async () => {
     waiting = [pending('a'), pending('b', B)];
-    verdicts = [NOT_NOW, { kind: 'ready', gasLimit: 22_000n, cost: 1n }];
-    const [, second] = waiting;
-    expect(await prepared()).toEqual([{ tx: second?.tx, request: second?.request, gasLimit: 22_000n }]);
-    expect(saved).toMatchObject([{ id: 'a', state: 'FAILED' }]);
-    expect([work.tokens, entered]).toEqual([[[1n]], saved]);
-    expect(waiting[0]?.tx.state).toBe('PENDING');
+    verdicts = [NOT_NOW, READY];
+    const [first, second] = waiting;
+    expect((await prepared()).ready).toEqual([{ tx: second?.tx, request: second?.request, gasLimit: 22_000n }]);
+    expect(writes.txs).toMatchObject([{ id: 'a', state: 'FAILED' }]);
+    expect(writes.written).toMatchObject([{ operation: 'end_pending', tokens: [1n] }]);
+    expect(first?.tx.state).toBe('PENDING');
   });
 
   it('writes nothing while all of it is ready', async () => {
-    waiting = [pending('a')];
-    verdicts = [{ kind: 'ready', gasLimit: 1n, cost: 1n }];
+    [waiting, verdicts] = [[pending('a')], [READY]];
     await prepared();
-    expect(work.tokens).toEqual([]);
+    expect(writes.written).toEqual([]);
   });
 
   it('is left alone when it does not wait any more', async () => {
@@ -142,13 +71,30 @@ describe('what waits', () => {
     verdicts = [NOT_NOW, NOT_NOW];
     locked.delete('a');
     await prepared();
-    expect(saved.map(({ id }) => id)).toEqual(['b']);
+    expect(writes.txs.map(({ id }) => id)).toEqual(['b']);
   });
 });
 
-it('a tx that no one can explain is set aside for a minute, and keeps its place in the queue', async () => {
+describe('more may wait', () => {
+  it('behind a full batch of ready txs of a signer, and not behind less', async () => {
+    waiting = [pending('a'), pending('b', B), pending('c')];
+    verdicts = [READY, READY, READY];
+    expect((await prepared()).full).toEqual([A]);
+  });
+
+  it('not behind a batch of which one is not ready', async () => {
+    waiting = [pending('a'), pending('b')];
+    verdicts = [READY, NOT_NOW];
+    expect((await prepared()).full).toEqual([]);
+  });
+});
+
+it('a tx that no one can explain is set aside for a minute with an error in the log, and keeps its place in the queue', async () => {
   const [tx, request] = [pending('a').tx, aRequest()];
-  await prepare.quarantine(LEASES, { tx, request, gasLimit: 1n }, new Error('cannot be written'));
-  expect(saved).toMatchObject([{ id: 'a', state: 'PENDING', timers: { resubmit: { inMs: 60_000 } } }]);
-  expect(saved[0]?.progress).toMatchObject({ subState: null, lastError: 'cannot be written' });
+  const error = new Error('cannot be written');
+  await prepare.quarantine(LEASES, { tx, request, gasLimit: 1n }, error);
+  const [saved] = writes.txs;
+  expect(saved).toMatchObject({ id: 'a', state: 'PENDING', timers: { resubmit: { inMs: 60_000 } } });
+  expect(saved?.progress).toMatchObject({ subState: null, lastError: 'cannot be written' });
+  expect(log.lines).toEqual([{ event: 'transaction set aside', fields: { txId: 'a', error } }]);
 });

@@ -89,9 +89,23 @@ describe('what a crash or a predecessor left', () => {
     expect([steps.length, quotes]).toEqual([3, 0]);
   });
 
+  it('is a fill, too: it is signed, or sent again, like every tx that holds a slot', async () => {
+    const fillOf = (nonce: bigint): RequestedTx => ({
+      tx: aManagedTx({ txId: `tx-${nonce}`, kind: 'fill', state: 'ALLOCATED', nonce }).build(),
+      request: aRequest(),
+    });
+    left = [fillOf(7n), fillOf(8n)];
+    known = [anAttempt({ nonce: 7n, kind: 'fill', txId: 'tx-7', status: 'ACCEPTED' })];
+    await recovered();
+    expect(sent?.map(({ tx, attempt }) => [tx.id, attempt.txHash])).toEqual([
+      ['tx-7', aHash(1)],
+      ['tx-8', aHash(99)],
+    ]);
+  });
+
   it('is signed where its slot had another transaction before: a fill, or one of another tx', async () => {
     left = [allocated(7n)];
-    known = [anAttempt({ kind: 'fill', txId: null }), anAttempt({ txId: 'tx-6' })];
+    known = [anAttempt({ kind: 'fill', txId: 'fill-1' }), anAttempt({ txId: 'tx-6' })];
     await recovered();
     expect(sent).toMatchObject([{ tx: { id: 'tx-7' }, attempt: { txHash: aHash(99) } }]);
   });

@@ -18,6 +18,8 @@ let oldest: string | null;
 let height: number;
 /** The newest block that was followed; null: as new as the look. */
 let followed: number | null;
+/** What happens while the oldest one is read. */
+let whileRead: () => void;
 /** Blocks from this number on are of another branch than those of the looks. */
 let forkedFrom: number;
 
@@ -25,14 +27,19 @@ beforeEach(() => {
   oldest = null;
   height = 10;
   followed = null;
+  whileRead = () => undefined;
   forkedFrom = Infinity;
-  const follow: Pick<HeadTracker, 'tip' | 'hashAt'> = {
-    tip: () => followed ?? height,
-    hashAt: (_chain, number) => (number > (followed ?? height) ? null : hashAt(number)),
+  const follow: Pick<HeadTracker, 'isFollowed'> = {
+    isFollowed: (_chain, { number, hash }) => (number > (followed ?? height) ? null : hashAt(number) === hash),
   };
   const repository: Pick<ManagedTxRepository, 'oldestUnmined'> = {
-    oldestUnmined: async (signers) =>
-      new Map(signers.flatMap((signer): [string, string][] => (oldest === null ? [] : [[signerKey(signer), oldest]]))),
+    oldestUnmined: async (signers) => {
+      const known = oldest;
+      whileRead();
+      return new Map(
+        signers.flatMap((signer): [string, string][] => (known === null ? [] : [[signerKey(signer), known]])),
+      );
+    },
   };
   reverted = new RevertedEstimates(
     repository as ManagedTxRepository,
@@ -82,6 +89,17 @@ describe('a payload whose estimate says that it can never succeed', () => {
     expect(await look({ b: REVERTED })).toEqual([]);
     followed = 11;
     expect(await look({ b: REVERTED })).toEqual(['b']);
+  });
+
+  it('is not when that block was followed after the older ones were read', async () => {
+    followed = 10;
+    await look({ b: REVERTED });
+    whileRead = () => {
+      followed = 11;
+      oldest = 'a';
+    };
+    expect(await look({ b: REVERTED })).toEqual([]);
+    expect(await look({ b: REVERTED })).toEqual([]);
   });
 
   it('is not by a first look on a branch that is gone', async () => {

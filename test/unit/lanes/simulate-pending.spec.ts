@@ -140,7 +140,7 @@ describe('a payload that cannot be sent now', () => {
     ['chain', 'FEE_CAPPED'],
     ['node', 'NODE_REFUSED'],
   ] as const)('for the caps of the %s waits as %s', async (limitedBy, subState) => {
-    priced = { tooDear: 'too dear', limitedBy };
+    priced = { tooExpensive: 'too dear', limitedBy };
     expect(await judged(pending())).toMatchObject({ state: 'PENDING', subState });
   });
 

@@ -33,7 +33,7 @@ beforeEach(() => {
   admit = new AdmitLanes(
     {
       onNewEpoch: (run: typeof newEpoch) => (newEpoch = run),
-      lookIfReconnected: async () => void steps.push('look'),
+      checkIfReconnected: async () => void steps.push('check'),
     } as unknown as DatabaseWatch,
     {
       held: (signer: SignerId) => (held.some((each) => sameSigner(each, signer)) ? A : null),
@@ -64,21 +64,21 @@ const keyOf = (lease: Lease | undefined): string => (lease ? signerKey(lease.sig
 describe('a lane begins', () => {
   it('when its signer was looked at, after the epoch of the database', async () => {
     expect(await admitted(A, B)).toEqual([A, B]);
-    expect([steps, counts]).toEqual([['look', keyOf(A), keyOf(B)], [0]]);
+    expect([steps, counts]).toEqual([['check', keyOf(A), keyOf(B)], [0]]);
   });
 
   it('without another look once it goes on', async () => {
     if (A) memory.recovered([A]);
     expect(await admitted(A)).toEqual([A]);
     expect(await admitted(A, B)).toEqual([A, B]);
-    expect(steps).toEqual(['look', 'look', keyOf(B)]);
+    expect(steps).toEqual(['check', 'check', keyOf(B)]);
   });
 
   it('anew in a database that lost commits', async () => {
     if (A) memory.recovered([A]);
     newEpoch('timeline 2');
     await admitted(A);
-    expect([steps, lost]).toEqual([['look', keyOf(A)], ['timeline 2']]);
+    expect([steps, lost]).toEqual([['check', keyOf(A)], ['timeline 2']]);
   });
 
   it('not while not all is known that is out of its signer; the others do', async () => {
@@ -87,7 +87,7 @@ describe('a lane begins', () => {
     expect(counts).toEqual([1]);
     // It is too soon for another look at it.
     expect(await admitted(A, B)).toEqual([B]);
-    expect(steps.slice(3)).toEqual(['look', keyOf(B)]);
+    expect(steps.slice(3)).toEqual(['check', keyOf(B)]);
   });
 
   it('and is no longer held here when another node acts for its signer', async () => {

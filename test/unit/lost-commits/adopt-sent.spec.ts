@@ -1,71 +1,187 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../../src/kernel/hex.js';
 import type { SentTransaction } from '../../../src/modules/chain/index.js';
-import type { NonceLedger, SlotHolder } from '../../../src/modules/signers/index.js';
-import type { Attempt } from '../../../src/modules/transactions/domain/attempt.js';
-import type { AttemptRepository } from '../../../src/modules/transactions/domain/attempt.repository.js';
+import { AdoptSent } from '../../../src/modules/lost-commits/application/adopt-sent.js';
+import { Findings } from '../../../src/modules/lost-commits/application/findings.js';
+import type { LostCommitsMetrics } from '../../../src/modules/lost-commits/application/lost-commits-metrics.js';
 import type {
   LostCommitsRepository,
   SignerOutlook,
 } from '../../../src/modules/lost-commits/domain/lost-commits.repository.js';
-import type { ManagedTxRepository } from '../../../src/modules/transactions/domain/managed-tx.repository.js';
-import { AdoptSent } from '../../../src/modules/lost-commits/application/adopt-sent.js';
-import { Findings } from '../../../src/modules/lost-commits/application/findings.js';
-import type { LostCommitsMetrics } from '../../../src/modules/lost-commits/application/lost-commits-metrics.js';
+import { type ManagedTxRepository, NewFills, type RequestedTx } from '../../../src/modules/transactions/index.js';
 import { aHash, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const SIGNER = aSigner();
 const LEASE = { signer: SIGNER, owner: 'node', token: 1n };
-const { payload } = aRequest();
+const CURSOR = 10n;
+/** Wei that no payload here sends. */
+const FOREIGN = 99n;
 
-/** Carries the payload of the tx that waits, or is somebody else's. */
-function aSent(nonce: bigint, isOurs: boolean): SentTransaction {
-  const { to, data, accessList } = payload;
-  const fees = { gasLimit: 21_000n, maxFeePerGas: 2n, maxPriorityFeePerGas: 1n };
-  const sent = { account: SIGNER.address, nonce, hash: aHash(nonce), raw: parseHex('0x'), to, data, accessList };
-  return { ...sent, ...fees, value: isOurs ? payload.value : 99n };
-}
-
-let adopted: SlotHolder[];
-let attempts: Attempt[];
+/** Txs without a nonce, and txs that hold a slot and were never signed. */
+let waiting: RequestedTx[];
+let allocated: RequestedTx[];
+/** Whether a waiting tx was changed while it was looked for. */
+let changed: boolean;
+let reconciled: unknown[];
+let counted: string[];
+let writes: RecordedWrites;
+let log: RecordingLog;
+let adoptSent: AdoptSent;
 
 beforeEach(() => {
-  [adopted, attempts] = [[], []];
+  [waiting, allocated, changed, reconciled, counted] = [[], [], false, [], []];
+  [writes, log] = [new RecordedWrites(), new RecordingLog()];
+  let made = 0;
+  adoptSent = new AdoptSent(
+    writes.asDoor(),
+    new NewFills({ next: () => `fill-${(made += 1)}` }),
+    {
+      allocated: async () => allocated,
+      lockPending: async (_fence: unknown, ids: readonly string[]) =>
+        new Set(changed ? [] : ids.filter((id) => waiting.some(({ tx }) => tx.id === id))),
+    } as unknown as ManagedTxRepository,
+    {
+      waitingFor: async () => waiting,
+      reconciled: async (_fence: unknown, signers: readonly unknown[]) => void reconciled.push(...signers),
+    } as unknown as LostCommitsRepository,
+    {
+      adopted: (kind: string, count: number) => void counted.push(`${kind} ${count}`),
+    } as unknown as LostCommitsMetrics,
+    log,
+  );
 });
 
-/** @param latest the chain's next nonce; the cursor is 10 */
-async function adopt(sent: readonly SentTransaction[], latest = 10n): Promise<void> {
-  const waiting = [{ tx: aManagedTx({ txId: 'waiting' }).build(), request: aRequest() }];
-  const nothing = async (): Promise<void> => undefined;
-  const outlook: SignerOutlook = { signer: SIGNER, cursor: 10n, open: [], known: true, suspect: false };
-  await new AdoptSent(
-    new UnfencedWork(),
-    {
-      adopt: async (_: unknown, slots: readonly SlotHolder[]) => void adopted.push(...slots),
-    } as unknown as NonceLedger,
-    {
-      insert: async (_: unknown, some: readonly Attempt[]) => void attempts.push(...some),
-    } as unknown as AttemptRepository,
-    {
-      lockPending: async (_: unknown, ids: readonly string[]) => new Set(ids),
-      save: nothing,
-      note: nothing,
-    } as unknown as ManagedTxRepository,
-    { waitingFor: async () => waiting } as unknown as LostCommitsRepository,
-    { adopted: () => undefined } as unknown as LostCommitsMetrics,
-    new RecordingLog(),
-  ).execute(LEASE, new Findings(outlook, latest, sent, 0n, true, false));
+function aTx(txId: string, nonce: bigint | null = null): RequestedTx {
+  const tx = aManagedTx({ txId, nonce, state: nonce === null ? 'PENDING' : 'ALLOCATED' }).build();
+  return { tx, request: aRequest() };
 }
 
+/** With the payload of every tx here, or with another. */
+function aSent(nonce: bigint, value = aRequest().payload.value): SentTransaction {
+  const { to, data, accessList } = aRequest().payload;
+  const fees = { gasLimit: 50_000n, maxFeePerGas: 9n, maxPriorityFeePerGas: 3n };
+  const sent = { account: SIGNER.address, nonce, hash: aHash(nonce), raw: parseHex('0x02'), to, data, accessList };
+  return { ...sent, ...fees, value };
+}
+
+/** @param latest the chain's next nonce */
+function adopt(
+  sent: readonly SentTransaction[],
+  overrides: Partial<SignerOutlook> = {},
+  latest = CURSOR,
+): Promise<boolean> {
+  const known: SignerOutlook = { signer: SIGNER, cursor: CURSOR, open: [], known: true, suspect: false };
+  return adoptSent.execute(LEASE, new Findings({ ...known, ...overrides }, latest, sent, 0n, true, false));
+}
+
+const open = (nonce: bigint, txId: string | null): Partial<SignerOutlook> => ({ open: [{ nonce, txId }] });
+const fillsMade = () => writes.fills.map(({ id, nonce }): [string, bigint] => [id, nonce]);
+
 /** By nonce: the tx that holds the slot, or null for a fill. */
-const slots = (): [bigint, string | null][] =>
-  adopted.map(({ nonce, txId }): [bigint, string | null] => [nonce, txId]).sort(([a], [b]) => Number(a - b));
+function slots(): [bigint, string | null][] {
+  const isFill = new Set<string | null>(writes.fills.map(({ id }) => id));
+  return writes.written
+    .flatMap(({ changes }) => changes.slots?.adopted ?? [])
+    .map(({ nonce, txId }): [bigint, string | null] => [nonce, isFill.has(txId) ? null : txId])
+    .sort(([a], [b]) => Number(a - b));
+}
+
+describe('a transaction that is out', () => {
+  it('with the payload of a waiting tx gives it its nonce, its gas and its bytes', async () => {
+    waiting = [aTx('a')];
+    expect(await adopt([aSent(10n)])).toBe(true);
+    expect(slots()).toEqual([[10n, 'a']]);
+    expect(writes.inserted).toEqual([
+      {
+        signer: SIGNER,
+        nonce: 10n,
+        txHash: aHash(10n),
+        raw: '0x02',
+        kind: 'payload',
+        txId: 'a',
+        gasLimit: 50_000n,
+        fees: { maxFeePerGas: 9n, maxPriorityFeePerGas: 3n },
+        status: 'SIGNED',
+        errorClass: null,
+      },
+    ]);
+    expect(writes.txs).toMatchObject([{ id: 'a', state: 'ALLOCATED', nonce: 10n, progress: { gasLimit: 50_000n } }]);
+    expect(writes.written).toMatchObject([{ operation: 'reconcile', tokens: [1n] }]);
+    expect([writes.noted, writes.fills, reconciled, waiting[0]?.tx.state]).toEqual([[], [], [], 'PENDING']);
+  });
+
+  it('is counted and leaves an error in the log, with the tx that it is of', async () => {
+    waiting = [aTx('a')];
+    await adopt([aSent(10n), aSent(11n, FOREIGN)]);
+    expect(counted).toEqual(['payload 1', 'foreign 1']);
+    expect(log.lines.map(({ fields: { nonce, txId, txHashes } }) => [nonce, txId, txHashes])).toEqual([
+      [10n, 'a', [aHash(10n)]],
+      [11n, null, [aHash(11n)]],
+    ]);
+  });
+
+  it('of a tx that holds the slot already is its attempt, and changes nothing else of it', async () => {
+    allocated = [aTx('a', 7n), aTx('b', 8n)];
+    await adopt([aSent(7n)], open(7n, 'a'));
+    expect(writes.inserted).toMatchObject([{ txId: 'a', nonce: 7n, kind: 'payload' }]);
+    expect([slots(), writes.txs, writes.noted.map(({ id }) => id)]).toEqual([[], [], ['a']]);
+  });
+
+  it('of a fill that holds the slot already is its attempt, and is in its history', async () => {
+    const { tx, request } = aTx('known-fill', 7n);
+    allocated = [{ tx: aManagedTx({ ...tx.progress, kind: 'fill' }).build(), request }];
+    await adopt([aSent(7n)], open(7n, 'known-fill'));
+    expect(writes.inserted).toMatchObject([{ txId: 'known-fill', nonce: 7n, kind: 'fill' }]);
+    expect(writes.noted.flatMap((fill) => fill.pendingEvents())).toMatchObject([
+      { txId: 'known-fill', reason: 'nonce_recovered', txHash: aHash(7n) },
+    ]);
+    expect([slots(), writes.fills, writes.txs]).toEqual([[], [], []]);
+  });
+
+  it('of nobody here is the attempt of a fill, with the gas of the bytes', async () => {
+    expect(await adopt([aSent(10n, FOREIGN)])).toBe(true);
+    expect([slots(), fillsMade()]).toEqual([[[10n, null]], [['fill-1', 10n]]]);
+    expect(writes.fills).toMatchObject([{ kind: 'fill', state: 'ALLOCATED', progress: { gasLimit: 50_000n } }]);
+    expect(writes.inserted).toMatchObject([{ kind: 'fill', txId: 'fill-1', nonce: 10n, txHash: aHash(10n) }]);
+    expect([writes.txs, writes.noted]).toEqual([[], []]);
+  });
+
+  it('of nobody here has a history that begins with the recovery of its bytes', async () => {
+    await adopt([aSent(10n, FOREIGN)]);
+    expect(writes.fills[0]?.pendingEvents()).toMatchObject([
+      { reason: 'nonce_reserved' },
+      { reason: 'nonce_recovered', txHash: aHash(10n) },
+    ]);
+  });
+
+  it('of nobody here needs no slot once it is mined', async () => {
+    await adopt([aSent(10n, FOREIGN)], {}, 11n);
+    await adopt([aSent(11n, FOREIGN)], {}, 11n);
+    expect(slots()).toEqual([[11n, null]]);
+  });
+
+  it('of nobody here competes with a tx that holds the slot: the tx is signed, as ever', async () => {
+    allocated = [aTx('a', 10n)];
+    expect(await adopt([aSent(10n, FOREIGN)], open(10n, 'a'))).toBe(true);
+    expect(writes.written).toEqual([]);
+  });
+
+  it('of a signer that nobody acted for before was not sent for a tx of this database', async () => {
+    waiting = [aTx('a')];
+    await adopt([aSent(10n)], { known: false });
+    expect(writes.inserted).toMatchObject([{ kind: 'fill', txId: 'fill-1' }]);
+  });
+});
 
 describe('what was out and is adopted', () => {
+  beforeEach(() => {
+    waiting = [aTx('waiting')];
+  });
+
   it('has its slot, and each nonce below it that nobody has is a fill, from the cursor on', async () => {
-    await adopt([aSent(12n, true), aSent(14n, false)]);
+    await adopt([aSent(12n), aSent(14n, FOREIGN)]);
     expect(slots()).toEqual([
       [10n, null],
       [11n, null],
@@ -73,14 +189,20 @@ describe('what was out and is adopted', () => {
       [13n, null],
       [14n, null],
     ]);
-    expect(attempts.map(({ nonce, txId, kind }) => [nonce, txId, kind])).toEqual([
-      [12n, 'waiting', 'payload'],
-      [14n, null, 'fill'],
+    expect(writes.inserted.map(({ nonce, kind }) => [nonce, kind])).toEqual([
+      [12n, 'payload'],
+      [14n, 'fill'],
     ]);
   });
 
+  it('has fills below it that have no attempt yet, and the gas of a plain transfer', async () => {
+    await adopt([aSent(11n)]);
+    expect([fillsMade(), writes.fills[0]?.progress]).toMatchObject([[['fill-1', 10n]], { gasLimit: 21_000n }]);
+    expect(writes.inserted.map(({ txId }) => txId)).toEqual(['waiting']);
+  });
+
   it('has fills below it from the next nonce of the chain on, when that is above the cursor', async () => {
-    await adopt([aSent(13n, true)], 12n);
+    await adopt([aSent(13n)], {}, 12n);
     expect(slots()).toEqual([
       [12n, null],
       [13n, 'waiting'],
@@ -88,7 +210,7 @@ describe('what was out and is adopted', () => {
   });
 
   it('is adopted however far the chain is above the cursor', async () => {
-    await adopt([aSent(101n, true)], 100n);
+    await adopt([aSent(101n)], {}, 100n);
     expect(slots()).toEqual([
       [100n, null],
       [101n, 'waiting'],
@@ -96,15 +218,41 @@ describe('what was out and is adopted', () => {
   });
 
   it('has a gap counted from the one below it, not from the cursor', async () => {
-    await adopt([aSent(60n, true), aSent(120n, false)]);
-    expect(adopted).toHaveLength(111);
+    await adopt([aSent(60n), aSent(120n, FOREIGN)]);
+    expect(slots()).toHaveLength(111);
   });
 
   it.each([
     ['filled when it has 64 nonces', 74n, 65],
     ['left open when it is wider, and what is behind it is not adopted', 75n, 0],
   ])('has a gap below it that is %s', async (_words, nonce, count) => {
-    await adopt([aSent(nonce, true)]);
-    expect(adopted).toHaveLength(count);
+    await adopt([aSent(nonce)]);
+    expect(slots()).toHaveLength(count);
   });
+});
+
+describe('nothing is written', () => {
+  it('when a waiting tx was changed meanwhile', async () => {
+    [waiting, changed] = [[aTx('a')], true];
+    expect(await adopt([aSent(10n)], { suspect: true })).toBe(false);
+    expect(writes.written.map(({ changes }) => changes)).toEqual([{}]);
+    expect([reconciled, counted, log.lines]).toEqual([[], [], []]);
+  });
+
+  it('when nothing is out, and the database is in its epoch', async () => {
+    expect([await adopt([]), writes.written]).toEqual([true, []]);
+  });
+});
+
+it('a fill is made for bytes of nobody here although no waiting tx can be locked for them', async () => {
+  changed = true;
+  expect(await adopt([aSent(10n, FOREIGN)])).toBe(true);
+  expect(fillsMade()).toEqual([['fill-1', 10n]]);
+});
+
+it('a signer is reconciled in the new epoch with what is written, also when nothing is out', async () => {
+  await adopt([]);
+  expect(reconciled).toEqual([]);
+  await adopt([], { suspect: true });
+  expect(reconciled).toEqual([SIGNER]);
 });

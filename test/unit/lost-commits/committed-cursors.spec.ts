@@ -4,7 +4,8 @@ import { CommittedCursors, CommitsLost } from '../../../src/modules/lost-commits
 import type { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
 import { aSigner } from '../../support/builders.js';
 
-const SIGNER = aSigner();
+const SIGNER = aSigner(1);
+const OTHER = aSigner(2);
 
 let reported: string[];
 let cursors: CommittedCursors;
@@ -14,9 +15,10 @@ beforeEach(() => {
   cursors = new CommittedCursors({ report: (what: string) => void reported.push(what) } as unknown as DatabaseWatch);
 });
 
+/** @param cursor of the signer, as the database has it; null when it does not know the signer */
 function found(cursor: bigint | null): () => void {
   const known = new Map(cursor === null ? [] : [[signerKey(SIGNER), cursor] as const]);
-  return () => cursors.expect([SIGNER], known);
+  return () => cursors.expect([OTHER, SIGNER], known);
 }
 
 describe('a cursor', () => {
@@ -25,21 +27,39 @@ describe('a cursor', () => {
     expect(found(null)).not.toThrow();
   });
 
-  it('is behind the highest nonce that was committed, and a lower one tells of lost commits', () => {
+  it('is at or above the place behind the highest nonce that was committed', () => {
     cursors.committed([
       { signer: SIGNER, nonce: 7n },
       { signer: SIGNER, nonce: 3n },
     ]);
+    cursors.committed([{ signer: SIGNER, nonce: 6n }]);
     expect(found(8n)).not.toThrow();
+    expect(found(9n)).not.toThrow();
     expect(reported).toEqual([]);
     expect(found(7n)).toThrow(CommitsLost);
-    expect(found(null)).toThrow(CommitsLost);
+  });
+
+  it.each([
+    ['lower', 7n, '7'],
+    ['nowhere', null, '0'],
+  ])('that is %s now shows that the database lost commits', (_where, cursor, place) => {
+    cursors.committed([{ signer: SIGNER, nonce: 7n }]);
+    expect(found(cursor)).toThrow(CommitsLost);
+    expect(found(cursor)).toThrow(
+      expect.objectContaining({
+        code: 'commits_lost',
+        message: 'the database has lost commits',
+        advice: 'wait: Lockstep finds the transactions that this signer has sent, and then continues',
+        facts: { signer: signerKey(SIGNER), committed: '8', found: place },
+        retryable: true,
+      }),
+    );
     expect(reported).toEqual(['cursor_went_backwards', 'cursor_went_backwards']);
   });
 
   it('is believed again when what is out is known', () => {
     cursors.committed([{ signer: SIGNER, nonce: 7n }]);
-    cursors.forget(aSigner(2));
+    cursors.forget(OTHER);
     expect(found(7n)).toThrow(CommitsLost);
     cursors.forget(SIGNER);
     expect(found(7n)).not.toThrow();

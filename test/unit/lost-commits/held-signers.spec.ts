@@ -7,7 +7,8 @@ import type { SignerOutlook } from '../../../src/modules/lost-commits/domain/los
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 
-const SIGNER = aSigner();
+const SIGNER = aSigner(1);
+const OTHER = aSigner(2);
 const QUIET_MS = 10_000;
 const CURSOR = 5n;
 
@@ -47,7 +48,9 @@ describe('a signer whose pool hides something', () => {
   const HIDING = found({ hiddenBelow: CURSOR + 2n });
 
   it('is held, and looked at again after half a second', () => {
+    clock.advance(1_000);
     expect([held.isDue(SIGNER), held.judge(HIDING), held.has(SIGNER), held.count]).toEqual([true, false, true, 1]);
+    expect(held.has(OTHER)).toBe(false);
     clock.advance(499);
     expect(held.isDue(SIGNER)).toBe(false);
     clock.advance(1);
@@ -56,6 +59,8 @@ describe('a signer whose pool hides something', () => {
 
   it('goes on when no pool has had it for long enough', () => {
     held.judge(HIDING);
+    clock.advance(2 * QUIET_MS);
+    expect(held.judge(HIDING)).toBe(false);
     expect(held.judge(found())).toBe(false);
     clock.advance(QUIET_MS - 1);
     expect(held.judge(found())).toBe(false);
@@ -129,16 +134,25 @@ describe('a signer that is suspect', () => {
   });
 });
 
+it('a signer of which nothing is hidden goes on at once', () => {
+  expect([held.judge(found()), held.has(SIGNER), held.count]).toEqual([true, false, 0]);
+});
+
 it('what was found and could not be written keeps a signer held, and it is looked at again', () => {
+  clock.advance(1_000);
   held.keep(SIGNER);
   expect([held.has(SIGNER), held.isDue(SIGNER)]).toEqual([true, false]);
   clock.advance(500);
   expect(held.isDue(SIGNER)).toBe(true);
+  // That is no matter of a pool, so no quiet time is needed.
+  expect(held.judge(found({ shown: false }))).toBe(true);
 });
 
-it('nothing is remembered of signers for which another node acts', () => {
+it('nothing is remembered of signers for which another node acts, nor of those that are released', () => {
   held.keep(SIGNER);
-  held.keep(aSigner(2));
-  held.keepOnly(({ address }) => address !== SIGNER.address);
-  expect([held.has(SIGNER), held.has(aSigner(2))]).toEqual([false, true]);
+  held.keep(OTHER);
+  held.keepOnly(({ address }) => address === OTHER.address);
+  expect([held.has(SIGNER), held.has(OTHER)]).toEqual([false, true]);
+  held.release(OTHER);
+  expect(held.count).toBe(0);
 });

@@ -5,7 +5,7 @@ import { HoldBack } from '../../../src/modules/lost-commits/application/hold-bac
 import type { ManagedTx } from '../../../src/modules/transactions/domain/managed-tx.js';
 import type { ManagedTxRepository } from '../../../src/modules/transactions/index.js';
 import { aManagedTx, aSigner } from '../../support/builders.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const SIGNER = aSigner();
@@ -24,23 +24,21 @@ let waiting: ManagedTx[];
 /** Ids of those that wait still. */
 let locked: Set<string>;
 let rooms: unknown;
-let saved: ManagedTx[];
-let work: UnfencedWork;
+let writes: RecordedWrites;
 let log: RecordingLog;
 
-beforeEach(async () => {
+beforeEach(() => {
   waiting = ['a', 'b'].map((txId) => aManagedTx({ txId }).build());
-  [locked, saved, work, log] = [new Set(['b']), [], new UnfencedWork(), new RecordingLog()];
+  [locked, writes, log] = [new Set(['b']), new RecordedWrites(), new RecordingLog()];
 });
 
 function hold(): Promise<void> {
   return new HoldBack(
-    work,
     {
       nextPending: async (asked: unknown) => ((rooms = asked), waiting.map((tx) => ({ tx }))),
       lockPending: async (_fence: unknown, ids: readonly string[]) => new Set(ids.filter((id) => locked.has(id))),
-      save: async (_fence: unknown, txs: readonly ManagedTx[]) => void saved.push(...txs),
     } as unknown as ManagedTxRepository,
+    writes.asDoor(),
     Object.assign(new ExecutionConfig(), { batchSize: BATCH }),
     log,
   ).execute(LEASE, FINDINGS);
@@ -49,11 +47,12 @@ function hold(): Promise<void> {
 describe('a signer that stands still', () => {
   it('says so in the first of its txs that wait still', async () => {
     await hold();
-    expect([rooms, work.tokens]).toEqual([[{ signer: SIGNER, room: BATCH }], [[1n]]]);
-    expect(saved).toMatchObject([{ id: 'b', state: 'PENDING', timers: { resubmit: { inMs: 1_000 } } }]);
-    expect(saved[0]?.progress).toMatchObject({
+    expect(rooms).toEqual([{ signer: SIGNER, room: BATCH }]);
+    expect(writes.written).toMatchObject([{ operation: 'hold_back', tokens: [1n] }]);
+    expect(writes.txs).toMatchObject([{ id: 'b', state: 'PENDING', timers: { resubmit: { inMs: 1_000 } } }]);
+    expect(writes.txs[0]?.progress).toMatchObject({
       subState: 'NONCE_SYNC',
-      lastError: 'the database may have lost commits, and it is not known yet what is out for this signer',
+      lastError: 'the database may have lost commits: the transactions that this signer has sent are not all known yet',
     });
   });
 
@@ -63,6 +62,6 @@ describe('a signer that stands still', () => {
     expect(log.lines).toMatchObject([
       { fields: { cursor: 3n, chainNonce: 3n, hiddenBelow: 5n, unread: false, suspect: true } },
     ]);
-    expect(work.tokens).toEqual([]);
+    expect(writes.written).toEqual([]);
   });
 });

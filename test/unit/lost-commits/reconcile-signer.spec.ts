@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import type { Chains } from '../../../src/modules/chain/index.js';
-import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js';
+import { type Lease, NotLeader } from '../../../src/modules/signers/index.js';
 import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
 import type { LeasedWork } from '../../../src/modules/transactions/application/writing/leased-work.js';
 import type { HeldSigners } from '../../../src/modules/lost-commits/application/held-signers.js';
@@ -14,7 +14,8 @@ const SIGNER = aSigner();
 const LEASE: Lease = { signer: SIGNER, owner: 'node', token: 1n };
 const CHAIN = {};
 
-let leases: Lease[];
+/** Whether this node acts for the signer. */
+let isOurs: boolean;
 let isHeld: boolean;
 let calls: unknown[][];
 let rung: SignerId[];
@@ -22,18 +23,16 @@ let memory: LaneMemory;
 let reconcile: ReconcileSigner;
 
 beforeEach(() => {
-  [leases, isHeld, calls, rung, memory] = [[LEASE], false, [], [], new LaneMemory(new FakeClock())];
+  [isOurs, isHeld, calls, rung, memory] = [true, false, [], [], new LaneMemory(new FakeClock())];
   memory.recovered([LEASE]);
   const sent = [3n, 4n].map((nonce) => ({ nonce, hash: aHash(nonce), raw: '0x' }));
   reconcile = new ReconcileSigner(
     { get: () => CHAIN } as unknown as Chains,
     {
-      acquireOrRenew: async (signers: unknown) => (calls.push(['acquire', signers]), leases),
-    } as unknown as LeaseManager,
-    {
-      run: async (chainId: number, items: unknown, task: (some: readonly Lease[]) => Promise<void>) => {
-        calls.push(['on the worker', chainId, items]);
-        await task([LEASE]);
+      asOwner: async (signer: SignerId, task: (lease: Lease) => unknown) => {
+        calls.push(['as owner', signer]);
+        if (!isOurs) throw new NotLeader(signer, null);
+        return task(LEASE);
       },
     } as unknown as LeasedWork,
     memory,
@@ -52,8 +51,7 @@ describe('a signer that a person has looked at', () => {
       found: [3n, 4n].map((nonce) => ({ nonce, txHash: aHash(nonce) })),
     });
     expect(calls).toEqual([
-      ['acquire', [SIGNER]],
-      ['on the worker', SIGNER.chainId, [{ signer: SIGNER }]],
+      ['as owner', SIGNER],
       ['reconcile', CHAIN, [LEASE], true],
     ]);
     expect([memory.needsRecovery(LEASE), rung]).toEqual([true, [SIGNER]]);
@@ -66,8 +64,8 @@ describe('a signer that a person has looked at', () => {
   });
 
   it('is left to the node that acts for it', async () => {
-    leases = [];
+    isOurs = false;
     await expect(reconcile.execute(SIGNER, true)).rejects.toMatchObject({ code: 'not_leader' });
-    expect([calls.length, rung]).toEqual([1, []]);
+    expect([calls, rung, memory.needsRecovery(LEASE)]).toEqual([[['as owner', SIGNER]], [], false]);
   });
 });

@@ -1,110 +1,93 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ResubmitConfig } from '../../../src/config/index.js';
-import type { SignerId } from '../../../src/kernel/signer-id.js';
 import type { Chains } from '../../../src/modules/chain/index.js';
-import type { FencedUnitOfWork, NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
 import { FreeNonceGaps } from '../../../src/modules/nonces/application/free-nonce-gaps.js';
-import type { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
-import type { LeasedWork } from '../../../src/modules/transactions/application/writing/leased-work.js';
+import type { StalledNonces } from '../../../src/modules/nonces/application/stalled-nonces.js';
+import type { NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
-import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
+import { ourWork } from '../confirmations/txs-in-memory.js';
 
 const SIGNER = aSigner();
-const INTERVAL = 60_000;
 const WIDEST = 64;
+const PLACE: SlotRef = { signer: SIGNER, nonce: 5n };
 
-let clock: FakeClock;
+/** The chain's next nonce, whether it stands still, and how many below our lowest slot are missing from there. */
+let chain: { nonce: bigint | null; stalled: boolean; missing: number };
+let asked: unknown[][];
+let writes: RecordedWrites;
 let log: RecordingLog;
-let heal: FreeNonceGaps;
-/** The chain's next nonce, and how many below our lowest slot are missing from there. */
-let chain: { nonce: bigint | null; missing: number };
-let asked: unknown[];
-/** What was done for a gap: slots freed, doubts, holes and bells. */
-let freed: readonly SlotRef[];
-let done: string[];
+let freeGaps: FreeNonceGaps;
 
 beforeEach(() => {
-  clock = new FakeClock();
-  log = new RecordingLog();
-  chain = { nonce: 5n, missing: 2 };
-  freed = [];
-  done = [];
-  const note =
-    (what: string) =>
-    (_signer: SignerId): void =>
-      void done.push(what);
-  const ledger = {
-    missing: async (places: readonly SlotRef[]) => places.map((place) => ({ ...place, count: chain.missing })),
-    freeMissing: async (_fence: unknown, places: readonly SlotRef[]) => (freed = places),
-  };
-  heal = new FreeNonceGaps(
+  [asked, writes, log] = [[], new RecordedWrites(), new RecordingLog()];
+  chain = { nonce: PLACE.nonce, stalled: true, missing: 2 };
+  freeGaps = new FreeNonceGaps(
     {
       get: () => ({
-        transactionCounts: async (...args: unknown[]) => ((asked = args), chain.nonce === null ? [] : [chain.nonce]),
+        transactionCounts: async (...args: unknown[]) => {
+          asked.push(['counts', ...args]);
+          return chain.nonce === null ? [] : [chain.nonce];
+        },
       }),
     } as unknown as Chains,
+    ourWork,
     {
-      run: async (
-        _chain: number,
-        items: readonly SlotRef[],
-        task: (leases: [], share: readonly SlotRef[]) => unknown,
-      ) => items.length > 0 && task([], items),
-    } as unknown as LeasedWork,
-    {
-      run: async (_l: unknown, _o: string, work: (fence: null) => unknown) => work(null),
-    } as unknown as FencedUnitOfWork,
-    ledger as unknown as NonceLedger,
-    { distrustNonce: note('distrusted'), gapOpened: note('hole') } as unknown as LaneMemory,
-    { ring: (signers) => void done.push(...signers.map(({ address }) => `rung for ${address}`)) },
-    Object.assign(new ResubmitConfig(), { interval: INTERVAL }),
-    clock,
+      missing: async (places: readonly SlotRef[]) =>
+        chain.missing === 0 ? [] : places.map((place) => ({ ...place, count: chain.missing })),
+      freeMissing: async (_fence: unknown, places: readonly SlotRef[], atMost: number) => {
+        asked.push(['free', places.map(({ nonce }) => nonce), atMost]);
+        return places.map(({ signer, nonce }) => ({ signer, nonce }));
+      },
+    } as unknown as NonceLedger,
+    writes.asDoor(),
+    { observe: (place: SlotRef) => (asked.push(['observe', place]), chain.stalled) } as unknown as StalledNonces,
     log,
   );
 });
 
-async function look(afterMs = 0): Promise<boolean> {
-  clock.advance(afterMs);
-  freed = [];
-  await heal.execute(DEV_CHAIN, [SIGNER]);
-  return freed.length > 0;
+async function freed(...signers: readonly (typeof SIGNER)[]): Promise<SlotRef[]> {
+  await freeGaps.execute(DEV_CHAIN, signers);
+  return writes.slots('freed');
 }
 
 describe('a gap below our lowest nonce', () => {
-  it('is freed when the chain stood still for an interval, and the lane is told', async () => {
-    expect([await look(), await look(INTERVAL - 1)]).toEqual([false, false]);
-    expect(done).toEqual([]);
-    expect(await look(1)).toBe(true);
-    expect(freed).toMatchObject([{ signer: SIGNER, nonce: 5n }]);
-    expect(done).toEqual(['distrusted', 'hole', `rung for ${SIGNER.address}`]);
-    expect([asked, log.lines.length]).toEqual([[[SIGNER.address], 'latest'], 1]);
+  it('is freed under the lease of its signer when the chain stands still, and says so in the log', async () => {
+    expect(await freed(SIGNER)).toEqual([PLACE]);
+    expect(asked).toEqual([
+      ['counts', [SIGNER.address], 'latest'],
+      ['observe', PLACE],
+      ['free', [5n], WIDEST],
+    ]);
+    expect(writes.written).toMatchObject([{ operation: 'free_gaps', tokens: [1n] }]);
+    expect(log.lines.map(({ fields }) => fields['nonce'])).toEqual([5n]);
   });
 
-  it('is waited for anew when the chain went on', async () => {
-    await look();
-    chain.nonce = 6n;
-    expect([await look(INTERVAL), await look(INTERVAL - 1), await look(1)]).toEqual([false, false, true]);
+  it('is left alone while the chain moves', async () => {
+    chain.stalled = false;
+    expect([await freed(SIGNER), writes.written]).toEqual([[], []]);
   });
 
-  it('is waited for anew when nobody looked for longer than three intervals', async () => {
-    await look();
-    expect(await look(3 * INTERVAL)).toBe(true);
-    expect([await look(3 * INTERVAL + 1), await look(INTERVAL)]).toEqual([false, true]);
+  it('is none when every nonce from the next of the chain on is ours', async () => {
+    chain.missing = 0;
+    expect([await freed(SIGNER), writes.written, log.lines]).toEqual([[], [], []]);
   });
 
   it('is left to people, with an error, when it is wider than sixty-four', async () => {
     chain.missing = WIDEST + 1;
-    await look();
-    expect(await look(INTERVAL)).toBe(false);
+    expect(await freed(SIGNER)).toEqual([]);
     expect(log.lines.map(({ fields }) => fields['missing'])).toEqual([WIDEST + 1]);
     chain.missing = WIDEST;
-    expect(await look(1)).toBe(true);
+    expect(await freed(SIGNER)).toEqual([PLACE]);
     expect(log.lines.filter(({ fields }) => 'missing' in fields)).toHaveLength(1);
   });
 
   it('is not looked for while the chain does not tell its nonce', async () => {
     chain.nonce = null;
-    await look();
-    expect(await look(INTERVAL)).toBe(false);
+    expect([await freed(SIGNER), asked.length]).toEqual([[], 1]);
+  });
+
+  it('costs no call of the chain while nothing is late', async () => {
+    expect([await freed(), asked]).toEqual([[], []]);
   });
 });

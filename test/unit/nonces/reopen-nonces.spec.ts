@@ -1,143 +1,139 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
-import { RpcUnavailable } from '../../../src/modules/chain/index.js';
+import type { SignerId } from '../../../src/kernel/signer-id.js';
+import type { FillNonceGaps } from '../../../src/modules/nonces/application/fill-nonce-gaps.js';
+import type { FindFreedNonces } from '../../../src/modules/nonces/application/find-freed-nonces.js';
 import { ReopenNonces } from '../../../src/modules/nonces/application/reopen-nonces.js';
-import type { LeaseManager, NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
-import type {
-  AttemptRepository,
-  ConsumedSlot,
-  LaneMemory,
-  LeasedWork,
-} from '../../../src/modules/transactions/index.js';
-import type { ForeignNonces } from '../../../src/modules/nonces/index.js';
-import { aSigner } from '../../support/builders.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
-import { ModelChain, ModelChains } from '../../support/model-chain.js';
+import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js';
+import type { AttemptRepository, ConsumedSlot, LeasedWork } from '../../../src/modules/transactions/index.js';
+import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { ourWork } from '../confirmations/txs-in-memory.js';
 
 const SIGNER = aSigner();
-const aSlot = (nonce: bigint, foreign: boolean): ConsumedSlot => ({ signer: SIGNER, nonce, foreign, updatedAt: 'now' });
-const FILL = aSlot(1n, false);
-const FOREIGN = aSlot(2n, true);
+const [FIRST, SECOND] = [1n, 2n].map((nonce) => ({ signer: SIGNER, nonce, updatedAt: 'now' })) as [
+  ConsumedSlot,
+  ConsumedSlot,
+];
 
-let chain: ModelChain;
-/** Slots without a tx above a block that is gone. */
+/** Foreign nonces above a block that is gone, as the database has them. */
 let consumed: ConsumedSlot[];
+/** What the chain says of them; the others are not decided. */
+let free: ConsumedSlot[];
+let used: ConsumedSlot[];
+/** Happens while the chain is asked. */
+let meanwhile: () => void;
 let isOurs: boolean;
-let isProvenTaken: boolean;
-let looks: number[];
-let opened: { readonly slots: bigint[]; readonly attempts: bigint[] };
-/** Signers whose lease is taken, whose lane is told of the hole, and whose bell is rung. */
-let told: string[][];
-let slots: ReopenNonces;
+let lowest: number[];
+let asked: bigint[][];
+/** Nonces that got fills, and the tokens of the leases. */
+let filled: unknown[][];
+let leased: SignerId[];
+let log: RecordingLog;
+let reopen: ReopenNonces;
 
 beforeEach(() => {
-  chain = new ModelChain();
-  chain.transactionCounts = async (accounts) => accounts.map(() => 2n);
-  consumed = [FILL, FOREIGN];
-  [isOurs, isProvenTaken] = [true, false];
-  [looks, told] = [[], [[], [], []]];
-  opened = { slots: [], attempts: [] };
-  const tell = (index: number) => (signers: readonly SignerId[]) => void told[index]?.push(...signers.map(signerKey));
+  [consumed, free, used] = [[FIRST, SECOND], [FIRST, SECOND], []];
+  [meanwhile, isOurs, lowest, asked, filled, leased] = [() => undefined, true, [], [], [], []];
+  log = new RecordingLog();
   const work: typeof ourWork.run = async (...args) => (isOurs ? ourWork.run(...args) : []);
-  slots = new ReopenNonces(
-    new ModelChains(chain),
-    { takeFree: async (signers: readonly SignerId[]) => tell(0)(signers) } as unknown as LeaseManager,
+  reopen = new ReopenNonces(
+    { takeFree: async (signers: readonly SignerId[]) => void leased.push(...signers) } as unknown as LeaseManager,
     { run: work } as unknown as LeasedWork,
-    new UnfencedWork(),
     {
-      consumedWithoutTx: async (_: unknown, lowest: number) => {
-        looks.push(lowest);
-        return consumed;
-      },
+      consumedWithoutTx: async (_: unknown, from: number) => (lowest.push(from), consumed),
       stillConsumed: async (some: readonly ConsumedSlot[]) => some.filter((slot) => consumed.includes(slot)),
-      reopen: async (_: unknown, some: readonly SlotRef[]) =>
-        void opened.attempts.push(...some.map(({ nonce }) => nonce)),
     } as unknown as AttemptRepository,
     {
-      reopen: async (_: unknown, some: readonly SlotRef[]) => void opened.slots.push(...some.map(({ nonce }) => nonce)),
-    } as unknown as NonceLedger,
+      execute: async (_: unknown, slots: readonly ConsumedSlot[]) => {
+        asked.push(slots.map(({ nonce }) => nonce));
+        const said = (some: readonly ConsumedSlot[]) => slots.filter((slot) => some.includes(slot));
+        const answer = { freed: said(free), used: said(used) };
+        meanwhile();
+        return answer;
+      },
+    } as unknown as FindFreedNonces,
     {
-      execute: async (_: unknown, some: readonly unknown[]) => (isProvenTaken ? some : []),
-    } as unknown as ForeignNonces,
-    { gapOpened: (signer: SignerId) => tell(1)([signer]) } as unknown as LaneMemory,
-    { ring: tell(2) },
-    new RecordingLog(),
+      fill: async (chainId: number, leases: readonly Lease[], slots: readonly ConsumedSlot[]) =>
+        void filled.push([chainId, leases[0]?.token, ...slots.map(({ nonce }) => nonce)]),
+    } as unknown as FillNonceGaps,
+    log,
   );
 });
 
-const look = (lowest: number | null): Promise<void> => slots.execute(chain.chainId, lowest);
-const isWaiting = (): boolean => slots.isWaiting(chain.chainId);
+const look = (from: number | null): Promise<void> => reopen.execute(DEV_CHAIN, from);
+const isWaiting = (): boolean => reopen.isWaiting(DEV_CHAIN);
 
-describe('a slot without a tx above a block that is gone', () => {
-  it('is opened, and its lane is told of the hole', async () => {
+describe('a foreign nonce above a block that is gone', () => {
+  it('gets a fill when it is free again, under a lease that the node takes for it', async () => {
     await look(5);
-    expect([looks, opened]).toEqual([[5], { slots: [1n, 2n], attempts: [1n, 2n] }]);
-    expect(told).toEqual([1, 1, 1].map(() => [signerKey(SIGNER)]));
+    expect([lowest, leased]).toEqual([[5], [SIGNER]]);
+    expect(filled).toEqual([[DEV_CHAIN, 1n, 1n, 2n]]);
+    expect(log.lines.map(({ fields }) => fields['nonce'])).toEqual([1n, 2n]);
     expect(isWaiting()).toBe(false);
   });
 
-  it('is looked at with every block until whoever has the lease has opened it', async () => {
+  it('is checked with every block until the owner of the signer has filled it', async () => {
     isOurs = false;
     await look(5);
-    expect([opened.slots, isWaiting()]).toEqual([[], true]);
+    expect([filled, isWaiting()]).toEqual([[], true]);
     isOurs = true;
     await look(null);
-    expect([opened.slots, isWaiting(), looks]).toEqual([[1n, 2n], false, [5]]);
+    expect([filled.length, isWaiting(), lowest]).toEqual([1, false, [5]]);
   });
 
-  it('is looked at no more when whoever has the lease has seen to it', async () => {
+  it('is not checked any more when the owner of the signer has filled it', async () => {
     isOurs = false;
     await look(5);
     consumed = [];
     await look(null);
-    expect([opened.slots, isWaiting()]).toEqual([[], false]);
+    expect([asked, filled, isWaiting()]).toEqual([[[1n, 2n], []], [], false]);
   });
 
-  it('is left alone when somebody has seen to it while it was judged', async () => {
-    chain.transactionCounts = async (accounts) => {
-      consumed = [FILL];
-      return accounts.map(() => 2n);
-    };
+  it('is left alone when another node has filled it while the chain was asked', async () => {
+    meanwhile = () => (consumed = [FIRST]);
     await look(5);
-    expect([opened.slots, isWaiting()]).toEqual([[1n], false]);
+    expect([filled, isWaiting()]).toEqual([[[DEV_CHAIN, 1n, 1n]], false]);
+  });
+
+  it('costs nothing when another node has filled all of them while the chain was asked', async () => {
+    meanwhile = () => (consumed = []);
+    await look(5);
+    expect([filled, log.lines, isWaiting()]).toEqual([[], [], false]);
+  });
+
+  it('is asked for once, also when a second reorg names it again', async () => {
+    isOurs = false;
+    await look(5);
+    await look(4);
+    expect(asked).toEqual([
+      [1n, 2n],
+      [1n, 2n],
+    ]);
   });
 });
 
-describe('a nonce of somebody else', () => {
-  beforeEach(() => {
-    chain.transactionCounts = async (accounts) => accounts.map(() => 3n);
-  });
-
-  it('that is used on the new branch is not opened, and is looked at until that is proven', async () => {
+describe('a foreign nonce that is not free', () => {
+  it('is checked until its use on the new branch is proven, and gets no fill', async () => {
+    free = [FIRST];
     await look(5);
-    expect([opened.slots, isWaiting()]).toEqual([[1n], true]);
-    consumed = [FOREIGN];
-    isProvenTaken = true;
+    expect([filled, isWaiting()]).toEqual([[[DEV_CHAIN, 1n, 1n]], true]);
+    [consumed, used] = [[SECOND], [SECOND]];
     await look(null);
-    expect([opened.slots, isWaiting()]).toEqual([[1n], false]);
+    expect([filled.length, isWaiting()]).toEqual([1, false]);
   });
 
-  it('that was freed after all is opened at a later look', async () => {
+  it('gets a fill at a later check when it was freed after all', async () => {
+    free = [];
     await look(5);
-    consumed = [FOREIGN];
-    chain.transactionCounts = async (accounts) => accounts.map(() => 2n);
+    expect([leased, filled, isWaiting()]).toEqual([[], [], true]);
+    free = [SECOND];
     await look(null);
-    expect([opened.slots, isWaiting()]).toEqual([[1n, 2n], false]);
+    expect([filled, isWaiting()]).toEqual([[[DEV_CHAIN, 1n, 2n]], true]);
   });
+});
 
-  it('that cannot be asked for waits, and holds up no fill', async () => {
-    const method = 'eth_getTransactionCount';
-    chain.transactionCounts = () =>
-      Promise.reject(new RpcUnavailable('rpc_unavailable', { chainId: chain.chainId, method }, 'no answer'));
-    await look(5);
-    expect([opened.slots, isWaiting()]).toEqual([[1n], true]);
-  });
-
-  it('is not opened on an answer that is missing', async () => {
-    chain.transactionCounts = async () => [];
-    await look(5);
-    expect([opened.slots, isWaiting()]).toEqual([[1n], true]);
-  });
+it('is waiting for nothing before a reorg', async () => {
+  expect(isWaiting()).toBe(false);
+  await look(null);
+  expect([isWaiting(), lowest]).toEqual([false, []]);
 });

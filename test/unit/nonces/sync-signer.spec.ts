@@ -1,22 +1,20 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { Chains } from '../../../src/modules/chain/index.js';
-import type { Lease, LeaseManager, NodeRegistry, NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
-import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
+import { type Lease, type NonceLedger, NotLeader, type SlotRef } from '../../../src/modules/signers/index.js';
+import type { LeasedWork } from '../../../src/modules/transactions/index.js';
 import type { ReconcileSigner } from '../../../src/modules/lost-commits/application/reconcile-signer.js';
-import type { SignerWorkers } from '../../../src/modules/signers/application/signer-workers.js';
 import { SyncSigner } from '../../../src/modules/nonces/application/sync-signer.js';
 import { aHash, aSigner } from '../../support/builders.js';
-import { FakeClock } from '../../support/fakes/fake-clock.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const SIGNER = aSigner();
 const LEASE = { signer: SIGNER, owner: 'node', token: 1n };
 const FOUND = [{ nonce: 4n, txHash: aHash(4) }];
+/** The agreed nonce, where the cursor is to be at least. */
+const PLACE: SlotRef = { signer: SIGNER, nonce: 5n };
 
-let memory: LaneMemory;
-let rung: SignerId[];
 /** Null when too few endpoints tell. */
 let agreed: bigint | null;
 let pending: bigint[];
@@ -24,15 +22,16 @@ let cursor: bigint | null;
 /** Nonces that nobody had, from the agreed one on. */
 let missing: number;
 let held: boolean;
-let leases: Lease[];
+/** Whether this node acts for the signer. */
+let isOurs: boolean;
 let calls: unknown[][];
-let work: UnfencedWork;
+let writes: RecordedWrites;
+let log: RecordingLog;
 let sync: SyncSigner;
 
 beforeEach(() => {
-  memory = new LaneMemory(new FakeClock());
-  [rung, agreed, pending, cursor, missing, held, leases, calls] = [[], 5n, [5n], 9n, 1, false, [LEASE], []];
-  work = new UnfencedWork();
+  [agreed, pending, cursor, missing, held, isOurs, calls] = [5n, [5n], 9n, 1, false, true, []];
+  [writes, log] = [new RecordedWrites(), new RecordingLog()];
   const chain = {
     agreedCounts: async (...args: unknown[]) => {
       calls.push(['agreed', ...args]);
@@ -57,49 +56,42 @@ beforeEach(() => {
   sync = new SyncSigner(
     { get: (chainId: number) => (calls.push(['chain', chainId]), chain) } as unknown as Chains,
     {
-      acquireOrRenew: async (signers: unknown) => (calls.push(['acquire', signers]), leases),
-    } as unknown as LeaseManager,
-    { holderOf: async () => ({ nodeId: 'owner', advertisedUrl: null, expiresInMs: 1 }) } as unknown as NodeRegistry,
-    {
       execute: async (...args: unknown[]) => (calls.push(['reconcile', ...args]), { held, found: FOUND }),
     } as unknown as ReconcileSigner,
     {
-      forChain: () => ({ run: (key: string, task: () => unknown) => (calls.push(['worker', key]), task()) }),
-    } as unknown as SignerWorkers,
-    work,
+      asOwner: async (signer: SignerId, task: (lease: Lease) => unknown) => {
+        calls.push(['as owner', signer]);
+        if (!isOurs) throw new NotLeader(signer, { nodeId: 'owner', advertisedUrl: null, expiresInMs: 1 });
+        return task(LEASE);
+      },
+    } as unknown as LeasedWork,
     ledger as unknown as NonceLedger,
-    memory,
-    { ring: (signers) => void rung.push(...signers) },
-    new RecordingLog(),
+    writes.asDoor(),
+    log,
   );
-  // As far as the lane knows, the chain was asked just now, and there is no hole.
-  memory.aligned([LEASE]);
-  memory.gapsChecked([LEASE], new Set());
 });
 
-it('a gap that a person freed is looked after by the lane, also when no payload waits for its nonces', async () => {
-  expect([memory.mayHaveGaps(LEASE), memory.needsAlignment(LEASE, 1_000)]).toEqual([false, false]);
-  const { gap, cursor } = await sync.execute(SIGNER, 64);
-  expect([gap.freed, cursor]).toEqual([1, { before: 9n, after: 9n }]);
-  expect([memory.mayHaveGaps(LEASE), memory.needsAlignment(LEASE, 1_000), rung]).toEqual([true, true, [SIGNER]]);
+it('a gap that a person freed is handed to the lane, also when no payload waits for its nonces', async () => {
+  const { gap, cursor: place } = await sync.execute(SIGNER, 64);
+  expect([gap.freed, place]).toEqual([1, { before: 9n, after: 9n }]);
+  expect(writes.slots('freed')).toEqual([PLACE]);
+  expect(writes.txs).toEqual([]);
 });
 
 describe('a signer that a person aligns', () => {
   it('is first looked at for what is out, and then changed by its own worker, under its lease', async () => {
-    const place = { signer: SIGNER, nonce: 5n };
     await sync.execute(SIGNER, 64, true);
     expect(calls).toEqual([
       ['chain', SIGNER.chainId],
       ['reconcile', SIGNER, true],
-      ['worker', signerKey(SIGNER)],
-      ['acquire', [SIGNER]],
+      ['as owner', SIGNER],
       ['agreed', [SIGNER.address], 'latest'],
       ['counts', [SIGNER.address], 'pending'],
       ['cursors', [SIGNER]],
-      ['align', place],
-      ['free', place, 64],
+      ['align', PLACE],
+      ['free', PLACE, 64],
     ]);
-    expect(work.tokens).toEqual([[1n]]);
+    expect(writes.written).toMatchObject([{ operation: 'sync', tokens: [1n] }]);
   });
 
   it('is not vouched for unless the person says so', async () => {
@@ -117,6 +109,13 @@ describe('a signer that a person aligns', () => {
       gap: { freed: 2, remaining: 1 },
       recovered: FOUND,
     });
+  });
+
+  it('leaves a line in the log with the same', async () => {
+    await sync.execute(SIGNER, 64);
+    expect(log.lines).toMatchObject([
+      { fields: { signer: signerKey(SIGNER), cursor: { before: 9n, after: 9n }, gap: { freed: 1, remaining: 0 } } },
+    ]);
   });
 
   it('has a cursor that is raised, made when there was none, and never lowered', async () => {
@@ -138,7 +137,7 @@ describe('a signer that a person aligns', () => {
 });
 
 describe('a signer is not aligned', () => {
-  const untouched = () => expect([work.tokens, rung]).toEqual([[], []]);
+  const untouched = () => expect([writes.written, log.lines]).toEqual([[], []]);
 
   it('while not all that is out of it is known', async () => {
     held = true;
@@ -151,7 +150,7 @@ describe('a signer is not aligned', () => {
   });
 
   it('by a node that does not act for it', async () => {
-    leases = [];
+    isOurs = false;
     await expect(sync.execute(SIGNER, 64)).rejects.toMatchObject({
       code: 'not_leader',
       facts: { ownerNodeId: 'owner' },

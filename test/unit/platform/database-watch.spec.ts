@@ -61,7 +61,7 @@ describe('a look at the database', () => {
       [2, 2],
     ] as const) {
       database.connects = connects;
-      await watch.lookIfReconnected();
+      await watch.checkIfReconnected();
       expect(database.looks).toHaveLength(expected);
     }
     expect([told, heartbeat.looks]).toEqual([[], []]);
@@ -72,20 +72,20 @@ describe('a look at the database', () => {
       if (database.looks.length === 1) database.connects += 1;
     };
     for (const expected of [1, 2, 2]) {
-      await watch.lookIfReconnected();
+      await watch.checkIfReconnected();
       expect(database.looks).toHaveLength(expected);
     }
   });
 
   it('by the heartbeat is no look through the connections of the lanes', async () => {
-    await watch.look();
+    await watch.check();
     expect([heartbeat.looks.length, database.looks.length]).toEqual([1, 0]);
-    await watch.lookIfReconnected();
+    await watch.checkIfReconnected();
     expect(database.looks).toHaveLength(1);
   });
 
   it('is one for all who want it at the same time', async () => {
-    await Promise.all([watch.lookIfReconnected(), watch.lookIfReconnected(), watch.lookIfReconnected()]);
+    await Promise.all([watch.checkIfReconnected(), watch.checkIfReconnected(), watch.checkIfReconnected()]);
     expect(database.looks).toHaveLength(1);
   });
 
@@ -93,9 +93,9 @@ describe('a look at the database', () => {
     database.onLook = () => {
       throw new Error('the database is away');
     };
-    await expect(watch.lookIfReconnected()).rejects.toThrow('the database is away');
+    await expect(watch.checkIfReconnected()).rejects.toThrow('the database is away');
     database.onLook = () => undefined;
-    await watch.lookIfReconnected();
+    await watch.checkIfReconnected();
     expect(database.looks).toEqual(['database_see', 'database_see']);
   });
 });
@@ -103,53 +103,53 @@ describe('a look at the database', () => {
 describe('an epoch', () => {
   it('is opened where there is none, and nobody is alarmed', async () => {
     database.row = { ...NO_EPOCH, ...SERVER };
-    await watch.lookIfReconnected();
+    await watch.checkIfReconnected();
     expect(database.opened).toEqual([[0, 'server', 1, 'first', 'node-a']]);
     expect([told, log.lines]).toEqual([[], []]);
   });
 
   it('is opened on evidence of a loss, once, and whoever listens is told', async () => {
-    await watch.lookIfReconnected();
+    await watch.checkIfReconnected();
     database.row = { ...database.row, server_timeline: '2' };
     database.connects += 1;
-    await watch.lookIfReconnected();
+    await watch.checkIfReconnected();
     expect(database.opened).toEqual([[1, 'server', 2, 'new_timeline', 'node-a']]);
     expect(told).toEqual(['new_timeline']);
     expect(log.lines).toMatchObject([{ evidence: 'new_timeline', system: 'server', timeline: 2, epoch: 1 }]);
     database.connects += 1;
-    await watch.lookIfReconnected();
+    await watch.checkIfReconnected();
     expect([database.opened.length, told.length]).toEqual([1, 1]);
   });
 
   it('is opened for a log that is shorter than it was when the heartbeat looked', async () => {
-    await watch.look();
+    await watch.check();
     database.row = { ...database.row, flushed: '99' };
-    await watch.lookIfReconnected();
+    await watch.checkIfReconnected();
     expect(told).toEqual(['log_went_backwards']);
   });
 
   it('that another node opened is told, and none is opened for it', async () => {
-    await watch.lookIfReconnected();
+    await watch.checkIfReconnected();
     heartbeat.row = { ...heartbeat.row, epoch: '2', started_at: '2025-01-02' };
-    await watch.look();
+    await watch.check();
     expect([told, heartbeat.opened]).toEqual([['new_timeline'], []]);
-    await watch.look();
+    await watch.check();
     expect(told).toHaveLength(1);
   });
 
   it('is no news to a process that looks for the first time', async () => {
     database.row = { ...database.row, epoch: '7' };
-    await watch.lookIfReconnected();
+    await watch.checkIfReconnected();
     expect(told).toEqual([]);
   });
 
   it('is opened for what somebody found, at the next look, without a new connection, once', async () => {
-    await watch.lookIfReconnected();
+    await watch.checkIfReconnected();
     watch.report('cursor_went_backwards');
-    await watch.lookIfReconnected();
+    await watch.checkIfReconnected();
     expect(told).toHaveLength(1);
     database.connects += 1;
-    await watch.lookIfReconnected();
+    await watch.checkIfReconnected();
     expect(database.opened).toEqual([[1, 'server', 1, 'cursor_went_backwards', 'node-a']]);
     expect(told).toEqual(['cursor_went_backwards']);
   });
@@ -167,18 +167,18 @@ describe('a server that does not tell its timeline', () => {
     async (code) => {
       refuse(code);
       database.row = { ...EPOCH, server: null, server_timeline: null, flushed: null };
-      for (database.connects = 1; database.connects < 3; database.connects += 1) await watch.lookIfReconnected();
+      for (database.connects = 1; database.connects < 3; database.connects += 1) await watch.checkIfReconnected();
       expect(database.looks).toEqual(['database_see', 'database_see_epoch', 'database_see_epoch']);
       expect(log.lines).toHaveLength(1);
       database.row = { ...database.row, epoch: '2', started_at: '2025-01-02' };
-      await watch.lookIfReconnected();
+      await watch.checkIfReconnected();
       expect([told, database.opened]).toEqual([['new_timeline'], []]);
     },
   );
 
   it('is not one that fails for another reason', async () => {
     refuse('57P01');
-    await expect(watch.lookIfReconnected()).rejects.toMatchObject({ code: '57P01' });
+    await expect(watch.checkIfReconnected()).rejects.toMatchObject({ code: '57P01' });
     expect(database.looks).toEqual(['database_see']);
   });
 
@@ -187,7 +187,7 @@ describe('a server that does not tell its timeline', () => {
       const code = database.looks.length < 5 ? '42501' : '57P01';
       throw Object.assign(new Error('refused'), { code });
     };
-    await expect(watch.lookIfReconnected()).rejects.toMatchObject({ code: '42501' });
+    await expect(watch.checkIfReconnected()).rejects.toMatchObject({ code: '42501' });
     expect(database.looks).toEqual(['database_see', 'database_see_epoch']);
   });
 });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { Ticker } from '../../../src/platform/scheduling/ticker.js';
 import { readableLog } from './log-lines.js';
 
@@ -30,8 +31,9 @@ const pass = (ms: number): Promise<void> => jest.advanceTimersByTimeAsync(ms);
 describe('a ticker', () => {
   const { log, lines } = readableLog();
   const tickers: Ticker[] = [];
-  const tickerOf = (run: () => Promise<void>, intervalMs: number): Ticker => {
-    const ticker = new Ticker({ name: 'test', intervalMs, run, log });
+  let registry: SchedulerRegistry;
+  const tickerOf = (run: () => Promise<void>, intervalMs: number, listedIn = registry): Ticker => {
+    const ticker = new Ticker({ name: 'test', intervalMs, run, log, registry: listedIn });
     tickers.push(ticker);
     return ticker;
   };
@@ -44,6 +46,7 @@ describe('a ticker', () => {
     return { gate, ticker };
   };
   beforeEach(() => {
+    registry = new SchedulerRegistry();
     jest.useFakeTimers();
   });
   afterEach(async () => {
@@ -152,5 +155,87 @@ describe('a ticker', () => {
       { level: 'error', msg: 'ticker.failed', ticker: 'test', error: { message: 'at once' } },
       { msg: 'ticker.failed', error: { message: 'later' }, failures: 2 },
     ]);
+  });
+
+  it('is listed in the registry from its start to its stop, also while it runs', async () => {
+    const gate = new Gate();
+    const ticker = tickerOf(gate.pass, 1);
+    expect(registry.getIntervals()).toEqual([]);
+    ticker.start();
+    expect(registry.getIntervals()).toEqual(['test']);
+    await pass(0);
+    expect(registry.getIntervals()).toEqual(['test']);
+    ticker.kick();
+    gate.open();
+    await pass(0);
+    gate.open();
+    await pass(0);
+    expect(registry.getIntervals()).toEqual(['test']);
+    await pass(1);
+    expect(gate.entered).toBe(3);
+    const stopped = ticker.stop();
+    expect(registry.getIntervals()).toEqual([]);
+    gate.open();
+    await stopped;
+    await pass(HOUR);
+    expect(registry.getIntervals()).toEqual([]);
+    await expect(ticker.stop()).resolves.toBeUndefined();
+  });
+
+  it('runs only when kicked after its interval was deleted from the registry, while it ran', async () => {
+    const { gate, ticker } = await inFlight(1);
+    registry.deleteInterval('test');
+    gate.open();
+    await pass(HOUR);
+    expect(gate.entered).toBe(1);
+    ticker.kick();
+    await pass(0);
+    gate.open();
+    await pass(HOUR);
+    expect(gate.entered).toBe(2);
+    expect(registry.getIntervals()).toEqual([]);
+  });
+
+  it('awaits the run in flight when it is stopped after the registry was emptied', async () => {
+    const { gate, ticker } = await inFlight(1);
+    registry.deleteInterval('test');
+    let stopped = false;
+    const stopping = ticker.stop().then(() => (stopped = true));
+    await pass(HOUR);
+    expect(stopped).toBe(false);
+    gate.open();
+    await stopping;
+  });
+
+  it('leaves its name to the next ticker when it stops, and does not delist that one', async () => {
+    const runs: string[] = [];
+    const first = tickerOf(async () => void runs.push('first'), HOUR);
+    first.start();
+    await first.stop();
+    const second = tickerOf(async () => void runs.push('second'), HOUR);
+    second.start();
+    await first.stop();
+    expect(registry.getIntervals()).toEqual(['test']);
+    await pass(HOUR);
+    expect(runs).toEqual(['second', 'second']);
+  });
+
+  it('does not delist another ticker that got its name while it ran on', async () => {
+    const first = tickerOf(async () => undefined, HOUR);
+    first.start();
+    registry.deleteInterval('test');
+    tickerOf(async () => undefined, HOUR).start();
+    await first.stop();
+    expect(registry.getIntervals()).toEqual(['test']);
+  });
+
+  it('does not start where another ticker has its name, and has the same name in another application', async () => {
+    const runs: string[] = [];
+    tickerOf(async () => void runs.push('first'), HOUR).start();
+    const second = tickerOf(async () => void runs.push('second'), 1);
+    expect(() => second.start()).toThrow('test');
+    tickerOf(async () => void runs.push('elsewhere'), HOUR, new SchedulerRegistry()).start();
+    await pass(HOUR - 1);
+    expect(runs).toEqual(['first', 'elsewhere']);
   });
 });

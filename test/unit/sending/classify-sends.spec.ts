@@ -178,12 +178,33 @@ describe('a slot', () => {
   });
 });
 
-it('the no-op that closes a slot never ends its tx', async () => {
-  const attempt = anAttempt({ kind: 'cancel' });
-  const tx = aManagedTx({ state: 'IN_MEMPOOL', nonce: 7n, failureReason: 'oversized' }).build();
-  expect(await judge.execute(chain, [answered('oversized_data', { attempt }, { attempt, tx })])).toMatchObject([
-    { verdict: { kind: 'waiting', subState: 'CANCELLING', retryInMs: INTERVAL } },
-  ]);
+describe('a no-op', () => {
+  const verdictOn = async (attempt: Attempt, tx: AnsweredSend['tx'], errorClass: NodeErrorClass | null) =>
+    (await judge.execute(chain, [answered(errorClass, { attempt }, { attempt, tx })]))[0]?.verdict;
+
+  it('that closes a slot never ends its tx', async () => {
+    const closing = { as: 'FAILED', reason: 'oversized', won: false } as const;
+    const tx = aManagedTx({ state: 'IN_MEMPOOL', nonce: 7n, closing }).build();
+    const waits = { kind: 'waiting', subState: 'CANCELLING', retryInMs: INTERVAL };
+    expect(await verdictOn(anAttempt({ kind: 'cancel' }), tx, 'oversized_data')).toEqual(waits);
+  });
+
+  it('of a fill is signed anew after a pause that grows, and never ends it or frees its slot', async () => {
+    const refused = async (errorClass: NodeErrorClass, subState: 'FEE_CAPPED' | 'NODE_REFUSED', tries: number) => {
+      const tx = aManagedTx({ kind: 'fill', state: 'ALLOCATED', nonce: 7n, subState, tries }).build();
+      return verdictOn(anAttempt({ kind: 'fill' }), tx, errorClass);
+    };
+    const waits = { kind: 'waiting', subState: 'NODE_REFUSED' };
+    expect(await refused('oversized_data', 'NODE_REFUSED', 0)).toEqual({ ...waits, retryInMs: 2_000 });
+    expect(await refused('oversized_data', 'NODE_REFUSED', 2)).toEqual({ ...waits, retryInMs: 8_000 });
+    expect(await refused('underpriced', 'FEE_CAPPED', 99)).toEqual({ ...waits, retryInMs: 2_000 });
+    expect(asked).toEqual([]);
+  });
+
+  it('that a node took is sent like any payload', async () => {
+    const tx = aManagedTx({ kind: 'fill', state: 'ALLOCATED', nonce: 7n }).build();
+    expect(await verdictOn(anAttempt({ kind: 'fill' }), tx, null)).toMatchObject({ kind: 'sent', subState: null });
+  });
 });
 
 it('what a node says of its fee cap is learned, and nothing else', async () => {

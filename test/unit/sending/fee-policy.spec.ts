@@ -7,7 +7,7 @@ import {
   bumpedFees,
   feesWithin,
   initialFees,
-  tooDear,
+  tooExpensive,
 } from '../../../src/modules/sending/domain/fee-policy.js';
 
 const GWEI = 1_000_000_000n;
@@ -45,11 +45,11 @@ describe('fees of a first attempt', () => {
 
   it('are too dear when the market, or what the client asks for, is above the caps', () => {
     const caps = { maxFeePerGas: 30n * GWEI, maxPriorityFeePerGas: 4n * GWEI };
-    expect(tooDear(atMarket('fast'), QUOTE, caps)).toBeNull();
-    expect(tooDear(atMarket('urgent'), QUOTE, caps)).toContain('the tip');
-    expect(tooDear(atMarket('fast'), { ...QUOTE, baseFeePerGas: 31n * GWEI }, caps)).toContain('the base fee');
+    expect(tooExpensive(atMarket('fast'), QUOTE, caps)).toBeNull();
+    expect(tooExpensive(atMarket('urgent'), QUOTE, caps)).toContain('the tip');
+    expect(tooExpensive(atMarket('fast'), { ...QUOTE, baseFeePerGas: 31n * GWEI }, caps)).toContain('the base fee');
     const low = { fees: { ...OWN, maxFeePerGas: 9n * GWEI }, speed: 'slow' } as const;
-    expect(tooDear(low, QUOTE, caps)).toContain('is below the base fee');
+    expect(tooExpensive(low, QUOTE, caps)).toContain('is below the base fee');
   });
 
   it('are too dear with the numbers that say why, and not where these are equal', () => {
@@ -57,16 +57,18 @@ describe('fees of a first attempt', () => {
     const tips = { slow: 4n, standard: 4n, fast: 5n, urgent: 5n };
     const at = (baseFeePerGas: bigint) => ({ blockNumber: 1, baseFeePerGas, tips });
     const own = (fees: Partial<TxRequest['fees']>) => ({ fees: { ...OWN, ...fees }, speed: 'slow' }) as const;
-    expect(tooDear(atMarket('slow'), at(30n), caps)).toBeNull();
-    expect(tooDear(atMarket('slow'), at(31n), caps)).toBe('the base fee 31 is above fees.maxFeePerGas 30 of the chain');
-    expect(tooDear(atMarket('fast'), at(30n), caps)).toBe(
+    expect(tooExpensive(atMarket('slow'), at(30n), caps)).toBeNull();
+    expect(tooExpensive(atMarket('slow'), at(31n), caps)).toBe(
+      'the base fee 31 is above fees.maxFeePerGas 30 of the chain',
+    );
+    expect(tooExpensive(atMarket('fast'), at(30n), caps)).toBe(
       'the tip 5 is above fees.maxPriorityFeePerGas 4 of the chain',
     );
-    expect(tooDear(own({ maxFeePerGas: 9n }), at(9n), caps)).toBeNull();
-    expect(tooDear(own({ maxFeePerGas: 9n }), at(10n), caps)).toBe('maxFeePerGas 9 is below the base fee 10');
-    expect(tooDear(own({ maxFeePerGas: 99n }), at(31n), caps)).toBe('maxFeePerGas 30 is below the base fee 31');
-    expect(tooDear(own({ maxPriorityFeePerGas: 5n }), at(9n), caps)).toContain('the tip 5');
-    expect(tooDear({ ...own({ maxPriorityFeePerGas: 3n }), speed: 'fast' }, at(9n), caps)).toBeNull();
+    expect(tooExpensive(own({ maxFeePerGas: 9n }), at(9n), caps)).toBeNull();
+    expect(tooExpensive(own({ maxFeePerGas: 9n }), at(10n), caps)).toBe('maxFeePerGas 9 is below the base fee 10');
+    expect(tooExpensive(own({ maxFeePerGas: 99n }), at(31n), caps)).toBe('maxFeePerGas 30 is below the base fee 31');
+    expect(tooExpensive(own({ maxPriorityFeePerGas: 5n }), at(9n), caps)).toContain('the tip 5');
+    expect(tooExpensive({ ...own({ maxPriorityFeePerGas: 3n }), speed: 'fast' }, at(9n), caps)).toBeNull();
   });
 
   it('never offer more than the cap of the chain by themselves, and never a tip above the fee cap', () => {

@@ -50,7 +50,7 @@ describe('the price of a payload', () => {
 
   it('is none when the market is above the caps of the chain', () => {
     expect(rules.price(DEV_CHAIN, atMarket('urgent'), GAS, QUOTE)).toEqual({
-      tooDear: 'the tip 60 is above fees.maxPriorityFeePerGas 50 of the chain',
+      tooExpensive: 'the tip 60 is above fees.maxPriorityFeePerGas 50 of the chain',
       limitedBy: 'chain',
     });
   });
@@ -63,7 +63,7 @@ describe('the price of a payload', () => {
   it('is none when a node allows less than the next block may cost', () => {
     learnLimit(50_000n);
     expect(price()).toEqual({
-      tooDear: 'all its gas would cost more than the 50000 wei that the nodes allow for a transaction',
+      tooExpensive: 'the cost of all its gas is above the 50000 wei that the nodes allow for a transaction',
       limitedBy: 'node',
     });
   });

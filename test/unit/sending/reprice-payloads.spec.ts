@@ -6,10 +6,10 @@ import type { FeeRules } from '../../../src/modules/sending/application/fee-rule
 import { type RefusedTx, RepricePayloads } from '../../../src/modules/sending/application/reprice-payloads.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
 import type { Attempt, AttemptFees } from '../../../src/modules/transactions/domain/attempt.js';
-import type { ManagedTx, TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
-import type { AttemptRepository, ManagedTxRepository } from '../../../src/modules/transactions/index.js';
+import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { ManagedTxRepository } from '../../../src/modules/transactions/index.js';
 import { aHash, aManagedTx, anAttempt, aRequest, aSigner, DEV_CHAIN } from '../../support/builders.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 
 const LEASE = { signer: aSigner(), owner: 'node', token: 1n };
 const OTHER_LEASE = { signer: aSigner(2), owner: 'node', token: 2n };
@@ -25,18 +25,15 @@ let market: AttemptFees | null;
 let higher: AttemptFees | null;
 /** Each price that was asked for, with the one that it has to differ from. */
 let asked: [string, bigint][];
-let stored: Attempt[];
-let noted: ManagedTx[];
-let work: UnfencedWork;
+let writes: RecordedWrites;
 let reprice: RepricePayloads;
 
 beforeEach(() => {
-  [market, higher, asked, stored, noted] = [MARKET, HIGHER, [], [], []];
-  work = new UnfencedWork();
+  [market, higher, asked, writes] = [MARKET, HIGHER, [], new RecordedWrites()];
   const fees = {
     price: (_chain: number, _request: unknown, gasLimit: bigint) => {
       asked.push(['market', gasLimit]);
-      return market === null ? { tooDear: 'too dear' } : { fees: market };
+      return market === null ? { tooExpensive: 'too dear' } : { fees: market };
     },
     higher: (_chain: number, { maxFeePerGas }: AttemptFees) => (asked.push(['higher', maxFeePerGas]), higher),
     lower: ({ maxFeePerGas }: AttemptFees) => (asked.push(['lower', maxFeePerGas]), LOWER),
@@ -46,13 +43,9 @@ beforeEach(() => {
       sign: async (drafts: readonly AttemptDraft[]) => drafts.map((draft) => anAttempt({ ...draft, txHash: aHash(9) })),
     },
     fees as unknown as FeeRules,
-    work,
-    {
-      insert: async (_fence: unknown, attempts: readonly Attempt[]) => void stored.push(...attempts),
-    } as unknown as AttemptRepository,
+    writes.asDoor(),
     {
       requested: async (ids: readonly string[]) => ids.map((txId) => ({ tx: aTx({ txId }), request: aRequest() })),
-      note: async (_fence: unknown, txs: readonly ManagedTx[]) => void noted.push(...txs),
     } as unknown as ManagedTxRepository,
     Object.assign(new ResubmitConfig(), { maxRefusals: 3 }),
   );
@@ -67,8 +60,8 @@ function repriced(...refused: readonly RefusedTx[]): Promise<Sending[]> {
 }
 
 async function pricesAfter(...attempts: readonly Partial<Attempt>[]): Promise<bigint[]> {
-  await repriced({ tx: aTx(), attempts: attempts.map((attempt) => anAttempt(attempt)) });
-  return stored.splice(0).map(({ fees }) => fees.maxFeePerGas);
+  const sendings = await repriced({ tx: aTx(), attempts: attempts.map((attempt) => anAttempt(attempt)) });
+  return sendings.map(({ attempt }) => attempt.fees.maxFeePerGas);
 }
 
 describe('a payload that every node refused for its price', () => {
@@ -79,9 +72,15 @@ describe('a payload that every node refused for its price', () => {
 
   it('is stored with its new bytes before it is given away, under the lease of its signer', async () => {
     const [sending, ...others] = await repriced({ tx: aTx(), attempts: [anAttempt(REFUSED)] });
-    expect([stored, noted, work.tokens]).toEqual([[sending?.attempt], [sending?.tx], [[1n]]]);
+    expect(writes.written).toEqual([
+      {
+        operation: 'reprice',
+        tokens: [1n],
+        changes: { attempts: { inserted: [sending?.attempt] }, noted: [sending?.tx] },
+      },
+    ]);
     expect(sending?.attempt).toMatchObject({ txId: 'tx', nonce: 7n, kind: 'payload', fees: MARKET });
-    expect([sending?.tx?.progress.txHash, others]).toEqual([aHash(9), []]);
+    expect([sending?.tx.progress.txHash, others]).toEqual([aHash(9), []]);
   });
 
   it('is not while any of its bytes may be out: the lower price could never replace them', async () => {
@@ -94,11 +93,15 @@ describe('a payload that every node refused for its price', () => {
   });
 
   it('is not once it was in the mempool, nor when it was not the price, nor before its first answer', async () => {
-    await repriced({ tx: aTx({ state: 'IN_MEMPOOL' }), attempts: [anAttempt(REFUSED)] });
+    expect(await repriced({ tx: aTx({ state: 'IN_MEMPOOL' }), attempts: [anAttempt(REFUSED)] })).toEqual([]);
     expect(await pricesAfter({ ...REFUSED, errorClass: 'oversized_data' })).toEqual([]);
     expect(await pricesAfter(REFUSED, { ...REFUSED, errorClass: 'oversized_data' })).toEqual([]);
     expect(await pricesAfter({ status: 'REJECTED', errorClass: null })).toEqual([]);
     expect(await pricesAfter()).toEqual([]);
+  });
+
+  it('is not when it is a fill: whoever signs no-ops outbids what may be out', async () => {
+    expect(await repriced({ tx: aTx({ kind: 'fill' }), attempts: [anAttempt(REFUSED)] })).toEqual([]);
   });
 
   it('is not while the caps of the chain allow no price', async () => {
@@ -112,7 +115,7 @@ describe('a payload that every node refused for its price', () => {
       { tx: aTx({ txId: 'a' }), attempts: [old] },
       { tx: aTx({ txId: 'b' }), attempts: [anAttempt(REFUSED)] },
     );
-    expect(stored.map(({ txId, fees }) => [txId, fees])).toEqual([
+    expect(writes.inserted.map(({ txId, fees }) => [txId, fees])).toEqual([
       ['a', HIGHER],
       ['b', MARKET],
     ]);

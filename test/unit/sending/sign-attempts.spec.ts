@@ -1,43 +1,33 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ChainConnector, FeeQuote } from '../../../src/modules/chain/index.js';
-import type { NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
 import { type AttemptDraft, NotEncodable } from '../../../src/modules/sending/application/attempt-signer.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
+import type { Sending } from '../../../src/modules/sending/application/send.js';
+import { SignAttempts } from '../../../src/modules/sending/application/sign-attempts.js';
 import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
-import { SignAttempts, type SignedTx } from '../../../src/modules/sending/application/sign-attempts.js';
-import type { TxMetrics } from '../../../src/modules/transactions/application/writing/tx-metrics.js';
-import type { Attempt } from '../../../src/modules/transactions/domain/attempt.js';
-import type { ManagedTx } from '../../../src/modules/transactions/domain/managed-tx.js';
-import type { AttemptRepository, ManagedTxRepository } from '../../../src/modules/transactions/index.js';
 import { aManagedTx, anAttempt, aRequest, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const SIGNER = aSigner();
 const LEASE = { signer: SIGNER, owner: 'node', token: 1n };
 /** Cannot be encoded. */
 const POISON = 6n;
+const FEES = { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n };
 
 let memory: LaneMemory;
-let released: SlotRef[];
-let saved: ManagedTx[];
-let noted: ManagedTx[];
-let stored: Attempt[];
 let steps: string[];
-/** What the database says to a nonce. */
-let store: (nonce: bigint) => void;
 let signing: () => void;
-let work: UnfencedWork;
+let writes: RecordedWrites;
+let log: RecordingLog;
 let sign: SignAttempts;
 
 beforeEach(() => {
-  [released, saved, noted, stored, steps] = [[], [], [], [], []];
-  [store, signing] = [() => undefined, () => undefined];
-  work = new UnfencedWork();
+  [steps, signing, writes, log] = [[], () => undefined, new RecordedWrites(), new RecordingLog()];
+  writes.onWrite = (_changes, operation) => void steps.push(operation);
   memory = new LaneMemory(new FakeClock());
-  // There is no hole as far as the lane knows.
-  memory.gapsChecked([LEASE], new Set());
+  memory.recovered([LEASE]);
   const signer = {
     sign: async (drafts: readonly AttemptDraft[]) => {
       signing();
@@ -47,29 +37,15 @@ beforeEach(() => {
   };
   sign = new SignAttempts(
     signer,
-    work,
-    {
-      insert: async (_fence: unknown, attempts: readonly Attempt[]) => {
-        for (const { nonce } of attempts) store(nonce);
-        stored.push(...attempts);
-      },
-    } as unknown as AttemptRepository,
-    {
-      save: async (_fence: unknown, txs: readonly ManagedTx[]) => void saved.push(...txs),
-      note: async (_fence: unknown, txs: readonly ManagedTx[]) => void noted.push(...txs),
-    } as unknown as ManagedTxRepository,
-    {
-      release: async (_fence: unknown, slots: readonly SlotRef[]) => void released.push(...slots),
-    } as unknown as NonceLedger,
+    { clamped: () => FEES } as unknown as FeeRules,
+    writes.asDoor(),
     memory,
-    { clamped: () => ({ maxFeePerGas: 2n, maxPriorityFeePerGas: 1n }) } as unknown as FeeRules,
-    { entered: () => undefined } as unknown as TxMetrics,
-    { reached: (point: string) => void steps.push(point) },
-    new RecordingLog(),
+    { reached: (point) => void steps.push(point) },
+    log,
   );
 });
 
-function signAt(...nonces: readonly bigint[]): Promise<SignedTx[]> {
+function signAt(...nonces: readonly bigint[]): Promise<Sending[]> {
   const allocated = nonces.map((nonce) => ({
     tx: aManagedTx({ txId: `tx-${nonce}`, state: 'ALLOCATED', nonce, gasLimit: 21_000n }).build(),
     request: aRequest(),
@@ -81,35 +57,43 @@ describe('a tx that can never be signed', () => {
   it('fails, frees its slot, and does not keep its neighbours from being signed', async () => {
     const signed = await signAt(5n, POISON, 7n);
     expect(signed.map(({ attempt }) => attempt.nonce)).toEqual([5n, 7n]);
-    expect(saved).toMatchObject([{ id: 'tx-6', state: 'FAILED' }]);
-    expect(released).toEqual([{ signer: SIGNER, nonce: POISON }]);
+    const failureReason = 'cannot be signed: no such number';
+    expect(writes.txs).toMatchObject([{ id: 'tx-6', state: 'FAILED', progress: { failureReason } }]);
+    expect(writes.released).toEqual([{ signer: SIGNER, nonce: POISON }]);
+    expect(log.lines).toEqual([
+      { event: 'failed to sign a transaction', fields: { txId: 'tx-6', error: failureReason } },
+    ]);
   });
 
-  it('leaves a hole that the lane looks after', async () => {
-    await signAt(5n);
-    expect(memory.mayHaveGaps(LEASE)).toBe(false);
-    await signAt(POISON, 7n);
-    expect(memory.mayHaveGaps(LEASE)).toBe(true);
+  it('ends in the commit that stores what was signed beside it', async () => {
+    await signAt(5n, POISON);
+    expect(writes.written).toMatchObject([{ operation: 'sign', tokens: [1n] }]);
   });
 });
 
 describe('what is signed', () => {
   it('is stored before it is given away, and leaves the row of its tx as it is', async () => {
     const signed = await signAt(5n);
-    expect(steps).toEqual(['after_sign', 'after_persist']);
-    expect([stored, noted]).toEqual([signed.map(({ attempt }) => attempt), signed.map(({ tx }) => tx)]);
-    expect([saved, released, work.tokens]).toEqual([[], [], [[1n]]]);
-    expect(stored).toMatchObject([{ txId: 'tx-5', nonce: 5n, kind: 'payload', gasLimit: 21_000n }]);
+    expect(steps).toEqual(['after_sign', 'sign', 'after_persist']);
+    expect([writes.inserted, writes.noted]).toEqual([signed.map(({ attempt }) => attempt), signed.map(({ tx }) => tx)]);
+    expect([writes.txs, writes.released, writes.written[0]?.tokens]).toEqual([[], [], [1n]]);
+    const attempt = { txId: 'tx-5', nonce: 5n, kind: 'payload', gasLimit: 21_000n, fees: FEES };
+    expect(writes.inserted).toMatchObject([attempt]);
   });
 
   it('is given away only as far as the database took it; the rest keeps its slot, and the lane looks again', async () => {
-    store = (nonce) => {
-      if (nonce === 5n) throw new Error('cannot be stored');
+    writes.onWrite = ({ attempts }) => {
+      if (attempts?.inserted?.some(({ nonce }) => nonce === 5n)) throw new Error('cannot be stored');
     };
-    memory.recovered([LEASE]);
     const signed = await signAt(5n, 7n);
     expect(signed.map(({ attempt }) => attempt.nonce)).toEqual([7n]);
-    expect([released, saved, memory.needsRecovery(LEASE)]).toEqual([[], [], true]);
+    expect([writes.released, writes.txs, memory.needsRecovery(LEASE)]).toEqual([[], [], true]);
+    expect(log.lines).toMatchObject([{ event: 'failed to store an attempt', fields: { txId: 'tx-5' } }]);
+  });
+
+  it('leaves the lane its memory when all was stored', async () => {
+    await signAt(5n);
+    expect(memory.needsRecovery(LEASE)).toBe(false);
   });
 
   it('is nothing when the keys cannot be reached: that ends no tx', async () => {
@@ -117,10 +101,10 @@ describe('what is signed', () => {
       throw new Error('custody is away');
     };
     await expect(signAt(5n)).rejects.toThrow('custody is away');
-    expect([saved, released]).toEqual([[], []]);
+    expect(writes.written).toEqual([]);
   });
 
   it('is nothing when nothing is to be signed', async () => {
-    expect([await signAt(), steps, work.tokens]).toEqual([[], [], []]);
+    expect([await signAt(), steps]).toEqual([[], []]);
   });
 });

@@ -1,67 +1,73 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { ChainConnector } from '../../../src/modules/chain/index.js';
+import type { ChainConnector, GasEstimate } from '../../../src/modules/chain/index.js';
 import type { AttemptDraft } from '../../../src/modules/sending/application/attempt-signer.js';
-import { SignNoOps } from '../../../src/modules/sending/application/sign-no-ops.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
+import { SignNoOps, type SlotToConsume } from '../../../src/modules/sending/application/sign-no-ops.js';
+import type { Sending } from '../../../src/modules/sending/application/send.js';
 import type { Attempt, AttemptFees } from '../../../src/modules/transactions/domain/attempt.js';
-import type { ManagedTx } from '../../../src/modules/transactions/domain/managed-tx.js';
-import type { AttemptRepository, ManagedTxRepository } from '../../../src/modules/transactions/index.js';
 import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const SIGNER = aSigner();
 const LEASE = { signer: SIGNER, owner: 'node', token: 1n };
+const OTHER_LEASE = { signer: aSigner(2), owner: 'node', token: 2n };
 const PRICE: AttemptFees = { maxFeePerGas: 900n, maxPriorityFeePerGas: 90n };
+const CLOSING = { as: 'FAILED', reason: 'refused', won: false } as const;
+
+type Rival = Pick<Attempt, 'fees' | 'status'>;
 
 /** The price that each no-op was asked to outbid. */
 let outbid: (AttemptFees | null)[];
-let stored: Attempt[];
-let saved: ManagedTx[];
 /** Null while the caps of the chain do not allow what it takes. */
-let price: AttemptFees | null;
-let close: SignNoOps;
+let price: (rival: AttemptFees | null) => AttemptFees | null;
+let estimates: GasEstimate[];
+let writes: RecordedWrites;
+let log: RecordingLog;
+let signNoOps: SignNoOps;
 
 beforeEach(() => {
-  [outbid, stored, saved, price] = [[], [], [], PRICE];
+  [outbid, price, writes, log] = [[], () => PRICE, new RecordedWrites(), new RecordingLog()];
+  estimates = [{ kind: 'ok', gas: 22_000n }];
   const signer = {
-    sign: async (drafts: readonly AttemptDraft[]) => drafts.map((draft) => anAttempt({ ...draft, txHash: aHash(9) })),
+    sign: async (drafts: readonly AttemptDraft[]) =>
+      drafts.map((draft) => anAttempt({ ...draft, txHash: aHash(draft.nonce + 2n) })),
   };
-  close = new SignNoOps(
-    signer,
-    {
-      noOp: (_chain: number, _quote: unknown, rival: AttemptFees | null) => (outbid.push(rival), price),
-    } as unknown as FeeRules,
-    new UnfencedWork(),
-    {
-      insert: async (_fence: unknown, attempts: readonly Attempt[]) => void stored.push(...attempts),
-    } as unknown as AttemptRepository,
-    {
-      save: async (_fence: unknown, txs: readonly ManagedTx[]) => void saved.push(...txs),
-    } as unknown as ManagedTxRepository,
-    new RecordingLog(),
-  );
+  const fees = {
+    noOp: (_chain: number, _quote: unknown, rival: AttemptFees | null) => (outbid.push(rival), price(rival)),
+  };
+  signNoOps = new SignNoOps(signer, fees as unknown as FeeRules, writes.asDoor(), log);
 });
 
-function closeAgainst(...rivals: readonly Pick<Attempt, 'fees' | 'status'>[]): ReturnType<SignNoOps['execute']> {
-  const tx = aManagedTx({ state: 'IN_MEMPOOL', nonce: 7n, failureReason: 'refused' }).build();
+function execute(...wanted: readonly SlotToConsume[]): Promise<Sending[]> {
   const chain = {
     chainId: DEV_CHAIN,
     feeQuote: async () => null,
-    estimateGas: async () => [{ kind: 'ok', gas: 22_000n }],
+    estimateGas: async (calls: readonly unknown[]) => estimates.slice(0, calls.length),
   } as unknown as ChainConnector;
-  return close.execute(chain, [LEASE], [{ tx, rivals: rivals.map((rival) => anAttempt(rival)) }]);
+  return signNoOps.execute(chain, [LEASE, OTHER_LEASE], wanted);
+}
+
+function closeAgainst(...rivals: readonly Rival[]): Promise<Sending[]> {
+  const tx = aManagedTx({ state: 'IN_MEMPOOL', nonce: 7n, closing: CLOSING, failureReason: 'refused' }).build();
+  return execute({ tx, attempts: rivals.map((rival) => anAttempt(rival)) });
+}
+
+function fillAgain(state: 'ALLOCATED' | 'IN_MEMPOOL', nonce = 7n, rivals: readonly Rival[] = []): SlotToConsume {
+  const tx = aManagedTx({ txId: `fill-${nonce}`, kind: 'fill', state, nonce }).build();
+  return { tx, attempts: rivals.map((rival) => anAttempt(rival)) };
 }
 
 const fees = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): AttemptFees => ({
   maxFeePerGas,
   maxPriorityFeePerGas,
 });
+const RIVAL = { fees: fees(500n, 20n), status: 'UNKNOWN' } as const;
 
 describe('the no-op that closes a slot', () => {
   it('outbids the highest of both prices of all that may be out, also when what was signed last is cheaper', async () => {
     await closeAgainst(
-      { fees: fees(500n, 20n), status: 'UNKNOWN' },
+      RIVAL,
       { fees: fees(300n, 50n), status: 'ACCEPTED' },
       { fees: fees(400n, 10n), status: 'SIGNED' },
     );
@@ -69,25 +75,86 @@ describe('the no-op that closes a slot', () => {
   });
 
   it('does not outbid what every node refused, for that is in no pool', async () => {
-    await closeAgainst({ fees: fees(500n, 20n), status: 'UNKNOWN' }, { fees: fees(800n, 80n), status: 'REJECTED' });
+    await closeAgainst(RIVAL, { fees: fees(800n, 80n), status: 'REJECTED' });
     expect(outbid).toEqual([fees(500n, 20n)]);
   });
 
   it('has the nonce, the name of the tx, its price and its gas, and is stored before it is given away', async () => {
-    const sendings = await closeAgainst({ fees: fees(500n, 20n), status: 'UNKNOWN' });
-    expect(stored).toMatchObject([{ nonce: 7n, kind: 'cancel', to: SIGNER.address, gasLimit: 22_000n, fees: PRICE }]);
-    expect(stored.map(({ txId }) => txId)).toEqual(sendings.map(({ tx }) => tx?.id));
+    const sendings = await closeAgainst(RIVAL);
+    const noOp = {
+      nonce: 7n,
+      kind: 'cancel',
+      to: SIGNER.address,
+      value: 0n,
+      data: '0x',
+      gasLimit: 22_000n,
+      fees: PRICE,
+    };
+    expect(writes.inserted).toMatchObject([{ ...noOp, txId: sendings[0]?.tx.id, accessList: [] }]);
+    expect(writes.written).toMatchObject([{ operation: 'sign_no_op', tokens: [1n] }]);
     expect(sendings).toMatchObject([{ attempt: { txHash: aHash(9) } }]);
   });
 
-  it('is the hash that the tx has from now on', async () => {
-    const [sending] = await closeAgainst({ fees: fees(500n, 20n), status: 'UNKNOWN' });
-    expect(saved).toEqual([sending?.tx]);
-    expect(sending?.tx?.progress.txHash).toBe(aHash(9));
+  it('is the hash that the tx has from now on, and competes with its payload', async () => {
+    const [sending] = await closeAgainst(RIVAL);
+    expect(writes.txs).toEqual([sending?.tx]);
+    expect(sending?.tx.progress).toMatchObject({ txHash: aHash(9), closing: CLOSING });
+    expect(sending?.tx.pendingEvents()).toMatchObject([{ reason: 'competitive_sent', txHash: aHash(9) }]);
   });
 
-  it('waits while its price is above the caps of the chain', async () => {
-    price = null;
-    expect([await closeAgainst({ fees: fees(500n, 20n), status: 'UNKNOWN' }), stored]).toEqual([[], []]);
+  it('waits while its price is above the caps of the chain, and the log says so', async () => {
+    price = () => null;
+    expect([await closeAgainst(RIVAL), writes.written]).toEqual([[], []]);
+    expect(log.lines).toMatchObject([
+      { event: 'no-op not signed: its price is above the caps of the chain', fields: { nonce: 7n } },
+    ]);
   });
+});
+
+describe('the next attempt of a fill', () => {
+  it.each(['ALLOCATED', 'IN_MEMPOOL'] as const)('is signed while it is %s, and bumps its price', async (state) => {
+    const [sending] = await execute(fillAgain(state, 7n, [RIVAL]));
+    expect(outbid).toEqual([RIVAL.fees]);
+    expect(writes.inserted).toMatchObject([{ kind: 'fill', txId: 'fill-7', nonce: 7n, to: SIGNER.address }]);
+    expect(sending?.tx).toMatchObject({ state, progress: { txHash: aHash(9), closing: null } });
+    expect(sending?.tx.pendingEvents()).toMatchObject([{ reason: 'gas_bumped', txHash: aHash(9) }]);
+  });
+
+  it('outbids nothing where nothing may be out', async () => {
+    await execute(fillAgain('ALLOCATED', 7n, [{ ...RIVAL, status: 'REJECTED' }]));
+    expect(outbid).toEqual([null]);
+  });
+});
+
+describe('the gas of a no-op', () => {
+  it('is that of its own signer, and of a plain transfer where there is no estimate', async () => {
+    estimates = [
+      { kind: 'ok', gas: 22_000n },
+      { kind: 'unavailable', message: 'no answer' },
+    ];
+    await execute(fillAgain('ALLOCATED', 7n), fillAgain('ALLOCATED', 8n));
+    expect(writes.inserted.map(({ nonce, gasLimit }) => [nonce, gasLimit])).toEqual([
+      [7n, 22_000n],
+      [8n, 21_000n],
+    ]);
+  });
+
+  it('goes with its tx when a neighbour has no price', async () => {
+    price = (rival) => (rival === null ? null : PRICE);
+    const sendings = await execute(fillAgain('ALLOCATED', 7n), fillAgain('ALLOCATED', 8n, [RIVAL]));
+    expect(sendings.map(({ tx, attempt }) => [tx.id, attempt.nonce, attempt.gasLimit])).toEqual([
+      ['fill-8', 8n, 22_000n],
+    ]);
+  });
+});
+
+it('where no no-op is wanted nothing is asked of the chain', async () => {
+  const unasked = { feeQuote: () => Promise.reject(new Error('asked for nothing')) } as unknown as ChainConnector;
+  expect(await signNoOps.execute(unasked, [LEASE], [])).toEqual([]);
+});
+
+it('the tx that was given stays as it was', async () => {
+  const slot = fillAgain('ALLOCATED');
+  await execute(slot);
+  expect([slot.tx.progress.txHash, slot.tx.pendingEvents()]).toEqual([null, []]);
 });

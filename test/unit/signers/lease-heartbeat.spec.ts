@@ -14,6 +14,7 @@ import { LeaseHeartbeat } from '../../../src/modules/signers/infrastructure/leas
 import type { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
 import { aSigner } from '../../support/builders.js';
 import { KeysOf, Named } from '../../support/fakes/fake-node.js';
+import { tickersWith } from '../../support/fakes/fake-tickers.js';
 import { gate } from '../../support/gate.js';
 import { readableLog } from '../platform/log-lines.js';
 
@@ -46,6 +47,10 @@ class RecordingRegistry extends NodeRegistry {
     done.push(`leave ${nodeId}`);
   }
 
+  async forgetDead(): Promise<void> {
+    done.push('forget the dead');
+  }
+
   holderOf(): Promise<LeaseHolder | null> {
     return Promise.resolve(null);
   }
@@ -76,13 +81,13 @@ function heartbeatOf(role: Partial<NodeConfig>): LeaseHeartbeat {
     new Named('me'),
     Object.assign(new NodeConfig(), role),
     new LeaseConfig(),
-    { look: record('look') } as unknown as DatabaseWatch,
-    readableLog().log,
+    { check: record('check') } as unknown as DatabaseWatch,
+    tickersWith(readableLog().log),
   );
 }
 
 /** One beat: the leases first, for they are what runs out. */
-const BEAT = ['renew', 'meet', 'look'];
+const BEAT = ['renew', 'meet', 'check'];
 const START = ['register 2', 'meet'];
 
 describe('the heartbeat', () => {

@@ -1,3 +1,4 @@
+import { NodeLeases } from '../../../src/modules/signers/application/node-leases.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig, LeaseConfig, NodeConfig } from '../../../src/config/lockstep-config.js';
 import { Router } from '../../../src/modules/signers/application/router.js';
@@ -56,7 +57,14 @@ function build(signers: readonly SignerId[]): void {
   const keys = new KeysOf(signers);
   const me = new Named('me');
   router = new Router(me, new NodeConfig(), new ExecutionConfig(), config, clock);
-  manager = new LeaseManager(store, keys, router, me, clock, config, metrics, readableLog().log);
+  manager = new LeaseManager(
+    new NodeLeases(store, me, config, metrics),
+    keys,
+    router,
+    clock,
+    metrics,
+    readableLog().log,
+  );
 }
 
 describe('a lease is trusted', () => {

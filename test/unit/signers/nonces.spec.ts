@@ -15,7 +15,7 @@ describe('the nonce sequence', () => {
     expect(grantNonces(10n, [4n, 8n, 3n, 7n], 2)).toEqual({ nonces: [3n, 4n], cursor: 10n });
   });
 
-  it('never hands out a nonce twice, leaves no hole and never goes back', () => {
+  it('never hands out a nonce twice, leaves no gap and never goes back', () => {
     const steps = fc.array(fc.record({ take: fc.nat(8), release: fc.nat(8) }), { maxLength: 30 });
     fc.assert(
       fc.property(steps, (commands) => {

@@ -100,27 +100,6 @@ describe('routing', () => {
     expect(router.mayTake(signer)).toBe(true);
   });
 
-  it('counts from when nobody was first seen to serve it, and not a moment less than the duration of a lease', () => {
-    router.membership(NODES);
-    const signer = signerOf('node-b');
-    router.unserved(signer, false);
-    clock.advance(new LeaseConfig().duration);
-    router.unserved(signer, false);
-    expect(router.mayTake(signer)).toBe(false);
-    clock.advance(1);
-    expect(router.mayTake(signer)).toBe(true);
-  });
-
-  it('knows whether any live node has the key of a signer, and assumes it while it knows of no node', () => {
-    const signer = signerOf('node-b');
-    expect(router.isServed(signer)).toBe(true);
-    const keys = { canSign: (node: string) => node === 'node-b', alike: [] };
-    router.membership(NODES, keys);
-    expect(router.isServed(signer)).toBe(true);
-    router.membership(['node-a'], keys);
-    expect(router.isServed(signer)).toBe(false);
-  });
-
   it('hands nothing over in basic mode', () => {
     const basic = routerOf({ mode: 'basic' });
     basic.membership(NODES);
@@ -140,13 +119,6 @@ describe('routing', () => {
     const basic = routerOf({ mode: 'basic' });
     basic.membership(NODES);
     expect(basic.mayTake(signerOf('node-b'))).toBe(true);
-  });
-
-  it('hands nobody over in basic mode', () => {
-    const basic = routerOf({ mode: 'basic' });
-    basic.membership(NODES);
-    basic.membership(NODES);
-    expect(basic.misplaced([signerOf('node-b')])).toEqual([]);
   });
 
   it('knows whether a live node has the key of a signer, and takes it for granted while it knows of no node', () => {

@@ -113,7 +113,7 @@ describe('ringing', () => {
     failing = new Error('no database');
     bell.ring([THEIRS]);
     await pass(0);
-    expect(lines).toMatchObject([{ msg: 'the doorbell could not be rung', error: 'no database' }]);
+    expect(lines).toMatchObject([{ msg: 'failed to ring the doorbell', error: 'no database' }]);
     failing = null;
     bell.ring([OTHER]);
     await pass(COALESCE_MS);

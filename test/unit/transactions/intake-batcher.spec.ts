@@ -183,6 +183,6 @@ describe('a database that does not take an insert', () => {
 
   it('and answers for fewer requests than it was given is believed for none', async () => {
     const insert = (txs: readonly NewTx[]): Intake[] => created(txs).slice(1);
-    expect(new Set(await outcomes(insert))).toEqual(new Set(['intake answered for fewer requests than it was given']));
+    expect(new Set(await outcomes(insert))).toEqual(new Set(['the insert returned fewer results than requests']));
   });
 });

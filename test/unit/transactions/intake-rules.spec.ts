@@ -3,8 +3,7 @@ import { configFrom } from '../../../src/config/index.js';
 import { Unprocessable } from '../../../src/kernel/errors.js';
 import { ChainRules } from '../../../src/modules/chain/application/chain-rules.js';
 import { IntakeRules } from '../../../src/modules/transactions/application/intake/intake-rules.js';
-import { NotLeader } from '../../../src/modules/signers/domain/not-leader.js';
-import { aRequest, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { aRequest, DEV_CHAIN } from '../../support/builders.js';
 
 const OTHER_CHAIN = DEV_CHAIN + 1;
 const config = configFrom({
@@ -59,8 +58,8 @@ describe('a request is refused before it is stored', () => {
     expect(error).toBeInstanceOf(Unprocessable);
     expect(error).toMatchObject({
       code: 'metadata_too_large',
-      message: 'metadata has 17 bytes, and at most 16 are stored',
-      advice: 'keep it in a store of your own and send a reference to it, or raise intake.maxMetadataBytes',
+      message: 'metadata has 17 bytes; the limit is 16',
+      advice: 'store it yourself and send a reference to it, or raise intake.maxMetadataBytes',
       facts: { bytes: 17, maxBytes: 16 },
     });
   });
@@ -76,34 +75,12 @@ describe('a request is refused before it is stored', () => {
     expect(error).toMatchObject({
       code: 'fees_above_cap',
       message: `${name} ${cap + 1n} is above the cap of the chain, ${cap}`,
-      advice: `ask for less, or raise chains[].fees.${name}`,
+      advice: `lower it, or raise chains[].fees.${name}`,
       facts: { chainId: DEV_CHAIN, cap: cap.toString() },
     });
   });
 
   it('never when it leaves both to Lockstep', () => {
     expect(refusal(() => intake.assertAcceptable(aRequest()))).toBeNull();
-  });
-});
-
-describe('a node that does not act for the signer', () => {
-  it('names the owner, and asks to come back when its lease ends, in whole seconds', () => {
-    const holder = { nodeId: 'node-b', advertisedUrl: 'http://b', expiresInMs: 2_001 };
-    const error = new NotLeader(aSigner(), holder);
-    expect(error).toMatchObject({
-      code: 'not_leader',
-      message: `another node acts for ${aSigner().address}`,
-      advice: 'send the request to the owner, or again later',
-      facts: { signer: `${DEV_CHAIN}:${aSigner().address}`, ownerNodeId: 'node-b', ownerUrl: 'http://b' },
-      retryable: true,
-      retryAfterSeconds: 3,
-    });
-  });
-
-  it('asks to come back in a second while nobody has the lease', () => {
-    expect(new NotLeader(aSigner(), null)).toMatchObject({
-      facts: { ownerNodeId: null, ownerUrl: null },
-      retryAfterSeconds: 1,
-    });
   });
 });

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { signerKey } from '../../../src/kernel/signer-id.js';
 import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
@@ -52,48 +51,47 @@ describe('a lane asks the chain for its nonce', () => {
   });
 });
 
-describe('a lane looks after holes', () => {
-  it('in its first step, as nobody knows what the last owner left', () => {
-    expect(memory.mayHaveGaps(LEASE)).toBe(true);
-    memory.gapsChecked([LEASE], new Set());
-    expect(memory.mayHaveGaps(LEASE)).toBe(false);
+describe('a lane looks for gaps', () => {
+  const mayHaveGaps = () => [LEASE, OTHER].map((lease) => memory.mayHaveGaps(lease));
+
+  it('in its first step, as nobody knows what the last owner left, and again under another lease', () => {
+    expect(mayHaveGaps()).toEqual([true, true]);
+    memory.gapsChecked([LEASE]);
+    expect(mayHaveGaps()).toEqual([false, true]);
+    expect(memory.mayHaveGaps({ ...LEASE, token: 2n })).toBe(true);
   });
 
-  it('a second after one was filled and is still open', () => {
-    memory.gapsChecked([LEASE, OTHER], new Set([signerKey(LEASE.signer)]));
-    clock.advance(999);
-    expect(memory.mayHaveGaps(LEASE)).toBe(false);
-    clock.advance(1);
-    expect(memory.mayHaveGaps(LEASE)).toBe(true);
-    expect(memory.mayHaveGaps(OTHER)).toBe(false);
+  it('no more when every gap got its fill, which is a tx like any other, however long that is in flight', () => {
+    memory.gapsChecked([LEASE, OTHER]);
+    clock.advance(3_600_000);
+    expect(mayHaveGaps()).toEqual([false, false]);
   });
 
   it('at once when a slot was released', () => {
-    clock.advance(5_000);
-    memory.gapsChecked([LEASE], new Set());
+    memory.gapsChecked([LEASE, OTHER]);
     memory.gapOpened(LEASE.signer);
     memory.gapOpened(STRANGER);
-    expect(memory.mayHaveGaps(LEASE)).toBe(true);
+    expect(mayHaveGaps()).toEqual([true, false]);
   });
 });
 
-it('a lane owes a step until it has recovered and has no hole', () => {
-  memory.gapsChecked([LEASE], new Set());
-  expect(memory.owesStep(LEASE)).toBe(true);
+it('a lane owes a step until it has recovered and has no gap', () => {
+  memory.gapsChecked([LEASE]);
+  expect(memory.needsStep(LEASE)).toBe(true);
   memory.recovered([LEASE]);
-  expect(memory.owesStep(LEASE)).toBe(false);
+  expect(memory.needsStep(LEASE)).toBe(false);
   memory.gapOpened(LEASE.signer);
-  expect(memory.owesStep(LEASE)).toBe(true);
+  expect(memory.needsStep(LEASE)).toBe(true);
 });
 
 describe('what a lane has in flight', () => {
   it('is unknown until it is counted, and grows with each nonce that is given', () => {
     expect(memory.inFlight(LEASE)).toBeNull();
     expect(memory.mayCountInFlight(LEASE)).toBe(true);
-    memory.tookNonces([LEASE.signer, STRANGER]);
+    memory.noncesAllocated([LEASE.signer, STRANGER]);
     expect(memory.inFlight(LEASE)).toBeNull();
     memory.countedInFlight(LEASE, 5);
-    memory.tookNonces([LEASE.signer, LEASE.signer, OTHER.signer]);
+    memory.noncesAllocated([LEASE.signer, LEASE.signer, OTHER.signer]);
     expect(memory.inFlight(LEASE)).toBe(7);
   });
 

@@ -2,7 +2,13 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { WorkerConfig } from '../../../src/config/index.js';
 import { Unavailable } from '../../../src/kernel/errors.js';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
-import { type Lease, LeaseLost, type LeaseManager } from '../../../src/modules/signers/index.js';
+import {
+  type Lease,
+  type LeaseHolder,
+  LeaseLost,
+  type LeaseManager,
+  type NodeRegistry,
+} from '../../../src/modules/signers/index.js';
 import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
 import { LeasedWork } from '../../../src/modules/transactions/application/writing/leased-work.js';
 import { SignerWorkers } from '../../../src/modules/signers/application/signer-workers.js';
@@ -16,9 +22,10 @@ interface Item {
 }
 
 const [A, B, C] = [1, 2, 3].map((n): Item => ({ signer: aSigner(n), name: `${n}` })) as [Item, Item, Item];
+const HOLDER: LeaseHolder = { nodeId: 'other', advertisedUrl: 'http://other', expiresInMs: 7_000 };
 const leaseOf = (signer: SignerId): Lease => ({ signer, owner: 'node', token: BigInt(signer.address) });
 
-/** Keys of the signers that this node holds. */
+/** Keys of the signers that this node holds, and may take. */
 let held: Set<string>;
 let clock: FakeClock;
 let memory: LaneMemory;
@@ -38,11 +45,14 @@ beforeEach(() => {
   [done, tried, tokens, fails] = [[], [], [], () => null];
   const leases = {
     held: (signer: SignerId) => (held.has(signerKey(signer)) ? leaseOf(signer) : null),
+    acquireOrRenew: async (signers: readonly SignerId[]) =>
+      signers.filter((signer) => held.has(signerKey(signer))).map(leaseOf),
     lost: (error: LeaseLost) => error.leases.forEach(({ signer }) => held.delete(signerKey(signer))),
   };
+  const nodes = { holderOf: async () => HOLDER } as unknown as NodeRegistry;
   // One worker, so that all items share it.
   const workers = new SignerWorkers(Object.assign(new WorkerConfig(), { concurrency: 1 }));
-  work = new LeasedWork(workers, leases as unknown as LeaseManager, memory, clock, log);
+  work = new LeasedWork(workers, leases as unknown as LeaseManager, nodes, memory, clock, log);
 });
 
 async function run(...items: readonly Item[]): Promise<string[]> {
@@ -137,4 +147,41 @@ it('work of which nothing succeeds fails, and pauses nobody: it is everybody’s
   await expect(run(A, B)).rejects.toMatchObject({ errors: [AWAY] });
   fails = () => null;
   expect([await run(A, B), done]).toEqual([[], [['1', '2']]]);
+});
+
+describe('work for one signer, as its owner', () => {
+  it('has the lease of the signer, and its result is handed back', async () => {
+    expect(await work.asOwner(B.signer, async (lease) => [lease.token, 'done'])).toEqual([2n, 'done']);
+  });
+
+  it('waits until other work of the signer has ended, and other work waits for it', async () => {
+    const steps: string[] = [];
+    const slow = async (name: string) => {
+      steps.push(`${name} begins`);
+      await new Promise(setImmediate);
+      steps.push(`${name} ends`);
+    };
+    await Promise.all([
+      work.run(DEV_CHAIN, [A], () => slow('first')),
+      work.asOwner(A.signer, () => slow('owner')),
+      work.run(DEV_CHAIN, [A], () => slow('last')),
+    ]);
+    expect(steps).toEqual(['first', 'owner', 'last'].flatMap((name) => [`${name} begins`, `${name} ends`]));
+  });
+
+  it('is refused where another node acts for it, and says which', async () => {
+    held.delete(signerKey(A.signer));
+    const refused = work.asOwner(A.signer, async () => void done.push(['1']));
+    await expect(refused).rejects.toMatchObject({
+      code: 'not_leader',
+      facts: { ownerNodeId: 'other', ownerUrl: 'http://other' },
+      retryAfterSeconds: 7,
+    });
+    expect(done).toEqual([]);
+  });
+
+  it('fails with its own error, and pauses nobody', async () => {
+    await expect(work.asOwner(A.signer, () => Promise.reject(AWAY))).rejects.toBe(AWAY);
+    expect([await run(A, B), done]).toEqual([[], [['1', '2']]]);
+  });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError, InvariantViolation } from '../../../src/kernel/errors.js';
-import type { ManagedTx, TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import { type Closing, ManagedTx, type TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
 import { aHash, aManagedTx, aReceipt, aSigner } from '../../support/builders.js';
 
 const FEES = { maxFeePerGas: 9n, maxPriorityFeePerGas: 4n };
@@ -17,7 +17,14 @@ const allocated = (overrides: Partial<TxProgress> = {}) =>
 const inMempool = (overrides: Partial<TxProgress> = {}) =>
   allocated({ state: 'IN_MEMPOOL', txHash: aHash(1), ...overrides });
 const mined = (overrides: Partial<TxProgress> = {}) => inMempool({ state: 'MINED', receipt: aReceipt(), ...overrides });
-const closing = () => inMempool({ subState: 'CANCELLING', failureReason: 'refused', tries: 2 });
+const CLOSING: Closing = { as: 'FAILED', reason: 'refused', won: false };
+/** Its slot is being closed. */
+const closing = (overrides: Partial<TxProgress> = {}) =>
+  inMempool({ subState: 'CANCELLING', failureReason: 'refused', closing: CLOSING, tries: 2, ...overrides });
+/** Its slot is being closed because the client cancelled it. */
+const CANCELLING: Closing = { as: 'CANCELLED', reason: 'cancelled by its client', won: false };
+const cancelling = () => closing({ closing: CANCELLING, failureReason: CANCELLING.reason });
+const fill = (overrides: Partial<TxProgress> = {}) => allocated({ kind: 'fill', ...overrides });
 
 /** The only event that a change left. */
 function eventOf(tx: ManagedTx): unknown {
@@ -75,14 +82,15 @@ describe('a tx that waits for a nonce', () => {
     expect(tx.progress).toMatchObject({ state: 'DROPPED', subState: null, failureReason: null });
     expect(tx.timers).toEqual(CLEARED);
     const error = 'expired before it was sent';
-    expect(eventOf(tx)).toEqual({ reason: 'dropped', from: 'PENDING', to: 'DROPPED', txHash: null, error });
+    const rest = { txHash: null, error, detail: null };
+    expect(eventOf(tx)).toEqual({ reason: 'dropped', from: 'PENDING', to: 'DROPPED', ...rest });
   });
 
   it('has no nonce to ask for', () => {
     expect(allocated().nonce).toBe(7n);
     const ask = () => pending().nonce;
     expect(ask).toThrow(InvariantViolation);
-    expect(ask).toThrow('a transaction without a nonce was asked for it');
+    expect(ask).toThrow('the transaction has no nonce');
     expect(ask).toThrow(expect.objectContaining({ facts: { txId: pending().id } }));
   });
 });
@@ -181,8 +189,8 @@ describe('a tx with a nonce', () => {
     tx.failed('out of gas');
     expect(tx.progress).toMatchObject({ state: 'FAILED', subState: null, failureReason: 'out of gas' });
     expect(tx.timers).toEqual(CLEARED);
-    const error = 'out of gas';
-    expect(eventOf(tx)).toEqual({ reason: 'failed', from: 'ALLOCATED', to: 'FAILED', txHash: aHash(1), error });
+    const rest = { txHash: aHash(1), error: 'out of gas', detail: null };
+    expect(eventOf(tx)).toEqual({ reason: 'failed', from: 'ALLOCATED', to: 'FAILED', ...rest });
   });
 });
 
@@ -212,12 +220,16 @@ describe('a tx in the mempool', () => {
     expect(tx.pendingEvents()).toEqual([]);
   });
 
-  it('is closing when it is refused for good and may be out', () => {
+  it.each(['FAILED', 'CANCELLED'] as const)('is closing when it is to end %s and may be out', (as) => {
     const tx = inMempool();
     expect([tx.isClosing, tx.isInDoubt]).toEqual([false, false]);
-    tx.closing('refused');
+    tx.close(as, 'refused');
     expect(tx.progress).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING', failureReason: 'refused' });
-    expect(tx.progress).toMatchObject({ tries: 1, lastError: 'refused' });
+    expect(tx.progress).toMatchObject({
+      closing: { as, reason: 'refused', won: false },
+      tries: 1,
+      lastError: 'refused',
+    });
     expect(tx.timers).toEqual(AT_ONCE);
     expect([tx.isClosing, tx.isInDoubt]).toEqual([true, true]);
     const detail = { subState: 'CANCELLING' };
@@ -226,8 +238,8 @@ describe('a tx in the mempool', () => {
 
   it('is in it when it is to be closed and was never called sent', () => {
     const tx = allocated({ txHash: aHash(1) });
-    tx.closing('refused');
-    expect(tx.isClosing).toBe(true);
+    tx.close('FAILED', 'refused');
+    expect([tx.isClosing, tx.progress.closing]).toEqual([true, CLOSING]);
     const rest = { txHash: aHash(1), error: 'refused' };
     expect(eventOf(tx)).toEqual({ reason: 'sent', from: 'ALLOCATED', to: 'IN_MEMPOOL', ...rest });
   });
@@ -236,7 +248,11 @@ describe('a tx in the mempool', () => {
     expect(inMempool({ subState: 'NONCE_SYNC' }).isInDoubt).toBe(true);
     expect(inMempool({ subState: 'STALE' }).isInDoubt).toBe(false);
     expect(pending({ subState: 'NONCE_SYNC' }).isInDoubt).toBe(false);
-    expect(allocated({ failureReason: 'refused' }).isClosing).toBe(false);
+    expect([allocated({ closing: CLOSING }).isClosing, mined({ closing: CLOSING }).isClosing]).toEqual([false, false]);
+  });
+
+  it('is not closing because it has a reason to fail: only what says so is', () => {
+    expect(inMempool({ failureReason: 'refused' })).toMatchObject({ isClosing: false, isInDoubt: false });
   });
 
   it('has a competitor once a no-op was signed for its nonce', () => {
@@ -249,7 +265,7 @@ describe('a tx in the mempool', () => {
 
   it('waits for another nonce when its own was taken for good', () => {
     const tx = inMempool({ subState: 'NONCE_SYNC', tries: 3, lastError: 'nonce too low' });
-    tx.nonceTaken(aHash(6));
+    tx.foreignTxUsedNonce(aHash(6));
     expect(tx.progress).toMatchObject({ state: 'PENDING', nonce: null, txHash: null });
     expect(tx.progress).toMatchObject({ subState: null, tries: 0, lastError: null });
     expect(tx.timers).toEqual(CLEARED);
@@ -258,12 +274,16 @@ describe('a tx in the mempool', () => {
     expect(eventOf(tx)).toEqual({ reason: 'nonce_synced', from: 'IN_MEMPOOL', to: 'PENDING', ...rest });
   });
 
-  it('fails with its reason when its nonce was taken while it was closing', () => {
-    const tx = closing();
-    tx.nonceTaken(null);
-    expect(tx.progress).toMatchObject({ state: 'FAILED', subState: null, failureReason: 'refused', nonce: 7n });
-    const rest = { txHash: aHash(1), error: 'refused' };
-    expect(eventOf(tx)).toEqual({ reason: 'failed', from: 'IN_MEMPOOL', to: 'FAILED', ...rest });
+  it.each([
+    ['FAILED', 'failed', closing()],
+    ['CANCELLED', 'cancelled', cancelling()],
+  ] as const)('ends %s with its reason when its nonce was taken while it was closing', (state, reason, tx) => {
+    const { failureReason } = tx.progress;
+    tx.foreignTxUsedNonce(aHash(6));
+    expect(tx.progress).toMatchObject({ state, subState: null, failureReason, nonce: 7n });
+    expect(tx.timers).toEqual(CLEARED);
+    const rest = { txHash: aHash(1), error: failureReason, detail: { nonce: '7', usedBy: aHash(6) } };
+    expect(eventOf(tx)).toEqual({ reason, from: 'IN_MEMPOOL', to: state, ...rest });
   });
 });
 
@@ -275,18 +295,47 @@ describe('a tx in a block', () => {
     tx.mined(aReceipt({ txHash: aHash(2) }));
     expect(tx.progress).toMatchObject({ state: 'MINED', txHash: aHash(2), receipt: aReceipt({ txHash: aHash(2) }) });
     expect(tx.progress).toMatchObject({ subState: null, tries: 0, lastError: null, failureReason: null });
+    expect(tx.progress.closing).toEqual(CLOSING);
     expect(tx.timers).toEqual(CLEARED);
     const detail = { status: 'success', gasUsed: '21000', ...CONFIRMATION };
     const rest = { txHash: aHash(2), block: BLOCK, detail };
     expect(eventOf(tx)).toEqual({ reason: 'mined', from: 'IN_MEMPOOL', to: 'MINED', ...rest });
   });
 
-  it('keeps the reason of its end when the no-op was mined in its place', () => {
-    const tx = closing();
+  it.each([
+    ['FAILED', 'failed', closing()],
+    ['CANCELLED', 'cancelled', cancelling()],
+  ] as const)('ends %s, with the reason of that, when the no-op was mined in its place', (state, reason, tx) => {
+    const { failureReason } = tx.progress;
     tx.mined(aReceipt(), 'no-op');
-    expect(tx.progress.failureReason).toBe('refused');
+    expect(tx.progress).toMatchObject({ state: 'MINED', failureReason, closing: { as: state, won: true } });
+    tx.saved();
     tx.settled('execution reverted', null);
-    expect(tx.progress).toMatchObject({ state: 'FAILED', failureReason: 'refused' });
+    expect(tx.progress).toMatchObject({ state, failureReason });
+    const detail = { newFork: false, confirmations: null };
+    const rest = { txHash: aHash(1), block: BLOCK, detail, error: failureReason };
+    expect(eventOf(tx)).toEqual({ reason, from: 'MINED', to: state, ...rest });
+  });
+
+  it('ends as its no-op has it even when that reverted: its reason is not that of a revert', () => {
+    const tx = cancelling();
+    tx.mined(aReceipt({ status: 'reverted' }), 'no-op');
+    tx.settled('execution reverted', null);
+    expect(tx.progress).toMatchObject({ state: 'CANCELLED', failureReason: CANCELLING.reason });
+  });
+
+  it('is confirmed when its payload was mined although it was to be cancelled', () => {
+    const tx = cancelling();
+    tx.mined(aReceipt());
+    tx.settled('execution reverted', null);
+    expect(tx.progress).toMatchObject({ state: 'CONFIRMED', failureReason: null, closing: { won: false } });
+  });
+
+  it('fails when a no-op was mined that nobody remembers', () => {
+    const tx = inMempool();
+    tx.mined(aReceipt(), 'no-op');
+    const reason = 'a no-op used its nonce';
+    expect(tx.progress).toMatchObject({ failureReason: reason, closing: { as: 'FAILED', reason, won: true } });
   });
 
   it('takes a receipt that changed', () => {
@@ -318,7 +367,7 @@ describe('a tx in a block', () => {
 
   it('is not settled without a receipt: that would be a fault of ours', () => {
     const settle = () => mined({ receipt: null }).settled('', null);
-    expect(settle).toThrow(new InvariantViolation('a transaction without a receipt was settled'));
+    expect(settle).toThrow(new InvariantViolation('cannot settle a transaction without a receipt'));
     expect(settle).toThrow(expect.objectContaining({ facts: { txId: mined().id } }));
   });
 
@@ -333,10 +382,64 @@ describe('a tx in a block', () => {
     expect(eventOf(tx)).toEqual({ reason: 'reorg_detected', from: 'MINED', to: 'IN_MEMPOOL', ...rest });
   });
 
-  it('keeps the reason for which its slot is being closed when its block is gone', () => {
-    const tx = mined({ failureReason: 'refused' });
+  it.each([
+    ['the no-op was', mined({ closing: { ...CANCELLING, won: true }, failureReason: CANCELLING.reason })],
+    ['the payload was', mined({ closing: CANCELLING })],
+    ['it was final', mined({ state: 'CANCELLED', closing: { ...CANCELLING, won: true }, failureReason: 'x' })],
+  ])('is closed still when its block is gone, and %s in it', (_what, tx) => {
     tx.reorged();
-    expect(tx.progress.failureReason).toBe('refused');
+    expect(tx.progress).toMatchObject({ closing: CANCELLING, failureReason: CANCELLING.reason });
+    expect([tx.isClosing, tx.state]).toEqual([true, 'IN_MEMPOOL']);
+  });
+});
+
+describe('a fill', () => {
+  it('holds its slot from the beginning, and leaves the event of that', () => {
+    const tx = ManagedTx.fill('fill-1', aSigner(), 7n, 22_000n);
+    expect(tx.progress).toEqual({
+      ...pending().progress,
+      txId: 'fill-1',
+      kind: 'fill',
+      state: 'ALLOCATED',
+      nonce: 7n,
+      gasLimit: 22_000n,
+    });
+    expect([tx.enteredState, tx.timers]).toEqual(['ALLOCATED', KEPT]);
+    const detail = { kind: 'fill', nonce: '7', gasLimit: '22000' };
+    expect(eventOf(tx)).toEqual({ reason: 'nonce_reserved', from: null, to: 'ALLOCATED', detail });
+  });
+
+  it('is sent, mined and confirmed like a payload', () => {
+    const tx = fill();
+    tx.signed(aHash(3), FEES);
+    tx.sent(aHash(3), null, TIMERS, null);
+    tx.mined(aReceipt({ txHash: aHash(3) }));
+    tx.settled('execution reverted', null);
+    expect(tx.progress).toMatchObject({ state: 'CONFIRMED', kind: 'fill', closing: null, failureReason: null });
+  });
+
+  it('may be signed again at a higher price when it is out already, which no payload may', () => {
+    const tx = fill({ state: 'IN_MEMPOOL', txHash: aHash(1) });
+    tx.repriced(aHash(3), FEES);
+    expect(tx.progress).toMatchObject({ state: 'IN_MEMPOOL', txHash: aHash(3) });
+    const rest = { txHash: aHash(3), detail: FEES_IN_JSON };
+    expect(eventOf(tx)).toEqual({ reason: 'gas_bumped', from: 'IN_MEMPOOL', to: 'IN_MEMPOOL', ...rest });
+  });
+
+  it('is dropped when a foreign transaction used its nonce: there is no gap any more', () => {
+    const tx = fill({ state: 'IN_MEMPOOL', txHash: aHash(1), subState: 'NONCE_SYNC' });
+    tx.foreignTxUsedNonce(aHash(6));
+    expect(tx.progress).toMatchObject({ state: 'DROPPED', subState: null, nonce: 7n, failureReason: null });
+    expect(tx.timers).toEqual(CLEARED);
+    const error = 'a foreign transaction used its nonce';
+    const rest = { txHash: aHash(1), error, detail: { nonce: '7', usedBy: aHash(6) } };
+    expect(eventOf(tx)).toEqual({ reason: 'dropped', from: 'IN_MEMPOOL', to: 'DROPPED', ...rest });
+  });
+
+  it('is in the mempool again when its block is gone', () => {
+    const tx = fill({ state: 'CONFIRMED', receipt: aReceipt(), txHash: aHash(1) });
+    tx.reorged();
+    expect(tx.progress).toMatchObject({ state: 'IN_MEMPOOL', subState: 'REORG_DETECTED', closing: null, nonce: 7n });
   });
 });
 
@@ -368,9 +471,10 @@ describe('a change that is not possible', () => {
     ['signed', inMempool(), (tx) => tx.signed(aHash(1), FEES)],
     ['sent', inMempool(), (tx) => tx.sent(aHash(1), null, TIMERS, null)],
     ['resubmitted', allocated(), (tx) => tx.resubmitted(aHash(1), null, TIMERS, null)],
-    ['closing', pending(), (tx) => tx.closing('')],
+    ['repriced of a fill', mined({ kind: 'fill' }), (tx) => tx.repriced(aHash(1), FEES)],
+    ['close', pending(), (tx) => tx.close('CANCELLED', '')],
     ['competitorSigned', allocated(), (tx) => tx.competitorSigned(aHash(1))],
-    ['nonceTaken', allocated(), (tx) => tx.nonceTaken(null)],
+    ['foreignTxUsedNonce', allocated(), (tx) => tx.foreignTxUsedNonce(null)],
     ['receiptChanged', inMempool(), (tx) => tx.receiptChanged(aReceipt())],
     ['failed', mined(), (tx) => tx.failed('')],
     ['expired', allocated(), (tx) => tx.expired()],
@@ -382,7 +486,7 @@ describe('a change that is not possible', () => {
       expect.objectContaining({
         code: 'illegal_transition',
         message: `not possible for a transaction that is ${before.state}`,
-        advice: 'read its present state',
+        advice: 'read its current state',
         facts: { txId: tx.id, state: before.state },
       }),
     );
@@ -397,7 +501,7 @@ describe('a change that is not possible', () => {
       expect.objectContaining({
         code: 'illegal_transition',
         message: 'a transaction that is ALLOCATED cannot become ALLOCATED',
-        advice: 'read its present state',
+        advice: 'read its current state',
         facts: { txId: tx.id, state: 'ALLOCATED' },
       }),
     );

@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ManagedTx, SubmitTimers } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { Closing, ManagedTx, SubmitTimers } from '../../../src/modules/transactions/domain/managed-tx.js';
 import { aHash, aManagedTx, aReceipt } from '../../support/builders.js';
 
 const IN_A_MINUTE: SubmitTimers = { resubmit: { inMs: 60_000 }, receiptCheck: { inMs: 60_000 } };
 const KEEP: SubmitTimers = { resubmit: 'keep', receiptCheck: 'keep' };
 const CLEAR: SubmitTimers = { resubmit: 'clear', receiptCheck: 'clear' };
 const AT_ONCE: SubmitTimers = { resubmit: { inMs: 0 }, receiptCheck: { inMs: 0 } };
+
+const CLOSING: Closing = { as: 'FAILED', reason: 'no', won: false };
 
 /** In the mempool, saved since. */
 function inMempool(overrides: Parameters<typeof aManagedTx>[0] = {}): ManagedTx {
@@ -25,9 +27,9 @@ describe('the timers of a tx', () => {
     ['a missing receipt', inMempool(), (tx) => tx.receiptMissing(7), { ...KEEP, receiptCheck: { inMs: 7 } }],
     ['its block', inMempool(), (tx) => tx.mined(aReceipt()), CLEAR],
     ['a reorg', mined(), (tx) => tx.reorged(), AT_ONCE],
-    ['a refusal in doubt', inMempool(), (tx) => tx.closing('no'), AT_ONCE],
-    ['a foreign nonce', inMempool(), (tx) => tx.nonceTaken(null), CLEAR],
-    ['a foreign nonce while it is closed', inMempool({ failureReason: 'no' }), (tx) => tx.nonceTaken(null), CLEAR],
+    ['a refusal in doubt', inMempool(), (tx) => tx.close('FAILED', 'no'), AT_ONCE],
+    ['a foreign nonce', inMempool(), (tx) => tx.foreignTxUsedNonce(null), CLEAR],
+    ['a foreign nonce while it is closed', inMempool({ closing: CLOSING }), (tx) => tx.foreignTxUsedNonce(null), CLEAR],
     ['a pause', aManagedTx().build(), (tx) => tx.postponed(null, 9, 'no'), { ...KEEP, resubmit: { inMs: 9 } }],
     [
       'a slot that was freed',
@@ -91,7 +93,7 @@ describe('tries in a row', () => {
 describe('a slot that is being closed', () => {
   it('stays so whatever later sends say', () => {
     const tx = inMempool();
-    tx.closing('no');
+    tx.close('FAILED', 'no');
     tx.resubmitted(aHash(2), 'STALE', IN_A_MINUTE, null);
     expect(tx.progress).toMatchObject({ subState: 'CANCELLING', failureReason: 'no' });
     expect([tx.isClosing, tx.isInDoubt]).toEqual([true, true]);
@@ -100,17 +102,17 @@ describe('a slot that is being closed', () => {
   // Found by seed 555 of the simulator.
   it('fails its tx when a reorg puts the no-op in the place of the payload', () => {
     const tx = inMempool();
-    tx.closing('no');
+    tx.close('FAILED', 'no');
     tx.mined(aReceipt(), 'payload');
     tx.reorged();
     tx.mined(aReceipt(), 'no-op');
     tx.settled('execution reverted', null);
-    expect([tx.state, tx.progress.failureReason]).toEqual(['FAILED', 'a no-op took its nonce']);
+    expect([tx.state, tx.progress.failureReason]).toEqual(['FAILED', 'no']);
   });
 
   it('fails its tx when the no-op is mined, and not when the payload is', () => {
     const ends = (['payload', 'no-op'] as const).map((kind) => {
-      const tx = inMempool({ failureReason: 'no' });
+      const tx = inMempool({ closing: CLOSING, failureReason: 'no' });
       tx.mined(aReceipt(), kind);
       tx.settled('execution reverted', null);
       return [tx.state, tx.progress.failureReason];
@@ -122,7 +124,7 @@ describe('a slot that is being closed', () => {
   });
 
   it('is closed still after a reorg, and a revert is forgotten with its block', () => {
-    const closed = mined({ failureReason: 'no' });
+    const closed = mined({ closing: CLOSING, failureReason: 'no' });
     closed.reorged();
     expect([closed.isClosing, closed.progress.failureReason]).toEqual([true, 'no']);
     const reverted = mined({ state: 'FAILED', failureReason: 'reverted', receipt: aReceipt({ status: 'reverted' }) });
@@ -131,8 +133,8 @@ describe('a slot that is being closed', () => {
   });
 
   it('ends its tx when somebody else has the nonce', () => {
-    const tx = inMempool({ failureReason: 'no' });
-    tx.nonceTaken(aHash(9));
+    const tx = inMempool({ closing: CLOSING, failureReason: 'no' });
+    tx.foreignTxUsedNonce(aHash(9));
     expect([tx.state, tx.progress.failureReason]).toEqual(['FAILED', 'no']);
   });
 });
@@ -140,18 +142,18 @@ describe('a slot that is being closed', () => {
 describe('a doubt about the nonce', () => {
   it.each([
     ['IN_MEMPOOL', 'NONCE_SYNC', null, true],
-    ['IN_MEMPOOL', 'CANCELLING', 'no', true],
+    ['IN_MEMPOOL', 'CANCELLING', CLOSING, true],
     ['IN_MEMPOOL', 'STALE', null, false],
     ['MINED', 'NONCE_SYNC', null, false],
-    ['FAILED', null, 'no', false],
+    ['FAILED', null, CLOSING, false],
     ['PENDING', 'NONCE_SYNC', null, false],
-  ] as const)('%s, %s, with the reason %p: %p', (state, subState, failureReason, doubt) => {
-    expect(inMempool({ state, subState, failureReason }).isInDoubt).toBe(doubt);
+  ] as const)('%s, %s, closing %j: %p', (state, subState, closing, doubt) => {
+    expect(inMempool({ state, subState, closing }).isInDoubt).toBe(doubt);
   });
 
   it('that was right leaves nothing of the old nonce', () => {
     const tx = inMempool({ subState: 'NONCE_SYNC', tries: 3, lastError: 'nonce too low' });
-    tx.nonceTaken(null);
+    tx.foreignTxUsedNonce(null);
     expect(tx.progress).toMatchObject({
       state: 'PENDING',
       nonce: null,

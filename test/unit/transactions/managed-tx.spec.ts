@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { DomainError } from '../../../src/kernel/errors.js';
-import type { ManagedTx } from '../../../src/modules/transactions/domain/managed-tx.js';
+import { ManagedTx, TX_KINDS } from '../../../src/modules/transactions/domain/managed-tx.js';
 import { canTransition, type TxState } from '../../../src/modules/transactions/domain/tx-state-machine.js';
-import { aHash, aManagedTx, aReceipt } from '../../support/builders.js';
+import { aHash, aManagedTx, aReceipt, aSigner } from '../../support/builders.js';
 
 const TIMERS = { resubmit: { inMs: 60_000 }, receiptCheck: { inMs: 60_000 } } as const;
 
@@ -21,7 +21,21 @@ const CALLS: Record<string, (tx: ManagedTx) => void> = {
   reorged: (tx) => tx.reorged(),
   failed: (tx) => tx.failed('refused'),
   expired: (tx) => tx.expired(),
+  requeued: (tx) => tx.requeued('FEE_CAPPED', 1_000, 'refused'),
+  repriced: (tx) => tx.repriced(aHash(2), { maxFeePerGas: 3n, maxPriorityFeePerGas: 1n }),
+  closedToFail: (tx) => tx.close('FAILED', 'refused'),
+  closedToCancel: (tx) => tx.close('CANCELLED', 'cancelled'),
+  competitorSigned: (tx) => tx.competitorSigned(aHash(3)),
+  noOpMined: (tx) => tx.mined(aReceipt(), 'no-op'),
+  foreignTxUsedNonce: (tx) => tx.foreignTxUsedNonce(aHash(4)),
 };
+/** Where a life begins. */
+const BEGINNINGS = {
+  payload: () => aManagedTx().build(),
+  fill: () => ManagedTx.fill('fill', aSigner(), 3n, 21_000n),
+};
+
+const anyCall = fc.constantFrom(...Object.keys(CALLS));
 
 describe('a managed tx', () => {
   it('goes the whole way from PENDING to CONFIRMED, and each step leaves one event', () => {
@@ -66,17 +80,20 @@ describe('a managed tx', () => {
 
   it('never reaches an illegal state, whatever is called in whatever order', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom(...Object.keys(CALLS)), { maxLength: 40 }), (calls) => {
-        const tx = aManagedTx().build();
-        let events = 0;
+      fc.property(fc.constantFrom(...TX_KINDS), fc.array(anyCall, { maxLength: 40 }), (kind, calls) => {
+        const tx = BEGINNINGS[kind]();
+        let events = tx.pendingEvents().length;
         for (const call of calls) {
           const before = { ...tx.progress };
           const decidedByBlock = before.receipt !== null;
           const refused = !attempt(() => CALLS[call]?.(tx));
           if (refused) expect(tx.progress).toEqual(before);
-          const { state, nonce, receipt, txHash } = tx.progress;
+          const { state, nonce, receipt, txHash, closing } = tx.progress;
           if (state !== before.state) expect(canTransition(before.state, state, decidedByBlock)).toBe(true);
           expectConsistent(state, { nonce, receipt: receipt !== null, txHash });
+          // Nothing is cancelled that was not to be, and no no-op wins without a block.
+          if (state === 'CANCELLED') expect(closing?.as).toBe('CANCELLED');
+          if (closing?.won === true) expect(receipt).not.toBeNull();
           // I10: no change of state without its event.
           if (state !== before.state) expect(tx.pendingEvents().length).toBeGreaterThan(events);
           events = tx.pendingEvents().length;

@@ -4,12 +4,12 @@ import type { SlotRef } from '../../../src/modules/signers/index.js';
 import { MarkReceiptsDue } from '../../../src/modules/transactions/application/writing/mark-receipts-due.js';
 import type { ManagedTxRepository } from '../../../src/modules/transactions/index.js';
 import { aSigner } from '../../support/builders.js';
-import { UnfencedWork } from '../../support/fakes/unfenced-work.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 
-const LEASE = { signer: aSigner(), owner: 'node', token: 1n };
+const LEASES = [1, 2].map((n) => ({ signer: aSigner(n), owner: 'node', token: BigInt(n) }));
 
 it('receipts are asked for page by page, each in a transaction of its own, until the last', async () => {
-  const pages: (SlotRef | null)[] = [1n, 2n].map((nonce) => ({ signer: LEASE.signer, nonce }));
+  const pages: (SlotRef | null)[] = [1n, 2n].map((nonce) => ({ signer: aSigner(1), nonce }));
   const [first, second] = pages;
   const asked: [readonly SignerId[], SlotRef | null][] = [];
   const repository = {
@@ -18,8 +18,9 @@ it('receipts are asked for page by page, each in a transaction of its own, until
       return pages.shift() ?? null;
     },
   };
-  const work = new UnfencedWork();
-  await new MarkReceiptsDue(work, repository as unknown as ManagedTxRepository).execute([LEASE], 'recover');
-  expect(asked).toEqual([null, first, second].map((after) => [[LEASE.signer], after]));
-  expect(work.tokens).toEqual([[1n], [1n], [1n]]);
+  const writes = new RecordedWrites();
+  await new MarkReceiptsDue(repository as unknown as ManagedTxRepository, writes.asDoor()).execute(LEASES, 'recover');
+  const signers = LEASES.map(({ signer }) => signer);
+  expect(asked).toEqual([null, first, second].map((after) => [signers, after]));
+  expect(writes.written).toEqual([1, 2, 3].map(() => ({ operation: 'recover', tokens: [1n, 2n], changes: {} })));
 });

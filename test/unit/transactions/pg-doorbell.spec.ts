@@ -40,6 +40,6 @@ it('a server that takes the connection and says nothing does not hold the start:
     log,
   );
   await bell.onApplicationBootstrap();
-  expect(lines).toMatchObject([{ msg: 'the doorbell is off; polling finds work meanwhile' }]);
+  expect(lines).toMatchObject([{ msg: 'doorbell connection lost, polling for work instead' }]);
   await bell.onModuleDestroy();
 }, 5_000);

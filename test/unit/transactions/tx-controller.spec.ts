@@ -187,29 +187,34 @@ describe('GET /api/v1/tx', () => {
   it('asks for fifty when no filter is given', async () => {
     page = { items: [VIEW], nextBefore: null };
     expect(await get('')).toEqual({ status: 200, body: { items: [VIEW], nextCursor: null } });
-    expect(calls).toEqual([['list', { limit: 50 }]]);
+    expect(calls).toEqual([['list', { limit: 50, kind: 'payload' }]]);
   });
 
   it('hands on each filter in its own place', async () => {
-    await get(`?chainId=${OTHER_CHAIN}&signer=0x${'AB'.repeat(20)}&state=MINED&limit=7`);
+    await get(`?chainId=${OTHER_CHAIN}&signer=0x${'AB'.repeat(20)}&state=MINED&kind=fill&limit=7`);
     const signer = `0x${'ab'.repeat(20)}`;
-    expect(calls).toEqual([['list', { limit: 7, chainId: OTHER_CHAIN, signer, state: 'MINED' }]]);
+    expect(calls).toEqual([['list', { limit: 7, kind: 'fill', chainId: OTHER_CHAIN, signer, state: 'MINED' }]]);
   });
 
   it('goes on before what its cursor names', async () => {
     page = { items: [VIEW], nextBefore: TX_ID };
     const { nextCursor } = (await get('')).body;
     await get(`?cursor=${String(nextCursor)}`);
-    expect(calls.at(-1)).toEqual(['list', { limit: 50, before: TX_ID }]);
+    expect(calls.at(-1)).toEqual(['list', { limit: 50, kind: 'payload', before: TX_ID }]);
   });
 
-  it.each(['?cursor=AAAA', '?cursor=', '?limit=0', '?limit=201', '?limit=x', '?chainId=0', '?signer=1', '?state=NEW'])(
-    'refuses %s',
-    async (query) => {
-      expect((await get(query)).status).toBe(400);
-      expect(calls).toEqual([]);
-    },
-  );
+  it('lists the fills of Lockstep only to who asks for them', async () => {
+    for (const query of ['', '?kind=payload', '?kind=fill']) await get(query);
+    const kinds = ['payload', 'payload', 'fill'];
+    expect(calls).toEqual(kinds.map((kind) => ['list', { limit: 50, kind }]));
+  });
+
+  const paging = ['cursor=AAAA', 'cursor=', 'limit=0', 'limit=201', 'limit=x'];
+  const filters = ['chainId=0', 'signer=1', 'state=NEW', 'kind=cancel', 'kind='];
+  it.each([...paging, ...filters])('refuses ?%s', async (query) => {
+    expect((await get(`?${query}`)).status).toBe(400);
+    expect(calls).toEqual([]);
+  });
 
   it('gives pages of one to two hundred', async () => {
     for (const limit of [1, 200]) expect((await get(`?limit=${limit}`)).status).toBe(200);

@@ -13,7 +13,7 @@ const ALLOWED: Record<TxState, string> = {
   PENDING: 'ALLOCATED FAILED CANCELLED DROPPED',
   ALLOCATED: 'IN_MEMPOOL MINED PENDING FAILED CANCELLED REPLACED DROPPED',
   IN_MEMPOOL: 'MINED PENDING CANCELLED REPLACED DROPPED FAILED',
-  MINED: 'CONFIRMED FAILED IN_MEMPOOL',
+  MINED: 'CONFIRMED FAILED CANCELLED IN_MEMPOOL',
   CONFIRMED: 'IN_MEMPOOL',
   FAILED: 'IN_MEMPOOL',
   CANCELLED: 'IN_MEMPOOL',
@@ -24,7 +24,7 @@ const FINAL = ['CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED'];
 const pairs = TX_STATES.flatMap((from) => TX_STATES.map((to): [TxState, TxState] => [from, to]));
 
 describe('the state machine', () => {
-  it.each(pairs)('%s -> %s is decided as the design says', (from, to) => {
+  it.each(pairs)('%s -> %s is decided as docs/state-machine.md says', (from, to) => {
     expect(canTransition(from, to, true)).toBe(ALLOWED[from].split(' ').includes(to));
   });
 
@@ -32,9 +32,12 @@ describe('the state machine', () => {
     expect(canTransition(from, to, false)).toBe(ALLOWED[from].split(' ').includes(to) && !FINAL.includes(from));
   });
 
-  it.each(TX_STATES.map((state): [TxState] => [state]))('%s is final exactly when the design says so', (state) => {
-    expect(isFinal(state)).toBe(FINAL.includes(state));
-  });
+  it.each(TX_STATES.map((state): [TxState] => [state]))(
+    '%s is final exactly when docs/state-machine.md says so',
+    (state) => {
+      expect(isFinal(state)).toBe(FINAL.includes(state));
+    },
+  );
 
   it('is drawn in docs/state-machine.md as it is in the code', () => {
     expect(readFileSync('docs/state-machine.md', 'utf8')).toContain(stateDiagram());

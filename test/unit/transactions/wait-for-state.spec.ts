@@ -104,7 +104,7 @@ describe('long polls', () => {
     lab.fault = new Unavailable('database_unavailable', 'away', 'try again');
     const poll = lab.start('a');
     await lab.looked();
-    expect([lab.ended, lab.warnings]).toEqual([[], ['long polls cannot be answered']]);
+    expect([lab.ended, lab.warnings]).toEqual([[], ['failed to answer long polls']]);
     lab.fault = null;
     lab.states.set('a', 'MINED');
     await poll;

@@ -3,19 +3,19 @@ import type { BlockRef } from '../domain/block.js';
 import type { ChainConnector } from '../domain/chain-connector.js';
 import { isLaterObservation, observationsNeeded } from '../domain/evidence.js';
 
-/** What one endpoint alone told of its head. */
-interface Told {
-  /** Told once; it is proven when a later block is told on top of it. */
+/** The heads that only one endpoint reported. */
+interface HeadsOfOne {
+  /** Observed once; proven when the endpoint later reports another block on top of it. */
   readonly head: BlockRef;
-  /** Told before the head, and told again with it. */
+  /** Observed before `head`, and again together with it. */
   readonly proven: BlockRef | null;
 }
 
-/** One answer. */
-interface Answer {
+/** One observation. */
+interface Observation {
   readonly block: BlockRef;
   readonly isAlone: boolean;
-  /** Of the known blocks, those that are told again; null for one that is not. */
+  /** The earlier blocks that are still canonical in this observation; null for a block that is not. */
   readonly head: BlockRef | null;
   readonly proven: BlockRef | null;
 }
@@ -23,47 +23,47 @@ interface Answer {
 type Asked = Pick<ChainConnector, 'chainId' | 'agreedBlocks'>;
 
 /**
- * The newest block of each chain that the endpoints agree on, by the evidence of `make_final`: whatever is deep enough below it is deep
- * enough for all of them. A head that one endpoint tells alone is proven when a later block is told with it; finality comes a block
- * later there.
+ * The newest block of each chain that the endpoints agree on, with the evidence of `make_final`: depth is counted from this block. A
+ * head that only one endpoint reports is proven when the endpoint reports a later block on top of it, so finality comes one block later.
  */
 export class AgreedHeads {
-  private readonly told = new Map<ChainId, Told>();
+  private readonly ofOne = new Map<ChainId, HeadsOfOne>();
 
   /**
-   * @param head the newest block that was told; the one before it is asked for, too, since others may be a moment behind
+   * @param head the newest followed block; when it is not agreed on, the block before it is asked for, since other endpoints may be one
+   *   block behind
    * @returns null when it is not known
    */
   async newest(chain: Asked, head: number): Promise<BlockRef | null> {
-    const answer = (await this.ask(chain, head)) ?? (head > 0 ? await this.ask(chain, head - 1) : null);
-    if (answer === null) return null;
-    if (observationsNeeded('make_final', answer.isAlone) === 1) {
-      this.told.delete(chain.chainId);
-      return answer.block;
+    const observation = (await this.observe(chain, head)) ?? (head > 0 ? await this.observe(chain, head - 1) : null);
+    if (observation === null) return null;
+    if (observationsNeeded('make_final', observation.isAlone) === 1) {
+      this.ofOne.delete(chain.chainId);
+      return observation.block;
     }
-    const told = this.toldWith(answer);
-    this.told.set(chain.chainId, told);
-    return told.proven;
+    const heads = headsAfter(observation);
+    this.ofOne.set(chain.chainId, heads);
+    return heads.proven;
   }
 
-  private async ask(chain: Asked, number: number): Promise<Answer | null> {
-    const { head = null, proven = null } = this.told.get(chain.chainId) ?? {};
-    const [told, again, provenAgain] = await chain.agreedBlocks([
+  private async observe(chain: Asked, number: number): Promise<Observation | null> {
+    const { head = null, proven = null } = this.ofOne.get(chain.chainId) ?? {};
+    const [agreed, headNow, provenNow] = await chain.agreedBlocks([
       number,
       ...(head ? [head.number] : []),
       ...(proven ? [proven.number] : []),
     ]);
-    if (!told) return null;
+    if (!agreed) return null;
     return {
-      block: { number, hash: told.value },
-      isAlone: told.isAlone,
-      head: head !== null && again?.value === head.hash ? head : null,
-      proven: proven !== null && provenAgain?.value === proven.hash ? proven : null,
+      block: { number, hash: agreed.value },
+      isAlone: agreed.isAlone,
+      head: head !== null && headNow?.value === head.hash ? head : null,
+      proven: proven !== null && provenNow?.value === proven.hash ? proven : null,
     };
   }
+}
 
-  private toldWith({ block, head, proven }: Answer): Told {
-    if (head === null) return { head: block, proven };
-    return isLaterObservation(head, block) ? { head: block, proven: head } : { head, proven };
-  }
+function headsAfter({ block, head, proven }: Observation): HeadsOfOne {
+  if (head === null) return { head: block, proven };
+  return isLaterObservation(head, block) ? { head: block, proven: head } : { head, proven };
 }

@@ -8,7 +8,7 @@ import {
 import type { ChainId } from '../../../kernel/signer-id.js';
 import type { FeeCaps } from '../domain/fee-caps.js';
 
-/** What the config says about one chain, with the defaults where it says nothing. */
+/** The configured rules of one chain, with defaults for what the config leaves out. */
 @Injectable()
 export class ChainRules {
   constructor(
@@ -16,7 +16,7 @@ export class ChainRules {
     private readonly confirmations: ConfirmationsConfig,
   ) {}
 
-  /** The most that any transaction of the chain may offer, whoever chose its fees. */
+  /** The highest fees that any transaction of the chain may offer, whether the client or Lockstep chose them. */
   feeCaps(chainId: ChainId): FeeCaps {
     return this.of(chainId)?.fees ?? new ChainFeesConfig();
   }
@@ -25,7 +25,7 @@ export class ChainRules {
     return this.of(chainId)?.confirmations?.finality ?? this.confirmations.finality;
   }
 
-  /** Blocks on top of a transaction's own until it is final; counts with finality `depth`. */
+  /** Blocks on top of a transaction's block until the transaction is final. Used with finality `depth`. */
   requiredConfirmations(chainId: ChainId): number {
     return this.of(chainId)?.confirmations?.required ?? this.confirmations.required;
   }

@@ -4,20 +4,20 @@ import type { RecentBlocks } from '../domain/recent-blocks.js';
 import { BLOCKS_PER_CALL, readBlocks } from './read-blocks.js';
 
 /**
- * The highest of our blocks up to `from` that the node agrees with; one below the bottom of the window when there is none.
- * null when the node does not say some block (yet): only a *different* one at a height proves a fork.
+ * The highest followed block up to `from` that is still canonical; one below the lowest followed block when there is none.
+ * null when the endpoint does not have some block (yet): only a *different* block at a height proves a reorg.
  */
 export async function commonAncestor(
   chain: ChainConnector,
-  window: RecentBlocks,
+  recent: RecentBlocks,
   from: number,
 ): Promise<number | null> {
-  for (let high = from; high >= window.bottom; high -= BLOCKS_PER_CALL) {
-    const numbers = range(Math.max(window.bottom, high - BLOCKS_PER_CALL + 1), high);
+  for (let high = from; high >= recent.bottom; high -= BLOCKS_PER_CALL) {
+    const numbers = range(Math.max(recent.bottom, high - BLOCKS_PER_CALL + 1), high);
     const blocks = await readBlocks(chain, numbers);
     if (blocks.some((block) => block === null)) return null;
-    const agreed = numbers.findLast((number, index) => blocks[index]?.hash === window.hashAt(number));
-    if (agreed !== undefined) return agreed;
+    const ancestor = numbers.findLast((number, index) => blocks[index]?.hash === recent.hashAt(number));
+    if (ancestor !== undefined) return ancestor;
   }
-  return window.bottom - 1;
+  return recent.bottom - 1;
 }

@@ -9,10 +9,10 @@ import { byDepth, byTag, type FinalHeights } from '../domain/final-heights.js';
 import { AgreedHeads } from './agreed-heads.js';
 import { ChainRules } from './chain-rules.js';
 
-/** Between two warnings about one chain. */
+/** Time between two warnings about one chain. */
 const WARN_EVERY_MS = 60_000;
 
-/** What a chain's config calls final, applied to the chain as it is. */
+/** Applies the configured finality of a chain: how deep a block must be, or under which tag. */
 @Injectable()
 export class FinalityRule {
   private readonly warnedAt = new Map<ChainId, number>();
@@ -24,7 +24,7 @@ export class FinalityRule {
     private readonly log: Log,
   ) {}
 
-  /** Whether {@link heights} costs a call to the node. */
+  /** Whether {@link heights} costs an RPC call. */
   asksTheChain(chainId: ChainId): boolean {
     return this.rules.finality(chainId) !== 'depth';
   }
@@ -35,9 +35,9 @@ export class FinalityRule {
   }
 
   /**
-   * @param head number of the newest block that the caller knows
-   * @returns null when the node does not answer for the tag of the rule: then nothing is final. Never the depth in its place, for
-   *   who asked for finality by the chain's own word was not content with less.
+   * @param head number of the newest block that the caller followed
+   * @returns null when the node does not have the configured tag: then nothing becomes final. The depth never replaces the tag,
+   *   because it is weaker than what the operator asked for.
    */
   async heights(chain: Pick<ChainConnector, 'chainId' | 'taggedHead'>, head: number): Promise<FinalHeights | null> {
     const mode = this.rules.finality(chain.chainId);
@@ -52,7 +52,7 @@ export class FinalityRule {
   ): Promise<number | null> {
     try {
       const block = await chain.taggedHead(tag);
-      if (block === null) this.warn(chain.chainId, tag, 'the node knows no such block');
+      if (block === null) this.warn(chain.chainId, tag, 'the node has no block under this tag');
       return block?.number ?? null;
     } catch (error) {
       if (!(error instanceof RpcUnavailable)) throw error;
@@ -61,11 +61,11 @@ export class FinalityRule {
     }
   }
 
-  /** Every look at the head would say the same. */
+  /** At most once per interval: every new head would repeat the warning. */
   private warn(chainId: ChainId, tag: FinalityTag, error: string): void {
     const now = this.clock.monotonicMs();
     if (now - (this.warnedAt.get(chainId) ?? -Infinity) < WARN_EVERY_MS) return;
     this.warnedAt.set(chainId, now);
-    this.log.warn('no block under the finality tag: nothing becomes final', { chainId, tag, error });
+    this.log.warn('failed to read the block under the finality tag, nothing becomes final', { chainId, tag, error });
   }
 }

@@ -2,12 +2,12 @@ import { RpcUnavailable } from '../domain/rpc-unavailable.js';
 import type { Block } from '../domain/block.js';
 import type { ChainConnector } from '../domain/chain-connector.js';
 
-/** Blocks asked for at once. */
+/** Blocks in one read. */
 export const BLOCKS_PER_CALL = 50;
 
 /**
- * Answers in the order asked, null for each that the node does not say: to some nodes a block that they have pruned is an error, and
- * to whoever asks it is as good as one that they do not have.
+ * Blocks in the given order; null for a block that the endpoint does not have. An RPC failure counts the same, because some nodes
+ * answer with an error for a block that they have pruned.
  */
 export async function readBlocks(
   chain: Pick<ChainConnector, 'blocks'>,

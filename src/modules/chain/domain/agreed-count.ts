@@ -1,10 +1,10 @@
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { BlockRef } from './block.js';
 
-/** A transaction count that rests on more than one endpoint, where there is more than one. */
+/** A transaction count from more than one endpoint, if the chain has more than one. */
 export interface AgreedCount {
-  /** The lowest of all that were told: one that is too high never wins. */
+  /** The lowest count of all answers: a count that is too high never wins. */
   readonly nonce: Nonce;
-  /** A head block of those who told. Two looks with the same block are one look. */
+  /** A head block of the endpoints that answered. Two observations at the same block count as one. */
   readonly block: BlockRef;
 }

@@ -4,13 +4,13 @@ import type { BlockHeader } from './block.js';
 
 export type StoredBlock = Pick<BlockHeader, 'number' | 'hash' | 'parentHash'>;
 
-/** The recent window of each chain, shared by all nodes and all transactions. Facts about the chain, so no lease is needed. */
+/** The recent blocks of each chain, shared by all nodes. They are facts about the chain, so writing them needs no lease. */
 export abstract class BlockStore {
-  /** The newest canonical blocks that form one unbroken line, lowest first. */
+  /** The newest canonical blocks that are linked by parent hash without a gap, lowest first. */
   abstract recent(chainId: ChainId, limit: number): Promise<StoredBlock[]>;
-  /** In one transaction: the orphaned hashes are no longer canonical, the new blocks are. */
+  /** Marks the orphaned hashes as not canonical and stores the new blocks as canonical, in one transaction. */
   abstract advance(chainId: ChainId, orphaned: readonly Hash[], canonical: readonly BlockHeader[]): Promise<void>;
-  /** Of the newest `depth` heights, the blocks that were canonical once. */
+  /** The blocks in the newest `depth` heights that were canonical and no longer are. */
   abstract orphaned(chainId: ChainId, depth: number): Promise<{ readonly number: number; readonly hash: Hash }[]>;
   abstract forgetBelow(chainId: ChainId, number: number): Promise<void>;
 }

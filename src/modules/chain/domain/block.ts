@@ -4,26 +4,23 @@ export interface BlockHeader {
   readonly number: number;
   readonly hash: Hash;
   readonly parentHash: Hash;
-  /** Seconds since the epoch, as the chain says. */
+  /** Seconds since the epoch, from the block header. */
   readonly timestamp: number;
   /** Wei per gas (EIP-1559); null on chains without a base fee. */
   readonly baseFeePerGas: bigint | null;
-  /** Root of the trie of its receipts; null when the node does not say, and for a block that was not read just now. */
+  /** Root of the receipts trie; null when the node leaves it out, and for a block that was loaded from the store. */
   readonly receiptsRoot: Hash | null;
 }
 
-/** Names a block for certain. */
+/** Identifies one block; the number alone may mean another block after a reorg. */
 export type BlockRef = Pick<BlockHeader, 'number' | 'hash'>;
 
 export interface Block extends BlockHeader {
   readonly transactionHashes: readonly Hash[];
 }
 
-/** A block by its hash, and what it says of its receipts: with neither root nor transactions, nothing is proven of them. */
+/** A block by its hash, and what proves its receipts. Without root and transactions nothing is proven. */
 export type BlockToProve = Pick<Block, 'hash' | 'receiptsRoot' | 'transactionHashes'>;
-
-/** Receipts of one block from which one call for all of the block is cheaper than one for each. */
-export const WHOLE_BLOCK_FROM = 2;
 
 export interface Receipt {
   readonly txHash: Hash;
@@ -32,23 +29,30 @@ export interface Receipt {
   readonly transactionIndex: number;
   readonly status: 'success' | 'reverted';
   readonly gasUsed: bigint;
-  /** Wei per gas that was really paid. */
+  /** Wei per gas that was paid. */
   readonly effectiveGasPrice: bigint;
   /** Set when the transaction created a contract. */
   readonly contractAddress: Address | null;
+}
+
+export type ReceiptsByHash = ReadonlyMap<Hash, Receipt>;
+
+/** Whether one call for all receipts of a block is cheaper than one call for each of so many receipts. */
+export function isWholeBlockCheaper(receipts: number): boolean {
+  return receipts >= 2;
 }
 
 /** All receipts of one block, in order. */
 export interface BlockReceipts {
   readonly receipts: readonly Receipt[];
   /**
-   * They are those that the block was made with: transaction by transaction, status and logs hash to its `receiptsRoot`. False
-   * says nothing: rollups hash other fields, and some nodes leave fields out. Price and contract address are not in the hash.
+   * The receipts hash to the `receiptsRoot` of the block header, so status and logs of each transaction are proven. False means only
+   * "not proven": rollups hash other fields, and some nodes leave fields out. Price and contract address are not in the hash.
    */
   readonly proven: boolean;
 }
 
-/** An RPC that fails to answer has not said "no receipt": the two must never be mixed up. */
+/** `unavailable` means that the RPC failed; it must never be read as `none`, which means "no receipt". */
 export type ReceiptLookup =
   | { readonly kind: 'found'; readonly receipt: Receipt }
   | { readonly kind: 'none' }

@@ -1,17 +1,17 @@
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 
-/** What is known after a transaction was sent to the network. */
+/** The result of sending one transaction to the network. */
 export type BroadcastOutcome =
-  /** In a pool or already mined; `errorClass` is set when the node said so by way of an error. */
+  /** In a pool or already mined. `errorClass` is set when the node answered with an error that means this. */
   | { readonly kind: 'accepted'; readonly errorClass?: 'already_known' | 'already_mined' }
-  /** Every endpoint that was asked refused it, or could not be reached; none can have it from this send. `alone`: only one was asked. */
+  /** Every endpoint refused it or could not be reached; no endpoint has it from this send. `alone`: only one endpoint was asked. */
   | {
       readonly kind: 'rejected';
       readonly errorClass: NodeErrorClass;
       readonly message: string;
       readonly alone?: boolean;
     }
-  /** It surely never left: no endpoint could be reached. Says nothing about earlier sends. */
+  /** No endpoint could be reached, so the request was not delivered. Earlier sends may have been. */
   | { readonly kind: 'not_sent'; readonly message: string }
-  /** It may have been accepted (I6). */
+  /** It may have been accepted (docs/invariants.md, I6). */
   | { readonly kind: 'unknown'; readonly errorClass: NodeErrorClass; readonly message: string };

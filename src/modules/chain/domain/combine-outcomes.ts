@@ -5,19 +5,19 @@ type Possible = Extract<BroadcastOutcome, { kind: 'accepted' | 'unknown' }>;
 type Rejected = Extract<BroadcastOutcome, { kind: 'rejected' }>;
 type NotSent = Extract<BroadcastOutcome, { kind: 'not_sent' }>;
 
-const FAULTS: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorResponse>(['fail_payload']);
-/** By what it is, or by the policy of each node that was asked: another node may think otherwise. */
-const FOR_GOOD: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorResponse>([
-  ...FAULTS,
+const PAYLOAD_FAULTS: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorResponse>(['fail_payload']);
+/** Refused for good: for what the transaction is, or by the policy of a node, which another node may not have. */
+const REFUSED_FOR_GOOD: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorResponse>([
+  ...PAYLOAD_FAULTS,
   'try_other_endpoints',
   'stop_signer',
   'stop_chain',
 ]);
 
 /**
- * What several endpoints together said about one transaction: one success beats any error, "maybe" beats "no". Among
- * equals, the answer that says most: a taken nonce before a time-out. "Refused for good" needs every endpoint: one that refused for
- * now, or could not be reached, may take the same bytes later.
+ * Combines the outcomes of one transaction at several endpoints. Accepted beats unknown, and unknown beats rejected. Of several unknown
+ * outcomes, a used nonce beats a time-out. "Refused for good" needs every endpoint: an endpoint that refused for now, or could not be
+ * reached, may accept the same bytes later.
  */
 export function combineOutcomes(outcomes: readonly BroadcastOutcome[]): BroadcastOutcome {
   const possible = outcomes.filter((outcome) => outcome.kind === 'accepted' || outcome.kind === 'unknown');
@@ -27,9 +27,9 @@ export function combineOutcomes(outcomes: readonly BroadcastOutcome[]): Broadcas
   const [unreached] = outcomes.filter((outcome) => outcome.kind === 'not_sent');
   const [first] = refusals;
   if (first === undefined) return unreached ?? { kind: 'not_sent', message: 'no endpoint could be asked' };
-  // The mildest: what was refused for now, or by the policy of a node, is no fault of the payload.
-  const mildest = refusals.find((each) => !isOf(each, FAULTS)) ?? first;
-  if (unreached && isOf(mildest, FOR_GOOD)) return refusedByTheReached(mildest, unreached);
+  // The mildest refusal: a refusal for now, or by the policy of a node, is not a fault of the payload.
+  const mildest = refusals.find((each) => !isOf(each, PAYLOAD_FAULTS)) ?? first;
+  if (unreached && isOf(mildest, REFUSED_FOR_GOOD)) return refusedByReachable(mildest, unreached);
   return outcomes.length === 1 ? { ...mildest, alone: true } : mildest;
 }
 
@@ -42,11 +42,11 @@ function isOf({ errorClass }: Rejected, responses: ReadonlySet<NodeErrorResponse
   return responses.has(actionOf(errorClass).response);
 }
 
-/** Surely not out, and to be tried again: the class says so, the message says why. */
-function refusedByTheReached({ message }: Rejected, unreached: NotSent): Rejected {
+/** Not sent, and to be retried: the class has this effect, the message gives both reasons. */
+function refusedByReachable({ message }: Rejected, unreached: NotSent): Rejected {
   return {
     kind: 'rejected',
     errorClass: 'transient',
-    message: `${message}; and not asked of all: ${unreached.message}`,
+    message: `${message}; not all endpoints were reached: ${unreached.message}`,
   };
 }

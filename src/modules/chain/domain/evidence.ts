@@ -1,88 +1,89 @@
 import type { BlockRef } from './block.js';
 
-/** Decisions that cannot be undone (I13). Whatever can be undone, such as sending the same bytes again, may rest on one answer. */
+/** Decisions that cannot be undone (docs/invariants.md, I13). One answer is enough for all others, such as sending the same bytes again. */
 export type Decision =
-  /** Give up a nonce as taken by a foreign transaction; its payload moves to another nonce. */
+  /** Give up a nonce that a foreign transaction used; its payload moves to another nonce. */
   | 'move_payload'
   /** Fail a payload because its gas estimate says that it can never succeed. */
   | 'fail_payload'
-  /** Raise the nonce cursor of a signer beyond our own highest slot. */
+  /** Raise the nonce cursor of a signer above our own highest slot. */
   | 'raise_cursor'
   | 'make_final'
   | 'reopen_final'
   | 'sign_fee';
 
 /**
- * `every`: each configured endpoint of the right chain must say so, also one that lags, is in back-off or is left out of reads.
- * Silence, lag and missing state mean "not known".
+ * `every`: each configured endpoint of the right chain must answer, also one that lags, is in back-off or is not used for reads. An
+ * endpoint that does not answer, lags or has no state makes the result "not known".
  *
- * `speakers`: all endpoints of the right chain are asked, at least half of all that are configured must speak, and they must agree, or
- * more than half of all. Neither a dead provider nor one on another branch must stop all sending and all finality alone (I14).
+ * `half`: all endpoints of the right chain are asked. At least half of all configured endpoints must answer, and either all answers or
+ * more than half of all endpoints must agree. So a single endpoint that is down or on another branch does not stop all sending and
+ * all finality (docs/invariants.md, I14).
  */
-export type Witnesses = 'every' | 'speakers';
+export type Quorum = 'every' | 'half';
 
 export interface Evidence {
-  readonly witnesses: Witnesses;
-  /** Looks at different blocks that must say the same before the decision is made, however many endpoints speak. */
-  readonly looks: 1 | 2;
-  /** The same where one endpoint alone speaks: nobody else can say that it was confused for a moment. */
-  readonly looksAlone: 1 | 2;
+  readonly quorum: Quorum;
+  /** How many observations, at different blocks, must be equal before the decision is made. */
+  readonly observations: 1 | 2;
+  /** The same when only one endpoint answered: no other endpoint can contradict an answer that is wrong for a moment. */
+  readonly observationsAlone: 1 | 2;
 }
 
-/** The table of docs/trust.md: total over the decisions, so that a new one does not compile until somebody decided what it needs. */
+/** The table of docs/trust.md. It has every decision, so a new decision does not compile without its evidence. */
 export const EVIDENCE = {
-  // A wrong decision runs a payload twice: the only one here that nothing makes good again.
-  move_payload: { witnesses: 'every', looks: 2, looksAlone: 2 },
-  fail_payload: { witnesses: 'speakers', looks: 2, looksAlone: 2 },
-  raise_cursor: { witnesses: 'speakers', looks: 2, looksAlone: 2 },
-  // The first look of several speakers is the one that found the transaction mined. One alone may be ahead of the chain for a moment.
-  make_final: { witnesses: 'speakers', looks: 1, looksAlone: 2 },
-  reopen_final: { witnesses: 'speakers', looks: 1, looksAlone: 2 },
-  // A single endpoint whose tips leap needs two looks all the same: see `FeeQuotes`.
-  sign_fee: { witnesses: 'speakers', looks: 1, looksAlone: 1 },
+  // A wrong decision executes a payload twice. This is the only decision here that nothing can repair.
+  move_payload: { quorum: 'every', observations: 2, observationsAlone: 2 },
+  fail_payload: { quorum: 'half', observations: 2, observationsAlone: 2 },
+  raise_cursor: { quorum: 'half', observations: 2, observationsAlone: 2 },
+  // The read that found the transaction mined was the first observation. A single endpoint may be ahead of the chain for a moment.
+  make_final: { quorum: 'half', observations: 1, observationsAlone: 2 },
+  reopen_final: { quorum: 'half', observations: 1, observationsAlone: 2 },
+  // A single endpoint whose tips jump needs two observations: see `FeeQuotes`.
+  sign_fee: { quorum: 'half', observations: 1, observationsAlone: 1 },
 } as const satisfies Record<Decision, Evidence>;
 
 /**
- * What endpoints say for themselves, one item for each endpoint that the decision counts, null for a silent one.
- *
- * @returns what was said, when enough endpoints spoke for this decision; else null: not known
+ * @param answers one item per endpoint that the decision counts; null for an endpoint that did not answer
+ * @returns the answers, when enough endpoints answered for this decision; else null: not known
  */
 export function sufficient<T>(decision: Decision, answers: readonly (T | null)[]): readonly T[] | null {
-  const said = answers.filter((answer) => answer !== null);
-  const needed = EVIDENCE[decision].witnesses === 'every' ? answers.length : Math.ceil(answers.length / 2);
-  return said.length > 0 && said.length >= needed ? said : null;
+  const given = answers.filter((answer) => answer !== null);
+  const needed = EVIDENCE[decision].quorum === 'every' ? answers.length : Math.ceil(answers.length / 2);
+  return given.length > 0 && given.length >= needed ? given : null;
 }
 
-/** What was said, and whether one endpoint alone said it. */
+/** An answer that the endpoints agree on, and whether only one endpoint gave it. */
 export interface Agreed<T> {
   readonly value: T;
   readonly isAlone: boolean;
 }
 
 /**
- * What all speakers say alike, when enough of them spoke, or what more than half of all endpoints say alike: a minority that contradicts
- * is not believed, and must not stop the others. Null in every other case: not known.
+ * The value that all answers have, when enough endpoints answered, or the value that more than half of all endpoints answered: a
+ * minority that contradicts neither wins nor blocks the others. Null in every other case: not known.
  */
 export function agreedUpon<T extends string | number | bigint>(
   decision: Decision,
   answers: readonly (T | null)[],
 ): Agreed<T> | null {
-  const said = sufficient(decision, answers) ?? [];
-  const [first] = said;
-  if (first !== undefined && said.every((each) => each === first)) return { value: first, isAlone: said.length === 1 };
+  const given = sufficient(decision, answers) ?? [];
+  const [first] = given;
+  if (first !== undefined && given.every((each) => each === first))
+    return { value: first, isAlone: given.length === 1 };
   const votes = new Map<T, number>();
-  for (const each of said) votes.set(each, (votes.get(each) ?? 0) + 1);
+  for (const each of given) votes.set(each, (votes.get(each) ?? 0) + 1);
   const [winner] = [...votes].find(([, count]) => 2 * count > answers.length) ?? [];
   return winner === undefined ? null : { value: winner, isAlone: false };
 }
 
-/** How many looks at different blocks the decision needs. */
+/** How many observations at different blocks the decision needs. */
 export function observationsNeeded(decision: Decision, isAlone: boolean): 1 | 2 {
-  const { looks, looksAlone } = EVIDENCE[decision];
-  return isAlone ? looksAlone : looks;
+  const { observations, observationsAlone } = EVIDENCE[decision];
+  return isAlone ? observationsAlone : observations;
 }
 
-/** Whether a look that says the same as an earlier one is a second look. The same block looked at twice is one look. */
+/** Whether an equal observation counts as a second one. Two observations at the same block count as one. */
 export function isLaterObservation(earlier: BlockRef, later: BlockRef): boolean {
   return later.number > earlier.number;
 }

@@ -1,8 +1,8 @@
-/** How much a sender wants to be mined soon: a percentile of the tips that recent blocks paid. */
+/** How soon a transaction should be mined: each speed is a percentile of the tips paid in recent blocks. */
 export const SPEEDS = ['slow', 'standard', 'fast', 'urgent'] as const;
 export type Speed = (typeof SPEEDS)[number];
 
-/** The market as of one head block. Wei per gas. */
+/** The base fee and tips as of one head block. Wei per gas. */
 export interface FeeQuote {
   readonly blockNumber: number;
   /** Base fee of the next block. */

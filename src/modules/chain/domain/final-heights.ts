@@ -1,6 +1,6 @@
-/** Up to which block transactions are final, as of one look at the chain. */
+/** Up to which block transactions are final, as of one head. */
 export interface FinalHeights {
-  /** For a transaction that follows the chain's rule. */
+  /** For a transaction without confirmations of its own. */
   readonly byRule: number;
   /** With `n` confirmations of its own a transaction is final up to `head - n`... */
   readonly head: number;
@@ -8,12 +8,12 @@ export interface FinalHeights {
   readonly ceiling: number;
 }
 
-/** `required` further blocks lie on top. With 0 the head itself is final. */
+/** Final with `required` blocks on top. With 0 the head itself is final. */
 export function byDepth(head: number, required: number): FinalHeights {
   return { byRule: head - required, head, ceiling: head };
 }
 
-/** At or below the block under the chain's tag. What lies above the head that was followed is not looked at yet. */
+/** Final at or below the block under the tag, and never above the followed head. */
 export function byTag(head: number, tagged: number): FinalHeights {
   const ceiling = Math.min(head, tagged);
   return { byRule: ceiling, head, ceiling };

@@ -19,7 +19,7 @@ export type GasEstimate =
   /** Refused for a reason that will not change by itself (too much gas, malformed). */
   | { readonly kind: 'rejected'; readonly message: string }
   | { readonly kind: 'insufficient_funds'; readonly message: string }
-  /** The node answered with an error about this call that says nothing known; ask again, but not for ever. */
+  /** The node answered with an error about this call that has no known class; the caller retries a limited number of times. */
   | { readonly kind: 'unclear'; readonly message: string }
-  /** The node could not say; ask again. */
+  /** The node could not answer; the caller retries. */
   | { readonly kind: 'unavailable'; readonly message: string };

@@ -1,25 +1,25 @@
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 
 /**
- * What a lane does about the attempt. Whatever it is, the nonce stays bound: only a slot whose attempts were all
- * refused for good may be released, and that is the slot's decision, not one answer's.
+ * What a lane does with the attempt. The nonce stays bound in every case: a slot is released only when all of its attempts were
+ * refused for good, which a single answer cannot decide.
  */
 export type NodeErrorResponse =
   /** In a pool: wait for the receipt. */
   | 'track'
-  /** The nonce is taken, by one of ours or a foreign tx: receipts of all attempts and the chain's nonce first. */
+  /** A tx of ours or a foreign tx used the nonce: read the receipts of all attempts and the nonce of the account first. */
   | 'check_receipts'
   /** Same bytes again, with back-off. */
   | 'retry_same_bytes'
-  /** Refused by this node's own rules; another node may take it. Same bytes, other endpoints. */
+  /** Refused by the policy of this node; another node may accept it. Same bytes, other endpoints. */
   | 'try_other_endpoints'
-  /** Sign again at the same nonce with fees of the market. */
+  /** Sign again at the same nonce with current fees. */
   | 'reprice'
-  /** Something below is missing in the pool: resend the lowest unmined nonce, then this. */
+  /** A lower nonce is missing in the pool: resend the lowest unmined nonce, then this one. */
   | 'fill_gap'
-  /** Same bytes again when there is money; never bump. */
+  /** Same bytes again when the account has funds; never bump. */
   | 'wait_for_funds'
-  /** Fewer at a time for this signer, then the same bytes. */
+  /** Fewer transactions in flight for this signer, then the same bytes. */
   | 'limit_in_flight'
   /** Will never be accepted: the tx is FAILED and its nonce filled. */
   | 'fail_payload'
@@ -27,10 +27,10 @@ export type NodeErrorResponse =
   | 'stop_chain';
 
 export interface NodeErrorAction {
-  /** Whether this node may have the transaction after such an answer. Everything ambiguous is `unknown` (I6). */
+  /** Whether this node may have the transaction after such an answer. Ambiguous answers are `unknown` (docs/invariants.md, I6). */
   readonly outcome: 'accepted' | 'rejected' | 'unknown';
   readonly response: NodeErrorResponse;
-  /** An operator must look: our bug, a wrong config, or a node's policy. */
+  /** An operator must act: a bug of ours, a wrong config, or the policy of a node. */
   readonly alert: boolean;
 }
 
@@ -46,12 +46,12 @@ const rejected = (response: NodeErrorResponse, alert = false): NodeErrorAction =
   alert,
 });
 
-/** Total over the classes: a new class does not compile until somebody decided what it means. */
+/** It has every class, so a new class does not compile without an action. */
 export const ACTION = {
   already_known: accepted('track'),
   already_mined: accepted('check_receipts'),
 
-  // "Rejected", but the nonce is taken by something, most likely by an attempt of ours.
+  // The node rejected it, but another transaction has the nonce, most likely an attempt of ours.
   nonce_too_low: unknown('check_receipts'),
   replaced_by_other: unknown('check_receipts'),
   replacement_underpriced: unknown('check_receipts'),
@@ -86,7 +86,7 @@ export const ACTION = {
   blocked_sender: rejected('try_other_endpoints', true),
   method_unsupported: rejected('try_other_endpoints', true),
 
-  // A proxy that answers 429 or times out may have passed the transaction on.
+  // A proxy that answers 429 or times out may have forwarded the transaction.
   rate_limited: unknown('retry_same_bytes'),
   transient: unknown('retry_same_bytes'),
   ambiguous_internal: unknown('retry_same_bytes'),
@@ -94,7 +94,7 @@ export const ACTION = {
   unknown: unknown('retry_same_bytes', true),
 } as const satisfies Record<NodeErrorClass, NodeErrorAction>;
 
-/** The action of a class that is only known at run time. */
+/** The action for a class that is known only at run time. */
 export function actionOf(errorClass: NodeErrorClass): NodeErrorAction {
   return ACTION[errorClass];
 }

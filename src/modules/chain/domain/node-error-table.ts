@@ -12,7 +12,7 @@ import { searchOf, type NodeErrorFacts } from './node-errors/row.js';
 
 export type { NodeErrorFacts } from './node-errors/row.js';
 
-/** A chain's own wording, from its config. Case does not matter. */
+/** A pattern from the config of a chain. Case does not matter. */
 export interface ErrorPattern {
   readonly pattern: RegExp;
   readonly class: NodeErrorClass;
@@ -20,7 +20,7 @@ export interface ErrorPattern {
 
 const revertOf = searchOf(REVERTS);
 
-/** In order: the first row that matches wins, so what quotes or contains another row's words stands above it. */
+/** The first row that matches wins, so a row whose texts contain the words of another row comes before it. */
 const classOf = searchOf([
   ...REQUEST_ROWS,
   ...POOL_ROWS,
@@ -38,8 +38,8 @@ const classOf = searchOf([
 ]);
 
 /**
- * The class of a node's error, by its text. A chain's own patterns come right after the revert test; no match is
- * `unknown`, which is not a failure but "maybe sent" (I6).
+ * Classifies the error of a node by its text. The patterns from the config come right after the revert rows. Without a match the class
+ * is `unknown`, which means "maybe sent" and not "failed" (docs/invariants.md, I6).
  */
 export function classifyNodeError(
   error: NodeErrorFacts & { readonly extraPatterns?: readonly ErrorPattern[] },
@@ -53,7 +53,7 @@ export function classifyNodeError(
   );
 }
 
-/** A pattern from config: any case. Without `g`, so that it keeps no position between two tests. */
+/** Compiles a pattern from the config, for any case. Without the flag `g`, so that it keeps no position between two tests. */
 export function errorPattern(pattern: string, errorClass: NodeErrorClass): ErrorPattern {
   return { pattern: new RegExp(pattern, 'i'), class: errorClass };
 }

@@ -1,18 +1,18 @@
-/** A page of HTML or a quoted payload adds nothing to the first words. Characters. */
-const LONGEST = 10_000;
+/** Longer texts are cut: they are HTML pages or quoted payloads, and the error is in the first words. */
+const MAX_TEXT_CHARS = 10_000;
 
-/** What may stand between two words of a phrase: nothing, a space, a hyphen, a quote around one of the words. */
+/** What may be between two words of a phrase: nothing, a space, a hyphen, or a quote around one of the words. */
 const BETWEEN = '[-`\'" ]{0,3}';
 /** A number, an address or a hash, in parentheses or quotes or not. */
 const NUMBER = '(?:[-`\'"( ]{0,3}\\d[\\w.,]{0,80}[)`\'"]?)?';
 
 /**
- * One spelling for the many ways a message arrives: lower case, JSON escapes of a wrapper undone, constants
- * (`NONCE_TOO_LOW`) read as words, single spaces, straight quotes.
+ * Normalises a message: lower case, JSON escapes of a wrapper undone, constants (`NONCE_TOO_LOW`) split into words, single spaces,
+ * straight quotes.
  */
 export function normalErrorText(message: string): string {
   return message
-    .slice(0, LONGEST)
+    .slice(0, MAX_TEXT_CHARS)
     .toLowerCase()
     .replace(/\\+(["'/])/g, '$1')
     .replace(/\\+[nrt]/g, ' ')

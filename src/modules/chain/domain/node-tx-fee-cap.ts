@@ -2,7 +2,7 @@
 const CAP = /cap \((\d{1,30})(?:\.(\d{1,18}))? (ether|wei)\)/i;
 const ETHER_DECIMALS = 18;
 
-/** The most that a node lets a transaction cost, in wei, as its refusal says it; null when it does not say. */
+/** The highest cost of a transaction that a node accepts, in wei, from the text of its refusal; null when the text has none. */
 export function nodeTxFeeCap(message: string): bigint | null {
   const [, whole, fraction = '', unit] = CAP.exec(message) ?? [];
   if (whole === undefined) return null;

@@ -2,29 +2,29 @@ import type { Address, Hash } from '../../../kernel/hex.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { BlockRef, Receipt } from './block.js';
 
-/** A nonce of an account, and every transaction of ours that could be the one that uses it. */
+/** A nonce of an account, and every transaction of ours that may have used it. */
 export interface NonceQuestion {
   readonly account: Address;
   readonly nonce: Nonce;
   readonly hashes: readonly Hash[];
 }
 
-/** The transaction by which an account used a nonce. */
+/** The transaction that used a nonce. */
 export interface NonceUser {
   readonly txHash: Hash;
   readonly block: BlockRef;
 }
 
-/** What the chain says about a nonce. */
+/** How a nonce was used, as far as the endpoints know. */
 export type NonceUse =
-  /** One of ours was mined with it. */
+  /** A transaction of ours was mined with it. */
   | { readonly kind: 'mined'; readonly receipt: Receipt }
-  /** A block has one of ours with it, whatever is said of receipts. */
+  /** A block has a transaction of ours with it, although its receipt is missing. */
   | { readonly kind: 'ours'; readonly block: BlockRef }
   /**
-   * Every configured endpoint of the right chain has mined past the nonce, and none has a receipt of ours. `head` is a block by which that had
-   * happened: as long as it may be reorganised away it proves nothing. `user` is the transaction that took the nonce, when the
-   * chain could name it.
+   * Every configured endpoint of the right chain has a higher transaction count than the nonce, and none has a receipt of ours. This
+   * was so at the block `head`, and proves nothing as long as a reorg may replace that block. `user` is the foreign transaction that
+   * used the nonce, when an endpoint could name it.
    */
   | { readonly kind: 'passed'; readonly head: BlockRef; readonly user: NonceUser | null }
   | { readonly kind: 'open' };

@@ -1,9 +1,9 @@
 import type { Hash } from '../../../kernel/hex.js';
-import type { BlockHeader } from './block.js';
+import type { BlockHeader, BlockRef } from './block.js';
 
 type Link = Pick<BlockHeader, 'number' | 'hash' | 'parentHash'>;
 
-/** The recent canonical chain by number and hash, linked by parent hashes. */
+/** The newest canonical blocks of a chain, linked by parent hash. */
 export class RecentBlocks {
   private readonly hashes = new Map<number, Hash>();
   private highest: number | null = null;
@@ -27,14 +27,19 @@ export class RecentBlocks {
     return this.hashes.get(number) ?? null;
   }
 
-  /** Starts over from one block; used at first, and when a gap is too long to walk. */
+  /** Whether a block is one of these; null above the tip. One that is older than all of them is not contradicted. */
+  has({ number, hash }: BlockRef): boolean | null {
+    return this.highest === null || number > this.highest ? null : (this.hashAt(number) ?? hash) === hash;
+  }
+
+  /** Replaces all blocks; used at the start, and after a gap that is too long to read every block. */
   reset(links: readonly Link[]): void {
     this.hashes.clear();
     this.highest = null;
     for (const link of links) this.push(link);
   }
 
-  /** Whether the block sits on our tip; if not, the chain below it has changed, or blocks are missing. */
+  /** Whether the block is the child of the tip; if not, a reorg happened, or blocks are missing. */
   isExtendedBy(block: Link): boolean {
     return this.highest !== null && block.number === this.highest + 1 && this.hashAt(this.highest) === block.parentHash;
   }
@@ -49,7 +54,7 @@ export class RecentBlocks {
     }
   }
 
-  /** Takes back everything above a block; answers what was taken back, lowest first. */
+  /** Removes all blocks above a number. @returns the removed blocks, lowest first */
   rewindTo(number: number): { readonly number: number; readonly hash: Hash }[] {
     const orphaned = [...this.hashes].filter(([at]) => at > number).map(([at, hash]) => ({ number: at, hash }));
     for (const { number: at } of orphaned) this.hashes.delete(at);

@@ -4,12 +4,12 @@ import type { ChainId } from '../../../kernel/signer-id.js';
 export type RpcUnavailableCode =
   /** No endpoint answered. */
   | 'rpc_unavailable'
-  /** An endpoint answered something that is not what the method promises. */
+  /** The answer of an endpoint does not have the format of the method. */
   | 'rpc_malformed_answer'
   /** Every endpoint serves another chain. */
   | 'rpc_wrong_chain';
 
-/** The chain could not be asked. Says nothing about the chain itself: never to be read as "no receipt" or "not sent". */
+/** No usable answer from a chain. It must never be read as "no receipt" or "not sent". */
 export class RpcUnavailable extends Unavailable {
   /** `detail` must not name a URL: keys live in paths. */
   constructor(code: RpcUnavailableCode, where: { readonly chainId: ChainId; readonly method: string }, detail: string) {

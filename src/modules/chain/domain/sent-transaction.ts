@@ -3,8 +3,8 @@ import type { Nonce } from '../../../kernel/signer-id.js';
 import type { AccessList } from './gas-estimate.js';
 
 /**
- * A transaction that a node has in a block or in its pool. The signature was checked: whoever said it, the account's key signed
- * these bytes.
+ * A transaction that a node has in a block or in its pool. Its signature was checked, so the key of the account signed these bytes even
+ * if the node is not trusted.
  */
 export interface SentTransaction {
   readonly account: Address;
@@ -22,11 +22,11 @@ export interface SentTransaction {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-/** What the endpoints that answered say together of how many transactions an account sent. */
+/** How many transactions an account has sent, from all endpoints that answered. */
 export interface AccountCounts {
-  /** The lowest count: nonces below it are in blocks, whoever is asked. */
+  /** The lowest count: every endpoint has the nonces below it in blocks. */
   readonly latest: Nonce;
-  /** The highest count, of blocks or of a pool: an endpoint that lags, or never saw a transaction, proves nothing. */
+  /** The highest count, of blocks or of a pool: a lower count of an endpoint that lags, or never saw a transaction, proves nothing. */
   readonly pending: Nonce;
 }
 
@@ -36,22 +36,22 @@ export interface PooledQuestion {
   readonly from: Nonce;
 }
 
-/** What the pools of all endpoints have of an account. */
+/** The transactions of an account in the pools of all endpoints. */
 export interface PooledTransactions {
   readonly transactions: readonly SentTransaction[];
-  /** Whether an endpoint showed its whole pool, transactions behind a gap included. */
+  /** Whether an endpoint showed its whole pool, including transactions above a nonce gap. */
   readonly shown: boolean;
   /** The highest pending count of an endpoint that does not show its pool: transactions below it may be hidden there. */
   readonly hiddenBelow: Nonce;
 }
 
 export interface MinedQuestion extends PooledQuestion {
-  /** Seconds since 1970. What was mined in a block before is of no interest. */
+  /** Seconds since 1970. Earlier blocks are not searched. */
   readonly since: number;
 }
 
 export interface MinedTransactions {
   readonly transactions: readonly SentTransaction[];
-  /** Whether all blocks from `since` on were looked at. */
+  /** Whether all blocks from `since` on were searched. */
   readonly complete: boolean;
 }

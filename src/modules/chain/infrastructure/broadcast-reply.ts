@@ -4,7 +4,10 @@ import { actionOf } from '../domain/node-error-action.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import type { NodeError, RpcReply } from './rpc/json-rpc.js';
 
-/** One endpoint's reply to one send. A reply without a verdict is `unknown` (I6), unless the request surely never left. */
+/**
+ * The outcome of one send at one endpoint. A failure is `unknown` (docs/invariants.md, I6), unless the request was certainly not
+ * delivered.
+ */
 export function broadcastOutcome(
   transaction: SignedBytes,
   reply: RpcReply,
@@ -25,14 +28,14 @@ export function broadcastOutcome(
   }
 }
 
-/** The node computes the hash from the bytes it took: another hash means it took something else, or is not a node. */
+/** A node answers the hash of the bytes that it accepted: another hash means that it accepted other bytes, or is not a node. */
 function returned(transaction: SignedBytes, value: unknown): BroadcastOutcome {
   if (typeof value === 'string' && value.toLowerCase() === transaction.hash) return { kind: 'accepted' };
-  const told = value === undefined ? 'nothing' : JSON.stringify(value);
+  const answer = value === undefined ? 'nothing' : JSON.stringify(value);
   return {
     kind: 'unknown',
     errorClass: 'hash_mismatch',
-    message: `the node answered ${told.slice(0, 80)} for ${transaction.hash}`,
+    message: `the node answered ${answer.slice(0, 80)} for ${transaction.hash}`,
   };
 }
 

@@ -9,7 +9,7 @@ import type { RpcReader } from './rpc/rpc-reader.js';
 const METHOD = 'eth_sendRawTransaction';
 type Verdicts = readonly (BroadcastOutcome | null)[];
 
-/** To all endpoints, in the order given. Waits for all of them only while some transaction was accepted by none. */
+/** Sends to all endpoints, in the given order. Returns when each transaction was accepted by some endpoint, else after all answers. */
 export async function broadcast(
   pool: RpcPool,
   rpc: RpcReader,

@@ -1,32 +1,32 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import type { ChainConfig, LockstepConfig, NodeConfig } from '../../../config/lockstep-config.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import type { Log } from '../../../platform/logging/log.js';
-import { Ticker } from '../../../platform/scheduling/ticker.js';
+import type { Ticker } from '../../../platform/scheduling/ticker.js';
+import type { Tickers } from '../../../platform/scheduling/tickers.js';
 
 export interface ChainSchedule {
-  /** Of the tickers; each adds the id of its chain. */
+  /** Prefix of the names of the tickers; each adds the id of its chain. */
   readonly name: string;
   /** Milliseconds from the end of one run to the start of the next. */
   readonly intervalMs: (chain: ChainConfig) => number;
   readonly config: LockstepConfig;
-  readonly log: Log;
+  readonly tickers: Tickers;
 }
 
 /**
- * A step that runs again and again on every chain, on each by itself, so that a hung one holds up nobody. Only where the
- * node's role acts; on shutdown the runs in flight are awaited.
+ * Runs a step periodically for every chain, with one ticker per chain, so that a hung chain does not delay the others. Runs only on
+ * nodes whose role acts; a shutdown waits for the runs in flight.
  */
 export abstract class ChainScheduler implements OnApplicationBootstrap, OnModuleDestroy {
   protected readonly role: NodeConfig;
   private readonly tickers: ReadonlyMap<ChainId, Ticker>;
 
-  protected constructor({ name, intervalMs, config, log }: ChainSchedule) {
+  protected constructor({ name, intervalMs, config, tickers }: ChainSchedule) {
     this.role = config.node;
     this.tickers = new Map(
       config.chains.map((chain) => {
         const run = (): Promise<void> => this.tick(chain.id);
-        return [chain.id, new Ticker({ name: `${name}-${chain.id}`, intervalMs: intervalMs(chain), run, log })];
+        return [chain.id, tickers.create({ name: `${name}-${chain.id}`, intervalMs: intervalMs(chain), run })];
       }),
     );
   }
@@ -39,7 +39,7 @@ export abstract class ChainScheduler implements OnApplicationBootstrap, OnModule
     await Promise.all([...this.tickers.values()].map((ticker) => ticker.stop()));
   }
 
-  /** The next run on this chain is now, or right after the one in flight. */
+  /** Starts the next run on this chain now, or right after the run in flight. */
   protected kick(chainId: ChainId): void {
     this.tickers.get(chainId)?.kick();
   }

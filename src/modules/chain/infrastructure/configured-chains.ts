@@ -15,12 +15,12 @@ import { RpcPool } from './rpc/rpc-pool.js';
 import { RpcReader } from './rpc/rpc-reader.js';
 
 /**
- * Wei per gas. geth's miners take no smaller tip by default (`--miner.gasprice`, 0.001 gwei since 1.14); the market is
- * above it wherever there is a market, and on chains where tips are 0 it costs next to nothing.
+ * geth accepts no smaller tip by default (`--miner.gasprice`, 0.001 gwei since 1.14). Tips are higher on every chain where blocks are
+ * full, and on a chain where tips are 0 this tip costs almost nothing.
  */
-export const MIN_TIP = 1_000_000n;
+export const MIN_TIP_WEI_PER_GAS = 1_000_000n;
 
-/** The chains of the config, each with its own endpoints: a hung one shares nothing with the others. */
+/** The chains of the config. Each has its own endpoints and connections, so a hung chain does not delay the others. */
 @Injectable()
 export class ConfiguredChains extends Chains implements RpcHealth, OnApplicationShutdown {
   private readonly chains: ReadonlyMap<ChainId, { readonly connector: ChainConnector; readonly pool: RpcPool }>;
@@ -44,7 +44,7 @@ export class ConfiguredChains extends Chains implements RpcHealth, OnApplication
           log,
         );
         const rpc = new RpcReader(chain.id, pool, errorPatterns, metrics, log);
-        return [chain.id, { connector: new EthersChainConnector(pool, rpc, clock, MIN_TIP), pool }];
+        return [chain.id, { connector: new EthersChainConnector(pool, rpc, clock, MIN_TIP_WEI_PER_GAS), pool }];
       }),
     );
   }
@@ -67,7 +67,7 @@ export class ConfiguredChains extends Chains implements RpcHealth, OnApplication
     return [...this.chains.values()].flatMap(({ pool }) => pool.status());
   }
 
-  /** Last of all: whatever is still in flight fails, and is unknown. */
+  /** Closes the connections at the end of the shutdown: requests in flight fail, and their sends are `unknown`. */
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([...this.chains.values()].map(({ pool }) => pool.close()));
   }

@@ -4,8 +4,8 @@ import { plain } from './rpc/match-answers.js';
 
 const ERROR_STRING = '0x08c379a0';
 const PANIC = '0x4e487b71';
-/** What a contract says is stored and shown, but not a megabyte of it. Characters. */
-const LONGEST_REASON = 500;
+/** Longer reasons are cut: a contract may return a megabyte. */
+const MAX_REASON_CHARS = 500;
 
 /** Solidity documentation, "Panic via assert and Error via require". */
 const PANIC_MEANINGS: Readonly<Record<string, string>> = {
@@ -21,11 +21,11 @@ const PANIC_MEANINGS: Readonly<Record<string, string>> = {
   '0x51': 'call to a zero-initialised function variable',
 };
 
-/** The reason of a revert: from its data when there is some, else from the node's words. */
+/** The reason of a revert: from its data if there is any, else from the message of the node. */
 export function decodeRevert(error: NodeError): string {
   const data = revertData(error.data);
   const reason = (data === null ? null : fromData(data)) ?? fromMessage(error.message);
-  return plain(reason).slice(0, LONGEST_REASON);
+  return plain(reason).slice(0, MAX_REASON_CHARS);
 }
 
 /** geth and anvil put the bytes in `data`; hardhat in `data.data`; parity writes "Reverted 0x...". */
@@ -50,7 +50,7 @@ function panic(code: string | null): string {
   return `panic ${hex}: ${PANIC_MEANINGS[hex] ?? 'unknown code'}`;
 }
 
-/** ethers defers the error of a broken string to the moment it is read. */
+/** ethers throws the error of an invalid string only when the string is read. */
 function decoded(type: 'string' | 'uint256', body: string): string | null {
   try {
     const value: unknown = AbiCoder.defaultAbiCoder().decode([type], body).toArray()[0];

@@ -23,7 +23,7 @@ import type {
   PooledTransactions,
 } from '../domain/sent-transaction.js';
 import type { NonceUse, NonceQuestion } from '../domain/nonce-use.js';
-import { agreedBlocks, agreedCounts, agreedReceipts } from './agreed-facts.js';
+import { agreedBlocks, agreedCounts, agreedReceipts } from './agreed-answers.js';
 import { broadcast } from './broadcaster.js';
 import { FeeQuotes } from './fee-quotes.js';
 import { estimateGas } from './gas-estimates.js';
@@ -40,8 +40,8 @@ export class EthersChainConnector extends ChainConnector {
   readonly chainId: ChainId;
   private readonly quotes: FeeQuotes;
   private readonly receiptsOf: ReceiptsOfBlock;
-  /** At slots. */
-  private looks = 0;
+  /** Calls of {@link nonceUses}. */
+  private nonceUseRounds = 0;
 
   /** `minTip`: no quote offers less, wei per gas. */
   constructor(
@@ -105,20 +105,20 @@ export class EthersChainConnector extends ChainConnector {
   }
 
   async accountCounts(accounts: readonly Address[]): Promise<AccountCounts[]> {
-    return this.told('eth_getTransactionCount', await accountCounts(this.pool, accounts));
+    return this.orUnavailable('eth_getTransactionCount', await accountCounts(this.pool, accounts));
   }
 
   async pooledOf(questions: readonly PooledQuestion[]): Promise<PooledTransactions[]> {
-    return this.told('eth_getTransactionCount', await pooledTransactions(this.pool, questions));
+    return this.orUnavailable('eth_getTransactionCount', await pooledTransactions(this.pool, questions));
   }
 
   async minedOf(questions: readonly MinedQuestion[]): Promise<MinedTransactions[]> {
     const { number: head } = await this.head();
-    return this.told('eth_getBlockByNumber', await minedTransactions(this.pool, head, questions));
+    return this.orUnavailable('eth_getBlockByNumber', await minedTransactions(this.pool, head, questions));
   }
 
   async nonceUses(slots: readonly NonceQuestion[]): Promise<NonceUse[]> {
-    return nonceUses(this.pool, slots, this.looks++);
+    return nonceUses(this.pool, slots, this.nonceUseRounds++);
   }
 
   async balances(accounts: readonly Address[]): Promise<bigint[]> {
@@ -131,7 +131,7 @@ export class EthersChainConnector extends ChainConnector {
   }
 
   async feeQuote(): Promise<FeeQuote> {
-    // Also when the answer is in the cache: whether a caller breaks I11 must not depend on timing.
+    // Also when the answer is cached: whether a caller violates I11 (docs/invariants.md) must not depend on timing.
     assertOutsideTransaction('eth_feeHistory');
     return this.quotes.current();
   }
@@ -140,7 +140,7 @@ export class EthersChainConnector extends ChainConnector {
     return broadcast(this.pool, this.rpc, transactions);
   }
 
-  private told<T>(method: string, answers: readonly (T | null)[]): T[] {
+  private orUnavailable<T>(method: string, answers: readonly (T | null)[]): T[] {
     return answers.map((answer) => {
       if (answer === null) throw this.rpc.unavailable(method, 'no endpoint answered');
       return answer;

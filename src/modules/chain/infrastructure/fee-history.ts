@@ -1,17 +1,17 @@
 import { SPEEDS, type FeeQuote, type Speed } from '../domain/fee-quote.js';
 import { fields, list, MalformedAnswer, quantity, smallNumber } from './parse-answer.js';
 
-/** How many blocks make the market. */
+/** How many blocks a quote is made from. */
 export const FEE_HISTORY_BLOCKS = 20;
 /** Percentiles of the tips in a block, weighted by gas, in the order of {@link SPEEDS}. */
 export const TIP_PERCENTILES: readonly number[] = [10, 50, 75, 95];
 
-/** What `eth_feeHistory` says, parsed. Wei per gas. */
+/** The parsed answer of `eth_feeHistory`. Wei per gas. */
 export interface FeeHistory {
   readonly newestBlock: number;
-  /** Of the block after the newest: the last element of `baseFeePerGas`. */
+  /** Base fee of the block after the newest: the last element of `baseFeePerGas`. */
   readonly nextBaseFee: bigint;
-  /** Per percentile, the tips of the blocks that had transactions. Empty blocks answer 0, which is no price. */
+  /** Per percentile, the tips of the blocks that had transactions. For an empty block the node answers 0, which is not a price. */
   readonly tips: readonly (readonly bigint[])[];
 }
 
@@ -33,8 +33,8 @@ export function parseFeeHistory(value: unknown): FeeHistory {
 }
 
 /**
- * Tips are medians over the blocks that had transactions; when there was none, what the node suggests. Never below
- * `minTip`, and never lower for a faster speed.
+ * Tips are medians over the blocks that had transactions; when there was none, the tip that the node suggests. Never below `minTip`,
+ * and never lower for a faster speed.
  */
 export function quoteFrom(history: FeeHistory, suggestedTip: bigint | null, minTip: bigint): FeeQuote {
   let floor = minTip;
@@ -47,7 +47,7 @@ export function quoteFrom(history: FeeHistory, suggestedTip: bigint | null, minT
   return { blockNumber: history.newestBlock, baseFeePerGas: history.nextBaseFee, tips };
 }
 
-/** The upper of the two middle values; null of nothing. */
+/** The upper of the two middle values; null for an empty list. */
 function median(values: readonly bigint[]): bigint | null {
   const sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   return sorted[Math.floor(sorted.length / 2)] ?? null;

@@ -1,35 +1,35 @@
 import type { Clock } from '../../../kernel/clock.js';
 import type { BlockHeader } from '../domain/block.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
-import { BaseFeeTrail, leaps, lowerMedian } from '../domain/fee-sanity.js';
+import { AcceptedBaseFee, hasTipJump, lowerMedian } from '../domain/fee-sanity.js';
+import { endpointQuotes } from './endpoint-quotes.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
 import type { RpcReader } from './rpc/rpc-reader.js';
-import { toldQuotes } from './told-quotes.js';
 
-/** A quote is good for one head, and for no longer than this. Milliseconds. */
-const TTL_MS = 1_000;
-/** How long the last sane quote stands in for one that is not. Milliseconds. */
-const FRESH_MS = 60_000;
+/** A quote is used for one head, and not longer than this. */
+const QUOTE_TTL_MS = 1_000;
+/** How long the last sane quote replaces quotes that are not sane. */
+const MAX_QUOTE_AGE_MS = 60_000;
 
-interface Known {
+interface SaneQuote {
   readonly quote: FeeQuote;
-  /** When it was told, monotonic milliseconds. */
+  /** When it was read, monotonic milliseconds. */
   readonly at: number;
 }
 
 /**
- * The market of one chain: asked at most once a second and head, however many lanes want to know. A fee that is signed cannot be
- * taken back, so a quote is used only when it is sane: against the other endpoints, against the base fees of the heads, and, where
- * one endpoint tells it alone, against its own last quote.
+ * The fee quotes of one chain, read at most once per second and head, however many lanes ask. A signed fee cannot be taken back, so a
+ * quote must be sane: compared with the quotes of the other endpoints, with the base fees of the heads, and, when only one endpoint
+ * answered, with the last quote.
  */
 export class FeeQuotes {
-  private headSeen = 0;
-  private readonly trail = new BaseFeeTrail();
-  private sane: Known | null = null;
-  /** A leap that one endpoint told alone, and nobody confirmed yet. */
-  private doubted: FeeQuote | null = null;
-  private lastAsked = { at: Number.NEGATIVE_INFINITY, headSeen: 0 };
-  private asking: Promise<FeeQuote> | null = null;
+  private newestHead = 0;
+  private readonly baseFees = new AcceptedBaseFee();
+  private sane: SaneQuote | null = null;
+  /** A jump of the tips that only one endpoint reported, and that no second observation has confirmed. */
+  private unconfirmed: FeeQuote | null = null;
+  private lastRead = { at: Number.NEGATIVE_INFINITY, newestHead: 0 };
+  private reading: Promise<FeeQuote> | null = null;
 
   constructor(
     private readonly pool: RpcPool,
@@ -39,47 +39,47 @@ export class FeeQuotes {
     private readonly minTip: bigint,
   ) {}
 
-  /** A newer head ends the quote of the older one. */
+  /** A newer head makes the quote of an older head invalid. */
   sawHead({ number, baseFeePerGas }: BlockHeader): void {
-    this.headSeen = Math.max(this.headSeen, number);
-    if (baseFeePerGas !== null) this.trail.saw({ number, fee: baseFeePerGas });
+    this.newestHead = Math.max(this.newestHead, number);
+    if (baseFeePerGas !== null) this.baseFees.saw({ number, fee: baseFeePerGas });
   }
 
-  /** @throws RpcUnavailable also when all that is told is mad, and nothing sane was told lately */
+  /** @throws RpcUnavailable also when no quote is sane, and the last sane quote is too old */
   async current(): Promise<FeeQuote> {
-    const { sane, lastAsked, headSeen } = this;
-    const isOfThisHead = sane !== null && (sane.quote.blockNumber >= headSeen || lastAsked.headSeen === headSeen);
-    if (isOfThisHead && this.clock.monotonicMs() - lastAsked.at < TTL_MS) return sane.quote;
-    this.asking ??= this.ask().finally(() => (this.asking = null));
-    return this.asking;
+    const { sane, lastRead, newestHead } = this;
+    const isOfThisHead = sane !== null && (sane.quote.blockNumber >= newestHead || lastRead.newestHead === newestHead);
+    if (isOfThisHead && this.clock.monotonicMs() - lastRead.at < QUOTE_TTL_MS) return sane.quote;
+    this.reading ??= this.read().finally(() => (this.reading = null));
+    return this.reading;
   }
 
-  private async ask(): Promise<FeeQuote> {
+  private async read(): Promise<FeeQuote> {
     const at = this.clock.monotonicMs();
-    const asked = { at, headSeen: this.headSeen };
-    const told = await toldQuotes(this.pool, this.rpc, this.minTip);
-    const quote = this.saneOf(told);
+    const thisRead = { at, newestHead: this.newestHead };
+    const quote = this.saneOf(await endpointQuotes(this.pool, this.rpc, this.minTip));
     if (quote !== null) this.sane = { quote, at };
-    if (this.sane === null || at - this.sane.at > FRESH_MS)
-      throw this.rpc.unavailable('eth_feeHistory', 'no endpoint tells fees that fit the last blocks');
-    this.lastAsked = asked;
+    if (this.sane === null || at - this.sane.at > MAX_QUOTE_AGE_MS)
+      throw this.rpc.unavailable('eth_feeHistory', 'no endpoint quotes fees that fit the base fees of the last blocks');
+    this.lastRead = thisRead;
     return this.sane.quote;
   }
 
-  private saneOf(told: readonly FeeQuote[]): FeeQuote | null {
-    const fitting = told.filter((quote) => this.trail.allows(quote));
+  private saneOf(quotes: readonly FeeQuote[]): FeeQuote | null {
+    const fitting = quotes.filter((quote) => this.baseFees.allows(quote));
     const quote = lowerMedian(fitting);
-    if (quote === null || (fitting.length === 1 && !this.isBelievedAlone(quote))) return null;
-    this.doubted = null;
+    if (quote === null || (fitting.length === 1 && !this.isAcceptedAlone(quote))) return null;
+    this.unconfirmed = null;
     return quote;
   }
 
-  /** A leap of its tips counts when it is told as of another block, too. */
-  private isBelievedAlone(quote: FeeQuote): boolean {
-    const { sane, doubted } = this;
-    if (sane === null || !leaps(sane.quote, quote)) return true;
-    if (doubted !== null && doubted.blockNumber !== quote.blockNumber && !leaps(doubted, quote)) return true;
-    this.doubted = doubted?.blockNumber === quote.blockNumber ? doubted : quote;
+  /** A jump of the tips is accepted when a quote of another block has it, too. */
+  private isAcceptedAlone(quote: FeeQuote): boolean {
+    const { sane, unconfirmed } = this;
+    if (sane === null || !hasTipJump(sane.quote, quote)) return true;
+    if (unconfirmed !== null && unconfirmed.blockNumber !== quote.blockNumber && !hasTipJump(unconfirmed, quote))
+      return true;
+    this.unconfirmed = unconfirmed?.blockNumber === quote.blockNumber ? unconfirmed : quote;
     return false;
   }
 }

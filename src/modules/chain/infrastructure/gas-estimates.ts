@@ -6,24 +6,24 @@ import { decodeRevert } from './decode-revert.js';
 import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
 import { hexQuantity, MalformedAnswer, quantity } from './parse-answer.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
-import { wordsOf, type RpcReader } from './rpc/rpc-reader.js';
+import { reasonOf, type RpcReader } from './rpc/rpc-reader.js';
 
-/** Whatever is asked of the node then, it answers the same. */
-const ABOUT_THE_NODE: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>([
+/** These errors are about the endpoint, not about the call. */
+const ENDPOINT_ERRORS: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>([
   'transient',
   'rate_limited',
   'ambiguous_internal',
   'method_unsupported',
 ]);
 
-/** Refusals that end nothing at once: where endpoints differ, these stand. */
+/** When endpoints refuse for different reasons, these reasons win, because they do not fail the payload at once. */
 const MILDEST_FIRST: readonly GasEstimate['kind'][] = ['insufficient_funds', 'unclear'];
 
 const METHOD = 'eth_estimateGas';
 
 /**
- * Each call has its own answer. Estimated on `latest`, the one state that every node has. One endpoint's "yes" is enough; what it
- * refuses is asked of all endpoints, for a payload may fail for it.
+ * Estimates each call on `latest`, the one state that every node has. A success at one endpoint is enough. A call that it refuses is
+ * estimated by all endpoints, because the refusal may fail a payload.
  */
 export async function estimateGas(pool: RpcPool, rpc: RpcReader, calls: readonly Call[]): Promise<GasEstimate[]> {
   const params = calls.map((call) => [paramsOf(call), 'latest']);
@@ -36,11 +36,13 @@ export async function estimateGas(pool: RpcPool, rpc: RpcReader, calls: readonly
   const agreed = new Map(
     refused.map((i, at) => [
       i,
-      together(
+      combined(
         answers.map(({ replies: own, isCurrent }) => {
           const estimate = estimateFrom(rpc, own[at]);
-          // One that lags refuses what was right a moment ago.
-          return isCurrent || !isRefusal(estimate) ? estimate : { kind: 'unavailable', message: 'the endpoint lags' };
+          // An endpoint that lags estimates on an old state, so its refusal does not count.
+          return isCurrent || !isRefusal(estimate)
+            ? estimate
+            : { kind: 'unavailable', message: 'the endpoint lags behind the head' };
         }),
       ),
     ]),
@@ -48,8 +50,8 @@ export async function estimateGas(pool: RpcPool, rpc: RpcReader, calls: readonly
   return first.map((estimate, i) => agreed.get(i) ?? estimate);
 }
 
-/** A refusal stands when nobody contradicts it and at least half of the endpoints say so; the one that can pass by itself first. */
-function together(estimates: readonly GasEstimate[]): GasEstimate {
+/** A refusal needs at least half of the endpoints and no success; of several refusals the mildest wins. */
+function combined(estimates: readonly GasEstimate[]): GasEstimate {
   const success = estimates.find(({ kind }) => kind === 'ok');
   if (success) return success;
   const refusals = sufficient(
@@ -59,7 +61,7 @@ function together(estimates: readonly GasEstimate[]): GasEstimate {
   const mildest = MILDEST_FIRST.map((mild) => refusals?.find(({ kind }) => kind === mild)).find((found) => found);
   return (
     mildest ??
-    refusals?.[0] ?? { kind: 'unavailable', message: 'refused by one endpoint, and too few others could say' }
+    refusals?.[0] ?? { kind: 'unavailable', message: 'refused by one endpoint, and too few other endpoints answered' }
   );
 }
 
@@ -69,13 +71,13 @@ function isRefusal({ kind }: GasEstimate): boolean {
 
 function estimateFrom(rpc: RpcReader, reply: RpcReply | undefined): GasEstimate {
   if (reply?.kind === 'result') return estimated(reply.value);
-  if (reply?.kind !== 'error') return { kind: 'unavailable', message: wordsOf(reply) };
+  if (reply?.kind !== 'error') return { kind: 'unavailable', message: reasonOf(reply) };
   const { message } = reply.error;
   const errorClass = rpc.classOf(METHOD, reply.error);
   if (errorClass === 'execution_reverted') return { kind: 'reverted', reason: decodeRevert(reply.error) };
   if (errorClass === 'insufficient_funds') return { kind: 'insufficient_funds', message };
   if (actionOf(errorClass).response === 'fail_payload') return { kind: 'rejected', message };
-  return { kind: ABOUT_THE_NODE.has(errorClass) ? 'unavailable' : 'unclear', message };
+  return { kind: ENDPOINT_ERRORS.has(errorClass) ? 'unavailable' : 'unclear', message };
 }
 
 function estimated(value: unknown): GasEstimate {

@@ -6,16 +6,16 @@ import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer
 import { transactionsOf } from './pooled-transactions.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
 
-/** Blocks with all their transactions in one call. */
-const AT_ONCE = 16;
-/** Blocks read at most: some hours on a chain of a block every two seconds. */
-const MOST_BLOCKS = 5_000;
-/** 2^20 blocks are months on most chains. */
-const FARTHEST = 20;
+/** Blocks with all their transactions in one read. */
+const FULL_BLOCKS_PER_CALL = 16;
+/** The most blocks that one search reads: some hours on a chain with a block every two seconds. */
+const MAX_BLOCKS_READ = 5_000;
+/** The search for the start time goes back 2^20 blocks at most, which are weeks to months. */
+const MAX_DISTANCE_POWER = 20;
 
 /**
- * Finds what accounts had mined since a time, reading blocks from the head down. Blocks are read only where the account's count says
- * that it sent anything, or cannot say it, because the state of that block is gone. Null when no endpoint answered.
+ * Finds the mined transactions of accounts since a time, by reading blocks from the head down. Accounts whose transaction count did not
+ * change since then are not searched. Null when no endpoint answered.
  */
 export async function minedTransactions(
   pool: RpcPool,
@@ -26,22 +26,24 @@ export async function minedTransactions(
   const before = await lastBlockBefore(pool, head, Math.min(...questions.map(({ since }) => since)));
   const idle = await idleSince(pool, before, head, questions);
   const walk = new Walk(questions.filter((question) => !idle.has(question.account)));
-  for (let to = head; to > before && !walk.done && head - to < MOST_BLOCKS; to -= AT_ONCE) {
-    const heights = Array.from({ length: Math.min(AT_ONCE, to - before) }, (_, i) => to - i);
+  for (let to = head; to > before && !walk.done && head - to < MAX_BLOCKS_READ; to -= FULL_BLOCKS_PER_CALL) {
+    const heights = Array.from({ length: Math.min(FULL_BLOCKS_PER_CALL, to - before) }, (_, i) => to - i);
     const replies = await pool.read(heights.map((height) => block(height, true)));
     if (replies.some(({ kind }) => kind === 'failed')) return questions.map(() => null);
     for (const reply of replies) walk.read(reply);
   }
-  const reached = walk.done || (walk.unbroken && head - before <= MOST_BLOCKS);
+  const reached = walk.done || (walk.unbroken && head - before <= MAX_BLOCKS_READ);
   return questions.map(({ account, from }) => {
     if (idle.has(account)) return { transactions: [], complete: true };
     return { transactions: walk.of(account, from), complete: reached };
   });
 }
 
-/** Number of a block from before the time, one of the newest; -1 when all blocks that are known are younger. */
+/** Number of a block from before the time, not far below it; -1 when all blocks that were read are newer. */
 async function lastBlockBefore(pool: RpcPool, head: number, since: number): Promise<number> {
-  const distances = Array.from({ length: FARTHEST + 1 }, (_, power) => 2 ** power).filter((each) => each <= head);
+  const distances = Array.from({ length: MAX_DISTANCE_POWER + 1 }, (_, power) => 2 ** power).filter(
+    (each) => each <= head,
+  );
   const heights = [...distances.map((distance) => head - distance), 0];
   const replies = await pool.read(heights.map((height) => block(height, false)));
   const older = replies.flatMap((reply) => {
@@ -51,7 +53,7 @@ async function lastBlockBefore(pool: RpcPool, head: number, since: number): Prom
   return Math.max(-1, ...older);
 }
 
-/** Accounts whose count did not move since that block, by every endpoint that can tell. */
+/** Accounts whose transaction count did not change since that block, at every endpoint that has both states. */
 async function idleSince(
   pool: RpcPool,
   before: number,
@@ -62,23 +64,23 @@ async function idleSince(
   const requests = questions.flatMap(({ account }) => [count(account, before), count(account, head)]);
   const answers = await Promise.all(await pool.sendToAll(requests));
   const idle = questions.filter((_, index) => {
-    const told = answers.flatMap((replies) => {
+    const answered = answers.flatMap((replies) => {
       const [then, now] = [counted(replies[2 * index]), counted(replies[2 * index + 1])];
       return then === null || now === null ? [] : [then === now];
     });
-    return told.length > 0 && told.every((same) => same);
+    return answered.length > 0 && answered.every((same) => same);
   });
   return new Set(idle.map(({ account }) => account));
 }
 
-/** What was found on the way down. */
+/** The transactions found so far. */
 class Walk {
   private readonly found: SentTransaction[] = [];
   unbroken = true;
 
   constructor(private readonly questions: readonly MinedQuestion[]) {}
 
-  /** An account's nonces grow with the blocks: below its first one of interest there is nothing more. */
+  /** The nonces of an account grow with the blocks: below its first nonce of interest nothing is left to find. */
   get done(): boolean {
     return this.questions.every(({ account, from }) =>
       this.found.some((each) => each.account === account && each.nonce <= from),

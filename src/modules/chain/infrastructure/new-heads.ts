@@ -5,10 +5,13 @@ import { Log } from '../../../platform/logging/log.js';
 import { HeadAnnouncer } from './rpc/head-announcer.js';
 import type { AnnouncedHead } from './rpc/head-socket.js';
 
-/** A slot without a block happens; five of Ethereum's in a row hardly do. */
-const SILENCE_MS = 60_000;
+/** Longest time without an announcement: Ethereum may miss one slot, but hardly five in a row. */
+const MAX_SILENCE_MS = 60_000;
 
-/** Says at once when a chain of the config with `wsUrls` has a new head. Announcements are hints: whoever acts looks by itself. */
+/**
+ * Reports new heads of chains with `wsUrls` as soon as an endpoint announces them. An announcement is only a hint: the head tracker
+ * reads the head itself.
+ */
 @Injectable()
 export class NewHeads implements OnModuleDestroy {
   private readonly announcers: ReadonlyMap<ChainId, HeadAnnouncer>;
@@ -19,17 +22,17 @@ export class NewHeads implements OnModuleDestroy {
       config.chains.flatMap(({ id, wsUrls: urls, rpcTimeout }): [ChainId, HeadAnnouncer][] =>
         urls === undefined
           ? []
-          : [[id, new HeadAnnouncer({ chainId: id, urls, setUpMs: rpcTimeout, silenceMs: SILENCE_MS, log })]],
+          : [[id, new HeadAnnouncer({ chainId: id, urls, setUpMs: rpcTimeout, silenceMs: MAX_SILENCE_MS, log })]],
       ),
     );
   }
 
-  /** @param onNews a head of this chain was announced, or announcements ended and some may be missed */
+  /** @param onNews called for each announced head, and when announcements end, because some may be missed then */
   start(onNews: (chainId: ChainId) => void): void {
     for (const [chainId, announcer] of this.announcers) announcer.start(() => onNews(chainId));
   }
 
-  /** The last head that was announced; null while none is to be expected: without a socket, or one that fell silent. */
+  /** The last announced head; null without a connection that announces heads. */
   latest(chainId: ChainId): AnnouncedHead | null {
     return this.announcers.get(chainId)?.latest ?? null;
   }

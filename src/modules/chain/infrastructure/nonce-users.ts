@@ -6,18 +6,18 @@ import type { NonceUser, NonceQuestion } from '../domain/nonce-use.js';
 import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
 import { address, blockHeader, fields, hash, hexQuantity, list, parsedOrNull, quantity } from './parse-answer.js';
 
-/** Full nodes keep the state of as many blocks; an older use is found by nodes that keep more. */
-const STATE_KEPT = 128;
-/** Heights apart in the first of two rounds: the second asks for those between two of them. */
-const BLOCKS_PER_CALL = 12;
-/** Blocks read whole in one look. Those that were left out are another look's. */
-const MOST_BLOCKS = 8;
+/** Full nodes keep the state of so many blocks; nodes that keep more find older uses. */
+const STATE_KEPT_BLOCKS = 128;
+/** Distance of the heights in the first pass; the second pass reads the heights between two of them. */
+const STRIDE_BLOCKS = 12;
+/** Full blocks read in one round; later rounds read the others. */
+const MAX_BLOCKS_READ = 8;
 
-/** 2^32 by the golden ratio: multiples of it spread evenly (Knuth). */
-const GOLDEN = 2_654_435_761;
+/** 2^32 divided by the golden ratio: multiples of it are spread evenly (Knuth). */
+const GOLDEN_RATIO_32_BIT = 2_654_435_761;
 
-/** Nobody looked. */
-export const UNREAD = 'unread';
+/** The block that has the transaction was not read in this round. */
+export const BLOCK_NOT_READ = 'block not read';
 
 type Ask = (requests: readonly RpcRequest[]) => Promise<RpcReply[]>;
 type Slot = Pick<NonceQuestion, 'account' | 'nonce'>;
@@ -25,53 +25,53 @@ type BlockWithSenders = BlockRef & { readonly txs: readonly Sent[] };
 type Sent = Slot & { readonly txHash: Hash };
 
 /**
- * Names the transactions that used nonces, each by the block in which the account's count went past it. Null where that cannot be
- * told: the state of that block is gone, or nobody sent the transaction (a set-code authorization of EIP-7702 uses a nonce, too).
- * `unread` where it could, and there were too many blocks to read; each look chooses others.
+ * Finds the transactions that used nonces, by the block at which the transaction count of the account exceeded the nonce. Null when it
+ * cannot be found: the state of that block is pruned, or no transaction used the nonce (an EIP-7702 authorization uses one, too).
+ * {@link BLOCK_NOT_READ} when it could be found, but there were too many blocks to read; each round reads others.
  *
- * @param ask one endpoint, or several that agree; whatever it does not answer is not known
- * @param head number of a block by which all nonces were used
- * @param look counts the looks
+ * @param ask reads from one endpoint; requests that it does not answer are "not known"
+ * @param head number of a block at which all nonces were used
+ * @param round counts the calls
  */
 export async function nonceUsers(
   ask: Ask,
   slots: readonly Slot[],
   head: number,
-  look: number,
-): Promise<(NonceUser | typeof UNREAD | null)[]> {
+  round: number,
+): Promise<(NonceUser | typeof BLOCK_NOT_READ | null)[]> {
   if (slots.length === 0) return [];
   const counts = new Counts(ask);
   await counts.ask(slots, () => strides(head));
   await counts.ask(slots, (slot) => counts.between(slot));
   const heights = slots.map((slot) => counts.heightOf(slot));
-  const wanted = someOf([...new Set(heights.flatMap((height) => height ?? []))], look);
+  const wanted = someOf([...new Set(heights.flatMap((height) => height ?? []))], round);
   const replies = await ask(
     wanted.map((height) => ({ method: 'eth_getBlockByNumber', params: [hexQuantity(height), true] })),
   );
   const blocks = new Map(wanted.map((height, i) => [height, parsedOrNull(replies[i], blockWithSenders)]));
   return slots.map(({ account, nonce }, i) => {
     const height = heights[i] ?? null;
-    if (height !== null && !blocks.has(height)) return UNREAD;
+    if (height !== null && !blocks.has(height)) return BLOCK_NOT_READ;
     const block = height === null ? null : blocks.get(height);
     const user = block?.txs.find((tx) => tx.account === account && tx.nonce === nonce);
     return block && user ? { txHash: user.txHash, block: { number: block.number, hash: block.hash } } : null;
   });
 }
 
-/** Others at each look, in no order that a caller could fall in step with: none is left out for ever. The same again for the same look. */
-function someOf(heights: readonly number[], look: number): number[] {
-  const start = (Math.imul(look + 1, GOLDEN) >>> 0) % Math.max(1, heights.length);
-  return [...heights.slice(start), ...heights.slice(0, start)].slice(0, MOST_BLOCKS);
+/** Chooses other heights in each round, in an order that never repeats with the rounds of a caller, so that each height has its turn. */
+function someOf(heights: readonly number[], round: number): number[] {
+  const start = (Math.imul(round + 1, GOLDEN_RATIO_32_BIT) >>> 0) % Math.max(1, heights.length);
+  return [...heights.slice(start), ...heights.slice(0, start)].slice(0, MAX_BLOCKS_READ);
 }
 
 function strides(head: number): number[] {
-  const lowest = Math.max(0, head - STATE_KEPT);
+  const lowest = Math.max(0, head - STATE_KEPT_BLOCKS);
   const heights: number[] = [];
-  for (let height = head; height > lowest; height -= BLOCKS_PER_CALL) heights.push(height);
+  for (let height = head; height > lowest; height -= STRIDE_BLOCKS) heights.push(height);
   return [...heights, lowest];
 }
 
-/** Transaction counts of accounts at heights, as far as they were answered. */
+/** The known transaction counts of accounts at heights. */
 class Counts {
   private readonly known = new Map<Address, Map<number, Nonce>>();
 
@@ -95,19 +95,19 @@ class Counts {
     });
   }
 
-  /** The heights not yet asked for, of which one used the nonce. */
+  /** The heights of which one used the nonce, and whose counts are not known. */
   between(slot: Slot): number[] {
     const { unused, used } = this.around(slot);
     return unused === null || used === null ? [] : range(unused + 1, used - 1);
   }
 
-  /** Null when it cannot be told. */
+  /** The height that used the nonce; null when it is not known. */
   heightOf(slot: Slot): number | null {
     const { unused, used } = this.around(slot);
     return unused !== null && used === unused + 1 ? used : null;
   }
 
-  /** The highest block known not to have used the nonce, and the lowest known to have. */
+  /** The highest block before the use of the nonce, and the lowest block after it, as far as known. */
   private around({ account, nonce }: Slot): { unused: number | null; used: number | null } {
     const counts = [...this.of(account)];
     const unused = counts.flatMap(([height, count]) => (count <= nonce ? [height] : []));

@@ -2,19 +2,19 @@ import type { BlockHeader, BlockRef, ReceiptLookup } from '../domain/block.js';
 import { sufficient } from '../domain/evidence.js';
 import type { NonceUse, NonceQuestion } from '../domain/nonce-use.js';
 import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
-import { nonceUsers, UNREAD } from './nonce-users.js';
+import { nonceUsers, BLOCK_NOT_READ } from './nonce-users.js';
 import { blockHeader, fields, hash, parsedOrNull, quantity, smallNumber } from './parse-answer.js';
 import { lookup } from './receipt-lookups.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
-import type { EndpointAnswer } from './rpc/hearing.js';
+import type { EndpointAnswer } from './rpc/quorum-reads.js';
 
-/** The block of a transaction; null when it is in none, or not known; `unsaid` when that was not answered. */
-type Place = BlockRef | 'unsaid' | null;
+/** The block of a transaction; null when it is in no block, or not known to the endpoint; `unknown` when the endpoint did not answer. */
+type Place = BlockRef | 'unknown' | null;
 
-/** What one endpoint says about all the slots. */
+/** The answers of one endpoint for all slots. */
 interface AccountAnswer {
   readonly isCurrent: boolean;
-  /** Of the endpoint, read after the nonces: by this block they were what it said. */
+  /** Head of the endpoint, read after the nonces: the transaction counts were valid at this block. */
   readonly head: BlockHeader | null;
   readonly slots: readonly {
     readonly passed: boolean;
@@ -24,44 +24,51 @@ interface AccountAnswer {
 }
 
 /**
- * Asks every configured endpoint of the right chain, each for itself: the nonce of one and the missing receipt of another, which
- * lags, would prove nothing together. Any of them that is silent, lags or has no state keeps a slot open. Behind one URL there may be several nodes all the same, so
- * whoever is said to have used a nonce is looked for in the blocks, too: a block with one of ours outweighs any missing receipt.
+ * Asks every configured endpoint of the right chain, and evaluates each endpoint by itself: the transaction count of one endpoint and
+ * the missing receipt of another, which lags, prove nothing together. An endpoint that does not answer, lags or has no state keeps a
+ * slot open. Since one URL may lead to several nodes, the transaction that used the nonce is searched in the blocks, too: a block with
+ * a transaction of ours outweighs any missing receipt.
+ *
+ * @param round counts the calls, see {@link nonceUsers}
  */
-export async function nonceUses(pool: RpcPool, questions: readonly NonceQuestion[], look: number): Promise<NonceUse[]> {
+export async function nonceUses(
+  pool: RpcPool,
+  questions: readonly NonceQuestion[],
+  round: number,
+): Promise<NonceUse[]> {
   if (questions.length === 0) return [];
   const requests = [
     ...questions.map(({ account }) => call('eth_getTransactionCount', account, 'latest')),
     call('eth_getBlockByNumber', 'latest', false),
     ...questions.flatMap(({ hashes }) => hashes.map((each) => call('eth_getTransactionReceipt', each))),
-    // Where receipts and state are pruned, the transactions mostly are not.
+    // A node that prunes receipts and state mostly keeps the transactions.
     ...questions.flatMap(({ hashes }) => hashes.map((each) => call('eth_getTransactionByHash', each))),
   ];
-  const answers = (await pool.answers('move_payload', requests)).map((told) => accountAnswer(questions, told));
-  const fates = questions.map((_, index) => fateOf(answers, index));
-  return withUsers(pool, questions, fates, look);
+  const answers = (await pool.answers('move_payload', requests)).map((answer) => accountAnswer(questions, answer));
+  const uses = questions.map((_, index) => useOf(answers, index));
+  return withUsers(pool, questions, uses, round);
 }
 
 async function withUsers(
   pool: RpcPool,
   questions: readonly NonceQuestion[],
-  fates: readonly NonceUse[],
-  look: number,
+  uses: readonly NonceUse[],
+  round: number,
 ): Promise<NonceUse[]> {
-  const passed = questions.flatMap((slot, i) => (fates[i]?.kind === 'passed' ? [{ slot, head: fates[i].head }] : []));
+  const passed = questions.flatMap((slot, i) => (uses[i]?.kind === 'passed' ? [{ slot, head: uses[i].head }] : []));
   const users = await nonceUsers(
     (requests) => pool.read(requests),
     passed.map(({ slot }) => slot),
     Math.max(...passed.map(({ head }) => head.number)),
-    look,
+    round,
   );
   const userOf = new Map(passed.map(({ slot }, i) => [slot, users[i] ?? null]));
-  return fates.map((fate, i): NonceUse => {
+  return uses.map((use, i): NonceUse => {
     const slot = questions[i];
     const user = slot === undefined ? undefined : userOf.get(slot);
-    if (fate.kind !== 'passed' || !slot || !user) return fate;
-    if (user === UNREAD) return { kind: 'open' };
-    return slot.hashes.includes(user.txHash) ? { kind: 'ours', block: user.block } : { ...fate, user };
+    if (use.kind !== 'passed' || !slot || !user) return use;
+    if (user === BLOCK_NOT_READ) return { kind: 'open' };
+    return slot.hashes.includes(user.txHash) ? { kind: 'ours', block: user.block } : { ...use, user };
   });
 }
 
@@ -81,26 +88,26 @@ function accountAnswer(questions: readonly NonceQuestion[], { replies, isCurrent
   return { isCurrent, head: parsedOrNull(replies[questions.length], blockHeader), slots };
 }
 
-function fateOf(answers: readonly AccountAnswer[], index: number): NonceUse {
+function useOf(answers: readonly AccountAnswer[], index: number): NonceUse {
   const slots = answers.flatMap(({ slots: all }) => all[index] ?? []);
   const found = slots.flatMap(({ lookups }) => lookups).find((answer) => answer.kind === 'found');
   if (found) return { kind: 'mined', receipt: found.receipt };
   const places = slots.flatMap((slot) => slot.places);
-  const block = places.find((place) => place !== null && place !== 'unsaid');
+  const block = places.find((place) => place !== null && place !== 'unknown');
   if (block) return { kind: 'ours', block };
-  const denials = answers.map((answer) => (denies(answer, index) ? answer : null));
-  const head = highestHead(sufficient('move_payload', denials) ?? []);
+  const foreignUses = answers.map((answer) => (hasOnlyForeignUse(answer, index) ? answer : null));
+  const head = highestHead(sufficient('move_payload', foreignUses) ?? []);
   return head === null ? { kind: 'open' } : { kind: 'passed', head, user: null };
 }
 
-/** It has mined past the nonce, knows every transaction of ours not to be mined, and says as of which block. */
-function denies({ slots, head }: AccountAnswer, index: number): boolean {
+/** The endpoint has a higher transaction count, has no receipt of any transaction of ours, and has a head. */
+function hasOnlyForeignUse({ slots, head }: AccountAnswer, index: number): boolean {
   const slot = slots[index];
-  if (slot === undefined || head === null || !slot.passed || slot.places.includes('unsaid')) return false;
+  if (slot === undefined || head === null || !slot.passed || slot.places.includes('unknown')) return false;
   return slot.lookups.every(({ kind }) => kind === 'none');
 }
 
-/** Not that of an endpoint far ahead, if there are others: such a block may never come, and would never be final. */
+/** Not the head of an endpoint far ahead, if there are others: such a block may never exist, and would never be final. */
 function highestHead(answers: readonly AccountAnswer[]): BlockHeader | null {
   const current = answers.filter(({ isCurrent }) => isCurrent);
   const heads = (current.length > 0 ? current : answers).flatMap(({ head }) => head ?? []);
@@ -108,10 +115,10 @@ function highestHead(answers: readonly AccountAnswer[]): BlockHeader | null {
 }
 
 function placeOf(reply: RpcReply | undefined): Place {
-  if (reply?.kind !== 'result') return 'unsaid';
+  if (reply?.kind !== 'result') return 'unknown';
   if (reply.value === null) return null;
   const parsed = parsedOrNull(reply, place);
-  return parsed === null ? 'unsaid' : parsed.block;
+  return parsed === null ? 'unknown' : parsed.block;
 }
 
 function place(value: unknown): { readonly block: Place } {

@@ -3,7 +3,7 @@ import { parseAddress, parseHash, type Address, type Hash } from '../../../kerne
 import type { Block, BlockHeader, Receipt } from '../domain/block.js';
 import { isRecord, type RpcReply } from './rpc/json-rpc.js';
 
-/** A node's answer is not what the method promises. Says which field, never more than a few characters of it. */
+/** The answer of a node does not have the format of the method. The message names the field, not its content. */
 export class MalformedAnswer extends Error {
   constructor(field: string, expected: string) {
     super(`${field} is not ${expected}`);
@@ -11,7 +11,7 @@ export class MalformedAnswer extends Error {
   }
 }
 
-/** null for anything but an answer of the right shape. */
+/** null for a failure, an error, a null result, or a result of another format. */
 export function parsedOrNull<T>(reply: RpcReply | undefined, parse: (value: unknown) => T): T | null {
   if (reply?.kind !== 'result' || reply.value === null) return null;
   try {
@@ -22,14 +22,14 @@ export function parsedOrNull<T>(reply: RpcReply | undefined, parse: (value: unkn
   }
 }
 
-/** A JSON-RPC quantity. Leading zeros are tolerated: some nodes pad. */
+/** A JSON-RPC quantity. Leading zeros are accepted: some nodes add them. */
 export function quantity(value: unknown, field: string): bigint {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value))
     throw new MalformedAnswer(field, 'a hex quantity');
   return BigInt(value);
 }
 
-/** As JSON-RPC wants it: no leading zeros. */
+/** In the format of JSON-RPC, without leading zeros. */
 export function hexQuantity(value: number | bigint): string {
   return `0x${value.toString(16)}`;
 }
@@ -73,7 +73,7 @@ export function block(value: unknown): Block {
   return { ...blockHeader(value), transactionHashes: hashes.map((item) => hash(item, 'block.transactions[]')) };
 }
 
-/** null for a transaction that is known but not in a block: some nodes answer that with an empty receipt. */
+/** null for a transaction that is known but not in a block: some nodes answer with an empty receipt. */
 export function receipt(value: unknown): Receipt | null {
   const raw = fields(value, 'receipt');
   if (raw['blockHash'] === null || raw['blockHash'] === undefined) return null;
@@ -85,18 +85,18 @@ export function receipt(value: unknown): Receipt | null {
     transactionIndex: smallNumber(raw['transactionIndex'], 'receipt.transactionIndex'),
     status: status(raw['status']),
     gasUsed: quantity(raw['gasUsed'], 'receipt.gasUsed'),
-    // Before London, and on a few chains still, there is only the price that was offered.
+    // Chains without EIP-1559 have only the offered gas price.
     effectiveGasPrice: quantity(raw['effectiveGasPrice'] ?? raw['gasPrice'], 'receipt.effectiveGasPrice'),
     contractAddress: contract === null || contract === undefined ? null : address(contract, 'receipt.contractAddress'),
   };
 }
 
-/** Only good for a proof: a chain that has none, or something else in its place, is followed all the same. */
+/** The root is only used for proofs, so a chain without a valid root is followed, too. */
 function rootOrNull(value: unknown): Hash | null {
   return typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value) ? parseHash(value) : null;
 }
 
-/** Anything but 0 and 1 decides nothing, and must not be read as either. */
+/** Values other than 0 and 1 are malformed, and are read neither as success nor as revert. */
 function status(value: unknown): Receipt['status'] {
   const number = quantity(value, 'receipt.status');
   if (number > 1n) throw new MalformedAnswer('receipt.status', '0 or 1');

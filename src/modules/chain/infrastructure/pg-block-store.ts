@@ -5,7 +5,7 @@ import { Database } from '../../../platform/database/database.js';
 import type { BlockHeader } from '../domain/block.js';
 import { BlockStore, type StoredBlock } from '../domain/block-store.js';
 
-/** Newest first, cut at the first block that is not the parent of the one above it. */
+/** Newest first. {@link PgBlockStore.recent} cuts the list at the first gap in the parent hashes. */
 const RECENT = {
   name: 'block_recent',
   text: `SELECT number, hash, parent_hash FROM chain_block WHERE chain_id = $1 AND canonical ORDER BY number DESC LIMIT $2`,
@@ -22,7 +22,7 @@ const ORPHANED = {
             AND number > (SELECT max(number) FROM chain_block WHERE chain_id = $1) - $2::bigint`,
 };
 
-/** Another node may have seen another block at a height, a moment ago or long before; ours is the newer word. */
+/** Another node may have stored another block at a height; this node read the chain later, so its block becomes the canonical one. */
 const DISPLACE = {
   name: 'block_displace',
   text: `
@@ -42,7 +42,7 @@ const STORE = {
 
 const FORGET = { name: 'block_forget', text: `DELETE FROM chain_block WHERE chain_id = $1 AND number < $2` };
 
-/** Nodes that follow the same chain write the same rows: one after the other, so that they never deadlock. */
+/** Nodes that follow the same chain write the same rows. The advisory lock makes them write one after the other, without deadlocks. */
 const ONE_AT_A_TIME = { name: 'block_lock', text: `SELECT pg_advisory_xact_lock(7250316, $1)` };
 
 interface BlockRow {
@@ -96,7 +96,7 @@ export class PgBlockStore extends BlockStore {
   }
 }
 
-/** Advisory locks take 32-bit keys; two chains that share one merely take turns. */
+/** Advisory locks have 32-bit keys. Two chains with the same key only wait for each other. */
 function lockKey(chainId: ChainId): number {
   return chainId % 2_147_483_647;
 }

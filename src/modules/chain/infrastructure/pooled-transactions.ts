@@ -7,12 +7,12 @@ import { fields, hexQuantity, list, parsedOrNull, quantity } from './parse-answe
 import type { RpcPool } from './rpc/rpc-pool.js';
 import { senderOf, sentTransaction } from './sent-transaction-answer.js';
 
-/** Nonces asked for one by one of one account: a count that is far too high must not become as many calls. */
-const MOST_NONCES = 256;
+/** The most nonces that are read one by one for an account: a transaction count that is far too high must not cause so many calls. */
+const MAX_NONCES = 256;
 
-/** Null for an account of which no endpoint told both counts. */
+/** Null for an account when no endpoint answered both counts. */
 export async function accountCounts(pool: RpcPool, accounts: readonly Address[]): Promise<(AccountCounts | null)[]> {
-  const answers = await everyone(
+  const answers = await askAll(
     pool,
     accounts.flatMap((account) => [count(account, 'latest'), count(account, 'pending')]),
   );
@@ -20,21 +20,21 @@ export async function accountCounts(pool: RpcPool, accounts: readonly Address[])
     const mined = answers.flatMap((replies) => counted(replies[2 * index]) ?? []);
     const pooled = answers.flatMap((replies) => counted(replies[2 * index + 1]) ?? []);
     if (mined.length === 0 || pooled.length === 0) return null;
-    // Behind one URL there may be several nodes, and one whose pending count lags: what is mined was sent.
+    // One URL may lead to several nodes, and the pending count of one may lag: mined transactions count as sent.
     return { latest: mined.reduce(minOf), pending: [...mined, ...pooled].reduce(maxOf) };
   });
 }
 
 /**
- * What the pools of all endpoints have of accounts, by whatever each of them supports: `txpool_contentFrom` shows everything, other
- * calls show single nonces, or what would be in the next block.
+ * The transactions of accounts in the pools of all endpoints, by the calls that each endpoint supports: `txpool_contentFrom` shows all
+ * of them, other calls show single nonces, or the pending block.
  */
 export async function pooledTransactions(
   pool: RpcPool,
   questions: readonly PooledQuestion[],
 ): Promise<(PooledTransactions | null)[]> {
   const pools = questions.map((question) => new PoolsOf(question));
-  const contents = await everyone(
+  const contents = await askAll(
     pool,
     questions.flatMap(({ account }) => [
       { method: 'txpool_contentFrom', params: [account] },
@@ -44,7 +44,7 @@ export async function pooledTransactions(
   pools.forEach((each, i) => contents.forEach((replies) => each.shows(replies[2 * i], replies[2 * i + 1])));
   await askOneByOne(pool, pools);
   if (pools.some((each) => each.missing().length > 0)) {
-    const next = await everyone(pool, [{ method: 'eth_getBlockByNumber', params: ['pending', true] }]);
+    const next = await askAll(pool, [{ method: 'eth_getBlockByNumber', params: ['pending', true] }]);
     for (const [reply] of next) for (const each of pools) each.found(transactionsOf(reply, each.account));
   }
   return pools.map((each) => each.answer());
@@ -54,7 +54,7 @@ async function askOneByOne(pool: RpcPool, pools: readonly PoolsOf[]): Promise<vo
   const asked = pools.flatMap((each) => each.missing().map((nonce) => ({ each, nonce })));
   if (asked.length === 0) return;
   const method = 'eth_getTransactionBySenderAndNonce';
-  const answers = await everyone(
+  const answers = await askAll(
     pool,
     asked.map(({ each, nonce }) => ({ method, params: [each.account, hexQuantity(nonce)] })),
   );
@@ -62,7 +62,7 @@ async function askOneByOne(pool: RpcPool, pools: readonly PoolsOf[]): Promise<vo
     asked.forEach(({ each }, i) => each.found([parsedOrNull(replies[i], sentTransaction)]));
 }
 
-/** What is known of the pools about one account. */
+/** The pooled transactions of one account, as far as known. */
 class PoolsOf {
   private readonly byHash = new Map<string, SentTransaction>();
   private shown = false;
@@ -75,7 +75,7 @@ class PoolsOf {
     return this.question.account;
   }
 
-  /** One endpoint's pool, or how much it hides. */
+  /** Adds the pool of one endpoint, or the pending count of an endpoint that does not show its pool. */
   shows(content: RpcReply | undefined, count: RpcReply | undefined): void {
     const pending = counted(count);
     if (pending !== null) this.answered = true;
@@ -90,11 +90,11 @@ class PoolsOf {
       if (each?.account === this.account && each.nonce >= this.question.from) this.byHash.set(each.hash, each);
   }
 
-  /** Nonces that an endpoint may hide. */
+  /** Nonces that may be in a pool that is not shown. */
   missing(): Nonce[] {
     const known = new Set([...this.byHash.values()].map(({ nonce }) => nonce));
     const nonces: Nonce[] = [];
-    for (let nonce = this.question.from; nonce < this.hiddenBelow && nonces.length < MOST_NONCES; nonce += 1n)
+    for (let nonce = this.question.from; nonce < this.hiddenBelow && nonces.length < MAX_NONCES; nonce += 1n)
       if (!known.has(nonce)) nonces.push(nonce);
     return nonces;
   }
@@ -105,7 +105,7 @@ class PoolsOf {
   }
 }
 
-async function everyone(pool: RpcPool, requests: readonly RpcRequest[]): Promise<RpcReply[][]> {
+async function askAll(pool: RpcPool, requests: readonly RpcRequest[]): Promise<RpcReply[][]> {
   return requests.length === 0 ? [] : Promise.all(await pool.sendToAll(requests));
 }
 
@@ -125,7 +125,7 @@ function contentFrom(value: unknown): (SentTransaction | null)[] {
   );
 }
 
-/** Those of one account in a block with whole transactions. */
+/** The transactions of one account in a block with full transactions. */
 export function transactionsOf(reply: RpcReply | undefined, account: Address): SentTransaction[] {
   const all = parsedOrNull(reply, (value) => list(fields(value, 'block')['transactions'], 'block.transactions')) ?? [];
   return all.filter((item) => senderOf(item) === account).flatMap((item) => sentTransaction(item) ?? []);

@@ -2,9 +2,9 @@ import type { Hash } from '../../../kernel/hex.js';
 import {
   type BlockReceipts,
   type BlockToProve,
+  isWholeBlockCheaper,
   type Receipt,
   type ReceiptLookup,
-  WHOLE_BLOCK_FROM,
 } from '../domain/block.js';
 import { groupBy } from '../../../kernel/group-by.js';
 import type { PlacedTx } from '../domain/chain-connector.js';
@@ -12,9 +12,9 @@ import { RpcUnavailable } from '../domain/rpc-unavailable.js';
 import type { RpcReply } from './rpc/json-rpc.js';
 import { block, list, MalformedAnswer, receipt } from './parse-answer.js';
 import { receiptsRoot } from './receipts-root.js';
-import { wordsOf, type RpcReader } from './rpc/rpc-reader.js';
+import { reasonOf, type RpcReader } from './rpc/rpc-reader.js';
 
-/** One receipt per hash; an answer that cannot be used is `unavailable`, never `none`. */
+/** One lookup per hash. An answer that cannot be used is `unavailable`, never `none`. */
 export async function receiptsByHash(rpc: RpcReader, hashes: readonly Hash[]): Promise<ReceiptLookup[]> {
   const replies = await rpc.replies(
     'eth_getTransactionReceipt',
@@ -23,9 +23,9 @@ export async function receiptsByHash(rpc: RpcReader, hashes: readonly Hash[]): P
   return hashes.map((hash, i) => lookup(hash, replies[i]));
 }
 
-/** What a reply to the question for one receipt means. */
+/** Parses the reply to `eth_getTransactionReceipt`. */
 export function lookup(hash: Hash, reply: RpcReply | undefined): ReceiptLookup {
-  if (reply?.kind !== 'result') return { kind: 'unavailable', message: wordsOf(reply) };
+  if (reply?.kind !== 'result') return { kind: 'unavailable', message: reasonOf(reply) };
   if (reply.value === null) return { kind: 'none' };
   try {
     const found = receipt(reply.value);
@@ -38,7 +38,7 @@ export function lookup(hash: Hash, reply: RpcReply | undefined): ReceiptLookup {
   }
 }
 
-/** The receipts of one block: in one call where the node has it, else one by one; which of the two is learned once. */
+/** Reads the receipts of one block: in one call where the endpoint supports it, else one by one. It learns once which of the two works. */
 export class ReceiptsOfBlock {
   private unsupported = false;
 
@@ -61,11 +61,11 @@ export class ReceiptsOfBlock {
     return { receipts, proven: isProven(asked, receipts, raw) };
   }
 
-  /** Whole blocks where that saves calls; what is not in its block any more is asked for by hash. */
+  /** Reads whole blocks where that saves calls; receipts that are no longer in their block are read by hash. */
   async again(known: readonly PlacedTx[]): Promise<ReceiptLookup[]> {
     const found = new Map<Hash, Receipt>();
     for (const [blockHash, inBlock] of groupBy(known, (placed) => placed.blockHash)) {
-      if (inBlock.length < WHOLE_BLOCK_FROM) continue;
+      if (!isWholeBlockCheaper(inBlock.length)) continue;
       for (const receipt of await this.inBlock(blockHash)) found.set(receipt.txHash, receipt);
     }
     const others = known.map(({ txHash }) => txHash).filter((txHash) => !found.has(txHash));
@@ -86,7 +86,7 @@ export class ReceiptsOfBlock {
     }
   }
 
-  /** A transaction of ours that is now in another block, or in none, means that the block is no longer canonical. */
+  /** Null when a transaction is now in another block, or in none: then the block is no longer canonical. */
   private async oneByOne(asked: BlockToProve): Promise<BlockReceipts | null> {
     const method = 'eth_getTransactionReceipt';
     const parse = (value: unknown) => (value === null ? null : block(value));
@@ -109,7 +109,7 @@ export class ReceiptsOfBlock {
   }
 }
 
-/** The root has no transaction hashes in it: which receipt is whose shows by the order of the block. */
+/** The root does not contain transaction hashes, so the receipts must be in the order of the transactions of the block. */
 function isProven(asked: BlockToProve, receipts: readonly Receipt[], raw: readonly unknown[]): boolean {
   if (asked.receiptsRoot === null || receipts.length !== asked.transactionHashes.length) return false;
   if (receipts.some(({ txHash }, i) => txHash !== asked.transactionHashes[i])) return false;

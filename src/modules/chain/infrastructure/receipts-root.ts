@@ -6,15 +6,15 @@ import { trieRoot } from './trie-root.js';
 const BLOOM_BYTES = 256;
 const ADDRESS_BYTES = 20;
 const WORD_BYTES = 32;
-/** Ethereum's own (legacy, 2930, 1559, 4844, 7702): receipts of the same fields. Other types, as of a rollup, have more or other ones. */
-const KNOWN_TYPES = 4;
-/** Of a transaction without logs, as most of ours are: not worth parsing each time. */
+/** Receipts of the types of Ethereum (legacy, 2930, 1559, 4844, 7702) have the same fields; receipts of rollup types have others. */
+const HIGHEST_KNOWN_TYPE = 4;
+/** The bloom of a transaction without logs. Most of ours have none, so it is encoded once. */
 const EMPTY_BLOOM = `0x${'0'.repeat(2 * BLOOM_BYTES)}`;
 const ENCODED_EMPTY_BLOOM = rlpBytes(Buffer.alloc(BLOOM_BYTES));
 
 /**
- * What the header of a block says of its receipts: the root of the trie of index and consensus encoding (EIP-2718; Yellow Paper,
- * section 4.3). Null when it cannot be had from this answer: a field is missing, out of order or of a chain that encodes otherwise.
+ * Computes the `receiptsRoot` of a block header: the root of the trie of index and consensus encoding (EIP-2718; Yellow Paper, section
+ * 4.3). Null when the answer is not enough: a field is missing or out of order, or the chain encodes receipts in another way.
  * @param receipts of one block, in order, as `eth_getBlockReceipts` has them
  */
 export function receiptsRoot(receipts: readonly unknown[]): Hash | null {
@@ -32,7 +32,7 @@ function encoded(value: unknown, index: number): Buffer {
   if (smallNumber(raw['transactionIndex'], 'receipt.transactionIndex') !== index)
     throw new MalformedAnswer('receipt.transactionIndex', 'its place in the block');
   const type = smallNumber(raw['type'], 'receipt.type');
-  if (type > KNOWN_TYPES) throw new MalformedAnswer('receipt.type', 'known');
+  if (type > HIGHEST_KNOWN_TYPE) throw new MalformedAnswer('receipt.type', 'known');
   const payload = rlpList([
     rlpInteger(quantity(raw['status'], 'receipt.status')),
     rlpInteger(quantity(raw['cumulativeGasUsed'], 'receipt.cumulativeGasUsed')),
@@ -56,10 +56,10 @@ function log(value: unknown): Buffer {
   ]);
 }
 
-/** Encoded; of any length unless one is given. */
+/** RLP-encodes hex bytes; of any length unless one is given. */
 function bytes(value: unknown, field: string, length?: number): Buffer {
   if (typeof value !== 'string' || !value.startsWith('0x')) throw new MalformedAnswer(field, 'hex bytes');
-  // Node stops reading at the first character that is no digit, and at half a byte.
+  // `Buffer.from` stops at the first character that is not a hex digit, and at half a byte.
   const read = Buffer.from(value.slice(2), 'hex');
   if (read.length * 2 !== value.length - 2 || read.length !== (length ?? read.length))
     throw new MalformedAnswer(field, 'hex bytes of the right length');

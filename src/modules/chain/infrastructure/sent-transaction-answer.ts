@@ -6,8 +6,8 @@ import { address, fields, hash, list, MalformedAnswer, quantity } from './parse-
 type Answer = Readonly<Record<string, unknown>>;
 
 /**
- * A transaction as JSON-RPC shows it, with its bytes made anew. Null when the bytes cannot be made (a type that is not known here),
- * or do not have the hash, or another key signed them: such an answer is worth nothing.
+ * Parses a transaction of a JSON-RPC answer and encodes its bytes again. Null when they cannot be encoded (an unknown type), do not have
+ * the hash, or were signed by another key: such an answer is not used.
  */
 export function sentTransaction(value: unknown): SentTransaction | null {
   const answer = fields(value, 'transaction');
@@ -19,7 +19,7 @@ export function sentTransaction(value: unknown): SentTransaction | null {
   return { ...contentOf(encoded, account), nonce, hash: claimed, raw: parseHex(encoded.serialized) };
 }
 
-/** The sender of a transaction that may be of no interest; null when it has none. */
+/** The sender of a transaction, before the rest is parsed; null when it has none. */
 export function senderOf(value: unknown): Address | null {
   const { from } = fields(value, 'transaction');
   return typeof from === 'string' ? address(from, 'transaction.from') : null;
@@ -30,7 +30,7 @@ function encode(answer: Answer, nonce: bigint): Transaction | null {
     const isPriced = answer['maxFeePerGas'] !== undefined && answer['maxFeePerGas'] !== null;
     return Transaction.from({
       type: Number(amount(answer, 'type', 0n)),
-      // A legacy transaction may be of no chain; its `v` says which.
+      // A legacy transaction may have no chain id; `v` contains it if there is one.
       ...(answer['chainId'] === undefined || answer['chainId'] === null ? {} : { chainId: amount(answer, 'chainId') }),
       nonce: Number(nonce),
       gasLimit: amount(answer, 'gas'),
@@ -47,7 +47,7 @@ function encode(answer: Answer, nonce: bigint): Transaction | null {
       signature: signature(answer),
     });
   } catch (error) {
-    // ethers refuses what it cannot encode with errors of many kinds.
+    // ethers throws errors of many kinds for a transaction that it cannot encode.
     if (error instanceof Error) return null;
     throw error;
   }

@@ -2,8 +2,8 @@ import { rlpBytes, rlpList } from '../../../kernel/rlp.js';
 import { keccak256 } from '../../../platform/crypto/keccak256.js';
 
 /*
- * Merkle Patricia trie (Ethereum Yellow Paper, appendix D): only the root, of entries that are all there from the start. So
- * nothing is stored or looked up: the sorted keys are the trie.
+ * Merkle Patricia trie (Ethereum Yellow Paper, appendix D). Only the root is computed, and all entries are known from the start, so no
+ * nodes are stored: the sorted keys replace the trie.
  */
 
 interface Entry {
@@ -12,7 +12,7 @@ interface Entry {
   readonly value: Buffer;
 }
 
-/** A node shorter than its hash stands in its parent itself. */
+/** A node shorter than its hash is embedded in its parent. */
 const HASH_BYTES = 32;
 const BRANCHES = 16;
 const EMPTY = rlpBytes(Buffer.alloc(0));
@@ -25,7 +25,7 @@ export function trieRoot(entries: readonly (readonly [key: Buffer, value: Buffer
   return keccak256(node(sorted, 0));
 }
 
-/** @param entries sorted, and alike in their first `depth` nibbles */
+/** @param entries sorted, and equal in their first `depth` nibbles */
 function node(entries: readonly Entry[], depth: number): Buffer {
   const [first] = entries;
   const last = entries.at(-1);
@@ -37,7 +37,7 @@ function node(entries: readonly Entry[], depth: number): Buffer {
 }
 
 function branch(entries: readonly Entry[], depth: number): Buffer {
-  // A key that ends here sorts before those that go on.
+  // A key that ends here sorts before the longer keys.
   const [first] = entries;
   const ending = first?.nibbles.length === depth ? first : null;
   const children: Buffer[] = [];
@@ -55,7 +55,7 @@ function reference(encoded: Buffer): Buffer {
   return encoded.length < HASH_BYTES ? encoded : rlpBytes(keccak256(encoded));
 }
 
-/** Nibbles as bytes, with two flags before them: whether the path ends in a value, and whether it is odd. */
+/** Encodes nibbles as bytes, with a prefix of two flags: the path ends in a value, and the number of nibbles is odd. */
 function path(nibbles: Buffer, isLeaf: boolean): Buffer {
   const flag = isLeaf ? 2 : 0;
   const padded = nibbles.length % 2 === 1 ? [flag + 1, ...nibbles] : [flag, 0, ...nibbles];
@@ -73,7 +73,7 @@ function nibblesOf(key: Buffer): Buffer {
   return nibbles;
 }
 
-/** Of keys from `depth` on; the length of the shorter one when it is the start of the other. */
+/** The first position from `depth` on where the keys differ; the length of the shorter key when it is a prefix of the other. */
 function firstDifference(a: Buffer, b: Buffer, depth: number): number {
   let at = depth;
   while (at < a.length && a[at] === b[at]) at += 1;

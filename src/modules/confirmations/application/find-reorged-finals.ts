@@ -7,31 +7,31 @@ import { Log } from '../../../platform/logging/log.js';
 import { type BlockRef, type ChainConnector, Chains, BLOCKS_PER_CALL, readBlocks } from '../../chain/index.js';
 import { ManagedTx, ManagedTxRepository } from '../../transactions/index.js';
 
-/** Final txs of a signer that are read at once, when its newest one is not on the chain any more. */
-const PAGE = 100;
-/** Blocks with which what was not known is looked at again; a node that has no old blocks never knows. */
-const PATIENCE = 30;
+/** Final txs of a signer to read at once, after its newest one was found orphaned. */
+const PAGE_TXS = 100;
+/** New blocks with which a search without a result is repeated. Limited, because a node without old blocks never has a result. */
+const REPEAT_FOR_BLOCKS = 30;
 
 interface Canonical {
   readonly hashes: ReadonlyMap<number, Hash | null>;
-  /** The highest block of ours that is on the chain; everything below it is. */
+  /** Height of the highest of our blocks that is canonical; all blocks below it are canonical, too. */
   readonly agreed: number;
 }
 
 interface Found {
   readonly gone: BlockRef[];
-  /** False when the node had no block at a height where it must have one. */
+  /** False when the node did not return a block that must exist. */
   readonly isKnown: boolean;
 }
 
 /**
- * Finds blocks with final transactions that a reorg took back below the blocks that are followed: nobody has their hashes but
- * the receipts. Reads each signer from its newest one down, to the first that is on the chain still.
+ * Finds orphaned blocks with final txs below the followed blocks. Only the receipts have the hashes of such blocks. Reads the txs of each
+ * signer from the newest one down to the first one whose block is still canonical.
  */
 @Injectable()
 export class FindReorgedFinals {
-  /** Looks that are left to chains of which not everything was known. */
-  private readonly looksLeft = new Map<ChainId, number>();
+  /** Searches that are left for chains whose last search had no complete result. */
+  private readonly searchesLeft = new Map<ChainId, number>();
 
   constructor(
     private readonly chains: Chains,
@@ -39,45 +39,45 @@ export class FindReorgedFinals {
     private readonly log: Log,
   ) {}
 
-  /** Whether something is to be looked at again with the next block. */
+  /** Whether to search again with the next block. */
   isWaiting(chainId: ChainId): boolean {
-    return this.looksLeft.has(chainId);
+    return this.searchesLeft.has(chainId);
   }
 
-  /** @param isSuspected whether a reorg may just have reached so far down; else only what was not known before is looked at again */
+  /** @param isSuspected whether a reorg may have reached that deep now; if false, only a search without a complete result is repeated */
   async execute(chainId: ChainId, isSuspected: boolean): Promise<BlockRef[]> {
-    const looks = isSuspected ? PATIENCE : (this.looksLeft.get(chainId) ?? 0);
-    if (looks === 0) return [];
-    const { gone, isKnown } = await this.look(chainId);
-    if (isKnown || looks === 1) this.looksLeft.delete(chainId);
-    else this.looksLeft.set(chainId, looks - 1);
+    const searches = isSuspected ? REPEAT_FOR_BLOCKS : (this.searchesLeft.get(chainId) ?? 0);
+    if (searches === 0) return [];
+    const { gone, isKnown } = await this.search(chainId);
+    if (isKnown || searches === 1) this.searchesLeft.delete(chainId);
+    else this.searchesLeft.set(chainId, searches - 1);
     return gone;
   }
 
-  private async look(chainId: ChainId): Promise<Found> {
+  private async search(chainId: ChainId): Promise<Found> {
     const chain = this.chains.get(chainId);
     const gone = new Map<Hash, BlockRef>();
     let isKnown = true;
     let txs = await this.repository.newestFinal(chainId, null, 1);
     for (let page = 1; txs.length > 0; page += 1) {
       const canonical = await canonicalHashes(chain, txs.flatMap(blockOf));
-      // Only another block proves a fork. One that the node does not have proves nothing, but the ones below may be gone.
+      // Only another block at the same height proves a reorg. A missing block proves nothing, but the blocks below may be orphaned.
       for (const block of txs.flatMap(blockOf)) if (isOther(block, canonical)) gone.set(block.hash, block);
       const open = bySigner(txs).filter((own) => blockOf(oldest(own)).every((block) => !isOn(block, canonical)));
       const known = open.filter((own) => own.flatMap(blockOf).some((block) => isOther(block, canonical)));
       isKnown &&= known.length === open.length;
       if (page > 1 && known.length < open.length)
-        this.log.warn('no node has the blocks of final transactions: whether they are on the chain is not known', {
+        this.log.warn('failed to check final transactions for a reorg: no node has their blocks', {
           chainId,
           signers: open.length - known.length,
         });
-      txs = await this.repository.newestFinal(chainId, (page > 1 ? known : open).map(oldest), PAGE);
+      txs = await this.repository.newestFinal(chainId, (page > 1 ? known : open).map(oldest), PAGE_TXS);
     }
     return { gone: [...gone.values()], isKnown };
   }
 }
 
-/** By height, null where the node says no block. From the highest down, to the first that is right: what is below it is right, too. */
+/** Reads hashes by height, null where the node has no block. Stops at the first of our blocks that is canonical: all below are, too. */
 async function canonicalHashes(chain: ChainConnector, blocks: readonly BlockRef[]): Promise<Canonical> {
   const hashes = new Map<number, Hash | null>();
   const heights = [...new Set(blocks.map(({ number }) => number))].sort((a, b) => b - a);
@@ -91,8 +91,8 @@ async function canonicalHashes(chain: ChainConnector, blocks: readonly BlockRef[
 }
 
 function isOther({ number, hash }: BlockRef, { hashes }: Canonical): boolean {
-  const there = hashes.get(number) ?? null;
-  return there !== null && there !== hash;
+  const canonicalHash = hashes.get(number) ?? null;
+  return canonicalHash !== null && canonicalHash !== hash;
 }
 
 function isOn({ number }: BlockRef, { agreed }: Canonical): boolean {

@@ -7,16 +7,19 @@ import { ChainActivity } from './chain-activity.js';
 import { ReopenFinal } from './reopen-final.js';
 
 const NOTE_EVERY_MS = 30_000;
-/** Leases are given up minutes after the last transaction became final; a reorg that takes it back later than this is found with the next work. */
+/**
+ * How long a node goes on following a chain without leases: leases are released minutes after the last tx became final. A later reorg is
+ * found when a signer of the chain has work again.
+ */
 const WATCH_MS = 3_600_000;
 
 /**
- * Whether this node is to follow a chain: each poll of one that nobody uses would cost RPC calls on every node. It follows where it
- * has leases, or knows of something final that is to be opened again. Where no node has leases any more, one goes on for a while.
+ * Decides whether this node follows a chain, because every poll costs RPC calls on every node. A node follows a chain on which it has
+ * leases, or final txs to reopen. When no node has leases on a chain any more, one node goes on for a while.
  */
 @Injectable()
 export class HeadTrackingDuty {
-  /** Monotonic milliseconds, by chain: until when one node at least has to follow it. */
+  /** Until when at least one node has to follow each chain; monotonic milliseconds. */
   private watchedUntil: ReadonlyMap<ChainId, number> = new Map();
   private noted: ReadonlySet<ChainId> = new Set();
   private notedAtMs = Number.NEGATIVE_INFINITY;
@@ -39,7 +42,7 @@ export class HeadTrackingDuty {
     return now < (this.watchedUntil.get(chainId) ?? 0) && this.router.isChosenFor(chainId);
   }
 
-  /** One statement for all chains, however many ask at once. */
+  /** Runs one statement for all chains; concurrent callers share it. */
   private async note(): Promise<void> {
     this.noting ??= this.noteAll().finally(() => (this.noting = null));
     await this.noting;
@@ -54,8 +57,8 @@ export class HeadTrackingDuty {
       this.noted = new Set(chainIds);
       this.notedAtMs = now;
     } catch (error) {
-      // What was known stays: it is only about who follows, and the next look asks again.
-      this.log.warn('on which chains there is work cannot be noted', { error });
+      // Keep the last known times: the next poll tries again.
+      this.log.warn('failed to store chain activity', { error });
     }
   }
 }

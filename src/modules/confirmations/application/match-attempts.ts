@@ -2,20 +2,19 @@ import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
 import { readingAhead } from '../../../kernel/reading-ahead.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import { type Block, type ChainConnector, Chains } from '../../chain/index.js';
+import { type Block, type ChainConnector, Chains, VerifiedReceipts } from '../../chain/index.js';
 import { LeaseManager } from '../../signers/index.js';
 import { type Attempt, AttemptRepository } from '../../transactions/index.js';
 import { RecheckReceipts } from './recheck-receipts.js';
-import { ReadReceipts } from './read-receipts.js';
 import { type MinedAttempt, RecordMined } from './record-mined.js';
 
 /**
- * Finds our attempts in new blocks: one indexed query for all hashes, receipts only for matches (design, section 10). Receipts
- * that cannot be had must not keep the chain from being followed: they are asked for by hash then, a few at a time.
+ * Finds our attempts in new blocks: one indexed query for all hashes, receipts only for matches (docs/architecture.md, Block to CONFIRMED).
+ * Receipts that cannot be read must not stop the head tracker: the receipt checker reads them by hash, a few at a time.
  */
 @Injectable()
 export class MatchAttempts {
-  /** Of the blocks before, what could not be recorded then, or was not ours to record; most is some other node's. */
+  /** Attempts in earlier blocks that could not be recorded, or whose signers belonged to other nodes; most are recorded by other nodes. */
   private readonly missed = new Map<ChainId, readonly Attempt[]>();
 
   constructor(
@@ -24,7 +23,7 @@ export class MatchAttempts {
     private readonly attempts: AttemptRepository,
     private readonly recordMined: RecordMined,
     private readonly recheckReceipts: RecheckReceipts,
-    private readonly receipts: ReadReceipts,
+    private readonly receipts: VerifiedReceipts,
   ) {}
 
   async execute(chainId: ChainId, blocks: readonly Block[]): Promise<void> {
@@ -32,7 +31,7 @@ export class MatchAttempts {
       chainId,
       blocks.flatMap((block) => block.transactionHashes),
     );
-    await this.askForMissed(chainId, matches);
+    await this.recheckMissed(chainId, matches);
     const ours = matches.filter(({ signer }) => this.leases.held(signer) !== null);
     if (ours.length === 0) return;
     const found = await this.recordEach(chainId, blocks, ours);
@@ -44,10 +43,10 @@ export class MatchAttempts {
   }
 
   /**
-   * Block by block, reading one ahead: after a large block, whose receipts take a node long, the first of those that came meanwhile
-   * is written while the next is read, and makes room for what waits.
+   * Records block by block, and reads the next block meanwhile: after a large block, whose receipts take long to read, several blocks wait,
+   * and each write makes room in flight for waiting txs.
    *
-   * @returns hashes of what was recorded
+   * @returns hashes of the recorded attempts
    */
   private async recordEach(
     chainId: ChainId,
@@ -67,8 +66,8 @@ export class MatchAttempts {
     return found;
   }
 
-  /** A lease that was renewed late is ours again, without a change of owner that would have anybody look. */
-  private async askForMissed(chainId: ChainId, matches: readonly Attempt[]): Promise<void> {
+  /** A lease that was renewed late is ours again without a change of owner, so no recovery checks its receipts. */
+  private async recheckMissed(chainId: ChainId, matches: readonly Attempt[]): Promise<void> {
     const left = await this.recheckReceipts.execute(chainId, this.missed.get(chainId) ?? []);
     const others = matches.filter(({ signer }) => this.leases.held(signer) === null);
     this.missed.set(chainId, [...left, ...others]);
@@ -80,7 +79,7 @@ export class MatchAttempts {
       ours.filter(({ txHash }) => inBlock.has(txHash)).map((attempt) => [attempt.txHash, attempt]),
     );
     if (matches.size === 0) return [];
-    const receipts = await this.receipts.atOnce(chain, block, [...matches.keys()]);
+    const receipts = await this.receipts.ofBlock(chain, block, [...matches.keys()]);
     return [...receipts.values()].flatMap((receipt): MinedAttempt[] => {
       const attempt = matches.get(receipt.txHash);
       return attempt ? [{ signer: attempt.signer, attempt, receipt }] : [];

@@ -1,6 +1,6 @@
-/** Counters of design section 15. */
+/** Counters of receipts and of reorgs, for `/metrics`. */
 export abstract class ReceiptMetrics {
   abstract checked(result: 'found' | 'none' | 'error', count: number): void;
-  /** Transactions whose block is no longer on the chain. */
+  /** Transactions whose block was orphaned. */
   abstract newFork(count: number): void;
 }

@@ -1,38 +1,39 @@
-import { Injectable } from '@nestjs/common';
-import type { ChainId } from '../../../kernel/signer-id.js';
-import { FencedUnitOfWork, LeaseManager } from '../../signers/index.js';
 import {
-  MarkReceiptsDue,
   type Attempt,
   LaneMemory,
   LeasedWork,
   ManagedTxRepository,
+  MarkReceiptsDue,
+  WriteChanges,
 } from '../../transactions/index.js';
+import { Injectable } from '@nestjs/common';
+import type { ChainId } from '../../../kernel/signer-id.js';
+import { LeaseManager } from '../../signers/index.js';
 
-/** Has the receipt checker ask at its next look, for what following the chain block by block could not tell. */
+/** Makes receipts due for the next run of the receipt checker, when following the chain block by block did not find them. */
 @Injectable()
 export class RecheckReceipts {
   constructor(
     private readonly leases: LeaseManager,
     private readonly work: LeasedWork,
-    private readonly unitOfWork: FencedUnitOfWork,
     private readonly repository: ManagedTxRepository,
+    private readonly write: WriteChanges,
     private readonly markReceiptsDue: MarkReceiptsDue,
     private readonly memory: LaneMemory,
   ) {}
 
-  /** After a gap nobody knows what was mined in it. */
+  /** For a gap in the followed blocks: our txs may be mined in it. */
   async forAll(chainId: ChainId): Promise<void> {
     const left = await this.work.run(chainId, this.leases.heldOn(chainId), async (leases) => {
-      await this.markReceiptsDue.execute(leases, 'ask_again');
+      await this.markReceiptsDue.execute(leases, 'recheck');
     });
-    // Recovery asks for all receipts, too: of whom it was not possible now, it is done with their next step.
+    // Recovery makes all receipts due, too: signers that were left out now are recovered in their next step.
     this.memory.forget(left.map(({ signer }) => signer));
   }
 
   /**
-   * A block has these, and the node had no receipt for them (yet).
-   * @returns those for which it could not be done now
+   * For attempts that are in a block, and for which the node had no receipt yet.
+   * @returns the attempts whose txs could not be changed now
    */
   execute(chainId: ChainId, attempts: readonly Attempt[]): Promise<Attempt[]> {
     return this.work.run(chainId, attempts, async (leases, share) => {
@@ -40,7 +41,7 @@ export class RecheckReceipts {
         (tx) => tx.state === 'IN_MEMPOOL',
       );
       for (const tx of txs) tx.receiptMissing(0);
-      await this.unitOfWork.run(leases, 'ask_again', (fence) => this.repository.save(fence, txs));
+      await this.write.execute(leases, 'recheck', { txs });
     });
   }
 }

@@ -2,33 +2,33 @@ import { Injectable } from '@nestjs/common';
 import { type ChainConfig, LockstepConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import { Log } from '../../../platform/logging/log.js';
+import { Tickers } from '../../../platform/scheduling/tickers.js';
 import { ChainScheduler, HeadTracker, NewHeads } from '../../chain/index.js';
 import { LeaseManager } from '../../signers/index.js';
 import { ApplyChainUpdate } from '../application/apply-chain-update.js';
 import { HeadTrackingDuty } from '../application/head-tracking-duty.js';
 
-/** Polls in between are left out while heads are announced: a net for what a socket loses, not a second way to hear of it. */
-const NET_INTERVALS = 10;
+/** Poll intervals between two polls while heads are announced: polling then only covers heads that the socket lost. */
+const POLL_INTERVALS_WITH_SOCKET = 10;
 
-/** When: looks at the head of each chain that is this node's to follow when one is announced, and every `pollInterval`. */
+/** Runs the head tracker of each chain that this node follows: when a head is announced, and every `pollInterval`. */
 @Injectable()
 export class ConfirmationManager extends ChainScheduler {
   private readonly pollIntervals: ReadonlyMap<ChainId, number>;
-  private readonly lookedAt = new Map<ChainId, number>();
+  private readonly trackedAt = new Map<ChainId, number>();
 
   constructor(
-    private readonly follow: HeadTracker,
+    private readonly tracker: HeadTracker,
     private readonly apply: ApplyChainUpdate,
     private readonly newHeads: NewHeads,
     private readonly duty: HeadTrackingDuty,
     private readonly leases: LeaseManager,
     private readonly clock: Clock,
     config: LockstepConfig,
-    log: Log,
+    tickers: Tickers,
   ) {
     const intervalMs = ({ pollInterval }: ChainConfig): number => pollInterval;
-    super({ name: 'follow', intervalMs, config, log });
+    super({ name: 'follow', intervalMs, config, tickers });
     this.pollIntervals = new Map(config.chains.map((chain) => [chain.id, intervalMs(chain)]));
   }
 
@@ -42,19 +42,21 @@ export class ConfirmationManager extends ChainScheduler {
   protected override async tick(chainId: ChainId): Promise<void> {
     if (!(await this.duty.isDue(chainId)) || this.mayRest(chainId)) return;
     const startedAt = this.clock.monotonicMs();
-    this.lookedAt.set(chainId, startedAt);
-    const isNew = await this.follow.execute(chainId, (update) => this.apply.execute(update));
-    // A large block, or a long way to go: the next block is there already.
+    this.trackedAt.set(chainId, startedAt);
+    const isNew = await this.tracker.execute(chainId, (update) => this.apply.execute(update));
+    // The step took longer than the poll interval, so the next block is probably there already.
     if (isNew && this.clock.monotonicMs() - startedAt > this.pollIntervalOf(chainId)) this.kick(chainId);
   }
 
-  /** The announced head is followed already: the endpoint that is read from may get to know of it later than the socket. */
+  /**
+   * True while the announced head is already followed and the last poll is recent. The endpoint may learn of a head later than the socket.
+   */
   private mayRest(chainId: ChainId): boolean {
     const announced = this.newHeads.latest(chainId);
     if (announced === null) return false;
-    if (this.follow.hashAt(chainId, announced.number) !== announced.hash) return false;
-    const lookedAt = this.lookedAt.get(chainId) ?? Number.NEGATIVE_INFINITY;
-    return this.clock.monotonicMs() - lookedAt < NET_INTERVALS * this.pollIntervalOf(chainId);
+    if (this.tracker.hashAt(chainId, announced.number) !== announced.hash) return false;
+    const trackedAt = this.trackedAt.get(chainId) ?? Number.NEGATIVE_INFINITY;
+    return this.clock.monotonicMs() - trackedAt < POLL_INTERVALS_WITH_SOCKET * this.pollIntervalOf(chainId);
   }
 
   private pollIntervalOf(chainId: ChainId): number {

@@ -3,7 +3,7 @@ import type { ChainId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { ChainActivity } from '../application/chain-activity.js';
 
-/** In the order of the chains, so that nodes that note at once never deadlock. The reads do not see what is noted. */
+/** Writes in the order of chain ids, so that concurrent nodes never deadlock. The SELECT does not see the rows of its own INSERT. */
 const NOTE = {
   name: 'chain_activity_note',
   text: `

@@ -11,13 +11,13 @@ export class PromReceiptMetrics extends ReceiptMetrics {
     super();
     this.total = new Counter({
       name: 'receipt_check_total',
-      help: 'Receipts asked for by hash',
+      help: 'Receipts requested by transaction hash',
       labelNames: ['result'],
       registers: [registry],
     });
     this.forked = new Counter({
       name: 'confirmations_newFork_total',
-      help: 'Transactions whose block was taken back by a reorg',
+      help: 'Transactions whose block was orphaned by a reorg',
       registers: [registry],
     });
   }

@@ -1,21 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { LockstepConfig } from '../../../config/lockstep-config.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import { Log } from '../../../platform/logging/log.js';
+import { Tickers } from '../../../platform/scheduling/tickers.js';
 import { ChainScheduler } from '../../chain/index.js';
 import { CheckReceipts } from '../application/check-receipts.js';
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 
-/** When: looks once a second for receipts that should be asked for. */
+/** Checks once a second for txs whose receipts are due. */
 @Injectable()
 export class ReceiptChecker extends ChainScheduler {
   constructor(
     private readonly check: CheckReceipts,
     config: LockstepConfig,
-    log: Log,
+    tickers: Tickers,
   ) {
-    super({ name: 'receipts', intervalMs: () => LOOK_EVERY_MS, config, log });
+    super({ name: 'receipts', intervalMs: () => CHECK_EVERY_MS, config, tickers });
   }
 
   protected override tick(chainId: ChainId): Promise<void> {

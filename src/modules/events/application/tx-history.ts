@@ -1,4 +1,4 @@
-/** One entry of a transaction's audit trail, as the API shows it. */
+/** One entry of the audit trail of a transaction, as the API shows it. */
 export interface HistoryEntry {
   readonly seq: string;
   readonly time: string;
@@ -16,14 +16,14 @@ export interface HistoryEntry {
 
 export const MAX_HISTORY_PAGE = 1_000;
 
-/** Some entries of a long history. */
+/** A page of a long history. */
 export interface HistoryPage {
-  /** `seq` of the last entry of the page before. */
+  /** `seq` of the last entry of the previous page. */
   readonly after: string;
   readonly limit: number;
 }
 
 export abstract class TxHistory {
-  /** Oldest first; empty for an unknown id. Without a page the first {@link MAX_HISTORY_PAGE}. */
+  /** Oldest first; empty for an unknown id. Without a page, the first {@link MAX_HISTORY_PAGE} entries. */
   abstract of(txId: string, page?: HistoryPage): Promise<HistoryEntry[]>;
 }

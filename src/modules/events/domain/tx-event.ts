@@ -2,7 +2,7 @@ import type { Hash } from '../../../kernel/hex.js';
 import type { JsonObject } from '../../../kernel/json.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 
-/** Why a row was written (design, section 12). Public: clients and dashboards match on it. */
+/** Why a row was written. Public: clients and dashboards match on it. */
 export const EVENT_REASONS = [
   'queued',
   'nonce_reserved',
@@ -28,7 +28,7 @@ export const EVENT_REASONS = [
 ] as const;
 export type EventReason = (typeof EVENT_REASONS)[number];
 
-/** One line of the audit trail: what happened to a managed tx, as it was true at that moment. */
+/** One entry of the audit trail: what happened to a managed tx, with the values of that moment. */
 export interface TxEvent {
   readonly signer: SignerId;
   readonly txId: string;

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** For reads; rows are written by {@link PgEventLog} alone. BIGINT columns arrive as strings. */
+/** Only for reads: {@link PgEventLog} alone writes the rows. BIGINT columns arrive as strings. */
 @Entity('tx_event')
 export class TxEventEntity {
   @PrimaryColumn({ type: 'bigint' }) seq!: string;

@@ -6,7 +6,7 @@ import { READS } from '../../../platform/database/pools.js';
 import { type HistoryEntry, type HistoryPage, MAX_HISTORY_PAGE, TxHistory } from '../application/tx-history.js';
 import { TxEventEntity } from './tx-event.entity.js';
 
-/** Sequences begin with 1. */
+/** `seq` begins with 1. */
 const FIRST_PAGE: HistoryPage = { after: '0', limit: MAX_HISTORY_PAGE };
 
 @Injectable()

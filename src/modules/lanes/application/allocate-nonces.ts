@@ -1,3 +1,10 @@
+import {
+  type ChangeSet,
+  ManagedTx,
+  ManagedTxRepository,
+  type RequestedTx,
+  WriteChanges,
+} from '../../transactions/index.js';
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import { CrashPoints } from '../../../kernel/crash-points.js';
@@ -6,7 +13,6 @@ import { groupBy } from '../../../kernel/group-by.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import {
   type Fence,
-  FencedUnitOfWork,
   grantNonces,
   type Lease,
   leasesFor,
@@ -15,7 +21,6 @@ import {
   type SlotHolder,
   type SlotRef,
 } from '../../signers/index.js';
-import { LaneMemory, ManagedTx, ManagedTxRepository, type RequestedTx, TxMetrics } from '../../transactions/index.js';
 import { CommittedCursors } from '../../lost-commits/index.js';
 import type { ReadyTx } from './prepare-pending.js';
 
@@ -26,23 +31,21 @@ interface Allocation {
 }
 
 /**
- * Binds nonces in one fenced transaction: alignment, cursor, slots, txs and events stand or fall together, so the first
+ * Allocates nonces in one fenced transaction: alignment, cursor, slots, txs and events are written together or not at all, so the first
  * alignment of a signer cannot race its first allocation.
  */
 @Injectable()
 export class AllocateNonces {
   constructor(
-    private readonly unitOfWork: FencedUnitOfWork,
     private readonly ledger: NonceLedger,
     private readonly repository: ManagedTxRepository,
-    private readonly config: ExecutionConfig,
+    private readonly write: WriteChanges,
     private readonly cursors: CommittedCursors,
-    private readonly memory: LaneMemory,
-    private readonly metrics: TxMetrics,
+    private readonly config: ExecutionConfig,
     private readonly crashPoints: CrashPoints,
   ) {}
 
-  /** @param chainNonces what the chain says for signers that need alignment, asked before */
+  /** @param chainNonces the chain's nonces of signers that need alignment, read before the transaction (docs/invariants.md, I11) */
   async execute(
     leases: readonly Lease[],
     ready: readonly ReadyTx[],
@@ -53,13 +56,11 @@ export class AllocateNonces {
       ...chainNonces.map(({ signer }) => signer),
     ]);
     if (covered.length === 0) return [];
-    const allocated = await this.unitOfWork.run(covered, 'allocate', (fence) =>
-      this.allocate(fence, covered, ready, chainNonces),
+    const { txs: allocated = [] } = await this.write.underFence(covered, 'allocate', (fence) =>
+      this.changes(fence, covered, ready, chainNonces),
     );
     this.cursors.committed(allocated);
     this.crashPoints.reached('after_allocate');
-    this.metrics.entered(allocated);
-    this.memory.tookNonces(allocated.map(({ signer }) => signer));
     const requests = new Map(ready.map(({ tx, request }) => [tx.id, request]));
     return allocated.flatMap((tx) => {
       const request = requests.get(tx.id);
@@ -67,14 +68,14 @@ export class AllocateNonces {
     });
   }
 
-  private async allocate(
+  private async changes(
     fence: Fence,
     leases: readonly Lease[],
     ready: readonly ReadyTx[],
     chainNonces: readonly SlotRef[],
-  ): Promise<ManagedTx[]> {
+  ): Promise<ChangeSet> {
     await this.ledger.align(fence, chainNonces);
-    if (ready.length === 0) return [];
+    if (ready.length === 0) return {};
     const waiting = await this.repository.lockPending(
       fence,
       ready.map(({ tx }) => tx.id),
@@ -91,16 +92,16 @@ export class AllocateNonces {
     );
     const txs = allocations.flatMap((allocation) => allocation.txs);
     if (txs.length !== waiting.size)
-      throw new InvariantViolation('a signer without a cursor was to be allocated', {
+      throw new InvariantViolation('cannot allocate nonces of a signer without a cursor', {
         signers: leases.map(({ signer }) => signerKey(signer)),
       });
-    await this.ledger.hold(
-      fence,
-      allocations.flatMap((allocation) => allocation.slots),
-      allocations.map((allocation) => allocation.cursor),
-    );
-    await this.repository.save(fence, txs);
-    return txs;
+    return {
+      txs,
+      slots: {
+        held: allocations.flatMap((allocation) => allocation.slots),
+        cursors: allocations.map((allocation) => allocation.cursor),
+      },
+    };
   }
 }
 
@@ -108,7 +109,7 @@ function allocateSequence(sequence: SequenceState, ready: readonly ReadyTx[]): A
   const grant = grantNonces(sequence.cursor, sequence.released, ready.length);
   const txs = ready.map(({ tx, gasLimit }, index) => {
     const nonce = grant.nonces[index];
-    if (nonce === undefined) throw new InvariantViolation('fewer nonces were granted than asked for');
+    if (nonce === undefined) throw new InvariantViolation('fewer nonces were granted than requested');
     const copy = ManagedTx.rehydrate(tx.progress);
     copy.allocated(nonce, gasLimit);
     return copy;

@@ -3,7 +3,7 @@ import type { ChainId } from '../../../kernel/signer-id.js';
 import { type Lease, LeaseManager, Router } from '../../signers/index.js';
 import { Doorbell, LeasedWork } from '../../transactions/index.js';
 
-/** Gives up, between two steps of their lanes, the signers that another node is to have now, and those that have nothing to do. */
+/** Releases leases between two lane steps: of signers that belong to another node now, and of idle signers. */
 @Injectable()
 export class HandOver {
   constructor(
@@ -19,7 +19,7 @@ export class HandOver {
     const moving = held.filter((lease) => misplaced.has(lease.signer));
     await this.giveUp(chainId, moving, false);
     await this.giveUp(chainId, this.leases.idleOn(chainId), true);
-    // Not for the idle ones: whoever is woken for a signer takes its lease, and it would be idle again.
+    // Not for the idle signers: a node that hears the doorbell of a signer takes its lease, which would be idle again.
     this.doorbell.ring(moving.map((lease) => lease.signer));
   }
 

@@ -9,12 +9,12 @@ interface Known {
   readonly readAtMs: number;
 }
 
-/** What an outside sender takes meanwhile shows at the next reading; until then the node refuses what cannot be paid. */
+/** Transactions of other senders show at the next read; until then the node refuses transactions that cannot be paid. */
 const MAX_AGE_MS = 10_000;
 
 /**
- * What is left of each signer's balance: read now and then, and kept by us between, by taking off what we send. A reading for
- * every batch would be a call for every few transactions. What is in flight is not in the balance yet, and is taken off, too.
+ * The rest of each signer's balance. Read from the chain at most every few seconds, because a read for every batch would be a call for
+ * every few transactions. Between reads, the cost of each sent tx is subtracted; at a read, the cost of all txs in flight.
  */
 @Injectable()
 export class KnownBalances {
@@ -25,7 +25,7 @@ export class KnownBalances {
     private readonly clock: Clock,
   ) {}
 
-  /** Reads the balances that are unknown, old, or less than what is needed now. @param needed wei, by signer */
+  /** Reads balances that are unknown, old, or lower than what is needed now. @param needed wei by signer */
   async refresh(
     chain: Pick<ChainConnector, 'balances'>,
     needed: readonly { readonly signer: SignerId; readonly wei: bigint }[],
@@ -36,7 +36,7 @@ export class KnownBalances {
       return known === undefined || now - known.readAtMs > MAX_AGE_MS || known.left < wei;
     });
     if (asked.length === 0) return;
-    // First: what is mined between the two counts twice and not never, until the next reading.
+    // Before the balances: a tx that is mined between the two reads is subtracted twice until the next read, and not left out.
     const committed = await this.repository.committedWei(asked.map(({ signer }) => signer));
     const balances = await chain.balances(asked.map(({ signer }) => signer.address));
     asked.forEach(({ signer }, index) =>
@@ -44,7 +44,7 @@ export class KnownBalances {
     );
   }
 
-  /** @returns whether it was there to be taken */
+  /** @returns whether the balance covers it */
   take(signer: SignerId, wei: bigint): boolean {
     const known = this.known.get(signerKey(signer));
     if (!known || known.left < wei) return false;

@@ -1,128 +1,90 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
-import { Clock } from '../../../kernel/clock.js';
 import { messageOf } from '../../../kernel/errors.js';
-import { signerKey } from '../../../kernel/signer-id.js';
+import { groupBy } from '../../../kernel/group-by.js';
+import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector } from '../../chain/index.js';
-import { FencedUnitOfWork, type Lease, leasesFor } from '../../signers/index.js';
-import {
-  LaneMemory,
-  ManagedTx,
-  ManagedTxRepository,
-  type PendingTx,
-  type QueuePosition,
-  type SignerRoom,
-  type StoredRequest,
-  TxMetrics,
-} from '../../transactions/index.js';
+import { type Lease, leasesFor } from '../../signers/index.js';
+import { ManagedTx, ManagedTxRepository, type StoredRequest, WriteChanges } from '../../transactions/index.js';
+import { NextPending } from './next-pending.js';
 import { SimulatePending } from './simulate-pending.js';
 
-/** A waiting tx that is worth a nonce. */
+/** A waiting tx that may get a nonce. */
 export interface ReadyTx {
   readonly tx: ManagedTx;
   readonly request: StoredRequest;
   readonly gasLimit: bigint;
 }
 
-/** With the lease that it is for. */
-type LaneRoom = SignerRoom & { readonly lease: Lease; readonly after: QueuePosition | null };
+export interface PreparedTxs {
+  readonly ready: readonly ReadyTx[];
+  /** Signers with a full batch of ready txs: more txs may wait. */
+  readonly full: readonly SignerId[];
+}
+
+type Ending = { readonly tx: ManagedTx; readonly apply: (tx: ManagedTx) => void };
 
 const QUARANTINE_MS = 60_000;
 
-/** Looks at waiting txs before they get a nonce: what will revert, is expired or cannot be paid burns none. */
+/** Simulates waiting txs before they get a nonce: a tx that would revert, is expired or cannot be paid uses no nonce. */
 @Injectable()
 export class PreparePending {
   constructor(
+    private readonly next: NextPending,
+    private readonly simulate: SimulatePending,
     private readonly repository: ManagedTxRepository,
-    private readonly judge: SimulatePending,
-    private readonly unitOfWork: FencedUnitOfWork,
+    private readonly write: WriteChanges,
     private readonly config: ExecutionConfig,
-    private readonly memory: LaneMemory,
-    private readonly clock: Clock,
-    private readonly metrics: TxMetrics,
     private readonly log: Log,
   ) {}
 
-  async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<ReadyTx[]> {
-    const pending = await this.next(leases);
-    const verdicts = await this.judge.execute(chain, pending);
+  async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<PreparedTxs> {
+    const pending = await this.next.execute(leases);
+    const verdicts = await this.simulate.execute(chain, pending);
     const ready = pending.flatMap(({ tx, request }, index): ReadyTx[] => {
       const verdict = verdicts[index];
       return verdict?.kind === 'ready' ? [{ tx, request, gasLimit: verdict.gasLimit }] : [];
     });
-    const ended = pending.flatMap(({ tx }, index) => {
+    const endings = pending.flatMap(({ tx }, index): Ending[] => {
       const verdict = verdicts[index];
       return verdict?.kind === 'not_now' ? [{ tx, apply: verdict.apply }] : [];
     });
-    await this.end(leases, ended);
-    return ready;
+    await this.end(leases, endings);
+    return { ready, full: signersWithFullBatch(ready, this.config.batchSize) };
   }
 
-  /** Sets aside a tx that cannot be processed although nothing is known to be wrong with it: a bug, and somebody must look. */
+  /** Sets aside a tx that fails for an unknown reason. This is a bug, and an operator has to read the logged error. */
   async quarantine(leases: readonly Lease[], { tx }: ReadyTx, error: unknown): Promise<void> {
     this.log.error('transaction set aside', { txId: tx.id, error });
     await this.end(leases, [{ tx, apply: (copy) => copy.postponed(null, QUARANTINE_MS, messageOf(error)) }]);
   }
 
-  private async next(leases: readonly Lease[]): Promise<PendingTx[]> {
-    const rooms = await this.rooms(leases);
-    const startedAtMs = this.clock.monotonicMs();
-    const pending = await this.repository.nextPending(rooms);
-    const tookMs = this.clock.monotonicMs() - startedAtMs;
-    const last = new Map(
-      pending
-        .filter(({ wasTried }) => !wasTried)
-        .map(({ tx, request }) => [signerKey(tx.signer), { priority: request.priority, txId: tx.id }]),
+  /** Skips txs that are not PENDING any more: a request may have changed them since they were read. */
+  private async end(leases: readonly Lease[], endings: readonly Ending[]): Promise<void> {
+    if (endings.length === 0) return;
+    const covered = leasesFor(
+      leases,
+      endings.map(({ tx }) => tx.signer),
     );
-    for (const { lease, after } of rooms)
-      this.memory.queueRead(lease, after, tookMs, last.get(signerKey(lease.signer)) ?? null);
-    return pending;
+    await this.write.underFence(covered, 'end_pending', async (fence) => {
+      const waiting = await this.repository.lockPending(
+        fence,
+        endings.map(({ tx }) => tx.id),
+      );
+      return { txs: endings.filter(({ tx }) => waiting.has(tx.id)).map(ended) };
+    });
   }
+}
 
-  /** Below `maxInFlight`, and no more than a batch. */
-  private async rooms(leases: readonly Lease[]): Promise<LaneRoom[]> {
-    const { maxInFlight, batchSize } = this.config;
-    const roomOf = (lease: Lease): number =>
-      Math.min(batchSize, maxInFlight - (this.memory.inFlight(lease) ?? maxInFlight));
-    const short = leases.filter((lease) => roomOf(lease) < batchSize && this.memory.mayCountInFlight(lease));
-    const counts = await this.repository.countInFlight(
-      short.map((lease) => lease.signer),
-      maxInFlight,
-    );
-    short.forEach((lease, index) => this.memory.countedInFlight(lease, counts[index] ?? maxInFlight));
-    return leases
-      .map((lease) => ({ lease, signer: lease.signer, room: roomOf(lease), after: this.memory.queueStart(lease) }))
-      .filter(({ room }) => room > 0);
-  }
+function ended({ tx, apply }: Ending): ManagedTx {
+  const copy = ManagedTx.rehydrate(tx.progress);
+  apply(copy);
+  return copy;
+}
 
-  private async end(
-    leases: readonly Lease[],
-    ended: readonly { readonly tx: ManagedTx; readonly apply: (tx: ManagedTx) => void }[],
-  ): Promise<void> {
-    if (ended.length === 0) return;
-    const saved = await this.unitOfWork.run(
-      leasesFor(
-        leases,
-        ended.map(({ tx }) => tx.signer),
-      ),
-      'end_pending',
-      async (fence) => {
-        const waiting = await this.repository.lockPending(
-          fence,
-          ended.map(({ tx }) => tx.id),
-        );
-        const copies = ended
-          .filter(({ tx }) => waiting.has(tx.id))
-          .map(({ tx, apply }) => {
-            const copy = ManagedTx.rehydrate(tx.progress);
-            apply(copy);
-            return copy;
-          });
-        await this.repository.save(fence, copies);
-        return copies;
-      },
-    );
-    this.metrics.entered(saved);
-  }
+function signersWithFullBatch(ready: readonly ReadyTx[], batchSize: number): SignerId[] {
+  return [...groupBy(ready, ({ tx }) => signerKey(tx.signer)).values()].flatMap((own) =>
+    own[0] && own.length >= batchSize ? [own[0].tx.signer] : [],
+  );
 }

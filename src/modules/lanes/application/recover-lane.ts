@@ -13,9 +13,9 @@ import {
 import { BroadcastAttempts, type Sending, SignAttempts } from '../../sending/index.js';
 
 /**
- * Finishes what a crash or a predecessor left (design, section 6, step 1): slots without a signed attempt get one;
- * attempts that were signed, and may or may not have been sent, are sent again, the same bytes. It never signs something
- * new to find out what happened.
+ * Finishes what a crash or the previous owner left (docs/architecture.md, Lane step). A slot without a signed attempt gets one. An attempt
+ * that was signed, and may have been sent, is resent with the same bytes: nothing new is signed to find out what happened
+ * (docs/invariants.md, I5).
  */
 @Injectable()
 export class RecoverLane {

@@ -1,65 +1,57 @@
 import { Injectable } from '@nestjs/common';
 import { type ChainId, signerKey, signersOf } from '../../../kernel/signer-id.js';
-import {
-  type BlockRef,
-  type ChainConnector,
-  type GasEstimate,
-  HeadTracker,
-  SecondObservations,
-} from '../../chain/index.js';
+import { type ChainConnector, type GasEstimate, HeadTracker, SecondObservations } from '../../chain/index.js';
 import { type ManagedTx, ManagedTxRepository, type PendingTx } from '../../transactions/index.js';
 
 /**
- * An estimate that reverts ends a payload only when a look at a later block says the same, and when nothing of the signer that came
- * before it is still to be mined: a swap reverts until its approval is mined. What is mined here may be taken back on the chain already,
- * so the second look counts when the block of the first one was followed.
+ * Decides which reverting estimates end a payload. An observation at a later block must have the same revert reason, and every earlier
+ * payload of the signer must be mined: a swap reverts until its approval is mined. A tx that is MINED in the database may already be
+ * orphaned on the chain, so the second observation counts only when the head tracker follows the block of the first one.
  */
 @Injectable()
 export class RevertedEstimates {
   constructor(
     private readonly repository: ManagedTxRepository,
-    private readonly looks: SecondObservations,
-    private readonly follow: HeadTracker,
+    private readonly observations: SecondObservations,
+    private readonly tracker: HeadTracker,
   ) {}
 
-  /** @returns the ids of those that will never succeed */
+  /** @returns the ids of txs whose estimate is proven to revert */
   async execute(
     chain: ChainConnector,
     pending: readonly PendingTx[],
     estimates: ReadonlyMap<string, GasEstimate>,
   ): Promise<ReadonlySet<string>> {
     const refused = pending.flatMap(({ tx }) => {
-      const words = reasonOf(estimates.get(tx.id));
-      return words === null ? [] : [{ tx, words }];
+      const reason = reasonOf(estimates.get(tx.id));
+      return reason === null ? [] : [{ tx, reason }];
     });
     if (refused.length === 0) return new Set();
     const block = await chain.head();
+    const firstIsFollowed = new Map(refused.map(({ tx }) => [tx.id, this.isFirstFollowed(chain.chainId, tx)]));
+    // Read after the check above: a tx in an orphaned block counts as unmined only once the head tracker has applied the reorg.
     const oldest = await this.repository.oldestUnmined(
       signersOf(refused.map(({ tx }) => tx)),
       refused.map(({ tx }) => tx.id),
     );
     const waits = (tx: ManagedTx): boolean =>
       isBefore(oldest.get(signerKey(tx.signer)), tx) || this.hasReadyBefore(tx, pending, estimates);
-    const doomed = new Set<string>();
-    for (const { tx, words } of refused) {
-      const key = `estimate ${tx.id}`;
-      const first = this.looks.firstBlock(key);
-      // What was seen before its predecessor was mined, or on a branch that is gone, proves nothing afterwards.
-      if (waits(tx) || this.isGone(chain.chainId, first)) this.looks.forget(key);
-      else if (this.isFollowed(chain.chainId, first) && this.looks.agree('fail_payload', key, words, block))
-        doomed.add(tx.id);
+    const proven: ManagedTx[] = [];
+    for (const { tx, reason } of refused) {
+      const key = keyOf(tx);
+      const isFollowed = firstIsFollowed.get(tx.id);
+      // An observation from before the predecessor was mined, or from an orphaned block, proves nothing.
+      if (waits(tx) || isFollowed === false) this.observations.forget(key);
+      else if (isFollowed && this.observations.agree('fail_payload', key, reason, block)) proven.push(tx);
     }
-    for (const txId of doomed) this.looks.forget(`estimate ${txId}`);
-    return doomed;
+    for (const tx of proven) this.observations.forget(keyOf(tx));
+    return new Set(proven.map(({ id }) => id));
   }
 
-  private isFollowed(chainId: ChainId, block: BlockRef | null): boolean {
-    return block === null || (this.follow.tip(chainId) ?? -1) >= block.number;
-  }
-
-  private isGone(chainId: ChainId, block: BlockRef | null): boolean {
-    const hash = block && this.follow.hashAt(chainId, block.number);
-    return hash !== null && hash !== block?.hash;
+  /** True also when there is no observation yet. */
+  private isFirstFollowed(chainId: ChainId, tx: ManagedTx): boolean | null {
+    const block = this.observations.firstBlock(keyOf(tx));
+    return block === null || this.tracker.isFollowed(chainId, block);
   }
 
   private hasReadyBefore(
@@ -74,6 +66,10 @@ export class RevertedEstimates {
         reasonOf(estimates.get(other.id)) === null,
     );
   }
+}
+
+function keyOf({ id }: ManagedTx): string {
+  return `estimate ${id}`;
 }
 
 function reasonOf(estimate: GasEstimate | undefined): string | null {

@@ -10,22 +10,22 @@ import { FeeRules } from '../../sending/index.js';
 import { KnownBalances } from './known-balances.js';
 import { RevertedEstimates } from './reverted-estimates.js';
 
-/** What is to become of a waiting tx: worth a nonce, or something that is to be written down instead. */
+/** The result of simulating a waiting tx: it may get a nonce, or `apply` changes its state instead. */
 export type PendingVerdict =
-  /** `cost`: wei it takes from the balance at most. */
+  /** `cost`: the most wei that it can take from the balance. */
   | { readonly kind: 'ready'; readonly gasLimit: bigint; readonly cost: bigint }
   | { readonly kind: 'not_now'; readonly apply: (tx: ManagedTx) => void };
 
-/** A block's state moves between estimate and execution; a quarter more gas is only paid for if it is used. */
+/** The state of the chain changes between estimate and execution. Gas that is not used costs nothing. */
 const GAS_MARGIN_PERCENT = 125n;
-/** EIP-7825: no transaction may have more gas than 2^24. The margin never goes past it. */
+/** EIP-7825: no transaction may have more gas than 2^24. The margin never exceeds it. */
 const MAX_TX_GAS = 1n << 24n;
-/** Milliseconds until the next look, doubled with each that comes to the same. */
+/** Back-off before the next simulation; doubles with each simulation that has the same result. */
 const FIRST_RETRY_MS = 2_000;
 const FIRST_FUNDS_RETRY_MS = 5_000;
 const FIRST_FEE_RETRY_MS = 5_000;
 
-/** Looks at waiting txs with the chain's eyes, in few round trips, so that what cannot be mined now takes no nonce. */
+/** Simulates waiting txs in few round trips, so that a tx that cannot be mined now takes no nonce. */
 @Injectable()
 export class SimulatePending {
   constructor(
@@ -35,7 +35,7 @@ export class SimulatePending {
     private readonly config: ExecutionConfig,
   ) {}
 
-  /** Answers in the order given. */
+  /** @returns a verdict for each tx, in the order given */
   async execute(chain: ChainConnector, pending: readonly PendingTx[]): Promise<PendingVerdict[]> {
     if (pending.length === 0) return [];
     const quote = await chain.feeQuote();
@@ -43,15 +43,15 @@ export class SimulatePending {
       chain,
       pending.filter((item) => !item.expired),
     );
-    const doomed = await this.reverted.execute(chain, pending, gas);
+    const reverting = await this.reverted.execute(chain, pending, gas);
     const verdicts = pending.map((item) => {
-      const said = gas.get(item.tx.id);
-      return this.judgeOne(item, said, doomed.has(item.tx.id), quote);
+      const estimated = gas.get(item.tx.id);
+      return this.verdictOf(item, estimated, reverting.has(item.tx.id), quote);
     });
     return this.withinBalance(chain, pending, verdicts);
   }
 
-  /** One after the other, as they will be mined: what does not fit into the balance waits, and holds up nobody. */
+  /** Takes the costs from the balance in the order of mining. A tx that the balance does not cover waits, and the others go on. */
   private async withinBalance(
     chain: ChainConnector,
     pending: readonly PendingTx[],
@@ -75,33 +75,33 @@ export class SimulatePending {
     });
   }
 
-  private judgeOne(
+  private verdictOf(
     { tx, request, expired }: PendingTx,
     gas: GasEstimate | undefined,
-    isDoomed: boolean,
+    isProvenRevert: boolean,
     quote: FeeQuote,
   ): PendingVerdict {
     if (expired) return { kind: 'not_now', apply: (copy) => copy.expired() };
     const own = request.payload.gasLimit;
     const estimated = own === null ? (gas ?? { kind: 'unavailable', message: 'the node gave no estimate' }) : null;
-    if (estimated && estimated.kind !== 'ok') return this.withoutGas(estimated, isDoomed);
+    if (estimated && estimated.kind !== 'ok') return this.withoutGas(estimated, isProvenRevert);
     const gasLimit = estimated ? withMargin(estimated.gas) : (own ?? 0n);
     const priced = this.fees.price(tx.signer.chainId, request, gasLimit, quote);
     if ('fees' in priced)
       return { kind: 'ready', gasLimit, cost: request.payload.value + gasLimit * priced.fees.maxFeePerGas };
     return priced.limitedBy === 'chain'
-      ? again('FEE_CAPPED', FIRST_FEE_RETRY_MS, priced.tooDear)
-      : this.untilGivenUp(priced.tooDear);
+      ? again('FEE_CAPPED', FIRST_FEE_RETRY_MS, priced.tooExpensive)
+      : this.untilGivenUp(priced.tooExpensive);
   }
 
-  private withoutGas(gas: Exclude<GasEstimate, { kind: 'ok' }>, isDoomed: boolean): PendingVerdict {
+  private withoutGas(gas: Exclude<GasEstimate, { kind: 'ok' }>, isProvenRevert: boolean): PendingVerdict {
     switch (gas.kind) {
       case 'reverted': {
         const error = `execution reverted: ${gas.reason}`;
-        return isDoomed ? ends(error) : again('SIMULATION_REVERTED', FIRST_RETRY_MS, error);
+        return isProvenRevert ? ends(error) : again('SIMULATION_REVERTED', FIRST_RETRY_MS, error);
       }
       case 'rejected':
-        return isDoomed ? ends(gas.message) : again('SIMULATION_REVERTED', FIRST_RETRY_MS, gas.message);
+        return isProvenRevert ? ends(gas.message) : again('SIMULATION_REVERTED', FIRST_RETRY_MS, gas.message);
       case 'insufficient_funds':
         return again('INSUFFICIENT_FUNDS', FIRST_FUNDS_RETRY_MS, gas.message);
       case 'unclear':
@@ -111,7 +111,7 @@ export class SimulatePending {
     }
   }
 
-  /** The node answers, and what it says is about this tx: it may be something that can never work. */
+  /** The node refuses this tx, and no rule proves that it can never succeed: retry until `giveUpAfter`. */
   private untilGivenUp(error: string): PendingVerdict {
     const { giveUpAfter } = this.config;
     return {
@@ -129,7 +129,7 @@ function ends(reason: string): PendingVerdict {
   return { kind: 'not_now', apply: (tx) => tx.failed(reason) };
 }
 
-/** With a timer, so that those behind it get their turn. */
+/** Postpones the tx with a timer, so that the txs behind it are processed meanwhile. */
 function again(subState: TxSubState, firstMs: number, error: string): PendingVerdict {
   return {
     kind: 'not_now',

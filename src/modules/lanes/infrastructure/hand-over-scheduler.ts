@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { LockstepConfig } from '../../../config/lockstep-config.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import { Log } from '../../../platform/logging/log.js';
+import { Tickers } from '../../../platform/scheduling/tickers.js';
 import { ChainScheduler } from '../../chain/index.js';
 import { HandOver } from '../application/hand-over.js';
 
-/** When: as often as membership is looked at. */
+/** Runs hand-over as often as the members are read. */
 @Injectable()
 export class HandOverScheduler extends ChainScheduler {
   constructor(
     private readonly handOver: HandOver,
     config: LockstepConfig,
-    log: Log,
+    tickers: Tickers,
   ) {
-    super({ name: 'hand-over', intervalMs: () => config.lease.renewInterval, config, log });
+    super({ name: 'hand-over', intervalMs: () => config.lease.renewInterval, config, tickers });
   }
 
   protected override tick(chainId: ChainId): Promise<void> {

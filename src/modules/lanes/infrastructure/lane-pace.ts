@@ -1,11 +1,11 @@
-/** Nobody waits longer than this for company. */
+/** A transaction waits at most this long for others to share its step. */
 const LONGEST_REST_MS = 250;
-/** Below this load there is time for many small steps, and the next tx is sent as soon as it comes. */
-const BUSY_FROM = 0.6;
+/** Share of the time in which the process is busy. Below it there is time for many small steps, and each tx is sent at once. */
+const BUSY_FROM_LOAD = 0.6;
 
 /**
- * How long a lane lets work gather after a step. A step costs about the same for one tx and for fifty, so when the process has no
- * time left the lanes step seldom and take more at once; while it has, they do not wait.
+ * How long a lane waits after a step, so that work gathers. A step costs about the same for one tx and for fifty. A busy process runs fewer
+ * and larger steps; an idle process does not wait.
  */
 export class LanePace {
   private readonly steppedAtMs = new Map<string, number>();
@@ -17,10 +17,10 @@ export class LanePace {
     this.steppedAtMs.set(lane, atMs);
   }
 
-  /** Milliseconds until the lane should step again; 0 at once. */
+  /** Milliseconds until the lane should step again; 0 for at once. */
   restOf(lane: string, nowMs: number): number {
     const steppedAtMs = this.steppedAtMs.get(lane);
-    const busy = (this.load() - BUSY_FROM) / (1 - BUSY_FROM);
+    const busy = (this.load() - BUSY_FROM_LOAD) / (1 - BUSY_FROM_LOAD);
     return steppedAtMs === undefined ? 0 : Math.max(0, steppedAtMs + busy * LONGEST_REST_MS - nowMs);
   }
 }

@@ -1,15 +1,16 @@
+import { backoffMs } from '../../../kernel/backoff.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { SignerBackoff } from '../../signers/index.js';
 
-/** Signers that share a step share its transactions; more of them in one would make each wait for the others. */
+/** Signers that share a step share its database transactions; with more signers each would wait longer for the others. */
 const SIGNERS_PER_STEP = 16;
 const FIRST_REST_MS = 100;
-/** While nothing succeeds: a step in vain may cost several time-outs, and a chain that is back is soon seen. */
+/** While nothing succeeds: long, because a step that fails may cost several time-outs; short, to find out soon that the chain is back. */
 const LONGEST_REST_MS = 2_000;
 
 /**
- * The signers of one worker whose bell rang, in the order in which it did. Whoever was in a step goes to the end, so nobody is always
- * last; whoever failed steps alone, and at most every other step is for one of those.
+ * The signers of one worker that wait for a lane step, in the order of their doorbells. A signer that was in a step goes to the end, so no
+ * signer is always last. A signer that failed steps alone, in at most every other step.
  */
 export class LaneQueue {
   private readonly waiting = new Map<string, SignerId>();
@@ -31,7 +32,7 @@ export class LaneQueue {
     return Math.max(0, this.restsUntilMs - nowMs);
   }
 
-  /** Takes the signers of the next step out of the queue. Who has a pause is left out, and rings again when polling finds its work. */
+  /** Takes the signers of the next step out of the queue. Drops signers that are backing off: polling finds their work again. */
   take(nowMs: number): SignerId[] {
     for (const [key, signer] of this.waiting) if (this.troubled.isPaused(signer, nowMs)) this.waiting.delete(key);
     const all = [...this.waiting.values()];
@@ -44,7 +45,7 @@ export class LaneQueue {
     return share;
   }
 
-  /** @param failed of the share, those that failed while the others did not */
+  /** @param failed the signers of the share that failed while others succeeded */
   stepped(share: readonly SignerId[], failed: readonly SignerId[], nowMs: number): void {
     this.failuresInARow = 0;
     this.restsUntilMs = 0;
@@ -53,11 +54,11 @@ export class LaneQueue {
     for (const signer of failed) this.troubled.failed(signer, nowMs);
   }
 
-  /** Nothing of the step succeeded: the trouble of one of them, or of all. */
+  /** No signer of the step succeeded: one of them may be the cause, or the chain or the database. */
   threw(share: readonly SignerId[], nowMs: number): void {
     const othersSucceeded = this.failuresInARow === 0;
     this.failuresInARow += 1;
-    const rest = Math.min(FIRST_REST_MS * 2 ** Math.min(this.failuresInARow - 1, 10), LONGEST_REST_MS);
+    const rest = backoffMs(FIRST_REST_MS, this.failuresInARow - 1, LONGEST_REST_MS);
     this.restsUntilMs = nowMs + rest;
     const [only] = share;
     if (only !== undefined && share.length === 1 && othersSucceeded) this.troubled.failed(only, nowMs);

@@ -5,27 +5,28 @@ import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-i
 import { Log } from '../../../platform/logging/log.js';
 import { ChainScheduler } from '../../chain/index.js';
 import { EventLoopLoad } from '../../../platform/scheduling/event-loop-load.js';
+import { Tickers } from '../../../platform/scheduling/tickers.js';
 import { LeaseManager, Router, SignerWorkers } from '../../signers/index.js';
 import { LanePace } from './lane-pace.js';
 import { LaneQueue } from './lane-queue.js';
 import { LaneMemory, ManagedTxRepository, type SignerWork, TxMetrics } from '../../transactions/index.js';
 import { LaneStep } from '../application/lane-step.js';
 
-/** Of the time that a look at everything took, so that these take a hundredth of a core at most. */
-const PAUSE_PER_COST = 100;
+/** Pause after a search for all work, in multiples of its duration: such searches take at most a hundredth of a core. */
+const PAUSE_PER_SEARCH_TIME = 100;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** When: a lane steps when its signer's bell rings, and when polling finds work. Signers of one worker share steps. */
+/** Runs a lane step when the signer's doorbell rings, and when polling finds work. Signers of one worker share steps. */
 @Injectable()
 export class LaneScheduler extends ChainScheduler implements BeforeApplicationShutdown {
-  /** By chain and worker. */
+  /** Queues by chain and worker. */
   private readonly queues = new Map<string, LaneQueue>();
-  /** Queues of which a step is to come. */
+  /** Keys of queues whose next step is scheduled. */
   private readonly scheduled = new Set<string>();
   private readonly eventLoop = new EventLoopLoad();
   private readonly pace = new LanePace(() => this.load());
-  /** When all work of a chain is to be looked for again; monotonic ms. */
-  private readonly lookAgainAt = new Map<ChainId, number>();
+  /** When to search again for all work of a chain; monotonic milliseconds. */
+  private readonly searchAgainAtMs = new Map<ChainId, number>();
   private stopped = false;
 
   constructor(
@@ -39,8 +40,9 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     private readonly clock: Clock,
     private readonly log: Log,
     config: LockstepConfig,
+    tickers: Tickers,
   ) {
-    super({ name: 'find-work', intervalMs: () => config.worker.pollInterval, config, log });
+    super({ name: 'find-work', intervalMs: () => config.worker.pollInterval, config, tickers });
   }
 
   override onApplicationBootstrap(): void {
@@ -53,13 +55,13 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     await super.onModuleDestroy();
   }
 
-  /** After every ticker has stopped: the work in flight ends, and only then may another node take over. */
+  /** Runs after every ticker has stopped. The leases are released only when the work in flight has ended. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.workers.idle();
     await this.leases.releaseAll();
   }
 
-  /** Has the lanes of these signers step soon, as far as they are this node's. */
+  /** Schedules a step for the lanes of these signers. The step leaves out signers of other nodes. */
   wake(signers: readonly SignerId[]): void {
     for (const signer of signers) {
       const worker = this.workers.forChain(signer.chainId).workerOf(signerKey(signer));
@@ -69,18 +71,18 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     }
   }
 
-  /** The safety net, and all there is when a bell was not heard. */
+  /** Polls for work, because a doorbell can be lost. */
   protected override async tick(chainId: ChainId): Promise<void> {
-    const work = await this.look(chainId);
+    const work = await this.findWork(chainId);
     this.wake(work.filter((item) => this.needsStep(item)).map(({ signer }) => signer));
   }
 
-  /** Where dead index entries make a look at everything dear, most looks are at the signers in work only. */
-  private async look(chainId: ChainId): Promise<SignerWork[]> {
+  /** Dead index entries can make a search for all work expensive. Between two such searches only signers in work are read. */
+  private async findWork(chainId: ChainId): Promise<SignerWork[]> {
     const startedAt = this.clock.monotonicMs();
-    if (startedAt < (this.lookAgainAt.get(chainId) ?? 0)) return this.repository.signersInWork(chainId);
+    if (startedAt < (this.searchAgainAtMs.get(chainId) ?? 0)) return this.repository.signersInWork(chainId);
     const pauseSince = (since: number): number =>
-      Math.min(PAUSE_PER_COST * (this.clock.monotonicMs() - since), LONGEST_PAUSE_MS);
+      Math.min(PAUSE_PER_SEARCH_TIME * (this.clock.monotonicMs() - since), LONGEST_PAUSE_MS);
     try {
       const work = await this.repository.signersWithWork(chainId);
       this.leases.workSeen(
@@ -89,14 +91,14 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
       );
       return work;
     } finally {
-      this.lookAgainAt.set(chainId, this.clock.monotonicMs() + pauseSince(startedAt));
+      this.searchAgainAtMs.set(chainId, this.clock.monotonicMs() + pauseSince(startedAt));
     }
   }
 
-  /** A signer without pending txs still needs somebody to watch its receipts, and to finish what a failed step left. */
+  /** A signer without pending txs still needs an owner, which checks its receipts and finishes what a failed step left. */
   private needsStep({ signer, hasPending, lease }: SignerWork): boolean {
     const held = this.leases.held(signer);
-    if (held !== null) return hasPending || this.memory.owesStep(held);
+    if (held !== null) return hasPending || this.memory.needsStep(held);
     if (lease === 'held') this.router.served(signer);
     else this.router.unserved(signer, lease === 'lapsed');
     return lease !== 'held' && this.leases.isOurs(signer);
@@ -110,7 +112,7 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     return queue;
   }
 
-  /** @param signer any of the worker's */
+  /** @param signer any signer of the worker */
   private schedule(signer: SignerId, bell: string): void {
     if (this.stopped || this.scheduled.has(bell)) return;
     this.scheduled.add(bell);
@@ -120,12 +122,12 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     else this.later(restMs, () => this.run(signer, bell));
   }
 
-  /** How busy this process is, between 0 and 1. A seam: a simulated node has no process of its own. */
+  /** How busy this process is, between 0 and 1. Overridden by the simulator, where nodes share a process. */
   protected load(): number {
     return this.eventLoop.current();
   }
 
-  /** A seam: a simulation has its own time. */
+  /** Overridden by the simulator, which has its own time. */
   protected later(ms: number, run: () => void): void {
     setTimeout(run, ms).unref();
   }
@@ -145,7 +147,7 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     this.metrics.queueDepth(signer.chainId, workers.depth());
   }
 
-  /** One step. Whatever comes of it, those that still wait get theirs. */
+  /** Runs one step. Schedules the next one even after a failure, while signers wait. */
   private async drain(signer: SignerId, bell: string): Promise<void> {
     this.scheduled.delete(bell);
     const queue = this.queueOf(bell);
@@ -165,7 +167,7 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     const more = await this.step.execute(chainId, share, (signer) => failed.push(signer));
     const now = this.clock.monotonicMs();
     this.queueOf(bell).stepped(share, failed, now);
-    // Where a full batch waits already there is nothing to gain by waiting for more.
+    // When a full batch waits already, do not wait for more work.
     if (more.length === 0) this.pace.stepped(bell, now);
     this.wake(more);
   }

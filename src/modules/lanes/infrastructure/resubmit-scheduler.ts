@@ -1,24 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { LockstepConfig } from '../../../config/lockstep-config.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import { Log } from '../../../platform/logging/log.js';
+import { Tickers } from '../../../platform/scheduling/tickers.js';
 import { ChainScheduler } from '../../chain/index.js';
 import { ResendDue } from '../application/resend-due.js';
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 
-/** When: looks once a second whether a resubmit timer has run out. */
+/** Checks once a second for txs that were not mined within `resubmit.interval`. */
 @Injectable()
 export class ResubmitScheduler extends ChainScheduler {
   constructor(
-    private readonly resubmit: ResendDue,
+    private readonly resend: ResendDue,
     config: LockstepConfig,
-    log: Log,
+    tickers: Tickers,
   ) {
-    super({ name: 'resubmit', intervalMs: () => LOOK_EVERY_MS, config, log });
+    super({ name: 'resubmit', intervalMs: () => CHECK_EVERY_MS, config, tickers });
   }
 
   protected override tick(chainId: ChainId): Promise<void> {
-    return this.resubmit.execute(chainId);
+    return this.resend.execute(chainId);
   }
 }

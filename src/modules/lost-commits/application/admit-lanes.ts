@@ -8,8 +8,8 @@ import { LostCommitsMetrics } from './lost-commits-metrics.js';
 import { ReconcileLanes } from './reconcile-lanes.js';
 
 /**
- * Lets a lane begin only when the database knows all that is out for its signer. A database may lose commits that it had answered (a
- * standby is promoted that had not received them), and the next owner would give out nonces, and send payloads, that are out already.
+ * Lets a lane begin only when the database knows all sent transactions of its signer. A database may lose commits that it had acknowledged,
+ * for example when a promoted standby had not received them. The next owner would then use such nonces, and send such payloads, again.
  */
 @Injectable()
 export class AdmitLanes {
@@ -23,19 +23,19 @@ export class AdmitLanes {
   ) {
     watch.onNewEpoch((evidence) => {
       metrics.lost(evidence);
-      // What lanes believe to know is of a database that is gone: each begins anew, and is looked at here.
+      // The memory of lanes is older than the lost commits: each lane begins again, and is reconciled here first.
       memory.forgetAll();
     });
   }
 
-  /** @returns those whose lanes may act */
+  /** @returns the leases whose lanes may act */
   async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<readonly Lease[]> {
-    await this.watch.lookIfReconnected();
-    const taken = leases.filter((lease) => this.memory.needsRecovery(lease));
-    if (taken.length === 0) return leases;
+    await this.watch.checkIfReconnected();
+    const beginning = leases.filter((lease) => this.memory.needsRecovery(lease));
+    if (beginning.length === 0) return leases;
     await this.reconcile.execute(
       chain,
-      taken.filter(({ signer }) => this.held.isDue(signer)),
+      beginning.filter(({ signer }) => this.held.isDue(signer)),
     );
     this.held.keepOnly((signer) => this.leases.held(signer) !== null);
     this.metrics.held(this.held.count);

@@ -1,35 +1,47 @@
+import {
+  type Attempt,
+  type ChangeSet,
+  ManagedTx,
+  ManagedTxRepository,
+  NewFills,
+  type RequestedTx,
+  WriteChanges,
+} from '../../transactions/index.js';
 import { Injectable } from '@nestjs/common';
 import { maxOf } from '../../../kernel/quantities.js';
 import { type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { SentTransaction } from '../../chain/index.js';
-import { type Fence, FencedUnitOfWork, type Lease, NonceLedger, type SlotHolder } from '../../signers/index.js';
-import {
-  type Attempt,
-  AttemptRepository,
-  ManagedTx,
-  ManagedTxRepository,
-  type RequestedTx,
-} from '../../transactions/index.js';
+import { type Fence, type Lease } from '../../signers/index.js';
 import { LostCommitsRepository } from '../domain/lost-commits.repository.js';
 import { type Match, matchSent } from '../domain/match-sent.js';
 import type { Findings } from './findings.js';
 import { LostCommitsMetrics } from './lost-commits-metrics.js';
 
-/** Nonces. Each costs a no-op: a transaction of somebody far above ours is left alone. */
-const WIDEST_GAP = 64n;
+/** Sent transactions of one nonce, and the tx whose attempts they become. */
+interface Adopted {
+  readonly nonce: Nonce;
+  /** The tx gets its slot now; it had none before. */
+  readonly isNew: boolean;
+  /** A changed copy of the tx. */
+  readonly holder: RequestedTx;
+  readonly sent: readonly SentTransaction[];
+}
+
+/** Each nonce of a gap costs a no-op, so a foreign transaction far above our nonces is ignored. */
+const WIDEST_GAP_NONCES = 64n;
+const NOTHING: ChangeSet = {};
 
 /**
- * Writes down what was found out there, as if it had never been forgotten: slot, cursor, and the very bytes as an attempt. From then on
- * the normal machinery sends them again and waits for their receipts. A transaction that carries no payload of ours is kept like a
- * fill: its bytes are sent until its nonce is used, by it or by another, and no payload ever gets that nonce.
+ * Stores sent transactions that the database did not know: slot, cursor, and the same bytes as an attempt. From then on they are resent and
+ * confirmed like every attempt. A transaction without a payload of ours becomes the attempt of a fill: its bytes are resent until its nonce
+ * is used, by it or by another transaction, and no payload gets that nonce.
  */
 @Injectable()
 export class AdoptSent {
   constructor(
-    private readonly unitOfWork: FencedUnitOfWork,
-    private readonly ledger: NonceLedger,
-    private readonly attempts: AttemptRepository,
+    private readonly write: WriteChanges,
+    private readonly fills: NewFills,
     private readonly repository: ManagedTxRepository,
     private readonly lost: LostCommitsRepository,
     private readonly metrics: LostCommitsMetrics,
@@ -41,9 +53,15 @@ export class AdoptSent {
     const { signer, suspect } = findings.outlook;
     const matches = await this.matchesOf(findings);
     if (matches.length === 0 && !suspect) return true;
-    const written = await this.unitOfWork.run([lease], 'reconcile', (fence) => this.write(fence, findings, matches));
-    if (written) this.report(signer, matches);
-    return written;
+    const adopted = this.adopted(signer, matches);
+    const written = await this.write.underFence([lease], 'reconcile', async (fence) => {
+      if (await this.isStale(fence, adopted)) return NOTHING;
+      if (suspect) await this.lost.reconciled(fence, [signer]);
+      return changesOf(adopted, this.gapsBetween(findings, adopted));
+    });
+    if (written === NOTHING) return false;
+    this.report(signer, matches);
+    return true;
   }
 
   private async matchesOf({ outlook, latest, unknown }: Findings): Promise<Match[]> {
@@ -55,34 +73,38 @@ export class AdoptSent {
     const holders = new Map(allocated.filter(({ tx }) => unsigned.has(tx.id)).map((item) => [item.tx.nonce, item]));
     const matches = matchSent(unknown, holders, waiting);
     return upToGap(matches, maxOf(cursor, latest)).filter(
-      // Somebody else's with the nonce of a tx that was never signed: the two compete, as ever. What is mined needs no slot.
+      // Ignores two kinds of foreign transactions: one with the nonce of a tx that was never signed, because the two compete; and a mined
+      // one, because it needs no slot.
       ({ nonce, tx }) => tx !== null || (nonce >= latest && !holders.has(nonce)),
     );
   }
 
-  private async write(fence: Fence, { outlook, latest }: Findings, matches: readonly Match[]): Promise<boolean> {
-    const { signer, cursor, suspect } = outlook;
-    const adopted = matches.map((match) => ({ ...match, copy: match.tx && recovered(match.tx, match) }));
-    const fresh = adopted.filter(({ tx }) => tx?.tx.state !== 'ALLOCATED');
-    const waiting = fresh.flatMap(({ tx }) => tx?.tx.id ?? []);
-    if ((await this.repository.lockPending(fence, waiting)).size < waiting.length) return false;
-    const slots = fresh.map(({ nonce, tx }): SlotHolder => ({ signer, nonce, txId: tx?.tx.id ?? null }));
-    await this.ledger.adopt(fence, [...slots, ...gapsBetween(signer, maxOf(cursor, latest), slots)]);
-    await this.attempts.insert(
-      fence,
-      adopted.flatMap(({ tx, sent }) => sent.map((each) => attemptOf(signer, tx, each))),
-    );
-    const copies = adopted.flatMap(({ copy }) => copy ?? []);
-    await this.repository.save(
-      fence,
-      copies.filter(({ enteredState }) => enteredState !== null),
-    );
-    await this.repository.note(
-      fence,
-      copies.filter(({ enteredState }) => enteredState === null),
-    );
-    if (suspect) await this.lost.reconciled(fence, [signer]);
-    return true;
+  /** Bytes without a payload of ours become the attempt of a fill. */
+  private adopted(signer: SignerId, matches: readonly Match[]): Adopted[] {
+    return matches.flatMap(({ nonce, tx, sent }): Adopted[] => {
+      const [first] = sent;
+      if (!first) return [];
+      const holder = tx ?? this.fills.at({ signer, nonce }, first.gasLimit);
+      const copy = tx ? ManagedTx.rehydrate(tx.tx.progress) : holder.tx;
+      copy.recovered(nonce, first.gasLimit, first.hash);
+      return [{ nonce, isNew: tx?.tx.state !== 'ALLOCATED', holder: { ...holder, tx: copy }, sent }];
+    });
+  }
+
+  /** True when a waiting tx was changed since it was read. */
+  private async isStale(fence: Fence, adopted: readonly Adopted[]): Promise<boolean> {
+    const waiting = adopted.flatMap(({ isNew, holder: { tx } }) => (isNew && tx.kind === 'payload' ? [tx.id] : []));
+    return (await this.repository.lockPending(fence, waiting)).size < waiting.length;
+  }
+
+  /** Unknown transactions may have used these nonces: they get fills, and no payload. */
+  private gapsBetween({ outlook: { signer, cursor }, latest }: Findings, adopted: readonly Adopted[]): RequestedTx[] {
+    const held = new Set(adopted.flatMap(({ isNew, nonce }) => (isNew ? [nonce] : [])));
+    const start = maxOf(cursor, latest);
+    const end = [...held].reduce((highest, nonce) => maxOf(highest, nonce), start);
+    const gaps: RequestedTx[] = [];
+    for (let nonce = start; nonce < end; nonce += 1n) if (!held.has(nonce)) gaps.push(this.fills.at({ signer, nonce }));
+    return gaps;
   }
 
   private report(signer: SignerId, matches: readonly Match[]): void {
@@ -90,7 +112,7 @@ export class AdoptSent {
     this.metrics.adopted('payload', payloads.length);
     this.metrics.adopted('foreign', matches.length - payloads.length);
     for (const { nonce, tx, sent } of matches)
-      this.log.error('a transaction was out that the database did not know, and is known again', {
+      this.log.error('unknown sent transaction stored', {
         signer: signerKey(signer),
         nonce,
         txId: tx?.tx.id ?? null,
@@ -99,41 +121,40 @@ export class AdoptSent {
   }
 }
 
-/** Down to the first gap that is too wide to be filled. */
+/** The matches below the first gap that is too wide to be filled. */
 function upToGap(matches: readonly Match[], start: Nonce): Match[] {
   let end = start;
   return matches.filter(({ nonce }) => {
-    if (nonce - end > WIDEST_GAP) return false;
+    if (nonce - end > WIDEST_GAP_NONCES) return false;
     end = maxOf(end, nonce + 1n);
     return true;
   });
 }
 
-/** Nobody knows what had them, if anything: they are filled, and never given to a payload. */
-function gapsBetween(signer: SignerId, start: Nonce, slots: readonly SlotHolder[]): SlotHolder[] {
-  const taken = new Set(slots.map(({ nonce }) => nonce));
-  const end = slots.reduce((highest, { nonce }) => maxOf(highest, nonce), start);
-  const gaps: SlotHolder[] = [];
-  for (let nonce = start; nonce < end; nonce += 1n) if (!taken.has(nonce)) gaps.push({ signer, nonce, txId: null });
-  return gaps;
+function changesOf(adopted: readonly Adopted[], gaps: readonly RequestedTx[]): ChangeSet {
+  const fresh = adopted.filter(({ isNew }) => isNew).map(({ holder }) => holder);
+  const newFills = fresh.filter(({ tx }) => tx.kind === 'fill');
+  const known = adopted.filter(({ holder }) => !newFills.includes(holder)).map(({ holder: { tx } }) => tx);
+  return {
+    fills: [...newFills, ...gaps],
+    slots: {
+      adopted: [...fresh, ...gaps].map(({ tx }) => ({ signer: tx.signer, nonce: tx.nonce, txId: tx.id })),
+    },
+    attempts: { inserted: adopted.flatMap(({ holder, sent }) => sent.map((each) => attemptOf(holder.tx, each))) },
+    txs: known.filter(({ enteredState }) => enteredState !== null),
+    noted: known.filter(({ enteredState }) => enteredState === null),
+  };
 }
 
-function recovered({ tx }: RequestedTx, { nonce, sent }: Match): ManagedTx {
-  const copy = ManagedTx.rehydrate(tx.progress);
-  const [first] = sent;
-  if (first) copy.recovered(nonce, first.gasLimit, first.hash);
-  return copy;
-}
-
-function attemptOf(signer: SignerId, tx: RequestedTx | null, sent: SentTransaction): Attempt {
-  const { nonce, hash, raw, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = sent;
+function attemptOf({ id, kind, signer, nonce }: ManagedTx, sent: SentTransaction): Attempt {
+  const { hash, raw, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = sent;
   return {
     signer,
     nonce,
     txHash: hash,
     raw,
-    kind: tx === null ? 'fill' : 'payload',
-    txId: tx?.tx.id ?? null,
+    kind,
+    txId: id,
     gasLimit,
     fees: { maxFeePerGas, maxPriorityFeePerGas },
     status: 'SIGNED',

@@ -5,21 +5,21 @@ import { type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.
 import { DatabaseWatch } from '../../../platform/database/database-watch.js';
 import type { SlotRef } from '../../signers/index.js';
 
-/** The database is older than what this process committed. Nothing was written. */
+/** The database does not have a commit of this process. Nothing was written. */
 export class CommitsLost extends Unavailable {
   constructor(signer: SignerId, committed: Nonce, found: Nonce) {
     super(
       'commits_lost',
       'the database has lost commits',
-      'wait: what is out is looked for first, and then the signer goes on',
+      'wait: Lockstep finds the transactions that this signer has sent, and then continues',
       { signer: signerKey(signer), committed: committed.toString(), found: found.toString() },
     );
   }
 }
 
 /**
- * The cursors that this process has seen committed. A cursor never goes back, so one that is lower than before is of a database that
- * lost commits: its next nonces are out already.
+ * The cursors that this process has committed. A cursor never goes back, so a lower one shows that the database lost commits: its next
+ * nonces may be in use already.
  */
 @Injectable()
 export class CommittedCursors {
@@ -28,7 +28,7 @@ export class CommittedCursors {
   constructor(private readonly watch: DatabaseWatch) {}
 
   /**
-   * @param found what the database says of these signers; one that it does not know has no cursor there
+   * @param found the cursors that the database has now; a signer without a cursor is missing
    * @throws CommitsLost
    */
   expect(signers: readonly SignerId[], found: ReadonlyMap<string, Nonce>): void {
@@ -41,7 +41,7 @@ export class CommittedCursors {
     }
   }
 
-  /** These slots were committed. */
+  /** Call after a commit that took these slots. */
   committed(slots: readonly SlotRef[]): void {
     for (const { signer, nonce } of slots) {
       const key = signerKey(signer);
@@ -49,7 +49,7 @@ export class CommittedCursors {
     }
   }
 
-  /** What is out is known again: the database is right from now on. */
+  /** Call when the sent transactions of the signer are known again: the cursor of the database is right from then on. */
   forget(signer: SignerId): void {
     this.cursors.delete(signerKey(signer));
   }

@@ -4,20 +4,20 @@ import type { AccountCounts, ChainConnector, MinedTransactions, PooledTransactio
 import { LostCommitsRepository, type SignerOutlook } from '../domain/lost-commits.repository.js';
 import { Findings, lowestUnknown, mayLack } from './findings.js';
 
-/** Clocks of a database and of whoever makes blocks may be so far apart. */
-const CLOCKS_APART_SECONDS = 60;
+/** How far the clocks of the database and of block producers may differ. */
+const MAX_CLOCK_DIFFERENCE_SECONDS = 60;
 
 type Mined = MinedTransactions | null;
 
 /**
- * Finds transactions of signers that are on the chain or in a pool, and that the database does not know. In the common case that is one
- * question for counts: where none is beyond what the database knows, nothing is out.
+ * Finds transactions of signers that are on the chain or in a pool, and that the database does not know. In the common case this costs one
+ * call for counts: when no count is above what the database knows, there is no unknown transaction.
  */
 @Injectable()
 export class FindSent {
   constructor(private readonly lost: LostCommitsRepository) {}
 
-  /** @returns of the signers, those for which something may be out that the database does not know */
+  /** @returns findings for each signer that may have sent transactions that the database does not know */
   async execute(chain: ChainConnector, signers: readonly SignerId[]): Promise<Findings[]> {
     if (signers.length === 0) return [];
     const outlooks = await this.lost.outlook(signers);
@@ -27,18 +27,18 @@ export class FindSent {
   }
 
   /**
-   * The pools first, and then the chain: what leaves a pool in between is found in a block. The other way round it would be in
-   * neither.
+   * Reads the pools first, then the chain: a transaction that is mined in between is found in a block. In the other order it would be found
+   * in neither.
    */
   private async search(chain: ChainConnector, outlooks: readonly SignerOutlook[]): Promise<Findings[]> {
-    const questions = outlooks.map((outlook) => ({ account: outlook.signer.address, from: lowestUnknown(outlook) }));
-    const pooled = await chain.pooledOf(questions);
+    const queries = outlooks.map((outlook) => ({ account: outlook.signer.address, from: lowestUnknown(outlook) }));
+    const pooled = await chain.pooledOf(queries);
     const counts = await countsOf(chain, outlooks);
     const mined = await this.minedOf(chain, outlooks, counts);
     return outlooks.map((outlook, i) => findings(outlook, counts[i], pooled[i], mined[i] ?? null));
   }
 
-  /** Only where nonces were used that we do not know, and something waits that may have used them. */
+  /** Reads blocks only for signers with unknown used nonces and with waiting txs that may have used them. */
   private async minedOf(
     chain: ChainConnector,
     outlooks: readonly SignerOutlook[],
@@ -52,7 +52,7 @@ export class FindSent {
     );
     const asked = outlooks.flatMap((outlook, i) => {
       const from = since[i] ?? null;
-      return from === null ? [] : [{ outlook, since: from - CLOCKS_APART_SECONDS }];
+      return from === null ? [] : [{ outlook, since: from - MAX_CLOCK_DIFFERENCE_SECONDS }];
     });
     const answers = await chain.minedOf(
       asked.map(({ outlook, since: from }) => ({

@@ -3,17 +3,17 @@ import type { Nonce } from '../../../kernel/signer-id.js';
 import type { SentTransaction } from '../../chain/index.js';
 import type { SignerOutlook } from '../domain/lost-commits.repository.js';
 
-/** What is out of a signer, and what of it the database does not know. */
+/** The sent transactions of a signer that were found, and which of them the database does not know. */
 export class Findings {
-  /** With nonces for which the database knows no bytes. */
+  /** Transactions with nonces for which the database has no bytes. */
   readonly unknown: readonly SentTransaction[];
 
   /**
    * @param latest the chain's next nonce
-   * @param sent whatever was found on the chain and in pools
-   * @param hiddenBelow pools that are not shown may have anything below it
-   * @param shown whether a pool was shown whole
-   * @param unread whether blocks that may have one of ours could not be read
+   * @param sent transactions that were found on the chain and in pools
+   * @param hiddenBelow pools that hide their content may have transactions below this nonce
+   * @param shown whether an endpoint returned its whole pool
+   * @param unread whether blocks that may contain our transactions could not be read
    */
   constructor(
     readonly outlook: SignerOutlook,
@@ -26,7 +26,7 @@ export class Findings {
     this.unknown = sent.filter(({ nonce }) => isUnknown(outlook, nonce));
   }
 
-  /** Whether something may be in a pool, below the nonce given, that nobody showed. */
+  /** Whether a pool may have an unknown transaction below this nonce that no endpoint returned. */
   lacksBelow(end: Nonce): boolean {
     const found = new Set(this.unknown.map(({ nonce }) => nonce));
     const { cursor, open } = this.outlook;
@@ -37,12 +37,12 @@ export class Findings {
   }
 }
 
-/** The lowest nonce that may be used by something the database does not know. */
+/** The lowest nonce that a transaction unknown to the database may use. */
 export function lowestUnknown({ cursor, open }: SignerOutlook): Nonce {
   return open.reduce((lowest, { nonce }) => minOf(lowest, nonce), cursor);
 }
 
-/** @param pending the nonce below which all are used, or pooled */
+/** @param pending the chain's `pending` count: every nonce below it is used or in a pool */
 export function mayLack(outlook: SignerOutlook, pending: Nonce): boolean {
   return outlook.suspect || lowestUnknown(outlook) < pending;
 }

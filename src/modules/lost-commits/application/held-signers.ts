@@ -5,23 +5,23 @@ import { maxOf } from '../../../kernel/quantities.js';
 import { type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import type { Findings } from './findings.js';
 
-/** Asking more often than a poll finds work would be of no use. */
-const LOOK_AGAIN_MS = 500;
+/** Pause before a held signer is checked again. Polls find its work about as often. */
+const CHECK_AGAIN_MS = 500;
 
 interface Held {
   readonly signer: SignerId;
-  /** Pools that are not shown had something below it. */
+  /** Pools that hide their content had transactions below this nonce. */
   readonly upTo: Nonce;
-  /** Since when no pool has anything that we do not know; null while one has. Monotonic milliseconds. */
+  /** Since when no pool has had an unknown transaction; null while one has. Monotonic milliseconds. */
   readonly quietSince: number | null;
-  readonly lookAgainAt: number;
+  readonly checkAgainAt: number;
 }
 
-/** Signers for which nothing new may be sent, because it is not known what is out. In memory: whoever acts next finds out anew. */
+/** Signers that may send nothing new, because their sent transactions are not all known. In memory: the next owner searches again. */
 @Injectable()
 export class HeldSigners {
   private readonly held = new Map<string, Held>();
-  /** What pools hide below these nonces a person has vouched for. */
+  /** An operator vouched for hidden transactions below these nonces. */
   private readonly vouched = new Map<string, Nonce>();
 
   constructor(
@@ -39,17 +39,18 @@ export class HeldSigners {
 
   isDue(signer: SignerId): boolean {
     const known = this.held.get(signerKey(signer));
-    return known === undefined || this.clock.monotonicMs() >= known.lookAgainAt;
+    return known === undefined || this.clock.monotonicMs() >= known.checkAgainAt;
   }
 
   /**
-   * What a pool hides can only be waited for: until it is mined, and found in a block, or until no pool has had it for long enough.
+   * A signer with hidden transactions in a pool waits until they are mined and found in a block, or until no pool has had them for
+   * `poolQuietTime`.
    *
-   * @returns whether everything is known that can be, and the signer may go on
+   * @returns whether the signer may go on
    */
   judge(findings: Findings): boolean {
     const { signer, suspect, known: hasActed } = findings.outlook;
-    // What is out of its key was not sent from here, so no payload can run twice.
+    // No node ever acted for this signer, so none of its sent transactions has a payload of ours.
     if (!hasActed) return true;
     const known = this.held.get(signerKey(signer));
     const now = this.clock.monotonicMs();
@@ -61,23 +62,23 @@ export class HeldSigners {
     const needsQuiet = findings.lacksBelow(upTo) || (suspect && !findings.shown);
     const isQuiet = quietSince !== null && (!needsQuiet || now - quietSince >= this.config.poolQuietTime);
     if (isQuiet) this.held.delete(signerKey(signer));
-    else this.held.set(signerKey(signer), { signer, upTo, quietSince, lookAgainAt: now + LOOK_AGAIN_MS });
+    else this.held.set(signerKey(signer), { signer, upTo, quietSince, checkAgainAt: now + CHECK_AGAIN_MS });
     return isQuiet;
   }
 
-  /** A person says that nothing of ours is hidden, or that it may be executed twice. */
+  /** An operator confirms that no pool hides a transaction of ours, or accepts that a payload is executed twice. */
   vouch({ outlook, hiddenBelow }: Findings): void {
     this.vouched.set(signerKey(outlook.signer), hiddenBelow);
     this.release(outlook.signer);
   }
 
-  /** Not yet: what was found could not be written down. */
+  /** Holds the signer, because its findings could not be stored. */
   keep(signer: SignerId): void {
-    const lookAgainAt = this.clock.monotonicMs() + LOOK_AGAIN_MS;
-    this.held.set(signerKey(signer), { signer, upTo: 0n, quietSince: null, lookAgainAt });
+    const checkAgainAt = this.clock.monotonicMs() + CHECK_AGAIN_MS;
+    this.held.set(signerKey(signer), { signer, upTo: 0n, quietSince: null, checkAgainAt });
   }
 
-  /** @param isOurs whether this node acts for a signer; of the others it knows nothing any more */
+  /** Forgets signers that belong to other nodes now. @param isOurs whether this node acts for a signer */
   keepOnly(isOurs: (signer: SignerId) => boolean): void {
     for (const [key, { signer }] of this.held) if (!isOurs(signer)) this.held.delete(key);
   }

@@ -1,9 +1,9 @@
-/** Counters of what the database lost. */
+/** Counters of lost commits, for `/metrics`. */
 export abstract class LostCommitsMetrics {
-  /** @param evidence why commits are believed to be lost */
+  /** @param evidence the evidence that commits may be lost */
   abstract lost(evidence: string): void;
-  /** Transactions that were out and unknown: of payloads that wait, or of nobody. */
+  /** Sent transactions that were unknown: with the payload of a waiting tx, or with none of ours. */
   abstract adopted(kind: 'payload' | 'foreign', count: number): void;
-  /** Signers for which nothing is sent now. */
+  /** Signers that send nothing now. */
   abstract held(count: number): void;
 }

@@ -10,7 +10,7 @@ import type { Findings } from './findings.js';
 import { HeldSigners } from './held-signers.js';
 import { HoldBack } from './hold-back.js';
 
-/** Brings the database to what is out, signer by signer; holds those for which that cannot be known yet. */
+/** Adds unknown sent transactions to the database, signer by signer; holds signers whose sent transactions are not all known yet. */
 @Injectable()
 export class ReconcileLanes {
   constructor(
@@ -23,8 +23,8 @@ export class ReconcileLanes {
   ) {}
 
   /**
-   * @param anyway a person vouches that nothing else is out
-   * @returns what was found where something was looked for
+   * @param anyway an operator vouches that the signers sent nothing else
+   * @returns the findings of each signer that was searched
    */
   async execute(chain: ChainConnector, leases: readonly Lease[], anyway = false): Promise<Findings[]> {
     const found = await this.find.execute(
@@ -34,7 +34,7 @@ export class ReconcileLanes {
     const bySigner = new Map(found.map((findings) => [signerKey(findings.outlook.signer), findings]));
     for (const lease of leases) {
       const findings = bySigner.get(signerKey(lease.signer));
-      // What this node committed is compared still: nothing was looked for here.
+      // Keeps the committed cursor of the signer, because it was not searched: `goOn` would forget it.
       if (findings === undefined) this.held.release(lease.signer);
       else await this.reconcile(lease, findings, anyway);
     }
@@ -53,9 +53,9 @@ export class ReconcileLanes {
       else this.held.keep(lease.signer);
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
-      // One that cannot be written must not keep the others of its step.
+      // A signer whose findings cannot be stored must not stop the others of its step.
       this.held.keep(lease.signer);
-      this.log.error('what is out of a signer cannot be written down', { signer: signerKey(lease.signer), error });
+      this.log.error('failed to store sent transactions of a signer', { signer: signerKey(lease.signer), error });
     }
   }
 

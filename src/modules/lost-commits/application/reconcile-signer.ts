@@ -2,26 +2,23 @@ import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 import { Chains } from '../../chain/index.js';
-import { LeaseManager, NotLeader } from '../../signers/index.js';
 import { Doorbell, LaneMemory, LeasedWork } from '../../transactions/index.js';
-import type { Findings } from './findings.js';
 import { HeldSigners } from './held-signers.js';
 import { ReconcileLanes } from './reconcile-lanes.js';
 
-/** What became of it. */
+/** The result of a reconciliation that an operator requested. */
 export interface Reconciliation {
-  /** Still: not everything that is out is known. */
+  /** The signer is still held: it may have sent transactions that are not known. */
   readonly held: boolean;
-  /** Transactions that were out, and are known from now on. */
+  /** Sent transactions that the database did not know before. */
   readonly found: readonly { readonly nonce: Nonce; readonly txHash: Hash }[];
 }
 
-/** A person's way: looks at once for what is out of a signer, and has it go on when the person vouches for the rest. */
+/** On request of an operator: searches at once for sent transactions of a signer, and releases the signer when the operator vouches. */
 @Injectable()
 export class ReconcileSigner {
   constructor(
     private readonly chains: Chains,
-    private readonly leases: LeaseManager,
     private readonly work: LeasedWork,
     private readonly memory: LaneMemory,
     private readonly held: HeldSigners,
@@ -30,16 +27,13 @@ export class ReconcileSigner {
   ) {}
 
   /**
-   * @param anyway nothing else is out, or may be executed twice: go on with what is found
+   * @param anyway the operator vouches that the signer sent nothing else, or accepts that a payload is executed twice
    * @throws NotLeader when another node acts for the signer
    */
   async execute(signer: SignerId, anyway: boolean): Promise<Reconciliation> {
-    const [lease] = await this.leases.acquireOrRenew([signer]);
-    if (!lease) throw new NotLeader(signer, null);
-    const found: Findings[] = [];
-    await this.work.run(signer.chainId, [{ signer }], async (leases) => {
-      found.push(...(await this.reconcile.execute(this.chains.get(signer.chainId), leases, anyway)));
-    });
+    const found = await this.work.asOwner(signer, (lease) =>
+      this.reconcile.execute(this.chains.get(signer.chainId), [lease], anyway),
+    );
     this.memory.forget([signer]);
     this.doorbell.ring([signer]);
     return {

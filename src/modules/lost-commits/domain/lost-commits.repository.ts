@@ -3,38 +3,36 @@ import type { SentTransaction } from '../../chain/index.js';
 import type { Fence } from '../../signers/index.js';
 import type { RequestedTx } from '../../transactions/index.js';
 
-/** A nonce below the cursor for which no bytes are known. */
+/** A nonce below the cursor for which the database has no bytes. */
 export interface OpenNonce {
   readonly nonce: Nonce;
   /** The tx that holds the slot and has no attempt; null for a released slot. */
   readonly txId: string | null;
 }
 
-/** What the database knows of a signer's sequence, as far as transactions may be out that it does not know. */
+/** The database's knowledge of a signer's nonces that is needed to find sent transactions that it does not know. */
 export interface SignerOutlook {
   readonly signer: SignerId;
-  /** 0 for a signer that never had one. */
+  /** 0 for a signer that never had a cursor. */
   readonly cursor: Nonce;
   readonly open: readonly OpenNonce[];
   /**
-   * Whether anybody acted for the signer before, by what this database knows, or it is suspect. If not, whatever its key sent was not
-   * sent for a tx of this database.
+   * True when this database shows that a node acted for the signer before, or when the signer is suspect. If false, its key sent nothing
+   * for a tx of this database.
    */
   readonly known: boolean;
-  /** The epoch in which the signer was last reconciled is over. */
+  /** The database may have lost commits since the signer was last reconciled: a new epoch began. */
   readonly suspect: boolean;
 }
 
-/** What must be known before a lane goes on in a database that may have lost commits. */
+/** Reads and writes what is needed to reconcile signers after a database may have lost commits. */
 export abstract class LostCommitsRepository {
   /** In the order given. */
   abstract outlook(signers: readonly SignerId[]): Promise<SignerOutlook[]>;
-  /**
-   * Seconds since 1970, by the database clock: nothing that waits now was sent before. Null when nothing waits.
-   */
+  /** Seconds since 1970, by the database clock: no tx that waits now was sent before. Null when no tx waits. */
   abstract waitingSince(signer: SignerId): Promise<number | null>;
-  /** Waiting txs with the payload of one of these, oldest first. */
+  /** Waiting txs with one of these payloads, oldest first. */
   abstract waitingFor(signer: SignerId, payloads: readonly SentTransaction[]): Promise<RequestedTx[]>;
-  /** The signers are reconciled in the present epoch. */
+  /** Stores that the signers are reconciled in the current epoch. */
   abstract reconciled(fence: Fence, signers: readonly SignerId[]): Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Nonce } from '../../../kernel/signer-id.js';
 import type { SentTransaction } from '../../chain/index.js';
 import type { RequestedTx, TxRequest } from '../../transactions/index.js';
 
-/** Transactions that are out with one nonce, and the tx whose payload they carry; null for one that is not ours, or not any more. */
+/** Sent transactions with one nonce, and the tx whose payload they carry; null when no tx has that payload. */
 export interface Match {
   readonly nonce: Nonce;
   readonly tx: RequestedTx | null;
@@ -11,9 +11,8 @@ export interface Match {
 }
 
 /**
- * Says whose the transactions are, lowest nonce first. Payloads that are the same are interchangeable, so the oldest tx gets the
- * lowest nonce.
- * @param holders txs that hold the slot of a nonce: whatever has that nonce is theirs, or nobody's
+ * Finds the tx of each sent transaction, lowest nonce first. Equal payloads are interchangeable, so the oldest tx gets the lowest nonce.
+ * @param holders txs that hold the slot of a nonce: a transaction with that nonce can only belong to the holder
  * @param waiting txs without a nonce, oldest first
  */
 export function matchSent(
@@ -33,7 +32,7 @@ export function matchSent(
   });
 }
 
-/** Gas and fees may differ: they are ours to choose. */
+/** Ignores gas and fees: Lockstep chooses them for each attempt. */
 export function carries(sent: SentTransaction, { payload }: Pick<TxRequest, 'payload'>): boolean {
   return (
     sent.to === payload.to &&

@@ -14,10 +14,12 @@ import {
   toRequest,
 } from '../../transactions/index.js';
 
-/** More txs with the same payload than this are of no use: a nonce each is what can be out. */
-const MOST_CANDIDATES = 10_000;
+/** Txs with the same payload to read at most: each unknown transaction needs only one of them. */
+const MAX_CANDIDATES_TXS = 10_000;
 
-/** Once per lease. The token of a lease that was held before is above 1. Reads what is in flight of each signer, as the recovery of a lane does. */
+/**
+ * Runs once per lease. A fencing token above 1 shows that the lease was held before. Reads the txs in flight, like the recovery of a lane.
+ */
 export const OUTLOOK = {
   name: 'lost_outlook',
   text: `
@@ -42,8 +44,9 @@ export const OUTLOOK = {
 };
 
 /**
- * A tx is sent after it was created, and a nonce beyond the cursor after the cursor was last aligned. Reads all that waits, so it is
- * for the exception. One state at a time: each has an index of its own, and of both together PostgreSQL reads all that is finished.
+ * A tx is sent after it was created, and a nonce above the cursor after the cursor was last aligned. Slow, because it reads all waiting
+ * txs: for exceptions only. One query per state, because each state has its own index; for both states in one query PostgreSQL reads all
+ * finished txs.
  */
 export const WAITING_SINCE = {
   name: 'lost_waiting_since',
@@ -57,7 +60,7 @@ export const WAITING_SINCE = {
      WHERE waiting.since IS NOT NULL`,
 };
 
-/** Reads all that waits, too: payloads have no index. */
+/** Reads all waiting txs, too: payloads have no index. */
 export const WAITING_FOR = {
   name: 'lost_waiting_for',
   text: `
@@ -66,7 +69,7 @@ export const WAITING_FOR = {
      WHERE t.chain_id = $1 AND t.signer = $2 AND t.state = 'PENDING'
        AND EXISTS (SELECT FROM unnest($3::text[], $4::numeric[], $5::text[]) AS p (to_address, value, data)
                     WHERE t.to_address IS NOT DISTINCT FROM p.to_address AND t.value = p.value AND t.data = decode(substr(p.data, 3), 'hex'))
-     ORDER BY t.created_at, t.tx_id LIMIT ${MOST_CANDIDATES}`,
+     ORDER BY t.created_at, t.tx_id LIMIT ${MAX_CANDIDATES_TXS}`,
 };
 
 const RECONCILED = {

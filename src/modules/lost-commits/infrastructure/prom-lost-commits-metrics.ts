@@ -19,13 +19,13 @@ export class PromLostCommitsMetrics extends LostCommitsMetrics {
     });
     this.adoptedTotal = new Counter({
       name: 'nonce_recovered_total',
-      help: 'Transactions that were out and not known to the database',
+      help: 'Transactions that a signer had sent and the database did not know',
       labelNames: ['kind'],
       registers,
     });
     this.heldGauge = new Gauge({
       name: 'signers_held',
-      help: 'Signers for which nothing is sent until it is known what is out',
+      help: 'Signers that send nothing until all transactions they had sent are known',
       registers,
     });
   }

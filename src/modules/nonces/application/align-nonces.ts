@@ -7,33 +7,33 @@ import { type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
 import { LaneMemory } from '../../transactions/index.js';
 import { CommittedCursors } from '../../lost-commits/index.js';
 
-/** What the chain says of cursors. */
+/** The chain's nonces, compared with our cursors. */
 export interface Alignment {
-  /** Where each cursor must be at least; nothing of these is beyond our own slots without evidence. */
+  /** The lowest value that each cursor may have. A value above our cursor is proven. */
   readonly nonces: readonly SlotRef[];
-  /** Keys of signers that must not take a nonce now: the chain seems to be beyond their cursor, and that is not proven yet. */
+  /** Keys of signers that must not take a nonce now: the chain's nonce seems to be above their cursor, and that is not proven yet. */
   readonly held: ReadonlySet<string>;
 }
 
-interface Asked {
+interface KnownNonces {
   readonly signer: SignerId;
-  /** 0 for a signer that has none yet. */
+  /** 0 for a signer that has no cursor yet. */
   readonly cursor: Nonce;
-  /** As one endpoint tells it; 0 where nobody was asked. */
+  /** The transaction count that one endpoint reported; 0 where no endpoint was asked. */
   readonly count: Nonce;
 }
 
 /**
- * Asks the chain for the next nonce of signers, now and then. A count that is not above the cursor changes nothing and is believed at
- * once. One that is above would leave a gap if it were wrong, so it needs the evidence of `raise_cursor`: the lowest count of all
- * endpoints, and a second look at a later block (design, I13).
+ * Reads the next nonce of signers from the chain, every `nonceStateTimeout`. A count that is not above the cursor changes nothing and needs
+ * no proof. A wrong count above the cursor would leave a nonce gap, so such a count needs the evidence of `raise_cursor`: the lowest count
+ * of all endpoints, and a second observation at a later block (docs/invariants.md, I13).
  */
 @Injectable()
 export class AlignNonces {
   constructor(
     private readonly ledger: NonceLedger,
     private readonly memory: LaneMemory,
-    private readonly looks: SecondObservations,
+    private readonly observations: SecondObservations,
     private readonly committed: CommittedCursors,
     private readonly config: NonceConfig,
     private readonly log: Log,
@@ -44,23 +44,23 @@ export class AlignNonces {
     if (due.length === 0) return { nonces: [], held: new Set() };
     const signers = due.map(({ signer }) => signer);
     const cursors = await this.ledger.cursors(signers);
-    // Before what the chain says hides it: what was lost may have been mined.
+    // Compare before the cursor is raised to the chain's nonce: the raise would hide lost commits whose transactions were mined.
     this.committed.expect(signers, cursors);
-    // An account that was never used by us may have been used by others, whatever the config says of later questions.
+    // Others may have used an account before we did, so the first alignment always asks, even if `chainQuery` is off.
     const { enabled, mode } = this.config.chainQuery;
     const asked = due.filter(({ signer }) => enabled || !cursors.has(signerKey(signer))).map(({ signer }) => signer);
     const counts = await this.counts(chain, asked, mode);
-    const known = due.map(({ signer }): Asked => {
+    const known = due.map(({ signer }): KnownNonces => {
       const cursor = cursors.get(signerKey(signer)) ?? 0n;
       return { signer, cursor, count: counts.get(signerKey(signer)) ?? 0n };
     });
     const above = known.filter(({ cursor, count }) => count > cursor);
     const within = known.filter(({ cursor, count }) => count <= cursor);
-    for (const { signer } of within) this.looks.forget(observationKey(signer));
+    for (const { signer } of within) this.observations.forget(observationKey(signer));
     const settled = await this.raise(chain, above);
     const done = new Set(settled.map(({ signer }) => signerKey(signer)));
     return {
-      // What is free below the count is forgotten, so the count it is, and not the cursor.
+      // The ledger forgets released slots below this nonce, so pass the chain's count: the cursor may be above free slots.
       nonces: [...within.map(({ signer, count }) => ({ signer, nonce: count })), ...settled],
       held: new Set(above.map(({ signer }) => signerKey(signer)).filter((key) => !done.has(key))),
     };
@@ -79,8 +79,8 @@ export class AlignNonces {
     return new Map(signers.map((signer, index) => [signerKey(signer), counts[index] ?? 0n]));
   }
 
-  /** @returns of the signers, those whose cursor may be moved, or stays where it is with proof */
-  private async raise(chain: ChainConnector, above: readonly Asked[]): Promise<SlotRef[]> {
+  /** @returns the signers whose count is proven: above the cursor, or not above it after all */
+  private async raise(chain: ChainConnector, above: readonly KnownNonces[]): Promise<SlotRef[]> {
     if (above.length === 0) return [];
     const agreed = await chain.agreedCounts(
       above.map(({ signer }) => signer.address),
@@ -89,16 +89,16 @@ export class AlignNonces {
     return above.flatMap(({ signer, cursor }, index): SlotRef[] => {
       const count = agreed[index];
       if (!count) {
-        this.log.warn('too few endpoints tell the nonce of a signer', { signer: signerKey(signer), cursor });
+        this.log.warn('failed to read nonce: too few endpoints answered', { signer: signerKey(signer), cursor });
         return [];
       }
       if (count.nonce <= cursor) {
-        this.looks.forget(observationKey(signer));
+        this.observations.forget(observationKey(signer));
         return [{ signer, nonce: count.nonce }];
       }
-      const proven = this.looks.lower('raise_cursor', observationKey(signer), count.nonce, count.block);
+      const proven = this.observations.lower('raise_cursor', observationKey(signer), count.nonce, count.block);
       if (proven === null) return [];
-      this.log.warn('the nonce of a signer was raised by others', { signer: signerKey(signer), cursor, nonce: proven });
+      this.log.warn('nonce raised by foreign transactions', { signer: signerKey(signer), cursor, nonce: proven });
       return [{ signer, nonce: proven }];
     });
   }

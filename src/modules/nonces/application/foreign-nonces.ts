@@ -1,85 +1,100 @@
+import {
+  agreedHashes,
+  type BlockRef,
+  type ChainConnector,
+  Chains,
+  FinalityRule,
+  type NonceUse,
+} from '../../chain/index.js';
 import { Injectable } from '@nestjs/common';
 import { ConfirmationsConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import { type BlockRef, type ChainConnector, FinalityRule, type NonceUse } from '../../chain/index.js';
 import { slotKey, type SlotRef } from '../../signers/index.js';
 
-/** A slot whose nonce a node calls used, although nothing of ours was seen mined with it. */
+/** A slot whose nonce a node reports as used, although no receipt of our attempts was found. */
 export interface SlotInDoubt {
   readonly slot: SlotRef;
-  /** Of every attempt. */
+  /** Hashes of all attempts of the slot. */
   readonly hashes: readonly Hash[];
 }
 
-/** Blocks after which a sighting that came to nothing is forgotten. */
-const MEMORY = 1_000;
-/** Blocks after which it is forgotten that one of ours was in them: by then its receipt was found, or nobody has it. */
-const MEMORY_OF_OURS = 100_000;
+/** A slot whose nonce a foreign transaction used for good. */
+export type ForeignUse<Doubt extends SlotInDoubt> = Doubt & {
+  /** Hash of the foreign transaction; null when the chain does not report it. */
+  readonly usedBy: Hash | null;
+};
 
-/** Blocks by which the nonce was used by something that is not ours: of the first look that saw it, and of the last. */
+/** Blocks to remember a sighting that was not confirmed. */
+const SIGHTING_MEMORY_BLOCKS = 1_000;
+/** Blocks to remember a sighting of our own transaction: after them its receipt was found, or no node has it. */
+const OURS_MEMORY_BLOCKS = 100_000;
+
+/** Observations that a foreign transaction used a nonce: the block of the first one, and of the last one. */
 interface Sighting {
   readonly first: BlockRef;
   readonly last: BlockRef;
-  /** The transaction that used it, if the last look found it. */
+  /** The foreign transaction, if one of the observations found it. */
   readonly user: Hash | null;
-  /** Monotonic milliseconds of the first look. */
+  /** Monotonic milliseconds of the first observation. */
   readonly since: number;
 }
 
 /**
- * Finds out which slots were filled for good by a transaction that is not ours. It takes two looks: one that sees the nonce
- * passed and no receipt of ours, at every endpoint, and one that sees the same when the block of the first is final. Where the
- * chain cannot name the transaction that used the nonce, the looks are as far apart as a receipt may be stale, too: blocks come
- * faster than some nodes index them. Only then can a payload move to another nonce and never be executed twice (I6, I8).
+ * Finds out which nonces a foreign transaction used for good. It takes two observations. In the first, every endpoint reports the nonce as
+ * used and has no receipt of ours. The second reports the same when the block of the first one is final. Where no endpoint names the
+ * foreign transaction, the observations are also `staleReceiptTimeout` apart: blocks come faster than some nodes index them. Without this
+ * proof a payload that moves to another nonce could be executed twice (docs/invariants.md, I6 and I8).
  */
 @Injectable()
 export class ForeignNonces {
-  /** A restart forgets them, and the wait begins anew. */
+  /** In memory: after a restart the wait begins again. */
   private readonly sightings = new Map<string, Sighting>();
-  /** Blocks that have one of ours, by slot: as long as they are canonical nothing else counts, also when the state that told is gone. */
+  /**
+   * The block of our own mined attempt, by slot. While that block is canonical, no other observation counts, even when the node that
+   * reported it has pruned its state.
+   */
   private readonly ours = new Map<string, BlockRef>();
 
   constructor(
+    private readonly chains: Chains,
     private readonly finality: FinalityRule,
     private readonly config: ConfirmationsConfig,
     private readonly clock: Clock,
   ) {}
 
-  /** @returns of the slots, those that are taken for good, and by what if the chain could name it */
-  async execute<Doubt extends SlotInDoubt>(
-    chain: ChainConnector,
-    doubts: readonly Doubt[],
-  ): Promise<(Doubt & { readonly usedBy: Hash | null })[]> {
+  /** @returns the slots whose nonce a foreign transaction used for good */
+  async execute<Doubt extends SlotInDoubt>(chainId: ChainId, doubts: readonly Doubt[]): Promise<ForeignUse<Doubt>[]> {
     if (doubts.length === 0) return [];
-    const fates = await chain.nonceUses(
+    const chain = this.chains.get(chainId);
+    const uses = await chain.nonceUses(
       doubts.map(({ slot, hashes }) => ({ account: slot.signer.address, nonce: slot.nonce, hashes })),
     );
-    // Nonce and receipt of one look may be as of two blocks, so it decides nothing by itself, also when its block is final at once.
-    const seenBefore = doubts.filter(({ slot }) => this.sightings.has(slotKey(slot)));
-    doubts.forEach(({ slot }, index) => this.see(slot, fates[index]));
-    const final = await this.finalSightings(chain, seenBefore);
-    const taken = doubts.flatMap((doubt) => {
+    // An observation reads nonce and receipt at two moments, maybe at two blocks, so one alone decides nothing, even if its block is final.
+    const observedBefore = doubts.filter(({ slot }) => this.sightings.has(slotKey(slot)));
+    doubts.forEach(({ slot }, index) => this.observe(slot, uses[index]));
+    const final = await this.finalSightings(chain, observedBefore);
+    const foreign = doubts.flatMap((doubt) => {
       const sighting = final.get(slotKey(doubt.slot));
       return sighting ? [{ ...doubt, usedBy: sighting.user }] : [];
     });
-    for (const { slot } of taken) this.sightings.delete(slotKey(slot));
-    return taken;
+    for (const { slot } of foreign) this.sightings.delete(slotKey(slot));
+    return foreign;
   }
 
-  /** The first sighting counts: what was passed then is passed still. */
-  private see(slot: SlotRef, fate: NonceUse | undefined): void {
+  /** Keeps the block of the first sighting: a nonce that was used at that block is still used now. */
+  private observe(slot: SlotRef, use: NonceUse | undefined): void {
     const key = slotKey(slot);
-    if (fate?.kind === 'ours') this.ours.set(key, fate.block);
-    if (fate?.kind !== 'passed') {
+    if (use?.kind === 'ours') this.ours.set(key, use.block);
+    if (use?.kind !== 'passed') {
       this.sightings.delete(key);
       return;
     }
     const known = this.sightings.get(key);
-    const last = fate.user?.block ?? fate.head;
-    const user = fate.user?.txHash ?? known?.user ?? null;
-    // Named now, or another than before: it is the block of that one that has to be final.
+    const last = use.user?.block ?? use.head;
+    const user = use.user?.txHash ?? known?.user ?? null;
+    // When the foreign transaction is named now, or differs from the one before, its own block has to become final.
     const first = known?.user === user ? known.first : last;
     this.sightings.set(key, { first, last, user, since: known?.since ?? this.clock.monotonicMs() });
   }
@@ -99,17 +114,18 @@ export class ForeignNonces {
       return sighting && sighting.first.number <= upTo && this.isSure(sighting) ? [{ key, sighting }] : [];
     });
     if (deep.length === 0) return new Map();
-    const there = await hashesOf(
+    const asked = deep.flatMap(({ key, sighting }) => [sighting.first, ...this.oursOf(key)]);
+    const canonical = await agreedHashes(
       chain,
-      deep.flatMap(({ key, sighting }) => [sighting.first, ...this.oursOf(key)]),
+      asked.map(({ number }) => number),
     );
     const final = new Map<string, Sighting>();
     for (const { key, sighting } of deep) {
-      // Only another block in its place says that it is gone.
-      if (this.oursOf(key).some(({ number, hash }) => (there.get(number) ?? hash) === hash)) continue;
+      // Our block is orphaned only when another block is at its height.
+      if (this.oursOf(key).some(({ number, hash }) => (canonical.get(number)?.value ?? hash) === hash)) continue;
       this.ours.delete(key);
-      // A block that is gone proves nothing: the reorg may have freed the nonce. What counts from now on is the last look.
-      if (there.get(sighting.first.number) === sighting.first.hash) final.set(key, sighting);
+      // An orphaned block proves nothing: the reorg may have freed the nonce. Start again from the last observation.
+      if (canonical.get(sighting.first.number)?.value === sighting.first.hash) final.set(key, sighting);
       else this.sightings.set(key, { ...sighting, first: sighting.last, user: null });
     }
     return final;
@@ -127,18 +143,8 @@ export class ForeignNonces {
   private forgetBelow(chainId: ChainId, number: number): void {
     const isOfChain = (key: string): boolean => key.startsWith(`${chainId}:`);
     for (const [key, { last }] of this.sightings)
-      if (last.number < number - MEMORY && isOfChain(key)) this.sightings.delete(key);
+      if (last.number < number - SIGHTING_MEMORY_BLOCKS && isOfChain(key)) this.sightings.delete(key);
     for (const [key, block] of this.ours)
-      if (block.number < number - MEMORY_OF_OURS && isOfChain(key)) this.ours.delete(key);
+      if (block.number < number - OURS_MEMORY_BLOCKS && isOfChain(key)) this.ours.delete(key);
   }
-}
-
-/** By height, as far as the endpoints agree. */
-async function hashesOf(
-  chain: ChainConnector,
-  asked: readonly BlockRef[],
-): Promise<ReadonlyMap<number, Hash | undefined>> {
-  const numbers = [...new Set(asked.map(({ number }) => number))];
-  const hashes = await chain.agreedBlocks(numbers);
-  return new Map(numbers.map((number, i) => [number, hashes[i]?.value]));
 }

@@ -1,90 +1,57 @@
 import { Injectable } from '@nestjs/common';
-import { ResubmitConfig } from '../../../config/lockstep-config.js';
-import { Clock } from '../../../kernel/clock.js';
-import { type ChainId, type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Chains } from '../../chain/index.js';
-import { FencedUnitOfWork, NonceLedger, type SlotRef } from '../../signers/index.js';
-import { Doorbell, LaneMemory, LeasedWork } from '../../transactions/index.js';
+import { NonceLedger, type SlotRef } from '../../signers/index.js';
+import { LeasedWork, WriteChanges } from '../../transactions/index.js';
+import { StalledNonces } from './stalled-nonces.js';
 
-/** Nonces. Each costs a no-op, so a wider gap is left to a person, who asks for it with {@link SyncSigner}. */
-const WIDEST = 64;
-/** Intervals without a look after which what was seen before says nothing about now. */
-const STALE = 3;
-
-/** The chain's next nonce of a signer, and the first and the last look that said so. Monotonic milliseconds. */
-interface Standing {
-  readonly nonce: Nonce;
-  readonly first: number;
-  readonly last: number;
-}
+/** Each nonce costs a no-op, so an operator has to free a wider gap with {@link SyncSigner}. */
+const WIDEST_GAP_NONCES = 64;
 
 /**
- * When the chain's nonce stands still while we hold higher ones, the lowest is not always ours to send: nonces that others used
- * may be free again after a reorg, and nobody has a slot for them. They are freed, and filled like any hole (I7).
+ * Frees nonces below our lowest slot. Foreign transactions used them, a reorg freed them, and no slot exists for them: the chain's nonce
+ * stands still, and nothing of ours can be mined. Freed nonces are filled like any nonce gap (docs/invariants.md, I7).
  */
 @Injectable()
 export class FreeNonceGaps {
-  private readonly standing = new Map<string, Standing>();
-
   constructor(
     private readonly chains: Chains,
     private readonly work: LeasedWork,
-    private readonly unitOfWork: FencedUnitOfWork,
     private readonly ledger: NonceLedger,
-    private readonly memory: LaneMemory,
-    private readonly doorbell: Doorbell,
-    private readonly config: ResubmitConfig,
-    private readonly clock: Clock,
+    private readonly write: WriteChanges,
+    private readonly stalled: StalledNonces,
     private readonly log: Log,
   ) {}
 
-  /** @param signers with something that was not mined for long */
+  /** @param signers signers with a tx that was not mined within `resubmit.interval` */
   async execute(chainId: ChainId, signers: readonly SignerId[]): Promise<void> {
     if (signers.length === 0) return;
     const accounts = signers.map(({ address }) => address);
     const counts = await this.chains.get(chainId).transactionCounts(accounts, 'latest');
-    const still = signers.flatMap((signer, index): SlotRef[] => {
+    const stalled = signers.flatMap((signer, index): SlotRef[] => {
       const nonce = counts[index];
-      return nonce !== undefined && this.standsStill(signer, nonce) ? [{ signer, nonce }] : [];
+      return nonce !== undefined && this.stalled.observe({ signer, nonce }) ? [{ signer, nonce }] : [];
     });
-    await this.work.run(chainId, await this.gapsAt(still), async (leases, share) => {
-      const freed = await this.unitOfWork.run(leases, 'heal_gaps', (fence) =>
-        this.ledger.freeMissing(fence, share, WIDEST),
-      );
-      for (const { signer, nonce } of freed) {
-        this.log.warn('a nonce below ours is free again', { signer: signerKey(signer), nonce });
-        this.memory.distrustNonce(signer);
-        this.memory.gapOpened(signer);
-      }
-      this.doorbell.ring(freed.map(({ signer }) => signer));
+    await this.work.run(chainId, await this.gapsAt(stalled), async (leases, share) => {
+      const { slots } = await this.write.underFence(leases, 'free_gaps', async (fence) => ({
+        slots: { freed: await this.ledger.freeMissing(fence, share, WIDEST_GAP_NONCES) },
+      }));
+      for (const { signer, nonce } of slots?.freed ?? [])
+        this.log.warn('nonce freed below our lowest slot', { signer: signerKey(signer), nonce });
     });
   }
 
-  /** Those that have a gap, and one that is narrow enough. */
-  private async gapsAt(still: readonly SlotRef[]): Promise<SlotRef[]> {
-    const gaps = await this.ledger.missing(still);
+  /** The signers with a gap that is not wider than the limit. */
+  private async gapsAt(stalled: readonly SlotRef[]): Promise<SlotRef[]> {
+    const gaps = await this.ledger.missing(stalled);
     for (const { signer, nonce, count } of gaps)
-      if (count > WIDEST)
-        this.log.error(
-          'the chain stands still far below our lowest nonce: POST /api/v1/signers/{chainId}/{address}/sync fills the gap',
-          {
-            signer: signerKey(signer),
-            chainNonce: nonce,
-            missing: count,
-          },
-        );
-    return gaps.filter(({ count }) => count <= WIDEST);
-  }
-
-  /** Twice the same, an interval apart: one low count may be of an endpoint that lags. */
-  private standsStill(signer: SignerId, nonce: Nonce): boolean {
-    const { interval } = this.config;
-    const now = this.clock.monotonicMs();
-    const known = this.standing.get(signerKey(signer));
-    const goesOn = known?.nonce === nonce && now - known.last <= STALE * interval;
-    const first = goesOn ? known.first : now;
-    this.standing.set(signerKey(signer), { nonce, first, last: now });
-    return now - first >= interval;
+      if (count > WIDEST_GAP_NONCES)
+        this.log.error('nonce gap too wide: POST /api/v1/signers/{chainId}/{address}/sync frees it', {
+          signer: signerKey(signer),
+          chainNonce: nonce,
+          missing: count,
+        });
+    return gaps.filter(({ count }) => count <= WIDEST_GAP_NONCES);
   }
 }

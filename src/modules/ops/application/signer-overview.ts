@@ -1,20 +1,20 @@
-/** One signer as operators see it. */
+/** One signer with its lease and backlog, for operators. */
 export interface SignerView {
   readonly chainId: number;
   readonly address: string;
   readonly custody: Record<string, unknown>;
   /** null when no node holds the lease now. */
   readonly leaseOwner: string | null;
-  /** Grows with every change of holder; null before the first. */
+  /** Grows with every change of owner; null before the first owner. */
   readonly fencingToken: string | null;
   readonly leaseExpiresAt: string | null;
-  /** The next new nonce; null before the first alignment with the chain. */
+  /** Next new nonce; null before the first alignment with the chain. */
   readonly cursor: number | string | null;
   /** Accepted txs that have no nonce yet. */
   readonly pending: number;
   /** Txs with a nonce that are not mined yet. */
   readonly inFlight: number;
-  /** Both together: what clients are waiting for. */
+  /** `pending` and `inFlight` together. */
   readonly backlog: number;
 }
 
@@ -24,7 +24,7 @@ export interface SignerPage {
 }
 
 export abstract class SignerOverview {
-  /** By chain and address. @param after the cursor of the page before */
+  /** Sorted by chain and address. @param after the last signer of the previous page */
   abstract list(
     after: { readonly chainId: number; readonly address: string } | null,
     limit: number,

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 
-/** Whether this node is on its way out: readiness turns red at the first moment of a shutdown. */
+/** Knows whether this node is shutting down: readiness fails from the start of a shutdown. */
 @Injectable()
 export class Drain implements OnModuleDestroy {
   private started = false;

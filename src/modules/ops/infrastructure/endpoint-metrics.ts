@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Gauge, Registry } from 'prom-client';
 import { RpcHealth } from '../../chain/index.js';
 
-/** What this node knows of its RPC endpoints, read when Prometheus asks. Labels name protocol and host, never a path. */
+/** State and lag of this node's RPC endpoints, read when Prometheus scrapes. Labels have protocol and host, never a path. */
 @Injectable()
 export class EndpointMetrics {
   constructor(registry: Registry, rpc: RpcHealth) {
@@ -21,7 +21,7 @@ export class EndpointMetrics {
     });
     new Gauge({
       name: 'rpc_endpoint_lag_blocks',
-      help: 'Blocks behind the best head of the endpoints of its chain, where there are several; below zero for one that is ahead of it',
+      help: 'Blocks behind the best head of the endpoints of its chain, where there are several; negative for an endpoint that is ahead of it',
       labelNames,
       registers,
       collect() {

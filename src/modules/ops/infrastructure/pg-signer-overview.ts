@@ -3,7 +3,7 @@ import { toJsonInteger } from '../../../kernel/quantities.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
 import { SignerOverview, type SignerView } from '../application/signer-overview.js';
 
-/** The counts read the partial indexes of live rows, of this page's signers only. */
+/** Counts only the signers of this page, with the partial indexes of live rows. */
 const LIST = {
   name: 'ops_signers',
   text: `

@@ -9,15 +9,15 @@ import { RecentAnswer } from '../../../platform/scheduling/recent-answer.js';
 import { Chains, type EndpointStatus, RpcHealth } from '../../chain/index.js';
 import { Drain } from './drain.js';
 
-/** Anyone may probe, as often as they like: the database is asked this often at most. */
-const ASK_EVERY_MS = 1_000;
+/** Probes need no authentication and are not limited, so the database is queried at most this often. */
+const QUERY_EVERY_MS = 1_000;
 
 const PING = { name: 'ready_ping', text: 'SELECT 1' };
 
 /**
- * What a node needs before requests should be sent to it: its database, its migrations, and that it is not on its way out. A chain
- * that no endpoint serves is shown, and no reason to turn requests away: no other node is better off, and what is accepted now is sent
- * when an endpoint is back.
+ * The conditions for sending requests to a node: its database answers, its migrations have run, and it is not shutting down. A chain
+ * without a usable endpoint is reported, but the node stays ready: other nodes have the same endpoints, and accepted requests are sent when
+ * an endpoint is back.
  */
 @Injectable()
 export class ReadinessProbes {
@@ -32,8 +32,8 @@ export class ReadinessProbes {
     private readonly drain: Drain,
     clock: Clock,
   ) {
-    this.ping = new RecentAnswer(() => answered(database.query(PING, [])), ASK_EVERY_MS, clock);
-    this.pending = new RecentAnswer(async () => pendingText(await pendingMigrations(database)), ASK_EVERY_MS, clock);
+    this.ping = new RecentAnswer(() => answered(database.query(PING, [])), QUERY_EVERY_MS, clock);
+    this.pending = new RecentAnswer(async () => pendingText(await pendingMigrations(database)), QUERY_EVERY_MS, clock);
   }
 
   all(): (() => Promise<HealthIndicatorResult>)[] {
@@ -45,7 +45,7 @@ export class ReadinessProbes {
     ];
   }
 
-  /** What this process knows of the endpoints from its own calls; a probe makes none. */
+  /** Reports endpoints from the calls that this process made before; a probe makes no call. */
   private chain(chainId: ChainId): HealthIndicatorResult {
     const endpoints = this.rpc.endpoints().filter((endpoint) => endpoint.chainId === chainId);
     const indicator = this.indicators.check(`chain-${chainId}`);
@@ -55,7 +55,7 @@ export class ReadinessProbes {
       : indicator.up(details);
   }
 
-  /** @param probe answers what is wrong, or null */
+  /** @param probe returns the problem in words, or null */
   private async check(name: string, probe: () => Promise<string | null>): Promise<HealthIndicatorResult> {
     const indicator = this.indicators.check(name);
     try {
@@ -67,7 +67,7 @@ export class ReadinessProbes {
   }
 }
 
-/** One that was never asked, as in a process that only answers requests, is not known to be dead. */
+/** An endpoint that was never called is not dead: a node of role `api` calls none. */
 function isDead({ state, consecutiveFailures }: EndpointStatus): boolean {
   return state === 'backing_off' || state === 'wrong_chain' || (state === 'unverified' && consecutiveFailures > 0);
 }
@@ -76,7 +76,7 @@ function pendingText(pending: readonly string[]): string | null {
   return pending.length === 0 ? null : `pending: ${pending.join(', ')}`;
 }
 
-/** An answer, whatever it says, is all that is asked for. */
+/** Any answer shows that the database is up. */
 async function answered(question: Promise<unknown>): Promise<null> {
   await question;
   return null;

@@ -5,16 +5,16 @@ import { MetricsConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import { SignerOverview, type SignerView } from '../application/signer-overview.js';
 
-const PAGE = 500;
-/** A scrape waits so long for the database; the read goes on, and the next scrape has what it found. */
-const PATIENCE_MS = 1_000;
+const PAGE_SIGNERS = 500;
+/** How long a scrape waits for the database. The read goes on, and the next scrape shows its result. */
+const SCRAPE_WAIT_MS = 1_000;
 
 interface Known {
   readonly signers: readonly SignerView[];
   readonly atMs: number;
 }
 
-/** Read when Prometheus asks, so that nobody pays when it does not. Without the database they stay as they were last known. */
+/** Reads signers when Prometheus scrapes, so that nothing is read without a scrape. Without the database the last values stay. */
 @Injectable()
 export class SignerMetrics {
   private known: Known | null = null;
@@ -32,14 +32,14 @@ export class SignerMetrics {
     const nonce = { name: 'signer_nonce', help: 'Nonce cursor', labelNames: [...labelNames, 'kind'] };
     const age = {
       name: 'signer_scrape_age_seconds',
-      help: 'Age of what the metrics of signers say; infinite before the first read',
+      help: 'Age of the values of the signer metrics; infinite before the first read',
     };
     this.gauge(registry, backlog, (gauge, known) => this.showBacklog(gauge, known));
     this.gauge(registry, nonce, (gauge, known) => this.showCursors(gauge, known));
     this.gauge(registry, age, (gauge, known) => gauge.set(this.ageOf(known)));
     this.errors = new Counter({
       name: 'signer_scrape_errors_total',
-      help: 'Failed reads of the signers; their metrics then stay as they were',
+      help: 'Failed reads of the signers; their metrics keep the last values',
       registers: [registry],
     });
   }
@@ -78,13 +78,13 @@ export class SignerMetrics {
     }
   }
 
-  /** Shared by all gauges of a scrape, and by scrapes that meet. */
+  /** All gauges of a scrape, and concurrent scrapes, share one read. */
   private async latest(): Promise<Known | null> {
     this.reading ??= this.read().finally(() => (this.reading = null));
-    const patience = new AbortController();
-    const silence = sleep(PATIENCE_MS, undefined, { signal: patience.signal }).catch(() => undefined);
-    await Promise.race([this.reading, silence]);
-    patience.abort();
+    const abort = new AbortController();
+    const timeout = sleep(SCRAPE_WAIT_MS, undefined, { signal: abort.signal }).catch(() => undefined);
+    await Promise.race([this.reading, timeout]);
+    abort.abort();
     return this.known;
   }
 
@@ -100,9 +100,9 @@ export class SignerMetrics {
   private async everySigner(): Promise<SignerView[]> {
     const signers: SignerView[] = [];
     for (;;) {
-      const page = await this.overview.list(signers.at(-1) ?? null, PAGE);
+      const page = await this.overview.list(signers.at(-1) ?? null, PAGE_SIGNERS);
       signers.push(...page);
-      if (page.length < PAGE) return signers;
+      if (page.length < PAGE_SIGNERS) return signers;
     }
   }
 }

@@ -4,12 +4,12 @@ import type { AccessList } from '../../chain/index.js';
 import type { Address, Hex } from '../../../kernel/hex.js';
 import type { Attempt, AttemptFees, AttemptKind } from '../../transactions/index.js';
 
-/** Everything that goes into the bytes of an EIP-1559 transaction. */
+/** All values in the bytes of an EIP-1559 transaction. */
 export interface AttemptDraft {
   readonly signer: SignerId;
   readonly nonce: Nonce;
   readonly kind: AttemptKind;
-  readonly txId: string | null;
+  readonly txId: string;
   readonly to: Address | null;
   readonly value: bigint;
   readonly data: Hex;
@@ -18,18 +18,18 @@ export interface AttemptDraft {
   readonly fees: AttemptFees;
 }
 
-/** These values make no transaction, today or ever; a custody that cannot sign *now* is another matter. */
+/** These values can never make a valid transaction. A custody that cannot sign *now* throws another error. */
 export class NotEncodable extends Unprocessable {
   constructor(cause: unknown) {
     super('not_encodable', messageOf(cause), 'create a new transaction with other values', {}, { cause });
   }
 }
 
-/** Turns drafts into signed bytes. Deterministic (RFC 6979): the same draft gives the same bytes. */
+/** Signs drafts. Deterministic (RFC 6979): the same draft gives the same bytes. */
 export abstract class AttemptSigner {
   /**
-   * Answers in the order given.
-   * @throws NotEncodable when one of the drafts can never be a transaction
+   * Returns attempts in the order of the drafts.
+   * @throws NotEncodable when one of the drafts can never be a valid transaction
    */
   abstract sign(drafts: readonly AttemptDraft[]): Promise<Attempt[]>;
 }

@@ -5,21 +5,21 @@ import type { ChainId } from '../../../kernel/signer-id.js';
 import { actionOf, type ChainConnector, SecondObservations } from '../../chain/index.js';
 import { AttemptRepository } from '../../transactions/index.js';
 import { anotherMayBeOut } from '../domain/slot-proof.js';
-import { type SendHistory, type SendVerdict, verdictOf } from '../domain/send-verdict.js';
+import { pauseAfterRefusals, type SendHistory, type SendVerdict, verdictOf } from '../domain/send-verdict.js';
 import type { AnsweredSend, ClassifiedSend } from './send.js';
 import { FeeRules } from './fee-rules.js';
 
 type Evidence = Pick<SendHistory, 'needsSecondObservation' | 'nonceIsFree'>;
 
-/** Says what the answers to sends mean, with the evidence that an end needs (design, I13). */
+/** Decides what the answers to sends mean. An end needs the evidence of docs/trust.md (I13). */
 @Injectable()
 export class ClassifySends {
-  /** When each chain last took a transaction, in monotonic milliseconds. */
+  /** When each chain last accepted a transaction; monotonic ms. */
   private readonly lastAccepted = new Map<ChainId, number>();
 
   constructor(
     private readonly attempts: AttemptRepository,
-    private readonly looks: SecondObservations,
+    private readonly observations: SecondObservations,
     private readonly fees: FeeRules,
     private readonly config: ResubmitConfig,
     private readonly clock: Clock,
@@ -29,22 +29,22 @@ export class ClassifySends {
     this.learn(chain.chainId, answered);
     const unconfirmed = await this.withoutSecondObservation(chain, answered);
     const free = await this.withFreeNonce(chain, answered);
-    const judged = answered.map((send) => ({
+    const classified = answered.map((send) => ({
       ...send,
       verdict: this.verdict(chain.chainId, send, {
         needsSecondObservation: unconfirmed.has(send),
         nonceIsFree: free.has(send),
       }),
     }));
-    return this.withProof(judged);
+    return this.withProof(classified);
   }
 
   private learn(chainId: ChainId, answered: readonly AnsweredSend[]): void {
     for (const { attempt, outcome } of answered) {
       if (outcome.error === null) {
         this.lastAccepted.set(chainId, this.clock.monotonicMs());
-        // A refusal before this says nothing any more.
-        this.looks.forget(attempt.txHash);
+        // An earlier refusal is outdated.
+        this.observations.forget(attempt.txHash);
       }
       if (outcome.errorClass === 'node_fee_cap_exceeded') this.fees.learnLimit(chainId, outcome.error ?? '');
     }
@@ -54,22 +54,17 @@ export class ClassifySends {
     const { maxRefusals, maxRefusalsInDoubt, interval } = this.config;
     const acceptedAt = this.lastAccepted.get(chainId);
     const verdict = verdictOf(send.outcome, {
-      equalTries: (subState) => send.tx?.equalTries(subState) ?? 0,
+      equalTries: (subState) => send.tx.equalTries(subState),
       ...evidence,
       othersGetThrough: acceptedAt !== undefined && this.clock.monotonicMs() - acceptedAt <= interval,
       maxRefusals,
       maxRefusalsInDoubt,
       intervalMs: interval,
     });
-    return this.isRival(send) ? asRival(verdict, interval) : verdict;
+    return send.attempt.kind === 'payload' ? verdict : asNoOp(verdict, send, interval);
   }
 
-  /** The no-op that closes a slot has no payload to lose: it is signed again, and never ends the tx by itself. */
-  private isRival({ attempt }: AnsweredSend): boolean {
-    return attempt.kind === 'cancel';
-  }
-
-  /** Those that one endpoint alone refused for good, and had not refused at an earlier block. */
+  /** The sends that only one endpoint refused for good, without an equal refusal at an earlier block. */
   private async withoutSecondObservation(
     chain: ChainConnector,
     answered: readonly AnsweredSend[],
@@ -82,12 +77,13 @@ export class ClassifySends {
     const block = await chain.head();
     return new Set(
       alone.filter(
-        ({ attempt, outcome }) => !this.looks.agree('fail_payload', attempt.txHash, outcome.errorClass ?? '', block),
+        ({ attempt, outcome }) =>
+          !this.observations.agree('fail_payload', attempt.txHash, outcome.errorClass ?? '', block),
       ),
     );
   }
 
-  /** Of those whose nonce was called used again and again, the ones that the chain has not used. */
+  /** The sends whose nonce nodes reported as used again and again although the chain has not used it. */
   private async withFreeNonce(
     chain: ChainConnector,
     answered: readonly AnsweredSend[],
@@ -96,7 +92,7 @@ export class ClassifySends {
       ({ tx, outcome: { errorClass } }) =>
         errorClass !== null &&
         actionOf(errorClass).response === 'check_receipts' &&
-        (tx?.equalTries('NONCE_SYNC') ?? 0) + 1 >= this.config.maxRefusals,
+        tx.equalTries('NONCE_SYNC') + 1 >= this.config.maxRefusals,
     );
     if (called.length === 0) return new Set();
     const counts = await chain.agreedCounts(
@@ -108,21 +104,22 @@ export class ClassifySends {
     );
   }
 
-  /** A slot is freed only if no *other* attempt of it may be out either; else it has to be closed. */
-  private async withProof(judged: readonly ClassifiedSend[]): Promise<ClassifiedSend[]> {
-    const freeing = judged.filter(({ verdict: { kind } }) => kind === 'refused_for_good' || kind === 'requeued');
-    if (freeing.length === 0) return [...judged];
+  /** A slot is released only if no *other* attempt of it may be out. Otherwise it must be closed. */
+  private async withProof(classified: readonly ClassifiedSend[]): Promise<ClassifiedSend[]> {
+    const freeing = classified.filter(({ verdict: { kind } }) => kind === 'refused_for_good' || kind === 'requeued');
+    if (freeing.length === 0) return [...classified];
     const siblings = await this.attempts.ofSlots(freeing.map(({ attempt }) => attempt));
-    return judged.map((item) => {
+    return classified.map((item) => {
       if (!freeing.includes(item)) return item;
       const { attempt, outcome, tx } = item;
-      if (tx?.state !== 'IN_MEMPOOL' && !anotherMayBeOut(attempt, siblings)) return item;
+      if (tx.state !== 'IN_MEMPOOL' && !anotherMayBeOut(attempt, siblings)) return item;
       return { ...item, verdict: { kind: 'refused_in_doubt', reason: outcome.error ?? 'refused' } };
     });
   }
 }
 
-function asRival(verdict: SendVerdict, retryInMs: number): SendVerdict {
+/** A no-op closes a slot or fills a nonce gap and has no payload to lose. It is signed again, and a refusal never ends the tx. */
+function asNoOp(verdict: SendVerdict, { tx, attempt }: AnsweredSend, intervalMs: number): SendVerdict {
   switch (verdict.kind) {
     case 'sent':
     case 'waiting':
@@ -130,6 +127,11 @@ function asRival(verdict: SendVerdict, retryInMs: number): SendVerdict {
     case 'requeued':
     case 'refused_for_good':
     case 'refused_in_doubt':
-      return { kind: 'waiting', subState: 'CANCELLING', retryInMs };
+      if (attempt.kind === 'cancel') return { kind: 'waiting', subState: 'CANCELLING', retryInMs: intervalMs };
+      return {
+        kind: 'waiting',
+        subState: 'NODE_REFUSED',
+        retryInMs: pauseAfterRefusals(tx.equalTries('NODE_REFUSED')),
+      };
   }
 }

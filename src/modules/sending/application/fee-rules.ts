@@ -4,46 +4,46 @@ import { minOf } from '../../../kernel/quantities.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { ChainRules, type FeeCaps, type FeeQuote, nodeTxFeeCap } from '../../chain/index.js';
 import type { AttemptFees, TxRequest } from '../../transactions/index.js';
-import { atMarket, bumpedFees, feesWithin, initialFees, tooDear } from '../domain/fee-policy.js';
+import { atMarket, bumpedFees, feesWithin, initialFees, tooExpensive } from '../domain/fee-policy.js';
 
-/** An operator may raise a node's limit, so it is tried again after this. Milliseconds. */
-const LIMIT_KNOWN_MS = 600_000;
+/** After this time the limit of a node is tried again, because its operator may raise it. */
+const NODE_LIMIT_VALID_MS = 600_000;
 
-/** Fees, or in words why there are none. */
+/** Fees, or the reason why there are none. */
 export type Priced =
-  { readonly fees: AttemptFees } | { readonly tooDear: string; readonly limitedBy: 'chain' | 'node' };
+  { readonly fees: AttemptFees } | { readonly tooExpensive: string; readonly limitedBy: 'chain' | 'node' };
 
 function atCaps({ maxFeePerGas, maxPriorityFeePerGas }: FeeCaps): AttemptFees {
   return { maxFeePerGas, maxPriorityFeePerGas: minOf(maxPriorityFeePerGas, maxFeePerGas) };
 }
 
-/** Every price that is signed comes from here, so none is above the caps of its chain (design, I13). */
+/** Computes every price that is signed, so that none is above the caps of its chain (I13, docs/trust.md). */
 @Injectable()
 export class FeeRules {
-  /** What the nodes of a chain said a transaction may cost, in wei; learned from their refusals. */
-  private readonly nodeLimits = new Map<ChainId, { readonly wei: bigint; readonly until: number }>();
+  /** The most that the nodes of a chain allow a transaction to cost, in wei, as read from their refusals. */
+  private readonly nodeLimits = new Map<ChainId, { readonly wei: bigint; readonly untilMs: number }>();
 
   constructor(
     private readonly rules: ChainRules,
     private readonly clock: Clock,
   ) {}
 
-  /** For a payload. */
+  /** The fees of a payload without an attempt. */
   price(chainId: ChainId, request: Pick<TxRequest, 'fees' | 'speed'>, gasLimit: bigint, quote: FeeQuote): Priced {
     const caps = this.rules.feeCaps(chainId);
-    const dear = tooDear(request, quote, caps);
-    if (dear !== null) return { tooDear: dear, limitedBy: 'chain' };
+    const reason = tooExpensive(request, quote, caps);
+    if (reason !== null) return { tooExpensive: reason, limitedBy: 'chain' };
     const fees = initialFees(request, quote, caps);
     const limit = this.nodeLimit(chainId);
     const fitting = limit === null ? fees : feesWithin(limit, gasLimit, fees, quote);
     if (fitting) return { fees: fitting };
     return {
-      tooDear: `all its gas would cost more than the ${limit} wei that the nodes allow for a transaction`,
+      tooExpensive: `the cost of all its gas is above the ${limit} wei that the nodes allow for a transaction`,
       limitedBy: 'node',
     };
   }
 
-  /** For a payload that holds a nonce already and must be signed, whatever the market says now. */
+  /** The fees of a payload that holds a nonce already and must be signed at any market price. */
   clamped(
     chainId: ChainId,
     request: Pick<TxRequest, 'fees' | 'speed'>,
@@ -55,23 +55,26 @@ export class FeeRules {
   }
 
   /**
-   * For a no-op: everything behind it waits. Null when the caps of the chain do not allow what it takes.
-   * @param rival the highest price at the same nonce, which it must outbid
+   * The fees of a no-op, with urgency, because every transaction behind it waits. Null when they are above the caps of the chain.
+   * @param rival the highest price at the same nonce, which the no-op must outbid
    */
   noOp(chainId: ChainId, quote: FeeQuote, rival: AttemptFees | null): AttemptFees | null {
     const caps = this.rules.feeCaps(chainId);
-    if (tooDear(atMarket('fast'), quote, caps) !== null) return null;
+    if (tooExpensive(atMarket('fast'), quote, caps) !== null) return null;
     const market = initialFees(atMarket('fast'), quote, caps);
-    // At the caps it cannot outbid a rival that is there already; but what every node refuses is in no pool, and needs no outbidding.
+    // With the fees of the caps it cannot outbid a rival that a pool has. But a rival that every node refused is in no pool, so they are
+    // tried.
     return rival === null ? market : (bumpedFees(rival, market, caps) ?? atCaps(caps));
   }
 
-  /** For a payload that was too dear for every node, which did not say what they allow: a quarter less. Null when that is too low. */
+  /**
+   * The fees after every node refused a payload as too expensive without a limit in the answer: a quarter less. Null when that is too low.
+   */
   lower(refused: AttemptFees, gasLimit: bigint, quote: FeeQuote): AttemptFees | null {
     return feesWithin((refused.maxFeePerGas * gasLimit * 3n) / 4n, gasLimit, refused, quote);
   }
 
-  /** For a payload that was too cheap for every node. Null when its client or the caps of the chain do not allow more. */
+  /** The fees after every node refused a payload as too cheap. Null when the client or the caps of the chain do not allow more. */
   higher(
     chainId: ChainId,
     refused: AttemptFees,
@@ -83,17 +86,17 @@ export class FeeRules {
     return bumpedFees(refused, initialFees({ fees, speed }, quote, caps), caps);
   }
 
-  /** A node said that a transaction costs too much. */
+  /** Remembers the limit in a node's refusal of an expensive transaction. */
   learnLimit(chainId: ChainId, message: string): void {
-    const said = nodeTxFeeCap(message);
-    if (said === null) return;
+    const limit = nodeTxFeeCap(message);
+    if (limit === null) return;
     const known = this.nodeLimit(chainId);
-    const wei = known === null ? said : minOf(known, said);
-    this.nodeLimits.set(chainId, { wei, until: this.clock.monotonicMs() + LIMIT_KNOWN_MS });
+    const wei = known === null ? limit : minOf(known, limit);
+    this.nodeLimits.set(chainId, { wei, untilMs: this.clock.monotonicMs() + NODE_LIMIT_VALID_MS });
   }
 
   private nodeLimit(chainId: ChainId): bigint | null {
     const known = this.nodeLimits.get(chainId);
-    return known !== undefined && this.clock.monotonicMs() < known.until ? known.wei : null;
+    return known !== undefined && this.clock.monotonicMs() < known.untilMs ? known.wei : null;
   }
 }

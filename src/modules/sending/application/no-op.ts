@@ -1,22 +1,19 @@
+import { type AttemptFees, type ManagedTx, TRANSFER_GAS } from '../../transactions/index.js';
 import { parseHex } from '../../../kernel/hex.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import type { ChainConnector } from '../../chain/index.js';
-import type { SlotRef } from '../../signers/index.js';
-import type { AttemptFees } from '../../transactions/index.js';
 import type { AttemptDraft } from './attempt-signer.js';
 
-/** A plain transfer on most chains; where the data costs of L1 count as gas, the estimate says more. */
-const TRANSFER_GAS = 21_000n;
 const NO_DATA = parseHex('0x');
 
-/** Consumes a nonce and does nothing else: 0 wei to ourselves. */
-export function noOpDraft(slot: SlotRef, fees: AttemptFees, gasLimit: bigint = TRANSFER_GAS): AttemptDraft {
-  const { signer, nonce } = slot;
+/** A transaction that only consumes a nonce: 0 wei from the signer to itself. */
+export function noOpDraft(tx: ManagedTx, fees: AttemptFees, gasLimit: bigint = TRANSFER_GAS): AttemptDraft {
+  const { signer, nonce, id: txId } = tx;
   return {
     signer,
     nonce,
-    kind: 'fill',
-    txId: null,
+    kind: tx.kind === 'fill' ? 'fill' : 'cancel',
+    txId,
     to: signer.address,
     value: 0n,
     data: NO_DATA,
@@ -26,7 +23,10 @@ export function noOpDraft(slot: SlotRef, fees: AttemptFees, gasLimit: bigint = T
   };
 }
 
-/** Gas of a no-op of each signer, in the order given. */
+/**
+ * Gas of a no-op of each signer, in the given order. On chains that count the cost of L1 data as gas, the estimate is above that of a plain
+ * transfer.
+ */
 export async function noOpGas(chain: ChainConnector, signers: readonly SignerId[]): Promise<bigint[]> {
   const calls = signers.map(({ address }) => ({ from: address, to: address, value: 0n, data: NO_DATA }));
   const estimates = await chain.estimateGas(calls);

@@ -1,19 +1,19 @@
 import type { AttemptFees, RequestedTx } from '../../transactions/index.js';
 import type { AttemptDraft } from './attempt-signer.js';
 
-/** The CHECK of the table and `allocated()` see to it that there is one. */
+/** A CHECK of the table and `allocated()` make sure that an allocated tx has a gas limit. */
 export function gasLimitOf({ tx }: Pick<RequestedTx, 'tx'>): bigint {
   return tx.progress.gasLimit ?? 0n;
 }
 
-/** What the client asked for, at the nonce of its tx. */
+/** Builds the draft of the client's payload, with the nonce of its tx. */
 export function payloadDraft(item: RequestedTx, fees: AttemptFees): AttemptDraft {
   const { tx, request } = item;
   const { to, value, data, accessList } = request.payload;
   return {
     signer: tx.signer,
     nonce: tx.nonce,
-    kind: 'payload',
+    kind: tx.kind,
     txId: tx.id,
     to,
     value,

@@ -1,42 +1,41 @@
 import { Injectable } from '@nestjs/common';
 import { ResubmitConfig } from '../../../config/lockstep-config.js';
 import { actionOf, type ChainConnector, type FeeQuote } from '../../chain/index.js';
-import { FencedUnitOfWork, type Lease, leasesFor } from '../../signers/index.js';
+import type { Lease } from '../../signers/index.js';
 import {
   type Attempt,
   type AttemptFees,
-  AttemptRepository,
   ManagedTx,
   ManagedTxRepository,
   type RequestedTx,
+  WriteChanges,
 } from '../../transactions/index.js';
 import { AttemptSigner } from './attempt-signer.js';
 import type { Sending } from './send.js';
 import { FeeRules } from './fee-rules.js';
 import { gasLimitOf, payloadDraft } from './payload-draft.js';
 
-/** A tx whose bytes were refused by every node, and all its attempts, oldest first. */
+/** A tx whose bytes every node refused, and all its attempts, oldest first. */
 export interface RefusedTx {
   readonly tx: ManagedTx;
   readonly attempts: readonly Attempt[];
 }
 
 /**
- * Signs a payload again at its nonce, with other fees, when every node refused it for its price, too low or too high. Only while
- * nothing of the slot is out, so that the new price may be lower, too.
+ * Signs a payload again with the same nonce and other fees, when every node refused it because its price is too low or too high. Only while
+ * no attempt of the slot is out: then the new price may also be lower.
  */
 @Injectable()
 export class RepricePayloads {
   constructor(
     private readonly signer: AttemptSigner,
     private readonly fees: FeeRules,
-    private readonly unitOfWork: FencedUnitOfWork,
-    private readonly attempts: AttemptRepository,
+    private readonly write: WriteChanges,
     private readonly repository: ManagedTxRepository,
     private readonly config: ResubmitConfig,
   ) {}
 
-  /** @returns what was signed anew; the others keep their bytes */
+  /** @returns what was signed again; the other txs keep their bytes */
   async execute(chain: ChainConnector, leases: readonly Lease[], refused: readonly RefusedTx[]): Promise<Sending[]> {
     const wanted = refused.filter((item) => this.isAboutPrice(item));
     if (wanted.length === 0) return [];
@@ -49,36 +48,34 @@ export class RepricePayloads {
     });
     const signed = await this.signer.sign(drafts.map(({ draft }) => draft));
     if (signed.length === 0) return [];
-    const covered = leasesFor(
-      leases,
-      signed.map(({ signer }) => signer),
-    );
-    return this.unitOfWork.run(covered, 'reprice', async (fence) => {
-      const sendings = signed.flatMap((attempt, index) => {
-        const tx = drafts[index]?.tx;
-        if (!tx) return [];
-        const copy = ManagedTx.rehydrate(tx.progress);
-        copy.repriced(attempt.txHash, attempt.fees);
-        return [{ tx: copy, attempt }];
-      });
-      await this.attempts.insert(fence, signed);
-      await this.repository.note(
-        fence,
-        sendings.map(({ tx }) => tx),
-      );
-      return sendings;
+    const sendings = signed.flatMap((attempt, index): Sending[] => {
+      const tx = drafts[index]?.tx;
+      if (!tx) return [];
+      const copy = ManagedTx.rehydrate(tx.progress);
+      copy.repriced(attempt.txHash, attempt.fees);
+      return [{ tx: copy, attempt }];
     });
+    await this.write.execute(leases, 'reprice', {
+      attempts: { inserted: signed },
+      noted: sendings.map(({ tx }) => tx),
+    });
+    return sendings;
   }
 
   private isAboutPrice({ tx, attempts }: RefusedTx): boolean {
     const last = attempts.at(-1);
-    if (tx.state !== 'ALLOCATED' || last?.errorClass == null || attempts.length >= this.config.maxRefusals)
+    if (
+      tx.kind !== 'payload' ||
+      tx.state !== 'ALLOCATED' ||
+      last?.errorClass == null ||
+      attempts.length >= this.config.maxRefusals
+    )
       return false;
     const isPrice = actionOf(last.errorClass).response === 'reprice' || last.errorClass === 'node_fee_cap_exceeded';
     return isPrice && attempts.every(({ status }) => status === 'REJECTED');
   }
 
-  /** Null when there is no other price to offer. */
+  /** Null when there is no other price to try. */
   private newFees(
     chainId: number,
     { tx, request }: RequestedTx,

@@ -2,23 +2,23 @@ import { groupBy } from '../../../kernel/group-by.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import type { Attempt } from '../../transactions/index.js';
 
-/** As many as go into one request by default (`chains[].rpcBatchSize`). */
-const ROOM = 100;
+/** As many as fit into one request by default (`chains[].rpcBatchSize`). */
+const BATCH_SIZE_TXS = 100;
 
 /**
- * What is to be sent one after the other: all of a signer, in nonce order, for a node may refuse a nonce that it sees too early.
- * Signers do not wait for each other, so what does not fit into one request goes side by side: behind a far node a round trip is
- * most of a lane step.
+ * Groups sends into batches. All sends of a signer go into one batch, in nonce order, because a node may refuse a nonce before it knows the
+ * lower ones. Signers do not depend on each other, so batches are sent in parallel: to a distant node, one round trip is most of a lane
+ * step.
  */
 export function sendBatches<Item extends { readonly attempt: Pick<Attempt, 'signer' | 'nonce'> }>(
   items: readonly Item[],
 ): Item[][] {
   const ordered = [...items].sort((a, b) => (a.attempt.nonce < b.attempt.nonce ? -1 : 1));
-  const trains: Item[][] = [];
+  const batches: Item[][] = [];
   for (const own of groupBy(ordered, ({ attempt }) => signerKey(attempt.signer)).values()) {
-    const last = trains.at(-1);
-    if (last && last.length + own.length <= ROOM) last.push(...own);
-    else trains.push(own);
+    const last = batches.at(-1);
+    if (last && last.length + own.length <= BATCH_SIZE_TXS) last.push(...own);
+    else batches.push(own);
   }
-  return trains;
+  return batches;
 }

@@ -1,18 +1,18 @@
 import type { Attempt, AttemptOutcome, ManagedTx } from '../../transactions/index.js';
 import type { SendVerdict } from '../domain/send-verdict.js';
 
-/** Bytes to send, and the tx they are for (null for a fill). */
+/** Stored signed bytes, and their tx. */
 export interface Sending {
-  readonly tx: ManagedTx | null;
+  readonly tx: ManagedTx;
   readonly attempt: Attempt;
 }
 
-/** What a send was answered with. */
+/** A send, and what the endpoints answered. */
 export interface AnsweredSend extends Sending {
   readonly outcome: AttemptOutcome;
 }
 
-/** What that means. */
+/** A send, and what its answer means for the tx. */
 export interface ClassifiedSend extends AnsweredSend {
   readonly verdict: SendVerdict;
 }

@@ -2,41 +2,25 @@ import { Injectable } from '@nestjs/common';
 import { CrashPoints } from '../../../kernel/crash-points.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector, FeeQuote } from '../../chain/index.js';
-import { FencedUnitOfWork, type Lease, leasesFor, NonceLedger } from '../../signers/index.js';
-import {
-  type Attempt,
-  AttemptRepository,
-  LaneMemory,
-  ManagedTx,
-  ManagedTxRepository,
-  type RequestedTx,
-  TxMetrics,
-} from '../../transactions/index.js';
+import type { Lease } from '../../signers/index.js';
+import { type Attempt, LaneMemory, ManagedTx, type RequestedTx, WriteChanges } from '../../transactions/index.js';
 import { type AttemptDraft, AttemptSigner, NotEncodable } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
 import { bisectOnFailure } from '../../../platform/scheduling/bisect-on-failure.js';
 import { gasLimitOf, payloadDraft } from './payload-draft.js';
-
-export interface SignedTx {
-  readonly tx: ManagedTx;
-  readonly attempt: Attempt;
-}
+import type { Sending } from './send.js';
 
 type Signing =
   { readonly item: RequestedTx; readonly attempt: Attempt } | { readonly item: RequestedTx; readonly error: string };
 
-/** Signs outside any transaction and commits the bytes; nothing may be sent that is not returned from here (I5). */
+/** Signs outside any transaction and commits the bytes. Only attempts that this class returns may be sent (docs/invariants.md, I5). */
 @Injectable()
 export class SignAttempts {
   constructor(
     private readonly signer: AttemptSigner,
-    private readonly unitOfWork: FencedUnitOfWork,
-    private readonly attempts: AttemptRepository,
-    private readonly repository: ManagedTxRepository,
-    private readonly ledger: NonceLedger,
-    private readonly memory: LaneMemory,
     private readonly fees: FeeRules,
-    private readonly metrics: TxMetrics,
+    private readonly write: WriteChanges,
+    private readonly memory: LaneMemory,
     private readonly crashPoints: CrashPoints,
     private readonly log: Log,
   ) {}
@@ -47,7 +31,7 @@ export class SignAttempts {
     quote: FeeQuote,
     leases: readonly Lease[],
     allocated: readonly RequestedTx[],
-  ): Promise<SignedTx[]> {
+  ): Promise<Sending[]> {
     if (allocated.length === 0) return [];
     const signings = await this.sign(allocated, (item) =>
       payloadDraft(item, this.fees.clamped(chain.chainId, item.request, gasLimitOf(item), quote)),
@@ -55,8 +39,8 @@ export class SignAttempts {
     this.crashPoints.reached('after_sign');
     return bisectOnFailure(
       signings,
-      (piece) => this.persist(leases, piece),
-      (poison, error) => this.leaveUnsigned(poison, error),
+      (part) => this.persist(leases, part),
+      (signing, error) => this.leaveUnsigned(signing, error),
     );
   }
 
@@ -70,55 +54,39 @@ export class SignAttempts {
     } catch (error) {
       if (!(error instanceof NotEncodable)) throw error;
       const [only] = items;
-      // One that cannot be encoded must not stop its neighbours.
+      // A tx that cannot be encoded must not stop the others.
       if (items.length > 1) return (await Promise.all(items.map((item) => this.sign([item], draft)))).flat();
       return only ? [{ item: only, error: error.message }] : [];
     }
   }
 
-  /** It keeps its slot, and every step tries again: freeing the nonce would hide a bug behind a lost payload. */
+  /**
+   * The tx keeps its slot, and every lane step signs it again: releasing the nonce would hide a fault in Lockstep behind a lost payload.
+   */
   private async leaveUnsigned({ item }: Signing, error: unknown): Promise<void> {
     this.memory.forget([item.tx.signer]);
-    this.log.error('attempt cannot be stored', { txId: item.tx.id, error });
+    this.log.error('failed to store an attempt', { txId: item.tx.id, error });
   }
 
-  private async persist(leases: readonly Lease[], signings: readonly Signing[]): Promise<SignedTx[]> {
-    const covered = leasesFor(
-      leases,
-      signings.map(({ item }) => item.tx.signer),
-    );
-    const signed = await this.unitOfWork.run(covered, 'sign', async (fence) => {
-      const copies = signings.map((signing) => ({ ...signing, tx: ManagedTx.rehydrate(signing.item.tx.progress) }));
-      for (const copy of copies) {
-        if ('attempt' in copy) copy.tx.signed(copy.attempt.txHash, copy.attempt.fees);
-        else copy.tx.failed(`cannot be signed: ${copy.error}`);
-      }
-      await this.attempts.insert(
-        fence,
-        copies.flatMap((copy) => ('attempt' in copy ? [copy.attempt] : [])),
-      );
-      // Never signed, so nothing can be out: the slot is free again.
-      await this.ledger.release(
-        fence,
-        copies.flatMap((copy) => ('error' in copy ? [{ signer: copy.tx.signer, nonce: copy.tx.nonce }] : [])),
-      );
-      await this.repository.save(
-        fence,
-        copies.flatMap((copy) => ('error' in copy ? [copy.tx] : [])),
-      );
-      // Their rows stay as they are, which saves a fifth of all row updates: the attempt says what was signed.
-      await this.repository.note(
-        fence,
-        copies.flatMap((copy) => ('attempt' in copy ? [copy.tx] : [])),
-      );
-      return copies;
+  /** The rows of signed txs do not change, which saves a fifth of all row updates: the attempt records what was signed. */
+  private async persist(leases: readonly Lease[], signings: readonly Signing[]): Promise<Sending[]> {
+    const copies = signings.map((signing) => ({ ...signing, tx: ManagedTx.rehydrate(signing.item.tx.progress) }));
+    for (const copy of copies) {
+      if ('attempt' in copy) copy.tx.signed(copy.attempt.txHash, copy.attempt.fees);
+      else copy.tx.failed(`cannot be signed: ${copy.error}`);
+    }
+    const signed = copies.flatMap((copy) => ('attempt' in copy ? [{ tx: copy.tx, attempt: copy.attempt }] : []));
+    const failed = copies.flatMap((copy) => ('error' in copy ? [copy.tx] : []));
+    await this.write.execute(leases, 'sign', {
+      attempts: { inserted: signed.map(({ attempt }) => attempt) },
+      // These txs were never signed, so no bytes are out and their slots are free.
+      slots: { released: failed },
+      txs: failed,
+      noted: signed.map(({ tx }) => tx),
     });
     this.crashPoints.reached('after_persist');
-    const failed = signed.flatMap((copy) => ('error' in copy ? [copy.tx] : []));
-    this.metrics.entered(failed);
-    for (const tx of failed) this.memory.gapOpened(tx.signer);
     for (const tx of failed)
-      this.log.error('transaction cannot be signed', { txId: tx.id, error: tx.progress.failureReason });
-    return signed.flatMap((copy) => ('attempt' in copy ? [{ tx: copy.tx, attempt: copy.attempt }] : []));
+      this.log.error('failed to sign a transaction', { txId: tx.id, error: tx.progress.failureReason });
+    return signed;
   }
 }

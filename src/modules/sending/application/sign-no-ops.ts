@@ -1,80 +1,66 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector } from '../../chain/index.js';
-import { FencedUnitOfWork, type Lease, leasesFor } from '../../signers/index.js';
-import {
-  type Attempt,
-  type AttemptFees,
-  AttemptRepository,
-  highestFees,
-  ManagedTx,
-  ManagedTxRepository,
-} from '../../transactions/index.js';
-import { type AttemptDraft, AttemptSigner } from './attempt-signer.js';
+import type { Lease } from '../../signers/index.js';
+import { type Attempt, highestFees, ManagedTx, WriteChanges } from '../../transactions/index.js';
+import { AttemptSigner } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
-import type { Sending } from './send.js';
 import { noOpDraft, noOpGas } from './no-op.js';
+import type { Sending } from './send.js';
+
+/** A tx whose slot a no-op will consume, and all attempts for the slot. */
+export interface SlotToConsume {
+  readonly tx: ManagedTx;
+  readonly attempts: readonly Attempt[];
+}
 
 /**
- * A payload that is refused for good although an earlier send of it may be out keeps its slot, and everything behind it waits.
- * A no-op at the same nonce, at a higher price, lets the chain decide: whichever is mined consumes the slot (I7), and the
- * payload is never moved to another nonce (I8).
+ * Signs and stores no-ops, at a higher price than every attempt that may be out with the same nonce. A no-op closes the slot of a payload
+ * that is no longer wanted: the one of the two that is mined consumes the slot (docs/invariants.md, I7), and the payload never moves to
+ * another nonce (I8). A no-op is also the next attempt of a refused fill.
  */
 @Injectable()
 export class SignNoOps {
   constructor(
     private readonly signer: AttemptSigner,
     private readonly fees: FeeRules,
-    private readonly unitOfWork: FencedUnitOfWork,
-    private readonly attempts: AttemptRepository,
-    private readonly repository: ManagedTxRepository,
+    private readonly write: WriteChanges,
     private readonly log: Log,
   ) {}
 
-  /**
-   * Signs and stores the no-op, as far as the caps of the chain allow its price.
-   * @param rivals the attempts that compete with it
-   */
-  async execute(
-    chain: ChainConnector,
-    leases: readonly Lease[],
-    all: readonly { readonly tx: ManagedTx; readonly rivals: readonly Attempt[] }[],
-  ): Promise<Sending[]> {
-    if (all.length === 0) return [];
+  /** @returns what was signed; leaves out those whose price is above the caps of the chain */
+  async execute(chain: ChainConnector, leases: readonly Lease[], wanted: readonly SlotToConsume[]): Promise<Sending[]> {
+    if (wanted.length === 0) return [];
     const quote = await chain.feeQuote();
-    const closing = all.flatMap(({ tx, rivals }) => {
-      const fees = this.fees.noOp(chain.chainId, quote, highestFees(rivals));
-      if (!fees) this.log.warn('closing a slot costs more than the caps of the chain allow', { txId: tx.id });
+    const priced = wanted.flatMap(({ tx, attempts }) => {
+      const fees = this.fees.noOp(chain.chainId, quote, highestFees(attempts));
+      if (!fees)
+        this.log.warn('no-op not signed: its price is above the caps of the chain', { txId: tx.id, nonce: tx.nonce });
       return fees ? [{ tx, fees }] : [];
     });
-    if (closing.length === 0) return [];
+    if (priced.length === 0) return [];
     const gas = await noOpGas(
       chain,
-      closing.map(({ tx }) => tx.signer),
+      priced.map(({ tx }) => tx.signer),
     );
-    const signed = await this.signer.sign(closing.map(({ tx, fees }, index) => closingDraft(tx, fees, gas[index])));
-    const covered = leasesFor(
-      leases,
-      closing.map(({ tx }) => tx.signer),
-    );
-    return this.unitOfWork.run(covered, 'close', async (fence) => {
-      const sendings = signed.map((attempt, index): Sending => {
-        const tx = closing[index]?.tx;
-        const copy = tx ? ManagedTx.rehydrate(tx.progress) : null;
-        copy?.competitorSigned(attempt.txHash);
-        return { tx: copy, attempt };
-      });
-      await this.attempts.insert(fence, signed);
-      await this.repository.save(
-        fence,
-        sendings.flatMap(({ tx }) => tx ?? []),
-      );
-      for (const { tx } of closing) this.log.warn('closing a slot with a no-op', { txId: tx.id, nonce: tx.nonce });
-      return sendings;
+    const signed = await this.signer.sign(priced.map(({ tx, fees }, index) => noOpDraft(tx, fees, gas[index])));
+    const sendings = priced.flatMap(({ tx }, index): Sending[] => {
+      const attempt = signed[index];
+      return attempt ? [{ tx: withAttempt(tx, attempt), attempt }] : [];
     });
+    await this.write.execute(leases, 'sign_no_op', {
+      attempts: { inserted: signed },
+      txs: sendings.map(({ tx }) => tx),
+    });
+    for (const { tx, attempt } of sendings)
+      this.log.warn('no-op signed', { txId: tx.id, nonce: tx.nonce, kind: attempt.kind });
+    return sendings;
   }
 }
 
-function closingDraft(tx: ManagedTx, fees: AttemptFees, gas: bigint | undefined): AttemptDraft {
-  return { ...noOpDraft({ signer: tx.signer, nonce: tx.nonce }, fees, gas), kind: 'cancel', txId: tx.id };
+function withAttempt(tx: ManagedTx, { kind, txHash, fees }: Attempt): ManagedTx {
+  const copy = ManagedTx.rehydrate(tx.progress);
+  if (kind === 'cancel') copy.competitorSigned(txHash);
+  else copy.repriced(txHash, fees);
+  return copy;
 }

@@ -4,14 +4,14 @@ import type { AttemptFees, TxRequest } from '../../transactions/index.js';
 
 type PricedRequest = Pick<TxRequest, 'fees' | 'speed'>;
 
-/** For a no-op, which has no client. */
+/** The request of a no-op, which has no client. */
 export function atMarket(speed: Speed): PricedRequest {
   return { fees: { maxFeePerGas: null, maxPriorityFeePerGas: null }, speed };
 }
 
 /**
- * EIP-1559 fees of a first attempt: fee cap = 2 x base fee + tip, so that it survives six full blocks in a row; what the
- * client said wins, below the caps of the chain. The tip is never above the fee cap (a node refuses that).
+ * EIP-1559 fees of a first attempt: fee cap = 2 x base fee + tip, so that it is still valid after six full blocks in a row. Fees of the
+ * client replace these, up to the caps of the chain. The tip is never above the fee cap, because a node refuses that.
  */
 export function initialFees(request: PricedRequest, quote: FeeQuote, caps: FeeCaps): AttemptFees {
   const tip = minOf(request.fees.maxPriorityFeePerGas ?? quote.tips[request.speed], caps.maxPriorityFeePerGas);
@@ -19,8 +19,8 @@ export function initialFees(request: PricedRequest, quote: FeeQuote, caps: FeeCa
   return { maxFeePerGas, maxPriorityFeePerGas: minOf(tip, maxFeePerGas) };
 }
 
-/** Why the market is too dear for a request now, in words; null when it is not. Such a request takes no nonce. */
-export function tooDear(request: PricedRequest, quote: FeeQuote, caps: FeeCaps): string | null {
+/** Why the market is too expensive for a request now; null when it is not. Such a request gets no nonce. */
+export function tooExpensive(request: PricedRequest, quote: FeeQuote, caps: FeeCaps): string | null {
   const { maxFeePerGas, maxPriorityFeePerGas } = request.fees;
   const own = maxFeePerGas === null ? null : minOf(maxFeePerGas, caps.maxFeePerGas);
   if (own !== null && own < quote.baseFeePerGas)
@@ -34,8 +34,8 @@ export function tooDear(request: PricedRequest, quote: FeeQuote, caps: FeeCaps):
 }
 
 /**
- * Fees that a pool accepts for another transaction at the same nonce: both prices raised by an eighth (geth asks for 10 %), and
- * not below the market; null when the caps of the chain do not allow that.
+ * Fees that a pool accepts for another transaction at the same nonce: both prices an eighth higher (geth requires 10 %), and not below the
+ * market. Null when they are above the caps of the chain.
  */
 export function bumpedFees(previous: AttemptFees, market: AttemptFees, caps: FeeCaps): AttemptFees | null {
   const maxFeePerGas = maxOf(raised(previous.maxFeePerGas), market.maxFeePerGas);
@@ -45,8 +45,8 @@ export function bumpedFees(previous: AttemptFees, market: AttemptFees, caps: Fee
 }
 
 /**
- * Lower fees for nodes that limit what all the gas of a transaction may cost (geth: `--rpc.txfeecap`): as much as fits, and enough
- * for the next block, whose base fee is an eighth higher at most. Null when not even that fits.
+ * Lower fees for nodes that limit the cost of all the gas of a transaction (geth: `--rpc.txfeecap`): the highest that fit, and enough for
+ * the next block, whose base fee is at most an eighth higher. Null when not even that fits.
  */
 export function feesWithin(maxTxFee: bigint, gasLimit: bigint, fees: AttemptFees, quote: FeeQuote): AttemptFees | null {
   const maxFeePerGas = minOf(fees.maxFeePerGas, maxTxFee / gasLimit);

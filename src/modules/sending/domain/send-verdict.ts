@@ -1,11 +1,11 @@
-import { actionOf, type NodeErrorResponse } from '../../chain/index.js';
+import { actionOf, type NodeErrorResponse } from '../../chain/domain/index.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import type { AttemptOutcome, TxSubState } from '../../transactions/index.js';
 import { backoffMs } from '../../../kernel/backoff.js';
 
 /** What a send means for the tx. */
 export type SendVerdict =
-  /** In a pool, or maybe (I6). `counts`: an error of it counts towards `resubmit.maxRefusals`. */
+  /** A pool has it, or may have it (docs/invariants.md, I6). `counts`: its error counts towards `resubmit.maxRefusals`. */
   | {
       readonly kind: 'sent';
       readonly subState: TxSubState | null;
@@ -13,44 +13,44 @@ export type SendVerdict =
       readonly retryInMs: number;
       readonly counts: boolean;
     }
-  /** Refused for now; it goes out again after a while. */
+  /** Refused for now; it is sent again later. */
   | { readonly kind: 'waiting'; readonly subState: TxSubState; readonly retryInMs: number }
-  /** Every endpoint refused every send of the slot, for good: nothing is out, and the slot is free (I7). */
+  /** Every endpoint refused every send of the slot, for good: no bytes are out, and the slot is free (I7). */
   | { readonly kind: 'refused_for_good'; readonly reason: string }
   /**
-   * Every endpoint refused every send of the slot, again and again, and the payload is not to blame: the slot is freed for
-   * others, and the payload waits without a nonce.
+   * Every endpoint refused every send of the slot, again and again, for a reason outside the payload: the slot is released, and the payload
+   * waits without a nonce.
    */
   | { readonly kind: 'requeued'; readonly subState: TxSubState; readonly retryInMs: number }
-  /** Refused now, but an earlier send may be out: the slot must be closed by a competing no-op. */
+  /** Refused now, but an earlier send may be out: a competing no-op must close the slot. */
   | { readonly kind: 'refused_in_doubt'; readonly reason: string };
 
-/** What the verdict depends on besides the answer of the nodes. */
+/** What the verdict depends on, besides the answer of the nodes. */
 export interface SendHistory {
-  /** Sends before this one that came to the same, one after the other. */
+  /** Earlier sends in a row that ended in the same sub state. */
   readonly equalTries: (subState: TxSubState) => number;
   /**
-   * Whether another look at a later block is wanted before a refusal ends a payload: one endpoint alone said so, and had not
-   * said so before.
+   * Whether a refusal needs a second observation at a later block before it may end the payload: only one endpoint refused it, and for the
+   * first time.
    */
   readonly needsSecondObservation: boolean;
-  /** Whether the chain has not used the nonce, although a node says so again and again. */
+  /** Whether the chain has not used the nonce, although a node reports it as used again and again. */
   readonly nonceIsFree: boolean;
-  /** Whether the chain took other transactions since this one was sent last, so that a missing answer is about this one. */
+  /** Whether the chain accepted other transactions since the last send of this one, so that a missing answer is about this one. */
   readonly othersGetThrough: boolean;
-  /** `resubmit.maxRefusals` */
+  /** `resubmit.maxRefusals`. */
   readonly maxRefusals: number;
-  /** `resubmit.maxRefusalsInDoubt` */
+  /** `resubmit.maxRefusalsInDoubt`. */
   readonly maxRefusalsInDoubt: number;
   /** `resubmit.interval`, milliseconds. */
   readonly intervalMs: number;
 }
 
-/** Milliseconds, doubled with each try. */
+/** Doubled with each try. */
 const FIRST_RETRY_MS = 2_000;
 
-/** Circumstances change by themselves; whatever else is refused is refused because of what it is. */
-const CIRCUMSTANCES: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorResponse>([
+/** Reasons that can pass. Every other refusal is about the transaction itself. */
+const TEMPORARY_RESPONSES: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorResponse>([
   'wait_for_funds',
   'reprice',
   'limit_in_flight',
@@ -59,20 +59,25 @@ const CIRCUMSTANCES: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorResponse>
 ]);
 
 /**
- * Open, but about this very transaction: whether others get through says nothing of them. All other open answers may be those of a node
- * that takes nothing from anybody, and a payload must not end for that.
+ * Errors of unknown outcome that are about this very transaction: they count even if no other transaction is accepted. All other errors of
+ * unknown outcome may come from a node that accepts no transaction at all, and must not end a payload.
  */
 const ABOUT_THE_TX: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>(['tx_type_conflict', 'hash_mismatch']);
+
+/** @param tries equal refusals before this one */
+export function pauseAfterRefusals(tries: number): number {
+  return backoffMs(FIRST_RETRY_MS, tries);
+}
 
 export function verdictOf(outcome: AttemptOutcome, history: SendHistory): SendVerdict {
   const { errorClass } = outcome;
   if (outcome.notSent) return notSent(outcome, history);
   if (errorClass === null) return sent(null, history.intervalMs);
   const action = actionOf(errorClass);
-  // Accepted once, and its nonce is called used now: by this very attempt, most likely, or by a transaction that is not ours.
+  // Accepted once, and now a node reports its nonce as used: most likely by this very attempt, else by a foreign transaction.
   if (action.response === 'check_receipts') {
     if (history.nonceIsFree && isOver('NONCE_SYNC', history))
-      return { kind: 'refused_in_doubt', reason: wordsOf(outcome) };
+      return { kind: 'refused_in_doubt', reason: reasonOf(outcome) };
     return { ...sent(action.outcome === 'accepted' ? null : 'NONCE_SYNC', history.intervalMs), askReceipt: true };
   }
   if (action.outcome === 'accepted') return sent(null, history.intervalMs);
@@ -85,44 +90,44 @@ function sent(subState: TxSubState | null, retryInMs: number): Extract<SendVerdi
   return { kind: 'sent', subState, askReceipt: false, retryInMs, counts: true };
 }
 
-/** The bytes surely never left this process, so nothing was learned about them. */
+/** The bytes surely never left this process, so nothing is known about how nodes treat them. */
 function notSent({ status }: AttemptOutcome, history: SendHistory): SendVerdict {
   const subState = 'NODE_UNAVAILABLE';
-  const retryInMs = backoffMs(FIRST_RETRY_MS, history.equalTries(subState));
+  const retryInMs = pauseAfterRefusals(history.equalTries(subState));
   const mayBeOut = status === 'UNKNOWN' || status === 'ACCEPTED';
   return mayBeOut ? sent(subState, retryInMs) : { kind: 'waiting', subState, retryInMs };
 }
 
-/** `REJECTED` says that no send of this attempt was ever accepted or in doubt. */
+/** `REJECTED` means that no send of this attempt was accepted or has an unknown outcome. */
 function refusedWithProof(outcome: AttemptOutcome, response: NodeErrorResponse, history: SendHistory): SendVerdict {
-  const reason = wordsOf(outcome);
+  const reason = reasonOf(outcome);
   const subState = subStateOf(response);
   const tries = history.equalTries(subState);
-  const retryInMs = backoffMs(FIRST_RETRY_MS, tries);
+  const retryInMs = pauseAfterRefusals(tries);
   if (response === 'fail_payload' && !history.needsSecondObservation) return { kind: 'refused_for_good', reason };
   if (response === 'fail_payload' || !isOver(subState, history)) return { kind: 'waiting', subState, retryInMs };
-  return CIRCUMSTANCES.has(response)
+  return TEMPORARY_RESPONSES.has(response)
     ? { kind: 'requeued', subState, retryInMs }
     : { kind: 'refused_for_good', reason: `refused ${tries + 1} times: ${reason}` };
 }
 
-/** An earlier send may be out, whatever is said of this one (I6). */
+/** An earlier send may be out, so a refusal of this one proves nothing (I6). */
 function refusedInDoubt(outcome: AttemptOutcome, errorClass: NodeErrorClass, history: SendHistory): SendVerdict {
-  const { outcome: said, response } = actionOf(errorClass);
-  const reason = wordsOf(outcome);
-  const subState = said === 'unknown' ? 'OUTCOME_UNKNOWN' : subStateOf(response);
-  if (said === 'unknown') {
+  const { outcome: result, response } = actionOf(errorClass);
+  const reason = reasonOf(outcome);
+  const subState = result === 'unknown' ? 'OUTCOME_UNKNOWN' : subStateOf(response);
+  if (result === 'unknown') {
     const counts = history.othersGetThrough || ABOUT_THE_TX.has(errorClass);
     if (counts && isOver(subState, history, history.maxRefusalsInDoubt)) return { kind: 'refused_in_doubt', reason };
     return { ...sent(subState, history.intervalMs), counts };
   }
-  const most = CIRCUMSTANCES.has(response) ? history.maxRefusalsInDoubt : history.maxRefusals;
+  const most = TEMPORARY_RESPONSES.has(response) ? history.maxRefusalsInDoubt : history.maxRefusals;
   const isEnd = response === 'fail_payload' ? !history.needsSecondObservation : isOver(subState, history, most);
   if (isEnd) return { kind: 'refused_in_doubt', reason };
-  return sent(subState, backoffMs(FIRST_RETRY_MS, history.equalTries(subState)));
+  return sent(subState, pauseAfterRefusals(history.equalTries(subState)));
 }
 
-/** This one included, it came to the same as often as is allowed. */
+/** Whether this try is the last that is allowed with the same result. */
 function isOver(subState: TxSubState, { equalTries, maxRefusals }: SendHistory, most = maxRefusals): boolean {
   return equalTries(subState) + 1 >= most;
 }
@@ -132,6 +137,6 @@ function subStateOf(response: NodeErrorResponse): TxSubState {
   return response === 'reprice' ? 'FEE_CAPPED' : 'NODE_REFUSED';
 }
 
-function wordsOf({ error, errorClass }: AttemptOutcome): string {
+function reasonOf({ error, errorClass }: AttemptOutcome): string {
   return error ?? errorClass ?? 'refused';
 }

@@ -4,8 +4,8 @@ import type { Attempt } from '../../transactions/index.js';
 type InSlot = Pick<Attempt, 'signer' | 'nonce' | 'txHash'>;
 
 /**
- * Whether other bytes with the nonce of `refused` may have reached a node: every attempt may but one that all nodes refused (I6). Only
- * without such an attempt may the slot go to another payload.
+ * Whether other bytes with the nonce of `refused` may have reached a node. Every attempt may have, except one that all nodes refused
+ * (docs/invariants.md, I6). The slot may go to another payload only if there is no such attempt.
  */
 export function anotherMayBeOut(refused: InSlot, known: readonly (InSlot & Pick<Attempt, 'status'>)[]): boolean {
   return known.some(

@@ -13,7 +13,7 @@ interface Unsigned {
   readonly envelope: Eip1559Envelope;
 }
 
-/** EIP-1559 envelopes (type 2), with signatures by the custody of the signer: one call for all that a signer is to sign. */
+/** Builds EIP-1559 transactions (type 2), and has the custody sign them: one call per signer. */
 @Injectable()
 export class Eip1559AttemptSigner extends AttemptSigner {
   constructor(private readonly custody: Custody) {
@@ -37,7 +37,7 @@ export class Eip1559AttemptSigner extends AttemptSigner {
     );
     await mapInTurns(group, ({ draft, envelope }, index) => {
       const signature = signatures[index];
-      if (!signature) throw new InvariantViolation('the custody left a digest unsigned');
+      if (!signature) throw new InvariantViolation('the custody returned fewer signatures than digests');
       const { signer, nonce, kind, txId, gasLimit, fees } = draft;
       const sealed = envelope.signed(signature);
       signed.set(draft, { signer, nonce, kind, txId, gasLimit, fees, ...sealed, status: 'SIGNED', errorClass: null });

@@ -7,16 +7,16 @@ import type { AttemptDraft } from '../application/attempt-signer.js';
 const TYPE = Buffer.of(2);
 const ADDRESS_BYTES = 20;
 const WORD_BYTES = 32;
-/** EIP-2681. */
+/** The limit of EIP-2681. */
 const NONCE_LIMIT = 2n ** 64n - 1n;
 
-/** A transaction of type 2 (EIP-1559), as bytes. */
+/** The bytes of an EIP-1559 transaction (type 2). */
 export class Eip1559Envelope {
-  /** What is to be signed. */
+  /** The digest to sign. */
   readonly digest: Hash;
   private readonly fields: readonly Buffer[];
 
-  /** @throws RangeError when these values make no transaction */
+  /** @throws RangeError when these values make no valid transaction */
   constructor(draft: AttemptDraft) {
     this.fields = fieldsOf(draft);
     this.digest = hashOf(typed(this.fields));
@@ -29,7 +29,7 @@ export class Eip1559Envelope {
 }
 
 function fieldsOf({ signer, nonce, to, value, data, gasLimit, fees, accessList }: AttemptDraft): Buffer[] {
-  if (nonce >= NONCE_LIMIT) throw new RangeError('the nonce is beyond what a chain can count (EIP-2681)');
+  if (nonce >= NONCE_LIMIT) throw new RangeError('the nonce is above the limit of EIP-2681');
   if (fees.maxPriorityFeePerGas > fees.maxFeePerGas) throw new RangeError('the tip is above the fee cap');
   return [
     rlpInteger(BigInt(signer.chainId)),
@@ -58,7 +58,7 @@ function typed(fields: readonly Buffer[]): Buffer {
 function bytesOf(hex: Hex, length?: number): Buffer {
   const bytes = Buffer.from(hex.slice(2), 'hex');
   if (length !== undefined && bytes.length !== length)
-    throw new RangeError(`${bytes.length} bytes where ${length} belong`);
+    throw new RangeError(`${bytes.length} bytes, expected ${length}`);
   return bytes;
 }
 

@@ -5,11 +5,14 @@ import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { preferredNode } from '../domain/rendezvous.js';
 
-/** Who can do what among the live nodes. */
+/** Which live node can sign for which signer. */
 export interface NodeKeys {
-  /** A node without the key of a signer is never preferred for it: its holder would hand it over again and again, to nobody. */
+  /**
+   * A node without the key of a signer is never preferred for it: the owner would hand the lease over again and again, and no node would
+   * take it.
+   */
   readonly canSign: (node: string, signer: SignerId) => boolean;
-  /** The nodes that have the same keys as this one, itself among them. */
+  /** The nodes that have the same keys as this one, including this one. */
   readonly alike: readonly string[];
 }
 
@@ -17,18 +20,18 @@ interface Membership extends NodeKeys {
   readonly nodes: readonly string[];
 }
 
-const NOBODY: Membership = { nodes: [], canSign: () => true, alike: [] };
+const NO_MEMBERS: Membership = { nodes: [], canSign: () => true, alike: [] };
 
 /**
- * For which signers this node should try for the lease. Only speed depends on it (I4): a signer that its preferred node leaves
- * alone for a lease's duration is anybody's.
+ * Decides for which signers this node tries to get the lease. Only speed depends on it (docs/invariants.md, I4): any node may take a signer
+ * that its preferred node does not serve for the duration of a lease.
  */
 @Injectable()
 export class Router {
-  private now = NOBODY;
-  /** Of the heartbeat before: a change counts when it is seen twice, so that one late heartbeat moves nothing. */
-  private before = NOBODY;
-  /** Since when a signer that is another's to serve was seen waiting without a lease; monotonic ms. */
+  private now = NO_MEMBERS;
+  /** The members at the previous heartbeat. A change counts when two heartbeats in a row show it, so one late heartbeat moves no lease. */
+  private previous = NO_MEMBERS;
+  /** Since when a signer that another node should serve has had work and no lease; monotonic ms. */
   private readonly unservedSince = new Map<string, number>();
 
   constructor(
@@ -41,22 +44,22 @@ export class Router {
 
   /**
    * @param nodes the live nodes that act, as of the last heartbeat
-   * @param keys who of them can sign for whom; without it, each for every signer
+   * @param keys which of them can sign for which signer; without it, each of them for every signer
    */
   membership(nodes: readonly string[], keys: NodeKeys = { canSign: () => true, alike: nodes }): void {
-    this.before = this.now;
+    this.previous = this.now;
     this.now = { nodes, ...keys };
   }
 
-  /** Whether it falls to this node to do what one node is to do for a chain; one of each group of nodes with the same keys. */
+  /** Whether this node does the work that one node does for a chain. One node of each group with the same keys is chosen. */
   isChosenFor(chainId: ChainId): boolean {
     const chosen = preferredNode(`chain ${chainId}`, this.now.alike);
     return this.role.acts && (chosen === null || chosen === this.node.id);
   }
 
   /**
-   * Whether a live node has the key of the signer. Also while nobody knows of any node that acts: what is stored then is found by
-   * the next one.
+   * Whether a live node has the key of the signer. Also true while no acting node is known: the next node that starts finds what was
+   * stored.
    */
   isServed(signer: SignerId): boolean {
     const { nodes, canSign } = this.now;
@@ -71,8 +74,8 @@ export class Router {
   }
 
   /**
-   * Work was seen for a signer whose lease nobody holds.
-   * @param lapsed whether the lease ran out on its holder, which is gone or cut off then; nobody waits for it
+   * The signer has work, and no node holds its lease.
+   * @param lapsed whether the lease expired without a release. Its holder is dead or cut off then, so this node need not wait for it
    */
   unserved(signer: SignerId, lapsed: boolean): void {
     const key = signerKey(signer);
@@ -84,12 +87,12 @@ export class Router {
     this.unservedSince.delete(signerKey(signer));
   }
 
-  /** Of the signers held here, those that another live node is to have, by two heartbeats in a row. */
+  /** The signers held here that another live node should have, according to two heartbeats in a row. */
   misplaced(signers: readonly SignerId[]): SignerId[] {
     if (this.execution.mode === 'basic') return [];
     return signers.filter((signer) => {
       const preferred = preferredFor(signer, this.now);
-      return preferred !== null && preferred !== this.node.id && preferred === preferredFor(signer, this.before);
+      return preferred !== null && preferred !== this.node.id && preferred === preferredFor(signer, this.previous);
     });
   }
 

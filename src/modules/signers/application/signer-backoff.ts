@@ -1,15 +1,15 @@
+import { backoffMs } from '../../../kernel/backoff.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 
 const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
 
 interface Trouble {
-  /** With a success of others in between; what fails together with everybody says nothing about the signer. */
+  /** Failures in a row while other signers succeeded. A failure of all signers together says nothing about one of them. */
   readonly failures: number;
   readonly pausedUntilMs: number;
 }
 
-/** Signers whose work failed while that of others succeeded: they work alone, after growing pauses, until they succeed. */
+/** Signers whose work failed while that of other signers succeeded. They work alone, with growing pauses, until they succeed. */
 export class SignerBackoff {
   private readonly troubles = new Map<string, Trouble>();
 
@@ -22,16 +22,16 @@ export class SignerBackoff {
     return trouble !== undefined && nowMs < trouble.pausedUntilMs;
   }
 
-  /** It failed, and it may be everybody's trouble: it works alone, and at once. */
+  /** The work of the signer failed, perhaps together with that of all others. It runs alone next time, without a pause. */
   doubt(signer: SignerId): void {
     const failures = this.troubles.get(signerKey(signer))?.failures ?? 0;
     this.troubles.set(signerKey(signer), { failures, pausedUntilMs: 0 });
   }
 
-  /** It failed, and others did not. */
+  /** The work of the signer failed, and that of others did not. */
   failed(signer: SignerId, nowMs: number): void {
     const failures = (this.troubles.get(signerKey(signer))?.failures ?? 0) + 1;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures - 1, 10), LONGEST_PAUSE_MS);
+    const pauseMs = backoffMs(FIRST_PAUSE_MS, failures - 1);
     this.troubles.set(signerKey(signer), { failures, pausedUntilMs: nowMs + pauseMs });
   }
 

@@ -4,8 +4,8 @@ import type { ChainId } from '../../../kernel/signer-id.js';
 import { SerialWorkers } from '../../../platform/scheduling/serial-workers.js';
 
 /**
- * One thing at a time per signer, many signers side by side. Every chain has workers of its own, so that a hung RPC of one
- * chain does not slow another.
+ * Runs one task at a time per signer, and many signers in parallel. Every chain has its own workers, so that a hung RPC of one chain does
+ * not slow another chain (docs/invariants.md, I14).
  */
 @Injectable()
 export class SignerWorkers {

@@ -8,7 +8,7 @@ export interface EcdsaSignature {
   readonly yParity: 0 | 1;
 }
 
-/** Where a key lives, for people; never the key. */
+/** Where a key is kept, for operators. It never contains the key. */
 export interface CustodyReference {
   readonly type: string;
   readonly path?: string;
@@ -19,10 +19,10 @@ export interface CustodiedSigner {
   readonly reference: CustodyReference;
 }
 
-/** Who holds the keys. */
+/** Holds the private keys and signs with them. */
 export abstract class Custody {
   abstract signers(): readonly CustodiedSigner[];
   abstract has(signer: SignerId): boolean;
-  /** Signs 32-byte digests, in the order given. */
+  /** Signs 32-byte digests, in the given order. */
   abstract sign(signer: SignerId, digests: readonly Hash[]): Promise<EcdsaSignature[]>;
 }

@@ -2,7 +2,7 @@ import { Unavailable } from '../../../kernel/errors.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import type { Lease } from './lease.js';
 
-/** The database refused a critical write because the lease is another node's by now. Nothing was written. */
+/** The database refused a critical write because another node has the lease now, or because it expired. Nothing was written. */
 export class LeaseLost extends Unavailable {
   constructor(
     readonly leases: readonly Lease[],

@@ -3,23 +3,29 @@ import type { Lease } from './lease.js';
 
 export interface LeaseTerms {
   readonly durationMs: number;
-  /** Added to the expiry before a *different* owner may take over. */
+  /** Milliseconds after the expiry during which a *different* owner may not take over. */
   readonly clockSkewAllowanceMs: number;
 }
 
-/** The lease table. Expiry is decided by the database clock alone (I12). One statement a method. */
+/**
+ * The lease table. The clock of the database alone decides about expiry (docs/invariants.md, I12). Each method runs one statement, except
+ * `acquire` when it renews own leases.
+ */
 export abstract class LeaseStore {
   /**
-   * Takes every lease that is free: never held, or expired. The token of a lease that was held before grows by one, also
-   * when the last owner was this node. Own and unexpired ones are renewed with their token. Leases held by others are left
-   * out of the answer.
+   * Takes every lease that is free: never held, or expired. The token of a lease that was held before grows by one, also when this node was
+   * the last owner. Renews own unexpired leases and keeps their tokens.
+   * @returns the leases of this node; those that other nodes hold are left out
    */
   abstract acquire(node: string, signers: readonly SignerId[], terms: LeaseTerms): Promise<Lease[]>;
-  /** Extends the leases that are still ours and unexpired; answers those. Never waits for writers. */
+  /**
+   * Extends the leases that this node still owns and that have not expired. Never waits for writers.
+   * @returns the leases that were extended
+   */
   abstract renew(node: string, leases: readonly Lease[], terms: LeaseTerms): Promise<Lease[]>;
   /**
-   * Expires the leases that are still ours, so that another node takes over at once.
-   * @param idle whether their signers have nothing to do; polling leaves them alone until somebody takes their leases again
+   * Expires the leases that this node still owns, so that another node can take over at once.
+   * @param idle whether their signers have no work; polling then skips them until a node takes their leases again
    */
   abstract release(node: string, leases: readonly Lease[], idle?: boolean): Promise<void>;
 }

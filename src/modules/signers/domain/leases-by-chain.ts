@@ -1,7 +1,7 @@
 import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import type { SignerLease } from './signer-lease.js';
 
-/** The leases of a node. Followers ask for those of one chain again and again, and pay for no others. */
+/** The leases of a node by chain, because most readers ask for those of one chain, and often. */
 export class LeasesByChain {
   private readonly byChain = new Map<ChainId, Map<string, SignerLease>>();
   private count = 0;

@@ -1,7 +1,7 @@
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import type { Lease } from './lease.js';
 
-/** Of these leases, the ones that writes for these signers need: a fence locks no row in vain. */
+/** The leases that writes for these signers need, so that a fence locks no other rows. */
 export function leasesFor(leases: readonly Lease[], signers: readonly SignerId[]): Lease[] {
   const needed = new Set(signers.map(signerKey));
   return leases.filter((lease) => needed.has(signerKey(lease.signer)));

@@ -4,33 +4,38 @@ export interface NodeEntry {
   readonly nodeId: string;
   readonly advertisedUrl: string | null;
   readonly acts: boolean;
-  /** Those whose keys it has. */
+  /** The signers whose keys the node has. */
   readonly signers: readonly SignerId[];
 }
 
-/** A node that acts and was seen lately. */
+/** A node that acts, and whose heartbeat is recent. */
 export interface LiveNode {
   readonly nodeId: string;
   /**
-   * Keys of the signers that it can sign for; the same object for nodes with the same keys. Null when it does not say, as nodes of
-   * older versions: it is taken to have every key.
+   * Keys of the signers that the node can sign for; nodes with the same keys share the same object. Null when the node does not report
+   * them, as nodes of older versions: then it counts as a node with every key.
    */
   readonly signers: ReadonlySet<string> | null;
 }
 
-/** Who holds a signer's lease now, by the database clock. */
+/** The node that holds the lease of a signer now, by the database clock. */
 export interface LeaseHolder {
   readonly nodeId: string;
-  /** null when the node does not say, or is not listed any more. */
+  /** Null when the node does not report it, or has left the registry. */
   readonly advertisedUrl: string | null;
   readonly expiresInMs: number;
 }
 
-/** The running instances. Only routing depends on it: a wrong answer costs speed, never correctness. */
+/** The running nodes. Only routing depends on it: a wrong answer costs speed and never correctness (docs/invariants.md, I4). */
 export abstract class NodeRegistry {
-  /** Writes this node's heartbeat and answers the nodes that act and were seen within `windowMs`, by the database clock, in the order of their ids. */
+  /**
+   * Writes the heartbeat of this node.
+   * @returns the nodes that act and had a heartbeat within `windowMs`, by the database clock, in the order of their ids
+   */
   abstract heartbeat(self: NodeEntry, windowMs: number): Promise<readonly LiveNode[]>;
-  /** A node that leaves says so, so that nobody waits for its silence. */
+  /** Removes a node that shuts down, so that other nodes need not wait until its heartbeat is too old. */
   abstract leave(nodeId: string): Promise<void>;
+  /** Deletes nodes without a heartbeat for an hour, and lists of keys that no node uses. Never deletes those of `self`. */
+  abstract forgetDead(self: string): Promise<void>;
   abstract holderOf(signer: SignerId): Promise<LeaseHolder | null>;
 }

@@ -5,15 +5,15 @@ import type { Fence } from './fence.js';
 export interface SequenceState {
   readonly signer: SignerId;
   readonly cursor: Nonce;
-  /** Free slots below the cursor, lowest first, at most as many as were asked for. */
+  /** RELEASED slots below the cursor, lowest first, at most as many as requested. */
   readonly released: readonly Nonce[];
 }
 
 export interface SlotHolder {
   readonly signer: SignerId;
   readonly nonce: Nonce;
-  /** The managed tx that holds the slot; null for a fill. */
-  readonly txId: string | null;
+  /** The managed tx that holds the slot. */
+  readonly txId: string;
 }
 
 export interface SlotRef {
@@ -21,43 +21,47 @@ export interface SlotRef {
   readonly nonce: Nonce;
 }
 
-/** Cursor and slots of every signer. All writes are fenced. */
+/** Cursors and slots of every signer. All writes are fenced (docs/invariants.md, I2). */
 export abstract class NonceLedger {
   /**
-   * `cursor = max(cursor, chain)`: alignment raises the cursor, never lowers it. Creates it on first use. Free slots that the
-   * chain has passed are forgotten.
+   * Sets `cursor = max(cursor, chain)`: alignment raises the cursor and never lowers it. Creates the cursor on first use. Deletes RELEASED
+   * slots below the nonce of the chain.
    */
   abstract align(fence: Fence, chainNonces: readonly SlotRef[]): Promise<void>;
-  /** Of the signers, the cursors that are known, by signer key. A read, which needs no lease. */
+  /** The known cursors of the signers, by signer key. Needs no lease. */
   abstract cursors(signers: readonly SignerId[]): Promise<ReadonlyMap<string, Nonce>>;
-  /** Cursors are known only for signers that were aligned before. */
+  /** Returns a state only for signers that were aligned before. */
   abstract read(fence: Fence, signers: readonly SignerId[], maxReleased: number): Promise<SequenceState[]>;
-  /** Opens new slots or takes released ones; moves each cursor from what was read to `cursor`. */
+  /** Opens new slots or holds released ones. Moves each cursor from the value that was read to `to`. */
   abstract hold(
     fence: Fence,
     slots: readonly SlotHolder[],
     cursors: readonly { readonly from: SequenceState; readonly to: Nonce }[],
   ): Promise<void>;
   /**
-   * Opens or takes slots of transactions that are out already, and raises each cursor above them. Creates it on first use. Never with
-   * a nonce that something holds.
+   * Opens or holds slots of transactions that were sent already, and raises each cursor above them. Creates the cursor on first use. Never
+   * called with the nonce of a held slot.
    */
   abstract adopt(fence: Fence, slots: readonly SlotHolder[]): Promise<void>;
   /**
-   * Frees nonces that nobody has a slot for, from the chain's next one up to our lowest slot above it: whatever raised the cursor over
-   * them (a transaction of somebody else, a node's mistake) is on the chain no more, and nothing of ours was ever signed for them.
-   *
-   * @param atMost of each signer, the highest ones, so that the rest is found below them
-   * @returns those that were freed
+   * Creates RELEASED slots for the nonces without a slot, from the next nonce of the chain up to our lowest slot above it. The transaction
+   * or the wrong answer that raised the cursor above them is not on the chain any more, and Lockstep never signed anything for them.
+   * @param atMost slots per signer, the highest ones; later calls find the rest below them
+   * @returns the slots that were created
    */
   abstract freeMissing(fence: Fence, chainNonces: readonly SlotRef[], atMost: number): Promise<SlotRef[]>;
-  /** Of signers that have any, how many nonces {@link freeMissing} would free. A read, which needs no lease. */
+  /** How many nonces {@link freeMissing} would free, for the signers that have any. Needs no lease. */
   abstract missing(chainNonces: readonly SlotRef[]): Promise<(SlotRef & { readonly count: number })[]>;
-  /** Takes every released slot below a held one for a fill: nothing behind it can be mined before it. */
-  abstract takeGaps(fence: Fence, signers: readonly SignerId[]): Promise<SlotRef[]>;
+  /**
+   * Nonce gaps: released slots below a held one, which keep every transaction behind them from being mined, and held slots without a tx,
+   * which the previous version of Lockstep left. Needs no lease.
+   */
+  abstract gaps(signers: readonly SignerId[]): Promise<SlotRef[]>;
+  /** Gives fills the slots that no tx holds: nonce gaps, and nonces that a reorg took from a foreign transaction. */
+  abstract fill(fence: Fence, slots: readonly SlotHolder[]): Promise<void>;
   abstract release(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
-  /** A reorg took back what had consumed them. */
+  /** A reorg orphaned the blocks of the transactions that consumed these slots. */
   abstract reopen(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
-  /** For good; null where a transaction that is not ours has the nonce, and nobody holds the slot any more. */
+  /** Marks slots as used for good. The hash is null where a foreign transaction used the nonce; the slot has no tx then. */
   abstract consume(fence: Fence, slots: readonly (SlotRef & { readonly txHash: Hash | null })[]): Promise<void>;
 }

@@ -1,15 +1,15 @@
 import type { Nonce } from '../../../kernel/signer-id.js';
 
-/** What a signer's sequence hands out next. */
+/** The nonces that a signer gives out next. */
 export interface NonceGrant {
-  /** Ascending; released slots first, then new ones from the cursor. */
+  /** Ascending: released slots first, then new nonces from the cursor. */
   readonly nonces: readonly Nonce[];
   readonly cursor: Nonce;
 }
 
 /**
- * One signer's nonces: the cursor only moves forward, and a released slot is used again before a new one is opened,
- * lowest first, because everything behind a hole waits for it.
+ * Picks the next nonces of one signer. The cursor only moves forward. A released slot is used before a new nonce, the lowest first, because
+ * every transaction behind a nonce gap waits for it.
  */
 export function grantNonces(cursor: Nonce, released: readonly Nonce[], count: number): NonceGrant {
   const reused = [...released].sort((a, b) => (a < b ? -1 : 1)).slice(0, count);

@@ -1,6 +1,6 @@
 /**
- * Rendezvous (highest random weight) hashing: every node computes the same preferred node for a signer without talking, and
- * when a node comes or goes only the signers it wins or held move.
+ * Rendezvous (highest random weight) hashing: every node computes the same preferred node for a signer without communication. When a node
+ * joins or leaves, only the signers that it gains or had change their node.
  */
 export function preferredNode(signer: string, nodes: readonly string[]): string | null {
   let best: { readonly node: string; readonly weight: number } | null = null;
@@ -11,7 +11,7 @@ export function preferredNode(signer: string, nodes: readonly string[]): string 
   return best?.node ?? null;
 }
 
-/** FNV-1a, finished as in MurmurHash3: FNV alone leaves keys that differ in their last characters close together. */
+/** FNV-1a with the final mixing of MurmurHash3: FNV alone gives similar values to keys that differ in their last characters. */
 function hash(text: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);

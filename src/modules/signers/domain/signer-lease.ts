@@ -2,8 +2,8 @@ import { signerKey } from '../../../kernel/signer-id.js';
 import type { Lease } from './lease.js';
 
 /**
- * A lease held by this node, and how long this node may trust it. The trust ends no later than the database's expiry:
- * it is counted on the monotonic clock from *before* the request that granted it was sent.
+ * A lease that this node holds, and for how long this node may trust it. The trust ends before the database's expiry: it is counted on the
+ * monotonic clock from *before* the request that granted it.
  */
 export class SignerLease {
   private trustedUntilMs: number;
@@ -22,7 +22,7 @@ export class SignerLease {
     return signerKey(this.lease.signer);
   }
 
-  /** A late answer to an early request must not shorten what a newer one granted. */
+  /** The late answer to an early request must not shorten the trust that a newer request granted. */
   renewed(requestedAtMs: number, durationMs: number): void {
     this.trustedUntilMs = Math.max(this.trustedUntilMs, requestedAtMs + durationMs);
   }

@@ -4,14 +4,14 @@ import { SigningKey } from 'ethers';
 import { type Hash, parseHex } from '../../../kernel/hex.js';
 import type { EcdsaSignature } from '../domain/custody.js';
 
-/** The part of the `secp256k1` package that signs; both its native and its JavaScript build answer low-s signatures. */
+/** The part of the `secp256k1` package that signs. Its native build and its JavaScript build both return low-s signatures. */
 interface NativeSecp256k1 {
   ecdsaSign(message: Uint8Array, privateKey: Uint8Array): { signature: Uint8Array; recid: number };
 }
 
 /**
- * RFC 6979 signatures. Native secp256k1 takes 0.05 ms, pure JavaScript 0.6 ms (measured on two cores), so the native
- * build is used where it loads. It is an optional dependency: without it everything works, slower.
+ * RFC 6979 signatures. Native secp256k1 takes 0.05 ms, pure JavaScript 0.6 ms (measured on two cores), so the native build is used where it
+ * loads. It is an optional dependency: without it signing works, but slower.
  */
 @Injectable()
 export class EcdsaSigner {
@@ -48,7 +48,8 @@ function bytes(hex: string): Uint8Array {
 function loadNative(): NativeSecp256k1 | null {
   const require = createRequire(import.meta.url);
   try {
-    // Its entry point falls back to a slow JavaScript library in silence; this one is native or fails.
+    // The entry point of the package falls back to a slow JavaScript library without an error. `bindings.js` loads the native build or
+    // fails.
     return require('secp256k1/bindings.js') as NativeSecp256k1;
   } catch {
     return null;

@@ -3,15 +3,15 @@ import { LeaseConfig, NodeConfig } from '../../../config/lockstep-config.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import { DatabaseWatch } from '../../../platform/database/database-watch.js';
-import { Log } from '../../../platform/logging/log.js';
-import { Ticker } from '../../../platform/scheduling/ticker.js';
+import type { Ticker } from '../../../platform/scheduling/ticker.js';
+import { Tickers } from '../../../platform/scheduling/tickers.js';
 import { LeaseManager } from '../application/lease-manager.js';
 import { Router } from '../application/router.js';
 import { Custody } from '../domain/custody.js';
 import { NodeRegistry } from '../domain/node-registry.js';
 import { SignerDirectory } from '../domain/signer-directory.js';
 
-/** When: registers the signers at start, renews all leases every `lease.renewInterval`. */
+/** Registers the signers at start. Then renews all leases every `lease.renewInterval`. */
 @Injectable()
 export class LeaseHeartbeat implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly ticker: Ticker;
@@ -26,13 +26,12 @@ export class LeaseHeartbeat implements OnApplicationBootstrap, BeforeApplication
     private readonly role: NodeConfig,
     private readonly config: LeaseConfig,
     private readonly database: DatabaseWatch,
-    log: Log,
+    tickers: Tickers,
   ) {
-    this.ticker = new Ticker({
+    this.ticker = tickers.create({
       name: 'lease-heartbeat',
       intervalMs: config.renewInterval,
       run: () => this.beat(),
-      log,
     });
   }
 
@@ -42,17 +41,17 @@ export class LeaseHeartbeat implements OnApplicationBootstrap, BeforeApplication
     this.ticker.start();
   }
 
-  /** The leases themselves are released by whoever knows that the work in flight has ended. */
+  /** Does not release the leases: the lane scheduler does, when the work in flight has ended. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.ticker.stop();
     await this.nodes.leave(this.node.id);
   }
 
-  /** The leases first: they are what runs out. */
+  /** Renews the leases first, because they expire. */
   protected async beat(): Promise<void> {
     await this.leases.renewAll();
     await this.meetOthers();
-    await this.database.look();
+    await this.database.check();
   }
 
   private async meetOthers(): Promise<void> {

@@ -12,7 +12,7 @@ interface LocalKey extends CustodiedSigner {
   readonly privateKey: string;
 }
 
-/** Keys from the config, in this process's memory. For development, and where the environment is the vault. */
+/** Keys from the config, in the memory of this process. For development, and where the environment keeps the keys safe. */
 @Injectable()
 export class LocalKeyCustody extends Custody {
   private readonly keys: ReadonlyMap<string, LocalKey>;
@@ -40,7 +40,7 @@ export class LocalKeyCustody extends Custody {
   async sign(signer: SignerId, digests: readonly Hash[]): Promise<EcdsaSignature[]> {
     const key = this.keys.get(signerKey(signer));
     if (!key)
-      throw new Unprocessable('unknown_signer', 'no key for this signer on this node', 'add the signer to the config');
+      throw new Unprocessable('unknown_signer', 'this node has no key for the signer', 'add the signer to the config');
     return mapInTurns(digests, (digest) => this.ecdsa.sign(digest, key.privateKey));
   }
 }
@@ -50,7 +50,7 @@ interface DerivedKey {
   readonly privateKey: string;
 }
 
-/** A derivation takes about a millisecond, and many chains may use the same accounts. */
+/** A derivation takes about a millisecond, and many chains may use the same accounts, so results are kept. */
 class Derivations {
   private readonly keys = new Map<string, DerivedKey>();
 

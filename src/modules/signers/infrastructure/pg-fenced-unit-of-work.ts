@@ -11,10 +11,10 @@ import type { Lease } from '../domain/lease.js';
 import { LeaseLost } from '../domain/lease-lost.js';
 
 /**
- * The first statement of every critical transaction. FOR KEY SHARE holds off a takeover (a key update) until commit and
- * leaves renewals alone; if it had to wait for a takeover, PostgreSQL looks at the row again and finds another owner.
- * Rows are locked in the order of their keys, as by whoever takes leases over: two that wait never wait for each other.
- * Everything the transaction reads afterwards is read in later statements, so it sees what the predecessor committed.
+ * The first statement of every critical transaction (docs/invariants.md, I2). FOR KEY SHARE makes a takeover, which updates a key column,
+ * wait until this transaction commits. It does not block renewals. If this statement had to wait for a takeover, PostgreSQL reads the row
+ * again and finds another owner. A takeover locks rows in the same order of keys, so the two cannot deadlock. The transaction reads
+ * everything else in later statements, so it sees what the previous owner committed.
  */
 const LOCK_LEASES = {
   name: 'fence_lock_leases',

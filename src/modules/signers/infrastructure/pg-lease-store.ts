@@ -12,22 +12,21 @@ interface LeaseRow {
   fencing_token: string;
 }
 
-/** When others may take it: after the allowance for clocks that differ. This node knows when it stopped to trust its own. */
+/**
+ * When another node may take the lease: after the allowance for clocks that differ. The previous owner needs no allowance for its own
+ * clock.
+ */
 const TAKEABLE_AT = `l.expires_at + CASE WHEN l.owner_node = $3 THEN interval '0' ELSE $5::float8 * interval '1 ms' END`;
 const UNTIL = `clock_timestamp() + $4::float8 * interval '1 ms'`;
 
 /**
- * Busy leases are left out by a plain read first: a node that asks in vain must not make the owner's writers wait. The WHERE of
- * the update, checked again under the lock, is what decides.
- *
- * A first lease is inserted with ON CONFLICT DO NOTHING, which minds every unique index. DO UPDATE minds the one that it names:
- * of two nodes that insert at once, one would fail at the index of the fence.
- *
- * Those that ended are locked in the order of their keys before the first is changed. It is the new token, a change of key, that
- * waits for the writers in flight.
- *
- * A live lease of this node is named, not renewed: every statement here waits for rows in the order of their keys, and
- * one that renewed some rows before it waited for others could deadlock with its like.
+ * A plain read first leaves out the leases that other nodes hold, so that a vain request does not block the writers of the owner. The WHERE
+ * of the update decides, because PostgreSQL checks it again under the lock. A first lease is inserted with ON CONFLICT DO NOTHING, which
+ * covers every unique index. DO UPDATE covers only the index that it names: if two nodes inserted at once, one would fail at the index of
+ * the fence. Expired leases are locked in the order of their keys before the first of them is changed. Only the new token, a change of a
+ * key column, waits for the writers in flight. This statement returns a live lease of this node and does not renew it. Every statement here
+ * waits for rows in the order of their keys. A statement that renewed some rows and then waited for others could deadlock with another one
+ * like it.
  */
 const ACQUIRE = {
   name: 'lease_acquire',
@@ -62,10 +61,10 @@ const ACQUIRE = {
     SELECT *, true AS taken FROM first UNION ALL SELECT *, true FROM next UNION ALL SELECT *, false FROM own`,
 };
 
-/** Of the rows that a statement is about; sorted, because rows are locked in the order in which this gives them. */
+/** The rows of a statement, sorted, because PostgreSQL locks them in this order. */
 const HELD = `(SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[]) ORDER BY 1, 2) AS h (chain_id, signer, fencing_token)`;
 
-/** Changes no key column, so it takes the weaker lock that writers' FOR KEY SHARE does not conflict with. */
+/** Changes no key column, so its lock does not conflict with the FOR KEY SHARE of the writers. */
 const RENEW = {
   name: 'lease_renew',
   text: `
@@ -86,7 +85,7 @@ const RELEASE = {
 
 @Injectable()
 export class PgLeaseStore extends LeaseStore {
-  /** Taking a lease over waits for writers in flight; renewal and release wait for nobody, and have connections of their own. */
+  /** A takeover waits for writers in flight. Renewal and release wait for no writer, so they have their own connections. */
   constructor(
     private readonly database: Database,
     private readonly heartbeats: HeartbeatDatabase,
@@ -95,7 +94,7 @@ export class PgLeaseStore extends LeaseStore {
   }
 
   async acquire(node: string, signers: readonly SignerId[], terms: LeaseTerms): Promise<Lease[]> {
-    // Twice the same row in one ON CONFLICT DO UPDATE is an error.
+    // PostgreSQL refuses a statement that names a row twice in ON CONFLICT DO UPDATE.
     const wanted = distinctSigners(signers);
     const { rows } = await this.database.query<LeaseRow & { taken: boolean }>(ACQUIRE, [
       wanted.map((signer) => signer.chainId),

@@ -4,7 +4,7 @@ import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { HeartbeatDatabase, ReadDatabase } from '../../../platform/database/pools.js';
 import { type LeaseHolder, type LiveNode, type NodeEntry, NodeRegistry } from '../domain/node-registry.js';
 
-/** Nodes with the same keys share the list of them, which may be long: it is written once, and read once by each node with other keys. */
+/** Nodes with the same keys share one list of keys, which can be long. It is written once, and each node with other keys reads it once. */
 const ANNOUNCE_KEYS = {
   name: 'node_announce_keys',
   text: `INSERT INTO node_key_set (key_set, signers) VALUES ($1, $2) ON CONFLICT (key_set) DO UPDATE SET announced_at = clock_timestamp()`,
@@ -12,20 +12,26 @@ const ANNOUNCE_KEYS = {
 
 const KEYS = { name: 'node_keys', text: `SELECT key_set, signers FROM node_key_set WHERE key_set = ANY($1::text[])` };
 
-/** The reads see the table as it was before this heartbeat, so the node adds itself. Rows of the long dead go on the way. */
+/** The SELECT reads the table as it was before this heartbeat, so the row of this node is added. */
 const HEARTBEAT = {
   name: 'node_heartbeat',
   text: `
     WITH seen AS (
       INSERT INTO node AS n (node_id, advertised_url, acts, key_set) VALUES ($1, $2, $3, $5)
           ON CONFLICT (node_id) DO UPDATE SET last_seen_at = clock_timestamp()
-      RETURNING n.node_id, n.acts, n.key_set),
-    buried AS (DELETE FROM node WHERE last_seen_at < clock_timestamp() - interval '1 hour' AND node_id <> $1),
-    forgotten AS (
-      DELETE FROM node_key_set k
-       WHERE k.announced_at < clock_timestamp() - interval '1 hour' AND NOT EXISTS (SELECT FROM node n WHERE n.key_set = k.key_set) AND k.key_set <> $5)
+      RETURNING n.node_id, n.acts, n.key_set)
     SELECT node_id, key_set FROM node WHERE acts AND node_id <> $1 AND last_seen_at > clock_timestamp() - $4::float8 * interval '1 ms'
      UNION ALL SELECT node_id, key_set FROM seen WHERE acts`,
+};
+
+/** The second DELETE reads the table as it was before the first one, so the keys of a deleted node go in the next run. */
+const FORGET_DEAD = {
+  name: 'node_forget_dead',
+  text: `
+    WITH buried AS (DELETE FROM node WHERE last_seen_at < clock_timestamp() - interval '1 hour' AND node_id <> $1)
+    DELETE FROM node_key_set k
+     WHERE k.announced_at < clock_timestamp() - interval '1 hour' AND NOT EXISTS (SELECT FROM node n WHERE n.key_set = k.key_set)
+       AND k.key_set IS DISTINCT FROM $2`,
 };
 
 const LEAVE = { name: 'node_leave', text: `DELETE FROM node WHERE node_id = $1` };
@@ -45,9 +51,9 @@ interface NodeRow {
 
 @Injectable()
 export class PgNodeRegistry extends NodeRegistry {
-  /** By their digest. */
+  /** Sets of signer keys by digest. */
   private readonly keySets = new Map<string, ReadonlySet<string>>();
-  /** The digest of this node's. */
+  /** The digest of the keys of this node. */
   private own: string | null = null;
 
   constructor(
@@ -71,6 +77,10 @@ export class PgNodeRegistry extends NodeRegistry {
     await this.heartbeats.query(LEAVE, [nodeId]);
   }
 
+  async forgetDead(self: string): Promise<void> {
+    await this.heartbeats.query(FORGET_DEAD, [self, this.own]);
+  }
+
   async holderOf(signer: SignerId): Promise<LeaseHolder | null> {
     const { rows } = await this.reads.query<{
       owner_node: string;
@@ -83,7 +93,7 @@ export class PgNodeRegistry extends NodeRegistry {
       : null;
   }
 
-  /** @returns the digest of its keys, which do not change while a process runs */
+  /** @returns the digest of the keys of this node, which do not change while the process runs */
   private async announce({ signers }: NodeEntry): Promise<string> {
     if (this.own !== null) return this.own;
     const keys = signers.map(signerKey).sort();

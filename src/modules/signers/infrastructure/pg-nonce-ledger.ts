@@ -5,9 +5,10 @@ import { type Nonce, parseSigner, signerKey, type SignerId } from '../../../kern
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { Fence } from '../domain/fence.js';
+import { signerColumns, slotColumns } from './key-columns.js';
 import { NonceLedger, type SequenceState, type SlotHolder, type SlotRef } from '../domain/nonce-ledger.js';
 
-/** GREATEST: alignment raises the cursor, never lowers it. */
+/** GREATEST: alignment raises the cursor and never lowers it. */
 const ALIGN = {
   name: 'nonce_align',
   text: `
@@ -26,7 +27,7 @@ const CURSORS = {
       JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON w.chain_id = c.chain_id AND w.signer = c.signer`,
 };
 
-/** A free slot below the chain's nonce was used by an outside sender; it must not be handed out again. */
+/** A foreign transaction used the nonce of a RELEASED slot below the nonce of the chain. No tx may get that nonce again. */
 const FORGET_PASSED = {
   name: 'nonce_forget_passed',
   text: `
@@ -35,7 +36,10 @@ const FORGET_PASSED = {
      WHERE s.chain_id = n.chain_id AND s.signer = n.signer AND s.nonce < n.nonce AND s.status = 'RELEASED'`,
 };
 
-/** Of signer `n`, the lowest slot from its nonce on: what is above the chain's is mostly in flight, so it is one step into the primary key. */
+/**
+ * The lowest slot of signer `n` at or above its nonce. Most nonces above the one of the chain are in flight, so this reads one entry of the
+ * primary key.
+ */
 const LOWEST_FROM = `(
        SELECT s.nonce FROM signer_nonce_allocation s
         WHERE s.chain_id = n.chain_id AND s.signer = n.signer AND s.nonce >= n.nonce
@@ -74,8 +78,8 @@ const READ = {
 };
 
 /**
- * Slots and cursors in one round trip. A slot that exists and is not RELEASED, or a cursor that is not where it was read, is
- * missing in the counts: nobody is ever given a used nonce.
+ * Holds slots and moves cursors in one round trip. The counts leave out a slot that exists and is not RELEASED, and a cursor that moved
+ * since it was read: the caller compares the counts, so a used nonce is never given out again.
  */
 const HOLD = {
   name: 'nonce_hold',
@@ -109,7 +113,7 @@ const ADOPT = {
      WHERE s.status = 'RELEASED'`,
 };
 
-/** Above the highest of the slots, and without a look at the chain: `last_synced_at` of a cursor that exists stays. */
+/** Raises the cursor above the highest of the slots. It does not ask the chain, so `last_synced_at` of an existing cursor stays. */
 const RAISE = {
   name: 'nonce_raise',
   text: `
@@ -121,15 +125,25 @@ const RAISE = {
        SET next_nonce = GREATEST(c.next_nonce, excluded.next_nonce), fencing_token = excluded.fencing_token`,
 };
 
-const TAKE_GAPS = {
-  name: 'nonce_take_holes',
+const GAPS = {
+  name: 'nonce_gaps',
   text: `
-    UPDATE signer_nonce_allocation s SET status = 'HELD', fencing_token = w.token, updated_at = clock_timestamp()
-      FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS w (chain_id, signer, token)
-     WHERE s.chain_id = w.chain_id AND s.signer = w.signer AND s.status = 'RELEASED'
-       AND EXISTS (SELECT FROM signer_nonce_allocation higher
+    SELECT s.chain_id, s.signer, s.nonce FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
+      JOIN signer_nonce_allocation s ON s.chain_id = w.chain_id AND s.signer = w.signer AND s.status = 'RELEASED'
+     WHERE EXISTS (SELECT FROM signer_nonce_allocation higher
                     WHERE higher.chain_id = s.chain_id AND higher.signer = s.signer AND higher.nonce > s.nonce AND higher.status = 'HELD')
-    RETURNING s.chain_id, s.signer, s.nonce`,
+    UNION ALL
+    SELECT s.chain_id, s.signer, s.nonce FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
+      JOIN signer_nonce_allocation s ON s.chain_id = w.chain_id AND s.signer = w.signer AND s.status = 'HELD' AND s.tx_id IS NULL
+     ORDER BY 1, 2, 3`,
+};
+
+const FILL = {
+  name: 'nonce_fill',
+  text: `
+    UPDATE signer_nonce_allocation s SET status = 'HELD', tx_id = f.tx_id, tx_hash = NULL, fencing_token = f.token, updated_at = clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::uuid[]) AS f (chain_id, signer, nonce, token, tx_id)
+     WHERE s.chain_id = f.chain_id AND s.signer = f.signer AND s.nonce = f.nonce AND s.tx_id IS NULL`,
 };
 
 const RELEASE = {
@@ -179,25 +193,18 @@ export class PgNonceLedger extends NonceLedger {
   async align(fence: Fence, chainNonces: readonly SlotRef[]): Promise<void> {
     if (chainNonces.length === 0) return;
     const tx = PgTx.of(fence.tx);
-    const [chains, signers, nonces, tokens] = slotColumns(fence, chainNonces);
+    const [chains, signers, nonces, tokens] = fencedColumns(fence, chainNonces);
     await tx.query(ALIGN, [chains, signers, nonces, tokens]);
     await tx.query(FORGET_PASSED, [chains, signers, nonces]);
   }
 
   async cursors(signers: readonly SignerId[]): Promise<ReadonlyMap<string, Nonce>> {
-    const { rows } = await this.database.query<SlotRow>(CURSORS, [
-      signers.map(({ chainId }) => chainId),
-      signers.map(({ address }) => address),
-    ]);
+    const { rows } = await this.database.query<SlotRow>(CURSORS, signerColumns(signers));
     return new Map(rows.map(slotOf).map(({ signer, nonce }) => [signerKey(signer), nonce]));
   }
 
   async read(fence: Fence, signers: readonly SignerId[], maxReleased: number): Promise<SequenceState[]> {
-    const { rows } = await PgTx.of(fence.tx).query<ReadRow>(READ, [
-      signers.map((signer) => signer.chainId),
-      signers.map((signer) => signer.address),
-      maxReleased,
-    ]);
+    const { rows } = await PgTx.of(fence.tx).query<ReadRow>(READ, [...signerColumns(signers), maxReleased]);
     return rows.map((row) => ({
       signer: parseSigner(row.chain_id, row.signer),
       cursor: BigInt(row.next_nonce),
@@ -212,7 +219,7 @@ export class PgNonceLedger extends NonceLedger {
   ): Promise<void> {
     if (slots.length === 0) return;
     const tx = PgTx.of(fence.tx);
-    const [chains, signers, nonces, tokens] = slotColumns(fence, slots);
+    const [chains, signers, nonces, tokens] = fencedColumns(fence, slots);
     const { rows } = await tx.query<{ held: number; moved: number }>(HOLD, [
       chains,
       signers,
@@ -232,48 +239,57 @@ export class PgNonceLedger extends NonceLedger {
   async adopt(fence: Fence, slots: readonly SlotHolder[]): Promise<void> {
     if (slots.length === 0) return;
     const tx = PgTx.of(fence.tx);
-    const columns = slotColumns(fence, slots);
+    const columns = fencedColumns(fence, slots);
     const { rowCount } = await tx.query(ADOPT, [...columns, slots.map(({ txId }) => txId)]);
     expectRows('adopt', rowCount, slots.length);
     await tx.query(RAISE, columns);
   }
 
   async freeMissing(fence: Fence, chainNonces: readonly SlotRef[], atMost: number): Promise<SlotRef[]> {
-    const { rows } = await PgTx.of(fence.tx).query<SlotRow>(FREE_MISSING, [...slotColumns(fence, chainNonces), atMost]);
+    const { rows } = await PgTx.of(fence.tx).query<SlotRow>(FREE_MISSING, [
+      ...fencedColumns(fence, chainNonces),
+      atMost,
+    ]);
     return rows.map(slotOf);
   }
 
   async missing(chainNonces: readonly SlotRef[]): Promise<(SlotRef & { readonly count: number })[]> {
     if (chainNonces.length === 0) return [];
-    const { rows } = await this.database.query<SlotRow & { count: string }>(MISSING, keyColumns(chainNonces));
+    const { rows } = await this.database.query<SlotRow & { count: string }>(MISSING, slotColumns(chainNonces));
     return rows.map((row) => ({ ...slotOf(row), count: Number(row.count) }));
   }
 
-  async takeGaps(fence: Fence, signers: readonly SignerId[]): Promise<SlotRef[]> {
-    const { rows } = await PgTx.of(fence.tx).query<SlotRow>(TAKE_GAPS, [
-      signers.map((signer) => signer.chainId),
-      signers.map((signer) => signer.address),
-      signers.map((signer) => fence.tokenFor(signer)),
-    ]);
+  async gaps(signers: readonly SignerId[]): Promise<SlotRef[]> {
+    if (signers.length === 0) return [];
+    const { rows } = await this.database.query<SlotRow>(GAPS, signerColumns(signers));
     return rows.map(slotOf);
+  }
+
+  async fill(fence: Fence, slots: readonly SlotHolder[]): Promise<void> {
+    if (slots.length === 0) return;
+    const { rowCount } = await PgTx.of(fence.tx).query(FILL, [
+      ...fencedColumns(fence, slots),
+      slots.map(({ txId }) => txId),
+    ]);
+    expectRows('fill', rowCount, slots.length);
   }
 
   async release(fence: Fence, slots: readonly SlotRef[]): Promise<void> {
     if (slots.length === 0) return;
-    const { rowCount } = await PgTx.of(fence.tx).query(RELEASE, slotColumns(fence, slots));
+    const { rowCount } = await PgTx.of(fence.tx).query(RELEASE, fencedColumns(fence, slots));
     expectRows('release', rowCount, slots.length);
   }
 
   async reopen(fence: Fence, slots: readonly SlotRef[]): Promise<void> {
     if (slots.length === 0) return;
-    const { rowCount } = await PgTx.of(fence.tx).query(REOPEN, slotColumns(fence, slots));
+    const { rowCount } = await PgTx.of(fence.tx).query(REOPEN, fencedColumns(fence, slots));
     expectRows('reopen', rowCount, slots.length);
   }
 
   async consume(fence: Fence, slots: readonly (SlotRef & { readonly txHash: Hash | null })[]): Promise<void> {
     if (slots.length === 0) return;
     const { rowCount } = await PgTx.of(fence.tx).query(CONSUME, [
-      ...slotColumns(fence, slots),
+      ...fencedColumns(fence, slots),
       slots.map((slot) => slot.txHash),
     ]);
     expectRows('consume', rowCount, slots.length);
@@ -284,20 +300,13 @@ function slotOf(row: SlotRow): SlotRef {
   return { signer: parseSigner(row.chain_id, row.signer), nonce: BigInt(row.nonce) };
 }
 
-function slotColumns(fence: Fence, slots: readonly SlotRef[]): [number[], string[], Nonce[], bigint[]] {
-  return [...keyColumns(slots), slots.map((slot) => fence.tokenFor(slot.signer))];
+/** With the fencing token of each. */
+function fencedColumns(fence: Fence, slots: readonly SlotRef[]): [number[], string[], Nonce[], bigint[]] {
+  return [...slotColumns(slots), slots.map((slot) => fence.tokenFor(slot.signer))];
 }
 
-function keyColumns(slots: readonly SlotRef[]): [number[], string[], Nonce[]] {
-  return [
-    slots.map((slot) => slot.signer.chainId),
-    slots.map((slot) => slot.signer.address),
-    slots.map((slot) => slot.nonce),
-  ];
-}
-
-/** Under the fence nobody else changes these rows, so a different count is a bug of ours: roll everything back. */
+/** Only the owner of the lease changes these rows. A different count is a fault in Lockstep, so the whole transaction is rolled back. */
 function expectRows(operation: string, actual: number | null, expected: number): void {
   if (actual !== expected)
-    throw new InvariantViolation(`nonce ledger: ${operation} met slots in an unexpected state`, { actual, expected });
+    throw new InvariantViolation(`nonce ledger: ${operation} found slots in an unexpected state`, { actual, expected });
 }

@@ -15,13 +15,13 @@ export class PromLeaseMetrics extends LeaseMetrics {
     const registers = [registry];
     this.acquireTotal = new Counter({
       name: 'lease_acquire_total',
-      help: 'Attempts to take a lease',
+      help: 'Leases that this node tried to take',
       labelNames: ['result'],
       registers,
     });
     this.renewTotal = new Counter({
       name: 'lease_renew_total',
-      help: 'Renewals of held leases',
+      help: 'Renewals of leases that this node held',
       labelNames: ['result'],
       registers,
     });
@@ -31,7 +31,7 @@ export class PromLeaseMetrics extends LeaseMetrics {
       labelNames: ['op'],
       registers,
     });
-    this.heldGauge = new Gauge({ name: 'lease_held', help: 'Leases held by this node', registers });
+    this.heldGauge = new Gauge({ name: 'lease_held', help: 'Leases that this node holds', registers });
     this.commitSeconds = new Histogram({
       name: 'db_commit_seconds',
       help: 'Duration of fenced transactions',

@@ -13,7 +13,7 @@ export interface AttemptFees {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-/** Of all that may be out: whoever wants the slot must pay more than that. */
+/** The highest fees of all attempts that may be out. A rival for the slot must pay more. */
 export function highestFees(attempts: readonly Attempt[]): AttemptFees | null {
   const rivals = attempts.filter(({ status }) => status !== 'REJECTED').map(({ fees }) => fees);
   const [first] = rivals;
@@ -34,38 +34,38 @@ export interface Attempt {
   readonly txHash: Hash;
   readonly raw: Hex;
   readonly kind: AttemptKind;
-  /** null for a fill. */
+  /** Null for a fill of the previous version of Lockstep. */
   readonly txId: string | null;
   readonly gasLimit: bigint;
   readonly fees: AttemptFees;
   readonly status: AttemptStatus;
-  /** What the last send was answered with, when it was an error. */
+  /** The class of the last send's error; null if there was none. */
   readonly errorClass: NodeErrorClass | null;
 }
 
 /**
- * An attempt as it was found in the database. `SIGNED` there means that whoever signed it may have sent it and died before the
- * answer was written. `REJECTED` is proof that it is not out: before such an attempt is sent again it is written down as `SIGNED`.
+ * An attempt as it is stored. `SIGNED` there means that a node may have sent it and died before it stored the answer. `REJECTED` is proof
+ * that the attempt is not out: it is stored as `SIGNED` before it is sent again.
  */
 export function asFound(attempt: Attempt): Attempt {
   return attempt.status === 'SIGNED' ? { ...attempt, status: 'UNKNOWN' } : attempt;
 }
 
-/** What a send taught us about an attempt. */
+/** What a send showed about an attempt. */
 export interface AttemptOutcome {
   readonly attempt: Attempt;
   readonly status: 'ACCEPTED' | 'REJECTED' | 'UNKNOWN';
   readonly errorClass: NodeErrorClass | null;
   readonly error: string | null;
-  /** The bytes surely never left: every connection was refused. */
+  /** The bytes surely never left this node: every connection was refused. */
   readonly notSent: boolean;
-  /** Only one endpoint had a say in it. */
+  /** Only one endpoint answered. */
   readonly alone: boolean;
 }
 
 /**
- * An attempt that may be out stays that way whatever a later send answers: a refusal of the second send says nothing
- * about the first (I6).
+ * An attempt that may be out keeps that status after any later answer: a refusal of the second send says nothing about the first
+ * (docs/invariants.md, I6).
  */
 export function outcomeOf(attempt: Attempt, outcome: BroadcastOutcome): AttemptOutcome {
   if (outcome.kind === 'accepted')
@@ -82,13 +82,13 @@ export function outcomeOf(attempt: Attempt, outcome: BroadcastOutcome): AttemptO
     return { attempt, status: withoutSend(attempt), errorClass: null, error, notSent: true, alone: false };
   const { errorClass } = outcome;
   const alone = outcome.kind === 'rejected' && outcome.alone === true;
-  const said = { attempt, errorClass, error, notSent: false, alone };
-  if (attempt.status === 'ACCEPTED') return { ...said, status: 'ACCEPTED' };
+  const answer = { attempt, errorClass, error, notSent: false, alone };
+  if (attempt.status === 'ACCEPTED') return { ...answer, status: 'ACCEPTED' };
   const mayBeOut = attempt.status === 'UNKNOWN' || outcome.kind === 'unknown';
-  return { ...said, status: mayBeOut ? 'UNKNOWN' : 'REJECTED' };
+  return { ...answer, status: mayBeOut ? 'UNKNOWN' : 'REJECTED' };
 }
 
-/** What never left is as surely not out as what every node refused. */
+/** Bytes that never left this node are not out, like bytes that every node refused. */
 function withoutSend({ status }: Attempt): AttemptOutcome['status'] {
   return status === 'SIGNED' || status === 'REJECTED' ? 'REJECTED' : status === 'ACCEPTED' ? 'ACCEPTED' : 'UNKNOWN';
 }

@@ -10,11 +10,11 @@ import type { StoredRequest, TxRequest } from './tx-request.js';
 export interface NewTx {
   readonly txId: string;
   readonly request: TxRequest;
-  /** Whether some live node has the key of its signer; else it is not stored, only looked up. */
+  /** Whether a live node has the key of the signer. If not, the request is not stored, and only an existing tx is returned. */
   readonly isServed: boolean;
 }
 
-/** What exists under a `(signer, requestId)`. */
+/** The tx that exists under a `(signer, requestId)`. */
 export interface AcceptedTx {
   readonly txId: string;
   readonly state: TxState;
@@ -23,15 +23,15 @@ export interface AcceptedTx {
   readonly requestHash: Hash;
 }
 
-/** What became of one request of an intake batch. */
+/** The result of one request of an intake batch. */
 export type Intake =
   | { readonly kind: 'created'; readonly txId: string }
-  /** The key was used before; whether for the same request is for the caller to compare. */
+  /** The key was used before. The caller compares the hashes. */
   | { readonly kind: 'exists'; readonly tx: AcceptedTx }
   | { readonly kind: 'unknown_signer' }
   | { readonly kind: 'unserved_signer' };
 
-/** A tx with what the client asked for: all that is needed to sign it. */
+/** A tx with the request of the client: all that signing needs. */
 export interface RequestedTx {
   readonly tx: ManagedTx;
   readonly request: StoredRequest;
@@ -44,37 +44,37 @@ export interface PendingTx extends RequestedTx {
   readonly wasTried: boolean;
 }
 
-/** How many waiting txs of a signer are asked for. */
+/** How many waiting txs of a signer to read. */
 export interface SignerRoom {
   readonly signer: SignerId;
   readonly room: number;
-  /** Where the look begins among txs that were not tried, except for those of a higher priority; without it, at the first. */
+  /** Where the read of untried txs begins. Txs of a higher priority are read from their start. Absent or null: at the first tx. */
   readonly after?: QueuePosition | null;
 }
 
-/** Managed txs. Reads and intake need no lease; everything that moves a tx forward needs the fence. */
+/** Managed txs. Reads and intake need no lease. Every write that moves a tx forward needs the fence (docs/invariants.md, I2). */
 export abstract class ManagedTxRepository {
-  /** All in one statement and one commit; answers in the order given. */
+  /** Stores all in one statement and one commit. Results are in the given order. */
   abstract insertPending(txs: readonly NewTx[]): Promise<Intake[]>;
 
-  /** How many txs of each signer have a nonce and are not mined, in the order given; counting ends at `upTo`. */
+  /** How many txs of each signer have a nonce and are not mined, in the given order. Counting stops at `upTo`. */
   abstract countInFlight(signers: readonly SignerId[], upTo: number): Promise<number[]>;
   /**
-   * The next waiting txs of each signer, by priority. Of one priority, those that were not tried, the oldest first, and those that were
-   * and whose timer has run out, the longest due first, take turns. What is not due is left out.
+   * The next waiting txs of each signer, by priority. Within one priority, two groups take turns: untried txs, the oldest first, and txs
+   * that were tried and whose timer has run out, the longest due first. Txs that are not due are left out.
    */
   abstract nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]>;
-  /** Of these, the ones that are still PENDING and nobody else is changing; locked until the end of the transaction. */
+  /** The txs that are still PENDING and that no other transaction is changing. They stay locked until the end of the transaction. */
   abstract lockPending(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Every ALLOCATED tx of the signers, in nonce order. */
   abstract allocated(signers: readonly SignerId[]): Promise<RequestedTx[]>;
   /** Txs without a receipt whose resubmit timer has run out, oldest first. */
   abstract dueForResubmit(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]>;
-  /** Txs in the mempool whose receipt was not asked for too long, oldest first. */
+  /** Txs in the mempool whose receipt check is due, oldest first. */
   abstract dueForReceiptCheck(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]>;
-  /** Whether the chain has MINED txs, of any signer. */
+  /** Whether the chain has MINED txs of any signer. */
   abstract anyMined(chainId: ChainId): Promise<boolean>;
-  /** MINED txs of the signers that are deep enough, by the chain's rule or by their own; always in the same order. */
+  /** MINED txs of the signers that are deep enough, by the rule of the chain or by their own number; always in the same order. */
   abstract minedUpTo(
     chainId: ChainId,
     signers: readonly SignerId[],
@@ -85,59 +85,62 @@ export abstract class ManagedTxRepository {
   abstract minedIn(chainId: ChainId, signers: readonly SignerId[], blockHashes: readonly Hash[]): Promise<ManagedTx[]>;
   /**
    * Txs of any signer that became final in these blocks.
-   * @param lowest number of the lowest of them; looks at what was mined from there on only
+   * @param lowest number of the lowest of these blocks; reads only what was mined from there on
    */
   abstract finalIn(chainId: ChainId, lowest: number, blockHashes: readonly Hash[]): Promise<ManagedTx[]>;
   /**
-   * The newest txs that became final in a block, so many of each signer, by nonce.
-   * @param below of the signers of these slots only, and with lower nonces; null: of every signer
+   * The newest txs that became final in a block, this many of each signer, by nonce.
+   * @param below only signers of these slots, and lower nonces; null for every signer
    */
   abstract newestFinal(chainId: ChainId, below: readonly SlotRef[] | null, perSigner: number): Promise<ManagedTx[]>;
-  /** With what the clients asked for, in any order. */
+  /** The txs with their requests, in any order. */
   abstract requested(txIds: readonly string[]): Promise<RequestedTx[]>;
   /**
-   * By signer key, the id of the oldest tx that is in flight, or that waits for something but its own estimate; none where there is
-   * no such tx.
+   * By signer key, the id of the oldest tx that is in flight or that waits for another reason than its own estimate. A signer without such
+   * a tx has no entry.
    * @param besides ids of waiting txs whose estimates revert now
    */
   abstract oldestUnmined(
     signers: readonly SignerId[],
     besides: readonly string[],
   ): Promise<ReadonlyMap<string, string>>;
-  /** Wei that what each signer has in flight may take from its balance, in the order given: values, and all gas at its price. */
+  /**
+   * Wei that the txs in flight of each signer may take from its balance, in the given order: their values, and all their gas at the highest
+   * price.
+   */
   abstract committedWei(signers: readonly SignerId[]): Promise<bigint[]>;
   abstract byIds(txIds: readonly string[]): Promise<ManagedTx[]>;
   /**
-   * Signers that have anything to do: unfinished txs, or a hole that is being filled. Costs one index probe per such signer, and more
-   * while an old snapshot keeps the entries of finished txs.
+   * Signers that have work: unfinished txs, or a held slot without a tx. Costs one index probe per such signer, and more while an old
+   * snapshot keeps the index entries of finished txs.
    */
   abstract signersWithWork(chainId: ChainId): Promise<SignerWork[]>;
   /**
-   * Signers that may have something to do, by their leases: at any time as cheap. Not those that were never worked on, nor those of a dead
+   * Signers that may have work, by their leases. Always equally cheap. Leaves out signers that were never worked on, and those of a dead
    * node without pending txs.
    */
   abstract signersInWork(chainId: ChainId): Promise<SignerWork[]>;
 
   /**
-   * After a change of owner nobody knows what was mined meanwhile: makes the receipt checks of the signers, which are of one chain,
-   * due; a page of them, in the order of their slots.
-   * @param after the last slot of the page before; null for the first
-   * @returns the last slot of this page; null when it was the last page
+   * Makes the receipt checks of the signers due, because a new owner does not know what was mined before. All signers are of one chain. One
+   * page per call, in the order of slots.
+   * @param after the last slot of the previous page; null for the first page
+   * @returns the last slot of this page; null after the last page
    */
   abstract markReceiptsDue(fence: Fence, signers: readonly SignerId[], after: SlotRef | null): Promise<SlotRef | null>;
+  /** Inserts fills, which are ALLOCATED from the start. */
+  abstract insertFills(fence: Fence, fills: readonly RequestedTx[]): Promise<void>;
   /**
-   * Writes state, timers and events in one go.
-   * @throws Conflict `stale_copy` when one of them was changed since it was read; then none is written
+   * Writes states and timers. {@link WriteChanges} writes the events in the same transaction.
+   * @throws Conflict `stale_copy` when a tx was changed since it was read; then none is written
    */
   abstract save(fence: Fence, txs: readonly ManagedTx[]): Promise<void>;
-  /** Writes the events of txs of which nothing else has changed. */
-  abstract note(fence: Fence, txs: readonly ManagedTx[]): Promise<void>;
 }
 
 export interface SignerWork {
   readonly signer: SignerId;
-  /** A tx waits, and it is its time. */
+  /** A tx is waiting and its time has come. */
   readonly hasPending: boolean;
-  /** `held` by another node; `lapsed` when it ran out on its holder; else `free`, or this node's own. */
+  /** `held` by another node; `lapsed` when it expired without a release; else `free`, or held by this node. */
   readonly lease: 'held' | 'lapsed' | 'free';
 }

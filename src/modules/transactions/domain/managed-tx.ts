@@ -6,39 +6,56 @@ import type { JsonObject } from '../../../kernel/json.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 import { canTransition, type TxState, type TxSubState } from './tx-state-machine.js';
 
-/** A timer of a tx: set to so many milliseconds from now by the database clock, cleared, or left as it is. */
+/** A timer of a tx: set to this many milliseconds from now by the database clock, cleared, or kept. */
 export type Timer = { readonly inMs: number } | 'clear' | 'keep';
 
-/** What happens next after a send. */
+/** When a tx is sent and its receipt is checked next. */
 export interface SubmitTimers {
   readonly resubmit: Timer;
   readonly receiptCheck: Timer;
 }
 
-/** Everything about a managed tx that changes. */
+/** `fill`: a no-op made by Lockstep, only to consume a nonce. Everything else is the payload of a client. */
+export const TX_KINDS = ['payload', 'fill'] as const;
+export type TxKind = (typeof TX_KINDS)[number];
+
+/** A no-op competes with the payload for the slot of a tx. The chain decides which of the two is mined. */
+export interface Closing {
+  /** What the tx becomes if the no-op is mined. */
+  readonly as: 'FAILED' | 'CANCELLED';
+  readonly reason: string;
+  /** The no-op was mined, in a block that a reorg may still orphan. */
+  readonly won: boolean;
+}
+
+/** The fields of a managed tx that change, and its kind. */
 export interface TxProgress {
   readonly txId: string;
+  readonly kind: TxKind;
   readonly signer: SignerId;
   readonly state: TxState;
   readonly subState: TxSubState | null;
   readonly nonce: Nonce | null;
-  /** Gas of the attempts; resolved before a nonce is taken. */
+  /** Gas of the attempts, set before a nonce is allocated. */
   readonly gasLimit: bigint | null;
   /** The current attempt, or the one that was mined. */
   readonly txHash: Hash | null;
   readonly receipt: Receipt | null;
+  /** Why it failed, or will fail if the no-op that closes its slot is mined. */
   readonly failureReason: string | null;
-  /** How often in a row it was tried and came to the same `subState`. */
+  /** Null unless its slot is being closed, or was closed. */
+  readonly closing: Closing | null;
+  /** How many tries in a row ended in the same `subState`. */
   readonly tries: number;
-  /** What the last try was answered with; null after one that went well. */
+  /** The error of the last try; null if it succeeded. */
   readonly lastError: string | null;
-  /** Grows with every save; a save of an outdated copy is refused. */
+  /** Grows with every save. A save of an outdated copy is refused. */
   readonly version: number;
 }
 
 /**
- * Confirmations that are new to whoever listens: the blocks `from` to `to` of the branch that ends in `hash` (rows of
- * `chain_block`, linked by parent hash). After an event with `newFork` everything told before is void.
+ * Confirmations that are new to subscribers: the blocks `from` to `to` of the branch that ends in `hash` (rows of `chain_block`, linked by
+ * parent hash). An event with `newFork` makes all earlier confirmations void.
  */
 export interface ConfirmationRange {
   readonly from: number;
@@ -49,9 +66,11 @@ export interface ConfirmationRange {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type EventDetail = Pick<TxEvent, 'txHash' | 'block' | 'error' | 'detail'>;
 
+const END_REASONS = { FAILED: 'failed', CANCELLED: 'cancelled' } as const satisfies Record<Closing['as'], EventReason>;
+
 /**
- * One client request and its whole life after intake. The only place that changes `state`; every change leaves an event,
- * which the repository writes in the same commit.
+ * One request and its whole life after intake, or a fill. The only class that changes `state`. Every change leaves an event, which is
+ * written in the same commit (docs/invariants.md, I10).
  */
 export class ManagedTx {
   private readonly data: Mutable<TxProgress>;
@@ -69,6 +88,36 @@ export class ManagedTx {
     return new ManagedTx(progress);
   }
 
+  /** A new fill. It holds its slot from the start. */
+  static fill(txId: string, signer: SignerId, nonce: Nonce, gasLimit: bigint): ManagedTx {
+    const tx = new ManagedTx({
+      txId,
+      kind: 'fill',
+      signer,
+      state: 'ALLOCATED',
+      subState: null,
+      nonce,
+      gasLimit,
+      txHash: null,
+      receipt: null,
+      failureReason: null,
+      closing: null,
+      tries: 0,
+      lastError: null,
+      version: 0,
+    });
+    tx.entered = 'ALLOCATED';
+    tx.events.push({
+      signer,
+      txId,
+      reason: 'nonce_reserved',
+      from: null,
+      to: 'ALLOCATED',
+      detail: { kind: 'fill', nonce: nonce.toString(), gasLimit: gasLimit.toString() },
+    });
+    return tx;
+  }
+
   get progress(): TxProgress {
     return this.data;
   }
@@ -81,6 +130,10 @@ export class ManagedTx {
     return this.data.signer;
   }
 
+  get kind(): TxKind {
+    return this.data.kind;
+  }
+
   get state(): TxState {
     return this.data.state;
   }
@@ -89,7 +142,7 @@ export class ManagedTx {
     return { resubmit: this.resubmitTimer, receiptCheck: this.receiptTimer };
   }
 
-  /** The state this copy moved to; null when only details changed. */
+  /** The state that this copy entered; null when only details changed. */
   get enteredState(): TxState | null {
     return this.entered;
   }
@@ -100,8 +153,7 @@ export class ManagedTx {
 
   /** @throws InvariantViolation before it is allocated */
   get nonce(): Nonce {
-    if (this.data.nonce === null)
-      throw new InvariantViolation('a transaction without a nonce was asked for it', { txId: this.id });
+    if (this.data.nonce === null) throw new InvariantViolation('the transaction has no nonce', { txId: this.id });
     return this.data.nonce;
   }
 
@@ -109,16 +161,17 @@ export class ManagedTx {
     return this.events;
   }
 
-  /** The repository has written everything; the copy may be used and saved again. */
+  /** Everything is written: the copy may be changed and saved again. */
   saved(): void {
     this.data.version += 1;
     this.noted();
     this.resubmitTimer = 'keep';
     this.receiptTimer = 'keep';
     this.wasSubmitted = false;
+    this.entered = null;
   }
 
-  /** The repository has written the events; the row is as it was. */
+  /** The events are written. The row did not change. */
   noted(): void {
     this.events.length = 0;
   }
@@ -135,8 +188,8 @@ export class ManagedTx {
   }
 
   /**
-   * Bytes of it are out that the database had lost: they are its attempt, and their nonce is its own.
-   * @param gasLimit of these bytes
+   * The database lost an attempt that was sent: the tx gets it back, with its nonce.
+   * @param gasLimit of this attempt
    */
   recovered(nonce: Nonce, gasLimit: bigint, txHash: Hash): void {
     this.expectState('PENDING', 'ALLOCATED');
@@ -152,19 +205,19 @@ export class ManagedTx {
     this.resubmitTimer = 'clear';
   }
 
-  /** Tries in a row that came to this, up to now. */
+  /** Tries in a row, up to now, that ended in this sub state. */
   equalTries(subState: TxSubState | null): number {
     return this.data.subState === subState ? this.data.tries : 0;
   }
 
-  /** Not possible for now; it is tried again after a while. */
+  /** Not possible for now. It is tried again later. */
   postponed(subState: TxSubState | null, retryInMs: number, error: string): void {
     this.expectState('PENDING', 'ALLOCATED');
     this.tried(subState, error);
     this.resubmitTimer = { inMs: retryInMs };
   }
 
-  /** Nothing of it is out, and its slot is free: it waits for another nonce. */
+  /** No attempt is out, and the slot is released: the tx waits for another nonce. */
   requeued(subState: TxSubState, retryInMs: number, error: string): void {
     this.expectState('ALLOCATED');
     const { nonce, txHash } = this.data;
@@ -174,21 +227,22 @@ export class ManagedTx {
     this.resubmitTimer = { inMs: retryInMs };
   }
 
-  /** Signed again for the same slot, with fees that a node may take; nothing of it was out before. */
+  /** Signed again for the same slot, with fees that a node may accept. For a payload only while no attempt is out. */
   repriced(txHash: Hash, fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }): void {
-    this.expectState('ALLOCATED');
+    if (this.data.kind === 'fill') this.expectState('ALLOCATED', 'IN_MEMPOOL');
+    else this.expectState('ALLOCATED');
     this.data.txHash = txHash;
     this.record('gas_bumped', { txHash, detail: feesOf(fees) });
   }
 
-  /** An event and no change: the attempt is where the bytes are, and the row names it when it is sent. */
+  /** Adds an event and changes no column: the attempt is stored in its own row, and the row of the tx names it when it is sent. */
   signed(txHash: Hash, fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }): void {
     this.expectState('ALLOCATED');
     this.data.txHash = txHash;
     this.record('signed', { txHash, detail: feesOf(fees) });
   }
 
-  /** An attempt was accepted by a node, or may have been (I6). */
+  /** A node accepted an attempt, or may have accepted it (I6). */
   sent(attempt: Hash, subState: TxSubState | null, timers: SubmitTimers, error: string | null, counts = true): void {
     this.expectState('ALLOCATED');
     this.transition('IN_MEMPOOL', 'sent', { txHash: attempt, error });
@@ -197,7 +251,7 @@ export class ManagedTx {
     this.count(subState, error, counts);
   }
 
-  /** The same bytes went out again. */
+  /** The same bytes were sent again. */
   resubmitted(
     attempt: Hash,
     subState: TxSubState | null,
@@ -211,28 +265,29 @@ export class ManagedTx {
     this.record('resubmitted', { txHash: attempt, error });
   }
 
-  /** No attempt of ours has a receipt yet; ask again later. */
+  /** No attempt has a receipt yet. The receipt is checked again later. */
   receiptMissing(askAgainInMs: number): void {
     this.receiptTimer = { inMs: askAgainInMs };
   }
 
-  /** Refused for good, but an attempt may be out: its slot is closed by a no-op, and the chain decides which of them won. */
-  closing(reason: string): void {
+  /** An attempt may be out, and the payload is no longer wanted: a no-op closes the slot, unless the payload is mined first. */
+  close(as: Closing['as'], reason: string): void {
     this.expectState('ALLOCATED', 'IN_MEMPOOL');
     if (this.data.state === 'ALLOCATED')
       this.transition('IN_MEMPOOL', 'sent', { txHash: this.data.txHash, error: reason });
     else this.record('updated', { error: reason, detail: { subState: 'CANCELLING' } });
     this.data.failureReason = reason;
+    this.data.closing = { as, reason, won: false };
     this.count('CANCELLING', reason);
     this.resubmitTimer = { inMs: 0 };
     this.receiptTimer = { inMs: 0 };
   }
 
   get isClosing(): boolean {
-    return this.data.state === 'IN_MEMPOOL' && this.data.failureReason !== null;
+    return this.data.state === 'IN_MEMPOOL' && this.data.closing !== null;
   }
 
-  /** A node says that its nonce is used, or its slot is being closed: something that is not ours may have the nonce. */
+  /** A foreign transaction may have used the nonce: a node reports the nonce as used, or the slot is being closed. */
   get isInDoubt(): boolean {
     return this.data.state === 'IN_MEMPOOL' && (this.data.subState === 'NONCE_SYNC' || this.isClosing);
   }
@@ -245,17 +300,20 @@ export class ManagedTx {
   }
 
   /**
-   * A transaction that is not ours has the nonce for good: none of the attempts can ever be mined, and the payload waits for another.
-   *
-   * @param usedBy that transaction, if it is known
+   * A foreign transaction used the nonce for good: no attempt can be mined, and the payload waits for another nonce.
+   * @param usedBy hash of that transaction, if it is known
    */
-  nonceTaken(usedBy: Hash | null): void {
+  foreignTxUsedNonce(usedBy: Hash | null): void {
     this.expectState('IN_MEMPOOL');
-    const { nonce, failureReason } = this.data;
+    const { nonce, closing, kind } = this.data;
     const detail = { nonce: nonce?.toString() ?? null, usedBy };
-    // It was only waiting for its slot to be closed.
-    if (failureReason !== null) {
-      this.endUnsent('FAILED', 'failed', failureReason);
+    if (kind === 'fill') {
+      this.endUnsent('DROPPED', 'dropped', 'a foreign transaction used its nonce', detail);
+      return;
+    }
+    // The tx only waited for its slot to be closed.
+    if (closing !== null) {
+      this.endUnsent(closing.as, END_REASONS[closing.as], closing.reason, detail);
       return;
     }
     this.transition('PENDING', 'nonce_synced', { txHash: this.data.txHash, detail });
@@ -263,7 +321,7 @@ export class ManagedTx {
     this.count(null, null);
   }
 
-  /** @param kind of the attempt that was mined: only a payload fulfils the request */
+  /** @param kind of the mined attempt: only a payload fulfils the request */
   mined(receipt: Receipt, kind: 'payload' | 'no-op' = 'payload'): void {
     const { txHash, status, gasUsed } = receipt;
     this.transition('MINED', 'mined', {
@@ -278,13 +336,15 @@ export class ManagedTx {
     this.data.receipt = receipt;
     this.data.txHash = txHash;
     this.count(null, null);
-    // A no-op may come after the payload, which a reorg took back: then nobody knows any more why the slot was closed.
-    this.data.failureReason = kind === 'payload' ? null : (this.data.failureReason ?? 'a no-op took its nonce');
+    const won = kind === 'no-op';
+    const closing = this.data.closing ?? (won ? { as: 'FAILED', reason: 'a no-op used its nonce' } : null);
+    this.data.closing = closing && { ...closing, won };
+    this.data.failureReason = won ? (closing?.reason ?? null) : null;
     this.resubmitTimer = 'clear';
     this.receiptTimer = 'clear';
   }
 
-  /** Read again, the receipt of the same block says something else; it stays MINED until two answers agree. */
+  /** The receipt of the same block differs from the stored one. The tx stays MINED until two answers agree. */
   receiptChanged(receipt: Receipt): void {
     this.expectState('MINED');
     const { status, gasUsed, txHash } = receipt;
@@ -293,27 +353,28 @@ export class ManagedTx {
   }
 
   /**
-   * Its block is deep enough: success is CONFIRMED, a revert is FAILED (I9).
-   * @param above the blocks on top of its own, as far as they are known; null when there is none
+   * Its block is deep enough: success becomes CONFIRMED, a revert FAILED (I9).
+   * @param above the known blocks above its own; null when there is none
    */
   settled(revertReason: string, above: ConfirmationRange | null): void {
     const { receipt } = this.data;
     if (!receipt) {
-      throw new InvariantViolation('a transaction without a receipt was settled', { txId: this.id });
+      throw new InvariantViolation('cannot settle a transaction without a receipt', { txId: this.id });
     }
     const detail = { txHash: receipt.txHash, block: blockOf(receipt), detail: appended(above) };
-    // Set when it was the no-op that was mined.
-    const refusal = this.data.failureReason;
-    if (refusal === null && receipt.status === 'success') {
+    const { closing } = this.data;
+    if (closing?.won) {
+      this.transition(closing.as, END_REASONS[closing.as], { ...detail, error: closing.reason });
+      this.data.failureReason = closing.reason;
+    } else if (receipt.status === 'success') {
       this.transition('CONFIRMED', 'confirmed', detail);
     } else {
-      const error = refusal ?? revertReason;
-      this.transition('FAILED', 'failed', { ...detail, error });
-      this.data.failureReason = error;
+      this.transition('FAILED', 'failed', { ...detail, error: revertReason });
+      this.data.failureReason = revertReason;
     }
   }
 
-  /** Its block is no longer on the chain; the same bytes are sent again. Also for a final one, when the reorg is that deep. */
+  /** A reorg orphaned its block, so the same bytes are sent again. Also for a final tx, if the reorg is that deep. */
   reorged(): void {
     const { receipt, txHash } = this.data;
     this.transition('IN_MEMPOOL', 'reorg_detected', {
@@ -321,15 +382,17 @@ export class ManagedTx {
       block: receipt && blockOf(receipt),
       detail: { newFork: true, confirmations: null },
     });
-    // The reason of a revert goes with its block; the reason why a slot is being closed stays.
-    if (receipt?.status === 'reverted') this.data.failureReason = null;
+    // The reason of a revert belongs to the orphaned block. The closing of a slot goes on.
+    const { closing } = this.data;
+    this.data.closing = closing && { ...closing, won: false };
+    this.data.failureReason = closing?.reason ?? null;
     this.data.receipt = null;
     this.count('REORG_DETECTED', null);
     this.resubmitTimer = { inMs: 0 };
     this.receiptTimer = { inMs: 0 };
   }
 
-  /** Refused for good. The caller frees the slot, if there was one, and only with proof that nothing is out. */
+  /** Refused for good. The caller releases the slot, if there is one, and only with proof that no attempt is out. */
   failed(reason: string): void {
     this.expectState('PENDING', 'ALLOCATED', 'IN_MEMPOOL');
     this.endUnsent('FAILED', 'failed', reason);
@@ -342,8 +405,8 @@ export class ManagedTx {
     this.endUnsent('DROPPED', 'dropped', 'expired before it was sent');
   }
 
-  private endUnsent(state: TxState, reason: EventReason, error: string): void {
-    this.transition(state, reason, { txHash: this.data.txHash, error });
+  private endUnsent(state: TxState, reason: EventReason, error: string, detail: JsonObject | null = null): void {
+    this.transition(state, reason, { txHash: this.data.txHash, error, detail });
     this.data.subState = null;
     this.resubmitTimer = 'clear';
     this.receiptTimer = 'clear';
@@ -356,7 +419,7 @@ export class ManagedTx {
     this.receiptTimer = 'clear';
   }
 
-  /** An event only when it is another thing than before, or an endless wait would write endless events. */
+  /** Adds an event only for another sub state than before, because an endless wait would add events without end. */
   private tried(subState: TxSubState | null, error: string): void {
     const changed = this.data.subState !== subState;
     this.count(subState, error);
@@ -375,14 +438,14 @@ export class ManagedTx {
     this.wasSubmitted = true;
   }
 
-  /** The only line that writes `state`. Comes first in every method: a refused call must change nothing. */
+  /** The only line that writes `state`. It comes first in every method, because a refused call must change nothing. */
   private transition(to: TxState, reason: EventReason, detail: EventDetail): void {
     const from = this.data.state;
     if (!canTransition(from, to, this.data.receipt !== null)) {
       throw new Conflict(
         'illegal_transition',
         `a transaction that is ${from} cannot become ${to}`,
-        'read its present state',
+        'read its current state',
         { txId: this.id, state: from },
       );
     }
@@ -401,7 +464,7 @@ export class ManagedTx {
       throw new Conflict(
         'illegal_transition',
         `not possible for a transaction that is ${this.state}`,
-        'read its present state',
+        'read its current state',
         { txId: this.id, state: this.state },
       );
     }

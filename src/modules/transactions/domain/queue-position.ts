@@ -1,4 +1,4 @@
-/** Txs that were not tried wait in the order of their priorities, highest first, and of their ids, which begin with their time. */
+/** The order of txs that were not tried: by priority, highest first, then by id, which begins with its time. */
 export interface QueuePosition {
   readonly priority: number;
   readonly txId: string;
@@ -7,7 +7,7 @@ export interface QueuePosition {
 /** Hexadecimal digits of the milliseconds at the start of a UUIDv7. */
 const TIME_DIGITS = 12;
 
-/** The position of a tx that has the same priority and is older by so many milliseconds. */
+/** The position of a tx that has the same priority and is this many milliseconds older. */
 export function olderBy(ms: number, { priority, txId }: QueuePosition): QueuePosition {
   const time = Number.parseInt(txId.replaceAll('-', '').slice(0, TIME_DIGITS), 16);
   const digits = Math.max(0, time - ms)

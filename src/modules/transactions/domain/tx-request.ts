@@ -3,42 +3,42 @@ import type { Address, Hash, Hex } from '../../../kernel/hex.js';
 import type { JsonObject } from '../../../kernel/json.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 
-/** What a client wants executed. */
+/** What a client wants to execute. */
 export interface TxPayload {
-  /** null creates a contract. */
+  /** Null creates a contract. */
   readonly to: Address | null;
   /** Wei. */
   readonly value: bigint;
   readonly data: Hex;
-  /** Gas; null lets Lockstep estimate. */
+  /** Gas; null when Lockstep shall estimate it. */
   readonly gasLimit: bigint | null;
   readonly accessList: AccessList;
 }
 
-/** Explicit fees win over the market; wei per gas. */
+/** Explicit fees replace the market fees; wei per gas. */
 export interface RequestedFees {
   readonly maxFeePerGas: bigint | null;
   readonly maxPriorityFeePerGas: bigint | null;
 }
 
-/** A client's request: immutable from intake on. */
+/** The request of a client. It never changes after intake. */
 export interface TxRequest {
   readonly signer: SignerId;
   /** The client's idempotency key, unique per signer. */
   readonly requestId: string;
-  /** SHA-256 of the request in one normal form; the same key with another hash is refused (I3). */
+  /** SHA-256 of the request in its normal form. The same key with another hash is refused (docs/invariants.md, I3). */
   readonly requestHash: Hash;
   readonly payload: TxPayload;
   readonly fees: RequestedFees;
   readonly speed: Speed;
-  /** Higher goes first. */
+  /** Higher priorities get their nonces first. */
   readonly priority: number;
-  /** Blocks on top that make it final, in place of the chain's number; null for the chain's. */
+  /** Blocks above its own that make it final, in place of the number of the chain; null for the number of the chain. */
   readonly confirmations: number | null;
-  /** Not sent for the first time after this moment. */
+  /** No first send after this time. */
   readonly expiresAt: Date | null;
   readonly metadata: JsonObject | null;
 }
 
-/** What a lane needs of a request. Metadata is the client's own and may be long, so lanes never read it. */
+/** What a lane needs of a request. Metadata may be long and only the client needs it, so lanes never read it. */
 export type StoredRequest = Omit<TxRequest, 'metadata'>;

@@ -1,4 +1,4 @@
-/** Public states of a managed tx (design, section 3). */
+/** Public states of a managed tx (docs/state-machine.md). */
 export const TX_STATES = [
   'PENDING',
   'ALLOCATED',
@@ -12,7 +12,7 @@ export const TX_STATES = [
 ] as const;
 export type TxState = (typeof TX_STATES)[number];
 
-/** What a tx that is not getting on is waiting for; null when all is well. */
+/** Why a tx makes no progress; null when it does. */
 export const TX_SUB_STATES = [
   'NONCE_SYNC',
   'STALE',
@@ -23,26 +23,26 @@ export const TX_SUB_STATES = [
   'REPLACING',
   'REORG_DETECTED',
   'SIGNER_PAUSED',
-  /** Every node refuses it for now, for a reason that is neither price nor funds; it is tried again. */
+  /** Every node refuses it for now, for a reason other than price or funds. It is tried again. */
   'NODE_REFUSED',
-  /** No node answers for it; it is tried again. */
+  /** No node answers. It is tried again. */
   'NODE_UNAVAILABLE',
-  /** Its gas estimate reverts; it is estimated again at a later block, and fails only if that says the same. */
+  /** Its gas estimate reverts. It is estimated again at a later block, and fails only if that estimate reverts, too. */
   'SIMULATION_REVERTED',
-  /** No live node has the key of its signer. Not stored, for nobody may write then: reads say it. */
+  /** No live node has the key of its signer. Not stored, because then no node may write: the queries add it. */
   'SIGNER_UNAVAILABLE',
 ] as const;
 export type TxSubState = (typeof TX_SUB_STATES)[number];
 
 /**
- * Every allowed change of state. A final state leaves only through a reorg deeper than `confirmations.required`, and only
- * if its end was decided by a block: see {@link canTransition}.
+ * Every allowed change of state. A tx leaves a final state only through a reorg deeper than `confirmations.required`, and only if a block
+ * decided its end: see {@link canTransition}.
  */
 export const TRANSITIONS = {
   PENDING: ['ALLOCATED', 'FAILED', 'CANCELLED', 'DROPPED'],
   ALLOCATED: ['IN_MEMPOOL', 'MINED', 'PENDING', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED'],
   IN_MEMPOOL: ['MINED', 'PENDING', 'CANCELLED', 'REPLACED', 'DROPPED', 'FAILED'],
-  MINED: ['CONFIRMED', 'FAILED', 'IN_MEMPOOL'],
+  MINED: ['CONFIRMED', 'FAILED', 'CANCELLED', 'IN_MEMPOOL'],
   CONFIRMED: ['IN_MEMPOOL'],
   FAILED: ['IN_MEMPOOL'],
   CANCELLED: ['IN_MEMPOOL'],
@@ -56,7 +56,7 @@ export function isFinal(state: TxState): boolean {
   return FINAL.has(state);
 }
 
-/** @param decidedByBlock whether the present state was decided by a mined slot, and a reorg could take that back */
+/** @param decidedByBlock whether a mined slot decided the present state, so that a reorg could undo it */
 export function canTransition(from: TxState, to: TxState, decidedByBlock: boolean): boolean {
   const allowed: readonly TxState[] = TRANSITIONS[from];
   if (!allowed.includes(to)) return false;

@@ -1,11 +1,13 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { TxKind } from '../domain/managed-tx.js';
 import type { TxState, TxSubState } from '../domain/tx-state-machine.js';
 import type { StoredOptions, StoredReceipt } from './managed-tx.rows.js';
 
-/** For reads of the API; rows are written by {@link PgManagedTxRepository} alone. BIGINT and NUMERIC arrive as strings. */
+/** Only for reads of the API: {@link PgManagedTxRepository} alone writes the rows. BIGINT and NUMERIC arrive as strings. */
 @Entity('managed_tx')
 export class ManagedTxEntity {
   @PrimaryColumn({ name: 'tx_id', type: 'uuid' }) txId!: string;
+  @Column({ type: 'text' }) kind!: TxKind;
   @Column({ name: 'chain_id', type: 'bigint' }) chainId!: string;
   @Column({ type: 'text' }) signer!: string;
   @Column({ name: 'request_id', type: 'text' }) requestId!: string;

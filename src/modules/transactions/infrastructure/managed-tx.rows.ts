@@ -2,14 +2,14 @@ import { parseAddress, parseHash, parseHex } from '../../../kernel/hex.js';
 import { parseSigner } from '../../../kernel/signer-id.js';
 import type { AccessList, Receipt, Speed } from '../../chain/index.js';
 import type { ReceiptView } from '../application/queries/tx-views.js';
-import { ManagedTx } from '../domain/managed-tx.js';
+import { type Closing, ManagedTx, type TxKind } from '../domain/managed-tx.js';
 import type { StoredRequest, TxRequest } from '../domain/tx-request.js';
 import type { TxState, TxSubState } from '../domain/tx-state-machine.js';
 
-/** A receipt in JSON, stored as it is shown: amounts as decimal strings. */
+/** A receipt as JSON, stored as the API shows it: amounts are decimal strings. */
 export type StoredReceipt = ReceiptView;
 
-/** What a client may choose besides the payload; absent means not chosen. */
+/** What a client may choose besides the payload. A field is absent when it was not chosen. */
 export interface StoredOptions {
   readonly gasLimit?: string;
   readonly accessList?: readonly { readonly address: string; readonly storageKeys: readonly string[] }[];
@@ -18,8 +18,8 @@ export interface StoredOptions {
   readonly speed: Speed;
 }
 
-export const PROGRESS_COLUMNS = `t.tx_id, t.chain_id, t.signer, t.state, t.sub_state, t.nonce, t.gas_limit, t.tx_hash, t.receipt, t.failure_reason, t.tries, t.last_error, t.version`;
-/** Without metadata, which no lane needs. */
+export const PROGRESS_COLUMNS = `t.tx_id, t.chain_id, t.signer, t.state, t.sub_state, t.nonce, t.gas_limit, t.tx_hash, t.receipt, t.failure_reason, t.kind, t.closing, t.tries, t.last_error, t.version`;
+/** Without metadata, because no lane needs it. */
 export const REQUEST_COLUMNS = `t.request_id, t.request_hash, t.to_address, t.value, t.data, t.options, t.priority, t.confirmations, t.expires_at`;
 
 export interface ProgressRow {
@@ -33,6 +33,8 @@ export interface ProgressRow {
   tx_hash: string | null;
   receipt: StoredReceipt | null;
   failure_reason: string | null;
+  kind: TxKind;
+  closing: Closing | null;
   tries: number;
   last_error: string | null;
   version: number;
@@ -61,10 +63,31 @@ export function toManagedTx(row: ProgressRow): ManagedTx {
     txHash: row.tx_hash === null ? null : parseHash(row.tx_hash),
     receipt: row.receipt === null ? null : toReceipt(row.receipt),
     failureReason: row.failure_reason,
+    kind: row.kind,
+    closing: closingOf(row),
     tries: row.tries,
     lastError: row.last_error,
     version: row.version,
   });
+}
+
+/**
+ * The previous version of Lockstep, which may still run beside this one, stores only the reason of a slot that it closes and of a no-op that
+ * was mined, and leaves `closing` as it was. So for a live tx the reason decides, and `closing` adds the details.
+ */
+function closingOf(row: ProgressRow): Closing | null {
+  const { state, failure_reason } = row;
+  const closing = row.closing ?? closingBefore(row);
+  if (state === 'PENDING' || state === 'ALLOCATED') return null;
+  if (state === 'IN_MEMPOOL') return failure_reason === null ? null : closing && { ...closing, won: false };
+  return state === 'MINED' ? closing && { ...closing, won: failure_reason !== null } : closing;
+}
+
+function closingBefore({ state, receipt, failure_reason }: ProgressRow): Closing | null {
+  if (failure_reason === null) return null;
+  // A tx that failed although its receipt says success: its no-op was mined. A deep reorg may open that slot again.
+  const won = state === 'MINED' || (state === 'FAILED' && receipt?.status === 'success');
+  return won || state === 'IN_MEMPOOL' ? { as: 'FAILED', reason: failure_reason, won } : null;
 }
 
 export function toRequest(row: RequestRow): StoredRequest {
@@ -88,7 +111,11 @@ export function toRequest(row: RequestRow): StoredRequest {
   };
 }
 
-export function toStoredOptions({ payload, fees, speed }: TxRequest): StoredOptions {
+export function toStoredOptions({
+  payload,
+  fees,
+  speed,
+}: Pick<TxRequest, 'payload' | 'fees' | 'speed'>): StoredOptions {
   return {
     ...(payload.gasLimit === null ? {} : { gasLimit: payload.gasLimit.toString() }),
     ...(payload.accessList.length === 0 ? {} : { accessList: payload.accessList }),

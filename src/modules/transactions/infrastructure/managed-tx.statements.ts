@@ -1,11 +1,11 @@
 import { PROGRESS_COLUMNS, REQUEST_COLUMNS } from './managed-tx.rows.js';
 
-/** A nonce is a bigint, and stays below it. */
+/** Above every nonce, which is a bigint. */
 const MAX_BIGINT = '9223372036854775807';
 
 /**
- * Consumed slots `s` of every signer `g` that may have been so in block `$2` or above: those above the highest nonce whose tx was
- * mined below it.
+ * Consumed slots `s` of every signer `g` whose nonce may have been used in block `$2` or above: those above the highest nonce whose tx was
+ * mined below that block.
  */
 export const CONSUMED_FROM_BLOCK = `
       FROM signer g
@@ -20,18 +20,17 @@ export const CONSUMED_FROM_BLOCK = `
 const FINAL_STATES = `('CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')`;
 
 /*
- * Plans are cached per connection, and the first ones are made while the tables are empty, when every index, and no index, look
- * equally good. The connections of the service therefore plan nested loops over indexes only (data-source.ts), and a statement
- * that several indexes could answer asks for the order that only the right one has (docs/performance.md).
+ * PostgreSQL caches plans per connection. It makes the first ones while the tables are empty, when every index, and no index, seems equally
+ * cheap. The connections of the service therefore plan only nested loops over indexes (data-source.ts), and a statement that several
+ * indexes could serve asks for the order that only the right one has (docs/performance.md).
  */
 
 /**
- * Intake: rows and their first events, one statement, one commit. Sorted by key, so that two batches with the same keys
- * wait for each other instead of deadlocking. A key that exists is left alone and answered by LOOK_UP; one that can be seen is
- * not even tried, because ON CONFLICT waits for whoever is changing that row, and the whole batch with it.
- *
- * The arrays are hidden in subqueries from the planner, which would plan anew for each of another length: for a lone request that
- * took a third of its time. Statements over many rows want the fresh plan.
+ * Intake: rows and their first events in one statement and one commit. Rows are sorted by key, so that two batches with the same keys wait
+ * for each other and do not deadlock. A key that exists is not changed; LOOK_UP reads it. A key that is already visible is not even
+ * inserted, because ON CONFLICT would wait for the transaction that changes that row, and the whole batch with it. Subqueries hide the
+ * arrays from the planner, which would make a new plan for each other length: for a single request that took a third of its time.
+ * Statements over many rows want the new plan.
  */
 export const INSERT_PENDING = {
   name: 'tx_insert_pending',
@@ -57,7 +56,7 @@ export const INSERT_PENDING = {
     SELECT i.tx_id, i.known, n.tx_id IS NOT NULL AS created FROM input i LEFT JOIN inserted n ON n.tx_id = i.tx_id`,
 };
 
-/** A later statement than the insert, so it sees a row that another connection committed while the insert waited for it. */
+/** Runs after the insert, so it sees a row that another connection committed while the insert waited for it. */
 export const LOOK_UP = {
   name: 'tx_look_up',
   text: `
@@ -69,7 +68,7 @@ export const LOOK_UP = {
      WHERE t.request_id = k.request_id`,
 };
 
-/** Grows with what is in flight, so a lane counts seldom and keeps the books between. */
+/** Its cost grows with the number of txs in flight, so a lane counts rarely and keeps its own count between. */
 export const COUNT_IN_FLIGHT = {
   name: 'tx_count_in_flight',
   text: `
@@ -80,15 +79,17 @@ export const COUNT_IN_FLIGHT = {
       FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position`,
 };
 
-/** Since when a waiting row is ready, as managed_tx_waiting has it: always, while it was not tried; else when its timer runs out. */
+/**
+ * Since when a waiting row is ready, in the terms of the index managed_tx_waiting: always, if it was not tried; else when its timer has run
+ * out.
+ */
 const READY_SINCE = `coalesce(next_resubmit_at, '-infinity'::timestamptz)`;
 
 /**
- * Read straight off managed_tx_waiting: what was not tried, in the order (priority, age), and what was and is due again, the longest
- * due first. Rows that are not due are not touched. Of one priority the two take turns, so neither starves the other.
- *
- * Entries of rows that wait no more stay in the index as long as any transaction anywhere is older than that, and are walked over each
- * time. A lane therefore says how far it got, and begins there; only what has a higher priority is looked for from the start.
+ * Reads the index managed_tx_waiting: txs that were not tried in the order (priority, age), and txs that were tried and are due, the
+ * longest due first. Reads no rows that are not due. Within one priority the two groups take turns, so neither blocks the other. Index
+ * entries of rows that no longer wait stay until every transaction of the server is newer, and each read passes over them. A lane therefore
+ * passes the position that it has reached, and the read begins there. Only higher priorities are read from the start.
  */
 export const NEXT_PENDING = {
   name: 'tx_next_pending',
@@ -114,7 +115,7 @@ export const NEXT_PENDING = {
         ORDER BY priority DESC, turn, tx_id LIMIT w.room) t`,
 };
 
-/** The state is concatenated so that only the primary key answers: a plan with managed_tx_waiting reads all that waits. */
+/** The state is concatenated so that only the primary key fits: a plan with managed_tx_waiting would read all waiting txs. */
 export const LOCK_PENDING = {
   name: 'tx_lock_pending',
   text: `SELECT t.tx_id FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' ORDER BY t.tx_id FOR UPDATE SKIP LOCKED`,
@@ -133,13 +134,16 @@ export const REQUESTED = {
   text: `SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS} FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[])`,
 };
 
-/** Asked only when an estimate reverts; what is in flight is bounded, and what waits is read once per signer. */
+/**
+ * Runs only when an estimate reverts. The number of txs in flight is bounded, and waiting txs are read once per signer. Fills are left out:
+ * they change no estimate, and a fill whose nonce cannot be decided may stay in flight for long.
+ */
 export const OLDEST_UNMINED = {
   name: 'tx_oldest_unmined',
   text: `
     SELECT w.chain_id, w.signer, least(
              (SELECT t.tx_id FROM managed_tx t
-               WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+               WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.kind = 'payload'
                ORDER BY t.tx_id LIMIT 1),
              (SELECT t.tx_id FROM managed_tx t
                WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state = 'PENDING' AND t.sub_state IS DISTINCT FROM 'SIMULATION_REVERTED'
@@ -148,7 +152,7 @@ export const OLDEST_UNMINED = {
       FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)`,
 };
 
-/** The dearest attempt of each slot counts: any of them can be the one that is mined. */
+/** The most expensive attempt of each slot counts, because any of them can be mined. */
 export const COMMITTED_WEI = {
   name: 'tx_committed_wei',
   text: `
@@ -162,8 +166,8 @@ export const COMMITTED_WEI = {
 };
 
 /**
- * `clock_timestamp()` may change within a statement, so no index is searched by it: what is not due would be read, too. The signers are
- * concatenated so that only the index of timers answers.
+ * `clock_timestamp()` may change within a statement, so PostgreSQL searches no index by it and would also read what is not due. The signers
+ * are concatenated so that only the index of timers fits.
  */
 export const DUE_FOR_RESUBMIT = {
   name: 'tx_due_for_resubmit',
@@ -181,16 +185,16 @@ export const DUE_FOR_RECEIPT = {
      ORDER BY t.next_receipt_check_at LIMIT $3`,
 };
 
-/** The order is the one of managed_tx_mined; no other index of the state has it. */
+/** In the order of managed_tx_mined, which no other index on the state has. */
 export const ANY_MINED = {
   name: 'tx_any_mined',
   text: `SELECT FROM managed_tx WHERE chain_id = $1 AND state = 'MINED' ORDER BY confirmations, block_number LIMIT 1`,
 };
 
 /**
- * A range of managed_tx_mined for each number of confirmations that is waited for, none (the chain's rule) among them: one probe
- * per number in use, jumping from one to the next, and not one look at what is not deep enough. A column with the height at which
- * a tx becomes final would be one range, but only by depth: a tag moves by itself. And it would keep a rule that has changed.
+ * Reads one range of managed_tx_mined for each number of confirmations in use, including none (the rule of the chain). It finds these
+ * numbers with one index probe each, and reads no rows that are not deep enough. A column with the height at which a tx becomes final would
+ * need only one range. But it would not work for a block tag, which moves by itself, and it would keep a rule after the config has changed.
  */
 export const MINED_UP_TO = {
   name: 'tx_mined_up_to',
@@ -221,8 +225,8 @@ export const MINED_IN = {
 };
 
 /**
- * Finished rows have no index by block, which a million of them would pay for. The blocks of a signer's transactions grow with
- * their nonces: from its newest slot down to the first that was mined before the lowest block.
+ * Finished rows have no index by block: with a million of them it would cost too much. The block numbers of a signer grow with its nonces,
+ * so this reads from its newest slot down to the first one that was mined below the lowest block.
  */
 export const FINAL_IN = {
   name: 'tx_final_in',
@@ -233,7 +237,7 @@ export const FINAL_IN = {
        AND t.state IN ${FINAL_STATES}`,
 };
 
-/** Without a list of signers: of all. Each is read down from its newest slot. */
+/** Without a list of signers: of all signers. Reads each signer from its newest slot down. */
 export const NEWEST_FINAL = {
   name: 'tx_newest_final',
   text: `
@@ -254,8 +258,8 @@ export const BY_IDS = {
 };
 
 /**
- * A loose index scan: it jumps from signer to signer, so 100,000 waiting txs of one signer cost one probe, and idle signers
- * cost nothing. The leases are not joined: planned for an empty table, a join compared each signer with each lease.
+ * A loose index scan: it jumps from signer to signer, so 100,000 waiting txs of one signer cost one probe, and idle signers cost nothing. A
+ * subquery reads the leases: a join that was planned for an empty table would compare each signer with each lease.
  */
 export const SIGNERS_WITH_WORK = {
   name: 'tx_signers_with_work',
@@ -285,10 +289,11 @@ export const SIGNERS_WITH_WORK = {
 };
 
 /**
- * Signers whose leases were not given up as idle: whoever has unfinished txs has one of these, but for those that were never worked on.
- * Reads nothing that leaves entries behind with every tx, so an old snapshot makes it no slower. What has to wait for its first try
- * is not looked for. A lease that lapsed says nothing of work: a node that died leaves one of each signer that it ever held, and to take
- * over thousands of idle ones costs as many steps. Of these only signers with pending txs are named; a look at all work finds the others.
+ * Signers whose leases were not released as idle. Every signer with unfinished txs has such a lease, except signers that were never worked
+ * on. No tx leaves index entries behind in what this statement reads, so an old snapshot does not make it slower. It does not search for
+ * txs that wait for their first try. An expired lease proves no work: a dead node leaves one for each signer that it ever held, and taking
+ * over thousands of idle signers would cost as many lane steps. Of those it returns only signers with pending txs; SIGNERS_WITH_WORK finds
+ * the others.
  */
 export const SIGNERS_IN_WORK = {
   name: 'tx_signers_in_work',
@@ -305,8 +310,8 @@ export const SIGNERS_IN_WORK = {
 };
 
 /**
- * A page, read along managed_tx_live from where the last one ended. The signers are a filter, and concatenated so that no index answers
- * it: all pages together then read what the chain has in flight once.
+ * Reads one page along managed_tx_live, from the end of the previous page. The signers are a filter, concatenated so that no index fits
+ * them: all pages together then read the txs in flight of the chain once.
  */
 export const MARK_RECEIPTS_DUE = {
   name: 'tx_ask_receipts_now',
@@ -320,23 +325,41 @@ export const MARK_RECEIPTS_DUE = {
 };
 
 /**
- * A timer arrives as milliseconds from now, null to clear it, or -1 to leave it. The version makes a save of an outdated
- * copy miss its row, which the caller sees by the count.
+ * Inserts fills, which Lockstep makes itself and which hold their slots from the start. A fill also gets the attempts without a tx that the
+ * previous version of Lockstep sent for its slot.
+ */
+export const INSERT_FILLS = {
+  name: 'tx_insert_fills',
+  text: `
+    WITH fill AS (
+      SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::jsonb[], $10::int[], $11::bigint[], $12::bigint[], $13::bigint[])
+             AS f (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, nonce, gas_limit, token)),
+    owned AS (
+      UPDATE tx_attempt a SET tx_id = f.tx_id, fencing_token = f.token FROM fill f
+       WHERE a.chain_id = f.chain_id AND a.signer = f.signer AND a.nonce = f.nonce AND a.tx_id IS NULL)
+    INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, state, kind, nonce, gas_limit, fencing_token, version)
+    SELECT tx_id, chain_id, signer, request_id, request_hash, to_address, value, decode(substr(data, 3), 'hex'), options, priority, 'ALLOCATED', 'fill', nonce, gas_limit, token, 1 FROM fill
+     ORDER BY chain_id, signer, nonce`,
+};
+
+/**
+ * A timer is passed as milliseconds from now, null to clear it, or -1 to keep it. An outdated copy has another version, so its row is not
+ * updated, and the caller notices it by the row count.
  */
 export const SAVE = {
   name: 'tx_save',
   text: `
     UPDATE managed_tx t
        SET state = s.state, sub_state = s.sub_state, nonce = s.nonce, gas_limit = s.gas_limit, tx_hash = s.tx_hash,
-           receipt = s.receipt, block_number = s.block_number, block_hash = s.block_hash, failure_reason = s.failure_reason, tries = s.tries, last_error = s.last_error,
+           receipt = s.receipt, block_number = s.block_number, block_hash = s.block_hash, failure_reason = s.failure_reason, closing = s.closing, tries = s.tries, last_error = s.last_error,
            next_resubmit_at = CASE WHEN s.resubmit_ms = -1 THEN t.next_resubmit_at ELSE clock_timestamp() + s.resubmit_ms * interval '1 ms' END,
            next_receipt_check_at = CASE WHEN s.receipt_ms = -1 THEN t.next_receipt_check_at ELSE clock_timestamp() + s.receipt_ms * interval '1 ms' END,
            last_submit_at = CASE WHEN s.submitted THEN clock_timestamp() ELSE t.last_submit_at END,
            confirmed_at = CASE WHEN s.state = 'CONFIRMED' THEN coalesce(t.confirmed_at, clock_timestamp()) ELSE NULL END,
            fencing_token = s.token, version = s.version + 1, updated_at = clock_timestamp()
       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::jsonb[], $8::bigint[], $9::text[],
-                  $10::text[], $11::float8[], $12::float8[], $13::boolean[], $14::bigint[], $15::int[], $16::int[], $17::text[])
+                  $10::text[], $11::float8[], $12::float8[], $13::boolean[], $14::bigint[], $15::int[], $16::int[], $17::text[], $18::jsonb[])
            AS s (tx_id, state, sub_state, nonce, gas_limit, tx_hash, receipt, block_number, block_hash,
-                 failure_reason, resubmit_ms, receipt_ms, submitted, token, version, tries, last_error)
+                 failure_reason, resubmit_ms, receipt_ms, submitted, token, version, tries, last_error, closing)
      WHERE t.tx_id = s.tx_id AND t.version = s.version`,
 };

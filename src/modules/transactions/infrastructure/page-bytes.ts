@@ -1,7 +1,7 @@
-/** Of one page of a list; a single tx may be longer. */
+/** Of one page of a list. A single longer tx still makes a page. */
 const MAX_PAGE_BYTES = 1024 * 1024;
 
-/** What a row `t` of managed_tx takes in an answer, about: call data is shown in hexadecimal. */
+/** About how many bytes a row `t` of managed_tx takes in an answer. Call data is shown in hexadecimal. */
 export const VIEW_BYTES = `
   1000 + 2 * octet_length(t.data) + coalesce(octet_length(t.metadata::text), 0) + coalesce(octet_length(t.receipt::text), 0)
        + coalesce(octet_length(t.failure_reason), 0) + coalesce(octet_length(t.last_error), 0)`;
@@ -11,7 +11,7 @@ export interface SizedRow {
   readonly bytes: number;
 }
 
-/** As many of the rows, from the first on, as make one page; at least one, when there is one. */
+/** The longest first part of the rows that fits one page; at least one row, if there is one. */
 export function pageOf(rows: readonly SizedRow[], limit: number): readonly SizedRow[] {
   let bytes = 0;
   const end = rows.slice(0, limit).findIndex((row, index) => {

@@ -1,18 +1,18 @@
+import { type Fence, slotColumns, type SlotRef } from '../../signers/index.js';
 import { Injectable } from '@nestjs/common';
 import { InvariantViolation } from '../../../kernel/errors.js';
 import { type Hash, parseHash, parseHex } from '../../../kernel/hex.js';
-import { type ChainId, parseSigner, signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { type ChainId, parseSigner } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
-import type { Fence, SlotRef } from '../../signers/index.js';
 import type { Attempt, AttemptKind, AttemptOutcome, AttemptStatus } from '../domain/attempt.js';
-import { AttemptRepository, type ConsumedSlot, type OpenFill } from '../domain/attempt.repository.js';
+import { AttemptRepository, type ConsumedSlot } from '../domain/attempt.repository.js';
 import { CONSUMED_FROM_BLOCK } from './managed-tx.statements.js';
 
 /**
- * The join with the slot is the guard: an attempt is stored only for a slot that its tx (or, for a fill, nobody) holds, so
- * no payload can be signed into another's slot. The same draft signed again has the same hash, and starts over.
+ * The join with the slot is the guard: an attempt is stored only for a slot that its tx holds, so no payload can be signed into the slot of
+ * another tx. The same draft has the same hash when it is signed again; its row then starts as SIGNED again.
  */
 const INSERT = {
   name: 'attempt_insert',
@@ -22,7 +22,7 @@ const INSERT = {
       FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::numeric[], $10::numeric[], $11::bigint[])
            AS a (chain_id, tx_hash, signer, nonce, tx_id, kind, raw, gas_limit, max_fee, max_tip, token)
       JOIN signer_nonce_allocation s
-        ON s.chain_id = a.chain_id AND s.signer = a.signer AND s.nonce = a.nonce AND s.status = 'HELD' AND s.tx_id IS NOT DISTINCT FROM a.tx_id
+        ON s.chain_id = a.chain_id AND s.signer = a.signer AND s.nonce = a.nonce AND s.status = 'HELD' AND s.tx_id = a.tx_id
      ORDER BY a.chain_id, a.tx_hash
         ON CONFLICT (chain_id, tx_hash) DO UPDATE
        SET status = 'SIGNED', tx_id = excluded.tx_id, kind = excluded.kind, fencing_token = excluded.fencing_token`,
@@ -36,7 +36,7 @@ const ABOUT_TO_SEND = {
      WHERE t.chain_id = a.chain_id AND t.tx_hash = a.tx_hash AND t.status = 'REJECTED'`,
 };
 
-/** A mined attempt stays MINED, whatever a node says about it later. */
+/** A mined attempt stays MINED after any later answer of a node. */
 const RECORD_OUTCOMES = {
   name: 'attempt_record_outcomes',
   text: `
@@ -55,7 +55,7 @@ const DECIDE = {
        AND t.status <> CASE WHEN t.tx_hash = w.tx_hash THEN 'MINED' ELSE 'LOST' END`,
 };
 
-/** Refused attempts were never out, and stay refused. */
+/** Refused attempts never reached a pool, so they stay refused. */
 const REOPEN = {
   name: 'attempt_reopen',
   text: `
@@ -80,16 +80,7 @@ const BY_HASHES = {
   text: `SELECT ${COLUMNS} FROM tx_attempt t WHERE t.chain_id = $1 AND t.tx_hash = ANY($2::text[])`,
 };
 
-const OPEN_FILLS = {
-  name: 'attempt_open_fills',
-  text: `
-    SELECT s.chain_id, s.signer, s.nonce FROM signer_nonce_allocation s
-      JOIN unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) ON s.chain_id = w.chain_id AND s.signer = w.signer
-     WHERE s.status = 'HELD' AND s.tx_id IS NULL ORDER BY s.nonce`,
-};
-
-/** What a transaction of somebody else consumed has no hash. */
-const CONSUMED_COLUMNS = `s.chain_id, s.signer, s.nonce, s.tx_hash IS NULL AS is_foreign, s.updated_at::text AS updated_at`;
+const CONSUMED_COLUMNS = `s.chain_id, s.signer, s.nonce, s.updated_at::text AS updated_at`;
 
 const CONSUMED_WITHOUT_TX = {
   name: 'attempt_consumed_without_tx',
@@ -115,7 +106,6 @@ interface SlotRow {
 }
 
 interface ConsumedRow extends SlotRow {
-  is_foreign: boolean;
   updated_at: string;
 }
 
@@ -160,6 +150,7 @@ export class PgAttemptRepository extends AttemptRepository {
   }
 
   async aboutToSend(fence: Fence, attempts: readonly Attempt[]): Promise<void> {
+    if (attempts.length === 0) return;
     await PgTx.of(fence.tx).query(ABOUT_TO_SEND, [
       attempts.map(({ signer }) => signer.chainId),
       attempts.map(({ txHash }) => txHash),
@@ -221,29 +212,6 @@ export class PgAttemptRepository extends AttemptRepository {
     ]);
     return rows.map(toConsumed);
   }
-
-  async openFills(signers: readonly SignerId[]): Promise<OpenFill[]> {
-    const { rows } = await this.database.query<SlotRow>(OPEN_FILLS, [
-      signers.map(({ chainId }) => chainId),
-      signers.map(({ address }) => address),
-    ]);
-    const slots = rows.map(toSlot);
-    const attempts = (await this.ofSlots(slots)).filter(({ kind }) => kind === 'fill');
-    return slots.map((slot) => ({
-      slot,
-      attempts: attempts.filter(
-        (attempt) => attempt.nonce === slot.nonce && signerKey(attempt.signer) === signerKey(slot.signer),
-      ),
-    }));
-  }
-}
-
-function slotColumns(slots: readonly SlotRef[]): [number[], string[], bigint[]] {
-  return [
-    slots.map(({ signer }) => signer.chainId),
-    slots.map(({ signer }) => signer.address),
-    slots.map(({ nonce }) => nonce),
-  ];
 }
 
 function toSlot(row: SlotRow): SlotRef {
@@ -251,7 +219,7 @@ function toSlot(row: SlotRow): SlotRef {
 }
 
 function toConsumed(row: ConsumedRow): ConsumedSlot {
-  return { ...toSlot(row), foreign: row.is_foreign, updatedAt: row.updated_at };
+  return { ...toSlot(row), updatedAt: row.updated_at };
 }
 
 function toAttempt(row: AttemptRow): Attempt {

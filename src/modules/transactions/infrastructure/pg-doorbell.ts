@@ -13,22 +13,22 @@ import { Doorbell } from '../application/writing/doorbell.js';
 import { LaneWaker } from '../application/writing/lane-waker.js';
 
 const CHANNEL = 'lockstep_work';
-/** A payload of NOTIFY is limited to 8,000 bytes; a signer takes at most 60. */
-const SIGNERS_PER_NOTE = 100;
-/** At most one NOTIFY in so many ms: each takes a lock that is shared by all of the database's commits. The first goes at once. */
-const COALESCE_MS = 4;
+/** The payload of NOTIFY is limited to 8,000 bytes, and a signer takes at most 60. */
+const SIGNERS_PER_NOTIFY = 100;
+/** At most one NOTIFY per interval, because each takes a lock that all commits of the database share. The first is sent at once. */
+const MIN_NOTIFY_INTERVAL_MS = 4;
 const RECONNECT_MS = 1_000;
 const NOTIFY = { name: 'doorbell_notify', text: `SELECT pg_notify('${CHANNEL}', $1)` };
 
 /**
- * LISTEN/NOTIFY between nodes, sent after commit. A bell that is lost costs a polling interval: while the connection is away
+ * Wakes other nodes with LISTEN/NOTIFY, after the commit. A lost notification costs one polling interval: while the connection is down,
  * polling finds all work.
  */
 @Injectable()
 export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly pending = new Map<string, SignerId>();
   private timer: NodeJS.Timeout | null = null;
-  private rungAt = 0;
+  private notifiedAtMs = 0;
   private listener: Client | null = null;
   private closed = false;
 
@@ -49,8 +49,8 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
     this.lanes.wake(ours);
     for (const signer of signers) if (!ours.includes(signer)) this.pending.set(signerKey(signer), signer);
     if (this.pending.size === 0 || this.timer !== null) return;
-    const wait = Math.max(0, this.rungAt + COALESCE_MS - this.clock.monotonicMs());
-    this.timer = setTimeout(() => void this.flush(), wait);
+    const waitMs = Math.max(0, this.notifiedAtMs + MIN_NOTIFY_INTERVAL_MS - this.clock.monotonicMs());
+    this.timer = setTimeout(() => void this.flush(), waitMs);
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -68,11 +68,11 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
     const keys = [...this.pending.keys()];
     this.pending.clear();
     this.timer = null;
-    this.rungAt = this.clock.monotonicMs();
+    this.notifiedAtMs = this.clock.monotonicMs();
     try {
-      for (const some of inSlices(keys, SIGNERS_PER_NOTE)) await this.database.query(NOTIFY, [some.join(' ')]);
+      for (const some of inSlices(keys, SIGNERS_PER_NOTIFY)) await this.database.query(NOTIFY, [some.join(' ')]);
     } catch (error) {
-      this.log.warn('the doorbell could not be rung', { error: messageOf(error) });
+      this.log.warn('failed to ring the doorbell', { error: messageOf(error) });
     }
   }
 
@@ -82,12 +82,12 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
       connectionString: this.config.url,
       application_name: 'lockstep-doorbell',
       keepAlive: true,
-      // A server that takes the connection and says nothing must not hold the start up.
+      // A server that accepts the connection and sends nothing must not block the start.
       connectionTimeoutMillis: this.config.statementTimeout,
       query_timeout: this.config.statementTimeout,
     });
-    client.on('notification', ({ payload }) => this.heard(payload ?? ''));
-    // Both events may come for one loss; the second finds another listener, or none, in its place.
+    client.on('notification', ({ payload }) => this.received(payload ?? ''));
+    // One lost connection may cause both events. At the second, `listener` is another client already, or null.
     client.on('error', (error) => this.lost(client, error));
     client.on('end', () => this.lost(client, new Error('connection ended')));
     this.listener = client;
@@ -105,11 +105,11 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
     this.listener = null;
     client.end().catch(() => undefined);
     if (this.closed) return;
-    this.log.warn('the doorbell is off; polling finds work meanwhile', { error: messageOf(error) });
+    this.log.warn('doorbell connection lost, polling for work instead', { error: messageOf(error) });
     setTimeout(() => void this.listen(), RECONNECT_MS).unref();
   }
 
-  private heard(payload: string): void {
+  private received(payload: string): void {
     const signers = payload.split(' ').flatMap((key): SignerId[] => {
       const [, chainId, address] = /^(\d+):(0x[0-9a-f]{40})$/.exec(key) ?? [];
       return chainId === undefined || address === undefined ? [] : [parseSigner(chainId, address)];

@@ -1,3 +1,4 @@
+import { type Fence, signerColumns, type SlotRef } from '../../signers/index.js';
 import { Injectable } from '@nestjs/common';
 import { Conflict } from '../../../kernel/errors.js';
 import { type Hash, parseAddress, parseHash } from '../../../kernel/hex.js';
@@ -5,8 +6,6 @@ import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { type ChainId, parseSigner, type SignerId, signerKey } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx, type SqlValue, type Statement } from '../../../platform/database/pg-tx.js';
-import { EventLog } from '../../events/index.js';
-import type { Fence, SlotRef } from '../../signers/index.js';
 import type { FinalHeights } from '../../chain/index.js';
 import type { ManagedTx, Timer } from '../domain/managed-tx.js';
 import {
@@ -18,6 +17,7 @@ import {
   type SignerRoom,
   type SignerWork,
 } from '../domain/managed-tx.repository.js';
+import type { StoredRequest } from '../domain/tx-request.js';
 import type { TxState } from '../domain/tx-state-machine.js';
 import {
   type ProgressRow,
@@ -38,16 +38,15 @@ interface LookUpRow {
   request_hash: string;
 }
 
-/** Lower than any priority with its sign changed. */
-const BEFORE_ALL = -2_147_483_648;
-/** At some 0.1 ms each, far below any time-out of a statement. */
-const RECEIPTS_AT_ONCE = 5_000;
+/** Below every rank. A rank is a priority with its sign changed. */
+const BELOW_ALL_RANKS = -2_147_483_648;
+/** A row takes about 0.1 ms, so a page stays far below every statement time-out. */
+const RECEIPT_PAGE_TXS = 5_000;
 
 @Injectable()
 export class PgManagedTxRepository extends ManagedTxRepository {
   constructor(
     private readonly database: Database,
-    private readonly events: EventLog,
     private readonly node: NodeIdentity,
   ) {
     super();
@@ -84,7 +83,7 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     const { rows } = await this.database.query<RequestRow & { expired: boolean; tried: boolean }>(sql.NEXT_PENDING, [
       ...signerColumns(wanted.map(({ signer }) => signer)),
       wanted.map(({ room }) => room),
-      wanted.map(({ after }) => (after ? -after.priority : BEFORE_ALL)),
+      wanted.map(({ after }) => (after ? -after.priority : BELOW_ALL_RANKS)),
       wanted.map(({ after }) => after?.txId ?? '00000000-0000-0000-0000-000000000000'),
     ]);
     return rows.map((row) => ({
@@ -198,7 +197,7 @@ export class PgManagedTxRepository extends ManagedTxRepository {
       signers.map(({ address }) => address),
       after?.signer.address ?? '',
       after?.nonce ?? -1,
-      RECEIPTS_AT_ONCE,
+      RECEIPT_PAGE_TXS,
     ]);
     const [last] = rows;
     return last ? { signer: { chainId, address: parseAddress(last.signer) }, nonce: BigInt(last.nonce) } : null;
@@ -206,7 +205,7 @@ export class PgManagedTxRepository extends ManagedTxRepository {
 
   async save(fence: Fence, txs: readonly ManagedTx[]): Promise<void> {
     if (txs.length === 0) return;
-    // By id, so that two transactions never lock the same rows in opposite orders.
+    // Sorted by id, so that two transactions never lock the same rows in opposite orders.
     const ordered = [...txs].sort((a, b) => (a.id < b.id ? -1 : 1));
     const { rowCount } = await PgTx.of(fence.tx).query(sql.SAVE, progressColumns(fence, ordered));
     if (rowCount !== ordered.length) {
@@ -215,21 +214,16 @@ export class PgManagedTxRepository extends ManagedTxRepository {
         saved: rowCount,
       });
     }
-    await this.appendEvents(fence, txs);
-    for (const tx of txs) tx.saved();
   }
 
-  async note(fence: Fence, txs: readonly ManagedTx[]): Promise<void> {
-    await this.appendEvents(fence, txs);
-    for (const tx of txs) tx.noted();
-  }
-
-  private appendEvents(fence: Fence, txs: readonly ManagedTx[]): Promise<void> {
-    return this.events.append(
-      fence.tx,
-      fence,
-      txs.flatMap((tx) => tx.pendingEvents()),
-    );
+  async insertFills(fence: Fence, fills: readonly RequestedTx[]): Promise<void> {
+    if (fills.length === 0) return;
+    await PgTx.of(fence.tx).query(sql.INSERT_FILLS, [
+      ...payloadColumns(fills.map(({ tx, request }) => ({ txId: tx.id, request }))),
+      fills.map(({ tx }) => tx.nonce),
+      fills.map(({ tx }) => tx.progress.gasLimit),
+      fills.map(({ tx }) => fence.tokenFor(tx.signer)),
+    ]);
   }
 
   private async read(statement: Statement, values: readonly SqlValue[]): Promise<ManagedTx[]> {
@@ -263,11 +257,16 @@ function toAccepted(row: LookUpRow): Extract<Intake, { kind: 'exists' }>['tx'] {
   };
 }
 
-function signerColumns(signers: readonly SignerId[]): [number[], string[]] {
-  return [signers.map(({ chainId }) => chainId), signers.map(({ address }) => address)];
+function requestColumns(txs: readonly NewTx[]): SqlValue[] {
+  return [
+    ...payloadColumns(txs),
+    txs.map(({ request }) => request.confirmations),
+    txs.map(({ request }) => request.expiresAt),
+    txs.map(({ request }) => (request.metadata === null ? null : JSON.stringify(request.metadata))),
+  ];
 }
 
-function requestColumns(txs: readonly NewTx[]): SqlValue[] {
+function payloadColumns(txs: readonly { readonly txId: string; readonly request: StoredRequest }[]): SqlValue[] {
   return [
     txs.map(({ txId }) => txId),
     txs.map(({ request }) => request.signer.chainId),
@@ -279,9 +278,6 @@ function requestColumns(txs: readonly NewTx[]): SqlValue[] {
     txs.map(({ request }) => request.payload.data),
     txs.map(({ request }) => JSON.stringify(toStoredOptions(request))),
     txs.map(({ request }) => request.priority),
-    txs.map(({ request }) => request.confirmations),
-    txs.map(({ request }) => request.expiresAt),
-    txs.map(({ request }) => (request.metadata === null ? null : JSON.stringify(request.metadata))),
   ];
 }
 
@@ -305,6 +301,7 @@ function progressColumns(fence: Fence, txs: readonly ManagedTx[]): SqlValue[] {
     rows.map((row) => row.version),
     rows.map((row) => row.tries),
     rows.map((row) => row.lastError),
+    rows.map((row) => (row.closing ? JSON.stringify(row.closing) : null)),
   ];
 }
 

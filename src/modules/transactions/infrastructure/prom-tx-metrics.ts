@@ -24,7 +24,7 @@ export class PromTxMetrics extends TxMetrics {
     });
     this.submitTotal = new Counter({
       name: 'tx_submit_total',
-      help: 'Broadcasts by what is known after them',
+      help: 'Broadcasts by result',
       labelNames: ['result'],
       registers,
     });
@@ -42,7 +42,7 @@ export class PromTxMetrics extends TxMetrics {
     });
     this.latency = new Histogram({
       name: 'worker_queue_latency_seconds',
-      help: 'From a bell to the start of the lane step',
+      help: 'Seconds from a doorbell ring or a poll to the start of the lane step',
       registers,
     });
     this.depth = new Gauge({

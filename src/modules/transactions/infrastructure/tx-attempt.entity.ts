@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { AttemptKind, AttemptStatus } from '../domain/attempt.js';
 
-/** For reads of the API; rows are written by {@link PgAttemptRepository} alone. */
+/** Only for reads of the API: {@link PgAttemptRepository} alone writes the rows. */
 @Entity('tx_attempt')
 export class TxAttemptEntity {
   @PrimaryColumn({ name: 'chain_id', type: 'bigint' }) chainId!: string;

@@ -1,10 +1,10 @@
 import type { TxFilter } from '../application/queries/tx-views.js';
 import type { TxState } from '../domain/tx-state-machine.js';
 
-/** Bounded by what may be in flight, and in no index in the order of ids: all of them are read, and sorted. */
+/** The number of txs in these states is bounded, and no index has them in the order of ids, so all of them are read and sorted. */
 const IN_FLIGHT: readonly TxState[] = ['ALLOCATED', 'IN_MEMPOOL', 'MINED'];
 
-/** The chains of all signers, read from one to the next: the indexes of txs begin with the chain. */
+/** The chains of all signers, one index probe each: the indexes of txs begin with the chain. */
 const EVERY_CHAIN = `
   WITH RECURSIVE chains AS (
     (SELECT chain_id FROM signer ORDER BY chain_id LIMIT 1)
@@ -12,12 +12,12 @@ const EVERY_CHAIN = `
     SELECT (SELECT s.chain_id FROM signer s WHERE s.chain_id > c.chain_id ORDER BY s.chain_id LIMIT 1) FROM chains c WHERE c.chain_id IS NOT NULL)`;
 
 /**
- * The ids of a page of txs by state or signer, newest first: a page of each chain, merged. The state is part of the text, because only
- * so do partial indexes match: managed_tx_by_state, managed_tx_ended_by_signer, managed_tx_live. Chain and signer are ranges of one
- * value, and in the order: so only an index that begins with them has it, and the planner cannot hope to meet a page of a rare state on
- * the way down the primary key.
+ * Builds the statement for the ids of a page of txs by state or signer, newest first: a page of each chain, merged. The state is a literal
+ * in the text, because only then partial indexes fit: managed_tx_by_state, managed_tx_ended_by_signer, managed_tx_live, managed_tx_fills.
+ * Chain and signer are ranges of one value and part of the order. So only an index that begins with them has the order, and the planner
+ * cannot choose to search a rare state along the primary key.
  */
-export function listStatement({ chainId, signer, state, before, limit }: TxFilter): {
+export function listStatement({ chainId, signer, state, kind, before, limit }: TxFilter): {
   readonly text: string;
   readonly values: readonly (string | number)[];
 } {
@@ -29,10 +29,11 @@ export function listStatement({ chainId, signer, state, before, limit }: TxFilte
     'm.chain_id BETWEEN c.chain_id AND c.chain_id',
     ...(signer === undefined ? [] : [only('m.signer', value(signer))]),
     ...(state === undefined ? [] : [`m.state = '${state}'`]),
+    `m.kind = '${kind}'`,
     ...(isInFlight ? ['m.nonce >= 0'] : []),
     ...(before === undefined ? [] : [`m.tx_id < ${value(before)}`]),
   ];
-  // As text, no index that holds every tx has the order.
+  // As text, so that no index of all txs has the order.
   const id = isInFlight ? 'm.tx_id::text' : 'm.tx_id';
   const order = ['m.chain_id', ...(signer === undefined ? [] : ['m.signer']), id].map((key) => `${key} DESC`).join();
   const most = value(limit);

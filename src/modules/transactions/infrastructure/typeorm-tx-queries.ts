@@ -20,7 +20,7 @@ import { pageOf, type SizedRow, VIEW_BYTES } from './page-bytes.js';
 import { TxAttemptEntity } from './tx-attempt.entity.js';
 import { listStatement } from './tx-list.statement.js';
 
-/** So many ids are one parameter, of some 400 kB, and their answer is read without a long stop of the event loop. */
+/** This many ids make a parameter of about 400 kB, and reading their rows does not block the event loop for long. */
 const IDS_PER_STATEMENT = 10_000;
 const STATES = { name: 'tx_states', text: `SELECT tx_id, state FROM managed_tx WHERE tx_id = ANY($1::uuid[])` };
 
@@ -69,7 +69,7 @@ export class TypeormTxQueries extends TxQueries {
     return states;
   }
 
-  /** One more than were asked for, to know whether there are more. Ids sort by time of creation (UUIDv7). */
+  /** Reads one row more than requested, to know whether there is a next page. Ids sort by time of creation (UUIDv7). */
   private async sizes(filter: TxFilter): Promise<SizedRow[]> {
     const most = filter.limit + 1;
     const newestFirst = this.txs
@@ -81,9 +81,10 @@ export class TypeormTxQueries extends TxQueries {
   }
 
   private async whereOf(filter: TxFilter): Promise<FindOptionsWhere<ManagedTxEntity>> {
-    const { chainId, signer, state, before } = filter;
-    if (signer !== undefined || state !== undefined) return { txId: In(await this.idsOf(filter)) };
+    const { chainId, signer, state, kind, before } = filter;
+    if (signer !== undefined || state !== undefined || kind === 'fill') return { txId: In(await this.idsOf(filter)) };
     return {
+      kind,
       ...(chainId === undefined ? {} : { chainId: String(chainId) }),
       ...(before === undefined ? {} : { txId: LessThan(before) }),
     };
@@ -99,6 +100,7 @@ export class TypeormTxQueries extends TxQueries {
 function toView(row: ManagedTxEntity, router: Router): TxView {
   const {
     txId,
+    kind,
     signer,
     requestId,
     state,
@@ -115,6 +117,7 @@ function toView(row: ManagedTxEntity, router: Router): TxView {
   } = row;
   return {
     txId,
+    kind,
     chainId: Number(row.chainId),
     signer,
     requestId,

@@ -1,7 +1,7 @@
 import { whole } from '../node-error-text.js';
 import type { Row } from './row.js';
 
-/** What stands between us and the node: plans, keys, methods. */
+/** Errors of the provider in front of the node: plans, keys, methods. */
 export const ACCESS_ROWS: readonly Row[] = [
   { class: 'method_unsupported', any: ['not included in your .{0,10}plan'] },
   {
@@ -31,7 +31,7 @@ export const ACCESS_ROWS: readonly Row[] = [
   },
 ];
 
-/** Below every row that such a text may wrap: "failed to forward tx to sequencer, please try again: 'already known'". */
+/** After every row whose text these errors may contain: "failed to forward tx to sequencer, please try again: 'already known'". */
 export const NODE_ROWS: readonly Row[] = [
   {
     class: 'transient',
@@ -48,7 +48,7 @@ export const NODE_ROWS: readonly Row[] = [
     ],
   },
   {
-    // A node that is behind, has pruned, or is not yet up.
+    // The node lags, has pruned the state, or is starting.
     class: 'transient',
     any: [
       'sync is (still )?in progress|still syncing|is syncing|out of sync',

@@ -1,7 +1,7 @@
 import { whole } from '../node-error-text.js';
 import { SIMULATIONS, type Row } from './row.js';
 
-/** Before everything else: the text of a revert is chosen by a contract and may quote any other row. */
+/** Before all other rows: a contract chooses the text of its revert, which may contain the text of any other row. */
 export const REVERTS: readonly Row[] = [
   {
     class: 'execution_reverted',
@@ -15,12 +15,12 @@ export const REVERTS: readonly Row[] = [
     ],
   },
   {
-    // A payload that cannot execute at all; sent as a transaction, the same words would be about the node.
+    // For an estimate: the payload cannot execute. For a send the same text would be about the node.
     class: 'execution_reverted',
     methods: SIMULATIONS,
     any: [
       /\brevert(ed)?\b/,
-      // All but the halts that other rows know better: no money at the top level, the sender's last nonce.
+      // Without the halts that other rows classify: no funds at the top level, the maximum nonce of the sender.
       /\b(evm|vm) error\b(?!.{0,5}(out ?of ?funds|nonce))/,
       '(invalid|bad|unknown) # (fe )?(opcode|instruction)',
       whole('invalid operation'),

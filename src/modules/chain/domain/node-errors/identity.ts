@@ -1,6 +1,6 @@
 import type { Row } from './row.js';
 
-/** For which chain, from whom, and whether the node lets them. */
+/** Errors about the chain id, the sender, and whether the node accepts the sender. */
 export const IDENTITY_ROWS: readonly Row[] = [
   {
     // Above `invalid_sender`: geth says "invalid sender: invalid chain id for signer".

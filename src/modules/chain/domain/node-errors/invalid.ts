@@ -1,7 +1,7 @@
 import { whole } from '../node-error-text.js';
 import type { Row } from './row.js';
 
-/** Bytes that no node of this kind will ever take: our bug, or a type or field the chain does not know. */
+/** Bytes that no node of the chain accepts: a bug of ours, or a type or field that the chain does not support. */
 export const INVALID_ROWS: readonly Row[] = [
   {
     class: 'invalid_transaction',

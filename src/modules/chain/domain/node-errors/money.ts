@@ -3,7 +3,7 @@ import type { Row } from './row.js';
 const LESS = '(less|lower|below|smaller|under)';
 const MORE = '(exceeds?|exceeded|greater|higher|above|more|bigger|larger)';
 
-/** What the sender can pay. Above `invalid transaction`: scroll says "invalid transaction: insufficient funds for l1fee". */
+/** Errors about the sender's funds. Before `invalid transaction`: scroll says "invalid transaction: insufficient funds for l1fee". */
 export const FUNDS_ROWS: readonly Row[] = [
   {
     // An allowance of eight digits is a block's or a node's gas cap; less than that is what the balance can pay for.
@@ -19,7 +19,7 @@ export const FUNDS_ROWS: readonly Row[] = [
       '> balance|balance (is )?(too low|zero)|balance <',
       "(not? enough( \\w+)?|(doesn't|does not) have enough) (funds|balance|cash|money)",
       '(lack|out) of funds?\\b|lackoffund|overdraft|overdraws',
-      // An account comes into being with its first money.
+      // Some chains have no account before its first deposit.
       "sender account # (doesn't|does not|is not|not) (exist|found)",
       'deduct .{0,70}(balance|costs? from)',
       'failed to (pay|charge) (the |for )*(fee|transaction)',
@@ -33,7 +33,7 @@ export const BLOB_ROWS: readonly Row[] = [
   { class: 'fee_overflow', any: ['fee cap exceeds # bits', '(tip|fee cap) very high'] },
   { class: 'nonce_too_high', any: ['4844 nonce gap'] },
   {
-    // Above the rows about fees: same words, other gas.
+    // Before the rows about fees: the same words about blob gas.
     class: 'blob_fee_cap_too_low',
     any: [
       `fee per blob gas .{0,20}(${LESS}|too low)`,
@@ -42,7 +42,7 @@ export const BLOB_ROWS: readonly Row[] = [
     ],
   },
   {
-    // What is left of the word is about what a blob transaction carries; "excess blob gas" and the
+    // Other texts with the word are about the content of a blob transaction; "excess blob gas" and the
     // blob base fee are fields of a header, stores and pools are the node's.
     class: 'blob_error',
     any: [
@@ -77,7 +77,7 @@ export const FEE_ROWS: readonly Row[] = [
     ],
   },
   {
-    // The next block's base fee is above what we offer: above `underpriced`, which is about a pool's own minimum.
+    // The base fee of the next block is higher than our offer. Before `underpriced`, which is about the minimum of a pool.
     class: 'fee_cap_too_low',
     any: [
       `(max fee|gas price|fee cap) .{0,60}(${LESS}|too low).{0,60}base fee`,
@@ -96,7 +96,7 @@ export const FEE_ROWS: readonly Row[] = [
   },
 ];
 
-/** Below the rows about nonces, whose messages may name a price. */
+/** After the rows about nonces, whose messages may contain a price. */
 export const PRICE_ROWS: readonly Row[] = [
   {
     class: 'underpriced',

@@ -21,12 +21,12 @@ export const NONCE_ROWS: readonly Row[] = [
       'cyclic(ally)? (dependent )?transaction',
       'nonce gap',
       'invalid transaction with a lower nonce|lower nonce invalid',
-      // Besu says "below" of the other direction.
+      // Besu uses "below" for the other direction.
       'nonce # does not match sender account nonce',
     ],
   },
   {
-    // Includes wordings that do not say in which direction the nonce is wrong: asking for receipts is right for both.
+    // Includes texts that do not say whether the nonce is too low or too high: reading receipts is right for both.
     class: 'nonce_too_low',
     any: [
       'nonce # (is |was )?too (low|small|old)|stale nonce|no longer valid|minimum expected nonce',

@@ -1,10 +1,10 @@
 import { whole } from '../node-error-text.js';
 import type { Row } from './row.js';
 
-/** Above rows about size, pools and "another transaction with the same nonce": these are about the request or the node. */
+/** Before the rows about size, pools and "another transaction with the same nonce": these are about the request or the node. */
 export const REQUEST_ROWS: readonly Row[] = [
   { class: 'hash_mismatch', any: ['returned hash did not match', '(transaction|tx) hash mismatch'] },
-  // Ours, for one call that an endpoint refuses with 413: the words of the endpoint follow.
+  // Our own text for one call that an endpoint refuses with 413, followed by the text of the endpoint.
   { class: 'oversized_data', any: ['oversized data'] },
   {
     class: 'transient',
@@ -23,7 +23,7 @@ export const REQUEST_ROWS: readonly Row[] = [
   },
 ];
 
-/** Who else is in the pool, and whether there is room. The order matters: each uses words of those below. */
+/** Errors about other transactions in the pool, and about its size. The order matters: each row contains words of later rows. */
 export const POOL_ROWS: readonly Row[] = [
   {
     class: 'tx_type_conflict',

@@ -1,7 +1,7 @@
 import type { NodeErrorClass } from '../../../../kernel/node-error-class.js';
 import { words } from '../node-error-text.js';
 
-/** What a node said, raw. `code` is the JSON-RPC error code, or an HTTP status. */
+/** The raw error of a node. `code` is the JSON-RPC error code, or an HTTP status. */
 export interface NodeErrorFacts {
   readonly method: string;
   readonly message: string;

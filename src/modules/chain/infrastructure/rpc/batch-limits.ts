@@ -9,21 +9,21 @@ export interface BatchSize {
   readonly bytes: number;
 }
 
-/** Batches as large as the limit allows after which twice as much is tried again: limits change, and a proxy may err once. */
-const TAKEN_TO_GROW = 1_000;
+/** Full batches that were accepted before a lowered limit is doubled: limits change, and a proxy may refuse by mistake. */
+const FULL_BATCHES_TO_GROW = 1_000;
 
-/** How much one endpoint takes in one request: what the config says, or less where the endpoint refused that. */
+/** The largest batch for one endpoint: as configured, or smaller after the endpoint refused a batch. */
 export class BatchLimits {
   private calls: number;
   private bytes: number;
-  private taken = 0;
+  private fullBatches = 0;
 
   constructor(private readonly most: BatchSize) {
     this.calls = Math.max(1, most.calls);
     this.bytes = most.bytes;
   }
 
-  /** In their order. A call that is larger than the limit goes by itself. */
+  /** In the given order. A call that is larger than the limit is a slice of its own. */
   slices(calls: readonly EncodedCall[]): EncodedCall[][] {
     const slices: EncodedCall[][] = [];
     let bytes = 0;
@@ -37,17 +37,17 @@ export class BatchLimits {
     return slices;
   }
 
-  /** Half of it goes next time. @param isForBytes what is too much is surely not the number of calls */
+  /** Halves the limit. @param isForBytes the endpoint refused the batch for its bytes, not for its number of calls */
   refused(batch: readonly EncodedCall[], isForBytes: boolean): void {
-    this.taken = 0;
+    this.fullBatches = 0;
     if (isForBytes) this.bytes = Math.min(this.bytes, Math.ceil(bytesOf(batch) / 2));
     else this.calls = Math.min(this.calls, Math.ceil(batch.length / 2));
   }
 
   accepted(batch: readonly EncodedCall[]): void {
     const isFull = batch.length === this.calls || bytesOf(batch) > this.bytes / 2;
-    if (!isFull || !this.isLowered || ++this.taken < TAKEN_TO_GROW) return;
-    this.taken = 0;
+    if (!isFull || !this.isLowered || ++this.fullBatches < FULL_BATCHES_TO_GROW) return;
+    this.fullBatches = 0;
     this.calls = Math.min(this.most.calls, this.calls * 2);
     this.bytes = Math.min(this.most.bytes, this.bytes * 2);
   }

@@ -1,21 +1,25 @@
+import { backoffMs } from '../../../../kernel/backoff.js';
 import type { EndpointStatus } from '../../domain/endpoint-status.js';
-import type { Standing } from '../../domain/head-quorum.js';
+import type { HeadPosition } from '../../domain/head-quorum.js';
 import type { RpcFailure } from './json-rpc.js';
 
-/** Fails this often in a row, and it is left alone for a while. */
-const FAILURES_TO_OPEN = 3;
+/** Failures in a row after which an endpoint goes into back-off. */
+const FAILURES_TO_BACK_OFF = 3;
 const FIRST_BACKOFF_MS = 250;
-const LONGEST_BACKOFF_MS = 30_000;
-/** Limits are counted by the second or the minute: longer pauses would win nothing, and the endpoint may be the only one. */
-const LONGEST_RATE_LIMIT_GUESS_MS = 1_000;
-/** How long a wrong chain id is believed before it is asked again. */
+const MAX_BACKOFF_MS = 30_000;
+/** Rate limits are counted per second or minute: a longer back-off would gain nothing, and the endpoint may be the only one. */
+const MAX_RATE_LIMIT_BACKOFF_MS = 1_000;
+/** An endpoint with a wrong chain id is asked for its chain id again after this time. */
 const WRONG_CHAIN_RECHECK_MS = 30_000;
 const LATENCY_STEP_MS = 500;
 const UNVERIFIED_PENALTY = 1_000_000;
 /** Weight of the newest sample in the average latency. */
 const EWMA_WEIGHT = 0.2;
 
-/** What one endpoint deserves: by failures in a row, latency, lag, what it asked for, and its chain id. Times are monotonic ms. */
+/**
+ * Whether and when one endpoint may be used: from its failures in a row, its latency and lag, the wait it asked for, and its chain id.
+ * Times are monotonic milliseconds.
+ */
 export class EndpointHealth {
   private consecutiveFailures = 0;
   private latency: number | null = null;
@@ -23,9 +27,9 @@ export class EndpointHealth {
   private lastError: string | null = null;
   private chain: 'unverified' | 'verified' | 'wrong_chain' = 'unverified';
   private reportedChainId: number | null = null;
-  /** It told us to stay away (429), as opposed to us guessing from failures. */
+  /** The endpoint asked us to wait (429 or Retry-After); else the back-off is our own guess after failures. */
   private askedToWait = false;
-  private standing: Standing | null = null;
+  private position: HeadPosition | null = null;
 
   /** @param maxLag blocks behind the best head above which it counts as lagging */
   constructor(private readonly maxLag: number) {}
@@ -38,45 +42,45 @@ export class EndpointHealth {
     return this.askedToWait;
   }
 
-  /** When it may be asked again. */
+  /** When the back-off ends. */
   get availableAt(): number {
     return this.closedUntil;
   }
 
   get lagging(): boolean {
-    return this.standing !== null && this.standing.lag > this.maxLag;
+    return this.position !== null && this.position.lag > this.maxLag;
   }
 
-  /** Tells a head that the others cannot confirm, and that the chain can hardly have reached. */
+  /** Reports a head that the other endpoints do not confirm, and that the chain can hardly have reached. */
   get ahead(): boolean {
-    return this.standing?.isAhead === true;
+    return this.position?.isAhead === true;
   }
 
-  /** Neither behind the others nor ahead of them, as far as known. */
+  /** Neither lags behind the other endpoints nor is ahead of them, as far as known. */
   get isCurrent(): boolean {
     return !this.lagging && !this.ahead;
   }
 
-  /** Its last answer was none. */
+  /** The last request failed. */
   get failedLately(): boolean {
     return this.consecutiveFailures > 0;
   }
 
-  /** Known to serve another chain: neither its answers nor its head mean anything here. */
-  get isElsewhere(): boolean {
+  /** Serves another chain: its answers and its head are not used. */
+  get isOfAnotherChain(): boolean {
     return this.chain === 'wrong_chain';
   }
 
   /**
-   * Worse is higher. Latency counts in wide steps, so that a busy moment does not change the order of the config; one that
-   * has yet to say its chain id comes after those that did, so that nobody waits for it in vain.
+   * Higher is worse. Latency counts in wide steps, so that a busy moment does not change the order of the config. An endpoint whose
+   * chain id is not verified comes last, so that no read waits for an endpoint that may be of no use.
    */
   get penalty(): number {
     const unknown = this.verified ? 0 : UNVERIFIED_PENALTY;
     return unknown + this.consecutiveFailures * 1_000 + Math.round((this.latency ?? 0) / LATENCY_STEP_MS);
   }
 
-  /** A wrong chain id is never used; it is only asked for its chain id again, later. */
+  /** An endpoint of another chain is only asked for its chain id again, after the back-off. */
   isCandidate(now: number): boolean {
     return this.chain !== 'wrong_chain' || this.closedUntil <= now;
   }
@@ -92,9 +96,9 @@ export class EndpointHealth {
     this.consecutiveFailures += 1;
     this.lastError = failure.message;
     this.askedToWait = failure.reason === 'rate_limited' || failure.retryAfterMs !== undefined;
-    const beyond = this.askedToWait ? this.consecutiveFailures - 1 : this.consecutiveFailures - FAILURES_TO_OPEN;
+    const beyond = this.askedToWait ? this.consecutiveFailures - 1 : this.consecutiveFailures - FAILURES_TO_BACK_OFF;
     this.closedUntil = now + this.backoff(beyond, failure.retryAfterMs);
-    // What answers after an absence may be another node: it must say its chain id before it is used again.
+    // After a lost connection another node may answer at the same URL: its chain id is verified before it is used.
     const wasAway = failure.reason === 'connection' || failure.reason === 'unreachable' || beyond >= 0;
     if (wasAway && this.chain === 'verified' && !this.askedToWait) this.chain = 'unverified';
   }
@@ -105,14 +109,14 @@ export class EndpointHealth {
     this.lastError = null;
   }
 
-  /** Against the other endpoints of its chain. */
-  standsAt(standing: Standing): void {
-    this.standing = standing;
+  /** As compared with the other endpoints of the chain. */
+  setHeadPosition(position: HeadPosition): void {
+    this.position = position;
   }
 
   isOnOtherChain(reported: number, now: number): void {
     this.chain = 'wrong_chain';
-    this.standing = null;
+    this.position = null;
     this.reportedChainId = reported;
     this.closedUntil = now + WRONG_CHAIN_RECHECK_MS;
     this.askedToWait = true;
@@ -122,7 +126,7 @@ export class EndpointHealth {
   status(now: number): Omit<EndpointStatus, 'chainId' | 'endpoint'> {
     return {
       state: this.stateAt(now),
-      lagBlocks: this.standing?.lag ?? null,
+      lagBlocks: this.position?.lag ?? null,
       consecutiveFailures: this.consecutiveFailures,
       latencyMs: this.latency === null ? null : Math.round(this.latency),
       reportedChainId: this.reportedChainId,
@@ -130,11 +134,11 @@ export class EndpointHealth {
     };
   }
 
-  /** What the endpoint asks for is better than our guess; only not at once, or all who wait would be back at once, for ever. */
+  /** Uses the wait that the endpoint asked for, but at least the first back-off: `Retry-After: 0` must not cause a tight loop. */
   private backoff(beyond: number, retryAfterMs: number | undefined): number {
     if (retryAfterMs !== undefined) return Math.max(retryAfterMs, FIRST_BACKOFF_MS);
-    const longest = this.askedToWait ? LONGEST_RATE_LIMIT_GUESS_MS : LONGEST_BACKOFF_MS;
-    return beyond < 0 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(beyond, 20), longest);
+    const longest = this.askedToWait ? MAX_RATE_LIMIT_BACKOFF_MS : MAX_BACKOFF_MS;
+    return beyond < 0 ? 0 : backoffMs(FIRST_BACKOFF_MS, beyond, longest);
   }
 
   private stateAt(now: number): EndpointStatus['state'] {

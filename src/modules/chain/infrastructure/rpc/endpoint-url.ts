@@ -4,12 +4,12 @@ const SCHEMES = { http: /^https?:/i, ws: /^wss?:/i } as const;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** An RPC URL taken apart once, so that nothing else ever holds it whole: paths, queries, users and names of hosts carry keys. */
+/** A parsed RPC URL. No other object holds the whole URL, because path, query, user and host name may contain keys. */
 export class EndpointUrl {
   private constructor(
     /** Scheme, host and port. */
     readonly origin: string,
-    /** What is safe to show. */
+    /** Safe to show. */
     readonly label: string,
     /** Secret. */
     readonly path: string,
@@ -42,20 +42,20 @@ export class EndpointUrl {
     );
   }
 
-  /** A text from outside without the secret parts of this URL: proxies like to quote the path. */
+  /** Removes the secret parts of this URL from a text from outside: proxies may quote the path. */
   clean(text: string): string {
     return this.secrets.reduce((clean, secret) => clean.replaceAll(anyCase(secret), '***'), text);
   }
 }
 
-/** `#0 https://rpc.example:8545`: protocol and host, and the position in the config to tell twins apart. Without keys: `***.rpc.example`. */
+/** `#0 https://rpc.example:8545`: the position in the config, protocol and host. Keys in the host are hidden: `***.rpc.example`. */
 export function endpointLabel(text: string, index: number): string {
   const { protocol, host } = new URL(text);
   const shown = host.split('.').map((label) => (isKey(label) ? '***' : label));
   return `#${index} ${protocol}//${shown.join('.')}`;
 }
 
-/** Long and mixed, as keys are; names that people give are made of words. */
+/** Keys are long and mix letters and digits; host names that people choose consist of words. */
 function isKey(label: string): boolean {
   if (UUID.test(label)) return true;
   return label.split('-').some((word) => word.length >= 16 && /^[a-z0-9]+$/i.test(word) && /\d/.test(word));

@@ -1,6 +1,6 @@
 /**
- * Collects what several endpoints answer, and resolves as soon as `decided` holds for what is there, or when all are in:
- * one hung endpoint must not hold up what the others already settled. The rest goes on and is ignored.
+ * Collects the answers of several endpoints, and resolves as soon as `decided` holds for the answers so far, or when all are there: one
+ * hung endpoint must not delay what the others have decided. Later answers are ignored.
  */
 export function firstDecided<T>(
   answers: readonly Promise<T>[],

@@ -1,3 +1,4 @@
+import { backoffMs } from '../../../../kernel/backoff.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChainId } from '../../../../kernel/signer-id.js';
 import type { Log } from '../../../../platform/logging/log.js';
@@ -6,7 +7,7 @@ import { type AnnouncedHead, HeadSocket, type SocketEnd } from './head-socket.js
 
 export interface HeadAnnouncerOptions {
   readonly chainId: ChainId;
-  /** In order of preference; one is used at a time. */
+  /** In order of preference; one at a time is connected. */
   readonly urls: readonly string[];
   readonly setUpMs: number;
   readonly silenceMs: number;
@@ -14,9 +15,9 @@ export interface HeadAnnouncerOptions {
 }
 
 const FIRST_BACKOFF_MS = 250;
-const LONGEST_BACKOFF_MS = 30_000;
+const MAX_BACKOFF_MS = 30_000;
 
-/** Keeps one socket to a chain open, by whichever of its endpoints can be reached, for as long as it runs. */
+/** Keeps one WebSocket connection to a chain open, and uses the next endpoint when one cannot be reached. */
 export class HeadAnnouncer {
   private readonly urls: readonly EndpointUrl[];
   private readonly stopping = new AbortController();
@@ -29,12 +30,12 @@ export class HeadAnnouncer {
     this.urls = options.urls.map((url, index) => EndpointUrl.parse(url, index, 'ws'));
   }
 
-  /** The last head that was announced; null while none is to be expected. */
+  /** The last announced head; null without a connection that announces heads. */
   get latest(): AnnouncedHead | null {
     return this.newest;
   }
 
-  /** @param onNews a head was announced, or announcements ended and some may be missed */
+  /** @param onNews called for each announced head, and when announcements end, because some may be missed then */
   start(onNews: () => void): void {
     this.running = this.run(onNews);
   }
@@ -54,28 +55,28 @@ export class HeadAnnouncer {
     for (let turn = 0; !this.isStopped(); turn++) {
       const url = this.urls[turn % this.urls.length];
       if (url === undefined) return;
-      const { end, heard } = await this.listen(url, onNews);
+      const { end, hasAnnounced } = await this.listen(url, onNews);
       if (this.isStopped()) return;
       this.report(url, end);
-      failures = heard ? 1 : failures + 1;
-      if (heard) onNews();
+      failures = hasAnnounced ? 1 : failures + 1;
+      if (hasAnnounced) onNews();
       await this.pause(failures);
     }
   }
 
-  /** Until the connection ends. */
-  private async listen(url: EndpointUrl, onNews: () => void): Promise<{ end: SocketEnd; heard: boolean }> {
+  /** Resolves when the connection ends. */
+  private async listen(url: EndpointUrl, onNews: () => void): Promise<{ end: SocketEnd; hasAnnounced: boolean }> {
     const { chainId, setUpMs, silenceMs, log } = this.options;
     const onHead = (head: AnnouncedHead): void => {
-      if (this.newest === null) log.info('new heads are announced', { chainId, endpoint: url.label });
+      if (this.newest === null) log.info('receiving new heads by websocket', { chainId, endpoint: url.label });
       this.newest = head;
       onNews();
     };
     this.socket = new HeadSocket({ url, chainId, setUpMs, silenceMs, onHead });
     const end = await this.socket.ended;
-    const heard = this.newest !== null;
+    const hasAnnounced = this.newest !== null;
     this.newest = null;
-    return { end, heard };
+    return { end, hasAnnounced };
   }
 
   private report({ label: endpoint }: EndpointUrl, end: SocketEnd): void {
@@ -84,14 +85,14 @@ export class HeadAnnouncer {
       const { reported } = end;
       log.error('websocket endpoint serves another chain and is not used', { chainId, endpoint, reported });
     } else {
-      log.warn('new heads are not announced, polling goes on', { chainId, endpoint, reason: end.reason });
+      log.warn('lost new heads by websocket, polling continues', { chainId, endpoint, reason: end.reason });
     }
   }
 
-  /** All endpoints get their turn before the pause grows. */
+  /** The pause grows after each round through all endpoints. */
   private async pause(failures: number): Promise<void> {
     const rounds = Math.min(Math.floor((failures - 1) / this.urls.length), 20);
-    const wait = Math.min(FIRST_BACKOFF_MS * 2 ** rounds, LONGEST_BACKOFF_MS);
+    const wait = backoffMs(FIRST_BACKOFF_MS, rounds, MAX_BACKOFF_MS);
     await sleep(wait, undefined, { signal: this.stopping.signal, ref: false }).catch(() => undefined);
   }
 }

@@ -1,27 +1,27 @@
 import type { Clock } from '../../../../kernel/clock.js';
 import type { Pause } from '../../../../platform/scheduling/pause.js';
-import { standings, type ToldHead } from '../../domain/head-quorum.js';
+import { headPositions, type ReportedHead } from '../../domain/head-quorum.js';
 import type { PoolMember } from './pool-member.js';
 
-/** Oftener would tell no more: a lag is worth knowing when it lasts. */
+/** Comparing more often would gain nothing: only a lag that lasts matters. */
 const COMPARE_EVERY_MS = 1_000;
-/** Longest wait of the very first reads; an endpoint that takes longer is compared when it answers. */
-const FIRST_COMPARISON_MS = 1_000;
+/** Longest wait of the first reads; an endpoint that takes longer is compared when it answers. */
+const MAX_FIRST_COMPARISON_MS = 1_000;
 
-/** An answer older than this says nothing of where the chain is now. */
-const STALE_MS = 60_000;
+/** A head that was reported longer ago is not compared. */
+const STALE_HEAD_MS = 60_000;
 
-/** The newest answer of one endpoint. */
-interface Head extends ToldHead {
-  /** The round in which it was asked. */
+/** The newest head of one endpoint. */
+interface Head extends ReportedHead {
+  /** The round of comparison in which the endpoint was asked. */
   readonly round: number;
-  /** As judged last; the first who answers in a round is judged before there is anybody to contradict. */
-  readonly isBelieved: boolean;
+  /** False when it was too far ahead in the last comparison; the first answer of a round is compared before any other can contradict. */
+  readonly isAccepted: boolean;
 }
 
 /**
- * Asks all endpoints of a chain for their heads, so that one that lags, or is far ahead, is found out before its answers are believed. Reads
- * set it off and, after the first, never wait for it; an endpoint that does not answer is left out until it does.
+ * Asks all endpoints of a chain for their heads, to find endpoints that lag or are far ahead before their answers are used. Reads
+ * start a comparison, and only the first read waits for it. An endpoint that does not answer is not compared until it does.
  */
 export class HeadComparison {
   private readonly heads = new Map<PoolMember, Head>();
@@ -37,7 +37,7 @@ export class HeadComparison {
     private readonly maxLag: number,
   ) {}
 
-  /** Before the members are chosen from. Resolves at once except before the first comparison. */
+  /** Called before an endpoint is chosen. Resolves at once except before the first comparison. */
   async refresh(): Promise<void> {
     if (this.members.length < 2) return;
     if (this.first === null) this.first = this.firstComparison();
@@ -47,8 +47,8 @@ export class HeadComparison {
 
   private async firstComparison(): Promise<void> {
     const giveUp = new AbortController();
-    const patience = this.pause(FIRST_COMPARISON_MS, giveUp.signal).catch(() => undefined);
-    await Promise.race([this.compare(), patience]);
+    const timeout = this.pause(MAX_FIRST_COMPARISON_MS, giveUp.signal).catch(() => undefined);
+    await Promise.race([this.compare(), timeout]);
     giveUp.abort();
   }
 
@@ -57,7 +57,7 @@ export class HeadComparison {
     this.lastAt = now;
     this.round += 1;
     const { round } = this;
-    // Not those that asked us to stay away or have yet to answer: a hung endpoint has one such question at a time.
+    // Leaves out endpoints that asked us to wait, and endpoints with an open request: a hung endpoint gets one such request at a time.
     const members = this.members.filter((member) => member.health.availableAt <= now && !this.asking.has(member));
     await Promise.all(members.map((member) => this.askForHead(member, round)));
   }
@@ -68,30 +68,32 @@ export class HeadComparison {
       const number = (await member.isVerified()) ? await member.blockNumber() : null;
       if (number === null) return;
       const before = this.heads.get(member);
-      const believed =
-        before?.isBelieved === true ? { number: before.number, at: before.at } : (before?.believed ?? null);
-      this.answered(member, { number, round, at: this.clock.monotonicMs(), believed, isBelieved: false });
+      const accepted =
+        before?.isAccepted === true ? { number: before.number, at: before.at } : (before?.accepted ?? null);
+      this.answered(member, { number, round, at: this.clock.monotonicMs(), accepted, isAccepted: false });
     } finally {
       this.asking.delete(member);
     }
   }
 
   /**
-   * Judges those that were asked at the same time; the others keep their standing until they answer again, since a head that is
-   * merely old proves no lag. What they told lately counts all the same: who is behind even that lags.
+   * Sets the position of the endpoints that were asked in the same round. The others keep their position until they answer again,
+   * since an old head proves no lag. Their last heads are compared too: an endpoint behind an old head does lag.
    */
   private answered(member: PoolMember, head: Head): void {
     this.heads.set(member, head);
-    const lately = [...this.heads].filter(([{ health }, { at }]) => !health.isElsewhere && head.at - at <= STALE_MS);
-    const found = standings(
-      lately.map(([, told]) => told),
+    const lately = [...this.heads].filter(
+      ([{ health }, { at }]) => !health.isOfAnotherChain && head.at - at <= STALE_HEAD_MS,
+    );
+    const positions = headPositions(
+      lately.map(([, reported]) => reported),
       this.maxLag,
     );
-    lately.forEach(([judged, told], i) => {
-      const standing = found[i];
-      if (standing === undefined || told.round !== head.round) return;
-      judged.health.standsAt(standing);
-      this.heads.set(judged, { ...told, isBelieved: !standing.isAhead });
+    lately.forEach(([compared, reported], i) => {
+      const position = positions[i];
+      if (position === undefined || reported.round !== head.round) return;
+      compared.health.setHeadPosition(position);
+      this.heads.set(compared, { ...reported, isAccepted: !position.isAhead });
     });
   }
 }

@@ -22,7 +22,7 @@ export interface HeadSocketOptions {
   readonly onHead: (head: AnnouncedHead) => void;
 }
 
-/** Why a socket is of no use any more. `reason` names no URL. */
+/** Why a connection ended. `reason` does not contain the URL. */
 export type SocketEnd =
   { readonly kind: 'wrong_chain'; readonly reported: number } | { readonly kind: 'lost'; readonly reason: string };
 
@@ -30,9 +30,8 @@ const CHAIN_ID_CALL = 1;
 const SUBSCRIBE_CALL = 2;
 
 /**
- * One WebSocket connection, for as long as it is good: asks for the chain id, subscribes to `newHeads` (geth's
- * documentation, "Real-time Events"), and passes on what is announced. Ends once, and then is gone for certain: a peer
- * that does not answer a closing handshake is not waited for.
+ * One WebSocket connection: it reads the chain id, subscribes to `newHeads` (geth documentation, "Real-time Events"), and passes on the
+ * announced heads. It ends once, and then destroys the connection without waiting for a closing handshake.
  */
 export class HeadSocket {
   readonly ended: Promise<SocketEnd>;
@@ -56,7 +55,7 @@ export class HeadSocket {
     const { origin, path, headers } = options.url;
     this.socket = new WebSocket(`${origin}${path}`, { dispatcher: this.agent, headers: { ...headers } });
     this.socket.addEventListener('open', () => this.call(CHAIN_ID_CALL, 'eth_chainId', []));
-    this.socket.addEventListener('message', ({ data }) => this.hear(data));
+    this.socket.addEventListener('message', ({ data }) => this.receive(data));
     this.socket.addEventListener('error', (event) => this.end(this.lost(messageOf(event.error) || 'failed')));
     this.socket.addEventListener('close', ({ code }) => this.end(this.lost(`closed with code ${code}`)));
     this.waitAtMost(options.setUpMs, 'no answer while setting up');
@@ -70,7 +69,7 @@ export class HeadSocket {
     this.socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
   }
 
-  private hear(data: unknown): void {
+  private receive(data: unknown): void {
     try {
       const message: unknown = JSON.parse(String(data));
       if (!isRecord(message)) throw new Error('not a JSON-RPC message');

@@ -1,26 +1,26 @@
 import { Pool } from 'undici';
 import type { EndpointUrl } from './endpoint-url.js';
 
-/** What came back over HTTP, whole. */
+/** A complete HTTP response. */
 export interface HttpAnswer {
   readonly statusCode: number;
-  /** The header of that name. */
+  /** The header `Retry-After`. */
   readonly retryAfter: string | undefined;
   readonly text: string;
 }
 
-/** The wire under one JSON-RPC endpoint. */
+/** HTTP transport of one JSON-RPC endpoint. */
 export interface HttpPost {
-  /** @throws whatever the transport throws: nothing is known of the request then, unless the error says so */
+  /** @throws the error of the transport: the request may have been delivered, unless the error proves the contrary */
   post(body: string): Promise<HttpAnswer>;
   /** Drops open connections; requests in flight fail. */
   close(): Promise<void>;
 }
 
-/** Sockets to one endpoint; more requests wait for a free one. */
-const CONNECTIONS = 16;
-/** A block's receipts on a large chain are a few MB. Bytes. */
-const LARGEST_RESPONSE = 128 * 1024 * 1024;
+/** Connections to one endpoint; more requests wait for a free one. */
+const MAX_CONNECTIONS = 16;
+/** The receipts of a block on a large chain have a few MB. */
+const MAX_RESPONSE_BYTES = 128 * 1024 * 1024;
 
 export class UndiciPost implements HttpPost {
   private readonly pool: Pool;
@@ -31,9 +31,9 @@ export class UndiciPost implements HttpPost {
     private readonly timeoutMs: number,
   ) {
     this.pool = new Pool(url.origin, {
-      connections: CONNECTIONS,
+      connections: MAX_CONNECTIONS,
       connect: { timeout: timeoutMs },
-      maxResponseSize: LARGEST_RESPONSE,
+      maxResponseSize: MAX_RESPONSE_BYTES,
     });
   }
 

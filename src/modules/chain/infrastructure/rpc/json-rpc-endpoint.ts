@@ -1,12 +1,10 @@
 import { assertOutsideTransaction } from '../../../../platform/database/transaction-scope.js';
 import { BatchLimits, type EncodedCall } from './batch-limits.js';
-import { type BatchRefusal, batchRefusal } from './batch-refusal.js';
 import { EndpointUrl } from './endpoint-url.js';
 import { type HttpPost, UndiciPost } from './http-post.js';
-import { failed, type RpcFailure, type RpcReply, type RpcRequest } from './json-rpc.js';
-import { matchAnswers, plain } from './match-answers.js';
+import { failed, type RpcReply, type RpcRequest } from './json-rpc.js';
+import { JsonRpcRoundTrip } from './json-rpc-round-trip.js';
 import type { RpcEndpoint } from './rpc-endpoint.js';
-import { httpFailure, transportFailure } from './transport-failure.js';
 
 export interface EndpointOptions {
   readonly url: string;
@@ -21,34 +19,35 @@ export interface EndpointOptions {
 }
 
 /**
- * One JSON-RPC 2.0 endpoint over HTTP. Every question gets a reply: a result, the node's raw error, or a failure that
- * says whether the request may have been delivered. Throws only for our own bug (a call inside a transaction, I11).
+ * One JSON-RPC 2.0 endpoint over HTTP. Every request gets a reply: a result, the node's raw error, or a failure that says whether the
+ * request may have been delivered. Throws only for a bug of ours (a call inside a database transaction, I11).
  */
 export class JsonRpcEndpoint implements RpcEndpoint {
   readonly label: string;
-  private readonly url: EndpointUrl;
   private readonly http: HttpPost;
+  private readonly roundTrip: JsonRpcRoundTrip;
   private readonly limits: BatchLimits;
   private lastId = 0;
 
   /** @throws InvalidInput `invalid_rpc_url` */
   constructor(options: EndpointOptions, http?: HttpPost) {
-    this.url = EndpointUrl.parse(options.url, options.index);
-    this.label = this.url.label;
+    const url = EndpointUrl.parse(options.url, options.index);
+    this.label = url.label;
     this.limits = new BatchLimits({ calls: options.batchSize, bytes: options.batchBytes });
-    this.http = http ?? new UndiciPost(this.url, options.timeoutMs);
+    this.http = http ?? new UndiciPost(url, options.timeoutMs);
+    this.roundTrip = new JsonRpcRoundTrip(this.http, url);
   }
 
-  /** In as few round trips as the limits allow, side by side. */
+  /** Sends as few batches as the limits allow, concurrently. */
   async ask(requests: readonly RpcRequest[]): Promise<RpcReply[]> {
     const slices = this.limits.slices(this.encoded(requests));
-    const replies = await Promise.all(slices.map((slice) => this.askInHalves(slice)));
+    const replies = await Promise.all(slices.map((slice) => this.sendHalving(slice)));
     return replies.flat();
   }
 
-  /** One batch after the other. After a batch that got no answer the rest is not sent: it would wait for the same time-out again. */
+  /** Sends one batch after the other. After a batch without an answer it sends no more: each would wait for the same time-out. */
   async askInOrder(requests: readonly RpcRequest[]): Promise<RpcReply[]> {
-    return inTurn(this.limits.slices(this.encoded(requests)), (slice) => this.askInHalves(slice));
+    return inTurn(this.limits.slices(this.encoded(requests)), (slice) => this.sendHalving(slice));
   }
 
   /** Drops open connections; requests in flight fail. */
@@ -65,89 +64,37 @@ export class JsonRpcEndpoint implements RpcEndpoint {
   }
 
   /**
-   * What is refused as a whole is halved until it is taken: then every call has an answer of its own. Nothing of it was taken, or it
-   * is taken again: the calls are the same.
+   * Halves a refused batch until the endpoint accepts it, so that every call gets a reply of its own. The endpoint either processed
+   * nothing of the refused batch, or processes the same calls twice.
    */
-  private async askInHalves(calls: readonly EncodedCall[]): Promise<RpcReply[]> {
-    const answer = await this.roundTrip(calls);
+  private async sendHalving(calls: readonly EncodedCall[]): Promise<readonly RpcReply[]> {
+    const answer = await this.roundTrip.send(calls);
     if (answer.kind === 'answered') {
       this.limits.accepted(calls);
-      return answer.replies.map((reply) => this.clean(reply));
+      return answer.replies;
     }
     const { isForBytes, message } = answer.refusal;
-    if (calls.length === 1) return [this.clean(tooLarge(message))];
+    if (calls.length === 1) return [tooLarge(message)];
     this.limits.refused(calls, isForBytes);
     const middle = Math.ceil(calls.length / 2);
-    return inTurn([calls.slice(0, middle), calls.slice(middle)], (half) => this.askInHalves(half));
-  }
-
-  private async roundTrip(calls: readonly EncodedCall[]): Promise<Answer> {
-    const texts = calls.map(({ text }) => text);
-    try {
-      return await this.post(
-        calls.map(({ id }) => id),
-        texts.length === 1 ? texts.join() : `[${texts.join(',')}]`,
-      );
-    } catch (error) {
-      const failure = transportFailure(error);
-      return answered(calls.map(() => failed(failure)));
-    }
-  }
-
-  private async post(ids: readonly number[], request: string): Promise<Answer> {
-    const { statusCode, retryAfter, text } = await this.http.post(request);
-    const json = parseJson(text);
-    const excerpt = plain(text.slice(0, 120));
-    const refusal = batchRefusal(ids.length, { status: statusCode, json, excerpt });
-    if (refusal !== null) return { kind: 'refused', refusal };
-    // A 4xx may carry a node's verdict; a 5xx or 429 was written by somebody who does not know what the node did.
-    const isAnswer = statusCode < 300 || (statusCode >= 400 && statusCode < 500 && statusCode !== 429);
-    if (isAnswer && json !== undefined) {
-      const replies = matchAnswers(ids, json);
-      if (statusCode < 300 || replies.some(({ kind }) => kind !== 'failed')) return answered(replies);
-    }
-    const failure: RpcFailure =
-      statusCode < 300
-        ? { reason: 'malformed', mayHaveArrived: true, message: `not JSON: ${excerpt}` }
-        : httpFailure(statusCode, retryAfter, excerpt, Date.now());
-    return answered(ids.map(() => failed(failure)));
-  }
-
-  /** Whatever text came from outside may quote our URL. */
-  private clean(reply: RpcReply): RpcReply {
-    switch (reply.kind) {
-      case 'result':
-        return reply;
-      case 'error':
-        return { kind: 'error', error: { ...reply.error, message: this.url.clean(reply.error.message) } };
-      case 'failed':
-        return failed({ ...reply.failure, message: this.url.clean(reply.failure.message) });
-    }
+    return inTurn([calls.slice(0, middle), calls.slice(middle)], (half) => this.sendHalving(half));
   }
 }
 
-type Answer =
-  | { readonly kind: 'answered'; readonly replies: readonly RpcReply[] }
-  | { readonly kind: 'refused'; readonly refusal: BatchRefusal };
-
-function answered(replies: readonly RpcReply[]): Answer {
-  return { kind: 'answered', replies };
-}
-
-/** A verdict, and not a failure of the endpoint: it will refuse this one call whenever it is asked. */
+/** An error of this call, not a failure of the endpoint: the endpoint will always refuse this call. */
 function tooLarge(message: string): RpcReply {
   return { kind: 'error', error: { code: undefined, message: `oversized data: ${message}`, data: undefined } };
 }
 
-/** The parts one after the other; after one that got no answer the rest is not sent. */
+/** Sends the parts one after the other; after a part without an answer it does not send the rest. */
 async function inTurn(
   parts: readonly (readonly EncodedCall[])[],
-  ask: (part: readonly EncodedCall[]) => Promise<readonly RpcReply[]>,
+  send: (part: readonly EncodedCall[]) => Promise<readonly RpcReply[]>,
 ): Promise<RpcReply[]> {
   const replies: RpcReply[] = [];
   let broken = false;
   for (const part of parts) {
-    const answers: readonly RpcReply[] = broken ? part.map(() => failed(NOT_SENT)) : await ask(part);
+    const answers: readonly RpcReply[] = broken ? part.map(() => failed(NOT_SENT)) : await send(part);
     broken ||= answers.every(({ kind }) => kind === 'failed');
     replies.push(...answers);
   }
@@ -159,11 +106,3 @@ const NOT_SENT = {
   mayHaveArrived: false,
   message: 'not sent: the batch before it got no answer',
 } as const;
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

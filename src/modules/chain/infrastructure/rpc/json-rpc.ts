@@ -11,25 +11,25 @@ export interface NodeError {
 }
 
 export type RpcFailureReason =
-  /** The connection was refused or the host not found: the request surely never left. */
+  /** The connection was refused or the host not found: the request was not delivered. */
   | 'unreachable'
   | 'timeout'
   /** Reset or closed after the request may have been delivered. */
   | 'connection'
-  /** An HTTP status that is no answer (5xx, redirects, 4xx without JSON-RPC). */
+  /** An HTTP status without a JSON-RPC answer (5xx, redirects, 4xx without JSON-RPC). */
   | 'http'
   | 'rate_limited'
-  /** Not JSON-RPC, or an answer to something else. */
+  /** Not JSON-RPC, or the answer to another request. */
   | 'malformed'
-  /** The batch was answered, this item was not. */
+  /** The answer to the batch has no item for this request. */
   | 'missing';
 
-/** No answer. Unless it surely never left, the node may have acted on the request (I6). */
+/** No answer. The node may have executed the request if it may have arrived (docs/invariants.md, I6). */
 export interface RpcFailure {
   readonly reason: RpcFailureReason;
   readonly mayHaveArrived: boolean;
   readonly message: string;
-  /** Milliseconds the endpoint asked us to stay away. */
+  /** How long the endpoint asked us to wait, milliseconds. */
   readonly retryAfterMs?: number;
 }
 

@@ -1,17 +1,17 @@
 import { failed, isRecord, type RpcFailure, type RpcReply } from './json-rpc.js';
 
-/** Longest text taken over from a node. A revert reason or a proxy's page could be megabytes. */
-const LONGEST_MESSAGE = 2_000;
+/** Longer texts of a node are cut. A revert reason or a page of a proxy may have megabytes. */
+const MAX_MESSAGE_CHARS = 2_000;
 
 /**
- * Gives every asked id its answer, whatever the order of the answers. `body` is the parsed JSON of a response.
- * A lone answer to a lone question counts even without its id: nodes answer `id: null` when they could not read it.
+ * Finds the reply to each id, in any order of the answers. `body` is the parsed JSON of a response. A single answer to a single request
+ * counts even without its id: nodes answer `id: null` when they could not parse the request.
  */
 export function matchAnswers(ids: readonly number[], body: unknown): RpcReply[] {
   if (!Array.isArray(body)) {
     const reply = replyOf(body);
     if (ids.length === 1) return [reply];
-    // One object for a whole batch is about the batch, and must not be taken for a verdict on each item.
+    // One object for a whole batch is about the batch, and is not the result of each call.
     const message = reply.kind === 'error' ? reply.error.message : 'one answer for a whole batch';
     return ids.map(() => failed(malformed(message)));
   }
@@ -44,10 +44,10 @@ function nodeError(error: unknown): { code: number | undefined; message: string;
   };
 }
 
-/** Without control characters: such texts are stored, and PostgreSQL refuses NUL. */
+/** Removes control characters: these texts are stored, and PostgreSQL refuses NUL. */
 export function plain(text: string): string {
   return text
-    .slice(0, LONGEST_MESSAGE)
+    .slice(0, MAX_MESSAGE_CHARS)
     .replace(/[\u0000-\u001f\u007f]+/g, ' ')
     .trim();
 }

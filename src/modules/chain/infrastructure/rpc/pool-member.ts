@@ -2,14 +2,15 @@ import type { Clock } from '../../../../kernel/clock.js';
 import type { ChainId } from '../../../../kernel/signer-id.js';
 import type { Log } from '../../../../platform/logging/log.js';
 import type { EndpointStatus } from '../../domain/endpoint-status.js';
-import { classifyNodeError, type ErrorPattern } from '../../domain/node-error-table.js';
+import type { ErrorPattern } from '../../domain/node-error-table.js';
+import { endpointFailure } from './endpoint-failure.js';
 import { EndpointHealth } from './endpoint-health.js';
 import type { RpcFailure, RpcReply, RpcRequest } from './json-rpc.js';
 import { MalformedAnswer, smallNumber } from '../parse-answer.js';
 import type { RpcEndpoint } from './rpc-endpoint.js';
 import { methodOf, type RpcMetrics } from './rpc-metrics.js';
 
-/** What the endpoints of one chain share. */
+/** The properties that all endpoints of one chain share. */
 export interface MemberContext {
   readonly chainId: ChainId;
   readonly errorPatterns: readonly ErrorPattern[];
@@ -20,9 +21,9 @@ export interface MemberContext {
   readonly log: Log;
 }
 
-type Order = 'side by side' | 'in order';
+type Order = 'concurrent' | 'in order';
 
-/** One endpoint of a pool: its health is what its answers say about it, and it is used only on the right chain. */
+/** One endpoint of a pool. It records its health from its answers, and verifies its chain id before it is used. */
 export class PoolMember {
   readonly health: EndpointHealth;
   private verification: Promise<boolean> | null = null;
@@ -40,14 +41,14 @@ export class PoolMember {
     return { chainId, endpoint: this.endpoint.label, ...this.health.status(clock.monotonicMs()) };
   }
 
-  /** All of one method. */
-  async ask(requests: readonly RpcRequest[], order: Order = 'side by side'): Promise<RpcReply[]> {
+  /** Sends requests of one method. */
+  async ask(requests: readonly RpcRequest[], order: Order = 'concurrent'): Promise<RpcReply[]> {
     const { replies, milliseconds, failure } = await this.exchange(requests, order);
     if (failure === null) this.health.answered(milliseconds);
     return replies;
   }
 
-  /** As {@link ask}, in this order. */
+  /** Like {@link ask}, and the node receives the requests in this order. */
   async send(requests: readonly RpcRequest[]): Promise<RpcReply[]> {
     this.sends += 1;
     try {
@@ -57,17 +58,17 @@ export class PoolMember {
     }
   }
 
-  /** Has yet to answer an earlier send. */
+  /** An earlier send has no answer yet. */
   get isSending(): boolean {
     return this.sends > 0;
   }
 
   /**
-   * The number of its newest block; null when it cannot say. An answer is no proof of health: what fails at real work may
-   * still answer this.
+   * The number of its newest block; null without a valid answer. An answer does not end a back-off: an endpoint that fails other
+   * requests may still answer this one.
    */
   async blockNumber(): Promise<number | null> {
-    const { replies } = await this.exchange([{ method: 'eth_blockNumber', params: [] }], 'side by side');
+    const { replies } = await this.exchange([{ method: 'eth_blockNumber', params: [] }], 'concurrent');
     const [reply] = replies;
     try {
       return reply?.kind === 'result' ? smallNumber(reply.value, 'head') : null;
@@ -77,7 +78,7 @@ export class PoolMember {
     }
   }
 
-  /** Whether it serves the right chain; asked once, however many want to know, and again when it was away. */
+  /** Whether it serves the right chain. Concurrent callers share one request; after a lost connection it is asked again. */
   async isVerified(): Promise<boolean> {
     if (this.health.verified) return true;
     this.verification ??= this.verify().finally(() => (this.verification = null));
@@ -91,13 +92,13 @@ export class PoolMember {
 
   private async verify(): Promise<boolean> {
     const { chainId, clock, log } = this.context;
-    // No proof of health, either: it does not end a back-off.
-    const { replies } = await this.exchange([{ method: 'eth_chainId', params: [] }], 'side by side');
+    // An answer does not end a back-off, either.
+    const { replies } = await this.exchange([{ method: 'eth_chainId', params: [] }], 'concurrent');
     const [reply] = replies;
     if (reply?.kind === 'failed') return false;
     const reported = reply?.kind === 'result' && typeof reply.value === 'string' ? Number(reply.value) : NaN;
     if (!Number.isSafeInteger(reported)) {
-      this.health.failed({ reason: 'malformed', message: 'does not tell its chain id' }, clock.monotonicMs());
+      this.health.failed({ reason: 'malformed', message: 'no valid answer to eth_chainId' }, clock.monotonicMs());
       return false;
     }
     if (reported === chainId) {
@@ -123,13 +124,13 @@ export class PoolMember {
     const end = clock.monotonicMs();
     const method = methodOf(requests[0]);
     metrics.asked(chainId, requests, replies, end - start);
-    const failure = this.failureIn(method, replies);
+    const failure = endpointFailure(method, replies, this.context.errorPatterns);
     if (failure !== null) {
-      const isNews = this.health.availableAt <= end;
+      const isNew = this.health.availableAt <= end;
       this.health.failed(failure, end);
       const { reason, message: error } = failure;
-      // Sends go to an endpoint in back-off, too: that it still fails is no news.
-      log[isNews ? 'warn' : 'debug']('rpc endpoint failed', {
+      // Sends go to an endpoint in back-off, too: its further failures are logged at debug only.
+      log[isNew ? 'warn' : 'debug']('rpc endpoint failed', {
         chainId,
         endpoint: this.endpoint.label,
         method,
@@ -139,26 +140,4 @@ export class PoolMember {
     }
     return { replies, milliseconds: end - start, failure };
   }
-
-  /** What speaks against the endpoint itself, if anything. */
-  private failureIn(method: string, replies: readonly RpcReply[]): RpcFailure | null {
-    for (const reply of replies) {
-      if (reply.kind === 'failed') return asRateLimit(method, reply.failure);
-      if (reply.kind === 'error' && this.isRateLimit(method, reply)) {
-        return { reason: 'rate_limited', mayHaveArrived: true, message: reply.error.message };
-      }
-    }
-    return null;
-  }
-
-  private isRateLimit(method: string, { error }: RpcReply & { kind: 'error' }): boolean {
-    return classifyNodeError({ method, ...error, extraPatterns: this.context.errorPatterns }) === 'rate_limited';
-  }
-}
-
-/** Some say it with one error object for a whole batch. */
-function asRateLimit(method: string, failure: RpcFailure): RpcFailure {
-  const isLimit =
-    failure.reason === 'malformed' && classifyNodeError({ method, message: failure.message }) === 'rate_limited';
-  return isLimit ? { ...failure, reason: 'rate_limited' } : failure;
 }

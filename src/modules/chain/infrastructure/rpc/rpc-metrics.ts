@@ -2,10 +2,10 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import type { NodeErrorClass } from '../../../../kernel/node-error-class.js';
 import type { RpcReply, RpcRequest } from './json-rpc.js';
 
-/** Seconds; the last buckets are about time-outs. */
+/** Seconds; the last buckets are for time-outs. */
 const BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Every call is counted, every item of a batch by itself; the time is that of the round trips an item travelled in. */
+/** Counts every call, also each call of a batch, and measures the round trips. */
 export class RpcMetrics {
   private readonly requests: Counter<'chain' | 'method' | 'result'>;
   private readonly errors: Counter<'chain' | 'method' | 'class'>;
@@ -15,13 +15,13 @@ export class RpcMetrics {
     const registers = [registry];
     this.requests = new Counter({
       name: 'rpc_requests_total',
-      help: 'JSON-RPC calls, by result: ok, error (the node said no), or why there was no answer',
+      help: 'JSON-RPC calls, by result: ok, error (the node answered an error), or why there was no answer',
       labelNames: ['chain', 'method', 'result'],
       registers,
     });
     this.errors = new Counter({
       name: 'rpc_node_errors_total',
-      help: 'Errors that nodes answered to sends and simulations, by class; "unknown" wants a row in the table',
+      help: 'Errors that nodes answered to sends and simulations, by class; "unknown" needs a row in the table',
       labelNames: ['chain', 'method', 'class'],
       registers,
     });
@@ -34,7 +34,7 @@ export class RpcMetrics {
     });
   }
 
-  /** Replies of one endpoint, in the order asked; the time counts for the first method. */
+  /** Records the replies of one endpoint, in the order of the requests; the time counts for the first method. */
   asked(chainId: number, requests: readonly RpcRequest[], replies: readonly RpcReply[], milliseconds: number): void {
     const chain = String(chainId);
     for (const [index, reply] of replies.entries())

@@ -10,7 +10,7 @@ import type { RpcPool } from './rpc-pool.js';
 
 export type Params = readonly unknown[];
 
-/** Questions to one chain whose answers are parsed at once, or are an error that names chain and method and no URL. */
+/** Reads from one chain and parses the answers. Its errors name chain and method, and never the URL. */
 export class RpcReader {
   constructor(
     readonly chainId: ChainId,
@@ -20,12 +20,12 @@ export class RpcReader {
     private readonly log: Log,
   ) {}
 
-  /** Raw replies, in the order asked. */
+  /** Raw replies, in the given order. */
   async replies(method: string, params: readonly Params[]): Promise<RpcReply[]> {
     return params.length === 0 ? [] : this.pool.read(params.map((item) => ({ method, params: item })));
   }
 
-  /** @throws RpcUnavailable when any of them has no answer */
+  /** @throws RpcUnavailable when any request has no usable answer */
   async all<T>(method: string, params: readonly Params[], parse: (value: unknown) => T): Promise<T[]> {
     const replies = await this.replies(method, params);
     return params.map((_, i) => this.parsed(method, replies[i], parse));
@@ -39,7 +39,7 @@ export class RpcReader {
 
   /** @throws RpcUnavailable */
   parsed<T>(method: string, reply: RpcReply | undefined, parse: (value: unknown) => T): T {
-    if (reply?.kind !== 'result') throw this.unavailable(method, wordsOf(reply));
+    if (reply?.kind !== 'result') throw this.unavailable(method, reasonOf(reply));
     try {
       return parse(reply.value);
     } catch (error) {
@@ -48,13 +48,13 @@ export class RpcReader {
     }
   }
 
-  /** Counted; a text without a row in the table is logged whole, so that it gets one. */
+  /** Classifies and counts a node error. A text without a row in the table is logged completely, so that a row can be added. */
   classOf(method: string, error: NodeError): NodeErrorClass {
     const errorClass = classifyNodeError({ method, ...error, extraPatterns: this.errorPatterns });
     this.metrics.classified(this.chainId, method, errorClass);
     if (errorClass === 'unknown') {
       const { code, message } = error;
-      this.log.warn('node error of unknown class', { chainId: this.chainId, method, code, error: message });
+      this.log.warn('node error has no known class', { chainId: this.chainId, method, code, error: message });
     }
     return errorClass;
   }
@@ -70,8 +70,8 @@ export class RpcReader {
   }
 }
 
-/** Why a reply is no result. */
-export function wordsOf(reply: RpcReply | undefined): string {
+/** Why a reply has no result. */
+export function reasonOf(reply: RpcReply | undefined): string {
   if (reply?.kind === 'error') return reply.error.message;
   return reply?.kind === 'failed' ? reply.failure.message : 'no answer';
 }

@@ -1,15 +1,15 @@
 import { messageOf } from '../../../../kernel/errors.js';
 import { isRecord, type RpcFailure } from './json-rpc.js';
 
-/** Raised before a connection exists, so before a byte of the request was written. */
+/** Thrown before the connection exists, so before a byte of the request was sent. */
 const NEVER_LEFT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']);
-/** An endpoint that asks for more than this is treated as down for this long. Milliseconds. */
-const LONGEST_RETRY_AFTER_MS = 300_000;
+/** The longest Retry-After that is used; a longer one is cut to this. */
+const MAX_RETRY_AFTER_MS = 300_000;
 
-/** What a thrown transport error means for the request. Anything not known to be harmless may have arrived. */
+/** Converts an error of the transport. Unless the error proves the contrary, the request may have arrived. */
 export function transportFailure(error: unknown): RpcFailure {
   const code = codeOf(error);
-  // By shape, not by class: such errors come from node itself and from more than one copy of its classes.
+  // Compared by name, not by class: such errors come from Node itself and from more than one copy of its classes.
   const name = isRecord(error) ? error['name'] : undefined;
   if (name === 'TimeoutError' || name === 'AbortError' || code === 'UND_ERR_ABORTED') {
     return { reason: 'timeout', mayHaveArrived: true, message: 'request timeout' };
@@ -19,7 +19,7 @@ export function transportFailure(error: unknown): RpcFailure {
   return { reason: 'connection', mayHaveArrived: true, message };
 }
 
-/** What an HTTP status that carries no JSON-RPC answer means. `excerpt` is the start of the body, for the log. */
+/** Converts an HTTP status without a JSON-RPC answer. `excerpt` is the start of the body, for the log. */
 export function httpFailure(
   status: number,
   retryAfter: string | undefined,
@@ -36,14 +36,14 @@ export function httpFailure(
   };
 }
 
-/** RFC 9110 section 10.2.3: seconds, or a date. Milliseconds from now. */
+/** Parses `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date. Milliseconds from now. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined;
   const wait = /^\s*\d+(\.\d+)?\s*$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowMs;
-  return Number.isFinite(wait) ? Math.min(Math.max(wait, 0), LONGEST_RETRY_AFTER_MS) : undefined;
+  return Number.isFinite(wait) ? Math.min(Math.max(wait, 0), MAX_RETRY_AFTER_MS) : undefined;
 }
 
-/** Of the error or of what caused it: a dual-stack connect fails with several errors at once. */
+/** The code of the error or of its cause: a dual-stack connect fails with several errors at once. */
 function codeOf(error: unknown): string {
   if (!isRecord(error)) return '';
   if (typeof error['code'] === 'string') return error['code'];

@@ -10,14 +10,15 @@ import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { type SyncReport, SyncSigner } from '../../application/sync-signer.js';
 
 const PATH = '/api/v1/signers/31337/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266/sync';
-const DEFAULT_FILLS = 1_000;
+const DEFAULT_GAP_NONCES = 1_000;
 
 class SyncQueryDto {
   @ApiPropertyOptional({
-    default: DEFAULT_FILLS,
+    default: DEFAULT_GAP_NONCES,
     minimum: 0,
     maximum: 10_000,
-    description: 'Nonces of a gap to free; each that no payload takes costs a no-op. Repeat the call for a wider gap.',
+    description:
+      'How many nonces of the gap to free. A nonce that no payload takes costs a no-op. Repeat the call for a wider gap.',
   })
   @IsOptional()
   @Type(() => Number)
@@ -29,7 +30,7 @@ class SyncQueryDto {
   @ApiPropertyOptional({
     default: false,
     description:
-      'Says that nothing of this signer is out but what is found; for a signer that is held because the database lost commits.',
+      'Confirms that this signer has sent no transaction except those that are found. For a signer that is held because the database lost commits.',
   })
   @IsOptional()
   @IsIn(['true', 'false'])
@@ -40,7 +41,8 @@ const nonce = (description: string) =>
   ApiProperty({ oneOf: [{ type: 'number' }, { type: 'string' }], example: 7, description });
 
 class AgreedCountDto {
-  @nonce('The lowest count of all endpoints that answered; a decimal string above 2^53') nonce!: number | string;
+  @nonce('Lowest transaction count of all endpoints that answered; a decimal string above 2^53') nonce!:
+    number | string;
   @ApiProperty({ example: 4711 }) blockNumber!: number;
   @ApiProperty({ example: `0x${'ab'.repeat(32)}` }) blockHash!: string;
 }
@@ -48,7 +50,7 @@ class AgreedCountDto {
 class CursorChangeDto {
   @ApiProperty({ oneOf: [{ type: 'number' }, { type: 'string' }], nullable: true, example: 7 })
   before!: number | string | null;
-  @nonce('The next new nonce') after!: number | string;
+  @nonce('Next new nonce') after!: number | string;
 }
 
 class GapDto {
@@ -57,19 +59,22 @@ class GapDto {
 }
 
 class RecoveredDto {
-  @nonce('Of a transaction of this signer') nonce!: number | string;
+  @nonce('Nonce of a transaction of this signer') nonce!: number | string;
   @ApiProperty({ example: `0x${'cd'.repeat(32)}` }) txHash!: string;
 }
 
 class SyncReportDto {
   @ApiProperty({ example: 31337 }) chainId!: number;
   @ApiProperty({ example: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' }) address!: string;
-  @ApiProperty({ type: AgreedCountDto, description: 'The proof: what the endpoints of the chain agree on' })
+  @ApiProperty({
+    type: AgreedCountDto,
+    description: 'Evidence: the count and block that the endpoints of the chain agree on',
+  })
   chain!: AgreedCountDto;
-  @nonce('Next nonce with what is in the pool, as one endpoint tells it') pending!: number | string;
+  @nonce('Next nonce including transactions in the pool, as one endpoint reports it') pending!: number | string;
   @ApiProperty({ type: CursorChangeDto }) cursor!: CursorChangeDto;
   @ApiProperty({ type: GapDto }) gap!: GapDto;
-  @ApiProperty({ type: [RecoveredDto], description: 'What was out, and the database did not know' })
+  @ApiProperty({ type: [RecoveredDto], description: 'Transactions of this signer that the database did not know' })
   recovered!: RecoveredDto[];
 }
 
@@ -83,8 +88,8 @@ export class SignerNoncesController {
   @ApiOperation({
     summary: 'Align the nonces of a signer with its chain',
     description:
-      'Raises the cursor to what the endpoints of the chain agree on, and frees nonces below our lowest one that nobody had. ' +
-      'The cursor is never lowered. Answers with the proof.',
+      'Raises the cursor to the count that the endpoints of the chain agree on, and frees unused nonces below our lowest one. ' +
+      'Never lowers the cursor. Returns the evidence.',
   })
   @ApiResponse({ status: 200, type: SyncReportDto })
   @ApiProblems(
@@ -99,20 +104,20 @@ export class SignerNoncesController {
       status: 409,
       code: 'not_leader',
       detail: 'another node acts for 0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
-      advice: 'send the request to the owner, or again later',
+      advice: 'send the request to the owner, or try again later',
       retryable: true,
     },
     {
       status: 409,
       code: 'signer_held',
-      detail: 'the database lost commits, and not everything that is out of this signer is known',
-      advice: 'wait until its pool is empty, or repeat the call with vouch=true when nothing else is out',
+      detail: 'the database lost commits, and this signer may have sent transactions that the database does not know',
+      advice: 'wait until the pools are empty, or repeat the call with vouch=true if this signer has sent nothing else',
     },
     {
       status: 503,
       code: 'nonce_not_known',
-      detail: 'too few endpoints of the chain tell the nonce of this signer',
-      advice: 'see GET /health/ready for its endpoints, and try again',
+      detail: 'too few endpoints of the chain reported the nonce of this signer',
+      advice: 'check its endpoints with GET /health/ready, then try again',
       retryable: true,
     },
   )
@@ -122,7 +127,7 @@ export class SignerNoncesController {
     @Query() query: SyncQueryDto,
   ): Promise<SyncReportDto> {
     return toDto(
-      await this.sync.execute(signerOf(chainId, address), query.maxFills ?? DEFAULT_FILLS, query.vouch === 'true'),
+      await this.sync.execute(signerOf(chainId, address), query.maxFills ?? DEFAULT_GAP_NONCES, query.vouch === 'true'),
     );
   }
 }

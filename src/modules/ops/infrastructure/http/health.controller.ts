@@ -12,9 +12,9 @@ export class HealthController {
     private readonly probes: ReadinessProbes,
   ) {}
 
-  /** Never touches the database or the chain: a restart mends neither. */
+  /** Never calls the database or the chain: a restart would repair neither. */
   @Get('live')
-  @ApiOperation({ summary: 'Liveness: the process answers' })
+  @ApiOperation({ summary: 'Check liveness: the process answers' })
   @ApiOkResponse({ schema: { example: { status: 'ok' } } })
   live(): { status: 'ok' } {
     return { status: 'ok' };
@@ -23,13 +23,13 @@ export class HealthController {
   @Get('ready')
   @HealthCheck({ swaggerDocumentation: false })
   @ApiOperation({
-    summary: 'Readiness: the database answers, the migrations were run, and the node is not draining',
+    summary: 'Check readiness: the database answers, the migrations have run, and the node is not shutting down',
     description:
-      'Chains are shown as this node knows them from its own calls; a probe makes none. A chain without a usable RPC endpoint is ' +
-      '`degraded`, and the status is 200 nevertheless: requests are accepted, and are sent when an endpoint is back. Each endpoint ' +
-      'is shown with its `state`: `up`; `lagging` (more than `chains[].maxLag` blocks behind the best head, read from only when no ' +
-      'other is well); `ahead` (so far ahead that no other confirms it, read from only when there is no other); `backing_off` (it failed or ' +
-      'asked us to wait); `unverified` (it has not told its chain id yet, or not since it was away); `wrong_chain` (never used).',
+      'Reports chains from the calls that this node made before; a probe makes no call. A chain without a usable RPC endpoint is ' +
+      '`degraded`, and the status is still 200: Lockstep accepts requests, and sends them when an endpoint is back. Each endpoint ' +
+      'has a `state`: `up`; `lagging` (more than `chains[].maxLag` blocks behind the best head, used for reads only when no other ' +
+      'endpoint is up); `ahead` (so far ahead that no other endpoint confirms it, used for reads only when there is no other); `backing_off` (it ' +
+      'failed or asked us to wait); `unverified` (it has not reported its chain id yet, or not since it was away); `wrong_chain` (never used).',
   })
   @ApiOkResponse({
     schema: {
@@ -65,7 +65,7 @@ export class HealthController {
     status: 503,
     code: 'service_unavailable',
     detail: 'not ready',
-    advice: 'see facts.details for what is down',
+    advice: 'facts.details shows which part is down',
     retryable: true,
   })
   ready(): Promise<HealthCheckResult> {

@@ -6,16 +6,16 @@ import { InvalidInput } from '../../../../kernel/errors.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { SignerOverview, type SignerPage, type SignerView } from '../../application/signer-overview.js';
 
-const DEFAULT_PAGE = 50;
+const DEFAULT_PAGE_SIGNERS = 50;
 
 class SignerQueryDto {
-  @ApiPropertyOptional({ description: '`nextCursor` of the page before' })
+  @ApiPropertyOptional({ description: '`nextCursor` of the previous page' })
   @IsOptional()
   @IsString()
   @Length(1, 100)
   cursor?: string;
 
-  @ApiPropertyOptional({ default: DEFAULT_PAGE, minimum: 1, maximum: 200 })
+  @ApiPropertyOptional({ default: DEFAULT_PAGE_SIGNERS, minimum: 1, maximum: 200 })
   @IsOptional()
   @Type(() => Number)
   @IsInt()
@@ -33,7 +33,7 @@ class SignerDto {
     type: String,
     nullable: true,
     example: 'pod-1-3f9a1c',
-    description: 'The node that acts for it; null when none does now',
+    description: 'The node that owns the lease now; null when none does',
   })
   leaseOwner!: string | null;
   @ApiProperty({ type: String, nullable: true, example: '1' }) fencingToken!: string | null;
@@ -42,7 +42,7 @@ class SignerDto {
     type: Number,
     nullable: true,
     example: 8,
-    description: 'The next new nonce; a decimal string above 2^53',
+    description: 'Next new nonce; a decimal string above 2^53',
   })
   cursor!: number | string | null;
   @ApiProperty({ example: 0 }) pending!: number;
@@ -61,7 +61,7 @@ export class SignersController {
   constructor(private readonly overview: SignerOverview) {}
 
   @Get()
-  @ApiOperation({ summary: 'The signers, who acts for them, and how much waits' })
+  @ApiOperation({ summary: 'List signers with their owner and backlog' })
   @ApiResponse({ status: 200, type: SignerPageDto })
   @ApiProblems(
     '/api/v1/signers',
@@ -69,7 +69,7 @@ export class SignersController {
       status: 400,
       code: 'invalid_cursor',
       detail: 'not a cursor of this API',
-      advice: 'send the nextCursor of the page before, unchanged',
+      advice: 'send the nextCursor of the previous page, unchanged',
     },
     {
       status: 503,
@@ -80,7 +80,7 @@ export class SignersController {
     },
   )
   async list(@Query() query: SignerQueryDto): Promise<SignerPage> {
-    const limit = query.limit ?? DEFAULT_PAGE;
+    const limit = query.limit ?? DEFAULT_PAGE_SIGNERS;
     const found = await this.overview.list(query.cursor === undefined ? null : decode(query.cursor), limit + 1);
     const items = found.slice(0, limit);
     const last = items.at(-1);
@@ -99,7 +99,7 @@ function decode(cursor: string): { chainId: number; address: string } {
     throw new InvalidInput(
       'invalid_cursor',
       'not a cursor of this API',
-      'send the nextCursor of the page before, unchanged',
+      'send the nextCursor of the previous page, unchanged',
     );
   return { chainId: Number(chainId), address };
 }

@@ -19,11 +19,11 @@ export interface CreatedTx {
   readonly state: TxState;
   readonly nonce: bigint | null;
   readonly txHash: Hash | null;
-  /** False when the same request had been stored before. */
+  /** False when the same request was stored before. */
   readonly isNew: boolean;
 }
 
-/** Stores a request, once per `(signer, requestId)` (I3), and wakes whoever acts for the signer. */
+/** Stores a request once per `(signer, requestId)` (docs/invariants.md, I3), and wakes the node that acts for the signer. */
 @Injectable()
 export class CreateTx {
   constructor(
@@ -39,7 +39,7 @@ export class CreateTx {
    * @param together see {@link IntakeBatcher.submit}
    * @throws Unprocessable `unknown_signer`, `metadata_too_large`, `fees_above_cap`
    * @throws Unavailable `signer_unavailable`
-   * @throws Conflict `idempotency_conflict` when the key was used for another request; nothing is changed then
+   * @throws Conflict `idempotency_conflict` when the key was used for another request; then nothing changes
    */
   async execute(input: Omit<TxRequest, 'requestHash'>, together: Together | null = null): Promise<CreatedTx> {
     this.rules.assertAcceptable(input);
@@ -65,7 +65,7 @@ export class CreateTx {
         throw new Unavailable(
           'signer_unavailable',
           `no live node has the key of ${signer.address} on chain ${signer.chainId}; nothing was stored`,
-          'add the signer to the config of a node again, or use another one; while its node restarts, try again',
+          'add the signer to the config of a node again, or use another signer; if its node restarts, try again later',
           { ...signer },
         );
       case 'created':
@@ -79,7 +79,7 @@ export class CreateTx {
           throw new Conflict(
             'idempotency_conflict',
             'this requestId was used for a different request',
-            'use a new requestId, or send the first body again',
+            'use a new requestId, or send the first body unchanged',
             { txId, requestId },
           );
         }

@@ -4,7 +4,7 @@ import { InvariantViolation, Unavailable } from '../../../../kernel/errors.js';
 import { bisectOnFailure } from '../../../../platform/scheduling/bisect-on-failure.js';
 import { type Intake, ManagedTxRepository, type NewTx } from '../../domain/managed-tx.repository.js';
 
-/** Says which requests arrived together; each batch has its own. */
+/** Identifies requests that arrived together. Each batch has its own. */
 export type Together = symbol;
 
 interface Waiting {
@@ -15,19 +15,19 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** More than this are not sent in one insert, however few requests they are: it has to end within the statement time-out. */
+/** The limit of one insert, with any number of requests: it must end within the statement time-out. */
 const MAX_INSERT_BYTES = 8 * 1024 * 1024;
-/** Inserts at work side by side: one keeps the database busy while the next is being collected. */
+/** Parallel inserts: one keeps the database busy while the next is collected. */
 const PARALLEL_INSERTS = 2;
 
 /**
- * Requests that arrive together are stored together: one statement and one commit for all that came in while the last
- * insert was under way. A lone request waits for nobody.
+ * Stores requests that arrive together with one statement and one commit: all that came in while the last insert ran. A single request does
+ * not wait for others.
  */
 @Injectable()
 export class IntakeBatcher {
   private queue: Waiting[] = [];
-  /** Of all requests that are not stored yet, in the queue or on their way. */
+  /** Of all requests that are queued or being inserted. */
   private bytes = 0;
   private inserting = 0;
   private scheduled = false;
@@ -38,11 +38,11 @@ export class IntakeBatcher {
   ) {}
 
   /**
-   * @param bytes about as much as the request takes in memory
-   * @param together requests with the same one, submitted in one go, are stored by one statement: whoever sees the last of
-   *   them sees them all, so that a lane takes them in their order
-   * @throws Unavailable `intake_full` when more than `intake.maxQueued` requests wait in this process, or more than
-   *   `intake.maxQueuedBytes` of them; nothing is stored
+   * @param bytes about the memory that the request takes
+   * @param together one statement stores all requests with the same value that are submitted in one go: a reader that sees the last of them
+   *   sees all, so that a lane allocates their nonces in their order
+   * @throws Unavailable `intake_full` when more than `intake.maxQueued` requests wait in this process, or more than `intake.maxQueuedBytes`
+   *   of them; then nothing is stored
    */
   submit(tx: NewTx, bytes: number, together: Together | null = null): Promise<Intake> {
     if (!this.hasRoomFor(bytes)) {
@@ -51,7 +51,7 @@ export class IntakeBatcher {
         new Unavailable(
           'intake_full',
           'too many requests are waiting to be stored',
-          'try again later, with the same requestId',
+          'try again later with the same requestId',
           { maxQueued, maxQueuedBytes },
         ),
       );
@@ -63,7 +63,7 @@ export class IntakeBatcher {
     });
   }
 
-  /** A single request always fits: it has passed `server.bodyLimit`, and would wait for ever otherwise. */
+  /** A single request always fits, because it has passed `server.bodyLimit`. It would wait for ever otherwise. */
   private hasRoomFor(bytes: number): boolean {
     if (this.queue.length >= this.config.maxQueued) return false;
     return this.bytes === 0 || this.bytes + bytes <= this.config.maxQueuedBytes;
@@ -72,7 +72,7 @@ export class IntakeBatcher {
   private schedule(): void {
     if (this.scheduled || this.queue.length === 0 || this.inserting >= PARALLEL_INSERTS) return;
     this.scheduled = true;
-    // After the I/O of this turn of the event loop, so that requests read together go together.
+    // Runs after the I/O of this turn of the event loop, so that requests that were read together are stored together.
     setImmediate(() => {
       this.scheduled = false;
       void this.insert(this.take());
@@ -87,7 +87,7 @@ export class IntakeBatcher {
     return this.queue.splice(0, end);
   }
 
-  /** At least one. */
+  /** Returns at least one. */
   private countThatFits(): number {
     const most = Math.min(this.config.batchSize, this.queue.length);
     let bytes = 0;
@@ -113,21 +113,21 @@ export class IntakeBatcher {
     try {
       await bisectOnFailure(
         batch,
-        (piece) => this.insertPiece(piece),
-        async (poison, error) => poison.reject(error),
+        (part) => this.insertPart(part),
+        async (waiting, error) => waiting.reject(error),
       );
     } catch (error) {
-      // Settled promises ignore this; it reaches those that had no answer yet.
+      // Rejects the requests without a result. Settled promises ignore it.
       for (const waiting of batch) waiting.reject(error);
     }
   }
 
-  private async insertPiece(piece: readonly Waiting[]): Promise<Intake[]> {
-    const results = await this.repository.insertPending(piece.map(({ tx }) => tx));
-    if (results.length !== piece.length) {
-      throw new InvariantViolation('intake answered for fewer requests than it was given');
+  private async insertPart(part: readonly Waiting[]): Promise<Intake[]> {
+    const results = await this.repository.insertPending(part.map(({ tx }) => tx));
+    if (results.length !== part.length) {
+      throw new InvariantViolation('the insert returned fewer results than requests');
     }
-    results.forEach((result, index) => piece[index]?.resolve(result));
+    results.forEach((result, index) => part[index]?.resolve(result));
     return results;
   }
 }

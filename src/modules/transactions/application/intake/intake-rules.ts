@@ -5,7 +5,7 @@ import type { TxRequest } from '../../domain/tx-request.js';
 import { ChainRules } from '../../../chain/index.js';
 import { assertMetadataFits } from './metadata-limit.js';
 
-/** What is refused before anything is stored, whatever was stored before. */
+/** Rules that every request must meet, also a repeated one, before Lockstep reads what is stored. */
 @Injectable()
 export class IntakeRules {
   constructor(
@@ -23,7 +23,7 @@ export class IntakeRules {
       throw new Unprocessable(
         'fees_above_cap',
         `${name} ${asked} is above the cap of the chain, ${caps[name]}`,
-        `ask for less, or raise chains[].fees.${name}`,
+        `lower it, or raise chains[].fees.${name}`,
         { chainId: signer.chainId, cap: caps[name].toString() },
       );
     }

@@ -8,8 +8,8 @@ export function assertMetadataFits(metadata: JsonObject | null, maxBytes: number
   if (bytes <= maxBytes) return;
   throw new Unprocessable(
     'metadata_too_large',
-    `metadata has ${bytes} bytes, and at most ${maxBytes} are stored`,
-    'keep it in a store of your own and send a reference to it, or raise intake.maxMetadataBytes',
+    `metadata has ${bytes} bytes; the limit is ${maxBytes}`,
+    'store it yourself and send a reference to it, or raise intake.maxMetadataBytes',
     { bytes, maxBytes },
   );
 }

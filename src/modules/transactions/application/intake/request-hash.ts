@@ -3,7 +3,10 @@ import { type Hash, parseHash } from '../../../../kernel/hex.js';
 import { canonicalJson } from '../../../../kernel/json.js';
 import type { TxRequest } from '../../domain/tx-request.js';
 
-/** Two spellings of one request (mixed case, `0x10` for `16`, other key order) have one text; any other difference shows. */
+/**
+ * The normal form of a request. Two spellings of one request (mixed case, `0x10` for `16`, another key order) have the same text. Any other
+ * difference shows in it.
+ */
 export function requestText(request: Omit<TxRequest, 'requestHash'>): string {
   const { signer, requestId, payload, fees, speed, priority, confirmations, expiresAt, metadata } = request;
   return canonicalJson({
@@ -19,7 +22,7 @@ export function requestText(request: Omit<TxRequest, 'requestHash'>): string {
     maxPriorityFeePerGas: fees.maxPriorityFeePerGas?.toString() ?? null,
     speed,
     priority,
-    // Absent when not chosen: requests that were stored before there was this field keep their hash.
+    // Left out when not chosen: requests that were stored before this field existed keep their hash.
     ...(confirmations === null ? {} : { confirmations }),
     expiresAt: expiresAt?.toISOString() ?? null,
     metadata,

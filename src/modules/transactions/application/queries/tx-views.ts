@@ -1,7 +1,8 @@
 import type { AttemptKind, AttemptStatus } from '../../domain/attempt.js';
+import type { TxKind } from '../../domain/managed-tx.js';
 import type { TxState, TxSubState } from '../../domain/tx-state-machine.js';
 
-/** What the answer to a create says. */
+/** The answer to a create. */
 export interface AcceptedTxView {
   readonly txId: string;
   readonly chainId: number;
@@ -22,12 +23,14 @@ export interface Page<T> {
 /** A managed tx as the API shows it. Wei and gas are decimal strings; times ISO 8601. */
 export interface TxView {
   readonly txId: string;
+  /** `fill`: made by Lockstep, to fill a nonce gap. */
+  readonly kind: TxKind;
   readonly chainId: number;
   readonly signer: string;
   readonly requestId: string;
   readonly state: TxState;
   readonly subState: TxSubState | null;
-  /** What the last try was answered with; null after one that went well. */
+  /** The error of the last try; null if it succeeded. */
   readonly lastError: string | null;
   readonly nonce: number | string | null;
   readonly txHash: string | null;
@@ -39,11 +42,11 @@ export interface TxView {
   };
   readonly speed: string;
   readonly priority: number;
-  /** The request's own; null when the chain's number counts. */
+  /** The number in the request; null when only the rule of the chain applies. */
   readonly confirmations: number | null;
   readonly expiresAt: string | null;
   readonly metadata: Record<string, unknown> | null;
-  /** Gas of the attempts: the client's, or estimated. */
+  /** Gas of the attempts: as requested, or estimated. */
   readonly gasLimit: string | null;
   readonly receipt: ReceiptView | null;
   readonly failureReason: string | null;
@@ -80,30 +83,31 @@ export interface AttemptView {
 }
 
 export interface TxFilter {
+  readonly kind: TxKind;
   readonly chainId?: number;
   readonly signer?: string;
   readonly state?: TxState;
   /** Only txs older than this id. */
   readonly before?: string;
-  /** Txs at most. */
+  /** Maximum number of txs. */
   readonly limit: number;
 }
 
 /** Some txs, newest first. */
 export interface TxList {
   readonly items: readonly TxView[];
-  /** What to go on `before`; null when there is nothing older. */
+  /** Pass it as `before` to get the next page; null when there are no older txs. */
   readonly nextBefore: string | null;
 }
 
-/** Reads for the API. None needs a lease. */
+/** Reads for the API. They need no lease. */
 export abstract class TxQueries {
   abstract find(txId: string): Promise<TxView | null>;
   abstract findByRequest(chainId: number, signer: string, requestId: string): Promise<TxView | null>;
-  /** Newest first; fewer than `limit` when they would be long together, and none only when there are none. */
+  /** Newest first. Returns fewer than `limit` when they would be too long together, and none only when there are none. */
   abstract list(filter: TxFilter): Promise<TxList>;
   /** Oldest first. */
   abstract attempts(txId: string): Promise<AttemptView[]>;
-  /** State of each known id. */
+  /** The state of each known id. */
   abstract states(txIds: readonly string[]): Promise<ReadonlyMap<string, TxState>>;
 }

@@ -13,12 +13,15 @@ interface Waiter {
   readonly fail: (error: Error) => void;
 }
 
-const LOOK_EVERY_MS = 100;
-/** A look at very many takes long: a rest of so many times as long leaves the connection and the processor to others. */
-const REST_PER_LOOK = 4;
+const POLL_INTERVAL_MS = 100;
+/**
+ * A poll for very many waiters takes long. The pause after it is this many times as long, to leave the connection and the processor to
+ * others.
+ */
+const PAUSE_PER_POLL_TIME = 4;
 const RETRY_AFTER_FAILURE_MS = 1_000;
 
-/** How far along each state is; a final state satisfies every wait, since nothing more will come. */
+/** How far along each state is. A final state ends every wait, because no other state follows. */
 const PROGRESS: Readonly<Record<TxState, number>> = {
   PENDING: 0,
   ALLOCATED: 1,
@@ -31,11 +34,11 @@ const PROGRESS: Readonly<Record<TxState, number>> = {
   DROPPED: 4,
 };
 
-/** Long polls, answered by one query for all of them together; nothing polls per request, and nothing runs when nobody waits. */
+/** Long polls. One query answers all of them together: there is no query per request, and none while no request waits. */
 @Injectable()
 export class WaitForState implements OnModuleDestroy {
   private readonly waiters = new Set<Waiter>();
-  private looking = false;
+  private polling = false;
   private failing = false;
 
   constructor(
@@ -46,9 +49,9 @@ export class WaitForState implements OnModuleDestroy {
   ) {}
 
   /**
-   * Resolves when the tx has reached `state` or gone past it, after `timeoutMs`, or when the client has `left`, whichever is first. While
-   * the database is away it goes on waiting: the state is not known to be another.
-   * @throws TooMany `too_many_waiters` when `server.maxWaiters` wait at this node already
+   * Resolves when the tx has reached or passed `state`, after `timeoutMs`, or when the client has `left`, whichever comes first. Waits on
+   * while the database is unavailable, because the state is not known then.
+   * @throws TooMany `too_many_waiters` when `server.maxWaiters` requests already wait at this node
    */
   async execute(txId: string, state: TxState, timeoutMs: number, left?: AbortSignal): Promise<void> {
     if (left?.aborted === true) return;
@@ -56,15 +59,15 @@ export class WaitForState implements OnModuleDestroy {
     if (this.waiters.size >= maxWaiters) {
       throw new TooMany(
         'too_many_waiters',
-        `${maxWaiters} requests wait for a state at this node already`,
-        'ask again later, or ask without waitFor',
+        `${maxWaiters} requests already wait for a state at this node`,
+        'try again later, or leave waitFor out',
         { maxWaiters },
       );
     }
     await this.enter(txId, state, timeoutMs, left);
   }
 
-  /** A shutdown answers everyone with the state as it is. */
+  /** A shutdown ends every wait, and the present state is returned. */
   onModuleDestroy(): void {
     for (const { done } of [...this.waiters]) done();
   }
@@ -89,43 +92,43 @@ export class WaitForState implements OnModuleDestroy {
       const satisfied = (current: TxState): boolean => isFinal(current) || PROGRESS[current] >= PROGRESS[state];
       const waiter: Waiter = { txId, satisfied, done, fail };
       this.waiters.add(waiter);
-      void this.look();
+      void this.poll();
     });
   }
 
-  private async look(): Promise<void> {
-    if (this.looking) return;
-    this.looking = true;
+  private async poll(): Promise<void> {
+    if (this.polling) return;
+    this.polling = true;
     while (this.waiters.size > 0) {
-      const restMs = await this.lookOnce([...this.waiters]);
-      await new Promise((resolve) => setTimeout(resolve, restMs));
+      const pauseMs = await this.pollOnce([...this.waiters]);
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
-    this.looking = false;
+    this.polling = false;
   }
 
-  /** @returns milliseconds until the next look */
-  private async lookOnce(asked: readonly Waiter[]): Promise<number> {
+  /** @returns milliseconds until the next poll */
+  private async pollOnce(waiting: readonly Waiter[]): Promise<number> {
     const startedAt = this.clock.monotonicMs();
     try {
-      const states = await this.queries.states([...new Set(asked.map(({ txId }) => txId))]);
-      for (const waiter of asked) {
+      const states = await this.queries.states([...new Set(waiting.map(({ txId }) => txId))]);
+      for (const waiter of waiting) {
         const state = states.get(waiter.txId);
         if (state !== undefined && waiter.satisfied(state)) waiter.done();
       }
       this.failing = false;
-      return Math.max(LOOK_EVERY_MS, REST_PER_LOOK * (this.clock.monotonicMs() - startedAt));
+      return Math.max(POLL_INTERVAL_MS, PAUSE_PER_POLL_TIME * (this.clock.monotonicMs() - startedAt));
     } catch (error) {
-      this.lookFailed(asked, error);
+      this.pollFailed(waiting, error);
       return RETRY_AFTER_FAILURE_MS;
     }
   }
 
-  private lookFailed(asked: readonly Waiter[], error: unknown): void {
+  private pollFailed(waiting: readonly Waiter[], error: unknown): void {
     if (!this.failing)
-      this.log.warn('long polls cannot be answered', { waiting: asked.length, error: messageOf(error) });
+      this.log.warn('failed to answer long polls', { waiting: waiting.length, error: messageOf(error) });
     this.failing = true;
     if (error instanceof Unavailable) return;
     const reason = error instanceof Error ? error : new Error(messageOf(error));
-    for (const waiter of asked) waiter.fail(reason);
+    for (const waiter of waiting) waiter.fail(reason);
   }
 }

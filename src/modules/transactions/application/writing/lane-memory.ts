@@ -8,41 +8,45 @@ interface Remembered {
   readonly token: bigint;
   recovered: boolean;
   alignedAtMs: number | null;
-  /** When to look for holes again; null when there are none. */
-  gapsDueAtMs: number | null;
+  /** A slot may have been released since the last check for nonce gaps. */
+  mayHaveGaps: boolean;
   inFlight: InFlight | null;
   queue: QueueProgress;
 }
 
-/** How far the queue of those that were not tried was read. */
+/** How far the queue of untried txs was read. */
 interface QueueProgress {
   readonly after: QueuePosition | null;
-  /** When to read it from its start again; monotonic ms. */
+  /** When to read the queue from its start again; monotonic ms. */
   readonly startAgainAtMs: number;
 }
 
-/** Txs with a nonce that are not mined: counted once, and what was added since. What was mined since shows at the next count. */
+/**
+ * The count of txs with a nonce that are not mined: the last count, plus the nonces allocated since. Txs that were mined since are
+ * subtracted only by the next count.
+ */
 interface InFlight {
   count: number;
   countAgainAtMs: number;
 }
 
-/** A hole is filled once, and then waited for: asking more often than blocks come is of no use. */
-export const GAP_CHECK_INTERVAL_MS = 1_000;
 /**
- * Milliseconds by which ids may be older than those that were read, and be committed later. What comes later still is found when the
- * queue is read from its start again.
+ * An id may be older by this time than ids that were read before it, because it was committed later. Ids that come even later are found
+ * when the queue is read from its start.
  */
 const LATE_COMMIT_MS = 10_000;
-/** Of the time that a look from the start took: while it is cheap, all looks are; while dead index entries make it dear, few. */
-const PAUSE_PER_COST = 100;
+/**
+ * Pause before the next read from the start, in times the duration of the last one: frequent while such a read is cheap, rare while dead
+ * index entries make it expensive.
+ */
+const PAUSE_PER_READ_TIME = 100;
 const LONGEST_PAUSE_MS = 30_000;
-/** A count costs one row for each tx in flight, so it is repeated only when room is short, and then only so often. */
+/** A count reads one row for each tx in flight, so it is repeated only when the limit is near, and not more often than this. */
 const COUNT_INTERVAL_MS = 1_000;
 
 /**
- * What a lane knows without asking the database. It belongs to one fencing token: with another token, or after any failure
- * in the middle of a step, it is forgotten, and the lane starts from what is written.
+ * What a lane knows without a read of the database. It belongs to one fencing token. With another token, or after a failure during a lane
+ * step, it is forgotten, and the lane starts from what is stored.
  */
 @Injectable()
 export class LaneMemory {
@@ -68,45 +72,41 @@ export class LaneMemory {
     for (const lease of leases) this.of(lease).alignedAtMs = this.clock.monotonicMs();
   }
 
-  /** A nonce error of a node: ask the chain again before the next allocation. */
+  /** After a nonce error of a node, the chain is asked again before the next allocation. */
   distrustNonce(signer: SignerId): void {
     const lane = this.lanes.get(signerKey(signer));
     if (!lane) return;
     lane.alignedAtMs = null;
-    // Its tx may wait again, with an id that was read long ago.
+    // Its tx may wait again, with an id below the position that was read.
     lane.queue = { ...lane.queue, startAgainAtMs: 0 };
   }
 
-  /** Whether a step is owed although nothing rang: something was left half done, or a hole is to be looked after. */
-  owesStep(lease: Lease): boolean {
+  /** Whether a lane step is needed without a ring: after an interrupted step, or to check for nonce gaps. */
+  needsStep(lease: Lease): boolean {
     return this.needsRecovery(lease) || this.mayHaveGaps(lease);
   }
 
-  /** A slot was released: something may have to fill it. */
+  /** A slot was released, so a fill may be needed. */
   gapOpened(signer: SignerId): void {
     const lane = this.lanes.get(signerKey(signer));
-    if (lane) lane.gapsDueAtMs = this.clock.monotonicMs();
+    if (lane) lane.mayHaveGaps = true;
   }
 
   mayHaveGaps(lease: Lease): boolean {
-    const { gapsDueAtMs } = this.of(lease);
-    return gapsDueAtMs !== null && this.clock.monotonicMs() >= gapsDueAtMs;
+    return this.of(lease).mayHaveGaps;
   }
 
-  gapsChecked(leases: readonly Lease[], stillOpen: ReadonlySet<string>): void {
-    for (const lease of leases) {
-      this.of(lease).gapsDueAtMs = stillOpen.has(signerKey(lease.signer))
-        ? this.clock.monotonicMs() + GAP_CHECK_INTERVAL_MS
-        : null;
-    }
+  /** Every nonce gap found so far has a fill, which is a tx like any other. */
+  gapsChecked(leases: readonly Lease[]): void {
+    for (const lease of leases) this.of(lease).mayHaveGaps = false;
   }
 
-  /** Txs in flight of a signer, or more, as what was mined lately is not taken off; null before they were counted. */
+  /** At least the number of txs in flight: txs that were mined since the last count are still in it. Null before the first count. */
   inFlight(lease: Lease): number | null {
     return this.of(lease).inFlight?.count ?? null;
   }
 
-  /** Whether counting again could show more room. */
+  /** Whether a new count could show room for more txs. */
   mayCountInFlight(lease: Lease): boolean {
     const { inFlight } = this.of(lease);
     return inFlight === null || this.clock.monotonicMs() >= inFlight.countAgainAtMs;
@@ -116,15 +116,15 @@ export class LaneMemory {
     this.of(lease).inFlight = { count, countAgainAtMs: this.clock.monotonicMs() + COUNT_INTERVAL_MS };
   }
 
-  /** Txs of these signers got a nonce; one entry for each. */
-  tookNonces(signers: readonly SignerId[]): void {
+  /** Txs of these signers got a nonce. One entry per tx. */
+  noncesAllocated(signers: readonly SignerId[]): void {
     for (const signer of signers) {
       const inFlight = this.lanes.get(signerKey(signer))?.inFlight;
       if (inFlight) inFlight.count += 1;
     }
   }
 
-  /** Txs of these signers were mined: there is room again. */
+  /** Txs of these signers were mined, so there is room for others. */
   madeRoom(signers: readonly SignerId[]): void {
     for (const signer of signers) {
       const inFlight = this.lanes.get(signerKey(signer))?.inFlight;
@@ -132,21 +132,21 @@ export class LaneMemory {
     }
   }
 
-  /** Where a look at what waits begins; null for the start. */
+  /** The position at which the next read of the queue begins; null for its start. */
   queueStart(lease: Lease): QueuePosition | null {
     const { after, startAgainAtMs } = this.of(lease).queue;
     return this.clock.monotonicMs() < startAgainAtMs ? after : null;
   }
 
   /**
-   * @param start where the look began
-   * @param tookMs how long it took
-   * @param last of those that were not tried, and found; null when there were none
+   * @param start where the read began
+   * @param tookMs duration of the read
+   * @param last position of the last untried tx that was found; null when there was none
    */
   queueRead(lease: Lease, start: QueuePosition | null, tookMs: number, last: QueuePosition | null): void {
     const lane = this.of(lease);
     const after = last === null ? lane.queue.after : olderBy(LATE_COMMIT_MS, last);
-    const pauseMs = Math.min(PAUSE_PER_COST * tookMs, LONGEST_PAUSE_MS);
+    const pauseMs = Math.min(PAUSE_PER_READ_TIME * tookMs, LONGEST_PAUSE_MS);
     const startAgainAtMs = start === null ? this.clock.monotonicMs() + pauseMs : lane.queue.startAgainAtMs;
     lane.queue = { after, startAgainAtMs };
   }
@@ -164,7 +164,7 @@ export class LaneMemory {
     const known = this.lanes.get(key);
     if (known?.token === lease.token) return known;
     const queue = { after: null, startAgainAtMs: 0 };
-    const fresh = { token: lease.token, recovered: false, alignedAtMs: null, gapsDueAtMs: 0, inFlight: null, queue };
+    const fresh = { token: lease.token, recovered: false, alignedAtMs: null, mayHaveGaps: true, inFlight: null, queue };
     this.lanes.set(key, fresh);
     return fresh;
   }

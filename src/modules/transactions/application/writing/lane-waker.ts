@@ -3,7 +3,7 @@ import type { SignerId } from '../../../../kernel/signer-id.js';
 
 type Wake = (signers: readonly SignerId[]) => void;
 
-/** Passes rings for this node's signers to the scheduler of their lanes, which is in a module that this one does not know. */
+/** Passes rings for the signers of this node to the lane scheduler, whose module depends on this one. */
 @Injectable()
 export class LaneWaker {
   private listener: Wake = () => undefined;

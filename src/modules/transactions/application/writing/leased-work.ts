@@ -1,23 +1,25 @@
+import {
+  type Lease,
+  LeaseLost,
+  LeaseManager,
+  leasesFor,
+  NodeRegistry,
+  NotLeader,
+  SignerBackoff,
+  SignerWorkers,
+} from '../../../signers/index.js';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../../kernel/clock.js';
 import { groupBy } from '../../../../kernel/group-by.js';
 import { inSlices } from '../../../../kernel/in-slices.js';
 import { type ChainId, signerKey, type SignerId } from '../../../../kernel/signer-id.js';
 import { Log } from '../../../../platform/logging/log.js';
-import {
-  type Lease,
-  LeaseLost,
-  LeaseManager,
-  leasesFor,
-  SignerBackoff,
-  SignerWorkers,
-} from '../../../signers/index.js';
 import { bisectOnFailure } from '../../../../platform/scheduling/bisect-on-failure.js';
 import { LaneMemory } from './lane-memory.js';
 import { isolateFailures } from '../../../../platform/scheduling/isolate-failures.js';
 
-/** Items of one task: what is written for them in one statement stays far below `database.statementTimeout`. */
-const AT_ONCE = 1_000;
+/** Items of one task: one statement that writes them stays far below `database.statementTimeout`. */
+const MAX_PART_ITEMS = 1_000;
 
 interface OfSigner {
   readonly signer: SignerId;
@@ -25,7 +27,10 @@ interface OfSigner {
 
 type Task<Item> = (leases: readonly Lease[], items: readonly Item[]) => Promise<void>;
 
-/** Work of this node for signers it holds, on the signers' own workers, so that a lane and the followers never interleave. */
+/**
+ * Runs work for the signers that this node holds on the workers of these signers, so that it never interleaves with a lane step of the same
+ * signer.
+ */
 @Injectable()
 export class LeasedWork {
   private readonly troubled = new SignerBackoff();
@@ -33,17 +38,17 @@ export class LeasedWork {
   constructor(
     private readonly workers: SignerWorkers,
     private readonly leases: LeaseManager,
+    private readonly nodes: NodeRegistry,
     private readonly memory: LaneMemory,
     private readonly clock: Clock,
     private readonly log: Log,
   ) {}
 
   /**
-   * Runs `task` once per worker with its share of the items, or more often: a big share in parts, and what failed in smaller ones.
-   * Items of signers that are not ours (any more) are left out: their owner does the same work.
-   *
-   * @returns items that failed although others succeeded, and those of signers that have a pause for that; for a later try
-   * @throws when nothing of a worker's share succeeded
+   * Runs `task` for the items of each worker, at least once per worker: many items are split into parts, and parts that fail into smaller
+   * ones. Leaves out items of signers that this node does not hold: their owner does the same work.
+   * @returns items to try again later: those that failed while others succeeded, and those of signers in a pause after such a failure
+   * @throws when all items of a worker failed
    */
   async run<Item extends OfSigner>(chainId: ChainId, items: readonly Item[], task: Task<Item>): Promise<Item[]> {
     if (items.length === 0) return [];
@@ -54,6 +59,18 @@ export class LeasedWork {
       async (share) => void left.push(...(await this.runShare(share, task))),
     );
     return left;
+  }
+
+  /**
+   * Runs `task` for one signer, between two of its lane steps.
+   * @throws NotLeader when another node acts for the signer
+   */
+  asOwner<T>(signer: SignerId, task: (lease: Lease) => Promise<T>): Promise<T> {
+    return this.workers.forChain(signer.chainId).run(signerKey(signer), async () => {
+      const [lease] = await this.leases.acquireOrRenew([signer]);
+      if (!lease) throw new NotLeader(signer, await this.nodes.holderOf(signer));
+      return task(lease);
+    });
   }
 
   private async runShare<Item extends OfSigner>(share: readonly Item[], task: Task<Item>): Promise<Item[]> {
@@ -89,7 +106,7 @@ export class LeasedWork {
   }
 
   private async runHeld<Item extends OfSigner>(share: readonly Item[], task: Task<Item>): Promise<void> {
-    for (const part of inSlices(share, AT_ONCE)) await this.runPart(part, task);
+    for (const part of inSlices(share, MAX_PART_ITEMS)) await this.runPart(part, task);
   }
 
   private async runPart<Item extends OfSigner>(part: readonly Item[], task: Task<Item>): Promise<void> {
@@ -100,16 +117,16 @@ export class LeasedWork {
     }
     const ours = part.filter(({ signer }) => held.has(signerKey(signer)));
     try {
-      // One item that cannot be written must not keep the whole chain from being followed.
+      // One item that cannot be written must not stop the others of the chain.
       await bisectOnFailure(
         ours,
-        async (piece) => {
+        async (half) => {
           await task(
             leasesFor(
               [...held.values()],
-              piece.map(({ signer }) => signer),
+              half.map(({ signer }) => signer),
             ),
-            piece,
+            half,
           );
           return [];
         },
@@ -119,7 +136,7 @@ export class LeasedWork {
       if (!(error instanceof LeaseLost)) throw error;
       this.leases.lost(error);
       this.memory.forget(error.leases.map(({ signer }) => signer));
-      // The others are still ours: the part shrinks by what was lost.
+      // The other items still belong to this node, and the part now leaves out those of the lost leases.
       await this.runPart(part, task);
     }
   }

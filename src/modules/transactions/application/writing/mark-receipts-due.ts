@@ -1,24 +1,30 @@
 import { Injectable } from '@nestjs/common';
-import { FencedUnitOfWork, type Lease, type SlotRef } from '../../../signers/index.js';
+import type { Lease, SlotRef } from '../../../signers/index.js';
 import { ManagedTxRepository } from '../../domain/managed-tx.repository.js';
+import { WriteChanges } from './write-changes.js';
 
-/** Has the receipt checker ask at its next look for everything that the signers have in the mempool. */
+/** Makes the receipt checks of all txs that the signers have in the mempool due now. */
 @Injectable()
 export class MarkReceiptsDue {
   constructor(
-    private readonly unitOfWork: FencedUnitOfWork,
     private readonly repository: ManagedTxRepository,
+    private readonly write: WriteChanges,
   ) {}
 
-  /** In transactions of a page each: a signer may have more in flight than one statement may change in its time. */
+  /** Runs one transaction per page, because a signer may have more txs in flight than one statement can change in its time. */
   async execute(leases: readonly Lease[], operation: string): Promise<void> {
-    const signers = leases.map((lease) => lease.signer);
     let after: SlotRef | null = null;
-    do {
-      const from: SlotRef | null = after;
-      after = await this.unitOfWork.run(leases, operation, (fence) =>
-        this.repository.markReceiptsDue(fence, signers, from),
-      );
-    } while (after !== null);
+    do after = await this.markPage(leases, operation, after);
+    while (after !== null);
+  }
+
+  private async markPage(leases: readonly Lease[], operation: string, after: SlotRef | null): Promise<SlotRef | null> {
+    const signers = leases.map((lease) => lease.signer);
+    let last: SlotRef | null = null;
+    await this.write.underFence(leases, operation, async (fence) => {
+      last = await this.repository.markReceiptsDue(fence, signers, after);
+      return {};
+    });
+    return last;
   }
 }

@@ -4,14 +4,14 @@ import type { ManagedTx } from '../../domain/managed-tx.js';
 export type CreateResult = 'created' | 'exists' | 'conflict' | 'unknown_signer' | 'unserved_signer';
 export type SubmitResult = 'accepted' | 'unknown' | 'rejected';
 
-/** Counters of design section 15. */
+/** Counters of creates, sends and lane steps, for `/metrics`. */
 export abstract class TxMetrics {
   abstract created(result: CreateResult): void;
   abstract submitted(result: SubmitResult, count: number): void;
   abstract resubmitted(kind: 'same_bytes', count: number): void;
-  /** Once per change of state that was committed. */
+  /** Called once per committed change of state. */
   abstract entered(txs: readonly ManagedTx[]): void;
-  /** From the bell, or the poll, to the start of the step. */
+  /** From the doorbell or the poll to the start of the lane step. */
   abstract queueLatency(seconds: number): void;
   abstract queueDepth(chainId: ChainId, depth: number): void;
 }

@@ -6,7 +6,7 @@ import type { Chains } from '../../../chain/index.js';
 import type { CreatedTx } from '../../application/intake/create-tx.js';
 import type { AcceptedTxView } from '../../application/queries/tx-views.js';
 
-/** 202 for a new one, 200 when the same request had been stored before. */
+/** 202 for a new request, 200 for one that was stored before. */
 export function acceptedStatus({ isNew }: CreatedTx): HttpStatus.ACCEPTED | HttpStatus.OK {
   return isNew ? HttpStatus.ACCEPTED : HttpStatus.OK;
 }
@@ -24,7 +24,7 @@ export function acceptedView({ txId, signer, requestId, state, nonce, txHash }: 
   };
 }
 
-/** @throws InvalidInput `missing_chain_id` when there is a choice; Unprocessable `unknown_chain` */
+/** @throws InvalidInput `missing_chain_id` when several chains are configured; Unprocessable `unknown_chain` */
 export function chainOf(chains: Chains, asked: number | null | undefined): ChainId {
   const ids = chains.ids();
   const [only] = ids;

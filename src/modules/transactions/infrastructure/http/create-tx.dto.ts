@@ -18,9 +18,9 @@ import {
 import { IsAddressText, IsHexBytes, IsQuantity } from '../../../../platform/http/validators.js';
 import { SPEEDS, type Speed } from '../../../chain/index.js';
 
-/** EIP-3860 limits init code to 49,152 bytes and nodes refuse transactions over 128 KiB. */
+/** EIP-3860 limits init code to 49,152 bytes, and nodes refuse transactions over 128 KiB. */
 const MAX_DATA_BYTES = 128 * 1024;
-/** In blocks. Each number in use costs a look into the database with every block. */
+/** In blocks. Each number in use costs one database read per block. */
 export const MAX_CONFIRMATIONS = 10_000;
 const EXAMPLE_SIGNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const EXAMPLE_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -41,7 +41,7 @@ export class AccessListEntryDto {
 }
 
 export class PayloadDto {
-  @ApiPropertyOptional({ description: 'Receiver; left out to create a contract', example: EXAMPLE_TO })
+  @ApiPropertyOptional({ description: 'Receiver; leave out to create a contract', example: EXAMPLE_TO })
   @IsOptional()
   @IsAddressText()
   to?: string;
@@ -56,7 +56,7 @@ export class PayloadDto {
   @IsHexBytes({ maxBytes: MAX_DATA_BYTES })
   data?: string;
 
-  @ApiPropertyOptional({ description: 'Gas; left out to have it estimated', example: '21000' })
+  @ApiPropertyOptional({ description: 'Gas; leave out to let Lockstep estimate it', example: '21000' })
   @IsOptional()
   @IsQuantity()
   gasLimit?: string | number;
@@ -85,7 +85,7 @@ export class FeesDto {
 
 export class CreateTxDto {
   @ApiPropertyOptional({
-    description: 'EIP-155 chain id; may be left out when one chain is configured',
+    description: 'EIP-155 chain id; optional when only one chain is configured',
     example: 31337,
   })
   @IsOptional()
@@ -94,12 +94,12 @@ export class CreateTxDto {
   @Max(Number.MAX_SAFE_INTEGER)
   chainId?: number;
 
-  @ApiProperty({ description: 'The account that sends; any case', example: EXAMPLE_SIGNER })
+  @ApiProperty({ description: 'Address of the sending account, in any case', example: EXAMPLE_SIGNER })
   @IsAddressText()
   signer!: string;
 
   @ApiPropertyOptional({
-    description: 'Idempotency key, unique per signer; or send the Idempotency-Key header',
+    description: 'Idempotency key, unique per signer; can be sent as the Idempotency-Key header instead',
     example: 'invoice-4711',
   })
   @IsOptional()
@@ -113,14 +113,14 @@ export class CreateTxDto {
   @Type(() => PayloadDto)
   payload!: PayloadDto;
 
-  @ApiPropertyOptional({ type: FeesDto, description: 'Explicit fees win over the market' })
+  @ApiPropertyOptional({ type: FeesDto, description: 'Explicit fees, used in place of the market fees' })
   @IsOptional()
   @IsObject()
   @ValidateNested()
   @Type(() => FeesDto)
   fees?: FeesDto;
 
-  @ApiPropertyOptional({ enum: SPEEDS, default: 'standard', description: 'Percentile of recent tips' })
+  @ApiPropertyOptional({ enum: SPEEDS, default: 'standard', description: 'Which percentile of recent tips to pay' })
   @IsOptional()
   @IsIn(SPEEDS)
   speed?: Speed;
@@ -128,13 +128,14 @@ export class CreateTxDto {
   @ApiPropertyOptional({
     enum: ['later', 'now'],
     default: 'later',
-    description: '`now` answers with the nonce; see `intake.notLeader` for what a node does that is not the owner',
+    description:
+      '`now` waits for the nonce and returns it. `intake.notLeader` sets what a node does that does not own the signer',
   })
   @IsOptional()
   @IsIn(['later', 'now'])
   allocate?: 'later' | 'now';
 
-  @ApiPropertyOptional({ default: 0, description: 'Higher goes first', example: 0 })
+  @ApiPropertyOptional({ default: 0, description: 'Higher priorities get their nonces first', example: 0 })
   @IsOptional()
   @IsInt()
   @Min(-1000)
@@ -143,7 +144,7 @@ export class CreateTxDto {
 
   @ApiPropertyOptional({
     description:
-      "Blocks on top of its own that make it final, in place of the chain's `confirmations.required`; where the chain goes by a block tag, the tag has to reach it, too. Default: the chain's rule",
+      "Number of blocks above its own block that make the transaction final, in place of the chain's `confirmations.required`. On a chain with a finality block tag, the tag must also reach its block. Default: the rule of the chain",
     minimum: 0,
     maximum: MAX_CONFIRMATIONS,
     example: 5,
@@ -154,7 +155,10 @@ export class CreateTxDto {
   @Max(MAX_CONFIRMATIONS)
   confirmations?: number;
 
-  @ApiPropertyOptional({ description: 'Dropped when it was not sent by then', example: '2030-01-01T00:00:00.000Z' })
+  @ApiPropertyOptional({
+    description: 'The transaction is dropped if it was not sent before this time',
+    example: '2030-01-01T00:00:00.000Z',
+  })
   @IsOptional()
   @IsISO8601({ strict: true })
   expiresAt?: string;
@@ -163,7 +167,7 @@ export class CreateTxDto {
     type: 'object',
     additionalProperties: true,
     description:
-      'Yours; stored and returned as it is. At most `intake.maxMetadataBytes` (16 kB unless configured) as JSON',
+      'Data of the client, stored and returned unchanged. At most `intake.maxMetadataBytes` (default 16 kB) as JSON',
     example: { order: '4711' },
   })
   @IsOptional()

@@ -1,6 +1,6 @@
 const signer = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 
-/** Bodies that Swagger offers to try. */
+/** Example bodies in Swagger. */
 export const CREATE_TX_EXAMPLES = {
   transfer: {
     summary: 'A transfer',
@@ -11,7 +11,7 @@ export const CREATE_TX_EXAMPLES = {
     },
   },
   call: {
-    summary: 'A contract call with fees of your own',
+    summary: 'A contract call with explicit fees',
     value: {
       chainId: 31337,
       signer,

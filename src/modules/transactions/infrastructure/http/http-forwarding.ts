@@ -12,7 +12,9 @@ const FROM = 'x-lockstep-forwarded-by';
 const SIGNATURE = 'x-lockstep-forward-signature';
 const TIMEOUT_MS = 10_000;
 
-/** Node to node over HTTP; a forwarded request carries an HMAC of its sender and body with the secret of the deployment. */
+/**
+ * Forwards requests to other nodes over HTTP. A forwarded request carries an HMAC of its sender and body with the secret of the deployment.
+ */
 @Injectable()
 export class HttpForwarding extends Forwarding {
   constructor(
@@ -47,7 +49,7 @@ export class HttpForwarding extends Forwarding {
       throw new Unavailable(
         'owner_unreachable',
         `the node that acts for the signer did not answer: ${messageOf(error)}`,
-        'send it again, with the same requestId',
+        'send it again with the same requestId',
         { ownerNodeId: nodeId },
       );
     }
@@ -69,7 +71,7 @@ export class HttpForwarding extends Forwarding {
   }
 
   private sign(from: string, body: string): string {
-    // Without a secret nothing can be proven, so nothing is believed.
+    // Without a secret nothing can prove the sender, so the header is refused.
     const secret = this.config.forwardSecret;
     return secret === undefined ? '' : createHmac('sha256', secret).update(`${from}\n${body}`).digest('hex');
   }

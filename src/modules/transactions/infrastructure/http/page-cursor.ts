@@ -2,7 +2,7 @@ import { InvalidInput } from '../../../../kernel/errors.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Keyset cursor: opaque to clients, the last id of a page to us. */
+/** The last id of a page (keyset cursor). Opaque to clients. */
 export function encodeCursor(txId: string): string {
   return Buffer.from(txId).toString('base64url');
 }
@@ -14,7 +14,7 @@ export function decodeCursor(cursor: string): string {
   return txId;
 }
 
-/** Of a page of a history: the sequence number of its last entry. */
+/** The sequence number of the last entry of a page of history. */
 export function encodeSeqCursor(seq: string): string {
   return Buffer.from(seq).toString('base64url');
 }
@@ -30,7 +30,7 @@ function invalidCursor(): InvalidInput {
   return new InvalidInput(
     'invalid_cursor',
     'not a cursor of this API',
-    'send the nextCursor of the page before, unchanged',
+    'send the nextCursor of the previous page, unchanged',
   );
 }
 

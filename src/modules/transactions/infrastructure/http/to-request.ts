@@ -7,11 +7,12 @@ import type { RequestedFees, TxPayload, TxRequest } from '../../domain/tx-reques
 import type { CreateTxDto, FeesDto, PayloadDto } from './create-tx.dto.js';
 import { isRequestId } from './request-id.js';
 
-/** The largest gas limit that fits the database's BIGINT; far above any block's. */
-const MAX_FEE = 1n << 128n;
+/** Wei per gas, far above any market price. */
+const MAX_FEE_WEI = 1n << 128n;
+/** The largest gas limit that fits the BIGINT of the database; far above that of any block. */
 const MAX_GAS = (1n << 63n) - 1n;
 
-/** A validated body in domain terms. */
+/** Turns a validated body into domain types. */
 export function toRequest(
   body: CreateTxDto,
   chainId: ChainId,
@@ -36,13 +37,13 @@ function toPayload(payload: PayloadDto): TxPayload {
   if (payload.to == null && data === '0x') {
     throw new InvalidInput(
       'invalid_payload',
-      'neither a receiver nor init code',
+      'payload has neither a receiver nor init code',
       'set payload.to, or payload.data to create a contract',
     );
   }
   const gasLimit = payload.gasLimit == null ? null : parseQuantity(payload.gasLimit, MAX_GAS);
   if (gasLimit === 0n)
-    throw new InvalidInput('invalid_quantity', 'payload.gasLimit is 0', 'leave it out to have it estimated');
+    throw new InvalidInput('invalid_quantity', 'payload.gasLimit is 0', 'leave it out, and Lockstep estimates it');
   return {
     to: payload.to == null ? null : parseAddress(payload.to),
     value: parseQuantity(payload.value ?? '0'),
@@ -55,16 +56,20 @@ function toPayload(payload: PayloadDto): TxPayload {
   };
 }
 
-/** Fees that no node would ever take are refused here, where they block nobody. */
+/** Refuses fees that no node accepts, before they can block the lane of the signer. */
 function toFees(asked: FeesDto | null | undefined): RequestedFees {
   const fees = {
     maxFeePerGas: optional(asked?.maxFeePerGas),
     maxPriorityFeePerGas: optional(asked?.maxPriorityFeePerGas),
   };
   if (fees.maxFeePerGas === 0n) {
-    throw new InvalidInput('invalid_fees', 'fees.maxFeePerGas is 0', 'leave it out to have it chosen');
+    throw new InvalidInput(
+      'invalid_fees',
+      'fees.maxFeePerGas is 0',
+      'leave it out, and Lockstep sets it from the market',
+    );
   }
-  if ((fees.maxFeePerGas ?? 0n) > MAX_FEE || (fees.maxPriorityFeePerGas ?? 0n) > MAX_FEE) {
+  if ((fees.maxFeePerGas ?? 0n) > MAX_FEE_WEI || (fees.maxPriorityFeePerGas ?? 0n) > MAX_FEE_WEI) {
     throw new InvalidInput('invalid_fees', 'a fee is above 2^128 wei per gas', 'send fees in wei per gas');
   }
   return fees;
@@ -82,8 +87,8 @@ function requestIdOf(inBody: string | null | undefined, inHeader: string | undef
   if (requestId === undefined || requestId === '') {
     throw new InvalidInput(
       'missing_request_id',
-      'no requestId',
-      'send a requestId of your own, unique per signer: repeating it never sends twice',
+      'requestId is missing',
+      'send a requestId that is unique per signer: a repeated request never sends twice',
     );
   }
   if (!isRequestId(requestId)) {
@@ -104,7 +109,7 @@ function toDate(text: string): Date {
   return date;
 }
 
-/** JSON.stringify writes NUL and half surrogate pairs as escapes; PostgreSQL stores neither. */
+/** JSON.stringify writes NUL and half surrogate pairs as escapes. PostgreSQL stores neither. */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/i;
 
 function toMetadata(metadata: Record<string, unknown>): JsonObject {

@@ -40,16 +40,16 @@ export class TxBatchController {
   @Post()
   @HttpCode(HttpStatus.OK)
   @ApiOperation({
-    summary: 'Have many things executed',
+    summary: 'Submit a batch of transactions',
     description:
-      'Each item gets the answer that POST /api/v1/tx would have given, whatever becomes of its neighbours: look at its `status`. Items of one signer and priority get their nonces in the order of the batch. Repeating a batch sends nothing twice: items that had been stored answer 200. All of it must fit into `server.bodyLimit`.',
+      'Each item gets the result that POST /api/v1/tx would have returned, in its own `status`; other items do not affect it. Items of one signer and priority get their nonces in the order of the batch. A repeated batch sends nothing twice: items that were stored before get status 200. The whole body must fit into `server.bodyLimit`.',
   })
   @ApiBody({ type: TxBatchDto, examples: TX_BATCH_EXAMPLES })
   @ApiResponse({
     status: 200,
     type: TxBatchResultDto,
     examples: TX_BATCH_RESULT_EXAMPLES,
-    description: 'One result each',
+    description: 'One result per item',
   })
   @ApiProblems(
     BATCH_PATH,
@@ -73,7 +73,7 @@ export class TxBatchController {
   private async createAll(items: readonly unknown[]): Promise<Outcome<CreatedTx>[]> {
     const read = await Promise.all(items.map((item) => outcomeOf(this.read(item))));
     const together = Symbol('batch');
-    // Not before all are read, and all in one go: they are stored in the order of the batch.
+    // Starts after all items are parsed, and for all in one go, so that they are stored in the order of the batch.
     const created = read.map(async (asked) =>
       'error' in asked ? asked : outcomeOf(this.createTx.execute(asked.value, together)),
     );
@@ -89,7 +89,7 @@ export class TxBatchController {
     return toRequest(body, chainOf(this.chains, body.chainId), undefined);
   }
 
-  /** One line for each cause: a database that is away fails all items by one error. */
+  /** Reports each cause once: when the database is unavailable, all items fail with the same error. */
   private reportFaults(outcomes: readonly Outcome<CreatedTx>[], request: FastifyRequest): void {
     const errors = new Set(outcomes.flatMap((outcome) => ('error' in outcome ? [outcome.error] : [])));
     for (const error of errors) {

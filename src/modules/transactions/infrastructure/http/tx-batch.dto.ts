@@ -4,16 +4,16 @@ import { ProblemDto } from '../../../../platform/http/problem.dto.js';
 import { CreateTxDto } from './create-tx.dto.js';
 import { AcceptedTxDto } from './tx-responses.js';
 
-/** A batch is read in one go, at some 20 µs an item: nothing else of this process gets its turn meanwhile. */
+/** A batch is parsed in one go, at about 20 µs per item, and blocks the event loop for that time. */
 export const MAX_BATCH_ITEMS = 1_000;
 
-/** Only what holds the items: each is read by itself, so that a bad one spoils no other. */
+/** Checks only the list. Each item is parsed by itself, so that a bad item does not affect the others. */
 export class TxBatchDto {
   @ApiProperty({
     type: [CreateTxDto],
     minItems: 1,
     maxItems: MAX_BATCH_ITEMS,
-    description: 'Each as for POST /api/v1/tx, with a requestId of its own and without `allocate: "now"`',
+    description: 'Bodies as for POST /api/v1/tx, each with its own requestId and without `allocate: "now"`',
   })
   @IsArray()
   items!: unknown[];
@@ -21,9 +21,9 @@ export class TxBatchDto {
 
 export class TxBatchItemDto {
   @ApiProperty({ example: 0, description: 'Position in the request' }) index!: number;
-  @ApiProperty({ example: 202, description: 'What POST /api/v1/tx would have answered' }) status!: number;
-  @ApiPropertyOptional({ type: AcceptedTxDto, description: 'With status 202 and 200' }) tx?: AcceptedTxDto;
-  @ApiPropertyOptional({ type: ProblemDto, description: 'With any other status' }) problem?: ProblemDto;
+  @ApiProperty({ example: 202, description: 'The status that POST /api/v1/tx would have returned' }) status!: number;
+  @ApiPropertyOptional({ type: AcceptedTxDto, description: 'Present with status 202 and 200' }) tx?: AcceptedTxDto;
+  @ApiPropertyOptional({ type: ProblemDto, description: 'Present with any other status' }) problem?: ProblemDto;
 }
 
 export class TxBatchResultDto {

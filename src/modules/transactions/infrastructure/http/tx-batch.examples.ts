@@ -12,7 +12,7 @@ const accepted = {
   txHash: null,
 };
 
-/** Bodies that Swagger offers to try. */
+/** Example bodies in Swagger. */
 export const TX_BATCH_EXAMPLES = {
   batch: {
     summary: 'A transfer and a contract call',
@@ -22,7 +22,7 @@ export const TX_BATCH_EXAMPLES = {
 
 export const TX_BATCH_RESULT_EXAMPLES = {
   accepted: {
-    summary: 'One was new, one had been stored before',
+    summary: 'One item is new, one was stored before',
     value: {
       items: [
         { index: 0, status: 202, tx: accepted },
@@ -31,7 +31,7 @@ export const TX_BATCH_RESULT_EXAMPLES = {
     },
   },
   partly: {
-    summary: 'Two were refused, and the third was not touched by that',
+    summary: 'Two items are refused, the third is stored',
     value: {
       items: [refusedItem(0, INVALID), refusedItem(1, CONFLICT), { index: 2, status: 202, tx: accepted }],
     },

@@ -8,7 +8,7 @@ import { acceptedStatus, acceptedView } from './accepted-tx.js';
 
 export const BATCH_PATH = '/api/v1/tx/batch';
 
-/** What became of one step for one item. */
+/** The result of one step for one item. */
 export type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
 export type TxBatchItemView =
@@ -23,13 +23,13 @@ export async function outcomeOf<T>(work: Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-/** What POST /tx would have answered to the item. */
+/** The answer that POST /tx would have given for the item. */
 export function itemView(outcome: Outcome<CreatedTx>, index: number): TxBatchItemView {
   if ('error' in outcome) return refusedItem(index, itemProblem(outcome.error));
   return { index, status: acceptedStatus(outcome.value), tx: acceptedView(outcome.value) };
 }
 
-/** The `instance` of an item's problem points at the item. */
+/** The `instance` of an item's problem points to the item. */
 export function refusedItem(index: number, problem: Problem): Extract<TxBatchItemView, { problem: unknown }> {
   return { index, status: problem.status, problem: problemDetails(problem, `${BATCH_PATH}#/items/${index}`) };
 }

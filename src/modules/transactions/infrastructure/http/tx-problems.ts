@@ -4,8 +4,8 @@ import type { Problem } from '../../../../platform/http/problem-details.js';
 export const UNKNOWN_TX: Problem = {
   status: 404,
   code: 'tx_not_found',
-  detail: 'no transaction with this id',
-  advice: 'check the id, or look it up by its requestId',
+  detail: 'no such transaction',
+  advice: 'check the id, or find the transaction by its requestId',
 };
 export const UNKNOWN_SIGNER: Problem = {
   status: 422,
@@ -16,15 +16,15 @@ export const UNKNOWN_SIGNER: Problem = {
 export const METADATA_TOO_LARGE: Problem = {
   status: 422,
   code: 'metadata_too_large',
-  detail: 'metadata has 20480 bytes, and at most 16384 are stored',
-  advice: 'keep it in a store of your own and send a reference to it, or raise intake.maxMetadataBytes',
+  detail: 'metadata has 20480 bytes; the limit is 16384',
+  advice: 'store it yourself and send a reference to it, or raise intake.maxMetadataBytes',
   facts: { bytes: 20480, maxBytes: 16384 },
 };
 export const TOO_MANY_WAITERS: Problem = {
   status: 429,
   code: 'too_many_waiters',
-  detail: '10000 requests wait for a state at this node already',
-  advice: 'ask again later, or ask without waitFor',
+  detail: '10000 requests already wait for a state at this node',
+  advice: 'try again later, or leave waitFor out',
   retryable: true,
   facts: { maxWaiters: 10000 },
 };
@@ -44,7 +44,7 @@ export const CONFLICT: Problem = {
   status: 409,
   code: 'idempotency_conflict',
   detail: 'this requestId was used for a different request',
-  advice: 'use a new requestId, or send the first body again',
+  advice: 'use a new requestId, or send the first body unchanged',
 };
 export const INVALID: Problem = {
   status: 400,
@@ -65,8 +65,8 @@ export const UNKNOWN_FIELD: Problem = {
 export const MISSING_REQUEST_ID: Problem = {
   status: 400,
   code: 'missing_request_id',
-  detail: 'no requestId',
-  advice: 'send a requestId of your own, unique per signer: repeating it never sends twice',
+  detail: 'requestId is missing',
+  advice: 'send a requestId that is unique per signer: a repeated request never sends twice',
 };
 export const MALFORMED_JSON: Problem = {
   status: 400,
@@ -78,7 +78,7 @@ export const INVALID_CURSOR: Problem = {
   status: 400,
   code: 'invalid_cursor',
   detail: 'not a cursor of this API',
-  advice: 'send the nextCursor of the page before, unchanged',
+  advice: 'send the nextCursor of the previous page, unchanged',
 };
 export const TOO_LARGE: Problem = {
   status: 413,
@@ -97,7 +97,7 @@ export const INTAKE_FULL: Problem = {
   status: 503,
   code: 'intake_full',
   detail: 'too many requests are waiting to be stored',
-  advice: 'try again later, with the same requestId',
+  advice: 'try again later with the same requestId',
   retryable: true,
 };
 export const EMPTY_BATCH: Problem = {
@@ -109,8 +109,8 @@ export const EMPTY_BATCH: Problem = {
 export const BATCH_TOO_LARGE: Problem = {
   status: 400,
   code: 'batch_too_large',
-  detail: 'the batch has 2500 items, and at most 1000 are taken at once; nothing was stored',
-  advice: 'send at most 1000 items in one batch, and the rest in others',
+  detail: 'the batch has 2500 items; the limit is 1000; nothing was stored',
+  advice: 'send at most 1000 items per batch',
   facts: { items: 2500, maxItems: 1000 },
 };
 export const INVALID_BATCH: Problem = {
@@ -122,19 +122,19 @@ export const ALLOCATE_IN_BATCH: Problem = {
   status: 400,
   code: 'allocate_in_batch',
   detail: 'a batch does not wait for nonces, so allocate cannot be "now"',
-  advice: 'leave allocate out, or send this one by itself to POST /api/v1/tx',
+  advice: 'leave allocate out, or send this item to POST /api/v1/tx',
 };
 export const KEY_OF_BATCH: Problem = {
   status: 400,
   code: 'idempotency_key_of_batch',
-  detail: 'the Idempotency-Key header names one request, and a batch is many; nothing was stored',
+  detail: 'the Idempotency-Key header can name only one request; nothing was stored',
   advice: 'leave the header out, and give each item a requestId',
 };
 export const NOT_LEADER: Problem = {
   status: 409,
   code: 'not_leader',
   detail: 'another node acts for 0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
-  advice: 'send the request to the owner, or again later',
+  advice: 'send the request to the owner, or try again later',
   retryable: true,
   facts: { ownerNodeId: 'pod-2-9b1d00ff', ownerUrl: 'http://10.0.0.8:3000' },
 };
@@ -142,6 +142,6 @@ export const OWNER_UNREACHABLE: Problem = {
   status: 503,
   code: 'owner_unreachable',
   detail: 'the node that acts for the signer did not answer',
-  advice: 'send it again, with the same requestId',
+  advice: 'send it again with the same requestId',
   retryable: true,
 };

@@ -4,15 +4,19 @@ import { IsIn, IsInt, IsOptional, IsString, Length, Max, Min } from 'class-valid
 import { IsAddressText } from '../../../../platform/http/validators.js';
 import { MAX_HISTORY_PAGE } from '../../../events/index.js';
 import { IsRequestId } from './request-id.js';
+import { TX_KINDS, type TxKind } from '../../domain/managed-tx.js';
 import { TX_STATES, type TxState } from '../../domain/tx-state-machine.js';
 
 export class WaitQueryDto {
-  @ApiPropertyOptional({ enum: TX_STATES, description: 'Answer when the tx is at least this far, or final' })
+  @ApiPropertyOptional({
+    enum: TX_STATES,
+    description: 'Wait until the transaction has reached or passed this state, or is final',
+  })
   @IsOptional()
   @IsIn(TX_STATES)
   waitFor?: TxState;
 
-  @ApiPropertyOptional({ description: 'Milliseconds to wait at most', default: 30000, maximum: 60000 })
+  @ApiPropertyOptional({ description: 'Maximum wait in milliseconds', default: 30000, maximum: 60000 })
   @IsOptional()
   @Type(() => Number)
   @IsInt()
@@ -53,12 +57,21 @@ export class ListQueryDto {
   @IsAddressText()
   signer?: string;
 
+  @ApiPropertyOptional({
+    enum: TX_KINDS,
+    default: 'payload',
+    description: '`fill` lists the no-ops that Lockstep sent to fill nonce gaps',
+  })
+  @IsOptional()
+  @IsIn(TX_KINDS)
+  kind?: TxKind;
+
   @ApiPropertyOptional({ enum: TX_STATES })
   @IsOptional()
   @IsIn(TX_STATES)
   state?: TxState;
 
-  @ApiPropertyOptional({ description: '`nextCursor` of the page before' })
+  @ApiPropertyOptional({ description: '`nextCursor` of the previous page' })
   @IsOptional()
   @IsString()
   @Length(1, 100)
@@ -74,7 +87,7 @@ export class ListQueryDto {
 }
 
 export class HistoryQueryDto {
-  @ApiPropertyOptional({ description: '`nextCursor` of the page before' })
+  @ApiPropertyOptional({ description: '`nextCursor` of the previous page' })
   @IsOptional()
   @IsString()
   @Length(1, 100)

@@ -1,4 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { TX_KINDS, type TxKind } from '../../domain/managed-tx.js';
 import { TX_STATES, TX_SUB_STATES, type TxState, type TxSubState } from '../../domain/tx-state-machine.js';
 
 const TX_ID = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
@@ -12,8 +13,8 @@ export class AcceptedTxDto {
   @ApiProperty({ example: SIGNER }) signer!: string;
   @ApiProperty({ example: 'invoice-4711' }) requestId!: string;
   @ApiProperty({ enum: TX_STATES, example: 'PENDING' }) state!: TxState;
-  @ApiProperty({ type: Number, nullable: true, example: null, description: 'A decimal string above 2^53' }) nonce!:
-    number | string | null;
+  @ApiProperty({ type: Number, nullable: true, example: null, description: 'A number, or a decimal string above 2^53' })
+  nonce!: number | string | null;
   @ApiProperty({ type: String, nullable: true, example: null }) txHash!: string | null;
 }
 
@@ -38,6 +39,12 @@ export class ReceiptDto {
 
 export class TxDto {
   @ApiProperty({ example: TX_ID }) txId!: string;
+  @ApiProperty({
+    enum: TX_KINDS,
+    example: 'payload',
+    description: '`fill`: a no-op that Lockstep sent to fill a nonce gap',
+  })
+  kind!: TxKind;
   @ApiProperty({ example: 31337 }) chainId!: number;
   @ApiProperty({ example: SIGNER }) signer!: string;
   @ApiProperty({ example: 'invoice-4711' }) requestId!: string;
@@ -46,23 +53,23 @@ export class TxDto {
     enum: TX_SUB_STATES,
     nullable: true,
     example: null,
-    description: 'What it waits for; null when all is well',
+    description: 'Why the transaction makes no progress; null when it does',
   })
   subState!: TxSubState | null;
   @ApiProperty({
     type: String,
     nullable: true,
     example: null,
-    description: 'What the last try was answered with; null after one that went well',
+    description: 'The error of the last try; null if it succeeded',
   })
   lastError!: string | null;
-  @ApiProperty({ type: Number, nullable: true, example: 7, description: 'A decimal string above 2^53' }) nonce!:
-    number | string | null;
+  @ApiProperty({ type: Number, nullable: true, example: 7, description: 'A number, or a decimal string above 2^53' })
+  nonce!: number | string | null;
   @ApiProperty({
     type: String,
     nullable: true,
     example: HASH,
-    description: 'The current attempt, or the one that was mined',
+    description: 'Hash of the current attempt, or of the one that was mined',
   })
   txHash!: string | null;
   @ApiProperty({ type: TxPayloadDto }) payload!: TxPayloadDto;
@@ -72,7 +79,7 @@ export class TxDto {
     type: Number,
     nullable: true,
     example: null,
-    description: "The request's own; null where the chain's rule counts alone",
+    description: 'The number in the request; null when only the rule of the chain applies',
   })
   confirmations!: number | null;
   @ApiProperty({ type: String, nullable: true, example: null }) expiresAt!: string | null;
@@ -94,7 +101,7 @@ export class TxPageDto {
     type: String,
     nullable: true,
     example: null,
-    description: 'Send it as `cursor` for the next page; null on the last',
+    description: 'Pass it as `cursor` to get the next page; null on the last page',
   })
   nextCursor!: string | null;
 }

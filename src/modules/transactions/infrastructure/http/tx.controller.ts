@@ -28,7 +28,7 @@ import { ByRequestQueryDto, HistoryQueryDto, ListQueryDto, WaitQueryDto } from '
 import { AcceptedTxDto, AttemptListDto, HistoryDto, TxDto, TxPageDto } from './tx-responses.js';
 
 const DEFAULT_WAIT_MS = 30_000;
-const DEFAULT_PAGE = 50;
+const DEFAULT_PAGE_TXS = 50;
 const PATH = '/api/v1/tx';
 
 @ApiTags('transactions')
@@ -47,13 +47,14 @@ export class TxController {
 
   @Post()
   @ApiOperation({
-    summary: 'Have something executed',
-    description: 'Stored before it is answered. Repeating a request with the same requestId never sends it twice.',
+    summary: 'Submit a transaction',
+    description:
+      'Lockstep stores the request before it answers. A repeated request with the same requestId is never sent twice.',
   })
-  @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'The same as requestId in the body' })
+  @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'Same as requestId in the body' })
   @ApiBody({ type: CreateTxDto, examples: CREATE_TX_EXAMPLES })
   @ApiResponse({ status: 202, type: AcceptedTxDto, description: 'Accepted' })
-  @ApiResponse({ status: 200, type: AcceptedTxDto, description: 'The same request exists' })
+  @ApiResponse({ status: 200, type: AcceptedTxDto, description: 'The same request was stored before' })
   @ApiProblems(
     PATH,
     problem.INVALID,
@@ -80,7 +81,7 @@ export class TxController {
     const chainId = chainOf(this.chains, body.chainId);
     const asked = toRequest(body, chainId, headers['idempotency-key']);
     if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked), reply);
-    // The key may have come in a header: the owner gets it in the body, and the chain by its number.
+    // The owner gets the key in the body, because it may have come in a header, and the chain by its id.
     const original = { ...(request.body as object), chainId, requestId: asked.requestId };
     const wasForwarded = this.forwarding.wasForwarded(headers, original);
     const result = await this.createNow.execute(asked, { path: PATH, body: original, wasForwarded });
@@ -92,13 +93,16 @@ export class TxController {
   @Get()
   @ApiOperation({
     summary: 'List transactions, newest first',
-    description: 'A page ends before `limit` when it would be longer than about 1 MB; `nextCursor` then goes on.',
+    description:
+      'A page has fewer than `limit` items if they would be longer than about 1 MB; `nextCursor` leads to the rest. The no-ops that Lockstep sends to ' +
+      'fill nonce gaps are listed only with `kind=fill`.',
   })
   @ApiResponse({ status: 200, type: TxPageDto })
   @ApiProblems(PATH, problem.INVALID, problem.INVALID_CURSOR, problem.UNAVAILABLE)
   async list(@Query() query: ListQueryDto): Promise<Page<TxView>> {
     const { items, nextBefore } = await this.queries.list({
-      limit: query.limit ?? DEFAULT_PAGE,
+      limit: query.limit ?? DEFAULT_PAGE_TXS,
+      kind: query.kind ?? 'payload',
       ...(query.chainId === undefined ? {} : { chainId: query.chainId }),
       ...(query.signer === undefined ? {} : { signer: parseAddress(query.signer) }),
       ...(query.state === undefined ? {} : { state: query.state }),
@@ -130,11 +134,11 @@ export class TxController {
 
   @Get(':txId')
   @ApiOperation({
-    summary: 'One transaction',
+    summary: 'Get a transaction',
     description:
-      'With `waitFor` it answers when that state is reached or passed, or after `timeoutMs` with the state as it is then. At most ' +
-      '`server.maxWaiters` requests wait at one node; one more gets 429. While the database is away it goes on waiting, and answers 503 ' +
-      'when it is away at the end of `timeoutMs`, too.',
+      'With `waitFor` the request waits until the transaction has reached or passed that state, at most `timeoutMs`, and returns its state then. At most ' +
+      '`server.maxWaiters` requests can wait at one node; further ones get 429. While the database is unavailable the request waits on, and returns 503 ' +
+      'if it is still unavailable after `timeoutMs`.',
   })
   @ApiResponse({ status: 200, type: TxDto })
   @ApiProblems(`${PATH}/{txId}`, problem.INVALID, problem.UNKNOWN_TX, problem.TOO_MANY_WAITERS, problem.UNAVAILABLE)
@@ -147,12 +151,12 @@ export class TxController {
     const tx = await this.find(txId);
     if (waitFor === undefined) return tx;
     await this.wait.execute(tx.txId, waitFor, timeoutMs ?? DEFAULT_WAIT_MS, left);
-    // Nobody is there to read a fresh one.
+    // The client has left, so no newer state is read.
     return left.aborted ? tx : this.find(txId);
   }
 
   @Get(':txId/history')
-  @ApiOperation({ summary: 'The audit trail, oldest first' })
+  @ApiOperation({ summary: 'List the audit trail of a transaction, oldest entry first' })
   @ApiResponse({ status: 200, type: HistoryDto })
   @ApiProblems(
     `${PATH}/{txId}/history`,
@@ -172,7 +176,7 @@ export class TxController {
   }
 
   @Get(':txId/attempts')
-  @ApiOperation({ summary: 'Every signed attempt, oldest first' })
+  @ApiOperation({ summary: 'List the signed attempts of a transaction, oldest first' })
   @ApiResponse({ status: 200, type: AttemptListDto })
   @ApiProblems(`${PATH}/{txId}/attempts`, problem.UNKNOWN_TX, problem.UNAVAILABLE)
   async attemptsOf(@Param('txId') txId: string): Promise<Page<AttemptView>> {
@@ -190,7 +194,7 @@ function accepted(tx: CreatedTx, reply: FastifyReply): AcceptedTxView {
   return acceptedView(tx);
 }
 
-/** What became of it while its nonce was waited for. */
+/** Adds the state that the tx reached while the request waited for its nonce. */
 function withView(tx: CreatedTx, view: TxView | null): CreatedTx {
   if (view === null) return tx;
   const { state, nonce, txHash } = view;
@@ -204,6 +208,6 @@ function withView(tx: CreatedTx, view: TxView | null): CreatedTx {
 
 function found(tx: TxView | null): TxView {
   if (tx === null)
-    throw new NotFound('tx_not_found', 'no such transaction', 'check the id, or look it up by its requestId');
+    throw new NotFound('tx_not_found', 'no such transaction', 'check the id, or find the transaction by its requestId');
   return tx;
 }

@@ -1,0 +1,27 @@
+/*
+ * What is loaded when the product runs: type-only imports are gone, so this sees what a domain file really pulls in, through index
+ * files, too. The graph of the source, types included, is in .dependency-cruiser.cjs.
+ */
+const { options } = require('./.dependency-cruiser.cjs');
+
+const DOMAIN = '^src/modules/[^/]+/domain/';
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'domain-runs-alone',
+      comment:
+        'A domain file loads the kernel and domain files only: no Nest, no TypeORM, no ethers, no Node module, however far away.',
+      severity: 'error',
+      from: { path: DOMAIN },
+      to: { reachable: true, pathNot: ['^src/kernel/', DOMAIN] },
+    },
+    {
+      name: 'kernel-runs-alone',
+      severity: 'error',
+      from: { path: '^src/kernel/' },
+      to: { reachable: true, pathNot: '^src/kernel/' },
+    },
+  ],
+  options: { ...options, tsPreCompilationDeps: false },
+};

@@ -1,0 +1,136 @@
+import type { ConfirmationsConfig } from '../../../config/lockstep-config.js';
+import { range } from '../../../kernel/range.js';
+import type { Log } from '../../../platform/logging/log.js';
+import type { Block, BlockHeader, BlockRef } from '../domain/block.js';
+import type { ChainConnector } from '../domain/chain-connector.js';
+import type { ChainUpdate } from '../domain/chain-update.js';
+import type { RecentBlocks } from '../domain/recent-blocks.js';
+import { commonAncestor } from './common-ancestor.js';
+import { DistantHeads } from './distant-heads.js';
+import { BLOCKS_PER_CALL } from './read-blocks.js';
+import { StalledChains } from './stalled-chains.js';
+
+/** Reads what is new on a chain, and moves its recent blocks there: forward, through a reorg, or over a gap. */
+export class AdvanceHead {
+  private readonly stalled: StalledChains;
+  private readonly distant = new DistantHeads();
+
+  /** A head more than `blockQueueLength` blocks above the followed blocks is reached by a gap. */
+  constructor(
+    private readonly config: Pick<ConfirmationsConfig, 'blockQueueLength'>,
+    private readonly log: Log,
+  ) {
+    this.stalled = new StalledChains(log);
+  }
+
+  /**
+   * @param recent is changed, also when this throws
+   * @returns null when nothing is new, or when the chain cannot be followed for now
+   */
+  async execute(chain: ChainConnector, recent: RecentBlocks): Promise<ChainUpdate | null> {
+    const { chainId } = chain;
+    const head = await chain.head();
+    const { tip } = recent;
+    if (tip === null || head.number - tip > this.config.blockQueueLength) return this.jump(chain, recent, head.number);
+    if (head.number < recent.bottom) return this.startBelow(chain, recent, head);
+    this.stalled.clear(chainId);
+    this.distant.clear(chainId);
+    if (head.number <= tip) {
+      // The same block: nothing is new, or this endpoint lags behind the endpoint that was asked before. Another block: a reorg.
+      if (head.hash === recent.hashAt(head.number)) return null;
+      return this.reorg(chain, recent, head.number, head.number);
+    }
+    const blocks = await walk(chain, recent, head.number);
+    if (blocks.length > 0) return { chainId, head: recent.tip ?? head.number, blocks, orphaned: [], gap: false };
+    return this.reorg(chain, recent, tip, head.number);
+  }
+
+  /** @param from the highest followed block that may be orphaned */
+  private async reorg(
+    chain: ChainConnector,
+    recent: RecentBlocks,
+    from: number,
+    head: number,
+  ): Promise<ChainUpdate | null> {
+    // Null: the endpoint does not have some block yet. The next run asks again.
+    const orphaned = (await this.rewind(chain, recent, from)) ?? [];
+    if (orphaned.length === 0) return null;
+    // When no followed block is left, the walk starts at the head.
+    const gap = recent.tip === null;
+    const blocks = await walk(chain, recent, head);
+    return { chainId: chain.chainId, head: recent.tip ?? head, blocks, orphaned, gap };
+  }
+
+  /** Continues at a distant head. First it orphans the followed blocks that a reorg replaced: no later run would find them. */
+  private async jump(chain: ChainConnector, recent: RecentBlocks, head: number): Promise<ChainUpdate | null> {
+    const { chainId } = chain;
+    const { tip } = recent;
+    const [block] = await chain.blocks([head]);
+    if (!block || (tip !== null && !(await this.distant.isConfirmed(chain, block)))) return null;
+    const orphaned = tip === null ? [] : await this.rewind(chain, recent, tip);
+    if (orphaned === null) {
+      const reason = 'failed to fetch the followed blocks, cannot tell whether a reorg replaced them';
+      if (!this.stalled.isStalledTooLong(chainId, reason, { head, tip })) return null;
+      this.log.error('no endpoint has the followed blocks, a reorg of final transactions may be missed', {
+        chainId,
+        tip,
+      });
+    }
+    this.stalled.clear(chainId);
+    this.distant.clear(chainId);
+    this.log.info('head tracker continues at the head, blocks between are skipped', {
+      chainId,
+      block: head,
+      from: tip,
+    });
+    recent.reset([block]);
+    return { chainId, head, blocks: [block], orphaned: orphaned ?? [], gap: true };
+  }
+
+  /**
+   * A head below all followed blocks orphans none of them: the endpoint may lag, the chain may have been reset, or an earlier head may
+   * have been wrong. The head tracker waits, and then continues at the low head, because otherwise it might wait for ever.
+   */
+  private async startBelow(
+    chain: ChainConnector,
+    recent: RecentBlocks,
+    head: BlockHeader,
+  ): Promise<ChainUpdate | null> {
+    const { chainId } = chain;
+    const fields = { head: head.number, lowest: recent.bottom };
+    const reason = 'head is below all followed blocks, the endpoint lags or the chain was reset';
+    if (!this.stalled.isStalledTooLong(chainId, reason, fields)) return null;
+    const [block] = await chain.blocks([head.number]);
+    if (!block) return null;
+    this.stalled.clear(chainId);
+    this.log.error('head stays below all followed blocks, head tracker continues there and orphans nothing', {
+      chainId,
+      ...fields,
+    });
+    recent.reset([block]);
+    return { chainId, head: head.number, blocks: [block], orphaned: [], gap: true };
+  }
+
+  /** Removes the followed blocks above the common ancestor; null when the endpoint does not have all blocks needed to find it. */
+  private async rewind(chain: ChainConnector, recent: RecentBlocks, from: number): Promise<readonly BlockRef[] | null> {
+    const ancestor = await commonAncestor(chain, recent, from);
+    if (ancestor === null) return null;
+    if (ancestor === from) return [];
+    const orphaned = recent.rewindTo(ancestor);
+    this.log.warn('reorg', { chainId: chain.chainId, depth: orphaned.length, commonAncestor: ancestor });
+    return orphaned;
+  }
+}
+
+/** Stops at the first block that does not extend the tip: the chain changed during the read, and the next run continues there. */
+async function walk(chain: ChainConnector, recent: RecentBlocks, head: number): Promise<Block[]> {
+  const first = (recent.tip ?? head - 1) + 1;
+  const answers = await chain.blocks(range(first, Math.min(head, first + BLOCKS_PER_CALL - 1)));
+  const linked: Block[] = [];
+  for (const block of answers) {
+    if (!block || (recent.tip !== null && !recent.isExtendedBy(block))) break;
+    recent.push(block);
+    linked.push(block);
+  }
+  return linked;
+}

@@ -1,0 +1,98 @@
+import type { Address, Hash } from '../../../kernel/hex.js';
+import type { Nonce } from '../../../kernel/signer-id.js';
+import type { AgreedCount } from '../domain/agreed-count.js';
+import type { BlockRef, ReceiptLookup } from '../domain/block.js';
+import type { BlockTag } from '../domain/chain-connector.js';
+import { type Agreed, agreedUpon, sufficient } from '../domain/evidence.js';
+import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
+import { lookup } from './receipt-lookups.js';
+import type { RpcPool } from './rpc/rpc-pool.js';
+import type { EndpointAnswer } from './rpc/quorum-reads.js';
+
+/** The lowest count of all endpoints, per account; null when too few endpoints answer. */
+export async function agreedCounts(
+  pool: RpcPool,
+  accounts: readonly Address[],
+  tag: BlockTag,
+): Promise<(AgreedCount | null)[]> {
+  if (accounts.length === 0) return [];
+  const answers = await pool.answers('raise_cursor', [
+    ...accounts.map((account) => ({ method: 'eth_getTransactionCount', params: [account, tag] })),
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+  ]);
+  const withHeads = answers.map((answer) => ({ answer, head: headIn(answer, accounts.length) }));
+  const block = medianHead(withHeads);
+  return accounts.map((_, i) => {
+    // An endpoint that lags reports an old count: the account may have used more nonces since.
+    const counts = withHeads.map(({ answer, head }) =>
+      head === null || !answer.isCurrent ? null : countIn(answer, i),
+    );
+    const known = sufficient('raise_cursor', counts);
+    return known === null || block === null ? null : { nonce: lowest(known), block };
+  });
+}
+
+/** The block hash that the endpoints agree on at each height; null when too few answer, or when they do not agree. */
+export async function agreedBlocks(pool: RpcPool, numbers: readonly number[]): Promise<(Agreed<Hash> | null)[]> {
+  if (numbers.length === 0) return [];
+  const answers = await pool.answers(
+    'make_final',
+    numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [hexQuantity(number), false] })),
+  );
+  return numbers.map((number, i) =>
+    agreedUpon(
+      'make_final',
+      answers.map(({ replies }) => {
+        const block = parsedOrNull(replies[i], blockHeader);
+        return block?.number === number ? block.hash : null;
+      }),
+    ),
+  );
+}
+
+/** Receipts on which the endpoints agree: the same block and outcome, or no receipt. Where they do not agree: unavailable. */
+export async function agreedReceipts(pool: RpcPool, hashes: readonly Hash[]): Promise<ReceiptLookup[]> {
+  if (hashes.length === 0) return [];
+  const answers = await pool.answers(
+    'make_final',
+    hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+  );
+  return hashes.map((hash, i) => {
+    // An endpoint that lags may not have the block yet: a missing receipt there proves nothing.
+    const lookups = answers.map(({ replies, isCurrent }): ReceiptLookup => {
+      const answer = lookup(hash, replies[i]);
+      return answer.kind === 'none' && !isCurrent
+        ? { kind: 'unavailable', message: 'the endpoint lags behind the head' }
+        : answer;
+    });
+    const agreed = agreedUpon('make_final', lookups.map(outcomeIn))?.value ?? null;
+    const unavailable = { kind: 'unavailable', message: 'the endpoints do not agree' } as const;
+    return lookups.find((answer) => agreed !== null && outcomeIn(answer) === agreed) ?? unavailable;
+  });
+}
+
+/** In a form that can be compared; null for an answer that proves nothing. */
+function outcomeIn(answer: ReceiptLookup): string | null {
+  if (answer.kind === 'found') return `${answer.receipt.blockHash} ${answer.receipt.status}`;
+  return answer.kind === 'none' ? 'none' : null;
+}
+
+function headIn({ replies }: EndpointAnswer, index: number): BlockRef | null {
+  const head = parsedOrNull(replies[index], blockHeader);
+  return head && { number: head.number, hash: head.hash };
+}
+
+function countIn({ replies }: EndpointAnswer, index: number): Nonce | null {
+  return parsedOrNull(replies[index], (value) => quantity(value, 'count'));
+}
+
+/** The median head: neither that of a stuck endpoint nor that of an endpoint far ahead, if other endpoints answered. */
+function medianHead(answers: readonly { readonly answer: EndpointAnswer; readonly head: BlockRef | null }[]) {
+  const current = answers.filter(({ answer, head }) => answer.isCurrent && head !== null);
+  const heads = (current.length > 0 ? current : answers).flatMap(({ head }) => head ?? []);
+  return heads.toSorted((a, b) => a.number - b.number)[Math.floor(heads.length / 2)] ?? null;
+}
+
+function lowest(counts: readonly Nonce[]): Nonce {
+  return counts.reduce((least, count) => (count < least ? count : least));
+}

@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import type { Hash } from '../../../kernel/hex.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
+import { Log } from '../../../platform/logging/log.js';
+import type { BlockRef, Receipt } from '../../chain/index.js';
+import { LeasedWork, ManagedTx, ManagedTxRepository, WriteChanges } from '../../transactions/index.js';
+import { confirmationsAbove, type MinedVerdict } from '../domain/mined-verdict.js';
+import { ReceiptMetrics } from './receipt-metrics.js';
+
+/** The evidence that settles MINED txs. */
+export interface Settlement {
+  /** The newest followed block, for the confirmation events; null when no tx became final. */
+  readonly head: BlockRef | null;
+  /** The receipts that were read now, by transaction hash. */
+  readonly fresh: ReadonlyMap<Hash, Receipt>;
+  readonly verdictOf: (receipt: Receipt) => MinedVerdict;
+}
+
+/** Writes the verdicts on MINED txs: a final tx ends, a tx whose block was orphaned goes back to the mempool. */
+@Injectable()
+export class SettleTxs {
+  constructor(
+    private readonly work: LeasedWork,
+    private readonly repository: ManagedTxRepository,
+    private readonly write: WriteChanges,
+    private readonly metrics: ReceiptMetrics,
+    private readonly log: Log,
+  ) {}
+
+  /** @returns how many txs left the state MINED */
+  async execute(chainId: ChainId, mined: readonly ManagedTx[], settlement: Settlement): Promise<number> {
+    let decided = 0;
+    await this.work.run(chainId, mined, async (leases, share) => {
+      // Read again: the signer's worker may have changed them since.
+      const txs = (await this.repository.byIds(share.map((tx) => tx.id))).filter((tx) => tx.state === 'MINED');
+      const verdicts = new Map(
+        txs.flatMap(({ id, progress: { receipt } }): [string, MinedVerdict][] =>
+          receipt ? [[id, settlement.verdictOf(receipt)]] : [],
+        ),
+      );
+      const withVerdict = (verdict: MinedVerdict): ManagedTx[] => txs.filter(({ id }) => verdicts.get(id) === verdict);
+      const [final, gone, changed] = [withVerdict('final'), withVerdict('gone'), withVerdict('changed')];
+      // The mined attempt consumes the slot, and it need not be the newest.
+      const consumed = final.map(({ signer, nonce, progress }) => ({
+        signer,
+        nonce,
+        txHash: progress.receipt?.txHash ?? null,
+      }));
+      for (const tx of final) finalise(tx, settlement.head);
+      for (const tx of gone) tx.reorged();
+      for (const tx of changed) this.correct(tx, settlement.fresh);
+      await this.write.execute(leases, 'settle', {
+        txs: [...final, ...gone, ...changed],
+        attempts: { reopened: gone },
+        slots: { consumed },
+      });
+      this.metrics.newFork(gone.length);
+      decided += final.length + gone.length;
+    });
+    return decided;
+  }
+
+  /** Two answers about a receipt differ. It is read once more at the next block, which shows the right one. */
+  private correct(tx: ManagedTx, fresh: Settlement['fresh']): void {
+    const receipt = tx.progress.receipt && fresh.get(tx.progress.receipt.txHash);
+    if (!receipt) return;
+    this.log.error('receipt changed between two reads', { txId: tx.id, status: receipt.status });
+    tx.receiptChanged(receipt);
+  }
+}
+
+function finalise(tx: ManagedTx, head: BlockRef | null): void {
+  const { receipt } = tx.progress;
+  tx.settled('execution reverted', receipt && confirmationsAbove(receipt, head));
+}

@@ -1,0 +1,101 @@
+import { Injectable } from '@nestjs/common';
+import { ConfirmationsConfig, ResubmitConfig } from '../../../config/lockstep-config.js';
+import { Log } from '../../../platform/logging/log.js';
+import type { Lease } from '../../signers/index.js';
+import {
+  type AttemptOutcome,
+  ManagedTx,
+  type SubmitTimers,
+  TxMetrics,
+  WriteChanges,
+} from '../../transactions/index.js';
+import type { SendVerdict } from '../domain/send-verdict.js';
+import type { ClassifiedSend } from './send.js';
+
+/** Stores the answers to sends, and changes txs and slots accordingly. */
+@Injectable()
+export class RecordSends {
+  constructor(
+    private readonly write: WriteChanges,
+    private readonly resubmit: ResubmitConfig,
+    private readonly confirmations: ConfirmationsConfig,
+    private readonly metrics: TxMetrics,
+    private readonly log: Log,
+  ) {}
+
+  async execute(leases: readonly Lease[], sends: readonly ClassifiedSend[]): Promise<void> {
+    this.report(sends);
+    await this.write.execute(leases, 'record', {
+      attempts: { answered: sends.map(({ outcome }) => outcome) },
+      slots: { released: sends.filter(({ verdict }) => freesSlot(verdict)).map(({ attempt }) => attempt) },
+      txs: sends.map((send) => this.applied(send)),
+    });
+  }
+
+  private applied({ tx, attempt, outcome, verdict }: ClassifiedSend): ManagedTx {
+    const copy = ManagedTx.rehydrate(tx.progress);
+    const { error } = outcome;
+    const reason = error ?? '';
+    switch (verdict.kind) {
+      case 'refused_for_good':
+        copy.failed(verdict.reason);
+        return copy;
+      case 'requeued':
+        copy.requeued(verdict.subState, verdict.retryInMs, reason);
+        return copy;
+      case 'refused_in_doubt':
+        copy.close('FAILED', verdict.reason);
+        return copy;
+      case 'waiting':
+        if (copy.state === 'IN_MEMPOOL')
+          copy.resubmitted(attempt.txHash, verdict.subState, this.timersAfter(verdict), error);
+        else copy.postponed(verdict.subState, verdict.retryInMs, reason);
+        return copy;
+      case 'sent': {
+        const timers = this.timersAfter(verdict);
+        if (copy.state === 'IN_MEMPOOL')
+          copy.resubmitted(attempt.txHash, verdict.subState ?? 'STALE', timers, error, verdict.counts);
+        else copy.sent(attempt.txHash, verdict.subState, timers, error, verdict.counts);
+        return copy;
+      }
+    }
+  }
+
+  /**
+   * With `resubmit.enabled` off, Lockstep only checks the receipt of a tx that a node accepted. Every other tx gets a time for its next
+   * send.
+   */
+  private timersAfter(verdict: Extract<SendVerdict, { kind: 'sent' | 'waiting' }>): SubmitTimers {
+    const askAtOnce = this.confirmations.fetchReceiptUponEntry || (verdict.kind === 'sent' && verdict.askReceipt);
+    const isDone = verdict.subState === null && !this.resubmit.enabled;
+    return {
+      resubmit: isDone ? 'clear' : { inMs: verdict.retryInMs },
+      receiptCheck: { inMs: askAtOnce ? 0 : this.confirmations.staleReceiptTimeout },
+    };
+  }
+
+  private report(sends: readonly ClassifiedSend[]): void {
+    for (const { tx, attempt, outcome, verdict } of sends) {
+      this.metrics.submitted(resultOf(outcome), 1);
+      if (outcome.error === null) continue;
+      this.log.warn('broadcast returned an error', {
+        txId: tx.id,
+        txHash: attempt.txHash,
+        nonce: attempt.nonce,
+        errorClass: outcome.errorClass,
+        error: outcome.error,
+        verdict: verdict.kind,
+      });
+    }
+  }
+}
+
+function freesSlot({ kind }: SendVerdict): boolean {
+  return kind === 'refused_for_good' || kind === 'requeued';
+}
+
+/** The result of this send. The status of the attempt differs: an accepted attempt stays ACCEPTED after a later refusal. */
+function resultOf({ error, status }: AttemptOutcome): 'accepted' | 'rejected' | 'unknown' {
+  if (error === null) return 'accepted';
+  return status === 'REJECTED' ? 'rejected' : 'unknown';
+}

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+import { type SignerId, signersOf } from '../../../../kernel/signer-id.js';
+import { actionOf } from '../../../chain/index.js';
+import type { ManagedTx } from '../../domain/managed-tx.js';
+import { isFinal } from '../../domain/tx-state-machine.js';
+import type { ChangeSet } from './change-set.js';
+import { Doorbell } from './doorbell.js';
+import { LaneMemory } from './lane-memory.js';
+import { TxMetrics } from './tx-metrics.js';
+
+/**
+ * Notifies the rest of this node, and the nodes that act for the signers, of a commit. A lost notification costs only time: polling finds
+ * all work.
+ */
+@Injectable()
+export class AfterCommit {
+  constructor(
+    private readonly metrics: TxMetrics,
+    private readonly memory: LaneMemory,
+    private readonly doorbell: Doorbell,
+  ) {}
+
+  notify(changes: ChangeSet): void {
+    const changed = [...(changes.fills ?? []).map(({ tx }) => tx), ...(changes.txs ?? [])];
+    const left = signersOf(changed.filter(leftFlight));
+    const { released = [], freed = [] } = changes.slots ?? {};
+    this.metrics.entered(changed);
+    for (const { signer } of [...released, ...freed]) this.memory.gapOpened(signer);
+    for (const signer of withDoubtfulNonce(changes)) this.memory.distrustNonce(signer);
+    this.memory.noncesAllocated(
+      changed.filter(({ enteredState }) => enteredState === 'ALLOCATED').map(({ signer }) => signer),
+    );
+    this.memory.madeRoom(left);
+    this.doorbell.ring([...left, ...signersOf(freed)]);
+  }
+}
+
+/** The tx had a nonce and no longer needs it, or waits for another one. */
+function leftFlight(tx: ManagedTx): boolean {
+  const { enteredState, timers } = tx;
+  if (enteredState === 'MINED') return true;
+  if (enteredState === 'PENDING') return timers.resubmit === 'clear';
+  const { nonce, receipt } = tx.progress;
+  return enteredState !== null && isFinal(enteredState) && nonce !== null && receipt === null;
+}
+
+/** Signers whose nonce must be read from the chain before the next allocation. */
+function withDoubtfulNonce({ slots = {}, attempts = {} }: ChangeSet): SignerId[] {
+  const foreign = (slots.consumed ?? []).filter(({ txHash }) => txHash === null);
+  const calledUsed = (attempts.answered ?? []).filter(
+    ({ errorClass }) => errorClass !== null && actionOf(errorClass).response === 'check_receipts',
+  );
+  return signersOf([...foreign, ...(slots.freed ?? []), ...calledUsed.map(({ attempt }) => attempt)]);
+}

@@ -1,0 +1,65 @@
+import type { Hash } from '../../../../kernel/hex.js';
+import type { SignerId } from '../../../../kernel/signer-id.js';
+import type { SequenceState, SlotHolder, SlotRef } from '../../../signers/index.js';
+import type { Attempt, AttemptOutcome } from '../../domain/attempt.js';
+import type { ManagedTx } from '../../domain/managed-tx.js';
+import type { RequestedTx } from '../../domain/managed-tx.repository.js';
+
+/** A slot, and the transaction that used its nonce for good; null for a foreign transaction. */
+export interface SlotOutcome extends SlotRef {
+  readonly txHash: Hash | null;
+}
+
+/** The changes of one commit, for {@link WriteChanges}. What is left out does not change. */
+export interface ChangeSet {
+  /** New fills, on slots of `slots.filled` or `slots.adopted`. */
+  readonly fills?: readonly RequestedTx[];
+  /** Changed copies: their rows and their events are written. */
+  readonly txs?: readonly ManagedTx[];
+  /** Copies whose events are written. Their rows do not change. */
+  readonly noted?: readonly ManagedTx[];
+  readonly slots?: SlotChanges;
+  readonly attempts?: AttemptChanges;
+}
+
+export interface SlotChanges {
+  /** New or released slots, for txs. Each cursor moves from the value that was read. */
+  readonly held?: readonly SlotHolder[];
+  readonly cursors?: readonly { readonly from: SequenceState; readonly to: bigint }[];
+  /** Slots of transactions that were sent already and that the database did not know. */
+  readonly adopted?: readonly SlotHolder[];
+  /** Slots without a tx, for fills. */
+  readonly filled?: readonly SlotHolder[];
+  /** Slots of txs whose block a reorg orphaned. */
+  readonly reopened?: readonly SlotRef[];
+  /** Used for good. The hash is null where a foreign transaction used the nonce. */
+  readonly consumed?: readonly SlotOutcome[];
+  /** Needs proof that no transaction with their nonces is out. */
+  readonly released?: readonly SlotRef[];
+  /** Slots without a holder that {@link NonceLedger.freeMissing} created under the fence. */
+  readonly freed?: readonly SlotRef[];
+}
+
+export interface AttemptChanges {
+  readonly inserted?: readonly Attempt[];
+  /** Refused attempts that are sent again after this commit. */
+  readonly resent?: readonly Attempt[];
+  readonly answered?: readonly AttemptOutcome[];
+  /** The mined attempt of each slot becomes MINED, the others LOST. */
+  readonly decided?: readonly SlotOutcome[];
+  /** Any attempt of these slots may be mined again. */
+  readonly reopened?: readonly SlotRef[];
+}
+
+/** Every signer with a change. A signer may appear more than once. */
+export function signersIn({ fills = [], txs = [], noted = [], slots = {}, attempts = {} }: ChangeSet): SignerId[] {
+  const ofSlots = [slots.held, slots.adopted, slots.filled, slots.reopened, slots.consumed];
+  const ofAttempts = [attempts.inserted, attempts.resent, attempts.decided, attempts.reopened];
+  return [
+    ...fills.map(({ tx }) => tx),
+    ...txs,
+    ...noted,
+    ...[...ofSlots, slots.released, slots.freed, ...ofAttempts].flatMap((some = []) => some),
+    ...(attempts.answered ?? []).map(({ attempt }) => attempt),
+  ].map(({ signer }) => signer);
+}

@@ -1,0 +1,65 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ConfirmationsConfig } from '../../../src/config/lockstep-config.js';
+import { PostponeReceiptChecks } from '../../../src/modules/confirmations/application/postpone-receipt-checks.js';
+import type { ManagedTx } from '../../../src/modules/transactions/index.js';
+import type { TxSubState } from '../../../src/modules/transactions/domain/tx-state-machine.js';
+import { aHash, aManagedTx, DEV_CHAIN } from '../../support/builders.js';
+import { ourWork, TxsInMemory } from './txs-in-memory.js';
+
+const TX = 'tx-1';
+/** After what is no answer, and while a nonce is in doubt. */
+const SOON_MS = 2_000;
+const config = new ConfirmationsConfig();
+
+let txs: TxsInMemory;
+let postpone: PostponeReceiptChecks;
+
+beforeEach(() => {
+  txs = new TxsInMemory();
+  postpone = new PostponeReceiptChecks(ourWork, txs.asRepository(), txs.writes.asDoor(), config);
+});
+
+function sent(txId: string, subState: TxSubState | null): ManagedTx {
+  const tx = aManagedTx({ txId }).allocated(0n).build();
+  tx.sent(aHash(1), subState, { resubmit: 'keep', receiptCheck: 'keep' }, null);
+  txs.put(tx);
+  return tx;
+}
+
+const missing = (tx: ManagedTx, answered: boolean) => ({ signer: tx.signer, tx, attempts: [], answered });
+
+describe('a tx without a receipt', () => {
+  it.each([
+    ['soon, while its nonce is in doubt', 'NONCE_SYNC' as const, true, SOON_MS],
+    ['soon, when there was no answer', null, false, SOON_MS],
+    ['when what was said may be stale', null, true, config.staleReceiptTimeout],
+  ])('is looked at again %s', async (_when, subState, answered, inMs) => {
+    await postpone.execute(DEV_CHAIN, [missing(sent(TX, subState), answered)]);
+    expect([txs.looksInMs, txs.writes.operations]).toEqual([[inMs], ['receipt_missing']]);
+  });
+
+  it('is looked at again when its own answer says, also beside others', async () => {
+    const some = [missing(sent('tx-1', null), true), missing(sent('tx-2', null), false)];
+    await postpone.execute(DEV_CHAIN, some);
+    expect([txs.saved, txs.looksInMs]).toEqual([
+      ['tx-1', 'tx-2'],
+      [config.staleReceiptTimeout, SOON_MS],
+    ]);
+  });
+
+  it('whose slot was closed since it was read is looked at again soon', async () => {
+    const tx = sent(TX, null);
+    const closed = sent(TX, null);
+    closed.close('FAILED', 'refused');
+    txs.put(closed);
+    await postpone.execute(DEV_CHAIN, [missing(tx, true)]);
+    expect(txs.looksInMs).toEqual([SOON_MS]);
+  });
+
+  it('is not looked at again when it was mined meanwhile', async () => {
+    const tx = sent(TX, null);
+    txs.put(aManagedTx({ txId: TX }).allocated(0n).sent().mined().build());
+    await postpone.execute(DEV_CHAIN, [missing(tx, true)]);
+    expect([txs.looksInMs, txs.saved]).toEqual([[], []]);
+  });
+});

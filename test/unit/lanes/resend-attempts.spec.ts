@@ -1,0 +1,191 @@
+import { type Chains } from '../../../src/modules/chain/domain/chain-connector.js';
+import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { ChainConnector } from '../../../src/modules/chain/index.js';
+import { ResendAttempts } from '../../../src/modules/lanes/application/resend-attempts.js';
+import type { BroadcastAttempts, RepricePayloads, Sending, SignNoOps } from '../../../src/modules/sending/index.js';
+import type { RefusedTx } from '../../../src/modules/sending/application/reprice-payloads.js';
+import type { SlotToConsume } from '../../../src/modules/sending/application/sign-no-ops.js';
+import type { Lease, SlotRef } from '../../../src/modules/signers/index.js';
+import type { Attempt, AttemptRepository, ManagedTx, TxMetrics } from '../../../src/modules/transactions/index.js';
+import type { AttemptStatus } from '../../../src/modules/transactions/domain/attempt.js';
+import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+
+const LEASE: Lease = { signer: aSigner(), owner: 'node', token: 1n };
+const SLOT: SlotRef = { signer: LEASE.signer, nonce: 7n };
+const FRESH = aHash(0xff);
+
+let tx: ManagedTx;
+/** All attempts of the slot, oldest first. */
+let stored: Attempt[];
+/** What is signed anew: a no-op, or at another price. */
+let noOps: Sending[];
+let repriced: Sending[];
+/** What the signing of no-ops and of other prices was asked for. */
+let toConsume: SlotToConsume[];
+let refused: RefusedTx[];
+let asked: SlotRef[];
+let sent: Sending[];
+const CHAIN = { chainId: DEV_CHAIN } as ChainConnector;
+
+let counted: unknown[][];
+let resend: ResendAttempts;
+
+const aTx = (overrides: Partial<TxProgress> = {}): ManagedTx =>
+  aManagedTx({ txId: 'tx', state: 'IN_MEMPOOL', ...SLOT, ...overrides }).build();
+const anAttemptOf = (overrides: Partial<Attempt> = {}): Attempt => anAttempt({ ...SLOT, txId: 'tx', ...overrides });
+
+beforeEach(() => {
+  [tx, stored, noOps, repriced] = [aTx(), [], [], []];
+  [toConsume, refused, asked, sent, counted] = [[], [], [], [], []];
+  resend = new ResendAttempts(
+    { get: () => CHAIN } as unknown as Chains,
+    { ofSlots: async (slots: readonly SlotRef[]) => (asked.push(...slots), stored) } as unknown as AttemptRepository,
+    {
+      execute: async (_chain: unknown, _leases: unknown, slots: readonly SlotToConsume[]) => {
+        toConsume.push(...slots);
+        return noOps;
+      },
+    } as unknown as SignNoOps,
+    {
+      execute: async (_chain: unknown, _leases: unknown, some: readonly RefusedTx[]) => {
+        refused.push(...some);
+        return repriced;
+      },
+    } as unknown as RepricePayloads,
+    {
+      execute: async (_chain: unknown, _leases: unknown, sendings: readonly Sending[]) => void sent.push(...sendings),
+    } as unknown as BroadcastAttempts,
+    { resubmitted: (...args: unknown[]) => void counted.push(args) } as unknown as TxMetrics,
+  );
+});
+
+/** @returns of what was sent, the last digits of the hash, and what is known of it */
+async function resent(...attempts: readonly Partial<Attempt>[]): Promise<[number, AttemptStatus][]> {
+  stored = attempts.map((attempt, index) => anAttemptOf({ txHash: aHash(index), ...attempt }));
+  [sent, toConsume] = [[], []];
+  await resend.execute(DEV_CHAIN, [LEASE], [tx]);
+  return sent.map(({ attempt }) => [Number(BigInt(attempt.txHash)), attempt.status]);
+}
+
+/** Whether the slot was to get another no-op. */
+async function signsNoOp(...attempts: readonly Partial<Attempt>[]): Promise<boolean> {
+  await resent(...attempts);
+  return toConsume.length > 0;
+}
+
+describe('what is sent again', () => {
+  it('may be out already when nobody wrote down what its last send was answered', async () => {
+    expect(await resent({ status: 'SIGNED' })).toEqual([[0, 'UNKNOWN']]);
+  });
+
+  it('is the newest attempt, and proven not to be out only where every node refused it', async () => {
+    expect(await resent({ status: 'ACCEPTED' }, { status: 'REJECTED' })).toEqual([[1, 'REJECTED']]);
+    expect([asked, counted]).toEqual([[SLOT], [['same_bytes', 1]]]);
+  });
+
+  it('is nothing when nothing of it was signed, or the attempts are of another tx of the slot', async () => {
+    expect(await resent()).toEqual([]);
+    expect(await resent({ txId: 'another' })).toEqual([]);
+  });
+
+  it('is an attempt of its own slot, and outbids nothing else, where txs of several signers are late', async () => {
+    const closing = { as: 'FAILED', reason: 'refused', won: false } as const;
+    const [mine, other] = [aTx({ closing }), aTx({ txId: 'other', signer: aSigner(2), closing })];
+    stored = [anAttemptOf({ txHash: aHash(1) }), anAttemptOf({ txId: 'other', signer: aSigner(2), txHash: aHash(2) })];
+    await resend.execute(DEV_CHAIN, [LEASE], [other, mine]);
+    const expected = [
+      ['other', aHash(2)],
+      ['tx', aHash(1)],
+    ];
+    expect(sent.map(({ tx: { id }, attempt: { txHash } }) => [id, txHash])).toEqual(expected);
+    expect(toConsume.map(({ tx: { id }, attempts }) => [id, ...attempts.map(({ txHash }) => txHash)])).toEqual(
+      expected,
+    );
+  });
+
+  it('is what was signed anew in place of the old bytes, and counts as no repetition', async () => {
+    const fresh = { tx, attempt: anAttemptOf({ txHash: FRESH }) };
+    for (const signAnew of [() => void (noOps = [fresh]), () => void ([noOps, repriced] = [[], [fresh]])]) {
+      signAnew();
+      expect(await resent({ status: 'ACCEPTED' })).toEqual([[0xff, 'SIGNED']]);
+    }
+    expect(counted).toEqual(new Array(2).fill(['same_bytes', 0]));
+  });
+
+  it('may get another price, which depends on all that was signed for the tx', async () => {
+    await resent({ status: 'REJECTED' }, { status: 'REJECTED' }, { txId: 'another' });
+    expect(refused.map(({ attempts }) => attempts.length)).toEqual([2]);
+  });
+});
+
+describe('a slot that is being closed', () => {
+  const noOp = (errorClass: Attempt['errorClass']): Partial<Attempt> => ({ kind: 'cancel', errorClass });
+  beforeEach(() => {
+    tx = aTx({ closing: { as: 'FAILED', reason: 'refused', won: false } });
+  });
+
+  it('gets a no-op when it has none yet, which has to outbid all that was signed for the slot', async () => {
+    expect(await signsNoOp({ txId: 'before', status: 'ACCEPTED' }, { status: 'UNKNOWN' }, { status: 'REJECTED' })).toBe(
+      true,
+    );
+    expect(toConsume.map(({ attempts }) => attempts.map(({ status }) => status))).toEqual([
+      ['ACCEPTED', 'UNKNOWN', 'REJECTED'],
+    ]);
+  });
+
+  it.each(['oversized_data', 'underpriced', 'replacement_underpriced'] as const)(
+    'gets another when the last one was refused for what it is, or for its price: %s',
+    async (errorClass) => {
+      expect(await signsNoOp({}, noOp(errorClass))).toBe(true);
+    },
+  );
+
+  it.each([null, 'txpool_full', 'nonce_too_low'] as const)(
+    'has its no-op sent again when that was taken, or refused for another reason: %s',
+    async (errorClass) => {
+      expect(await signsNoOp({}, noOp(errorClass))).toBe(false);
+      expect(sent.map(({ attempt }) => attempt.kind)).toEqual(['cancel']);
+    },
+  );
+
+  it('is no slot of a tx that is only late', async () => {
+    tx = aTx();
+    expect(await signsNoOp({ errorClass: 'oversized_data' })).toBe(false);
+  });
+});
+
+describe('a fill', () => {
+  const refusals = (count: number, errorClass: Attempt['errorClass'] = 'oversized_data'): Partial<Attempt>[] =>
+    Array.from({ length: count }, () => ({ kind: 'fill', status: 'REJECTED', errorClass }) as const);
+  beforeEach(() => {
+    tx = aTx({ kind: 'fill', state: 'ALLOCATED' });
+  });
+
+  it.each(['oversized_data', 'underpriced', 'replacement_underpriced'] as const)(
+    'that was refused for what it is, or for its price, is signed anew: %s',
+    async (errorClass) => {
+      expect(await signsNoOp(...refusals(1, errorClass))).toBe(true);
+    },
+  );
+
+  it.each([null, 'txpool_full', 'nonce_too_low'] as const)(
+    'that was taken, or refused for another reason, is sent again as it is: %s',
+    async (errorClass) => {
+      expect(await signsNoOp(...refusals(1, errorClass))).toBe(false);
+      expect(sent.map(({ attempt }) => attempt.kind)).toEqual(['fill']);
+    },
+  );
+
+  it('outbids what may be out with its nonce, also of a tx that had the slot before', async () => {
+    const before = { txId: 'before', status: 'ACCEPTED' } as const;
+    await resent(before, ...refusals(1));
+    expect(toConsume.map(({ attempts }) => attempts.map(({ txId }) => txId))).toEqual([['before', 'tx']]);
+  });
+
+  it('is signed sixteen times at most', async () => {
+    expect(await signsNoOp(...refusals(15))).toBe(true);
+    expect(await signsNoOp(...refusals(16))).toBe(false);
+    expect(sent.map(({ attempt }) => attempt.txHash)).toEqual([aHash(15)]);
+  });
+});

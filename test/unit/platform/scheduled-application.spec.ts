@@ -1,0 +1,152 @@
+import 'reflect-metadata';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { Test, type TestingModule } from '@nestjs/testing';
+import { getDataSourceToken } from '@nestjs/typeorm';
+import { AppModule } from '../../../src/app.module.js';
+import { configFrom } from '../../../src/config/index.js';
+import { HeadTracker } from '../../../src/modules/chain/index.js';
+import { LeaseManager } from '../../../src/modules/signers/index.js';
+import { Doorbell } from '../../../src/modules/transactions/application/writing/doorbell.js';
+import { CheckDurability } from '../../../src/platform/database/check-durability.js';
+import { Database } from '../../../src/platform/database/database.js';
+import type { Statement } from '../../../src/platform/database/pg-tx.js';
+import { HEARTBEAT, HeartbeatDatabase, READS, ReadDatabase } from '../../../src/platform/database/pools.js';
+
+/** Everything that runs by itself, under the name by which Nest's registry lists it; on each chain by itself. */
+const ON_EACH_CHAIN = ['find-work', 'follow', 'hand-over', 'receipts', 'resubmit'];
+const ON_EACH_NODE = ['block-housekeeping', 'lease-heartbeat', 'node-housekeeping'];
+const CHAINS = [1, 7];
+const ALL = [...ON_EACH_NODE, ...ON_EACH_CHAIN.flatMap((name) => CHAINS.map((id) => `${name}-${id}`))].sort();
+
+const MINUTE_MS = 60_000;
+
+/** A database that has nothing. */
+class EmptyDatabase {
+  readonly connects = 0;
+  readonly statements: string[] = [];
+
+  async query({ name }: Statement): Promise<{ rows: unknown[] }> {
+    this.statements.push(name);
+    return { rows: [] };
+  }
+
+  transaction(work: (tx: this) => Promise<unknown>): Promise<unknown> {
+    return work(this);
+  }
+
+  run = this.transaction.bind(this);
+}
+
+const NO_ENTITIES = {
+  options: { type: 'postgres' },
+  isInitialized: false,
+  entityMetadatas: [],
+  getRepository: () => ({}),
+};
+
+let database: EmptyDatabase;
+let app: TestingModule;
+let more: TestingModule[];
+
+/** The whole application, without a database, and with chains that do not answer. */
+async function start(role: string): Promise<TestingModule> {
+  const config = configFrom({
+    node: { role },
+    database: { url: 'postgres://nowhere' },
+    logging: { level: 'fatal' },
+    chains: CHAINS.map((id) => ({ id, rpcUrls: ['http://127.0.0.1:1'] })),
+  });
+  let testing = Test.createTestingModule({ imports: [AppModule.register(config)] });
+  for (const pool of [undefined, READS, HEARTBEAT])
+    testing = testing.overrideProvider(getDataSourceToken(pool)).useValue(NO_ENTITIES);
+  for (const pool of [Database, ReadDatabase, HeartbeatDatabase])
+    testing = testing.overrideProvider(pool).useValue(database);
+  const made = await testing
+    .overrideProvider(CheckDurability)
+    .useValue({})
+    .overrideProvider(Doorbell)
+    .useValue({ ring: () => undefined })
+    .compile();
+  return made.init();
+}
+
+const scheduledIn = (node: TestingModule): string[] => node.get(SchedulerRegistry).getIntervals().sort();
+
+describe('the application', () => {
+  beforeEach(async () => {
+    // Only the timers of `@Interval`: the tickers run in real time.
+    jest.useFakeTimers({
+      doNotFake: [
+        'Date',
+        'hrtime',
+        'nextTick',
+        'performance',
+        'queueMicrotask',
+        'setImmediate',
+        'clearImmediate',
+        'setTimeout',
+        'clearTimeout',
+      ],
+    });
+    [database, more] = [new EmptyDatabase(), []];
+    app = await start('all');
+  });
+  afterEach(async () => {
+    await Promise.all([app, ...more].map((node) => node.close()));
+    jest.useRealTimers();
+  });
+
+  it('has every scheduled provider in the registry of Nest from its start', () => {
+    expect(scheduledIn(app)).toEqual(ALL);
+    const registry = app.get(SchedulerRegistry);
+    expect(registry.getTimeouts()).toEqual([]);
+    expect([...registry.getCronJobs().keys()]).toEqual([]);
+  });
+
+  it('has none of them there when it is closed', async () => {
+    await app.close();
+    expect(scheduledIn(app)).toEqual([]);
+  });
+
+  it('schedules nothing but the heartbeat and housekeeping, which does nothing, on a node that only answers', async () => {
+    const api = await start('api');
+    more.push(api);
+    expect(scheduledIn(api)).toEqual(ON_EACH_NODE);
+    await app.close();
+    database.statements.length = 0;
+    const prune = jest.spyOn(api.get(HeadTracker), 'prune');
+    await jest.advanceTimersByTimeAsync(MINUTE_MS);
+    expect(database.statements).not.toContain('node_forget_dead');
+    expect(prune).not.toHaveBeenCalled();
+  });
+
+  it('is independent of another one in the same process', async () => {
+    const other = await start('all');
+    more.push(other);
+    await app.close();
+    expect(scheduledIn(other)).toEqual(ALL);
+  });
+
+  it('cleans every minute', async () => {
+    const prune = jest.spyOn(app.get(HeadTracker), 'prune');
+    await jest.advanceTimersByTimeAsync(MINUTE_MS - 1);
+    expect(prune).not.toHaveBeenCalled();
+    expect(database.statements).not.toContain('node_forget_dead');
+    await jest.advanceTimersByTimeAsync(1);
+    expect(prune).toHaveBeenCalledTimes(1);
+    expect(database.statements.filter((name) => name === 'node_forget_dead')).toHaveLength(1);
+  });
+
+  it('renews its leases until they are released, and stops everything else before', async () => {
+    let left: string[] = [];
+    const leases = app.get(LeaseManager);
+    const release = leases.releaseAll.bind(leases);
+    leases.releaseAll = async () => {
+      left = scheduledIn(app).filter((name) => !name.includes('housekeeping'));
+      await release();
+    };
+    await app.close();
+    expect(left).toEqual(['lease-heartbeat']);
+  });
+});

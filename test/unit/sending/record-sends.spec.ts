@@ -1,0 +1,186 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ConfirmationsConfig, ResubmitConfig } from '../../../src/config/index.js';
+import { RecordSends } from '../../../src/modules/sending/application/record-sends.js';
+import type { ClassifiedSend } from '../../../src/modules/sending/application/send.js';
+import type { SendVerdict } from '../../../src/modules/sending/domain/send-verdict.js';
+import type { Attempt, AttemptOutcome } from '../../../src/modules/transactions/domain/attempt.js';
+import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { TxMetrics } from '../../../src/modules/transactions/index.js';
+import { aHash, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
+
+const SIGNER = aSigner();
+const LEASES = [
+  { signer: SIGNER, owner: 'node', token: 1n },
+  { signer: aSigner(2), owner: 'node', token: 2n },
+];
+const STALE_RECEIPT = 45_000;
+const SENT: Extract<SendVerdict, { kind: 'sent' }> = {
+  kind: 'sent',
+  subState: null,
+  askReceipt: false,
+  retryInMs: 60_000,
+  counts: true,
+};
+const FOR_GOOD: SendVerdict = { kind: 'refused_for_good', reason: 'too large' };
+const REQUEUED: SendVerdict = { kind: 'requeued', subState: 'INSUFFICIENT_FUNDS', retryInMs: 2_000 };
+const WAITING: SendVerdict = { kind: 'waiting', subState: 'NODE_UNAVAILABLE', retryInMs: 2_000 };
+const REFUSED: Partial<AttemptOutcome> = { status: 'REJECTED', errorClass: 'oversized_data', error: 'too large' };
+const HUNG_UP: Partial<AttemptOutcome> = { status: 'UNKNOWN', errorClass: 'transient', error: 'hung up' };
+
+let counted: string[];
+let writes: RecordedWrites;
+let resubmit: ResubmitConfig;
+let confirmations: ConfirmationsConfig;
+let log: RecordingLog;
+let record: RecordSends;
+
+beforeEach(() => {
+  [counted, writes, resubmit, log] = [[], new RecordedWrites(), new ResubmitConfig(), new RecordingLog()];
+  confirmations = Object.assign(new ConfirmationsConfig(), {
+    staleReceiptTimeout: STALE_RECEIPT,
+    fetchReceiptUponEntry: false,
+  });
+  const metrics = { submitted: (result: string, count: number) => void counted.push(`${result} ${count}`) };
+  record = new RecordSends(writes.asDoor(), resubmit, confirmations, metrics as unknown as TxMetrics, log);
+});
+
+function aSend(
+  verdict: SendVerdict,
+  outcome: Partial<AttemptOutcome> = {},
+  { nonce = 7n, kind = 'payload', ...progress }: Partial<TxProgress> & { nonce?: bigint } = {},
+): ClassifiedSend {
+  const tx = aManagedTx({ txId: `tx-${nonce}`, kind, state: 'ALLOCATED', nonce, ...progress }).build();
+  const attempt: Attempt = anAttempt({ nonce, txHash: aHash(nonce), txId: tx.id, kind });
+  const ok = { attempt, status: 'ACCEPTED', errorClass: null, error: null, notSent: false, alone: false } as const;
+  return { tx, attempt, verdict, outcome: { ...ok, ...outcome } };
+}
+
+const execute = (...sends: readonly ClassifiedSend[]): Promise<void> => record.execute(LEASES, sends);
+const IN_MEMPOOL = { state: 'IN_MEMPOOL' } as const;
+
+describe('what nodes took', () => {
+  it('is in the mempool, with the hash that was sent, in one write under the lease of its signer', async () => {
+    const sends = [aSend(SENT), aSend(SENT, {}, { nonce: 8n })];
+    await execute(...sends);
+    expect(writes.written).toMatchObject([{ operation: 'record', tokens: [1n] }]);
+    expect(writes.answered).toEqual(sends.map(({ outcome }) => outcome));
+    const sent = { state: 'IN_MEMPOOL', submitted: true };
+    expect(writes.txs).toMatchObject([7n, 8n].map((nonce) => ({ ...sent, progress: { nonce, txHash: aHash(nonce) } })));
+    expect([writes.released, counted, log.lines]).toEqual([[], ['accepted 1', 'accepted 1'], []]);
+  });
+
+  it('is written into copies: a transaction that is rolled back leaves the tx as it was', async () => {
+    const item = aSend(SENT);
+    writes.onWrite = () => {
+      throw new Error('rolled back');
+    };
+    await expect(execute(item)).rejects.toThrow('rolled back');
+    expect([item.tx.state, item.tx.pendingEvents()]).toEqual(['ALLOCATED', []]);
+  });
+});
+
+describe('a refusal', () => {
+  it('for good ends the tx and frees its slot', async () => {
+    await execute(aSend(FOR_GOOD, REFUSED));
+    expect(writes.txs).toMatchObject([{ state: 'FAILED', progress: { failureReason: 'too large', closing: null } }]);
+    expect([writes.released, counted]).toEqual([[{ signer: SIGNER, nonce: 7n }], ['rejected 1']]);
+  });
+
+  it('for what may change frees the slot, and the tx waits for another nonce', async () => {
+    await execute(aSend(REQUEUED, REFUSED));
+    expect(writes.txs).toMatchObject([{ state: 'PENDING', timers: { resubmit: { inMs: 2_000 } } }]);
+    const waits = { nonce: null, subState: 'INSUFFICIENT_FUNDS', lastError: 'too large' };
+    expect(writes.txs).toMatchObject([{ progress: waits }]);
+    expect(writes.released).toEqual([{ signer: SIGNER, nonce: 7n }]);
+  });
+
+  it('of something that may be out frees nothing: its slot is to be closed, and the tx ends FAILED if the no-op wins', async () => {
+    await execute(aSend({ kind: 'refused_in_doubt', reason: 'too large' }, REFUSED));
+    expect([writes.txs[0]?.isClosing, writes.released]).toEqual([true, []]);
+    expect(writes.txs[0]?.progress.closing).toEqual({ as: 'FAILED', reason: 'too large', won: false });
+  });
+
+  it('of one frees only its slot', async () => {
+    await execute(aSend(FOR_GOOD, REFUSED), aSend(SENT, {}, { nonce: 8n }));
+    expect(writes.released).toEqual([{ signer: SIGNER, nonce: 7n }]);
+    expect(writes.txs.map(({ state }) => state)).toEqual(['FAILED', 'IN_MEMPOOL']);
+  });
+
+  it('is logged with the tx, the error and what it means', async () => {
+    await execute(aSend(FOR_GOOD, REFUSED));
+    const fields = { txId: 'tx-7', txHash: aHash(7), nonce: 7n, error: 'too large', verdict: 'refused_for_good' };
+    expect(log.lines).toEqual([
+      { event: 'broadcast returned an error', fields: { ...fields, errorClass: 'oversized_data' } },
+    ]);
+  });
+
+  it('of what was accepted once is counted as unknown: it says nothing about the first send', async () => {
+    await execute(aSend(SENT, { status: 'ACCEPTED', error: 'hung up' }, IN_MEMPOOL));
+    expect(counted).toEqual(['unknown 1']);
+  });
+});
+
+describe('a tx that has to wait', () => {
+  it('stays where it is, and is sent again after a while', async () => {
+    await execute(aSend(WAITING, REFUSED));
+    const waits = { state: 'ALLOCATED', timers: { resubmit: { inMs: 2_000 } }, submitted: false };
+    expect(writes.txs).toMatchObject([
+      { ...waits, progress: { subState: 'NODE_UNAVAILABLE', lastError: 'too large' } },
+    ]);
+  });
+
+  it('stays in the mempool when it was there', async () => {
+    await execute(aSend(WAITING, REFUSED, IN_MEMPOOL));
+    const timers = { resubmit: { inMs: 2_000 }, receiptCheck: { inMs: STALE_RECEIPT } };
+    expect(writes.txs).toMatchObject([{ state: 'IN_MEMPOOL', timers, progress: { subState: 'NODE_UNAVAILABLE' } }]);
+  });
+
+  it('keeps its slot, a fill like a payload', async () => {
+    await execute(aSend(WAITING, REFUSED, { kind: 'fill' }));
+    expect(writes.txs).toMatchObject([{ kind: 'fill', state: 'ALLOCATED', progress: { nonce: 7n } }]);
+    expect(writes.released).toEqual([]);
+  });
+});
+
+describe('a tx that is sent again', () => {
+  it('shows that it is late, or why nobody knows', async () => {
+    await execute(aSend(SENT, {}, IN_MEMPOOL));
+    await execute(aSend({ ...SENT, subState: 'OUTCOME_UNKNOWN' }, HUNG_UP, IN_MEMPOOL));
+    expect(writes.txs.map(({ progress }) => progress.subState)).toEqual(['STALE', 'OUTCOME_UNKNOWN']);
+  });
+
+  it('counts its errors only where they count', async () => {
+    for (const counts of [true, false])
+      for (const state of ['ALLOCATED', 'IN_MEMPOOL'] as const)
+        await execute(aSend({ ...SENT, subState: 'OUTCOME_UNKNOWN', counts }, HUNG_UP, { state }));
+    expect(writes.txs.map(({ progress }) => progress.tries)).toEqual([1, 1, 0, 0]);
+    expect(counted).toEqual(new Array(4).fill('unknown 1'));
+  });
+});
+
+describe('the next look', () => {
+  const timersOf = async (verdict: Partial<typeof SENT>) => {
+    await execute(aSend({ ...SENT, ...verdict }));
+    return writes.txs.at(-1)?.timers;
+  };
+  const sentAgain = { inMs: SENT.retryInMs };
+  const receipt = { inMs: STALE_RECEIPT };
+
+  it('at what was sent is after the interval of the verdict, and at its receipt after its own', async () => {
+    expect(await timersOf({})).toEqual({ resubmit: sentAgain, receiptCheck: receipt });
+  });
+
+  it('at a receipt is at once when a node says that the nonce is used, or when the config wants that', async () => {
+    expect(await timersOf({ askReceipt: true })).toEqual({ resubmit: sentAgain, receiptCheck: { inMs: 0 } });
+    confirmations.fetchReceiptUponEntry = true;
+    expect(await timersOf({})).toEqual({ resubmit: sentAgain, receiptCheck: { inMs: 0 } });
+  });
+
+  it('is for its receipt alone where nothing is resubmitted, unless no node has taken it', async () => {
+    resubmit.enabled = false;
+    expect(await timersOf({})).toEqual({ resubmit: 'clear', receiptCheck: receipt });
+    expect(await timersOf({ subState: 'OUTCOME_UNKNOWN' })).toEqual({ resubmit: sentAgain, receiptCheck: receipt });
+  });
+});
