@@ -9,14 +9,14 @@ export const ATTEMPTS = faultsIn(
   [
     {
       id: 'attempt-insert-of-any-holder',
-      text: ` AND s.status = 'HELD' AND s.tx_id = a.tx_id`,
+      text: ` AND s.status = 'HELD' AND s.tx_id IS NOT DISTINCT FROM a.tx_id`,
       becomes: ` AND s.status = 'HELD'`,
       why: 'a payload is signed into the slot of another tx',
     },
     {
       id: 'attempt-insert-in-any-status',
-      text: `s.nonce = a.nonce AND s.status = 'HELD' AND s.tx_id = a`,
-      becomes: 's.nonce = a.nonce AND s.tx_id = a',
+      text: `s.nonce = a.nonce AND s.status = 'HELD' AND s.tx_id IS NOT`,
+      becomes: 's.nonce = a.nonce AND s.tx_id IS NOT',
       why: 'a payload is signed into a slot that is consumed',
     },
     {
