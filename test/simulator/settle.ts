@@ -13,9 +13,12 @@ const ECHO_BLOCKS = 5;
 /** Between two blocks. */
 export const ROUND_MS = 120_000;
 
-/** The last step is at once, as a node takes one that gave up a nonce. */
+/**
+ * Renewing comes first: a node that another one took a lease from learns it then, and it may hold the lease in its memory for long. The last
+ * step is at once, as a node takes one that gave up a nonce.
+ */
 const LIVING = {
-  basic: ['step', 'receipts', 'resubmit', 'step'],
+  basic: ['renew', 'step', 'receipts', 'resubmit', 'step'],
   'worker-queue': ['renew', 'hand over', 'step', 'receipts', 'resubmit', 'step'],
 } as const satisfies Record<ExecutionMode, readonly Job[]>;
 
