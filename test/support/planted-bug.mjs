@@ -42,7 +42,7 @@ const BUGS = {
     });
   },
 
-  /** Puts everything back in the queue that it does not know the fate of: its payload gets another nonce. */
+  /** Requeues every payload without a known outcome and calls its slot used, so that no fill outbids what may be out. */
   'requeueing-recovery': () =>
     replace('lanes/application/recover-lane.js', 'RecoverLane', 'execute', async function (_chain, leases) {
       await this.sign.write.unitOfWork.run(leases, 'requeue', async (fence) => {
@@ -52,7 +52,7 @@ const BUGS = {
               name: 'requeue',
               text: `WITH gone AS (UPDATE managed_tx SET state = 'PENDING', nonce = NULL, version = version + 1, next_resubmit_at = NULL
                                     WHERE signer = $1 AND state = 'ALLOCATED' RETURNING tx_id)
-                     UPDATE signer_nonce_allocation s SET tx_id = NULL FROM gone WHERE s.tx_id = gone.tx_id`,
+                     UPDATE signer_nonce_allocation s SET status = 'CONSUMED', tx_id = NULL FROM gone WHERE s.tx_id = gone.tx_id`,
             },
             [signer.address],
           );
