@@ -3,7 +3,7 @@ import { type SignerId, signersOf } from '../../../../kernel/signer-id.js';
 import { actionOf } from '../../../chain/index.js';
 import type { ManagedTx } from '../../domain/managed-tx.js';
 import { isFinal } from '../../domain/tx-state-machine.js';
-import type { ChangeSet } from './change-set.js';
+import { type ChangeSet, savedIn } from './change-set.js';
 import { Doorbell } from './doorbell.js';
 import { LaneMemory } from './lane-memory.js';
 import { TxMetrics } from './tx-metrics.js';
@@ -21,7 +21,7 @@ export class AfterCommit {
   ) {}
 
   notify(changes: ChangeSet): void {
-    const changed = [...(changes.fills ?? []).map(({ tx }) => tx), ...(changes.txs ?? [])];
+    const changed = savedIn(changes);
     const left = signersOf(changed.filter(leftFlight));
     const { released = [], freed = [] } = changes.slots ?? {};
     this.metrics.entered(changed);

@@ -63,3 +63,8 @@ export function signersIn({ fills = [], txs = [], noted = [], slots = {}, attemp
     ...(attempts.answered ?? []).map(({ attempt }) => attempt),
   ].map(({ signer }) => signer);
 }
+
+/** The txs whose rows change: new fills, and saved copies. */
+export function savedIn({ fills = [], txs = [] }: ChangeSet): ManagedTx[] {
+  return [...fills.map(({ tx }) => tx), ...txs];
+}

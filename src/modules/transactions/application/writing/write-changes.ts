@@ -4,7 +4,7 @@ import { type Fence, FencedUnitOfWork, type Lease, leasesFor, NonceLedger } from
 import { AttemptRepository } from '../../domain/attempt.repository.js';
 import { ManagedTxRepository } from '../../domain/managed-tx.repository.js';
 import { AfterCommit } from './after-commit.js';
-import { type ChangeSet, signersIn } from './change-set.js';
+import { type ChangeSet, savedIn, signersIn } from './change-set.js';
 
 /** Reads under the fence, aligns cursors where needed, and returns what to write. */
 export type ChangesUnderFence = (fence: Fence) => Promise<ChangeSet>;
@@ -75,12 +75,7 @@ export class WriteChanges {
     await each(slots.consumed, (consumed) => ledger.consume(fence, consumed));
     await each(slots.released, (released) => ledger.release(fence, released));
     await each(txs, (saved) => repository.save(fence, saved));
-    const changed = [...fills.map(({ tx }) => tx), ...txs, ...noted];
-    const events = changed.flatMap((tx) => tx.pendingEvents());
+    const events = [...savedIn(changes), ...noted].flatMap((tx) => tx.pendingEvents());
     await each(events, (appended) => this.events.append(fence.tx, fence, appended));
   }
-}
-
-function savedIn({ fills = [], txs = [] }: ChangeSet) {
-  return [...fills.map(({ tx }) => tx), ...txs];
 }
