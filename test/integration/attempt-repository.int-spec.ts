@@ -22,6 +22,8 @@ const anAttempt = (overrides: Partial<Attempt> = {}): Attempt => ({
   txId: txIdOf(1),
   gasLimit: 21_000n,
   fees: { maxFeePerGas: 20n, maxPriorityFeePerGas: 2n },
+  type: 2,
+  pricedAtBlock: 5,
   status: 'SIGNED',
   errorClass: null,
   ...overrides,

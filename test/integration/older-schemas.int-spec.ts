@@ -11,8 +11,17 @@ const FILES = migrationFiles();
 const OLDER = FILES.slice(0, -1).map((newest, index) => ({ newest, migrations: index + 1 }));
 /** What columns that came later say of older rows. */
 const ADDED: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  managed_tx: { confirmations: null, tries: 0, last_error: null, kind: 'payload', closing: null },
+  managed_tx: {
+    confirmations: null,
+    tries: 0,
+    last_error: null,
+    kind: 'payload',
+    closing: null,
+    replaces: null,
+    replaced_by: null,
+  },
   node: { key_set: null },
+  tx_attempt: { tx_type: 2, max_fee_per_blob_gas: null, priced_at_block: null },
   signer_lease: { idle: false },
 };
 

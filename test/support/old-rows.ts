@@ -146,4 +146,18 @@ export const OLD_ROWS: readonly OldRow[] = [
     since: '1763712000009-retries',
     values: tx(9, 'PENDING', { sub_state: 'NODE_REFUSED', tries: 2, last_error: 'no' }),
   },
+  {
+    table: 'tx_command',
+    since: '1763712000019-getting-mined',
+    values: {
+      ...OF_SIGNER,
+      command_id: id(50),
+      tx_id: id(9),
+      kind: 'cancel',
+      request_id: 'cancel-9',
+      request_hash: aHash(50),
+      status: 'QUEUED',
+      created_at: AT,
+    },
+  },
 ];

@@ -15,6 +15,7 @@ export {
   asFound,
   highestFees,
   outcomeOf,
+  type TxType,
 } from './domain/attempt.js';
 export { AttemptRepository, type ConsumedSlot } from './domain/attempt.repository.js';
 export { type ConfirmationRange, ManagedTx, type SubmitTimers } from './domain/managed-tx.js';

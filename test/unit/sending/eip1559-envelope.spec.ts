@@ -36,6 +36,8 @@ const draft: fc.Arbitrary<AttemptDraft> = fc
     kind: 'payload',
     txId: 'any',
     fees: { maxFeePerGas: tip + headroom, maxPriorityFeePerGas: tip },
+    type: 2,
+    pricedAtBlock: null,
   }));
 
 function byEthers({ signer, nonce, to, value, data, gasLimit, fees, accessList }: AttemptDraft): Transaction {
@@ -66,6 +68,8 @@ const plain: AttemptDraft = {
   accessList: [],
   gasLimit: 21_000n,
   fees: { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n },
+  type: 2,
+  pricedAtBlock: null,
 };
 
 describe('an envelope', () => {

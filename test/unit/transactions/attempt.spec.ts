@@ -21,6 +21,8 @@ function anAttempt(status: AttemptStatus, fee = 2n, tip = 1n): Attempt {
     txId: 'tx',
     gasLimit: 21_000n,
     fees: { maxFeePerGas: fee, maxPriorityFeePerGas: tip },
+    type: 2,
+    pricedAtBlock: null,
     status,
     errorClass: null,
   };

@@ -21,6 +21,8 @@ const ROW: ProgressRow = {
   failure_reason: null,
   kind: 'payload',
   closing: null,
+  replaces: null,
+  replaced_by: null,
   tries: 2,
   last_error: 'no',
   version: 4,

@@ -157,6 +157,8 @@ function attemptOf({ id, kind, signer, nonce }: ManagedTx, sent: SentTransaction
     txId: id,
     gasLimit,
     fees: { maxFeePerGas, maxPriorityFeePerGas },
+    type: 2,
+    pricedAtBlock: null,
     status: 'SIGNED',
     errorClass: null,
   };

@@ -2,9 +2,9 @@ import { messageOf, Unprocessable } from '../../../kernel/errors.js';
 import type { SignerId, Nonce } from '../../../kernel/signer-id.js';
 import type { AccessList } from '../../chain/index.js';
 import type { Address, Hex } from '../../../kernel/hex.js';
-import type { Attempt, AttemptFees, AttemptKind } from '../../transactions/index.js';
+import type { Attempt, AttemptFees, AttemptKind, TxType } from '../../transactions/index.js';
 
-/** All values in the bytes of an EIP-1559 transaction. */
+/** All values in the bytes of a transaction, and what is stored with them. */
 export interface AttemptDraft {
   readonly signer: SignerId;
   readonly nonce: Nonce;
@@ -16,6 +16,8 @@ export interface AttemptDraft {
   readonly accessList: AccessList;
   readonly gasLimit: bigint;
   readonly fees: AttemptFees;
+  readonly type: TxType;
+  readonly pricedAtBlock: number | null;
 }
 
 /** These values can never make a valid transaction. A custody that cannot sign *now* throws another error. */

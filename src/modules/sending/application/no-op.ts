@@ -7,7 +7,12 @@ import type { AttemptDraft } from './attempt-signer.js';
 const NO_DATA = parseHex('0x');
 
 /** A transaction that only consumes a nonce: 0 wei from the signer to itself. */
-export function noOpDraft(tx: ManagedTx, fees: AttemptFees, gasLimit: bigint = TRANSFER_GAS): AttemptDraft {
+export function noOpDraft(
+  tx: ManagedTx,
+  fees: AttemptFees,
+  pricedAtBlock: number,
+  gasLimit: bigint = TRANSFER_GAS,
+): AttemptDraft {
   const { signer, nonce, id: txId } = tx;
   return {
     signer,
@@ -20,6 +25,8 @@ export function noOpDraft(tx: ManagedTx, fees: AttemptFees, gasLimit: bigint = T
     accessList: [],
     gasLimit,
     fees,
+    type: 2,
+    pricedAtBlock,
   };
 }
 

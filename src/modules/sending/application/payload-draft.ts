@@ -6,8 +6,11 @@ export function gasLimitOf({ tx }: Pick<RequestedTx, 'tx'>): bigint {
   return tx.progress.gasLimit ?? 0n;
 }
 
-/** Builds the draft of the client's payload, with the nonce of its tx. */
-export function payloadDraft(item: RequestedTx, fees: AttemptFees): AttemptDraft {
+/**
+ * Builds the draft of the client's payload, with the nonce of its tx.
+ * @param pricedAtBlock of the quote that gave the fees
+ */
+export function payloadDraft(item: RequestedTx, fees: AttemptFees, pricedAtBlock: number): AttemptDraft {
   const { tx, request } = item;
   const { to, value, data, accessList } = request.payload;
   return {
@@ -21,5 +24,7 @@ export function payloadDraft(item: RequestedTx, fees: AttemptFees): AttemptDraft
     accessList,
     gasLimit: gasLimitOf(item),
     fees,
+    type: 2,
+    pricedAtBlock,
   };
 }

@@ -44,7 +44,7 @@ export class RepricePayloads {
     const drafts = requests.flatMap((item) => {
       const known = wanted.find(({ tx }) => tx.id === item.tx.id)?.attempts ?? [];
       const fees = this.newFees(chain.chainId, item, known, quote);
-      return fees ? [{ tx: item.tx, draft: payloadDraft(item, fees) }] : [];
+      return fees ? [{ tx: item.tx, draft: payloadDraft(item, fees, quote.blockNumber) }] : [];
     });
     const signed = await this.signer.sign(drafts.map(({ draft }) => draft));
     if (signed.length === 0) return [];

@@ -34,7 +34,7 @@ export class SignAttempts {
   ): Promise<Sending[]> {
     if (allocated.length === 0) return [];
     const signings = await this.sign(allocated, (item) =>
-      payloadDraft(item, this.fees.clamped(chain.chainId, item.request, gasLimitOf(item), quote)),
+      payloadDraft(item, this.fees.clamped(chain.chainId, item.request, gasLimitOf(item), quote), quote.blockNumber),
     );
     this.crashPoints.reached('after_sign');
     return bisectOnFailure(

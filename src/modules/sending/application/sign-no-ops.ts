@@ -43,7 +43,9 @@ export class SignNoOps {
       chain,
       priced.map(({ tx }) => tx.signer),
     );
-    const signed = await this.signer.sign(priced.map(({ tx, fees }, index) => noOpDraft(tx, fees, gas[index])));
+    const signed = await this.signer.sign(
+      priced.map(({ tx, fees }, index) => noOpDraft(tx, fees, quote.blockNumber, gas[index])),
+    );
     const sendings = priced.flatMap(({ tx }, index): Sending[] => {
       const attempt = signed[index];
       return attempt ? [{ tx: withAttempt(tx, attempt), attempt }] : [];

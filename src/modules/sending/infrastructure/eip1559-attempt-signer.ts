@@ -38,9 +38,21 @@ export class Eip1559AttemptSigner extends AttemptSigner {
     await mapInTurns(group, ({ draft, envelope }, index) => {
       const signature = signatures[index];
       if (!signature) throw new InvariantViolation('the custody returned fewer signatures than digests');
-      const { signer, nonce, kind, txId, gasLimit, fees } = draft;
+      const { signer, nonce, kind, txId, gasLimit, fees, type, pricedAtBlock } = draft;
       const sealed = envelope.signed(signature);
-      signed.set(draft, { signer, nonce, kind, txId, gasLimit, fees, ...sealed, status: 'SIGNED', errorClass: null });
+      signed.set(draft, {
+        signer,
+        nonce,
+        kind,
+        txId,
+        gasLimit,
+        fees,
+        type,
+        pricedAtBlock,
+        ...sealed,
+        status: 'SIGNED',
+        errorClass: null,
+      });
     });
   }
 }

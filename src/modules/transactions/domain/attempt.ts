@@ -7,10 +7,18 @@ import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 export type AttemptKind = 'payload' | 'cancel' | 'fill';
 export type AttemptStatus = 'SIGNED' | 'ACCEPTED' | 'REJECTED' | 'UNKNOWN' | 'MINED' | 'LOST';
 
-/** EIP-1559 fees, wei per gas. */
+/**
+ * Type of a transaction, by EIP-2718: 0 legacy, 1 access list (EIP-2930), 2 fee market (EIP-1559), 3 blobs (EIP-4844), 4 set code
+ * (EIP-7702).
+ */
+export type TxType = 0 | 1 | 2 | 3 | 4;
+
+/** Wei per gas. Of the types 0 and 1, which have one price, both are the gas price. */
 export interface AttemptFees {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
+  /** Wei per blob gas; only of type 3. */
+  readonly maxFeePerBlobGas?: bigint;
 }
 
 /** The highest fees of all attempts that may be out. A rival for the slot must pay more. */
@@ -38,6 +46,9 @@ export interface Attempt {
   readonly txId: string | null;
   readonly gasLimit: bigint;
   readonly fees: AttemptFees;
+  readonly type: TxType;
+  /** Number of the block whose fee quote gave the price; null when it is not known. */
+  readonly pricedAtBlock: number | null;
   readonly status: AttemptStatus;
   /** The class of the last send's error; null if there was none. */
   readonly errorClass: NodeErrorClass | null;

@@ -45,6 +45,10 @@ export interface TxProgress {
   readonly failureReason: string | null;
   /** Null unless its slot is being closed, or was closed. */
   readonly closing: Closing | null;
+  /** The tx that this one competes with for its slot; null unless it is a replacement. */
+  readonly replaces: string | null;
+  /** The replacement that competes for the slot of this tx, or that took it. */
+  readonly replacedBy: string | null;
   /** How many tries in a row ended in the same `subState`. */
   readonly tries: number;
   /** The error of the last try; null if it succeeded. */
@@ -102,6 +106,8 @@ export class ManagedTx {
       receipt: null,
       failureReason: null,
       closing: null,
+      replaces: null,
+      replacedBy: null,
       tries: 0,
       lastError: null,
       version: 0,

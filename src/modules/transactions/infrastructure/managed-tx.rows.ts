@@ -18,7 +18,7 @@ export interface StoredOptions {
   readonly speed: Speed;
 }
 
-export const PROGRESS_COLUMNS = `t.tx_id, t.chain_id, t.signer, t.state, t.sub_state, t.nonce, t.gas_limit, t.tx_hash, t.receipt, t.failure_reason, t.kind, t.closing, t.tries, t.last_error, t.version`;
+export const PROGRESS_COLUMNS = `t.tx_id, t.chain_id, t.signer, t.state, t.sub_state, t.nonce, t.gas_limit, t.tx_hash, t.receipt, t.failure_reason, t.kind, t.closing, t.replaces, t.replaced_by, t.tries, t.last_error, t.version`;
 /** Without metadata, because no lane needs it. */
 export const REQUEST_COLUMNS = `t.request_id, t.request_hash, t.to_address, t.value, t.data, t.options, t.priority, t.confirmations, t.expires_at`;
 
@@ -35,6 +35,8 @@ export interface ProgressRow {
   failure_reason: string | null;
   kind: TxKind;
   closing: Closing | null;
+  replaces: string | null;
+  replaced_by: string | null;
   tries: number;
   last_error: string | null;
   version: number;
@@ -65,6 +67,8 @@ export function toManagedTx(row: ProgressRow): ManagedTx {
     failureReason: row.failure_reason,
     kind: row.kind,
     closing: closingOf(row),
+    replaces: row.replaces,
+    replacedBy: row.replaced_by,
     tries: row.tries,
     lastError: row.last_error,
     version: row.version,

@@ -6,7 +6,7 @@ import { type ChainId, parseSigner } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
-import type { Attempt, AttemptKind, AttemptOutcome, AttemptStatus } from '../domain/attempt.js';
+import type { Attempt, AttemptKind, AttemptOutcome, AttemptStatus, TxType } from '../domain/attempt.js';
 import { AttemptRepository, type ConsumedSlot } from '../domain/attempt.repository.js';
 import { CONSUMED_FROM_BLOCK } from './managed-tx.statements.js';
 
@@ -19,10 +19,10 @@ import { CONSUMED_FROM_BLOCK } from './managed-tx.statements.js';
 const INSERT = {
   name: 'attempt_insert',
   text: `
-    INSERT INTO tx_attempt AS t (chain_id, tx_hash, signer, nonce, tx_id, kind, raw, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, status, fencing_token)
-    SELECT a.chain_id, a.tx_hash, a.signer, a.nonce, a.tx_id, a.kind, decode(substr(a.raw, 3), 'hex'), a.gas_limit, a.max_fee, a.max_tip, 'SIGNED', a.token
-      FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::numeric[], $10::numeric[], $11::bigint[])
-           AS a (chain_id, tx_hash, signer, nonce, tx_id, kind, raw, gas_limit, max_fee, max_tip, token)
+    INSERT INTO tx_attempt AS t (chain_id, tx_hash, signer, nonce, tx_id, kind, raw, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, max_fee_per_blob_gas, tx_type, priced_at_block, status, fencing_token)
+    SELECT a.chain_id, a.tx_hash, a.signer, a.nonce, a.tx_id, a.kind, decode(substr(a.raw, 3), 'hex'), a.gas_limit, a.max_fee, a.max_tip, a.max_blob_fee, a.tx_type, a.block, 'SIGNED', a.token
+      FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::numeric[], $10::numeric[], $11::bigint[], $12::numeric[], $13::smallint[], $14::bigint[])
+           AS a (chain_id, tx_hash, signer, nonce, tx_id, kind, raw, gas_limit, max_fee, max_tip, token, max_blob_fee, tx_type, block)
       JOIN signer_nonce_allocation s
         ON s.chain_id = a.chain_id AND s.signer = a.signer AND s.nonce = a.nonce AND s.status = 'HELD' AND s.tx_id IS NOT DISTINCT FROM a.tx_id
      ORDER BY a.chain_id, a.tx_hash
@@ -66,7 +66,7 @@ const REOPEN = {
      WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce = w.nonce AND t.status IN ('MINED', 'LOST')`,
 };
 
-const COLUMNS = `t.chain_id, t.tx_hash, t.signer, t.nonce, t.tx_id, t.kind, t.raw, t.gas_limit, t.max_fee_per_gas, t.max_priority_fee_per_gas, t.status, t.error_class`;
+const COLUMNS = `t.chain_id, t.tx_hash, t.signer, t.nonce, t.tx_id, t.kind, t.raw, t.gas_limit, t.max_fee_per_gas, t.max_priority_fee_per_gas, t.max_fee_per_blob_gas, t.tx_type, t.priced_at_block, t.status, t.error_class`;
 
 const OF_SLOTS = {
   name: 'attempt_of_slots',
@@ -119,6 +119,9 @@ interface AttemptRow extends SlotRow {
   gas_limit: string;
   max_fee_per_gas: string;
   max_priority_fee_per_gas: string;
+  max_fee_per_blob_gas: string | null;
+  tx_type: TxType;
+  priced_at_block: string | null;
   status: AttemptStatus;
   error_class: NodeErrorClass | null;
 }
@@ -143,6 +146,9 @@ export class PgAttemptRepository extends AttemptRepository {
       attempts.map(({ fees }) => fees.maxFeePerGas),
       attempts.map(({ fees }) => fees.maxPriorityFeePerGas),
       attempts.map(({ signer }) => fence.tokenFor(signer)),
+      attempts.map(({ fees }) => fees.maxFeePerBlobGas ?? null),
+      attempts.map(({ type }) => type),
+      attempts.map(({ pricedAtBlock }) => pricedAtBlock),
     ]);
     if (rowCount !== attempts.length)
       throw new InvariantViolation('an attempt was signed for a slot that its transaction does not hold', {
@@ -232,7 +238,13 @@ function toAttempt(row: AttemptRow): Attempt {
     kind: row.kind,
     txId: row.tx_id,
     gasLimit: BigInt(row.gas_limit),
-    fees: { maxFeePerGas: BigInt(row.max_fee_per_gas), maxPriorityFeePerGas: BigInt(row.max_priority_fee_per_gas) },
+    fees: {
+      maxFeePerGas: BigInt(row.max_fee_per_gas),
+      maxPriorityFeePerGas: BigInt(row.max_priority_fee_per_gas),
+      ...(row.max_fee_per_blob_gas === null ? {} : { maxFeePerBlobGas: BigInt(row.max_fee_per_blob_gas) }),
+    },
+    type: row.tx_type,
+    pricedAtBlock: row.priced_at_block === null ? null : Number(row.priced_at_block),
     status: row.status,
     errorClass: row.error_class,
   };

@@ -302,6 +302,7 @@ function progressColumns(fence: Fence, txs: readonly ManagedTx[]): SqlValue[] {
     rows.map((row) => row.tries),
     rows.map((row) => row.lastError),
     rows.map((row) => (row.closing ? JSON.stringify(row.closing) : null)),
+    rows.map((row) => row.replacedBy),
   ];
 }
 
