@@ -57,6 +57,7 @@ async function putAttempt(n: number, overrides: Record<string, string | number |
     gas_limit: 21_000,
     max_fee_per_gas: 20,
     max_priority_fee_per_gas: 2,
+    priced_at_block: 5,
     status: 'ACCEPTED',
     fencing_token: 1,
     ...overrides,

@@ -19,10 +19,10 @@ const OTHER = aSigner(2).address;
 
 /** In this order: some of every state of one signer, very many of another that are confirmed, and on top of these, many that wait. */
 const INSERT = `
-  INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, value, data, options, priority, state, nonce, tx_hash, receipt, block_number, block_hash, failure_reason)
+  INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, value, data, options, priority, state, nonce, tx_hash, receipt, block_number, block_hash, failure_reason, replaced_by)
   SELECT ('01900000-' || $7::text || '-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, $1, $2, $3::text || n, $4::text, 0, '', '{"speed": "standard"}', 0, $5::text,
          CASE WHEN $5::text <> 'PENDING' THEN $8::bigint + n END, $4::text,
-         CASE WHEN $5::text IN ('MINED', 'CONFIRMED') THEN '{}'::jsonb END, CASE WHEN $5::text IN ('MINED', 'CONFIRMED') THEN 1 END, CASE WHEN $5::text IN ('MINED', 'CONFIRMED') THEN $4::text END, 'x'
+         CASE WHEN $5::text IN ('MINED', 'CONFIRMED') THEN '{}'::jsonb END, CASE WHEN $5::text IN ('MINED', 'CONFIRMED') THEN 1 END, CASE WHEN $5::text IN ('MINED', 'CONFIRMED') THEN $4::text END, 'x', CASE WHEN $5::text = 'REPLACED' THEN gen_random_uuid() END
     FROM generate_series(1, $6::int) AS n`;
 
 beforeEach(async () => {

@@ -636,8 +636,8 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'save-without-closing',
-    text: 'closing = s.closing, tries',
-    becomes: 'tries',
+    text: 'closing = s.closing, replaced_by',
+    becomes: 'replaced_by',
     why: 'a tx whose slot a no-op consumed looks confirmed',
     caughtBy: FILLS,
   },

@@ -103,6 +103,8 @@ describe('a transaction that is out', () => {
         txId: 'a',
         gasLimit: 50_000n,
         fees: { maxFeePerGas: 9n, maxPriorityFeePerGas: 3n },
+        type: 2,
+        pricedAtBlock: null,
         status: 'SIGNED',
         errorClass: null,
       },

@@ -55,7 +55,7 @@ const aTx = (progress: Partial<TxProgress> = {}) =>
   aManagedTx({ txId: 'tx', state: 'ALLOCATED', nonce: 7n, gasLimit: 21_000n, ...progress }).build();
 
 function repriced(...refused: readonly RefusedTx[]): Promise<Sending[]> {
-  const chain = { chainId: DEV_CHAIN, feeQuote: async () => null } as unknown as ChainConnector;
+  const chain = { chainId: DEV_CHAIN, feeQuote: async () => ({ blockNumber: 42 }) } as unknown as ChainConnector;
   return reprice.execute(chain, [LEASE, OTHER_LEASE], refused);
 }
 

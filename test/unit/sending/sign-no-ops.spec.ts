@@ -42,7 +42,7 @@ beforeEach(() => {
 function execute(...wanted: readonly SlotToConsume[]): Promise<Sending[]> {
   const chain = {
     chainId: DEV_CHAIN,
-    feeQuote: async () => null,
+    feeQuote: async () => ({ blockNumber: 42 }),
     estimateGas: async (calls: readonly unknown[]) => estimates.slice(0, calls.length),
   } as unknown as ChainConnector;
   return signNoOps.execute(chain, [LEASE, OTHER_LEASE], wanted);

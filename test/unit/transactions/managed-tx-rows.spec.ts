@@ -47,6 +47,8 @@ describe('a tx that is read from its row', () => {
       receipt: aReceipt(),
       failureReason: failure_reason,
       closing,
+      replaces: null,
+      replacedBy: null,
       tries: 2,
       lastError: 'no',
       version: 4,
