@@ -6,6 +6,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { aHash, aReceipt } from '../support/builders.js';
 import { makeDue, nodeLab } from '../support/node-lab.js';
 import { onlyFor, OVERSIZED, refused, tagged, timedOut } from '../support/send-faults.js';
+import { NO_FEES } from '../../src/modules/transactions/domain/tx-request.js';
 
 const lab = nodeLab();
 const GWEI = 1_000_000_000n;
@@ -85,7 +86,7 @@ describe('a guarantee that is easily lost', () => {
 
   it('the closing no-op outbids a payload with high fees of its own', async () => {
     lab.chain.faults.broadcast = () => timedOut({ deliver: true });
-    await lab.create(1, { fees: { maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: 50n * GWEI } });
+    await lab.create(1, { fees: { ...NO_FEES, maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: 50n * GWEI } });
     await lab.node.step();
     lab.chain.faults.broadcast = ({ data }) => (data === '0x' ? undefined : OVERSIZED);
     await lab.resubmit();

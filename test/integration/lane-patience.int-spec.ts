@@ -7,6 +7,7 @@ import { aRequest } from '../support/builders.js';
 import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { onlyFor, OVERSIZED, refused, refusedByOne, tagged, timedOut } from '../support/send-faults.js';
 import type { TestNode } from '../support/test-node.js';
+import { NO_FEES } from '../../src/modules/transactions/domain/tx-request.js';
 
 const lab = nodeLab();
 const ETHER = 10n ** 18n;
@@ -331,7 +332,7 @@ describe('a signer whose key no live node has', () => {
 
 describe('fees above the caps of the chain', () => {
   it('are refused at intake, with a code', async () => {
-    const fees = { maxFeePerGas: 10n ** 13n, maxPriorityFeePerGas: null };
+    const fees = { ...NO_FEES, maxFeePerGas: 10n ** 13n };
     await expect(lab.create(1, { fees })).rejects.toMatchObject({ code: 'fees_above_cap', retryable: false });
   });
 });

@@ -8,6 +8,7 @@ import { nodeLab } from '../support/node-lab.js';
 import { onlyFor, refused, timedOut } from '../support/send-faults.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { TestNode } from '../support/test-node.js';
+import { NO_FEES } from '../../src/modules/transactions/domain/tx-request.js';
 
 const lab = nodeLab();
 
@@ -166,7 +167,7 @@ describe('a lane that shares its step', () => {
 
 describe('one request', () => {
   it('with a fee cap below the base fee waits without a nonce, and holds up nobody', async () => {
-    const cheap = await lab.create(1, { fees: { maxFeePerGas: 1n, maxPriorityFeePerGas: null } });
+    const cheap = await lab.create(1, { fees: { ...NO_FEES, maxFeePerGas: 1n } });
     await waitsAlone(cheap, 'FEE_CAPPED');
   });
 

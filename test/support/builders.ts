@@ -4,7 +4,7 @@ import type { Receipt } from '../../src/modules/chain/index.js';
 import type { CreatedTx } from '../../src/modules/transactions/application/intake/create-tx.js';
 import type { Attempt } from '../../src/modules/transactions/domain/attempt.js';
 import { ManagedTx, type TxProgress } from '../../src/modules/transactions/domain/managed-tx.js';
-import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
+import { NO_FEES, type TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
 
 export const DEV_CHAIN = 31337;
 
@@ -73,7 +73,7 @@ export function aRequest(overrides: Partial<TxRequest> = {}): TxRequest {
     requestId: 'request-1',
     requestHash: aHash(0xabc),
     payload: { to: anAddress(2), value: 1n, data: parseHex('0x'), gasLimit: null, accessList: [] },
-    fees: { maxFeePerGas: null, maxPriorityFeePerGas: null },
+    fees: NO_FEES,
     speed: 'standard',
     priority: 0,
     confirmations: null,

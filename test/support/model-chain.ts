@@ -274,8 +274,11 @@ export class ModelChain extends ChainConnector {
     assertOutsideTransaction('feeQuote');
     return {
       blockNumber: this.tip().number,
+      hasBaseFee: true,
       baseFeePerGas: GWEI,
       tips: { slow: GWEI, standard: GWEI, fast: 2n * GWEI, urgent: 3n * GWEI },
+      congestedTip: 3n * GWEI,
+      blobBaseFee: 1n,
     };
   }
 

@@ -205,7 +205,7 @@ export class Methods {
     const { tip } = seen;
     const blocks = Math.min(HISTORY, tip + 1);
     const price = (GWEI + BigInt(tip % 7) * 10_000_000n + BigInt(this.luck('fees').between(0, 1_000_000))) * view.fees;
-    const reward = [price, price, 2n * price, 3n * price].map(hex);
+    const reward = [price, price, 2n * price, 3n * price, 3n * price].map(hex);
     const baseFees = Array.from({ length: blocks + 1 }, (_, index) => this.baseFee(tip + 1 - blocks + index));
     return {
       oldestBlock: hex(tip + 1 - blocks),

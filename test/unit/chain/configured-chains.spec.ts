@@ -156,7 +156,7 @@ describe('the configured chains', () => {
         oldestBlock: '0x1',
         baseFeePerGas: ['0x1', '0x1'],
         gasUsedRatio: [1],
-        reward: [['0x0', '0x0', '0x0', '0x0']],
+        reward: [['0x0', '0x0', '0x0', '0x0', '0x0']],
       },
     });
     const chains = configured(chain(1337, node.url));

@@ -10,7 +10,14 @@ const MAD = 1_000_000n * GWEI;
 const hex = (n: number | bigint) => `0x${n.toString(16)}`;
 
 function aQuote(tip: bigint, baseFeePerGas = GWEI, blockNumber = 100): FeeQuote {
-  return { blockNumber, baseFeePerGas, tips: { slow: tip, standard: tip, fast: tip, urgent: tip } };
+  return {
+    blockNumber,
+    hasBaseFee: true,
+    baseFeePerGas,
+    tips: { slow: tip, standard: tip, fast: tip, urgent: tip },
+    congestedTip: tip,
+    blobBaseFee: null,
+  };
 }
 
 describe('a base fee', () => {
@@ -66,6 +73,20 @@ describe('quotes of several endpoints', () => {
     expect(lowerMedian([])).toBeNull();
   });
 
+  it('are not mixed when some say that the chain has a base fee and others that it has none', () => {
+    const plain = { ...aQuote(3n * GWEI, 0n), hasBaseFee: false };
+    expect(lowerMedian([aQuote(GWEI), plain, plain])).toEqual(plain);
+    expect(lowerMedian([aQuote(GWEI), plain])).toEqual(plain);
+    expect(lowerMedian([aQuote(GWEI), aQuote(GWEI), plain])).toEqual(aQuote(GWEI));
+  });
+
+  it('have a blob fee when at least half of them tell one', () => {
+    const withBlobs = (blobBaseFee: bigint | null) => ({ ...aQuote(GWEI), blobBaseFee });
+    expect(lowerMedian([withBlobs(5n), withBlobs(null)])?.blobBaseFee).toBe(5n);
+    expect(lowerMedian([withBlobs(MAD), withBlobs(5n)])?.blobBaseFee).toBe(5n);
+    expect(lowerMedian([withBlobs(5n), withBlobs(null), withBlobs(null)])?.blobBaseFee).toBeNull();
+  });
+
   it('leap when a tip is ten times the last one, and not on a chain that wakes up', () => {
     expect(hasTipJump(aQuote(2n * GWEI), aQuote(21n * GWEI))).toBe(true);
     expect(hasTipJump(aQuote(2n * GWEI), aQuote(20n * GWEI))).toBe(false);
@@ -93,7 +114,7 @@ function market({ head, tip, baseFee, headFee = baseFee, isQuiet = false }: Mark
           oldestBlock: hex(head),
           baseFeePerGas: [hex(baseFee), hex(baseFee)],
           gasUsedRatio: [isQuiet ? 0 : 0.5],
-          reward: [[tip, tip, tip, tip].map(hex)],
+          reward: [[tip, tip, tip, tip, tip].map(hex)],
         },
       };
     const hash = `0x${head.toString(16).padStart(64, '0')}`;

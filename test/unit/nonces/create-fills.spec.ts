@@ -11,6 +11,7 @@ import {
 import { anAttempt, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
+import { NO_FEES } from '../../../src/modules/transactions/domain/tx-request.js';
 
 const LEASES = [1, 2].map((n) => ({ signer: aSigner(n), owner: 'node', token: BigInt(n) }));
 const SLOTS = [
@@ -18,7 +19,6 @@ const SLOTS = [
   { signer: aSigner(2), nonce: 3n },
 ];
 const PRICE: AttemptFees = { maxFeePerGas: 900n, maxPriorityFeePerGas: 90n };
-const NO_FEES = { maxFeePerGas: null, maxPriorityFeePerGas: null };
 
 let estimates: GasEstimate[];
 /** What was signed for the slots before. */
@@ -136,7 +136,7 @@ describe('the price of a fill', () => {
   it('is above that of a payload which had its nonce, and which a reorg would let be executed twice', async () => {
     const dear = anOlder({ fees: { maxFeePerGas: 800n, maxPriorityFeePerGas: 80n } });
     const cheap = anOlder({ fees: { maxFeePerGas: 8n, maxPriorityFeePerGas: 1n } });
-    expect(await feesAfter(cheap, dear)).toEqual([PRICE, NO_FEES]);
+    expect(await feesAfter(cheap, dear)).toEqual([{ ...NO_FEES, ...PRICE }, NO_FEES]);
     expect(outbid).toEqual([dear.fees]);
   });
 

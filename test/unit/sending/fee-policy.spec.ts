@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { FeeQuote } from '../../../src/modules/chain/index.js';
-import type { TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
+import { NO_FEES, type TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
 import {
   atMarket,
   bumpedFees,
@@ -13,15 +13,17 @@ import {
 const GWEI = 1_000_000_000n;
 const QUOTE: FeeQuote = {
   blockNumber: 1,
+  hasBaseFee: true,
+  congestedTip: 4n * GWEI,
+  blobBaseFee: null,
   baseFeePerGas: 10n * GWEI,
   tips: { slow: GWEI, standard: 2n * GWEI, fast: 3n * GWEI, urgent: 5n * GWEI },
 };
 const CAPS = { maxFeePerGas: 10n ** 16n, maxPriorityFeePerGas: 10n ** 16n };
-const OWN = { maxFeePerGas: null, maxPriorityFeePerGas: null };
 
 describe('fees of a first attempt', () => {
   it('are twice the base fee plus the tip of the speed', () => {
-    expect(initialFees({ fees: OWN, speed: 'fast' }, QUOTE, CAPS)).toEqual({
+    expect(initialFees({ fees: NO_FEES, speed: 'fast' }, QUOTE, CAPS)).toEqual({
       maxFeePerGas: 23n * GWEI,
       maxPriorityFeePerGas: 3n * GWEI,
     });
@@ -29,7 +31,7 @@ describe('fees of a first attempt', () => {
 
   it('are what the client said, where it said something', () => {
     const fees = { maxFeePerGas: 50n * GWEI, maxPriorityFeePerGas: 4n * GWEI };
-    expect(initialFees({ fees, speed: 'slow' }, QUOTE, CAPS)).toEqual(fees);
+    expect(initialFees({ fees: { ...NO_FEES, ...fees }, speed: 'slow' }, QUOTE, CAPS)).toEqual(fees);
   });
 
   it('are never above the caps of the chain, whoever chose them', () => {
@@ -37,7 +39,11 @@ describe('fees of a first attempt', () => {
     fc.assert(
       fc.property(price, price, price, price, (maxFeePerGas, maxPriorityFeePerGas, cap, tipCap) => {
         const caps = { maxFeePerGas: cap, maxPriorityFeePerGas: tipCap };
-        const fees = initialFees({ fees: { maxFeePerGas, maxPriorityFeePerGas }, speed: 'slow' }, QUOTE, caps);
+        const fees = initialFees(
+          { fees: { ...NO_FEES, maxFeePerGas, maxPriorityFeePerGas }, speed: 'slow' },
+          QUOTE,
+          caps,
+        );
         expect(fees.maxFeePerGas <= cap && fees.maxPriorityFeePerGas <= tipCap).toBe(true);
       }),
     );
@@ -48,15 +54,15 @@ describe('fees of a first attempt', () => {
     expect(tooExpensive(atMarket('fast'), QUOTE, caps)).toBeNull();
     expect(tooExpensive(atMarket('urgent'), QUOTE, caps)).toContain('the tip');
     expect(tooExpensive(atMarket('fast'), { ...QUOTE, baseFeePerGas: 31n * GWEI }, caps)).toContain('the base fee');
-    const low = { fees: { ...OWN, maxFeePerGas: 9n * GWEI }, speed: 'slow' } as const;
+    const low = { fees: { ...NO_FEES, maxFeePerGas: 9n * GWEI }, speed: 'slow' } as const;
     expect(tooExpensive(low, QUOTE, caps)).toContain('is below the base fee');
   });
 
   it('are too dear with the numbers that say why, and not where these are equal', () => {
     const caps = { maxFeePerGas: 30n, maxPriorityFeePerGas: 4n };
     const tips = { slow: 4n, standard: 4n, fast: 5n, urgent: 5n };
-    const at = (baseFeePerGas: bigint) => ({ blockNumber: 1, baseFeePerGas, tips });
-    const own = (fees: Partial<TxRequest['fees']>) => ({ fees: { ...OWN, ...fees }, speed: 'slow' }) as const;
+    const at = (baseFeePerGas: bigint) => ({ ...QUOTE, baseFeePerGas, tips });
+    const own = (fees: Partial<TxRequest['fees']>) => ({ fees: { ...NO_FEES, ...fees }, speed: 'slow' }) as const;
     expect(tooExpensive(atMarket('slow'), at(30n), caps)).toBeNull();
     expect(tooExpensive(atMarket('slow'), at(31n), caps)).toBe(
       'the base fee 31 is above fees.maxFeePerGas 30 of the chain',
@@ -76,11 +82,49 @@ describe('fees of a first attempt', () => {
     fc.assert(
       fc.property(price, price, price, (baseFeePerGas, tip, cap) => {
         const quote = { ...QUOTE, baseFeePerGas, tips: { ...QUOTE.tips, urgent: tip } };
-        const fees = initialFees({ fees: OWN, speed: 'urgent' }, quote, { ...CAPS, maxFeePerGas: cap });
+        const fees = initialFees({ fees: NO_FEES, speed: 'urgent' }, quote, { ...CAPS, maxFeePerGas: cap });
         expect(fees.maxFeePerGas <= cap).toBe(true);
         expect(fees.maxPriorityFeePerGas <= fees.maxFeePerGas).toBe(true);
       }),
     );
+  });
+});
+
+describe('the gas price of a first attempt', () => {
+  const PLAIN: FeeQuote = { ...QUOTE, hasBaseFee: false, baseFeePerGas: 0n };
+  const priced = (fees: Partial<TxRequest['fees']>, quote = PLAIN, caps = CAPS) =>
+    initialFees({ fees: { ...NO_FEES, ...fees }, speed: 'fast' }, quote, caps);
+  const both = (price: bigint) => ({ maxFeePerGas: price, maxPriorityFeePerGas: price });
+
+  it('is that of the speed on a chain without a base fee', () => {
+    expect(priced({})).toEqual(both(3n * GWEI));
+  });
+
+  it('is what the client chose, on every chain', () => {
+    expect(priced({ gasPrice: 7n })).toEqual(both(7n));
+    expect(priced({ gasPrice: 20n * GWEI }, QUOTE)).toEqual(both(20n * GWEI));
+  });
+
+  it('is what fees of EIP-1559 mean where there is no base fee: the tip, up to the fee cap', () => {
+    expect(priced({ maxPriorityFeePerGas: 9n * GWEI })).toEqual(both(9n * GWEI));
+    expect(priced({ maxFeePerGas: 2n * GWEI })).toEqual(both(2n * GWEI));
+    expect(priced({ maxFeePerGas: 50n * GWEI })).toEqual(both(3n * GWEI));
+    expect(priced({ maxFeePerGas: 5n, maxPriorityFeePerGas: 4n })).toEqual(both(4n));
+  });
+
+  it('is not above the cap of the whole price, and is too dear when the market is; the cap of tips says nothing', () => {
+    const caps = { maxFeePerGas: 2n * GWEI, maxPriorityFeePerGas: 1n };
+    expect(priced({}, PLAIN, caps)).toEqual(both(2n * GWEI));
+    expect(tooExpensive(atMarket('fast'), PLAIN, caps)).toBe(
+      'the gas price 3000000000 is above fees.maxFeePerGas 2000000000 of the chain',
+    );
+    expect(tooExpensive(atMarket('standard'), PLAIN, caps)).toBeNull();
+  });
+
+  it('is too low when it is below the base fee', () => {
+    const low = { fees: { ...NO_FEES, gasPrice: 9n * GWEI }, speed: 'slow' } as const;
+    expect(tooExpensive(low, QUOTE, CAPS)).toBe('gasPrice 9000000000 is below the base fee 10000000000');
+    expect(tooExpensive({ ...low, fees: { ...NO_FEES, gasPrice: 10n * GWEI } }, QUOTE, CAPS)).toBeNull();
   });
 });
 

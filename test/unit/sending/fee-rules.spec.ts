@@ -6,10 +6,14 @@ import { FeeRules } from '../../../src/modules/sending/application/fee-rules.js'
 import { atMarket } from '../../../src/modules/sending/domain/fee-policy.js';
 import { DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { NO_FEES } from '../../../src/modules/transactions/domain/tx-request.js';
 
 const GAS = 1_000n;
 const QUOTE: FeeQuote = {
   blockNumber: 1,
+  hasBaseFee: true,
+  congestedTip: 50n,
+  blobBaseFee: null,
   baseFeePerGas: 80n,
   tips: { slow: 10n, standard: 20n, fast: 40n, urgent: 60n },
 };
@@ -141,7 +145,7 @@ describe('the next price of a payload that every node refused', () => {
     const atTheTop = { maxFeePerGas: 390n, maxPriorityFeePerGas: 40n };
     expect(rules.higher(DEV_CHAIN, atTheTop, atMarket('standard'), QUOTE)).toBeNull();
     for (const own of [{ maxFeePerGas: 100n }, { maxPriorityFeePerGas: 5n }]) {
-      const fees = { maxFeePerGas: null, maxPriorityFeePerGas: null, ...own };
+      const fees = { ...NO_FEES, ...own };
       expect(rules.higher(DEV_CHAIN, STANDARD, { fees, speed: 'standard' }, QUOTE)).toBeNull();
     }
   });

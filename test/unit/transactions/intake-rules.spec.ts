@@ -4,6 +4,7 @@ import { Unprocessable } from '../../../src/kernel/errors.js';
 import { ChainRules } from '../../../src/modules/chain/application/chain-rules.js';
 import { IntakeRules } from '../../../src/modules/transactions/application/intake/intake-rules.js';
 import { aRequest, DEV_CHAIN } from '../../support/builders.js';
+import { NO_FEES } from '../../../src/modules/transactions/domain/tx-request.js';
 
 const OTHER_CHAIN = DEV_CHAIN + 1;
 const config = configFrom({
@@ -68,7 +69,7 @@ describe('a request is refused before it is stored', () => {
     ['maxFeePerGas', 400n],
     ['maxPriorityFeePerGas', 50n],
   ] as const)('when its %s is above the cap of the chain', (name, cap) => {
-    const asking = (wei: bigint) => aRequest({ fees: { maxFeePerGas: null, maxPriorityFeePerGas: null, [name]: wei } });
+    const asking = (wei: bigint) => aRequest({ fees: { ...NO_FEES, [name]: wei } });
     expect(refusal(() => intake.assertAcceptable(asking(cap)))).toBeNull();
     const error = refusal(() => intake.assertAcceptable(asking(cap + 1n)));
     expect(error).toBeInstanceOf(Unprocessable);

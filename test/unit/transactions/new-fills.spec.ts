@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { hashRequest, requestText } from '../../../src/modules/transactions/application/intake/request-hash.js';
 import { NewFills } from '../../../src/modules/transactions/application/writing/new-fills.js';
 import { aSigner } from '../../support/builders.js';
+import { NO_FEES } from '../../../src/modules/transactions/domain/tx-request.js';
 
 const SIGNER = aSigner();
 const SLOT = { signer: SIGNER, nonce: 7n };
@@ -45,7 +46,7 @@ describe('a new fill', () => {
     const payload = { to: SIGNER.address, value: 0n, data: '0x', gasLimit: null, accessList: [] };
     expect(request).toMatchObject({ signer: SIGNER, payload, speed: 'fast', priority: 0 });
     expect(request).toMatchObject({ confirmations: null, expiresAt: null });
-    expect(request.fees).toEqual({ maxFeePerGas: null, maxPriorityFeePerGas: null });
+    expect(request.fees).toEqual(NO_FEES);
   });
 
   it('has an id and a key of its own, and the hash of its request, like what a client sends', () => {

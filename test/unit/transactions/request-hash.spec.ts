@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../../src/kernel/hex.js';
 import { hashRequest, requestText } from '../../../src/modules/transactions/application/intake/request-hash.js';
-import type { TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
+import { NO_FEES, type TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
 import { aHash, anAddress, aRequest, aSigner } from '../../support/builders.js';
 
 const REQUEST = aRequest();
@@ -13,7 +13,7 @@ const EVERYTHING = aRequest({
     gasLimit: 21_000n,
     accessList: [{ address: anAddress(3), storageKeys: [aHash(4)] }],
   },
-  fees: { maxFeePerGas: 5n, maxPriorityFeePerGas: 6n },
+  fees: { ...NO_FEES, maxFeePerGas: 5n, maxPriorityFeePerGas: 6n },
   speed: 'fast',
   priority: 7,
   confirmations: 8,
@@ -42,10 +42,10 @@ describe('the text of a request', () => {
     });
   });
 
-  it('has null for what the client left to Lockstep, and no confirmations', () => {
+  it('has null for what the client left to Lockstep, and nothing of the fields that came later', () => {
     const text = JSON.parse(requestText(REQUEST)) as object;
     expect(text).toMatchObject({ gasLimit: null, maxFeePerGas: null, maxPriorityFeePerGas: null, expiresAt: null });
-    expect(text).not.toHaveProperty('confirmations');
+    for (const later of ['confirmations', 'gasPrice', 'maxFeePerBlobGas']) expect(text).not.toHaveProperty(later);
   });
 
   it.each<[string, Partial<TxRequest>]>([
@@ -55,7 +55,9 @@ describe('the text of a request', () => {
     ['receiver', { payload: { ...REQUEST.payload, to: null } }],
     ['value', { payload: { ...REQUEST.payload, value: 2n } }],
     ['gas limit', { payload: { ...REQUEST.payload, gasLimit: 21_000n } }],
-    ['fees', { fees: { maxFeePerGas: 1n, maxPriorityFeePerGas: null } }],
+    ['fees', { fees: { ...NO_FEES, maxFeePerGas: 1n } }],
+    ['gas price', { fees: { ...NO_FEES, gasPrice: 1n } }],
+    ['blob fee', { fees: { ...NO_FEES, maxFeePerBlobGas: 1n } }],
     ['speed', { speed: 'urgent' }],
     ['priority', { priority: 1 }],
     ['end', { expiresAt: new Date(0) }],

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { CreateTxDto } from '../../../src/modules/transactions/infrastructure/http/create-tx.dto.js';
 import { toRequest } from '../../../src/modules/transactions/infrastructure/http/to-request.js';
 import { anAddress, DEV_CHAIN } from '../../support/builders.js';
+import { NO_FEES } from '../../../src/modules/transactions/domain/tx-request.js';
 
 const LEAST: CreateTxDto = { signer: anAddress(1), requestId: 'r-1', payload: { to: anAddress(2) } };
 const KEY = `0x${'AB'.repeat(32)}`;
@@ -16,7 +17,7 @@ describe('a create in terms of the domain', () => {
       signer,
       requestId: 'r-1',
       payload: { to: anAddress(2), value: 0n, data: '0x', gasLimit: null, accessList: [] },
-      fees: { maxFeePerGas: null, maxPriorityFeePerGas: null },
+      fees: NO_FEES,
       speed: 'standard',
       priority: 0,
       confirmations: null,
@@ -54,7 +55,7 @@ describe('a create in terms of the domain', () => {
         gasLimit: 30_000n,
         accessList: [{ address: anAddress(3), storageKeys: [KEY.toLowerCase()] }],
       },
-      fees: { maxFeePerGas: 30n, maxPriorityFeePerGas: 4n },
+      fees: { ...NO_FEES, maxFeePerGas: 30n, maxPriorityFeePerGas: 4n },
       speed: 'fast',
       priority: -7,
       confirmations: 0,

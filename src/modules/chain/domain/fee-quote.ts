@@ -5,7 +5,13 @@ export type Speed = (typeof SPEEDS)[number];
 /** The base fee and tips as of one head block. Wei per gas. */
 export interface FeeQuote {
   readonly blockNumber: number;
+  /** False on a chain without EIP-1559: its transactions have one gas price, `baseFeePerGas` is 0, and each tip is a whole gas price. */
+  readonly hasBaseFee: boolean;
   /** Base fee of the next block. */
   readonly baseFeePerGas: bigint;
   readonly tips: Readonly<Record<Speed, bigint>>;
+  /** 90th percentile of the tips paid in recent blocks: a transaction that pays it and is not mined does not wait because of its price. */
+  readonly congestedTip: bigint;
+  /** Wei per blob gas (EIP-4844) of the next block; null where the chain has no blobs. */
+  readonly blobBaseFee: bigint | null;
 }

@@ -56,18 +56,30 @@ export function hasTipJump(before: FeeQuote, now: FeeQuote): boolean {
   });
 }
 
-/** The lower of the two middle values, field by field: one wrong endpoint of two or more cannot raise any of them. */
+/**
+ * The lower of the two middle values, field by field: one wrong endpoint of two or more cannot raise any of them. Endpoints that disagree
+ * whether the chain has a base fee are not mixed: the greater group counts, and of two equal groups the one without, because nodes take a
+ * transaction with one gas price on every chain.
+ */
 export function lowerMedian(quotes: readonly FeeQuote[]): FeeQuote | null {
-  const [first] = quotes;
+  const plain = quotes.filter(({ hasBaseFee }) => !hasBaseFee);
+  const used = plain.length * 2 >= quotes.length ? plain : quotes.filter(({ hasBaseFee }) => hasBaseFee);
+  const [first] = used;
   if (first === undefined) return null;
-  const middle = (of: (quote: FeeQuote) => bigint): bigint => {
-    const sorted = quotes.map(of).sort((a, b) => (a < b ? -1 : 1));
-    return sorted[Math.floor((sorted.length - 1) / 2)] ?? of(first);
-  };
+  const middle = (of: (quote: FeeQuote) => bigint): bigint => lowerMiddle(used.map(of)) ?? of(first);
   const tip = (speed: Speed): bigint => middle(({ tips }) => tips[speed]);
+  const blobFees = used.flatMap(({ blobBaseFee }) => blobBaseFee ?? []);
   return {
     blockNumber: Number(middle(({ blockNumber }) => BigInt(blockNumber))),
+    hasBaseFee: first.hasBaseFee,
     baseFeePerGas: middle(({ baseFeePerGas }) => baseFeePerGas),
     tips: { slow: tip('slow'), standard: tip('standard'), fast: tip('fast'), urgent: tip('urgent') },
+    congestedTip: middle(({ congestedTip }) => congestedTip),
+    blobBaseFee: blobFees.length * 2 >= used.length ? lowerMiddle(blobFees) : null,
   };
+}
+
+function lowerMiddle(values: readonly bigint[]): bigint | null {
+  const sorted = [...values].sort((a, b) => (a < b ? -1 : 1));
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? null;
 }

@@ -1,45 +1,88 @@
 import { sufficient } from '../domain/evidence.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
-import { FEE_HISTORY_BLOCKS, type FeeHistory, parseFeeHistory, quoteFrom, TIP_PERCENTILES } from './fee-history.js';
-import { hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
+import { FEE_HISTORY_BLOCKS, type FeeHistory, parseFeeHistory, TIP_PERCENTILES } from './fee-history.js';
+import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
+import { plainQuoteFrom, quoteFrom } from './quote-from.js';
+import type { RpcRequest } from './rpc/json-rpc.js';
 import type { EndpointAnswer } from './rpc/quorum-reads.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
-import type { RpcReader } from './rpc/rpc-reader.js';
+import { reasonOf, type RpcReader } from './rpc/rpc-reader.js';
 
-const HISTORY = 'eth_feeHistory';
-const HISTORY_PARAMS = [hexQuantity(FEE_HISTORY_BLOCKS), 'latest', TIP_PERCENTILES] as const;
-const SUGGESTION = 'eth_maxPriorityFeePerGas';
+const HISTORY: RpcRequest = {
+  method: 'eth_feeHistory',
+  params: [hexQuantity(FEE_HISTORY_BLOCKS), 'latest', Object.values(TIP_PERCENTILES)],
+};
+const SUGGESTION: RpcRequest = { method: 'eth_maxPriorityFeePerGas', params: [] };
+const GAS_PRICE: RpcRequest = { method: 'eth_gasPrice', params: [] };
+const HEAD: RpcRequest = { method: 'eth_getBlockByNumber', params: ['latest', false] };
 
 /**
  * One quote per endpoint, of at least half of the endpoints; quotes of endpoints that lag or are ahead only if there are no others.
- * Where recent blocks paid no tips, the endpoints are asked for their suggestion.
+ * Where recent blocks paid no tips, the endpoints are asked for their suggestion. A chain that seems to have no base fee costs one more
+ * round trip.
  *
  * @throws RpcUnavailable when too few endpoints answer
  */
 export async function endpointQuotes(pool: RpcPool, rpc: RpcReader, minTip: bigint): Promise<readonly FeeQuote[]> {
-  if (pool.hasOneEndpoint) return [await theOnlyQuote(rpc, minTip)];
-  const answers = await pool.answers('sign_fee', [{ method: HISTORY, params: HISTORY_PARAMS }]);
-  const histories = sufficient(
+  const answers = await ask(pool, [HISTORY]);
+  const told = sufficient('sign_fee', answers.map(historyOf));
+  const histories = currentOf(told ?? []).map(({ history }) => history);
+  if (told === null || histories.some(({ nextBaseFee }) => nextBaseFee === 0n))
+    return plainQuotes(pool, rpc, minTip, answers);
+  const suggestion = histories.some(({ tips }) => tips === null) ? await lowestSuggestion(pool, rpc) : null;
+  return histories.map((history) => quoteFrom(history, suggestion, minTip));
+}
+
+/** Quotes of a chain that seems to have no base fee. */
+async function plainQuotes(
+  pool: RpcPool,
+  rpc: RpcReader,
+  minTip: bigint,
+  histories: readonly EndpointAnswer[],
+): Promise<readonly FeeQuote[]> {
+  assertAnswered(rpc, HISTORY, histories);
+  const answers = await ask(pool, [GAS_PRICE, HEAD]);
+  const quotes = sufficient(
     'sign_fee',
-    answers.map((answer) => historyOf(answer)),
+    answers.map(({ replies: [gasPrice, head], isCurrent }, i) => {
+      const quote = plainQuoteFrom(
+        {
+          history: parsedOrNull(histories[i]?.replies[0], parseFeeHistory),
+          gasPrice: parsedOrNull(gasPrice, (value) => quantity(value, 'gasPrice')),
+          head: parsedOrNull(head, blockHeader),
+        },
+        minTip,
+      );
+      return quote && { isCurrent, quote };
+    }),
   );
-  if (histories === null) throw rpc.unavailable(HISTORY, 'too few endpoints answered');
-  const current = histories.filter(({ isCurrent }) => isCurrent);
-  const used = current.length > 0 ? current : histories;
-  const suggestion = used.some(({ history }) => hasNoTips(history)) ? await lowestSuggestion(pool) : null;
-  return used.map(({ history }) => quoteFrom(history, suggestion, minTip));
+  if (quotes === null) throw rpc.unavailable(HISTORY.method, 'too few endpoints quote fees');
+  return currentOf(quotes).map(({ quote }) => quote);
 }
 
-async function theOnlyQuote(rpc: RpcReader, minTip: bigint): Promise<FeeQuote> {
-  const history = await rpc.one(HISTORY, HISTORY_PARAMS, parseFeeHistory);
-  const suggestion = hasNoTips(history) ? await rpc.one(SUGGESTION, [], (value) => quantity(value, 'tip')) : null;
-  return quoteFrom(history, suggestion, minTip);
+/** A single endpoint is waited for as with every read. Endpoints are in the same order each time. */
+async function ask(pool: RpcPool, requests: readonly RpcRequest[]): Promise<readonly EndpointAnswer[]> {
+  if (pool.hasOneEndpoint) return [{ replies: await pool.read(requests), isCurrent: true }];
+  return pool.answers('sign_fee', requests);
 }
 
-async function lowestSuggestion(pool: RpcPool): Promise<bigint | null> {
-  const answers = await pool.answers('sign_fee', [{ method: SUGGESTION, params: [] }]);
+async function lowestSuggestion(pool: RpcPool, rpc: RpcReader): Promise<bigint | null> {
+  const answers = await ask(pool, [SUGGESTION]);
+  assertAnswered(rpc, SUGGESTION, answers);
   const tips = answers.flatMap(({ replies: [reply] }) => parsedOrNull(reply, (value) => quantity(value, 'tip')) ?? []);
   return tips.length === 0 ? null : tips.reduce((least, tip) => (tip < least ? tip : least));
+}
+
+/** An error is an answer: a node may not support the method. @throws RpcUnavailable when too few endpoints answered */
+function assertAnswered(rpc: RpcReader, { method }: RpcRequest, answers: readonly EndpointAnswer[]): void {
+  const replies = answers.map(({ replies: [reply] }) => reply);
+  if (
+    sufficient(
+      'sign_fee',
+      replies.map((reply) => (reply?.kind === 'failed' ? null : (reply ?? null))),
+    ) === null
+  )
+    throw rpc.unavailable(method, reasonOf(replies[0]));
 }
 
 function historyOf({
@@ -50,6 +93,7 @@ function historyOf({
   return history && { isCurrent, history };
 }
 
-function hasNoTips({ tips }: FeeHistory): boolean {
-  return tips.every((each) => each.length === 0);
+function currentOf<T extends { readonly isCurrent: boolean }>(told: readonly T[]): readonly T[] {
+  const current = told.filter(({ isCurrent }) => isCurrent);
+  return current.length > 0 ? current : told;
 }

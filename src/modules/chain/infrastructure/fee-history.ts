@@ -1,18 +1,22 @@
-import { SPEEDS, type FeeQuote, type Speed } from '../domain/fee-quote.js';
 import { fields, list, MalformedAnswer, quantity, smallNumber } from './parse-answer.js';
 
 /** How many blocks a quote is made from. */
 export const FEE_HISTORY_BLOCKS = 20;
-/** Percentiles of the tips in a block, weighted by gas, in the order of {@link SPEEDS}. */
-export const TIP_PERCENTILES: readonly number[] = [10, 50, 75, 95];
+/** Percentiles of the tips in a block, weighted by gas: those of the speeds, and the one above which a chain is congested. */
+export const TIP_PERCENTILES = { slow: 10, standard: 50, fast: 75, congested: 90, urgent: 95 } as const;
+const PERCENTILES = Object.keys(TIP_PERCENTILES) as (keyof typeof TIP_PERCENTILES)[];
+
+/** A median of tips for each percentile; null where no recent block had a transaction. Wei per gas. */
+export type MedianTips = Readonly<Record<keyof typeof TIP_PERCENTILES, bigint>>;
 
 /** The parsed answer of `eth_feeHistory`. Wei per gas. */
 export interface FeeHistory {
   readonly newestBlock: number;
-  /** Base fee of the block after the newest: the last element of `baseFeePerGas`. */
+  /** Base fee of the block after the newest: the last element of `baseFeePerGas`. Nodes answer 0 on a chain without a base fee. */
   readonly nextBaseFee: bigint;
-  /** Per percentile, the tips of the blocks that had transactions. For an empty block the node answers 0, which is not a price. */
-  readonly tips: readonly (readonly bigint[])[];
+  /** Wei per blob gas of the block after the newest; null where the chain has no blobs. */
+  readonly nextBlobBaseFee: bigint | null;
+  readonly tips: MedianTips | null;
 }
 
 /** @throws MalformedAnswer */
@@ -23,32 +27,35 @@ export function parseFeeHistory(value: unknown): FeeHistory {
   const baseFees = list(raw['baseFeePerGas'], 'baseFeePerGas');
   if (ratios.length === 0 || baseFees.length !== ratios.length + 1)
     throw new MalformedAnswer('baseFeePerGas', 'one longer than gasUsedRatio');
-  const rewards = raw['reward'] === null || raw['reward'] === undefined ? [] : list(raw['reward'], 'reward');
-  const used = rewards.filter((_, i) => (ratios[i] ?? 0) > 0).map((reward) => list(reward, 'reward[]'));
   return {
     newestBlock: oldest + ratios.length - 1,
     nextBaseFee: quantity(baseFees.at(-1), 'baseFeePerGas[]'),
-    tips: TIP_PERCENTILES.map((_, i) => used.map((reward) => quantity(reward[i], 'reward[][]'))),
+    nextBlobBaseFee: nextBlobBaseFee(raw['baseFeePerBlobGas']),
+    tips: medianTips(raw['reward'], ratios),
   };
 }
 
-/**
- * Tips are medians over the blocks that had transactions; when there was none, the tip that the node suggests. Never below `minTip`,
- * and never lower for a faster speed.
- */
-export function quoteFrom(history: FeeHistory, suggestedTip: bigint | null, minTip: bigint): FeeQuote {
-  let floor = minTip;
-  const tipOf = (speed: Speed): bigint => {
-    const tip = median(history.tips[SPEEDS.indexOf(speed)] ?? []) ?? suggestedTip ?? minTip;
-    floor = tip > floor ? tip : floor;
-    return floor;
-  };
-  const tips = { slow: tipOf('slow'), standard: tipOf('standard'), fast: tipOf('fast'), urgent: tipOf('urgent') };
-  return { blockNumber: history.newestBlock, baseFeePerGas: history.nextBaseFee, tips };
+/** EIP-4844: the fee of a blob is at least 1 wei. Nodes answer 0, or nothing, for a chain without blobs. */
+function nextBlobBaseFee(value: unknown): bigint | null {
+  if (value === null || value === undefined) return null;
+  const fee = quantity(list(value, 'baseFeePerBlobGas').at(-1), 'baseFeePerBlobGas[]');
+  return fee === 0n ? null : fee;
 }
 
-/** The upper of the two middle values; null for an empty list. */
-function median(values: readonly bigint[]): bigint | null {
+/** Medians over the blocks that had transactions: one mad block has no say. For an empty block the node answers 0, which is no price. */
+function medianTips(value: unknown, ratios: readonly number[]): MedianTips | null {
+  const rewards = value === null || value === undefined ? [] : list(value, 'reward');
+  const used = rewards.filter((_, i) => (ratios[i] ?? 0) > 0).map((reward) => list(reward, 'reward[]'));
+  if (used.length === 0) return null;
+  const medians = PERCENTILES.map((name, i): [string, bigint] => [
+    name,
+    median(used.map((reward) => quantity(reward[i], 'reward[][]'))),
+  ]);
+  return Object.fromEntries(medians) as MedianTips;
+}
+
+/** The upper of the two middle values. */
+function median(values: readonly bigint[]): bigint {
   const sorted = [...values].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  return sorted[Math.floor(sorted.length / 2)] ?? null;
+  return sorted[Math.floor(sorted.length / 2)] ?? 0n;
 }

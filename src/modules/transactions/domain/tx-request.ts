@@ -15,11 +15,22 @@ export interface TxPayload {
   readonly accessList: AccessList;
 }
 
-/** Explicit fees replace the market fees; wei per gas. */
+/** Explicit fees replace the market fees, and are the most that Lockstep pays; wei per gas, null where the client chose nothing. */
 export interface RequestedFees {
   readonly maxFeePerGas: bigint | null;
   readonly maxPriorityFeePerGas: bigint | null;
+  /** The only price of a transaction of type 0 or 1; never together with the two above. */
+  readonly gasPrice: bigint | null;
+  /** Wei per blob gas (EIP-4844). */
+  readonly maxFeePerBlobGas: bigint | null;
 }
+
+export const NO_FEES: RequestedFees = {
+  maxFeePerGas: null,
+  maxPriorityFeePerGas: null,
+  gasPrice: null,
+  maxFeePerBlobGas: null,
+};
 
 /** The request of a client. It never changes after intake. */
 export interface TxRequest {

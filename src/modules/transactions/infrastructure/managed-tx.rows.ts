@@ -15,6 +15,8 @@ export interface StoredOptions {
   readonly accessList?: readonly { readonly address: string; readonly storageKeys: readonly string[] }[];
   readonly maxFeePerGas?: string;
   readonly maxPriorityFeePerGas?: string;
+  readonly gasPrice?: string;
+  readonly maxFeePerBlobGas?: string;
   readonly speed: Speed;
 }
 
@@ -107,7 +109,12 @@ export function toRequest(row: RequestRow): StoredRequest {
       gasLimit: amount(options.gasLimit),
       accessList: toAccessList(options.accessList),
     },
-    fees: { maxFeePerGas: amount(options.maxFeePerGas), maxPriorityFeePerGas: amount(options.maxPriorityFeePerGas) },
+    fees: {
+      maxFeePerGas: amount(options.maxFeePerGas),
+      maxPriorityFeePerGas: amount(options.maxPriorityFeePerGas),
+      gasPrice: amount(options.gasPrice),
+      maxFeePerBlobGas: amount(options.maxFeePerBlobGas),
+    },
     speed: options.speed,
     priority: row.priority,
     confirmations: row.confirmations,
@@ -125,6 +132,8 @@ export function toStoredOptions({
     ...(payload.accessList.length === 0 ? {} : { accessList: payload.accessList }),
     ...(fees.maxFeePerGas === null ? {} : { maxFeePerGas: fees.maxFeePerGas.toString() }),
     ...(fees.maxPriorityFeePerGas === null ? {} : { maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString() }),
+    ...(fees.gasPrice === null ? {} : { gasPrice: fees.gasPrice.toString() }),
+    ...(fees.maxFeePerBlobGas === null ? {} : { maxFeePerBlobGas: fees.maxFeePerBlobGas.toString() }),
     speed,
   };
 }

@@ -22,7 +22,9 @@ export function requestText(request: Omit<TxRequest, 'requestHash'>): string {
     maxPriorityFeePerGas: fees.maxPriorityFeePerGas?.toString() ?? null,
     speed,
     priority,
-    // Left out when not chosen: requests that were stored before this field existed keep their hash.
+    // Left out when not chosen: requests that were stored before these fields existed keep their hash.
+    ...(fees.gasPrice === null ? {} : { gasPrice: fees.gasPrice.toString() }),
+    ...(fees.maxFeePerBlobGas === null ? {} : { maxFeePerBlobGas: fees.maxFeePerBlobGas.toString() }),
     ...(confirmations === null ? {} : { confirmations }),
     expiresAt: expiresAt?.toISOString() ?? null,
     metadata,

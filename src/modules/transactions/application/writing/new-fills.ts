@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { parseHex } from '../../../../kernel/hex.js';
 import { IdGenerator } from '../../../../kernel/id-generator.js';
 import type { SlotRef } from '../../../signers/index.js';
+import type { AttemptFees } from '../../domain/attempt.js';
 import { ManagedTx } from '../../domain/managed-tx.js';
 import type { RequestedTx } from '../../domain/managed-tx.repository.js';
-import type { TxRequest } from '../../domain/tx-request.js';
+import { NO_FEES } from '../../domain/tx-request.js';
 import { hashRequest, requestText } from '../intake/request-hash.js';
 
 /** Gas of a plain transfer on most chains. */
 export const TRANSFER_GAS = 21_000n;
 const NO_DATA = parseHex('0x');
-const AT_MARKET: TxRequest['fees'] = { maxFeePerGas: null, maxPriorityFeePerGas: null };
 
 /** Makes fills: managed txs that Lockstep sends from the signer to itself, with no value, to consume a nonce gap. */
 @Injectable()
@@ -21,13 +21,13 @@ export class NewFills {
    * @param gasLimit gas of its attempts
    * @param fees fees of its first attempt, where the market price is not enough
    */
-  at({ signer, nonce }: SlotRef, gasLimit = TRANSFER_GAS, fees = AT_MARKET): RequestedTx {
+  at({ signer, nonce }: SlotRef, gasLimit = TRANSFER_GAS, fees?: AttemptFees): RequestedTx {
     const txId = this.ids.next();
     const request = {
       signer,
       requestId: `fill-${txId}`,
       payload: { to: signer.address, value: 0n, data: NO_DATA, gasLimit: null, accessList: [] },
-      fees,
+      fees: { ...NO_FEES, ...fees },
       // Everything behind the nonce gap waits for the fill.
       speed: 'fast' as const,
       priority: 0,

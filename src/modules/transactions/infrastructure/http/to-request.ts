@@ -3,7 +3,7 @@ import { parseAddress, parseHex } from '../../../../kernel/hex.js';
 import type { JsonObject } from '../../../../kernel/json.js';
 import { parseQuantity } from '../../../../kernel/quantities.js';
 import type { ChainId } from '../../../../kernel/signer-id.js';
-import type { RequestedFees, TxPayload, TxRequest } from '../../domain/tx-request.js';
+import { NO_FEES, type RequestedFees, type TxPayload, type TxRequest } from '../../domain/tx-request.js';
 import type { CreateTxDto, FeesDto, PayloadDto } from './create-tx.dto.js';
 import { isRequestId } from './request-id.js';
 
@@ -59,6 +59,7 @@ function toPayload(payload: PayloadDto): TxPayload {
 /** Refuses fees that no node accepts, before they can block the lane of the signer. */
 function toFees(asked: FeesDto | null | undefined): RequestedFees {
   const fees = {
+    ...NO_FEES,
     maxFeePerGas: optional(asked?.maxFeePerGas),
     maxPriorityFeePerGas: optional(asked?.maxPriorityFeePerGas),
   };
