@@ -41,5 +41,11 @@ export default {
       displayName: 'chaos',
       testMatch: ['<rootDir>/test/chaos/**/*.chaos-spec.ts'],
     },
+    {
+      ...shared,
+      ...withPostgres,
+      displayName: 'geth',
+      testMatch: ['<rootDir>/test/geth/**/*.geth-spec.ts'],
+    },
   ],
 };

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { ROOT } from './bootstrap.mjs';
+import { findGeth, installGeth } from './geth.mjs';
 
 /* What `.ci/run` runs: `npm test` and what takes too long for it. A part that fails does not keep the others from running. */
 
@@ -24,20 +25,28 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
 
 const done = [];
 for (const args of [...PARTS]) if (PARTS.length > 0) done.push(await part(args));
+const geth = PARTS.length > 0 ? (findGeth() ?? installGeth()) : null;
+if (geth !== null) done.push(await part(['run', 'test:geth'], { GETH_BIN: geth }));
 const minutes = (seconds) => `${(seconds / 60).toFixed(1)} min`;
 const words = done.map(({ name, ok, seconds }) => `${name} ${ok ? 'ok' : 'FAILED'} (${minutes(seconds)})`);
+if (geth === null)
+  console.log('\nThe tests on geth did not run: there is no geth here (GETH_BIN, PATH), and none could be installed.');
 const total = done.reduce((sum, { seconds }) => sum + seconds, 0);
 const ok = process.exitCode !== 1 && done.every((one) => one.ok);
 console.log(`\nCI ${ok ? 'ok' : 'FAILED'} in ${minutes(total)}: ${words.join(', ')}`);
 process.exit(ok ? 0 : 1);
 
-function part(args) {
+function part(args, env = {}) {
   const name = `npm ${args.join(' ')}`;
   console.log(`\n==== ${name}`);
   const start = performance.now();
   const cli = process.env.npm_execpath;
   const [command, before] = cli?.endsWith('.js') ? [process.execPath, [cli]] : ['npm', []];
-  current = spawn(command, [...before, ...args], { cwd: ROOT, stdio: 'inherit' });
+  current = spawn(command, [...before, ...args], {
+    cwd: ROOT,
+    stdio: 'inherit',
+    env: { ...process.env, ...env },
+  });
   return new Promise((resolve) => {
     const end = (ok) => resolve({ name, ok, seconds: (performance.now() - start) / 1000 });
     current.once('error', () => end(false));

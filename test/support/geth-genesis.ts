@@ -1,0 +1,49 @@
+import { DEV_CHAIN_ID } from '../../src/dev/dev-accounts.js';
+import { devAddresses } from './dev-wallets.js';
+
+export interface GenesisOptions {
+  readonly gasLimit: bigint;
+  readonly baseFeePerGas: bigint;
+}
+
+const FUNDED = 20;
+/** 1,000,000 ETH each. */
+const BALANCE = 10n ** 24n;
+const BLOBS = { target: 6, max: 9, baseFeeUpdateFraction: 5_007_716 };
+
+/** For `geth init`: merged from block 0 on, with every fork up to Osaka, and with money for the accounts of the dev mnemonic. */
+export function gethGenesis({ gasLimit, baseFeePerGas }: GenesisOptions): Readonly<Record<string, unknown>> {
+  return {
+    config: {
+      chainId: DEV_CHAIN_ID,
+      ...Object.fromEntries(FORKS_BY_BLOCK.map((name) => [`${name}Block`, 0])),
+      terminalTotalDifficulty: 0,
+      ...Object.fromEntries(FORKS_BY_TIME.map((name) => [`${name}Time`, 0])),
+      blobSchedule: { cancun: BLOBS, prague: BLOBS, osaka: BLOBS },
+    },
+    difficulty: '0x0',
+    gasLimit: hex(gasLimit),
+    baseFeePerGas: hex(baseFeePerGas),
+    alloc: {
+      ...Object.fromEntries(devAddresses(FUNDED).map((address) => [address, { balance: hex(BALANCE) }])),
+    },
+  };
+}
+
+const FORKS_BY_BLOCK = [
+  'homestead',
+  'eip150',
+  'eip155',
+  'eip158',
+  'byzantium',
+  'constantinople',
+  'petersburg',
+  'istanbul',
+  'berlin',
+  'london',
+];
+const FORKS_BY_TIME = ['shanghai', 'cancun', 'prague', 'osaka'];
+
+function hex(value: bigint): string {
+  return `0x${value.toString(16)}`;
+}
