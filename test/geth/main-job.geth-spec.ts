@@ -8,7 +8,7 @@ import { Geth } from '../support/geth.js';
 const [ALICE, BOB] = DEV_ACCOUNTS;
 const NOBODY = '0x00000000000000000000000000000000000000bb';
 /** Init code of a contract whose code is one STOP, and init code that reverts. */
-const STOP_CONTRACT = '0x60015f60013960015ff3';
+const STOP_CONTRACT = '0x60015ff3';
 const REVERTS = '0x5f5ffd';
 
 let geth: Geth;

@@ -136,14 +136,19 @@ export class Cluster {
   }
 
   /** Everything that was promised is final. */
-  async allConfirmed(timeoutMs = 90_000): Promise<void> {
+  allConfirmed(timeoutMs?: number): Promise<void> {
     const total = [...this.clients.promised.values()].reduce((sum, payloads) => sum + payloads.length, 0);
+    return this.confirmed(total, '', timeoutMs);
+  }
+
+  /** All those whose request id starts so are CONFIRMED, and they are `total`. */
+  async confirmed(total: number, requestIdPrefix: string, timeoutMs = 90_000): Promise<void> {
     let states: Record<string, number> = {};
     try {
       await until(
         `${total} are confirmed`,
         async () => {
-          states = await this.database.countByState().catch(() => ({}));
+          states = await this.database.countByState(requestIdPrefix).catch(() => ({}));
           return (states['CONFIRMED'] ?? 0) >= total;
         },
         timeoutMs,

@@ -24,6 +24,8 @@ const READY_TIMEOUT_MS = 60_000;
 const STOP_GRACE_MS = 20_000;
 /** 100,000 gwei. */
 const UNREACHABLE_TIP = '100000000000000';
+/** 1 gwei. */
+const SUGGESTED_TIP = '1000000000';
 /**
  * Keep the chain over a kill -9: an archive node writes each block's state at once, and LevelDB hands each write to the operating system,
  * where Pebble keeps the last ones in the process (measured: 9 blocks of 22 were gone).
@@ -111,7 +113,8 @@ function flagsOf(options: GethOptions, folder: string, gasLimit: bigint, port: n
     ...['--ipcdisable', '--miner.gaslimit', String(gasLimit)],
     // Someone else's, so that no fee of ours comes back to an account of a test.
     ...['--miner.pending.feeRecipient', '0x000000000000000000000000000000000000c0de'],
-    ...(options.held === true ? ['--miner.gasprice', UNREACHABLE_TIP] : []),
+    // It would suggest the tip that it mines from on.
+    ...(options.held === true ? ['--miner.gasprice', UNREACHABLE_TIP, '--gpo.maxprice', SUGGESTED_TIP] : []),
     ...(options.flags ?? []),
   ];
 }
