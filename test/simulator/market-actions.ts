@@ -2,6 +2,8 @@ import type { World } from './world.js';
 
 /** Blocks. */
 const FARTHEST_BACK = 6;
+const LONGEST_SWING = 12;
+const LONGEST_SURGE = 24;
 const GWEI = 1_000_000_000n;
 /** Wei: all the gas of a transaction of ours, at what it offers on a quiet day. */
 const PRICE_OF_ONE = 80_000_000_000_000n;
@@ -20,23 +22,33 @@ export async function moveTags(world: World): Promise<void> {
   world.note(`the tags ${choice}`);
 }
 
-/** The price of a block rises, at times above the caps of the config, and falls again; slowly, as by EIP-1559, or in a leap. */
+/** The price of a block rises, at times above the caps of the config, and falls again: in a leap, or from block to block. */
 export async function swingFees(world: World): Promise<void> {
-  const { random, chain, network } = world;
+  const { random, chain } = world;
   const before = chain.baseFee;
-  const gwei = random.pick([1, 1, 1, 2, 5, 15, 40]);
-  chain.baseFee = random.chance(0.5) ? BigInt(gwei) * GWEI : eighth(before, random.chance(0.5));
-  const { maxFeePerGas } = network.rules;
-  if (maxFeePerGas !== null && before <= maxFeePerGas && chain.baseFee > maxFeePerGas)
-    network.seen.note('the base fee rises above the caps');
-  if (maxFeePerGas !== null && before > maxFeePerGas && chain.baseFee <= maxFeePerGas)
-    network.seen.note('the base fee falls below the caps again');
-  world.note(`the base fee is ${chain.baseFee}`);
+  const choice = random.pick(['leaps', 'rises', 'rises', 'falls', 'surges'] as const);
+  if (choice === 'leaps') chain.market.leapTo(BigInt(random.pick([1, 1, 1, 2, 5, 15, 40])) * GWEI);
+  else if (choice === 'surges') surge(world);
+  else chain.market.swing(choice, random.between(2, LONGEST_SWING));
+  noteCaps(world, before);
+  world.note(`the base fee ${choice}, and is ${chain.baseFee}`);
 }
 
-function eighth(fee: bigint, up: boolean): bigint {
-  const changed = up ? (fee * 9n) / 8n : (fee * 7n) / 8n;
-  return changed < GWEI ? GWEI : changed;
+/** Tenfold and more, while no block has room for what was signed before. */
+function surge({ random, chain, network }: World): void {
+  const before = chain.baseFee;
+  chain.market.swing('rises', LONGEST_SURGE);
+  for (let block = 0; block < LONGEST_SURGE && chain.baseFee < 10n * before; block += 1) network.mine();
+  if (chain.baseFee >= 10n * before) network.seen.note('the base fee rises tenfold within a few blocks');
+  if (random.chance(0.5)) chain.market.swing('falls', LONGEST_SWING);
+}
+
+function noteCaps({ chain, network }: World, before: bigint): void {
+  const { maxFeePerGas } = network.rules;
+  if (maxFeePerGas === null || before > maxFeePerGas === chain.baseFee > maxFeePerGas) return;
+  network.seen.note(
+    `the base fee ${chain.baseFee > maxFeePerGas ? 'rises above the caps' : 'falls below the caps again'}`,
+  );
 }
 
 /** The money of an account is gone, whatever is in flight, or it comes back. */

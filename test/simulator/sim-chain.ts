@@ -5,13 +5,15 @@ import type { Block } from '../../src/modules/chain/index.js';
 import { FOREIGN_DATA, type ModelBlock, ModelChain, type ModelTx } from '../support/model-chain.js';
 import type { PoolAnswer } from '../support/model-pool.js';
 import { FinalityRecord } from './network/finality-record.js';
+import { Market, QUIET_FEE, tipOf } from './network/market.js';
+import { ROOMY } from './network/pool-room.js';
 import { Purses } from './network/purses.js';
 import { type Rules, USUAL } from './network/rules.js';
+import { SimPool } from './network/sim-pool.js';
 import { Tags } from './network/tags.js';
 import type { Random } from './random.js';
 import { Seen } from './seen.js';
 
-const GWEI = 1_000_000_000n;
 /** Transactions in a block of a new branch. */
 const MOST_OF_A_BRANCH_BLOCK = 4;
 
@@ -22,8 +24,8 @@ export class SimChain extends ModelChain {
   readonly tags = new Tags();
   readonly purses = new Purses();
   readonly finality: FinalityRecord;
-  /** Of the next block, wei per gas. */
-  baseFee = GWEI;
+  readonly market: Market;
+  protected override readonly pool: SimPool;
   /** Every transaction that a pool ever took: whoever makes a block may have it still. */
   private readonly out = new Map<Hash, ModelTx>();
   /** The highest count that each account ever had: a reorg may have taken some of it back. */
@@ -39,6 +41,9 @@ export class SimChain extends ModelChain {
   ) {
     super();
     this.finality = new FinalityRecord(rules.finality);
+    this.market = new Market(rules.steepFees);
+    this.pool = new SimPool(seen);
+    this.pool.room = rules.shortOfRoom === 'everybody' ? rules.room : ROOMY;
     this.faults.status = ({ data }) => (this.reverting.has(data) ? 'reverted' : undefined);
   }
 
@@ -140,9 +145,19 @@ export class SimChain extends ModelChain {
     this.purses.set(account, wei, this.chain);
   }
 
+  /** What those who make blocks have no room for is gone. */
+  trimPool(): void {
+    this.pool.trim({ countOf: (account) => this.minedNonce(account), baseFee: this.baseFee });
+  }
+
+  /** Of the next block, wei per gas. */
+  get baseFee(): bigint {
+    return this.market.baseFee;
+  }
+
   /** Money, prices and tags are as they should be. */
   calm(): void {
-    this.baseFee = GWEI;
+    this.market.leapTo(QUIET_FEE);
     this.tags.standStill = false;
     this.tags.isAbsent = false;
     this.purses.fillAll();
@@ -186,16 +201,18 @@ export class SimChain extends ModelChain {
       if (data === FOREIGN_DATA) this.foreignBlocks.set(key, [...(this.foreignBlocks.get(key) ?? []), block.hash]);
     }
     for (const tx of this.pooled()) if (!this.canPay(tx, [])) this.pool.remove(tx.hash);
+    this.market.blockWasMade();
     this.tags.follow(block.number);
     this.noteTags();
     return block;
   }
 
-  /** The next one that fits behind those that are in the block already, in the order of the nonces. */
+  /** The one that pays most of those that fit behind the ones in the block already. */
   private nextFor(txs: readonly ModelTx[], random: Random | null): ModelTx | undefined {
-    const kept = this.pooled()
-      .sort((a, b) => Number(a.nonce - b.nonce))
-      .find((tx) => this.fits(tx, txs));
+    const tip = (tx: ModelTx): bigint => tipOf(tx, this.baseFee);
+    const [kept] = this.pooled()
+      .filter((tx) => this.fits(tx, txs) && tip(tx) >= this.market.leastTip)
+      .sort((a, b) => Number(tip(b) - tip(a)));
     if (!kept || !random) return kept;
     const found = random.pick(this.rivalsAt(kept).filter((tx) => this.fits(tx, txs)));
     if (found.hash !== kept.hash) this.seen.note('a block has the transaction that the pool did not keep');

@@ -2,6 +2,7 @@ import { Transaction } from 'ethers';
 import type { Hash } from '../../../src/kernel/hex.js';
 import { receiptsRoot } from '../../../src/modules/chain/infrastructure/receipts-root.js';
 import type { ModelBlock, ModelTx } from '../../support/model-chain.js';
+import { tipOf } from './market.js';
 
 const NO_BLOOM = `0x${'0'.repeat(512)}`;
 const GAS = 21_000;
@@ -26,11 +27,16 @@ export function receiptsOf(block: ModelBlock, statusOf: StatusOf): Record<string
     type: '0x2',
     gasUsed: hex(GAS),
     cumulativeGasUsed: hex(GAS * (index + 1)),
-    effectiveGasPrice: hex(1_000_000_000),
+    effectiveGasPrice: hex(priceIn(tx, block)),
     contractAddress: null,
     logsBloom: NO_BLOOM,
     logs: [],
   }));
+}
+
+/** Wei per gas, as it was paid. */
+function priceIn(tx: ModelTx, { baseFeePerGas }: ModelBlock): bigint {
+  return (baseFeePerGas ?? 0n) + tipOf(tx, baseFeePerGas ?? 0n);
 }
 
 /** Headers with the roots of their receipts, or with a root that proves nothing. */

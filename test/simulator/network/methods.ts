@@ -2,11 +2,13 @@ import { type Address, parseAddress, parseHex } from '../../../src/kernel/hex.js
 import type { ModelBlock, ModelTx } from '../../support/model-chain.js';
 import { DEV_CHAIN } from '../../support/builders.js';
 import { hex, receiptsOf, type StatusOf, transaction } from './encode.js';
+import { feeHistory } from './fee-history.js';
+import { tipAt } from './market.js';
 import { wordsOf } from './refusal-texts.js';
 import type { Luck } from './luck.js';
 import type { Surroundings } from './surroundings.js';
 import type { View, ViewedChain } from './view.js';
-import type { ModelPool } from '../../support/model-pool.js';
+import type { PoolHead, SimPool } from './sim-pool.js';
 
 export interface Call {
   readonly id: number;
@@ -27,8 +29,9 @@ export interface Standpoint {
   readonly network: Surroundings;
   readonly view: View;
   readonly seen: ViewedChain;
-  readonly pool: ModelPool;
+  readonly pool: SimPool;
   readonly hasBlockReceipts: boolean;
+  readonly head: PoolHead;
 }
 
 /** Of the call that is estimated. */
@@ -38,9 +41,7 @@ interface Estimated {
   readonly value?: string;
 }
 
-const GWEI = 1_000_000_000n;
 const OTHER_CHAIN = 1;
-const HISTORY = 20;
 /** Answers that say "not this time". */
 const PASSING_REFUSALS = ['insufficient_funds', 'txpool_full', 'underpriced'] as const;
 
@@ -68,8 +69,8 @@ export class Methods {
     txpool_contentFrom: ([account]) => this.contentFrom(parseAddress(String(account))),
     eth_getBalance: ([account]) => hex(this.balance(parseAddress(String(account)))),
     eth_estimateGas: ([call]) => this.estimate(call as Estimated),
-    eth_feeHistory: () => this.feeHistory(),
-    eth_maxPriorityFeePerGas: () => hex(GWEI * this.at.view.fees),
+    eth_feeHistory: ([blocks, , percentiles]) => this.feeHistory(Number(blocks), percentiles as number[]),
+    eth_maxPriorityFeePerGas: () => hex(tipAt(this.at.network.chain.baseFee) * this.at.view.fees),
     eth_sendRawTransaction: ([raw]) => this.send(String(raw)),
   };
 
@@ -199,25 +200,17 @@ export class Methods {
     return hex(21_000);
   }
 
-  /** So that whoever signs again gets other bytes. */
-  private feeHistory(): unknown {
-    const { seen, view } = this.at;
-    const { tip } = seen;
-    const blocks = Math.min(HISTORY, tip + 1);
-    const price = (GWEI + BigInt(tip % 7) * 10_000_000n + BigInt(this.luck('fees').between(0, 1_000_000))) * view.fees;
-    const reward = [price, price, 2n * price, 3n * price, 3n * price].map(hex);
-    const baseFees = Array.from({ length: blocks + 1 }, (_, index) => this.baseFee(tip + 1 - blocks + index));
-    return {
-      oldestBlock: hex(tip + 1 - blocks),
-      baseFeePerGas: baseFees.map((fee) => hex(fee * view.fees)),
-      gasUsedRatio: Array.from({ length: blocks }, () => 0.5),
-      reward: Array.from({ length: blocks }, () => reward),
-    };
-  }
-
-  private baseFee(number: number): bigint {
-    const { seen, network } = this.at;
-    return (number > seen.tip ? null : seen.blockAt(number)?.baseFeePerGas) ?? network.chain.baseFee;
+  private feeHistory(most: number, percentiles: readonly number[]): unknown {
+    const { seen, view, network } = this.at;
+    const first = Math.max(0, seen.tip + 1 - most);
+    const numbers = Array.from({ length: seen.tip + 1 - first }, (_, index) => first + index);
+    return feeHistory({
+      blocks: numbers.flatMap((number) => seen.blockAt(number) ?? []),
+      nextBaseFee: network.chain.blockAt(seen.tip + 1)?.baseFeePerGas ?? network.chain.baseFee,
+      percentiles,
+      jitter: BigInt((seen.tip % 7) * 10_000_000 + this.luck('fees').between(0, 1_000_000)),
+      factor: view.fees,
+    });
   }
 
   /** Undefined: no answer. */
@@ -227,7 +220,7 @@ export class Methods {
     network.chain.sent.push(tx);
     if (this.at.view.otherChain) throw new NodeRefused(-32000, 'invalid chain id for signer: have 31337 want 1');
     if (this.at.pool.has(tx.hash)) throw new NodeRefused(-32000, 'already known');
-    if (tx.nonce < this.countFor(tx)) throw new NodeRefused(-32000, 'nonce too low');
+    if (tx.nonce < this.countFor(tx.from)) throw new NodeRefused(-32000, 'nonce too low');
     const luck = this.luck(tx.hash);
     if (luck.chance(network.rates.refusedForNow)) this.refuse(wordsOf(luck.pick(PASSING_REFUSALS), luck));
     const verdict = network.curses.sent(index, tx.data);
@@ -246,14 +239,14 @@ export class Methods {
   private take(tx: ModelTx): string {
     const short = this.missing(tx);
     if (short !== null) throw new NodeRefused(-32000, short);
-    const answer = this.at.pool.offer(tx, this.countFor(tx));
+    const answer = this.at.pool.take(tx, { ...this.at.head, countOf: (account) => this.countFor(account) });
     if (answer !== 'taken') throw new NodeRefused(-32000, answer);
     return tx.hash;
   }
 
-  private countFor({ from }: ModelTx): bigint {
+  private countFor(account: Address): bigint {
     const { seen, view } = this.at;
-    const counted = seen.countAt(from, this.stateAt) + view.counts;
+    const counted = seen.countAt(account, this.stateAt) + view.counts;
     return counted < 0n ? 0n : counted;
   }
 

@@ -32,7 +32,7 @@ export class Network implements Surroundings {
     readonly focus: LieKind | null,
   ) {
     this.luck = new Luck(seed);
-    this.rules = drawRules(random);
+    this.rules = drawRules(random, seed);
     this.chain = new SimChain(this.rules, this.seen);
     this.headers = new Headers(seed % 2 === 0, this.statusOf);
     const count = focus !== null ? 3 : random.weighted(COUNTS);
@@ -40,6 +40,9 @@ export class Network implements Surroundings {
     this.endpoints = Array.from({ length: count }, (_, index) => new SimEndpoint(index, this, random.chance(0.8)));
     this.mayLie = focus !== null ? this.endpoints[0] : random.chance(0.8) ? random.pick(this.endpoints) : undefined;
     for (const endpoint of this.endpoints) if (random.chance(0.15)) endpoint.limits = limits(random);
+    const { shortOfRoom, room } = this.rules;
+    for (const { pool, index } of this.endpoints)
+      if (shortOfRoom === 'everybody' || (shortOfRoom === 'one endpoint' && index === 0)) pool.room = room;
   }
 
   describe(): string {
@@ -48,8 +51,8 @@ export class Network implements Surroundings {
       const limited = calls < Infinity ? ` (at most ${calls} calls and ${bytes} bytes, else ${how})` : '';
       return `endpoint ${index}${limited}${hasBlockReceipts ? '' : ' (no eth_getBlockReceipts)'}`;
     });
-    const { finality, maxFeePerGas, deepReorgs } = this.rules;
-    const rules = `finality by ${finality}, fees up to ${maxFeePerGas ?? 'the default'}${deepReorgs ? ', deep reorgs' : ''}`;
+    const { finality, maxFeePerGas, deepReorgs, steepFees, shortOfRoom } = this.rules;
+    const rules = `finality by ${finality}, fees up to ${maxFeePerGas ?? 'the default'}${deepReorgs ? ', deep reorgs' : ''}${steepFees ? ', steep fees' : ''}, pools short of room: ${shortOfRoom}`;
     return `${words.join(', ')}; liar: ${this.mayLie?.index ?? 'none'}; ${rules}`;
   }
 
@@ -85,6 +88,7 @@ export class Network implements Surroundings {
   mine(limit = Infinity): void {
     this.gossip();
     this.evict();
+    this.chain.trimPool();
     const luck = this.luck.about('block maker');
     this.chain.makeBlock(limit, luck.chance(this.rates.otherRival) ? luck : null);
     this.endLoneLie();
@@ -104,9 +108,8 @@ export class Network implements Surroundings {
     const connected = this.endpoints.filter(({ isolated }) => !isolated);
     for (const { pool } of connected) for (const tx of pool.all()) this.chain.offer(tx);
     for (const endpoint of connected) {
-      const { seen, pool, index } = endpoint;
-      for (const tx of this.chain.pooled())
-        if (this.curses.accepts(index, tx.data)) pool.offer(tx, seen.countAt(tx.from, seen.tip));
+      const { pool, index } = endpoint;
+      for (const tx of this.chain.pooled()) if (this.curses.accepts(index, tx.data)) pool.take(tx, endpoint.head);
     }
   }
 

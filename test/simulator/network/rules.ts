@@ -1,5 +1,6 @@
 import type { FinalityTag } from '../../../src/modules/chain/index.js';
-import type { Random } from '../random.js';
+import { Random } from '../random.js';
+import { drawRoom, type PoolRoom, ROOMY } from './pool-room.js';
 
 /** What a seed decides about its world once, as an operator and a chain do before the first block. */
 export interface Rules {
@@ -9,14 +10,30 @@ export interface Rules {
   readonly maxFeePerGas: bigint | null;
   /** Whether reorgs take back what was final. */
   readonly deepReorgs: boolean;
+  /** The base fee doubles from block to block when it rises, as on some rollups. */
+  readonly steepFees: boolean;
+  /** What the pools have room for that have little. */
+  readonly room: PoolRoom;
+  readonly shortOfRoom: 'nobody' | 'one endpoint' | 'everybody';
 }
 
 const GWEI = 1_000_000_000n;
 
 /** What the config says when a seed decides nothing. */
-export const USUAL: Rules = { finality: 'depth', maxFeePerGas: null, deepReorgs: false };
+export const USUAL: Rules = {
+  finality: 'depth',
+  maxFeePerGas: null,
+  deepReorgs: false,
+  steepFees: false,
+  room: ROOMY,
+  shortOfRoom: 'nobody',
+};
 
-export function drawRules(random: Random): Rules {
+/** So that what else a seed says does not depend on its prices and pools. */
+const SALT = 0x706f6f6c;
+
+export function drawRules(random: Random, seed: number): Rules {
+  const ofPools = new Random(seed ^ SALT);
   return {
     finality: random.weighted([
       { weight: 3, value: 'depth' },
@@ -25,5 +42,8 @@ export function drawRules(random: Random): Rules {
     ] as const),
     maxFeePerGas: random.pick([null, null, 3n * GWEI, 6n * GWEI, 20n * GWEI]),
     deepReorgs: random.chance(0.45),
+    steepFees: ofPools.chance(0.5),
+    shortOfRoom: ofPools.pick(['nobody', 'nobody', 'one endpoint', 'everybody']),
+    room: drawRoom(ofPools),
   };
 }

@@ -1,6 +1,6 @@
 import type { HttpAnswer } from '../../../src/modules/chain/infrastructure/rpc/http-post.js';
-import { ModelPool } from '../../support/model-pool.js';
 import { type Call, Methods, type Standpoint } from './methods.js';
+import { type PoolHead, SimPool } from './sim-pool.js';
 import type { Surroundings } from './surroundings.js';
 import { TRUTH, type View, ViewedChain } from './view.js';
 
@@ -27,7 +27,7 @@ export class SimEndpoint implements Standpoint {
   isolated = false;
   /** Grows when another node may be behind the URL: connections that were open are lost. */
   generation = 0;
-  readonly pool = new ModelPool();
+  readonly pool: SimPool;
   private readonly methods = new Methods(this);
 
   constructor(
@@ -35,10 +35,18 @@ export class SimEndpoint implements Standpoint {
     readonly network: Surroundings,
     /** Some nodes have no `eth_getBlockReceipts`. */
     readonly hasBlockReceipts: boolean,
-  ) {}
+  ) {
+    this.pool = new SimPool(network.seen);
+  }
 
   get seen(): ViewedChain {
     return new ViewedChain(this.network.chain, this.view, this.index);
+  }
+
+  /** As its pool knows the chain. */
+  get head(): PoolHead {
+    const { seen } = this;
+    return { countOf: (account) => seen.countAt(account, seen.tip), baseFee: this.network.chain.baseFee };
   }
 
   /** What it says may be untrue, and not only old or missing. */
