@@ -12,7 +12,7 @@ export interface PoolRoom {
   readonly accountQueue: number;
   /** The same, of all accounts. */
   readonly globalQueue: number;
-  /** All transactions of one account: some clients refuse those above it. */
+  /** All transactions of one account: some clients refuse those above it (reth). */
   readonly perAccount: number;
 }
 

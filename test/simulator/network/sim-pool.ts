@@ -60,7 +60,8 @@ export class SimPool extends ModelPool {
       return `transaction gas price below minimum: gas tip cap ${tx.maxPriorityFeePerGas}, minimum needed ${leastTip}`;
     const all = this.all();
     const own = all.filter(({ from }) => from === tx.from);
-    if (own.length >= perAccount && !own.some(({ nonce }) => nonce === tx.nonce))
+    // As reth: the one that can be mined next is always let through.
+    if (own.length >= perAccount && tx.nonce > head.countOf(tx.from) && !own.some(({ nonce }) => nonce === tx.nonce))
       return `account limit exceeded: pooled ${own.length} txs`;
     return all.length < globalSlots + globalQueue ? null : this.refusalWhenFull(tx, head);
   }

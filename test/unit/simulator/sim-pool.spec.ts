@@ -55,6 +55,11 @@ describe('a simulated pool', () => {
     ]);
   });
 
+  it('takes the one that can be mined next from an account that has all it may have', () => {
+    room({ perAccount: 2 });
+    expect(take(aTx(1, 1), aTx(1, 2), aTx(1, 0))).toEqual(['taken', 'taken', 'taken']);
+  });
+
   it('drops the cheapest for one that pays more when it is full, and refuses one that does not', () => {
     room({ globalSlots: 2, globalQueue: 0, accountSlots: 2 });
     expect(take(aTx(1, 0, 2), aTx(2, 0, 1), aTx(3, 0, 1), aTx(3, 0, 3))).toEqual([
