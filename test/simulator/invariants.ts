@@ -1,5 +1,6 @@
 import { FOREIGN_DATA, type ModelTx } from '../support/model-chain.js';
 import type { Network } from './network/network.js';
+import { checkPrices } from './prices.js';
 import type { SentLog } from './sent-log.js';
 import type { SimChain } from './sim-chain.js';
 import type { EventRow, Snapshot, TxRow } from './snapshot.js';
@@ -18,6 +19,7 @@ export function checkInvariants(before: Snapshot, now: Snapshot, network: Networ
   checkEvents(now);
   checkNonces(now);
   checkFence(before, now);
+  checkPrices(before, now, network, sent);
   checkTrust(now, network);
   checkFinality(now, chain);
   checkReopened(before, now, network);

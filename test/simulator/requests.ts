@@ -10,6 +10,10 @@ import type { World } from './world.js';
 
 /** By the number of a request: early enough to pass while some of them wait. */
 const EXPIRY_MS = 90_000;
+/** Wei per gas: enough on quiet days. */
+const NAMED_FEE_CAP = 3_000_000_000n;
+const NAMED_TIP = 1_000_000_000n;
+const SPEED_OF = ['standard', 'fast', 'standard', 'slow', 'urgent'] as const;
 
 /** A client asks, at times with a key that was used before, and at times through two nodes at once. */
 export async function create(world: World): Promise<void> {
@@ -42,7 +46,16 @@ function requestOf(world: World, request: string, value = 1n): Request {
   const confirmations = Number(tag) % 4 === 0 ? (Number(tag) / 4) % 6 : null;
   const expiresAt = Number(tag) % 12 === 7 ? new Date(FIRST_MS + Number(tag) * EXPIRY_MS) : null;
   const payload = { ...base.payload, value, data };
-  return { ...base, signer, requestId: request, priority, confirmations, expiresAt, payload };
+  const prices = pricesOf(world, Number(tag));
+  return { ...base, ...prices, signer, requestId: request, priority, confirmations, expiresAt, payload };
+}
+
+/** Some are in a hurry, and some name their price. */
+function pricesOf({ network }: World, tag: number): Pick<Request, 'fees' | 'speed'> {
+  const { fees } = aRequest();
+  const isNamed = network.rules.namedPrices && tag % 6 === 3;
+  const named = { maxFeePerGas: NAMED_FEE_CAP, maxPriorityFeePerGas: NAMED_TIP };
+  return { fees: isNamed ? { ...fees, ...named } : fees, speed: SPEED_OF[tag % SPEED_OF.length] ?? 'standard' };
 }
 
 function newRequest(world: World): string {

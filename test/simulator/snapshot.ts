@@ -16,6 +16,9 @@ export interface TxRow {
   readonly token: number | null;
   readonly data: string;
   readonly reason: string | null;
+  /** The tx whose slot it is to take, and the one that is to take its own. */
+  readonly replaces: string | null;
+  readonly replacedBy: string | null;
   readonly resubmits: boolean;
   readonly asksReceipt: boolean;
   /** Its next time is a day away, or more. */
@@ -51,6 +54,9 @@ export interface AttemptRow {
   readonly kind: string;
   readonly status: string;
   readonly token: number;
+  /** Wei per gas, in decimals. */
+  readonly feeCap: string;
+  readonly tip: string;
 }
 
 /** Everything that the invariants are about, as of one moment. */
@@ -78,13 +84,14 @@ const READ = `
     'leases', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'token', fencing_token, 'owner', owner_node, 'isLive', expires_at > clock_timestamp(), 'isReleased', expires_at = '-infinity')), '[]') FROM signer_lease),
     'cursors', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', next_nonce, 'token', fencing_token)), '[]') FROM signer_nonce_cursor),
     'txs', (SELECT coalesce(json_agg(json_build_object('id', tx_id, 'kind', kind, 'signer', signer, 'state', state, 'sub', sub_state, 'nonce', nonce, 'hash', tx_hash,
-                'block', block_number, 'blockHash', block_hash, 'confirmations', confirmations, 'token', fencing_token, 'data', '0x' || encode(data, 'hex'), 'reason', failure_reason,
+                'block', block_number, 'blockHash', block_hash, 'confirmations', confirmations, 'token', fencing_token, 'data', '0x' || encode(data, 'hex'), 'reason', failure_reason, 'replaces', replaces, 'replacedBy', replaced_by,
                 'resubmits', next_resubmit_at IS NOT NULL, 'asksReceipt', next_receipt_check_at IS NOT NULL,
                 'isFar', coalesce(greatest(next_resubmit_at, next_receipt_check_at) > clock_timestamp() + interval '1 day', false)) ORDER BY tx_id), '[]') FROM managed_tx),
     'events', (SELECT coalesce(json_agg(json_build_object('seq', e.seq, 'tx', e.tx_id, 'signer', t.signer, 'reason', e.reason, 'from', e.from_state, 'to', e.to_state,
                 'token', e.fencing_token, 'node', e.node_id, 'nonce', e.detail ->> 'nonce') ORDER BY e.seq), '[]') FROM tx_event e JOIN managed_tx t ON t.tx_id = e.tx_id),
     'slots', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', nonce, 'status', status, 'tx', tx_id, 'hash', tx_hash, 'token', fencing_token) ORDER BY nonce), '[]') FROM signer_nonce_allocation),
-    'attempts', (SELECT coalesce(json_agg(json_build_object('hash', tx_hash, 'signer', signer, 'nonce', nonce, 'tx', tx_id, 'kind', kind, 'status', status, 'token', fencing_token)), '[]') FROM tx_attempt)
+    'attempts', (SELECT coalesce(json_agg(json_build_object('hash', tx_hash, 'signer', signer, 'nonce', nonce, 'tx', tx_id, 'kind', kind, 'status', status, 'token', fencing_token,
+                'feeCap', max_fee_per_gas::text, 'tip', max_priority_fee_per_gas::text)), '[]') FROM tx_attempt)
   ) AS snapshot`;
 
 export async function readSnapshot(pool: Pool): Promise<Snapshot> {

@@ -10,6 +10,8 @@ export interface Rules {
   readonly maxFeePerGas: bigint | null;
   /** Whether reorgs take back what was final. */
   readonly deepReorgs: boolean;
+  /** Whether some requests name their prices. */
+  readonly namedPrices: boolean;
   /** The base fee doubles from block to block when it rises, as on some rollups. */
   readonly steepFees: boolean;
   /** What the pools have room for that have little. */
@@ -24,6 +26,7 @@ export const USUAL: Rules = {
   finality: 'depth',
   maxFeePerGas: null,
   deepReorgs: false,
+  namedPrices: false,
   steepFees: false,
   room: ROOMY,
   shortOfRoom: 'nobody',
@@ -42,6 +45,7 @@ export function drawRules(random: Random, seed: number): Rules {
     ] as const),
     maxFeePerGas: random.pick([null, null, 3n * GWEI, 6n * GWEI, 20n * GWEI]),
     deepReorgs: random.chance(0.45),
+    namedPrices: ofPools.chance(0.5),
     steepFees: ofPools.chance(0.5),
     shortOfRoom: ofPools.pick(['nobody', 'nobody', 'one endpoint', 'everybody']),
     room: drawRoom(ofPools),

@@ -1,0 +1,65 @@
+import type { Hash } from '../../src/kernel/hex.js';
+import type { Network } from './network/network.js';
+import type { SentLog } from './sent-log.js';
+import type { AttemptRow, Snapshot } from './snapshot.js';
+import { Violation } from './violation.js';
+
+/** Wei per gas. Some ten times what this chain ever asks for; a quote that is mad asks for a thousand times more than usual. */
+const DEAREST = 2_000_000_000_000n;
+/** An eighth more each time leads from the lowest price to the highest one within fewer. */
+const MOST_ATTEMPTS = 30;
+
+/** Every price is within the caps, and another attempt for a nonce pays an eighth more than those that may be out (design section 8). */
+export function checkPrices(before: Snapshot, now: Snapshot, network: Network, sent: SentLog): void {
+  const known = new Set(before.attempts.map(({ hash }) => hash));
+  for (const attempt of now.attempts) {
+    if (known.has(attempt.hash)) continue;
+    checkCap(attempt, network);
+    for (const earlier of before.attempts)
+      if (isRival(earlier, attempt) && sent.mayBeOut(earlier.hash as Hash)) checkRaise(earlier, attempt, network);
+  }
+  checkCount(now);
+}
+
+function checkCap({ hash, feeCap, tip }: AttemptRow, { rules }: Network): void {
+  const most = capOf(rules);
+  if (BigInt(feeCap) > most) fail('I13', `${hash} offers ${feeCap} wei for a unit of gas, above the cap of ${most}`);
+  if (BigInt(tip) > BigInt(feeCap)) fail('fees', `${hash} offers a tip of ${tip}, and ${feeCap} at most`);
+}
+
+function checkRaise(earlier: AttemptRow, attempt: AttemptRow, { rules }: Network): void {
+  // A no-op that cannot pay more is tried at the cap: nobody may have kept the other one.
+  if (attempt.kind !== 'payload' && BigInt(attempt.feeCap) === capOf(rules)) return;
+  if (isRaised(earlier.feeCap, attempt.feeCap) && isRaised(earlier.tip, attempt.tip)) return;
+  fail(
+    'fees',
+    `${attempt.kind} ${attempt.hash} offers ${attempt.feeCap} and ${attempt.tip} at nonce ${attempt.nonce} of ${attempt.signer}, ` +
+      `where ${earlier.kind} ${earlier.hash} of ${earlier.feeCap} and ${earlier.tip} may be out`,
+  );
+}
+
+function checkCount({ attempts }: Snapshot): void {
+  const counts = new Map<string, number>();
+  for (const { tx, signer, nonce } of attempts) {
+    const key = `${tx} at nonce ${nonce} of ${signer}`;
+    const count = (counts.get(key) ?? 0) + 1;
+    if (count > MOST_ATTEMPTS) fail('fees', `${key} has more than ${MOST_ATTEMPTS} attempts`);
+    counts.set(key, count);
+  }
+}
+
+function isRival(one: AttemptRow, other: AttemptRow): boolean {
+  return one.signer === other.signer && one.nonce === other.nonce;
+}
+
+function isRaised(from: string, to: string): boolean {
+  return BigInt(to) * 8n >= BigInt(from) * 9n;
+}
+
+function capOf({ maxFeePerGas }: Network['rules']): bigint {
+  return maxFeePerGas ?? DEAREST;
+}
+
+function fail(invariant: string, words: string): never {
+  throw new Violation(invariant, words);
+}
