@@ -1,3 +1,4 @@
+import { InvalidInput } from './errors.js';
 import { type Address, parseAddress } from './hex.js';
 
 /** EIP-155 chain id. */
@@ -23,6 +24,13 @@ export function sameSigner(a: SignerId, b: SignerId): boolean {
 /** Reads a signer from the columns of a row, where a bigint is a string. */
 export function parseSigner(chainId: string, address: string): SignerId {
   return { chainId: Number(chainId), address: parseAddress(address) };
+}
+
+/** Reads a signer from the path of a request. */
+export function signerOfPath(chainId: string, address: string): SignerId {
+  if (!/^[1-9]\d{0,15}$/.test(chainId))
+    throw new InvalidInput('invalid_chain_id', 'not a chain id', 'send the EIP-155 id of a configured chain');
+  return parseSigner(chainId, address);
 }
 
 /** @returns each signer once */

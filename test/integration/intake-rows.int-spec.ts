@@ -41,7 +41,7 @@ describe('a request', () => {
       metadata: { order: 7 },
     });
     expect(await txs.insertPending([{ txId: txIdOf(1), request, isServed: true }])).toEqual([
-      { kind: 'created', txId: txIdOf(1) },
+      { kind: 'created', txId: txIdOf(1), isPaused: false },
     ]);
     const [row] = await stored.read('SELECT * FROM managed_tx');
     expect(row).toMatchObject({
@@ -92,6 +92,7 @@ describe('a request', () => {
     expect(await txs.insertPending([aNewTx(2, OURS)])).toEqual([
       {
         kind: 'exists',
+        isPaused: false,
         tx: { txId: txIdOf(1), state: 'IN_MEMPOOL', nonce: 8n, txHash: aHash(1), requestHash: aHash(1) },
       },
     ]);

@@ -147,6 +147,10 @@ describe('what is due', () => {
   });
 });
 
+function pausedSigner(chainId: number, address: string): Promise<void> {
+  return stored.put('signer', { chain_id: chainId, address, custody: '{}', paused_at: 'now()', paused_by: 'api' });
+}
+
 describe('the next txs', () => {
   const next = async (signer: SignerId, room: number, after: { priority: number; txId: string } | null = null) =>
     (await txs.nextPending([{ signer, room, after }])).map(({ tx }) => tx.id);
@@ -158,6 +162,16 @@ describe('the next txs', () => {
     await stored.putTx(9);
     expect(await next(OURS, 10)).toEqual(ids(1, 7, 9));
     expect(await next(OURS, 2)).toEqual(ids(1, 7));
+  });
+
+  it('are none of a paused signer', async () => {
+    await stored.putTx(1);
+    await stored.putTx(2, { next_resubmit_at: PAST });
+    await stored.putTx(3, { signer: OTHER.address });
+    await pausedSigner(OURS.chainId + 1, OTHER.address);
+    await pausedSigner(OURS.chainId, OURS.address);
+    expect(await next(OURS, 10)).toEqual([]);
+    expect(await next(OTHER, 10)).toEqual(ids(3));
   });
 
   it('begin after the one where the lane was, and with those of a higher priority that came since', async () => {
@@ -193,6 +207,17 @@ describe('a tx that is locked to be given a nonce', () => {
     await stored.putTx(9);
     const locked = await stored.fenced([OURS], (fence) => txs.lockPending(fence, ids(1, 2, 3, 4)));
     expect([...locked]).toEqual(ids(1));
+  });
+
+  it('is not of a paused signer, whose other writes lock it all the same', async () => {
+    await stored.putTx(1);
+    await stored.putTx(2, { signer: OTHER.address });
+    await pausedSigner(OURS.chainId + 1, OTHER.address);
+    await pausedSigner(OURS.chainId, OURS.address);
+    await stored.fenced([OURS, OTHER], async (fence) => {
+      expect([...(await txs.lockForNonce(fence, ids(1, 2)))]).toEqual(ids(2));
+      expect([...(await txs.lockPending(fence, ids(1, 2)))]).toEqual(ids(1, 2));
+    });
   });
 
   it('is left out while somebody else changes it, and nobody waits for it', async () => {

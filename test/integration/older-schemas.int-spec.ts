@@ -23,6 +23,8 @@ const ADDED: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   node: { key_set: null },
   tx_attempt: { tx_type: 2, max_fee_per_blob_gas: null, priced_at_block: null },
   signer_lease: { idle: false },
+  signer: { paused_at: null, paused_by: null, pause_reason: null, balance_low_at: null },
+  tx_event: { signer: null },
 };
 
 let database: TestDatabase;

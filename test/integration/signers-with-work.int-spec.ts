@@ -26,8 +26,8 @@ async function store(signer: SignerId, { state = 'PENDING', dueInMs = null }: St
   const isOnChain = state === 'MINED' || state === 'CONFIRMED';
   await lab.observer.write(
     `INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, value, data, options, priority, state, nonce,
-                             failure_reason, tx_hash, block_hash, receipt, block_number, next_resubmit_at)
-     VALUES (gen_random_uuid(), $1, $2, $3, $4, 0, '', '{}', 0, $5, $6, $7, $8, $8, $9, $10, clock_timestamp() + $11::float8 * interval '1 ms')`,
+                             failure_reason, tx_hash, block_hash, receipt, block_number, next_resubmit_at, replaced_by)
+     VALUES (gen_random_uuid(), $1, $2, $3, $4, 0, '', '{}', 0, $5, $6, $7, $8, $8, $9, $10, clock_timestamp() + $11::float8 * interval '1 ms', $12)`,
     [
       signer.chainId,
       signer.address,
@@ -40,6 +40,7 @@ async function store(signer: SignerId, { state = 'PENDING', dueInMs = null }: St
       isOnChain ? '{}' : null,
       isOnChain ? 1 : null,
       dueInMs,
+      state === 'REPLACED' ? OTHER_TX : null,
     ],
   );
 }
@@ -180,6 +181,24 @@ describe.each(['signersWithWork', 'signersInWork'] as const)('the lease that %s 
     await acquire(second, elsewhere(signer));
     expect(await workOf(signer)).toMatchObject({ lease: 'free' });
     expect(await workOf(signer, repository.signersInWork(DEV_CHAIN))).toBeNull();
+  });
+});
+
+describe.each(['signersWithWork', 'signersInWork'] as const)('a paused signer', (look) => {
+  it(`is named by ${look} for what it has in flight, and not for what waits`, async () => {
+    const [paused, other] = lab.freshSigners(2);
+    if (!paused || !other) throw new Error('two were made');
+    for (const signer of [paused, other]) {
+      await acquire(first, signer);
+      await store(signer, { dueInMs: -1_000 });
+    }
+    for (const { chainId, address } of [paused, elsewhere(other)])
+      await lab.observer.write(
+        `INSERT INTO signer (chain_id, address, custody, paused_at, paused_by) VALUES ($1, $2, '{}', now(), 'api')`,
+        [chainId, address],
+      );
+    const found = await Promise.all([paused, other].map((signer) => workOf(signer, repository[look](DEV_CHAIN))));
+    expect(found.map((work) => work?.hasPending)).toEqual([false, true]);
   });
 });
 

@@ -24,7 +24,7 @@ type SlotStatus = 'HELD' | 'CONSUMED' | 'RELEASED';
 type Reasons<Name extends string> = Readonly<Record<Name, string | null>>;
 
 const NOBODY_CANCELS = 'the product has no request that cancels or replaces a transaction';
-const NOBODY_PAUSES = 'the product pauses no signer';
+const ONLY_READS = 'reads say it, and it is not stored';
 const NO_PERMIT = 'the product makes no permits';
 const NO_LOSS = 'the database keeps its commits; the chaos suite makes it lose them';
 
@@ -40,8 +40,8 @@ const UNUSED_TRANSITIONS: ReadonlyMap<string, string> = new Map([
 
 const SUB_STATES: Partial<Reasons<TxSubState>> = {
   REPLACING: NOBODY_CANCELS,
-  SIGNER_PAUSED: NOBODY_PAUSES,
-  SIGNER_UNAVAILABLE: 'reads say it, and it is not stored',
+  SIGNER_PAUSED: ONLY_READS,
+  SIGNER_UNAVAILABLE: ONLY_READS,
 };
 
 const EVENTS: Partial<Reasons<EventReason>> = {
@@ -50,8 +50,6 @@ const EVENTS: Partial<Reasons<EventReason>> = {
   confirmations: 'mined and confirmed tell the confirmations',
   cancelled: NOBODY_CANCELS,
   replaced: NOBODY_CANCELS,
-  paused: NOBODY_PAUSES,
-  resumed: NOBODY_PAUSES,
 };
 
 const VERDICTS: Reasons<SendVerdict['kind']> = {

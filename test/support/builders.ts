@@ -62,6 +62,7 @@ export function aCreatedTx(overrides: Partial<CreatedTx> = {}): CreatedTx {
     state: 'PENDING',
     nonce: null,
     txHash: null,
+    isPaused: false,
     isNew: true,
     ...overrides,
   };

@@ -1,23 +1,31 @@
 import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { ChainModule } from '../chain/chain.module.js';
+import { EventsModule } from '../events/events.module.js';
+import { SignersModule } from '../signers/signers.module.js';
+import { TransactionsModule } from '../transactions/transactions.module.js';
+import { PauseSigner } from './application/pause-signer.js';
+import { ResumeSigner } from './application/resume-signer.js';
 import { SignerOverview } from './application/signer-overview.js';
 import { Drain } from './infrastructure/drain.js';
 import { EndpointMetrics } from './infrastructure/endpoint-metrics.js';
 import { HealthController } from './infrastructure/http/health.controller.js';
+import { SignerPausesController } from './infrastructure/http/signer-pauses.controller.js';
 import { SignersController } from './infrastructure/http/signers.controller.js';
 import { PgSignerOverview } from './infrastructure/pg-signer-overview.js';
 import { SignerMetrics } from './infrastructure/signer-metrics.js';
 import { ReadinessProbes } from './infrastructure/readiness-probes.js';
 
 @Module({
-  imports: [TerminusModule, ChainModule],
-  controllers: [HealthController, SignersController],
+  imports: [TerminusModule, ChainModule, EventsModule, SignersModule, TransactionsModule],
+  controllers: [HealthController, SignersController, SignerPausesController],
   providers: [
     Drain,
     ReadinessProbes,
     EndpointMetrics,
     SignerMetrics,
+    PauseSigner,
+    ResumeSigner,
     { provide: SignerOverview, useClass: PgSignerOverview },
   ],
 })

@@ -11,5 +11,6 @@ export { type LeaseHolder, NodeRegistry } from './domain/node-registry.js';
 export { NonceLedger, type SequenceState, type SlotHolder, type SlotRef } from './domain/nonce-ledger.js';
 export { grantNonces } from './domain/nonce-sequence.js';
 export { NotLeader } from './domain/not-leader.js';
+export { type Pause, type PauseRequest, SignerPauses } from './domain/signer-pauses.js';
 export { slotKey } from './domain/slot-key.js';
 export { signerColumns, slotColumns } from './infrastructure/key-columns.js';

@@ -10,6 +10,7 @@ import { LeaseStore } from './domain/lease-store.js';
 import { NonceLedger } from './domain/nonce-ledger.js';
 import { NodeRegistry } from './domain/node-registry.js';
 import { SignerDirectory } from './domain/signer-directory.js';
+import { SignerPauses } from './domain/signer-pauses.js';
 import { EcdsaSigner } from './infrastructure/ecdsa-signer.js';
 import { LeaseHeartbeat } from './infrastructure/lease-heartbeat.js';
 import { LocalKeyCustody } from './infrastructure/local-key-custody.js';
@@ -19,6 +20,7 @@ import { PgLeaseStore } from './infrastructure/pg-lease-store.js';
 import { PgNonceLedger } from './infrastructure/pg-nonce-ledger.js';
 import { PgNodeRegistry } from './infrastructure/pg-node-registry.js';
 import { PgSignerDirectory } from './infrastructure/pg-signer-directory.js';
+import { PgSignerPauses } from './infrastructure/pg-signer-pauses.js';
 import { PromLeaseMetrics } from './infrastructure/prom-lease-metrics.js';
 
 @Module({
@@ -35,9 +37,10 @@ import { PromLeaseMetrics } from './infrastructure/prom-lease-metrics.js';
     { provide: NonceLedger, useClass: PgNonceLedger },
     { provide: NodeRegistry, useClass: PgNodeRegistry },
     { provide: SignerDirectory, useClass: PgSignerDirectory },
+    { provide: SignerPauses, useClass: PgSignerPauses },
     { provide: Custody, useClass: LocalKeyCustody },
     { provide: LeaseMetrics, useClass: PromLeaseMetrics },
   ],
-  exports: [LeaseManager, Router, NodeRegistry, FencedUnitOfWork, NonceLedger, Custody, SignerWorkers],
+  exports: [LeaseManager, Router, NodeRegistry, FencedUnitOfWork, NonceLedger, Custody, SignerPauses, SignerWorkers],
 })
 export class SignersModule {}

@@ -306,5 +306,38 @@ const DIRECTORY = faultsIn('modules/signers/infrastructure/pg-signer-directory.t
   },
 ]);
 
+const PAUSES = faultsIn('modules/signers/infrastructure/pg-signer-pauses.ts', int('paused-signer'), [
+  {
+    id: 'pause-said-to-be-new-always',
+    text: 'k.paused_at IS NULL AS changed',
+    becomes: 'true AS changed',
+    why: 'the audit trail tells a repetition as another pause',
+  },
+  {
+    id: 'pause-overwrites-the-first',
+    text: 'paused_at = coalesce(s.paused_at, clock_timestamp())',
+    becomes: 'paused_at = clock_timestamp()',
+    why: 'a repetition changes since when the signer is paused',
+  },
+  {
+    id: 'resume-said-to-be-new-always',
+    text: 'k.paused_at IS NOT NULL AS changed',
+    becomes: 'true AS changed',
+    why: 'the audit trail tells a repetition as another resume',
+  },
+  {
+    id: 'resume-forgets-nothing',
+    text: 'SET paused_at = NULL, paused_by = NULL, pause_reason = NULL',
+    becomes: 'SET paused_at = s.paused_at',
+    why: 'a paused signer stands still for ever',
+  },
+  {
+    id: 'pause-waits-for-no-write',
+    text: 'signer = $2 FOR UPDATE`',
+    becomes: 'signer = $2`',
+    why: 'a commit that began before gives nonces after the pause was answered',
+  },
+]);
+
 /** Who may act. */
-export const LEASES = [...STORE, ...FENCED, ...NODES, ...DIRECTORY];
+export const LEASES = [...STORE, ...FENCED, ...NODES, ...DIRECTORY, ...PAUSES];

@@ -53,15 +53,15 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'intake-of-unknown-signers',
-    text: 'WHERE known AND served',
+    text: 'WHERE paused IS NOT NULL AND served',
     becomes: 'WHERE served',
     why: 'a request for a signer that nobody configured is stored, and waits for ever',
     caughtBy: INTAKE,
   },
   {
     id: 'intake-of-unserved-signers',
-    text: 'WHERE known AND served',
-    becomes: 'WHERE known',
+    text: 'WHERE paused IS NOT NULL AND served',
+    becomes: 'WHERE paused IS NOT NULL',
     why: 'a request whose signer no node has a key for is stored',
     caughtBy: INTAKE,
   },
@@ -194,6 +194,25 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
     text: 'coalesce(t.expires_at <= clock_timestamp(), false) AS expired',
     becomes: 'coalesce(t.expires_at > clock_timestamp(), false) AS expired',
     why: 'an expired tx is sent',
+  },
+  {
+    id: 'next-pending-of-paused-signers',
+    text: `\n     WHERE NOT \${IS_PAUSED('w')}`,
+    becomes: '',
+    why: 'the queue of a paused signer is read, and its gas estimated, with each wake-up',
+  },
+  {
+    id: 'paused-on-another-chain',
+    text: 'g.chain_id = ${of}.chain_id AND g.address = ${of}.signer',
+    becomes: 'g.address = ${of}.signer',
+    why: 'a pause stops the same address on other chains',
+  },
+  {
+    id: 'lock-for-nonce-of-paused-signers',
+    text: ` AND NOT \${IS_PAUSED('t')}\n     ORDER BY t.tx_id`,
+    becomes: '\n     ORDER BY t.tx_id',
+    why: 'a step that runs gives nonces after the pause was answered',
+    caughtBy: int('paused-signer'),
   },
   {
     id: 'lock-pending-of-any-state',
@@ -465,11 +484,30 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-with-work-not-due',
-    text: `AND t.state = 'PENDING' AND \${READY_SINCE} <= statement_timestamp()
-                      ORDER BY`,
-    becomes: `AND t.state = 'PENDING'
-                      ORDER BY`,
+    text: `AND t.signer = p.signer AND t.state = 'PENDING' AND \${READY_SINCE} <= statement_timestamp()`,
+    becomes: `AND t.signer = p.signer AND t.state = 'PENDING'`,
     why: 'every polling wakes lanes for what is not due',
+    caughtBy: WORK,
+  },
+  {
+    id: 'signers-with-work-of-paused',
+    text: 'g.address = p.signer AND g.paused_at IS NOT NULL',
+    becomes: 'g.address = p.signer AND g.paused_at IS NULL',
+    why: 'every polling wakes the lane of a paused signer, or of no other one',
+    caughtBy: WORK,
+  },
+  {
+    id: 'signers-with-work-paused-elsewhere',
+    text: 'g.chain_id = $1 AND g.address = p.signer',
+    becomes: 'g.address = p.signer',
+    why: 'a pause on another chain keeps the lane asleep',
+    caughtBy: WORK,
+  },
+  {
+    id: 'signers-in-work-of-paused',
+    text: ` AND NOT \${IS_PAUSED('l')}`,
+    becomes: '',
+    why: 'every polling wakes the lane of a paused signer',
     caughtBy: WORK,
   },
   {

@@ -1,6 +1,7 @@
 import { faultsIn, int } from '../fault.js';
 
 const QUERIES = int('tx-queries');
+const PAUSED = int('paused-signer');
 
 const LIST = faultsIn('modules/transactions/infrastructure/tx-list.statement.ts', QUERIES, [
   {
@@ -139,9 +140,16 @@ const TYPEORM = faultsIn('modules/transactions/infrastructure/typeorm-tx-queries
     why: 'the API does not show what was asked for',
   },
   {
+    id: 'view-paused-always',
+    text: 's.address = w.signer\n     WHERE s.paused_at IS NOT NULL',
+    becomes: 's.address = w.signer\n     WHERE s.paused_at IS NULL',
+    why: 'what waits seems to wait for a person',
+    caughtBy: PAUSED,
+  },
+  {
     id: 'view-final-without-signer',
-    text: 'isFinal(state) || router.isServed',
-    becomes: 'router.isServed',
+    text: '!isFinal(row.state) && !router.isServed',
+    becomes: '!router.isServed',
     why: 'a final tx seems to wait for its signer',
   },
   {
@@ -156,9 +164,16 @@ const EVENTS = [
   ...faultsIn('modules/events/infrastructure/pg-event-log.ts', QUERIES, [
     {
       id: 'events-in-any-order',
-      text: 'ORDER BY e.position',
-      becomes: 'ORDER BY e.tx_hash',
+      text: 'block_hash, error, detail, position)\n     ORDER BY e.position',
+      becomes: 'block_hash, error, detail, position)\n     ORDER BY e.tx_hash',
       why: 'a listener is told of confirmations before the block',
+    },
+    {
+      id: 'events-of-signers-without-signer',
+      text: 'SELECT e.chain_id, e.signer, e.reason, $6, e.token, e.detail',
+      becomes: 'SELECT e.chain_id, lower($6), e.reason, e.signer, e.token, e.detail',
+      why: 'nobody can tell which signer an event is about',
+      caughtBy: PAUSED,
     },
     {
       id: 'events-swap-from-and-to',

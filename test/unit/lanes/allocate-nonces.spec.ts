@@ -38,7 +38,7 @@ beforeEach(() => {
       },
     } as unknown as NonceLedger,
     {
-      lockPending: async (_fence: unknown, ids: readonly string[]) => (calls.push(['lock', ...ids]), new Set(waiting)),
+      lockForNonce: async (_fence: unknown, ids: readonly string[]) => (calls.push(['lock', ...ids]), new Set(waiting)),
     } as unknown as ManagedTxRepository,
     writes.asDoor(),
     cursors,

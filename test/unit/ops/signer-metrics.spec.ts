@@ -14,6 +14,7 @@ const view = (n: number): SignerView => ({
   fencingToken: null,
   leaseExpiresAt: null,
   cursor: n,
+  paused: null,
   pending: n,
   inFlight: 0,
   backlog: n,

@@ -18,13 +18,13 @@ const ORIGINAL = { path: '/api/v1/tx', body: { requestId: 'r' }, wasForwarded: f
 let passedOn: () => Promise<ForwardedAnswer | null>;
 let waiting: () => Promise<void>;
 /** What the create is answered with. */
-let created: { txId: string; nonce: bigint | null };
+let created: { txId: string; nonce: bigint | null; isPaused: boolean };
 let calls: unknown[][];
 let createNow: CreateNow;
 
 beforeEach(() => {
   [passedOn, waiting] = [async () => null, async () => undefined];
-  [created, calls] = [{ txId: 'tx', nonce: null }, []];
+  [created, calls] = [{ txId: 'tx', nonce: null, isPaused: false }, []];
   createNow = new CreateNow(
     { execute: async (request: unknown) => (calls.push(['create', request]), created) } as unknown as CreateTx,
     { execute: (...args: unknown[]) => (calls.push(['owner', ...args]), passedOn()) } as unknown as ForwardToOwner,
@@ -58,8 +58,14 @@ describe('a create that is to be answered with its nonce', () => {
   });
 
   it('does not wait for a nonce that it has already', async () => {
-    created = { txId: 'tx', nonce: 0n };
+    created = { txId: 'tx', nonce: 0n, isPaused: false };
     await execute();
+    expect(calls.map(([name]) => name)).toEqual(['owner', 'create', 'find']);
+  });
+
+  it('does not wait for the nonce of a paused signer', async () => {
+    created = { txId: 'tx', nonce: null, isPaused: true };
+    expect(await execute()).toEqual({ kind: 'created', tx: created, view: VIEW });
     expect(calls.map(([name]) => name)).toEqual(['owner', 'create', 'find']);
   });
 

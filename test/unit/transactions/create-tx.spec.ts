@@ -23,7 +23,7 @@ let create: CreateTx;
 
 beforeEach(() => {
   [isServed, isAcceptable, submitted, rung, counted] = [true, true, [], [], []];
-  intake = ({ txId }) => ({ kind: 'created', txId });
+  intake = ({ txId }) => ({ kind: 'created', txId, isPaused: false });
   create = new CreateTx(
     {
       submit: async (tx: NewTx, bytes: number, together: unknown) => {
@@ -63,6 +63,7 @@ describe('a new request', () => {
       state: 'PENDING',
       nonce: null,
       txHash: null,
+      isPaused: false,
       isNew: true,
     });
     expect(submitted).toMatchObject([{ tx: { txId: 'tx-1', request: request(), isServed: true }, together: null }]);
@@ -89,16 +90,17 @@ describe('a request that was stored before', () => {
   const known = { txId: 'old', state: 'IN_MEMPOOL', nonce: 7n, txHash: aHash(7) } as const;
 
   it('is answered as it is now, and wakes nobody', async () => {
-    intake = { kind: 'exists', tx: { ...known, requestHash: await hashOf() } };
+    intake = { kind: 'exists', tx: { ...known, requestHash: await hashOf() }, isPaused: false };
     [rung, counted] = [[], []];
     const { signer, requestId } = request();
-    expect(await create.execute(request())).toEqual({ ...known, signer, requestId, isNew: false });
+    expect(await create.execute(request())).toEqual({ ...known, signer, requestId, isPaused: false, isNew: false });
     expect([rung, counted]).toEqual([[], ['exists']]);
   });
 
   it('is a conflict when its key was used for another, and nobody is woken', async () => {
     intake = {
       kind: 'exists',
+      isPaused: false,
       tx: { ...known, requestHash: await hashOf({ payload: { ...request().payload, to: anAddress(9) } }) },
     };
     [rung, counted] = [[], []];

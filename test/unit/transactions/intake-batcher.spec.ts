@@ -20,7 +20,7 @@ class Table {
     insertPending: (txs: readonly NewTx[]): Promise<Intake[]> => {
       this.inserts.push([...txs]);
       return new Promise((resolve) =>
-        this.ends.push(() => resolve(txs.map(({ txId }) => ({ kind: 'created', txId })))),
+        this.ends.push(() => resolve(txs.map(({ txId }) => ({ kind: 'created', txId, isPaused: false })))),
       );
     },
   } as unknown as ManagedTxRepository;
@@ -59,7 +59,7 @@ describe('the queue of the intake', () => {
     const third = batcher.submit(aTx(3), 100 * KB);
     await nextTurn();
     await table.endAll();
-    expect(await third).toEqual({ kind: 'created', txId: 'tx-3' });
+    expect(await third).toEqual({ kind: 'created', txId: 'tx-3', isPaused: false });
   });
 
   it('takes one request that is larger than the bound when it is alone: nothing waits for ever', async () => {
@@ -67,7 +67,7 @@ describe('the queue of the intake', () => {
     const large = intake(table, { maxQueuedBytes: KB }).submit(aTx(1), 5 * KB);
     await nextTurn();
     await table.endAll();
-    expect(await large).toEqual({ kind: 'created', txId: 'tx-1' });
+    expect(await large).toEqual({ kind: 'created', txId: 'tx-1', isPaused: false });
   });
 
   it('stores few large requests at once, and never parts those that belong together', async () => {
@@ -109,7 +109,9 @@ describe('an insert', () => {
     expect(sizes(table)).toEqual([2, 2]);
     await table.endAll();
     expect(sizes(table)).toEqual([2, 2, 1]);
-    expect(await Promise.all(all)).toEqual([1, 2, 3, 4, 5].map((id) => ({ kind: 'created', txId: `tx-${id}` })));
+    expect(await Promise.all(all)).toEqual(
+      [1, 2, 3, 4, 5].map((id) => ({ kind: 'created', txId: `tx-${id}`, isPaused: false })),
+    );
   });
 
   it('has all that came in while two others were under way', async () => {
@@ -160,7 +162,8 @@ describe('a database that does not take an insert', () => {
     ]);
     return all.map((each) => (each.status === 'fulfilled' ? each.value.kind : String(each.reason.message)));
   };
-  const created = (txs: readonly NewTx[]): Intake[] => txs.map(({ txId }) => ({ kind: 'created', txId }));
+  const created = (txs: readonly NewTx[]): Intake[] =>
+    txs.map(({ txId }) => ({ kind: 'created', txId, isPaused: false }));
 
   it('for one request refuses that one, and stores its neighbours', async () => {
     const insert = (txs: readonly NewTx[]): Intake[] => {

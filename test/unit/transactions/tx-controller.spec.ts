@@ -98,7 +98,7 @@ const post = (body: object, headers: Readonly<Record<string, string>> = {}) =>
   answerTo({ method: 'POST', payload: body, headers });
 
 describe('POST /api/v1/tx', () => {
-  const { signer, isNew: _, ...rest } = STORED;
+  const { signer, isNew: _new, isPaused: _paused, ...rest } = STORED;
   const view = { ...rest, chainId: signer.chainId, signer: signer.address };
 
   it('answers 202 to what is new, and 200 to what had been stored', async () => {

@@ -70,6 +70,7 @@ beforeEach(() => {
       appended.push({ tx, author, events: [...some] });
       step('events append');
     },
+    appendOfSigners: () => Promise.reject(new Error('no event is about a signer')),
   };
   write = new WriteChanges(new RecordedWork(), recorded('txs'), recorded('attempts'), recorded('slots'), events, {
     notify: () => step('tell'),

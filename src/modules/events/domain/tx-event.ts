@@ -23,9 +23,10 @@ export const EVENT_REASONS = [
   'cancelled',
   'replaced',
   'dropped',
-  'paused',
-  'resumed',
 ] as const;
+/** Of events about a signer, which have no tx. */
+export const SIGNER_EVENT_REASONS = ['paused', 'resumed', 'balance_low', 'balance_restored'] as const;
+export type SignerEventReason = (typeof SIGNER_EVENT_REASONS)[number];
 export type EventReason = (typeof EVENT_REASONS)[number];
 
 /** One entry of the audit trail: what happened to a managed tx, with the values of that moment. */
@@ -39,4 +40,11 @@ export interface TxEvent {
   readonly block?: { readonly number: number; readonly hash: Hash } | null;
   readonly error?: string | null;
   readonly detail?: JsonObject | null;
+}
+
+/** One entry of the audit trail about a signer. */
+export interface SignerEvent {
+  readonly signer: SignerId;
+  readonly reason: SignerEventReason;
+  readonly detail: JsonObject;
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
-import { type EventAuthor, EventLog } from '../domain/event-log.js';
-import type { TxEvent } from '../domain/tx-event.js';
+import { type EventAuthor, EventLog, type SignerEventAuthor } from '../domain/event-log.js';
+import type { SignerEvent, TxEvent } from '../domain/tx-event.js';
 
 const APPEND = {
   name: 'event_append',
@@ -11,6 +11,16 @@ const APPEND = {
     SELECT e.chain_id, e.tx_id, e.reason, e.from_state, e.to_state, $12, e.token, e.tx_hash, e.block_number, e.block_hash, e.error, e.detail
       FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::text[], $10::text[], $11::jsonb[])
            WITH ORDINALITY AS e (chain_id, tx_id, reason, from_state, to_state, token, tx_hash, block_number, block_hash, error, detail, position)
+     ORDER BY e.position`,
+};
+
+const APPEND_OF_SIGNERS = {
+  name: 'event_append_of_signers',
+  text: `
+    INSERT INTO tx_event (chain_id, signer, reason, node_id, fencing_token, detail)
+    SELECT e.chain_id, e.signer, e.reason, $6, e.token, e.detail
+      FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::jsonb[])
+           WITH ORDINALITY AS e (chain_id, signer, reason, token, detail, position)
      ORDER BY e.position`,
 };
 
@@ -30,6 +40,18 @@ export class PgEventLog extends EventLog {
       events.map((event) => event.block?.hash ?? null),
       events.map((event) => event.error ?? null),
       events.map((event) => (event.detail ? JSON.stringify(event.detail) : null)),
+      author.nodeId,
+    ]);
+  }
+
+  async appendOfSigners(tx: Tx, author: SignerEventAuthor, events: readonly SignerEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    await PgTx.of(tx).query(APPEND_OF_SIGNERS, [
+      events.map(({ signer }) => signer.chainId),
+      events.map(({ signer }) => signer.address),
+      events.map(({ reason }) => reason),
+      events.map(({ signer }) => author.tokenFor(signer)),
+      events.map(({ detail }) => JSON.stringify(detail)),
       author.nodeId,
     ]);
   }

@@ -76,7 +76,7 @@ export class AllocateNonces {
   ): Promise<ChangeSet> {
     await this.ledger.align(fence, chainNonces);
     if (ready.length === 0) return {};
-    const waiting = await this.repository.lockPending(
+    const waiting = await this.repository.lockForNonce(
       fence,
       ready.map(({ tx }) => tx.id),
     );

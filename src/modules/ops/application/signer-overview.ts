@@ -10,6 +10,8 @@ export interface SignerView {
   readonly leaseExpiresAt: string | null;
   /** Next new nonce; null before the first alignment with the chain. */
   readonly cursor: number | string | null;
+  /** Since when, by whom and why it gets no new nonces; null when it is not paused. */
+  readonly paused: { readonly since: string; readonly by: string; readonly reason: string | null } | null;
   /** Accepted txs that have no nonce yet. */
   readonly pending: number;
   /** Txs with a nonce that are not mined yet. */

@@ -7,7 +7,7 @@ import { SignerOverview, type SignerView } from '../application/signer-overview.
 const LIST = {
   name: 'ops_signers',
   text: `
-    SELECT s.chain_id, s.address, s.custody, l.owner_node, l.fencing_token, l.expires_at,
+    SELECT s.chain_id, s.address, s.custody, s.paused_at, s.paused_by, s.pause_reason, l.owner_node, l.fencing_token, l.expires_at,
            l.expires_at > clock_timestamp() AS leased, c.next_nonce, p.count AS pending, f.count AS in_flight
       FROM (SELECT * FROM signer WHERE (chain_id, address) > ($1::bigint, $2::text) ORDER BY chain_id, address LIMIT $3) s
       LEFT JOIN signer_lease l ON l.chain_id = s.chain_id AND l.signer = s.address
@@ -21,6 +21,9 @@ interface SignerRow {
   chain_id: string;
   address: string;
   custody: Record<string, unknown>;
+  paused_at: Date | null;
+  paused_by: string | null;
+  pause_reason: string | null;
   owner_node: string | null;
   fencing_token: string | null;
   expires_at: Date | null;
@@ -55,6 +58,10 @@ function toView(row: SignerRow): SignerView {
     fencingToken: row.fencing_token,
     leaseExpiresAt: leased && row.expires_at ? row.expires_at.toISOString() : null,
     cursor: row.next_nonce === null ? null : toJsonInteger(BigInt(row.next_nonce)),
+    paused:
+      row.paused_at === null
+        ? null
+        : { since: row.paused_at.toISOString(), by: row.paused_by ?? '', reason: row.pause_reason },
     pending: Number(row.pending),
     inFlight: Number(row.in_flight),
     backlog: Number(row.pending) + Number(row.in_flight),

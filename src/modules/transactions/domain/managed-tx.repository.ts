@@ -23,11 +23,11 @@ export interface AcceptedTx {
   readonly requestHash: Hash;
 }
 
-/** The result of one request of an intake batch. */
+/** The result of one request of an intake batch. `isPaused`: its signer gets no new nonces now. */
 export type Intake =
-  | { readonly kind: 'created'; readonly txId: string }
+  | { readonly kind: 'created'; readonly txId: string; readonly isPaused: boolean }
   /** The key was used before. The caller compares the hashes. */
-  | { readonly kind: 'exists'; readonly tx: AcceptedTx }
+  | { readonly kind: 'exists'; readonly tx: AcceptedTx; readonly isPaused: boolean }
   | { readonly kind: 'unknown_signer' }
   | { readonly kind: 'unserved_signer' };
 
@@ -61,11 +61,13 @@ export abstract class ManagedTxRepository {
   abstract countInFlight(signers: readonly SignerId[], upTo: number): Promise<number[]>;
   /**
    * The next waiting txs of each signer, by priority. Within one priority, two groups take turns: untried txs, the oldest first, and txs
-   * that were tried and whose timer has run out, the longest due first. Txs that are not due are left out.
+   * that were tried and whose timer has run out, the longest due first. Left out are txs that are not due, and all of paused signers.
    */
   abstract nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]>;
   /** The txs that are still PENDING and that no other transaction is changing. They stay locked until the end of the transaction. */
   abstract lockPending(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Like `lockPending`, without the txs of paused signers: those that may get a nonce. */
+  abstract lockForNonce(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Every ALLOCATED tx of the signers, in nonce order. */
   abstract allocated(signers: readonly SignerId[]): Promise<RequestedTx[]>;
   /** Txs without a receipt whose resubmit timer has run out, oldest first. */
@@ -139,7 +141,7 @@ export abstract class ManagedTxRepository {
 
 export interface SignerWork {
   readonly signer: SignerId;
-  /** A tx is waiting and its time has come. */
+  /** A tx is waiting, its time has come, and the signer is not paused. */
   readonly hasPending: boolean;
   /** `held` by another node; `lapsed` when it expired without a release; else `free`, or held by this node. */
   readonly lease: 'held' | 'lapsed' | 'free';

@@ -22,6 +22,7 @@ export const TX_SUB_STATES = [
   'CANCELLING',
   'REPLACING',
   'REORG_DETECTED',
+  /** An operator paused its signer. Not stored, because a pause changes no tx: the queries add it. */
   'SIGNER_PAUSED',
   /** Every node refuses it for now, for a reason other than price or funds. It is tried again. */
   'NODE_REFUSED',

@@ -36,14 +36,14 @@ export const INSERT_PENDING = {
   name: 'tx_insert_pending',
   text: `
     WITH input AS (
-      SELECT i.*, (SELECT s.address FROM signer s WHERE s.chain_id = i.chain_id AND s.address = i.signer) IS NOT NULL AS known
+      SELECT i.*, (SELECT s.paused_at IS NOT NULL FROM signer s WHERE s.chain_id = i.chain_id AND s.address = i.signer) AS paused
         FROM unnest((SELECT $1::uuid[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::numeric[]), (SELECT $8::text[]), (SELECT $9::jsonb[]), (SELECT $10::int[]), (SELECT $11::int[]), (SELECT $12::timestamptz[]), (SELECT $13::jsonb[]), (SELECT $15::boolean[]))
              AS i (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, served)),
     inserted AS (
       INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, state)
       SELECT tx_id, chain_id, signer, request_id, request_hash, to_address, value, decode(substr(data, 3), 'hex'), options, priority, confirmations, expires_at, metadata, 'PENDING'
         FROM input i
-       WHERE known AND served AND i.request_id IS DISTINCT FROM (
+       WHERE paused IS NOT NULL AND served AND i.request_id IS DISTINCT FROM (
          SELECT t.request_id FROM managed_tx t
           WHERE t.chain_id = i.chain_id AND t.signer = i.signer AND t.request_id >= i.request_id
           ORDER BY t.request_id LIMIT 1)
@@ -53,7 +53,7 @@ export const INSERT_PENDING = {
     queued AS (
       INSERT INTO tx_event (chain_id, tx_id, reason, to_state, node_id)
       SELECT chain_id, tx_id, 'queued', 'PENDING', $14 FROM inserted)
-    SELECT i.tx_id, i.known, n.tx_id IS NOT NULL AS created FROM input i LEFT JOIN inserted n ON n.tx_id = i.tx_id`,
+    SELECT i.tx_id, i.paused IS NOT NULL AS known, i.paused, n.tx_id IS NOT NULL AS created FROM input i LEFT JOIN inserted n ON n.tx_id = i.tx_id`,
 };
 
 /** Runs after the insert, so it sees a row that another connection committed while the insert waited for it. */
@@ -85,6 +85,10 @@ export const COUNT_IN_FLIGHT = {
  */
 const READY_SINCE = `coalesce(next_resubmit_at, '-infinity'::timestamptz)`;
 
+/** A probe of an index that is nearly always empty. */
+const IS_PAUSED = (of: string): string =>
+  `EXISTS (SELECT FROM signer g WHERE g.chain_id = ${of}.chain_id AND g.address = ${of}.signer AND g.paused_at IS NOT NULL)`;
+
 /**
  * Reads the index managed_tx_waiting: txs that were not tried in the order (priority, age), and txs that were tried and are due, the
  * longest due first. Reads no rows that are not due. Within one priority the two groups take turns, so neither blocks the other. Index
@@ -112,13 +116,22 @@ export const NEXT_PENDING = {
            SELECT * FROM managed_tx p
             WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} > '-infinity' AND ${READY_SINCE} <= statement_timestamp()
             ORDER BY ${READY_SINCE} LIMIT w.room) again) both_kinds
-        ORDER BY priority DESC, turn, tx_id LIMIT w.room) t`,
+        ORDER BY priority DESC, turn, tx_id LIMIT w.room) t
+     WHERE NOT ${IS_PAUSED('w')}`,
 };
 
 /** The state is concatenated so that only the primary key fits: a plan with managed_tx_waiting would read all waiting txs. */
 export const LOCK_PENDING = {
   name: 'tx_lock_pending',
   text: `SELECT t.tx_id FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' ORDER BY t.tx_id FOR UPDATE SKIP LOCKED`,
+};
+
+/** Like LOCK_PENDING, without the txs of paused signers. It runs under the fence, and SignerPauses.writesEnded waits for that. */
+export const LOCK_FOR_NONCE = {
+  name: 'tx_lock_for_nonce',
+  text: `
+    SELECT t.tx_id FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' AND NOT ${IS_PAUSED('t')}
+     ORDER BY t.tx_id FOR UPDATE OF t SKIP LOCKED`,
 };
 
 export const ALLOCATED = {
@@ -280,7 +293,7 @@ export const SIGNERS_WITH_WORK = {
                        FROM signer_lease l WHERE l.chain_id = $1 AND l.signer = work.signer), 'free') AS lease
       FROM (SELECT p.signer, (
                      SELECT true FROM managed_tx t
-                      WHERE t.chain_id = $1 AND t.signer = p.signer AND t.state = 'PENDING' AND ${READY_SINCE} <= statement_timestamp()
+                      WHERE t.chain_id = $1 AND t.signer = p.signer AND t.state = 'PENDING' AND ${READY_SINCE} <= statement_timestamp() AND NOT EXISTS (SELECT FROM signer g WHERE g.chain_id = $1 AND g.address = p.signer AND g.paused_at IS NOT NULL)
                       ORDER BY t.chain_id, t.signer, ${READY_SINCE} LIMIT 1) IS NOT NULL AS pending
               FROM pending p
             UNION ALL SELECT signer, false FROM live
@@ -301,7 +314,7 @@ export const SIGNERS_IN_WORK = {
     SELECT * FROM (
       SELECT l.signer,
              (SELECT true FROM managed_tx t
-               WHERE t.chain_id = $1 AND t.signer = l.signer AND t.state = 'PENDING' AND ${READY_SINCE} > '-infinity' AND ${READY_SINCE} <= statement_timestamp()
+               WHERE t.chain_id = $1 AND t.signer = l.signer AND t.state = 'PENDING' AND ${READY_SINCE} > '-infinity' AND ${READY_SINCE} <= statement_timestamp() AND NOT ${IS_PAUSED('l')}
                ORDER BY t.chain_id, t.signer, ${READY_SINCE} LIMIT 1) IS NOT NULL AS pending,
              CASE WHEN l.expires_at > clock_timestamp() THEN CASE WHEN l.owner_node = $2 THEN 'free' ELSE 'held' END
                   WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'lapsed' END AS lease

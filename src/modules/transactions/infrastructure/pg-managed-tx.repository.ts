@@ -9,6 +9,7 @@ import { PgTx, type SqlValue, type Statement } from '../../../platform/database/
 import type { FinalHeights } from '../../chain/index.js';
 import type { ManagedTx, Timer } from '../domain/managed-tx.js';
 import {
+  type AcceptedTx,
   type Intake,
   ManagedTxRepository,
   type NewTx,
@@ -28,6 +29,14 @@ import {
   toStoredReceipt,
 } from './managed-tx.rows.js';
 import * as sql from './managed-tx.statements.js';
+
+interface InsertedRow {
+  tx_id: string;
+  known: boolean;
+  /** Null for an unknown signer. */
+  paused: boolean | null;
+  created: boolean;
+}
 
 interface LookUpRow {
   position: number;
@@ -53,19 +62,22 @@ export class PgManagedTxRepository extends ManagedTxRepository {
   }
 
   async insertPending(txs: readonly NewTx[]): Promise<Intake[]> {
-    const { rows } = await this.database.query<{ tx_id: string; known: boolean; created: boolean }>(
-      sql.INSERT_PENDING,
-      [...requestColumns(txs), this.node.id, txs.map(({ isServed }) => isServed)],
-    );
+    const { rows } = await this.database.query<InsertedRow>(sql.INSERT_PENDING, [
+      ...requestColumns(txs),
+      this.node.id,
+      txs.map(({ isServed }) => isServed),
+    ]);
     const byId = new Map(rows.map((row) => [row.tx_id, row]));
     const repeated = txs.filter(({ txId }) => byId.get(txId)?.known === true && byId.get(txId)?.created === false);
     const existing = await this.lookUp(repeated);
     return txs.flatMap(({ txId, isServed }): Intake[] => {
-      if (byId.get(txId)?.known !== true) return [{ kind: 'unknown_signer' }];
-      if (byId.get(txId)?.created === true) return [{ kind: 'created', txId }];
+      const row = byId.get(txId);
+      if (row?.known !== true) return [{ kind: 'unknown_signer' }];
+      const isPaused = row.paused === true;
+      if (row.created) return [{ kind: 'created', txId, isPaused }];
       const found = existing.get(txId);
       if (!found && !isServed) return [{ kind: 'unserved_signer' }];
-      return found ? [found] : [];
+      return found ? [{ kind: 'exists', tx: found, isPaused }] : [];
     });
   }
 
@@ -94,9 +106,12 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     }));
   }
 
-  async lockPending(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const { rows } = await PgTx.of(fence.tx).query<{ tx_id: string }>(sql.LOCK_PENDING, [txIds]);
-    return new Set(rows.map((row) => row.tx_id));
+  lockPending(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.lock(fence, sql.LOCK_PENDING, txIds);
+  }
+
+  lockForNonce(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.lock(fence, sql.LOCK_FOR_NONCE, txIds);
   }
 
   async allocated(signers: readonly SignerId[]): Promise<RequestedTx[]> {
@@ -226,12 +241,17 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     ]);
   }
 
+  private async lock(fence: Fence, statement: Statement, txIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const { rows } = await PgTx.of(fence.tx).query<{ tx_id: string }>(statement, [txIds]);
+    return new Set(rows.map((row) => row.tx_id));
+  }
+
   private async read(statement: Statement, values: readonly SqlValue[]): Promise<ManagedTx[]> {
     const { rows } = await this.database.query<ProgressRow>(statement, values);
     return rows.map(toManagedTx);
   }
 
-  private async lookUp(repeated: readonly NewTx[]): Promise<ReadonlyMap<string, Intake>> {
+  private async lookUp(repeated: readonly NewTx[]): Promise<ReadonlyMap<string, AcceptedTx>> {
     if (repeated.length === 0) return new Map();
     const { rows } = await this.database.query<LookUpRow>(sql.LOOK_UP, [
       repeated.map(({ request }) => request.signer.chainId),
@@ -239,15 +259,15 @@ export class PgManagedTxRepository extends ManagedTxRepository {
       repeated.map(({ request }) => request.requestId),
     ]);
     return new Map(
-      rows.flatMap((row): [string, Intake][] => {
+      rows.flatMap((row): [string, AcceptedTx][] => {
         const asked = repeated[row.position - 1];
-        return asked ? [[asked.txId, { kind: 'exists', tx: toAccepted(row) }]] : [];
+        return asked ? [[asked.txId, toAccepted(row)]] : [];
       }),
     );
   }
 }
 
-function toAccepted(row: LookUpRow): Extract<Intake, { kind: 'exists' }>['tx'] {
+function toAccepted(row: LookUpRow): AcceptedTx {
   return {
     txId: row.tx_id,
     state: row.state,

@@ -3,10 +3,10 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, In, LessThan, Repository } from 'typeorm';
 import { inSlices } from '../../../kernel/in-slices.js';
 import { toJsonInteger } from '../../../kernel/quantities.js';
-import { parseSigner } from '../../../kernel/signer-id.js';
+import { distinctSigners, parseSigner, signerKey } from '../../../kernel/signer-id.js';
 import { translated } from '../../../platform/database/database-errors.js';
 import { READS, ReadDatabase } from '../../../platform/database/pools.js';
-import { Router } from '../../signers/index.js';
+import { Router, signerColumns } from '../../signers/index.js';
 import {
   type AttemptView,
   type TxFilter,
@@ -14,7 +14,7 @@ import {
   TxQueries,
   type TxView,
 } from '../application/queries/tx-views.js';
-import { isFinal, type TxState } from '../domain/tx-state-machine.js';
+import { isFinal, type TxState, type TxSubState } from '../domain/tx-state-machine.js';
 import { ManagedTxEntity } from './managed-tx.entity.js';
 import { pageOf, type SizedRow, VIEW_BYTES } from './page-bytes.js';
 import { TxAttemptEntity } from './tx-attempt.entity.js';
@@ -22,6 +22,13 @@ import { listStatement } from './tx-list.statement.js';
 
 /** This many ids make a parameter of about 400 kB, and reading their rows does not block the event loop for long. */
 const IDS_PER_STATEMENT = 10_000;
+const PAUSED = {
+  name: 'tx_paused_signers',
+  text: `
+    SELECT s.chain_id, s.address
+      FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) JOIN signer s ON s.chain_id = w.chain_id AND s.address = w.signer
+     WHERE s.paused_at IS NOT NULL`,
+};
 const STATES = { name: 'tx_states', text: `SELECT tx_id, state FROM managed_tx WHERE tx_id = ANY($1::uuid[])` };
 
 @Injectable()
@@ -36,13 +43,12 @@ export class TypeormTxQueries extends TxQueries {
   }
 
   async find(txId: string): Promise<TxView | null> {
-    const row = await translated(this.txs.findOne({ where: { txId } }));
-    return row && toView(row, this.router);
+    return this.viewOf(await translated(this.txs.findOne({ where: { txId } })));
   }
 
   async findByRequest(chainId: number, signer: string, requestId: string): Promise<TxView | null> {
-    const row = await translated(this.txs.findOne({ where: { chainId: String(chainId), signer, requestId } }));
-    return row && toView(row, this.router);
+    const found = this.txs.findOne({ where: { chainId: String(chainId), signer, requestId } });
+    return this.viewOf(await translated(found));
   }
 
   async list(filter: TxFilter): Promise<TxList> {
@@ -50,9 +56,27 @@ export class TypeormTxQueries extends TxQueries {
     const ids = pageOf(sized, filter.limit).map(({ id }) => id);
     const rows = await translated(this.txs.find({ where: { txId: In(ids) }, order: { txId: 'DESC' } }));
     return {
-      items: rows.map((row) => toView(row, this.router)),
+      items: await this.viewsOf(rows),
       nextBefore: sized.length > ids.length ? (ids.at(-1) ?? null) : null,
     };
+  }
+
+  private async viewOf(row: ManagedTxEntity | null): Promise<TxView | null> {
+    const [view = null] = await this.viewsOf(row ? [row] : []);
+    return view;
+  }
+
+  private async viewsOf(rows: readonly ManagedTxEntity[]): Promise<TxView[]> {
+    const paused = await this.pausedOf(rows.filter(({ state }) => state === 'PENDING'));
+    return rows.map((row) => toView(row, standing(row, this.router, paused)));
+  }
+
+  /** Keys of the paused signers. */
+  private async pausedOf(waiting: readonly ManagedTxEntity[]): Promise<ReadonlySet<string>> {
+    if (waiting.length === 0) return new Set();
+    const signers = distinctSigners(waiting.map(({ chainId, signer }) => parseSigner(chainId, signer)));
+    const { rows } = await this.database.query<{ chain_id: string; address: string }>(PAUSED, signerColumns(signers));
+    return new Set(rows.map(({ chain_id, address }) => signerKey(parseSigner(chain_id, address))));
   }
 
   async attempts(txId: string): Promise<AttemptView[]> {
@@ -97,14 +121,20 @@ export class TypeormTxQueries extends TxQueries {
   }
 }
 
-function toView(row: ManagedTxEntity, router: Router): TxView {
+/** What is true of all txs of a signer is not stored with each of them. @param paused keys of the paused signers of waiting txs */
+function standing(row: ManagedTxEntity, router: Router, paused: ReadonlySet<string>): TxSubState | null {
+  const signer = parseSigner(row.chainId, row.signer);
+  if (!isFinal(row.state) && !router.isServed(signer)) return 'SIGNER_UNAVAILABLE';
+  return row.state === 'PENDING' && paused.has(signerKey(signer)) ? 'SIGNER_PAUSED' : row.subState;
+}
+
+function toView(row: ManagedTxEntity, subState: TxSubState | null): TxView {
   const {
     txId,
     kind,
     signer,
     requestId,
     state,
-    subState,
     txHash,
     priority,
     confirmations,
@@ -122,7 +152,7 @@ function toView(row: ManagedTxEntity, router: Router): TxView {
     signer,
     requestId,
     state,
-    subState: isFinal(state) || router.isServed(parseSigner(row.chainId, signer)) ? subState : 'SIGNER_UNAVAILABLE',
+    subState,
     lastError,
     nonce: row.nonce === null ? null : toJsonInteger(BigInt(row.nonce)),
     txHash,

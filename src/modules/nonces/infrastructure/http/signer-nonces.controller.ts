@@ -2,10 +2,8 @@ import { Controller, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
-import { InvalidInput } from '../../../../kernel/errors.js';
-import { parseAddress } from '../../../../kernel/hex.js';
 import { toJsonInteger } from '../../../../kernel/quantities.js';
-import type { SignerId } from '../../../../kernel/signer-id.js';
+import { signerOfPath } from '../../../../kernel/signer-id.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { type SyncReport, SyncSigner } from '../../application/sync-signer.js';
 
@@ -127,15 +125,13 @@ export class SignerNoncesController {
     @Query() query: SyncQueryDto,
   ): Promise<SyncReportDto> {
     return toDto(
-      await this.sync.execute(signerOf(chainId, address), query.maxFills ?? DEFAULT_GAP_NONCES, query.vouch === 'true'),
+      await this.sync.execute(
+        signerOfPath(chainId, address),
+        query.maxFills ?? DEFAULT_GAP_NONCES,
+        query.vouch === 'true',
+      ),
     );
   }
-}
-
-function signerOf(chainId: string, address: string): SignerId {
-  if (!/^[1-9]\d{0,15}$/.test(chainId))
-    throw new InvalidInput('invalid_chain_id', 'not a chain id', 'send the EIP-155 id of a configured chain');
-  return { chainId: Number(chainId), address: parseAddress(address) };
 }
 
 function toDto({ signer, chain, pending, cursor, gap, recovered }: SyncReport): SyncReportDto {

@@ -4,6 +4,7 @@ import { Type } from 'class-transformer';
 import { IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
 import { InvalidInput } from '../../../../kernel/errors.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
+import { PauseDto } from './pause.dto.js';
 import { SignerOverview, type SignerPage, type SignerView } from '../../application/signer-overview.js';
 
 const DEFAULT_PAGE_SIGNERS = 50;
@@ -45,6 +46,8 @@ class SignerDto {
     description: 'Next new nonce; a decimal string above 2^53',
   })
   cursor!: number | string | null;
+  @ApiProperty({ type: PauseDto, nullable: true, example: null, description: 'Null when it is not paused' })
+  paused!: PauseDto | null;
   @ApiProperty({ example: 0 }) pending!: number;
   @ApiProperty({ example: 1 }) inFlight!: number;
   @ApiProperty({ example: 1, description: 'pending + inFlight' }) backlog!: number;

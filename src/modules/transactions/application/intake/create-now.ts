@@ -32,7 +32,8 @@ export class CreateNow {
     const answer = await this.owner.execute(request.signer, original);
     if (answer) return { kind: 'forwarded', answer };
     const tx = await this.createTx.execute(request);
-    if (tx.nonce === null) await this.waitForNonce(tx.txId);
+    // A paused signer gives no nonce, so there is nothing to wait for.
+    if (tx.nonce === null && !tx.isPaused) await this.waitForNonce(tx.txId);
     return { kind: 'created', tx, view: await this.queries.find(tx.txId) };
   }
 

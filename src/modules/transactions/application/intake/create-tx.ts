@@ -19,6 +19,8 @@ export interface CreatedTx {
   readonly state: TxState;
   readonly nonce: bigint | null;
   readonly txHash: Hash | null;
+  /** The signer is paused: the tx gets no nonce until an operator resumes it. */
+  readonly isPaused: boolean;
   /** False when the same request was stored before. */
   readonly isNew: boolean;
 }
@@ -71,7 +73,16 @@ export class CreateTx {
       case 'created':
         this.metrics.created('created');
         this.doorbell.ring([signer]);
-        return { txId: intake.txId, signer, requestId, state: 'PENDING', nonce: null, txHash: null, isNew: true };
+        return {
+          txId: intake.txId,
+          signer,
+          requestId,
+          state: 'PENDING',
+          nonce: null,
+          txHash: null,
+          isPaused: intake.isPaused,
+          isNew: true,
+        };
       case 'exists': {
         const { txId, state, nonce, txHash, requestHash } = intake.tx;
         if (requestHash !== request.requestHash) {
@@ -84,7 +95,7 @@ export class CreateTx {
           );
         }
         this.metrics.created('exists');
-        return { txId, signer, requestId, state, nonce, txHash, isNew: false };
+        return { txId, signer, requestId, state, nonce, txHash, isPaused: intake.isPaused, isNew: false };
       }
     }
   }

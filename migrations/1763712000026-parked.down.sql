@@ -1,0 +1,1 @@
+DROP INDEX managed_tx_parked;

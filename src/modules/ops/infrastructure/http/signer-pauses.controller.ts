@@ -1,0 +1,102 @@
+import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { signerOfPath } from '../../../../kernel/signer-id.js';
+import { ApiProblems } from '../../../../platform/http/problem.dto.js';
+import type { Problem } from '../../../../platform/http/problem-details.js';
+import type { Pause } from '../../../signers/index.js';
+import { PauseSigner } from '../../application/pause-signer.js';
+import { ResumeSigner } from '../../application/resume-signer.js';
+import { PauseDto } from './pause.dto.js';
+
+const PATH = '/api/v1/signers/31337/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
+/** Until callers have keys. */
+const BY = 'api';
+const MAX_REASON_CHARS = 500;
+
+const PROBLEMS: readonly Problem[] = [
+  {
+    status: 400,
+    code: 'invalid_address',
+    detail: 'not a 20-byte address',
+    advice: 'send 0x followed by 40 hex digits',
+  },
+  {
+    status: 404,
+    code: 'unknown_signer',
+    detail: 'no signer 0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266 on chain 31337',
+    advice: 'GET /api/v1/signers lists the signers',
+  },
+  {
+    status: 503,
+    code: 'database_unavailable',
+    detail: 'the database did not answer in time',
+    advice: 'try again',
+    retryable: true,
+  },
+];
+
+class PauseRequestDto {
+  @ApiPropertyOptional({ maxLength: MAX_REASON_CHARS, example: 'key rotation', description: 'For the audit trail' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_REASON_CHARS)
+  reason?: string;
+}
+
+class SignerPauseDto {
+  @ApiProperty({ example: 31337 }) chainId!: number;
+  @ApiProperty({ example: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' }) address!: string;
+  @ApiProperty({ type: PauseDto, nullable: true }) paused!: PauseDto | null;
+}
+
+@ApiTags('operations')
+@Controller('api/v1/signers/:chainId/:address')
+export class SignerPausesController {
+  constructor(
+    private readonly pauseSigner: PauseSigner,
+    private readonly resumeSigner: ResumeSigner,
+  ) {}
+
+  @Post('pause')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Pause a signer',
+    description:
+      'The signer gets no new nonces: its PENDING transactions wait with subState SIGNER_PAUSED. Transactions with a nonce are still resent, confirmed and ' +
+      'cancelled. After the answer no transaction gets a nonce. A second pause changes nothing. Any node can answer.',
+  })
+  @ApiResponse({ status: 200, type: SignerPauseDto })
+  @ApiProblems(`${PATH}/pause`, ...PROBLEMS)
+  async pause(
+    @Param('chainId') chainId: string,
+    @Param('address') address: string,
+    @Body() body: PauseRequestDto,
+  ): Promise<SignerPauseDto> {
+    const signer = signerOfPath(chainId, address);
+    const pause = await this.pauseSigner.execute(signer, { by: BY, reason: body.reason ?? null });
+    return { ...signer, paused: shown(pause) };
+  }
+
+  @Post('resume')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Resume a paused signer',
+    description: 'Its waiting transactions go on at once. Changes nothing for a signer that is not paused.',
+  })
+  @ApiResponse({ status: 200, type: SignerPauseDto })
+  @ApiProblems(`${PATH}/resume`, ...PROBLEMS)
+  async resume(
+    @Param('chainId') chainId: string,
+    @Param('address') address: string,
+    @Body() body: PauseRequestDto,
+  ): Promise<SignerPauseDto> {
+    const signer = signerOfPath(chainId, address);
+    await this.resumeSigner.execute(signer, { by: BY, reason: body.reason ?? null });
+    return { ...signer, paused: null };
+  }
+}
+
+function shown({ since, by, reason }: Pause): PauseDto {
+  return { since: since.toISOString(), by, reason };
+}
