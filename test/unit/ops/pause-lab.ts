@@ -1,4 +1,4 @@
-import type { Tx, UnitOfWork } from '../../../src/kernel/unit-of-work.js';
+import type { Tx } from '../../../src/kernel/unit-of-work.js';
 import type { EventLog, SignerEvent } from '../../../src/modules/events/index.js';
 import type { Pause, PauseRequest, SignerPauses } from '../../../src/modules/signers/index.js';
 

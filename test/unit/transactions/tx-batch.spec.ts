@@ -15,7 +15,7 @@ async function viewOf(work: Promise<CreatedTx>) {
 
 describe('the result of an item', () => {
   it('is the transaction with 202 when it is new, and with 200 when it had been stored before', async () => {
-    const { signer, isNew: _, ...rest } = TX;
+    const { signer, isNew: _new, isPaused: _paused, ...rest } = TX;
     const tx = { ...rest, chainId: signer.chainId, signer: signer.address };
     expect(await viewOf(Promise.resolve(TX))).toEqual({ index: 3, status: 202, tx });
     const known = { ...TX, isNew: false, state: 'IN_MEMPOOL', nonce: 2n ** 60n } as const;
