@@ -1,9 +1,10 @@
+-- locks: signer
 -- An operator paused the signer: it gets no new nonces. The index is nearly always empty, and lanes look into it before they read a queue.
 ALTER TABLE signer ADD COLUMN paused_at timestamptz;
 ALTER TABLE signer ADD COLUMN paused_by text;
 ALTER TABLE signer ADD COLUMN pause_reason text;
-ALTER TABLE signer ADD CONSTRAINT signer_pause CHECK ((paused_at IS NULL) = (paused_by IS NULL) AND (paused_at IS NOT NULL OR pause_reason IS NULL));
-ALTER TABLE signer ADD CONSTRAINT signer_pause_reason CHECK (length(pause_reason) <= 500);
+ALTER TABLE signer ADD CONSTRAINT signer_pause CHECK ((paused_at IS NULL) = (paused_by IS NULL) AND (paused_at IS NOT NULL OR pause_reason IS NULL)) NOT VALID;
+ALTER TABLE signer ADD CONSTRAINT signer_pause_reason CHECK (length(pause_reason) <= 500) NOT VALID;
 CREATE INDEX signer_paused ON signer (chain_id, address) WHERE paused_at IS NOT NULL;
 -- Since when its balance is low; null while it is not. It is told once, whoever owns the signer.
 ALTER TABLE signer ADD COLUMN balance_low_at timestamptz;

@@ -5,11 +5,11 @@ import { migrationFiles, migrationSql } from '../../../src/platform/database/mig
 /** Tables of the first migrations; one that is made later is empty then. */
 const MADE = /CREATE TABLE (\w+)/g;
 /**
- * Statements that read or rebuild a whole table while they lock it. Not `SET (fillfactor = …)`, nor what is dropped, nor a constraint
- * that is NOT VALID, nor a column without a check whose default is the same for all rows: these change the catalogue only.
+ * Statements that read or rebuild a whole table while they lock it. Not `SET (fillfactor = …)`, nor what is dropped (a column may be null from now on), nor a
+ * constraint that is NOT VALID, nor a column without a check whose default is the same for all rows: these change the catalogue only.
  */
 const LOCKS = [
-  /ALTER TABLE (\w+)\s+(?!SET \(|DROP |ADD CONSTRAINT [^;]*NOT VALID|ADD COLUMN (?![^;]*(?:CHECK|\w\())[^;]*;)/g,
+  /ALTER TABLE (\w+)\s+(?!SET \(|DROP |ALTER COLUMN \w+ DROP NOT NULL|ADD CONSTRAINT [^;]*NOT VALID|ADD COLUMN (?![^;]*(?:CHECK|\w\())[^;]*;)/g,
   /CREATE (?:UNIQUE )?INDEX \w+ ON (\w+)/g,
 ];
 
