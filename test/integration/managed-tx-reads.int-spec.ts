@@ -44,6 +44,27 @@ describe('what is in flight', () => {
     expect(await txs.countInFlight([OURS], 2)).toEqual([2]);
   });
 
+  it('is counted below a nonce by slots, without what was mined, for each in the order asked', async () => {
+    await stored.putTx(7, { state: 'IN_MEMPOOL', nonce: 9 });
+    await stored.putTx(8, { state: 'IN_MEMPOOL', nonce: 9, replaces: txIdOf(7) });
+    const below = (signer: typeof OURS, nonce: bigint) => ({ signer, nonce });
+    expect(
+      await txs.inFlightBelow([below(OURS, 10n), below(aSigner(9), 10n), below(OURS, 9n), below(OURS, 3n)]),
+    ).toEqual([3, 0, 2, 1]);
+  });
+
+  it('and waits for a pool is found by signer, the lowest nonces first, as many as asked', async () => {
+    const waits = { sub_state: 'POOL_LIMIT' };
+    await stored.putTx(10, { state: 'ALLOCATED', nonce: 12, ...waits });
+    await stored.putTx(11, { state: 'IN_MEMPOOL', nonce: 11, ...waits });
+    await stored.putTx(12, { state: 'ALLOCATED', nonce: 13, ...waits });
+    await stored.putTx(13, { state: 'PENDING', nonce: null, ...waits });
+    await stored.putTx(113, { state: 'ALLOCATED', nonce: 14, ...waits, ...ofOther });
+    expect(idsOf(await txs.waitingForPool([{ signer: OURS, room: 2 }]))).toEqual(ids(11, 10));
+    const both = [OTHER, OURS].map((signer) => ({ signer, room: 9 }));
+    expect(new Set(idsOf(await txs.waitingForPool(both)))).toEqual(new Set(ids(11, 10, 12, 113)));
+  });
+
   it('is found ALLOCATED, of the signers asked only, in the order of nonces', async () => {
     await stored.putTx(8, { state: 'ALLOCATED', nonce: 9 });
     await stored.putTx(9, { state: 'ALLOCATED', nonce: 0 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { signerKey } from '../../src/kernel/signer-id.js';
 import { PgNodeRegistry } from '../../src/modules/signers/infrastructure/pg-node-registry.js';
+import type { SignerLimits } from '../../src/modules/ops/application/signer-limits.js';
 import { PgSignerOverview } from '../../src/modules/ops/infrastructure/pg-signer-overview.js';
 import { aSigner, DEV_CHAIN } from '../support/builders.js';
 import { storedRows } from '../support/stored-rows.js';
@@ -149,7 +150,9 @@ describe('the holder of a lease', () => {
 });
 
 describe('the overview of signers', () => {
-  const overview = new PgSignerOverview(database);
+  const learnt = { configured: 64, learnt: 16 };
+  const limits = { of: () => learnt } as unknown as SignerLimits;
+  const overview = new PgSignerOverview(database, limits);
   const register = async (...signers: readonly (typeof OURS)[]): Promise<void> => {
     for (const { chainId, address } of signers)
       await stored.put('signer', { chain_id: chainId, address, custody: '{"type":"key"}' });
@@ -185,6 +188,7 @@ describe('the overview of signers', () => {
         pending: 3,
         inFlight: 2,
         backlog: 5,
+        inFlightLimit: learnt,
       },
     ]);
     const [view] = await overview.list(null, 10);

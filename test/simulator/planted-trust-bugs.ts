@@ -13,6 +13,7 @@ import { httpFailure, transportFailure } from '../../src/modules/chain/infrastru
 import { ProvenFinality } from '../../src/modules/confirmations/application/proven-finality.js';
 import type { Lease } from '../../src/modules/signers/index.js';
 import { type Alignment, AlignNonces } from '../../src/modules/nonces/application/align-nonces.js';
+import { LearnPoolLimits } from '../../src/modules/sending/application/learn-pool-limits.js';
 import { FeeRules } from '../../src/modules/sending/application/fee-rules.js';
 import { ClassifySends } from '../../src/modules/sending/application/classify-sends.js';
 import { SecondObservations } from '../../src/modules/chain/application/second-observations.js';
@@ -78,15 +79,17 @@ class OneCount {
 }
 
 type JudgeParts = ConstructorParameters<typeof ClassifySends>;
-const JUDGE_PARTS = [AttemptRepository, SecondObservations, FeeRules, Clock] as const;
+type JudgePartsBesidesConfig = [JudgeParts[0], JudgeParts[1], JudgeParts[2], JudgeParts[3], JudgeParts[5]];
+const JUDGE_PARTS = [AttemptRepository, SecondObservations, FeeRules, LearnPoolLimits, Clock] as const;
 
 /** Never gives up. */
 function patientJudge(...parts: unknown[]): ClassifySends {
-  const [attempts, looks, fees, clock] = parts as [JudgeParts[0], JudgeParts[1], JudgeParts[2], JudgeParts[4]];
+  const [attempts, looks, fees, limits, clock] = parts as JudgePartsBesidesConfig;
   return new ClassifySends(
     attempts,
     looks,
     fees,
+    limits,
     { enabled: true, interval: 60_000, maxRefusals: Infinity, maxRefusalsInDoubt: Infinity },
     clock,
   );
@@ -105,11 +108,12 @@ class TrustingJudge extends ClassifySends {
 }
 
 function trustingJudge(...parts: unknown[]): ClassifySends {
-  const [attempts, looks, fees, clock] = parts as [JudgeParts[0], JudgeParts[1], JudgeParts[2], JudgeParts[4]];
+  const [attempts, looks, fees, limits, clock] = parts as JudgePartsBesidesConfig;
   return new TrustingJudge(
     attempts,
     looks,
     fees,
+    limits,
     { enabled: true, interval: 60_000, maxRefusals: 3, maxRefusalsInDoubt: 3 },
     clock,
   );

@@ -184,3 +184,15 @@ const MAKE_DUE = {
                 next_receipt_check_at = clock_timestamp()
           WHERE state IN ('ALLOCATED', 'IN_MEMPOOL')`,
 };
+
+/** The same for the lowest nonce of each signer alone. */
+export async function makeLowestDue(node: TestNode): Promise<void> {
+  await node.get(Database).query(MAKE_LOWEST_DUE, []);
+}
+
+const MAKE_LOWEST_DUE = {
+  name: 'test_make_lowest_due',
+  text: `UPDATE managed_tx SET next_resubmit_at = clock_timestamp() - interval '1 second'
+          WHERE (signer, nonce) IN (
+            SELECT signer, min(nonce) FROM managed_tx WHERE state IN ('ALLOCATED', 'IN_MEMPOOL') GROUP BY signer)`,
+};

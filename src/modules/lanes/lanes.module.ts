@@ -14,6 +14,8 @@ import { LaneStep } from './application/lane-step.js';
 import { NextPending } from './application/next-pending.js';
 import { PreparePending } from './application/prepare-pending.js';
 import { RecoverLane } from './application/recover-lane.js';
+import { ResendLimited } from './application/resend-limited.js';
+import { ResumeLanes } from './application/resume-lanes.js';
 import { ResendAttempts } from './application/resend-attempts.js';
 import { ResendDue } from './application/resend-due.js';
 import { RevertedEstimates } from './application/reverted-estimates.js';
@@ -30,7 +32,9 @@ import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
     AdvanceLanes,
     NextPending,
     SendReady,
+    ResumeLanes,
     RecoverLane,
+    ResendLimited,
     PreparePending,
     SimulatePending,
     KnownBalances,

@@ -6,6 +6,7 @@ import { SignersModule } from '../signers/signers.module.js';
 import { TransactionsModule } from '../transactions/transactions.module.js';
 import { PauseSigner } from './application/pause-signer.js';
 import { ResumeSigner } from './application/resume-signer.js';
+import { SignerLimits } from './application/signer-limits.js';
 import { SignerOverview } from './application/signer-overview.js';
 import { Drain } from './infrastructure/drain.js';
 import { EndpointMetrics } from './infrastructure/endpoint-metrics.js';
@@ -26,6 +27,7 @@ import { ReadinessProbes } from './infrastructure/readiness-probes.js';
     SignerMetrics,
     PauseSigner,
     ResumeSigner,
+    SignerLimits,
     { provide: SignerOverview, useClass: PgSignerOverview },
   ],
 })

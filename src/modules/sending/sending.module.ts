@@ -6,6 +6,7 @@ import { AttemptSigner } from './application/attempt-signer.js';
 import { BroadcastAttempts } from './application/broadcast-attempts.js';
 import { ClassifySends } from './application/classify-sends.js';
 import { FeeRules } from './application/fee-rules.js';
+import { LearnPoolLimits } from './application/learn-pool-limits.js';
 import { RecordSends } from './application/record-sends.js';
 import { RepricePayloads } from './application/reprice-payloads.js';
 import { SignAttempts } from './application/sign-attempts.js';
@@ -19,6 +20,7 @@ import { Eip1559AttemptSigner } from './infrastructure/eip1559-attempt-signer.js
     SignAttempts,
     SignNoOps,
     RepricePayloads,
+    LearnPoolLimits,
     ClassifySends,
     RecordSends,
     BroadcastAttempts,

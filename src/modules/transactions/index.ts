@@ -1,6 +1,7 @@
 export { Doorbell } from './application/writing/doorbell.js';
 export { LaneWaker } from './application/writing/lane-waker.js';
 export { LaneMemory } from './application/writing/lane-memory.js';
+export { InFlightLimits } from './application/writing/in-flight-limits.js';
 export { LeasedWork } from './application/writing/leased-work.js';
 export { MarkReceiptsDue } from './application/writing/mark-receipts-due.js';
 export { NewFills } from './application/writing/new-fills.js';

@@ -15,6 +15,7 @@ import { WaitForState } from './application/queries/wait-for-state.js';
 import { AfterCommit } from './application/writing/after-commit.js';
 import { Doorbell } from './application/writing/doorbell.js';
 import { LaneMemory } from './application/writing/lane-memory.js';
+import { InFlightLimits } from './application/writing/in-flight-limits.js';
 import { LaneWaker } from './application/writing/lane-waker.js';
 import { LeasedWork } from './application/writing/leased-work.js';
 import { MarkReceiptsDue } from './application/writing/mark-receipts-due.js';
@@ -51,6 +52,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     WaitForState,
     LaneMemory,
     LaneWaker,
+    InFlightLimits,
     LeasedWork,
     MarkReceiptsDue,
     NewFills,
@@ -67,6 +69,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     Doorbell,
     LaneMemory,
     LaneWaker,
+    InFlightLimits,
     LeasedWork,
     MarkReceiptsDue,
     NewFills,

@@ -140,6 +140,42 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
     why: 'the counts are given to the wrong signers',
   },
   {
+    id: 'in-flight-below-with-the-nonce-itself',
+    text: 't.nonce < w.nonce AND',
+    becomes: 't.nonce <= w.nonce AND',
+    why: 'the learnt limit is one more than the pool takes, and the lowest nonce never ends',
+  },
+  {
+    id: 'in-flight-below-twice',
+    text: 'count(DISTINCT t.nonce)',
+    becomes: 'count(t.nonce)',
+    why: 'a replacement counts as one more in the pool',
+  },
+  {
+    id: 'in-flight-below-with-mined',
+    text: `t.nonce < w.nonce AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')`,
+    becomes: `t.nonce < w.nonce AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')`,
+    why: 'what is mined counts as being in the pool',
+  },
+  {
+    id: 'waiting-for-pool-without-what-may-be-out',
+    text: `t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.sub_state = 'POOL_LIMIT'`,
+    becomes: `t.state IN ('ALLOCATED') AND t.sub_state = 'POOL_LIMIT'`,
+    why: 'a tx that a crash left in doubt waits for its timer',
+  },
+  {
+    id: 'waiting-for-pool-of-any-reason',
+    text: ` AND t.sub_state = 'POOL_LIMIT'`,
+    becomes: '',
+    why: 'all txs in flight are sent again with every block',
+  },
+  {
+    id: 'waiting-for-pool-highest-first',
+    text: 'ORDER BY t.nonce LIMIT w.room',
+    becomes: 'ORDER BY t.nonce DESC LIMIT w.room',
+    why: 'the pool is filled with nonces that cannot be mined yet',
+  },
+  {
     id: 'ready-since-now',
     text: `coalesce(next_resubmit_at, '-infinity'::timestamptz)\``,
     becomes: `coalesce(next_resubmit_at, 'infinity'::timestamptz)\``,

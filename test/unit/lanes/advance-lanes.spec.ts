@@ -3,14 +3,12 @@ import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import { AdvanceLanes } from '../../../src/modules/lanes/application/advance-lanes.js';
 import type { PreparePending, ReadyTx } from '../../../src/modules/lanes/application/prepare-pending.js';
-import type { RecoverLane } from '../../../src/modules/lanes/application/recover-lane.js';
+import type { ResumeLanes } from '../../../src/modules/lanes/application/resume-lanes.js';
 import type { SendReady } from '../../../src/modules/lanes/application/send-ready.js';
 import type { AdmitLanes } from '../../../src/modules/lost-commits/index.js';
 import type { FillNonceGaps } from '../../../src/modules/nonces/index.js';
 import type { Lease } from '../../../src/modules/signers/index.js';
-import { LaneMemory } from '../../../src/modules/transactions/index.js';
 import { aManagedTx, aRequest, aSigner, DEV_CHAIN } from '../../support/builders.js';
-import { FakeClock } from '../../support/fakes/fake-clock.js';
 
 const LEASE: Lease = { signer: aSigner(), owner: 'node', token: 1n };
 const OTHER: Lease = { signer: aSigner(2), owner: 'node', token: 2n };
@@ -22,29 +20,20 @@ let ready: ReadyTx[];
 /** Signers with more waiting than fitted, and keys of those of which something got a nonce. */
 let full: SignerId[];
 let moved: Set<string>;
-let recovery: () => void;
 /** What the step did, in order. */
 let calls: unknown[][];
-let memory: LaneMemory;
 let lanes: AdvanceLanes;
 
 beforeEach(() => {
-  [admitted, ready, full, moved, recovery] = [[LEASE, OTHER], [], [], new Set(), () => undefined];
-  [calls, memory] = [[], new LaneMemory(new FakeClock())];
+  [admitted, ready, full, moved, calls] = [[LEASE, OTHER], [], [], new Set(), []];
   lanes = new AdvanceLanes(
     { execute: async (...args: unknown[]) => (calls.push(['admit', ...args]), admitted) } as unknown as AdmitLanes,
-    {
-      execute: async (...args: unknown[]) => {
-        calls.push(['recover', ...args]);
-        recovery();
-      },
-    } as unknown as RecoverLane,
+    { execute: async (...args: unknown[]) => void calls.push(['resume', ...args]) } as unknown as ResumeLanes,
     {
       execute: async (...args: unknown[]) => (calls.push(['prepare', ...args]), { ready, full }),
     } as unknown as PreparePending,
     { execute: async (...args: unknown[]) => (calls.push(['send', ...args]), moved) } as unknown as SendReady,
     { execute: async (...args: unknown[]) => void calls.push(['fill gaps', ...args]) } as unknown as FillNonceGaps,
-    memory,
   );
 });
 
@@ -57,7 +46,7 @@ describe('a lane step', () => {
     const all = [LEASE, OTHER];
     expect(calls).toEqual([
       ['admit', CHAIN, all],
-      ['recover', CHAIN, all],
+      ['resume', CHAIN, all],
       ['prepare', CHAIN, all],
       ['send', CHAIN, all, [READY]],
       ['fill gaps', DEV_CHAIN, all],
@@ -73,29 +62,6 @@ describe('a lane step', () => {
     [admitted, ready] = [[OTHER], [READY]];
     await execute();
     expect(calls.slice(1).map((call) => call.find(Array.isArray))).toEqual(new Array(4).fill([OTHER]));
-    expect(memory.needsRecovery(LEASE)).toBe(true);
-  });
-});
-
-describe('a lane starts from the database', () => {
-  const recovered = () => calls.filter(([name]) => name === 'recover').map(([, , leases]) => leases);
-
-  it('once, and has nothing to finish a second time', async () => {
-    await execute();
-    await execute();
-    expect(recovered()).toEqual([[LEASE, OTHER]]);
-  });
-
-  it('by itself, when the others of the step have begun already', async () => {
-    memory.recovered([LEASE]);
-    await execute();
-    expect(recovered()).toEqual([[OTHER]]);
-  });
-
-  it('again when its recovery could not finish everything', async () => {
-    recovery = () => memory.forget([LEASE.signer]);
-    await execute();
-    expect([LEASE, OTHER].map((lease) => memory.needsRecovery(lease))).toEqual([true, false]);
   });
 });
 

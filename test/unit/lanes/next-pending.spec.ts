@@ -3,6 +3,7 @@ import { ExecutionConfig } from '../../../src/config/index.js';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import { NextPending } from '../../../src/modules/lanes/application/next-pending.js';
 import {
+  InFlightLimits,
   LaneMemory,
   type ManagedTxRepository,
   type PendingTx,
@@ -29,12 +30,15 @@ let counted: SignerId[];
 let rooms: readonly SignerRoom[];
 let clock: FakeClock;
 let memory: LaneMemory;
+let limits: InFlightLimits;
 let next: NextPending;
 
 beforeEach(() => {
   [waiting, inFlight, counted, rooms] = [[], new Map(), [], []];
   clock = new FakeClock();
   memory = new LaneMemory(clock);
+  const config = Object.assign(new ExecutionConfig(), { maxInFlight: MAX_IN_FLIGHT, batchSize: BATCH });
+  limits = new InFlightLimits(config);
   next = new NextPending(
     {
       countInFlight: async (signers: readonly SignerId[]) => {
@@ -47,8 +51,9 @@ beforeEach(() => {
         return waiting;
       },
     } as unknown as ManagedTxRepository,
-    Object.assign(new ExecutionConfig(), { maxInFlight: MAX_IN_FLIGHT, batchSize: BATCH }),
+    config,
     memory,
+    limits,
     clock,
   );
 });
@@ -81,6 +86,16 @@ describe('a lane reads', () => {
     memory.forgetAll();
     await look();
     expect(roomsOf()).toEqual([[B, BATCH]]);
+  });
+
+  it('no more than a pool takes of a signer', async () => {
+    inFlight = new Map([[signerKey(A), 2]]);
+    limits.refused(A, 5);
+    await look();
+    expect(roomsOf()).toEqual([
+      [A, 3],
+      [B, BATCH],
+    ]);
   });
 
   it('what is in flight only where a whole batch may not fit', async () => {

@@ -18,6 +18,7 @@ const view = (n: number): SignerView => ({
   pending: n,
   inFlight: 0,
   backlog: n,
+  inFlightLimit: { configured: 64, learnt: null },
 });
 
 /** The signers of a database that answers, fails or hangs. */
@@ -61,6 +62,17 @@ describe('the metrics of signers', () => {
     const text = await scraped(signers, { signerLabels: false }).scrape();
     expect(text).toContain('signer_backlog{chain="7"} 3');
     expect(text).not.toContain('signer_nonce{');
+  });
+
+  it('tell what pools take of a signer, where that was learnt; the lowest of a chain where signers are no labels', async () => {
+    const signers = new Signers();
+    const limited = (n: number, learnt: number) => ({ ...view(n), inFlightLimit: { configured: 64, learnt } });
+    signers.all = [view(1), limited(2, 4), limited(3, 16)];
+    const text = await scraped(signers).scrape();
+    expect(text).toContain(line('signer_in_flight_limit', 2, 4));
+    expect(text).toContain(line('signer_in_flight_limit', 3, 16));
+    expect(text.match(/^signer_in_flight_limit\{/gm)).toHaveLength(2);
+    expect(await scraped(signers, { signerLabels: false }).scrape()).toContain('signer_in_flight_limit{chain="7"} 4');
   });
 
   it('stay as they were last known while the database is away, with a count of failures and their age', async () => {

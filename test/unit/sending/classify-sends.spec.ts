@@ -5,6 +5,7 @@ import type { SlotRef } from '../../../src/modules/signers/index.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import { ClassifySends } from '../../../src/modules/sending/application/classify-sends.js';
 import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
+import type { LearnPoolLimits } from '../../../src/modules/sending/application/learn-pool-limits.js';
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
 import type { Attempt, AttemptOutcome } from '../../../src/modules/transactions/domain/attempt.js';
 import type { AttemptRepository } from '../../../src/modules/transactions/index.js';
@@ -22,6 +23,8 @@ let learned: string[];
 let siblings: Attempt[];
 /** Nonces of the slots whose attempts were asked for. */
 let asked: bigint[];
+/** What waits for lower nonces of its signer. */
+let limited: ReadonlySet<AnsweredSend>;
 let judge: ClassifySends;
 
 beforeEach(() => {
@@ -30,12 +33,14 @@ beforeEach(() => {
   learned = [];
   siblings = [];
   asked = [];
+  limited = new Set();
   judge = new ClassifySends(
     {
       ofSlots: async (slots: readonly SlotRef[]) => (asked.push(...slots.map(({ nonce }) => nonce)), siblings),
     } as unknown as AttemptRepository,
     new SecondObservations(clock),
     { learnLimit: (_chain: number, words: string) => void learned.push(words) } as unknown as FeeRules,
+    { execute: async () => limited } as unknown as LearnPoolLimits,
     Object.assign(new ResubmitConfig(), {
       interval: INTERVAL,
       maxRefusals: MAX_REFUSALS,
@@ -84,6 +89,30 @@ describe('a missing answer', () => {
       'sent',
       'refused_in_doubt',
     ]);
+  });
+});
+
+describe('a refusal for a limit of the pool', () => {
+  const tx = () => aManagedTx({ state: 'ALLOCATED', nonce: 7n, subState: 'POOL_LIMIT', tries: MAX_REFUSALS }).build();
+  const full = (): AnsweredSend => answered('txpool_full', {}, { tx: tx() });
+
+  it('ends the wait for a pool only when the chain took another transaction, and not when it had it already', async () => {
+    expect(await kindOf(full())).toBe('waiting');
+    const { attempt } = answered(null);
+    await judge.execute(chain, [answered('already_known', { attempt, status: 'ACCEPTED', error: null })]);
+    expect(await kindOf(full())).toBe('waiting');
+    await judge.execute(chain, [answered(null)]);
+    clock.advance(INTERVAL);
+    expect(await kindOf(full())).toBe('requeued');
+    clock.advance(1);
+    expect(await kindOf(full())).toBe('waiting');
+  });
+
+  it('ends nothing behind lower nonces of its signer', async () => {
+    await judge.execute(chain, [answered(null)]);
+    const send = full();
+    limited = new Set([send]);
+    expect(await kindOf(send)).toBe('waiting');
   });
 });
 

@@ -81,6 +81,24 @@ describe('what nodes took', () => {
   });
 });
 
+describe('a refusal for a limit of the pool', () => {
+  const FULL: Partial<AttemptOutcome> = { status: 'REJECTED', errorClass: 'txpool_full', error: 'txpool is full' };
+
+  it.each(['ALLOCATED', 'IN_MEMPOOL'] as const)(
+    'counts against an %s tx only when it is not behind others',
+    async (state) => {
+      const lowest: SendVerdict = { kind: 'waiting', subState: 'POOL_LIMIT', retryInMs: 60_000 };
+      const behind: SendVerdict = { ...lowest, counts: false };
+      const before = { state, subState: 'POOL_LIMIT', tries: 3 } as const;
+      await execute(aSend(behind, FULL, before), aSend(lowest, FULL, { nonce: 8n, ...before }));
+      expect(writes.txs.map(({ progress: { state: after, tries } }) => [after, tries])).toEqual([
+        [state, 3],
+        [state, 4],
+      ]);
+    },
+  );
+});
+
 describe('a refusal', () => {
   it('for good ends the tx and frees its slot', async () => {
     await execute(aSend(FOR_GOOD, REFUSED));

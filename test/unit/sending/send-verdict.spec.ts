@@ -11,6 +11,8 @@ function afterTries(tries: number, overrides: Partial<SendHistory> = {}): SendHi
     needsSecondObservation: false,
     nonceIsFree: false,
     othersGetThrough: true,
+    waitsForLower: false,
+    othersAreTaken: true,
     maxRefusals: 10,
     maxRefusalsInDoubt: 100,
     intervalMs: 60_000,
@@ -99,9 +101,9 @@ describe('a refusal that comes again and again', () => {
   it.each([
     ['insufficient_funds', 'INSUFFICIENT_FUNDS'],
     ['underpriced', 'FEE_CAPPED'],
-    ['account_limit', 'NODE_REFUSED'],
+    ['account_limit', 'POOL_LIMIT'],
     ['nonce_too_high', 'NODE_REFUSED'],
-    ['txpool_full', 'NODE_REFUSED'],
+    ['txpool_full', 'POOL_LIMIT'],
   ] as const)('(%s) ends with the payload waiting without a nonce: circumstances change', (errorClass, subState) => {
     const waiting = { kind: 'waiting', subState, retryInMs: 60_000 };
     expect(verdict('SIGNED', said(errorClass), afterTries(8))).toEqual(waiting);
@@ -135,6 +137,24 @@ describe('a refusal that comes again and again', () => {
   it('tells what the nodes said, or else the class', () => {
     const outcome = { ...outcomeOf(anAttempt({ status: 'SIGNED' }), said('oversized_data')), error: null };
     expect(verdictOf(outcome, afterTries(0))).toEqual({ kind: 'refused_for_good', reason: 'oversized_data' });
+  });
+});
+
+describe('a refusal for a limit of the pool', () => {
+  const LIMITS = ['account_limit', 'delegated_account_limit', 'txpool_full'] as const;
+
+  it.each(LIMITS)('(%s) never ends what waits for lower nonces, and does not count against it', (errorClass) => {
+    const history = afterTries(999, { waitsForLower: true });
+    const waits = { kind: 'waiting', subState: 'POOL_LIMIT', retryInMs: 60_000, counts: false };
+    expect(verdict('SIGNED', said(errorClass), history)).toEqual(waits);
+    const mayBeOut = { ...waits, kind: 'sent', askReceipt: false };
+    expect(verdict('ACCEPTED', said(errorClass), history)).toEqual(mayBeOut);
+  });
+
+  it.each(LIMITS)('(%s) never ends the lowest nonce while the pool takes nothing at all', (errorClass) => {
+    const history = afterTries(999, { othersAreTaken: false });
+    expect(verdict('SIGNED', said(errorClass), history)).toMatchObject({ kind: 'waiting', retryInMs: 60_000 });
+    expect(verdict('ACCEPTED', said(errorClass), history)).toMatchObject({ kind: 'sent', subState: 'POOL_LIMIT' });
   });
 });
 

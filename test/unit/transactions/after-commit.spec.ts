@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ExecutionConfig } from '../../../src/config/index.js';
 import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import { AfterCommit } from '../../../src/modules/transactions/application/writing/after-commit.js';
 import type { ChangeSet } from '../../../src/modules/transactions/application/writing/change-set.js';
+import { InFlightLimits } from '../../../src/modules/transactions/application/writing/in-flight-limits.js';
 import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
 import type { TxMetrics } from '../../../src/modules/transactions/application/writing/tx-metrics.js';
 import type { ManagedTx, TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
@@ -16,6 +18,7 @@ const IN_FLIGHT = 5;
 let entered: (readonly ManagedTx[])[];
 let rung: (readonly SignerId[])[];
 let memory: LaneMemory;
+let limits: InFlightLimits;
 let after: AfterCommit;
 
 beforeEach(() => {
@@ -25,10 +28,12 @@ beforeEach(() => {
   memory.aligned(LEASES);
   memory.gapsChecked(LEASES);
   for (const lease of LEASES) memory.countedInFlight(lease, IN_FLIGHT);
+  limits = new InFlightLimits(new ExecutionConfig());
   after = new AfterCommit(
     { entered: (txs: readonly ManagedTx[]) => void entered.push(txs) } as unknown as TxMetrics,
     memory,
     { ring: (signers) => void rung.push(signers) },
+    limits,
   );
 });
 
@@ -136,6 +141,12 @@ describe('what a lane has in flight', () => {
     after.notify({ txs: [tx] });
     expect([hasRoom(), rung.flat()]).toEqual([[false, false], []]);
   });
+});
+
+it('the limit of a pool grows when txs of its signer are mined', () => {
+  for (const signer of [MINE, OTHER]) limits.refused(signer, IN_FLIGHT);
+  after.notify({ txs: [changed((tx) => tx.mined(aReceipt())), changed((tx) => tx.mined(aReceipt()))] });
+  expect([limits.learnt(MINE), limits.learnt(OTHER)]).toEqual([IN_FLIGHT + 1, IN_FLIGHT]);
 });
 
 describe('the doorbell', () => {

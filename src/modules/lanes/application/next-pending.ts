@@ -4,6 +4,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import type { Lease } from '../../signers/index.js';
 import {
+  InFlightLimits,
   LaneMemory,
   ManagedTxRepository,
   type PendingTx,
@@ -14,13 +15,14 @@ import {
 /** How many txs a lane has room for, and after which position of its queue to read. */
 type LaneRoom = SignerRoom & { readonly lease: Lease; readonly after: QueuePosition | null };
 
-/** Reads the next waiting txs of each lane, as many as `maxInFlight` leaves room for. */
+/** Reads the next waiting txs of each lane, as many as `maxInFlight`, and the limits of the pools, leave room for. */
 @Injectable()
 export class NextPending {
   constructor(
     private readonly repository: ManagedTxRepository,
     private readonly config: ExecutionConfig,
     private readonly memory: LaneMemory,
+    private readonly limits: InFlightLimits,
     private readonly clock: Clock,
   ) {}
 
@@ -39,11 +41,11 @@ export class NextPending {
     return pending;
   }
 
-  /** The room of each lane: what is left of `maxInFlight`, and at most a batch. */
+  /** The room of each lane: what is left of `maxInFlight` or of a lower learnt limit, and at most a batch. */
   private async rooms(leases: readonly Lease[]): Promise<LaneRoom[]> {
     const { maxInFlight, batchSize } = this.config;
     const roomOf = (lease: Lease): number =>
-      Math.min(batchSize, maxInFlight - (this.memory.inFlight(lease) ?? maxInFlight));
+      Math.min(batchSize, this.limits.ofLease(lease) - (this.memory.inFlight(lease) ?? maxInFlight));
     const short = leases.filter((lease) => roomOf(lease) < batchSize && this.memory.mayCountInFlight(lease));
     const counts = await this.repository.countInFlight(
       short.map((lease) => lease.signer),

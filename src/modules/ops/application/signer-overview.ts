@@ -1,3 +1,5 @@
+import type { InFlightLimitView } from './signer-limits.js';
+
 /** One signer with its lease and backlog, for operators. */
 export interface SignerView {
   readonly chainId: number;
@@ -18,6 +20,7 @@ export interface SignerView {
   readonly inFlight: number;
   /** `pending` and `inFlight` together. */
   readonly backlog: number;
+  readonly inFlightLimit: InFlightLimitView;
 }
 
 export interface SignerPage {

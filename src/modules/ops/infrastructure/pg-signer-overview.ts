@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { parseSigner } from '../../../kernel/signer-id.js';
 import { toJsonInteger } from '../../../kernel/quantities.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
+import { SignerLimits } from '../application/signer-limits.js';
 import { SignerOverview, type SignerView } from '../application/signer-overview.js';
 
 /** Counts only the signers of this page, with the partial indexes of live rows. */
@@ -35,7 +37,10 @@ interface SignerRow {
 
 @Injectable()
 export class PgSignerOverview extends SignerOverview {
-  constructor(private readonly database: ReadDatabase) {
+  constructor(
+    private readonly database: ReadDatabase,
+    private readonly limits: SignerLimits,
+  ) {
     super();
   }
 
@@ -44,11 +49,14 @@ export class PgSignerOverview extends SignerOverview {
     limit: number,
   ): Promise<SignerView[]> {
     const { rows } = await this.database.query<SignerRow>(LIST, [after?.chainId ?? 0, after?.address ?? '', limit]);
-    return rows.map(toView);
+    return rows.map((row) => ({
+      ...toView(row),
+      inFlightLimit: this.limits.of(parseSigner(row.chain_id, row.address)),
+    }));
   }
 }
 
-function toView(row: SignerRow): SignerView {
+function toView(row: SignerRow): Omit<SignerView, 'inFlightLimit'> {
   const leased = row.leased === true;
   return {
     chainId: Number(row.chain_id),

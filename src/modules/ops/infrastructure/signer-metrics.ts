@@ -30,12 +30,18 @@ export class SignerMetrics {
     const labelNames = config.signerLabels ? ['chain', 'signer'] : ['chain'];
     const backlog = { name: 'signer_backlog', help: 'Transactions that wait for a nonce or a block', labelNames };
     const nonce = { name: 'signer_nonce', help: 'Nonce cursor', labelNames: [...labelNames, 'kind'] };
+    const limit = {
+      name: 'signer_in_flight_limit',
+      help: 'Transactions of a signer that the pools of its chain take at once, where that is less than execution.maxInFlight; the lowest of a chain where signers are no labels',
+      labelNames,
+    };
     const age = {
       name: 'signer_scrape_age_seconds',
       help: 'Age of the values of the signer metrics; infinite before the first read',
     };
     this.gauge(registry, backlog, (gauge, known) => this.showBacklog(gauge, known));
     this.gauge(registry, nonce, (gauge, known) => this.showCursors(gauge, known));
+    this.gauge(registry, limit, (gauge, known) => this.showLimits(gauge, known));
     this.gauge(registry, age, (gauge, known) => gauge.set(this.ageOf(known)));
     this.errors = new Counter({
       name: 'signer_scrape_errors_total',
@@ -76,6 +82,16 @@ export class SignerMetrics {
     for (const { chainId, address, cursor } of known?.signers ?? []) {
       if (cursor !== null) gauge.set({ chain: String(chainId), signer: address, kind: 'cursor' }, Number(cursor));
     }
+  }
+
+  private showLimits(gauge: Gauge, known: Known | null): void {
+    const limited = (known?.signers ?? []).flatMap(({ chainId, address, inFlightLimit: { learnt } }) =>
+      learnt === null ? [] : [{ chain: String(chainId), signer: address, learnt }],
+    );
+    // The lowest last: without labels of signers it is the one that stays.
+    limited.sort((a, b) => b.learnt - a.learnt);
+    for (const { chain, signer, learnt } of limited)
+      gauge.set(this.config.signerLabels ? { chain, signer } : { chain }, learnt);
   }
 
   /** All gauges of a scrape, and concurrent scrapes, share one read. */

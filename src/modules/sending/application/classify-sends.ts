@@ -8,19 +8,22 @@ import { anotherMayBeOut } from '../domain/slot-proof.js';
 import { pauseAfterRefusals, type SendHistory, type SendVerdict, verdictOf } from '../domain/send-verdict.js';
 import type { AnsweredSend, ClassifiedSend } from './send.js';
 import { FeeRules } from './fee-rules.js';
+import { LearnPoolLimits } from './learn-pool-limits.js';
 
-type Evidence = Pick<SendHistory, 'needsSecondObservation' | 'nonceIsFree'>;
+type Evidence = Pick<SendHistory, 'needsSecondObservation' | 'nonceIsFree' | 'waitsForLower'>;
 
 /** Decides what the answers to sends mean. An end needs the evidence of docs/trust.md (I13). */
 @Injectable()
 export class ClassifySends {
-  /** When each chain last accepted a transaction; monotonic ms. */
+  /** When each chain last accepted a transaction, and when it last took one that it did not have; monotonic ms. */
   private readonly lastAccepted = new Map<ChainId, number>();
+  private readonly lastTaken = new Map<ChainId, number>();
 
   constructor(
     private readonly attempts: AttemptRepository,
     private readonly observations: SecondObservations,
     private readonly fees: FeeRules,
+    private readonly limits: LearnPoolLimits,
     private readonly config: ResubmitConfig,
     private readonly clock: Clock,
   ) {}
@@ -29,11 +32,13 @@ export class ClassifySends {
     this.learn(chain.chainId, answered);
     const unconfirmed = await this.withoutSecondObservation(chain, answered);
     const free = await this.withFreeNonce(chain, answered);
+    const limited = await this.limits.execute(answered);
     const classified = answered.map((send) => ({
       ...send,
       verdict: this.verdict(chain.chainId, send, {
         needsSecondObservation: unconfirmed.has(send),
         nonceIsFree: free.has(send),
+        waitsForLower: limited.has(send),
       }),
     }));
     return this.withProof(classified);
@@ -43,6 +48,7 @@ export class ClassifySends {
     for (const { attempt, outcome } of answered) {
       if (outcome.error === null) {
         this.lastAccepted.set(chainId, this.clock.monotonicMs());
+        if (outcome.errorClass === null) this.lastTaken.set(chainId, this.clock.monotonicMs());
         // An earlier refusal is outdated.
         this.observations.forget(attempt.txHash);
       }
@@ -52,16 +58,20 @@ export class ClassifySends {
 
   private verdict(chainId: ChainId, send: AnsweredSend, evidence: Evidence): SendVerdict {
     const { maxRefusals, maxRefusalsInDoubt, interval } = this.config;
-    const acceptedAt = this.lastAccepted.get(chainId);
     const verdict = verdictOf(send.outcome, {
       equalTries: (subState) => send.tx.equalTries(subState),
       ...evidence,
-      othersGetThrough: acceptedAt !== undefined && this.clock.monotonicMs() - acceptedAt <= interval,
+      othersGetThrough: this.isRecent(this.lastAccepted.get(chainId)),
+      othersAreTaken: this.isRecent(this.lastTaken.get(chainId)),
       maxRefusals,
       maxRefusalsInDoubt,
       intervalMs: interval,
     });
     return send.attempt.kind === 'payload' ? verdict : asNoOp(verdict, send, interval);
+  }
+
+  private isRecent(atMs: number | undefined): boolean {
+    return atMs !== undefined && this.clock.monotonicMs() - atMs <= this.config.interval;
   }
 
   /** The sends that only one endpoint refused for good, without an equal refusal at an earlier block. */

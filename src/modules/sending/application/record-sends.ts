@@ -48,8 +48,8 @@ export class RecordSends {
         return copy;
       case 'waiting':
         if (copy.state === 'IN_MEMPOOL')
-          copy.resubmitted(attempt.txHash, verdict.subState, this.timersAfter(verdict), error);
-        else copy.postponed(verdict.subState, verdict.retryInMs, reason);
+          copy.resubmitted(attempt.txHash, verdict.subState, this.timersAfter(verdict), error, verdict.counts);
+        else copy.postponed(verdict.subState, verdict.retryInMs, reason, verdict.counts);
         return copy;
       case 'sent': {
         const timers = this.timersAfter(verdict);

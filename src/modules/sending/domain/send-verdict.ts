@@ -13,8 +13,8 @@ export type SendVerdict =
       readonly retryInMs: number;
       readonly counts: boolean;
     }
-  /** Refused for now; it is sent again later. */
-  | { readonly kind: 'waiting'; readonly subState: TxSubState; readonly retryInMs: number }
+  /** Refused for now; it is sent again later. With `counts` false it does not count towards `resubmit.maxRefusals`. */
+  | { readonly kind: 'waiting'; readonly subState: TxSubState; readonly retryInMs: number; readonly counts?: false }
   /** Every endpoint refused every send of the slot, for good: no bytes are out, and the slot is free (I7). */
   | { readonly kind: 'refused_for_good'; readonly reason: string }
   /**
@@ -38,6 +38,13 @@ export interface SendHistory {
   readonly nonceIsFree: boolean;
   /** Whether the chain accepted other transactions since the last send of this one, so that a missing answer is about this one. */
   readonly othersGetThrough: boolean;
+  /**
+   * Whether a pool refused it for a limit, and lower nonces of its signer are not mined. It cannot be mined before them, so it waits, and
+   * the pool has room as they are mined.
+   */
+  readonly waitsForLower: boolean;
+  /** Whether the pools of the chain took other transactions since the last send of this one. */
+  readonly othersAreTaken: boolean;
   /** `resubmit.maxRefusals`. */
   readonly maxRefusals: number;
   /** `resubmit.maxRefusalsInDoubt`. */
@@ -64,6 +71,11 @@ const TEMPORARY_RESPONSES: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorRes
  */
 const ABOUT_THE_TX: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>(['tx_type_conflict', 'hash_mismatch']);
 
+/** Whether a pool refuses such a transaction only because of how many it has: of the signer, or at all. */
+export function isPoolLimit(errorClass: NodeErrorClass): boolean {
+  return errorClass === 'txpool_full' || actionOf(errorClass).response === 'limit_in_flight';
+}
+
 /** @param tries equal refusals before this one */
 export function pauseAfterRefusals(tries: number): number {
   return backoffMs(FIRST_RETRY_MS, tries);
@@ -82,7 +94,7 @@ export function verdictOf(outcome: AttemptOutcome, history: SendHistory): SendVe
   }
   if (action.outcome === 'accepted') return sent(null, history.intervalMs);
   return outcome.status === 'REJECTED'
-    ? refusedWithProof(outcome, action.response, history)
+    ? refusedWithProof(outcome, errorClass, history)
     : refusedInDoubt(outcome, errorClass, history);
 }
 
@@ -99,11 +111,13 @@ function notSent({ status }: AttemptOutcome, history: SendHistory): SendVerdict 
 }
 
 /** `REJECTED` means that no send of this attempt was accepted or has an unknown outcome. */
-function refusedWithProof(outcome: AttemptOutcome, response: NodeErrorResponse, history: SendHistory): SendVerdict {
+function refusedWithProof(outcome: AttemptOutcome, errorClass: NodeErrorClass, history: SendHistory): SendVerdict {
   const reason = reasonOf(outcome);
-  const subState = subStateOf(response);
+  const { response } = actionOf(errorClass);
+  const subState = subStateOf(errorClass);
   const tries = history.equalTries(subState);
   const retryInMs = pauseAfterRefusals(tries);
+  if (history.waitsForLower) return { kind: 'waiting', subState, retryInMs: history.intervalMs, counts: false };
   if (response === 'fail_payload' && !history.needsSecondObservation) return { kind: 'refused_for_good', reason };
   if (response === 'fail_payload' || !isOver(subState, history)) return { kind: 'waiting', subState, retryInMs };
   return TEMPORARY_RESPONSES.has(response)
@@ -115,7 +129,8 @@ function refusedWithProof(outcome: AttemptOutcome, response: NodeErrorResponse, 
 function refusedInDoubt(outcome: AttemptOutcome, errorClass: NodeErrorClass, history: SendHistory): SendVerdict {
   const { outcome: result, response } = actionOf(errorClass);
   const reason = reasonOf(outcome);
-  const subState = result === 'unknown' ? 'OUTCOME_UNKNOWN' : subStateOf(response);
+  const subState = result === 'unknown' ? 'OUTCOME_UNKNOWN' : subStateOf(errorClass);
+  if (history.waitsForLower) return { ...sent(subState, history.intervalMs), counts: false };
   if (result === 'unknown') {
     const counts = history.othersGetThrough || ABOUT_THE_TX.has(errorClass);
     if (counts && isOver(subState, history, history.maxRefusalsInDoubt)) return { kind: 'refused_in_doubt', reason };
@@ -127,12 +142,18 @@ function refusedInDoubt(outcome: AttemptOutcome, errorClass: NodeErrorClass, his
   return sent(subState, pauseAfterRefusals(history.equalTries(subState)));
 }
 
-/** Whether this try is the last that is allowed with the same result. */
-function isOver(subState: TxSubState, { equalTries, maxRefusals }: SendHistory, most = maxRefusals): boolean {
-  return equalTries(subState) + 1 >= most;
+/** Whether this try is the last that is allowed with the same result. A pool that takes nothing at all has nothing against this one. */
+function isOver(
+  subState: TxSubState,
+  { equalTries, maxRefusals, othersAreTaken }: SendHistory,
+  most = maxRefusals,
+): boolean {
+  return equalTries(subState) + 1 >= most && (subState !== 'POOL_LIMIT' || othersAreTaken);
 }
 
-function subStateOf(response: NodeErrorResponse): TxSubState {
+function subStateOf(errorClass: NodeErrorClass): TxSubState {
+  if (isPoolLimit(errorClass)) return 'POOL_LIMIT';
+  const { response } = actionOf(errorClass);
   if (response === 'wait_for_funds') return 'INSUFFICIENT_FUNDS';
   return response === 'reprice' ? 'FEE_CAPPED' : 'NODE_REFUSED';
 }

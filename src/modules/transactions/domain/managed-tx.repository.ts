@@ -59,6 +59,10 @@ export abstract class ManagedTxRepository {
 
   /** How many txs of each signer have a nonce and are not mined, in the given order. Counting stops at `upTo`. */
   abstract countInFlight(signers: readonly SignerId[], upTo: number): Promise<number[]>;
+  /** How many lower nonces of the signer of each slot are held and not mined, in the given order. */
+  abstract inFlightBelow(slots: readonly SlotRef[]): Promise<number[]>;
+  /** The txs of each signer that wait for room in a pool (`POOL_LIMIT`), lowest nonces first, as many as there is room for. */
+  abstract waitingForPool(wanted: readonly Pick<SignerRoom, 'signer' | 'room'>[]): Promise<ManagedTx[]>;
   /**
    * The next waiting txs of each signer, by priority. Within one priority, two groups take turns: untried txs, the oldest first, and txs
    * that were tried and whose timer has run out, the longest due first. Left out are txs that are not due, and all of paused signers.

@@ -217,9 +217,9 @@ export class ManagedTx {
   }
 
   /** Not possible for now. It is tried again later. */
-  postponed(subState: TxSubState | null, retryInMs: number, error: string): void {
+  postponed(subState: TxSubState | null, retryInMs: number, error: string, counts = true): void {
     this.expectState('PENDING', 'ALLOCATED');
-    this.tried(subState, error);
+    this.tried(subState, error, counts);
     this.resubmitTimer = { inMs: retryInMs };
   }
 
@@ -426,9 +426,9 @@ export class ManagedTx {
   }
 
   /** Adds an event only for another sub state than before, because an endless wait would add events without end. */
-  private tried(subState: TxSubState | null, error: string): void {
+  private tried(subState: TxSubState | null, error: string, counts = true): void {
     const changed = this.data.subState !== subState;
-    this.count(subState, error);
+    this.count(subState, error, counts);
     if (changed && this.enteredState === null) this.record('updated', { error, detail: { subState } });
   }
 

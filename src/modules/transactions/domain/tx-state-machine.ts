@@ -26,6 +26,8 @@ export const TX_SUB_STATES = [
   'SIGNER_PAUSED',
   /** Every node refuses it for now, for a reason other than price or funds. It is tried again. */
   'NODE_REFUSED',
+  /** The pools have no room: for more txs of its signer, or for any. It keeps its nonce, and is sent again when there is room. */
+  'POOL_LIMIT',
   /** No node answers. It is tried again. */
   'NODE_UNAVAILABLE',
   /** Its gas estimate reverts. It is estimated again at a later block, and fails only if that estimate reverts, too. */

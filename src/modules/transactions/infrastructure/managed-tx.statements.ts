@@ -79,6 +79,27 @@ export const COUNT_IN_FLIGHT = {
       FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position`,
 };
 
+/** Runs only after a pool refused a tx for a limit. Two txs that compete for one slot count once. */
+export const IN_FLIGHT_BELOW = {
+  name: 'tx_in_flight_below',
+  text: `
+    SELECT (SELECT count(DISTINCT t.nonce) FROM managed_tx t
+             WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.nonce < w.nonce AND t.state IN ('ALLOCATED', 'IN_MEMPOOL'))::int AS below
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[]) WITH ORDINALITY AS w (chain_id, signer, nonce, position) ORDER BY w.position`,
+};
+
+/** Runs only when a pool that refused txs of a signer may have room. */
+export const WAITING_FOR_POOL = {
+  name: 'tx_waiting_for_pool',
+  text: `
+    SELECT t.* FROM unnest($1::bigint[], $2::text[], $3::int[]) AS w (chain_id, signer, room)
+     CROSS JOIN LATERAL (
+       SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
+        WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.sub_state = 'POOL_LIMIT'
+        ORDER BY t.nonce LIMIT w.room) t
+     ORDER BY t.chain_id, t.signer, t.nonce`,
+};
+
 /**
  * Since when a waiting row is ready, in the terms of the index managed_tx_waiting: always, if it was not tried; else when its timer has run
  * out.

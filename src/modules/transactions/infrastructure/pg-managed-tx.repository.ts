@@ -1,4 +1,4 @@
-import { type Fence, signerColumns, type SlotRef } from '../../signers/index.js';
+import { type Fence, signerColumns, slotColumns, type SlotRef } from '../../signers/index.js';
 import { Injectable } from '@nestjs/common';
 import { Conflict } from '../../../kernel/errors.js';
 import { type Hash, parseAddress, parseHash } from '../../../kernel/hex.js';
@@ -88,6 +88,18 @@ export class PgManagedTxRepository extends ManagedTxRepository {
       upTo,
     ]);
     return rows.map(({ count }) => count);
+  }
+
+  async inFlightBelow(slots: readonly SlotRef[]): Promise<number[]> {
+    const { rows } = await this.database.query<{ below: number }>(sql.IN_FLIGHT_BELOW, slotColumns(slots));
+    return rows.map(({ below }) => below);
+  }
+
+  waitingForPool(wanted: readonly Pick<SignerRoom, 'signer' | 'room'>[]): Promise<ManagedTx[]> {
+    return this.read(sql.WAITING_FOR_POOL, [
+      ...signerColumns(wanted.map(({ signer }) => signer)),
+      wanted.map(({ room }) => room),
+    ]);
   }
 
   async nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]> {

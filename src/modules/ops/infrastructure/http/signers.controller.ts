@@ -25,6 +25,19 @@ class SignerQueryDto {
   limit?: number;
 }
 
+class InFlightLimitDto {
+  @ApiProperty({ example: 64, description: '`execution.maxInFlight`' }) configured!: number;
+  @ApiProperty({
+    type: Number,
+    nullable: true,
+    example: 16,
+    description:
+      'What the pools of the chain take of this signer, as learnt from their refusals; null while nothing less was learnt, and on every ' +
+      'node but the owner of the lease',
+  })
+  learnt!: number | null;
+}
+
 class SignerDto {
   @ApiProperty({ example: 31337 }) chainId!: number;
   @ApiProperty({ example: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' }) address!: string;
@@ -51,6 +64,7 @@ class SignerDto {
   @ApiProperty({ example: 0 }) pending!: number;
   @ApiProperty({ example: 1 }) inFlight!: number;
   @ApiProperty({ example: 1, description: 'pending + inFlight' }) backlog!: number;
+  @ApiProperty({ type: InFlightLimitDto }) inFlightLimit!: InFlightLimitDto;
 }
 
 class SignerPageDto {

@@ -5,6 +5,7 @@ import type { ManagedTx } from '../../domain/managed-tx.js';
 import { isFinal } from '../../domain/tx-state-machine.js';
 import { type ChangeSet, savedIn } from './change-set.js';
 import { Doorbell } from './doorbell.js';
+import { InFlightLimits } from './in-flight-limits.js';
 import { LaneMemory } from './lane-memory.js';
 import { TxMetrics } from './tx-metrics.js';
 
@@ -18,6 +19,7 @@ export class AfterCommit {
     private readonly metrics: TxMetrics,
     private readonly memory: LaneMemory,
     private readonly doorbell: Doorbell,
+    private readonly limits: InFlightLimits,
   ) {}
 
   notify(changes: ChangeSet): void {
@@ -31,6 +33,7 @@ export class AfterCommit {
       changed.filter(({ enteredState }) => enteredState === 'ALLOCATED').map(({ signer }) => signer),
     );
     this.memory.madeRoom(left);
+    this.limits.madeRoom(left);
     this.doorbell.ring([...left, ...signersOf(freed)]);
   }
 }

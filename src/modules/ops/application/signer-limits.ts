@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+import { ExecutionConfig } from '../../../config/lockstep-config.js';
+import type { SignerId } from '../../../kernel/signer-id.js';
+import { LeaseManager } from '../../signers/index.js';
+import { InFlightLimits } from '../../transactions/index.js';
+
+/** How many txs of a signer may be in flight. */
+export interface InFlightLimitView {
+  readonly configured: number;
+  /** What its pools take, if that is less. Only the node that holds the lease of the signer knows it; null on every other node. */
+  readonly learnt: number | null;
+}
+
+/** The limits of signers as this node knows them, for operators. */
+@Injectable()
+export class SignerLimits {
+  constructor(
+    private readonly config: ExecutionConfig,
+    private readonly limits: InFlightLimits,
+    private readonly leases: LeaseManager,
+  ) {}
+
+  of(signer: SignerId): InFlightLimitView {
+    const learnt = this.leases.held(signer) === null ? null : this.limits.learnt(signer);
+    return { configured: this.config.maxInFlight, learnt };
+  }
+}
