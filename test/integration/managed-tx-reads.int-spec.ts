@@ -19,6 +19,7 @@ const FUTURE = `now() + interval '1 minute'`;
 const ofOther = { signer: OTHER.address };
 const elsewhere = { chain_id: ELSEWHERE.chainId };
 const idsOf = (found: readonly { readonly id: string }[]): string[] => found.map(({ id }) => id);
+const at = (signer: typeof OURS, nonce: bigint) => ({ signer, nonce });
 const ids = (...numbers: readonly number[]): string[] => numbers.map(txIdOf);
 
 /** One tx of ours in each state, and one of each of somebody else and of another chain; ids from 1, 101 and 201. */
@@ -47,10 +48,17 @@ describe('what is in flight', () => {
   it('is counted below a nonce by slots, without what was mined, for each in the order asked', async () => {
     await stored.putTx(7, { state: 'IN_MEMPOOL', nonce: 9 });
     await stored.putTx(8, { state: 'IN_MEMPOOL', nonce: 9, replaces: txIdOf(7) });
-    const below = (signer: typeof OURS, nonce: bigint) => ({ signer, nonce });
-    expect(
-      await txs.inFlightBelow([below(OURS, 10n), below(aSigner(9), 10n), below(OURS, 9n), below(OURS, 3n)]),
-    ).toEqual([3, 0, 2, 1]);
+    const around = await txs.inFlightAround([at(OURS, 10n), at(aSigner(9), 10n), at(OURS, 9n), at(OURS, 3n)]);
+    expect(around.map(({ below }) => below)).toEqual([3, 0, 2, 1]);
+  });
+
+  it('passes a nonce only in the mempool, and not when a pool refused it, too', async () => {
+    await stored.putTx(9, { state: 'ALLOCATED', nonce: 20 });
+    await stored.putTx(10, { state: 'IN_MEMPOOL', nonce: 30, sub_state: 'POOL_LIMIT' });
+    const isPassed = async (nonce: bigint) => (await txs.inFlightAround([at(OURS, nonce)]))[0]?.isPassed;
+    expect([await isPassed(2n), await isPassed(3n)]).toEqual([true, false]);
+    await stored.putTx(11, { state: 'IN_MEMPOOL', nonce: 31, sub_state: 'STALE' });
+    expect([await isPassed(30n), await isPassed(31n)]).toEqual([true, false]);
   });
 
   it('and waits for a pool is found by signer, the lowest nonces first, as many as asked', async () => {

@@ -166,4 +166,19 @@ describe('a pool that is full', () => {
     const [first, ...others] = await lab.states(ids);
     expect([first, ...new Set(others)]).toEqual(['PENDING', 'CONFIRMED']);
   });
+
+  it('for the lowest nonce alone, on a chain where nothing else is sent any more, does not stop the signer', async () => {
+    lab.chain.faults.broadcast = onlyFor(1, FULL);
+    const ids = await createAll();
+    await lab.node.step();
+    // A node that saw nothing taken.
+    const next = await lab.takeOver();
+    for (let round = 0; round < 14; round += 1) {
+      await lab.resubmit(next);
+      await next.step();
+      await lab.mine(next);
+    }
+    await lab.confirmAll(next);
+    expect(new Set((await lab.states(ids, next)).slice(1))).toEqual(new Set(['CONFIRMED']));
+  });
 });

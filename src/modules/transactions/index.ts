@@ -21,6 +21,7 @@ export {
 export { AttemptRepository, type ConsumedSlot } from './domain/attempt.repository.js';
 export { type ConfirmationRange, ManagedTx, type SubmitTimers } from './domain/managed-tx.js';
 export {
+  type InFlightAround,
   ManagedTxRepository,
   type PendingTx,
   type RequestedTx,

@@ -140,22 +140,40 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
     why: 'the counts are given to the wrong signers',
   },
   {
-    id: 'in-flight-below-with-the-nonce-itself',
+    id: 'in-flight-around-below-with-the-nonce-itself',
     text: 't.nonce < w.nonce AND',
     becomes: 't.nonce <= w.nonce AND',
     why: 'the learnt limit is one more than the pool takes, and the lowest nonce never ends',
   },
   {
-    id: 'in-flight-below-twice',
+    id: 'in-flight-around-below-twice',
     text: 'count(DISTINCT t.nonce)',
     becomes: 'count(t.nonce)',
     why: 'a replacement counts as one more in the pool',
   },
   {
-    id: 'in-flight-below-with-mined',
+    id: 'in-flight-around-below-with-mined',
     text: `t.nonce < w.nonce AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')`,
     becomes: `t.nonce < w.nonce AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')`,
     why: 'what is mined counts as being in the pool',
+  },
+  {
+    id: 'in-flight-around-passed-by-itself',
+    text: 't.nonce > w.nonce AND',
+    becomes: 't.nonce >= w.nonce AND',
+    why: 'a full pool costs the lowest nonce of a signer',
+  },
+  {
+    id: 'in-flight-around-passed-by-what-waits',
+    text: ` AND t.sub_state IS DISTINCT FROM 'POOL_LIMIT') AS passed`,
+    becomes: `) AS passed`,
+    why: 'a full pool costs the lowest nonce of a signer whose txs it dropped',
+  },
+  {
+    id: 'in-flight-around-passed-only-where-all-is-well',
+    text: `t.sub_state IS DISTINCT FROM 'POOL_LIMIT') AS passed`,
+    becomes: `t.sub_state <> 'POOL_LIMIT') AS passed`,
+    why: 'a payload that a pool refuses for ever stops its signer',
   },
   {
     id: 'waiting-for-pool-without-what-may-be-out',

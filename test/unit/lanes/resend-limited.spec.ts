@@ -33,7 +33,7 @@ beforeEach(() => {
         reads.push(...wanted);
         return waiting.filter((tx) => wanted.some(({ signer }) => sameSigner(signer, tx.signer)));
       },
-      inFlightBelow: async (slots: readonly unknown[]) => slots.map(() => below),
+      inFlightAround: async (slots: readonly unknown[]) => slots.map(() => ({ below, isPassed: false })),
     } as unknown as ManagedTxRepository,
     {
       execute: async (_chain: number, _leases: unknown, txs: readonly ManagedTx[]) => void resent.push(...txs),

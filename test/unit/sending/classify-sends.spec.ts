@@ -5,7 +5,7 @@ import type { SlotRef } from '../../../src/modules/signers/index.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import { ClassifySends } from '../../../src/modules/sending/application/classify-sends.js';
 import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
-import type { LearnPoolLimits } from '../../../src/modules/sending/application/learn-pool-limits.js';
+import type { LearnPoolLimits, LimitedSends } from '../../../src/modules/sending/application/learn-pool-limits.js';
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
 import type { Attempt, AttemptOutcome } from '../../../src/modules/transactions/domain/attempt.js';
 import type { AttemptRepository } from '../../../src/modules/transactions/index.js';
@@ -23,8 +23,7 @@ let learned: string[];
 let siblings: Attempt[];
 /** Nonces of the slots whose attempts were asked for. */
 let asked: bigint[];
-/** What waits for lower nonces of its signer. */
-let limited: ReadonlySet<AnsweredSend>;
+let limited: LimitedSends;
 let judge: ClassifySends;
 
 beforeEach(() => {
@@ -33,7 +32,7 @@ beforeEach(() => {
   learned = [];
   siblings = [];
   asked = [];
-  limited = new Set();
+  limited = { waiting: new Set(), passed: new Set() };
   judge = new ClassifySends(
     {
       ofSlots: async (slots: readonly SlotRef[]) => (asked.push(...slots.map(({ nonce }) => nonce)), siblings),
@@ -111,8 +110,14 @@ describe('a refusal for a limit of the pool', () => {
   it('ends nothing behind lower nonces of its signer', async () => {
     await judge.execute(chain, [answered(null)]);
     const send = full();
-    limited = new Set([send]);
+    limited = { ...limited, waiting: new Set([send]) };
     expect(await kindOf(send)).toBe('waiting');
+  });
+
+  it('ends the wait when the pool has a higher nonce of its signer', async () => {
+    const send = full();
+    limited = { ...limited, passed: new Set([send]) };
+    expect(await kindOf(send)).toBe('requeued');
   });
 });
 

@@ -5,24 +5,29 @@ import type { SignerId } from '../../../src/kernel/signer-id.js';
 import { LearnPoolLimits } from '../../../src/modules/sending/application/learn-pool-limits.js';
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
 import type { SlotRef } from '../../../src/modules/signers/index.js';
-import { InFlightLimits, type ManagedTxRepository } from '../../../src/modules/transactions/index.js';
+import {
+  type InFlightAround,
+  InFlightLimits,
+  type ManagedTxRepository,
+} from '../../../src/modules/transactions/index.js';
 import { aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
 
 const [A, B] = [aSigner(1), aSigner(2)];
 const IN_POOL = 5;
+const behind = (below: number): InFlightAround => ({ below, isPassed: false });
 
 /** Slots of which was asked how many lower ones are in flight. */
 let asked: SlotRef[];
-let below: number[];
+let around: InFlightAround[];
 let rung: SignerId[];
 let limits: InFlightLimits;
 let learn: LearnPoolLimits;
 
 beforeEach(() => {
-  [asked, below, rung, limits] = [[], [IN_POOL, IN_POOL], [], new InFlightLimits(new ExecutionConfig())];
+  [asked, around, rung, limits] = [[], [behind(IN_POOL)], [], new InFlightLimits(new ExecutionConfig())];
   learn = new LearnPoolLimits(
     {
-      inFlightBelow: async (slots: readonly SlotRef[]) => (asked.push(...slots), below),
+      inFlightAround: async (slots: readonly SlotRef[]) => (asked.push(...slots), around),
     } as unknown as ManagedTxRepository,
     limits,
     { ring: (signers: readonly SignerId[]) => void rung.push(...signers) },
@@ -43,37 +48,44 @@ describe('a refusal for a limit of the pool', () => {
     '(%s) teaches how many of the signer are in flight below the lowest that was refused; all wait for lower nonces',
     async (errorClass) => {
       const sends = [answered(null, 7n), answered(errorClass, 9n), answered(errorClass, 8n)];
-      expect(await learn.execute(sends)).toEqual(new Set(sends.slice(1)));
+      expect((await learn.execute(sends)).waiting).toEqual(new Set(sends.slice(1)));
       expect(slotsAsked()).toEqual([{ signer: A, nonce: 8n }]);
       expect(limits.learnt(A)).toBe(IN_POOL);
     },
   );
 
   it('of each signer teaches about this one alone', async () => {
-    below = [3, 4];
+    around = [behind(3), behind(4)];
     await learn.execute([answered('account_limit', 8n, A), answered('account_limit', 9n, B)]);
     expect([limits.learnt(A), limits.learnt(B)]).toEqual([3, 4]);
   });
 
   it('of the lowest nonce waits for no lower one; the others wait for this one', async () => {
-    below = [0];
+    around = [behind(0)];
     const sends = [answered('account_limit', 8n), answered('account_limit', 9n)];
-    expect(await learn.execute(sends)).toEqual(new Set(sends.slice(1)));
+    expect((await learn.execute(sends)).waiting).toEqual(new Set(sends.slice(1)));
     expect(limits.learnt(A)).toBe(1);
   });
 
   it('teaches nothing about the signer when the pool is full and has none of it', async () => {
-    below = [0];
+    around = [behind(0)];
     await learn.execute([answered('txpool_full', 8n)]);
     expect(limits.learnt(A)).toBeNull();
   });
+});
+
+it('a refusal is about the tx itself where the pool has a higher nonce of its signer', async () => {
+  const send = answered('txpool_full', 8n);
+  expect((await learn.execute([send])).passed).toEqual(new Set());
+  around = [{ below: 0, isPassed: true }];
+  expect((await learn.execute([send])).passed).toEqual(new Set([send]));
 });
 
 describe('other answers', () => {
   it.each(['underpriced', 'nonce_too_high', 'insufficient_funds', 'oversized_data', 'transient'] as const)(
     '(%s) teach nothing, and cost no statement',
     async (errorClass) => {
-      expect(await learn.execute([answered(errorClass, 8n)])).toEqual(new Set());
+      expect((await learn.execute([answered(errorClass, 8n)])).waiting).toEqual(new Set());
       expect([limits.learnt(A), asked, rung]).toEqual([null, [], []]);
     },
   );

@@ -33,11 +33,11 @@ export class ResendLimited {
   private async fitting(leases: readonly Lease[], waiting: readonly (readonly ManagedTx[])[]): Promise<ManagedTx[]> {
     const lowest = waiting.flatMap(([first]) => (first ? [first] : []));
     if (lowest.length === 0) return [];
-    const below = await this.repository.inFlightBelow(lowest);
+    const around = await this.repository.inFlightAround(lowest);
     const limitOf = new Map(leases.map((lease) => [signerKey(lease.signer), this.limits.ofLease(lease)]));
     return waiting.flatMap((own, index) => {
       const limit = own[0] ? (limitOf.get(signerKey(own[0].signer)) ?? 0) : 0;
-      return own.slice(0, Math.max(0, limit - (below[index] ?? limit)));
+      return own.slice(0, Math.max(0, limit - (around[index]?.below ?? limit)));
     });
   }
 }

@@ -10,7 +10,7 @@ import type { AnsweredSend, ClassifiedSend } from './send.js';
 import { FeeRules } from './fee-rules.js';
 import { LearnPoolLimits } from './learn-pool-limits.js';
 
-type Evidence = Pick<SendHistory, 'needsSecondObservation' | 'nonceIsFree' | 'waitsForLower'>;
+type Evidence = Pick<SendHistory, 'needsSecondObservation' | 'nonceIsFree' | 'waitsForLower' | 'othersAreTaken'>;
 
 /** Decides what the answers to sends mean. An end needs the evidence of docs/trust.md (I13). */
 @Injectable()
@@ -38,7 +38,8 @@ export class ClassifySends {
       verdict: this.verdict(chain.chainId, send, {
         needsSecondObservation: unconfirmed.has(send),
         nonceIsFree: free.has(send),
-        waitsForLower: limited.has(send),
+        waitsForLower: limited.waiting.has(send),
+        othersAreTaken: limited.passed.has(send) || this.isRecent(this.lastTaken.get(chain.chainId)),
       }),
     }));
     return this.withProof(classified);
@@ -62,7 +63,6 @@ export class ClassifySends {
       equalTries: (subState) => send.tx.equalTries(subState),
       ...evidence,
       othersGetThrough: this.isRecent(this.lastAccepted.get(chainId)),
-      othersAreTaken: this.isRecent(this.lastTaken.get(chainId)),
       maxRefusals,
       maxRefusalsInDoubt,
       intervalMs: interval,

@@ -5,6 +5,14 @@ import { Doorbell, InFlightLimits, ManagedTxRepository } from '../../transaction
 import { isPoolLimit } from '../domain/send-verdict.js';
 import type { AnsweredSend } from './send.js';
 
+/** Sends that a pool refused for one of its limits. */
+export interface LimitedSends {
+  /** Lower nonces of their signer are not mined. */
+  readonly waiting: ReadonlySet<AnsweredSend>;
+  /** The pool has a higher nonce of their signer, so it is not full of others. */
+  readonly passed: ReadonlySet<AnsweredSend>;
+}
+
 /** Learns from the answers to sends how many txs of a signer the pools of its chain take. */
 @Injectable()
 export class LearnPoolLimits {
@@ -14,20 +22,22 @@ export class LearnPoolLimits {
     private readonly doorbell: Doorbell,
   ) {}
 
-  /** @returns the sends that a pool refused for a limit, and behind lower nonces of their signer that are not mined */
-  async execute(answered: readonly AnsweredSend[]): Promise<ReadonlySet<AnsweredSend>> {
+  async execute(answered: readonly AnsweredSend[]): Promise<LimitedSends> {
     const refused = answered.filter(wasLimited);
     this.noticeTaken(answered, refused);
-    if (refused.length === 0) return new Set();
+    if (refused.length === 0) return { waiting: new Set(), passed: new Set() };
     const lowest = [...groupBy(refused, keyOf).values()].flatMap((own) => own.reduce(lower));
-    const below = await this.repository.inFlightBelow(lowest.map(({ attempt }) => attempt));
-    const first = new Set<AnsweredSend>();
+    const around = await this.repository.inFlightAround(lowest.map(({ attempt }) => attempt));
+    const belowOf = (index: number): number => around[index]?.below ?? 0;
     lowest.forEach((send, index) => {
-      const inPool = below[index] ?? 0;
-      if (inPool === 0) first.add(send);
+      const inPool = belowOf(index);
       this.limits.refused(send.attempt.signer, inPool === 0 && isWholePool(send) ? null : inPool);
     });
-    return new Set(refused.filter((send) => !first.has(send)));
+    const first = new Set(lowest.filter((_, index) => belowOf(index) === 0));
+    return {
+      waiting: new Set(refused.filter((send) => !first.has(send))),
+      passed: new Set(lowest.filter((_, index) => around[index]?.isPassed)),
+    };
   }
 
   /** A pool that takes one of the txs that waited may take the others, too. */

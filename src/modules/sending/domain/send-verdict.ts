@@ -43,7 +43,7 @@ export interface SendHistory {
    * the pool has room as they are mined.
    */
   readonly waitsForLower: boolean;
-  /** Whether the pools of the chain took other transactions since the last send of this one. */
+  /** Whether the pools of the chain take other transactions now, so that a refusal for a limit is about this one. */
   readonly othersAreTaken: boolean;
   /** `resubmit.maxRefusals`. */
   readonly maxRefusals: number;

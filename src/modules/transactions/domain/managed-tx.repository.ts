@@ -59,8 +59,8 @@ export abstract class ManagedTxRepository {
 
   /** How many txs of each signer have a nonce and are not mined, in the given order. Counting stops at `upTo`. */
   abstract countInFlight(signers: readonly SignerId[], upTo: number): Promise<number[]>;
-  /** How many lower nonces of the signer of each slot are held and not mined, in the given order. */
-  abstract inFlightBelow(slots: readonly SlotRef[]): Promise<number[]>;
+  /** What else of the signer of each slot holds a nonce and is not mined, in the given order. */
+  abstract inFlightAround(slots: readonly SlotRef[]): Promise<InFlightAround[]>;
   /** The txs of each signer that wait for room in a pool (`POOL_LIMIT`), lowest nonces first, as many as there is room for. */
   abstract waitingForPool(wanted: readonly Pick<SignerRoom, 'signer' | 'room'>[]): Promise<ManagedTx[]>;
   /**
@@ -141,6 +141,14 @@ export abstract class ManagedTxRepository {
    * @throws Conflict `stale_copy` when a tx was changed since it was read; then none is written
    */
   abstract save(fence: Fence, txs: readonly ManagedTx[]): Promise<void>;
+}
+
+/** Other slots of a signer that are in flight. */
+export interface InFlightAround {
+  /** How many lower nonces are. */
+  readonly below: number;
+  /** A higher nonce is, or may be, in a pool. */
+  readonly isPassed: boolean;
 }
 
 export interface SignerWork {

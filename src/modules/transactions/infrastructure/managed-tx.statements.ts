@@ -80,11 +80,13 @@ export const COUNT_IN_FLIGHT = {
 };
 
 /** Runs only after a pool refused a tx for a limit. Two txs that compete for one slot count once. */
-export const IN_FLIGHT_BELOW = {
-  name: 'tx_in_flight_below',
+export const IN_FLIGHT_AROUND = {
+  name: 'tx_in_flight_around',
   text: `
     SELECT (SELECT count(DISTINCT t.nonce) FROM managed_tx t
-             WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.nonce < w.nonce AND t.state IN ('ALLOCATED', 'IN_MEMPOOL'))::int AS below
+             WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.nonce < w.nonce AND t.state IN ('ALLOCATED', 'IN_MEMPOOL'))::int AS below,
+           EXISTS (SELECT FROM managed_tx t
+             WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce > w.nonce AND t.state = 'IN_MEMPOOL' AND t.sub_state IS DISTINCT FROM 'POOL_LIMIT') AS passed
       FROM unnest($1::bigint[], $2::text[], $3::bigint[]) WITH ORDINALITY AS w (chain_id, signer, nonce, position) ORDER BY w.position`,
 };
 

@@ -10,6 +10,7 @@ import type { FinalHeights } from '../../chain/index.js';
 import type { ManagedTx, Timer } from '../domain/managed-tx.js';
 import {
   type AcceptedTx,
+  type InFlightAround,
   type Intake,
   ManagedTxRepository,
   type NewTx,
@@ -90,9 +91,12 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     return rows.map(({ count }) => count);
   }
 
-  async inFlightBelow(slots: readonly SlotRef[]): Promise<number[]> {
-    const { rows } = await this.database.query<{ below: number }>(sql.IN_FLIGHT_BELOW, slotColumns(slots));
-    return rows.map(({ below }) => below);
+  async inFlightAround(slots: readonly SlotRef[]): Promise<InFlightAround[]> {
+    const { rows } = await this.database.query<{ below: number; passed: boolean }>(
+      sql.IN_FLIGHT_AROUND,
+      slotColumns(slots),
+    );
+    return rows.map(({ below, passed }) => ({ below, isPassed: passed }));
   }
 
   waitingForPool(wanted: readonly Pick<SignerRoom, 'signer' | 'room'>[]): Promise<ManagedTx[]> {
