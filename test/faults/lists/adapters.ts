@@ -99,16 +99,45 @@ const RPC = [
       why: 'a quote seems newer than it is',
     },
     {
-      id: 'fees-lower-for-faster',
-      text: 'floor = tip > floor ? tip : floor;',
-      becomes: 'floor = tip;',
-      why: 'urgent can be cheaper than slow',
-    },
-    {
       id: 'fees-in-no-order',
       text: '(a < b ? -1 : a > b ? 1 : 0)',
       becomes: '(a < b ? 1 : a > b ? -1 : 0)',
       why: 'of two middle values the lower is paid',
+    },
+    {
+      id: 'fees-of-chains-without-blobs',
+      text: 'fee === 0n ? null : fee',
+      becomes: 'fee',
+      why: 'a chain without blobs seems to take them for nothing',
+    },
+  ]),
+  ...faultsIn('modules/chain/infrastructure/quote-from.ts', unit('plain-quotes'), [
+    {
+      id: 'fees-lower-for-faster',
+      text: '(floor = tip > floor ? tip : floor)',
+      becomes: '(floor = tip)',
+      why: 'urgent can be cheaper than slow',
+      caughtBy: unit('fee-quote'),
+    },
+    {
+      id: 'fees-plain-where-the-base-fee-is-zero',
+      text: 'const headHasBaseFee = head !== null && head.baseFeePerGas !== null;',
+      becomes: 'const headHasBaseFee = head !== null && (head.baseFeePerGas ?? 0n) > 0n;',
+      why: 'a chain of EIP-1559 whose base fee is 0 is taken for one without a base fee',
+    },
+    {
+      id: 'fees-plain-price-of-one-speed',
+      text: 'scaled(gasPrice, PERCENT_OF_GAS_PRICE)',
+      becomes: 'scaled(gasPrice)',
+      why: 'on a chain without fee history urgent pays no more than slow',
+    },
+  ]),
+  ...faultsIn('modules/chain/infrastructure/endpoint-quotes.ts', unit('plain-quotes'), [
+    {
+      id: 'fees-zero-is-a-base-fee',
+      text: 'histories.some(({ nextBaseFee }) => nextBaseFee === 0n)',
+      becomes: 'false',
+      why: 'every chain without EIP-1559 but with a fee history gets transactions that it does not take',
     },
   ]),
 ];
