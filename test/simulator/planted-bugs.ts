@@ -115,7 +115,7 @@ class SigningRecovery {
   async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<void> {
     const left = await this.repository.allocated(leases.map(({ signer }) => signer));
     if (left.length === 0) return;
-    await this.broadcast.execute(chain, leases, await this.sign.execute(chain, await chain.feeQuote(), leases, left));
+    await this.broadcast.execute(chain, leases, await this.sign.execute(await chain.feeQuote(), leases, left));
   }
 }
 

@@ -26,6 +26,10 @@ export class ChainFeesConfig {
   /** Wei per gas; 500 gwei, the limit of geth's suggestions (`--gpo.maxprice`). */
   @Wei()
   maxPriorityFeePerGas = 500_000_000_000n;
+
+  /** Wei per blob gas (EIP-4844); 5,000 gwei. */
+  @Wei()
+  maxFeePerBlobGas = 5_000_000_000_000n;
 }
 
 /** Patterns for error messages of a chain's nodes, for one class of node errors. */

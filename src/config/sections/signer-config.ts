@@ -1,5 +1,20 @@
 import { registerDecorator } from 'class-validator';
-import { Choice, Count, Text } from '../config-fields.js';
+import { Choice, Count, Section, Text, Wei } from '../config-fields.js';
+
+/** Lower prices than `chains[].fees` for the transactions of one signer; a key that is left out is that of the chain. */
+export class SignerFeesConfig {
+  /** Wei per gas. */
+  @Wei()
+  maxFeePerGas?: bigint;
+
+  /** Wei per gas. */
+  @Wei()
+  maxPriorityFeePerGas?: bigint;
+
+  /** Wei per blob gas. */
+  @Wei()
+  maxFeePerBlobGas?: bigint;
+}
 
 export class PrivateKeySignerConfig {
   @Choice(['privateKey'])
@@ -7,6 +22,9 @@ export class PrivateKeySignerConfig {
 
   @Text({ form: /^0x[0-9a-fA-F]{64}$/, words: 'must be 0x followed by 64 hex digits, in quotes', required: true })
   key = '';
+
+  @Section(SignerFeesConfig)
+  fees?: SignerFeesConfig;
 }
 
 export class MnemonicSignerConfig {
@@ -24,6 +42,10 @@ export class MnemonicSignerConfig {
   /** Number of accounts, from index 0. */
   @Count({ max: 10_000 })
   count = 1;
+
+  /** Of each of its accounts. */
+  @Section(SignerFeesConfig)
+  fees?: SignerFeesConfig;
 }
 
 export type SignerConfig = PrivateKeySignerConfig | MnemonicSignerConfig;

@@ -1,3 +1,4 @@
+export { type DemandedFee, demandedFee } from './domain/demanded-fee.js';
 export type { FeeCaps } from './domain/fee-caps.js';
 export { ChainRules } from './application/chain-rules.js';
 export { FinalityRule } from './application/finality-rule.js';

@@ -1,3 +1,4 @@
+export { SignerFeeCaps } from './application/intake/signer-fee-caps.js';
 export { Doorbell } from './application/writing/doorbell.js';
 export { LaneWaker } from './application/writing/lane-waker.js';
 export { LaneMemory } from './application/writing/lane-memory.js';
@@ -16,6 +17,7 @@ export {
   asFound,
   highestFees,
   outcomeOf,
+  refusedForPrice,
   type TxType,
 } from './domain/attempt.js';
 export { AttemptRepository, type ConsumedSlot } from './domain/attempt.repository.js';
@@ -29,7 +31,7 @@ export {
   type SignerWork,
 } from './domain/managed-tx.repository.js';
 export type { QueuePosition } from './domain/queue-position.js';
-export type { StoredRequest, TxRequest } from './domain/tx-request.js';
+export type { RequestedFees, StoredRequest, TxRequest } from './domain/tx-request.js';
 export { TX_STATES, type TxState, type TxSubState, isFinal } from './domain/tx-state-machine.js';
 export {
   PROGRESS_COLUMNS,

@@ -10,6 +10,7 @@ import { ForwardToOwner } from './application/intake/forward-to-owner.js';
 import { Forwarding } from './application/intake/forwarding.js';
 import { IntakeBatcher } from './application/intake/intake-batcher.js';
 import { IntakeRules } from './application/intake/intake-rules.js';
+import { SignerFeeCaps } from './application/intake/signer-fee-caps.js';
 import { TxQueries } from './application/queries/tx-views.js';
 import { WaitForState } from './application/queries/wait-for-state.js';
 import { AfterCommit } from './application/writing/after-commit.js';
@@ -45,6 +46,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
   controllers: [TxController, TxBatchController],
   providers: [
     IntakeRules,
+    SignerFeeCaps,
     CreateTx,
     CreateNow,
     ForwardToOwner,
@@ -66,6 +68,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     { provide: TxMetrics, useClass: PromTxMetrics },
   ],
   exports: [
+    SignerFeeCaps,
     Doorbell,
     LaneMemory,
     LaneWaker,

@@ -6,6 +6,7 @@ import {
   type Attempt,
   type AttemptFees,
   type AttemptRepository,
+  highestFees,
   NewFills,
 } from '../../../src/modules/transactions/index.js';
 import { anAttempt, aSigner } from '../../support/builders.js';
@@ -40,7 +41,10 @@ beforeEach(() => {
     new NewFills({ next: () => `fill-${(made += 1)}` }),
     { ofSlots: async () => before } as unknown as AttemptRepository,
     {
-      noOp: (_chain: number, _quote: unknown, rival: AttemptFees | null) => (outbid.push(rival), price),
+      noOp: (_signer: unknown, _quote: unknown, rivals: readonly Attempt[]) => (
+        outbid.push(highestFees(rivals)),
+        price
+      ),
     } as unknown as FeeRules,
     writes.asDoor(),
     log,

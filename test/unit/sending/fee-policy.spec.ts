@@ -2,13 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { FeeQuote } from '../../../src/modules/chain/index.js';
 import { NO_FEES, type TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
-import {
-  atMarket,
-  bumpedFees,
-  feesWithin,
-  initialFees,
-  tooExpensive,
-} from '../../../src/modules/sending/domain/fee-policy.js';
+import { atMarket, feesWithin, initialFees, tooExpensive } from '../../../src/modules/sending/domain/fee-policy.js';
 
 const GWEI = 1_000_000_000n;
 const QUOTE: FeeQuote = {
@@ -19,7 +13,7 @@ const QUOTE: FeeQuote = {
   baseFeePerGas: 10n * GWEI,
   tips: { slow: GWEI, standard: 2n * GWEI, fast: 3n * GWEI, urgent: 5n * GWEI },
 };
-const CAPS = { maxFeePerGas: 10n ** 16n, maxPriorityFeePerGas: 10n ** 16n };
+const CAPS = { maxFeePerGas: 10n ** 16n, maxPriorityFeePerGas: 10n ** 16n, maxFeePerBlobGas: 10n ** 16n };
 
 describe('fees of a first attempt', () => {
   it('are twice the base fee plus the tip of the speed', () => {
@@ -38,7 +32,7 @@ describe('fees of a first attempt', () => {
     const price = fc.bigInt({ min: 0n, max: 10n ** 18n });
     fc.assert(
       fc.property(price, price, price, price, (maxFeePerGas, maxPriorityFeePerGas, cap, tipCap) => {
-        const caps = { maxFeePerGas: cap, maxPriorityFeePerGas: tipCap };
+        const caps = { ...CAPS, maxFeePerGas: cap, maxPriorityFeePerGas: tipCap };
         const fees = initialFees(
           { fees: { ...NO_FEES, maxFeePerGas, maxPriorityFeePerGas }, speed: 'slow' },
           QUOTE,
@@ -50,7 +44,7 @@ describe('fees of a first attempt', () => {
   });
 
   it('are too dear when the market, or what the client asks for, is above the caps', () => {
-    const caps = { maxFeePerGas: 30n * GWEI, maxPriorityFeePerGas: 4n * GWEI };
+    const caps = { ...CAPS, maxFeePerGas: 30n * GWEI, maxPriorityFeePerGas: 4n * GWEI };
     expect(tooExpensive(atMarket('fast'), QUOTE, caps)).toBeNull();
     expect(tooExpensive(atMarket('urgent'), QUOTE, caps)).toContain('the tip');
     expect(tooExpensive(atMarket('fast'), { ...QUOTE, baseFeePerGas: 31n * GWEI }, caps)).toContain('the base fee');
@@ -59,16 +53,16 @@ describe('fees of a first attempt', () => {
   });
 
   it('are too dear with the numbers that say why, and not where these are equal', () => {
-    const caps = { maxFeePerGas: 30n, maxPriorityFeePerGas: 4n };
+    const caps = { ...CAPS, maxFeePerGas: 30n, maxPriorityFeePerGas: 4n };
     const tips = { slow: 4n, standard: 4n, fast: 5n, urgent: 5n };
     const at = (baseFeePerGas: bigint) => ({ ...QUOTE, baseFeePerGas, tips });
     const own = (fees: Partial<TxRequest['fees']>) => ({ fees: { ...NO_FEES, ...fees }, speed: 'slow' }) as const;
     expect(tooExpensive(atMarket('slow'), at(30n), caps)).toBeNull();
     expect(tooExpensive(atMarket('slow'), at(31n), caps)).toBe(
-      'the base fee 31 is above fees.maxFeePerGas 30 of the chain',
+      'the base fee 31 is above the configured fees.maxFeePerGas 30',
     );
     expect(tooExpensive(atMarket('fast'), at(30n), caps)).toBe(
-      'the tip 5 is above fees.maxPriorityFeePerGas 4 of the chain',
+      'the tip 5 is above the configured fees.maxPriorityFeePerGas 4',
     );
     expect(tooExpensive(own({ maxFeePerGas: 9n }), at(9n), caps)).toBeNull();
     expect(tooExpensive(own({ maxFeePerGas: 9n }), at(10n), caps)).toBe('maxFeePerGas 9 is below the base fee 10');
@@ -113,10 +107,10 @@ describe('the gas price of a first attempt', () => {
   });
 
   it('is not above the cap of the whole price, and is too dear when the market is; the cap of tips says nothing', () => {
-    const caps = { maxFeePerGas: 2n * GWEI, maxPriorityFeePerGas: 1n };
+    const caps = { ...CAPS, maxFeePerGas: 2n * GWEI, maxPriorityFeePerGas: 1n };
     expect(priced({}, PLAIN, caps)).toEqual(both(2n * GWEI));
     expect(tooExpensive(atMarket('fast'), PLAIN, caps)).toBe(
-      'the gas price 3000000000 is above fees.maxFeePerGas 2000000000 of the chain',
+      'the gas price 3000000000 is above the configured fees.maxFeePerGas 2000000000',
     );
     expect(tooExpensive(atMarket('standard'), PLAIN, caps)).toBeNull();
   });
@@ -128,34 +122,32 @@ describe('the gas price of a first attempt', () => {
   });
 });
 
-describe('fees of a competitor for the same nonce', () => {
-  it('raise both prices by at least 12.5 %, rounded up, and are not below the market', () => {
-    const price = fc.bigInt({ min: 0n, max: 10n ** 15n });
-    fc.assert(
-      fc.property(price, price, price, price, (a, b, c, d) => {
-        const previous = { maxFeePerGas: a, maxPriorityFeePerGas: b };
-        const bumped = bumpedFees(previous, { maxFeePerGas: c, maxPriorityFeePerGas: d }, CAPS);
-        if (!bumped) throw new Error('the caps are far above');
-        expect(bumped.maxFeePerGas * 8n >= a * 9n && bumped.maxFeePerGas >= c).toBe(true);
-        expect(bumped.maxPriorityFeePerGas * 8n >= b * 9n && bumped.maxPriorityFeePerGas >= d).toBe(true);
-      }),
+describe('the blob fee of a first attempt', () => {
+  const WITH_BLOBS: FeeQuote = { ...QUOTE, blobBaseFee: 7n };
+  const blobFee = (maxFeePerBlobGas: bigint | null, quote = WITH_BLOBS, caps = CAPS) =>
+    initialFees({ fees: { ...NO_FEES, maxFeePerBlobGas }, speed: 'slow', hasBlobs: true }, quote, caps)
+      .maxFeePerBlobGas;
+  const tooHigh = (maxFeePerBlobGas: bigint | null, caps = CAPS) =>
+    tooExpensive({ fees: { ...NO_FEES, maxFeePerBlobGas }, speed: 'slow', hasBlobs: true }, WITH_BLOBS, caps);
+
+  it('is twice the blob base fee, or what the client chose, up to the cap', () => {
+    expect(blobFee(null)).toBe(14n);
+    expect(blobFee(99n)).toBe(99n);
+    expect(blobFee(99n, WITH_BLOBS, { ...CAPS, maxFeePerBlobGas: 50n })).toBe(50n);
+    expect(blobFee(null, QUOTE)).toBe(2n);
+  });
+
+  it('is not there without blobs', () => {
+    expect(initialFees(atMarket('slow'), WITH_BLOBS, CAPS)).not.toHaveProperty('maxFeePerBlobGas');
+  });
+
+  it('is too low or too dear with the numbers that say why', () => {
+    expect(tooHigh(7n)).toBeNull();
+    expect(tooHigh(6n)).toBe('maxFeePerBlobGas 6 is below the blob base fee 7');
+    expect(tooHigh(null, { ...CAPS, maxFeePerBlobGas: 6n })).toBe(
+      'the blob base fee 7 is above the configured fees.maxFeePerBlobGas 6',
     );
-  });
-});
-
-describe('fees of a competitor at the caps of the chain', () => {
-  const market = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
-  const bumped = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) =>
-    bumpedFees({ maxFeePerGas, maxPriorityFeePerGas }, market, { maxFeePerGas: 90n, maxPriorityFeePerGas: 18n });
-
-  it('are an eighth higher, rounded up, as long as both are within the caps', () => {
-    expect(bumped(80n, 16n)).toEqual({ maxFeePerGas: 90n, maxPriorityFeePerGas: 18n });
-    expect(bumped(9n, 1n)).toEqual({ maxFeePerGas: 11n, maxPriorityFeePerGas: 2n });
-  });
-
-  it('are none when one of them is above its cap', () => {
-    expect(bumped(81n, 8n)).toBeNull();
-    expect(bumped(40n, 17n)).toBeNull();
+    expect(tooExpensive(atMarket('slow'), WITH_BLOBS, { ...CAPS, maxFeePerBlobGas: 6n })).toBeNull();
   });
 });
 

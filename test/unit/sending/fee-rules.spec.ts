@@ -1,12 +1,15 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { configFrom } from '../../../src/config/index.js';
-import type { FeeQuote } from '../../../src/modules/chain/index.js';
 import { ChainRules } from '../../../src/modules/chain/application/chain-rules.js';
-import { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
+import type { FeeCaps, FeeQuote } from '../../../src/modules/chain/index.js';
+import { FeeRules, type SlotToBump } from '../../../src/modules/sending/application/fee-rules.js';
 import { atMarket } from '../../../src/modules/sending/domain/fee-policy.js';
-import { DEV_CHAIN } from '../../support/builders.js';
-import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { SignerFeeCaps } from '../../../src/modules/transactions/application/intake/signer-fee-caps.js';
+import type { Attempt, AttemptFees } from '../../../src/modules/transactions/domain/attempt.js';
 import { NO_FEES } from '../../../src/modules/transactions/domain/tx-request.js';
+import { anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 
 const GAS = 1_000n;
 const QUOTE: FeeQuote = {
@@ -17,6 +20,8 @@ const QUOTE: FeeQuote = {
   baseFeePerGas: 80n,
   tips: { slow: 10n, standard: 20n, fast: 40n, urgent: 60n },
 };
+const PLAIN: FeeQuote = { ...QUOTE, hasBaseFee: false, baseFeePerGas: 0n };
+const SIGNER = aSigner();
 /** Twice the base fee, and the tip. */
 const STANDARD = { maxFeePerGas: 180n, maxPriorityFeePerGas: 20n };
 const FAST = { maxFeePerGas: 200n, maxPriorityFeePerGas: 40n };
@@ -27,25 +32,37 @@ let rules: FeeRules;
 
 beforeEach(() => {
   clock = new FakeClock();
+  rules = rulesWith(CAPS);
+});
+
+function rulesWith(caps: Pick<FeeCaps, 'maxFeePerGas' | 'maxPriorityFeePerGas'>): FeeRules {
+  const fees = {
+    maxFeePerGas: caps.maxFeePerGas.toString(),
+    maxPriorityFeePerGas: caps.maxPriorityFeePerGas.toString(),
+    maxFeePerBlobGas: '30',
+  };
   const config = configFrom({
     database: { url: 'postgres://nobody@localhost/none' },
-    chains: [
-      {
-        id: DEV_CHAIN,
-        rpcUrls: ['http://127.0.0.1:1'],
-        fees: { maxFeePerGas: '400', maxPriorityFeePerGas: '50' },
-      },
-    ],
+    chains: [{ id: DEV_CHAIN, rpcUrls: ['http://127.0.0.1:1'], fees }],
   });
-  rules = new FeeRules(new ChainRules(config, config.confirmations), clock);
-});
+  return new FeeRules(new SignerFeeCaps(new ChainRules(config, config.confirmations), new KeysOf([])), clock);
+}
 
 /** What geth says; `wei` of all the gas of a transaction. */
 function learnLimit(wei: bigint): void {
   rules.learnLimit(DEV_CHAIN, `tx fee (1.20 ether) exceeds the configured cap (${wei} wei)`);
 }
 
-const price = () => rules.price(DEV_CHAIN, atMarket('standard'), GAS, QUOTE);
+const fees = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint): AttemptFees => ({
+  maxFeePerGas,
+  maxPriorityFeePerGas,
+});
+const out = (price: AttemptFees, others: Partial<Attempt> = {}): Attempt =>
+  anAttempt({ status: 'ACCEPTED', fees: price, ...others });
+const tooCheap = (price: AttemptFees): Attempt =>
+  anAttempt({ status: 'REJECTED', errorClass: 'underpriced', fees: price });
+
+const price = () => rules.price(SIGNER, atMarket('standard'), GAS, QUOTE);
 
 describe('the price of a payload', () => {
   it('is the price of the market', () => {
@@ -53,8 +70,8 @@ describe('the price of a payload', () => {
   });
 
   it('is none when the market is above the caps of the chain', () => {
-    expect(rules.price(DEV_CHAIN, atMarket('urgent'), GAS, QUOTE)).toEqual({
-      tooExpensive: 'the tip 60 is above fees.maxPriorityFeePerGas 50 of the chain',
+    expect(rules.price(SIGNER, atMarket('urgent'), GAS, QUOTE)).toEqual({
+      tooExpensive: 'the tip 60 is above the configured fees.maxPriorityFeePerGas 50',
       limitedBy: 'chain',
     });
   });
@@ -95,70 +112,135 @@ describe('the price of a payload', () => {
 describe('the price of a payload that must be signed now', () => {
   it('is the price of any payload', () => {
     learnLimit(150_000n);
-    const fees = rules.clamped(DEV_CHAIN, atMarket('standard'), GAS, QUOTE);
-    expect(fees).toEqual({ maxFeePerGas: 150n, maxPriorityFeePerGas: 20n });
+    const clamped = rules.clamped(SIGNER, atMarket('standard'), GAS, QUOTE);
+    expect(clamped).toEqual({ maxFeePerGas: 150n, maxPriorityFeePerGas: 20n });
   });
 
   it('is the caps of the chain when the market is above them', () => {
-    const fees = rules.clamped(DEV_CHAIN, atMarket('urgent'), GAS, { ...QUOTE, baseFeePerGas: 500n });
-    expect(fees).toEqual(CAPS);
+    const clamped = rules.clamped(SIGNER, atMarket('urgent'), GAS, { ...QUOTE, baseFeePerGas: 500n });
+    expect(clamped).toEqual(CAPS);
   });
 });
 
 describe('the price of a no-op', () => {
   it('is that of a fast transaction, because everything behind it waits', () => {
-    expect(rules.noOp(DEV_CHAIN, QUOTE, null)).toEqual(FAST);
+    expect(rules.noOp(SIGNER, QUOTE, [])).toEqual(FAST);
+    expect(rules.noOp(SIGNER, PLAIN, [])).toEqual(fees(40n, 40n));
   });
 
   it('outbids its rival by an eighth', () => {
-    const rival = { maxFeePerGas: 320n, maxPriorityFeePerGas: 40n };
-    expect(rules.noOp(DEV_CHAIN, QUOTE, rival)).toEqual({ maxFeePerGas: 360n, maxPriorityFeePerGas: 45n });
+    expect(rules.noOp(SIGNER, QUOTE, [out(fees(320n, 40n))])).toEqual(fees(360n, 45n));
+  });
+
+  it('outbids a rival with blobs by twice its price, blobs included', () => {
+    const rival = out({ ...fees(150n, 20n), maxFeePerBlobGas: 8n }, { type: 3 });
+    expect(rules.noOp(SIGNER, QUOTE, [rival])).toEqual({ ...fees(300n, 40n), maxFeePerBlobGas: 16n });
+  });
+
+  it('is higher than that of a no-op which was refused as too cheap to replace what is out', () => {
+    const refused = anAttempt({ kind: 'cancel', status: 'UNKNOWN', errorClass: 'replacement_underpriced' });
+    const attempts = [out(fees(100n, 10n)), { ...refused, fees: fees(200n, 40n) }];
+    expect(rules.noOp(SIGNER, QUOTE, attempts)).toEqual(fees(225n, 45n));
+    expect(rules.noOp(SIGNER, QUOTE, [out(fees(100n, 10n)), tooCheap(fees(200n, 40n))])).toEqual(fees(225n, 45n));
+  });
+
+  it('is what a node demanded when the last one was too cheap', () => {
+    const refusal = 'transaction underpriced: gas tip cap 40, minimum needed 48';
+    expect(rules.noOp(SIGNER, QUOTE, [tooCheap(fees(200n, 40n))], refusal)).toEqual(fees(200n, 48n));
   });
 
   it('is the caps of the chain when these do not let it outbid its rival', () => {
-    expect(rules.noOp(DEV_CHAIN, QUOTE, { maxFeePerGas: 390n, maxPriorityFeePerGas: 40n })).toEqual(CAPS);
+    expect(rules.noOp(SIGNER, QUOTE, [out(fees(390n, 40n))])).toEqual(CAPS);
+    expect(rules.noOp(SIGNER, PLAIN, [out(fees(390n, 390n), { type: 0 })])).toEqual(fees(400n, 400n));
+    const withBlobs = out({ ...fees(390n, 40n), maxFeePerBlobGas: 4n }, { type: 3 });
+    expect(rules.noOp(SIGNER, QUOTE, [withBlobs])).toEqual({ ...CAPS, maxFeePerBlobGas: 30n });
+  });
+
+  it('is none when a no-op was refused at the caps, too', () => {
+    expect(rules.noOp(SIGNER, QUOTE, [out(fees(390n, 40n)), tooCheap(CAPS)])).toBeNull();
   });
 
   it('is none when the market is above the caps', () => {
-    expect(rules.noOp(DEV_CHAIN, { ...QUOTE, baseFeePerGas: 401n }, null)).toBeNull();
+    expect(rules.noOp(SIGNER, { ...QUOTE, baseFeePerGas: 401n }, [])).toBeNull();
   });
 });
 
-describe('the next price of a payload that every node refused', () => {
-  it('is a quarter less when it was too dear, and none when that is too low for the next block', () => {
-    const dear = { maxFeePerGas: 200n, maxPriorityFeePerGas: 160n };
-    expect(rules.lower(dear, GAS, QUOTE)).toEqual({ maxFeePerGas: 150n, maxPriorityFeePerGas: 150n });
-    expect(rules.lower({ ...dear, maxFeePerGas: 100n }, GAS, QUOTE)).toBeNull();
+describe('the next price of a slot', () => {
+  const bumped = (attempts: readonly Attempt[], others: Partial<SlotToBump> = {}, quote = QUOTE) =>
+    rules.bumped(
+      { signer: SIGNER, request: atMarket('standard'), attempts, type: 2, gasLimit: GAS, because: 'timer', ...others },
+      quote,
+    );
+
+  it('is an eighth more than the highest of each part, or the market', () => {
+    expect(bumped([out(fees(320n, 16n)), out(fees(300n, 40n))])).toEqual({ kind: 'fees', fees: fees(360n, 45n) });
+    expect(bumped([out(fees(8n, 8n))], { request: atMarket('fast') })).toEqual({ kind: 'fees', fees: FAST });
   });
 
-  it('is an eighth more when it was too cheap, or the market', () => {
-    const cheap = { maxFeePerGas: 320n, maxPriorityFeePerGas: 40n };
-    expect(rules.higher(DEV_CHAIN, cheap, atMarket('standard'), QUOTE)).toEqual({
-      maxFeePerGas: 360n,
-      maxPriorityFeePerGas: 45n,
+  it('is the market where the slot has no attempt', () => {
+    expect(bumped([])).toEqual({ kind: 'fees', fees: STANDARD });
+  });
+
+  it('is none when the caps do not allow an eighth more: those of the config, of the client, and of a node', () => {
+    expect(bumped([out(fees(390n, 40n))])).toMatchObject({ kind: 'capped', caps: CAPS });
+    const own = { fees: { ...NO_FEES, maxFeePerGas: 100n }, speed: 'standard' } as const;
+    expect(bumped([out(fees(100n, 16n))], { request: own })).toMatchObject({
+      kind: 'capped',
+      caps: { maxFeePerGas: 100n },
     });
-    const cheapest = { maxFeePerGas: 8n, maxPriorityFeePerGas: 8n };
-    expect(rules.higher(DEV_CHAIN, cheapest, atMarket('fast'), QUOTE)).toEqual(FAST);
+    learnLimit(150_000n);
+    expect(bumped([out(fees(140n, 16n))])).toMatchObject({ kind: 'capped', caps: { maxFeePerGas: 150n } });
   });
 
-  it('is none when the caps of the chain, or its client, do not allow more', () => {
-    const atTheTop = { maxFeePerGas: 390n, maxPriorityFeePerGas: 40n };
-    expect(rules.higher(DEV_CHAIN, atTheTop, atMarket('standard'), QUOTE)).toBeNull();
-    for (const own of [{ maxFeePerGas: 100n }, { maxPriorityFeePerGas: 5n }]) {
-      const fees = { ...NO_FEES, ...own };
-      expect(rules.higher(DEV_CHAIN, STANDARD, { fees, speed: 'standard' }, QUOTE)).toBeNull();
-    }
+  it('is not that of a price above the market, unless somebody wants it or a node refused it', () => {
+    const attempts = [out(fees(200n, 44n))];
+    const calm = { ...QUOTE, congestedTip: 44n };
+    expect(bumped(attempts, {}, calm)).toEqual({ kind: 'above_market' });
+    expect(bumped(attempts, {}, { ...QUOTE, congestedTip: 45n })).toMatchObject({ kind: 'fees' });
+    expect(bumped(attempts, { because: 'forced' }, calm)).toEqual({ kind: 'fees', fees: fees(225n, 50n) });
+    expect(bumped(attempts, { because: { refusal: 'underpriced' } }, calm)).toMatchObject({ kind: 'fees' });
   });
+
+  describe('of which every node refused all attempts as too cheap', () => {
+    const because = { refusal: 'transaction underpriced' };
+
+    it('is the market, where that is a better price', () => {
+      expect(bumped([tooCheap(fees(170n, 19n))], { because })).toEqual({ kind: 'fees', fees: STANDARD });
+      expect(bumped([tooCheap(fees(900n, 19n))], { because })).toEqual({ kind: 'fees', fees: STANDARD });
+    });
+
+    it('is higher than each that was refused, where the market is not', () => {
+      expect(bumped([tooCheap(STANDARD)], { because })).toEqual({ kind: 'fees', fees: fees(203n, 23n) });
+      expect(bumped([tooCheap(fees(240n, 40n)), tooCheap(fees(203n, 23n))], { because })).toEqual({
+        kind: 'fees',
+        fees: fees(270n, 45n),
+      });
+    });
+
+    it('is what a node demanded, also within the fee cap of a client, for nothing is out that must be outbid', () => {
+      const request = { fees: { ...NO_FEES, maxFeePerGas: 180n }, speed: 'standard' } as const;
+      const demand = { refusal: 'transaction underpriced: gas tip cap 20, minimum needed 30' };
+      expect(bumped([tooCheap(STANDARD)], { request, because: demand })).toEqual({
+        kind: 'fees',
+        fees: fees(180n, 30n),
+      });
+    });
+
+    it('is a lower one at the caps, where it was not tried, and none where it was', () => {
+      const attempts = [tooCheap(fees(390n, 48n))];
+      expect(bumped(attempts, { because })).toEqual({ kind: 'fees', fees: STANDARD });
+      expect(bumped([...attempts, tooCheap(STANDARD)], { because })).toMatchObject({ kind: 'capped' });
+    });
+  });
+});
+
+it('the next price of a payload that was too dear is a quarter less, and none when that is too low', () => {
+  const dear = { maxFeePerGas: 200n, maxPriorityFeePerGas: 160n };
+  expect(rules.lower(dear, GAS, QUOTE)).toEqual({ maxFeePerGas: 150n, maxPriorityFeePerGas: 150n });
+  expect(rules.lower({ ...dear, maxFeePerGas: 100n }, GAS, QUOTE)).toBeNull();
 });
 
 it('a tip at the caps is never above the fee', () => {
-  const config = configFrom({
-    database: { url: 'postgres://nobody@localhost/none' },
-    chains: [
-      { id: DEV_CHAIN, rpcUrls: ['http://127.0.0.1:1'], fees: { maxFeePerGas: '90', maxPriorityFeePerGas: '95' } },
-    ],
-  });
-  const tight = new FeeRules(new ChainRules(config, config.confirmations), clock);
-  const rival = { maxFeePerGas: 90n, maxPriorityFeePerGas: 1n };
-  expect(tight.noOp(DEV_CHAIN, QUOTE, rival)).toEqual({ maxFeePerGas: 90n, maxPriorityFeePerGas: 90n });
+  const tight = rulesWith({ maxFeePerGas: 90n, maxPriorityFeePerGas: 95n });
+  expect(tight.noOp(SIGNER, QUOTE, [out(fees(90n, 1n))])).toEqual(fees(90n, 90n));
 });

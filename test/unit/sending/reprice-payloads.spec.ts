@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ResubmitConfig } from '../../../src/config/index.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import type { AttemptDraft } from '../../../src/modules/sending/application/attempt-signer.js';
-import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
+import type { FeeRules, SlotToBump } from '../../../src/modules/sending/application/fee-rules.js';
 import { type RefusedTx, RepricePayloads } from '../../../src/modules/sending/application/reprice-payloads.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
 import type { Attempt, AttemptFees } from '../../../src/modules/transactions/domain/attempt.js';
@@ -16,6 +16,7 @@ const OTHER_LEASE = { signer: aSigner(2), owner: 'node', token: 2n };
 const MARKET: AttemptFees = { maxFeePerGas: 50n, maxPriorityFeePerGas: 5n };
 const HIGHER: AttemptFees = { maxFeePerGas: 60n, maxPriorityFeePerGas: 6n };
 const LOWER: AttemptFees = { maxFeePerGas: 40n, maxPriorityFeePerGas: 4n };
+/** Refused as too cheap. */
 const REFUSED: Partial<Attempt> = { status: 'REJECTED', errorClass: 'underpriced' };
 /** Refused for a price that a node calls too high for one transaction. */
 const TOO_MUCH: Partial<Attempt> = { ...REFUSED, errorClass: 'node_fee_cap_exceeded' };
@@ -31,11 +32,14 @@ let reprice: RepricePayloads;
 beforeEach(() => {
   [market, higher, asked, writes] = [MARKET, HIGHER, [], new RecordedWrites()];
   const fees = {
-    price: (_chain: number, _request: unknown, gasLimit: bigint) => {
+    price: (_signer: unknown, _request: unknown, gasLimit: bigint) => {
       asked.push(['market', gasLimit]);
       return market === null ? { tooExpensive: 'too dear' } : { fees: market };
     },
-    higher: (_chain: number, { maxFeePerGas }: AttemptFees) => (asked.push(['higher', maxFeePerGas]), higher),
+    bumped: ({ attempts, because }: SlotToBump) => {
+      asked.push([JSON.stringify(because), attempts.at(-1)?.fees.maxFeePerGas ?? 0n]);
+      return higher === null ? { kind: 'capped' } : { kind: 'fees', fees: higher };
+    },
     lower: ({ maxFeePerGas }: AttemptFees) => (asked.push(['lower', maxFeePerGas]), LOWER),
   };
   reprice = new RepricePayloads(
@@ -51,8 +55,9 @@ beforeEach(() => {
   );
 });
 
+const WORDS = 'gas tip cap 1, minimum needed 6';
 const aTx = (progress: Partial<TxProgress> = {}) =>
-  aManagedTx({ txId: 'tx', state: 'ALLOCATED', nonce: 7n, gasLimit: 21_000n, ...progress }).build();
+  aManagedTx({ txId: 'tx', lastError: WORDS, state: 'ALLOCATED', nonce: 7n, gasLimit: 21_000n, ...progress }).build();
 
 function repriced(...refused: readonly RefusedTx[]): Promise<Sending[]> {
   const chain = { chainId: DEV_CHAIN, feeQuote: async () => ({ blockNumber: 42 }) } as unknown as ChainConnector;
@@ -65,9 +70,17 @@ async function pricesAfter(...attempts: readonly Partial<Attempt>[]): Promise<bi
 }
 
 describe('a payload that every node refused for its price', () => {
-  it('is signed again at the price of the market', async () => {
-    expect(await pricesAfter(REFUSED, REFUSED)).toEqual([MARKET.maxFeePerGas]);
-    expect(asked).toEqual([['market', 21_000n]]);
+  it('is signed again at the price that its attempts, and the words of the node, ask for', async () => {
+    expect(await pricesAfter(REFUSED, { ...REFUSED, fees: LOWER })).toEqual([HIGHER.maxFeePerGas]);
+    expect(asked).toEqual([
+      ['market', 21_000n],
+      [JSON.stringify({ refusal: WORDS }), LOWER.maxFeePerGas],
+    ]);
+  });
+
+  it('keeps its bytes while the caps allow no higher price', async () => {
+    higher = null;
+    expect(await pricesAfter(REFUSED)).toEqual([]);
   });
 
   it('is stored with its new bytes before it is given away, under the lease of its signer', async () => {
@@ -79,7 +92,7 @@ describe('a payload that every node refused for its price', () => {
         changes: { attempts: { inserted: [sending?.attempt] }, noted: [sending?.tx] },
       },
     ]);
-    expect(sending?.attempt).toMatchObject({ txId: 'tx', nonce: 7n, kind: 'payload', fees: MARKET });
+    expect(sending?.attempt).toMatchObject({ txId: 'tx', nonce: 7n, kind: 'payload', fees: HIGHER });
     expect([sending?.tx.progress.txHash, others]).toEqual([aHash(9), []]);
   });
 
@@ -110,39 +123,27 @@ describe('a payload that every node refused for its price', () => {
   });
 
   it('has its own attempts looked at, and not those of its neighbour', async () => {
-    const old = anAttempt({ ...REFUSED, fees: MARKET });
-    await repriced(
-      { tx: aTx({ txId: 'a' }), attempts: [old] },
-      { tx: aTx({ txId: 'b' }), attempts: [anAttempt(REFUSED)] },
-    );
+    const [cheap, dear] = [anAttempt({ ...REFUSED, fees: LOWER }), anAttempt({ ...TOO_MUCH, fees: HIGHER })];
+    await repriced({ tx: aTx({ txId: 'a' }), attempts: [dear] }, { tx: aTx({ txId: 'b' }), attempts: [cheap] });
     expect(writes.inserted.map(({ txId, fees }) => [txId, fees])).toEqual([
-      ['a', HIGHER],
-      ['b', MARKET],
+      ['a', MARKET],
+      ['b', HIGHER],
     ]);
   });
 });
 
-describe('a payload that was refused at the price of the market', () => {
-  const atMarket = { ...REFUSED, fees: MARKET };
-
-  it('is signed at a higher price than its last one', async () => {
-    expect(await pricesAfter({ ...REFUSED, fees: LOWER }, atMarket)).toEqual([HIGHER.maxFeePerGas]);
-    expect(asked.at(-1)).toEqual(['higher', MARKET.maxFeePerGas]);
+describe('a payload that was refused as too dear for one transaction', () => {
+  it('is signed at the price of the market, where that is another one in either part', async () => {
+    for (const other of [{ maxFeePerGas: 51n }, { maxPriorityFeePerGas: 6n }])
+      expect(await pricesAfter({ ...TOO_MUCH, fees: { ...MARKET, ...other } })).toEqual([MARKET.maxFeePerGas]);
   });
 
-  it('is signed at a lower one when a node called it too much for one transaction', async () => {
+  it('is signed at a lower price than the market when that was refused', async () => {
     expect(await pricesAfter({ ...TOO_MUCH, fees: MARKET })).toEqual([LOWER.maxFeePerGas]);
     expect(asked.at(-1)).toEqual(['lower', MARKET.maxFeePerGas]);
   });
 
-  it('keeps its bytes when there is no other price, or only one that was refused, too', async () => {
-    expect(await pricesAfter({ ...REFUSED, fees: HIGHER }, atMarket)).toEqual([]);
-    higher = null;
-    expect(await pricesAfter(atMarket)).toEqual([]);
-  });
-
-  it('differs from it in either part of the price', async () => {
-    for (const other of [{ maxFeePerGas: 51n }, { maxPriorityFeePerGas: 6n }])
-      expect(await pricesAfter({ ...REFUSED, fees: { ...MARKET, ...other } })).toEqual([MARKET.maxFeePerGas]);
+  it('keeps its bytes when the lower price was refused, too', async () => {
+    expect(await pricesAfter({ ...TOO_MUCH, fees: LOWER }, { ...TOO_MUCH, fees: MARKET })).toEqual([]);
   });
 });

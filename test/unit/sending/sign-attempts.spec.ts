@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { ChainConnector, FeeQuote } from '../../../src/modules/chain/index.js';
+import type { FeeQuote } from '../../../src/modules/chain/index.js';
 import { type AttemptDraft, NotEncodable } from '../../../src/modules/sending/application/attempt-signer.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
 import { SignAttempts } from '../../../src/modules/sending/application/sign-attempts.js';
 import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
-import { aManagedTx, anAttempt, aRequest, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -50,7 +50,7 @@ function signAt(...nonces: readonly bigint[]): Promise<Sending[]> {
     tx: aManagedTx({ txId: `tx-${nonce}`, state: 'ALLOCATED', nonce, gasLimit: 21_000n }).build(),
     request: aRequest(),
   }));
-  return sign.execute({ chainId: DEV_CHAIN } as ChainConnector, {} as FeeQuote, [LEASE], allocated);
+  return sign.execute({} as FeeQuote, [LEASE], allocated);
 }
 
 describe('a tx that can never be signed', () => {

@@ -4,7 +4,7 @@ import type { AttemptDraft } from '../../../src/modules/sending/application/atte
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import { SignNoOps, type SlotToConsume } from '../../../src/modules/sending/application/sign-no-ops.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
-import type { Attempt, AttemptFees } from '../../../src/modules/transactions/domain/attempt.js';
+import { type Attempt, type AttemptFees, highestFees } from '../../../src/modules/transactions/domain/attempt.js';
 import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -16,9 +16,12 @@ const PRICE: AttemptFees = { maxFeePerGas: 900n, maxPriorityFeePerGas: 90n };
 const CLOSING = { as: 'FAILED', reason: 'refused', won: false } as const;
 
 type Rival = Pick<Attempt, 'fees' | 'status'>;
+const CAP_OF_EIP_7825 = 1n << 24n;
 
 /** The price that each no-op was asked to outbid. */
 let outbid: (AttemptFees | null)[];
+/** The words of the last refusal that each no-op was priced with. */
+let refusals: (string | null)[];
 /** Null while the caps of the chain do not allow what it takes. */
 let price: (rival: AttemptFees | null) => AttemptFees | null;
 let estimates: GasEstimate[];
@@ -27,14 +30,19 @@ let log: RecordingLog;
 let signNoOps: SignNoOps;
 
 beforeEach(() => {
-  [outbid, price, writes, log] = [[], () => PRICE, new RecordedWrites(), new RecordingLog()];
+  [outbid, refusals, price, writes, log] = [[], [], () => PRICE, new RecordedWrites(), new RecordingLog()];
   estimates = [{ kind: 'ok', gas: 22_000n }];
   const signer = {
     sign: async (drafts: readonly AttemptDraft[]) =>
       drafts.map((draft) => anAttempt({ ...draft, txHash: aHash(draft.nonce + 2n) })),
   };
   const fees = {
-    noOp: (_chain: number, _quote: unknown, rival: AttemptFees | null) => (outbid.push(rival), price(rival)),
+    noOp: (_signer: unknown, _quote: unknown, rivals: readonly Attempt[], words: string | null) => {
+      const rival = highestFees(rivals);
+      outbid.push(rival);
+      refusals.push(words);
+      return price(rival);
+    },
   };
   signNoOps = new SignNoOps(signer, fees as unknown as FeeRules, writes.asDoor(), log);
 });
@@ -106,8 +114,30 @@ describe('the no-op that closes a slot', () => {
     price = () => null;
     expect([await closeAgainst(RIVAL), writes.written]).toEqual([[], []]);
     expect(log.lines).toMatchObject([
-      { event: 'no-op not signed: its price is above the caps of the chain', fields: { nonce: 7n } },
+      { event: 'no-op not signed: its price is above the caps', fields: { nonce: 7n } },
     ]);
+  });
+});
+
+describe('the words of a refusal', () => {
+  const refused = { ...RIVAL, kind: 'cancel', txId: 'tx-1', errorClass: 'replacement_underpriced' } as const;
+  const closing = (lastError: string, ...attempts: readonly Partial<Attempt>[]): SlotToConsume => {
+    const progress = { state: 'IN_MEMPOOL', nonce: 7n, closing: CLOSING, failureReason: 'no', lastError } as const;
+    const tx = aManagedTx({ txId: 'tx-1', ...progress }).build();
+    return { tx, attempts: attempts.map((attempt) => anAttempt(attempt)) };
+  };
+
+  it('count for the price of the next no-op when the last one was too cheap', async () => {
+    await execute(closing('at least 7', RIVAL, refused));
+    expect(refusals).toEqual(['at least 7']);
+  });
+
+  it('do not when they are about the payload, another tx, or something else than the price', async () => {
+    const payload = { ...refused, kind: 'payload' } as const;
+    const foreign = { ...refused, txId: 'tx-2' };
+    const oversized = { ...refused, errorClass: 'oversized_data' } as const;
+    for (const last of [payload, foreign, oversized]) await execute(closing('at least 7', RIVAL, last));
+    expect(refusals).toEqual([null, null, null]);
   });
 });
 
@@ -137,6 +167,12 @@ describe('the gas of a no-op', () => {
       [7n, 22_000n],
       [8n, 21_000n],
     ]);
+  });
+
+  it('is never above what a transaction may have (EIP-7825), whatever a node estimates', async () => {
+    estimates = [{ kind: 'ok', gas: CAP_OF_EIP_7825 + 1n }];
+    await closeAgainst(RIVAL);
+    expect(writes.inserted.map(({ gasLimit }) => gasLimit)).toEqual([CAP_OF_EIP_7825]);
   });
 
   it('goes with its tx when a neighbour has no price', async () => {

@@ -34,6 +34,24 @@ describe('what a competitor must outbid', () => {
     expect(highestFees(attempts)).toEqual({ maxFeePerGas: 9n, maxPriorityFeePerGas: 4n });
   });
 
+  it('is also what was refused only because it was too cheap: the same price would be refused again', () => {
+    const classes = ['underpriced', 'replacement_underpriced', 'fee_cap_too_low', 'blob_fee_cap_too_low'] as const;
+    for (const errorClass of classes) {
+      const attempts = [anAttempt('ACCEPTED', 9n, 1n), { ...anAttempt('REJECTED', 8n, 7n), errorClass }];
+      expect(highestFees(attempts)).toEqual({ maxFeePerGas: 9n, maxPriorityFeePerGas: 7n });
+    }
+    for (const errorClass of ['node_fee_cap_exceeded', 'tip_above_fee_cap', 'oversized_data'] as const)
+      expect(highestFees([{ ...anAttempt('REJECTED', 8n, 7n), errorClass }])).toBeNull();
+  });
+
+  it('has a blob fee when one of them has', () => {
+    const withBlobs = (maxFeePerBlobGas: bigint) => ({
+      ...anAttempt('ACCEPTED'),
+      fees: { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n, maxFeePerBlobGas },
+    });
+    expect(highestFees([withBlobs(3n), anAttempt('ACCEPTED'), withBlobs(5n)])).toMatchObject({ maxFeePerBlobGas: 5n });
+  });
+
   it('is nothing when nothing may be out', () => {
     expect(highestFees([])).toBeNull();
     expect(highestFees([anAttempt('REJECTED')])).toBeNull();

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { configFrom } from '../../../src/config/index.js';
-import { Unprocessable } from '../../../src/kernel/errors.js';
+import { InvalidInput, Unprocessable } from '../../../src/kernel/errors.js';
 import { ChainRules } from '../../../src/modules/chain/application/chain-rules.js';
 import { IntakeRules } from '../../../src/modules/transactions/application/intake/intake-rules.js';
 import { aRequest, DEV_CHAIN } from '../../support/builders.js';
+import { SignerFeeCaps } from '../../../src/modules/transactions/application/intake/signer-fee-caps.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
 import { NO_FEES } from '../../../src/modules/transactions/domain/tx-request.js';
 
 const OTHER_CHAIN = DEV_CHAIN + 1;
@@ -22,7 +24,7 @@ const config = configFrom({
   ],
 });
 const rules = new ChainRules(config, config.confirmations);
-const intake = new IntakeRules(rules, config.intake);
+const intake = new IntakeRules(new SignerFeeCaps(rules, new KeysOf([])), config.intake);
 
 /** What is thrown, for its parts. */
 function refusal(run: () => void): unknown {
@@ -66,19 +68,27 @@ describe('a request is refused before it is stored', () => {
   });
 
   it.each([
-    ['maxFeePerGas', 400n],
-    ['maxPriorityFeePerGas', 50n],
-  ] as const)('when its %s is above the cap of the chain', (name, cap) => {
+    ['maxFeePerGas', 'maxFeePerGas', 400n],
+    ['maxPriorityFeePerGas', 'maxPriorityFeePerGas', 50n],
+    ['gasPrice', 'maxFeePerGas', 400n],
+    ['maxFeePerBlobGas', 'maxFeePerBlobGas', 5_000_000_000_000n],
+  ] as const)('when its %s is above the cap %s', (name, limit, cap) => {
     const asking = (wei: bigint) => aRequest({ fees: { ...NO_FEES, [name]: wei } });
     expect(refusal(() => intake.assertAcceptable(asking(cap)))).toBeNull();
     const error = refusal(() => intake.assertAcceptable(asking(cap + 1n)));
     expect(error).toBeInstanceOf(Unprocessable);
     expect(error).toMatchObject({
       code: 'fees_above_cap',
-      message: `${name} ${cap + 1n} is above the cap of the chain, ${cap}`,
-      advice: `lower it, or raise chains[].fees.${name}`,
+      message: `${name} ${cap + 1n} is above the cap of the chain and signer, ${cap}`,
+      advice: `lower it, or raise fees.${limit} of the chain or the signer in the config`,
       facts: { chainId: DEV_CHAIN, cap: cap.toString() },
     });
+  });
+
+  it.each(['maxFeePerGas', 'maxPriorityFeePerGas'] as const)('when it has a gas price and %s', (name) => {
+    const error = refusal(() => intake.assertAcceptable(aRequest({ fees: { ...NO_FEES, gasPrice: 1n, [name]: 1n } })));
+    expect(error).toBeInstanceOf(InvalidInput);
+    expect(error).toMatchObject({ code: 'invalid_fees' });
   });
 
   it('never when it leaves both to Lockstep', () => {

@@ -1,5 +1,8 @@
-/** What a chain's config lets any transaction offer, a client's own fees and no-ops included. Wei per gas. */
+/** The most that a transaction may offer, whether its client or Lockstep chose the fees, and no-ops included. Wei per gas. */
 export interface FeeCaps {
+  /** Also of a gas price. */
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
+  /** Wei per blob gas (EIP-4844). */
+  readonly maxFeePerBlobGas: bigint;
 }

@@ -47,7 +47,7 @@ export class RecoverLane {
       unsigned: unsigned.length,
       resent: signed.length,
     });
-    const fresh = unsigned.length === 0 ? [] : await this.sign.execute(chain, await chain.feeQuote(), leases, unsigned);
+    const fresh = unsigned.length === 0 ? [] : await this.sign.execute(await chain.feeQuote(), leases, unsigned);
     await this.broadcast.execute(chain, leases, [...signed, ...fresh]);
   }
 }

@@ -46,7 +46,7 @@ export class SendReady {
     // Some were not PENDING any more: changed by a request, or allocated by a commit whose answer was lost. In the second case
     // the next step must find them in the database.
     if (allocated.length < ready.length) this.memory.forget(ready.map(({ tx }) => tx.signer));
-    const signed = await this.sign.execute(chain, quote, leases, allocated);
+    const signed = await this.sign.execute(quote, leases, allocated);
     await this.broadcast.execute(chain, leases, signed);
     return new Set(allocated.map(({ tx }) => signerKey(tx.signer)));
   }

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import { groupBy } from '../../../kernel/group-by.js';
-import { minOf } from '../../../kernel/quantities.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import type { Call, ChainConnector, FeeQuote, GasEstimate } from '../../chain/index.js';
 import { backoffMs, triedForMs } from '../../../kernel/backoff.js';
 import type { ManagedTx, PendingTx, StoredRequest, TxSubState } from '../../transactions/index.js';
-import { FeeRules } from '../../sending/index.js';
+import { FeeRules, withMargin } from '../../sending/index.js';
 import { KnownBalances } from './known-balances.js';
 import { RevertedEstimates } from './reverted-estimates.js';
 
@@ -16,10 +15,6 @@ export type PendingVerdict =
   | { readonly kind: 'ready'; readonly gasLimit: bigint; readonly cost: bigint }
   | { readonly kind: 'not_now'; readonly apply: (tx: ManagedTx) => void };
 
-/** The state of the chain changes between estimate and execution. Gas that is not used costs nothing. */
-const GAS_MARGIN_PERCENT = 125n;
-/** EIP-7825: no transaction may have more gas than 2^24. The margin never exceeds it. */
-const MAX_TX_GAS = 1n << 24n;
 /** Back-off before the next simulation; doubles with each simulation that has the same result. */
 const FIRST_RETRY_MS = 2_000;
 const FIRST_FUNDS_RETRY_MS = 5_000;
@@ -86,7 +81,7 @@ export class SimulatePending {
     const estimated = own === null ? (gas ?? { kind: 'unavailable', message: 'the node gave no estimate' }) : null;
     if (estimated && estimated.kind !== 'ok') return this.withoutGas(estimated, isProvenRevert);
     const gasLimit = estimated ? withMargin(estimated.gas) : (own ?? 0n);
-    const priced = this.fees.price(tx.signer.chainId, request, gasLimit, quote);
+    const priced = this.fees.price(tx.signer, request, gasLimit, quote);
     if ('fees' in priced)
       return { kind: 'ready', gasLimit, cost: request.payload.value + gasLimit * priced.fees.maxFeePerGas };
     return priced.limitedBy === 'chain'
@@ -135,11 +130,6 @@ function again(subState: TxSubState, firstMs: number, error: string): PendingVer
     kind: 'not_now',
     apply: (tx) => tx.postponed(subState, backoffMs(firstMs, tx.equalTries(subState)), error),
   };
-}
-
-function withMargin(gas: bigint): bigint {
-  const margin = (gas * GAS_MARGIN_PERCENT) / 100n;
-  return gas >= MAX_TX_GAS ? gas : minOf(margin, MAX_TX_GAS);
 }
 
 async function estimate(chain: ChainConnector, pending: readonly PendingTx[]): Promise<Map<string, GasEstimate>> {

@@ -55,7 +55,7 @@ export class CreateFills {
    * a lower price would be refused by the pools that have it, and it would be executed twice.
    *
    * @param known all attempts of the slots
-   * @returns fees by slot key, where such a payload exists and the caps of the chain allow the price
+   * @returns fees by slot key, where such a payload exists and the caps allow the price
    */
   private async pricesAboveRivals(
     chain: ChainConnector,
@@ -66,8 +66,8 @@ export class CreateFills {
     const quote = await chain.feeQuote();
     return new Map(
       [...groupBy(rivals, slotKey)].flatMap(([slot, attempts]): [string, AttemptFees][] => {
-        const highest = highestFees(attempts);
-        const fees = highest && this.fees.noOp(chain.chainId, quote, highest);
+        const signer = attempts[0]?.signer;
+        const fees = signer && highestFees(attempts) ? this.fees.noOp(signer, quote, attempts) : null;
         return fees ? [[slot, fees]] : [];
       }),
     );

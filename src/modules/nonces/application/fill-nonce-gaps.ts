@@ -35,7 +35,7 @@ export class FillNonceGaps {
     const chain = this.chains.get(chainId);
     try {
       const fills = await this.create.execute(chain, leases, slots);
-      const signed = await this.sign.execute(chain, await chain.feeQuote(), leases, fills);
+      const signed = await this.sign.execute(await chain.feeQuote(), leases, fills);
       await this.broadcast.execute(chain, leases, signed);
       // The others have bytes already, which the next step finds and sends.
       if (fills.length < slots.length) this.memory.forget(signersOf(slots));

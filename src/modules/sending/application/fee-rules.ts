@@ -1,40 +1,72 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { minOf } from '../../../kernel/quantities.js';
-import type { ChainId } from '../../../kernel/signer-id.js';
-import { ChainRules, type FeeCaps, type FeeQuote, nodeTxFeeCap } from '../../chain/index.js';
-import type { AttemptFees, TxRequest } from '../../transactions/index.js';
-import { atMarket, bumpedFees, feesWithin, initialFees, tooExpensive } from '../domain/fee-policy.js';
-
-/** After this time the limit of a node is tried again, because its operator may raise it. */
-const NODE_LIMIT_VALID_MS = 600_000;
+import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
+import { demandedFee, type FeeCaps, type FeeQuote, nodeTxFeeCap } from '../../chain/index.js';
+import {
+  type Attempt,
+  type AttemptFees,
+  highestFees,
+  refusedForPrice,
+  SignerFeeCaps,
+  TRANSFER_GAS,
+  type TxType,
+} from '../../transactions/index.js';
+import { NodeTxFeeLimits } from '../domain/node-tx-fee-limits.js';
+import { type Bump, bumpedFees, isAboveMarket, isNoBetter, requestCaps, sameFees } from '../domain/fee-bump.js';
+import {
+  atMarket,
+  feesWithin,
+  hasOnePrice,
+  initialFees,
+  onePrice,
+  type PricedRequest,
+  tooExpensive,
+} from '../domain/fee-policy.js';
 
 /** Fees, or the reason why there are none. */
 export type Priced =
   { readonly fees: AttemptFees } | { readonly tooExpensive: string; readonly limitedBy: 'chain' | 'node' };
 
-function atCaps({ maxFeePerGas, maxPriorityFeePerGas }: FeeCaps): AttemptFees {
-  return { maxFeePerGas, maxPriorityFeePerGas: minOf(maxPriorityFeePerGas, maxFeePerGas) };
+/** A slot that shall get another attempt at a higher price. */
+export interface SlotToBump {
+  readonly signer: SignerId;
+  /** Of the client, whose own fees are the most that it pays; null for a no-op. */
+  readonly request: PricedRequest | null;
+  /** All attempts of the slot. */
+  readonly attempts: readonly Attempt[];
+  /** Of the next attempt. */
+  readonly type: TxType;
+  readonly gasLimit: bigint;
+  /**
+   * `timer`: not mined in time, so the price is raised only while it is below the market. `forced`: a higher price is wanted whatever the
+   * market. `refusal`: the words of a node for which the price is too low.
+   */
+  readonly because: 'timer' | 'forced' | { readonly refusal: string };
 }
 
-/** Computes every price that is signed, so that none is above the caps of its chain (I13, docs/trust.md). */
+/** Computes every price that is signed, so that none is above the caps of its chain and signer (I13, docs/trust.md). */
 @Injectable()
 export class FeeRules {
-  /** The most that the nodes of a chain allow a transaction to cost, in wei, as read from their refusals. */
-  private readonly nodeLimits = new Map<ChainId, { readonly wei: bigint; readonly untilMs: number }>();
+  private readonly nodeLimits = new NodeTxFeeLimits();
 
   constructor(
-    private readonly rules: ChainRules,
+    private readonly caps: SignerFeeCaps,
     private readonly clock: Clock,
   ) {}
 
+  /** The most that a signer may offer, without the limits of a request: those of its chain, and its own. */
+  capsFor(signer: SignerId): FeeCaps {
+    return this.caps.of(signer);
+  }
+
   /** The fees of a payload without an attempt. */
-  price(chainId: ChainId, request: Pick<TxRequest, 'fees' | 'speed'>, gasLimit: bigint, quote: FeeQuote): Priced {
-    const caps = this.rules.feeCaps(chainId);
+  price(signer: SignerId, request: PricedRequest, gasLimit: bigint, quote: FeeQuote): Priced {
+    const caps = this.caps.of(signer);
     const reason = tooExpensive(request, quote, caps);
     if (reason !== null) return { tooExpensive: reason, limitedBy: 'chain' };
     const fees = initialFees(request, quote, caps);
-    const limit = this.nodeLimit(chainId);
+    const limit = this.nodeLimit(signer.chainId);
     const fitting = limit === null ? fees : feesWithin(limit, gasLimit, fees, quote);
     if (fitting) return { fees: fitting };
     return {
@@ -44,27 +76,78 @@ export class FeeRules {
   }
 
   /** The fees of a payload that holds a nonce already and must be signed at any market price. */
-  clamped(
-    chainId: ChainId,
-    request: Pick<TxRequest, 'fees' | 'speed'>,
-    gasLimit: bigint,
-    quote: FeeQuote,
-  ): AttemptFees {
-    const priced = this.price(chainId, request, gasLimit, quote);
-    return 'fees' in priced ? priced.fees : initialFees(request, quote, this.rules.feeCaps(chainId));
+  clamped(signer: SignerId, request: PricedRequest, gasLimit: bigint, quote: FeeQuote): AttemptFees {
+    const priced = this.price(signer, request, gasLimit, quote);
+    return 'fees' in priced ? priced.fees : initialFees(request, quote, this.caps.of(signer));
   }
 
   /**
-   * The fees of a no-op, with urgency, because every transaction behind it waits. Null when they are above the caps of the chain.
-   * @param rival the highest price at the same nonce, which the no-op must outbid
+   * The fees of the next attempt of a slot: above all of its attempts that are out, or were refused only for their price, by what every
+   * pool demands; not below the market; and what a node demanded.
    */
-  noOp(chainId: ChainId, quote: FeeQuote, rival: AttemptFees | null): AttemptFees | null {
-    const caps = this.rules.feeCaps(chainId);
+  bumped(slot: SlotToBump, quote: FeeQuote): Bump {
+    const { signer, request, attempts, because } = slot;
+    const market = initialFees(request ?? atMarket('fast'), quote, this.caps.of(signer));
+    const previous = highestFees(attempts);
+    if (previous === null) return { kind: 'fees', fees: market };
+    if (because === 'timer' && isAboveMarket(previous, quote)) return { kind: 'above_market' };
+    const outbidding = this.bump(slot, quote, market, previous);
+    if (attempts.some(({ status }) => status !== 'REJECTED')) return outbidding;
+    return this.orWithoutRival(outbidding, slot, quote, market);
+  }
+
+  /**
+   * No pool has an attempt of the slot, so no price must be outbid, and the market is enough; but no price is tried twice at which nodes
+   * refused.
+   */
+  private orWithoutRival(outbidding: Bump, slot: SlotToBump, quote: FeeQuote, market: AttemptFees): Bump {
+    const bump = this.bump(slot, quote, market, null);
+    if (bump.kind !== 'fees') return outbidding;
+    const { fees } = bump;
+    const refused = slot.attempts.filter(refusedForPrice).map((attempt) => attempt.fees);
+    if (refused.every((each) => !isNoBetter(fees, each))) return bump;
+    return outbidding.kind === 'capped' && refused.every((each) => !sameFees(fees, each)) ? bump : outbidding;
+  }
+
+  private bump(
+    { signer, request, type, gasLimit, because }: SlotToBump,
+    quote: FeeQuote,
+    market: AttemptFees,
+    rival: AttemptFees | null,
+  ): Bump {
+    const configured = this.caps.of(signer);
+    const caps = request === null ? configured : requestCaps(configured, request.fees, rival ?? market);
+    return bumpedFees({
+      rival,
+      market,
+      caps: this.withinNodeLimit(signer.chainId, caps, gasLimit),
+      type,
+      demanded: typeof because === 'object' ? demandedFee(because.refusal) : null,
+      baseFeePerGas: quote.baseFeePerGas,
+    });
+  }
+
+  /**
+   * The fees of a no-op, with urgency, because every transaction behind it waits. Null when they are above the
+   * caps, or were refused as too cheap at the caps.
+   * @param rivals the attempts at the same nonce, which the no-op must outbid
+   * @param refusal the words of a node for which the last no-op was too cheap
+   */
+  noOp(
+    signer: SignerId,
+    quote: FeeQuote,
+    rivals: readonly Attempt[],
+    refusal: string | null = null,
+  ): AttemptFees | null {
+    const caps = this.caps.of(signer);
     if (tooExpensive(atMarket('fast'), quote, caps) !== null) return null;
-    const market = initialFees(atMarket('fast'), quote, caps);
+    const type = rivals.some((rival) => rival.type === 3) ? 3 : quote.hasBaseFee ? 2 : 0;
+    const because = refusal === null ? 'forced' : { refusal };
+    const bump = this.bumped({ signer, request: null, attempts: rivals, type, gasLimit: TRANSFER_GAS, because }, quote);
     // With the fees of the caps it cannot outbid a rival that a pool has. But a rival that every node refused is in no pool, so they are
     // tried.
-    return rival === null ? market : (bumpedFees(rival, market, caps) ?? atCaps(caps));
+    const fees = bump.kind === 'fees' ? bump.fees : atCaps(caps, type);
+    return rivals.some((rival) => refusedForPrice(rival) && sameFees(rival.fees, fees)) ? null : fees;
   }
 
   /**
@@ -74,29 +157,25 @@ export class FeeRules {
     return feesWithin((refused.maxFeePerGas * gasLimit * 3n) / 4n, gasLimit, refused, quote);
   }
 
-  /** The fees after every node refused a payload as too cheap. Null when the client or the caps of the chain do not allow more. */
-  higher(
-    chainId: ChainId,
-    refused: AttemptFees,
-    { fees, speed }: Pick<TxRequest, 'fees' | 'speed'>,
-    quote: FeeQuote,
-  ): AttemptFees | null {
-    if (fees.maxFeePerGas !== null || fees.maxPriorityFeePerGas !== null) return null;
-    const caps = this.rules.feeCaps(chainId);
-    return bumpedFees(refused, initialFees({ fees, speed }, quote, caps), caps);
-  }
-
   /** Remembers the limit in a node's refusal of an expensive transaction. */
   learnLimit(chainId: ChainId, message: string): void {
     const limit = nodeTxFeeCap(message);
-    if (limit === null) return;
-    const known = this.nodeLimit(chainId);
-    const wei = known === null ? limit : minOf(known, limit);
-    this.nodeLimits.set(chainId, { wei, untilMs: this.clock.monotonicMs() + NODE_LIMIT_VALID_MS });
+    if (limit !== null) this.nodeLimits.learn(chainId, limit, this.clock.monotonicMs());
+  }
+
+  private withinNodeLimit(chainId: ChainId, caps: FeeCaps, gasLimit: bigint): FeeCaps {
+    const limit = this.nodeLimit(chainId);
+    if (limit === null || gasLimit === 0n) return caps;
+    return { ...caps, maxFeePerGas: minOf(caps.maxFeePerGas, limit / gasLimit) };
   }
 
   private nodeLimit(chainId: ChainId): bigint | null {
-    const known = this.nodeLimits.get(chainId);
-    return known !== undefined && this.clock.monotonicMs() < known.untilMs ? known.wei : null;
+    return this.nodeLimits.of(chainId, this.clock.monotonicMs());
   }
+}
+
+function atCaps({ maxFeePerGas, maxPriorityFeePerGas, maxFeePerBlobGas }: FeeCaps, type: TxType): AttemptFees {
+  if (hasOnePrice(type)) return onePrice(maxFeePerGas);
+  const fees = { maxFeePerGas, maxPriorityFeePerGas: minOf(maxPriorityFeePerGas, maxFeePerGas) };
+  return type === 3 ? { ...fees, maxFeePerBlobGas } : fees;
 }

@@ -1,7 +1,9 @@
 import { type AttemptFees, type ManagedTx, TRANSFER_GAS } from '../../transactions/index.js';
 import { parseHex } from '../../../kernel/hex.js';
+import { minOf } from '../../../kernel/quantities.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import type { ChainConnector } from '../../chain/index.js';
+import { MAX_TX_GAS } from '../domain/gas-margin.js';
 import type { AttemptDraft } from './attempt-signer.js';
 
 const NO_DATA = parseHex('0x');
@@ -32,10 +34,10 @@ export function noOpDraft(
 
 /**
  * Gas of a no-op of each signer, in the given order. On chains that count the cost of L1 data as gas, the estimate is above that of a plain
- * transfer.
+ * transfer. An estimate above what any transaction may have is no reason to sign one that no node accepts.
  */
 export async function noOpGas(chain: ChainConnector, signers: readonly SignerId[]): Promise<bigint[]> {
   const calls = signers.map(({ address }) => ({ from: address, to: address, value: 0n, data: NO_DATA }));
   const estimates = await chain.estimateGas(calls);
-  return estimates.map((estimate) => (estimate.kind === 'ok' ? estimate.gas : TRANSFER_GAS));
+  return estimates.map((estimate) => (estimate.kind === 'ok' ? minOf(estimate.gas, MAX_TX_GAS) : TRANSFER_GAS));
 }

@@ -7,11 +7,13 @@ import {
   type AttemptFees,
   ManagedTx,
   ManagedTxRepository,
+  refusedForPrice,
   type RequestedTx,
   WriteChanges,
 } from '../../transactions/index.js';
 import { AttemptSigner } from './attempt-signer.js';
 import type { Sending } from './send.js';
+import { sameFees } from '../domain/fee-bump.js';
 import { FeeRules } from './fee-rules.js';
 import { gasLimitOf, payloadDraft } from './payload-draft.js';
 
@@ -43,7 +45,7 @@ export class RepricePayloads {
     const requests = await this.repository.requested(wanted.map(({ tx }) => tx.id));
     const drafts = requests.flatMap((item) => {
       const known = wanted.find(({ tx }) => tx.id === item.tx.id)?.attempts ?? [];
-      const fees = this.newFees(chain.chainId, item, known, quote);
+      const fees = this.newFees(item, known, quote);
       return fees ? [{ tx: item.tx, draft: payloadDraft(item, fees, quote.blockNumber) }] : [];
     });
     const signed = await this.signer.sign(drafts.map(({ draft }) => draft));
@@ -76,27 +78,23 @@ export class RepricePayloads {
   }
 
   /** Null when there is no other price to try. */
-  private newFees(
-    chainId: number,
-    { tx, request }: RequestedTx,
-    attempts: readonly Attempt[],
-    quote: FeeQuote,
-  ): AttemptFees | null {
+  private newFees({ tx, request }: RequestedTx, attempts: readonly Attempt[], quote: FeeQuote): AttemptFees | null {
     const last = attempts.at(-1);
     const gasLimit = gasLimitOf({ tx });
     if (!last || gasLimit === 0n) return null;
-    const priced = this.fees.price(chainId, request, gasLimit, quote);
+    const priced = this.fees.price(tx.signer, request, gasLimit, quote);
     if (!('fees' in priced)) return null;
     const isOther = (fees: AttemptFees): boolean => attempts.every((attempt) => !sameFees(attempt.fees, fees));
+    if (refusedForPrice(last)) {
+      const because = { refusal: tx.progress.lastError ?? '' };
+      const bump = this.fees.bumped(
+        { signer: tx.signer, request, attempts, type: last.type, gasLimit, because },
+        quote,
+      );
+      return bump.kind === 'fees' ? bump.fees : null;
+    }
     if (isOther(priced.fees)) return priced.fees;
-    const other =
-      last.errorClass === 'node_fee_cap_exceeded'
-        ? this.fees.lower(last.fees, gasLimit, quote)
-        : this.fees.higher(chainId, last.fees, request, quote);
+    const other = this.fees.lower(last.fees, gasLimit, quote);
     return other && isOther(other) ? other : null;
   }
-}
-
-function sameFees(a: AttemptFees, b: AttemptFees): boolean {
-  return a.maxFeePerGas === b.maxFeePerGas && a.maxPriorityFeePerGas === b.maxPriorityFeePerGas;
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { CrashPoints } from '../../../kernel/crash-points.js';
 import { Log } from '../../../platform/logging/log.js';
-import type { ChainConnector, FeeQuote } from '../../chain/index.js';
+import type { FeeQuote } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
 import { type Attempt, LaneMemory, ManagedTx, type RequestedTx, WriteChanges } from '../../transactions/index.js';
 import { type AttemptDraft, AttemptSigner, NotEncodable } from './attempt-signer.js';
@@ -26,15 +26,10 @@ export class SignAttempts {
   ) {}
 
   /** @param allocated txs that hold a slot and have no attempt yet */
-  async execute(
-    chain: ChainConnector,
-    quote: FeeQuote,
-    leases: readonly Lease[],
-    allocated: readonly RequestedTx[],
-  ): Promise<Sending[]> {
+  async execute(quote: FeeQuote, leases: readonly Lease[], allocated: readonly RequestedTx[]): Promise<Sending[]> {
     if (allocated.length === 0) return [];
     const signings = await this.sign(allocated, (item) =>
-      payloadDraft(item, this.fees.clamped(chain.chainId, item.request, gasLimitOf(item), quote), quote.blockNumber),
+      payloadDraft(item, this.fees.clamped(item.tx.signer, item.request, gasLimitOf(item), quote), quote.blockNumber),
     );
     this.crashPoints.reached('after_sign');
     return bisectOnFailure(

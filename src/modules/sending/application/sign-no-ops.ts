@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
-import { type Attempt, highestFees, ManagedTx, WriteChanges } from '../../transactions/index.js';
+import { type Attempt, ManagedTx, refusedForPrice, WriteChanges } from '../../transactions/index.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
 import { noOpDraft, noOpGas } from './no-op.js';
@@ -28,14 +28,13 @@ export class SignNoOps {
     private readonly log: Log,
   ) {}
 
-  /** @returns what was signed; leaves out those whose price is above the caps of the chain */
+  /** @returns what was signed; leaves out those whose price is above the caps */
   async execute(chain: ChainConnector, leases: readonly Lease[], wanted: readonly SlotToConsume[]): Promise<Sending[]> {
     if (wanted.length === 0) return [];
     const quote = await chain.feeQuote();
     const priced = wanted.flatMap(({ tx, attempts }) => {
-      const fees = this.fees.noOp(chain.chainId, quote, highestFees(attempts));
-      if (!fees)
-        this.log.warn('no-op not signed: its price is above the caps of the chain', { txId: tx.id, nonce: tx.nonce });
+      const fees = this.fees.noOp(tx.signer, quote, attempts, refusalOf(tx, attempts));
+      if (!fees) this.log.warn('no-op not signed: its price is above the caps', { txId: tx.id, nonce: tx.nonce });
       return fees ? [{ tx, fees }] : [];
     });
     if (priced.length === 0) return [];
@@ -58,6 +57,12 @@ export class SignNoOps {
       this.log.warn('no-op signed', { txId: tx.id, nonce: tx.nonce, kind: attempt.kind });
     return sendings;
   }
+}
+
+/** The words of the node for which the last no-op of the tx was too cheap. */
+function refusalOf(tx: ManagedTx, attempts: readonly Attempt[]): string | null {
+  const last = attempts.findLast(({ txId }) => txId === tx.id);
+  return last && last.kind !== 'payload' && refusedForPrice(last) ? tx.progress.lastError : null;
 }
 
 function withAttempt(tx: ManagedTx, { kind, txHash, fees }: Attempt): ManagedTx {

@@ -1,9 +1,16 @@
 import type { FeeCaps, FeeQuote, Speed } from '../../chain/index.js';
-import { maxOf, minOf } from '../../../kernel/quantities.js';
+import { minOf } from '../../../kernel/quantities.js';
 import { NO_FEES } from '../../transactions/domain/index.js';
-import type { AttemptFees, TxRequest } from '../../transactions/index.js';
+import type { AttemptFees, TxRequest, TxType } from '../../transactions/index.js';
 
-type PricedRequest = Pick<TxRequest, 'fees' | 'speed'>;
+/** What the price of a payload depends on. */
+export type PricedRequest = Pick<TxRequest, 'fees' | 'speed'> & {
+  /** It carries blobs (EIP-4844), so it has a blob fee, too. */
+  readonly hasBlobs?: boolean;
+};
+
+/** EIP-4844: blob gas never costs less. */
+const MIN_BLOB_FEE = 1n;
 
 /** The request of a no-op, which has no client. */
 export function atMarket(speed: Speed): PricedRequest {
@@ -11,39 +18,61 @@ export function atMarket(speed: Speed): PricedRequest {
 }
 
 /**
- * Fees of a first attempt. EIP-1559: fee cap = 2 x base fee + tip, so that it is still valid after six full blocks in a row. Fees of the
- * client replace these, up to the caps. The tip is never above the fee cap, because a node refuses that. Where there is one gas price,
- * both are this price.
+ * Fees of a first attempt. EIP-1559: fee cap = 2 x base fee + tip, so that it is still valid after six full blocks in a row; blobs: twice
+ * their base fee, for the same reason. Fees of the client replace these, up to the caps. The tip is never above the fee cap, because a
+ * node refuses that. Where there is one gas price, both are this price.
  */
 export function initialFees(request: PricedRequest, quote: FeeQuote, caps: FeeCaps): AttemptFees {
-  if (hasOnePrice(request, quote)) return onePrice(minOf(gasPriceOf(request, quote), caps.maxFeePerGas));
+  if (asksOnePrice(request, quote)) return onePrice(minOf(gasPriceOf(request, quote), caps.maxFeePerGas));
   const tip = minOf(tipOf(request, quote), caps.maxPriorityFeePerGas);
   const maxFeePerGas = minOf(request.fees.maxFeePerGas ?? 2n * quote.baseFeePerGas + tip, caps.maxFeePerGas);
-  return { maxFeePerGas, maxPriorityFeePerGas: minOf(tip, maxFeePerGas) };
+  const fees = { maxFeePerGas, maxPriorityFeePerGas: minOf(tip, maxFeePerGas) };
+  if (request.hasBlobs !== true) return fees;
+  const blobFee = request.fees.maxFeePerBlobGas ?? 2n * blobBaseFeeOf(quote);
+  return { ...fees, maxFeePerBlobGas: minOf(blobFee, caps.maxFeePerBlobGas) };
 }
 
 /** Why the market is too expensive for a request now; null when it is not. Such a request gets no nonce. */
 export function tooExpensive(request: PricedRequest, quote: FeeQuote, caps: FeeCaps): string | null {
-  const name = request.fees.gasPrice === null ? 'maxFeePerGas' : 'gasPrice';
-  const asked = request.fees[name];
+  return (
+    baseFeeTooHigh(request, quote, caps) ??
+    tipTooHigh(request, quote, caps) ??
+    (request.hasBlobs === true ? blobFeeTooHigh(request, quote, caps) : null)
+  );
+}
+
+function baseFeeTooHigh({ fees }: PricedRequest, { baseFeePerGas }: FeeQuote, caps: FeeCaps): string | null {
+  const name = fees.gasPrice === null ? 'maxFeePerGas' : 'gasPrice';
+  const asked = fees[name];
   const own = asked === null ? null : minOf(asked, caps.maxFeePerGas);
-  if (own !== null && own < quote.baseFeePerGas) return `${name} ${own} is below the base fee ${quote.baseFeePerGas}`;
-  if (caps.maxFeePerGas < quote.baseFeePerGas)
-    return `the base fee ${quote.baseFeePerGas} is above fees.maxFeePerGas ${caps.maxFeePerGas} of the chain`;
-  if (hasOnePrice(request, quote)) {
-    const price = gasPriceOf(request, quote);
-    return price > caps.maxFeePerGas
-      ? `the gas price ${price} is above fees.maxFeePerGas ${caps.maxFeePerGas} of the chain`
-      : null;
-  }
-  const tip = tipOf(request, quote);
-  if (tip > caps.maxPriorityFeePerGas)
-    return `the tip ${tip} is above fees.maxPriorityFeePerGas ${caps.maxPriorityFeePerGas} of the chain`;
-  return null;
+  if (own !== null && own < baseFeePerGas) return `${name} ${own} is below the base fee ${baseFeePerGas}`;
+  return aboveCap('base fee', baseFeePerGas, 'maxFeePerGas', caps);
+}
+
+function tipTooHigh(request: PricedRequest, quote: FeeQuote, caps: FeeCaps): string | null {
+  return asksOnePrice(request, quote)
+    ? aboveCap('gas price', gasPriceOf(request, quote), 'maxFeePerGas', caps)
+    : aboveCap('tip', tipOf(request, quote), 'maxPriorityFeePerGas', caps);
+}
+
+function blobFeeTooHigh({ fees }: PricedRequest, quote: FeeQuote, caps: FeeCaps): string | null {
+  const price = blobBaseFeeOf(quote);
+  const own = fees.maxFeePerBlobGas === null ? null : minOf(fees.maxFeePerBlobGas, caps.maxFeePerBlobGas);
+  if (own !== null && own < price) return `maxFeePerBlobGas ${own} is below the blob base fee ${price}`;
+  return aboveCap('blob base fee', price, 'maxFeePerBlobGas', caps);
+}
+
+function aboveCap(what: string, price: bigint, name: keyof FeeCaps, caps: FeeCaps): string | null {
+  return price > caps[name] ? `the ${what} ${price} is above the configured fees.${name} ${caps[name]}` : null;
+}
+
+/** Transactions of the types 0 and 1 have a gas price. */
+export function hasOnePrice(type: TxType): boolean {
+  return type < 2;
 }
 
 /** The client chose a gas price, or the chain has nothing else. */
-function hasOnePrice({ fees }: PricedRequest, { hasBaseFee }: FeeQuote): boolean {
+function asksOnePrice({ fees }: PricedRequest, { hasBaseFee }: FeeQuote): boolean {
   return fees.gasPrice !== null || !hasBaseFee;
 }
 
@@ -58,19 +87,12 @@ function tipOf({ fees, speed }: PricedRequest, { tips }: FeeQuote): bigint {
   return fees.maxPriorityFeePerGas ?? tips[speed];
 }
 
-function onePrice(price: bigint): AttemptFees {
-  return { maxFeePerGas: price, maxPriorityFeePerGas: price };
+function blobBaseFeeOf({ blobBaseFee }: FeeQuote): bigint {
+  return blobBaseFee ?? MIN_BLOB_FEE;
 }
 
-/**
- * Fees that a pool accepts for another transaction at the same nonce: both prices an eighth higher (geth requires 10 %), and not below the
- * market. Null when they are above the caps of the chain.
- */
-export function bumpedFees(previous: AttemptFees, market: AttemptFees, caps: FeeCaps): AttemptFees | null {
-  const maxFeePerGas = maxOf(raised(previous.maxFeePerGas), market.maxFeePerGas);
-  const maxPriorityFeePerGas = maxOf(raised(previous.maxPriorityFeePerGas), market.maxPriorityFeePerGas);
-  const fits = maxFeePerGas <= caps.maxFeePerGas && maxPriorityFeePerGas <= caps.maxPriorityFeePerGas;
-  return fits ? { maxFeePerGas, maxPriorityFeePerGas } : null;
+export function onePrice(price: bigint): AttemptFees {
+  return { maxFeePerGas: price, maxPriorityFeePerGas: price };
 }
 
 /**
@@ -80,11 +102,7 @@ export function bumpedFees(previous: AttemptFees, market: AttemptFees, caps: Fee
 export function feesWithin(maxTxFee: bigint, gasLimit: bigint, fees: AttemptFees, quote: FeeQuote): AttemptFees | null {
   const maxFeePerGas = minOf(fees.maxFeePerGas, maxTxFee / gasLimit);
   if (maxFeePerGas >= fees.maxFeePerGas) return fees;
-  if (maxFeePerGas < minOf(raised(quote.baseFeePerGas), fees.maxFeePerGas)) return null;
-  return { maxFeePerGas, maxPriorityFeePerGas: minOf(fees.maxPriorityFeePerGas, maxFeePerGas) };
-}
-
-/** ceil(x * 1.125) */
-function raised(price: bigint): bigint {
-  return (price * 9n + 7n) / 8n;
+  const nextBaseFee = (quote.baseFeePerGas * 9n + 7n) / 8n;
+  if (maxFeePerGas < minOf(nextBaseFee, fees.maxFeePerGas)) return null;
+  return { ...fees, maxFeePerGas, maxPriorityFeePerGas: minOf(fees.maxPriorityFeePerGas, maxFeePerGas) };
 }

@@ -14,9 +14,17 @@ export interface CustodyReference {
   readonly path?: string;
 }
 
+/** Caps of one signer in the config: wei per gas, and per blob gas; absent where the signer has none of its own. */
+export interface SignerFees {
+  readonly maxFeePerGas?: bigint;
+  readonly maxPriorityFeePerGas?: bigint;
+  readonly maxFeePerBlobGas?: bigint;
+}
+
 export interface CustodiedSigner {
   readonly signer: SignerId;
   readonly reference: CustodyReference;
+  readonly fees?: SignerFees;
 }
 
 /** Holds the private keys and signs with them. */

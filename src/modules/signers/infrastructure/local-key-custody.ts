@@ -30,7 +30,11 @@ export class LocalKeyCustody extends Custody {
   }
 
   signers(): readonly CustodiedSigner[] {
-    return [...this.keys.values()].map(({ signer, reference }) => ({ signer, reference }));
+    return [...this.keys.values()].map(({ signer, reference, fees }) => ({
+      signer,
+      reference,
+      ...(fees === undefined ? {} : { fees }),
+    }));
   }
 
   has(signer: SignerId): boolean {
@@ -70,6 +74,7 @@ class Derivations {
 }
 
 function readKeys(chainId: number, config: SignerConfig, derived: Derivations): LocalKey[] {
+  const fees = config.fees === undefined ? {} : { fees: config.fees };
   if (config.type === 'privateKey') {
     const wallet = new Wallet(config.key);
     return [
@@ -77,6 +82,7 @@ function readKeys(chainId: number, config: SignerConfig, derived: Derivations): 
         signer: { chainId, address: parseAddress(wallet.address) },
         reference: { type: 'privateKey' },
         privateKey: wallet.privateKey,
+        ...fees,
       },
     ];
   }
@@ -84,5 +90,6 @@ function readKeys(chainId: number, config: SignerConfig, derived: Derivations): 
     signer: { chainId, address },
     reference: { type: 'mnemonic', path: `${config.path}/${index}` },
     privateKey,
+    ...fees,
   }));
 }

@@ -21,18 +21,37 @@ export interface AttemptFees {
   readonly maxFeePerBlobGas?: bigint;
 }
 
-/** The highest fees of all attempts that may be out. A rival for the slot must pay more. */
+/** Refusals of a transaction that a higher price would have avoided. */
+const TOO_CHEAP: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>([
+  'underpriced',
+  'replacement_underpriced',
+  'fee_cap_too_low',
+  'blob_fee_cap_too_low',
+]);
+
+/** Whether its last send was refused because it was too cheap; also by a pool that has another attempt of the slot. */
+export function refusedForPrice({ errorClass }: Pick<Attempt, 'errorClass'>): boolean {
+  return errorClass !== null && TOO_CHEAP.has(errorClass);
+}
+
+/**
+ * The highest fees of all attempts that may be out, and of those that were refused only because they were too cheap. The next attempt for
+ * the slot must pay more.
+ */
 export function highestFees(attempts: readonly Attempt[]): AttemptFees | null {
-  const rivals = attempts.filter(({ status }) => status !== 'REJECTED').map(({ fees }) => fees);
-  const [first] = rivals;
-  if (!first) return null;
-  return rivals.reduce(
-    (highest, fees) => ({
-      maxFeePerGas: maxOf(highest.maxFeePerGas, fees.maxFeePerGas),
-      maxPriorityFeePerGas: maxOf(highest.maxPriorityFeePerGas, fees.maxPriorityFeePerGas),
-    }),
-    first,
-  );
+  const [first, ...others] = attempts
+    .filter((attempt) => attempt.status !== 'REJECTED' || refusedForPrice(attempt))
+    .map(({ fees }) => fees);
+  return first ? others.reduce(higherOf, first) : null;
+}
+
+function higherOf(a: AttemptFees, b: AttemptFees): AttemptFees {
+  const blobFee = maxOf(a.maxFeePerBlobGas ?? 0n, b.maxFeePerBlobGas ?? 0n);
+  return {
+    maxFeePerGas: maxOf(a.maxFeePerGas, b.maxFeePerGas),
+    maxPriorityFeePerGas: maxOf(a.maxPriorityFeePerGas, b.maxPriorityFeePerGas),
+    ...(blobFee === 0n ? {} : { maxFeePerBlobGas: blobFee }),
+  };
 }
 
 /** One signed transaction for a slot. Its bytes never change. */

@@ -1,30 +1,38 @@
 import { Injectable } from '@nestjs/common';
 import { IntakeConfig } from '../../../../config/lockstep-config.js';
-import { Unprocessable } from '../../../../kernel/errors.js';
+import { InvalidInput, Unprocessable } from '../../../../kernel/errors.js';
 import type { TxRequest } from '../../domain/tx-request.js';
-import { ChainRules } from '../../../chain/index.js';
 import { assertMetadataFits } from './metadata-limit.js';
+import { SignerFeeCaps } from './signer-fee-caps.js';
 
 /** Rules that every request must meet, also a repeated one, before Lockstep reads what is stored. */
 @Injectable()
 export class IntakeRules {
   constructor(
-    private readonly rules: ChainRules,
+    private readonly caps: SignerFeeCaps,
     private readonly config: IntakeConfig,
   ) {}
 
-  /** @throws Unprocessable `metadata_too_large`, `fees_above_cap` */
+  /** @throws InvalidInput `invalid_fees`; Unprocessable `metadata_too_large`, `fees_above_cap` */
   assertAcceptable({ signer, fees, metadata }: Pick<TxRequest, 'signer' | 'fees' | 'metadata'>): void {
     assertMetadataFits(metadata, this.config.maxMetadataBytes);
-    const caps = this.rules.feeCaps(signer.chainId);
-    for (const name of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
+    if (fees.gasPrice !== null && (fees.maxFeePerGas !== null || fees.maxPriorityFeePerGas !== null)) {
+      throw new InvalidInput(
+        'invalid_fees',
+        'fees.gasPrice is there together with fees.maxFeePerGas or fees.maxPriorityFeePerGas',
+        'send gasPrice for a transaction of type 0 or 1, or the other two for EIP-1559',
+      );
+    }
+    const caps = this.caps.of(signer);
+    for (const name of ['maxFeePerGas', 'maxPriorityFeePerGas', 'gasPrice', 'maxFeePerBlobGas'] as const) {
+      const limit = name === 'gasPrice' ? 'maxFeePerGas' : name;
       const asked = fees[name];
-      if (asked === null || asked <= caps[name]) continue;
+      if (asked === null || asked <= caps[limit]) continue;
       throw new Unprocessable(
         'fees_above_cap',
-        `${name} ${asked} is above the cap of the chain, ${caps[name]}`,
-        `lower it, or raise chains[].fees.${name}`,
-        { chainId: signer.chainId, cap: caps[name].toString() },
+        `${name} ${asked} is above the cap of the chain and signer, ${caps[limit]}`,
+        `lower it, or raise fees.${limit} of the chain or the signer in the config`,
+        { chainId: signer.chainId, cap: caps[limit].toString() },
       );
     }
   }

@@ -1,0 +1,125 @@
+import type { DemandedFee, FeeCaps, FeeQuote } from '../../chain/index.js';
+import { maxOf, minOf } from '../../../kernel/quantities.js';
+import type { AttemptFees, RequestedFees, TxType } from '../../transactions/index.js';
+import { hasOnePrice, onePrice } from './fee-policy.js';
+
+/** The next price of a slot. */
+export type Bump =
+  | { readonly kind: 'fees'; readonly fees: AttemptFees }
+  /** What it takes is above these caps: of the config, of the request, or of the nodes. */
+  | { readonly kind: 'capped'; readonly caps: FeeCaps }
+  /** The price is not what the transaction waits for: it reaches the 90th percentile of the market already. */
+  | { readonly kind: 'above_market' };
+
+export interface BumpBasis {
+  /** Fees that the next ones must outbid, as a pool demands it of a replacement; null when no pool has an attempt. */
+  readonly rival: AttemptFees | null;
+  /** What a first attempt would offer now. */
+  readonly market: AttemptFees;
+  readonly caps: FeeCaps;
+  /** Of the next attempt. */
+  readonly type: TxType;
+  /** What a node asked for in its refusal. */
+  readonly demanded: DemandedFee | null;
+  /** Wei per gas of the next block. */
+  readonly baseFeePerGas: bigint;
+}
+
+/**
+ * A refusal is the word of one node, and its price may be absurd: it is followed by a factor of ten at a time, from what was offered or
+ * from a gwei.
+ */
+const MAX_DEMAND_FACTOR = 10n;
+const MODEST_WEI_PER_GAS = 1_000_000_000n;
+
+/**
+ * Fees that every known pool accepts in place of the rival: each field an eighth higher (geth, reth, Besu and Nethermind demand 10 %,
+ * OpenEthereum 12.5 %), rounded up, and twice as high for blobs (the blob pools of geth, reth and Nethermind demand 100 %). Not below the
+ * market as far as the caps allow, nor below what a node demanded.
+ */
+export function bumpedFees(basis: BumpBasis): Bump {
+  const { market, caps, type } = basis;
+  const capped: Bump = { kind: 'capped', caps };
+  const least = leastFees(basis);
+  if (hasOnePrice(type)) {
+    const price = maxOf(least.maxFeePerGas, least.maxPriorityFeePerGas);
+    if (price > caps.maxFeePerGas) return capped;
+    return { kind: 'fees', fees: onePrice(within(price, market.maxFeePerGas, caps.maxFeePerGas)) };
+  }
+  const names: readonly (keyof FeeCaps)[] = type === 3 ? [...FIELDS, 'maxFeePerBlobGas'] : FIELDS;
+  if (names.some((name) => (least[name] ?? 0n) > caps[name])) return capped;
+  const best = (name: keyof FeeCaps): bigint => within(least[name] ?? 0n, market[name] ?? 0n, caps[name]);
+  const maxFeePerGas = best('maxFeePerGas');
+  const fees = { maxFeePerGas, maxPriorityFeePerGas: minOf(best('maxPriorityFeePerGas'), maxFeePerGas) };
+  return { kind: 'fees', fees: type === 3 ? { ...fees, maxFeePerBlobGas: best('maxFeePerBlobGas') } : fees };
+}
+
+const FIELDS = ['maxFeePerGas', 'maxPriorityFeePerGas'] as const;
+
+/** Below these fees the next attempt is refused. */
+function leastFees({ rival, market, type, demanded, baseFeePerGas }: BumpBasis): AttemptFees {
+  const raise = type === 3 ? doubled : raised;
+  const offered = rival ?? market;
+  const least = (name: keyof FeeCaps): bigint => {
+    const before = offered[name] ?? 0n;
+    return maxOf(rival === null ? 0n : raise(before), believed(demanded?.[name], before));
+  };
+  const tip = least('maxPriorityFeePerGas');
+  // Below base fee + tip the tip that was demanded is not paid in full.
+  const feeForTip = demanded?.maxPriorityFeePerGas === undefined ? tip : baseFeePerGas + tip;
+  const fees = { maxFeePerGas: maxOf(least('maxFeePerGas'), feeForTip), maxPriorityFeePerGas: tip };
+  return type === 3 ? { ...fees, maxFeePerBlobGas: least('maxFeePerBlobGas') } : fees;
+}
+
+function believed(demanded: bigint | undefined, offered: bigint): bigint {
+  return minOf(demanded ?? 0n, MAX_DEMAND_FACTOR * maxOf(offered, MODEST_WEI_PER_GAS));
+}
+
+function within(least: bigint, wanted: bigint, cap: bigint): bigint {
+  return minOf(maxOf(least, wanted), cap);
+}
+
+/**
+ * The caps for another attempt of a request with fees of its own: each is the most that the client wants to pay, or the highest attempt so
+ * far, where that is more (a command of the client may have raised it).
+ */
+export function requestCaps(caps: FeeCaps, asked: RequestedFees, previous: AttemptFees): FeeCaps {
+  const cap = (name: keyof FeeCaps): bigint => {
+    const own = asked[name] ?? (name === 'maxFeePerBlobGas' ? null : asked.gasPrice);
+    return own === null ? caps[name] : minOf(caps[name], maxOf(own, previous[name] ?? 0n));
+  };
+  return {
+    maxFeePerGas: cap('maxFeePerGas'),
+    maxPriorityFeePerGas: cap('maxPriorityFeePerGas'),
+    maxFeePerBlobGas: cap('maxFeePerBlobGas'),
+  };
+}
+
+/** Whether the fees are enough for the next block, and their tip is one that a congested chain takes. */
+export function isAboveMarket(fees: AttemptFees, { baseFeePerGas, congestedTip, blobBaseFee }: FeeQuote): boolean {
+  const { maxFeePerGas, maxPriorityFeePerGas, maxFeePerBlobGas } = fees;
+  if (maxFeePerBlobGas !== undefined && blobBaseFee !== null && maxFeePerBlobGas < blobBaseFee) return false;
+  return maxPriorityFeePerGas >= congestedTip && maxFeePerGas >= baseFeePerGas + congestedTip;
+}
+
+/** ceil(x * 1.125), and more than x. */
+function raised(price: bigint): bigint {
+  return maxOf((price * 9n + 7n) / 8n, price + 1n);
+}
+
+function doubled(price: bigint): bigint {
+  return maxOf(2n * price, price + 1n);
+}
+
+/** Whether a node that refused `refused` as too cheap would refuse `fees`, too. */
+export function isNoBetter(fees: AttemptFees, refused: AttemptFees): boolean {
+  return (
+    fees.maxFeePerGas <= refused.maxFeePerGas &&
+    fees.maxPriorityFeePerGas <= refused.maxPriorityFeePerGas &&
+    (fees.maxFeePerBlobGas ?? 0n) <= (refused.maxFeePerBlobGas ?? 0n)
+  );
+}
+
+export function sameFees(a: AttemptFees, b: AttemptFees): boolean {
+  return isNoBetter(a, b) && isNoBetter(b, a);
+}
