@@ -1,65 +1,36 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { keccak256, type TransactionLike } from 'ethers';
-import { Registry } from 'prom-client';
-import { configFrom } from '../../src/config/index.js';
-import { DEV_CHAIN_ID } from '../../src/dev/dev-accounts.js';
-import { parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
-import type { BroadcastOutcome, ChainConnector, SignedBytes } from '../../src/modules/chain/index.js';
-import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configured-chains.js';
-import { devWallet } from '../support/dev-wallets.js';
 import { Geth } from '../support/geth.js';
+import { GethWire, GWEI } from '../support/geth-wire.js';
 import { until } from '../support/until.js';
-import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
 
-const GWEI = 10n ** 9n;
-const SINK = '0x00000000000000000000000000000000000000bb';
 /** No account of the genesis has its key. */
 const POOR = 500;
-
-let geth: Geth;
-let chains: ConfiguredChains;
-let connector: ChainConnector;
-
-/** Blocks are empty, so a nonce stays free until the end. Every limit is one that operators set, or geth's own. */
-beforeAll(async () => {
-  geth = await Geth.start({
-    held: true,
-    flags: ['--txpool.nolocals', '--txpool.pricelimit', String(GWEI), '--rpc.txfeecap', '0.5'],
-  });
-  chains = new ConfiguredChains(
-    configFrom({
-      database: { url: 'postgres://unused' },
-      chains: [{ id: DEV_CHAIN_ID, rpcUrls: [geth.url], signers: [] }],
-    }),
-    new Registry(),
-    new ShiftedClock(),
-    new RecordingLog(),
-  );
-  connector = chains.get(DEV_CHAIN_ID);
-});
-
-afterAll(async () => {
-  await chains.onApplicationShutdown();
-  await geth.stop();
-});
-
-async function signed(account: number, tx: TransactionLike): Promise<SignedBytes> {
-  const fees = { maxFeePerGas: 10n * GWEI, maxPriorityFeePerGas: GWEI };
-  const base = { chainId: DEV_CHAIN_ID, type: 2, nonce: 0, to: SINK, value: 1n, gasLimit: 100_000n, ...fees };
-  const raw = await devWallet(account).signTransaction({ ...base, ...tx });
-  return { raw: parseHex(raw), hash: parseHash(keccak256(raw)) };
-}
-
-async function send(account: number, tx: TransactionLike): Promise<BroadcastOutcome | undefined> {
-  return (await connector.broadcast([await signed(account, tx)]))[0];
-}
+const DELEGATED = 7;
 
 const ACCEPTED = { kind: 'accepted' };
 
 describe('what geth answers to a send has the right class', () => {
+  let geth: Geth;
+  let wire: GethWire;
+
+  /** Blocks are empty, so a nonce stays free until the end. Every limit is one that operators set, or geth's own. */
+  beforeAll(async () => {
+    geth = await Geth.start({
+      held: true,
+      genesis: { delegated: [DELEGATED] },
+      flags: ['--txpool.nolocals', '--txpool.pricelimit', String(GWEI), '--rpc.txfeecap', '0.5'],
+    });
+    wire = new GethWire(geth.url);
+  });
+
+  afterAll(async () => {
+    await wire.close();
+    await geth.stop();
+  });
+
   it('the same bytes again are already known', async () => {
-    expect(await send(0, {})).toEqual(ACCEPTED);
-    expect(await send(0, {})).toEqual({ kind: 'accepted', errorClass: 'already_known' });
+    expect(await wire.send(0, {})).toEqual(ACCEPTED);
+    expect(await wire.send(0, {})).toEqual({ kind: 'accepted', errorClass: 'already_known' });
   });
 
   it.each([
@@ -67,14 +38,14 @@ describe('what geth answers to a send has the right class', () => {
     ['less than 10 % more fee cap', { maxFeePerGas: (10n * GWEI * 109n) / 100n, maxPriorityFeePerGas: 2n * GWEI }],
     ['the same price', { value: 2n }],
   ])('%s is no replacement', async (_name, tx) => {
-    await send(1, {});
-    expect(await send(1, tx)).toMatchObject({ errorClass: 'replacement_underpriced' });
+    await wire.send(1, {});
+    expect(await wire.send(1, tx)).toMatchObject({ errorClass: 'replacement_underpriced' });
   });
 
   it('10 % more on both is a replacement', async () => {
-    await send(2, {});
+    await wire.send(2, {});
     const tenth = { maxFeePerGas: 11n * GWEI, maxPriorityFeePerGas: (GWEI * 11n) / 10n };
-    expect(await send(2, tenth)).toEqual(ACCEPTED);
+    expect(await wire.send(2, tenth)).toEqual(ACCEPTED);
   });
 
   it.each([
@@ -93,28 +64,64 @@ describe('what geth answers to a send has the right class', () => {
       { to: null, gasLimit: 16_000_000n, data: `0x${'00'.repeat(49_153)}` },
     ],
   ])('%s: %s', async (_name, errorClass, tx) => {
-    expect(await send(3, tx)).toMatchObject({ kind: 'rejected', errorClass });
+    expect(await wire.send(3, tx)).toMatchObject({ kind: 'rejected', errorClass });
   });
 
   it('an account without money has insufficient funds', async () => {
-    expect(await send(POOR, {})).toMatchObject({ kind: 'rejected', errorClass: 'insufficient_funds' });
+    expect(await wire.send(POOR, {})).toMatchObject({ kind: 'rejected', errorClass: 'insufficient_funds' });
   });
 
   it('a fee cap below the base fee is accepted, and waits', async () => {
-    expect(await send(4, { maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI })).toEqual(ACCEPTED);
+    expect(await wire.send(4, { maxFeePerGas: GWEI, maxPriorityFeePerGas: GWEI })).toEqual(ACCEPTED);
   });
 
   it('a nonce far ahead is accepted, and waits', async () => {
-    expect(await send(5, { nonce: 30 })).toEqual(ACCEPTED);
+    expect(await wire.send(5, { nonce: 30 })).toEqual(ACCEPTED);
+  });
+
+  it('an account with a delegation has one transaction in flight, at its next nonce', async () => {
+    const limited = { kind: 'rejected', errorClass: 'delegated_account_limit' };
+    expect(await wire.send(DELEGATED, { nonce: 1 })).toMatchObject(limited);
+    expect(await wire.send(DELEGATED, {})).toEqual(ACCEPTED);
+    expect(await wire.send(DELEGATED, { nonce: 1 })).toMatchObject(limited);
   });
 
   it('another transaction at a nonce that was mined is too low', async () => {
     await geth.release();
     await until('nonce 0 is mined', async () => {
-      await send(6, {});
-      return (await connector.transactionCounts([parseAddress(devWallet(6).address)], 'latest'))[0] === 1n;
+      await wire.send(6, {});
+      return (await wire.minedOf(6)) === 1n;
     });
-    expect(await send(6, { value: 2n })).toMatchObject({ kind: 'unknown', errorClass: 'nonce_too_low' });
-    expect(await send(6, {})).toMatchObject({ errorClass: 'nonce_too_low' });
+    expect(await wire.send(6, { value: 2n })).toMatchObject({ kind: 'unknown', errorClass: 'nonce_too_low' });
+    expect(await wire.send(6, {})).toMatchObject({ errorClass: 'nonce_too_low' });
+  });
+});
+
+/** The pool has five transactions, and no room for a sixth. */
+describe('what geth answers with a full pool has the right class', () => {
+  let geth: Geth;
+  let wire: GethWire;
+
+  beforeAll(async () => {
+    geth = await Geth.start({
+      held: true,
+      flags: ['--txpool.nolocals', '--txpool.globalslots', '4', '--txpool.globalqueue', '1'],
+    });
+    wire = new GethWire(geth.url);
+    for (let nonce = 0; nonce < 5; nonce += 1) expect(await wire.send(0, { nonce })).toEqual(ACCEPTED);
+  });
+
+  afterAll(async () => {
+    await wire.close();
+    await geth.stop();
+  });
+
+  it('a price that is not above the cheapest one of the pool: underpriced', async () => {
+    expect(await wire.send(1, {})).toMatchObject({ kind: 'rejected', errorClass: 'underpriced' });
+  });
+
+  it('a better price behind a nonce gap: the pool is full', async () => {
+    const better = { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: 2n * GWEI };
+    expect(await wire.send(1, { ...better, nonce: 3 })).toMatchObject({ kind: 'rejected', errorClass: 'txpool_full' });
   });
 });

@@ -13,7 +13,7 @@ let cluster: Cluster;
 /** A block has room for 100 transfers. Without a journal geth forgets its pool when it ends; it keeps its chain. */
 beforeAll(async () => {
   const flags = ['--txpool.nolocals', '--txpool.journal', ''];
-  geth = await Geth.start({ held: true, gasLimit: 100n * 21_000n, flags });
+  geth = await Geth.start({ held: true, genesis: { gasLimit: 100n * 21_000n }, flags });
   cluster = await Cluster.start({ nodes: 2, rpcUrl: geth.url });
 });
 

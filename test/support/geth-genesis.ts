@@ -4,15 +4,19 @@ import { devAddresses } from './dev-wallets.js';
 export interface GenesisOptions {
   readonly gasLimit: bigint;
   readonly baseFeePerGas: bigint;
+  /** Places in the dev mnemonic of accounts whose code is an EIP-7702 delegation from block 0 on. */
+  readonly delegated: readonly number[];
 }
 
 const FUNDED = 20;
 /** 1,000,000 ETH each. */
 const BALANCE = 10n ** 24n;
+/** To an account without code, so that it changes nothing but the account's place in the pool. */
+const DELEGATION = `0xef0100${'c0de'.padStart(40, '0')}`;
 const BLOBS = { target: 6, max: 9, baseFeeUpdateFraction: 5_007_716 };
 
 /** For `geth init`: merged from block 0 on, with every fork up to Osaka, and with money for the accounts of the dev mnemonic. */
-export function gethGenesis({ gasLimit, baseFeePerGas }: GenesisOptions): Readonly<Record<string, unknown>> {
+export function gethGenesis({ gasLimit, baseFeePerGas, delegated }: GenesisOptions): Readonly<Record<string, unknown>> {
   return {
     config: {
       chainId: DEV_CHAIN_ID,
@@ -24,9 +28,12 @@ export function gethGenesis({ gasLimit, baseFeePerGas }: GenesisOptions): Readon
     difficulty: '0x0',
     gasLimit: hex(gasLimit),
     baseFeePerGas: hex(baseFeePerGas),
-    alloc: {
-      ...Object.fromEntries(devAddresses(FUNDED).map((address) => [address, { balance: hex(BALANCE) }])),
-    },
+    alloc: Object.fromEntries(
+      devAddresses(FUNDED).map((address, index) => [
+        address,
+        { balance: hex(BALANCE), ...(delegated.includes(index) && { code: DELEGATION }) },
+      ]),
+    ),
   };
 }
 

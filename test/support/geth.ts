@@ -6,13 +6,12 @@ import { type DetachedProcess, spawnDetached } from '../../src/dev/detached-proc
 import { freePort } from '../../src/dev/free-port.js';
 import { callRpc, chainIdOf } from '../../src/dev/json-rpc.js';
 import { poll } from '../../src/dev/poll.js';
-import { gethGenesis } from './geth-genesis.js';
+import { type GenesisOptions, gethGenesis } from './geth-genesis.js';
 
 export interface GethOptions {
   /** Seconds between blocks; 1 by default. */
   readonly period?: number;
-  readonly gasLimit?: bigint;
-  readonly baseFeePerGas?: bigint;
+  readonly genesis?: Partial<GenesisOptions>;
   /** Blocks are empty until {@link Geth.release}: the least tip that geth mines is above every tip of a test. */
   readonly held?: boolean;
   /** Flags beside those of a test chain, such as the limits of the pool. */
@@ -45,12 +44,13 @@ export class Geth {
   static async start(options: GethOptions = {}): Promise<Geth> {
     const [port, enginePort] = [await freePort(), await freePort()];
     const folder = mkdtempSync(join(tmpdir(), 'lockstep-geth-'));
-    const { gasLimit = 30_000_000n, baseFeePerGas = 1_000_000_000n } = options;
-    const genesis = join(folder, 'genesis.json');
-    writeFileSync(genesis, JSON.stringify(gethGenesis({ gasLimit, baseFeePerGas })));
-    const geth = new Geth(`http://127.0.0.1:${port}`, folder, flagsOf(options, folder, gasLimit, port, enginePort));
+    const genesis = { gasLimit: 30_000_000n, baseFeePerGas: 1_000_000_000n, delegated: [], ...options.genesis };
+    const genesisFile = join(folder, 'genesis.json');
+    writeFileSync(genesisFile, JSON.stringify(gethGenesis(genesis)));
+    const flags = flagsOf(options, folder, genesis.gasLimit, port, enginePort);
+    const geth = new Geth(`http://127.0.0.1:${port}`, folder, flags);
     try {
-      execFileSync(PROGRAM, ['init', '--datadir', folder, ...STORAGE, genesis], { stdio: 'pipe' });
+      execFileSync(PROGRAM, ['init', '--datadir', folder, ...STORAGE, genesisFile], { stdio: 'pipe' });
       await geth.boot();
     } catch (error) {
       await geth.stop();
