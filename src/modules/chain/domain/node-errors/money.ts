@@ -52,7 +52,7 @@ export const BLOB_ROWS: readonly Row[] = [
       'side car(?!.{0,20}(proxy|unavailable|ready))',
       'eip 4844',
       '(proof version|versioned hash)',
-      '# proofs compared to',
+      '# proofs compared to|cell proof',
     ],
   },
 ];
