@@ -26,11 +26,16 @@ export function parseSigner(chainId: string, address: string): SignerId {
   return { chainId: Number(chainId), address: parseAddress(address) };
 }
 
-/** Reads a signer from the path of a request. */
-export function signerOfPath(chainId: string, address: string): SignerId {
+/** Reads a chain id from the path of a request. */
+export function chainOfPath(chainId: string): ChainId {
   if (!/^[1-9]\d{0,15}$/.test(chainId))
     throw new InvalidInput('invalid_chain_id', 'not a chain id', 'send the EIP-155 id of a configured chain');
-  return parseSigner(chainId, address);
+  return Number(chainId);
+}
+
+/** Reads a signer from the path of a request. */
+export function signerOfPath(chainId: string, address: string): SignerId {
+  return { chainId: chainOfPath(chainId), address: parseAddress(address) };
 }
 
 /** @returns each signer once */

@@ -7,16 +7,20 @@ import { BroadcastAttempts } from './application/broadcast-attempts.js';
 import { ClassifySends } from './application/classify-sends.js';
 import { FeeRules } from './application/fee-rules.js';
 import { LearnPoolLimits } from './application/learn-pool-limits.js';
+import { QuoteFees } from './application/quote-fees.js';
 import { RecordSends } from './application/record-sends.js';
 import { RepricePayloads } from './application/reprice-payloads.js';
 import { SignAttempts } from './application/sign-attempts.js';
 import { SignNoOps } from './application/sign-no-ops.js';
 import { Eip1559AttemptSigner } from './infrastructure/eip1559-attempt-signer.js';
+import { FeesController } from './infrastructure/http/fees.controller.js';
 
 @Module({
   imports: [ChainModule, SignersModule, TransactionsModule],
+  controllers: [FeesController],
   providers: [
     FeeRules,
+    QuoteFees,
     SignAttempts,
     SignNoOps,
     RepricePayloads,
