@@ -6,6 +6,11 @@ import { SignersModule } from '../signers/signers.module.js';
 import { TransactionsModule } from '../transactions/transactions.module.js';
 import { PauseSigner } from './application/pause-signer.js';
 import { ResumeSigner } from './application/resume-signer.js';
+import { ChainStanding } from './application/chain-standing.js';
+import { ExplainTx } from './application/explain-tx.js';
+import { TxSurroundings } from './application/tx-surroundings.js';
+import { ExplainController } from './infrastructure/http/explain.controller.js';
+import { PgTxSurroundings } from './infrastructure/pg-tx-surroundings.js';
 import { SignerLimits } from './application/signer-limits.js';
 import { SignerOverview } from './application/signer-overview.js';
 import { Drain } from './infrastructure/drain.js';
@@ -19,7 +24,7 @@ import { ReadinessProbes } from './infrastructure/readiness-probes.js';
 
 @Module({
   imports: [TerminusModule, ChainModule, EventsModule, SignersModule, TransactionsModule],
-  controllers: [HealthController, SignersController, SignerPausesController],
+  controllers: [HealthController, SignersController, SignerPausesController, ExplainController],
   providers: [
     Drain,
     ReadinessProbes,
@@ -28,6 +33,9 @@ import { ReadinessProbes } from './infrastructure/readiness-probes.js';
     PauseSigner,
     ResumeSigner,
     SignerLimits,
+    ChainStanding,
+    ExplainTx,
+    { provide: TxSurroundings, useClass: PgTxSurroundings },
     { provide: SignerOverview, useClass: PgSignerOverview },
   ],
 })

@@ -40,4 +40,7 @@ export {
   toManagedTx,
   toRequest,
 } from './infrastructure/managed-tx.rows.js';
+export { isTxId } from './infrastructure/http/page-cursor.js';
+export { COMMITTED_WEI } from './infrastructure/managed-tx.statements.js';
+export { type AttemptView, TxQueries, type TxView } from './application/queries/tx-views.js';
 export { TRANSFER_GAS } from './application/writing/new-fills.js';

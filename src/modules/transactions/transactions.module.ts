@@ -77,6 +77,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     MarkReceiptsDue,
     NewFills,
     WriteChanges,
+    TxQueries,
     AttemptRepository,
     ManagedTxRepository,
     TxMetrics,

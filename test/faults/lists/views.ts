@@ -228,6 +228,45 @@ const EVENTS = [
   ]),
 ];
 
+const AROUND = faultsIn('modules/ops/infrastructure/pg-tx-surroundings.ts', int('explain'), [
+  {
+    id: 'around-since-the-last-try',
+    text: ` AND (e.from_state IS DISTINCT FROM e.to_state OR e.detail ? 'subState')`,
+    becomes: '',
+    why: 'a tx that waits for a day seems to wait for a minute',
+  },
+  {
+    id: 'around-with-itself-ahead',
+    text: '(-r.priority, r.tx_id) < (-t.priority, t.tx_id)',
+    becomes: '(-r.priority, r.tx_id) <= (-t.priority, t.tx_id)',
+    why: 'a tx waits behind itself',
+  },
+  {
+    id: 'around-without-priority',
+    text: 'AND (-p.priority, p.tx_id) < (-t.priority, t.tx_id)',
+    becomes: 'AND p.tx_id < t.tx_id',
+    why: 'an urgent tx that came later is not counted ahead',
+  },
+  {
+    id: 'around-blocked-by-the-highest',
+    text: 'ORDER BY m.nonce LIMIT 1) b',
+    becomes: 'ORDER BY m.nonce DESC LIMIT 1) b',
+    why: 'the tx that is named is not the one that all others wait for',
+  },
+  {
+    id: 'around-blocked-by-itself',
+    text: `m.nonce < t.nonce) AND t.state IN`,
+    becomes: `m.nonce <= t.nonce) AND t.state IN`,
+    why: 'the lowest nonce is said to wait for itself',
+  },
+  {
+    id: 'around-ahead-in-flight-with-itself',
+    text: 'm.nonce < t.nonce))::int AS ahead',
+    becomes: 'm.nonce <= t.nonce))::int AS ahead',
+    why: 'the lowest nonce is second',
+  },
+]);
+
 const OVERVIEW = faultsIn('modules/ops/infrastructure/pg-signer-overview.ts', int('node-rows'), [
   {
     id: 'overview-with-the-last-one',
@@ -280,4 +319,4 @@ const OVERVIEW = faultsIn('modules/ops/infrastructure/pg-signer-overview.ts', in
 ]);
 
 /** What is shown. */
-export const VIEWS = [...LIST, ...TYPEORM, ...EVENTS, ...OVERVIEW];
+export const VIEWS = [...LIST, ...TYPEORM, ...EVENTS, ...AROUND, ...OVERVIEW];

@@ -1,0 +1,126 @@
+import { Injectable } from '@nestjs/common';
+import { maxOf, toJsonInteger } from '../../../kernel/quantities.js';
+import { parseSigner, type SignerId } from '../../../kernel/signer-id.js';
+import { ChainRules, type FeeQuote, type Speed } from '../../chain/index.js';
+import { type AttemptView, isFinal, TRANSFER_GAS, TxQueries, type TxView } from '../../transactions/index.js';
+import { explain, type Explanation } from '../domain/explanation.js';
+import { marketPrice, priceFacts } from '../domain/prices.js';
+import type { TxFacts } from '../domain/tx-facts.js';
+import { ChainStanding, type Standing } from './chain-standing.js';
+import { SignerLimits } from './signer-limits.js';
+import { type Surroundings, TxSurroundings } from './tx-surroundings.js';
+
+/** A queue can be very long, and nobody needs to know how long beyond this. */
+const MOST_COUNTED = 10_000;
+const NOTHING_ASKED: Standing = { quote: null, balance: null, endpoints: [] };
+
+export interface ExplainedTx {
+  readonly facts: TxFacts;
+  readonly explanation: Explanation;
+}
+
+/** Collects what is known about a tx, its queue, its signer and its chain, and says why it waits. Writes nothing; any node can do it. */
+@Injectable()
+export class ExplainTx {
+  constructor(
+    private readonly queries: TxQueries,
+    private readonly surroundings: TxSurroundings,
+    private readonly chain: ChainStanding,
+    private readonly limits: SignerLimits,
+    private readonly rules: ChainRules,
+  ) {}
+
+  /** Null for a tx that does not exist. */
+  async execute(txId: string): Promise<ExplainedTx | null> {
+    const tx = await this.queries.find(txId);
+    if (tx === null) return null;
+    const signer = parseSigner(String(tx.chainId), tx.signer);
+    const [around, attempts, standing] = await Promise.all([
+      this.surroundings.of(txId, signer, MOST_COUNTED),
+      this.queries.attempts(txId),
+      isFinal(tx.state) ? NOTHING_ASKED : this.chain.execute(signer),
+    ]);
+    if (around === null) return null;
+    const facts = this.facts({ tx, signer, around, attempts, standing });
+    return { facts, explanation: explain(facts) };
+  }
+
+  private facts({ tx, signer, around, attempts, standing }: Found): TxFacts {
+    const { quote, endpoints } = standing;
+    const { txId, kind, chainId, state, subState, nonce, expiresAt, lastError, failureReason } = tx;
+    const { blockedBy, inFlight, leaseOwner, paused } = around;
+    const speed = tx.speed as Speed;
+    return {
+      ...{ txId, kind, chainId, address: tx.signer, state, subState, nonce, expiresAt, lastError, failureReason },
+      since: around.since.toISOString(),
+      replacedBy: around.replacedBy,
+      nextTryAt: tx.nextResubmitAt,
+      attempts: attempts.length,
+      queue: queueOf(tx, around),
+      blockedBy: blockedBy && { ...blockedBy, nonce: toJsonInteger(blockedBy.nonce) },
+      price: quote && isUnmined(tx) ? priceFacts(quote, speed, attempts.filter(mayBeOut).map(feesOf)) : null,
+      endpoints: endpoints.map(({ endpoint, state: health, lastError: error }) => ({
+        endpoint,
+        state: health,
+        lastError: error,
+      })),
+      balance: isUnmined(tx) ? balanceOf(tx, around, standing) : null,
+      signer: { paused, leaseOwner, inFlight, inFlightLimit: this.limits.of(signer) },
+      mined: this.minedOf(tx, quote),
+    };
+  }
+
+  private minedOf({ state, chainId, confirmations, receipt }: TxView, quote: FeeQuote | null): TxFacts['mined'] {
+    if (state !== 'MINED' || receipt === null) return null;
+    const { blockNumber } = receipt;
+    const ofChain = this.rules.finality(chainId) === 'depth' ? this.rules.requiredConfirmations(chainId) : null;
+    const required = confirmations ?? ofChain;
+    const missing =
+      required === null || quote === null ? null : Math.max(0, blockNumber + required - quote.blockNumber);
+    return { blockNumber, required, missing };
+  }
+}
+
+interface Found {
+  readonly tx: TxView;
+  readonly signer: SignerId;
+  readonly around: Surroundings;
+  readonly attempts: readonly AttemptView[];
+  readonly standing: Standing;
+}
+
+function isUnmined({ state }: TxView): boolean {
+  return state === 'PENDING' || state === 'ALLOCATED' || state === 'IN_MEMPOOL';
+}
+
+function queueOf(tx: TxView, { waitingAhead, inFlightAhead }: Surroundings): TxFacts['queue'] {
+  if (!isUnmined(tx)) return null;
+  const ahead = waitingAhead.count + inFlightAhead;
+  const isCut = waitingAhead.count >= MOST_COUNTED || inFlightAhead >= MOST_COUNTED;
+  return isCut ? { position: null, ahead: MOST_COUNTED } : { position: ahead + 1, ahead };
+}
+
+/** What is up to this tx must be paid: what is in flight, and before a tx that waits, the queue. */
+function balanceOf(
+  tx: TxView,
+  { committed, waitingAhead }: Surroundings,
+  { balance, quote }: Standing,
+): TxFacts['balance'] {
+  if (balance === null || quote === null) return null;
+  const { maxFeePerGas } = marketPrice(quote, tx.speed as Speed);
+  const queuedAhead = waitingAhead.value + waitingAhead.gas * maxFeePerGas;
+  const gas = BigInt(tx.gasLimit ?? tx.payload.gasLimit ?? TRANSFER_GAS);
+  const own = tx.state === 'PENDING' ? BigInt(tx.payload.value) + gas * maxFeePerGas : 0n;
+  return { balance, committed, queuedAhead, missing: maxOf(0n, committed + queuedAhead + own - balance) };
+}
+
+function mayBeOut({ status }: AttemptView): boolean {
+  return status !== 'REJECTED';
+}
+
+function feesOf({ maxFeePerGas, maxPriorityFeePerGas }: AttemptView): {
+  maxFeePerGas: bigint;
+  maxPriorityFeePerGas: bigint;
+} {
+  return { maxFeePerGas: BigInt(maxFeePerGas), maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas) };
+}

@@ -1,0 +1,27 @@
+import type { SignerId } from '../../../kernel/signer-id.js';
+import type { TxState } from '../../transactions/index.js';
+
+/** What is around a tx in the database. Wei. */
+export interface Surroundings {
+  /** When it entered its state or sub state. */
+  readonly since: Date;
+  readonly replacedBy: string | null;
+  /** Txs of its signer without a nonce that come before it, counted up to the limit. */
+  readonly waitingAhead: { readonly count: number; readonly value: bigint; readonly gas: bigint };
+  /** Txs of its signer in flight, and those of them with a lower nonce: every one, when it has no nonce. Counted up to the limit. */
+  readonly inFlight: number;
+  readonly inFlightAhead: number;
+  readonly blockedBy: { readonly txId: string; readonly nonce: bigint; readonly state: TxState } | null;
+  /** What the txs in flight may take from the balance. */
+  readonly committed: bigint;
+  readonly leaseOwner: string | null;
+  readonly paused: boolean;
+}
+
+export abstract class TxSurroundings {
+  /**
+   * Null for a tx that does not exist.
+   * @param most txs that are counted of each kind; what is beyond is not read
+   */
+  abstract of(txId: string, signer: SignerId, most: number): Promise<Surroundings | null>;
+}

@@ -1,0 +1,59 @@
+import type { TxFacts } from './tx-facts.js';
+
+/** Why a tx without a nonce gets none yet. */
+export function whyWaiting({ queue, signer }: TxFacts): string {
+  const { inFlight, inFlightLimit, leaseOwner } = signer;
+  const limit = inFlightLimit.learnt ?? inFlightLimit.configured;
+  if (inFlight >= limit) return `${inFlight} of at most ${limit} transactions of its signer are in flight already`;
+  if (leaseOwner === null) return 'no node acts for its signer yet';
+  if (queue !== null && queue.ahead > 0) return `${transactions(queue.ahead, queue.position === null)} ahead of it`;
+  return 'it is the next of its signer';
+}
+
+/** Why a tx that was sent is in no block yet. */
+export function whyInPool({ blockedBy, price }: TxFacts): string {
+  if (blockedBy) return `transaction ${blockedBy.txId} with the lower nonce ${blockedBy.nonce} must be mined first`;
+  if (price?.highestAttempt == null) return 'it is the next of its signer';
+  if (price.aboveMarket) return 'it pays more than nine of ten recent transactions, so its price is not the reason';
+  const { highestAttempt: paid, market } = price;
+  if (paid.maxFeePerGas < market.maxFeePerGas || paid.maxPriorityFeePerGas < market.maxPriorityFeePerGas)
+    return 'its price is below the market of its speed';
+  return 'it is the next of its signer, and its price is that of the market';
+}
+
+/** What an operator should know besides, whatever the state. */
+export function noticesOf(facts: TxFacts): {
+  readonly summary: readonly string[];
+  readonly operator: readonly string[];
+} {
+  const { state, subState, expiresAt, signer, endpoints, balance, address, chainId } = facts;
+  const summary: string[] = [];
+  const operator: string[] = [];
+  if (state === 'PENDING' && expiresAt !== null) summary.push(`If it has no nonce at ${expiresAt}, it ends DROPPED.`);
+  if (signer.paused && subState !== 'SIGNER_PAUSED') {
+    summary.push('Its signer is paused: what is in flight goes on, and nothing gets a new nonce.');
+    operator.push(`POST /api/v1/signers/${chainId}/${address}/resume to have the signer go on.`);
+  }
+  if (endpoints.length > 0 && endpoints.every(isDead)) {
+    summary.push('No RPC endpoint of its chain answers this node.');
+    operator.push('Check the RPC endpoints: /health/ready shows each of them.');
+  }
+  if (balance !== null && balance.missing > 0n && subState !== 'INSUFFICIENT_FUNDS')
+    operator.push(
+      `Send at least ${balance.missing} wei to ${address}: its balance does not cover what is up to this transaction.`,
+    );
+  return { summary, operator };
+}
+
+/** An endpoint that was never called is not dead: a node of role `api` calls none for days. */
+function isDead({ state, lastError }: TxFacts['endpoints'][number]): boolean {
+  return state === 'backing_off' || state === 'wrong_chain' || (state === 'unverified' && lastError !== null);
+}
+
+function transactions(count: number, isMore: boolean): string {
+  return isMore
+    ? `more than ${count} transactions are`
+    : count === 1
+      ? '1 transaction is'
+      : `${count} transactions are`;
+}

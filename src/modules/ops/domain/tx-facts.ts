@@ -1,0 +1,58 @@
+import type { EndpointStatus } from '../../chain/index.js';
+import type { TxState, TxSubState } from '../../transactions/index.js';
+
+/** Wei per gas. */
+export interface Price {
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+}
+
+/** What is known about a tx and what is around it. Null: not known now, or without meaning in its state. Times are ISO 8601, money is wei. */
+export interface TxFacts {
+  readonly txId: string;
+  readonly kind: 'payload' | 'fill';
+  readonly chainId: number;
+  readonly address: string;
+  readonly state: TxState;
+  readonly subState: TxSubState | null;
+  readonly nonce: number | string | null;
+  /** When it entered this state or sub state. */
+  readonly since: string;
+  readonly nextTryAt: string | null;
+  readonly expiresAt: string | null;
+  readonly lastError: string | null;
+  readonly failureReason: string | null;
+  readonly replacedBy: string | null;
+  readonly attempts: number;
+  /** `position` is null where more txs are ahead than are counted. */
+  readonly queue: { readonly position: number | null; readonly ahead: number } | null;
+  /** The lowest nonce of its signer that is not mined, if that is in front of it. */
+  readonly blockedBy: { readonly txId: string; readonly nonce: number | string; readonly state: TxState } | null;
+  readonly price: {
+    /** Of the attempts that may be out. */
+    readonly highestAttempt: Price | null;
+    readonly market: Price;
+    readonly congestedTip: bigint;
+    /** Whether it pays a congested tip, so that it does not wait because of its price; null without an attempt. */
+    readonly aboveMarket: boolean | null;
+  } | null;
+  readonly endpoints: readonly Pick<EndpointStatus, 'endpoint' | 'state' | 'lastError'>[];
+  readonly balance: {
+    readonly balance: bigint;
+    readonly committed: bigint;
+    readonly queuedAhead: bigint;
+    readonly missing: bigint;
+  } | null;
+  readonly signer: {
+    readonly paused: boolean;
+    readonly leaseOwner: string | null;
+    readonly inFlight: number;
+    readonly inFlightLimit: { readonly configured: number; readonly learnt: number | null };
+  };
+  /** `required` and `missing` are null where the chain decides by a block tag; `missing` also while the head is not known. */
+  readonly mined: {
+    readonly blockNumber: number;
+    readonly required: number | null;
+    readonly missing: number | null;
+  } | null;
+}

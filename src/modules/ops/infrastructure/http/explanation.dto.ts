@@ -1,0 +1,109 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { TX_STATES } from '../../../transactions/index.js';
+
+class NextDto {
+  @ApiProperty({ example: 'Lockstep sends the same bytes again' }) what!: string;
+  @ApiProperty({ type: String, nullable: true, example: '2026-11-21T08:01:00.000Z' }) at!: string | null;
+}
+
+class QueueDto {
+  @ApiProperty({ type: Number, nullable: true, example: 3, description: 'Null beyond 10,000' }) position!:
+    number | null;
+  @ApiProperty({
+    example: 2,
+    description: 'Transactions of its signer that come before it; at most 10,000 are counted',
+  })
+  ahead!: number;
+}
+
+class BlockedByDto {
+  @ApiProperty({ example: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b' }) txId!: string;
+  @ApiProperty({ type: Number, example: 7, description: 'A decimal string above 2^53' }) nonce!: number | string;
+  @ApiProperty({ enum: TX_STATES, example: 'IN_MEMPOOL' }) state!: string;
+}
+
+class WeiPerGasDto {
+  @ApiProperty({ example: '3000000000' }) maxFeePerGas!: string;
+  @ApiProperty({ example: '1000000000' }) maxPriorityFeePerGas!: string;
+}
+
+class PriceDto {
+  @ApiProperty({ type: WeiPerGasDto, nullable: true, description: 'Of the attempts that may be out' })
+  highestAttempt!: WeiPerGasDto | null;
+  @ApiProperty({ type: WeiPerGasDto, description: 'Of its speed' }) market!: WeiPerGasDto;
+  @ApiProperty({ example: '2000000000', description: '90th percentile of the tips of recent transactions' })
+  congestedTip!: string;
+  @ApiProperty({
+    type: Boolean,
+    nullable: true,
+    example: false,
+    description: 'It pays that tip: price is not the reason',
+  })
+  aboveMarket!: boolean | null;
+}
+
+class EndpointDto {
+  @ApiProperty({ example: '#0 https://rpc.example' }) endpoint!: string;
+  @ApiProperty({ example: 'up' }) state!: string;
+  @ApiProperty({ type: String, nullable: true, example: null }) lastError!: string | null;
+}
+
+class BalanceDto {
+  @ApiProperty({ example: '1000000000000000000' }) balance!: string;
+  @ApiProperty({ example: '126000000000000', description: 'What the transactions in flight may take' })
+  committed!: string;
+  @ApiProperty({ example: '0', description: 'What the transactions before it in the queue may take; an estimate' })
+  queuedAhead!: string;
+  @ApiProperty({ example: '0', description: 'What the balance lacks for all of them and for this one' })
+  missing!: string;
+}
+
+class InFlightLimitDto {
+  @ApiProperty({ example: 64 }) configured!: number;
+  @ApiProperty({ type: Number, nullable: true, example: null, description: 'Known only by the owner of the lease' })
+  learnt!: number | null;
+}
+
+class SignerDto {
+  @ApiProperty({ example: false }) paused!: boolean;
+  @ApiProperty({ type: String, nullable: true, example: 'pod-1-3f9a1c' }) leaseOwner!: string | null;
+  @ApiProperty({ example: 3 }) inFlight!: number;
+  @ApiProperty({ type: InFlightLimitDto }) inFlightLimit!: InFlightLimitDto;
+}
+
+class FactsDto {
+  @ApiProperty({ type: QueueDto, nullable: true, description: 'Null once it is mined' }) queue!: QueueDto | null;
+  @ApiProperty({ type: BlockedByDto, nullable: true, description: 'The lowest unmined nonce of its signer before it' })
+  blockedBy!: BlockedByDto | null;
+  @ApiProperty({
+    type: PriceDto,
+    nullable: true,
+    description: 'Null once it is mined, and while the chain does not answer',
+  })
+  price!: PriceDto | null;
+  @ApiProperty({ example: 1 }) attempts!: number;
+  @ApiProperty({ type: [EndpointDto], description: 'As the node sees them that answers' }) endpoints!: EndpointDto[];
+  @ApiProperty({
+    type: BalanceDto,
+    nullable: true,
+    description: 'Null once it is mined, and while the chain does not answer',
+  })
+  balance!: BalanceDto | null;
+  @ApiProperty({ type: SignerDto }) signer!: SignerDto;
+}
+
+export class ExplanationDto {
+  @ApiProperty({ example: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8c' }) txId!: string;
+  @ApiProperty({ enum: TX_STATES, example: 'IN_MEMPOOL' }) state!: string;
+  @ApiProperty({ type: String, nullable: true, example: 'STALE' }) subState!: string | null;
+  @ApiProperty({
+    example:
+      'The transaction was sent more than once and is not mined: transaction 019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b with the lower nonce 7 must be mined first.',
+  })
+  summary!: string;
+  @ApiProperty({ example: '2026-11-21T08:00:00.000Z', description: 'When it entered this state or sub state' })
+  since!: string;
+  @ApiProperty({ type: NextDto }) next!: NextDto;
+  @ApiProperty({ type: [String], example: [], description: 'What an operator can do' }) operator!: string[];
+  @ApiProperty({ type: FactsDto }) facts!: FactsDto;
+}

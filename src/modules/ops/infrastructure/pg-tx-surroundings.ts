@@ -1,0 +1,95 @@
+import { Injectable } from '@nestjs/common';
+import type { SignerId } from '../../../kernel/signer-id.js';
+import { ReadDatabase } from '../../../platform/database/pools.js';
+import { COMMITTED_WEI, type TxState } from '../../transactions/index.js';
+import { type Surroundings, TxSurroundings } from '../application/tx-surroundings.js';
+
+/**
+ * Everything but money in one statement. The txs that wait are read in the two ranges of the index managed_tx_waiting: those that were not
+ * tried, in their order, and those that were tried; each up to the limit. Gas that was not estimated counts as that of a plain transfer.
+ */
+const AROUND = {
+  name: 'ops_tx_around',
+  text: `
+    SELECT t.replaced_by, coalesce(since.at, t.created_at) AS since, q.count AS waiting, q.value, q.gas, f.count AS in_flight, f.ahead,
+           b.tx_id AS blocker, b.nonce AS blocker_nonce, b.state AS blocker_state,
+           (SELECT l.owner_node FROM signer_lease l WHERE l.chain_id = t.chain_id AND l.signer = t.signer AND l.expires_at > clock_timestamp()) AS owner,
+           (SELECT s.paused_at IS NOT NULL FROM signer s WHERE s.chain_id = t.chain_id AND s.address = t.signer) AS paused
+      FROM managed_tx t
+      LEFT JOIN LATERAL (
+        SELECT e.created_at AS at FROM tx_event e
+         WHERE e.tx_id = t.tx_id AND (e.from_state IS DISTINCT FROM e.to_state OR e.detail ? 'subState') ORDER BY e.seq DESC LIMIT 1) since ON true
+     CROSS JOIN LATERAL (
+       SELECT count(*)::int AS count, coalesce(sum(a.value), 0) AS value,
+              coalesce(sum(coalesce(a.gas_limit, (a.options->>'gasLimit')::bigint, 21000)), 0) AS gas FROM (
+         (SELECT p.value, p.gas_limit, p.options FROM managed_tx p
+           WHERE t.state = 'PENDING' AND p.chain_id = t.chain_id AND p.signer = t.signer AND p.state = 'PENDING'
+             AND coalesce(p.next_resubmit_at, '-infinity'::timestamptz) = '-infinity' AND (-p.priority, p.tx_id) < (-t.priority, t.tx_id)
+           ORDER BY -p.priority, p.tx_id LIMIT $2)
+         UNION ALL
+         (SELECT r.value, r.gas_limit, r.options FROM (
+            SELECT p.* FROM managed_tx p
+             WHERE t.state = 'PENDING' AND p.chain_id = t.chain_id AND p.signer = t.signer AND p.state = 'PENDING'
+               AND coalesce(p.next_resubmit_at, '-infinity'::timestamptz) > '-infinity'
+             ORDER BY coalesce(p.next_resubmit_at, '-infinity'::timestamptz) LIMIT $2) r
+           WHERE (-r.priority, r.tx_id) < (-t.priority, t.tx_id))) a) q
+     CROSS JOIN LATERAL (
+       SELECT count(*)::int AS count, (count(*) FILTER (WHERE t.nonce IS NULL OR m.nonce < t.nonce))::int AS ahead FROM (
+         SELECT m.nonce FROM managed_tx m
+          WHERE m.chain_id = t.chain_id AND m.signer = t.signer AND m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL')
+          ORDER BY m.nonce LIMIT $2) m) f
+      LEFT JOIN LATERAL (
+        SELECT m.tx_id, m.nonce, m.state FROM managed_tx m
+         WHERE m.chain_id = t.chain_id AND m.signer = t.signer AND m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL')
+           AND (t.nonce IS NULL OR m.nonce < t.nonce) AND t.state IN ('PENDING', 'ALLOCATED', 'IN_MEMPOOL')
+         ORDER BY m.nonce LIMIT 1) b ON true
+     WHERE t.tx_id = $1`,
+};
+
+interface AroundRow {
+  replaced_by: string | null;
+  since: Date;
+  waiting: number;
+  value: string;
+  gas: string;
+  in_flight: number;
+  ahead: number;
+  blocker: string | null;
+  blocker_nonce: string | null;
+  blocker_state: TxState | null;
+  owner: string | null;
+  paused: boolean | null;
+}
+
+@Injectable()
+export class PgTxSurroundings extends TxSurroundings {
+  constructor(private readonly database: ReadDatabase) {
+    super();
+  }
+
+  async of(txId: string, signer: SignerId, most: number): Promise<Surroundings | null> {
+    const { rows } = await this.database.query<AroundRow>(AROUND, [txId, most]);
+    const { rows: costs } = await this.database.query<{ wei: string }>(COMMITTED_WEI, [
+      [signer.chainId],
+      [signer.address],
+    ]);
+    const [row] = rows;
+    return row ? toSurroundings(row, BigInt(costs[0]?.wei ?? 0)) : null;
+  }
+}
+
+function toSurroundings(row: AroundRow, committed: bigint): Surroundings {
+  const { blocker, blocker_nonce: nonce, blocker_state: state } = row;
+  return {
+    since: row.since,
+    replacedBy: row.replaced_by,
+    waitingAhead: { count: row.waiting, value: BigInt(row.value), gas: BigInt(row.gas) },
+    inFlight: row.in_flight,
+    inFlightAhead: row.ahead,
+    blockedBy:
+      blocker !== null && nonce !== null && state !== null ? { txId: blocker, nonce: BigInt(nonce), state } : null,
+    committed,
+    leaseOwner: row.owner,
+    paused: row.paused === true,
+  };
+}

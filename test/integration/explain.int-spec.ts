@@ -1,0 +1,127 @@
+import { describe, expect, it } from '@jest/globals';
+import { ExplainTx, type ExplainedTx } from '../../src/modules/ops/application/explain-tx.js';
+import { Database } from '../../src/platform/database/database.js';
+import { nodeLab } from '../support/node-lab.js';
+import { onlyFor, refused } from '../support/send-faults.js';
+import type { TestNode } from '../support/test-node.js';
+
+const lab = nodeLab();
+
+async function explained(txId: string, node: TestNode = lab.node): Promise<ExplainedTx> {
+  const answer = await node.get(ExplainTx).execute(txId);
+  if (!answer) throw new Error(`no transaction ${txId}`);
+  return answer;
+}
+
+/** Owns the signers, and sends one transaction of each at a time. */
+async function narrowNode(): Promise<TestNode> {
+  await lab.node.releaseLeases();
+  return lab.startNode({ execution: { maxInFlight: 1 } });
+}
+
+describe('why a transaction waits', () => {
+  it('in the queue: how many are ahead, by priority and age, and what blocks them', async () => {
+    const narrow = await narrowNode();
+    const [flying, older, own, urgent] = [
+      await lab.create(1),
+      await lab.create(2),
+      await lab.create(3),
+      await lab.create(4, { priority: 5 }),
+    ];
+    await narrow.step();
+    const [first] = await lab.states([flying], narrow);
+    // The urgent one went first.
+    expect(first).toBe('PENDING');
+    const { facts, explanation } = await explained(own, narrow);
+    expect(facts.queue).toEqual({ position: 4, ahead: 3 });
+    expect(facts.blockedBy).toMatchObject({ txId: urgent, nonce: 0, state: 'IN_MEMPOOL' });
+    expect(facts.signer).toMatchObject({ inFlight: 1, paused: false, inFlightLimit: { configured: 1, learnt: null } });
+    expect(facts.signer.leaseOwner).not.toBeNull();
+    expect(explanation.summary).toContain('1 of at most 1 transactions of its signer are in flight already');
+    expect((await explained(older, narrow)).facts.queue).toEqual({ position: 3, ahead: 2 });
+  });
+
+  it('behind a lower nonce that a node refuses: which one, and what the node says of it', async () => {
+    lab.chain.faults.broadcast = onlyFor(1, refused('txpool_full', 'txpool is full'));
+    const [lowest, behind] = [await lab.create(1), await lab.create(2)];
+    await lab.node.step();
+    expect((await explained(behind)).facts).toMatchObject({
+      queue: { position: 2, ahead: 1 },
+      blockedBy: { txId: lowest, nonce: 0, state: 'ALLOCATED' },
+      attempts: 1,
+      price: { aboveMarket: false },
+    });
+    const { facts, explanation } = await explained(lowest);
+    expect(facts.blockedBy).toBeNull();
+    expect(explanation.summary).toContain('the pools have no room for it ("txpool is full")');
+    expect(explanation.next.at).not.toBeNull();
+  });
+
+  it('for blocks: how many more', async () => {
+    const txId = await lab.mined(1);
+    const { facts, explanation } = await explained(txId);
+    expect(facts).toMatchObject({ queue: null, blockedBy: null, price: null, balance: null });
+    expect(facts.mined).toMatchObject({ required: 2, missing: 2 });
+    expect(explanation.summary).toContain('waits for 2 blocks more of 2');
+  });
+
+  it('for nothing, when it is final', async () => {
+    const txId = await lab.sent(1);
+    await lab.confirmAll();
+    expect((await explained(txId)).explanation.next.at).toBeNull();
+  });
+
+  it('is said by every node, also by one that acts for nobody', async () => {
+    const txId = await lab.sent(1);
+    const other = await lab.startNode();
+    const { facts } = await explained(txId, other);
+    expect(facts).toEqual((await explained(txId)).facts);
+  });
+
+  it('is said while the chain does not answer, without what only the chain knows', async () => {
+    const txId = await lab.sent(1);
+    const away = () => Promise.reject(new Error('no endpoint answers'));
+    Object.assign(lab.chain, { feeQuote: away, balances: away });
+    const { facts, explanation } = await explained(txId);
+    expect(facts).toMatchObject({ price: null, balance: null, queue: { position: 1, ahead: 0 } });
+    expect(explanation.summary).toBe('The transaction was sent and is not mined: it is the next of its signer.');
+  });
+});
+
+describe('what an explanation counts', () => {
+  it('is money that is committed in flight, and what the queue before it asks for', async () => {
+    const narrow = await narrowNode();
+    await lab.create(1);
+    await narrow.step();
+    await lab.create(2);
+    const { facts } = await explained(await lab.create(3), narrow);
+    const { balance } = facts;
+    expect(balance?.committed).toBeGreaterThan(0n);
+    // One wei, and the gas of a transfer at the price of the market.
+    expect(balance?.queuedAhead).toBe(1n + 21_000n * (facts.price?.market.maxFeePerGas ?? 0n));
+    expect(balance?.missing).toBe(0n);
+  });
+
+  it('is a queue of those that wait for a timer, too, by their order, and no more than it is told', async () => {
+    const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
+    await lab.node.get(Database).query(POSTPONE, [ids[0] ?? '']);
+    expect((await explained(ids[2] ?? '')).facts.queue).toEqual({ position: 3, ahead: 2 });
+    expect((await explained(ids[0] ?? '')).facts.queue).toEqual({ position: 1, ahead: 0 });
+  });
+
+  it('is the time since the last change of state or sub state, and not since the last try', async () => {
+    lab.chain.faults.broadcast = () => refused('txpool_full', 'txpool is full');
+    const txId = await lab.sent(1);
+    const { since } = (await explained(txId)).facts;
+    await lab.resubmit();
+    expect((await explained(txId)).facts.since).toBe(since);
+    delete lab.chain.faults.broadcast;
+    await lab.resubmit();
+    expect((await explained(txId)).facts.since > since).toBe(true);
+  });
+});
+
+const POSTPONE = {
+  name: 'test_postpone',
+  text: `UPDATE managed_tx SET next_resubmit_at = clock_timestamp() + interval '1 hour' WHERE tx_id = $1`,
+};

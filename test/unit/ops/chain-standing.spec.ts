@@ -1,0 +1,47 @@
+import { expect, it, jest } from '@jest/globals';
+import type { Chains, RpcHealth } from '../../../src/modules/chain/index.js';
+import { ChainStanding } from '../../../src/modules/ops/application/chain-standing.js';
+import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { ModelChain, ModelChains } from '../../support/model-chain.js';
+import { anEndpoint } from './an-endpoint.js';
+
+const [OURS, OTHERS] = [DEV_CHAIN, DEV_CHAIN + 1].map((chainId) => anEndpoint(0, { chainId }));
+const rpc = { endpoints: () => [OURS, OTHERS] } as unknown as RpcHealth;
+const standing = (chains: Chains) => new ChainStanding(chains, rpc).execute(aSigner());
+
+it('the chain says a quote and the balance of the signer, and the endpoints are those of this chain', async () => {
+  const chain = new ModelChain();
+  expect(await standing(new ModelChains(chain))).toEqual({
+    quote: await chain.feeQuote(),
+    balance: (await chain.balances([aSigner().address]))[0],
+    endpoints: [OURS],
+  });
+});
+
+it('what the chain does not say is null, and the rest is there', async () => {
+  const chain = new ModelChain();
+  chain.feeQuote = () => Promise.reject(new Error('no endpoint answers'));
+  expect(await standing(new ModelChains(chain))).toMatchObject({ quote: null, balance: 1_000n * 10n ** 18n });
+});
+
+it('a chain that this node does not know says nothing', async () => {
+  const unknown = {
+    get: () => {
+      throw new Error('unknown chain');
+    },
+  } as unknown as Chains;
+  expect(await standing(unknown)).toEqual({ quote: null, balance: null, endpoints: [OURS] });
+});
+
+it('nobody waits longer than two seconds for a chain that hangs', async () => {
+  jest.useFakeTimers();
+  try {
+    const chain = new ModelChain();
+    chain.feeQuote = chain.balances = () => new Promise<never>(() => {});
+    const answer = standing(new ModelChains(chain));
+    await jest.advanceTimersByTimeAsync(2_000);
+    expect(await answer).toMatchObject({ quote: null, balance: null });
+  } finally {
+    jest.useRealTimers();
+  }
+});

@@ -1,0 +1,182 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { ChainRules, FeeQuote } from '../../../src/modules/chain/index.js';
+import type { ChainStanding, Standing } from '../../../src/modules/ops/application/chain-standing.js';
+import { ExplainTx } from '../../../src/modules/ops/application/explain-tx.js';
+import type { SignerLimits } from '../../../src/modules/ops/application/signer-limits.js';
+import type { Surroundings } from '../../../src/modules/ops/application/tx-surroundings.js';
+import type { TxFacts } from '../../../src/modules/ops/domain/tx-facts.js';
+import type { AttemptView, TxQueries, TxView } from '../../../src/modules/transactions/index.js';
+import { aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+
+const REQUIRED = 20;
+const QUOTE: FeeQuote = {
+  blockNumber: 12,
+  hasBaseFee: true,
+  baseFeePerGas: 4n,
+  tips: { slow: 1n, standard: 2n, fast: 3n, urgent: 5n },
+  congestedTip: 4n,
+  blobBaseFee: null,
+};
+/** Per gas, of the speed of the tx. */
+const MARKET = 10n;
+
+let tx: Partial<TxView> | null;
+let around: Partial<Surroundings>;
+let attempts: Partial<AttemptView>[];
+let standing: Standing;
+let finality: string;
+let asked: unknown[];
+let explainTx: ExplainTx;
+
+beforeEach(() => {
+  [tx, around, attempts, finality, asked] = [{ state: 'PENDING' }, {}, [], 'depth', []];
+  standing = { quote: QUOTE, balance: 1_000_000n, endpoints: [] };
+  explainTx = new ExplainTx(
+    { find: async () => tx && { ...aView(), ...tx }, attempts: async () => attempts } as unknown as TxQueries,
+    {
+      of: async (...args: unknown[]) => (asked.push(args), { ...nothingAround(), ...around }),
+    },
+    { execute: async () => (asked.push('chain'), standing) } as unknown as ChainStanding,
+    { of: () => ({ configured: 64, learnt: null }) } as unknown as SignerLimits,
+    { finality: () => finality, requiredConfirmations: () => REQUIRED } as unknown as ChainRules,
+  );
+});
+
+function aView(): Partial<TxView> {
+  return {
+    txId: 'tx',
+    kind: 'payload',
+    chainId: DEV_CHAIN,
+    signer: aSigner().address,
+    subState: null,
+    nonce: null,
+    speed: 'standard',
+    confirmations: null,
+    gasLimit: null,
+    payload: { to: null, value: '7', data: '0x', gasLimit: null },
+    receipt: null,
+    nextResubmitAt: null,
+  };
+}
+
+function nothingAround(): Surroundings {
+  return {
+    since: new Date(0),
+    replacedBy: null,
+    waitingAhead: { count: 0, value: 0n, gas: 0n },
+    inFlight: 0,
+    inFlightAhead: 0,
+    blockedBy: null,
+    committed: 0n,
+    leaseOwner: null,
+    paused: false,
+  };
+}
+
+async function facts(): Promise<TxFacts | undefined> {
+  return (await explainTx.execute('tx'))?.facts;
+}
+
+it('a tx that does not exist is not explained', async () => {
+  tx = null;
+  expect(await explainTx.execute('tx')).toBeNull();
+});
+
+it('a final tx needs nothing from the chain', async () => {
+  tx = { state: 'CONFIRMED' };
+  expect(await facts()).toMatchObject({ queue: null, price: null, balance: null, mined: null });
+  expect(asked).not.toContain('chain');
+});
+
+it('the words come with the facts', async () => {
+  const explained = await explainTx.execute('tx');
+  expect(explained?.explanation.summary).toMatch('waits for a nonce');
+  expect(explained?.facts).toMatchObject({ since: '1970-01-01T00:00:00.000Z', attempts: 0 });
+});
+
+describe('the queue', () => {
+  it('has those that wait and those in flight before the tx', async () => {
+    around = { waitingAhead: { count: 3, value: 0n, gas: 0n }, inFlightAhead: 2 };
+    expect((await facts())?.queue).toEqual({ position: 6, ahead: 5 });
+  });
+
+  it('is counted up to ten thousand', async () => {
+    around = { waitingAhead: { count: 10_000, value: 0n, gas: 0n }, inFlightAhead: 2 };
+    expect((await facts())?.queue).toEqual({ position: null, ahead: 10_000 });
+    expect(asked).toContainEqual(['tx', aSigner(), 10_000]);
+  });
+});
+
+describe('the balance', () => {
+  const missing = async (): Promise<bigint | undefined> => (await facts())?.balance?.missing;
+
+  it('must cover what is in flight, what is ahead in the queue, and a tx that waits', async () => {
+    around = { committed: 100n, waitingAhead: { count: 1, value: 5n, gas: 21_000n } };
+    standing = { ...standing, balance: 100n };
+    const own = 7n + 21_000n * MARKET;
+    expect((await facts())?.balance).toEqual({
+      balance: 100n,
+      committed: 100n,
+      queuedAhead: 5n + 21_000n * MARKET,
+      missing: 5n + 21_000n * MARKET + own,
+    });
+  });
+
+  it('is compared with the gas that is known', async () => {
+    standing = { ...standing, balance: 0n };
+    tx = { state: 'PENDING', payload: { to: null, value: '0', data: '0x', gasLimit: '5' } };
+    expect(await missing()).toBe(5n * MARKET);
+  });
+
+  it('is not charged twice for a tx in flight', async () => {
+    tx = { state: 'IN_MEMPOOL', nonce: 7 };
+    around = { committed: 1_000_001n };
+    expect(await missing()).toBe(1n);
+    around = { committed: 1_000_000n };
+    expect(await missing()).toBe(0n);
+  });
+
+  it.each(['quote', 'balance'] as const)('is not known without the %s of the chain', async (part) => {
+    standing = { ...standing, [part]: null };
+    expect((await facts())?.balance).toBeNull();
+  });
+});
+
+it('the price is that of the attempts that may be out, and not known without a quote', async () => {
+  tx = { state: 'IN_MEMPOOL', nonce: 7 };
+  attempts = [
+    { status: 'ACCEPTED', maxFeePerGas: '9', maxPriorityFeePerGas: '1' },
+    { status: 'REJECTED', maxFeePerGas: '99', maxPriorityFeePerGas: '99' },
+  ];
+  const known = await facts();
+  expect(known?.price?.highestAttempt).toEqual({ maxFeePerGas: 9n, maxPriorityFeePerGas: 1n });
+  expect(known?.attempts).toBe(2);
+  standing = { ...standing, quote: null };
+  expect((await facts())?.price).toBeNull();
+});
+
+describe('a mined tx', () => {
+  beforeEach(() => {
+    const { blockNumber } = aReceipt();
+    tx = { state: 'MINED', nonce: 7, receipt: { blockNumber } as NonNullable<TxView['receipt']> };
+  });
+
+  it('waits for the blocks that are missing', async () => {
+    expect((await facts())?.mined).toEqual({ blockNumber: 10, required: REQUIRED, missing: 18 });
+  });
+
+  it('waits for as many as its request asks for', async () => {
+    tx = { ...tx, confirmations: 2 };
+    expect((await facts())?.mined).toEqual({ blockNumber: 10, required: 2, missing: 0 });
+  });
+
+  it('waits for a tag of the chain where that decides', async () => {
+    finality = 'finalized';
+    expect((await facts())?.mined).toEqual({ blockNumber: 10, required: null, missing: null });
+  });
+
+  it('waits for a number that is not known while the chain does not answer', async () => {
+    standing = { ...standing, quote: null };
+    expect((await facts())?.mined).toEqual({ blockNumber: 10, required: REQUIRED, missing: null });
+  });
+});

@@ -1,0 +1,230 @@
+import { describe, expect, it } from '@jest/globals';
+import { explain } from '../../../src/modules/ops/domain/explanation.js';
+import type { TxFacts } from '../../../src/modules/ops/domain/tx-facts.js';
+import { isFinal, TX_STATES, type TxState, type TxSubState } from '../../../src/modules/transactions/index.js';
+import { TX_SUB_STATES } from '../../../src/modules/transactions/domain/tx-state-machine.js';
+import { anAddress, DEV_CHAIN } from '../../support/builders.js';
+
+const NEXT_TRY = '2026-11-21T08:01:00.000Z';
+const SIGNER = anAddress(1);
+const [NO_PRICE, HIGH] = [
+  { maxFeePerGas: 5n, maxPriorityFeePerGas: 1n },
+  { maxFeePerGas: 99n, maxPriorityFeePerGas: 9n },
+];
+
+function facts(overrides: Partial<TxFacts> = {}): TxFacts {
+  return {
+    txId: 'tx',
+    kind: 'payload',
+    chainId: DEV_CHAIN,
+    address: SIGNER,
+    state: 'IN_MEMPOOL',
+    subState: null,
+    nonce: 7,
+    since: '2026-11-21T08:00:00.000Z',
+    nextTryAt: NEXT_TRY,
+    expiresAt: null,
+    lastError: null,
+    failureReason: null,
+    replacedBy: null,
+    attempts: 1,
+    queue: { position: 1, ahead: 0 },
+    blockedBy: null,
+    price: null,
+    endpoints: [{ endpoint: '#0', state: 'up', lastError: null }],
+    balance: null,
+    signer: { paused: false, leaseOwner: 'node', inFlight: 1, inFlightLimit: { configured: 64, learnt: null } },
+    mined: null,
+    ...overrides,
+  };
+}
+
+const summaryOf = (overrides: Partial<TxFacts>): string => explain(facts(overrides)).summary;
+const price = (highestAttempt: typeof NO_PRICE, aboveMarket: boolean): TxFacts['price'] => ({
+  highestAttempt,
+  market: { maxFeePerGas: 10n, maxPriorityFeePerGas: 2n },
+  congestedTip: 3n,
+  aboveMarket,
+});
+const missing = (wei: bigint): TxFacts['balance'] => ({ balance: 1n, committed: 0n, queuedAhead: 0n, missing: wei });
+const behind = { txId: 'other', nonce: 3, state: 'IN_MEMPOOL' } as const;
+
+describe('every state with every sub state', () => {
+  const pairs = TX_STATES.flatMap((state) =>
+    [null, ...TX_SUB_STATES].map((subState): [TxState, TxSubState | null] => [state, subState]),
+  );
+
+  it.each(pairs)('%s/%s is said in whole sentences, with what happens next', (state, subState) => {
+    const { summary, next, operator } = explain(facts({ state, subState }));
+    expect(summary).toMatch(/^The transaction .{10,}\.$/);
+    expect(next.what).toMatch(/.{10,}/);
+    for (const text of [summary, next.what, ...operator]) expect(text).not.toMatch(/undefined|null|\[object/);
+    if (isFinal(state)) expect(next).toEqual({ what: 'nothing: this state is final', at: null });
+  });
+});
+
+describe('what a tx without a sub state waits for', () => {
+  it.each<[string, Partial<TxFacts>]>([
+    ['waits for a nonce: it is the next of its signer.', { state: 'PENDING' }],
+    ['waits for a nonce: 1 transaction is ahead of it.', { state: 'PENDING', queue: { position: 2, ahead: 1 } }],
+    [
+      'waits for a nonce: more than 10000 transactions are ahead of it.',
+      { state: 'PENDING', queue: { position: null, ahead: 10_000 } },
+    ],
+    [
+      'waits for a nonce: no node acts for its signer yet.',
+      { state: 'PENDING', signer: { ...facts().signer, leaseOwner: null } },
+    ],
+    [
+      'waits for a nonce: 64 of at most 64 transactions of its signer are in flight already.',
+      { state: 'PENDING', signer: { ...facts().signer, inFlight: 64 } },
+    ],
+    [
+      'waits for a nonce: 16 of at most 16 transactions of its signer are in flight already.',
+      { state: 'PENDING', signer: { ...facts().signer, inFlight: 16, inFlightLimit: { configured: 64, learnt: 16 } } },
+    ],
+    ['has nonce 7, and no RPC endpoint has accepted it yet.', { state: 'ALLOCATED' }],
+    ['was sent and is not mined: it is the next of its signer.', {}],
+    [
+      'was sent and is not mined: transaction other with the lower nonce 3 must be mined first.',
+      { blockedBy: behind, price: price(NO_PRICE, false) },
+    ],
+    ['was sent and is not mined: its price is below the market of its speed.', { price: price(NO_PRICE, false) }],
+    [
+      'was sent and is not mined: it pays more than nine of ten recent transactions, so its price is not the reason.',
+      { price: price(HIGH, true) },
+    ],
+    [
+      'was sent and is not mined: it is the next of its signer, and its price is that of the market.',
+      { price: price({ maxFeePerGas: 10n, maxPriorityFeePerGas: 2n }, false) },
+    ],
+    [
+      'was mined in block 9, and waits for 2 blocks more of 20.',
+      { state: 'MINED', mined: { blockNumber: 9, required: 20, missing: 2 } },
+    ],
+    [
+      'was mined in block 9, and waits for 1 block more of 20.',
+      { state: 'MINED', mined: { blockNumber: 9, required: 20, missing: 1 } },
+    ],
+    [
+      'was mined in block 9, and is final with 20 blocks on top.',
+      { state: 'MINED', mined: { blockNumber: 9, required: 20, missing: null } },
+    ],
+    [
+      'was mined in block 9, and waits until the chain tags this block as final.',
+      { state: 'MINED', mined: { blockNumber: 9, required: null, missing: null } },
+    ],
+    ['failed: execution reverted.', { state: 'FAILED', failureReason: 'execution reverted' }],
+    ['was replaced: transaction other took its nonce.', { state: 'REPLACED', replacedBy: 'other' }],
+  ])('The transaction %s', (summary, overrides) => {
+    expect(summaryOf(overrides)).toBe(`The transaction ${summary}`);
+  });
+
+  it('is the time of its next try, and none for what comes with a block', () => {
+    expect(explain(facts()).next.at).toBe(NEXT_TRY);
+    expect(explain(facts({ state: 'MINED' })).next.at).toBeNull();
+  });
+});
+
+describe('what a sub state says', () => {
+  const WORDS: Readonly<Record<TxSubState, [string, Partial<TxFacts>]>> = {
+    NONCE_SYNC: ['waits because an RPC endpoint says that nonce 7 is used, and no attempt of it has a receipt.', {}],
+    STALE: ['was sent more than once and is not mined: it is the next of its signer.', {}],
+    FEE_CAPPED: [
+      'waits because the market is above the highest price that may be paid for it (the market asks for 10 wei per gas).',
+      { price: price(NO_PRICE, false) },
+    ],
+    INSUFFICIENT_FUNDS: [
+      'waits because the balance of its signer does not cover its value and gas: 5 wei are missing.',
+      { balance: missing(5n) },
+    ],
+    OUTCOME_UNKNOWN: [
+      'counts as sent, because the answer to its last send is not clear ("timeout").',
+      { lastError: 'timeout' },
+    ],
+    CANCELLING: ['competes with a no-op for nonce 7; the one of the two that is mined decides.', {}],
+    REPLACING: ['competes with its replacement for nonce 7; the one of the two that is mined decides.', {}],
+    REORG_DETECTED: ['was mined in a block that a reorg orphaned.', {}],
+    SIGNER_PAUSED: ['waits because its signer is paused.', { signer: { ...facts().signer, paused: true } }],
+    NODE_REFUSED: ['waits because every RPC endpoint refuses it for now ("no").', { lastError: 'no' }],
+    POOL_LIMIT: [
+      'waits because the pools have no room for it ("txpool is full"); they take 16 transactions of its signer at once.',
+      {
+        lastError: 'txpool is full',
+        signer: { ...facts().signer, inFlightLimit: { configured: 64, learnt: 16 } },
+      },
+    ],
+    NODE_UNAVAILABLE: ['waits because no RPC endpoint answers ("ECONNREFUSED").', { lastError: 'ECONNREFUSED' }],
+    SIMULATION_REVERTED: [
+      'waits because its gas estimate reverts ("paused"); older transactions of its signer may change that.',
+      { lastError: 'paused', blockedBy: behind },
+    ],
+    SIGNER_UNAVAILABLE: ['waits because no live node has the key of its signer.', {}],
+  };
+
+  it.each(TX_SUB_STATES)('%s', (subState) => {
+    const [words, overrides] = WORDS[subState];
+    expect(summaryOf({ subState, ...overrides })).toBe(`The transaction ${words}`);
+  });
+
+  it('of a signer whose database lost commits does not name a nonce', () => {
+    expect(summaryOf({ state: 'PENDING', subState: 'NONCE_SYNC', nonce: null })).toContain('the database lost commits');
+  });
+
+  it('does not change what a final state says', () => {
+    expect(summaryOf({ state: 'CONFIRMED', subState: 'STALE' })).toBe(summaryOf({ state: 'CONFIRMED' }));
+  });
+
+  it.each<[TxSubState, string]>([
+    ['SIGNER_PAUSED', `POST /api/v1/signers/${DEV_CHAIN}/${SIGNER}/resume.`],
+    ['NONCE_SYNC', `If the signer stands still, POST /api/v1/signers/${DEV_CHAIN}/${SIGNER}/sync.`],
+    ['INSUFFICIENT_FUNDS', `Top up ${SIGNER}.`],
+  ])('%s tells the operator: %s', (subState, advice) => {
+    expect(explain(facts({ subState })).operator).toEqual([advice]);
+  });
+});
+
+describe('what is said besides', () => {
+  it('is when a tx that waits expires', () => {
+    const expiresAt = '2026-11-21T09:00:00.000Z';
+    expect(summaryOf({ state: 'PENDING', expiresAt })).toContain(
+      ` If it has no nonce at ${expiresAt}, it ends DROPPED.`,
+    );
+    expect(summaryOf({ state: 'IN_MEMPOOL', expiresAt })).not.toContain(expiresAt);
+  });
+
+  it('is that the signer is paused, and how to have it go on', () => {
+    const { summary, operator } = explain(facts({ signer: { ...facts().signer, paused: true } }));
+    expect(summary).toContain('Its signer is paused');
+    expect(operator).toEqual([`POST /api/v1/signers/${DEV_CHAIN}/${SIGNER}/resume to have the signer go on.`]);
+  });
+
+  it('is that no endpoint answers, when none does, and not when none was called yet', () => {
+    const endpoint = (state: 'up' | 'backing_off' | 'unverified') => ({ endpoint: '#0', state, lastError: null });
+    expect(summaryOf({ endpoints: [endpoint('backing_off')] })).toContain(
+      'No RPC endpoint of its chain answers this node.',
+    );
+    for (const endpoints of [[], [endpoint('backing_off'), endpoint('up')], [endpoint('unverified')]])
+      expect(summaryOf({ endpoints })).not.toContain('No RPC endpoint');
+  });
+
+  it('is how much money is missing', () => {
+    expect(explain(facts({ balance: missing(5n) })).operator[0]).toMatch(`Send at least 5 wei to ${SIGNER}:`);
+    expect(explain(facts({ balance: missing(0n) })).operator).toEqual([]);
+    const { operator } = explain(facts({ subState: 'INSUFFICIENT_FUNDS', balance: missing(5n) }));
+    expect(operator).toEqual([`Send at least 5 wei to ${SIGNER}.`]);
+  });
+
+  it('is nothing for a final state', () => {
+    const { summary, operator } = explain(
+      facts({ state: 'CONFIRMED', balance: missing(5n), signer: { ...facts().signer, paused: true } }),
+    );
+    expect([summary, operator]).toEqual(['The transaction was mined with success, and its block is deep enough.', []]);
+  });
+});
+
+it('a fill is called so', () => {
+  expect(summaryOf({ kind: 'fill', state: 'DROPPED' })).toBe(
+    'The fill is not needed any more: a foreign transaction used its nonce.',
+  );
+});
