@@ -15,6 +15,7 @@ import {
   type Call,
   ChainConnector,
   Chains,
+  type DataOfCall,
   type FeeQuote,
   type FinalityTag,
   type GasEstimate,
@@ -68,6 +69,8 @@ export class ModelChain extends ChainConnector {
   speaksAlone = false;
   /** Whether receipts of whole blocks come as proven; else they are read again before they are final, as on many a rollup. */
   provesReceipts = false;
+  /** Wei that each transaction costs on the L1 of a rollup. */
+  l1DataFee = 0n;
   /** Every transaction that was ever sent to the node, in order, with repetitions. */
   readonly sent: ModelTx[] = [];
   private readonly parsed = new Map<Hash, ModelTx>();
@@ -280,6 +283,11 @@ export class ModelChain extends ChainConnector {
       congestedTip: 3n * GWEI,
       blobBaseFee: 1n,
     };
+  }
+
+  async l1DataFees(calls: readonly DataOfCall[]): Promise<bigint[]> {
+    assertOutsideTransaction('l1DataFees');
+    return calls.map(() => this.l1DataFee);
   }
 
   async broadcast(transactions: readonly SignedBytes[]): Promise<BroadcastOutcome[]> {

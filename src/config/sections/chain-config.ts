@@ -4,6 +4,10 @@ import { Choice, Count, Duration, Section, SectionList, Text, TextList, VariantL
 import { FINALITY_MODES, type FinalityMode } from './settlement-config.js';
 import { MnemonicSignerConfig, PrivateKeySignerConfig, type SignerConfig } from './signer-config.js';
 
+/** `optimism`: chains of the OP stack, by their predeployed `GasPriceOracle`. */
+export const L1_DATA_FEES = ['none', 'optimism'] as const;
+export type L1DataFee = (typeof L1_DATA_FEES)[number];
+
 export class ChainConfirmationsConfig {
   /** Overrides `confirmations.finality` for this chain. */
   @Choice(FINALITY_MODES)
@@ -84,6 +88,10 @@ export class ChainConfig {
 
   @Section(ChainFeesConfig)
   fees?: ChainFeesConfig;
+
+  /** How the chain charges for the data of its transactions on its L1, which gas estimates do not have. */
+  @Choice(L1_DATA_FEES)
+  l1DataFee: L1DataFee = 'none';
 
   @SectionList(ErrorPatternConfig)
   errorPatterns: ErrorPatternConfig[] = [];

@@ -32,6 +32,7 @@ export type { Agreed } from './domain/evidence.js';
 export { type FeeQuote, SPEEDS, type Speed } from './domain/fee-quote.js';
 export type { FinalHeights } from './domain/final-heights.js';
 export type { AccessList, Call, GasEstimate } from './domain/gas-estimate.js';
+export type { DataOfCall } from './domain/l1-data-fees.js';
 export { ACTION, actionOf } from './domain/node-error-action.js';
 export { nodeTxFeeCap } from './domain/node-tx-fee-cap.js';
 export type { NonceUser, NonceUse, NonceQuestion } from './domain/nonce-use.js';

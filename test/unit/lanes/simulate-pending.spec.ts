@@ -87,6 +87,14 @@ describe('the gas of a payload', () => {
   });
 });
 
+it('costs its L1 data fee, too, on a rollup', async () => {
+  estimate({ kind: 'ok', gas: 100_000n });
+  chain.l1DataFee = 70n;
+  expect(await judged(pending())).toMatchObject({ cost: 1n + 125_000n * PRICE + 70n });
+  balance = 125_000n * PRICE + 70n;
+  expect(await judged(pending())).toMatchObject({ state: 'PENDING', subState: 'INSUFFICIENT_FUNDS' });
+});
+
 describe('a payload that cannot be sent now', () => {
   it.each<[GasEstimate, string, number]>([
     [{ kind: 'reverted', reason: 'no' }, 'SIMULATION_REVERTED', 2_000],

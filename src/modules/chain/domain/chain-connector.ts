@@ -6,6 +6,7 @@ import type { Block, BlockHeader, BlockReceipts, BlockToProve, Receipt, ReceiptL
 import type { BroadcastOutcome } from './broadcast-outcome.js';
 import type { FeeQuote } from './fee-quote.js';
 import type { Call, GasEstimate } from './gas-estimate.js';
+import type { DataOfCall } from './l1-data-fees.js';
 import type {
   AccountCounts,
   MinedQuestion,
@@ -77,6 +78,8 @@ export abstract class ChainConnector {
   /** A call that one endpoint refuses is estimated by all endpoints: a refusal needs the evidence of `fail_payload`. */
   abstract estimateGas(calls: readonly Call[]): Promise<GasEstimate[]>;
   abstract feeQuote(): Promise<FeeQuote>;
+  /** The most that the data of each call costs on the L1 of a rollup, in wei, in the given order; 0, without a call, on other chains. */
+  abstract l1DataFees(calls: readonly DataOfCall[]): Promise<bigint[]>;
   /**
    * Sends in the given order. Never throws for one transaction: each has its own outcome. Callers must treat the outcome `unknown` as
    * sent (docs/invariants.md, I6).

@@ -7,8 +7,10 @@ import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Chains, type ChainConnector } from '../domain/chain-connector.js';
 import type { EndpointStatus, RpcHealth } from '../domain/endpoint-status.js';
+import { NoL1DataFees } from '../domain/l1-data-fees.js';
 import { errorPattern } from '../domain/node-error-table.js';
 import { EthersChainConnector } from './ethers-chain-connector.js';
+import { OptimismDataFees } from './optimism-data-fees.js';
 import { JsonRpcEndpoint } from './rpc/json-rpc-endpoint.js';
 import { RpcMetrics } from './rpc/rpc-metrics.js';
 import { RpcPool } from './rpc/rpc-pool.js';
@@ -44,7 +46,9 @@ export class ConfiguredChains extends Chains implements RpcHealth, OnApplication
           log,
         );
         const rpc = new RpcReader(chain.id, pool, errorPatterns, metrics, log);
-        return [chain.id, { connector: new EthersChainConnector(pool, rpc, clock, MIN_TIP_WEI_PER_GAS), pool }];
+        const dataFees = chain.l1DataFee === 'optimism' ? new OptimismDataFees(rpc) : new NoL1DataFees();
+        const connector = new EthersChainConnector(pool, rpc, clock, MIN_TIP_WEI_PER_GAS, dataFees);
+        return [chain.id, { connector, pool }];
       }),
     );
   }

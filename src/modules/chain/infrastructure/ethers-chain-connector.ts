@@ -15,6 +15,7 @@ import {
 } from '../domain/chain-connector.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
 import type { Call, GasEstimate } from '../domain/gas-estimate.js';
+import { type DataOfCall, type L1DataFees, NoL1DataFees } from '../domain/l1-data-fees.js';
 import type {
   AccountCounts,
   MinedQuestion,
@@ -49,6 +50,7 @@ export class EthersChainConnector extends ChainConnector {
     private readonly rpc: RpcReader,
     clock: Clock,
     minTip: bigint,
+    private readonly dataFees: L1DataFees = new NoL1DataFees(),
   ) {
     super();
     this.chainId = rpc.chainId;
@@ -134,6 +136,10 @@ export class EthersChainConnector extends ChainConnector {
     // Also when the answer is cached: whether a caller violates I11 (docs/invariants.md) must not depend on timing.
     assertOutsideTransaction('eth_feeHistory');
     return this.quotes.current();
+  }
+
+  async l1DataFees(calls: readonly DataOfCall[]): Promise<bigint[]> {
+    return this.dataFees.upperBounds(calls);
   }
 
   async broadcast(transactions: readonly SignedBytes[]): Promise<BroadcastOutcome[]> {

@@ -39,9 +39,11 @@ export class SimulatePending {
       pending.filter((item) => !item.expired),
     );
     const reverting = await this.reverted.execute(chain, pending, gas);
-    const verdicts = pending.map((item) => {
+    const dataFees = await chain.l1DataFees(pending.map(({ request }) => request.payload));
+    const verdicts = pending.map((item, index) => {
       const estimated = gas.get(item.tx.id);
-      return this.verdictOf(item, estimated, reverting.has(item.tx.id), quote);
+      const verdict = this.verdictOf(item, estimated, reverting.has(item.tx.id), quote);
+      return verdict.kind === 'ready' ? { ...verdict, cost: verdict.cost + (dataFees[index] ?? 0n) } : verdict;
     });
     return this.withinBalance(chain, pending, verdicts);
   }
