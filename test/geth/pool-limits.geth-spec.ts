@@ -36,7 +36,7 @@ describe.each(MODES)('with a pool that is smaller than what is in flight, and $n
     cluster = await Cluster.start({ nodes: 2, rpcUrl: geth.url });
     const ledgers = SIGNERS.map((signer, index) => new TransferLedger(cluster, signer, index + 1));
     await Promise.all(ledgers.map((ledger) => ledger.create(EACH)));
-    for (const ledger of ledgers) await ledger.expectEachPaidOnce(120_000);
+    for (const ledger of ledgers) await ledger.expectEachPaidOnce({ timeoutMs: 120_000 });
     expect(await cluster.database.sharedSlots()).toEqual([]);
     // The limits were hit: what a block did not take at once had left the pool, and was sent again.
     expect(await resends()).toBeGreaterThan(EACH);

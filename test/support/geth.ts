@@ -18,6 +18,7 @@ export interface GethOptions {
   readonly flags?: readonly string[];
 }
 
+const GENESIS: GenesisOptions = { gasLimit: 30_000_000n, baseFeePerGas: 10n ** 9n, delegated: [], osaka: true };
 const PROGRAM = process.env['GETH_BIN'] || 'geth';
 const READY_TIMEOUT_MS = 60_000;
 const STOP_GRACE_MS = 20_000;
@@ -44,7 +45,7 @@ export class Geth {
   static async start(options: GethOptions = {}): Promise<Geth> {
     const [port, enginePort] = [await freePort(), await freePort()];
     const folder = mkdtempSync(join(tmpdir(), 'lockstep-geth-'));
-    const genesis = { gasLimit: 30_000_000n, baseFeePerGas: 1_000_000_000n, delegated: [], ...options.genesis };
+    const genesis = { ...GENESIS, ...options.genesis };
     const genesisFile = join(folder, 'genesis.json');
     writeFileSync(genesisFile, JSON.stringify(gethGenesis(genesis)));
     const flags = flagsOf(options, folder, genesis.gasLimit, port, enginePort);
