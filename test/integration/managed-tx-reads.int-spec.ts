@@ -111,6 +111,59 @@ describe('what is in flight', () => {
   });
 });
 
+describe('the lowest unmined txs', () => {
+  const putAttempt = (n: number, hash: number, more: object = {}): Promise<void> =>
+    stored.put('tx_attempt', {
+      chain_id: DEV_CHAIN,
+      signer: OURS.address,
+      nonce: n,
+      kind: 'payload',
+      raw: '\\x',
+      gas_limit: 100,
+      tx_id: txIdOf(n),
+      tx_hash: aHash(hash),
+      max_fee_per_gas: 1,
+      max_priority_fee_per_gas: 0,
+      fencing_token: 1,
+      status: 'ACCEPTED',
+      ...more,
+    });
+  const lowest = async (perSigner: number, ...signers: readonly SignerId[]) =>
+    (await txs.lowestUnmined(signers, perSigner)).map(({ tx }) => tx.id);
+
+  it('are those with a nonce and without a block, by nonce, so many of each signer that is asked for', async () => {
+    await everyState();
+    await stored.putTx(8, { state: 'IN_MEMPOOL', nonce: 0 });
+    expect(await lowest(9, OURS)).toEqual(ids(8, 2, 3));
+    expect(await lowest(2, OURS, ELSEWHERE)).toEqual(ids(202, 203, 8, 2));
+    expect(await lowest(9)).toEqual([]);
+  });
+
+  it('leave out a tx that a replacement competes with', async () => {
+    await stored.putTx(2, { state: 'IN_MEMPOOL', replaced_by: txIdOf(3) });
+    await stored.putTx(3, { state: 'IN_MEMPOOL', nonce: 2, replaces: txIdOf(2) });
+    expect(await lowest(9, OURS)).toEqual(ids(3));
+  });
+
+  it('come with their own newest attempt, and without one before they are signed', async () => {
+    await stored.putTx(2, { state: 'IN_MEMPOOL' });
+    await stored.putTx(3, { state: 'ALLOCATED' });
+    await putAttempt(2, 0xa2, { created_at: `now() - interval '1 minute'`, priced_at_block: 17, kind: 'cancel' });
+    await putAttempt(2, 0xa1, { created_at: `now() - interval '1 hour'`, priced_at_block: 11 });
+    await putAttempt(2, 0xa3, { created_at: `now() - interval '2 minutes'`, priced_at_block: 13 });
+    await putAttempt(2, 0xa4, { tx_id: txIdOf(9) });
+    const newest = (await txs.lowestUnmined([OURS], 9)).map((found) => found.newest);
+    expect(newest).toEqual([{ kind: 'cancel', pricedAtBlock: 17, errorClass: null }, null]);
+  });
+
+  it('say of the attempt what it was refused with, also where its block is not known', async () => {
+    await stored.putTx(2, { state: 'IN_MEMPOOL' });
+    await putAttempt(2, 0xa1, { error_class: 'underpriced' });
+    const newest = (await txs.lowestUnmined([OURS], 9)).map((found) => found.newest);
+    expect(newest).toEqual([{ kind: 'payload', pricedAtBlock: null, errorClass: 'underpriced' }]);
+  });
+});
+
 describe('the oldest tx without a block', () => {
   const oldest = async (...besides: readonly string[]): Promise<string | undefined> =>
     (await txs.oldestUnmined([OURS], besides)).get(signerKey(OURS));

@@ -5,6 +5,7 @@ import {
   WAITING_FOR,
   WAITING_SINCE,
 } from '../../src/modules/lost-commits/infrastructure/pg-lost-commits.repository.js';
+import { LOWEST_UNMINED } from '../../src/modules/transactions/infrastructure/managed-tx.statements.js';
 import { Database } from '../../src/platform/database/database.js';
 import { SESSION_OPTIONS } from '../../src/platform/database/session-settings.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
@@ -37,6 +38,11 @@ it('whoever takes over a signer reads nothing of what is finished', async () => 
   await finishMany();
   const asked = [
     { statement: OUTLOOK, values: [[DEV_CHAIN], [address]], args: [`'{${DEV_CHAIN}}'`, `'{${address}}'`] },
+    {
+      statement: LOWEST_UNMINED,
+      values: [[DEV_CHAIN], [address], 11],
+      args: [`'{${DEV_CHAIN}}'`, `'{${address}}'`, '11'],
+    },
     { statement: WAITING_SINCE, values: [DEV_CHAIN, address], args: [String(DEV_CHAIN), `'${address}'`] },
     {
       statement: WAITING_FOR,

@@ -5,6 +5,7 @@ import { CheckReceipts } from '../../src/modules/confirmations/application/check
 import { LeaseManager } from '../../src/modules/signers/index.js';
 import { HandOver } from '../../src/modules/lanes/application/hand-over.js';
 import { LaneStep } from '../../src/modules/lanes/application/lane-step.js';
+import { BumpDue } from '../../src/modules/lanes/application/bump-due.js';
 import { ResendDue } from '../../src/modules/lanes/application/resend-due.js';
 import { SignerWorkers } from '../../src/modules/signers/application/signer-workers.js';
 import { DEV_CHAIN } from '../support/builders.js';
@@ -38,7 +39,10 @@ export function plainJobs(node: Container): Jobs {
       await node.get(HeadTracker).execute(DEV_CHAIN, (update) => node.get(ApplyChainUpdate).execute(update));
     },
     receipts: () => node.get(CheckReceipts).execute(DEV_CHAIN),
-    resubmit: () => node.get(ResendDue).execute(DEV_CHAIN),
+    resubmit: async () => {
+      await node.get(ResendDue).execute(DEV_CHAIN);
+      await node.get(BumpDue).execute(DEV_CHAIN);
+    },
     renew: () => node.get(LeaseManager).renewAll(),
     'hand over': () => node.get(HandOver).execute(DEV_CHAIN),
   };

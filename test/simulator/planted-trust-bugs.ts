@@ -1,3 +1,4 @@
+import { ResubmitConfig } from '../../src/config/index.js';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../src/kernel/clock.js';
 import type { ChainId, Nonce, SignerId } from '../../src/kernel/signer-id.js';
@@ -90,7 +91,7 @@ function patientJudge(...parts: unknown[]): ClassifySends {
     looks,
     fees,
     limits,
-    { enabled: true, interval: 60_000, maxRefusals: Infinity, maxRefusalsInDoubt: Infinity },
+    Object.assign(new ResubmitConfig(), { maxRefusals: Infinity, maxRefusalsInDoubt: Infinity }),
     clock,
   );
 }
@@ -114,7 +115,7 @@ function trustingJudge(...parts: unknown[]): ClassifySends {
     looks,
     fees,
     limits,
-    { enabled: true, interval: 60_000, maxRefusals: 3, maxRefusalsInDoubt: 3 },
+    Object.assign(new ResubmitConfig(), { maxRefusals: 3, maxRefusalsInDoubt: 3 }),
     clock,
   );
 }

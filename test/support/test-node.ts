@@ -14,6 +14,7 @@ import { CreateTx } from '../../src/modules/transactions/application/intake/crea
 import { Doorbell } from '../../src/modules/transactions/application/writing/doorbell.js';
 import { LaneMemory } from '../../src/modules/transactions/application/writing/lane-memory.js';
 import { LaneStep } from '../../src/modules/lanes/application/lane-step.js';
+import { BumpDue } from '../../src/modules/lanes/application/bump-due.js';
 import { ResendDue } from '../../src/modules/lanes/application/resend-due.js';
 import { TxQueries, type TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
 import { DEV_CHAIN } from './builders.js';
@@ -107,6 +108,11 @@ export class TestNode {
 
   resubmit(): Promise<void> {
     return this.get(ResendDue).execute(DEV_CHAIN);
+  }
+
+  /** Looks for txs that are stuck in a pool. */
+  bump(): Promise<void> {
+    return this.get(BumpDue).execute(DEV_CHAIN);
   }
 
   releaseLeases(): Promise<void> {

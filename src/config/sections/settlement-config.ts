@@ -23,6 +23,14 @@ export class ResubmitConfig {
    */
   @Count({ max: 100_000 })
   maxRefusalsInDoubt = 100;
+
+  /** Blocks after which an attempt that is not mined counts as too cheap, and is replaced by one at a higher price. Needs `enabled`. */
+  @Count({ max: 100_000 })
+  bumpAfterBlocks = 5;
+
+  /** How many of the lowest unmined nonces of a signer get a higher price. The ones behind them are blocked, not too cheap. */
+  @Count({ max: 10_000 })
+  bumpDepth = 10;
 }
 
 export class ConfirmationsConfig {

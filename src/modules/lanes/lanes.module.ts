@@ -8,6 +8,8 @@ import { LaneWaker } from '../transactions/index.js';
 import { TransactionsModule } from '../transactions/transactions.module.js';
 import { AdvanceLanes } from './application/advance-lanes.js';
 import { AllocateNonces } from './application/allocate-nonces.js';
+import { BumpDue } from './application/bump-due.js';
+import { BumpStuck } from './application/bump-stuck.js';
 import { HandOver } from './application/hand-over.js';
 import { KnownBalances } from './application/known-balances.js';
 import { LaneStep } from './application/lane-step.js';
@@ -42,6 +44,8 @@ import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
     AllocateNonces,
     ResendDue,
     ResendAttempts,
+    BumpDue,
+    BumpStuck,
     HandOver,
     LaneScheduler,
     HandOverScheduler,

@@ -4,9 +4,11 @@ import { SignersModule } from '../signers/signers.module.js';
 import { TransactionsModule } from '../transactions/transactions.module.js';
 import { AttemptSigner } from './application/attempt-signer.js';
 import { BroadcastAttempts } from './application/broadcast-attempts.js';
+import { BumpAttempts } from './application/bump-attempts.js';
 import { ClassifySends } from './application/classify-sends.js';
 import { FeeRules } from './application/fee-rules.js';
 import { LearnPoolLimits } from './application/learn-pool-limits.js';
+import { PriceBumps } from './application/price-bumps.js';
 import { QuoteFees } from './application/quote-fees.js';
 import { RecordSends } from './application/record-sends.js';
 import { RepricePayloads } from './application/reprice-payloads.js';
@@ -28,8 +30,10 @@ import { FeesController } from './infrastructure/http/fees.controller.js';
     ClassifySends,
     RecordSends,
     BroadcastAttempts,
+    PriceBumps,
+    BumpAttempts,
     { provide: AttemptSigner, useClass: Eip1559AttemptSigner },
   ],
-  exports: [AttemptSigner, FeeRules, SignAttempts, SignNoOps, RepricePayloads, BroadcastAttempts],
+  exports: [AttemptSigner, FeeRules, SignAttempts, SignNoOps, RepricePayloads, BroadcastAttempts, BumpAttempts],
 })
 export class SendingModule {}

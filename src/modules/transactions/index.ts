@@ -1,5 +1,6 @@
 export { SignerFeeCaps } from './application/intake/signer-fee-caps.js';
 export { Doorbell } from './application/writing/doorbell.js';
+export { BumpWatch } from './application/writing/bump-watch.js';
 export { LaneWaker } from './application/writing/lane-waker.js';
 export { LaneMemory } from './application/writing/lane-memory.js';
 export { InFlightLimits } from './application/writing/in-flight-limits.js';
@@ -29,6 +30,7 @@ export {
   type RequestedTx,
   type SignerRoom,
   type SignerWork,
+  type UnminedTx,
 } from './domain/managed-tx.repository.js';
 export type { QueuePosition } from './domain/queue-position.js';
 export type { RequestedFees, StoredRequest, TxRequest } from './domain/tx-request.js';

@@ -15,6 +15,7 @@ import { TxQueries } from './application/queries/tx-views.js';
 import { WaitForState } from './application/queries/wait-for-state.js';
 import { AfterCommit } from './application/writing/after-commit.js';
 import { Doorbell } from './application/writing/doorbell.js';
+import { BumpWatch } from './application/writing/bump-watch.js';
 import { LaneMemory } from './application/writing/lane-memory.js';
 import { InFlightLimits } from './application/writing/in-flight-limits.js';
 import { LaneWaker } from './application/writing/lane-waker.js';
@@ -53,6 +54,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     IntakeBatcher,
     WaitForState,
     LaneMemory,
+    BumpWatch,
     LaneWaker,
     InFlightLimits,
     LeasedWork,
@@ -71,6 +73,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     SignerFeeCaps,
     Doorbell,
     LaneMemory,
+    BumpWatch,
     LaneWaker,
     InFlightLimits,
     LeasedWork,

@@ -59,7 +59,7 @@ describe('HeadTracker.execute', () => {
   });
 
   it('knows the hash of a block after it has followed it', async () => {
-    expect(tracker.hashAt(chain.chainId, 1)).toBeNull();
+    expect([tracker.hashAt(chain.chainId, 1), tracker.appliedTip(chain.chainId)]).toEqual([null, null]);
     await followed(1);
     expect(tracker.hashAt(chain.chainId, 1)).toBe((await chain.head()).hash);
     expect(tracker.hashAt(chain.chainId, 2)).toBeNull();
@@ -72,11 +72,12 @@ describe('HeadTracker.execute', () => {
     chain.reorg(1);
     const [third, fourth] = await chain.blocks([3, 4]);
     const blocks = [old, third, fourth].flatMap((block) => block ?? []);
-    let during: readonly (boolean | null)[] = [];
-    await tracker.execute(chain.chainId, async () => void (during = standings(blocks)));
-    expect([during, standings(blocks)]).toEqual([
-      [false, null, null],
-      [false, true, true],
+    let during: readonly unknown[] = [];
+    const seen = (): readonly unknown[] => [...standings(blocks), tracker.appliedTip(chain.chainId)];
+    await tracker.execute(chain.chainId, async () => void (during = seen()));
+    expect([during, seen()]).toEqual([
+      [false, null, null, 3],
+      [false, true, true, 4],
     ]);
   });
 

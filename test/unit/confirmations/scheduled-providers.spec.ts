@@ -9,6 +9,7 @@ import { ConfirmationManager } from '../../../src/modules/confirmations/infrastr
 import { ReceiptChecker } from '../../../src/modules/confirmations/infrastructure/receipt-checker.js';
 import type { LeaseManager } from '../../../src/modules/signers/index.js';
 import type { HandOver } from '../../../src/modules/lanes/application/hand-over.js';
+import type { BumpDue } from '../../../src/modules/lanes/application/bump-due.js';
 import type { ResendDue } from '../../../src/modules/lanes/application/resend-due.js';
 import { HandOverScheduler } from '../../../src/modules/lanes/infrastructure/hand-over-scheduler.js';
 import { ResubmitScheduler } from '../../../src/modules/lanes/infrastructure/resubmit-scheduler.js';
@@ -29,6 +30,7 @@ interface Provider {
   readonly start: (config: LockstepConfig, work: Work, log: RecordingLog) => Scheduler;
 }
 
+const QUIET_BUMPS = { execute: async () => undefined } as unknown as BumpDue;
 const POLL_MS = 700;
 const RENEW_MS = 900;
 
@@ -43,7 +45,7 @@ const PROVIDERS: readonly Provider[] = [
     name: 'ResubmitScheduler',
     intervalMs: 1_000,
     start: (config, execute, log) =>
-      new ResubmitScheduler({ execute } as unknown as ResendDue, config, tickersWith(log)),
+      new ResubmitScheduler({ execute } as unknown as ResendDue, QUIET_BUMPS, config, tickersWith(log)),
   },
   {
     name: 'HandOverScheduler',

@@ -79,9 +79,10 @@ describe('what is sent again', () => {
     expect(await resent({ status: 'SIGNED' })).toEqual([[0, 'UNKNOWN']]);
   });
 
-  it('is the newest attempt, and proven not to be out only where every node refused it', async () => {
-    expect(await resent({ status: 'ACCEPTED' }, { status: 'REJECTED' })).toEqual([[1, 'REJECTED']]);
+  it('is the attempt with the highest price that may be out, and where every node refused them all the newest', async () => {
+    expect(await resent({ status: 'ACCEPTED' }, { status: 'REJECTED' })).toEqual([[0, 'ACCEPTED']]);
     expect([asked, counted]).toEqual([[SLOT], [['same_bytes', 1]]]);
+    expect(await resent({ status: 'REJECTED' }, { status: 'REJECTED' })).toEqual([[1, 'REJECTED']]);
   });
 
   it('is nothing when nothing of it was signed, or the attempts are of another tx of the slot', async () => {
@@ -183,7 +184,11 @@ describe('a fill', () => {
     expect(toConsume.map(({ attempts }) => attempts.map(({ txId }) => txId))).toEqual([['before', 'tx']]);
   });
 
-  it('is signed sixteen times at most', async () => {
+  it('is signed again at another price however often it was too cheap', async () => {
+    expect(await signsNoOp(...refusals(16, 'underpriced'))).toBe(true);
+  });
+
+  it('is signed with other gas sixteen times at most', async () => {
     expect(await signsNoOp(...refusals(15))).toBe(true);
     expect(await signsNoOp(...refusals(16))).toBe(false);
     expect(sent.map(({ attempt }) => attempt.txHash)).toEqual([aHash(15)]);

@@ -273,3 +273,38 @@ it('one endpoint alone that has no room says nothing about the payload', async (
   chain.head = () => Promise.reject(new Error('asked for nothing'));
   expect(await kindOf(answered('txpool_full', { alone: true }))).toBe('waiting');
 });
+
+describe('a bump', () => {
+  const inPool = (): Pick<AnsweredSend, 'tx'> => sentBefore('OUTCOME_UNKNOWN', 0);
+  const earlier = (status: Attempt['status']): Attempt => anAttempt({ txHash: aHash(2), status });
+  const often = (): Pick<AnsweredSend, 'tx'> => ({
+    tx: aManagedTx({ state: 'IN_MEMPOOL', nonce: 7n, subState: 'FEE_CAPPED', tries: 99 }).build(),
+  });
+
+  it.each(['ACCEPTED', 'UNKNOWN', 'SIGNED'] as const)(
+    'that is refused for its price ends nothing while an earlier attempt is %s',
+    async (status) => {
+      siblings = [earlier(status)];
+      expect(await kindOf(answered('underpriced', {}, often()))).toBe('waiting');
+      expect(await kindOf(answered('replacement_underpriced', { status: 'UNKNOWN' }, inPool()))).toBe('sent');
+    },
+  );
+
+  it('is none when no other attempt may be out: then another transaction has the nonce', async () => {
+    siblings = [earlier('REJECTED')];
+    const [send] = await judge.execute(chain, [answered('replacement_underpriced', { status: 'UNKNOWN' }, inPool())]);
+    expect(send?.verdict).toMatchObject({ kind: 'sent', subState: 'NONCE_SYNC' });
+  });
+
+  it('is known by the attempts of its slot, which are read for these answers alone', async () => {
+    siblings = [earlier('ACCEPTED')];
+    await judge.execute(chain, [
+      answered(null, {}, inPool()),
+      answered('txpool_full', { status: 'ACCEPTED' }, inPool()),
+    ]);
+    await judge.execute(chain, [answered('txpool_full')]);
+    expect(asked).toEqual([]);
+    await judge.execute(chain, [answered('txpool_full', {}, inPool())]);
+    expect(asked).toEqual([7n]);
+  });
+});

@@ -9,6 +9,7 @@ function afterTries(tries: number, overrides: Partial<SendHistory> = {}): SendHi
   return {
     equalTries: () => tries,
     needsSecondObservation: false,
+    anotherIsOut: false,
     nonceIsFree: false,
     othersGetThrough: true,
     waitsForLower: false,
@@ -204,5 +205,40 @@ describe('an answer that leaves it open', () => {
     expect(verdict('SIGNED', said('nonce_too_low'), afterTries(8, { nonceIsFree: true })).kind).toBe('sent');
     const free = afterTries(9, { nonceIsFree: true });
     expect(verdict('SIGNED', said('nonce_too_low'), free).kind).toBe('refused_in_doubt');
+  });
+});
+
+describe('a refusal of another price, while an earlier attempt of ours may be out', () => {
+  const bump = afterTries(99, { anotherIsOut: true, nonceIsFree: true });
+
+  it.each(['replacement_underpriced', 'replaced_by_other'] as const)(
+    '%s: the pool has the earlier one, so the tx goes on without any doubt about its nonce',
+    (errorClass) => {
+      const goesOn = { kind: 'sent', subState: null, askReceipt: false, retryInMs: 60_000, counts: true };
+      expect(verdict('SIGNED', said(errorClass), bump)).toEqual(goesOn);
+      expect(verdict('ACCEPTED', said(errorClass), bump)).toEqual(goesOn);
+      expect(verdict('SIGNED', said(errorClass), { ...bump, anotherIsOut: false }).kind).toBe('refused_in_doubt');
+    },
+  );
+
+  it.each(
+    NODE_ERROR_CLASSES.filter(
+      (each) => ACTION[each].outcome === 'rejected' && ACTION[each].response !== 'fail_payload',
+    ),
+  )('%s: never ends the payload', (errorClass) => {
+    expect(verdict('SIGNED', said(errorClass), bump).kind).toBe('waiting');
+    expect(verdict('SIGNED', said(errorClass), { ...bump, anotherIsOut: false }).kind).not.toBe('waiting');
+  });
+
+  it('a used nonce is a question still: perhaps the earlier one was mined', () => {
+    expect(verdict('SIGNED', said('nonce_too_low'), { ...bump, nonceIsFree: false })).toMatchObject({
+      kind: 'sent',
+      subState: 'NONCE_SYNC',
+      askReceipt: true,
+    });
+  });
+
+  it('a refusal of the payload itself ends it, as after any other send', () => {
+    expect(verdict('SIGNED', said('execution_reverted'), bump).kind).toBe('refused_for_good');
   });
 });

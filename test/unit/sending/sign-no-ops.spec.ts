@@ -15,7 +15,7 @@ const OTHER_LEASE = { signer: aSigner(2), owner: 'node', token: 2n };
 const PRICE: AttemptFees = { maxFeePerGas: 900n, maxPriorityFeePerGas: 90n };
 const CLOSING = { as: 'FAILED', reason: 'refused', won: false } as const;
 
-type Rival = Pick<Attempt, 'fees' | 'status'>;
+type Rival = Pick<Attempt, 'fees' | 'status'> & Partial<Pick<Attempt, 'errorClass'>>;
 const CAP_OF_EIP_7825 = 1n << 24n;
 
 /** The price that each no-op was asked to outbid. */
@@ -138,6 +138,18 @@ describe('the words of a refusal', () => {
     const oversized = { ...refused, errorClass: 'oversized_data' } as const;
     for (const last of [payload, foreign, oversized]) await execute(closing('at least 7', RIVAL, last));
     expect(refusals).toEqual([null, null, null]);
+  });
+});
+
+describe('a no-op that was refused as too cheap', () => {
+  const refused = { status: 'REJECTED', errorClass: 'underpriced' } as const;
+
+  it('is not signed again at the same price, the highest that the caps allow', async () => {
+    expect(await closeAgainst(RIVAL, { ...refused, fees: PRICE })).toEqual([]);
+    expect(await closeAgainst(RIVAL, { ...refused, fees: { ...PRICE, maxPriorityFeePerGas: 89n } })).toHaveLength(1);
+    expect(await closeAgainst(RIVAL, { status: 'REJECTED', errorClass: 'oversized_data', fees: PRICE })).toHaveLength(
+      1,
+    );
   });
 });
 

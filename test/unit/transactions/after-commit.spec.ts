@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ExecutionConfig } from '../../../src/config/index.js';
+import { ExecutionConfig, ResubmitConfig } from '../../../src/config/index.js';
 import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import { AfterCommit } from '../../../src/modules/transactions/application/writing/after-commit.js';
+import { BumpWatch } from '../../../src/modules/transactions/application/writing/bump-watch.js';
 import type { ChangeSet } from '../../../src/modules/transactions/application/writing/change-set.js';
 import { InFlightLimits } from '../../../src/modules/transactions/application/writing/in-flight-limits.js';
 import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
@@ -14,11 +15,13 @@ import { FakeClock } from '../../support/fakes/fake-clock.js';
 const [MINE, OTHER] = [aSigner(1), aSigner(2)];
 const LEASES = [MINE, OTHER].map((signer) => ({ signer, owner: 'node', token: 1n }));
 const IN_FLIGHT = 5;
+const TIMERS = { resubmit: 'keep', receiptCheck: 'keep' } as const;
 
 let entered: (readonly ManagedTx[])[];
 let rung: (readonly SignerId[])[];
 let memory: LaneMemory;
 let limits: InFlightLimits;
+let bumps: BumpWatch;
 let after: AfterCommit;
 
 beforeEach(() => {
@@ -29,9 +32,11 @@ beforeEach(() => {
   memory.gapsChecked(LEASES);
   for (const lease of LEASES) memory.countedInFlight(lease, IN_FLIGHT);
   limits = new InFlightLimits(new ExecutionConfig());
+  bumps = new BumpWatch(new ResubmitConfig());
   after = new AfterCommit(
     { entered: (txs: readonly ManagedTx[]) => void entered.push(txs) } as unknown as TxMetrics,
     memory,
+    bumps,
     { ring: (signers) => void rung.push(signers) },
     limits,
   );
@@ -159,5 +164,26 @@ describe('the doorbell', () => {
   it('rings for freed nonces, which somebody has to fill, and not for released ones: their lane is at work', () => {
     after.notify({ slots: { freed: [slot(), slot()], released: [slot(OTHER)] } });
     expect(rung).toEqual([[MINE]]);
+  });
+});
+
+describe('the next look for stuck txs', () => {
+  const lookAt = (head: number) => bumps.due(MINE.chainId, LEASES, head).map(({ address }) => address);
+  beforeEach(() => {
+    lookAt(100);
+    for (const lease of LEASES) bumps.looked(lease, null);
+  });
+
+  it.each<[string, ManagedTx]>([
+    ['was sent', changed((tx) => tx.sent(aHash(1), null, TIMERS, null), { state: 'ALLOCATED' })],
+    ['is in the mempool again after a reorg', changed((tx) => tx.reorged(), { state: 'MINED', receipt: aReceipt() })],
+  ])('is some blocks after a tx of the signer %s', (_what, tx) => {
+    after.notify({ txs: [tx] });
+    expect([lookAt(104), lookAt(105)]).toEqual([[], [MINE.address]]);
+  });
+
+  it('is not brought about by anything else', () => {
+    after.notify({ txs: [changed((tx) => tx.mined(aReceipt())), changed((tx) => tx.receiptMissing(1))] });
+    expect(lookAt(1_000)).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import {
   type AttemptStatus,
   highestFees,
   outcomeOf,
+  refusedForPrice,
 } from '../../../src/modules/transactions/domain/attempt.js';
 import { backoffMs, triedForMs } from '../../../src/kernel/backoff.js';
 import { byDepth, byTag } from '../../../src/modules/chain/domain/final-heights.js';
@@ -62,6 +63,17 @@ it('an attempt that is found signed may have been sent, and any other is what it
   expect(asFound(anAttempt('SIGNED'))).toEqual(anAttempt('UNKNOWN'));
   for (const status of ['ACCEPTED', 'REJECTED', 'UNKNOWN', 'MINED', 'LOST'] as const)
     expect(asFound(anAttempt(status))).toEqual(anAttempt(status));
+});
+
+it.each<[Attempt['errorClass'], boolean]>([
+  ['underpriced', true],
+  ['replacement_underpriced', true],
+  ['blob_fee_cap_too_low', true],
+  ['insufficient_funds', false],
+  ['nonce_too_low', false],
+  [null, false],
+])('an attempt whose last answer was %s was refused for its price: %s', (errorClass, expected) => {
+  expect(refusedForPrice({ errorClass })).toBe(expected);
 });
 
 describe('what a send taught us', () => {

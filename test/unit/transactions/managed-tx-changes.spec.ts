@@ -471,6 +471,9 @@ describe('a change that is not possible', () => {
     ['signed', inMempool(), (tx) => tx.signed(aHash(1), FEES)],
     ['sent', inMempool(), (tx) => tx.sent(aHash(1), null, TIMERS, null)],
     ['resubmitted', allocated(), (tx) => tx.resubmitted(aHash(1), null, TIMERS, null)],
+    ['bumped', allocated(), (tx) => tx.bumped(aHash(1), FEES, 1)],
+    ['feeCapped', mined(), (tx) => tx.feeCapped('')],
+    ['feeSuffices', allocated(), (tx) => tx.feeSuffices()],
     ['repriced of a fill', mined({ kind: 'fill' }), (tx) => tx.repriced(aHash(1), FEES)],
     ['close', pending(), (tx) => tx.close('CANCELLED', '')],
     ['competitorSigned', allocated(), (tx) => tx.competitorSigned(aHash(1))],
@@ -506,4 +509,57 @@ describe('a change that is not possible', () => {
       }),
     );
   });
+});
+
+describe('a higher price', () => {
+  it('is the next attempt of a tx in the mempool, which is sent soon even if this node dies', () => {
+    const tx = inMempool();
+    tx.bumped(aHash(3), FEES, 5_000);
+    expect(tx.progress).toMatchObject({ state: 'IN_MEMPOOL', subState: 'STALE', txHash: aHash(3), tries: 0 });
+    expect(tx.timers).toEqual({ resubmit: { inMs: 5_000 }, receiptCheck: 'keep' });
+    const rest = { txHash: aHash(3), detail: FEES_IN_JSON };
+    expect(eventOf(tx)).toEqual({ reason: 'gas_bumped', from: 'IN_MEMPOOL', to: 'IN_MEMPOOL', ...rest });
+  });
+
+  it('of the no-op that closes a slot leaves the tx CANCELLING', () => {
+    const tx = inMempool();
+    tx.close('FAILED', 'refused');
+    tx.bumped(aHash(3), FEES, 5_000);
+    expect(tx.progress).toMatchObject({ subState: 'CANCELLING', failureReason: 'refused' });
+  });
+
+  it('that the caps do not allow is what the tx waits for, and is said once', () => {
+    const tx = inMempool();
+    tx.feeCapped('above the caps');
+    tx.feeCapped('above the caps');
+    expect(tx.progress).toMatchObject({ state: 'IN_MEMPOOL', subState: 'FEE_CAPPED', lastError: 'above the caps' });
+    const rest = { error: 'above the caps', detail: { subState: 'FEE_CAPPED' } };
+    expect(eventOf(tx)).toEqual({ reason: 'updated', from: 'IN_MEMPOOL', to: 'IN_MEMPOOL', ...rest });
+  });
+
+  it('stays what the tx waits for while it is sent again, until it is bumped or its price suffices', () => {
+    const capped = (): ManagedTx => {
+      const tx = inMempool();
+      tx.feeCapped('above the caps');
+      tx.resubmitted(aHash(1), 'STALE', TIMERS, null);
+      return tx;
+    };
+    const [waiting, bumped, suffices, refused] = [capped(), capped(), capped(), capped()];
+    bumped.bumped(aHash(3), FEES, 1);
+    suffices.feeSuffices();
+    refused.resubmitted(aHash(1), 'INSUFFICIENT_FUNDS', TIMERS, 'no funds');
+    expect([waiting, bumped, suffices, refused].map(({ progress }) => progress.subState)).toEqual([
+      'FEE_CAPPED',
+      'STALE',
+      'STALE',
+      'INSUFFICIENT_FUNDS',
+    ]);
+  });
+});
+
+it('the hash of a tx is that of the attempt that was sent last', () => {
+  const tx = inMempool();
+  tx.bumped(aHash(3), FEES, 1);
+  tx.resubmitted(aHash(1), 'STALE', TIMERS, null);
+  expect(tx.progress.txHash).toBe(aHash(1));
 });

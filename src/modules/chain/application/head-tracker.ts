@@ -45,6 +45,11 @@ export class HeadTracker {
     return this.recent.get(chainId)?.tip ?? null;
   }
 
+  /** The newest followed block whose changes are written down; null before the first one. */
+  appliedTip(chainId: ChainId): number | null {
+    return this.applied.get(chainId)?.tip ?? null;
+  }
+
   /**
    * Whether a block is on the chain that was followed, and what it changed is written down; false when another one is in its place; null
    * when the chain was not followed that far.

@@ -4,9 +4,17 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import { BroadcastAttempts, RepricePayloads, type Sending, SignNoOps } from '../../sending/index.js';
 import { type Lease, slotKey } from '../../signers/index.js';
-import { asFound, type Attempt, AttemptRepository, type ManagedTx, TxMetrics } from '../../transactions/index.js';
+import {
+  asFound,
+  type Attempt,
+  AttemptRepository,
+  type ManagedTx,
+  refusedForPrice,
+  TxMetrics,
+} from '../../transactions/index.js';
+import { attemptToResend } from '../domain/attempt-to-resend.js';
 
-/** A tx with its attempts, oldest first, and with all attempts of its slot. */
+/** A tx with its attempts, oldest first, and with all attempts of its slot; `last` is the newest of its own. */
 interface SentTx {
   readonly tx: ManagedTx;
   readonly attempts: readonly Attempt[];
@@ -14,10 +22,13 @@ interface SentTx {
   readonly last: Attempt;
 }
 
-/** After so many refusals of one fill another price is not accepted either; its last attempt is resent as it is. */
+/** After so many attempts of one fill, other gas is not accepted either; it is resent as it is. Another price may be. */
 const MAX_FILL_ATTEMPTS = 16;
 
-/** Resends the last attempt of each tx with the same bytes; signs new bytes when the last attempt was refused for its price or content. */
+/**
+ * Resends an attempt of each tx with the same bytes: the one with the highest price that may be out. Signs new bytes when the last attempt
+ * was refused for its price or content.
+ */
 @Injectable()
 export class ResendAttempts {
   constructor(
@@ -42,7 +53,7 @@ export class ResendAttempts {
     const isFresh = new Set(fresh.map(({ tx }) => tx.id));
     const sameBytes = due
       .filter(({ tx }) => !isFresh.has(tx.id))
-      .map(({ tx, last }): Sending => ({ tx, attempt: last }));
+      .map(({ tx, attempts, last }): Sending => ({ tx, attempt: attemptToResend(tx, attempts) ?? last }));
     await this.broadcast.execute(chain, leases, [...sameBytes, ...fresh]);
     this.metrics.resubmitted('same_bytes', sameBytes.length);
   }
@@ -62,8 +73,8 @@ export class ResendAttempts {
 /** The slot is closing and has no no-op yet; or its last no-op was refused, and with other gas or another price it may be accepted. */
 function needsNoOp({ tx, attempts, last }: SentTx): boolean {
   if (tx.isClosing && last.kind === 'payload') return true;
-  if (last.kind === 'fill' && attempts.length >= MAX_FILL_ATTEMPTS) return false;
   if (last.kind === 'payload' || last.errorClass === null) return false;
-  const { response } = actionOf(last.errorClass);
-  return response === 'fail_payload' || response === 'reprice' || last.errorClass === 'replacement_underpriced';
+  if (refusedForPrice(last)) return true;
+  if (last.kind === 'fill' && attempts.length >= MAX_FILL_ATTEMPTS) return false;
+  return actionOf(last.errorClass).response === 'fail_payload';
 }

@@ -5,12 +5,21 @@ import type { ChainId } from '../../../kernel/signer-id.js';
 import { actionOf, type ChainConnector, SecondObservations } from '../../chain/index.js';
 import { AttemptRepository } from '../../transactions/index.js';
 import { anotherMayBeOut } from '../domain/slot-proof.js';
-import { pauseAfterRefusals, type SendHistory, type SendVerdict, verdictOf } from '../domain/send-verdict.js';
+import {
+  HAS_ANOTHER,
+  pauseAfterRefusals,
+  type SendHistory,
+  type SendVerdict,
+  verdictOf,
+} from '../domain/send-verdict.js';
 import type { AnsweredSend, ClassifiedSend } from './send.js';
 import { FeeRules } from './fee-rules.js';
 import { LearnPoolLimits } from './learn-pool-limits.js';
 
-type Evidence = Pick<SendHistory, 'needsSecondObservation' | 'nonceIsFree' | 'waitsForLower' | 'othersAreTaken'>;
+type Evidence = Pick<
+  SendHistory,
+  'needsSecondObservation' | 'nonceIsFree' | 'waitsForLower' | 'othersAreTaken' | 'anotherIsOut'
+>;
 
 /** Decides what the answers to sends mean. An end needs the evidence of docs/trust.md (I13). */
 @Injectable()
@@ -33,6 +42,7 @@ export class ClassifySends {
     const unconfirmed = await this.withoutSecondObservation(chain, answered);
     const free = await this.withFreeNonce(chain, answered);
     const limited = await this.limits.execute(answered);
+    const bumps = await this.withAnotherOut(answered);
     const classified = answered.map((send) => ({
       ...send,
       verdict: this.verdict(chain.chainId, send, {
@@ -40,6 +50,7 @@ export class ClassifySends {
         nonceIsFree: free.has(send),
         waitsForLower: limited.waiting.has(send),
         othersAreTaken: limited.passed.has(send) || this.isRecent(this.lastTaken.get(chain.chainId)),
+        anotherIsOut: bumps.has(send),
       }),
     }));
     return this.withProof(classified);
@@ -114,6 +125,14 @@ export class ClassifySends {
     );
   }
 
+  /** The sends whose refusal may be about their price alone, because another attempt of the slot may be out. */
+  private async withAnotherOut(answered: readonly AnsweredSend[]): Promise<ReadonlySet<AnsweredSend>> {
+    const inQuestion = answered.filter(isPerhapsBump);
+    if (inQuestion.length === 0) return new Set();
+    const siblings = await this.attempts.ofSlots(inQuestion.map(({ attempt }) => attempt));
+    return new Set(inQuestion.filter(({ attempt }) => anotherMayBeOut(attempt, siblings)));
+  }
+
   /** A slot is released only if no *other* attempt of it may be out. Otherwise it must be closed. */
   private async withProof(classified: readonly ClassifiedSend[]): Promise<ClassifiedSend[]> {
     const freeing = classified.filter(({ verdict: { kind } }) => kind === 'refused_for_good' || kind === 'requeued');
@@ -126,6 +145,12 @@ export class ClassifySends {
       return { ...item, verdict: { kind: 'refused_in_doubt', reason: outcome.error ?? 'refused' } };
     });
   }
+}
+
+/** A pool has another transaction with the nonce, or a tx that is in a pool already has an attempt that no node accepted. */
+function isPerhapsBump({ tx, outcome: { errorClass, status } }: AnsweredSend): boolean {
+  if (errorClass === null) return false;
+  return HAS_ANOTHER.has(errorClass) || (tx.state === 'IN_MEMPOOL' && status === 'REJECTED');
 }
 
 /** A no-op closes a slot or fills a nonce gap and has no payload to lose. It is signed again, and a refusal never ends the tx. */

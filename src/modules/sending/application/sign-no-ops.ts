@@ -3,6 +3,7 @@ import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
 import { type Attempt, ManagedTx, refusedForPrice, WriteChanges } from '../../transactions/index.js';
+import { sameFees } from '../domain/fee-bump.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
 import { noOpDraft, noOpGas } from './no-op.js';
@@ -28,14 +29,15 @@ export class SignNoOps {
     private readonly log: Log,
   ) {}
 
-  /** @returns what was signed; leaves out those whose price is above the caps */
+  /** @returns what was signed; leaves out those whose price is above the caps, or was refused as too cheap at the caps */
   async execute(chain: ChainConnector, leases: readonly Lease[], wanted: readonly SlotToConsume[]): Promise<Sending[]> {
     if (wanted.length === 0) return [];
     const quote = await chain.feeQuote();
     const priced = wanted.flatMap(({ tx, attempts }) => {
       const fees = this.fees.noOp(tx.signer, quote, attempts, refusalOf(tx, attempts));
       if (!fees) this.log.warn('no-op not signed: its price is above the caps', { txId: tx.id, nonce: tx.nonce });
-      return fees ? [{ tx, fees }] : [];
+      const isSpent = fees && attempts.some((attempt) => refusedForPrice(attempt) && sameFees(attempt.fees, fees));
+      return fees && !isSpent ? [{ tx, fees }] : [];
     });
     if (priced.length === 0) return [];
     const gas = await noOpGas(

@@ -34,6 +34,8 @@ export interface SendHistory {
    * first time.
    */
   readonly needsSecondObservation: boolean;
+  /** Whether another attempt of ours with the same nonce may be out: what is refused then is only another price for it. */
+  readonly anotherIsOut: boolean;
   /** Whether the chain has not used the nonce, although a node reports it as used again and again. */
   readonly nonceIsFree: boolean;
   /** Whether the chain accepted other transactions since the last send of this one, so that a missing answer is about this one. */
@@ -76,6 +78,12 @@ export function isPoolLimit(errorClass: NodeErrorClass): boolean {
   return errorClass === 'txpool_full' || actionOf(errorClass).response === 'limit_in_flight';
 }
 
+/** Answers of a pool that has another transaction with the nonce, and keeps it. */
+export const HAS_ANOTHER: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>([
+  'replacement_underpriced',
+  'replaced_by_other',
+]);
+
 /** @param tries equal refusals before this one */
 export function pauseAfterRefusals(tries: number): number {
   return backoffMs(FIRST_RETRY_MS, tries);
@@ -85,6 +93,8 @@ export function verdictOf(outcome: AttemptOutcome, history: SendHistory): SendVe
   const { errorClass } = outcome;
   if (outcome.notSent) return notSent(outcome, history);
   if (errorClass === null) return sent(null, history.intervalMs);
+  // The pool has the other attempt. The next price begins at the refused one.
+  if (history.anotherIsOut && HAS_ANOTHER.has(errorClass)) return sent(null, history.intervalMs);
   const action = actionOf(errorClass);
   // Accepted once, and now a node reports its nonce as used: most likely by this very attempt, else by a foreign transaction.
   if (action.response === 'check_receipts') {
@@ -119,7 +129,8 @@ function refusedWithProof(outcome: AttemptOutcome, errorClass: NodeErrorClass, h
   const retryInMs = pauseAfterRefusals(tries);
   if (history.waitsForLower) return { kind: 'waiting', subState, retryInMs: history.intervalMs, counts: false };
   if (response === 'fail_payload' && !history.needsSecondObservation) return { kind: 'refused_for_good', reason };
-  if (response === 'fail_payload' || !isOver(subState, history)) return { kind: 'waiting', subState, retryInMs };
+  if (response === 'fail_payload' || history.anotherIsOut || !isOver(subState, history))
+    return { kind: 'waiting', subState, retryInMs };
   return TEMPORARY_RESPONSES.has(response)
     ? { kind: 'requeued', subState, retryInMs }
     : { kind: 'refused_for_good', reason: `refused ${tries + 1} times: ${reason}` };

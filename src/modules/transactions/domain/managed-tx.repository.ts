@@ -2,6 +2,7 @@ import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import type { Fence, SlotRef } from '../../signers/index.js';
 import type { FinalHeights } from '../../chain/index.js';
+import type { Attempt } from './attempt.js';
 import type { ManagedTx } from './managed-tx.js';
 import type { QueuePosition } from './queue-position.js';
 import type { TxState } from './tx-state-machine.js';
@@ -44,6 +45,12 @@ export interface PendingTx extends RequestedTx {
   readonly wasTried: boolean;
 }
 
+/** A tx with a nonce that is not mined, and the newest attempt of it; null before the first one. */
+export interface UnminedTx {
+  readonly tx: ManagedTx;
+  readonly newest: Pick<Attempt, 'kind' | 'pricedAtBlock' | 'errorClass'> | null;
+}
+
 /** How many waiting txs of a signer to read. */
 export interface SignerRoom {
   readonly signer: SignerId;
@@ -74,6 +81,8 @@ export abstract class ManagedTxRepository {
   abstract lockForNonce(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>>;
   /** Every ALLOCATED tx of the signers, in nonce order. */
   abstract allocated(signers: readonly SignerId[]): Promise<RequestedTx[]>;
+  /** The unmined txs of each signer with the lowest nonces, this many of each, by signer and nonce. Replaced txs are left out. */
+  abstract lowestUnmined(signers: readonly SignerId[], perSigner: number): Promise<UnminedTx[]>;
   /** Txs without a receipt whose resubmit timer has run out, oldest first. */
   abstract dueForResubmit(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]>;
   /** Txs in the mempool whose receipt check is due, oldest first. */

@@ -241,6 +241,35 @@ export class ManagedTx {
     this.record('gas_bumped', { txHash, detail: feesOf(fees) });
   }
 
+  /**
+   * Signed again for the same slot at a higher price, while an earlier attempt may be out: any of them may be mined.
+   * @param sendInMs when the new bytes are sent at the latest, because this node may die before it sends them
+   */
+  bumped(
+    txHash: Hash,
+    fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint },
+    sendInMs: number,
+  ): void {
+    this.expectState('IN_MEMPOOL');
+    this.data.txHash = txHash;
+    this.record('gas_bumped', { txHash, detail: feesOf(fees) });
+    this.count(this.isClosing ? 'CANCELLING' : 'STALE', null);
+    this.resubmitTimer = { inMs: sendInMs };
+  }
+
+  /** A pool would accept only a price above the caps. What is out is sent again, until the market falls. */
+  feeCapped(reason: string): void {
+    this.expectState('IN_MEMPOOL');
+    this.tried('FEE_CAPPED', reason);
+  }
+
+  /** The price is high enough for the market again. */
+  feeSuffices(): void {
+    this.expectState('IN_MEMPOOL');
+    this.count('STALE', null);
+    this.record('updated', { detail: { subState: 'STALE' } });
+  }
+
   /** Adds an event and changes no column: the attempt is stored in its own row, and the row of the tx names it when it is sent. */
   signed(txHash: Hash, fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }): void {
     this.expectState('ALLOCATED');
@@ -257,7 +286,7 @@ export class ManagedTx {
     this.count(subState, error, counts);
   }
 
-  /** The same bytes were sent again. */
+  /** An attempt was sent again: the same bytes. A price that is at its cap stays there until {@link feeSuffices} or {@link bumped}. */
   resubmitted(
     attempt: Hash,
     subState: TxSubState | null,
@@ -267,7 +296,9 @@ export class ManagedTx {
   ): void {
     this.expectState('IN_MEMPOOL');
     this.setTimers(timers);
-    this.count(this.isClosing ? 'CANCELLING' : subState, error, counts);
+    this.data.txHash = attempt;
+    const isStillCapped = subState === 'STALE' && this.data.subState === 'FEE_CAPPED';
+    this.count(this.isClosing ? 'CANCELLING' : isStillCapped ? 'FEE_CAPPED' : subState, error, counts);
     this.record('resubmitted', { txHash: attempt, error });
   }
 

@@ -202,6 +202,26 @@ export const COMMITTED_WEI = {
 };
 
 /**
+ * Reads the lowest unmined nonces along managed_tx_live. A tx that a replacement competes with is left out: only the replacement gets
+ * another price.
+ */
+export const LOWEST_UNMINED = {
+  name: 'tx_lowest_unmined',
+  text: `
+    SELECT ${PROGRESS_COLUMNS}, a.kind AS attempt_kind, a.priced_at_block, a.error_class
+      FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
+     CROSS JOIN LATERAL (
+       SELECT * FROM managed_tx m
+        WHERE m.chain_id = w.chain_id AND m.signer = w.signer AND m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL') AND m.replaced_by IS NULL
+        ORDER BY m.chain_id, m.signer, m.nonce LIMIT $3) t
+      LEFT JOIN LATERAL (
+       SELECT * FROM tx_attempt n
+        WHERE n.signer = t.signer AND n.nonce = t.nonce AND n.chain_id = t.chain_id AND n.tx_id = t.tx_id
+        ORDER BY n.created_at DESC, n.tx_hash DESC LIMIT 1) a ON true
+     ORDER BY t.chain_id, t.signer, t.nonce`,
+};
+
+/**
  * `clock_timestamp()` may change within a statement, so PostgreSQL searches no index by it and would also read what is not due. The signers
  * are concatenated so that only the index of timers fits.
  */

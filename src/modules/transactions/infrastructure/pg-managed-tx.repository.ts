@@ -2,11 +2,13 @@ import { type Fence, signerColumns, slotColumns, type SlotRef } from '../../sign
 import { Injectable } from '@nestjs/common';
 import { Conflict } from '../../../kernel/errors.js';
 import { type Hash, parseAddress, parseHash } from '../../../kernel/hex.js';
+import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { type ChainId, parseSigner, type SignerId, signerKey } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx, type SqlValue, type Statement } from '../../../platform/database/pg-tx.js';
 import type { FinalHeights } from '../../chain/index.js';
+import type { AttemptKind } from '../domain/attempt.js';
 import type { ManagedTx, Timer } from '../domain/managed-tx.js';
 import {
   type AcceptedTx,
@@ -18,6 +20,7 @@ import {
   type RequestedTx,
   type SignerRoom,
   type SignerWork,
+  type UnminedTx,
 } from '../domain/managed-tx.repository.js';
 import type { StoredRequest } from '../domain/tx-request.js';
 import type { TxState } from '../domain/tx-state-machine.js';
@@ -46,6 +49,13 @@ interface LookUpRow {
   nonce: string | null;
   tx_hash: string | null;
   request_hash: string;
+}
+
+interface UnminedRow extends ProgressRow {
+  /** Null, like the next two, when the tx has no attempt. */
+  attempt_kind: AttemptKind | null;
+  priced_at_block: string | null;
+  error_class: NodeErrorClass | null;
 }
 
 /** Below every rank. A rank is a priority with its sign changed. */
@@ -133,6 +143,12 @@ export class PgManagedTxRepository extends ManagedTxRepository {
   async allocated(signers: readonly SignerId[]): Promise<RequestedTx[]> {
     const { rows } = await this.database.query<RequestRow>(sql.ALLOCATED, signerColumns(signers));
     return rows.map((row) => ({ tx: toManagedTx(row), request: toRequest(row) }));
+  }
+
+  async lowestUnmined(signers: readonly SignerId[], perSigner: number): Promise<UnminedTx[]> {
+    if (signers.length === 0) return [];
+    const { rows } = await this.database.query<UnminedRow>(sql.LOWEST_UNMINED, [...signerColumns(signers), perSigner]);
+    return rows.map((row) => ({ tx: toManagedTx(row), newest: newestOf(row) }));
   }
 
   dueForResubmit(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]> {
@@ -281,6 +297,14 @@ export class PgManagedTxRepository extends ManagedTxRepository {
       }),
     );
   }
+}
+
+function newestOf({
+  attempt_kind: kind,
+  priced_at_block: block,
+  error_class: errorClass,
+}: UnminedRow): UnminedTx['newest'] {
+  return kind === null ? null : { kind, pricedAtBlock: block === null ? null : Number(block), errorClass };
 }
 
 function toAccepted(row: LookUpRow): AcceptedTx {

@@ -10,6 +10,7 @@ export class PromTxMetrics extends TxMetrics {
   private readonly submitTotal: Counter<'result'>;
   private readonly stateTotal: Counter<'state'>;
   private readonly resubmitTotal: Counter<'kind'>;
+  private readonly feeCappedTotal: Counter;
   private readonly depth: Gauge<'chain'>;
   private readonly latency: Histogram;
 
@@ -40,6 +41,11 @@ export class PromTxMetrics extends TxMetrics {
       labelNames: ['kind'],
       registers,
     });
+    this.feeCappedTotal = new Counter({
+      name: 'tx_fee_capped_total',
+      help: 'Transactions that began to wait because a higher price would be above the fee caps',
+      registers,
+    });
     this.latency = new Histogram({
       name: 'worker_queue_latency_seconds',
       help: 'Seconds from a doorbell ring or a poll to the start of the lane step',
@@ -65,8 +71,12 @@ export class PromTxMetrics extends TxMetrics {
     this.submitTotal.inc({ result }, count);
   }
 
-  resubmitted(kind: 'same_bytes', count: number): void {
+  resubmitted(kind: 'same_bytes' | 'bump', count: number): void {
     this.resubmitTotal.inc({ kind }, count);
+  }
+
+  feeCapped(count: number): void {
+    this.feeCappedTotal.inc(count);
   }
 
   entered(txs: readonly ManagedTx[]): void {

@@ -4,6 +4,7 @@ import { actionOf } from '../../../chain/index.js';
 import type { ManagedTx } from '../../domain/managed-tx.js';
 import { isFinal } from '../../domain/tx-state-machine.js';
 import { type ChangeSet, savedIn } from './change-set.js';
+import { BumpWatch } from './bump-watch.js';
 import { Doorbell } from './doorbell.js';
 import { InFlightLimits } from './in-flight-limits.js';
 import { LaneMemory } from './lane-memory.js';
@@ -18,6 +19,7 @@ export class AfterCommit {
   constructor(
     private readonly metrics: TxMetrics,
     private readonly memory: LaneMemory,
+    private readonly bumps: BumpWatch,
     private readonly doorbell: Doorbell,
     private readonly limits: InFlightLimits,
   ) {}
@@ -34,6 +36,7 @@ export class AfterCommit {
     );
     this.memory.madeRoom(left);
     this.limits.madeRoom(left);
+    this.bumps.sent(signersOf(changed.filter(({ enteredState }) => enteredState === 'IN_MEMPOOL')));
     this.doorbell.ring([...left, ...signersOf(freed)]);
   }
 }

@@ -8,7 +8,9 @@ export type SubmitResult = 'accepted' | 'unknown' | 'rejected';
 export abstract class TxMetrics {
   abstract created(result: CreateResult): void;
   abstract submitted(result: SubmitResult, count: number): void;
-  abstract resubmitted(kind: 'same_bytes', count: number): void;
+  abstract resubmitted(kind: 'same_bytes' | 'bump', count: number): void;
+  /** Txs that wait because a higher price would be above the caps. */
+  abstract feeCapped(count: number): void;
   /** Called once per committed change of state. */
   abstract entered(txs: readonly ManagedTx[]): void;
   /** From the doorbell or the poll to the start of the lane step. */

@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { Log } from '../../../platform/logging/log.js';
+import type { ChainConnector } from '../../chain/index.js';
+import type { Lease } from '../../signers/index.js';
+import { type Attempt, ManagedTx, TxMetrics, WriteChanges } from '../../transactions/index.js';
+import type { BumpResult } from '../domain/bump-decision.js';
+import { AttemptSigner } from './attempt-signer.js';
+import { BroadcastAttempts } from './broadcast-attempts.js';
+import { type PricedBump, PriceBumps, type WantedBump } from './price-bumps.js';
+import type { Sending } from './send.js';
+
+/** After a crash between the commit of a bump and its send, the next owner sends it after this time. */
+const SEND_WITHIN_MS = 5_000;
+
+/**
+ * Signs the payload or no-op of txs that are in a pool again, at a higher price and with the same nonce, commits the bytes, and sends them.
+ * All attempts stay watched: each of them may be mined, and only one can be (docs/invariants.md, I8).
+ */
+@Injectable()
+export class BumpAttempts {
+  constructor(
+    private readonly prices: PriceBumps,
+    private readonly signer: AttemptSigner,
+    private readonly write: WriteChanges,
+    private readonly broadcast: BroadcastAttempts,
+    private readonly metrics: TxMetrics,
+    private readonly log: Log,
+  ) {}
+
+  /** @returns what became of each tx, by its id */
+  async execute(
+    chain: ChainConnector,
+    leases: readonly Lease[],
+    wanted: readonly WantedBump[],
+  ): Promise<ReadonlyMap<string, BumpResult>> {
+    if (wanted.length === 0) return new Map();
+    const priced = await this.prices.execute(chain, wanted);
+    const refused = priced.flatMap((bump) => ('result' in bump ? [bump] : []));
+    const signed = await this.sign(priced);
+    const noted = refused.flatMap((bump) => marked(bump, bump.result) ?? []);
+    await this.write.execute(leases, 'bump', {
+      attempts: { inserted: signed.map(({ attempt }) => attempt) },
+      txs: [...signed.map(({ tx }) => tx), ...noted],
+    });
+    this.report(signed, noted);
+    await this.broadcast.execute(chain, leases, signed);
+    return new Map<string, BumpResult>([
+      ...refused.map(({ tx, result }) => [tx.id, result] as const),
+      ...signed.map(({ tx }) => [tx.id, 'bumped'] as const),
+    ]);
+  }
+
+  private async sign(priced: readonly PricedBump[]): Promise<Sending[]> {
+    const drafts = priced.flatMap((bump) => ('draft' in bump ? [bump] : []));
+    const attempts = await this.signer.sign(drafts.map(({ draft }) => draft));
+    return drafts.flatMap(({ tx }, index): Sending[] => {
+      const attempt = attempts[index];
+      return attempt ? [{ tx: withBump(tx, attempt), attempt }] : [];
+    });
+  }
+
+  private report(signed: readonly Sending[], noted: readonly ManagedTx[]): void {
+    this.metrics.resubmitted('bump', signed.length);
+    for (const { tx, attempt } of signed)
+      this.log.info('bump signed', { txId: tx.id, nonce: tx.nonce, txHash: attempt.txHash, ...attempt.fees });
+    const capped = noted.filter(({ progress }) => progress.subState === 'FEE_CAPPED');
+    if (capped.length > 0) this.metrics.feeCapped(capped.length);
+    for (const tx of capped)
+      this.log.warn('bump not signed: its price is above the fee caps', { txId: tx.id, nonce: tx.nonce });
+  }
+}
+
+function withBump(tx: ManagedTx, { txHash, fees }: Attempt): ManagedTx {
+  const copy = ManagedTx.rehydrate(tx.progress);
+  copy.bumped(txHash, fees, SEND_WITHIN_MS);
+  return copy;
+}
+
+/** A copy that says why the tx waits; null when the tx says so already, or when a client wanted the bump. */
+function marked({ tx, force }: PricedBump, result: BumpResult): ManagedTx | null {
+  const isMarked = tx.progress.subState === 'FEE_CAPPED';
+  const copy = ManagedTx.rehydrate(tx.progress);
+  if (force || tx.isClosing) return null;
+  if (result === 'capped' && !isMarked) copy.feeCapped('a higher price would be above the fee caps');
+  else if (result === 'above_market' && isMarked) copy.feeSuffices();
+  else return null;
+  return copy;
+}

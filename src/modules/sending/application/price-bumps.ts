@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import { groupBy } from '../../../kernel/group-by.js';
+import type { ChainConnector, FeeQuote } from '../../chain/index.js';
+import { slotKey } from '../../signers/index.js';
+import {
+  asFound,
+  type Attempt,
+  AttemptRepository,
+  type AttemptFees,
+  type ManagedTx,
+  ManagedTxRepository,
+  refusedForPrice,
+  type StoredRequest,
+} from '../../transactions/index.js';
+import { askedFees, type BumpResult, isBumpable } from '../domain/bump-decision.js';
+import type { AttemptDraft } from './attempt-signer.js';
+import { FeeRules, type SlotToBump } from './fee-rules.js';
+import { noOpDraft } from './no-op.js';
+import { payloadDraft } from './payload-draft.js';
+
+/** A tx that is to get a higher price. */
+export interface WantedBump {
+  readonly tx: ManagedTx;
+  /** A client asked for it: also when the tx is new, or its price above the market. */
+  readonly force: boolean;
+  /** Fees that the client asked for; only with `force`. */
+  readonly fees?: AttemptFees | null;
+}
+
+/** What to sign for a tx, or why nothing. */
+export type PricedBump = WantedBump &
+  ({ readonly draft: AttemptDraft } | { readonly result: Exclude<BumpResult, 'bumped'> });
+
+/** Finds the next price of txs that are in a pool, above every attempt of their slots, and drafts the same payload or no-op with it. */
+@Injectable()
+export class PriceBumps {
+  constructor(
+    private readonly attempts: AttemptRepository,
+    private readonly repository: ManagedTxRepository,
+    private readonly fees: FeeRules,
+  ) {}
+
+  async execute(chain: ChainConnector, wanted: readonly WantedBump[]): Promise<PricedBump[]> {
+    const quote = await chain.feeQuote();
+    const stored = await this.attempts.ofSlots(wanted.map(({ tx }) => ({ signer: tx.signer, nonce: tx.nonce })));
+    const bySlot = groupBy(stored.map(asFound), slotKey);
+    const requests = new Map((await this.requested(wanted)).map(({ tx, request }) => [tx.id, request]));
+    return wanted.map((bump) =>
+      this.priced(quote, bump, bySlot.get(slotKey(bump.tx)) ?? [], requests.get(bump.tx.id) ?? null),
+    );
+  }
+
+  /** No-ops have no request of a client. */
+  private requested(wanted: readonly WantedBump[]): ReturnType<ManagedTxRepository['requested']> {
+    const payloads = wanted.filter(({ tx }) => tx.kind === 'payload' && !tx.isClosing);
+    return this.repository.requested(payloads.map(({ tx }) => tx.id));
+  }
+
+  /** @param request null for a no-op */
+  private priced(
+    quote: FeeQuote,
+    bump: WantedBump,
+    ofSlot: readonly Attempt[],
+    request: StoredRequest | null,
+  ): PricedBump {
+    const { tx } = bump;
+    const newest = ofSlot.findLast(({ txId }) => txId === tx.id);
+    if (!newest || !isBumpable(tx, newest)) return { ...bump, result: 'not_possible' };
+    const { type, gasLimit } = newest;
+    const slot = { signer: tx.signer, request: limitsOf(bump, request), attempts: ofSlot, type, gasLimit };
+    const price = this.fees.bumped({ ...slot, because: reasonOf(bump, newest) }, quote);
+    if (price.kind !== 'fees') return { ...bump, result: price.kind };
+    const draft =
+      request === null
+        ? noOpDraft(tx, price.fees, quote.blockNumber, gasLimit)
+        : payloadDraft({ tx, request }, price.fees, quote.blockNumber);
+    // A pool takes no replacement of another type.
+    return { ...bump, draft: { ...draft, type } };
+  }
+}
+
+/** A client that asks for a bump may pay more than it wanted at first. Until then its own fees are the most that it pays. */
+function limitsOf({ force, fees }: WantedBump, request: StoredRequest | null): SlotToBump['request'] {
+  if (request === null || !force) return request;
+  return { fees: askedFees(fees), speed: request.speed };
+}
+
+function reasonOf({ tx, force }: WantedBump, newest: Attempt): SlotToBump['because'] {
+  if (force) return 'forced';
+  return refusedForPrice(newest) ? { refusal: tx.progress.lastError ?? '' } : 'timer';
+}

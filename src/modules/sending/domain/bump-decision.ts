@@ -1,0 +1,27 @@
+import { NO_FEES } from '../../transactions/domain/index.js';
+import type { Attempt, AttemptFees, ManagedTx, RequestedFees } from '../../transactions/index.js';
+
+/** What became of a bump that was wanted. */
+export type BumpResult =
+  | 'bumped'
+  /** A pool would accept only a price above the caps. */
+  | 'capped'
+  /** Most transactions that were mined lately paid less, so it waits for another reason. */
+  | 'above_market'
+  /** Another price cannot help it now, or there is no other price. */
+  | 'not_possible';
+
+/**
+ * Whether another price could help: the tx is in a pool, or may be; its account can pay; and if its slot is being closed, the no-op that
+ * does this exists.
+ */
+export function isBumpable(tx: ManagedTx, newest: Pick<Attempt, 'kind'>): boolean {
+  const { state, subState, replacedBy } = tx.progress;
+  if (state !== 'IN_MEMPOOL' || subState === 'INSUFFICIENT_FUNDS' || replacedBy !== null) return false;
+  return !tx.isClosing || newest.kind === 'cancel';
+}
+
+/** The fees that a client asks for in a bump, as those of a request: the most that it pays. Without fees the market decides. */
+export function askedFees(fees: AttemptFees | null = null): RequestedFees {
+  return { ...NO_FEES, ...fees };
+}

@@ -1,0 +1,272 @@
+import { describe, expect, it } from '@jest/globals';
+import type { BroadcastOutcome } from '../../src/modules/chain/index.js';
+import { TxHistory } from '../../src/modules/events/index.js';
+import type { NodeErrorClass } from '../../src/kernel/node-error-class.js';
+import { type AttemptView, TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
+import type { TestNode } from '../support/test-node.js';
+import { NO_FEES } from '../../src/modules/transactions/domain/index.js';
+import type { ModelTx } from '../support/model-pool.js';
+import { nodeLab } from '../support/node-lab.js';
+import { onlyFor, OVERSIZED, refused, type SendFault, tagged, timedOut } from '../support/send-faults.js';
+
+const lab = nodeLab();
+const GWEI = 1_000_000_000n;
+/** `resubmit.bumpAfterBlocks` and `resubmit.bumpDepth` by default. */
+const [BUMP_AFTER, BUMP_DEPTH] = [5, 10];
+
+/** Blocks in which nothing of ours is mined. The node sees them one by one. */
+async function emptyBlocks(count: number, by = lab.node): Promise<void> {
+  for (let i = 0; i < count; i += 1) {
+    lab.chain.mineEmpty();
+    await by.follow();
+    await by.bump();
+  }
+}
+
+const attempts = (txId: string, by = lab.node): Promise<AttemptView[]> => by.get(TxQueries).attempts(txId);
+const prices = async (txId: string): Promise<bigint[]> =>
+  (await attempts(txId)).map(({ maxFeePerGas }) => BigInt(maxFeePerGas));
+const reasons = async (txId: string): Promise<string[]> =>
+  (await lab.node.get(TxHistory).of(txId)).map(({ reason }) => reason);
+const lastSent = (): ModelTx | undefined => lab.chain.sent.at(-1);
+
+/** The next owner of the signers, who has seen the chain. */
+async function takeOver(): Promise<TestNode> {
+  const next = await lab.takeOver();
+  await next.step();
+  await next.follow();
+  return next;
+}
+
+describe('a tx that is not mined', () => {
+  it('is signed again after resubmit.bumpAfterBlocks at a higher price, with the same nonce and payload, and sent', async () => {
+    const txId = await lab.sent(1);
+    await emptyBlocks(BUMP_AFTER - 1);
+    expect(await prices(txId)).toHaveLength(1);
+    await emptyBlocks(1);
+    const [first = 0n, second = 0n] = await prices(txId);
+    expect(second * 8n).toBeGreaterThanOrEqual(first * 9n);
+    expect(lab.chain.pooled()).toMatchObject([{ nonce: 0n, data: tagged(1), maxFeePerGas: second }]);
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', txHash: lastSent()?.hash });
+    expect(await reasons(txId)).toContain('gas_bumped');
+    await lab.confirmAll();
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+    expect(lab.minedWith(1)).toHaveLength(1);
+  });
+
+  it('is looked for once by a new owner, and then not at each block', async () => {
+    const txId = await lab.sent(1);
+    lab.chain.mineEmpty(BUMP_AFTER);
+    const next = await takeOver();
+    await next.bump();
+    expect(await attempts(txId, next)).toHaveLength(2);
+    await emptyBlocks(BUMP_AFTER - 1, next);
+    expect(await attempts(txId, next)).toHaveLength(2);
+    await emptyBlocks(1, next);
+    expect(await attempts(txId, next)).toHaveLength(3);
+  });
+
+  it('waits for the ones in front of it when it is not among the lowest resubmit.bumpDepth', async () => {
+    const ids: string[] = [];
+    for (let tag = 1; tag <= BUMP_DEPTH + 2; tag += 1) ids.push(await lab.create(tag));
+    await lab.node.step();
+    await emptyBlocks(BUMP_AFTER + 2);
+    const counts = await Promise.all(ids.map(async (txId) => (await attempts(txId)).length));
+    expect(counts).toEqual([...new Array<number>(BUMP_DEPTH).fill(2), 1, 1]);
+    lab.chain.mine(BUMP_DEPTH);
+    await lab.node.follow();
+    await lab.node.bump();
+    expect((await attempts(ids.at(-1) ?? '')).length).toBe(2);
+  });
+
+  it('is not bumped when its account cannot pay, and so are the ones behind it', async () => {
+    const ids = [await lab.create(1), await lab.create(2)];
+    await lab.node.step();
+    lab.chain.faults.broadcast = onlyFor(1, refused('insufficient_funds', 'insufficient funds'));
+    await lab.resubmit();
+    expect(await lab.node.tx(ids[0] ?? '')).toMatchObject({ subState: 'INSUFFICIENT_FUNDS' });
+    await emptyBlocks(2 * BUMP_AFTER);
+    expect([await attempts(ids[0] ?? ''), await attempts(ids[1] ?? '')]).toMatchObject([[{}], [{}]]);
+  });
+
+  it('is not bumped when it pays more than the market: then something else is the reason', async () => {
+    const fees = { ...NO_FEES, maxFeePerGas: 40n * GWEI, maxPriorityFeePerGas: 9n * GWEI };
+    const txId = await lab.create(1, { fees });
+    await lab.node.step();
+    await emptyBlocks(2 * BUMP_AFTER);
+    expect(await prices(txId)).toEqual([40n * GWEI]);
+  });
+
+  it('is FEE_CAPPED when the fees of its client do not allow more, is sent again as it is, and mined', async () => {
+    const fees = { ...NO_FEES, maxFeePerGas: 2n * GWEI, maxPriorityFeePerGas: GWEI };
+    const txId = await lab.create(1, { fees });
+    await lab.node.step();
+    await emptyBlocks(BUMP_AFTER);
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'FEE_CAPPED' });
+    lab.chain.dropPool();
+    await lab.resubmit();
+    expect([await lab.node.tx(txId), await prices(txId)]).toMatchObject([{ subState: 'FEE_CAPPED' }, [2n * GWEI]]);
+    await lab.confirmAll();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', subState: null });
+  });
+});
+
+describe('all attempts of a bumped tx stay watched', () => {
+  it('an earlier one may be mined after a later one was sent', async () => {
+    const txId = await lab.sent(1);
+    const [first] = lab.chain.pooled();
+    await emptyBlocks(BUMP_AFTER);
+    lab.chain.dropPool();
+    if (first) lab.chain.offer(first);
+    lab.chain.mine();
+    // Before it has seen the block, the node sends the later one again: its nonce is used.
+    await lab.resubmit();
+    expect(await lab.node.tx(txId)).toMatchObject({ subState: 'NONCE_SYNC' });
+    await lab.node.checkReceipts();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'MINED', txHash: first?.hash });
+    await lab.confirmAll();
+    expect((await attempts(txId)).map(({ status }) => status)).toEqual(['MINED', 'LOST']);
+    expect([await lab.states([txId]), lab.minedWith(1).length]).toEqual([['CONFIRMED'], 1]);
+  });
+
+  it('a reorg may swap the attempt that won', async () => {
+    const txId = await lab.sent(1);
+    const [first] = lab.chain.pooled();
+    await emptyBlocks(BUMP_AFTER);
+    await lab.mine();
+    expect((await lab.node.tx(txId)).txHash).not.toBe(first?.hash);
+    lab.chain.reorg(1, { drop: true });
+    if (first) lab.chain.offer(first);
+    await lab.confirmAll();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', txHash: first?.hash });
+    expect((await attempts(txId)).map(({ status }) => status)).toEqual(['MINED', 'LOST']);
+  });
+});
+
+describe('a crash between the commit of a bump and its send', () => {
+  it('leaves bytes that the next owner sends soon, and signs nothing new', async () => {
+    const txId = await lab.sent(1);
+    const broadcast = lab.chain.broadcast.bind(lab.chain);
+    lab.chain.broadcast = () => Promise.reject(new Error('crashed'));
+    await emptyBlocks(BUMP_AFTER).catch(() => undefined);
+    expect((await attempts(txId)).map(({ status }) => status)).toEqual(['ACCEPTED', 'SIGNED']);
+    lab.chain.broadcast = broadcast;
+    const { nextResubmitAt } = await lab.node.tx(txId);
+    expect(Date.parse(String(nextResubmitAt)) - Date.now()).toBeLessThan(10_000);
+    const next = await takeOver();
+    await lab.resubmit(next);
+    const [, bump] = await attempts(txId, next);
+    expect(lab.chain.pooled()).toMatchObject([{ hash: bump?.txHash }]);
+    await lab.confirmAll(next);
+    expect([await lab.states([txId], next), lab.minedWith(1).length]).toEqual([['CONFIRMED'], 1]);
+  });
+});
+
+describe('what is sent again of a bumped tx', () => {
+  it('is the highest price, so that a node that restarted with an empty pool has the best one', async () => {
+    const txId = await lab.sent(1);
+    await emptyBlocks(BUMP_AFTER);
+    lab.chain.dropPool();
+    await lab.resubmit();
+    expect(lab.chain.pooled().map(({ maxFeePerGas }) => maxFeePerGas)).toEqual((await prices(txId)).slice(1));
+  });
+
+  it('is the earlier one when every node refused the later one', async () => {
+    const txId = await lab.sent(1);
+    const [first] = lab.chain.pooled();
+    lab.chain.faults.broadcast = () => refused('insufficient_funds', 'insufficient funds');
+    await emptyBlocks(BUMP_AFTER);
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'INSUFFICIENT_FUNDS' });
+    delete lab.chain.faults.broadcast;
+    lab.chain.dropPool();
+    await lab.resubmit();
+    expect(lab.chain.pooled()).toMatchObject([{ hash: first?.hash }]);
+    expect((await lab.node.tx(txId)).txHash).toBe(first?.hash);
+  });
+});
+
+/** The node refuses every price below this one as too low for a replacement. */
+function demands(wei: bigint): (tx: ModelTx) => SendFault | undefined {
+  const outcome: BroadcastOutcome = {
+    kind: 'unknown',
+    errorClass: 'replacement_underpriced',
+    message: 'replacement transaction underpriced',
+  };
+  return ({ maxFeePerGas }) => (maxFeePerGas < wei ? { deliver: false, outcome } : undefined);
+}
+
+describe('a node that refuses a bump for its price', () => {
+  it('because it demands more than we bump is given what it demands', async () => {
+    const txId = await lab.sent(1);
+    const [first = 0n] = await prices(txId);
+    lab.chain.faults.broadcast = demands((first * 14n) / 10n);
+    await emptyBlocks(BUMP_AFTER);
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'STALE' });
+    await emptyBlocks(3);
+    const all = await prices(txId);
+    expect(all).toHaveLength(4);
+    expect(lab.chain.pooled()).toMatchObject([{ maxFeePerGas: all.at(-1) }]);
+    await lab.confirmAll();
+    expect([await lab.states([txId]), lab.minedWith(1).length]).toEqual([['CONFIRMED'], 1]);
+  });
+
+  it.each<NodeErrorClass>([
+    'underpriced',
+    'fee_cap_too_low',
+    'replacement_underpriced',
+    'replaced_by_other',
+    'txpool_full',
+  ])('never ends the payload, however often: %s', async (errorClass) => {
+    const txId = await lab.sent(1);
+    const [first] = lab.chain.pooled();
+    lab.chain.faults.broadcast = ({ hash }) => (hash === first?.hash ? undefined : refusedAs(errorClass));
+    await emptyBlocks(BUMP_AFTER + 20);
+    for (let round = 0; round < 12; round += 1) await lab.resubmit();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL' });
+    expect(await lab.node.tx(txId)).not.toMatchObject({ subState: 'CANCELLING' });
+    await lab.confirmAll();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', txHash: first?.hash });
+  });
+});
+
+function refusedAs(errorClass: NodeErrorClass): SendFault {
+  const isUnknown = errorClass === 'replacement_underpriced' || errorClass === 'replaced_by_other';
+  return isUnknown
+    ? { deliver: false, outcome: { kind: 'unknown', errorClass, message: errorClass } }
+    : refused(errorClass, errorClass);
+}
+
+describe('a no-op', () => {
+  it('that fills a nonce gap is bumped like a payload', async () => {
+    lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
+    for (const tag of [1, 2, 3]) await lab.create(tag);
+    await lab.node.step();
+    await emptyBlocks(BUMP_AFTER);
+    const [fill] = await lab.openFills();
+    expect((await attempts(fill?.txId ?? '')).map(({ kind }) => kind)).toEqual(['fill', 'fill']);
+    await lab.confirmAll();
+    expect(await lab.openFills()).toEqual([]);
+  });
+
+  it('that closes a slot is bumped, and the payload is not', async () => {
+    lab.chain.faults.broadcast = () => timedOut({ deliver: false });
+    const txId = await lab.sent(1);
+    lab.chain.faults.broadcast = ({ data }) => (data === '0x' ? undefined : OVERSIZED);
+    await lab.resubmit();
+    await lab.resubmit();
+    await emptyBlocks(BUMP_AFTER);
+    expect((await attempts(txId)).map(({ kind }) => kind)).toEqual(['payload', 'cancel', 'cancel']);
+    await lab.confirmAll();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'FAILED', failureReason: 'oversized data' });
+  });
+
+  it('that was refused for its price is signed at a higher price the next time', async () => {
+    lab.chain.faults.broadcast = () => timedOut({ deliver: false });
+    const txId = await lab.sent(1);
+    lab.chain.faults.broadcast = ({ data }) => (data === '0x' ? refused('underpriced', 'underpriced') : OVERSIZED);
+    for (let round = 0; round < 4; round += 1) await lab.resubmit();
+    const [, ...noOps] = await prices(txId);
+    expect(noOps).toHaveLength(3);
+    expect(noOps).toEqual([...new Set(noOps)].sort((a, b) => (a < b ? -1 : 1)));
+  });
+});

@@ -1,0 +1,106 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ResubmitConfig } from '../../../src/config/index.js';
+import type { ChainConnector, Chains } from '../../../src/modules/chain/index.js';
+import { BumpStuck } from '../../../src/modules/lanes/application/bump-stuck.js';
+import type { BumpAttempts, BumpResult, WantedBump } from '../../../src/modules/sending/index.js';
+import type { Lease } from '../../../src/modules/signers/index.js';
+import type { BumpWatch, ManagedTxRepository, UnminedTx } from '../../../src/modules/transactions/index.js';
+import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import { aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
+
+const HEAD = 100;
+const LEASES: Lease[] = [1, 2].map((n) => ({ signer: aSigner(n), owner: 'node', token: 1n }));
+const CHAIN = { chainId: DEV_CHAIN } as ChainConnector;
+const config = Object.assign(new ResubmitConfig(), { bumpAfterBlocks: 5, bumpDepth: 2 });
+
+let unmined: UnminedTx[];
+let results: Map<string, BumpResult>;
+let asked: unknown[][];
+let wanted: WantedBump[];
+let looked: [number, number | null][];
+let stuck: BumpStuck;
+
+beforeEach(() => {
+  [unmined, results, asked, wanted, looked] = [[], new Map(), [], [], []];
+  stuck = new BumpStuck(
+    { get: () => CHAIN } as unknown as Chains,
+    { lowestUnmined: async (...args: unknown[]) => (asked.push(args), unmined) } as unknown as ManagedTxRepository,
+    {
+      execute: async (_chain: unknown, _leases: unknown, some: readonly WantedBump[]) => (
+        wanted.push(...some),
+        results
+      ),
+    } as unknown as BumpAttempts,
+    {
+      looked: (lease: Lease, next: number | null) => void looked.push([LEASES.indexOf(lease), next]),
+    } as unknown as BumpWatch,
+    config,
+  );
+});
+
+function low(
+  txId: string,
+  newest: Partial<UnminedTx['newest']> | null = {},
+  progress: Partial<TxProgress> = {},
+): UnminedTx {
+  const tx = aManagedTx({ txId, state: 'IN_MEMPOOL', nonce: 7n, ...progress }).build();
+  return { tx, newest: newest && { kind: 'payload', pricedAtBlock: 10, errorClass: null, ...newest } };
+}
+
+async function bumped(...found: readonly UnminedTx[]): Promise<string[]> {
+  unmined = [...found];
+  await stuck.execute(DEV_CHAIN, LEASES, HEAD);
+  return wanted.map(({ tx }) => tx.id);
+}
+
+describe('a look', () => {
+  it('reads one more than bumpDepth of each signer, and asks for a bump of what is due', async () => {
+    expect(await bumped(low('old'), low('new', { pricedAtBlock: HEAD }))).toEqual(['old']);
+    expect([asked, wanted[0]?.force]).toEqual([[[LEASES.map(({ signer }) => signer), 3]], false]);
+  });
+
+  it('is about each signer alone: the lowest of one are not the lowest of another', async () => {
+    const other = (txId: string): UnminedTx => low(txId, {}, { signer: aSigner(2) });
+    expect(await bumped(low('a'), low('b'), low('c'), other('d'))).toEqual(['a', 'b', 'd']);
+  });
+
+  it('is repeated at the next block for a signer with a bump, and later for the others', async () => {
+    results = new Map([['mine', 'bumped']]);
+    await bumped(low('mine'), low('other', {}, { signer: aSigner(2) }));
+    expect(looked).toEqual([
+      [0, HEAD + 1],
+      [1, HEAD + 5],
+    ]);
+  });
+
+  it('is not repeated for a signer with nothing in flight', async () => {
+    await bumped(low('mine', { pricedAtBlock: HEAD - 2 }));
+    expect(looked).toEqual([
+      [0, HEAD + 3],
+      [1, null],
+    ]);
+  });
+});
+
+describe('no higher price is tried', () => {
+  it.each<[string, UnminedTx]>([
+    ['without an attempt', low('tx', null, { state: 'ALLOCATED' })],
+    ['before it was sent', low('tx', {}, { state: 'ALLOCATED' })],
+    ['while its account cannot pay', low('tx', {}, { subState: 'INSUFFICIENT_FUNDS' })],
+    ['while its nonce may be used', low('tx', {}, { subState: 'NONCE_SYNC' })],
+  ])('%s', async (_what, tx) => {
+    expect(await bumped(tx)).toEqual([]);
+  });
+
+  it('of a payload whose slot is being closed; but of the no-op that closes it', async () => {
+    const closing = { closing: { as: 'FAILED', reason: 'refused', won: false } } as const;
+    expect(await bumped(low('tx', {}, closing))).toEqual([]);
+    expect(await bumped(low('tx', { kind: 'cancel' }, closing))).toEqual(['tx']);
+  });
+});
+
+it('a price that a node refused is raised at the next block', async () => {
+  const pricedAtBlock = HEAD - 1;
+  expect(await bumped(low('tx', { pricedAtBlock, errorClass: 'txpool_full' }))).toEqual([]);
+  expect(await bumped(low('tx', { pricedAtBlock, errorClass: 'replacement_underpriced' }))).toEqual(['tx']);
+});

@@ -1,0 +1,138 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { ChainConnector } from '../../../src/modules/chain/index.js';
+import type { AttemptDraft } from '../../../src/modules/sending/application/attempt-signer.js';
+import type { BroadcastAttempts } from '../../../src/modules/sending/application/broadcast-attempts.js';
+import { BumpAttempts } from '../../../src/modules/sending/application/bump-attempts.js';
+import type { PricedBump, PriceBumps } from '../../../src/modules/sending/application/price-bumps.js';
+import type { Sending } from '../../../src/modules/sending/application/send.js';
+import type { TxMetrics } from '../../../src/modules/transactions/index.js';
+import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
+
+const LEASE = { signer: aSigner(), owner: 'node', token: 1n };
+const CHAIN = { chainId: DEV_CHAIN } as ChainConnector;
+
+let priced: PricedBump[];
+let counted: unknown[][];
+let sent: Sending[];
+/** What was stored before the send. */
+let storedBefore: string[][];
+let writes: RecordedWrites;
+let log: RecordingLog;
+let bump: BumpAttempts;
+
+beforeEach(() => {
+  [priced, counted, sent, storedBefore] = [[], [], [], []];
+  [writes, log] = [new RecordedWrites(), new RecordingLog()];
+  bump = new BumpAttempts(
+    { execute: async () => priced } as unknown as PriceBumps,
+    {
+      sign: async (drafts: readonly AttemptDraft[]) =>
+        drafts.map((draft) => anAttempt({ ...draft, txHash: aHash(draft.nonce + 100n) })),
+    },
+    writes.asDoor(),
+    {
+      execute: async (_chain: unknown, _leases: unknown, sendings: readonly Sending[]) => {
+        storedBefore.push(writes.inserted.map(({ txHash }) => txHash));
+        sent.push(...sendings);
+      },
+    } as unknown as BroadcastAttempts,
+    {
+      resubmitted: (...args: unknown[]) => void counted.push(args),
+      feeCapped: (count: number) => void counted.push(['capped', count]),
+    } as unknown as TxMetrics,
+    log,
+  );
+});
+
+const aTx = (progress: Partial<TxProgress>) =>
+  aManagedTx({ state: 'IN_MEMPOOL', txHash: aHash(1), nonce: 7n, tries: 3, ...progress }).build();
+
+function toSign(txId: string, nonce = 7n, progress: Partial<TxProgress> = {}): PricedBump {
+  const { signer, kind, gasLimit, fees, type } = anAttempt();
+  const { to, value, data, accessList } = { to: null, value: 0n, data: anAttempt().raw, accessList: [] };
+  const draft = { signer, nonce, kind, txId, to, value, data, accessList, gasLimit, fees, type, pricedAtBlock: 5 };
+  return { tx: aTx({ txId, nonce, ...progress }), force: false, draft };
+}
+
+function not(
+  result: 'capped' | 'above_market' | 'not_possible',
+  progress: Partial<TxProgress> = {},
+  force = false,
+): PricedBump {
+  return { tx: aTx({ txId: result, ...progress }), force, result };
+}
+
+const execute = (...bumps: readonly PricedBump[]) => {
+  priced = [...bumps];
+  return bump.execute(CHAIN, [LEASE], bumps);
+};
+
+describe('a bump', () => {
+  it('is committed before it is sent', async () => {
+    await execute(toSign('tx'));
+    expect([storedBefore, sent.map(({ attempt }) => attempt.txHash)]).toEqual([[[aHash(107)]], [aHash(107)]]);
+    expect(writes.written).toMatchObject([{ operation: 'bump', tokens: [1n] }]);
+  });
+
+  it('is in the history of the tx, becomes its hash, and is due for another send soon', async () => {
+    await execute(toSign('tx', 7n, { subState: 'FEE_CAPPED' }));
+    const [tx] = writes.txs;
+    expect(tx?.progress).toMatchObject({ state: 'IN_MEMPOOL', subState: 'STALE', txHash: aHash(107), tries: 0 });
+    expect(tx?.pendingEvents()).toMatchObject([
+      { reason: 'gas_bumped', txHash: aHash(107), detail: { maxFeePerGas: '2', maxPriorityFeePerGas: '1' } },
+    ]);
+    expect(tx?.timers).toEqual({ resubmit: { inMs: 5_000 }, receiptCheck: 'keep' });
+  });
+
+  it('of several goes with its own tx, and each answer, too', async () => {
+    const results = await execute(toSign('a', 7n), not('not_possible'), toSign('b', 8n), not('above_market'));
+    expect([...results].sort()).toEqual([
+      ['a', 'bumped'],
+      ['above_market', 'above_market'],
+      ['b', 'bumped'],
+      ['not_possible', 'not_possible'],
+    ]);
+    expect(sent.map(({ tx, attempt }) => [tx.id, attempt.txId, attempt.nonce])).toEqual([
+      ['a', 'a', 7n],
+      ['b', 'b', 8n],
+    ]);
+    expect(counted).toEqual([['bump', 2]]);
+  });
+
+  it('leaves the tx that was given as it was', async () => {
+    const wanted = toSign('tx');
+    await execute(wanted);
+    expect([wanted.tx.progress.txHash, wanted.tx.pendingEvents()]).toEqual([aHash(1), []]);
+  });
+
+  it('is not asked for where nothing is wanted', async () => {
+    expect([await execute(), writes.written, counted]).toEqual([new Map(), [], []]);
+  });
+});
+
+describe('a price above the caps', () => {
+  it('is what the tx says it waits for; metrics and log tell it once', async () => {
+    expect(await execute(not('capped'))).toEqual(new Map([['capped', 'capped']]));
+    const [tx] = writes.txs;
+    expect(tx?.progress).toMatchObject({ state: 'IN_MEMPOOL', subState: 'FEE_CAPPED', txHash: aHash(1) });
+    expect(tx?.timers.resubmit).toBe('keep');
+    expect(counted).toContainEqual(['capped', 1]);
+    expect(log.lines).toMatchObject([{ event: 'bump not signed: its price is above the fee caps' }]);
+    await execute(not('capped', { subState: 'FEE_CAPPED' }));
+    expect([writes.txs.length, log.lines.length]).toEqual([1, 1]);
+  });
+
+  it('marks no tx that a client wanted to be faster, and none whose slot is being closed', async () => {
+    const closing = { as: 'FAILED', reason: 'refused', won: false } as const;
+    await execute(not('capped', {}, true), not('capped', { txId: 'closing', closing }));
+    expect([writes.txs, counted]).toEqual([[], [['bump', 0]]]);
+  });
+
+  it('is over when the market has fallen below the price of the tx', async () => {
+    await execute(not('above_market', { subState: 'FEE_CAPPED' }), not('above_market', { txId: 'other' }));
+    expect(writes.txs.map(({ id, progress }) => [id, progress.subState])).toEqual([['above_market', 'STALE']]);
+  });
+});

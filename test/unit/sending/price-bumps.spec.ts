@@ -1,0 +1,137 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
+import { PriceBumps, type PricedBump, type WantedBump } from '../../../src/modules/sending/application/price-bumps.js';
+import type { Attempt, AttemptFees } from '../../../src/modules/transactions/domain/attempt.js';
+import type {
+  AttemptRepository,
+  ManagedTxRepository,
+  SignerFeeCaps,
+  TxRequest,
+} from '../../../src/modules/transactions/index.js';
+import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import { NO_FEES } from '../../../src/modules/transactions/domain/index.js';
+import { aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { ModelChain } from '../../support/model-chain.js';
+
+const GWEI = 1_000_000_000n;
+const CAPS = { maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: 50n * GWEI, maxFeePerBlobGas: 0n };
+const fees = (max: bigint, tip: bigint): AttemptFees => ({
+  maxFeePerGas: max * GWEI,
+  maxPriorityFeePerGas: tip * GWEI,
+});
+const CLOSING: Partial<TxProgress> = { closing: { as: 'FAILED', reason: 'refused', won: false } };
+
+let stored: Attempt[];
+let request: Partial<TxRequest>;
+/** Ids of the txs whose requests were read. */
+let read: string[];
+let chain: ModelChain;
+let prices: PriceBumps;
+
+beforeEach(() => {
+  [stored, request, read, chain] = [[], {}, [], new ModelChain()];
+  prices = new PriceBumps(
+    { ofSlots: async () => stored } as unknown as AttemptRepository,
+    {
+      requested: async (ids: readonly string[]) => {
+        read.push(...ids);
+        return ids.map((txId) => ({ tx: aTx({ txId }), request: aRequest(request) }));
+      },
+    } as unknown as ManagedTxRepository,
+    new FeeRules({ of: () => CAPS } as unknown as SignerFeeCaps, new FakeClock()),
+  );
+});
+
+const aTx = (progress: Partial<TxProgress> = {}) =>
+  aManagedTx({ txId: 'tx', state: 'IN_MEMPOOL', nonce: 7n, gasLimit: 30_000n, ...progress }).build();
+
+async function priced(
+  attempts: readonly Partial<Attempt>[],
+  progress: Partial<TxProgress> = {},
+  wanted: Partial<WantedBump> = {},
+): Promise<PricedBump | undefined> {
+  stored = attempts.map((attempt) => anAttempt({ status: 'ACCEPTED', fees: fees(8n, 1n), ...attempt }));
+  const [bump] = await prices.execute(chain, [{ tx: aTx(progress), force: false, ...wanted }]);
+  return bump;
+}
+
+async function feesOf(...args: Parameters<typeof priced>): Promise<unknown> {
+  const bump = await priced(...args);
+  return bump && ('draft' in bump ? bump.draft.fees : bump.result);
+}
+
+/** The fees after 8 and 1 gwei, and after 16 and 2. */
+const [ONCE, TWICE] = [1n, 2n].map((n) => ({
+  maxFeePerGas: n * 9n * GWEI,
+  maxPriorityFeePerGas: (n * 9n * GWEI) / 8n,
+}));
+
+describe('the draft of a bump', () => {
+  it('is the same payload with the same nonce and gas, priced at the block of the quote', async () => {
+    request = { payload: { ...aRequest().payload, value: 5n } };
+    chain.mineEmpty(4);
+    const same = { kind: 'payload', txId: 'tx', nonce: 7n, value: 5n, gasLimit: 30_000n };
+    expect(await priced([{}])).toMatchObject({ draft: { ...same, fees: ONCE, pricedAtBlock: 4 } });
+  });
+
+  it('is another no-op with the gas of the last one, for a fill and for a slot that is being closed', async () => {
+    const noOp = { to: aSigner().address, value: 0n, data: '0x', gasLimit: 22_000n };
+    const fill = await priced([{ kind: 'fill', gasLimit: 22_000n }], { kind: 'fill' });
+    expect(fill).toMatchObject({ draft: { ...noOp, kind: 'fill' } });
+    const cancel = await priced([{}, { kind: 'cancel', gasLimit: 22_000n }], CLOSING);
+    expect(cancel).toMatchObject({ draft: { ...noOp, kind: 'cancel' } });
+    expect(read).toEqual([]);
+  });
+});
+
+describe('the price of a bump', () => {
+  it('is above every attempt of the slot that may be out, also of another tx', async () => {
+    expect(await feesOf([{ txId: 'another', fees: fees(16n, 2n) }, {}])).toEqual(TWICE);
+    expect(await feesOf([{ fees: fees(16n, 2n), status: 'SIGNED' }, {}])).toEqual(TWICE);
+  });
+
+  it('is above what was refused as too cheap, and not above what was refused for another reason', async () => {
+    const refused = { fees: fees(16n, 2n), status: 'REJECTED' } as const;
+    expect(await feesOf([{}, { ...refused, errorClass: 'underpriced' }])).toEqual(TWICE);
+    expect(await feesOf([{}, { ...refused, errorClass: 'insufficient_funds' }])).toEqual(ONCE);
+  });
+
+  it('goes up when a node demands more, also when the refused price was above the market', async () => {
+    const refused = { fees: fees(16n, 8n), status: 'UNKNOWN', errorClass: 'replacement_underpriced' } as const;
+    expect(await feesOf([{ fees: fees(16n, 8n) }])).toBe('above_market');
+    expect(await feesOf([{}, refused])).toEqual(fees(18n, 9n));
+  });
+
+  it('is limited by the caps of the chain, and by the fees that the client asked for', async () => {
+    expect(await feesOf([{ fees: fees(99n, 1n) }])).toBe('capped');
+    request = { fees: { ...NO_FEES, maxFeePerGas: 8n * GWEI, maxPriorityFeePerGas: null } };
+    expect(await feesOf([{}])).toBe('capped');
+    request = { fees: { ...NO_FEES, maxFeePerGas: null, maxPriorityFeePerGas: GWEI } };
+    expect(await feesOf([{}])).toBe('capped');
+    request = { fees: { ...NO_FEES, maxFeePerGas: 9n * GWEI, maxPriorityFeePerGas: null } };
+    expect(await feesOf([{}])).toEqual(ONCE);
+  });
+});
+
+describe('a bump that a client wants', () => {
+  it('goes above the market, and above the fees of its first request', async () => {
+    request = { fees: { ...NO_FEES, maxFeePerGas: 8n * GWEI, maxPriorityFeePerGas: GWEI } };
+    expect(await feesOf([{}], {}, { force: true })).toEqual(ONCE);
+    expect(await feesOf([{ fees: fees(16n, 8n) }], {}, { force: true })).toEqual(fees(18n, 9n));
+  });
+
+  it('has the fees that the client names, unless no pool would take them', async () => {
+    expect(await feesOf([{}], {}, { force: true, fees: fees(20n, 5n) })).toEqual(fees(20n, 5n));
+    expect(await feesOf([{}], {}, { force: true, fees: fees(20n, 1n) })).toBe('capped');
+    expect(await feesOf([{}], {}, { force: true, fees: fees(101n, 5n) })).toEqual(fees(100n, 5n));
+  });
+});
+
+it.each<[string, Partial<Attempt>[], Partial<TxProgress>]>([
+  ['without an attempt of its own', [{ txId: 'another' }], {}],
+  ['that is mined', [{}], { state: 'MINED' }],
+  ['whose account cannot pay', [{}], { subState: 'INSUFFICIENT_FUNDS' }],
+])('a tx %s cannot be bumped, also when a client wants it', async (_what, attempts, progress) => {
+  expect(await feesOf(attempts, progress, { force: true })).toBe('not_possible');
+});
