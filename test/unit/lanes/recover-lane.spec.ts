@@ -35,7 +35,7 @@ beforeEach(() => {
       execute: async (leases: unknown) => void steps.push(['ask receipts', leases]),
     } as unknown as MarkReceiptsDue,
     {
-      execute: async (_chain: unknown, quote: unknown, leases: unknown, items: readonly RequestedTx[]) => {
+      execute: async (quote: unknown, leases: unknown, items: readonly RequestedTx[]) => {
         steps.push(['sign', quote, leases, items.map(({ tx }) => tx.id)]);
         return items.map(({ tx }) => ({ tx, attempt: anAttempt({ txId: tx.id, txHash: aHash(99) }) }));
       },

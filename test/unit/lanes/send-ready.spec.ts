@@ -47,7 +47,7 @@ beforeEach(() => {
       quarantine: async (_leases: unknown, { tx }: ReadyTx, error: unknown) => void calls.push(['aside', tx.id, error]),
     } as unknown as PreparePending,
     {
-      execute: async (_chain: unknown, quote: unknown, _leases: unknown, some: readonly ReadyTx[]) => {
+      execute: async (quote: unknown, _leases: unknown, some: readonly ReadyTx[]) => {
         calls.push(['sign', quote, ...some.map(({ tx }) => tx.id)]);
         return some.map(({ tx }) => `signed ${tx.id}`);
       },

@@ -63,7 +63,7 @@ describe('a nonce gap', () => {
     expect(calls).toEqual([
       ['gaps', LEASE.signer],
       ['create', chain, [LEASE], [SLOT]],
-      ['sign', chain, QUOTE, [LEASE], fills],
+      ['sign', QUOTE, [LEASE], fills],
       ['send', chain, [LEASE], 'signed'],
     ]);
   });
