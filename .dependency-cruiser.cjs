@@ -4,6 +4,7 @@
  *
  *   kernel <- chain <- signers <- transactions <- sending <- nonces <- lanes, confirmations
  *   transactions <- lost-commits <- nonces, lanes
+ *   sending <- commands
  *   events <- transactions,   ops reads all
  */
 
@@ -16,9 +17,21 @@ const MAY_USE = {
   sending: ['chain', 'signers', 'transactions'],
   'lost-commits': ['chain', 'signers', 'transactions'],
   nonces: ['chain', 'signers', 'transactions', 'sending', 'lost-commits'],
+  commands: ['chain', 'events', 'signers', 'transactions', 'sending'],
   lanes: ['chain', 'signers', 'transactions', 'sending', 'lost-commits', 'nonces'],
   confirmations: ['chain', 'signers', 'transactions', 'nonces'],
-  ops: ['chain', 'events', 'signers', 'transactions', 'sending', 'lost-commits', 'nonces', 'lanes', 'confirmations'],
+  ops: [
+    'chain',
+    'events',
+    'signers',
+    'transactions',
+    'sending',
+    'lost-commits',
+    'nonces',
+    'commands',
+    'lanes',
+    'confirmations',
+  ],
 };
 
 const DOORS = '^src/modules/[^/]+/(index|[^/]+\\.module)\\.ts$';

@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { ConfigModule, type LockstepConfig } from './config/index.js';
+import { CommandsModule } from './modules/commands/commands.module.js';
 import { ConfirmationsModule } from './modules/confirmations/confirmations.module.js';
 import { LanesModule } from './modules/lanes/lanes.module.js';
 import { OpsModule } from './modules/ops/ops.module.js';
@@ -28,6 +29,7 @@ export class AppModule {
         HttpModule,
         DatabaseModule,
         TransactionsModule,
+        CommandsModule,
         LanesModule,
         ConfirmationsModule,
         OpsModule,

@@ -2,6 +2,7 @@ import type { Fault } from './fault.js';
 import { ADAPTERS } from './lists/adapters.js';
 import { ATTEMPTS } from './lists/attempts.js';
 import { CHAINS } from './lists/chains.js';
+import { COMMANDS } from './lists/commands.js';
 import { LEASES } from './lists/leases.js';
 import { LOST_COMMITS } from './lists/lost-commits.js';
 import { MANAGED_TXS } from './lists/managed-txs.js';
@@ -13,6 +14,7 @@ export const ALL_FAULTS: readonly Fault[] = [
   ...MANAGED_TXS,
   ...ATTEMPTS,
   ...NONCES,
+  ...COMMANDS,
   ...LEASES,
   ...LOST_COMMITS,
   ...CHAINS,

@@ -287,7 +287,8 @@ describe('a tx that is locked to be given a nonce', () => {
   it('is PENDING still, and one of those asked', async () => {
     await everyState();
     await stored.putTx(9);
-    const locked = await stored.fenced([OURS], (fence) => txs.lockPending(fence, ids(1, 2, 3, 4)));
+    const read = await txs.byIds(ids(1, 2, 3, 4));
+    const locked = await stored.fenced([OURS], (fence) => txs.lockPending(fence, read));
     expect([...locked]).toEqual(ids(1));
   });
 
@@ -296,29 +297,41 @@ describe('a tx that is locked to be given a nonce', () => {
     await stored.putTx(2, { signer: OTHER.address });
     await pausedSigner(OURS.chainId + 1, OTHER.address);
     await pausedSigner(OURS.chainId, OURS.address);
+    const read = await txs.byIds(ids(1, 2));
     await stored.fenced([OURS, OTHER], async (fence) => {
-      expect([...(await txs.lockForNonce(fence, ids(1, 2)))]).toEqual(ids(2));
-      expect([...(await txs.lockPending(fence, ids(1, 2)))]).toEqual(ids(1, 2));
+      expect([...(await txs.lockForNonce(fence, read))]).toEqual(ids(2));
+      expect([...(await txs.lockPending(fence, read))]).toEqual(ids(1, 2));
     });
   });
 
   it('is left out while somebody else changes it, and nobody waits for it', async () => {
     await stored.putTx(1);
     await stored.putTx(2);
+    const read = await txs.byIds(ids(1, 2));
     const session = await stored.lab.session();
     await session.run('BEGIN');
     await session.run(`SELECT FROM managed_tx WHERE tx_id = $1 FOR UPDATE`, [txIdOf(1)]);
     const locked = await stored
-      .fenced([OURS], (fence) => txs.lockPending(fence, ids(1, 2)))
+      .fenced([OURS], (fence) => txs.lockPending(fence, read))
       .finally(() => session.run('ROLLBACK'));
     expect([...locked]).toEqual(ids(2));
+  });
+
+  it('is left out when a client changed it since it was read', async () => {
+    await stored.putTx(1);
+    await stored.putTx(2);
+    const read = await txs.byIds(ids(1, 2));
+    const session = await stored.lab.session();
+    await session.run(`UPDATE managed_tx SET version = version + 1 WHERE tx_id = $1`, [txIdOf(1)]);
+    expect([...(await stored.fenced([OURS], (fence) => txs.lockPending(fence, read)))]).toEqual(ids(2));
   });
 
   it('cannot be changed by anybody else until the transaction ends', async () => {
     await stored.putTx(1);
     const session = await stored.lab.session();
+    const read = await txs.byIds(ids(1));
     const skipped = await stored.fenced([OURS], async (fence) => {
-      await txs.lockPending(fence, ids(1));
+      await txs.lockPending(fence, read);
       return session.run(`SELECT FROM managed_tx WHERE tx_id = $1 FOR UPDATE SKIP LOCKED`, [txIdOf(1)]);
     });
     expect(skipped).toEqual([]);

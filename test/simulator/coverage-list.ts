@@ -57,6 +57,7 @@ const VERDICTS: Reasons<SendVerdict['kind']> = {
   waiting: WANTED,
   refused_for_good: WANTED,
   requeued: WANTED,
+  withdrawn: NOBODY_CANCELS,
   refused_in_doubt: WANTED,
 };
 

@@ -1,6 +1,7 @@
 import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import type { Receipt } from '../../src/modules/chain/index.js';
+import type { TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import type { CreatedTx } from '../../src/modules/transactions/application/intake/create-tx.js';
 import type { Attempt } from '../../src/modules/transactions/domain/attempt.js';
 import { ManagedTx, type TxProgress } from '../../src/modules/transactions/domain/managed-tx.js';
@@ -64,6 +65,23 @@ export function aCreatedTx(overrides: Partial<CreatedTx> = {}): CreatedTx {
     txHash: null,
     isPaused: false,
     isNew: true,
+    ...overrides,
+  };
+}
+
+/** A cancel that waits for the owner of the signer. */
+export function aCommand(overrides: Partial<TxCommand> = {}): TxCommand {
+  return {
+    commandId: 'command-1',
+    signer: aSigner(),
+    txId: 'tx',
+    kind: 'cancel',
+    requestId: 'command-key',
+    requestHash: aHash(0xc0),
+    fees: null,
+    replacement: null,
+    status: 'QUEUED',
+    refusal: null,
     ...overrides,
   };
 }

@@ -158,6 +158,11 @@ export class ModelChain extends ChainConnector {
     return this.pool.offer(tx, this.minedNonce(tx.from));
   }
 
+  /** In the pool from now on, whatever the price of what has its nonce there: other miners may have it. */
+  force(tx: ModelTx): void {
+    this.pool.put(tx);
+  }
+
   pooled(): ModelTx[] {
     return this.pool.all();
   }

@@ -7,6 +7,8 @@ import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { type ChainConnector, Chains, HeadTracker } from '../../src/modules/chain/index.js';
 import { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
+import { CloseExpired } from '../../src/modules/commands/application/close-expired.js';
+import { ExecuteCommands } from '../../src/modules/commands/application/execute-commands.js';
 import { CheckReceipts } from '../../src/modules/confirmations/application/check-receipts.js';
 import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
 import { SignerDirectory } from '../../src/modules/signers/domain/signer-directory.js';
@@ -113,6 +115,12 @@ export class TestNode {
   /** Looks for txs that are stuck in a pool. */
   bump(): Promise<void> {
     return this.get(BumpDue).execute(DEV_CHAIN);
+  }
+
+  /** Carries out what clients asked for, and closes what expired. */
+  async commands(): Promise<void> {
+    await this.get(ExecuteCommands).execute(DEV_CHAIN);
+    await this.get(CloseExpired).execute(DEV_CHAIN);
   }
 
   releaseLeases(): Promise<void> {

@@ -8,7 +8,13 @@ export { LeaseLost } from './domain/lease-lost.js';
 export type { Lease } from './domain/lease.js';
 export { leasesFor } from './domain/leases-for.js';
 export { type LeaseHolder, NodeRegistry } from './domain/node-registry.js';
-export { NonceLedger, type SequenceState, type SlotHolder, type SlotRef } from './domain/nonce-ledger.js';
+export {
+  NonceLedger,
+  type RacedSlot,
+  type SequenceState,
+  type SlotHolder,
+  type SlotRef,
+} from './domain/nonce-ledger.js';
 export { grantNonces } from './domain/nonce-sequence.js';
 export { NotLeader } from './domain/not-leader.js';
 export { type Pause, type PauseRequest, SignerPauses } from './domain/signer-pauses.js';

@@ -8,6 +8,10 @@ export { LeasedWork } from './application/writing/leased-work.js';
 export { MarkReceiptsDue } from './application/writing/mark-receipts-due.js';
 export { NewFills } from './application/writing/new-fills.js';
 export type { ChangeSet } from './application/writing/change-set.js';
+export { hashRequest, requestText } from './application/intake/request-hash.js';
+export { IntakeRules } from './application/intake/intake-rules.js';
+export { type AttemptView, TxQueries, type TxView } from './application/queries/tx-views.js';
+export { WaitForState } from './application/queries/wait-for-state.js';
 export { WriteChanges } from './application/writing/write-changes.js';
 export { TxMetrics } from './application/writing/tx-metrics.js';
 export {
@@ -16,6 +20,7 @@ export {
   type AttemptKind,
   type AttemptOutcome,
   asFound,
+  attemptsFor,
   highestFees,
   outcomeOf,
   refusedForPrice,
@@ -32,6 +37,7 @@ export {
   type SignerWork,
   type UnminedTx,
 } from './domain/managed-tx.repository.js';
+export { competeAgain, endRace, newestOf, type Race, racesOf, reopenRace, restWhileMined } from './domain/race.js';
 export type { QueuePosition } from './domain/queue-position.js';
 export type { RequestedFees, StoredRequest, TxRequest } from './domain/tx-request.js';
 export { TX_STATES, type TxState, type TxSubState, isFinal } from './domain/tx-state-machine.js';
@@ -39,10 +45,19 @@ export {
   PROGRESS_COLUMNS,
   REQUEST_COLUMNS,
   type RequestRow,
+  fromStoredFees,
+  type ProgressRow,
+  type StoredFees,
   toManagedTx,
   toRequest,
+  toStoredFees,
+  toStoredOptions,
 } from './infrastructure/managed-tx.rows.js';
+export { CreateTxDto, FeesDto } from './infrastructure/http/create-tx.dto.js';
 export { isTxId } from './infrastructure/http/page-cursor.js';
+export { requestIdOf, toFees, toRequest as toTxRequest } from './infrastructure/http/to-request.js';
+export { WaitQueryDto } from './infrastructure/http/tx-query.dto.js';
+export * as txProblems from './infrastructure/http/tx-problems.js';
+export { TxDto } from './infrastructure/http/tx-responses.js';
 export { COMMITTED_WEI } from './infrastructure/managed-tx.statements.js';
-export { type AttemptView, TxQueries, type TxView } from './application/queries/tx-views.js';
 export { TRANSFER_GAS } from './application/writing/new-fills.js';

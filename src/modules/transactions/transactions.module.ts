@@ -84,6 +84,9 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     AttemptRepository,
     ManagedTxRepository,
     TxMetrics,
+    IntakeRules,
+    TxQueries,
+    WaitForState,
   ],
 })
 export class TransactionsModule {}

@@ -8,6 +8,8 @@ const FILLS = int('fill-rows');
 const WORK = int('signers-with-work');
 
 /** What PostgreSQL is asked about managed txs, and what it is told. */
+const RACES = int('races');
+
 export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed-tx.statements.ts', READS, [
   {
     id: 'consumed-from-block-without-that-block',
@@ -121,6 +123,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   {
     id: 'count-in-flight-with-mined',
     text: `t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+                AND t.sub_state IS DISTINCT FROM 'REPLACING'
               ORDER BY t.nonce LIMIT $3`,
     becomes: `t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')
               ORDER BY t.nonce LIMIT $3`,
@@ -354,7 +357,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'oldest-unmined-by-nonce',
-    text: `AND t.kind = 'payload'
+    text: `AND t.kind = 'payload' AND t.sub_state IS DISTINCT FROM 'REPLACING'
                ORDER BY t.tx_id LIMIT 1`,
     becomes: `AND t.kind = 'payload'
                ORDER BY t.nonce LIMIT 1`,
@@ -773,6 +776,20 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
     becomes: 'version',
     why: 'the row does not tell under which lease it was written',
     caughtBy: SAVE,
+  },
+  {
+    id: 'rivals-of-any-nonce',
+    text: 'ON sent.tx_id = t.tx_id AND sent.nonce = t.nonce',
+    becomes: 'ON sent.tx_id = t.tx_id',
+    why: 'a tx that has moved to another nonce ends with the race for the old one',
+    caughtBy: RACES,
+  },
+  {
+    id: 'save-without-replacement',
+    text: 'replaced_by = s.replaced_by, tries',
+    becomes: 'tries',
+    why: 'both txs of a race are sent, and the original does not say what took its slot',
+    caughtBy: RACES,
   },
   {
     id: 'save-without-closing',

@@ -227,11 +227,11 @@ export const NONCES = faultsIn('modules/signers/infrastructure/pg-nonce-ledger.t
     text: `AND s.nonce = r.nonce AND s.status = 'HELD'\`,
 };
 
-const CONSUME`,
+const HAND_OVER`,
     becomes: `AND s.nonce = r.nonce AND s.status <> 'RELEASED'\`,
 };
 
-const CONSUME`,
+const HAND_OVER`,
     why: 'a nonce that was mined is given out again (I1)',
   },
   {
@@ -254,9 +254,22 @@ const REOPEN`,
   },
   {
     id: 'nonce-consume-foreign-keeps-the-tx',
-    text: 'CASE WHEN r.tx_hash IS NULL THEN NULL ELSE s.tx_id END',
-    becomes: 'CASE WHEN r.tx_hash IS NULL THEN s.tx_id ELSE s.tx_id END',
+    text: 'CASE WHEN r.tx_hash IS NOT NULL THEN coalesce(r.tx_id, s.tx_id) END',
+    becomes: 'coalesce(r.tx_id, s.tx_id)',
     why: 'a nonce of somebody else counts as that of our tx',
+  },
+  {
+    id: 'nonce-hand-over-of-a-used-nonce',
+    text: `AND s.nonce = h.nonce AND s.status = 'HELD'`,
+    becomes: `AND s.nonce = h.nonce AND s.status <> 'RELEASED'`,
+    why: 'a replacement takes a nonce that is used',
+  },
+  {
+    id: 'nonce-consume-keeps-the-holder',
+    text: 'coalesce(r.tx_id, s.tx_id) END,',
+    becomes: 's.tx_id END,',
+    why: 'a deep reorg does not find the original that won against its replacement',
+    caughtBy: int('races'),
   },
   {
     id: 'nonce-reopen-held',
@@ -266,8 +279,8 @@ const REOPEN`,
   },
   {
     id: 'nonce-reopen-with-its-hash',
-    text: `SET status = 'HELD', tx_hash = NULL, fencing_token = r.token`,
-    becomes: `SET status = 'HELD', fencing_token = r.token`,
+    text: `SET status = 'HELD', tx_hash = NULL, tx_id`,
+    becomes: `SET status = 'HELD', tx_id`,
     why: 'a slot that is in flight names the transaction that was mined once',
   },
 ]);

@@ -46,7 +46,7 @@ describe('a MINED tx', () => {
     expect(await settled([mined(1)], 'final')).toBe(1);
     expect(txs.of('tx-1').state).toBe('CONFIRMED');
     expect(txs.events).toMatchObject([{ detail: { confirmations: { from: 11, to: 12, hash: HEAD.hash } } }]);
-    const consumed = [{ signer: aSigner(), nonce: 1n, txHash: aHash(1) }];
+    const consumed = [{ signer: aSigner(), nonce: 1n, holder: 'tx-1', txHash: aHash(1) }];
     expect(written()).toEqual([{ slots: { consumed }, attempts: { reopened: [] } }]);
     expect([txs.writes.operations, forks]).toEqual([['settle'], 0]);
   });

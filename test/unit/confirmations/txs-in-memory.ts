@@ -1,7 +1,7 @@
 import type { Hash } from '../../../src/kernel/hex.js';
 import { groupBy } from '../../../src/kernel/group-by.js';
 import { type ChainId, signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
-import type { SlotRef } from '../../../src/modules/signers/index.js';
+import { slotKey, type SlotRef } from '../../../src/modules/signers/index.js';
 import type { TxEvent } from '../../../src/modules/events/index.js';
 import type { FinalHeights } from '../../../src/modules/chain/index.js';
 import {
@@ -82,7 +82,16 @@ export class TxsInMemory {
   }
 
   async byIds(txIds: readonly string[]): Promise<ManagedTx[]> {
-    return txIds.map((txId) => ManagedTx.rehydrate(this.of(txId)));
+    return [...new Set(txIds)].map((txId) => ManagedTx.rehydrate(this.of(txId)));
+  }
+
+  /** The other txs of these slots that took part in a race. */
+  async rivals(txs: readonly ManagedTx[]): Promise<ManagedTx[]> {
+    const slots = new Set(txs.map(slotKey));
+    const known = new Set(txs.map(({ id }) => id));
+    return this.where(({ nonce, replaces, replacedBy }) => nonce !== null && (replaces ?? replacedBy) !== null).filter(
+      (tx) => !known.has(tx.id) && slots.has(slotKey(tx)),
+    );
   }
 
   async minedUpTo(

@@ -5,7 +5,7 @@ import { AllocateNonces } from '../../../src/modules/lanes/application/allocate-
 import type { ReadyTx } from '../../../src/modules/lanes/application/prepare-pending.js';
 import { CommittedCursors } from '../../../src/modules/lost-commits/application/committed-cursors.js';
 import type { NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
-import type { ManagedTxRepository } from '../../../src/modules/transactions/index.js';
+import type { ManagedTx, ManagedTxRepository } from '../../../src/modules/transactions/index.js';
 import type { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
 import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
@@ -38,7 +38,10 @@ beforeEach(() => {
       },
     } as unknown as NonceLedger,
     {
-      lockForNonce: async (_fence: unknown, ids: readonly string[]) => (calls.push(['lock', ...ids]), new Set(waiting)),
+      lockForNonce: async (_fence: unknown, txs: readonly ManagedTx[]) => (
+        calls.push(['lock', ...txs.map(({ id }) => id)]),
+        new Set(waiting)
+      ),
     } as unknown as ManagedTxRepository,
     writes.asDoor(),
     cursors,

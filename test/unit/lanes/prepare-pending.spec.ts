@@ -4,7 +4,7 @@ import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import type { NextPending } from '../../../src/modules/lanes/application/next-pending.js';
 import { type PreparedTxs, PreparePending } from '../../../src/modules/lanes/application/prepare-pending.js';
 import type { PendingVerdict, SimulatePending } from '../../../src/modules/lanes/application/simulate-pending.js';
-import type { ManagedTxRepository, PendingTx } from '../../../src/modules/transactions/index.js';
+import type { ManagedTx, ManagedTxRepository, PendingTx } from '../../../src/modules/transactions/index.js';
 import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -32,7 +32,8 @@ beforeEach(() => {
       execute: async (_chain: unknown, some: readonly unknown[]) => some.map((_, i) => verdicts[i]),
     } as unknown as SimulatePending,
     {
-      lockPending: async (_fence: unknown, ids: readonly string[]) => new Set(ids.filter((id) => locked.has(id))),
+      lockPending: async (_fence: unknown, txs: readonly ManagedTx[]) =>
+        new Set(txs.map(({ id }) => id).filter((id) => locked.has(id))),
     } as unknown as ManagedTxRepository,
     writes.asDoor(),
     Object.assign(new ExecutionConfig(), { batchSize: BATCH }),

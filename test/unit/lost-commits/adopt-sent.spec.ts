@@ -8,7 +8,12 @@ import type {
   LostCommitsRepository,
   SignerOutlook,
 } from '../../../src/modules/lost-commits/domain/lost-commits.repository.js';
-import { type ManagedTxRepository, NewFills, type RequestedTx } from '../../../src/modules/transactions/index.js';
+import {
+  type ManagedTx,
+  type ManagedTxRepository,
+  NewFills,
+  type RequestedTx,
+} from '../../../src/modules/transactions/index.js';
 import { aHash, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -39,8 +44,8 @@ beforeEach(() => {
     new NewFills({ next: () => `fill-${(made += 1)}` }),
     {
       allocated: async () => allocated,
-      lockPending: async (_fence: unknown, ids: readonly string[]) =>
-        new Set(changed ? [] : ids.filter((id) => waiting.some(({ tx }) => tx.id === id))),
+      lockPending: async (_fence: unknown, txs: readonly ManagedTx[]) =>
+        new Set(changed ? [] : txs.map(({ id }) => id).filter((id) => waiting.some(({ tx }) => tx.id === id))),
     } as unknown as ManagedTxRepository,
     {
       waitingFor: async () => waiting,

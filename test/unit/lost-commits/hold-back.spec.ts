@@ -36,7 +36,8 @@ function hold(): Promise<void> {
   return new HoldBack(
     {
       nextPending: async (asked: unknown) => ((rooms = asked), waiting.map((tx) => ({ tx }))),
-      lockPending: async (_fence: unknown, ids: readonly string[]) => new Set(ids.filter((id) => locked.has(id))),
+      lockPending: async (_fence: unknown, txs: readonly ManagedTx[]) =>
+        new Set(txs.map(({ id }) => id).filter((id) => locked.has(id))),
     } as unknown as ManagedTxRepository,
     writes.asDoor(),
     Object.assign(new ExecutionConfig(), { batchSize: BATCH }),

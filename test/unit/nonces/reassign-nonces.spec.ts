@@ -47,7 +47,7 @@ beforeEach(() => {
       },
     } as unknown as ForeignNonces,
     ourWork,
-    { byIds: async () => [read] } as unknown as ManagedTxRepository,
+    { byIds: async () => [read], rivals: async () => [] } as unknown as ManagedTxRepository,
     { ofSlots: async () => attempts } as unknown as AttemptRepository,
     writes.asDoor(),
     log,

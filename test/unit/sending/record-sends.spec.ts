@@ -4,8 +4,8 @@ import { RecordSends } from '../../../src/modules/sending/application/record-sen
 import type { ClassifiedSend } from '../../../src/modules/sending/application/send.js';
 import type { SendVerdict } from '../../../src/modules/sending/domain/send-verdict.js';
 import type { Attempt, AttemptOutcome } from '../../../src/modules/transactions/domain/attempt.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
-import type { TxMetrics } from '../../../src/modules/transactions/index.js';
+import type { ManagedTx, TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { ManagedTxRepository, TxMetrics } from '../../../src/modules/transactions/index.js';
 import { aHash, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -35,6 +35,7 @@ let resubmit: ResubmitConfig;
 let confirmations: ConfirmationsConfig;
 let log: RecordingLog;
 let record: RecordSends;
+let originals: ManagedTx[];
 
 beforeEach(() => {
   [counted, writes, resubmit, log] = [[], new RecordedWrites(), new ResubmitConfig(), new RecordingLog()];
@@ -43,7 +44,11 @@ beforeEach(() => {
     fetchReceiptUponEntry: false,
   });
   const metrics = { submitted: (result: string, count: number) => void counted.push(`${result} ${count}`) };
-  record = new RecordSends(writes.asDoor(), resubmit, confirmations, metrics as unknown as TxMetrics, log);
+  originals = [];
+  const repository = {
+    byIds: async (ids: readonly string[]) => originals.filter(({ id }) => ids.includes(id)),
+  } as unknown as ManagedTxRepository;
+  record = new RecordSends(writes.asDoor(), repository, resubmit, confirmations, metrics as unknown as TxMetrics, log);
 });
 
 function aSend(
@@ -97,6 +102,43 @@ describe('a refusal for a limit of the pool', () => {
       ]);
     },
   );
+});
+
+describe('a replacement that every endpoint refused', () => {
+  const WITHDRAWN: SendVerdict = { kind: 'withdrawn', reason: 'too large' };
+  const RACED = {
+    txId: 'original',
+    state: 'IN_MEMPOOL',
+    nonce: 7n,
+    replacedBy: 'tx-7',
+    subState: 'REPLACING',
+  } as const;
+  const withdraw = (): Promise<void> => execute(aSend(WITHDRAWN, REFUSED, { replaces: 'original' }));
+
+  it('fails with the words of the node, and its original has the slot again and is sent again', async () => {
+    originals = [aManagedTx(RACED).build()];
+    await withdraw();
+    expect(writes.txs).toMatchObject([
+      { state: 'FAILED', progress: { failureReason: 'too large' } },
+      { state: 'IN_MEMPOOL', progress: { replacedBy: null, subState: null }, timers: { resubmit: { inMs: 0 } } },
+    ]);
+    expect(writes.slots('handedOver')).toMatchObject([{ nonce: 7n, txId: 'original' }]);
+    expect(writes.released).toEqual([]);
+  });
+
+  it('is forgotten by an original that was mined meanwhile: after a reorg nobody else would be sent', async () => {
+    originals = [aManagedTx({ ...RACED, state: 'MINED' }).build()];
+    await withdraw();
+    expect(writes.txs).toMatchObject([{ state: 'FAILED' }, { state: 'MINED', progress: { replacedBy: null } }]);
+    expect(writes.slots('handedOver')).toMatchObject([{ nonce: 7n, txId: 'original' }]);
+  });
+
+  it('fails alone when its original has ended', async () => {
+    originals = [aManagedTx({ ...RACED, state: 'CONFIRMED' }).build()];
+    await withdraw();
+    expect(writes.txs).toMatchObject([{ state: 'FAILED' }]);
+    expect(writes.slots('handedOver')).toEqual([]);
+  });
 });
 
 describe('a refusal', () => {

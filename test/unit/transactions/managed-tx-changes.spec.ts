@@ -480,7 +480,7 @@ describe('a change that is not possible', () => {
     ['foreignTxUsedNonce', allocated(), (tx) => tx.foreignTxUsedNonce(null)],
     ['receiptChanged', inMempool(), (tx) => tx.receiptChanged(aReceipt())],
     ['failed', mined(), (tx) => tx.failed('')],
-    ['expired', allocated(), (tx) => tx.expired()],
+    ['expired', inMempool(), (tx) => tx.expired()],
   ];
 
   it.each(CALLS)('(%s) is refused with the present state, and changes nothing', (_name, tx, call) => {

@@ -10,7 +10,7 @@ import { stateDiagram } from '../../support/state-diagram.js';
 
 /** The table of design section 3, written a second time on purpose: a change of the code must be a change of mind. */
 const ALLOWED: Record<TxState, string> = {
-  PENDING: 'ALLOCATED FAILED CANCELLED DROPPED',
+  PENDING: 'ALLOCATED FAILED CANCELLED REPLACED DROPPED',
   ALLOCATED: 'IN_MEMPOOL MINED PENDING FAILED CANCELLED REPLACED DROPPED',
   IN_MEMPOOL: 'MINED PENDING CANCELLED REPLACED DROPPED FAILED',
   MINED: 'CONFIRMED FAILED CANCELLED IN_MEMPOOL',

@@ -33,9 +33,9 @@ export class CheckReceipts {
       return lookup?.kind === 'found' ? [{ signer: attempt.signer, attempt, receipt: lookup.receipt }] : [];
     });
     await this.recordMined.execute(chainId, found);
-    const mined = new Set(found.map(({ attempt }) => attempt.txId));
+    const mined = new Set(found.map(({ attempt }) => attempt.txHash));
     const missing = due
-      .filter(({ tx }) => !mined.has(tx.id))
+      .filter((item) => !item.attempts.some(({ txHash }) => mined.has(txHash)))
       .map((item) => ({
         ...item,
         answered: item.attempts.every(({ txHash }) => lookups.get(txHash)?.kind === 'none'),

@@ -2,12 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { ConfirmationsConfig } from '../../../config/lockstep-config.js';
 import { groupBy } from '../../../kernel/group-by.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
-import { LeaseManager } from '../../signers/index.js';
-import { type Attempt, AttemptRepository, ManagedTx, ManagedTxRepository } from '../../transactions/index.js';
+import { LeaseManager, slotKey } from '../../signers/index.js';
+import {
+  type Attempt,
+  AttemptRepository,
+  attemptsFor,
+  ManagedTx,
+  ManagedTxRepository,
+} from '../../transactions/index.js';
 
 export const MAX_TXS_PER_CALL = 50;
 
-/** A tx whose receipt check is due, with all its attempts. */
+/** A tx whose receipt check is due, with its attempts, and with those of the txs that compete for its slot. */
 export interface DueTx {
   readonly signer: SignerId;
   readonly tx: ManagedTx;
@@ -30,7 +36,7 @@ export class DueReceipts {
     const limit = this.config.receiptWorkers * MAX_TXS_PER_CALL;
     const txs = await this.repository.dueForReceiptCheck(chainId, signers, limit);
     const attempts = await this.attempts.ofSlots(txs.map((tx) => ({ signer: tx.signer, nonce: tx.nonce })));
-    const byTx = groupBy(attempts, ({ txId }) => txId ?? '');
-    return txs.map((tx) => ({ signer: tx.signer, tx, attempts: byTx.get(tx.id) ?? [] }));
+    const bySlot = groupBy(attempts, slotKey);
+    return txs.map((tx) => ({ signer: tx.signer, tx, attempts: attemptsFor(tx, bySlot.get(slotKey(tx)) ?? []) }));
   }
 }

@@ -4,6 +4,8 @@ import {
   LeasedWork,
   ManagedTx,
   ManagedTxRepository,
+  racesOf,
+  restWhileMined,
   WriteChanges,
 } from '../../transactions/index.js';
 import { Injectable } from '@nestjs/common';
@@ -73,8 +75,10 @@ export class RecordMined {
         const item = byTx.get(tx.id);
         if (item) tx.mined(item.receipt, item.attempt.kind === 'cancel' ? 'no-op' : 'payload');
       }
+      const raced = txs.filter((tx) => tx.mayHaveRivals);
+      const resting = racesOf(raced, await this.repository.rivals(raced)).flatMap(restWhileMined);
       await this.write.execute(leases, 'mined', {
-        txs,
+        txs: [...txs, ...resting],
         attempts: { decided: winners.map(({ attempt }) => attempt) },
       });
     });

@@ -3,7 +3,16 @@ import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { BlockRef, Receipt } from '../../chain/index.js';
-import { LeasedWork, ManagedTx, ManagedTxRepository, WriteChanges } from '../../transactions/index.js';
+import {
+  competeAgain,
+  endRace,
+  LeasedWork,
+  ManagedTx,
+  ManagedTxRepository,
+  type Race,
+  racesOf,
+  WriteChanges,
+} from '../../transactions/index.js';
 import { confirmationsAbove, type MinedVerdict } from '../domain/mined-verdict.js';
 import { ReceiptMetrics } from './receipt-metrics.js';
 
@@ -41,23 +50,31 @@ export class SettleTxs {
       const withVerdict = (verdict: MinedVerdict): ManagedTx[] => txs.filter(({ id }) => verdicts.get(id) === verdict);
       const [final, gone, changed] = [withVerdict('final'), withVerdict('gone'), withVerdict('changed')];
       // The mined attempt consumes the slot, and it need not be the newest.
-      const consumed = final.map(({ signer, nonce, progress }) => ({
+      const consumed = final.map(({ id, signer, nonce, progress }) => ({
         signer,
         nonce,
+        holder: id,
         txHash: progress.receipt?.txHash ?? null,
       }));
+      const races = await this.races([...final, ...gone]);
       for (const tx of final) finalise(tx, settlement.head);
       for (const tx of gone) tx.reorged();
       for (const tx of changed) this.correct(tx, settlement.fresh);
+      const rivals = decideRaces(races);
       await this.write.execute(leases, 'settle', {
-        txs: [...final, ...gone, ...changed],
-        attempts: { reopened: gone },
+        txs: [...new Set([...final, ...gone, ...changed, ...rivals])],
+        attempts: { reopened: gone.filter(isOpen) },
         slots: { consumed },
       });
       this.metrics.newFork(gone.length);
       decided += final.length + gone.length;
     });
     return decided;
+  }
+
+  private async races(decided: readonly ManagedTx[]): Promise<Race[]> {
+    const raced = decided.filter((tx) => tx.mayHaveRivals);
+    return racesOf(raced, [...(await this.repository.rivals(raced)), ...raced]);
   }
 
   /** Two answers about a receipt differ. It is read once more at the next block, which shows the right one. */
@@ -67,6 +84,16 @@ export class SettleTxs {
     this.log.error('receipt changed between two reads', { txId: tx.id, status: receipt.status });
     tx.receiptChanged(receipt);
   }
+}
+
+/** Final ones first: after a reorg, another tx of the same slot may be MINED in an orphaned block, and ends with its race. */
+function decideRaces(races: readonly Race[]): ManagedTx[] {
+  const ended = races.filter(({ winner }) => !isOpen(winner)).flatMap(endRace);
+  return [...ended, ...races.filter(({ winner }) => isOpen(winner)).flatMap(competeAgain)];
+}
+
+function isOpen({ state }: ManagedTx): boolean {
+  return state === 'IN_MEMPOOL';
 }
 
 function finalise(tx: ManagedTx, head: BlockRef | null): void {

@@ -2,10 +2,12 @@ import type { SignerId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import type { SignerEvent, TxEvent } from './tx-event.js';
 
-/** The node that writes, and the fencing token that it proves for each signer. {@link Fence} has this shape. */
+/**
+ * The node that writes, and the fencing token that it proves for each signer; null for what needs no lease. {@link Fence} has this shape.
+ */
 export interface EventAuthor {
   readonly nodeId: string;
-  tokenFor(signer: SignerId): bigint;
+  tokenFor(signer: SignerId): bigint | null;
 }
 
 /** Like {@link EventAuthor}; some changes of signers need no lease, and then there is no token. */

@@ -78,7 +78,7 @@ export class AllocateNonces {
     if (ready.length === 0) return {};
     const waiting = await this.repository.lockForNonce(
       fence,
-      ready.map(({ tx }) => tx.id),
+      ready.map(({ tx }) => tx),
     );
     const signers = leases.map((lease) => lease.signer);
     const sequences = await this.ledger.read(fence, signers, this.config.batchSize);

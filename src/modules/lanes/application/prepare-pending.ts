@@ -70,7 +70,7 @@ export class PreparePending {
     await this.write.underFence(covered, 'end_pending', async (fence) => {
       const waiting = await this.repository.lockPending(
         fence,
-        endings.map(({ tx }) => tx.id),
+        endings.map(({ tx }) => tx),
       );
       return { txs: endings.filter(({ tx }) => waiting.has(tx.id)).map(ended) };
     });

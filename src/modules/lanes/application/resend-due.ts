@@ -25,7 +25,7 @@ export class ResendDue {
     await this.work.run(chainId, due, async (leases, share) => {
       // Read again: the signer's worker may have changed them since.
       const txs = await this.repository.byIds(share.map((tx) => tx.id));
-      const open = txs.filter((tx) => tx.state === 'IN_MEMPOOL' || tx.state === 'ALLOCATED');
+      const open = txs.filter((tx) => (tx.state === 'IN_MEMPOOL' || tx.state === 'ALLOCATED') && !tx.isResting);
       await this.resend.execute(chainId, leases, open);
     });
     await this.gaps.execute(chainId, signersOf(due));

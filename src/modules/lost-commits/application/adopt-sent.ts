@@ -93,7 +93,7 @@ export class AdoptSent {
 
   /** True when a waiting tx was changed since it was read. */
   private async isStale(fence: Fence, adopted: readonly Adopted[]): Promise<boolean> {
-    const waiting = adopted.flatMap(({ isNew, holder: { tx } }) => (isNew && tx.kind === 'payload' ? [tx.id] : []));
+    const waiting = adopted.flatMap(({ isNew, holder: { tx } }) => (isNew && tx.kind === 'payload' ? [tx] : []));
     return (await this.repository.lockPending(fence, waiting)).size < waiting.length;
   }
 

@@ -35,7 +35,7 @@ export class HoldBack {
     await this.write.underFence([lease], 'hold_back', async (fence) => {
       const locked = await this.repository.lockPending(
         fence,
-        waiting.map(({ tx }) => tx.id),
+        waiting.map(({ tx }) => tx),
       );
       const txs = waiting.map(({ tx }) => tx).filter(({ id }) => locked.has(id));
       for (const tx of txs) tx.postponed('NONCE_SYNC', CHECK_AGAIN_MS, REASON);

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { groupBy } from '../../../kernel/group-by.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import type { Lease } from '../../signers/index.js';
+import { type Lease, slotKey } from '../../signers/index.js';
 import {
   type Attempt,
   AttemptRepository,
+  attemptsFor,
   LeasedWork,
   ManagedTx,
   ManagedTxRepository,
@@ -52,24 +54,31 @@ export class ReassignNonces {
     const txs = await this.stillInDoubt(used);
     const users = new Map(used.map(({ tx, usedBy }) => [tx.id, usedBy]));
     const lost = txs.map(({ signer, nonce }) => ({ signer, nonce, txHash: null }));
+    const raced = txs.filter((tx) => tx.mayHaveRivals);
+    const replaced = (await this.repository.rivals(raced)).filter(({ state }) => state === 'IN_MEMPOOL');
+    for (const tx of replaced) tx.foreignTxUsedNonce(null);
     for (const tx of txs) {
       const usedBy = users.get(tx.id) ?? null;
       this.log.warn('nonce used by a foreign transaction', { txId: tx.id, nonce: tx.nonce, usedBy });
       tx.foreignTxUsedNonce(usedBy);
     }
-    await this.write.execute(leases, 'nonce_sync', { txs, attempts: { decided: lost }, slots: { consumed: lost } });
+    await this.write.execute(leases, 'nonce_sync', {
+      txs: [...txs, ...replaced],
+      attempts: { decided: lost },
+      slots: { consumed: lost },
+    });
   }
 
   /** Reads the txs again: the proof does not hold when an attempt was added, or when state or nonce changed. */
   private async stillInDoubt(used: readonly ForeignSlot[]): Promise<ManagedTx[]> {
     const slots = new Map(used.map(({ tx, slot }) => [tx.id, slot]));
     const known = new Map(used.map(({ tx, hashes }) => [tx.id, hashes.length]));
-    const attempts = await this.attempts.ofSlots([...slots.values()]);
+    const bySlot = groupBy(await this.attempts.ofSlots([...slots.values()]), slotKey);
     return (await this.repository.byIds([...slots.keys()])).filter(
       (tx) =>
         tx.isInDoubt &&
         tx.nonce === slots.get(tx.id)?.nonce &&
-        attempts.filter(({ txId }) => txId === tx.id).length === known.get(tx.id),
+        attemptsFor(tx, bySlot.get(slotKey(tx)) ?? []).length === known.get(tx.id),
     );
   }
 }

@@ -3,7 +3,8 @@ import { ResubmitConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { actionOf, type ChainConnector, SecondObservations } from '../../chain/index.js';
-import { AttemptRepository } from '../../transactions/index.js';
+import { slotKey } from '../../signers/index.js';
+import { type Attempt, AttemptRepository } from '../../transactions/index.js';
 import { anotherMayBeOut } from '../domain/slot-proof.js';
 import {
   HAS_ANOTHER,
@@ -142,9 +143,18 @@ export class ClassifySends {
       if (!freeing.includes(item)) return item;
       const { attempt, outcome, tx } = item;
       if (tx.state !== 'IN_MEMPOOL' && !anotherMayBeOut(attempt, siblings)) return item;
+      const own = siblings.filter(({ txId }) => txId === tx.id);
+      if (competesWithOriginal(item, siblings) && tx.state !== 'IN_MEMPOOL' && !anotherMayBeOut(attempt, own))
+        return { ...item, verdict: { kind: 'withdrawn', reason: outcome.error ?? 'refused' } };
       return { ...item, verdict: { kind: 'refused_in_doubt', reason: outcome.error ?? 'refused' } };
     });
   }
+}
+
+/** Whether the tx that it replaces was signed for the same slot. A replacement may have got a slot of its own since. */
+function competesWithOriginal({ tx, attempt }: AnsweredSend, known: readonly Attempt[]): boolean {
+  const { replaces } = tx.progress;
+  return replaces !== null && known.some((other) => other.txId === replaces && slotKey(other) === slotKey(attempt));
 }
 
 /** A pool has another transaction with the nonce, or a tx that is in a pool already has an attempt that no node accepted. */
@@ -160,6 +170,7 @@ function asNoOp(verdict: SendVerdict, { tx, attempt }: AnsweredSend, intervalMs:
     case 'waiting':
       return verdict;
     case 'requeued':
+    case 'withdrawn':
     case 'refused_for_good':
     case 'refused_in_doubt':
       if (attempt.kind === 'cancel') return { kind: 'waiting', subState: 'CANCELLING', retryInMs: intervalMs };

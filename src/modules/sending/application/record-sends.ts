@@ -5,6 +5,7 @@ import type { Lease } from '../../signers/index.js';
 import {
   type AttemptOutcome,
   ManagedTx,
+  ManagedTxRepository,
   type SubmitTimers,
   TxMetrics,
   WriteChanges,
@@ -17,6 +18,7 @@ import type { ClassifiedSend } from './send.js';
 export class RecordSends {
   constructor(
     private readonly write: WriteChanges,
+    private readonly repository: ManagedTxRepository,
     private readonly resubmit: ResubmitConfig,
     private readonly confirmations: ConfirmationsConfig,
     private readonly metrics: TxMetrics,
@@ -25,11 +27,24 @@ export class RecordSends {
 
   async execute(leases: readonly Lease[], sends: readonly ClassifiedSend[]): Promise<void> {
     this.report(sends);
+    const originals = await this.originalsOf(sends.filter(({ verdict }) => verdict.kind === 'withdrawn'));
     await this.write.execute(leases, 'record', {
       attempts: { answered: sends.map(({ outcome }) => outcome) },
-      slots: { released: sends.filter(({ verdict }) => freesSlot(verdict)).map(({ attempt }) => attempt) },
-      txs: sends.map((send) => this.applied(send)),
+      slots: {
+        released: sends.filter(({ verdict }) => freesSlot(verdict)).map(({ attempt }) => attempt),
+        handedOver: originals.map(({ id, signer, nonce }) => ({ signer, nonce, txId: id })),
+      },
+      txs: [...sends.map((send) => this.applied(send)), ...originals],
     });
+  }
+
+  /** The txs that get their slots back, because nothing of their replacements is out. */
+  private async originalsOf(withdrawn: readonly ClassifiedSend[]): Promise<ManagedTx[]> {
+    if (withdrawn.length === 0) return [];
+    const all = await this.repository.byIds(withdrawn.flatMap(({ tx }) => tx.progress.replaces ?? []));
+    const originals = all.filter(({ state }) => state === 'IN_MEMPOOL' || state === 'MINED');
+    for (const original of originals) original.raceWithdrawn();
+    return originals;
   }
 
   private applied({ tx, attempt, outcome, verdict }: ClassifiedSend): ManagedTx {
@@ -38,6 +53,7 @@ export class RecordSends {
     const reason = error ?? '';
     switch (verdict.kind) {
       case 'refused_for_good':
+      case 'withdrawn':
         copy.failed(verdict.reason);
         return copy;
       case 'requeued':

@@ -22,6 +22,11 @@ export type SendVerdict =
    * waits without a nonce.
    */
   | { readonly kind: 'requeued'; readonly subState: TxSubState; readonly retryInMs: number }
+  /**
+   * Every endpoint refused every send of a replacement, but what it replaces may be out: the replacement fails, and the original keeps the
+   * slot.
+   */
+  | { readonly kind: 'withdrawn'; readonly reason: string }
   /** Refused now, but an earlier send may be out: a competing no-op must close the slot. */
   | { readonly kind: 'refused_in_doubt'; readonly reason: string };
 

@@ -21,6 +21,12 @@ export interface SlotRef {
   readonly nonce: Nonce;
 }
 
+/** A slot that may get another holder: several txs competed for it. */
+export interface RacedSlot extends SlotRef {
+  /** Id of the tx that holds it from now on; absent when it stays the same. */
+  readonly holder?: string;
+}
+
 /** Cursors and slots of every signer. All writes are fenced (docs/invariants.md, I2). */
 export abstract class NonceLedger {
   /**
@@ -59,9 +65,11 @@ export abstract class NonceLedger {
   abstract gaps(signers: readonly SignerId[]): Promise<SlotRef[]>;
   /** Gives fills the slots that no tx holds: nonce gaps, and nonces that a reorg took from a foreign transaction. */
   abstract fill(fence: Fence, slots: readonly SlotHolder[]): Promise<void>;
+  /** Gives held slots to other txs, which compete with the present holders for them. */
+  abstract handOver(fence: Fence, slots: readonly SlotHolder[]): Promise<void>;
   abstract release(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
   /** A reorg orphaned the blocks of the transactions that consumed these slots. */
-  abstract reopen(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
+  abstract reopen(fence: Fence, slots: readonly RacedSlot[]): Promise<void>;
   /** Marks slots as used for good. The hash is null where a foreign transaction used the nonce; the slot has no tx then. */
-  abstract consume(fence: Fence, slots: readonly (SlotRef & { readonly txHash: Hash | null })[]): Promise<void>;
+  abstract consume(fence: Fence, slots: readonly (RacedSlot & { readonly txHash: Hash | null })[]): Promise<void>;
 }

@@ -6,7 +6,13 @@ import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { Fence } from '../domain/fence.js';
 import { signerColumns, slotColumns } from './key-columns.js';
-import { NonceLedger, type SequenceState, type SlotHolder, type SlotRef } from '../domain/nonce-ledger.js';
+import {
+  NonceLedger,
+  type RacedSlot,
+  type SequenceState,
+  type SlotHolder,
+  type SlotRef,
+} from '../domain/nonce-ledger.js';
 
 /** GREATEST: alignment raises the cursor and never lowers it. */
 const ALIGN = {
@@ -154,20 +160,28 @@ const RELEASE = {
      WHERE s.chain_id = r.chain_id AND s.signer = r.signer AND s.nonce = r.nonce AND s.status = 'HELD'`,
 };
 
+const HAND_OVER = {
+  name: 'nonce_hand_over',
+  text: `
+    UPDATE signer_nonce_allocation s SET tx_id = h.tx_id, fencing_token = h.token, updated_at = clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::uuid[]) AS h (chain_id, signer, nonce, token, tx_id)
+     WHERE s.chain_id = h.chain_id AND s.signer = h.signer AND s.nonce = h.nonce AND s.status = 'HELD' AND s.tx_id IS NOT NULL`,
+};
+
 const CONSUME = {
   name: 'nonce_consume',
   text: `
-    UPDATE signer_nonce_allocation s SET status = 'CONSUMED', tx_hash = r.tx_hash, tx_id = CASE WHEN r.tx_hash IS NULL THEN NULL ELSE s.tx_id END,
+    UPDATE signer_nonce_allocation s SET status = 'CONSUMED', tx_hash = r.tx_hash, tx_id = CASE WHEN r.tx_hash IS NOT NULL THEN coalesce(r.tx_id, s.tx_id) END,
            fencing_token = r.token, updated_at = clock_timestamp()
-      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[]) AS r (chain_id, signer, nonce, token, tx_hash)
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::uuid[]) AS r (chain_id, signer, nonce, token, tx_hash, tx_id)
      WHERE s.chain_id = r.chain_id AND s.signer = r.signer AND s.nonce = r.nonce AND s.status = 'HELD'`,
 };
 
 const REOPEN = {
   name: 'nonce_reopen',
   text: `
-    UPDATE signer_nonce_allocation s SET status = 'HELD', tx_hash = NULL, fencing_token = r.token, updated_at = clock_timestamp()
-      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS r (chain_id, signer, nonce, token)
+    UPDATE signer_nonce_allocation s SET status = 'HELD', tx_hash = NULL, tx_id = coalesce(r.tx_id, s.tx_id), fencing_token = r.token, updated_at = clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::uuid[]) AS r (chain_id, signer, nonce, token, tx_id)
      WHERE s.chain_id = r.chain_id AND s.signer = r.signer AND s.nonce = r.nonce AND s.status = 'CONSUMED'`,
 };
 
@@ -280,17 +294,30 @@ export class PgNonceLedger extends NonceLedger {
     expectRows('release', rowCount, slots.length);
   }
 
-  async reopen(fence: Fence, slots: readonly SlotRef[]): Promise<void> {
+  async handOver(fence: Fence, slots: readonly SlotHolder[]): Promise<void> {
     if (slots.length === 0) return;
-    const { rowCount } = await PgTx.of(fence.tx).query(REOPEN, fencedColumns(fence, slots));
+    const { rowCount } = await PgTx.of(fence.tx).query(HAND_OVER, [
+      ...fencedColumns(fence, slots),
+      slots.map(({ txId }) => txId),
+    ]);
+    expectRows('hand over', rowCount, slots.length);
+  }
+
+  async reopen(fence: Fence, slots: readonly RacedSlot[]): Promise<void> {
+    if (slots.length === 0) return;
+    const { rowCount } = await PgTx.of(fence.tx).query(REOPEN, [
+      ...fencedColumns(fence, slots),
+      slots.map(({ holder }) => holder ?? null),
+    ]);
     expectRows('reopen', rowCount, slots.length);
   }
 
-  async consume(fence: Fence, slots: readonly (SlotRef & { readonly txHash: Hash | null })[]): Promise<void> {
+  async consume(fence: Fence, slots: readonly (RacedSlot & { readonly txHash: Hash | null })[]): Promise<void> {
     if (slots.length === 0) return;
     const { rowCount } = await PgTx.of(fence.tx).query(CONSUME, [
       ...fencedColumns(fence, slots),
       slots.map((slot) => slot.txHash),
+      slots.map(({ holder }) => holder ?? null),
     ]);
     expectRows('consume', rowCount, slots.length);
   }

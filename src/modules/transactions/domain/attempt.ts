@@ -1,6 +1,7 @@
 import type { BroadcastOutcome } from '../../chain/index.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import type { Hash, Hex } from '../../../kernel/hex.js';
+import type { ManagedTx } from './managed-tx.js';
 import { maxOf } from '../../../kernel/quantities.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 
@@ -52,6 +53,14 @@ function higherOf(a: AttemptFees, b: AttemptFees): AttemptFees {
     maxPriorityFeePerGas: maxOf(a.maxPriorityFeePerGas, b.maxPriorityFeePerGas),
     ...(blobFee === 0n ? {} : { maxFeePerBlobGas: blobFee }),
   };
+}
+
+/**
+ * The attempts that decide about a tx: its own, and in a race those of all that compete for the slot. Another tx may have had the slot
+ * before and have moved on; its attempts are no concern of this tx.
+ */
+export function attemptsFor(tx: ManagedTx, ofSlot: readonly Attempt[]): Attempt[] {
+  return tx.mayHaveRivals ? [...ofSlot] : ofSlot.filter(({ txId }) => txId === tx.id);
 }
 
 /** One signed transaction for a slot. Its bytes never change. */

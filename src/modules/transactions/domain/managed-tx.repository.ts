@@ -75,10 +75,13 @@ export abstract class ManagedTxRepository {
    * that were tried and whose timer has run out, the longest due first. Left out are txs that are not due, and all of paused signers.
    */
   abstract nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]>;
-  /** The txs that are still PENDING and that no other transaction is changing. They stay locked until the end of the transaction. */
-  abstract lockPending(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * Ids of the txs that are still PENDING, that no client changed since they were read, and that no other transaction is changing. They stay
+   * locked until the end of the transaction.
+   */
+  abstract lockPending(fence: Fence, txs: readonly ManagedTx[]): Promise<ReadonlySet<string>>;
   /** Like `lockPending`, without the txs of paused signers: those that may get a nonce. */
-  abstract lockForNonce(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>>;
+  abstract lockForNonce(fence: Fence, txs: readonly ManagedTx[]): Promise<ReadonlySet<string>>;
   /** Every ALLOCATED tx of the signers, in nonce order. */
   abstract allocated(signers: readonly SignerId[]): Promise<RequestedTx[]>;
   /** The unmined txs of each signer with the lowest nonces, this many of each, by signer and nonce. Replaced txs are left out. */
@@ -125,6 +128,8 @@ export abstract class ManagedTxRepository {
    */
   abstract committedWei(signers: readonly SignerId[]): Promise<bigint[]>;
   abstract byIds(txIds: readonly string[]): Promise<ManagedTx[]>;
+  /** The other txs that compete, or competed, for the slots of these txs, in any state. */
+  abstract rivals(txs: readonly ManagedTx[]): Promise<ManagedTx[]>;
   /**
    * Signers that have work: unfinished txs, or a held slot without a tx. Costs one index probe per such signer, and more while an old
    * snapshot keeps the index entries of finished txs.

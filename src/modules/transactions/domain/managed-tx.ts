@@ -194,6 +194,15 @@ export class ManagedTx {
   }
 
   /**
+   * A replacement gets the slot of a tx that may be out. It is due at once: its first send may be interrupted, and the tx that it replaces is
+   * not sent any more.
+   */
+  competes(nonce: Nonce, gasLimit: bigint): void {
+    this.allocated(nonce, gasLimit);
+    this.resubmitTimer = { inMs: 0 };
+  }
+
+  /**
    * The database lost an attempt that was sent: the tx gets it back, with its nonce.
    * @param gasLimit of this attempt
    */
@@ -313,8 +322,10 @@ export class ManagedTx {
     if (this.data.state === 'ALLOCATED')
       this.transition('IN_MEMPOOL', 'sent', { txHash: this.data.txHash, error: reason });
     else this.record('updated', { error: reason, detail: { subState: 'CANCELLING' } });
-    this.data.failureReason = reason;
-    this.data.closing = { as, reason, won: false };
+    // A slot that is being closed already keeps its end: a refusal of the no-op must not fail a cancelled tx.
+    const closing = this.data.closing ?? { as, reason, won: false };
+    this.data.failureReason = closing.reason;
+    this.data.closing = closing;
     this.count('CANCELLING', reason);
     this.resubmitTimer = { inMs: 0 };
     this.receiptTimer = { inMs: 0 };
@@ -346,6 +357,10 @@ export class ManagedTx {
     const detail = { nonce: nonce?.toString() ?? null, usedBy };
     if (kind === 'fill') {
       this.endUnsent('DROPPED', 'dropped', 'a foreign transaction used its nonce', detail);
+      return;
+    }
+    if (this.data.replacedBy !== null) {
+      this.endUnsent('REPLACED', 'replaced', 'a foreign transaction used its nonce', detail);
       return;
     }
     // The tx only waited for its slot to be closed.
@@ -409,6 +424,7 @@ export class ManagedTx {
       this.transition('FAILED', 'failed', { ...detail, error: revertReason });
       this.data.failureReason = revertReason;
     }
+    this.data.replacedBy = null;
   }
 
   /** A reorg orphaned its block, so the same bytes are sent again. Also for a final tx, if the reorg is that deep. */
@@ -424,9 +440,109 @@ export class ManagedTx {
     this.data.closing = closing && { ...closing, won: false };
     this.data.failureReason = closing?.reason ?? null;
     this.data.receipt = null;
-    this.count('REORG_DETECTED', null);
-    this.resubmitTimer = { inMs: 0 };
+    this.watchedAgain('REORG_DETECTED');
+  }
+
+  /** Whether another tx competes with this one for its slot, or did. */
+  get mayHaveRivals(): boolean {
+    return this.data.replaces !== null || this.data.replacedBy !== null;
+  }
+
+  /** Another tx of its slot is sent in its place, or was mined: it is only watched. */
+  get isResting(): boolean {
+    return this.data.subState === 'REPLACING' && this.data.state !== 'PENDING';
+  }
+
+  /** A replacement was signed for the same slot. From now on the replacement is sent again, and this tx is only watched. */
+  raced(replacement: ManagedTx): void {
+    this.expectState('ALLOCATED', 'IN_MEMPOOL');
+    const { txHash } = replacement.progress;
+    if (this.data.state === 'ALLOCATED') this.transition('IN_MEMPOOL', 'sent', { txHash: this.data.txHash });
+    this.record('competitive_sent', { txHash, detail: { subState: 'REPLACING', replacedBy: replacement.id } });
+    this.data.replacedBy = replacement.id;
+    this.count('REPLACING', null);
+    this.resubmitTimer = 'clear';
     this.receiptTimer = { inMs: 0 };
+  }
+
+  /** Every endpoint refused its replacement for good, so this tx is sent again; if it is mined, only after a reorg. */
+  raceWithdrawn(): void {
+    this.expectState('IN_MEMPOOL', 'MINED');
+    this.record('updated', { detail: { subState: null, replacedBy: null } });
+    this.data.replacedBy = null;
+    if (this.data.state === 'IN_MEMPOOL') this.watchedAgain(null);
+  }
+
+  /** Another tx of the same slot was mined, in a block that a reorg may still orphan: nothing is sent until then. */
+  rivalMined(): void {
+    this.expectState('ALLOCATED', 'IN_MEMPOOL');
+    this.count('REPLACING', null);
+    this.resubmitTimer = 'clear';
+    this.receiptTimer = 'clear';
+  }
+
+  /** A reorg orphaned the block of the other tx: the race goes on. */
+  rivalOrphaned(): void {
+    this.expectState('ALLOCATED', 'IN_MEMPOOL');
+    this.watchedAgain('REORG_DETECTED');
+  }
+
+  /**
+   * Another tx of the same slot was mined, and its block is final.
+   * @param receipt of the other tx: a reorg that orphans its block opens the race again
+   */
+  lostRace(as: 'REPLACED' | 'DROPPED', receipt: Receipt): void {
+    const reason = as === 'REPLACED' ? 'replaced' : 'dropped';
+    const error = as === 'REPLACED' ? null : 'the transaction that it replaces was mined';
+    this.transition(as, reason, { txHash: receipt.txHash, block: blockOf(receipt), error });
+    this.data.receipt = receipt;
+    this.data.failureReason = error;
+    this.data.subState = null;
+    this.resubmitTimer = 'clear';
+    this.receiptTimer = 'clear';
+  }
+
+  /** After {@link reorged}: the replacement competes for the slot again. */
+  racesAgain(replacedBy: string): void {
+    this.expectState('IN_MEMPOOL');
+    this.data.replacedBy = replacedBy;
+    this.watchedAgain('REORG_DETECTED');
+  }
+
+  /** A client cancelled it before anything of it was sent. The caller releases the slot, if there is one. */
+  cancelled(reason: string): void {
+    this.expectState('PENDING', 'ALLOCATED');
+    this.endUnsent('CANCELLED', 'cancelled', reason);
+    this.data.failureReason = reason;
+  }
+
+  /** A replacement took its place before anything of it was sent. */
+  replacedUnsent(replacement: string): void {
+    this.expectState('PENDING', 'ALLOCATED');
+    this.endUnsent('REPLACED', 'replaced', 'replaced before it was sent', { replacedBy: replacement });
+    this.data.replacedBy = replacement;
+  }
+
+  /** A replacement that never competed, because the tx that it replaces had ended, or could not be replaced any more. */
+  dropped(reason: string): void {
+    this.expectState('PENDING');
+    this.endUnsent('DROPPED', 'dropped', reason);
+    this.data.failureReason = reason;
+  }
+
+  /** A replacement whose original waits without a nonce, and ends: it takes its place in the queue. */
+  entersQueue(): void {
+    this.expectState('PENDING');
+    this.count(null, null);
+    this.resubmitTimer = { inMs: 0 };
+  }
+
+  /** Its request was replaced while it was waiting. */
+  edited(requestId: string): void {
+    this.expectState('PENDING');
+    this.record('updated', { detail: { replacedPayload: true, requestId } });
+    this.count(null, null);
+    this.resubmitTimer = { inMs: 0 };
   }
 
   /** Refused for good. The caller releases the slot, if there is one, and only with proof that no attempt is out. */
@@ -436,9 +552,9 @@ export class ManagedTx {
     this.data.failureReason = reason;
   }
 
-  /** Its `expiresAt` passed before it was sent. */
+  /** Its `expiresAt` passed before it was sent. The caller releases the slot, if there is one. */
   expired(): void {
-    this.expectState('PENDING');
+    this.expectState('PENDING', 'ALLOCATED');
     this.endUnsent('DROPPED', 'dropped', 'expired before it was sent');
   }
 
@@ -447,6 +563,14 @@ export class ManagedTx {
     this.data.subState = null;
     this.resubmitTimer = 'clear';
     this.receiptTimer = 'clear';
+  }
+
+  /** Sent again at once, unless a replacement is sent in its place. */
+  private watchedAgain(subState: TxSubState | null): void {
+    const isRaced = this.data.replacedBy !== null;
+    this.count(isRaced ? 'REPLACING' : subState, null);
+    this.resubmitTimer = isRaced ? 'clear' : { inMs: 0 };
+    this.receiptTimer = { inMs: 0 };
   }
 
   private waitsForNonce(): void {

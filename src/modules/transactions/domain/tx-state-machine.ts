@@ -42,7 +42,7 @@ export type TxSubState = (typeof TX_SUB_STATES)[number];
  * decided its end: see {@link canTransition}.
  */
 export const TRANSITIONS = {
-  PENDING: ['ALLOCATED', 'FAILED', 'CANCELLED', 'DROPPED'],
+  PENDING: ['ALLOCATED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED'],
   ALLOCATED: ['IN_MEMPOOL', 'MINED', 'PENDING', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED'],
   IN_MEMPOOL: ['MINED', 'PENDING', 'CANCELLED', 'REPLACED', 'DROPPED', 'FAILED'],
   MINED: ['CONFIRMED', 'FAILED', 'CANCELLED', 'IN_MEMPOOL'],

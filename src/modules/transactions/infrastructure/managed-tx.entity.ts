@@ -25,8 +25,10 @@ export class ManagedTxEntity {
   @Column({ type: 'bigint', nullable: true }) nonce!: string | null;
   @Column({ name: 'gas_limit', type: 'bigint', nullable: true }) gasLimit!: string | null;
   @Column({ name: 'tx_hash', type: 'text', nullable: true }) txHash!: string | null;
+  @Column({ type: 'uuid', nullable: true }) replaces!: string | null;
+  @Column({ name: 'replaced_by', type: 'uuid', nullable: true }) replacedBy!: string | null;
   @Column({ name: 'last_submit_at', type: 'timestamptz', nullable: true }) lastSubmitAt!: Date | null;
-  @Column({ name: 'next_resubmit_at', type: 'timestamptz', nullable: true }) nextResubmitAt!: Date | null;
+  @Column({ name: 'next_resubmit_at', type: 'timestamptz', nullable: true }) nextResubmitAt!: Date | number | null;
   @Column({ type: 'jsonb', nullable: true }) receipt!: StoredReceipt | null;
   @Column({ name: 'block_number', type: 'bigint', nullable: true }) blockNumber!: string | null;
   @Column({ name: 'block_hash', type: 'text', nullable: true }) blockHash!: string | null;

@@ -3,20 +3,24 @@ import { parseSigner } from '../../../kernel/signer-id.js';
 import type { AccessList, Receipt, Speed } from '../../chain/index.js';
 import type { ReceiptView } from '../application/queries/tx-views.js';
 import { type Closing, ManagedTx, type TxKind } from '../domain/managed-tx.js';
-import type { StoredRequest, TxRequest } from '../domain/tx-request.js';
+import type { RequestedFees, StoredRequest, TxRequest } from '../domain/tx-request.js';
 import type { TxState, TxSubState } from '../domain/tx-state-machine.js';
 
 /** A receipt as JSON, stored as the API shows it: amounts are decimal strings. */
 export type StoredReceipt = ReceiptView;
 
-/** What a client may choose besides the payload. A field is absent when it was not chosen. */
-export interface StoredOptions {
-  readonly gasLimit?: string;
-  readonly accessList?: readonly { readonly address: string; readonly storageKeys: readonly string[] }[];
+/** Fees that a client chose. A field is absent when it was not chosen. */
+export interface StoredFees {
   readonly maxFeePerGas?: string;
   readonly maxPriorityFeePerGas?: string;
   readonly gasPrice?: string;
   readonly maxFeePerBlobGas?: string;
+}
+
+/** What a client may choose besides the payload. A field is absent when it was not chosen. */
+export interface StoredOptions extends StoredFees {
+  readonly gasLimit?: string;
+  readonly accessList?: readonly { readonly address: string; readonly storageKeys: readonly string[] }[];
   readonly speed: Speed;
 }
 
@@ -109,12 +113,7 @@ export function toRequest(row: RequestRow): StoredRequest {
       gasLimit: amount(options.gasLimit),
       accessList: toAccessList(options.accessList),
     },
-    fees: {
-      maxFeePerGas: amount(options.maxFeePerGas),
-      maxPriorityFeePerGas: amount(options.maxPriorityFeePerGas),
-      gasPrice: amount(options.gasPrice),
-      maxFeePerBlobGas: amount(options.maxFeePerBlobGas),
-    },
+    fees: fromStoredFees(options),
     speed: options.speed,
     priority: row.priority,
     confirmations: row.confirmations,
@@ -130,11 +129,26 @@ export function toStoredOptions({
   return {
     ...(payload.gasLimit === null ? {} : { gasLimit: payload.gasLimit.toString() }),
     ...(payload.accessList.length === 0 ? {} : { accessList: payload.accessList }),
+    ...toStoredFees(fees),
+    speed,
+  };
+}
+
+export function toStoredFees(fees: RequestedFees): StoredFees {
+  return {
     ...(fees.maxFeePerGas === null ? {} : { maxFeePerGas: fees.maxFeePerGas.toString() }),
     ...(fees.maxPriorityFeePerGas === null ? {} : { maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString() }),
     ...(fees.gasPrice === null ? {} : { gasPrice: fees.gasPrice.toString() }),
     ...(fees.maxFeePerBlobGas === null ? {} : { maxFeePerBlobGas: fees.maxFeePerBlobGas.toString() }),
-    speed,
+  };
+}
+
+export function fromStoredFees(stored: StoredFees): RequestedFees {
+  return {
+    maxFeePerGas: amount(stored.maxFeePerGas),
+    maxPriorityFeePerGas: amount(stored.maxPriorityFeePerGas),
+    gasPrice: amount(stored.gasPrice),
+    maxFeePerBlobGas: amount(stored.maxFeePerBlobGas),
   };
 }
 

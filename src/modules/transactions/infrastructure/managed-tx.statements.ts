@@ -68,13 +68,17 @@ export const LOOK_UP = {
      WHERE t.request_id = k.request_id`,
 };
 
-/** Its cost grows with the number of txs in flight, so a lane counts rarely and keeps its own count between. */
+/**
+ * Of several txs that compete for one slot only one counts. Its cost grows with the number of txs in flight, so a lane counts rarely and keeps its own count
+ * between.
+ */
 export const COUNT_IN_FLIGHT = {
   name: 'tx_count_in_flight',
   text: `
     SELECT (SELECT count(*) FROM (
              SELECT FROM managed_tx t
               WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+                AND t.sub_state IS DISTINCT FROM 'REPLACING'
               ORDER BY t.nonce LIMIT $3) AS live)::int AS count
       FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position`,
 };
@@ -146,14 +150,14 @@ export const NEXT_PENDING = {
 /** The state is concatenated so that only the primary key fits: a plan with managed_tx_waiting would read all waiting txs. */
 export const LOCK_PENDING = {
   name: 'tx_lock_pending',
-  text: `SELECT t.tx_id FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' ORDER BY t.tx_id FOR UPDATE SKIP LOCKED`,
+  text: `SELECT t.tx_id, t.version FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' ORDER BY t.tx_id FOR UPDATE SKIP LOCKED`,
 };
 
 /** Like LOCK_PENDING, without the txs of paused signers. It runs under the fence, and SignerPauses.writesEnded waits for that. */
 export const LOCK_FOR_NONCE = {
   name: 'tx_lock_for_nonce',
   text: `
-    SELECT t.tx_id FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' AND NOT ${IS_PAUSED('t')}
+    SELECT t.tx_id, t.version FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' AND NOT ${IS_PAUSED('t')}
      ORDER BY t.tx_id FOR UPDATE OF t SKIP LOCKED`,
 };
 
@@ -179,7 +183,7 @@ export const OLDEST_UNMINED = {
   text: `
     SELECT w.chain_id, w.signer, least(
              (SELECT t.tx_id FROM managed_tx t
-               WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.kind = 'payload'
+               WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.kind = 'payload' AND t.sub_state IS DISTINCT FROM 'REPLACING'
                ORDER BY t.tx_id LIMIT 1),
              (SELECT t.tx_id FROM managed_tx t
                WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state = 'PENDING' AND t.sub_state IS DISTINCT FROM 'SIMULATION_REVERTED'
@@ -311,6 +315,21 @@ export const NEWEST_FINAL = {
 export const BY_IDS = {
   name: 'tx_by_ids',
   text: `SELECT ${PROGRESS_COLUMNS} FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[])`,
+};
+
+/**
+ * Txs of a race, found by the attempts of the slot: finished rows have no index by nonce. A tx that once had the slot and moved to another
+ * nonce is no rival, nor is one that never took part in a race.
+ */
+export const RIVALS = {
+  name: 'tx_rivals',
+  text: `
+    SELECT ${PROGRESS_COLUMNS} FROM managed_tx t
+      JOIN (SELECT DISTINCT a.tx_id, a.nonce FROM tx_attempt a
+              JOIN unnest($1::bigint[], $2::text[], $3::bigint[]) AS w (chain_id, signer, nonce)
+                ON a.chain_id = w.chain_id AND a.signer = w.signer AND a.nonce = w.nonce) sent ON sent.tx_id = t.tx_id AND sent.nonce = t.nonce
+     WHERE (t.replaces IS NOT NULL OR t.replaced_by IS NOT NULL) AND t.tx_id <> ALL($4::uuid[])
+     ORDER BY t.tx_id`,
 };
 
 /**

@@ -1,4 +1,4 @@
-import { type Fence, slotColumns, type SlotRef } from '../../signers/index.js';
+import { type Fence, slotColumns, slotKey, type SlotRef } from '../../signers/index.js';
 import { Injectable } from '@nestjs/common';
 import { InvariantViolation } from '../../../kernel/errors.js';
 import { type Hash, parseHash, parseHex } from '../../../kernel/hex.js';
@@ -197,7 +197,9 @@ export class PgAttemptRepository extends AttemptRepository {
 
   async ofSlots(slots: readonly SlotRef[]): Promise<Attempt[]> {
     if (slots.length === 0) return [];
-    const { rows } = await this.database.query<AttemptRow>(OF_SLOTS, slotColumns(slots));
+    // Txs that compete for a slot name it more than once.
+    const distinct = [...new Map(slots.map((slot) => [slotKey(slot), slot])).values()];
+    const { rows } = await this.database.query<AttemptRow>(OF_SLOTS, slotColumns(distinct));
     return rows.map(toAttempt);
   }
 

@@ -132,12 +132,12 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     }));
   }
 
-  lockPending(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.lock(fence, sql.LOCK_PENDING, txIds);
+  lockPending(fence: Fence, txs: readonly ManagedTx[]): Promise<ReadonlySet<string>> {
+    return this.lock(fence, sql.LOCK_PENDING, txs);
   }
 
-  lockForNonce(fence: Fence, txIds: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.lock(fence, sql.LOCK_FOR_NONCE, txIds);
+  lockForNonce(fence: Fence, txs: readonly ManagedTx[]): Promise<ReadonlySet<string>> {
+    return this.lock(fence, sql.LOCK_FOR_NONCE, txs);
   }
 
   async allocated(signers: readonly SignerId[]): Promise<RequestedTx[]> {
@@ -215,6 +215,11 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     return this.read(sql.BY_IDS, [txIds]);
   }
 
+  async rivals(txs: readonly ManagedTx[]): Promise<ManagedTx[]> {
+    if (txs.length === 0) return [];
+    return this.read(sql.RIVALS, [...slotColumns(txs), txs.map(({ id }) => id)]);
+  }
+
   signersWithWork(chainId: ChainId): Promise<SignerWork[]> {
     return this.readWork(sql.SIGNERS_WITH_WORK, chainId);
   }
@@ -273,9 +278,12 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     ]);
   }
 
-  private async lock(fence: Fence, statement: Statement, txIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const { rows } = await PgTx.of(fence.tx).query<{ tx_id: string }>(statement, [txIds]);
-    return new Set(rows.map((row) => row.tx_id));
+  private async lock(fence: Fence, statement: Statement, txs: readonly ManagedTx[]): Promise<ReadonlySet<string>> {
+    const { rows } = await PgTx.of(fence.tx).query<{ tx_id: string; version: number }>(statement, [
+      txs.map(({ id }) => id),
+    ]);
+    const read = new Map(txs.map(({ id, progress }) => [id, progress.version]));
+    return new Set(rows.filter((row) => row.version === read.get(row.tx_id)).map((row) => row.tx_id));
   }
 
   private async read(statement: Statement, values: readonly SqlValue[]): Promise<ManagedTx[]> {

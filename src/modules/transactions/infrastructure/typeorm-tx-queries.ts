@@ -156,6 +156,8 @@ function toView(row: ManagedTxEntity, subState: TxSubState | null): TxView {
     lastError,
     nonce: row.nonce === null ? null : toJsonInteger(BigInt(row.nonce)),
     txHash,
+    replaces: row.replaces,
+    replacedBy: row.replacedBy,
     payload: {
       to: row.to,
       value: row.value,
@@ -195,6 +197,7 @@ function toAttemptView(row: TxAttemptEntity): AttemptView {
   };
 }
 
-function time(date: Date | null): string | null {
-  return date?.toISOString() ?? null;
+/** A replacement that waits for its command is due never, which the driver returns as a number. */
+function time(date: Date | number | null): string | null {
+  return date instanceof Date ? date.toISOString() : null;
 }

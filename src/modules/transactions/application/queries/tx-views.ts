@@ -34,6 +34,10 @@ export interface TxView {
   readonly lastError: string | null;
   readonly nonce: number | string | null;
   readonly txHash: string | null;
+  /** The tx that it competes, or competed, with for a nonce; null unless it is a replacement. */
+  readonly replaces: string | null;
+  /** The replacement that competes for its nonce, or took it. */
+  readonly replacedBy: string | null;
   readonly payload: {
     readonly to: string | null;
     readonly value: string;

@@ -1,12 +1,12 @@
 import type { Hash } from '../../../../kernel/hex.js';
 import type { SignerId } from '../../../../kernel/signer-id.js';
-import type { SequenceState, SlotHolder, SlotRef } from '../../../signers/index.js';
+import type { RacedSlot, SequenceState, SlotHolder, SlotRef } from '../../../signers/index.js';
 import type { Attempt, AttemptOutcome } from '../../domain/attempt.js';
 import type { ManagedTx } from '../../domain/managed-tx.js';
 import type { RequestedTx } from '../../domain/managed-tx.repository.js';
 
 /** A slot, and the transaction that used its nonce for good; null for a foreign transaction. */
-export interface SlotOutcome extends SlotRef {
+export interface SlotOutcome extends RacedSlot {
   readonly txHash: Hash | null;
 }
 
@@ -31,7 +31,9 @@ export interface SlotChanges {
   /** Slots without a tx, for fills. */
   readonly filled?: readonly SlotHolder[];
   /** Slots of txs whose block a reorg orphaned. */
-  readonly reopened?: readonly SlotRef[];
+  readonly reopened?: readonly RacedSlot[];
+  /** Held slots that other txs get, which compete with the present holders. */
+  readonly handedOver?: readonly SlotHolder[];
   /** Used for good. The hash is null where a foreign transaction used the nonce. */
   readonly consumed?: readonly SlotOutcome[];
   /** Needs proof that no transaction with their nonces is out. */
@@ -53,7 +55,7 @@ export interface AttemptChanges {
 
 /** Every signer with a change. A signer may appear more than once. */
 export function signersIn({ fills = [], txs = [], noted = [], slots = {}, attempts = {} }: ChangeSet): SignerId[] {
-  const ofSlots = [slots.held, slots.adopted, slots.filled, slots.reopened, slots.consumed];
+  const ofSlots = [slots.held, slots.adopted, slots.filled, slots.handedOver, slots.reopened, slots.consumed];
   const ofAttempts = [attempts.inserted, attempts.resent, attempts.decided, attempts.reopened];
   return [
     ...fills.map(({ tx }) => tx),

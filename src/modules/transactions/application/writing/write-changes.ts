@@ -65,6 +65,7 @@ export class WriteChanges {
     await each(slots.held, (held) => ledger.hold(fence, held, slots.cursors ?? []));
     await each(slots.adopted, (adopted) => ledger.adopt(fence, adopted));
     await each(slots.filled, (filled) => ledger.fill(fence, filled));
+    await each(slots.handedOver, (handedOver) => ledger.handOver(fence, handedOver));
     await each(slots.reopened, (reopened) => ledger.reopen(fence, reopened));
     await each(fills, (made) => repository.insertFills(fence, made));
     await each(attempts.inserted, (inserted) => this.attempts.insert(fence, inserted));

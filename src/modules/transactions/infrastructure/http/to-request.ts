@@ -57,7 +57,7 @@ function toPayload(payload: PayloadDto): TxPayload {
 }
 
 /** Refuses fees that no node accepts, before they can block the lane of the signer. */
-function toFees(asked: FeesDto | null | undefined): RequestedFees {
+export function toFees(asked: FeesDto | null | undefined): RequestedFees {
   const fees = {
     ...NO_FEES,
     maxFeePerGas: optional(asked?.maxFeePerGas),
@@ -76,7 +76,7 @@ function toFees(asked: FeesDto | null | undefined): RequestedFees {
   return fees;
 }
 
-function requestIdOf(inBody: string | null | undefined, inHeader: string | undefined): string {
+export function requestIdOf(inBody: string | null | undefined, inHeader: string | undefined): string {
   if (inBody != null && inHeader !== undefined && inBody !== inHeader) {
     throw new InvalidInput(
       'request_id_mismatch',

@@ -72,6 +72,20 @@ export class TxDto {
     description: 'Hash of the current attempt, or of the one that was mined',
   })
   txHash!: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'The transaction that it competes, or competed, with for its nonce; null unless it is a replacement',
+  })
+  replaces!: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'The replacement that competes for its nonce, or took it',
+  })
+  replacedBy!: string | null;
   @ApiProperty({ type: TxPayloadDto }) payload!: TxPayloadDto;
   @ApiProperty({ example: 'standard' }) speed!: string;
   @ApiProperty({ example: 0 }) priority!: number;

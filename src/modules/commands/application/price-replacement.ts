@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { type ChainConnector, SecondObservations } from '../../chain/index.js';
+import { FeeRules, withMargin } from '../../sending/index.js';
+import type { Attempt, AttemptFees, RequestedTx, TxType } from '../../transactions/index.js';
+
+/** What a replacement is signed with; or why it is not, or not now. */
+export type PricedReplacement =
+  | {
+      readonly kind: 'priced';
+      readonly fees: AttemptFees;
+      readonly type: TxType;
+      readonly gasLimit: bigint;
+      readonly pricedAtBlock: number;
+    }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'later' };
+
+/** Estimates the gas of a replacement, and prices it above everything that may be out with the same nonce. */
+@Injectable()
+export class PriceReplacement {
+  constructor(
+    private readonly fees: FeeRules,
+    private readonly observations: SecondObservations,
+  ) {}
+
+  /** @param ofSlot all attempts of the slot that it competes for */
+  async execute(chain: ChainConnector, item: RequestedTx, ofSlot: readonly Attempt[]): Promise<PricedReplacement> {
+    const gas = await this.gasOf(chain, item);
+    if (typeof gas !== 'bigint') return gas;
+    const quote = await chain.feeQuote();
+    const { request, tx } = item;
+    // The replacement keeps the kind of what it competes with: a pool refuses another one at the same nonce.
+    const type = ofSlot.at(-1)?.type ?? 2;
+    const slot = { signer: tx.signer, request, attempts: ofSlot, type, gasLimit: gas, because: 'forced' } as const;
+    const price = this.fees.bumped(slot, quote);
+    if (price.kind !== 'fees')
+      return {
+        kind: 'refused',
+        reason: 'a price above that of the original is above the caps of the chain or of its own fees',
+      };
+    return { kind: 'priced', fees: price.fees, type, gasLimit: gas, pricedAtBlock: quote.blockNumber };
+  }
+
+  private async gasOf(chain: ChainConnector, { tx, request }: RequestedTx): Promise<bigint | PricedReplacement> {
+    const { gasLimit, to, value, data, accessList } = request.payload;
+    if (gasLimit !== null) return gasLimit;
+    const [estimate] = await chain.estimateGas([{ from: tx.signer.address, to, value, data, accessList }]);
+    if (estimate?.kind === 'ok') return withMargin(estimate.gas);
+    if (estimate?.kind !== 'reverted' && estimate?.kind !== 'rejected') return { kind: 'later' };
+    const reason = estimate.kind === 'reverted' ? `execution reverted: ${estimate.reason}` : estimate.message;
+    // One answer proves nothing: the original may change what the replacement needs (docs/trust.md).
+    const isProven = this.observations.agree('fail_payload', tx.id, reason, await chain.head());
+    return isProven ? { kind: 'refused', reason } : { kind: 'later' };
+  }
+}

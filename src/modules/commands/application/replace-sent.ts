@@ -1,0 +1,125 @@
+import { Injectable } from '@nestjs/common';
+import type { ChainConnector } from '../../chain/index.js';
+import { AttemptSigner, BroadcastAttempts, NotEncodable, payloadDraft } from '../../sending/index.js';
+import type { Lease } from '../../signers/index.js';
+import {
+  type Attempt,
+  AttemptRepository,
+  ManagedTx,
+  ManagedTxRepository,
+  type RequestedTx,
+  WriteChanges,
+} from '../../transactions/index.js';
+import { commandVerdict } from '../domain/command-verdict.js';
+import type { Decision, TxCommand } from '../domain/tx-command.js';
+import { type PricedReplacement, PriceReplacement } from './price-replacement.js';
+
+type Priced = Extract<PricedReplacement, { kind: 'priced' }>;
+
+interface Replace {
+  readonly original: RequestedTx;
+  readonly replacement: RequestedTx;
+  readonly ofSlot: readonly Attempt[];
+}
+
+/**
+ * Carries out replaces of txs that have a nonce: the replacement takes the slot, is signed at a higher price than everything that may be out
+ * for it, and is sent. The original is only watched from then on; whichever is mined decides.
+ */
+@Injectable()
+export class ReplaceSent {
+  constructor(
+    private readonly repository: ManagedTxRepository,
+    private readonly attempts: AttemptRepository,
+    private readonly price: PriceReplacement,
+    private readonly signer: AttemptSigner,
+    private readonly write: WriteChanges,
+    private readonly broadcast: BroadcastAttempts,
+  ) {}
+
+  /** @returns null when it has to be tried again */
+  async execute(chain: ChainConnector, leases: readonly Lease[], command: TxCommand): Promise<Decision | null> {
+    const { commandId, txId, replacement: replacementId } = command;
+    const found = await this.repository.requested([txId, replacementId ?? txId]);
+    const original = found.find(({ tx }) => tx.id === txId);
+    const replacement = found.find(({ tx }) => tx.id === replacementId);
+    if (!original || !replacement) return { commandId, refusal: 'no such transaction' };
+    // Cancelled meanwhile; or a crash lost the note that it was carried out.
+    if (replacement.tx.state !== 'PENDING')
+      return {
+        commandId,
+        refusal: replacement.tx.progress.nonce === null ? `the replacement is ${replacement.tx.state}` : null,
+      };
+    const { tx } = original;
+    // It took the place of the original before, and a crash lost the note about it.
+    if (tx.progress.replacedBy === replacement.tx.id) return { commandId, refusal: null };
+    const verdict = commandVerdict('replace', tx);
+    if (verdict.kind === 'refused') return this.drop(leases, command, replacement, verdict.detail);
+    const ofSlot = tx.progress.nonce === null ? [] : await this.attempts.ofSlots([tx]);
+    const isUnsent =
+      tx.state === 'PENDING' || (tx.state === 'ALLOCATED' && ofSlot.every(({ status }) => status === 'REJECTED'));
+    if (isUnsent) return this.takePlace(leases, command, { original, replacement, ofSlot });
+    return this.race(chain, leases, command, { original, replacement, ofSlot });
+  }
+
+  private async drop(
+    leases: readonly Lease[],
+    { commandId }: TxCommand,
+    { tx }: RequestedTx,
+    reason: string,
+  ): Promise<Decision> {
+    tx.dropped(`not replaced: ${reason}`);
+    await this.write.execute(leases, 'replace', { txs: [tx] });
+    return { commandId, refusal: reason };
+  }
+
+  /** Nothing of the original is out: it ends, and the replacement waits in its place. */
+  private async takePlace(
+    leases: readonly Lease[],
+    { commandId }: TxCommand,
+    { original: { tx: original }, replacement: { tx: replacement } }: Replace,
+  ): Promise<Decision> {
+    const released = original.progress.nonce === null ? [] : [{ signer: original.signer, nonce: original.nonce }];
+    original.replacedUnsent(replacement.id);
+    replacement.entersQueue();
+    await this.write.execute(leases, 'replace', { txs: [original, replacement], slots: { released } });
+    return { commandId, refusal: null };
+  }
+
+  private async race(
+    chain: ChainConnector,
+    leases: readonly Lease[],
+    command: TxCommand,
+    { original: { tx: original }, replacement, ofSlot }: Replace,
+  ): Promise<Decision | null> {
+    const priced = await this.price.execute(chain, replacement, ofSlot);
+    if (priced.kind === 'later') return null;
+    if (priced.kind === 'refused') return this.drop(leases, command, replacement, priced.reason);
+    const tx = ManagedTx.rehydrate(replacement.tx.progress);
+    const { signer, nonce } = original;
+    tx.competes(nonce, priced.gasLimit);
+    const signed = await this.sign({ ...replacement, tx }, priced);
+    if (typeof signed === 'string') return this.drop(leases, command, replacement, signed);
+    const [attempt] = signed;
+    if (!attempt) return null;
+    tx.signed(attempt.txHash, attempt.fees);
+    original.raced(tx);
+    await this.write.execute(leases, 'replace', {
+      slots: { handedOver: [{ signer, nonce, txId: tx.id }] },
+      attempts: { inserted: [attempt] },
+      txs: [original, tx],
+    });
+    await this.broadcast.execute(chain, leases, [{ tx, attempt }]);
+    return { commandId: command.commandId, refusal: null };
+  }
+
+  /** @returns the reason when it can never be a valid transaction */
+  private async sign(item: RequestedTx, { fees, type, pricedAtBlock }: Priced): Promise<readonly Attempt[] | string> {
+    try {
+      return await this.signer.sign([{ ...payloadDraft(item, fees, pricedAtBlock), type }]);
+    } catch (error) {
+      if (error instanceof NotEncodable) return error.message;
+      throw error;
+    }
+  }
+}

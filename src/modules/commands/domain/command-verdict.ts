@@ -1,0 +1,42 @@
+import type { ManagedTx } from '../../transactions/index.js';
+import type { CommandKind } from './tx-command.js';
+
+/** What becomes of a command, by the present state of its tx. */
+export type CommandVerdict =
+  /** The tx waits without a nonce, so any node may change it. */
+  | { readonly kind: 'at_once' }
+  /** A race for its slot begins, which only the owner of the signer may start. */
+  | { readonly kind: 'by_owner' }
+  /** It happens already. */
+  | { readonly kind: 'done' }
+  | { readonly kind: 'refused'; readonly code: string; readonly detail: string; readonly advice: string };
+
+/** The rules of cancel, replace and speed-up for every state. The same rules hold at the door and when the owner carries a command out. */
+export function commandVerdict(command: CommandKind, tx: ManagedTx): CommandVerdict {
+  const { state } = tx;
+  if (tx.kind === 'fill')
+    return refused('not_a_payload', 'a fill only consumes a nonce', 'wait until it is mined; it cannot be changed');
+  if (state === 'PENDING')
+    return command === 'speed_up'
+      ? refused('not_sent_yet', 'the transaction has no nonce yet', 'replace it to change its fees or its speed')
+      : { kind: 'at_once' };
+  if (state === 'MINED')
+    return refused('already_mined', 'the transaction is in a block', 'read its receipt; only a reorg can undo it');
+  if (state !== 'ALLOCATED' && state !== 'IN_MEMPOOL')
+    return refused('already_final', `the transaction is ${state}`, 'create a new transaction');
+  const { replacedBy } = tx.progress;
+  if (replacedBy !== null)
+    return refused(
+      'being_replaced',
+      `the transaction ${replacedBy} competes for its nonce`,
+      `send it to ${replacedBy}`,
+    );
+  if (tx.isClosing && command === 'cancel') return { kind: 'done' };
+  if (tx.isClosing && command === 'replace')
+    return refused('being_cancelled', 'a no-op competes for its nonce', 'create a new transaction');
+  return { kind: 'by_owner' };
+}
+
+function refused(code: string, detail: string, advice: string): CommandVerdict {
+  return { kind: 'refused', code, detail, advice };
+}

@@ -1,0 +1,1 @@
+export { SubmitCommand } from './application/submit-command.js';

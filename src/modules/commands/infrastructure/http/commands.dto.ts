@@ -1,0 +1,66 @@
+import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsObject, IsOptional, IsString, Length, ValidateNested } from 'class-validator';
+import { CreateTxDto, FeesDto, TxDto } from '../../../transactions/index.js';
+import { COMMAND_KINDS, COMMAND_STATUSES, type CommandKind, type CommandStatus } from '../../domain/tx-command.js';
+
+const TX_ID = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
+
+export class CancelTxDto {
+  @ApiPropertyOptional({
+    description:
+      'Idempotency key, unique per signer among commands; can be sent as the Idempotency-Key header instead. Without one each call is a command of its own',
+    example: 'cancel-invoice-4711',
+  })
+  @IsOptional()
+  @IsString()
+  @Length(1, 200)
+  requestId?: string;
+}
+
+export class SpeedUpTxDto extends CancelTxDto {
+  @ApiPropertyOptional({
+    type: FeesDto,
+    description: 'Fees to pay at least; left out, the market decides. Both are raised by an eighth or more in any case',
+  })
+  @IsOptional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => FeesDto)
+  fees?: FeesDto;
+}
+
+/** The new request. Nothing is taken over from the original but its signer and its priority. */
+export class ReplaceTxDto extends OmitType(CreateTxDto, ['chainId', 'signer', 'allocate', 'priority'] as const) {}
+
+export class CommandDto {
+  @ApiProperty({ example: TX_ID }) commandId!: string;
+  @ApiProperty({ example: 'cancel-invoice-4711' }) requestId!: string;
+  @ApiProperty({ enum: COMMAND_KINDS, example: 'cancel' }) kind!: CommandKind;
+  @ApiProperty({
+    enum: COMMAND_STATUSES,
+    example: 'QUEUED',
+    description: '`QUEUED`: the owner of the signer carries it out within about a second',
+  })
+  status!: CommandStatus;
+  @ApiProperty({ type: String, nullable: true, example: null, description: 'Why it was refused; else null' })
+  refusal!: string | null;
+  @ApiProperty({ example: TX_ID }) txId!: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description:
+      'Of a replace: the transaction with the new payload. It is the same one when that was still PENDING, else a second one',
+  })
+  replacement!: string | null;
+}
+
+export class CommandAnswerDto extends CommandDto {
+  @ApiProperty({ type: TxDto, description: 'The transaction, or its replacement, as it is now' }) tx!: TxDto;
+}
+
+export class CommandListDto {
+  @ApiProperty({ type: [CommandDto] }) items!: CommandDto[];
+  @ApiProperty({ type: String, nullable: true, example: null }) nextCursor!: null;
+}

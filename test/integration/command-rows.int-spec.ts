@@ -1,0 +1,233 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseHex } from '../../src/kernel/hex.js';
+import type { Tx } from '../../src/kernel/unit-of-work.js';
+import { PgCommandStore } from '../../src/modules/commands/infrastructure/pg-command-store.js';
+import type { TxCommand } from '../../src/modules/commands/domain/tx-command.js';
+import { NO_FEES } from '../../src/modules/transactions/domain/tx-request.js';
+import { aHash, anAddress, aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
+import { storedRows, txIdOf } from '../support/stored-rows.js';
+
+const stored = await storedRows();
+const store = new PgCommandStore(stored.node.database, { id: 'first' });
+
+const OURS = aSigner(1);
+const OTHER = aSigner(2);
+const inTransaction = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => stored.node.database.run(work);
+
+const aCommand = (n: number, overrides: Partial<TxCommand> = {}): TxCommand => ({
+  commandId: txIdOf(900 + n),
+  signer: OURS,
+  txId: txIdOf(1),
+  kind: 'cancel',
+  requestId: `command-${n}`,
+  requestHash: aHash(n),
+  fees: null,
+  replacement: null,
+  status: 'QUEUED',
+  refusal: null,
+  ...overrides,
+});
+
+async function insert(...commands: readonly TxCommand[]): Promise<void> {
+  for (const command of commands) await inTransaction((tx) => store.insert(tx, command));
+}
+
+describe('a command', () => {
+  it('is read as it was stored, with the fees that a client chose', async () => {
+    const fees = { ...NO_FEES, maxFeePerGas: 7n, maxPriorityFeePerGas: 0n };
+    const all = [aCommand(1, { kind: 'speed_up', fees }), aCommand(2, { kind: 'replace', replacement: txIdOf(2) })];
+    await insert(...all);
+    expect(await store.ofTx(txIdOf(1))).toEqual(all);
+    expect(await store.ofTx(txIdOf(2))).toEqual([]);
+  });
+
+  it('is found by its key and its signer', async () => {
+    await insert(aCommand(1), aCommand(2, { signer: OTHER, requestId: 'command-1' }));
+    const found = await inTransaction((tx) => store.find(tx, OTHER, 'command-1'));
+    expect(found).toEqual(aCommand(2, { signer: OTHER, requestId: 'command-1' }));
+    expect(await inTransaction((tx) => store.find(tx, OURS, 'command-2'))).toBeNull();
+  });
+
+  it('with a key that another one has is refused', async () => {
+    await insert(aCommand(1));
+    await expect(insert(aCommand(2, { requestId: 'command-1' }))).rejects.toMatchObject({
+      code: 'idempotency_conflict',
+    });
+  });
+
+  it('waits for the owner of its signer until it is decided, the oldest first', async () => {
+    await insert(aCommand(2), aCommand(1), aCommand(3, { signer: OTHER }), aCommand(4, { status: 'DONE' }));
+    const ids = async () => (await store.queued(DEV_CHAIN, [OURS], 10)).map(({ requestId }) => requestId);
+    expect(await ids()).toEqual(['command-1', 'command-2']);
+    expect((await store.queued(DEV_CHAIN, [OURS, OTHER], 2)).map(({ requestId }) => requestId)).toEqual([
+      'command-1',
+      'command-2',
+    ]);
+    await store.decide([
+      { commandId: txIdOf(901), refusal: null },
+      { commandId: txIdOf(902), refusal: 'too late' },
+    ]);
+    expect(await ids()).toEqual([]);
+    expect(await store.ofTx(txIdOf(1))).toMatchObject([
+      { status: 'DONE', refusal: null },
+      { status: 'REFUSED', refusal: 'too late' },
+      { status: 'QUEUED' },
+      { status: 'DONE' },
+    ]);
+  });
+
+  it('that is decided stays so', async () => {
+    await insert(aCommand(1));
+    await store.decide([{ commandId: txIdOf(901), refusal: null }]);
+    await store.decide([{ commandId: txIdOf(901), refusal: 'too late' }]);
+    expect(await store.ofTx(txIdOf(1))).toMatchObject([{ status: 'DONE', refusal: null }]);
+  });
+
+  it('says when it was decided', async () => {
+    await insert(aCommand(1), aCommand(2, { status: 'DONE' }), aCommand(3));
+    await store.decide([{ commandId: txIdOf(903), refusal: 'too late' }]);
+    const rows = await stored.read<{ decided: boolean }>(
+      'SELECT decided_at IS NOT NULL AS decided FROM tx_command ORDER BY command_id',
+    );
+    expect(rows.map(({ decided }) => decided)).toEqual([false, true, true]);
+  });
+});
+
+describe('a replace', () => {
+  it('blocks another one of the same tx only while it waits', async () => {
+    const isQueued = () => inTransaction((tx) => store.hasQueuedReplace(tx, txIdOf(1)));
+    await insert(aCommand(1), aCommand(2, { kind: 'replace', replacement: txIdOf(2) }));
+    expect(await isQueued()).toBe(true);
+    await store.decide([{ commandId: txIdOf(902), refusal: 'too late' }]);
+    expect(await isQueued()).toBe(false);
+  });
+
+  it('stores its tx with its event, and no lane may take it', async () => {
+    const request = aRequest({ signer: OURS, requestId: 'new', priority: 3, metadata: { order: '7' } });
+    await inTransaction((tx) => store.insertReplacement(tx, txIdOf(2), request, txIdOf(1)));
+    expect(
+      await stored.read(
+        `SELECT tx_id, state, sub_state, replaces, request_id, priority, metadata, next_resubmit_at::text AS due FROM managed_tx`,
+      ),
+    ).toEqual([
+      {
+        tx_id: txIdOf(2),
+        state: 'PENDING',
+        sub_state: 'REPLACING',
+        replaces: txIdOf(1),
+        request_id: 'new',
+        priority: 3,
+        metadata: { order: '7' },
+        due: 'infinity',
+      },
+    ]);
+    expect(await stored.read('SELECT tx_id, reason, to_state, node_id FROM tx_event')).toEqual([
+      { tx_id: txIdOf(2), reason: 'queued', to_state: 'PENDING', node_id: 'first' },
+    ]);
+  });
+
+  it('with the requestId of a tx is refused', async () => {
+    await stored.putTx(1);
+    const request = aRequest({ signer: aSigner(), requestId: 'request-1' });
+    await expect(
+      inTransaction((tx) => store.insertReplacement(tx, txIdOf(2), request, txIdOf(1))),
+    ).rejects.toMatchObject({ code: 'idempotency_conflict' });
+  });
+});
+
+describe('a waiting tx', () => {
+  it('is locked while it is changed', async () => {
+    await stored.putTx(1);
+    const session = await stored.lab.session();
+    const free = await inTransaction(async (tx) => {
+      await store.lock(tx, txIdOf(1));
+      return session.run('SELECT tx_id FROM managed_tx FOR UPDATE SKIP LOCKED');
+    });
+    expect(free).toEqual([]);
+    expect(await inTransaction((tx) => store.lock(tx, txIdOf(5)))).toBeNull();
+  });
+
+  it('gets another payload, is due, and has another version', async () => {
+    await stored.putTx(1, {
+      tries: 4,
+      last_error: 'no',
+      sub_state: 'FEE_CAPPED',
+      next_resubmit_at: `now() + interval '1 hour'`,
+    });
+    const request = aRequest({
+      payload: { to: anAddress(9), value: 5n, data: parseHex('0xabcd'), gasLimit: null, accessList: [] },
+      confirmations: 4,
+      metadata: { order: '8' },
+    });
+    await inTransaction(async (tx) => {
+      const managed = await store.lock(tx, txIdOf(1));
+      managed?.edited('new');
+      if (managed) await store.savePending(tx, managed, request);
+    });
+    const due = 'next_resubmit_at <= now() AS due';
+    expect(
+      await stored.read(
+        `SELECT state, sub_state, tries, last_error, version, to_address, value, encode(data, 'hex') AS data, confirmations, metadata, ${due} FROM managed_tx`,
+      ),
+    ).toEqual([
+      {
+        state: 'PENDING',
+        sub_state: null,
+        tries: 0,
+        last_error: null,
+        version: 1,
+        to_address: anAddress(9),
+        value: '5',
+        data: 'abcd',
+        confirmations: 4,
+        metadata: { order: '8' },
+        due: true,
+      },
+    ]);
+  });
+
+  it('that waits for its command keeps waiting when it gets another payload', async () => {
+    await stored.putTx(1, { sub_state: 'REPLACING', replaces: txIdOf(7), next_resubmit_at: `'infinity'` });
+    await inTransaction(async (tx) => {
+      const managed = await store.lock(tx, txIdOf(1));
+      managed?.edited('new');
+      if (managed) await store.savePending(tx, managed, aRequest());
+    });
+    expect(await stored.read('SELECT next_resubmit_at::text AS due FROM managed_tx')).toEqual([{ due: 'infinity' }]);
+  });
+
+  it('that has a nonce by now is not written', async () => {
+    await stored.putTx(1);
+    const managed = await inTransaction((tx) => store.lock(tx, txIdOf(1)));
+    await stored.read(`UPDATE managed_tx SET state = 'ALLOCATED', nonce = 1, gas_limit = 21000`);
+    managed?.cancelled('by a client');
+    await inTransaction(async (tx) => {
+      if (managed) await store.savePending(tx, managed, null);
+    });
+    expect(await stored.read('SELECT state FROM managed_tx')).toEqual([{ state: 'ALLOCATED' }]);
+  });
+});
+
+describe('a tx in flight that expired', () => {
+  const past = { expires_at: `now() - interval '1 second'` };
+
+  it('is found when its slot is not being closed, and nothing else competes for it', async () => {
+    await stored.putTx(1, { ...past, state: 'IN_MEMPOOL' });
+    await stored.putTx(2, { ...past, state: 'ALLOCATED', gas_limit: 21_000 });
+    await stored.putTx(3, { state: 'IN_MEMPOOL', expires_at: `now() + interval '1 hour'` });
+    await stored.putTx(4, {
+      ...past,
+      state: 'IN_MEMPOOL',
+      closing: '{"as":"CANCELLED","reason":"x","won":false}',
+      failure_reason: 'x',
+    });
+    await stored.putTx(5, { ...past, state: 'IN_MEMPOOL', sub_state: 'REPLACING', replaced_by: txIdOf(1) });
+    await stored.putTx(6, { ...past, state: 'IN_MEMPOOL', sub_state: 'REPLACING' });
+    await stored.putTx(7, { ...past, state: 'MINED' });
+    await stored.putTx(8, past);
+    await stored.putTx(9, { ...past, state: 'IN_MEMPOOL', signer: OTHER.address });
+    await stored.putTx(10, { state: 'IN_MEMPOOL' });
+    const found = await store.expired(DEV_CHAIN, [OURS], 10);
+    expect(found.map(({ id }) => id).sort()).toEqual([txIdOf(1), txIdOf(2)]);
+  });
+});

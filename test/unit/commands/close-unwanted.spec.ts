@@ -1,0 +1,95 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { CloseUnwanted, type Unwanted } from '../../../src/modules/commands/application/close-unwanted.js';
+import type { SlotRef } from '../../../src/modules/signers/index.js';
+import type { Attempt, AttemptRepository, ManagedTx } from '../../../src/modules/transactions/index.js';
+import type { TxState } from '../../../src/modules/transactions/domain/tx-state-machine.js';
+import { aHash, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
+
+const SIGNER = aSigner();
+const LEASES = [{ signer: SIGNER, owner: 'node', token: 1n }];
+const SLOT = { signer: SIGNER, nonce: 7n };
+
+let attempts: Attempt[];
+let asked: bigint[];
+let writes: RecordedWrites;
+let close: CloseUnwanted;
+
+beforeEach(() => {
+  [attempts, asked, writes] = [[], [], new RecordedWrites()];
+  close = new CloseUnwanted(
+    {
+      ofSlots: async (slots: readonly SlotRef[]) => (asked.push(...slots.map(({ nonce }) => nonce)), attempts),
+    } as unknown as AttemptRepository,
+    writes.asDoor(),
+  );
+});
+
+function unwanted(state: TxState, nonce: bigint | null = 7n): Unwanted {
+  const tx = aManagedTx({ txId: `tx-${nonce}`, signer: SIGNER, state, nonce, txHash: aHash(1) }).build();
+  return { tx, reason: 'not wanted', end: (copy) => copy.cancelled('not wanted') };
+}
+
+const anAttemptThatIs = (status: Attempt['status'], overrides: Partial<Attempt> = {}): Attempt =>
+  anAttempt({ ...SLOT, txId: 'tx-7', status, ...overrides });
+const closed = async (...items: Unwanted[]): Promise<ManagedTx[]> => {
+  await close.execute(LEASES, 'cancel', items);
+  return writes.txs;
+};
+
+describe('a tx that is not wanted any more', () => {
+  it('and has no nonce ends at once, and gives nothing back', async () => {
+    expect(await closed(unwanted('PENDING', null))).toMatchObject([{ state: 'CANCELLED' }]);
+    expect([writes.released, asked]).toEqual([[], []]);
+  });
+
+  it('and was never signed ends at once, and gives its slot back in the same commit', async () => {
+    expect(await closed(unwanted('ALLOCATED'))).toMatchObject([{ state: 'CANCELLED' }]);
+    expect([writes.released, writes.operations]).toEqual([[SLOT], ['cancel']]);
+  });
+
+  it('and was refused by every endpoint ends at once, and gives its slot back', async () => {
+    attempts = [anAttemptThatIs('REJECTED'), anAttemptThatIs('REJECTED', { txHash: aHash(2) })];
+    expect(await closed(unwanted('ALLOCATED'))).toMatchObject([{ state: 'CANCELLED' }]);
+    expect(writes.released).toEqual([SLOT]);
+  });
+
+  it.each<Attempt['status']>(['SIGNED', 'ACCEPTED', 'UNKNOWN', 'LOST', 'MINED'])(
+    'and has an attempt that is %s keeps its slot, which a no-op closes',
+    async (status) => {
+      attempts = [anAttemptThatIs('REJECTED'), anAttemptThatIs(status, { txHash: aHash(2) })];
+      const [tx] = await closed(unwanted('ALLOCATED'));
+      expect(tx).toMatchObject({
+        state: 'IN_MEMPOOL',
+        isClosing: true,
+        progress: { closing: { as: 'CANCELLED', reason: 'not wanted', won: false } },
+        timers: { resubmit: { inMs: 0 } },
+      });
+      expect(writes.released).toEqual([]);
+    },
+  );
+
+  it('keeps its slot also when only another tx of the slot may be out', async () => {
+    attempts = [anAttemptThatIs('REJECTED'), anAttemptThatIs('ACCEPTED', { txId: 'original', txHash: aHash(2) })];
+    expect(await closed(unwanted('ALLOCATED'))).toMatchObject([{ state: 'IN_MEMPOOL' }]);
+    expect(writes.released).toEqual([]);
+  });
+
+  it('and was in the mempool keeps its slot, whatever its attempts say', async () => {
+    attempts = [anAttemptThatIs('REJECTED')];
+    expect(await closed(unwanted('IN_MEMPOOL'))).toMatchObject([{ state: 'IN_MEMPOOL', isClosing: true }]);
+    expect(writes.released).toEqual([]);
+  });
+
+  it('is told apart from others: by the attempts of its own slot, and all in one commit', async () => {
+    attempts = [anAttemptThatIs('ACCEPTED', { nonce: 8n }), anAttemptThatIs('ACCEPTED', { signer: aSigner(2) })];
+    const txs = await closed(unwanted('ALLOCATED', 7n), unwanted('ALLOCATED', 8n), unwanted('PENDING', null));
+    expect(txs.map(({ state }) => state)).toEqual(['CANCELLED', 'IN_MEMPOOL', 'CANCELLED']);
+    expect([writes.released, asked, writes.operations]).toEqual([[SLOT], [7n, 8n], ['cancel']]);
+  });
+});
+
+it('nothing is written for nothing', async () => {
+  expect(await closed()).toEqual([]);
+  expect(writes.written).toEqual([]);
+});

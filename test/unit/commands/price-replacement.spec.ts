@@ -1,0 +1,100 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
+import type { GasEstimate } from '../../../src/modules/chain/index.js';
+import { PriceReplacement } from '../../../src/modules/commands/application/price-replacement.js';
+import type { FeeRules } from '../../../src/modules/sending/index.js';
+import type { Attempt, AttemptFees, TxRequest } from '../../../src/modules/transactions/index.js';
+import { aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { ModelChain } from '../../support/model-chain.js';
+
+const FEES: AttemptFees = { maxFeePerGas: 90n, maxPriorityFeePerGas: 9n };
+const SIGNER = aSigner();
+const TX = aManagedTx({ txId: 'replacement', signer: SIGNER, replaces: 'tx' }).build();
+
+let chain: ModelChain;
+let estimate: GasEstimate | undefined;
+let calls: unknown[];
+/** Null when the caps do not allow a higher price. */
+let outbid: AttemptFees | null;
+let bids: unknown[][];
+let price: PriceReplacement;
+
+beforeEach(() => {
+  chain = new ModelChain();
+  [estimate, calls, outbid, bids] = [{ kind: 'ok', gas: 40_000n }, [], FEES, []];
+  chain.estimateGas = async (asked) => (calls.push(...asked), estimate ? [estimate] : []);
+  price = new PriceReplacement(
+    {
+      bumped: (...args: unknown[]) => (bids.push(args), outbid ? { kind: 'fees', fees: outbid } : { kind: 'capped' }),
+    } as unknown as FeeRules,
+    new SecondObservations(new FakeClock()),
+  );
+});
+
+function priced(gasLimit: bigint | null = null, ofSlot: readonly Attempt[] = [anAttempt()]) {
+  const base = aRequest();
+  const request: TxRequest = { ...base, payload: { ...base.payload, gasLimit } };
+  return price.execute(chain, { tx: TX, request }, ofSlot);
+}
+
+describe('the gas of a replacement', () => {
+  it('is its own estimate with a margin', async () => {
+    expect(await priced()).toMatchObject({ kind: 'priced', gasLimit: 50_000n });
+    const { to, value, data } = aRequest().payload;
+    expect(calls).toEqual([{ from: SIGNER.address, to, value, data, accessList: [] }]);
+  });
+
+  it('is what the client set, without a question', async () => {
+    expect(await priced(70_000n)).toMatchObject({ kind: 'priced', gasLimit: 70_000n });
+    expect(calls).toEqual([]);
+  });
+
+  it.each<[GasEstimate, string]>([
+    [{ kind: 'reverted', reason: 'not yours' }, 'execution reverted: not yours'],
+    [{ kind: 'rejected', message: 'too much gas' }, 'too much gas'],
+  ])('that cannot be estimated ends it at a later block, and not at the same one: %j', async (refusal, reason) => {
+    estimate = refusal;
+    expect([await priced(), await priced()]).toEqual([{ kind: 'later' }, { kind: 'later' }]);
+    chain.mineEmpty();
+    expect(await priced()).toEqual({ kind: 'refused', reason });
+    expect(bids).toEqual([]);
+  });
+
+  it.each<GasEstimate | undefined>([
+    { kind: 'unavailable', message: 'no answer' },
+    { kind: 'unclear', message: 'what?' },
+    { kind: 'insufficient_funds', message: 'no money' },
+    undefined,
+  ])('that nobody can tell now is asked for again, and never ends it: %j', async (unknown) => {
+    estimate = unknown;
+    for (let i = 0; i < 3; i += 1) {
+      expect(await priced()).toEqual({ kind: 'later' });
+      chain.mineEmpty();
+    }
+  });
+});
+
+describe('the price of a replacement', () => {
+  it('is above everything that may be out for its slot, and names its block', async () => {
+    chain.mineEmpty(3);
+    const cheap = anAttempt({ fees: { maxFeePerGas: 50n, maxPriorityFeePerGas: 1n } });
+    const dear = anAttempt({ fees: { maxFeePerGas: 40n, maxPriorityFeePerGas: 8n } });
+    const quote = await chain.feeQuote();
+    expect(await priced(21_000n, [cheap, dear])).toEqual({
+      kind: 'priced',
+      fees: FEES,
+      type: 2,
+      gasLimit: 21_000n,
+      pricedAtBlock: quote.blockNumber,
+    });
+    expect(bids).toMatchObject([
+      [{ signer: SIGNER, request: { requestId: 'request-1' }, attempts: [cheap, dear], because: 'forced' }, quote],
+    ]);
+  });
+
+  it('ends it when the caps do not allow it', async () => {
+    outbid = null;
+    expect(await priced(21_000n)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('above the caps') });
+  });
+});

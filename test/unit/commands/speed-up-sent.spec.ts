@@ -1,0 +1,80 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { SpeedUpSent } from '../../../src/modules/commands/application/speed-up-sent.js';
+import type { BumpAttempts, BumpResult } from '../../../src/modules/sending/index.js';
+import type { ManagedTx, ManagedTxRepository, RequestedFees } from '../../../src/modules/transactions/index.js';
+import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import { aCommand, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
+import { ModelChain } from '../../support/model-chain.js';
+
+const LEASES = [{ signer: aSigner(), owner: 'node', token: 1n }];
+const CHAIN = new ModelChain();
+
+let txs: ManagedTx[];
+/** What comes of the bump; null when it says nothing about the tx. */
+let result: BumpResult | null;
+let bumped: unknown[][];
+let speedUp: SpeedUpSent;
+
+beforeEach(() => {
+  [result, bumped] = ['bumped', []];
+  txs = [aManagedTx({ txId: 'tx', state: 'IN_MEMPOOL', nonce: 7n }).build()];
+  speedUp = new SpeedUpSent(
+    {
+      byIds: async (ids: readonly string[]) => txs.filter(({ id }) => ids.includes(id)),
+    } as unknown as ManagedTxRepository,
+    {
+      execute: async (...args: unknown[]) => (bumped.push(args), new Map(result === null ? [] : [['tx', result]])),
+    } as unknown as BumpAttempts,
+  );
+});
+
+const spedUp = (fees: Partial<RequestedFees> | null = null) =>
+  speedUp.execute(CHAIN, LEASES, aCommand({ kind: 'speed_up', fees: fees && { ...aRequest().fees, ...fees } }));
+
+describe('a speed-up', () => {
+  it('bumps the tx at once, whatever its age and place', async () => {
+    expect(await spedUp()).toEqual({ commandId: 'command-1', refusal: null });
+    expect(bumped).toEqual([[CHAIN, LEASES, [{ tx: txs[0], force: true, fees: null }]]]);
+  });
+
+  it.each<[string, BumpResult | null]>([
+    ['a higher price is above the caps', 'capped'],
+    ['its price is above the market already', 'above_market'],
+    ['it cannot be bumped now', 'not_possible'],
+    ['it cannot be bumped now', null],
+  ])('is refused when %s: %s', async (refusal, outcome) => {
+    result = outcome;
+    expect(await spedUp()).toEqual({ commandId: 'command-1', refusal });
+  });
+
+  it.each<[string, Partial<RequestedFees>, object]>([
+    ['both fees', { maxFeePerGas: 9n, maxPriorityFeePerGas: 3n }, { maxFeePerGas: 9n, maxPriorityFeePerGas: 3n }],
+    ['a fee cap alone', { maxFeePerGas: 9n }, { maxFeePerGas: 9n, maxPriorityFeePerGas: 0n }],
+    ['a tip alone', { maxPriorityFeePerGas: 3n }, { maxFeePerGas: 0n, maxPriorityFeePerGas: 3n }],
+  ])('asks for %s; the rule of bumps raises the other', async (_what, fees, expected) => {
+    await spedUp(fees);
+    expect(bumped[0]?.[2]).toMatchObject([{ fees: expected }]);
+  });
+
+  it.each<[Partial<TxProgress>, string]>([
+    [{ state: 'MINED' }, 'the transaction is in a block'],
+    [{ state: 'PENDING', nonce: null }, 'the transaction has no nonce yet'],
+    [{ state: 'IN_MEMPOOL', replacedBy: 'other' }, 'the transaction other competes for its nonce'],
+  ])('that is not possible any more is refused, and nothing is bumped: %j', async (progress, refusal) => {
+    txs = [aManagedTx({ txId: 'tx', nonce: 7n, ...progress }).build()];
+    expect(await spedUp()).toEqual({ commandId: 'command-1', refusal });
+    expect(bumped).toEqual([]);
+  });
+
+  it('of a slot that is being closed bumps its no-op', async () => {
+    const closing = { as: 'CANCELLED', reason: 'no', won: false } as const;
+    txs = [aManagedTx({ txId: 'tx', state: 'IN_MEMPOOL', nonce: 7n, closing }).build()];
+    expect(await spedUp()).toMatchObject({ refusal: null });
+    expect(bumped).toHaveLength(1);
+  });
+
+  it('of an unknown tx is refused', async () => {
+    txs = [];
+    expect(await spedUp()).toEqual({ commandId: 'command-1', refusal: 'no such transaction' });
+  });
+});

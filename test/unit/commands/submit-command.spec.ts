@@ -1,0 +1,187 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { SignerId } from '../../../src/kernel/signer-id.js';
+import type { Tx } from '../../../src/kernel/unit-of-work.js';
+import { type CommandInput, SubmitCommand } from '../../../src/modules/commands/application/submit-command.js';
+import type { CommandStore } from '../../../src/modules/commands/domain/command-store.js';
+import type { TxCommand } from '../../../src/modules/commands/domain/tx-command.js';
+import type { EventLog, TxEvent } from '../../../src/modules/events/index.js';
+import type { ManagedTx, TxRequest } from '../../../src/modules/transactions/index.js';
+import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import { aCommand, aHash, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
+
+const SIGNER = aSigner();
+const NEW_REQUEST = aRequest({ requestId: 'new-payload' });
+
+/** The tx that is locked; null for an unknown id. */
+let managed: ManagedTx | null;
+let known: TxCommand | null;
+let hasQueuedReplace: boolean;
+/** What was written in the one transaction, in order. */
+let written: unknown[][];
+let events: { event: TxEvent; token: bigint | null; nodeId: string }[];
+let rung: SignerId[];
+let submit: SubmitCommand;
+
+beforeEach(() => {
+  [managed, known, hasQueuedReplace, written, events, rung] = [null, null, false, [], [], []];
+  let ids = 0;
+  submit = new SubmitCommand(
+    { run: async (work) => work({ open: true }) },
+    {
+      lock: async () => managed,
+      find: async (_tx: Tx, signer: SignerId, requestId: string) =>
+        known && signer === SIGNER && known.requestId === requestId ? known : null,
+      hasQueuedReplace: async () => hasQueuedReplace,
+      insert: async (_tx: Tx, command: TxCommand) => void written.push(['command', command]),
+      savePending: async (_tx: Tx, tx: ManagedTx, request: TxRequest | null) =>
+        void written.push(['pending', tx.state, request]),
+      insertReplacement: async (_tx: Tx, ...args: unknown[]) => void written.push(['replacement', ...args]),
+    } as unknown as CommandStore,
+    {
+      append: async (
+        _tx: Tx,
+        author: { nodeId: string; tokenFor: (signer: SignerId) => bigint | null },
+        some: readonly TxEvent[],
+      ) => void events.push(...some.map((event) => ({ event, token: author.tokenFor(SIGNER), nodeId: author.nodeId }))),
+    } as unknown as EventLog,
+    { next: () => `id-${(ids += 1)}` },
+    { id: 'node-1' },
+    { ring: (signers) => void rung.push(...signers) },
+  );
+});
+
+const INPUTS = {
+  cancel: { kind: 'cancel', request: null },
+  speed_up: { kind: 'speed_up', request: null },
+  replace: { kind: 'replace', request: NEW_REQUEST },
+} as const;
+
+function submitted(kind: keyof typeof INPUTS, overrides: Partial<CommandInput> = {}) {
+  return submit.execute({
+    txId: 'tx',
+    requestId: 'key',
+    requestHash: aHash(0xc0),
+    fees: null,
+    ...INPUTS[kind],
+    ...overrides,
+  });
+}
+
+function theTxIs(progress: Partial<TxProgress>): void {
+  const nonce = progress.state === 'PENDING' ? null : 7n;
+  managed = aManagedTx({ txId: 'tx', signer: SIGNER, nonce, ...progress }).build();
+}
+
+const writtenKinds = (): unknown[] => written.map(([what]) => what);
+
+describe('a command about a tx that waits without a nonce', () => {
+  beforeEach(() => theTxIs({ state: 'PENDING' }));
+
+  it('to cancel it is done at once, in the same commit', async () => {
+    expect(await submitted('cancel')).toMatchObject({ isNew: true, command: { status: 'DONE', replacement: null } });
+    expect(written).toMatchObject([
+      ['pending', 'CANCELLED', null],
+      ['command', { commandId: 'id-1', txId: 'tx', kind: 'cancel', requestId: 'key', status: 'DONE' }],
+    ]);
+    expect(events).toMatchObject([{ event: { reason: 'cancelled' }, token: null, nodeId: 'node-1' }]);
+  });
+
+  it('to replace it gives the same tx the new request', async () => {
+    expect(await submitted('replace')).toMatchObject({ command: { status: 'DONE', replacement: 'tx' } });
+    expect(written).toMatchObject([
+      ['pending', 'PENDING', NEW_REQUEST],
+      ['command', { kind: 'replace', replacement: 'tx' }],
+    ]);
+    expect(events).toMatchObject([{ event: { reason: 'updated', detail: { requestId: 'key' } } }]);
+  });
+
+  it('to speed it up is refused, and nothing is stored', async () => {
+    await expect(submitted('speed_up')).rejects.toMatchObject({ code: 'not_sent_yet', facts: { state: 'PENDING' } });
+    expect([written, events, rung]).toEqual([[], [], []]);
+  });
+});
+
+describe('a command about a tx in flight', () => {
+  beforeEach(() => theTxIs({ state: 'IN_MEMPOOL' }));
+
+  it.each(['cancel', 'speed_up'] as const)('to %s waits for the owner, and the tx does not change', async (kind) => {
+    expect(await submitted(kind)).toMatchObject({ command: { status: 'QUEUED', replacement: null, signer: SIGNER } });
+    expect([writtenKinds(), events]).toEqual([['command'], []]);
+  });
+
+  it('to replace it stores the replacement as a tx of its own', async () => {
+    const { command } = await submitted('replace');
+    expect(command).toMatchObject({ commandId: 'id-1', status: 'QUEUED', replacement: 'id-2' });
+    expect(written).toEqual([
+      ['replacement', 'id-2', NEW_REQUEST, 'tx'],
+      ['command', command],
+    ]);
+  });
+
+  it('to replace it is refused while another replace waits, and a cancel is not', async () => {
+    hasQueuedReplace = true;
+    await expect(submitted('replace')).rejects.toMatchObject({ code: 'being_replaced', facts: { txId: 'tx' } });
+    expect(written).toEqual([]);
+    expect(await submitted('cancel')).toMatchObject({ command: { status: 'QUEUED' } });
+  });
+
+  it('to cancel it once more is done already', async () => {
+    theTxIs({ state: 'IN_MEMPOOL', closing: { as: 'CANCELLED', reason: 'no', won: false } });
+    expect(await submitted('cancel')).toMatchObject({ command: { status: 'DONE' } });
+    expect([writtenKinds(), managed?.isClosing]).toEqual([['command'], true]);
+  });
+
+  it('keeps the fees that were asked for', async () => {
+    const fees = { ...aRequest().fees, maxFeePerGas: 9n };
+    expect((await submitted('speed_up', { fees })).command.fees).toEqual(fees);
+  });
+
+  it('wakes whoever acts for its signer', async () => {
+    await submitted('cancel');
+    expect(rung).toEqual([SIGNER]);
+  });
+
+  it('without a key has its id as the key', async () => {
+    expect(await submitted('cancel', { requestId: null })).toMatchObject({
+      command: { commandId: 'id-1', requestId: 'id-1' },
+    });
+  });
+});
+
+describe('a command with a known key', () => {
+  beforeEach(() => {
+    theTxIs({ state: 'MINED' });
+    known = aCommand({ requestId: 'key', requestHash: aHash(0xc0), txId: 'tx', kind: 'cancel' });
+  });
+
+  it('is the stored one, whatever became of the tx since, and wakes nobody', async () => {
+    expect(await submitted('cancel')).toEqual({ command: known, isNew: false });
+    expect([written, rung]).toEqual([[], []]);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['body', () => submitted('cancel', { requestHash: aHash(0xc1) })],
+    ['kind', () => submitted('speed_up')],
+  ])('and another %s is refused', async (_what, again) => {
+    await expect(again()).rejects.toMatchObject({ code: 'idempotency_conflict', facts: { txId: 'tx' } });
+  });
+
+  it('and another tx is refused', async () => {
+    known = aCommand({ requestId: 'key', txId: 'other' });
+    await expect(submitted('cancel')).rejects.toMatchObject({ code: 'idempotency_conflict' });
+  });
+});
+
+it.each(['MINED', 'CONFIRMED'] as const)(
+  'a command about a tx that is %s is refused, and nothing is stored',
+  async (state) => {
+    theTxIs({ state });
+    const code = state === 'MINED' ? 'already_mined' : 'already_final';
+    await expect(submitted('replace')).rejects.toMatchObject({ code, facts: { txId: 'tx', state } });
+    expect([written, rung]).toEqual([[], []]);
+  },
+);
+
+it('a command about an unknown tx is not found', async () => {
+  await expect(submitted('cancel')).rejects.toMatchObject({ code: 'tx_not_found' });
+});
