@@ -82,6 +82,14 @@ describe('a race whose deciding block a deep reorg orphans', () => {
     expect([resubmits(), holders()]).toEqual([{ original: { inMs: 0 } }, [{ ...SLOT, holder: 'original' }]]);
   });
 
+  it('gives the slot to the second replacement, not to the first one that had failed', async () => {
+    put('original', { state: 'CONFIRMED' });
+    put('failed', { state: 'FAILED', replaces: 'original', receipt: null });
+    put('replacement', { state: 'DROPPED', replaces: 'original' });
+    await reopened('original');
+    expect(holders()).toEqual([{ ...SLOT, holder: 'replacement' }]);
+  });
+
   it('goes on being cancelled when its no-op had won', async () => {
     const closing = { as: 'CANCELLED', reason: 'cancelled', won: true } as const;
     put('original', { state: 'REPLACED', replacedBy: 'replacement' });

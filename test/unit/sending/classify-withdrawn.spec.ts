@@ -72,7 +72,8 @@ describe('a replacement that every endpoint refused for good', () => {
   });
 
   it('has its slot closed when what may be out is of no tx of its race: nobody else would hold the slot', async () => {
-    ofSlot = [{ ...ORIGINAL, txId: 'stranger' }, REPLACEMENT];
+    // The original had another slot.
+    ofSlot = [{ ...ORIGINAL, txId: 'stranger' }, { ...ORIGINAL, txHash: aHash(5), nonce: 6n }, REPLACEMENT];
     expect(await refused()).toMatchObject({ kind: 'refused_in_doubt' });
   });
 
@@ -87,6 +88,7 @@ it('a replacement that was refused for its price again and again is withdrawn, a
   expect(await refused({ subState: 'FEE_CAPPED', tries: 99 }, 'underpriced')).toMatchObject({ kind: 'withdrawn' });
 });
 
-it('a tx that replaces nothing has its slot closed', async () => {
+it('a tx that replaces nothing has its slot closed, also beside an attempt without a tx', async () => {
+  ofSlot = [{ ...ORIGINAL, txId: null }, REPLACEMENT];
   expect(await refused({ replaces: null })).toMatchObject({ kind: 'refused_in_doubt' });
 });
