@@ -43,7 +43,7 @@ beforeEach(() => {
         author: { nodeId: string; tokenFor: (signer: SignerId) => bigint | null },
         some: readonly TxEvent[],
       ) => void events.push(...some.map((event) => ({ event, token: author.tokenFor(SIGNER), nodeId: author.nodeId }))),
-    } as unknown as EventLog,
+    },
     { next: () => `id-${(ids += 1)}` },
     { id: 'node-1' },
     { ring: (signers) => void rung.push(...signers) },
