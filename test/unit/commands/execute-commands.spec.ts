@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ChainId } from '../../../src/kernel/signer-id.js';
-import { type Chains } from '../../../src/modules/chain/index.js';
+import type { Chains } from '../../../src/modules/chain/index.js';
 import { ExecuteCommands } from '../../../src/modules/commands/application/execute-commands.js';
 import type { CommandSteps } from '../../../src/modules/commands/application/command-steps.js';
 import type { CommandStore } from '../../../src/modules/commands/domain/command-store.js';

@@ -24,7 +24,7 @@ beforeEach(() => {
     } as unknown as ManagedTxRepository,
     {
       execute: async (...args: unknown[]) => (bumped.push(args), new Map(result === null ? [] : [['tx', result]])),
-    },
+    } as unknown as BumpAttempts,
   );
 });
 

@@ -4,7 +4,7 @@ import type { Tx } from '../../../src/kernel/unit-of-work.js';
 import { type CommandInput, SubmitCommand } from '../../../src/modules/commands/application/submit-command.js';
 import type { CommandStore } from '../../../src/modules/commands/domain/command-store.js';
 import type { TxCommand } from '../../../src/modules/commands/domain/tx-command.js';
-import type { EventLog, TxEvent } from '../../../src/modules/events/index.js';
+import type { TxEvent } from '../../../src/modules/events/index.js';
 import type { ManagedTx, TxRequest } from '../../../src/modules/transactions/index.js';
 import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
 import { aCommand, aHash, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
