@@ -4,7 +4,7 @@ import type { Tx } from '../../../src/kernel/unit-of-work.js';
 import { type CommandInput, SubmitCommand } from '../../../src/modules/commands/application/submit-command.js';
 import type { CommandStore } from '../../../src/modules/commands/domain/command-store.js';
 import type { TxCommand } from '../../../src/modules/commands/domain/tx-command.js';
-import type { TxEvent } from '../../../src/modules/events/index.js';
+import type { EventLog, TxEvent } from '../../../src/modules/events/index.js';
 import type { ManagedTx, TxRequest } from '../../../src/modules/transactions/index.js';
 import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
 import { aCommand, aHash, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
@@ -43,7 +43,7 @@ beforeEach(() => {
         author: { nodeId: string; tokenFor: (signer: SignerId) => bigint | null },
         some: readonly TxEvent[],
       ) => void events.push(...some.map((event) => ({ event, token: author.tokenFor(SIGNER), nodeId: author.nodeId }))),
-    },
+    } as unknown as EventLog,
     { next: () => `id-${(ids += 1)}` },
     { id: 'node-1' },
     { ring: (signers) => void rung.push(...signers) },

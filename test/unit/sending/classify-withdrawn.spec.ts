@@ -26,7 +26,7 @@ beforeEach(() => {
     { ofSlots: async () => ofSlot } as unknown as AttemptRepository,
     new SecondObservations(clock),
     { learnLimit: () => undefined } as unknown as FeeRules,
-    { execute: async () => new Map() } as unknown as LearnPoolLimits,
+    { execute: async () => ({ waiting: new Set(), passed: new Set() }) } as unknown as LearnPoolLimits,
     Object.assign(new ResubmitConfig(), { maxRefusals: 3 }),
     clock,
   );
