@@ -7,7 +7,9 @@ ALTER TABLE managed_tx ADD CONSTRAINT managed_tx_replaced_by CHECK (state <> 'RE
 -- EIP-2718 type of the signed bytes. All attempts of the versions before are EIP-1559 transactions.
 ALTER TABLE tx_attempt ADD COLUMN tx_type smallint NOT NULL DEFAULT 2;
 ALTER TABLE tx_attempt ADD CONSTRAINT tx_attempt_type_check CHECK (tx_type BETWEEN 0 AND 4) NOT VALID;
-ALTER TABLE tx_attempt ADD COLUMN max_fee_per_blob_gas wei;
+-- Not of the domain wei: its CHECK would make PostgreSQL write every row.
+ALTER TABLE tx_attempt ADD COLUMN max_fee_per_blob_gas numeric(78,0);
+ALTER TABLE tx_attempt ADD CONSTRAINT tx_attempt_blob_fee_check CHECK (max_fee_per_blob_gas >= 0) NOT VALID;
 -- The block of the fee quote that priced it; a bump is due some blocks later.
 ALTER TABLE tx_attempt ADD COLUMN priced_at_block bigint;
 -- What clients asked for about txs that have a nonce: only the owner of the signer may carry it out.
