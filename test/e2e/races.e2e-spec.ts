@@ -46,7 +46,11 @@ function start(): Promise<Service> {
 }
 
 /** Each test asks another node first. */
-const node = (index: number): Service => nodes[index % nodes.length] as Service;
+function node(index: number): Service {
+  const found = nodes[index % nodes.length];
+  if (!found) throw new Error('no node was started');
+  return found;
+}
 const mine = (): Promise<unknown> => provider.send('evm_mine', []);
 
 /** Each payload is found on the chain by its call data. */
