@@ -1,7 +1,8 @@
 import type { Hash } from '../../src/kernel/hex.js';
 import type { Network } from './network/network.js';
 import type { SentLog } from './sent-log.js';
-import type { AttemptRow, Snapshot } from './snapshot.js';
+import { BUMP_DEPTH } from './sim-config.js';
+import type { AttemptRow, Snapshot, TxRow } from './snapshot.js';
 import { Violation } from './violation.js';
 
 /** Wei per gas. Some ten times what this chain ever asks for; a quote that is mad asks for a thousand times more than usual. */
@@ -15,8 +16,10 @@ export function checkPrices(before: Snapshot, now: Snapshot, network: Network, s
   for (const attempt of now.attempts) {
     if (known.has(attempt.hash)) continue;
     checkCap(attempt, network);
-    for (const earlier of before.attempts)
-      if (isRival(earlier, attempt) && sent.mayBeOut(earlier.hash as Hash)) checkRaise(earlier, attempt, network);
+    const rivals = before.attempts.filter((each) => isRival(each, attempt) && sent.mayBeOut(each.hash as Hash));
+    for (const rival of rivals) checkRaise(rival, attempt, network);
+    if (rivals.some(({ tx, kind }) => tx === attempt.tx && kind === 'payload' && attempt.kind === 'payload'))
+      checkDepth(attempt, before, now);
   }
   checkCount(now);
 }
@@ -36,6 +39,19 @@ function checkRaise(earlier: AttemptRow, attempt: AttemptRow, { rules }: Network
     `${attempt.kind} ${attempt.hash} offers ${attempt.feeCap} and ${attempt.tip} at nonce ${attempt.nonce} of ${attempt.signer}, ` +
       `where ${earlier.kind} ${earlier.hash} of ${earlier.feeCap} and ${earlier.tip} may be out`,
   );
+}
+
+/** Only the lowest nonces get another price: what is behind them waits for them. A node may know less of the chain than the rows say. */
+function checkDepth({ hash, signer, nonce }: AttemptRow, before: Snapshot, now: Snapshot): void {
+  const below = ({ txs }: Snapshot): number =>
+    txs.filter((tx) => tx.signer === signer && isUnmined(tx) && (tx.nonce ?? nonce) < nonce).length;
+  const place = Math.min(below(before), below(now));
+  if (place >= BUMP_DEPTH)
+    fail('fees', `${hash} raises the price of nonce ${nonce} of ${signer}, with ${place} unmined below it`);
+}
+
+function isUnmined({ state }: TxRow): boolean {
+  return state === 'ALLOCATED' || state === 'IN_MEMPOOL';
 }
 
 function checkCount({ attempts }: Snapshot): void {

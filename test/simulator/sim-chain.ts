@@ -1,4 +1,5 @@
 import { Transaction } from 'ethers';
+import { minOf } from '../../src/kernel/quantities.js';
 import { type Address, type Hash, type Hex, parseAddress, parseHash } from '../../src/kernel/hex.js';
 import type { Nonce } from '../../src/kernel/signer-id.js';
 import type { Block } from '../../src/modules/chain/index.js';
@@ -155,12 +156,20 @@ export class SimChain extends ModelChain {
     return this.market.baseFee;
   }
 
-  /** Money, prices and tags are as they should be. */
+  /** Money and tags are as they should be, and prices stay what they are. */
   calm(): void {
-    this.market.leapTo(QUIET_FEE);
+    this.market.leapTo(this.payableFee());
     this.tags.standStill = false;
     this.tags.isAbsent = false;
     this.purses.fillAll();
+  }
+
+  /** The base fee of now, or one that leaves room below the cap, for a replacement needs it; and what others are ready to pay. */
+  private payableFee(): bigint {
+    const { maxFeePerGas, namedPrices } = this.rules;
+    const fee = maxFeePerGas === null ? this.baseFee : minOf(this.baseFee, maxFeePerGas / 2n);
+    const waits = this.pooled().some((tx) => tx.data === FOREIGN_DATA && tx.maxFeePerGas < fee);
+    return namedPrices || waits ? QUIET_FEE : fee;
   }
 
   /** The tags moved. */

@@ -8,6 +8,10 @@ import type { Rules } from './network/rules.js';
 /** Few, so that a seed sees many decisions, and reorgs that stop just short of them. */
 export const REQUIRED_CONFIRMATIONS = 3;
 
+/** Less than the nonces in flight, so that some are too high to be bumped. */
+export const BUMP_DEPTH = 3;
+const BUMP_AFTER_BLOCKS = 2;
+
 /** Milliseconds. Of the simulated time, in which two minutes go by between two blocks. */
 export const SHORT_LEASE_MS = 300_000;
 /** How long others leave a lease alone that ran out. */
@@ -29,8 +33,13 @@ export function simulatedConfig(url: string, mode: ExecutionMode, { finality, ma
     worker: { concurrency: 1 },
     ...NODES[mode],
     confirmations: { required: REQUIRED_CONFIRMATIONS, finality },
-    // Few, so that what is refused for ever is given up within a seed.
-    resubmit: { maxRefusals: 3, maxRefusalsInDoubt: 3 },
+    resubmit: {
+      // Few, so that what is refused for ever is given up within a seed.
+      maxRefusals: 3,
+      maxRefusalsInDoubt: 3,
+      bumpAfterBlocks: BUMP_AFTER_BLOCKS,
+      bumpDepth: BUMP_DEPTH,
+    },
     chains: [
       {
         id: DEV_CHAIN,

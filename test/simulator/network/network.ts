@@ -75,12 +75,12 @@ export class Network implements Surroundings {
   faultsOff(): void {
     this.rates = NO_FAULTS;
     this.curses.lift();
-    this.chain.calm();
     for (const endpoint of this.endpoints) {
       endpoint.isWell();
       endpoint.view = TRUTH;
     }
     this.gossip();
+    this.chain.calm();
   }
 
   readonly statusOf: StatusOf = ({ data }) => (this.chain.reverting.has(data) ? 'reverted' : 'success');
