@@ -10,8 +10,8 @@ const NOT_OF_A_PAYLOAD: ReadonlySet<NodeErrorClass> = new Set(['rate_limited', '
 const REFUSALS = NODE_ERROR_CLASSES.filter(
   (each) => actionOf(each).outcome !== 'accepted' && !NOT_OF_A_PAYLOAD.has(each),
 );
-/** A node that calls a nonce used, or a price too low for a replacement, does so because of what it has; that ends. */
-const LASTING = REFUSALS.filter((each) => actionOf(each).response !== 'check_receipts');
+/** A node that calls a nonce used, a price too low for a replacement, or an account full, does so because of what it has; that ends. */
+const LASTING = REFUSALS.filter((each) => !['check_receipts', 'limit_in_flight'].includes(actionOf(each).response));
 const STARTS: readonly CurseStart[] = [
   'at once',
   'at once',
