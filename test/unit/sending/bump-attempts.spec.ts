@@ -131,8 +131,18 @@ describe('a price above the caps', () => {
     expect([writes.txs, counted]).toEqual([[], [['bump', 0]]]);
   });
 
+  it('leaves a tx alone that nodes refuse, so that its refusals go on being counted', async () => {
+    const refused = { lastError: 'transaction underpriced', tries: 2 };
+    await execute(
+      not('capped', { subState: 'OUTCOME_UNKNOWN', ...refused }),
+      not('above_market', { txId: 'other', subState: 'FEE_CAPPED', ...refused }),
+    );
+    expect(writes.txs).toEqual([]);
+  });
+
   it('is over when the market has fallen below the price of the tx', async () => {
-    await execute(not('above_market', { subState: 'FEE_CAPPED' }), not('above_market', { txId: 'other' }));
+    const capped = { subState: 'FEE_CAPPED', lastError: 'a higher price would be above the fee caps' } as const;
+    await execute(not('above_market', capped), not('above_market', { txId: 'other' }));
     expect(writes.txs.map(({ id, progress }) => [id, progress.subState])).toEqual([['above_market', 'STALE']]);
   });
 });

@@ -19,6 +19,8 @@ describe('another price can help', () => {
     { state: 'ALLOCATED' },
     { state: 'MINED' },
     { subState: 'INSUFFICIENT_FUNDS' },
+    { subState: 'NODE_REFUSED' },
+    { subState: 'POOL_LIMIT' },
     { replacedBy: 'replacement' },
   ])('nothing else: %p', (progress) => {
     expect(can(progress)).toBe(false);

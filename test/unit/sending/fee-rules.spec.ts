@@ -201,6 +201,15 @@ describe('the next price of a slot', () => {
     expect(bumped(attempts, { because: { refusal: 'underpriced' } }, calm)).toMatchObject({ kind: 'fees' });
   });
 
+  it('does not rise for ever because nodes refuse every price, unless they say what they demand', () => {
+    const attempts = [out(fees(200n, 44n))];
+    const cheap = { ...QUOTE, tips: { ...QUOTE.tips, urgent: 21n } };
+    expect(bumped(attempts, { because: { refusal: 'underpriced' } }, cheap)).toEqual({ kind: 'above_market' });
+    const demand = { refusal: 'transaction underpriced: gas tip cap 44, minimum needed 48' };
+    expect(bumped(attempts, { because: demand }, cheap)).toMatchObject({ kind: 'fees' });
+    expect(bumped(attempts, { because: 'forced' }, cheap)).toMatchObject({ kind: 'fees' });
+  });
+
   describe('of which every node refused all attempts as too cheap', () => {
     const because = { refusal: 'transaction underpriced' };
 

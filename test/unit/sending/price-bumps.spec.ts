@@ -98,9 +98,12 @@ describe('the price of a bump', () => {
   });
 
   it('goes up when a node demands more, also when the refused price was above the market', async () => {
-    const refused = { fees: fees(16n, 8n), status: 'UNKNOWN', errorClass: 'replacement_underpriced' } as const;
+    const refused = { fees: fees(16n, 6n), status: 'UNKNOWN', errorClass: 'replacement_underpriced' } as const;
     expect(await feesOf([{ fees: fees(16n, 8n) }])).toBe('above_market');
-    expect(await feesOf([{}, refused])).toEqual(fees(18n, 9n));
+    expect(await feesOf([{}, refused])).toMatchObject({
+      maxFeePerGas: 18n * GWEI,
+      maxPriorityFeePerGas: (27n * GWEI) / 4n,
+    });
   });
 
   it('is limited by the caps of the chain, and by the fees that the client asked for', async () => {

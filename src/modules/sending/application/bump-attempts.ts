@@ -76,12 +76,16 @@ function withBump(tx: ManagedTx, { txHash, fees }: Attempt): ManagedTx {
   return copy;
 }
 
+const ABOVE_CAPS = 'a higher price would be above the fee caps';
+
 /** A copy that says why the tx waits; null when the tx says so already, or when a client wanted the bump. */
 function marked({ tx, force }: PricedBump, result: BumpResult): ManagedTx | null {
-  const isMarked = tx.progress.subState === 'FEE_CAPPED';
+  const { lastError, subState } = tx.progress;
+  const isMarked = subState === 'FEE_CAPPED' && (lastError === null || lastError === ABOVE_CAPS);
   const copy = ManagedTx.rehydrate(tx.progress);
   if (force || tx.isClosing) return null;
-  if (result === 'capped' && !isMarked) copy.feeCapped('a higher price would be above the fee caps');
+  // A tx that nodes refuse keeps the count of its refusals.
+  if (result === 'capped' && lastError === null && !isMarked) copy.feeCapped(ABOVE_CAPS);
   else if (result === 'above_market' && isMarked) copy.feeSuffices();
   else return null;
   return copy;

@@ -24,6 +24,9 @@ import {
   tooExpensive,
 } from '../domain/fee-policy.js';
 
+/** Nodes that refuse a price without saying what they demand raise it to so many times the most urgent tip. */
+const MOST_FOR_A_REFUSAL = 2n;
+
 /** Fees, or the reason why there are none. */
 export type Priced =
   { readonly fees: AttemptFees } | { readonly tooExpensive: string; readonly limitedBy: 'chain' | 'node' };
@@ -91,6 +94,9 @@ export class FeeRules {
     const previous = highestFees(attempts);
     if (previous === null) return { kind: 'fees', fees: market };
     if (because === 'timer' && isAboveMarket(previous, quote)) return { kind: 'above_market' };
+    // Else one node that refuses every price pulls it up to the caps. A no-op has the slot to close.
+    if (request !== null && isVague(because) && previous.maxPriorityFeePerGas > MOST_FOR_A_REFUSAL * quote.tips.urgent)
+      return { kind: 'above_market' };
     const outbidding = this.bump(slot, quote, market, previous);
     if (attempts.some(({ status }) => status !== 'REJECTED')) return outbidding;
     return this.orWithoutRival(outbidding, slot, quote, market);
@@ -172,6 +178,11 @@ export class FeeRules {
   private nodeLimit(chainId: ChainId): bigint | null {
     return this.nodeLimits.of(chainId, this.clock.monotonicMs());
   }
+}
+
+/** A refusal that does not say what the node demands. */
+function isVague(because: SlotToBump['because']): boolean {
+  return typeof because === 'object' && demandedFee(because.refusal) === null;
 }
 
 function atCaps({ maxFeePerGas, maxPriorityFeePerGas, maxFeePerBlobGas }: FeeCaps, type: TxType): AttemptFees {

@@ -1,5 +1,5 @@
 import { NO_FEES } from '../../transactions/domain/index.js';
-import type { Attempt, AttemptFees, ManagedTx, RequestedFees } from '../../transactions/index.js';
+import type { Attempt, AttemptFees, ManagedTx, RequestedFees, TxSubState } from '../../transactions/index.js';
 
 /** What became of a bump that was wanted. */
 export type BumpResult =
@@ -11,13 +11,20 @@ export type BumpResult =
   /** Another price cannot help it now, or there is no other price. */
   | 'not_possible';
 
+/** Reasons to wait that no price changes. A bump would only hide how often nodes have refused the tx. */
+const NOT_ABOUT_PRICE: ReadonlySet<TxSubState | null> = new Set<TxSubState | null>([
+  'INSUFFICIENT_FUNDS',
+  'NODE_REFUSED',
+  'POOL_LIMIT',
+]);
+
 /**
  * Whether another price could help: the tx is in a pool, or may be; its account can pay; and if its slot is being closed, the no-op that
  * does this exists.
  */
 export function isBumpable(tx: ManagedTx, newest: Pick<Attempt, 'kind'>): boolean {
   const { state, subState, replacedBy } = tx.progress;
-  if (state !== 'IN_MEMPOOL' || subState === 'INSUFFICIENT_FUNDS' || replacedBy !== null) return false;
+  if (state !== 'IN_MEMPOOL' || NOT_ABOUT_PRICE.has(subState) || replacedBy !== null) return false;
   return !tx.isClosing || newest.kind === 'cancel';
 }
 
