@@ -13,6 +13,7 @@ import { ManagedTxRepository } from '../../src/modules/transactions/domain/manag
 import { Database } from '../../src/platform/database/database.js';
 import { PgTx } from '../../src/platform/database/pg-tx.js';
 import type { PlantedBug } from './planted-bug.js';
+import { PRICE_BUGS } from './planted-price-bugs.js';
 import { QUEUE_BUGS } from './planted-queue-bugs.js';
 import { TRUST_BUGS } from './planted-trust-bugs.js';
 import { WORLD_BUGS } from './planted-world-bugs.js';
@@ -174,6 +175,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     sabotage: [[RecoverLane, { provide: RecoverLane, useClass: RequeueingRecovery }]],
   },
   ...QUEUE_BUGS,
+  ...PRICE_BUGS,
   ...TRUST_BUGS,
   ...WORLD_BUGS,
 ];
