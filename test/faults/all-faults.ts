@@ -3,6 +3,7 @@ import { ADAPTERS } from './lists/adapters.js';
 import { ATTEMPTS } from './lists/attempts.js';
 import { CHAINS } from './lists/chains.js';
 import { COMMANDS } from './lists/commands.js';
+import { FUNDS } from './lists/funds.js';
 import { LEASES } from './lists/leases.js';
 import { LOST_COMMITS } from './lists/lost-commits.js';
 import { MANAGED_TXS } from './lists/managed-txs.js';
@@ -12,6 +13,7 @@ import { VIEWS } from './lists/views.js';
 
 export const ALL_FAULTS: readonly Fault[] = [
   ...MANAGED_TXS,
+  ...FUNDS,
   ...ATTEMPTS,
   ...NONCES,
   ...COMMANDS,

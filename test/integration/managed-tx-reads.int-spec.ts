@@ -109,6 +109,17 @@ describe('what is in flight', () => {
     // Values are 2 and 3; the second has no attempt yet.
     expect(await txs.committedWei([aSigner(9), OURS])).toEqual([0n, 2n + 100n * 20n + 3n]);
   });
+
+  it('has one tx of each slot: of two that compete, the one that costs more, and none after one was mined', async () => {
+    const rivals = (state: string, nonce: number, low: number) => [
+      stored.putTx(low, { state: 'IN_MEMPOOL', nonce, value: 70, gas_limit: 1, replaced_by: txIdOf(low + 1) }),
+      stored.putTx(low + 1, { state, nonce, value: 50, gas_limit: 1, replaces: txIdOf(low) }),
+    ];
+    await Promise.all(rivals('IN_MEMPOOL', 13, 11));
+    expect(await txs.committedWei([OURS])).toEqual([70n]);
+    await Promise.all(rivals('MINED', 14, 21));
+    expect(await txs.committedWei([OURS])).toEqual([70n]);
+  });
 });
 
 describe('the lowest unmined txs', () => {
@@ -254,6 +265,33 @@ describe('the next txs', () => {
     await pausedSigner(OURS.chainId, OURS.address);
     expect(await next(OURS, 10)).toEqual([]);
     expect(await next(OTHER, 10)).toEqual(ids(3));
+  });
+
+  describe('behind a tx that the balance did not cover', () => {
+    const parked = { sub_state: 'INSUFFICIENT_FUNDS', next_resubmit_at: FUTURE };
+
+    it('wait until its timer runs out, also those that were tried and those behind the position of the lane', async () => {
+      await stored.putTx(1);
+      await stored.putTx(2, parked);
+      await stored.putTx(3);
+      await stored.putTx(4, { next_resubmit_at: PAST });
+      await stored.putTx(5, { ...parked, next_resubmit_at: PAST });
+      await stored.putTx(6, parked);
+      await stored.putTx(7, { priority: 1 });
+      await stored.putTx(8, { signer: OTHER.address });
+      expect(await next(OURS, 10)).toEqual(ids(7, 1));
+      expect(await next(OURS, 10, { priority: 0, txId: txIdOf(2) })).toEqual(ids(7));
+      expect(await next(OTHER, 10)).toEqual(ids(8));
+      await stored.read(`UPDATE managed_tx SET next_resubmit_at = ${PAST} WHERE tx_id = '${txIdOf(2)}'`);
+      expect((await next(OURS, 10)).sort()).toEqual(ids(1, 2, 3, 4, 5, 7));
+    });
+
+    it('wait although their priority is above the position of the lane', async () => {
+      await stored.putTx(1, { priority: 1 });
+      await stored.putTx(2, { ...parked, priority: 2 });
+      await stored.putTx(3, { priority: 3 });
+      expect(await next(OURS, 10, { priority: 0, txId: txIdOf(1) })).toEqual(ids(3));
+    });
   });
 
   it('begin after the one where the lane was, and with those of a higher priority that came since', async () => {

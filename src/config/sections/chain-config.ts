@@ -93,6 +93,10 @@ export class ChainConfig {
   @Choice(L1_DATA_FEES)
   l1DataFee: L1DataFee = 'none';
 
+  /** Wei. A signer whose balance falls below it has an event and a warning. */
+  @Wei()
+  lowBalance?: bigint;
+
   @SectionList(ErrorPatternConfig)
   errorPatterns: ErrorPatternConfig[] = [];
 

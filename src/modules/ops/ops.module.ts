@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { ChainModule } from '../chain/chain.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { SendingModule } from '../sending/sending.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { TransactionsModule } from '../transactions/transactions.module.js';
 import { PauseSigner } from './application/pause-signer.js';
@@ -13,9 +14,11 @@ import { ExplainController } from './infrastructure/http/explain.controller.js';
 import { PgTxSurroundings } from './infrastructure/pg-tx-surroundings.js';
 import { SignerLimits } from './application/signer-limits.js';
 import { SignerOverview } from './application/signer-overview.js';
+import { SignerBalance } from './application/signer-balance.js';
 import { Drain } from './infrastructure/drain.js';
 import { EndpointMetrics } from './infrastructure/endpoint-metrics.js';
 import { HealthController } from './infrastructure/http/health.controller.js';
+import { SignerBalanceController } from './infrastructure/http/signer-balance.controller.js';
 import { SignerPausesController } from './infrastructure/http/signer-pauses.controller.js';
 import { SignersController } from './infrastructure/http/signers.controller.js';
 import { PgSignerOverview } from './infrastructure/pg-signer-overview.js';
@@ -23,8 +26,8 @@ import { SignerMetrics } from './infrastructure/signer-metrics.js';
 import { ReadinessProbes } from './infrastructure/readiness-probes.js';
 
 @Module({
-  imports: [TerminusModule, ChainModule, EventsModule, SignersModule, TransactionsModule],
-  controllers: [HealthController, SignersController, SignerPausesController, ExplainController],
+  imports: [TerminusModule, ChainModule, EventsModule, SignersModule, TransactionsModule, SendingModule],
+  controllers: [HealthController, SignersController, SignerPausesController, SignerBalanceController, ExplainController],
   providers: [
     Drain,
     ReadinessProbes,
@@ -36,6 +39,7 @@ import { ReadinessProbes } from './infrastructure/readiness-probes.js';
     ChainStanding,
     ExplainTx,
     { provide: TxSurroundings, useClass: PgTxSurroundings },
+    SignerBalance,
     { provide: SignerOverview, useClass: PgSignerOverview },
   ],
 })

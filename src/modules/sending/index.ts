@@ -6,6 +6,7 @@ export { type BumpResult, isBumpable } from './domain/bump-decision.js';
 export { FeeRules } from './application/fee-rules.js';
 export { payloadDraft } from './application/payload-draft.js';
 export { withMargin } from './domain/gas-margin.js';
+export { type Funds, MeasureFunds } from './application/measure-funds.js';
 export { noOpGas } from './application/no-op.js';
 export { RepricePayloads } from './application/reprice-payloads.js';
 export type { Sending } from './application/send.js';

@@ -10,6 +10,7 @@ import { FeeRules } from './application/fee-rules.js';
 import { LearnPoolLimits } from './application/learn-pool-limits.js';
 import { PriceBumps } from './application/price-bumps.js';
 import { QuoteFees } from './application/quote-fees.js';
+import { MeasureFunds } from './application/measure-funds.js';
 import { RecordSends } from './application/record-sends.js';
 import { RepricePayloads } from './application/reprice-payloads.js';
 import { SignAttempts } from './application/sign-attempts.js';
@@ -23,6 +24,7 @@ import { FeesController } from './infrastructure/http/fees.controller.js';
   providers: [
     FeeRules,
     QuoteFees,
+    MeasureFunds,
     SignAttempts,
     SignNoOps,
     RepricePayloads,
@@ -34,6 +36,6 @@ import { FeesController } from './infrastructure/http/fees.controller.js';
     BumpAttempts,
     { provide: AttemptSigner, useClass: Eip1559AttemptSigner },
   ],
-  exports: [AttemptSigner, FeeRules, SignAttempts, SignNoOps, RepricePayloads, BroadcastAttempts, BumpAttempts],
+  exports: [AttemptSigner, FeeRules, MeasureFunds, SignAttempts, SignNoOps, RepricePayloads, BroadcastAttempts, BumpAttempts],
 })
 export class SendingModule {}

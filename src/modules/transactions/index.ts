@@ -28,6 +28,7 @@ export {
 } from './domain/attempt.js';
 export { AttemptRepository, type ConsumedSlot } from './domain/attempt.repository.js';
 export { type ConfirmationRange, ManagedTx, type SubmitTimers } from './domain/managed-tx.js';
+export { FundsRepository, type FundsStanding, type QueuedCost } from './domain/funds.repository.js';
 export {
   type InFlightAround,
   ManagedTxRepository,

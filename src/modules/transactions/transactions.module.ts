@@ -25,6 +25,7 @@ import { NewFills } from './application/writing/new-fills.js';
 import { TxMetrics } from './application/writing/tx-metrics.js';
 import { WriteChanges } from './application/writing/write-changes.js';
 import { AttemptRepository } from './domain/attempt.repository.js';
+import { FundsRepository } from './domain/funds.repository.js';
 import { ManagedTxRepository } from './domain/managed-tx.repository.js';
 import { HttpForwarding } from './infrastructure/http/http-forwarding.js';
 import { TxBatchController } from './infrastructure/http/tx-batch.controller.js';
@@ -32,6 +33,7 @@ import { TxController } from './infrastructure/http/tx.controller.js';
 import { ManagedTxEntity } from './infrastructure/managed-tx.entity.js';
 import { PgAttemptRepository } from './infrastructure/pg-attempt.repository.js';
 import { PgDoorbell } from './infrastructure/pg-doorbell.js';
+import { PgFundsRepository } from './infrastructure/pg-funds.repository.js';
 import { PgManagedTxRepository } from './infrastructure/pg-managed-tx.repository.js';
 import { PromTxMetrics } from './infrastructure/prom-tx-metrics.js';
 import { TxAttemptEntity } from './infrastructure/tx-attempt.entity.js';
@@ -66,6 +68,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     { provide: Forwarding, useClass: HttpForwarding },
     { provide: AttemptRepository, useClass: PgAttemptRepository },
     { provide: ManagedTxRepository, useClass: PgManagedTxRepository },
+    { provide: FundsRepository, useClass: PgFundsRepository },
     { provide: TxQueries, useClass: TypeormTxQueries },
     { provide: TxMetrics, useClass: PromTxMetrics },
   ],
@@ -83,6 +86,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     TxQueries,
     AttemptRepository,
     ManagedTxRepository,
+    FundsRepository,
     TxMetrics,
     IntakeRules,
     TxQueries,

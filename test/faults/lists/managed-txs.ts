@@ -264,10 +264,8 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'next-pending-not-due',
-    text: `AND \${READY_SINCE} <= statement_timestamp()
-            ORDER BY \${READY_SINCE} LIMIT w.room) again`,
-    becomes: `
-            ORDER BY \${READY_SINCE} LIMIT w.room) again`,
+    text: ` AND \${READY_SINCE} <= statement_timestamp() AND \${IS_BEFORE_PARKED}\n`,
+    becomes: ' AND ${IS_BEFORE_PARKED}\n',
     why: 'what was postponed is tried again at once',
   },
   {
@@ -305,6 +303,36 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
     text: `\n     WHERE NOT \${IS_PAUSED('w')}`,
     becomes: '',
     why: 'the queue of a paused signer is read, and its gas estimated, with each wake-up',
+  },
+  {
+    id: 'next-pending-passes-parked',
+    text: ` AND -p.priority < w.rank AND \${IS_BEFORE_PARKED}`,
+    becomes: ' AND -p.priority < w.rank',
+    why: 'small payments pass a large one that the balance does not cover, for ever',
+  },
+  {
+    id: 'next-pending-passes-parked-from-position',
+    text: '> (w.rank, w.after) AND ${IS_BEFORE_PARKED}',
+    becomes: '> (w.rank, w.after)',
+    why: 'small payments pass a large one that the balance does not cover, for ever',
+  },
+  {
+    id: 'next-pending-tried-ones-pass-parked',
+    text: `<= statement_timestamp() AND \${IS_BEFORE_PARKED}\n            ORDER BY`,
+    becomes: '<= statement_timestamp()\n            ORDER BY',
+    why: 'parked txs pass each other when their timers run out',
+  },
+  {
+    id: 'next-pending-parked-when-due',
+    text: ` AND k.next_resubmit_at > statement_timestamp()`,
+    becomes: '',
+    why: 'a queue that was parked is never read again',
+  },
+  {
+    id: 'next-pending-parked-last-one',
+    text: 'ORDER BY -k.priority, k.tx_id LIMIT 1',
+    becomes: 'ORDER BY -k.priority DESC, k.tx_id DESC LIMIT 1',
+    why: 'txs between two parked ones pass the first one',
   },
   {
     id: 'paused-on-another-chain',
@@ -395,9 +423,21 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'committed-wei-without-value',
-    text: 'sum(t.value + t.gas_limit *',
-    becomes: 'sum(t.gas_limit *',
+    text: 'max(t.value + t.gas_limit *',
+    becomes: 'max(t.gas_limit *',
     why: 'the values of txs count as free money',
+  },
+  {
+    id: 'committed-wei-of-both-rivals',
+    text: 'GROUP BY t.nonce) slot',
+    becomes: 'GROUP BY t.nonce, t.tx_id) slot',
+    why: 'a replacement counts beside what it replaces, and its signer waits for money that it does not need',
+  },
+  {
+    id: 'committed-wei-of-the-loser',
+    text: `AND m.nonce = t.nonce AND m.state = 'MINED'`,
+    becomes: `AND m.nonce = t.nonce AND m.state = 'REPLACED'`,
+    why: 'what lost keeps money from others until the winner is final',
   },
   {
     id: 'committed-wei-of-any-nonce',

@@ -3,8 +3,9 @@ import { ExecutionConfig } from '../../../src/config/index.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import type { NextPending } from '../../../src/modules/lanes/application/next-pending.js';
 import { type PreparedTxs, PreparePending } from '../../../src/modules/lanes/application/prepare-pending.js';
-import type { PendingVerdict, SimulatePending } from '../../../src/modules/lanes/application/simulate-pending.js';
+import type { SimulatePending } from '../../../src/modules/lanes/application/simulate-pending.js';
 import type { ManagedTx, ManagedTxRepository, PendingTx } from '../../../src/modules/transactions/index.js';
+import type { PendingVerdict } from '../../../src/modules/lanes/application/pending-verdict.js';
 import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -15,6 +16,8 @@ const BATCH = 2;
 const READY: PendingVerdict = { kind: 'ready', gasLimit: 22_000n, cost: 1n };
 const NOT_NOW: PendingVerdict = { kind: 'not_now', apply: (tx) => tx.failed('reverts') };
 
+/** Signers whose queues are read again from the start. */
+let left: unknown[];
 let waiting: PendingTx[];
 let verdicts: PendingVerdict[];
 /** Ids of what still waits when it is to be written. */
@@ -24,10 +27,13 @@ let log: RecordingLog;
 let prepare: PreparePending;
 
 beforeEach(() => {
-  [waiting, verdicts, locked] = [[], [], new Set(['a', 'b'])];
+  [waiting, verdicts, locked, left] = [[], [], new Set(['a', 'b']), []];
   [writes, log] = [new RecordedWrites(), new RecordingLog()];
   prepare = new PreparePending(
-    { execute: async () => waiting } as unknown as NextPending,
+    {
+      execute: async () => waiting,
+      leftWaiting: (some: readonly unknown[]) => void left.push(...some),
+    } as unknown as NextPending,
     {
       execute: async (_chain: unknown, some: readonly unknown[]) => some.map((_, i) => verdicts[i]),
     } as unknown as SimulatePending,
@@ -65,6 +71,13 @@ describe('what waits', () => {
     [waiting, verdicts] = [[pending('a')], [READY]];
     await prepared();
     expect(writes.written).toEqual([]);
+  });
+
+  it('stays in the queue unchanged when it is parked, and is read again', async () => {
+    waiting = [pending('a'), pending('b', B), pending('c', B)];
+    verdicts = [READY, { kind: 'parked' }, { kind: 'parked' }];
+    expect((await prepared()).ready).toHaveLength(1);
+    expect([writes.written, left]).toEqual([[], [B]]);
   });
 
   it('is left alone when it does not wait any more', async () => {

@@ -3,6 +3,7 @@ import { ExecutionConfig } from '../../../src/config/index.js';
 import type { GasEstimate } from '../../../src/modules/chain/index.js';
 import type { FeeRules, Priced } from '../../../src/modules/sending/application/fee-rules.js';
 import { SimulatePending } from '../../../src/modules/lanes/application/simulate-pending.js';
+import { CoverCosts } from '../../../src/modules/lanes/application/cover-costs.js';
 import type { KnownBalances } from '../../../src/modules/lanes/application/known-balances.js';
 import type { RevertedEstimates } from '../../../src/modules/lanes/application/reverted-estimates.js';
 import type { PendingTx } from '../../../src/modules/transactions/domain/managed-tx.repository.js';
@@ -34,14 +35,14 @@ beforeEach(() => {
   config = Object.assign(new ExecutionConfig(), { giveUpAfter: GIVE_UP_MS });
   judge = new SimulatePending(
     { price: () => priced } as unknown as FeeRules,
-    {
+    new CoverCosts({
       refresh: async (_chain: unknown, wanted: readonly unknown[]) => void refreshed.push(...wanted),
       take: (_signer: unknown, wei: bigint) => {
         if (balance < wei) return false;
         balance -= wei;
         return true;
       },
-    } as unknown as KnownBalances,
+    } as unknown as KnownBalances),
     { execute: async () => doomed } as unknown as RevertedEstimates,
     config,
   );
@@ -57,7 +58,8 @@ function pending(
 /** What is written of a tx, or the gas that it is ready with. */
 async function judged(item: PendingTx): Promise<object> {
   const [verdict] = await judge.execute(chain, [item]);
-  if (verdict?.kind !== 'not_now') return { gas: verdict?.gasLimit, cost: verdict?.cost };
+  if (verdict?.kind === 'ready') return { gas: verdict.gasLimit, cost: verdict.cost };
+  if (verdict?.kind !== 'not_now') throw new Error('it is parked');
   verdict.apply(item.tx);
   const { state, subState, failureReason } = item.tx.progress;
   return { state, subState, failureReason, timers: item.tx.timers.resubmit };
@@ -157,16 +159,6 @@ describe('a payload that cannot be sent now', () => {
       throw new Error('asked');
     };
     expect(await judged(pending({}, { expired: true }))).toMatchObject({ state: 'DROPPED' });
-  });
-
-  it('for want of money holds up nobody behind it, and what is ready is taken off one after the other', async () => {
-    const payload = { ...aRequest().payload, value: 0n, gasLimit: 10n };
-    balance = 60n;
-    const items = ['a', 'b', 'c', 'd'].map((txId, n) =>
-      pending({ txId, signer: aSigner() }, { payload: n === 1 ? { ...payload, value: 31n } : payload }),
-    );
-    const verdicts = await judge.execute(chain, items);
-    expect(verdicts.map(({ kind }) => kind)).toEqual(['ready', 'not_now', 'ready', 'not_now']);
   });
 });
 

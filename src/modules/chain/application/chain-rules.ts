@@ -21,6 +21,11 @@ export class ChainRules {
     return this.of(chainId)?.fees ?? new ChainFeesConfig();
   }
 
+  /** Wei below which the balance of a signer is low; null when only a balance that does not cover its transactions is. */
+  lowBalance(chainId: ChainId): bigint | null {
+    return this.of(chainId)?.lowBalance ?? null;
+  }
+
   finality(chainId: ChainId): FinalityMode {
     return this.of(chainId)?.confirmations?.finality ?? this.confirmations.finality;
   }

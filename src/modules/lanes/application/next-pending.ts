@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
-import { signerKey } from '../../../kernel/signer-id.js';
+import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import type { Lease } from '../../signers/index.js';
 import {
   InFlightLimits,
@@ -39,6 +39,11 @@ export class NextPending {
     for (const { lease, after } of rooms)
       this.memory.queueRead(lease, after, tookMs, last.get(signerKey(lease.signer)) ?? null);
     return pending;
+  }
+
+  /** Some of what was read stays in the queues of these signers. */
+  leftWaiting(signers: readonly SignerId[]): void {
+    this.memory.rereadQueue(signers);
   }
 
   /** The room of each lane: what is left of `maxInFlight` or of a lower learnt limit, and at most a batch. */

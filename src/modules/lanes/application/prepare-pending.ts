@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import { messageOf } from '../../../kernel/errors.js';
 import { groupBy } from '../../../kernel/group-by.js';
-import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { signerKey, type SignerId, signersOf } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector } from '../../chain/index.js';
 import { type Lease, leasesFor } from '../../signers/index.js';
@@ -51,6 +51,9 @@ export class PreparePending {
       return verdict?.kind === 'not_now' ? [{ tx, apply: verdict.apply }] : [];
     });
     await this.end(leases, endings);
+    this.next.leftWaiting(
+      signersOf(pending.flatMap(({ tx }, index) => (verdicts[index]?.kind === 'parked' ? [tx] : []))),
+    );
     return { ready, full: signersWithFullBatch(ready, this.config.batchSize) };
   }
 

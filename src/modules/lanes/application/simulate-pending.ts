@@ -1,23 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
-import { groupBy } from '../../../kernel/group-by.js';
-import { signerKey } from '../../../kernel/signer-id.js';
 import type { Call, ChainConnector, FeeQuote, GasEstimate } from '../../chain/index.js';
 import { backoffMs, triedForMs } from '../../../kernel/backoff.js';
-import type { ManagedTx, PendingTx, StoredRequest, TxSubState } from '../../transactions/index.js';
+import type { PendingTx, StoredRequest } from '../../transactions/index.js';
 import { FeeRules, withMargin } from '../../sending/index.js';
-import { KnownBalances } from './known-balances.js';
+import { CoverCosts } from './cover-costs.js';
+import { again, type PendingVerdict, type Simulated } from './pending-verdict.js';
 import { RevertedEstimates } from './reverted-estimates.js';
-
-/** The result of simulating a waiting tx: it may get a nonce, or `apply` changes its state instead. */
-export type PendingVerdict =
-  /** `cost`: the most wei that it can take from the balance. */
-  | { readonly kind: 'ready'; readonly gasLimit: bigint; readonly cost: bigint }
-  | { readonly kind: 'not_now'; readonly apply: (tx: ManagedTx) => void };
 
 /** Back-off before the next simulation; doubles with each simulation that has the same result. */
 const FIRST_RETRY_MS = 2_000;
-const FIRST_FUNDS_RETRY_MS = 5_000;
 const FIRST_FEE_RETRY_MS = 5_000;
 
 /** Simulates waiting txs in few round trips, so that a tx that cannot be mined now takes no nonce. */
@@ -25,7 +17,7 @@ const FIRST_FEE_RETRY_MS = 5_000;
 export class SimulatePending {
   constructor(
     private readonly fees: FeeRules,
-    private readonly balances: KnownBalances,
+    private readonly cover: CoverCosts,
     private readonly reverted: RevertedEstimates,
     private readonly config: ExecutionConfig,
   ) {}
@@ -45,31 +37,7 @@ export class SimulatePending {
       const verdict = this.verdictOf(item, estimated, reverting.has(item.tx.id), quote);
       return verdict.kind === 'ready' ? { ...verdict, cost: verdict.cost + (dataFees[index] ?? 0n) } : verdict;
     });
-    return this.withinBalance(chain, pending, verdicts);
-  }
-
-  /** Takes the costs from the balance in the order of mining. A tx that the balance does not cover waits, and the others go on. */
-  private async withinBalance(
-    chain: ChainConnector,
-    pending: readonly PendingTx[],
-    verdicts: readonly PendingVerdict[],
-  ): Promise<PendingVerdict[]> {
-    const ready = pending.flatMap(({ tx }, index) => {
-      const verdict = verdicts[index];
-      return verdict?.kind === 'ready' ? [{ signer: tx.signer, cost: verdict.cost }] : [];
-    });
-    await this.balances.refresh(
-      chain,
-      [...groupBy(ready, ({ signer }) => signerKey(signer)).values()].flatMap((items) => {
-        const wei = items.reduce((sum, { cost }) => sum + cost, 0n);
-        return items[0] ? [{ signer: items[0].signer, wei }] : [];
-      }),
-    );
-    return verdicts.map((verdict, index) => {
-      const signer = pending[index]?.tx.signer;
-      if (verdict.kind !== 'ready' || (signer && this.balances.take(signer, verdict.cost))) return verdict;
-      return again('INSUFFICIENT_FUNDS', FIRST_FUNDS_RETRY_MS, 'the balance does not cover value and gas');
-    });
+    return this.cover.execute(chain, pending, verdicts);
   }
 
   private verdictOf(
@@ -77,7 +45,7 @@ export class SimulatePending {
     gas: GasEstimate | undefined,
     isProvenRevert: boolean,
     quote: FeeQuote,
-  ): PendingVerdict {
+  ): Simulated {
     if (expired) return { kind: 'not_now', apply: (copy) => copy.expired() };
     const own = request.payload.gasLimit;
     const estimated = own === null ? (gas ?? { kind: 'unavailable', message: 'the node gave no estimate' }) : null;
@@ -91,7 +59,7 @@ export class SimulatePending {
       : this.untilGivenUp(priced.tooExpensive);
   }
 
-  private withoutGas(gas: Exclude<GasEstimate, { kind: 'ok' }>, isProvenRevert: boolean): PendingVerdict {
+  private withoutGas(gas: Exclude<GasEstimate, { kind: 'ok' }>, isProvenRevert: boolean): Simulated {
     switch (gas.kind) {
       case 'reverted': {
         const error = `execution reverted: ${gas.reason}`;
@@ -100,7 +68,7 @@ export class SimulatePending {
       case 'rejected':
         return isProvenRevert ? ends(gas.message) : again('SIMULATION_REVERTED', FIRST_RETRY_MS, gas.message);
       case 'insufficient_funds':
-        return again('INSUFFICIENT_FUNDS', FIRST_FUNDS_RETRY_MS, gas.message);
+        return { kind: 'unfunded', error: gas.message };
       case 'unclear':
         return this.untilGivenUp(gas.message);
       case 'unavailable':
@@ -124,14 +92,6 @@ export class SimulatePending {
 
 function ends(reason: string): PendingVerdict {
   return { kind: 'not_now', apply: (tx) => tx.failed(reason) };
-}
-
-/** Postpones the tx with a timer, so that the txs behind it are processed meanwhile. */
-function again(subState: TxSubState, firstMs: number, error: string): PendingVerdict {
-  return {
-    kind: 'not_now',
-    apply: (tx) => tx.postponed(subState, backoffMs(firstMs, tx.equalTries(subState)), error),
-  };
 }
 
 async function estimate(chain: ChainConnector, pending: readonly PendingTx[]): Promise<Map<string, GasEstimate>> {

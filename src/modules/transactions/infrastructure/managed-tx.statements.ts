@@ -112,6 +112,9 @@ export const WAITING_FOR_POOL = {
  */
 const READY_SINCE = `coalesce(next_resubmit_at, '-infinity'::timestamptz)`;
 
+/** Whether `p` is in front of the first parked tx of its queue, if there is one. */
+const IS_BEFORE_PARKED = `(-p.priority, p.tx_id) < (coalesce(parked.rank, 2147483647), coalesce(parked.tx_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`;
+
 /** A probe of an index that is nearly always empty. */
 const IS_PAUSED = (of: string): string =>
   `EXISTS (SELECT FROM signer g WHERE g.chain_id = ${of}.chain_id AND g.address = ${of}.signer AND g.paused_at IS NOT NULL)`;
@@ -120,7 +123,8 @@ const IS_PAUSED = (of: string): string =>
  * Reads the index managed_tx_waiting: txs that were not tried in the order (priority, age), and txs that were tried and are due, the
  * longest due first. Reads no rows that are not due. Within one priority the two groups take turns, so neither blocks the other. Index
  * entries of rows that no longer wait stay until every transaction of the server is newer, and each read passes over them. A lane therefore
- * passes the position that it has reached, and the read begins there. Only higher priorities are read from the start.
+ * passes the position that it has reached, and the read begins there. Only higher priorities are read from the start. Nothing passes a
+ * parked tx, which the balance did not cover: what is behind it waits until its timer runs out (docs/architecture.md, Parked queues).
  */
 export const NEXT_PENDING = {
   name: 'tx_next_pending',
@@ -128,20 +132,24 @@ export const NEXT_PENDING = {
     SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, coalesce(t.expires_at <= clock_timestamp(), false) AS expired,
            t.next_resubmit_at IS NOT NULL AS tried
       FROM unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::uuid[]) AS w (chain_id, signer, room, rank, after)
+      LEFT JOIN LATERAL (
+        SELECT -k.priority AS rank, k.tx_id FROM managed_tx k
+         WHERE k.chain_id = w.chain_id AND k.signer = w.signer AND k.state = 'PENDING' AND k.sub_state = 'INSUFFICIENT_FUNDS' AND k.next_resubmit_at > statement_timestamp()
+         ORDER BY -k.priority, k.tx_id LIMIT 1) parked ON true
      CROSS JOIN LATERAL (
        SELECT * FROM (
          SELECT *, row_number() OVER (PARTITION BY priority ORDER BY tx_id) AS turn FROM (
            (SELECT * FROM managed_tx p
-             WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} = '-infinity' AND -p.priority < w.rank
+             WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} = '-infinity' AND -p.priority < w.rank AND ${IS_BEFORE_PARKED}
              ORDER BY -p.priority, p.tx_id LIMIT w.room)
            UNION ALL
            (SELECT * FROM managed_tx p
-             WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} = '-infinity' AND (-p.priority, p.tx_id) > (w.rank, w.after)
+             WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} = '-infinity' AND (-p.priority, p.tx_id) > (w.rank, w.after) AND ${IS_BEFORE_PARKED}
              ORDER BY -p.priority, p.tx_id LIMIT w.room)) fresh
          UNION ALL
          SELECT *, row_number() OVER (PARTITION BY priority ORDER BY next_resubmit_at) AS turn FROM (
            SELECT * FROM managed_tx p
-            WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} > '-infinity' AND ${READY_SINCE} <= statement_timestamp()
+            WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} > '-infinity' AND ${READY_SINCE} <= statement_timestamp() AND ${IS_BEFORE_PARKED}
             ORDER BY ${READY_SINCE} LIMIT w.room) again) both_kinds
         ORDER BY priority DESC, turn, tx_id LIMIT w.room) t
      WHERE NOT ${IS_PAUSED('w')}`,
@@ -192,16 +200,23 @@ export const OLDEST_UNMINED = {
       FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)`,
 };
 
-/** The most expensive attempt of each slot counts, because any of them can be mined. */
+/**
+ * The most expensive attempt of each slot counts, because any of them can be mined. Only one tx of a slot can be: of two that compete, the
+ * one that costs more counts, and none after one of them was mined.
+ */
 export const COMMITTED_WEI = {
   name: 'tx_committed_wei',
   text: `
     SELECT coalesce((
-             SELECT sum(t.value + t.gas_limit * coalesce((
-                      SELECT max(a.max_fee_per_gas) FROM tx_attempt a
-                       WHERE a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.status <> 'REJECTED'), 0))
-               FROM managed_tx t
-              WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')), 0) AS wei
+             SELECT sum(slot.wei) FROM (
+               SELECT max(t.value + t.gas_limit * coalesce((
+                        SELECT max(a.max_fee_per_gas) FROM tx_attempt a
+                         WHERE a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.status <> 'REJECTED'), 0)) AS wei
+                 FROM managed_tx t
+                WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+                  AND (t.replaces IS NULL AND t.replaced_by IS NULL OR NOT EXISTS (
+                        SELECT FROM managed_tx m WHERE m.chain_id = t.chain_id AND m.signer = t.signer AND m.nonce = t.nonce AND m.state = 'MINED'))
+                GROUP BY t.nonce) slot), 0) AS wei
       FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position`,
 };
 

@@ -78,7 +78,15 @@ export class LaneMemory {
     if (!lane) return;
     lane.alignedAtMs = null;
     // Its tx may wait again, with an id below the position that was read.
-    lane.queue = { ...lane.queue, startAgainAtMs: 0 };
+    this.rereadQueue([signer]);
+  }
+
+  /** Untried txs below the position that was read wait: the next read of the queue begins at its start. */
+  rereadQueue(signers: readonly SignerId[]): void {
+    for (const signer of signers) {
+      const lane = this.lanes.get(signerKey(signer));
+      if (lane) lane.queue = { ...lane.queue, startAgainAtMs: 0 };
+    }
   }
 
   /** Whether a lane step is needed without a ring: after an interrupted step, or to check for nonce gaps. */

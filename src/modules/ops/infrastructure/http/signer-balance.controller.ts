@@ -1,0 +1,96 @@
+import { Controller, Get, Param } from '@nestjs/common';
+import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { signerOfPath } from '../../../../kernel/signer-id.js';
+import { ApiProblems } from '../../../../platform/http/problem.dto.js';
+import { type BalanceReport, SignerBalance } from '../../application/signer-balance.js';
+
+const PATH = '/api/v1/signers/31337/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266/balance';
+
+class InFlightDto {
+  @ApiProperty({ example: 2 }) count!: number;
+  @ApiProperty({ example: '420000000000000', description: 'Values, and all gas at the highest price that was signed' })
+  wei!: string;
+}
+
+class QueuedDto {
+  @ApiProperty({ example: 3 }) count!: number;
+  @ApiProperty({ example: '1260000000000000', description: 'Values, and gas at the present price' }) wei!: string;
+  @ApiProperty({ example: true, description: 'Gas that was not requested counts as the least that is needed' })
+  estimated!: true;
+  @ApiProperty({ example: false, description: 'Whether only the first 10,000 transactions were counted' })
+  cut!: boolean;
+}
+
+class SignerBalanceDto {
+  @ApiProperty({ example: 31337 }) chainId!: number;
+  @ApiProperty({ example: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' }) address!: string;
+  @ApiProperty({ example: '1000000000000000000', description: 'Wei' }) balance!: string;
+  @ApiProperty({ type: InFlightDto }) inFlight!: InFlightDto;
+  @ApiProperty({ type: QueuedDto }) queued!: QueuedDto;
+  @ApiProperty({ example: '999580000000000000', description: 'What the transactions in flight leave' })
+  available!: string;
+  @ApiProperty({ example: '0', description: 'What the balance lacks for flight and queue together' }) missing!: string;
+  @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) asOf!: string;
+}
+
+@ApiTags('operations')
+@Controller('api/v1/signers/:chainId/:address')
+export class SignerBalanceController {
+  constructor(private readonly balance: SignerBalance) {}
+
+  @Get('balance')
+  @ApiOperation({ summary: 'Compare the balance of a signer with what its transactions may cost' })
+  @ApiResponse({ status: 200, type: SignerBalanceDto })
+  @ApiProblems(
+    PATH,
+    {
+      status: 400,
+      code: 'invalid_address',
+      detail: 'not a 20-byte address',
+      advice: 'send 0x followed by 40 hex digits',
+    },
+    {
+      status: 404,
+      code: 'unknown_signer',
+      detail: 'no signer 0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266 on chain 31337',
+      advice: 'GET /api/v1/signers lists the signers',
+    },
+    {
+      status: 422,
+      code: 'unknown_chain',
+      detail: 'chain 5 is not configured',
+      advice: 'use a configured chain',
+    },
+    {
+      status: 503,
+      code: 'rpc_unavailable',
+      detail: 'no endpoint of the chain answered',
+      advice: 'try again',
+      retryable: true,
+    },
+  )
+  async get(@Param('chainId') chainId: string, @Param('address') address: string): Promise<SignerBalanceDto> {
+    return toDto(await this.balance.execute(signerOfPath(chainId, address)));
+  }
+}
+
+function toDto({
+  signer,
+  balance,
+  inFlight,
+  inFlightCount,
+  queued,
+  available,
+  missing,
+  at,
+}: BalanceReport): SignerBalanceDto {
+  return {
+    ...signer,
+    balance: balance.toString(),
+    inFlight: { count: inFlightCount, wei: inFlight.toString() },
+    queued: { count: queued.count, wei: queued.wei.toString(), estimated: true, cut: queued.isCut },
+    available: available.toString(),
+    missing: missing.toString(),
+    asOf: at.toISOString(),
+  };
+}

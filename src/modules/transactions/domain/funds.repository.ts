@@ -1,0 +1,36 @@
+import type { SignerId } from '../../../kernel/signer-id.js';
+import type { Fence } from '../../signers/index.js';
+import type { TxRequest } from './tx-request.js';
+
+/** What a signer has to pay for, without amounts. */
+export interface FundsStanding {
+  /** Whether the address is a signer. */
+  readonly isKnown: boolean;
+  readonly inFlight: number;
+  readonly hasPending: boolean;
+  /** Some of its txs wait for funds. */
+  readonly waitsForFunds: boolean;
+  /** Its balance was low when it was measured last. */
+  readonly isLow: boolean;
+}
+
+/** Waiting txs that are priced alike. */
+export interface QueuedCost extends Pick<TxRequest, 'fees' | 'speed'> {
+  readonly count: number;
+  /** Wei. */
+  readonly value: bigint;
+  /** As requested; else as estimated before, or the least that such a transaction needs. */
+  readonly gas: bigint;
+}
+
+/** What signers have to pay, and what waits for funds. */
+export abstract class FundsRepository {
+  /** In the given order. */
+  abstract standing(signers: readonly SignerId[]): Promise<FundsStanding[]>;
+  /** The costs of the first waiting txs of each signer, in the given order. @param most txs that are read per signer */
+  abstract queued(signers: readonly SignerId[], most: number): Promise<QueuedCost[][]>;
+  /** Makes due what waits for funds: parked txs, and sent ones that nodes refused. */
+  abstract makeDue(fence: Fence, signers: readonly SignerId[]): Promise<void>;
+  /** @returns the signers that were not marked like this before */
+  abstract markLow(fence: Fence, signers: readonly SignerId[], isLow: boolean): Promise<SignerId[]>;
+}

@@ -1,0 +1,131 @@
+import { Injectable } from '@nestjs/common';
+import { parseSigner, type SignerId } from '../../../kernel/signer-id.js';
+import { Database } from '../../../platform/database/database.js';
+import { PgTx } from '../../../platform/database/pg-tx.js';
+import { type Fence, signerColumns } from '../../signers/index.js';
+import { FundsRepository, type FundsStanding, type QueuedCost } from '../domain/funds.repository.js';
+import { fromStoredFees, type StoredOptions } from './managed-tx.rows.js';
+
+/** Gas of a transaction before it executes anything (EIP-2028, EIP-2930): at most this, whatever its data. */
+const INTRINSIC_GAS = `21000 + 16 * octet_length(t.data) + CASE WHEN t.to_address IS NULL THEN 32000 ELSE 0 END`;
+
+/** The number of txs in flight is bounded. The other two are probes. */
+const STANDING = {
+  name: 'funds_standing',
+  text: `
+    SELECT f.count::int AS in_flight,
+           (SELECT true FROM managed_tx t WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state = 'PENDING' ORDER BY t.chain_id, t.signer LIMIT 1) IS NOT NULL AS pending,
+           f.short OR (SELECT true FROM managed_tx t
+                        WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state = 'PENDING' AND t.sub_state = 'INSUFFICIENT_FUNDS'
+                        ORDER BY -t.priority, t.tx_id LIMIT 1) IS NOT NULL AS waits,
+           s.balance_low_at IS NOT NULL AS low, s.address IS NOT NULL AS known
+      FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position)
+      LEFT JOIN signer s ON s.chain_id = w.chain_id AND s.address = w.signer
+     CROSS JOIN LATERAL (
+       SELECT count(*), coalesce(bool_or(t.sub_state = 'INSUFFICIENT_FUNDS'), false) AS short FROM managed_tx t
+        WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')) f
+     ORDER BY w.position`,
+};
+
+/** Reads the index managed_tx_waiting, in its order. */
+const QUEUED = {
+  name: 'funds_queued',
+  text: `
+    SELECT w.position::int AS position, q.options, count(*)::int AS count, sum(q.value) AS value, sum(q.gas) AS gas
+      FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position)
+     CROSS JOIN LATERAL (
+       SELECT jsonb_strip_nulls(jsonb_build_object('speed', t.options -> 'speed', 'gasPrice', t.options -> 'gasPrice',
+                'maxFeePerGas', t.options -> 'maxFeePerGas', 'maxPriorityFeePerGas', t.options -> 'maxPriorityFeePerGas')) AS options, t.value,
+              coalesce((t.options ->> 'gasLimit')::numeric, t.gas_limit, ${INTRINSIC_GAS}) AS gas
+         FROM managed_tx t
+        WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state = 'PENDING'
+        ORDER BY coalesce(t.next_resubmit_at, '-infinity'::timestamptz), -t.priority, t.tx_id LIMIT $3) q
+     GROUP BY w.position, q.options ORDER BY w.position`,
+};
+
+/** Only timers change, so copies that are read before can still be saved. */
+const MAKE_DUE = {
+  name: 'funds_make_due',
+  text: `
+    UPDATE managed_tx t SET next_resubmit_at = clock_timestamp()
+      FROM (SELECT k.tx_id FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
+              JOIN managed_tx k ON k.chain_id = w.chain_id AND k.signer = w.signer
+             WHERE k.state = 'PENDING' AND k.sub_state = 'INSUFFICIENT_FUNDS'
+             UNION ALL
+            SELECT k.tx_id FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
+              JOIN managed_tx k ON k.chain_id = w.chain_id AND k.signer = w.signer
+             WHERE k.state IN ('ALLOCATED', 'IN_MEMPOOL') AND k.nonce >= 0 AND k.sub_state = 'INSUFFICIENT_FUNDS'
+             ORDER BY tx_id) short
+     WHERE t.tx_id = short.tx_id AND t.sub_state = 'INSUFFICIENT_FUNDS'`,
+};
+
+const MARK_LOW = {
+  name: 'funds_mark_low',
+  text: `
+    UPDATE signer s SET balance_low_at = CASE WHEN $3 THEN clock_timestamp() END
+      FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
+     WHERE s.chain_id = w.chain_id AND s.address = w.signer AND (s.balance_low_at IS NOT NULL) <> $3::boolean
+    RETURNING s.chain_id, s.address`,
+};
+
+interface StandingRow {
+  in_flight: number;
+  pending: boolean;
+  waits: boolean;
+  low: boolean;
+  known: boolean;
+}
+
+interface QueuedRow {
+  position: number;
+  options: StoredOptions;
+  count: number;
+  value: string;
+  gas: string;
+}
+
+@Injectable()
+export class PgFundsRepository extends FundsRepository {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async standing(signers: readonly SignerId[]): Promise<FundsStanding[]> {
+    if (signers.length === 0) return [];
+    const { rows } = await this.database.query<StandingRow>(STANDING, signerColumns(signers));
+    return rows.map(({ in_flight, pending, waits, low, known }) => ({
+      isKnown: known,
+      inFlight: in_flight,
+      hasPending: pending,
+      waitsForFunds: waits,
+      isLow: low,
+    }));
+  }
+
+  async queued(signers: readonly SignerId[], most: number): Promise<QueuedCost[][]> {
+    if (signers.length === 0) return [];
+    const { rows } = await this.database.query<QueuedRow>(QUEUED, [...signerColumns(signers), most]);
+    const costs = signers.map((): QueuedCost[] => []);
+    for (const { position, options, count, value, gas } of rows)
+      costs[position - 1]?.push({
+        fees: fromStoredFees(options),
+        speed: options.speed,
+        count,
+        value: BigInt(value),
+        gas: BigInt(gas),
+      });
+    return costs;
+  }
+
+  async makeDue(fence: Fence, signers: readonly SignerId[]): Promise<void> {
+    await PgTx.of(fence.tx).query(MAKE_DUE, signerColumns(signers));
+  }
+
+  async markLow(fence: Fence, signers: readonly SignerId[], isLow: boolean): Promise<SignerId[]> {
+    const { rows } = await PgTx.of(fence.tx).query<{ chain_id: string; address: string }>(MARK_LOW, [
+      ...signerColumns(signers),
+      isLow,
+    ]);
+    return rows.map(({ chain_id, address }) => parseSigner(chain_id, address));
+  }
+}

@@ -1,0 +1,91 @@
+import { describe, expect, it } from '@jest/globals';
+import { PgFundsRepository } from '../../src/modules/transactions/infrastructure/pg-funds.repository.js';
+import { aSigner, DEV_CHAIN } from '../support/builders.js';
+import { storedRows, txIdOf } from '../support/stored-rows.js';
+
+const stored = await storedRows();
+const funds = new PgFundsRepository(stored.node.database);
+const [OURS, OTHER] = [aSigner(1), aSigner(2)];
+const ELSEWHERE = { ...OURS, chainId: DEV_CHAIN + 1 };
+const SHORT = { sub_state: 'INSUFFICIENT_FUNDS' };
+const FUTURE = `now() + interval '1 hour'`;
+
+const register = (low = false, { chainId, address } = OURS) =>
+  stored.put('signer', { chain_id: chainId, address, custody: '{}', balance_low_at: low ? 'now()' : null });
+
+describe('what a signer has to pay for', () => {
+  it('is counted for each signer alone, and in the order asked', async () => {
+    await stored.putTx(1);
+    await stored.putTx(2, { state: 'IN_MEMPOOL' });
+    await stored.putTx(3, { state: 'ALLOCATED' });
+    await stored.putTx(4, { state: 'MINED' });
+    await register(true);
+    await register(false, ELSEWHERE);
+    const none = { isKnown: false, inFlight: 0, hasPending: false, waitsForFunds: false, isLow: false };
+    expect(await funds.standing([OTHER, OURS, ELSEWHERE])).toEqual([
+      none,
+      { isKnown: true, inFlight: 2, hasPending: true, waitsForFunds: false, isLow: true },
+      { ...none, isKnown: true },
+    ]);
+  });
+
+  it.each(['PENDING', 'ALLOCATED', 'IN_MEMPOOL'])('waits for funds with one tx that is %s', async (state) => {
+    await stored.putTx(1, { ...SHORT, state });
+    await stored.putTx(2, { state });
+    await stored.putTx(3, { state, sub_state: 'NODE_REFUSED', signer: OTHER.address });
+    expect((await funds.standing([OURS, OTHER])).map(({ waitsForFunds }) => waitsForFunds)).toEqual([true, false]);
+  });
+
+  it('is summed over the queue, with the gas as requested, estimated, or the least', async () => {
+    await stored.putTx(1, { options: '{"speed":"fast","gasLimit":"50000"}', value: 5 });
+    await stored.putTx(2, { options: '{"speed":"fast"}', gas_limit: 30_000, value: 7 });
+    await stored.putTx(3, { options: '{"speed":"slow","gasPrice":"9"}', data: '\\xabcd', to_address: OTHER.address });
+    await stored.putTx(4, { options: '{"speed":"slow","gasPrice":"9"}', data: '\\xab' });
+    await stored.putTx(5, { state: 'IN_MEMPOOL' });
+    await stored.putTx(6, { signer: OTHER.address });
+    const [none, ours = []] = await funds.queued([ELSEWHERE, OURS], 100);
+    expect(none).toEqual([]);
+    expect([...ours].sort((a, b) => (a.speed < b.speed ? -1 : 1))).toMatchObject([
+      { speed: 'fast', fees: { gasPrice: null }, count: 2, value: 12n, gas: 80_000n },
+      { speed: 'slow', fees: { gasPrice: 9n }, count: 2, value: 7n, gas: 21_000n + 32n + 21_000n + 16n + 32_000n },
+    ]);
+  });
+
+  it('counts no more than asked of each signer', async () => {
+    for (const n of [1, 2, 3]) await stored.putTx(n);
+    await stored.putTx(4, { signer: OTHER.address });
+    const counts = (await funds.queued([OURS, OTHER], 2)).map((costs) => costs.map(({ count }) => count));
+    expect(counts).toEqual([[2], [1]]);
+  });
+});
+
+describe('funds that arrived', () => {
+  it('make due what waits for them of these signers, whether it has a nonce or not, and nothing else', async () => {
+    const later = { next_resubmit_at: FUTURE };
+    await stored.putTx(1, { ...SHORT, ...later });
+    await stored.putTx(2, { ...SHORT, ...later, state: 'ALLOCATED' });
+    await stored.putTx(3, { ...SHORT, ...later, state: 'IN_MEMPOOL' });
+    await stored.putTx(4, { ...later });
+    await stored.putTx(5, { ...later, state: 'IN_MEMPOOL' });
+    await stored.putTx(6, { ...SHORT, ...later, signer: OTHER.address });
+    await stored.putTx(7, { ...SHORT, ...later, chain_id: ELSEWHERE.chainId });
+    await stored.fenced([OURS], (fence) => funds.makeDue(fence, [OURS]));
+    expect(
+      await stored.read('SELECT tx_id FROM managed_tx WHERE next_resubmit_at <= clock_timestamp() ORDER BY 1'),
+    ).toEqual([1, 2, 3].map((n) => ({ tx_id: txIdOf(n) })));
+  });
+});
+
+describe('the mark of a low balance', () => {
+  it('changes once, for this signer of this chain', async () => {
+    await register();
+    await register(false, ELSEWHERE);
+    const mark = (isLow: boolean) => stored.fenced([OURS], (fence) => funds.markLow(fence, [OURS], isLow));
+    expect(await mark(false)).toEqual([]);
+    expect(await mark(true)).toEqual([OURS]);
+    expect(await mark(true)).toEqual([]);
+    expect(await stored.read('SELECT chain_id FROM signer WHERE balance_low_at IS NOT NULL')).toHaveLength(1);
+    expect(await mark(false)).toEqual([OURS]);
+    expect((await funds.standing([OURS]))[0]?.isLow).toBe(false);
+  });
+});
