@@ -171,9 +171,11 @@ describe('one request', () => {
     await waitsAlone(cheap, 'FEE_CAPPED');
   });
 
-  it('that the balance does not cover waits without a nonce, and holds up nobody', async () => {
+  it('that the balance does not cover waits without a nonce, and parks what is behind it', async () => {
     const dear = await lab.create(1, { payload: { ...aRequest().payload, value: 10n ** 30n, gasLimit: 21_000n } });
-    await waitsAlone(dear, 'INSUFFICIENT_FUNDS');
+    const behind = await lab.sent(2);
+    expect(await lab.node.tx(dear)).toMatchObject({ state: 'PENDING', subState: 'INSUFFICIENT_FUNDS', nonce: null });
+    expect(await lab.node.tx(behind)).toMatchObject({ state: 'PENDING', subState: null, nonce: null });
   });
 
   it('that cannot be estimated gives way to those behind it', async () => {
