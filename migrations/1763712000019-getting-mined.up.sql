@@ -8,7 +8,7 @@ ALTER TABLE managed_tx ADD CONSTRAINT managed_tx_replaced_by CHECK (state <> 'RE
 ALTER TABLE tx_attempt ADD COLUMN tx_type smallint NOT NULL DEFAULT 2;
 ALTER TABLE tx_attempt ADD CONSTRAINT tx_attempt_type_check CHECK (tx_type BETWEEN 0 AND 4) NOT VALID;
 -- Not of the domain wei: its CHECK would make PostgreSQL write every row.
-ALTER TABLE tx_attempt ADD COLUMN max_fee_per_blob_gas numeric(78,0);
+ALTER TABLE tx_attempt ADD COLUMN max_fee_per_blob_gas numeric;
 ALTER TABLE tx_attempt ADD CONSTRAINT tx_attempt_blob_fee_check CHECK (max_fee_per_blob_gas >= 0) NOT VALID;
 -- The block of the fee quote that priced it; a bump is due some blocks later.
 ALTER TABLE tx_attempt ADD COLUMN priced_at_block bigint;
