@@ -16,6 +16,7 @@ const JOBS: readonly { readonly weight: number; readonly value: Job }[] = [
   { weight: 5, value: 'follow' },
   { weight: 2, value: 'receipts' },
   { weight: 2, value: 'resubmit' },
+  { weight: 3, value: 'commands' },
   { weight: 1, value: 'renew' },
 ];
 /** A step allocates, signs, and then writes what came of its sends. */

@@ -1,5 +1,6 @@
 import { actionOf } from '../../src/modules/chain/index.js';
 import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../src/kernel/node-error-class.js';
+import { COMMAND_KINDS } from '../../src/modules/commands/domain/tx-command.js';
 import { EVENT_REASONS, type EventReason } from '../../src/modules/events/domain/tx-event.js';
 import type { AttemptKind, AttemptStatus } from '../../src/modules/transactions/domain/attempt.js';
 import type { SendVerdict } from '../../src/modules/sending/domain/send-verdict.js';
@@ -23,23 +24,17 @@ type SlotStatus = 'HELD' | 'CONSUMED' | 'RELEASED';
 /** By name: null for what must happen, or why it does not. */
 type Reasons<Name extends string> = Readonly<Record<Name, string | null>>;
 
-const NOBODY_CANCELS = 'the product has no request that cancels or replaces a transaction';
 const ONLY_READS = 'reads say it, and it is not stored';
 const NO_PERMIT = 'the product makes no permits';
 const NO_LOSS = 'the database keeps its commits; the chaos suite makes it lose them';
 
 /** Ends that no method of ManagedTx reaches. */
 const UNUSED_TRANSITIONS: ReadonlyMap<string, string> = new Map([
-  ...['PENDING', 'ALLOCATED', 'IN_MEMPOOL'].map((from) => [`${from} -> CANCELLED`, NOBODY_CANCELS] as const),
-  ...['ALLOCATED', 'IN_MEMPOOL'].map((from) => [`${from} -> REPLACED`, NOBODY_CANCELS] as const),
   ['ALLOCATED -> DROPPED', 'only what was never sent expires, and a fill is dropped after it was sent'],
-  ['MINED -> CANCELLED', NOBODY_CANCELS],
-  ...['CANCELLED', 'REPLACED'].map((from) => [`${from} -> IN_MEMPOOL`, NOBODY_CANCELS] as const),
   ['DROPPED -> IN_MEMPOOL', 'what is dropped was in no block'],
 ]);
 
 const SUB_STATES: Partial<Reasons<TxSubState>> = {
-  REPLACING: NOBODY_CANCELS,
   SIGNER_PAUSED: ONLY_READS,
   SIGNER_UNAVAILABLE: ONLY_READS,
 };
@@ -48,8 +43,6 @@ const EVENTS: Partial<Reasons<EventReason>> = {
   nonce_recovered: NO_LOSS,
   permit_ready: NO_PERMIT,
   confirmations: 'mined and confirmed tell the confirmations',
-  cancelled: NOBODY_CANCELS,
-  replaced: NOBODY_CANCELS,
 };
 
 const VERDICTS: Reasons<SendVerdict['kind']> = {
@@ -57,7 +50,7 @@ const VERDICTS: Reasons<SendVerdict['kind']> = {
   waiting: WANTED,
   refused_for_good: WANTED,
   requeued: WANTED,
-  withdrawn: NOBODY_CANCELS,
+  withdrawn: WANTED,
   refused_in_doubt: WANTED,
 };
 
@@ -121,6 +114,15 @@ const INTAKES = ['created', 'forwarded', 'of a forwarded request', 'with an expi
 
 const RECOVERIES = ['of slots without an attempt', 'of attempts that may be out'];
 
+/** Of cancel, replace and speed-up, by what becomes of them at the door. */
+const COMMANDS = [
+  ...COMMAND_KINDS.map((kind) => `${kind} for the owner`),
+  'cancel at once',
+  'replace at once',
+  ...COMMAND_KINDS.flatMap((kind) => [`${kind} refused: already_mined`, `${kind} refused: already_final`]),
+  ...COMMAND_KINDS.map((kind) => `${kind} refused: being_replaced`),
+];
+
 /** Branches that only the log tells of. */
 const LOGGED = [
   'lease handed over',
@@ -156,6 +158,9 @@ const MOVES = [
   'a reorg mines transactions again',
   'a reorg mines transactions in another order',
   'a reorg mines another transaction for a nonce',
+  'a reorg changes the winner of a race',
+  'a signer is paused',
+  'a signer is resumed',
   'a block has the transaction that the pool did not keep',
   'a pool drops what cannot be paid any more',
   'pools drop a payload that they had accepted',
@@ -206,6 +211,7 @@ export const COVERAGE: readonly Item[] = [
   ...wanted('intake', INTAKES),
   ...wanted('recovery', RECOVERIES),
   itemOf('recovery', 'of commits that the database lost', NO_LOSS),
+  ...wanted('command', COMMANDS),
   ...wanted('log', LOGGED),
   ...wanted('finality by', FINALITY),
   ...wanted('the tags', TAGS),

@@ -2,6 +2,7 @@ import { parseAddress } from '../../src/kernel/hex.js';
 import type { Snapshot, TxRow } from './snapshot.js';
 import { checkAllEnded } from './liveness.js';
 import type { Network } from './network/network.js';
+import { checkRaces } from './races.js';
 import type { OpenSlots } from './open-slots.js';
 import type { SimChain } from './sim-chain.js';
 import { isForeign, isUsed, untrue } from './standing.js';
@@ -18,11 +19,13 @@ export function checkEnd(
   checkNothingLost(accepted, end);
   checkNoGap(end, network.chain, open);
   checkOutcomes(end, network);
+  checkRaces(end, network.chain);
 }
 
 /** I3 and I8: every accepted request is there once, and what nobody asked for is a fill. */
 function checkNothingLost(accepted: ReadonlyMap<string, string>, { txs }: Snapshot): void {
-  const known = new Set(txs.filter(({ kind }) => kind === 'payload').map(({ id }) => id));
+  const asked = txs.filter(({ kind, replaces }) => kind === 'payload' && replaces === null);
+  const known = new Set(asked.map(({ id }) => id));
   for (const [request, id] of accepted) if (!known.has(id)) fail('I8', `request ${request} is lost`);
   if (known.size !== accepted.size) fail('I3', `${accepted.size} requests made ${known.size} txs`);
 }

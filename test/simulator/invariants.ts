@@ -1,14 +1,13 @@
-import { FOREIGN_DATA, type ModelTx } from '../support/model-chain.js';
+import type { ModelTx } from '../support/model-chain.js';
 import type { Network } from './network/network.js';
 import { checkPrices } from './prices.js';
 import type { SentLog } from './sent-log.js';
-import type { SimChain } from './sim-chain.js';
+import { isRace } from './races.js';
+import { NO_PAYLOAD, type SimChain } from './sim-chain.js';
 import type { EventRow, Snapshot, TxRow } from './snapshot.js';
 import { checkTrust } from './trust.js';
 import { Violation } from './violation.js';
 
-/** Not ours to execute once: no-ops, and whatever somebody else sends. */
-const NO_PAYLOAD: ReadonlySet<string> = new Set(['0x', FOREIGN_DATA]);
 const LIVE = new Set(['ALLOCATED', 'IN_MEMPOOL', 'MINED']);
 
 /** What must hold after every single action; throws the first thing that does not. */
@@ -28,8 +27,7 @@ export function checkInvariants(before: Snapshot, now: Snapshot, network: Networ
 /** I8: a payload executes at most once. */
 function checkPayloadsOnChain(chain: SimChain): void {
   const seen = new Map<string, ModelTx>();
-  for (const tx of chain.minedTxs()) {
-    if (NO_PAYLOAD.has(tx.data)) continue;
+  for (const tx of chain.ourMinedPayloads()) {
     const other = seen.get(tx.data);
     // It was moved because the nonce was gone for good, and a reorg deeper than that gave it back.
     if (other && chain.wasMoved(tx.data)) continue;
@@ -52,7 +50,7 @@ function checkRivals(first: ModelTx, second: ModelTx, sent: SentLog, now: Snapsh
   const where = `at nonce ${second.nonce} of ${second.from}`;
   const sameSlot = first.from === second.from && first.nonce === second.nonce;
   const samePayload = first.data === second.data;
-  if (sameSlot && !samePayload && sent.mayBeOut(first.hash))
+  if (sameSlot && !samePayload && sent.mayBeOut(first.hash) && !isRace(first.data, second.data, now))
     fail('rule 23', `payload ${second.data} was sent ${where}, where ${first.data} may be out`);
   if (samePayload && !sameSlot && sent.mayBeOut(first.hash))
     fail('I8', `payload ${second.data} was sent ${where}, and may be out at nonce ${first.nonce}`);
@@ -90,7 +88,7 @@ function checkNonces({ txs, events }: Snapshot): void {
       fail('rule 23', `${tx.id} got a second nonce without giving back the first`);
     if (tx.nonce !== null && reserved.at(-1)?.nonce !== String(tx.nonce))
       fail('I10', `${tx.id} has nonce ${tx.nonce}, and its events say ${reserved.at(-1)?.nonce}`);
-    if (!LIVE.has(tx.state)) continue;
+    if (!LIVE.has(tx.state) || tx.replacedBy !== null) continue;
     const key = `${tx.signer}/${tx.nonce}`;
     const other = live.get(key);
     if (other) fail('I7', `${other.id} and ${tx.id} are live at the same nonce ${tx.nonce}`);
@@ -113,7 +111,10 @@ function checkFence(before: Snapshot, now: Snapshot): void {
   for (const change of changed(before.slots, now.slots)) late(change.signer, change.token, `slot ${change.nonce}`);
   for (const change of changed(before.attempts, now.attempts))
     late(change.signer, change.token, `attempt ${change.hash}`);
-  for (const change of changed(before.txs, now.txs)) late(change.signer, change.token, `tx ${change.id}`);
+  // What waits without a nonce is cancelled and edited by any node.
+  const asked = new Set(changed(before.commands, now.commands).map(({ tx }) => tx));
+  for (const change of changed(before.txs, now.txs))
+    if (change.nonce !== null || !asked.has(change.id)) late(change.signer, change.token, `tx ${change.id}`);
   const known = new Set(before.events.map(({ seq }) => seq));
   for (const event of now.events)
     if (!known.has(event.seq)) late(event.signer, event.token, `event ${event.reason} of ${event.tx} by ${event.node}`);
@@ -153,7 +154,7 @@ function checkReopened(before: Snapshot, now: Snapshot, network: Network): void 
 }
 
 function isDecided({ state, block }: TxRow): boolean {
-  return (state === 'CONFIRMED' || state === 'FAILED') && block !== null;
+  return ['CONFIRMED', 'FAILED', 'CANCELLED'].includes(state) && block !== null;
 }
 
 function groupByTx(events: readonly EventRow[]): Map<string, EventRow[]> {

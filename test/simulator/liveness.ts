@@ -65,8 +65,9 @@ export function checkEverythingWakes(
 ): void {
   for (const tx of now.txs) {
     if (tx.state !== 'PENDING' && tx.state !== 'ALLOCATED' && tx.state !== 'IN_MEMPOOL') continue;
-    if (tx.isFar) fail(tx, 'its next time is more than a day away');
-    if (tx.state === 'PENDING' || tx.resubmits) continue;
+    if (tx.isFar && !now.commands.some(({ replacement, status }) => replacement === tx.id && status === 'QUEUED'))
+      fail(tx, 'its next time is more than a day away');
+    if (tx.state === 'PENDING' || tx.resubmits || now.txs.some((rival) => isSentFor(tx, rival))) continue;
     if (tx.state === 'IN_MEMPOOL') fail(tx, 'nobody will send it again');
     const lease = now.leases.find(({ signer, isLive }) => signer === tx.signer && isLive);
     const owner = nodes.find(({ id }) => id === lease?.owner);
@@ -80,6 +81,12 @@ export function checkEverythingWakes(
     )
       fail(tx, `it has no timer, and its owner ${owner.id} believes that it has recovered ${signerKey(signer)}`);
   }
+}
+
+/** In a race one is sent again, or is in a block: the others rest. */
+function isSentFor(tx: TxRow, rival: TxRow): boolean {
+  const isRival = rival.id !== tx.id && rival.signer === tx.signer && rival.nonce === tx.nonce;
+  return isRival && (rival.state === 'MINED' || (tx.replacedBy !== null && rival.state !== 'PENDING'));
 }
 
 function isAtWork({ isBusy, gate }: SimNode): boolean {

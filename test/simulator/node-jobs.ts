@@ -2,6 +2,8 @@ import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
 import { HeadTracker } from '../../src/modules/chain/index.js';
 import { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
 import { CheckReceipts } from '../../src/modules/confirmations/application/check-receipts.js';
+import { CloseExpired } from '../../src/modules/commands/application/close-expired.js';
+import { ExecuteCommands } from '../../src/modules/commands/application/execute-commands.js';
 import { LeaseManager } from '../../src/modules/signers/index.js';
 import { HandOver } from '../../src/modules/lanes/application/hand-over.js';
 import { LaneStep } from '../../src/modules/lanes/application/lane-step.js';
@@ -11,6 +13,7 @@ import { SignerWorkers } from '../../src/modules/signers/application/signer-work
 import { DEV_CHAIN } from '../support/builders.js';
 import type { Container } from './container.js';
 import {
+  DrivenCommands,
   DrivenFollower,
   DrivenHandOver,
   DrivenHeartbeat,
@@ -20,7 +23,7 @@ import {
 } from './node-schedulers.js';
 
 /** Work of a node that never runs twice at once. */
-export type Job = 'step' | 'follow' | 'receipts' | 'resubmit' | 'renew' | 'hand over';
+export type Job = 'step' | 'commands' | 'follow' | 'receipts' | 'resubmit' | 'renew' | 'hand over';
 
 export type Jobs = Readonly<Record<Job, (signers: readonly SignerId[]) => Promise<void>>>;
 
@@ -42,6 +45,10 @@ export function plainJobs(node: Container): Jobs {
     resubmit: async () => {
       await node.get(ResendDue).execute(DEV_CHAIN);
       await node.get(BumpDue).execute(DEV_CHAIN);
+    },
+    commands: async () => {
+      await node.get(ExecuteCommands).execute(DEV_CHAIN);
+      await node.get(CloseExpired).execute(DEV_CHAIN);
     },
     renew: () => node.get(LeaseManager).renewAll(),
     'hand over': () => node.get(HandOver).execute(DEV_CHAIN),
@@ -68,6 +75,7 @@ export function scheduledJobs(node: Container): Jobs {
     follow: met(() => node.get(DrivenFollower).tickNow()),
     receipts: met(() => node.get(DrivenReceipts).tickNow()),
     resubmit: met(() => node.get(DrivenResubmits).tickNow()),
+    commands: met(() => node.get(DrivenCommands).tickNow()),
     renew: beat,
     'hand over': met(() => node.get(DrivenHandOver).tickNow()),
   };

@@ -1,5 +1,6 @@
 import { ConfirmationManager } from '../../src/modules/confirmations/infrastructure/confirmation-manager.js';
 import { ReceiptChecker } from '../../src/modules/confirmations/infrastructure/receipt-checker.js';
+import { CommandScheduler } from '../../src/modules/commands/infrastructure/command-scheduler.js';
 import { LeaseHeartbeat } from '../../src/modules/signers/infrastructure/lease-heartbeat.js';
 import { HandOverScheduler } from '../../src/modules/lanes/infrastructure/hand-over-scheduler.js';
 import { LaneScheduler } from '../../src/modules/lanes/infrastructure/lane-scheduler.js';
@@ -57,6 +58,12 @@ export class DrivenReceipts extends ReceiptChecker {
   }
 }
 
+export class DrivenCommands extends CommandScheduler {
+  tickNow(): Promise<void> {
+    return this.tick(DEV_CHAIN);
+  }
+}
+
 export class DrivenResubmits extends ResubmitScheduler {
   tickNow(): Promise<void> {
     return this.tick(DEV_CHAIN);
@@ -70,5 +77,6 @@ export const SCHEDULERS: readonly (readonly [Token, Provider])[] = [
   [HandOverScheduler, { provide: HandOverScheduler, useExisting: DrivenHandOver }],
   [ConfirmationManager, { provide: ConfirmationManager, useExisting: DrivenFollower }],
   [ReceiptChecker, { provide: ReceiptChecker, useExisting: DrivenReceipts }],
+  [CommandScheduler, { provide: CommandScheduler, useExisting: DrivenCommands }],
   [ResubmitScheduler, { provide: ResubmitScheduler, useExisting: DrivenResubmits }],
 ];

@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../src/kernel/hex.js';
 import type { ChainId } from '../../src/kernel/signer-id.js';
+import { CancelSent } from '../../src/modules/commands/application/cancel-sent.js';
+import type { Decision, TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import { PriceBumps, type PricedBump } from '../../src/modules/sending/application/price-bumps.js';
-import type { SlotRef } from '../../src/modules/signers/index.js';
+import { FencedUnitOfWork, type Lease, type SlotRef } from '../../src/modules/signers/index.js';
 import type { Attempt } from '../../src/modules/transactions/index.js';
 import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
 import { PgAttemptRepository } from '../../src/modules/transactions/infrastructure/pg-attempt.repository.js';
+import { PgTx } from '../../src/platform/database/pg-tx.js';
 import type { PlantedBug } from './planted-bug.js';
 
 /** Raises a price by less than a pool wants for a replacement. */
@@ -53,7 +56,32 @@ function isBumpOf(later: Attempt, earlier: Attempt): boolean {
   );
 }
 
-/** What goes wrong with bumps. */
+/** Leaves the slot of a cancelled payload to a no-op, and the payload waits for another nonce. */
+@Injectable()
+class MovingCancel {
+  constructor(private readonly unitOfWork: FencedUnitOfWork) {}
+
+  async execute(leases: readonly Lease[], { commandId, txId }: TxCommand): Promise<Decision> {
+    await this.unitOfWork.run(leases, 'cancel', async (fence) => {
+      for (const { token } of leases)
+        await PgTx.of(fence.tx).query(
+          {
+            name: 'moving_cancel',
+            text: `WITH gone AS (UPDATE managed_tx t SET state = 'PENDING', nonce = NULL, version = t.version + 1, next_resubmit_at = NULL, sub_state = NULL
+                                   FROM managed_tx old WHERE old.tx_id = t.tx_id AND t.tx_id = $1 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+                                  RETURNING t.tx_id, t.chain_id, old.state AS before),
+                        freed AS (UPDATE signer_nonce_allocation s SET tx_id = NULL, fencing_token = $2 FROM gone WHERE s.tx_id = gone.tx_id)
+                   INSERT INTO tx_event (chain_id, tx_id, reason, from_state, to_state, node_id, fencing_token)
+                   SELECT chain_id, tx_id, 'updated', before, 'PENDING', $3, $2 FROM gone`,
+          },
+          [txId, token, fence.nodeId],
+        );
+    });
+    return { commandId, refusal: null };
+  }
+}
+
+/** What goes wrong with prices and with the races that clients ask for. */
 export const PRICE_BUGS: readonly PlantedBug[] = [
   {
     name: 'a bump below the rule',
@@ -65,5 +93,10 @@ export const PRICE_BUGS: readonly PlantedBug[] = [
     from: 13,
     sabotage: [[AttemptRepository, { provide: AttemptRepository, useClass: LastPrices }]],
     shows: /^(I7|I8|I9|rule 23)/,
+  },
+  {
+    name: 'a cancel that moves the payload to another nonce',
+    sabotage: [[CancelSent, { provide: CancelSent, useClass: MovingCancel }]],
+    shows: /^(I8: payload|rule 23)/,
   },
 ];

@@ -41,8 +41,9 @@ function checkRaise(earlier: AttemptRow, attempt: AttemptRow, { rules }: Network
   );
 }
 
-/** Only the lowest nonces get another price: what is behind them waits for them. A node may know less of the chain than the rows say. */
-function checkDepth({ hash, signer, nonce }: AttemptRow, before: Snapshot, now: Snapshot): void {
+/** Only the lowest nonces get another price, but for a client that asks: what is behind them waits for them. A node may know less of the chain than the rows say. */
+function checkDepth({ hash, signer, nonce, tx: of }: AttemptRow, before: Snapshot, now: Snapshot): void {
+  if (now.commands.some(({ kind, tx }) => kind === 'speed_up' && tx === of)) return;
   const below = ({ txs }: Snapshot): number =>
     txs.filter((tx) => tx.signer === signer && isUnmined(tx) && (tx.nonce ?? nonce) < nonce).length;
   const place = Math.min(below(before), below(now));

@@ -1,4 +1,5 @@
 import * as actions from './actions.js';
+import { cancel, pauseSigner, replace, speedUp } from './command-actions.js';
 import { NETWORK_ACTIONS, networkScript, type Script } from './network-script.js';
 import type { Random } from './random.js';
 import { create } from './requests.js';
@@ -17,6 +18,10 @@ const NODES: Script = [
   { weight: 3, value: actions.takeFreeSlot },
   { weight: 5, value: actions.timersRunOut },
   { weight: 4, value: actions.goOn },
+  { weight: 5, value: cancel },
+  { weight: 5, value: replace },
+  { weight: 3, value: speedUp },
+  { weight: 2, value: pauseSigner },
 ];
 
 /** Of what the network does, among the others. */

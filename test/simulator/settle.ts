@@ -3,6 +3,7 @@ import { checkEnd } from './final-checks.js';
 import { BLOCKS_TO_END, isQuiet } from './liveness.js';
 import { OpenSlots } from './open-slots.js';
 import type { ExecutionMode } from '../../src/config/sections/workload-config.js';
+import { ResumeSigner } from '../../src/modules/ops/application/resume-signer.js';
 import type { Job } from './node-jobs.js';
 import type { SimNode } from './sim-node.js';
 import type { World } from './world.js';
@@ -18,8 +19,8 @@ export const ROUND_MS = 120_000;
  * step is at once, as a node takes one that gave up a nonce.
  */
 const LIVING = {
-  basic: ['renew', 'step', 'receipts', 'resubmit', 'step'],
-  'worker-queue': ['renew', 'hand over', 'step', 'receipts', 'resubmit', 'step'],
+  basic: ['renew', 'step', 'commands', 'receipts', 'resubmit', 'step'],
+  'worker-queue': ['renew', 'hand over', 'step', 'commands', 'receipts', 'resubmit', 'step'],
 } as const satisfies Record<ExecutionMode, readonly Job[]>;
 
 /**
@@ -39,6 +40,8 @@ export async function settle(world: World): Promise<number> {
   const survivors = world.random.chance(0.6) ? [world.random.pick(world.nodes)] : world.nodes;
   const open = new OpenSlots();
   await endLeases(world, survivors);
+  for (const signer of world.signers)
+    await survivors[0]?.get(ResumeSigner).execute(signer, { by: 'the simulation', reason: null });
   for (const node of survivors) await recheckReceipts(world, node);
   let blocks = 0;
   do {

@@ -15,6 +15,8 @@ import { Tags } from './network/tags.js';
 import type { Random } from './random.js';
 import { Seen } from './seen.js';
 
+/** Not ours to execute once: no-ops, and whatever somebody else sends. */
+export const NO_PAYLOAD: ReadonlySet<string> = new Set(['0x', FOREIGN_DATA]);
 /** Transactions in a block of a new branch. */
 const MOST_OF_A_BRANCH_BLOCK = 4;
 
@@ -93,6 +95,11 @@ export class SimChain extends ModelChain {
 
   highestCount(account: string): bigint {
     return this.highest.get(account) ?? 0n;
+  }
+
+  /** In their order. */
+  ourMinedPayloads(): ModelTx[] {
+    return this.minedTxs().filter(({ data }) => !NO_PAYLOAD.has(data));
   }
 
   isMined(data: string): boolean {
@@ -247,7 +254,10 @@ export class SimChain extends ModelChain {
     if (back.join() !== before.join()) this.seen.note('a reorg mines transactions in another order');
     for (const tx of gone) {
       const winner = this.minedBy(tx.from, tx.nonce);
-      if (winner && winner.tx.hash !== tx.hash) this.seen.note('a reorg mines another transaction for a nonce');
+      if (!winner || winner.tx.hash === tx.hash) continue;
+      this.seen.note('a reorg mines another transaction for a nonce');
+      const isRace = winner.tx.data !== tx.data && ![winner.tx.data, tx.data].includes(FOREIGN_DATA);
+      if (isRace) this.seen.note('a reorg changes the winner of a race');
     }
   }
 

@@ -8,6 +8,7 @@ import type { SignerId } from '../../src/kernel/signer-id.js';
 import { UnitOfWork } from '../../src/kernel/unit-of-work.js';
 import { ChainModule } from '../../src/modules/chain/chain.module.js';
 import { ChainConnector, Chains } from '../../src/modules/chain/index.js';
+import { CommandsModule } from '../../src/modules/commands/commands.module.js';
 import { ConfirmationsModule } from '../../src/modules/confirmations/confirmations.module.js';
 import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
 import { CreateTx } from '../../src/modules/transactions/application/intake/create-tx.js';
@@ -50,7 +51,7 @@ import { watchedJudge } from './watched-judge.js';
 /** Parts of the product that a test makes worse on purpose. */
 export type Sabotage = readonly (readonly [Token, Provider])[];
 
-const MODULES = [PlatformModule, ChainModule, TransactionsModule, LanesModule, ConfirmationsModule];
+const MODULES = [PlatformModule, ChainModule, TransactionsModule, LanesModule, ConfirmationsModule, CommandsModule];
 const PROVIDERS = providersOf(MODULES);
 
 /** What a node of each mode has of its own. */

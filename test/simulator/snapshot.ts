@@ -59,6 +59,14 @@ export interface AttemptRow {
   readonly tip: string;
 }
 
+export interface CommandRow {
+  readonly id: string;
+  readonly tx: string;
+  readonly kind: string;
+  readonly status: string;
+  readonly replacement: string | null;
+}
+
 /** Everything that the invariants are about, as of one moment. */
 export interface Snapshot {
   readonly leases: readonly {
@@ -74,9 +82,10 @@ export interface Snapshot {
   readonly events: readonly EventRow[];
   readonly slots: readonly SlotRow[];
   readonly attempts: readonly AttemptRow[];
+  readonly commands: readonly CommandRow[];
 }
 
-export const EMPTY: Snapshot = { leases: [], cursors: [], txs: [], events: [], slots: [], attempts: [] };
+export const EMPTY: Snapshot = { leases: [], cursors: [], txs: [], events: [], slots: [], attempts: [], commands: [] };
 
 /** One statement, so that it is one moment. */
 const READ = `
@@ -91,7 +100,8 @@ const READ = `
                 'token', e.fencing_token, 'node', e.node_id, 'nonce', e.detail ->> 'nonce') ORDER BY e.seq), '[]') FROM tx_event e JOIN managed_tx t ON t.tx_id = e.tx_id),
     'slots', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', nonce, 'status', status, 'tx', tx_id, 'hash', tx_hash, 'token', fencing_token) ORDER BY nonce), '[]') FROM signer_nonce_allocation),
     'attempts', (SELECT coalesce(json_agg(json_build_object('hash', tx_hash, 'signer', signer, 'nonce', nonce, 'tx', tx_id, 'kind', kind, 'status', status, 'token', fencing_token,
-                'feeCap', max_fee_per_gas::text, 'tip', max_priority_fee_per_gas::text)), '[]') FROM tx_attempt)
+                'feeCap', max_fee_per_gas::text, 'tip', max_priority_fee_per_gas::text)), '[]') FROM tx_attempt),
+    'commands', (SELECT coalesce(json_agg(json_build_object('id', command_id, 'tx', tx_id, 'kind', kind, 'status', status, 'replacement', replacement) ORDER BY command_id), '[]') FROM tx_command)
   ) AS snapshot`;
 
 export async function readSnapshot(pool: Pool): Promise<Snapshot> {

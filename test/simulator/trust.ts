@@ -39,10 +39,11 @@ function checkFailure(tx: TxRow, now: Snapshot, { curses, needs, chain }: Networ
   if (response === 'wait_for_funds' && attempts.some((each) => each.tx === tx.id && each.kind === 'cancel')) return;
   const first = txs.find(({ data }) => data === needed);
   // It is not mined, and may never be: DROPPED when it expired after a foreign transaction had used its nonce.
-  if (first && ['FAILED', 'PENDING', 'DROPPED'].includes(first.state)) return;
+  // Or its payload was replaced in the queue, and is in no row any more.
+  if (!first || ['FAILED', 'PENDING', 'DROPPED', 'CANCELLED', 'REPLACED'].includes(first.state)) return;
   // It was on the chain for good, and a reorg deeper than that took it back.
-  if (first && chain.wasTakenBack(first.data, first.confirmations)) return;
-  if (first && wasCancelledBefore(tx, first, now, chain)) return;
+  if (chain.wasTakenBack(first.data, first.confirmations)) return;
+  if (wasCancelledBefore(tx, first, now, chain)) return;
   fail(`${tx.id} with payload ${tx.data} is FAILED (${tx.reason}), and not every node would refuse it`);
 }
 

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { IdGenerator } from '../../src/kernel/id-generator.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
+import type { CommandInput } from '../../src/modules/commands/application/submit-command.js';
 import { checkInvariants } from './invariants.js';
 import type { Faults } from './excuses.js';
 import { Bells } from './bells.js';
@@ -49,6 +50,8 @@ export class World {
   readonly accepted = new Map<string, string>();
   /** Requests of which nobody knows yet whether they were accepted. */
   readonly unanswered = new Set<string>();
+  /** Commands that clients sent, by their keys, and what they were called in the answer. */
+  readonly commands = new Map<string, { readonly input: CommandInput; readonly commandId: string | null }>();
   /** What was done, in order, to be read when a seed fails. */
   readonly trace: string[] = [];
   readonly bells: Bells;

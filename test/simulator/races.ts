@@ -1,0 +1,74 @@
+import type { SimChain } from './sim-chain.js';
+import type { AttemptRow, Snapshot, TxRow } from './snapshot.js';
+import { Violation } from './violation.js';
+
+/** The txs that compete for one slot: what replaces a tx, what replaces that, and so on. */
+export function replacesAny(tx: TxRow, older: TxRow, txs: readonly TxRow[]): boolean {
+  const seen = new Set<string>();
+  for (let at: TxRow | undefined = tx; at?.replaces && !seen.has(at.id);) {
+    if (at.replaces === older.id) return true;
+    seen.add(at.id);
+    const { replaces }: TxRow = at;
+    at = txs.find(({ id }) => id === replaces);
+  }
+  return false;
+}
+
+/** Whether two payloads may be out with one nonce: the client wanted it so. */
+export function isRace(first: string, second: string, { txs }: Pick<Snapshot, 'txs'>): boolean {
+  const [one, other] = [first, second].map((data) => txs.find((tx) => tx.data === data));
+  return one !== undefined && other !== undefined && (replacesAny(one, other, txs) || replacesAny(other, one, txs));
+}
+
+/** What must hold of cancels and replaces when everything has ended: states and links are as the chain decided (I9). */
+export function checkRaces(end: Snapshot, chain: SimChain): void {
+  for (const { id, kind, tx, status } of end.commands)
+    if (status === 'QUEUED') fail('I8', `command ${id} (${kind} ${tx}) was never carried out`);
+  for (const tx of end.txs) {
+    checkLinks(tx, end);
+    const winner = winnerAt(tx, end, chain);
+    if (winner) checkLoser(tx, winner, end);
+  }
+  checkNobodyWasMoved(end, chain);
+}
+
+/** One that is replaced names the one that took its place, and that one names it. */
+function checkLinks(tx: TxRow, { txs }: Snapshot): void {
+  const successor = txs.find(({ id }) => id === tx.replacedBy);
+  if (tx.state === 'REPLACED' && !successor) fail('I9', `${tx.id} is REPLACED, and nothing replaced it`);
+  if (successor && successor.replaces !== tx.id)
+    fail('I9', `${tx.id} is replaced by ${successor.id}, which replaces another`);
+  if (tx.replacedBy !== null && tx.state === 'CONFIRMED')
+    fail('I9', `${tx.id} is CONFIRMED, and replaced by ${tx.replacedBy}`);
+}
+
+/** The attempt that the chain has at the nonce of a tx. */
+function winnerAt({ signer, nonce }: TxRow, { attempts }: Snapshot, chain: SimChain): AttemptRow | undefined {
+  const mined = chain.minedTxs().find((tx) => tx.from === signer && Number(tx.nonce) === nonce);
+  return attempts.find(({ hash }) => hash === mined?.hash);
+}
+
+function checkLoser(tx: TxRow, winner: AttemptRow, { txs }: Snapshot): void {
+  if (winner.tx === tx.id) {
+    const ends = winner.kind === 'cancel' ? ['CANCELLED', 'FAILED', 'DROPPED'] : ['CONFIRMED', 'FAILED'];
+    if (!ends.includes(tx.state)) fail('I9', `${tx.id} is ${tx.state}, and its ${winner.kind} was mined`);
+    return;
+  }
+  const other = txs.find(({ id }) => id === winner.tx);
+  if (!other) return;
+  if (replacesAny(other, tx, txs) && tx.state !== 'REPLACED')
+    fail('I9', `${tx.id} is ${tx.state}, and ${other.id}, which replaces it, was mined`);
+  if (replacesAny(tx, other, txs) && tx.state !== 'DROPPED')
+    fail('I9', `${tx.id} is ${tx.state}, and ${other.id}, which it was to replace, was mined`);
+}
+
+/** Every payload on the chain is that of a tx: what a replace overwrote in the queue never runs. */
+function checkNobodyWasMoved({ txs }: Snapshot, chain: SimChain): void {
+  const known = new Set(txs.map(({ data }) => data));
+  for (const { hash, data } of chain.ourMinedPayloads())
+    if (!known.has(data)) fail('I8', `${hash} executed ${data}, which no transaction has any more`);
+}
+
+function fail(invariant: string, words: string): never {
+  throw new Violation(invariant, words);
+}
