@@ -27,7 +27,13 @@ import { ReadinessProbes } from './infrastructure/readiness-probes.js';
 
 @Module({
   imports: [TerminusModule, ChainModule, EventsModule, SignersModule, TransactionsModule, SendingModule],
-  controllers: [HealthController, SignersController, SignerPausesController, SignerBalanceController, ExplainController],
+  controllers: [
+    HealthController,
+    SignersController,
+    SignerPausesController,
+    SignerBalanceController,
+    ExplainController,
+  ],
   providers: [
     Drain,
     ReadinessProbes,

@@ -36,6 +36,15 @@ import { FeesController } from './infrastructure/http/fees.controller.js';
     BumpAttempts,
     { provide: AttemptSigner, useClass: Eip1559AttemptSigner },
   ],
-  exports: [AttemptSigner, FeeRules, MeasureFunds, SignAttempts, SignNoOps, RepricePayloads, BroadcastAttempts, BumpAttempts],
+  exports: [
+    AttemptSigner,
+    FeeRules,
+    MeasureFunds,
+    SignAttempts,
+    SignNoOps,
+    RepricePayloads,
+    BroadcastAttempts,
+    BumpAttempts,
+  ],
 })
 export class SendingModule {}
