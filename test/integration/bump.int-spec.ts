@@ -25,7 +25,7 @@ async function emptyBlocks(count: number, by = lab.node): Promise<void> {
 
 const attempts = (txId: string, by = lab.node): Promise<AttemptView[]> => by.get(TxQueries).attempts(txId);
 const prices = async (txId: string): Promise<bigint[]> =>
-  (await attempts(txId)).map(({ maxFeePerGas }) => BigInt(maxFeePerGas));
+  (await attempts(txId)).map(({ maxFeePerGas }) => BigInt(maxFeePerGas ?? 0));
 const reasons = async (txId: string): Promise<string[]> =>
   (await lab.node.get(TxHistory).of(txId)).map(({ reason }) => reason);
 const lastSent = (): ModelTx | undefined => lab.chain.sent.at(-1);

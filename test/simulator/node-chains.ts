@@ -63,7 +63,7 @@ export function nodeChains({ wire, network, gate, sent, clock, log }: Parts): Mo
     log,
   );
   const rpc = new RpcReader(DEV_CHAIN, pool, [], metrics, log);
-  return new ModelChains(new EthersChainConnector(pool, rpc, clock, MIN_TIP_WEI_PER_GAS));
+  return new ModelChains(new EthersChainConnector(pool, rpc, clock, MIN_TIP_WEI_PER_GAS, 'auto'));
 }
 
 /** Whoever waits lets time pass, unless what it waits for comes first. */

@@ -1,5 +1,6 @@
 import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
+import { BLOB_BYTES } from '../../src/modules/chain/domain/blob-sidecar.js';
 import type { Receipt } from '../../src/modules/chain/index.js';
 import type { TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import type { CreatedTx } from '../../src/modules/transactions/application/intake/create-tx.js';
@@ -16,6 +17,11 @@ export function aHash(n: number | bigint): Hash {
 
 export function anAddress(n: number): Address {
   return parseAddress(`0x${n.toString(16).padStart(40, '0')}`);
+}
+
+/** Field elements that differ: of equal ones all proofs would be equal. */
+export function aBlob(seed: number): Buffer {
+  return Buffer.from(Uint8Array.from({ length: BLOB_BYTES }, (_, at) => (at % 32 === 0 ? 0 : (at * seed) % 251)));
 }
 
 export function aSigner(n = 1): SignerId {
@@ -64,6 +70,7 @@ export function aCreatedTx(overrides: Partial<CreatedTx> = {}): CreatedTx {
     nonce: null,
     txHash: null,
     isPaused: false,
+    contractAddress: null,
     isNew: true,
     ...overrides,
   };

@@ -420,6 +420,7 @@ function toSent(tx: ModelTx): SentTransaction {
       value: 0n,
       data: parseHex(tx.data),
       accessList: [],
+      type: 2,
       gasLimit: 21_000n,
       ...fees,
     };
@@ -436,6 +437,7 @@ function toSent(tx: ModelTx): SentTransaction {
       address: parseAddress(address),
       storageKeys: storageKeys.map(parseHex),
     })),
+    type: 2,
     gasLimit,
     ...fees,
   };

@@ -147,6 +147,18 @@ export const OLD_ROWS: readonly OldRow[] = [
     values: tx(9, 'PENDING', { sub_state: 'NODE_REFUSED', tries: 2, last_error: 'no' }),
   },
   {
+    table: 'tx_blob',
+    since: '1763712000021-blobs',
+    values: {
+      tx_id: id(9),
+      position: 0,
+      blob: '\\x01',
+      commitment: `\\x${'03'.repeat(48)}`,
+      blob_proof: `\\x${'05'.repeat(48)}`,
+      cell_proofs: `\\x${'07'.repeat(6144)}`,
+    },
+  },
+  {
     table: 'tx_command',
     since: '1763712000019-getting-mined',
     values: {

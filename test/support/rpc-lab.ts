@@ -26,6 +26,8 @@ export interface RpcLabOptions {
   readonly rpcUrls?: readonly string[];
   /** Milliseconds. */
   readonly rpcTimeout?: number;
+  /** Settings of the chain above the test defaults. */
+  readonly chain?: Record<string, unknown>;
   /** Sections above the test defaults. */
   readonly config?: Record<string, unknown>;
 }
@@ -43,7 +45,7 @@ export class RpcLab {
   ) {}
 
   static async open(options: RpcLabOptions): Promise<RpcLab> {
-    const { chainUrl, rpcUrls = [chainUrl], rpcTimeout = 10_000, config = {} } = options;
+    const { chainUrl, rpcUrls = [chainUrl], rpcTimeout = 10_000, chain = {}, config = {} } = options;
     const database = await createTestDatabase();
     const chains = new ConfiguredChains(
       configFrom({
@@ -53,6 +55,7 @@ export class RpcLab {
             id: DEV_CHAIN,
             rpcUrls: [...rpcUrls],
             rpcTimeout,
+            ...chain,
             signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: 1 }],
           },
         ],

@@ -8,6 +8,9 @@ import { MnemonicSignerConfig, PrivateKeySignerConfig, type SignerConfig } from 
 export const L1_DATA_FEES = ['none', 'optimism'] as const;
 export type L1DataFee = (typeof L1_DATA_FEES)[number];
 
+export const BLOB_PROOFS = ['auto', 'blob', 'cell'] as const;
+export type BlobProofs = (typeof BLOB_PROOFS)[number];
+
 export class ChainConfirmationsConfig {
   /** Overrides `confirmations.finality` for this chain. */
   @Choice(FINALITY_MODES)
@@ -82,6 +85,13 @@ export class ChainConfig {
   /** Milliseconds between two polls of the head. */
   @Duration()
   pollInterval = 1_000;
+
+  /**
+   * Proofs that travel with blobs: one for each `blob` (EIP-4844), one for each `cell` (EIP-7594, from the fork Osaka on), or `auto`: learnt
+   * from refusals.
+   */
+  @Choice(BLOB_PROOFS)
+  blobProofs: BlobProofs = 'auto';
 
   @Section(ChainConfirmationsConfig)
   confirmations?: ChainConfirmationsConfig;

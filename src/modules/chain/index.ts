@@ -7,6 +7,7 @@ export { BLOCKS_PER_CALL, readBlocks } from './application/read-blocks.js';
 export { SecondObservations } from './application/second-observations.js';
 export { VerifiedReceipts } from './application/verified-receipts.js';
 export type { AgreedCount } from './domain/agreed-count.js';
+export { BLOB_BYTES, type BlobSidecar, CELLS_PER_BLOB } from './domain/blob-sidecar.js';
 export { BlockStore } from './domain/block-store.js';
 export type {
   Block,

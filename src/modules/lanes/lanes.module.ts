@@ -17,6 +17,7 @@ import { HandOver } from './application/hand-over.js';
 import { KnownBalances } from './application/known-balances.js';
 import { LaneStep } from './application/lane-step.js';
 import { NextPending } from './application/next-pending.js';
+import { PoolTurns } from './application/pool-turns.js';
 import { PreparePending } from './application/prepare-pending.js';
 import { RecoverLane } from './application/recover-lane.js';
 import { ResendLimited } from './application/resend-limited.js';
@@ -54,6 +55,7 @@ import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
     RecoverLane,
     ResendLimited,
     PreparePending,
+    PoolTurns,
     SimulatePending,
     KnownBalances,
     CoverCosts,

@@ -3,6 +3,7 @@ import { ChainModule } from '../chain/chain.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { TransactionsModule } from '../transactions/transactions.module.js';
 import { AttemptSigner } from './application/attempt-signer.js';
+import { AttachSidecars } from './application/attach-sidecars.js';
 import { BroadcastAttempts } from './application/broadcast-attempts.js';
 import { BumpAttempts } from './application/bump-attempts.js';
 import { ClassifySends } from './application/classify-sends.js';
@@ -15,8 +16,8 @@ import { RecordSends } from './application/record-sends.js';
 import { RepricePayloads } from './application/reprice-payloads.js';
 import { SignAttempts } from './application/sign-attempts.js';
 import { SignNoOps } from './application/sign-no-ops.js';
-import { Eip1559AttemptSigner } from './infrastructure/eip1559-attempt-signer.js';
 import { FeesController } from './infrastructure/http/fees.controller.js';
+import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js';
 
 @Module({
   imports: [ChainModule, SignersModule, TransactionsModule],
@@ -29,12 +30,13 @@ import { FeesController } from './infrastructure/http/fees.controller.js';
     SignNoOps,
     RepricePayloads,
     LearnPoolLimits,
+    AttachSidecars,
     ClassifySends,
     RecordSends,
     BroadcastAttempts,
     PriceBumps,
     BumpAttempts,
-    { provide: AttemptSigner, useClass: Eip1559AttemptSigner },
+    { provide: AttemptSigner, useClass: CustodyAttemptSigner },
   ],
   exports: [
     AttemptSigner,

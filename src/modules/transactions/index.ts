@@ -26,6 +26,14 @@ export {
   refusedForPrice,
   type TxType,
 } from './domain/attempt.js';
+export {
+  type Authorization,
+  isOwn,
+  type OwnAuthorization,
+  type RequestedAuthorization,
+  type SignedAuthorization,
+} from './domain/authorization.js';
+export { BlobRepository } from './domain/blob.repository.js';
 export { AttemptRepository, type ConsumedSlot } from './domain/attempt.repository.js';
 export { type ConfirmationRange, ManagedTx, type SubmitTimers } from './domain/managed-tx.js';
 export { FundsRepository, type FundsStanding, type QueuedCost } from './domain/funds.repository.js';
@@ -38,9 +46,10 @@ export {
   type SignerWork,
   type UnminedTx,
 } from './domain/managed-tx.repository.js';
+export { kindOf, type PoolKind } from './domain/pool-kind.js';
 export { competeAgain, endRace, newestOf, type Race, racesOf, reopenRace, restWhileMined } from './domain/race.js';
 export type { QueuePosition } from './domain/queue-position.js';
-export type { RequestedFees, StoredRequest, TxRequest } from './domain/tx-request.js';
+export type { RequestedFees, StoredRequest, TxPayload, TxRequest } from './domain/tx-request.js';
 export { TX_STATES, type TxState, type TxSubState, isFinal } from './domain/tx-state-machine.js';
 export {
   PROGRESS_COLUMNS,
@@ -56,7 +65,8 @@ export {
 } from './infrastructure/managed-tx.rows.js';
 export { CreateTxDto, FeesDto } from './infrastructure/http/create-tx.dto.js';
 export { isTxId } from './infrastructure/http/page-cursor.js';
-export { requestIdOf, toFees, toRequest as toTxRequest } from './infrastructure/http/to-request.js';
+export { toFees } from './infrastructure/http/to-fees.js';
+export { requestIdOf, toRequest as toTxRequest } from './infrastructure/http/to-request.js';
 export { WaitQueryDto } from './infrastructure/http/tx-query.dto.js';
 export * as txProblems from './infrastructure/http/tx-problems.js';
 export { TxDto } from './infrastructure/http/tx-responses.js';

@@ -31,6 +31,12 @@ import { HttpForwarding } from './infrastructure/http/http-forwarding.js';
 import { TxBatchController } from './infrastructure/http/tx-batch.controller.js';
 import { TxController } from './infrastructure/http/tx.controller.js';
 import { ManagedTxEntity } from './infrastructure/managed-tx.entity.js';
+import { ProveBlobs } from './application/intake/prove-blobs.js';
+import { BlobRepository } from './domain/blob.repository.js';
+import { Kzg } from './domain/kzg.js';
+import { BlobHousekeeping } from './infrastructure/blob-housekeeping.js';
+import { NativeKzg } from './infrastructure/native-kzg.js';
+import { PgBlobRepository } from './infrastructure/pg-blob.repository.js';
 import { PgAttemptRepository } from './infrastructure/pg-attempt.repository.js';
 import { PgDoorbell } from './infrastructure/pg-doorbell.js';
 import { PgFundsRepository } from './infrastructure/pg-funds.repository.js';
@@ -50,6 +56,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
   providers: [
     IntakeRules,
     SignerFeeCaps,
+    ProveBlobs,
     CreateTx,
     CreateNow,
     ForwardToOwner,
@@ -67,6 +74,9 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     { provide: Doorbell, useClass: PgDoorbell },
     { provide: Forwarding, useClass: HttpForwarding },
     { provide: AttemptRepository, useClass: PgAttemptRepository },
+    { provide: BlobRepository, useClass: PgBlobRepository },
+    BlobHousekeeping,
+    { provide: Kzg, useClass: NativeKzg },
     { provide: ManagedTxRepository, useClass: PgManagedTxRepository },
     { provide: FundsRepository, useClass: PgFundsRepository },
     { provide: TxQueries, useClass: TypeormTxQueries },
@@ -85,6 +95,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     WriteChanges,
     TxQueries,
     AttemptRepository,
+    BlobRepository,
     ManagedTxRepository,
     FundsRepository,
     TxMetrics,

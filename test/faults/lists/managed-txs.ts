@@ -12,6 +12,22 @@ const RACES = int('races');
 
 export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed-tx.statements.ts', READS, [
   {
+    id: 'kinds-of-mined-too',
+    text: `t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+                     ORDER BY t.nonce) AS live) AS kind`,
+    becomes: `t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')
+                     ORDER BY t.nonce) AS live) AS kind`,
+    why: 'blobs wait until everything before them is final',
+    caughtBy: int('blob-rows'),
+  },
+  {
+    id: 'kinds-never-blob',
+    text: `WHEN bool_or(live.options ? 'blobHashes') THEN 'blob'`,
+    becomes: `WHEN bool_and(live.options ? 'blobHashes') THEN 'blob'`,
+    why: 'blobs and others of one account are sent together, and pools refuse one of them',
+    caughtBy: int('blob-rows'),
+  },
+  {
     id: 'consumed-from-block-without-that-block',
     text: 'm.block_number < $2',
     becomes: 'm.block_number <= $2',

@@ -154,9 +154,9 @@ const TYPEORM = faultsIn('modules/transactions/infrastructure/typeorm-tx-queries
   },
   {
     id: 'view-swaps-fees-of-attempts',
-    text: '    maxFeePerGas,\n    maxPriorityFeePerGas,\n    errorClass,',
-    becomes: '    maxFeePerGas: maxPriorityFeePerGas,\n    maxPriorityFeePerGas: maxFeePerGas,\n    errorClass,',
-    why: 'the fees of an attempt are shown in each other’s place',
+    text: 'maxFeePerGas: hasOnePrice ? null : maxFeePerGas',
+    becomes: 'maxFeePerGas: hasOnePrice ? null : maxPriorityFeePerGas',
+    why: 'the tip of an attempt is shown as its fee cap',
   },
 ]);
 

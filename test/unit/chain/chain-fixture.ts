@@ -75,5 +75,5 @@ export function aConnector(urls: readonly string[], options: FixtureOptions = {}
   const endpoints = urls.map((url, index) => new JsonRpcEndpoint({ url, index, timeoutMs, batchSize, batchBytes }));
   const pool = new RpcPool({ chainId, endpoints, errorPatterns: [], maxWaitMs, maxLag }, metrics, clock, log);
   const reader = new RpcReader(chainId, pool, [], metrics, log);
-  return { connector: new EthersChainConnector(pool, reader, clock, minTip), pool, registry, clock, log };
+  return { connector: new EthersChainConnector(pool, reader, clock, minTip, 'auto'), pool, registry, clock, log };
 }

@@ -4,6 +4,7 @@ import type { GasEstimate } from '../../../src/modules/chain/index.js';
 import type { FeeRules, Priced } from '../../../src/modules/sending/application/fee-rules.js';
 import { SimulatePending } from '../../../src/modules/lanes/application/simulate-pending.js';
 import { CoverCosts } from '../../../src/modules/lanes/application/cover-costs.js';
+import type { PoolTurns } from '../../../src/modules/lanes/application/pool-turns.js';
 import type { KnownBalances } from '../../../src/modules/lanes/application/known-balances.js';
 import type { RevertedEstimates } from '../../../src/modules/lanes/application/reverted-estimates.js';
 import type { PendingTx } from '../../../src/modules/transactions/domain/managed-tx.repository.js';
@@ -23,6 +24,9 @@ let priced: Priced;
 let balance: bigint;
 /** What the balances were asked to cover. */
 let refreshed: unknown[];
+/** Payloads that would get a nonce, if it is their turn. */
+let offered: string[];
+let outOfTurn: Set<string>;
 let config: ExecutionConfig;
 let judge: SimulatePending;
 
@@ -30,6 +34,7 @@ beforeEach(() => {
   chain = new ModelChain();
   doomed = new Set();
   refreshed = [];
+  [offered, outOfTurn] = [[], new Set()];
   priced = { fees: { maxFeePerGas: PRICE, maxPriorityFeePerGas: 1n } };
   balance = 10n ** 30n;
   config = Object.assign(new ExecutionConfig(), { giveUpAfter: GIVE_UP_MS });
@@ -44,6 +49,9 @@ beforeEach(() => {
       },
     } as unknown as KnownBalances),
     { execute: async () => doomed } as unknown as RevertedEstimates,
+    {
+      execute: async (ready: readonly PendingTx[]) => (offered.push(...ready.map(({ tx }) => tx.id)), outOfTurn),
+    } as unknown as PoolTurns,
     config,
   );
 });
@@ -205,4 +213,19 @@ it('says in the words of the chain why it reverts', async () => {
   const item = pending();
   doomed.add(item.tx.id);
   expect(await judged(item)).toMatchObject({ failureReason: 'execution reverted: paused' });
+});
+
+describe('the turn of a payload', () => {
+  it('is asked for what would get a nonce; what has to wait takes nothing from the balance and is tried soon', async () => {
+    outOfTurn = new Set(['waits']);
+    const verdicts = await judge.execute(chain, [
+      pending({ txId: 'waits' }),
+      pending({ txId: 'goes' }),
+      pending({ txId: 'late' }, { expired: true }),
+    ]);
+    expect(offered).toEqual(['waits', 'goes']);
+    expect(verdicts.map(({ kind }) => kind)).toEqual(['not_now', 'ready', 'not_now']);
+    expect(refreshed).toHaveLength(1);
+    expect(await judged(pending({ txId: 'waits' }))).toMatchObject({ state: 'PENDING', subState: null });
+  });
 });

@@ -68,7 +68,7 @@ function aSent(nonce: bigint, value = aRequest().payload.value): SentTransaction
   const { to, data, accessList } = aRequest().payload;
   const fees = { gasLimit: 50_000n, maxFeePerGas: 9n, maxPriorityFeePerGas: 3n };
   const sent = { account: SIGNER.address, nonce, hash: aHash(nonce), raw: parseHex('0x02'), to, data, accessList };
-  return { ...sent, ...fees, value };
+  return { ...sent, ...fees, value, type: 2 };
 }
 
 /** @param latest the chain's next nonce */

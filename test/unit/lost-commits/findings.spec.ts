@@ -10,7 +10,7 @@ const SIGNER = aSigner();
 function aSent(nonce: bigint): SentTransaction {
   const fees = { gasLimit: 21_000n, maxFeePerGas: 2n, maxPriorityFeePerGas: 1n };
   const payload = { to: null, value: 0n, data: parseHex('0x'), accessList: [] };
-  return { account: SIGNER.address, nonce, hash: aHash(nonce), raw: parseHex('0x'), ...payload, ...fees };
+  return { account: SIGNER.address, nonce, hash: aHash(nonce), raw: parseHex('0x'), ...payload, ...fees, type: 2 };
 }
 
 /** A signer whose cursor is at 10 in a database that may have lost commits. */

@@ -10,9 +10,24 @@ const PAYLOAD = aRequest().payload;
 const OTHER: TxPayload = { ...PAYLOAD, value: 99n };
 
 function aSent(nonce: bigint, payload: TxPayload = PAYLOAD, hash = Number(nonce)): SentTransaction {
-  const gas = { gasLimit: 50_000n, maxFeePerGas: 2n, maxPriorityFeePerGas: 1n };
-  const { to, value, data, accessList } = payload;
-  return { account: anAddress(1), nonce, hash: aHash(hash), raw: parseHex('0x'), to, value, data, accessList, ...gas };
+  const gas = { type: 2 as const, gasLimit: 50_000n, maxFeePerGas: 2n, maxPriorityFeePerGas: 1n };
+  const { to, value, data, accessList, blobHashes, authorizationList } = payload;
+  const extras = {
+    ...(blobHashes && { blobHashes }),
+    ...(authorizationList && { authorizationList: authorizationList.map((item) => ({ nonce: 1n, ...item })) }),
+  };
+  return {
+    account: anAddress(1),
+    nonce,
+    hash: aHash(hash),
+    raw: parseHex('0x'),
+    to,
+    value,
+    data,
+    accessList,
+    ...extras,
+    ...gas,
+  };
 }
 
 function aTx(txId: string, payload: TxPayload = PAYLOAD): RequestedTx {
@@ -78,5 +93,25 @@ describe('a transaction carries a payload', () => {
     ['storage key', [{ address: anAddress(3), storageKeys: [aHash(5)] }]],
   ])('only with the same %s in its access list', (_part, accessList) => {
     expect(carries(aSent(1n, { ...PAYLOAD, accessList }), { payload: { ...PAYLOAD, accessList: list } })).toBe(false);
+  });
+
+  it('is no other one with other blobs, or with authorizations for other code or another chain', () => {
+    const target = { chainId: 1n, address: anAddress(3), nonce: 1n };
+    const signed = { ...target, yParity: 0, r: aHash(1), s: aHash(2) } as const;
+    for (const [extra, others] of [
+      [{ blobHashes: [aHash(1)] }, [{}, { blobHashes: [aHash(2)] }, { blobHashes: [aHash(1), aHash(1)] }]],
+      [
+        { authorizationList: [signed] },
+        [
+          {},
+          { authorizationList: [{ ...signed, address: anAddress(4) }] },
+          { authorizationList: [{ ...signed, chainId: 0n }] },
+        ],
+      ],
+    ] as const) {
+      const sent = aSent(1n, { ...PAYLOAD, ...extra });
+      expect(carries(sent, { payload: { ...PAYLOAD, ...extra } })).toBe(true);
+      for (const other of others) expect(carries(sent, { payload: { ...PAYLOAD, ...other } })).toBe(false);
+    }
   });
 });

@@ -53,7 +53,7 @@ function aView(): Partial<TxView> {
     speed: 'standard',
     confirmations: null,
     gasLimit: null,
-    payload: { to: null, value: '7', data: '0x', gasLimit: null },
+    payload: { to: null, value: '7', data: '0x', gasLimit: null, accessList: [], blobs: [], authorizationList: [] },
     receipt: null,
     nextResubmitAt: null,
   };
@@ -124,7 +124,10 @@ describe('the balance', () => {
 
   it('is compared with the gas that is known', async () => {
     standing = { ...standing, balance: 0n };
-    tx = { state: 'PENDING', payload: { to: null, value: '0', data: '0x', gasLimit: '5' } };
+    tx = {
+      state: 'PENDING',
+      payload: { to: null, value: '0', data: '0x', gasLimit: '5', accessList: [], blobs: [], authorizationList: [] },
+    };
     expect(await missing()).toBe(5n * MARKET);
   });
 

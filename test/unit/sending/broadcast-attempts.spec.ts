@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import type { BroadcastOutcome, ChainConnector } from '../../../src/modules/chain/index.js';
+import type { AttachSidecars } from '../../../src/modules/sending/application/attach-sidecars.js';
 import { BroadcastAttempts } from '../../../src/modules/sending/application/broadcast-attempts.js';
 import type { ClassifySends } from '../../../src/modules/sending/application/classify-sends.js';
 import type { RecordSends } from '../../../src/modules/sending/application/record-sends.js';
@@ -34,6 +35,9 @@ beforeEach(() => {
   writes.onWrite = (_changes, operation) => void steps.push(operation);
   broadcast = new BroadcastAttempts(
     writes.asDoor(),
+    {
+      execute: async (attempts: readonly Attempt[]) => attempts.map(({ txHash, raw }) => ({ hash: txHash, raw })),
+    } as unknown as AttachSidecars,
     {
       execute: async (_chain: unknown, answered: readonly AnsweredSend[]) => {
         steps.push('classify');

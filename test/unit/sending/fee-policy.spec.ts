@@ -1,3 +1,4 @@
+import { aHash } from '../../support/builders.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { FeeQuote } from '../../../src/modules/chain/index.js';
@@ -14,6 +15,8 @@ const QUOTE: FeeQuote = {
   tips: { slow: GWEI, standard: 2n * GWEI, fast: 3n * GWEI, urgent: 5n * GWEI },
 };
 const CAPS = { maxFeePerGas: 10n ** 16n, maxPriorityFeePerGas: 10n ** 16n, maxFeePerBlobGas: 10n ** 16n };
+
+const BLOBS = { blobHashes: [aHash(1)] };
 
 describe('fees of a first attempt', () => {
   it('are twice the base fee plus the tip of the speed', () => {
@@ -125,10 +128,10 @@ describe('the gas price of a first attempt', () => {
 describe('the blob fee of a first attempt', () => {
   const WITH_BLOBS: FeeQuote = { ...QUOTE, blobBaseFee: 7n };
   const blobFee = (maxFeePerBlobGas: bigint | null, quote = WITH_BLOBS, caps = CAPS) =>
-    initialFees({ fees: { ...NO_FEES, maxFeePerBlobGas }, speed: 'slow', hasBlobs: true }, quote, caps)
+    initialFees({ fees: { ...NO_FEES, maxFeePerBlobGas }, speed: 'slow', payload: BLOBS }, quote, caps)
       .maxFeePerBlobGas;
   const tooHigh = (maxFeePerBlobGas: bigint | null, caps = CAPS) =>
-    tooExpensive({ fees: { ...NO_FEES, maxFeePerBlobGas }, speed: 'slow', hasBlobs: true }, WITH_BLOBS, caps);
+    tooExpensive({ fees: { ...NO_FEES, maxFeePerBlobGas }, speed: 'slow', payload: BLOBS }, WITH_BLOBS, caps);
 
   it('is twice the blob base fee, or what the client chose, up to the cap', () => {
     expect(blobFee(null)).toBe(14n);

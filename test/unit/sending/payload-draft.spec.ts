@@ -6,7 +6,7 @@ it('a payload is signed as it was asked for, at the nonce and the gas limit of i
   const tx = aManagedTx().allocated(7n).build();
   const request = aRequest();
   const fees = { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n };
-  expect(payloadDraft({ tx, request }, fees, 42)).toEqual({
+  expect(payloadDraft({ tx, request }, fees, 42, 1)).toEqual({
     signer: aSigner(),
     nonce: 7n,
     kind: 'payload',
@@ -17,7 +17,7 @@ it('a payload is signed as it was asked for, at the nonce and the gas limit of i
     accessList: [],
     gasLimit: 21_000n,
     fees,
-    type: 2,
+    type: 1,
     pricedAtBlock: 42,
   });
 });

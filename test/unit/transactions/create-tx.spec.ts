@@ -64,6 +64,7 @@ describe('a new request', () => {
       nonce: null,
       txHash: null,
       isPaused: false,
+      contractAddress: null,
       isNew: true,
     });
     expect(submitted).toMatchObject([{ tx: { txId: 'tx-1', request: request(), isServed: true }, together: null }]);
@@ -93,7 +94,14 @@ describe('a request that was stored before', () => {
     intake = { kind: 'exists', tx: { ...known, requestHash: await hashOf() }, isPaused: false };
     [rung, counted] = [[], []];
     const { signer, requestId } = request();
-    expect(await create.execute(request())).toEqual({ ...known, signer, requestId, isPaused: false, isNew: false });
+    expect(await create.execute(request())).toEqual({
+      ...known,
+      signer,
+      requestId,
+      isPaused: false,
+      contractAddress: null,
+      isNew: false,
+    });
     expect([rung, counted]).toEqual([[], ['exists']]);
   });
 

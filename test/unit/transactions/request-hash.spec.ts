@@ -5,6 +5,7 @@ import { NO_FEES, type TxRequest } from '../../../src/modules/transactions/domai
 import { aHash, anAddress, aRequest, aSigner } from '../../support/builders.js';
 
 const REQUEST = aRequest();
+const SIGNED = { chainId: 1n, address: anAddress(3), nonce: 4n, yParity: 1, r: aHash(5), s: aHash(6) } as const;
 const EVERYTHING = aRequest({
   payload: {
     to: anAddress(2),
@@ -45,7 +46,8 @@ describe('the text of a request', () => {
   it('has null for what the client left to Lockstep, and nothing of the fields that came later', () => {
     const text = JSON.parse(requestText(REQUEST)) as object;
     expect(text).toMatchObject({ gasLimit: null, maxFeePerGas: null, maxPriorityFeePerGas: null, expiresAt: null });
-    for (const later of ['confirmations', 'gasPrice', 'maxFeePerBlobGas']) expect(text).not.toHaveProperty(later);
+    for (const later of ['confirmations', 'gasPrice', 'maxFeePerBlobGas', 'blobHashes', 'authorizationList'])
+      expect(text).not.toHaveProperty(later);
   });
 
   it.each<[string, Partial<TxRequest>]>([
@@ -58,12 +60,26 @@ describe('the text of a request', () => {
     ['fees', { fees: { ...NO_FEES, maxFeePerGas: 1n } }],
     ['gas price', { fees: { ...NO_FEES, gasPrice: 1n } }],
     ['blob fee', { fees: { ...NO_FEES, maxFeePerBlobGas: 1n } }],
+    ['blob', { payload: { ...REQUEST.payload, blobHashes: [aHash(1)] } }],
+    ['authorization', { payload: { ...REQUEST.payload, authorizationList: [SIGNED] } }],
     ['speed', { speed: 'urgent' }],
     ['priority', { priority: 1 }],
     ['end', { expiresAt: new Date(0) }],
     ['metadata', { metadata: {} }],
   ])('is another one when the %s is', (_what, change) => {
     expect(requestText(aRequest(change))).not.toBe(requestText(REQUEST));
+  });
+
+  it.each<[string, object]>([
+    ['chain', { chainId: 0n }],
+    ['code', { address: anAddress(4) }],
+    ['nonce', { nonce: 5n }],
+    ['signature', { s: aHash(7) }],
+    ['parity', { yParity: 0 }],
+  ])('is another one when the %s of an authorization is', (_what, change) => {
+    const text = (item: object) =>
+      requestText(aRequest({ payload: { ...REQUEST.payload, authorizationList: [item as typeof SIGNED] } }));
+    expect(text({ ...SIGNED, ...change })).not.toBe(text(SIGNED));
   });
 
   it('has a SHA-256 hash', () => {

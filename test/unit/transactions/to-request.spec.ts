@@ -1,11 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import type { CreateTxDto } from '../../../src/modules/transactions/infrastructure/http/create-tx.dto.js';
 import { toRequest } from '../../../src/modules/transactions/infrastructure/http/to-request.js';
-import { anAddress, DEV_CHAIN } from '../../support/builders.js';
 import { NO_FEES } from '../../../src/modules/transactions/domain/tx-request.js';
+import { aHash, anAddress, DEV_CHAIN } from '../../support/builders.js';
 
 const LEAST: CreateTxDto = { signer: anAddress(1), requestId: 'r-1', payload: { to: anAddress(2) } };
 const KEY = `0x${'AB'.repeat(32)}`;
+
+const SIGNED = { address: anAddress(0xab), nonce: '7', yParity: 1, r: KEY, s: aHash(9) };
+
+const OWN = { address: anAddress(3), signer: anAddress(1) };
 
 const read = (body: object, key?: string) => toRequest({ ...LEAST, ...body }, DEV_CHAIN, key);
 const refused = (code: string): unknown => expect.objectContaining({ code });
@@ -71,6 +75,42 @@ describe('a create in terms of the domain', () => {
   });
 });
 
+describe('the authorizations of a create', () => {
+  const ofList = (...authorizationList: readonly object[]) =>
+    read({ payload: { to: anAddress(2), authorizationList } }).payload.authorizationList;
+
+  it('are those that accounts have signed, for the chain of the transaction or for every chain', () => {
+    const signed = { nonce: 7n, yParity: 1, r: KEY.toLowerCase(), s: aHash(9) };
+    expect(ofList(SIGNED, { ...SIGNED, chainId: '0' }, { ...SIGNED, chainId: DEV_CHAIN })).toEqual(
+      [DEV_CHAIN, 0, DEV_CHAIN].map((chainId) => ({ chainId: BigInt(chainId), address: anAddress(0xab), ...signed })),
+    );
+  });
+
+  it.each<[string, string, readonly object[]]>([
+    ['an empty list', 'invalid_authorization', []],
+    ['another chain', 'invalid_authorization', [{ ...SIGNED, chainId: 1 }]],
+    ['no signature', 'invalid_authorization', [{ address: anAddress(3), nonce: 1 }]],
+    ['no nonce', 'invalid_authorization', [{ ...SIGNED, nonce: undefined }]],
+    ['an s in the upper half', 'invalid_authorization', [{ ...SIGNED, s: `0x${'f'.repeat(64)}` }]],
+    ['a nonce that no account reaches', 'invalid_quantity', [{ ...SIGNED, nonce: (2n ** 64n - 1n).toString() }]],
+    ['the name of another signer', 'authority_not_supported', [{ ...OWN, signer: anAddress(9) }]],
+    ['a signature beside the name of the signer', 'invalid_authorization', [{ ...SIGNED, ...OWN }]],
+    ['the name of the signer twice', 'invalid_authorization', [OWN, OWN]],
+    ['the name of the signer, without a gas limit', 'gas_limit_required', [OWN]],
+  ])('are refused with %s', (_, code, list) => {
+    expect(() => ofList(...list)).toThrow(refused(code));
+  });
+
+  it('may be left to Lockstep for the signer itself', () => {
+    const payload = { to: anAddress(2), gasLimit: 60_000, authorizationList: [OWN] };
+    expect(read({ payload }).payload.authorizationList).toEqual([{ ...OWN, chainId: BigInt(DEV_CHAIN) }]);
+  });
+
+  it('are refused in a creation', () => {
+    expect(() => read({ payload: { data: '0x60', authorizationList: [SIGNED] } })).toThrow(refused('invalid_payload'));
+  });
+});
+
 describe('the key of a create', () => {
   const keyOf = (requestId: string | null | undefined, header?: string) => read({ requestId }, header).requestId;
 
@@ -113,6 +153,21 @@ describe('a create is refused', () => {
   it('for a highest price of 0, and not for a tip of 0', () => {
     expect(() => read({ fees: { maxFeePerGas: '0' } })).toThrow(refused('invalid_fees'));
     expect(read({ fees: { maxPriorityFeePerGas: '0' } }).fees.maxPriorityFeePerGas).toBe(0n);
+  });
+
+  it('for a gas price beside other prices, for a gas price of 0, and for a blob fee without blobs', () => {
+    expect(read({ fees: { gasPrice: '5' } }).fees).toEqual({ ...NO_FEES, gasPrice: 5n });
+    const to = anAddress(2);
+    for (const fees of [
+      { gasPrice: '5', maxFeePerGas: '6' },
+      { gasPrice: '5', maxPriorityFeePerGas: '0' },
+      { gasPrice: '0' },
+      { maxFeePerBlobGas: '1' },
+    ])
+      expect(() => read({ payload: { to }, fees })).toThrow(refused('invalid_fees'));
+    expect(() => read({ payload: { to, authorizationList: [SIGNED] }, fees: { gasPrice: '5' } })).toThrow(
+      refused('invalid_fees'),
+    );
   });
 
   it('for an end that is no time', () => {

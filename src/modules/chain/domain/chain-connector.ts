@@ -1,5 +1,6 @@
 import type { Address, Hash, Hex } from '../../../kernel/hex.js';
 import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
+import type { BlobSidecar } from './blob-sidecar.js';
 import type { AgreedCount } from './agreed-count.js';
 import type { Agreed } from './evidence.js';
 import type { Block, BlockHeader, BlockReceipts, BlockToProve, Receipt, ReceiptLookup } from './block.js';
@@ -20,6 +21,8 @@ import type { NonceUse, NonceQuestion } from './nonce-use.js';
 export interface SignedBytes {
   readonly hash: Hash;
   readonly raw: Hex;
+  /** Only of a blob transaction: what travels beside it. */
+  readonly sidecar?: BlobSidecar;
 }
 
 export type BlockTag = 'latest' | 'pending';

@@ -1,4 +1,4 @@
-import type { Address, Hex } from '../../../kernel/hex.js';
+import type { Address, Hash, Hex } from '../../../kernel/hex.js';
 
 /** EIP-2930. */
 export type AccessList = readonly { readonly address: Address; readonly storageKeys: readonly Hex[] }[];
@@ -10,6 +10,20 @@ export interface Call {
   readonly value: bigint;
   readonly data: Hex;
   readonly accessList?: AccessList;
+  /** Versioned hashes (EIP-4844). */
+  readonly blobHashes?: readonly Hash[];
+  /** EIP-7702. */
+  readonly authorizationList?: readonly CallAuthorization[];
+}
+
+/** With a signature, so that the node applies it before it runs the call. */
+export interface CallAuthorization {
+  readonly chainId: bigint;
+  readonly address: Address;
+  readonly nonce: bigint;
+  readonly yParity: 0 | 1;
+  readonly r: Hex;
+  readonly s: Hex;
 }
 
 export type GasEstimate =

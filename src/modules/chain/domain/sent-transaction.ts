@@ -16,10 +16,25 @@ export interface SentTransaction {
   readonly value: bigint;
   readonly data: Hex;
   readonly accessList: AccessList;
+  /** Versioned hashes; only of type 3. */
+  readonly blobHashes?: readonly Hash[];
+  /** Only of type 4. */
+  readonly authorizationList?: readonly SentAuthorization[];
+  /** EIP-2718. */
+  readonly type: 0 | 1 | 2 | 3 | 4;
   readonly gasLimit: bigint;
   /** Wei per gas; of a legacy transaction both are its price. */
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
+  /** Only of type 3. */
+  readonly maxFeePerBlobGas?: bigint;
+}
+
+/** EIP-7702. */
+export interface SentAuthorization {
+  readonly chainId: bigint;
+  readonly address: Address;
+  readonly nonce: Nonce;
 }
 
 /** How many transactions an account has sent, from all endpoints that answered. */

@@ -47,7 +47,7 @@ export class ConfiguredChains extends Chains implements RpcHealth, OnApplication
         );
         const rpc = new RpcReader(chain.id, pool, errorPatterns, metrics, log);
         const dataFees = chain.l1DataFee === 'optimism' ? new OptimismDataFees(rpc) : new NoL1DataFees();
-        const connector = new EthersChainConnector(pool, rpc, clock, MIN_TIP_WEI_PER_GAS, dataFees);
+        const connector = new EthersChainConnector(pool, rpc, clock, MIN_TIP_WEI_PER_GAS, chain.blobProofs, dataFees);
         return [chain.id, { connector, pool }];
       }),
     );

@@ -23,8 +23,10 @@ import type {
   PooledQuestion,
   PooledTransactions,
 } from '../domain/sent-transaction.js';
+import type { BlobProofs } from '../../../config/sections/chain-config.js';
 import type { NonceUse, NonceQuestion } from '../domain/nonce-use.js';
 import { agreedBlocks, agreedCounts, agreedReceipts } from './agreed-answers.js';
+import { BlobSends } from './blob-sends.js';
 import { broadcast } from './broadcaster.js';
 import { FeeQuotes } from './fee-quotes.js';
 import { estimateGas } from './gas-estimates.js';
@@ -41,6 +43,7 @@ export class EthersChainConnector extends ChainConnector {
   readonly chainId: ChainId;
   private readonly quotes: FeeQuotes;
   private readonly receiptsOf: ReceiptsOfBlock;
+  private readonly blobSends: BlobSends;
   /** Calls of {@link nonceUses}. */
   private nonceUseRounds = 0;
 
@@ -50,12 +53,14 @@ export class EthersChainConnector extends ChainConnector {
     private readonly rpc: RpcReader,
     clock: Clock,
     minTip: bigint,
+    blobProofs: BlobProofs,
     private readonly dataFees: L1DataFees = new NoL1DataFees(),
   ) {
     super();
     this.chainId = rpc.chainId;
     this.quotes = new FeeQuotes(pool, rpc, clock, minTip);
     this.receiptsOf = new ReceiptsOfBlock(rpc);
+    this.blobSends = new BlobSends(blobProofs);
   }
 
   async head(): Promise<BlockHeader> {
@@ -143,7 +148,7 @@ export class EthersChainConnector extends ChainConnector {
   }
 
   async broadcast(transactions: readonly SignedBytes[]): Promise<BroadcastOutcome[]> {
-    return broadcast(this.pool, this.rpc, transactions);
+    return this.blobSends.execute(transactions, (formed) => broadcast(this.pool, this.rpc, formed));
   }
 
   private orUnavailable<T>(method: string, answers: readonly (T | null)[]): T[] {

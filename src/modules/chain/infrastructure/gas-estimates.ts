@@ -1,4 +1,4 @@
-import type { Call, GasEstimate } from '../domain/gas-estimate.js';
+import type { Call, CallAuthorization, GasEstimate } from '../domain/gas-estimate.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import { sufficient } from '../domain/evidence.js';
 import { actionOf } from '../domain/node-error-action.js';
@@ -89,12 +89,26 @@ function estimated(value: unknown): GasEstimate {
   }
 }
 
-function paramsOf({ from, to, value, data, accessList }: Call): Record<string, unknown> {
+function paramsOf({ from, to, value, data, accessList, blobHashes, authorizationList }: Call): Record<string, unknown> {
   return {
     from,
     ...(to === null ? {} : { to }),
     value: hexQuantity(value),
     data,
     ...(accessList === undefined ? {} : { accessList }),
+    ...(blobHashes === undefined ? {} : { blobVersionedHashes: blobHashes }),
+    ...(authorizationList === undefined ? {} : { authorizationList: authorizationList.map(authorizationParam) }),
+  };
+}
+
+function authorizationParam({ chainId, address, nonce, yParity, r, s }: CallAuthorization): Record<string, string> {
+  return {
+    chainId: hexQuantity(chainId),
+    address,
+    nonce: hexQuantity(nonce),
+    yParity: hexQuantity(yParity),
+    // Quantities have no leading zeros.
+    r: hexQuantity(BigInt(r)),
+    s: hexQuantity(BigInt(s)),
   };
 }

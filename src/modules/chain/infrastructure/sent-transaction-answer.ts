@@ -1,5 +1,5 @@
-import { Signature, toBeHex, Transaction } from 'ethers';
-import { type Address, parseAddress, parseHex } from '../../../kernel/hex.js';
+import { type Authorization, Signature, toBeHex, Transaction } from 'ethers';
+import { type Address, parseAddress, parseHash, parseHex } from '../../../kernel/hex.js';
 import type { SentTransaction } from '../domain/sent-transaction.js';
 import { address, fields, hash, list, MalformedAnswer, quantity } from './parse-answer.js';
 
@@ -43,6 +43,11 @@ function encode(answer: Answer, nonce: bigint): Transaction | null {
             maxPriorityFeePerGas: amount(answer, 'maxPriorityFeePerGas'),
           }
         : { gasPrice: amount(answer, 'gasPrice') }),
+      ...(answer['maxFeePerBlobGas'] == null ? {} : { maxFeePerBlobGas: amount(answer, 'maxFeePerBlobGas') }),
+      ...(answer['blobVersionedHashes'] == null ? {} : { blobVersionedHashes: words(answer['blobVersionedHashes']) }),
+      ...(answer['authorizationList'] == null
+        ? {}
+        : { authorizationList: authorizations(answer['authorizationList']) }),
       ...(answer['accessList'] ? { accessList: accessList(answer['accessList']) } : {}),
       signature: signature(answer),
     });
@@ -59,6 +64,28 @@ function signature(answer: Answer): Signature {
   const parity = answer['yParity'];
   if (parity !== undefined && parity !== null) return Signature.from({ r, s, yParity: Number(parity) === 1 ? 1 : 0 });
   return Signature.from({ r, s, v: amount(answer, 'v') });
+}
+
+/** ethers encodes no other types. */
+function typeOf({ type }: Transaction): SentTransaction['type'] {
+  return type === 1 || type === 2 || type === 3 || type === 4 ? type : 0;
+}
+
+/** EIP-7702. */
+function authorizations(value: unknown): Authorization[] {
+  return list(value, 'transaction.authorizationList').map((item) => {
+    const entry = fields(item, 'transaction.authorizationList[]');
+    return {
+      chainId: amount(entry, 'chainId'),
+      address: address(entry['address'], 'transaction.authorizationList[].address'),
+      nonce: amount(entry, 'nonce'),
+      signature: signature(entry),
+    };
+  });
+}
+
+function words(value: unknown): string[] {
+  return list(value, 'transaction.blobVersionedHashes').map((word) => hash(word, 'versioned hash'));
 }
 
 function accessList(value: unknown): { address: string; storageKeys: string[] }[] {
@@ -90,5 +117,15 @@ function contentOf(parsed: Transaction, account: Address): Omit<SentTransaction,
     gasLimit: parsed.gasLimit,
     maxFeePerGas: parsed.maxFeePerGas ?? price,
     maxPriorityFeePerGas: parsed.maxPriorityFeePerGas ?? price,
+    ...(parsed.maxFeePerBlobGas !== null && { maxFeePerBlobGas: parsed.maxFeePerBlobGas }),
+    ...(parsed.blobVersionedHashes !== null && { blobHashes: parsed.blobVersionedHashes.map(parseHash) }),
+    ...(parsed.authorizationList !== null && {
+      authorizationList: parsed.authorizationList.map(({ chainId, address: target, nonce }) => ({
+        chainId,
+        address: parseAddress(target),
+        nonce,
+      })),
+    }),
+    type: typeOf(parsed),
   };
 }

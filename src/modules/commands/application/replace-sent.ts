@@ -116,7 +116,7 @@ export class ReplaceSent {
   /** @returns the reason when it can never be a valid transaction */
   private async sign(item: RequestedTx, { fees, type, pricedAtBlock }: Priced): Promise<readonly Attempt[] | string> {
     try {
-      return await this.signer.sign([{ ...payloadDraft(item, fees, pricedAtBlock), type }]);
+      return await this.signer.sign([payloadDraft(item, fees, pricedAtBlock, type)]);
     } catch (error) {
       if (error instanceof NotEncodable) return error.message;
       throw error;

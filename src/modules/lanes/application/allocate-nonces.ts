@@ -1,5 +1,6 @@
 import {
   type ChangeSet,
+  kindOf,
   ManagedTx,
   ManagedTxRepository,
   type RequestedTx,
@@ -105,8 +106,17 @@ export class AllocateNonces {
   }
 }
 
+/**
+ * A tx that authorizes its own account uses two nonces: its own, and the next one for the authorization. {@link PoolTurns} lets nothing else
+ * through with it. If its slot is closed by a no-op instead, the second nonce is unused, and found as a stalled nonce and filled.
+ */
+function withOwnNonce(cursor: bigint): ReturnType<typeof grantNonces> {
+  return { nonces: [cursor], cursor: cursor + 2n };
+}
+
 function allocateSequence(sequence: SequenceState, ready: readonly ReadyTx[]): Allocation {
-  const grant = grantNonces(sequence.cursor, sequence.released, ready.length);
+  const alone = ready.find(({ request }) => kindOf(request.payload) === 'alone');
+  const grant = alone ? withOwnNonce(sequence.cursor) : grantNonces(sequence.cursor, sequence.released, ready.length);
   const txs = ready.map(({ tx, gasLimit }, index) => {
     const nonce = grant.nonces[index];
     if (nonce === undefined) throw new InvariantViolation('fewer nonces were granted than requested');

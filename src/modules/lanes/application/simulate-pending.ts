@@ -2,15 +2,26 @@ import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import type { Call, ChainConnector, FeeQuote, GasEstimate } from '../../chain/index.js';
 import { backoffMs, triedForMs } from '../../../kernel/backoff.js';
-import type { PendingTx, StoredRequest } from '../../transactions/index.js';
+import { type AttemptFees, isOwn, type PendingTx, type StoredRequest } from '../../transactions/index.js';
 import { FeeRules, withMargin } from '../../sending/index.js';
 import { CoverCosts } from './cover-costs.js';
 import { again, type PendingVerdict, type Simulated } from './pending-verdict.js';
+import { PoolTurns } from './pool-turns.js';
 import { RevertedEstimates } from './reverted-estimates.js';
 
 /** Back-off before the next simulation; doubles with each simulation that has the same result. */
 const FIRST_RETRY_MS = 2_000;
 const FIRST_FEE_RETRY_MS = 5_000;
+
+/** EIP-4844. */
+const GAS_PER_BLOB = 131_072n;
+/** Not doubled, so that it does not miss its turn. */
+const TURN_RETRY_MS = 1_000;
+const WAITS_FOR_TURN: PendingVerdict = {
+  kind: 'not_now',
+  apply: (tx) =>
+    tx.postponed(null, TURN_RETRY_MS, 'waits until transactions of another kind are mined: no pool takes both'),
+};
 
 /** Simulates waiting txs in few round trips, so that a tx that cannot be mined now takes no nonce. */
 @Injectable()
@@ -19,6 +30,7 @@ export class SimulatePending {
     private readonly fees: FeeRules,
     private readonly cover: CoverCosts,
     private readonly reverted: RevertedEstimates,
+    private readonly turns: PoolTurns,
     private readonly config: ExecutionConfig,
   ) {}
 
@@ -37,7 +49,13 @@ export class SimulatePending {
       const verdict = this.verdictOf(item, estimated, reverting.has(item.tx.id), quote);
       return verdict.kind === 'ready' ? { ...verdict, cost: verdict.cost + (dataFees[index] ?? 0n) } : verdict;
     });
-    return this.cover.execute(chain, pending, verdicts);
+    return this.cover.execute(chain, pending, await this.inTurn(pending, verdicts));
+  }
+
+  private async inTurn(pending: readonly PendingTx[], verdicts: readonly Simulated[]): Promise<readonly Simulated[]> {
+    const waiting = await this.turns.execute(pending.filter((_, index) => verdicts[index]?.kind === 'ready'));
+    if (waiting.size === 0) return verdicts;
+    return verdicts.map((verdict, index) => (waiting.has(pending[index]?.tx.id ?? '') ? WAITS_FOR_TURN : verdict));
   }
 
   private verdictOf(
@@ -52,8 +70,7 @@ export class SimulatePending {
     if (estimated && estimated.kind !== 'ok') return this.withoutGas(estimated, isProvenRevert);
     const gasLimit = estimated ? withMargin(estimated.gas) : (own ?? 0n);
     const priced = this.fees.price(tx.signer, request, gasLimit, quote);
-    if ('fees' in priced)
-      return { kind: 'ready', gasLimit, cost: request.payload.value + gasLimit * priced.fees.maxFeePerGas };
+    if ('fees' in priced) return { kind: 'ready', gasLimit, cost: costOf(request, gasLimit, priced.fees) };
     return priced.limitedBy === 'chain'
       ? again('FEE_CAPPED', FIRST_FEE_RETRY_MS, priced.tooExpensive)
       : this.untilGivenUp(priced.tooExpensive);
@@ -90,6 +107,12 @@ export class SimulatePending {
   }
 }
 
+/** The most wei that it can take from the balance. */
+function costOf({ payload }: StoredRequest, gasLimit: bigint, fees: AttemptFees): bigint {
+  const blobGas = BigInt(payload.blobHashes?.length ?? 0) * GAS_PER_BLOB;
+  return payload.value + gasLimit * fees.maxFeePerGas + blobGas * (fees.maxFeePerBlobGas ?? 0n);
+}
+
 function ends(reason: string): PendingVerdict {
   return { kind: 'not_now', apply: (tx) => tx.failed(reason) };
 }
@@ -111,5 +134,9 @@ function callOf({ signer, payload }: StoredRequest): Call {
     value: payload.value,
     data: payload.data,
     accessList: payload.accessList,
+    ...(payload.blobHashes && { blobHashes: payload.blobHashes }),
+    ...(payload.authorizationList && {
+      authorizationList: payload.authorizationList.flatMap((item) => (isOwn(item) ? [] : [item])),
+    }),
   };
 }

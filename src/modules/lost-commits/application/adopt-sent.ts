@@ -147,7 +147,7 @@ function changesOf(adopted: readonly Adopted[], gaps: readonly RequestedTx[]): C
 }
 
 function attemptOf({ id, kind, signer, nonce }: ManagedTx, sent: SentTransaction): Attempt {
-  const { hash, raw, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = sent;
+  const { hash, raw, gasLimit, maxFeePerGas, maxPriorityFeePerGas, maxFeePerBlobGas } = sent;
   return {
     signer,
     nonce,
@@ -156,8 +156,8 @@ function attemptOf({ id, kind, signer, nonce }: ManagedTx, sent: SentTransaction
     kind,
     txId: id,
     gasLimit,
-    fees: { maxFeePerGas, maxPriorityFeePerGas },
-    type: 2,
+    fees: { maxFeePerGas, maxPriorityFeePerGas, ...(maxFeePerBlobGas !== undefined && { maxFeePerBlobGas }) },
+    type: sent.type,
     pricedAtBlock: null,
     status: 'SIGNED',
     errorClass: null,

@@ -1,7 +1,7 @@
 import { groupBy } from '../../../kernel/group-by.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { SentTransaction } from '../../chain/index.js';
-import type { RequestedTx, TxRequest } from '../../transactions/index.js';
+import type { Authorization, RequestedTx, TxRequest } from '../../transactions/index.js';
 
 /** Sent transactions with one nonce, and the tx whose payload they carry; null when no tx has that payload. */
 export interface Match {
@@ -38,8 +38,16 @@ export function carries(sent: SentTransaction, { payload }: Pick<TxRequest, 'pay
     sent.to === payload.to &&
     sent.value === payload.value &&
     sent.data === payload.data &&
-    JSON.stringify(sent.accessList.map(inOrder)) === JSON.stringify(payload.accessList.map(inOrder))
+    JSON.stringify(sent.accessList.map(inOrder)) === JSON.stringify(payload.accessList.map(inOrder)) &&
+    JSON.stringify(sent.blobHashes ?? []) === JSON.stringify(payload.blobHashes ?? []) &&
+    JSON.stringify((sent.authorizationList ?? []).map(target)) ===
+      JSON.stringify((payload.authorizationList ?? []).map(target))
   );
+}
+
+/** Its authority is left out: Lockstep signs some authorizations itself. */
+function target({ chainId, address }: Pick<Authorization, 'chainId' | 'address'>): unknown {
+  return [chainId.toString(), address];
 }
 
 function inOrder({ address, storageKeys }: SentTransaction['accessList'][number]): unknown {

@@ -118,9 +118,14 @@ function mayBeOut({ status }: AttemptView): boolean {
   return status !== 'REJECTED';
 }
 
-function feesOf({ maxFeePerGas, maxPriorityFeePerGas }: AttemptView): {
+function feesOf({ gasPrice, maxFeePerGas, maxPriorityFeePerGas }: AttemptView): {
   maxFeePerGas: bigint;
   maxPriorityFeePerGas: bigint;
 } {
-  return { maxFeePerGas: BigInt(maxFeePerGas), maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas) };
+  // Types 0 and 1 have one price.
+  const price = gasPrice ?? '0';
+  return {
+    maxFeePerGas: BigInt(maxFeePerGas ?? price),
+    maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas ?? price),
+  };
 }

@@ -1,8 +1,15 @@
 import { messageOf, Unprocessable } from '../../../kernel/errors.js';
 import type { SignerId, Nonce } from '../../../kernel/signer-id.js';
 import type { AccessList } from '../../chain/index.js';
-import type { Address, Hex } from '../../../kernel/hex.js';
-import type { Attempt, AttemptFees, AttemptKind, TxType } from '../../transactions/index.js';
+import type { Address, Hash, Hex } from '../../../kernel/hex.js';
+import type {
+  Attempt,
+  AttemptFees,
+  AttemptKind,
+  Authorization,
+  SignedAuthorization,
+  TxType,
+} from '../../transactions/index.js';
 
 /** All values in the bytes of a transaction, and what is stored with them. */
 export interface AttemptDraft {
@@ -14,6 +21,10 @@ export interface AttemptDraft {
   readonly value: bigint;
   readonly data: Hex;
   readonly accessList: AccessList;
+  /** Only of type 3. */
+  readonly blobHashes?: readonly Hash[];
+  /** Only of type 4. Those without a signature get that of the signer of the transaction. */
+  readonly authorizationList?: readonly (Authorization | SignedAuthorization)[];
   readonly gasLimit: bigint;
   readonly fees: AttemptFees;
   readonly type: TxType;

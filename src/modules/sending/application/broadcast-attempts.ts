@@ -3,6 +3,7 @@ import { CrashPoints } from '../../../kernel/crash-points.js';
 import type { ChainConnector } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
 import { outcomeOf, WriteChanges } from '../../transactions/index.js';
+import { AttachSidecars } from './attach-sidecars.js';
 import { ClassifySends } from './classify-sends.js';
 import { RecordSends } from './record-sends.js';
 import type { AnsweredSend, Sending } from './send.js';
@@ -13,6 +14,7 @@ import { sendBatches } from './send-batches.js';
 export class BroadcastAttempts {
   constructor(
     private readonly write: WriteChanges,
+    private readonly sidecars: AttachSidecars,
     private readonly classify: ClassifySends,
     private readonly record: RecordSends,
     private readonly crashPoints: CrashPoints,
@@ -21,7 +23,7 @@ export class BroadcastAttempts {
   async execute(chain: ChainConnector, leases: readonly Lease[], sendings: readonly Sending[]): Promise<void> {
     if (sendings.length === 0) return;
     await this.markAsResent(leases, sendings);
-    const answered = (await Promise.all(sendBatches(sendings).map((batch) => send(chain, batch)))).flat();
+    const answered = (await Promise.all(sendBatches(sendings).map((batch) => this.send(chain, batch)))).flat();
     this.crashPoints.reached('after_broadcast');
     await this.record.execute(leases, await this.classify.execute(chain, answered));
     this.crashPoints.reached('after_record');
@@ -32,12 +34,12 @@ export class BroadcastAttempts {
     const refused = sendings.map(({ attempt }) => attempt).filter(({ status }) => status === 'REJECTED');
     return this.write.execute(leases, 'resend', { attempts: { resent: refused } });
   }
-}
 
-async function send(chain: ChainConnector, batch: readonly Sending[]): Promise<AnsweredSend[]> {
-  const answers = await chain.broadcast(batch.map(({ attempt }) => ({ hash: attempt.txHash, raw: attempt.raw })));
-  return batch.flatMap((sending, index): AnsweredSend[] => {
-    const answer = answers[index];
-    return answer ? [{ ...sending, outcome: outcomeOf(sending.attempt, answer) }] : [];
-  });
+  private async send(chain: ChainConnector, batch: readonly Sending[]): Promise<AnsweredSend[]> {
+    const answers = await chain.broadcast(await this.sidecars.execute(batch.map(({ attempt }) => attempt)));
+    return batch.flatMap((sending, index): AnsweredSend[] => {
+      const answer = answers[index];
+      return answer ? [{ ...sending, outcome: outcomeOf(sending.attempt, answer) }] : [];
+    });
+  }
 }

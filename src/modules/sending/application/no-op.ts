@@ -1,5 +1,5 @@
-import { type AttemptFees, type ManagedTx, TRANSFER_GAS } from '../../transactions/index.js';
-import { parseHex } from '../../../kernel/hex.js';
+import { type AttemptFees, type ManagedTx, TRANSFER_GAS, type TxType } from '../../transactions/index.js';
+import { parseHash, parseHex } from '../../../kernel/hex.js';
 import { minOf } from '../../../kernel/quantities.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import type { ChainConnector } from '../../chain/index.js';
@@ -7,12 +7,18 @@ import { MAX_TX_GAS } from '../domain/gas-margin.js';
 import type { AttemptDraft } from './attempt-signer.js';
 
 const NO_DATA = parseHex('0x');
+/**
+ * The versioned hash of a blob of zeros: a no-op that competes with a blob transaction must have a blob, too. Its commitment is the point at
+ * infinity.
+ */
+const EMPTY_BLOB_HASH = parseHash('0x010657f37554c781402a22917dee2f75def7ab966d7b770905398eba3c444014');
 
 /** A transaction that only consumes a nonce: 0 wei from the signer to itself. */
 export function noOpDraft(
   tx: ManagedTx,
   fees: AttemptFees,
   pricedAtBlock: number,
+  type: TxType,
   gasLimit: bigint = TRANSFER_GAS,
 ): AttemptDraft {
   const { signer, nonce, id: txId } = tx;
@@ -27,7 +33,8 @@ export function noOpDraft(
     accessList: [],
     gasLimit,
     fees,
-    type: 2,
+    type,
+    ...(type === 3 && { blobHashes: [EMPTY_BLOB_HASH] }),
     pricedAtBlock,
   };
 }

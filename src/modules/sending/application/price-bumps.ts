@@ -70,19 +70,19 @@ export class PriceBumps {
     const slot = { signer: tx.signer, request: limitsOf(bump, request), attempts: ofSlot, type, gasLimit };
     const price = this.fees.bumped({ ...slot, because: reasonOf(bump, newest) }, quote);
     if (price.kind !== 'fees') return { ...bump, result: price.kind };
+    // A pool takes no replacement of another type.
     const draft =
       request === null
-        ? noOpDraft(tx, price.fees, quote.blockNumber, gasLimit)
-        : payloadDraft({ tx, request }, price.fees, quote.blockNumber);
-    // A pool takes no replacement of another type.
-    return { ...bump, draft: { ...draft, type } };
+        ? noOpDraft(tx, price.fees, quote.blockNumber, type, gasLimit)
+        : payloadDraft({ tx, request }, price.fees, quote.blockNumber, type);
+    return { ...bump, draft };
   }
 }
 
 /** A client that asks for a bump may pay more than it wanted at first. Until then its own fees are the most that it pays. */
 function limitsOf({ force, fees }: WantedBump, request: StoredRequest | null): SlotToBump['request'] {
   if (request === null || !force) return request;
-  return { fees: askedFees(fees), speed: request.speed };
+  return { fees: askedFees(fees), speed: request.speed, payload: request.payload };
 }
 
 function reasonOf({ tx, force }: WantedBump, newest: Attempt): SlotToBump['because'] {

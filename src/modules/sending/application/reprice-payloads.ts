@@ -11,6 +11,7 @@ import {
   type RequestedTx,
   WriteChanges,
 } from '../../transactions/index.js';
+import { txTypeOf } from '../domain/tx-type.js';
 import { AttemptSigner } from './attempt-signer.js';
 import type { Sending } from './send.js';
 import { sameFees } from '../domain/fee-bump.js';
@@ -46,7 +47,8 @@ export class RepricePayloads {
     const drafts = requests.flatMap((item) => {
       const known = wanted.find(({ tx }) => tx.id === item.tx.id)?.attempts ?? [];
       const fees = this.newFees(item, known, quote);
-      return fees ? [{ tx: item.tx, draft: payloadDraft(item, fees, quote.blockNumber) }] : [];
+      const type = known.at(-1)?.type ?? txTypeOf(item.request, quote);
+      return fees ? [{ tx: item.tx, draft: payloadDraft(item, fees, quote.blockNumber, type) }] : [];
     });
     const signed = await this.signer.sign(drafts.map(({ draft }) => draft));
     if (signed.length === 0) return [];

@@ -6,6 +6,7 @@ import type { Lease } from '../../signers/index.js';
 import { type Attempt, LaneMemory, ManagedTx, type RequestedTx, WriteChanges } from '../../transactions/index.js';
 import { type AttemptDraft, AttemptSigner, NotEncodable } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
+import { noOpType, txTypeOf } from '../domain/tx-type.js';
 import { bisectOnFailure } from '../../../platform/scheduling/bisect-on-failure.js';
 import { gasLimitOf, payloadDraft } from './payload-draft.js';
 import type { Sending } from './send.js';
@@ -28,9 +29,11 @@ export class SignAttempts {
   /** @param allocated txs that hold a slot and have no attempt yet */
   async execute(quote: FeeQuote, leases: readonly Lease[], allocated: readonly RequestedTx[]): Promise<Sending[]> {
     if (allocated.length === 0) return [];
-    const signings = await this.sign(allocated, (item) =>
-      payloadDraft(item, this.fees.clamped(item.tx.signer, item.request, gasLimitOf(item), quote), quote.blockNumber),
-    );
+    const signings = await this.sign(allocated, (item) => {
+      const type = item.tx.kind === 'fill' ? noOpType(null, quote) : txTypeOf(item.request, quote);
+      const fees = this.fees.clamped(item.tx.signer, item.request, gasLimitOf(item), quote);
+      return payloadDraft(item, fees, quote.blockNumber, type);
+    });
     this.crashPoints.reached('after_sign');
     return bisectOnFailure(
       signings,

@@ -4,6 +4,8 @@ import type { ChainConnector } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
 import { type Attempt, ManagedTx, refusedForPrice, WriteChanges } from '../../transactions/index.js';
 import { sameFees } from '../domain/fee-bump.js';
+import { feesOfType } from '../domain/fee-policy.js';
+import { noOpType, typeOfSlot } from '../domain/tx-type.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
 import { noOpDraft, noOpGas } from './no-op.js';
@@ -36,8 +38,9 @@ export class SignNoOps {
     const priced = wanted.flatMap(({ tx, attempts }) => {
       const fees = this.fees.noOp(tx.signer, quote, attempts, refusalOf(tx, attempts));
       if (!fees) this.log.warn('no-op not signed: its price is above the caps', { txId: tx.id, nonce: tx.nonce });
+      const type = noOpType(typeOfSlot(attempts), quote);
       const isSpent = fees && attempts.some((attempt) => refusedForPrice(attempt) && sameFees(attempt.fees, fees));
-      return fees && !isSpent ? [{ tx, fees }] : [];
+      return fees && !isSpent ? [{ tx, type, fees: feesOfType(fees, type) }] : [];
     });
     if (priced.length === 0) return [];
     const gas = await noOpGas(
@@ -45,7 +48,7 @@ export class SignNoOps {
       priced.map(({ tx }) => tx.signer),
     );
     const signed = await this.signer.sign(
-      priced.map(({ tx, fees }, index) => noOpDraft(tx, fees, quote.blockNumber, gas[index])),
+      priced.map(({ tx, fees, type }, index) => noOpDraft(tx, fees, quote.blockNumber, type, gas[index])),
     );
     const sendings = priced.flatMap(({ tx }, index): Sending[] => {
       const attempt = signed[index];

@@ -1,12 +1,12 @@
 import type { FeeCaps, FeeQuote, Speed } from '../../chain/index.js';
 import { minOf } from '../../../kernel/quantities.js';
 import { NO_FEES } from '../../transactions/domain/index.js';
-import type { AttemptFees, TxRequest, TxType } from '../../transactions/index.js';
+import type { AttemptFees, TxPayload, TxRequest, TxType } from '../../transactions/index.js';
 
 /** What the price of a payload depends on. */
 export type PricedRequest = Pick<TxRequest, 'fees' | 'speed'> & {
-  /** It carries blobs (EIP-4844), so it has a blob fee, too. */
-  readonly hasBlobs?: boolean;
+  /** With blobs (EIP-4844) it has a blob fee, too. Absent of a no-op. */
+  readonly payload?: Pick<TxPayload, 'blobHashes'>;
 };
 
 /** EIP-4844: blob gas never costs less. */
@@ -27,7 +27,7 @@ export function initialFees(request: PricedRequest, quote: FeeQuote, caps: FeeCa
   const tip = minOf(tipOf(request, quote), caps.maxPriorityFeePerGas);
   const maxFeePerGas = minOf(request.fees.maxFeePerGas ?? 2n * quote.baseFeePerGas + tip, caps.maxFeePerGas);
   const fees = { maxFeePerGas, maxPriorityFeePerGas: minOf(tip, maxFeePerGas) };
-  if (request.hasBlobs !== true) return fees;
+  if (!request.payload?.blobHashes) return fees;
   const blobFee = request.fees.maxFeePerBlobGas ?? 2n * blobBaseFeeOf(quote);
   return { ...fees, maxFeePerBlobGas: minOf(blobFee, caps.maxFeePerBlobGas) };
 }
@@ -37,7 +37,7 @@ export function tooExpensive(request: PricedRequest, quote: FeeQuote, caps: FeeC
   return (
     baseFeeTooHigh(request, quote, caps) ??
     tipTooHigh(request, quote, caps) ??
-    (request.hasBlobs === true ? blobFeeTooHigh(request, quote, caps) : null)
+    (request.payload?.blobHashes ? blobFeeTooHigh(request, quote, caps) : null)
   );
 }
 
@@ -89,6 +89,13 @@ function tipOf({ fees, speed }: PricedRequest, { tips }: FeeQuote): bigint {
 
 function blobBaseFeeOf({ blobBaseFee }: FeeQuote): bigint {
   return blobBaseFee ?? MIN_BLOB_FEE;
+}
+
+/** Without what transactions of the type do not have. */
+export function feesOfType(fees: AttemptFees, type: TxType): AttemptFees {
+  const { maxFeePerGas, maxPriorityFeePerGas } = fees;
+  if (hasOnePrice(type)) return onePrice(maxFeePerGas);
+  return type === 3 ? fees : { maxFeePerGas, maxPriorityFeePerGas };
 }
 
 export function onePrice(price: bigint): AttemptFees {

@@ -4,6 +4,7 @@ import type { Fence, SlotRef } from '../../signers/index.js';
 import type { FinalHeights } from '../../chain/index.js';
 import type { Attempt } from './attempt.js';
 import type { ManagedTx } from './managed-tx.js';
+import type { PoolKind } from './pool-kind.js';
 import type { QueuePosition } from './queue-position.js';
 import type { TxState } from './tx-state-machine.js';
 import type { StoredRequest, TxRequest } from './tx-request.js';
@@ -70,6 +71,8 @@ export abstract class ManagedTxRepository {
   abstract inFlightAround(slots: readonly SlotRef[]): Promise<InFlightAround[]>;
   /** The txs of each signer that wait for room in a pool (`POOL_LIMIT`), lowest nonces first, as many as there is room for. */
   abstract waitingForPool(wanted: readonly Pick<SignerRoom, 'signer' | 'room'>[]): Promise<ManagedTx[]>;
+  /** What each signer has in flight, in the given order; null for nothing. Different kinds are never in flight together. */
+  abstract kindsInFlight(signers: readonly SignerId[]): Promise<(PoolKind | null)[]>;
   /**
    * The next waiting txs of each signer, by priority. Within one priority, two groups take turns: untried txs, the oldest first, and txs
    * that were tried and whose timer has run out, the longest due first. Left out are txs that are not due, and all of paused signers.

@@ -1,4 +1,5 @@
-import type { AccessList, Speed } from '../../chain/index.js';
+import type { AccessList, BlobSidecar, Speed } from '../../chain/index.js';
+import type { RequestedAuthorization } from './authorization.js';
 import type { Address, Hash, Hex } from '../../../kernel/hex.js';
 import type { JsonObject } from '../../../kernel/json.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
@@ -13,6 +14,10 @@ export interface TxPayload {
   /** Gas; null when Lockstep shall estimate it. */
   readonly gasLimit: bigint | null;
   readonly accessList: AccessList;
+  /** Versioned hashes of its blobs (EIP-4844); absent without blobs. */
+  readonly blobHashes?: readonly Hash[];
+  /** EIP-7702; absent when it is no set-code transaction. */
+  readonly authorizationList?: readonly RequestedAuthorization[];
 }
 
 /** Explicit fees replace the market fees, and are the most that Lockstep pays; wei per gas, null where the client chose nothing. */
@@ -49,7 +54,9 @@ export interface TxRequest {
   /** No first send after this time. */
   readonly expiresAt: Date | null;
   readonly metadata: JsonObject | null;
+  /** What travels beside its transactions; only with blobs. */
+  readonly sidecar?: BlobSidecar;
 }
 
-/** What a lane needs of a request. Metadata may be long and only the client needs it, so lanes never read it. */
-export type StoredRequest = Omit<TxRequest, 'metadata'>;
+/** What a lane needs of a request. Metadata and blobs may be long, so lanes do not read them. */
+export type StoredRequest = Omit<TxRequest, 'metadata' | 'sidecar'>;

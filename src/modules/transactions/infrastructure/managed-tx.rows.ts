@@ -2,6 +2,7 @@ import { parseAddress, parseHash, parseHex } from '../../../kernel/hex.js';
 import { parseSigner } from '../../../kernel/signer-id.js';
 import type { AccessList, Receipt, Speed } from '../../chain/index.js';
 import type { ReceiptView } from '../application/queries/tx-views.js';
+import { isOwn, type RequestedAuthorization } from '../domain/authorization.js';
 import { type Closing, ManagedTx, type TxKind } from '../domain/managed-tx.js';
 import type { RequestedFees, StoredRequest, TxRequest } from '../domain/tx-request.js';
 import type { TxState, TxSubState } from '../domain/tx-state-machine.js';
@@ -21,7 +22,20 @@ export interface StoredFees {
 export interface StoredOptions extends StoredFees {
   readonly gasLimit?: string;
   readonly accessList?: readonly { readonly address: string; readonly storageKeys: readonly string[] }[];
+  readonly blobHashes?: readonly string[];
+  readonly authorizationList?: readonly StoredAuthorization[];
   readonly speed: Speed;
+}
+
+export interface StoredAuthorization {
+  readonly chainId: string;
+  readonly address: string;
+  /** The signer of the transaction signs it; without it, the client has signed. */
+  readonly signer?: string;
+  readonly nonce?: string;
+  readonly yParity?: 0 | 1;
+  readonly r?: string;
+  readonly s?: string;
 }
 
 export const PROGRESS_COLUMNS = `t.tx_id, t.chain_id, t.signer, t.state, t.sub_state, t.nonce, t.gas_limit, t.tx_hash, t.receipt, t.failure_reason, t.kind, t.closing, t.replaces, t.replaced_by, t.tries, t.last_error, t.version`;
@@ -112,6 +126,8 @@ export function toRequest(row: RequestRow): StoredRequest {
       data: parseHex(`0x${row.data.toString('hex')}`),
       gasLimit: amount(options.gasLimit),
       accessList: toAccessList(options.accessList),
+      ...(options.blobHashes && { blobHashes: options.blobHashes.map(parseHash) }),
+      ...(options.authorizationList && { authorizationList: options.authorizationList.map(toAuthorization) }),
     },
     fees: fromStoredFees(options),
     speed: options.speed,
@@ -129,6 +145,8 @@ export function toStoredOptions({
   return {
     ...(payload.gasLimit === null ? {} : { gasLimit: payload.gasLimit.toString() }),
     ...(payload.accessList.length === 0 ? {} : { accessList: payload.accessList }),
+    ...(payload.blobHashes && { blobHashes: payload.blobHashes }),
+    ...(payload.authorizationList && { authorizationList: payload.authorizationList.map(toStoredAuthorization) }),
     ...toStoredFees(fees),
     speed,
   };
@@ -150,6 +168,21 @@ export function fromStoredFees(stored: StoredFees): RequestedFees {
     gasPrice: amount(stored.gasPrice),
     maxFeePerBlobGas: amount(stored.maxFeePerBlobGas),
   };
+}
+
+export function toStoredAuthorization(authorization: RequestedAuthorization): StoredAuthorization {
+  const { address } = authorization;
+  const chainId = authorization.chainId.toString();
+  if (isOwn(authorization)) return { chainId, address, signer: authorization.signer };
+  const { nonce, yParity, r, s } = authorization;
+  return { chainId, address, nonce: nonce.toString(), yParity, r, s };
+}
+
+function toAuthorization(stored: StoredAuthorization): RequestedAuthorization {
+  const target = { chainId: BigInt(stored.chainId), address: parseAddress(stored.address) };
+  if (stored.signer !== undefined) return { ...target, signer: parseAddress(stored.signer) };
+  const { nonce = '0', yParity = 0, r = '0x', s = '0x' } = stored;
+  return { ...target, nonce: BigInt(nonce), yParity, r: parseHex(r), s: parseHex(s) };
 }
 
 export function toStoredReceipt(receipt: Receipt): StoredReceipt {

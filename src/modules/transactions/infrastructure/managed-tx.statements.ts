@@ -106,6 +106,19 @@ export const WAITING_FOR_POOL = {
      ORDER BY t.chain_id, t.signer, t.nonce`,
 };
 
+/** Reads one row for each tx in flight, in the order of managed_tx_live. Runs only while blobs or own authorizations are around. */
+export const KINDS_IN_FLIGHT = {
+  name: 'tx_kinds_in_flight',
+  text: `
+    SELECT (SELECT CASE WHEN bool_or(live.options ? 'blobHashes') THEN 'blob'
+                        WHEN bool_or(jsonb_path_exists(live.options, '$.authorizationList[*].signer')) THEN 'alone'
+                        WHEN count(*) > 0 THEN 'plain' END
+              FROM (SELECT t.options FROM managed_tx t
+                     WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+                     ORDER BY t.nonce) AS live) AS kind
+      FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position`,
+};
+
 /**
  * Since when a waiting row is ready, in the terms of the index managed_tx_waiting: always, if it was not tried; else when its timer has run
  * out.

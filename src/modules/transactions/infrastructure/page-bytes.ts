@@ -4,6 +4,7 @@ const MAX_PAGE_BYTES = 1024 * 1024;
 /** About how many bytes a row `t` of managed_tx takes in an answer. Call data is shown in hexadecimal. */
 export const VIEW_BYTES = `
   1000 + 2 * octet_length(t.data) + coalesce(octet_length(t.metadata::text), 0) + coalesce(octet_length(t.receipt::text), 0)
+       + octet_length(t.options::text)
        + coalesce(octet_length(t.failure_reason), 0) + coalesce(octet_length(t.last_error), 0)`;
 
 export interface SizedRow {

@@ -22,6 +22,7 @@ import {
   type SignerWork,
   type UnminedTx,
 } from '../domain/managed-tx.repository.js';
+import type { PoolKind } from '../domain/pool-kind.js';
 import type { StoredRequest } from '../domain/tx-request.js';
 import type { TxState } from '../domain/tx-state-machine.js';
 import {
@@ -32,6 +33,7 @@ import {
   toStoredOptions,
   toStoredReceipt,
 } from './managed-tx.rows.js';
+import { insertBlobs } from './pg-blob.repository.js';
 import * as sql from './managed-tx.statements.js';
 
 interface InsertedRow {
@@ -73,11 +75,10 @@ export class PgManagedTxRepository extends ManagedTxRepository {
   }
 
   async insertPending(txs: readonly NewTx[]): Promise<Intake[]> {
-    const { rows } = await this.database.query<InsertedRow>(sql.INSERT_PENDING, [
-      ...requestColumns(txs),
-      this.node.id,
-      txs.map(({ isServed }) => isServed),
-    ]);
+    const values = [...requestColumns(txs), this.node.id, txs.map(({ isServed }) => isServed)];
+    const rows = txs.some(({ request }) => request.sidecar)
+      ? await this.insertWithBlobs(txs, values)
+      : (await this.database.query<InsertedRow>(sql.INSERT_PENDING, values)).rows;
     const byId = new Map(rows.map((row) => [row.tx_id, row]));
     const repeated = txs.filter(({ txId }) => byId.get(txId)?.known === true && byId.get(txId)?.created === false);
     const existing = await this.lookUp(repeated);
@@ -89,6 +90,18 @@ export class PgManagedTxRepository extends ManagedTxRepository {
       const found = existing.get(txId);
       if (!found && !isServed) return [{ kind: 'unserved_signer' }];
       return found ? [{ kind: 'exists', tx: found, isPaused }] : [];
+    });
+  }
+
+  private insertWithBlobs(txs: readonly NewTx[], values: readonly SqlValue[]): Promise<InsertedRow[]> {
+    return this.database.transaction(async (tx) => {
+      const { rows } = await tx.query<InsertedRow>(sql.INSERT_PENDING, values);
+      const created = new Set(rows.filter((row) => row.created).map((row) => row.tx_id));
+      await insertBlobs(
+        tx,
+        txs.filter(({ txId }) => created.has(txId)),
+      );
+      return rows;
     });
   }
 
@@ -114,6 +127,11 @@ export class PgManagedTxRepository extends ManagedTxRepository {
       ...signerColumns(wanted.map(({ signer }) => signer)),
       wanted.map(({ room }) => room),
     ]);
+  }
+
+  async kindsInFlight(signers: readonly SignerId[]): Promise<(PoolKind | null)[]> {
+    const { rows } = await this.database.query<{ kind: PoolKind | null }>(sql.KINDS_IN_FLIGHT, signerColumns(signers));
+    return rows.map(({ kind }) => kind);
   }
 
   async nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]> {

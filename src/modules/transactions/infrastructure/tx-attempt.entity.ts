@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { AttemptKind, AttemptStatus } from '../domain/attempt.js';
+import type { AttemptKind, AttemptStatus, TxType } from '../domain/attempt.js';
 
 /** Only for reads of the API: {@link PgAttemptRepository} alone writes the rows. */
 @Entity('tx_attempt')
@@ -12,6 +12,8 @@ export class TxAttemptEntity {
   @Column({ name: 'gas_limit', type: 'bigint' }) gasLimit!: string;
   @Column({ name: 'max_fee_per_gas', type: 'numeric' }) maxFeePerGas!: string;
   @Column({ name: 'max_priority_fee_per_gas', type: 'numeric' }) maxPriorityFeePerGas!: string;
+  @Column({ name: 'max_fee_per_blob_gas', type: 'numeric', nullable: true }) maxFeePerBlobGas!: string | null;
+  @Column({ name: 'tx_type', type: 'smallint' }) type!: TxType;
   @Column({ type: 'text' }) status!: AttemptStatus;
   @Column({ name: 'error_class', type: 'text', nullable: true }) errorClass!: string | null;
   @Column({ name: 'last_error', type: 'text', nullable: true }) lastError!: string | null;

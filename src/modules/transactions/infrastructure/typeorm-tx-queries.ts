@@ -2,11 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, In, LessThan, Repository } from 'typeorm';
 import { inSlices } from '../../../kernel/in-slices.js';
+import { parseAddress } from '../../../kernel/hex.js';
 import { toJsonInteger } from '../../../kernel/quantities.js';
 import { distinctSigners, parseSigner, signerKey } from '../../../kernel/signer-id.js';
 import { translated } from '../../../platform/database/database-errors.js';
 import { READS, ReadDatabase } from '../../../platform/database/pools.js';
 import { Router, signerColumns } from '../../signers/index.js';
+import { contractOf } from '../application/queries/contract-of.js';
 import {
   type AttemptView,
   type TxFilter,
@@ -163,7 +165,11 @@ function toView(row: ManagedTxEntity, subState: TxSubState | null): TxView {
       value: row.value,
       data: `0x${row.data.toString('hex')}`,
       gasLimit: options.gasLimit ?? null,
+      accessList: options.accessList ?? [],
+      blobs: options.blobHashes ?? [],
+      authorizationList: options.authorizationList ?? [],
     },
+    contractAddress: receipt?.contractAddress ?? predictedContract(row),
     speed: options.speed,
     priority,
     confirmations,
@@ -180,16 +186,30 @@ function toView(row: ManagedTxEntity, subState: TxSubState | null): TxView {
   };
 }
 
+function predictedContract({ chainId, signer, to, nonce, state }: ManagedTxEntity): string | null {
+  const known = nonce === null ? null : BigInt(nonce);
+  return contractOf({
+    signer: parseSigner(chainId, signer),
+    to: to === null ? null : parseAddress(to),
+    nonce: known,
+    state,
+  });
+}
+
 function toAttemptView(row: TxAttemptEntity): AttemptView {
-  const { txHash, kind, status, gasLimit, maxFeePerGas, maxPriorityFeePerGas, errorClass, lastError } = row;
+  const { txHash, kind, status, type, gasLimit, maxFeePerGas, maxPriorityFeePerGas, errorClass, lastError } = row;
+  const hasOnePrice = type < 2;
   return {
     txHash,
     nonce: toJsonInteger(BigInt(row.nonce)),
     kind,
     status,
+    type,
     gasLimit,
-    maxFeePerGas,
-    maxPriorityFeePerGas,
+    gasPrice: hasOnePrice ? maxFeePerGas : null,
+    maxFeePerGas: hasOnePrice ? null : maxFeePerGas,
+    maxPriorityFeePerGas: hasOnePrice ? null : maxPriorityFeePerGas,
+    maxFeePerBlobGas: row.maxFeePerBlobGas,
     errorClass,
     lastError,
     createdAt: row.createdAt.toISOString(),

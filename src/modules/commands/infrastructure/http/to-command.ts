@@ -1,3 +1,4 @@
+import { InvalidInput } from '../../../../kernel/errors.js';
 import type { Hash } from '../../../../kernel/hex.js';
 import { canonicalJson } from '../../../../kernel/json.js';
 import { parseSigner } from '../../../../kernel/signer-id.js';
@@ -24,7 +25,7 @@ export function toCancel({ txId }: TxView, body: CancelTxDto, key: string | unde
 
 export function toSpeedUp({ txId }: TxView, body: SpeedUpTxDto, key: string | undefined): CommandInput {
   const requestId = optionalId(body.requestId, key);
-  const fees = body.fees == null ? null : toFees(body.fees);
+  const fees = body.fees == null ? null : toFees(body.fees, null);
   return { txId, kind: 'speed_up', requestId, requestHash: hashOf('speed_up', txId, fees), fees, request: null };
 }
 
@@ -33,12 +34,24 @@ export function toReplace(
   body: ReplaceTxDto,
   key: string | undefined,
 ): CommandInput & { request: TxRequest } {
+  assertReplaceable(body);
   const { txId, chainId, signer, priority } = tx;
   const asked = toTxRequest(Object.assign(new CreateTxDto(), body, { signer, priority }), chainId, key);
   const text = requestText(asked);
   const request = { ...asked, signer: parseSigner(String(chainId), signer), requestHash: hashRequest(text) };
   const requestHash = hashRequest(canonicalJson({ kind: 'replace', txId, request: text }));
   return { txId, kind: 'replace', requestId: request.requestId, requestHash, fees: null, request };
+}
+
+/** Blobs and own authorizations depend on what is in flight beside them, and on nonces of their own. */
+function assertReplaceable({ payload }: ReplaceTxDto): void {
+  const names = payload.authorizationList?.some(({ signer }) => signer != null) ?? false;
+  if (payload.blobs == null && !names) return;
+  throw new InvalidInput(
+    'not_in_replacement',
+    'a replacement cannot have blobs, or authorizations that Lockstep signs',
+    'cancel the transaction, and create another one',
+  );
 }
 
 /** Cancel and speed-up need no key: a repeated cancel changes nothing, and each speed-up without one is another. */

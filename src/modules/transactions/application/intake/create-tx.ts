@@ -6,6 +6,7 @@ import type { SignerId } from '../../../../kernel/signer-id.js';
 import { Router } from '../../../signers/index.js';
 import type { TxRequest } from '../../domain/tx-request.js';
 import type { TxState } from '../../domain/tx-state-machine.js';
+import { contractOf } from '../queries/contract-of.js';
 import { Doorbell } from '../writing/doorbell.js';
 import { IntakeBatcher, type Together } from './intake-batcher.js';
 import { IntakeRules } from './intake-rules.js';
@@ -21,6 +22,8 @@ export interface CreatedTx {
   readonly txHash: Hash | null;
   /** The signer is paused: the tx gets no nonce until an operator resumes it. */
   readonly isPaused: boolean;
+  /** Of the contract that it creates, as soon as its nonce is known; null otherwise. */
+  readonly contractAddress: string | null;
   /** False when the same request was stored before. */
   readonly isNew: boolean;
 }
@@ -50,7 +53,7 @@ export class CreateTx {
     const { signer, requestId } = request;
     const intake = await this.intake.submit(
       { txId: this.ids.next(), request, isServed: this.router.isServed(signer) },
-      text.length,
+      text.length + sidecarBytes(request),
       together,
     );
     switch (intake.kind) {
@@ -81,6 +84,7 @@ export class CreateTx {
           nonce: null,
           txHash: null,
           isPaused: intake.isPaused,
+          contractAddress: null,
           isNew: true,
         };
       case 'exists': {
@@ -95,8 +99,24 @@ export class CreateTx {
           );
         }
         this.metrics.created('exists');
-        return { txId, signer, requestId, state, nonce, txHash, isPaused: intake.isPaused, isNew: false };
+        const contractAddress = contractOf({ signer, to: request.payload.to, nonce, state });
+        return {
+          txId,
+          signer,
+          requestId,
+          state,
+          nonce,
+          txHash,
+          isPaused: intake.isPaused,
+          contractAddress,
+          isNew: false,
+        };
       }
     }
   }
+}
+
+/** About the memory that the blobs take. */
+function sidecarBytes({ sidecar }: Pick<TxRequest, 'sidecar'>): number {
+  return (sidecar?.blobs ?? []).reduce((sum, blob) => sum + blob.length, 0);
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Hash, parseHash } from '../../../../kernel/hex.js';
 import { canonicalJson } from '../../../../kernel/json.js';
+import type { RequestedAuthorization } from '../../domain/authorization.js';
 import type { TxRequest } from '../../domain/tx-request.js';
 
 /**
@@ -17,6 +18,9 @@ export function requestText(request: Omit<TxRequest, 'requestHash'>): string {
     value: payload.value.toString(),
     data: payload.data,
     gasLimit: payload.gasLimit?.toString() ?? null,
+    // What follows is left out when not chosen: requests that were stored before these fields existed keep their hash.
+    ...(payload.blobHashes && { blobHashes: payload.blobHashes }),
+    ...(payload.authorizationList && { authorizationList: payload.authorizationList.map(inText) }),
     accessList: payload.accessList.map(({ address, storageKeys }) => ({ address, storageKeys })),
     maxFeePerGas: fees.maxFeePerGas?.toString() ?? null,
     maxPriorityFeePerGas: fees.maxPriorityFeePerGas?.toString() ?? null,
@@ -29,6 +33,13 @@ export function requestText(request: Omit<TxRequest, 'requestHash'>): string {
     expiresAt: expiresAt?.toISOString() ?? null,
     metadata,
   });
+}
+
+/** All amounts as decimal strings. */
+function inText(authorization: RequestedAuthorization): Record<string, string | number> {
+  return Object.fromEntries(
+    Object.entries(authorization).map(([name, value]) => [name, typeof value === 'bigint' ? value.toString() : value]),
+  );
 }
 
 export function hashRequest(text: string): Hash {

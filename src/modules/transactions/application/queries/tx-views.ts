@@ -1,4 +1,4 @@
-import type { AttemptKind, AttemptStatus } from '../../domain/attempt.js';
+import type { AttemptKind, AttemptStatus, TxType } from '../../domain/attempt.js';
 import type { TxKind } from '../../domain/managed-tx.js';
 import type { TxState, TxSubState } from '../../domain/tx-state-machine.js';
 
@@ -11,6 +11,8 @@ export interface AcceptedTxView {
   readonly state: TxState;
   readonly nonce: number | string | null;
   readonly txHash: string | null;
+  /** Address of the contract that it creates, as soon as its nonce is known; null otherwise. */
+  readonly contractAddress: string | null;
 }
 
 /** One page of a list. */
@@ -43,7 +45,13 @@ export interface TxView {
     readonly value: string;
     readonly data: string;
     readonly gasLimit: string | null;
+    readonly accessList: readonly { readonly address: string; readonly storageKeys: readonly string[] }[];
+    /** Versioned hashes. */
+    readonly blobs: readonly string[];
+    readonly authorizationList: readonly AuthorizationView[];
   };
+  /** Of the contract that it creates, as soon as its nonce is known; null otherwise. */
+  readonly contractAddress: string | null;
   readonly speed: string;
   readonly priority: number;
   /** The number in the request; null when only the rule of the chain applies. */
@@ -59,6 +67,17 @@ export interface TxView {
   readonly confirmedAt: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
+}
+
+/** As requested: with `signer`, Lockstep signs it; else the client has signed. */
+export interface AuthorizationView {
+  readonly chainId: string;
+  readonly address: string;
+  readonly signer?: string;
+  readonly nonce?: string;
+  readonly yParity?: number;
+  readonly r?: string;
+  readonly s?: string;
 }
 
 export interface ReceiptView {
@@ -77,9 +96,16 @@ export interface AttemptView {
   readonly nonce: number | string;
   readonly kind: AttemptKind;
   readonly status: AttemptStatus;
+  /** EIP-2718. */
+  readonly type: TxType;
   readonly gasLimit: string;
-  readonly maxFeePerGas: string;
-  readonly maxPriorityFeePerGas: string;
+  /** Of the types 0 and 1, which have one price; null for the others. */
+  readonly gasPrice: string | null;
+  /** Null for the types 0 and 1. */
+  readonly maxFeePerGas: string | null;
+  readonly maxPriorityFeePerGas: string | null;
+  /** Only of type 3. */
+  readonly maxFeePerBlobGas: string | null;
   readonly errorClass: string | null;
   readonly lastError: string | null;
   readonly createdAt: string;

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../../kernel/clock.js';
 import { signerKey, type SignerId } from '../../../../kernel/signer-id.js';
 import type { Lease } from '../../../signers/index.js';
+import type { PoolKind } from '../../domain/pool-kind.js';
 import { olderBy, type QueuePosition } from '../../domain/queue-position.js';
 
 interface Remembered {
@@ -12,6 +13,16 @@ interface Remembered {
   mayHaveGaps: boolean;
   inFlight: InFlight | null;
   queue: QueueProgress;
+  kinds: Kinds;
+}
+
+/** What is known of the kinds of transactions that are never in flight together. */
+interface Kinds {
+  /** Another kind than `plain` waits, or may be in flight. */
+  readonly mayBe: boolean;
+  /** The kind with the next turn. */
+  readonly next: PoolKind | null;
+  readonly nextUntilMs: number;
 }
 
 /** How far the queue of untried txs was read. */
@@ -41,6 +52,8 @@ const LATE_COMMIT_MS = 10_000;
  */
 const PAUSE_PER_READ_TIME = 100;
 const LONGEST_PAUSE_MS = 30_000;
+/** A kind loses its turn when none of it was seen for so long: its payload was cancelled, or does not get ready. */
+const TURN_MS = 10_000;
 /** A count reads one row for each tx in flight, so it is repeated only when the limit is near, and not more often than this. */
 const COUNT_INTERVAL_MS = 1_000;
 
@@ -159,6 +172,28 @@ export class LaneMemory {
     lane.queue = { after, startAgainAtMs };
   }
 
+  /** Whether more than one kind of transactions has to be thought of; until it is known, yes. */
+  mayHaveKinds(signer: SignerId): boolean {
+    return this.lanes.get(signerKey(signer))?.kinds.mayBe ?? true;
+  }
+
+  /** The kind with the next turn; null when none waits. */
+  nextKind(signer: SignerId): PoolKind | null {
+    const kinds = this.lanes.get(signerKey(signer))?.kinds;
+    return kinds && this.clock.monotonicMs() < kinds.nextUntilMs ? kinds.next : null;
+  }
+
+  /**
+   * @param next the kind with the next turn
+   * @param isSpecial another kind than `plain` waits, or is in flight
+   */
+  kindsSeen(signer: SignerId, next: PoolKind | null, isSpecial: boolean): void {
+    const lane = this.lanes.get(signerKey(signer));
+    if (!lane) return;
+    const nextUntilMs = isSpecial ? this.clock.monotonicMs() + TURN_MS : lane.kinds.nextUntilMs;
+    lane.kinds = { mayBe: isSpecial || next !== null, next, nextUntilMs };
+  }
+
   forget(signers: readonly SignerId[]): void {
     for (const signer of signers) this.lanes.delete(signerKey(signer));
   }
@@ -172,7 +207,16 @@ export class LaneMemory {
     const known = this.lanes.get(key);
     if (known?.token === lease.token) return known;
     const queue = { after: null, startAgainAtMs: 0 };
-    const fresh = { token: lease.token, recovered: false, alignedAtMs: null, mayHaveGaps: true, inFlight: null, queue };
+    const kinds = { mayBe: true, next: null, nextUntilMs: 0 };
+    const fresh = {
+      token: lease.token,
+      recovered: false,
+      alignedAtMs: null,
+      mayHaveGaps: true,
+      inFlight: null,
+      queue,
+      kinds,
+    };
     this.lanes.set(key, fresh);
     return fresh;
   }

@@ -11,7 +11,15 @@ export function acceptedStatus({ isNew }: CreatedTx): HttpStatus.ACCEPTED | Http
   return isNew ? HttpStatus.ACCEPTED : HttpStatus.OK;
 }
 
-export function acceptedView({ txId, signer, requestId, state, nonce, txHash }: CreatedTx): AcceptedTxView {
+export function acceptedView({
+  txId,
+  signer,
+  requestId,
+  state,
+  nonce,
+  txHash,
+  contractAddress,
+}: CreatedTx): AcceptedTxView {
   const { chainId, address } = signer;
   return {
     txId,
@@ -21,6 +29,7 @@ export function acceptedView({ txId, signer, requestId, state, nonce, txHash }: 
     state,
     nonce: nonce === null ? null : toJsonInteger(nonce),
     txHash,
+    contractAddress,
   };
 }
 

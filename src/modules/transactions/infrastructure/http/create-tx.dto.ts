@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
+  ArrayMinSize,
   IsArray,
   IsIn,
   IsInt,
@@ -16,12 +17,17 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { IsAddressText, IsHexBytes, IsQuantity } from '../../../../platform/http/validators.js';
-import { SPEEDS, type Speed } from '../../../chain/index.js';
+import { BLOB_BYTES, SPEEDS, type Speed } from '../../../chain/index.js';
 
 /** EIP-3860 limits init code to 49,152 bytes, and nodes refuse transactions over 128 KiB. */
 const MAX_DATA_BYTES = 128 * 1024;
 /** In blocks. Each number in use costs one database read per block. */
 export const MAX_CONFIRMATIONS = 10_000;
+/** EIP-7594 allows no more in one transaction. */
+const MAX_BLOBS = 6;
+/** Each costs 25,000 gas. */
+const MAX_AUTHORIZATIONS = 100;
+const EXAMPLE_WORD = `0x${'ab'.repeat(32)}`;
 const EXAMPLE_SIGNER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const EXAMPLE_TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 
@@ -38,6 +44,48 @@ export class AccessListEntryDto {
     message: 'each storage key must be 32 bytes: 0x followed by 64 hex digits',
   })
   storageKeys!: string[];
+}
+
+export class AuthorizationDto {
+  @ApiPropertyOptional({
+    description: 'The chain of the transaction, or 0 for every chain. Default: the chain of the transaction',
+    example: '31337',
+  })
+  @IsOptional()
+  @IsQuantity()
+  chainId?: string | number;
+
+  @ApiProperty({ description: 'The code to run; the zero address ends a delegation', example: EXAMPLE_TO })
+  @IsAddressText()
+  address!: string;
+
+  @ApiPropertyOptional({
+    description: 'The signer of the transaction: Lockstep signs with its key. Leave out for a signed authorization',
+    example: EXAMPLE_SIGNER,
+  })
+  @IsOptional()
+  @IsAddressText()
+  signer?: string;
+
+  @ApiPropertyOptional({ description: 'Nonce of the account that has signed', example: '0' })
+  @IsOptional()
+  @IsQuantity()
+  nonce?: string | number;
+
+  @ApiPropertyOptional({ enum: [0, 1], example: 0 })
+  @IsOptional()
+  @IsIn([0, 1])
+  yParity?: 0 | 1;
+
+  @ApiPropertyOptional({ example: EXAMPLE_WORD })
+  @IsOptional()
+  @IsHexBytes({ maxBytes: 32 })
+  r?: string;
+
+  @ApiPropertyOptional({ example: EXAMPLE_WORD })
+  @IsOptional()
+  @IsHexBytes({ maxBytes: 32 })
+  s?: string;
 }
 
 export class PayloadDto {
@@ -69,6 +117,31 @@ export class PayloadDto {
   @ValidateNested({ each: true })
   @Type(() => AccessListEntryDto)
   accessList?: AccessListEntryDto[];
+
+  @ApiPropertyOptional({
+    type: [String],
+    description:
+      'EIP-4844: blobs of up to 131,072 bytes each; zeros are added at the end. Each 32 bytes are a number below the order of BLS12-381',
+    example: ['0x00'],
+  })
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_BLOBS)
+  @IsHexBytes({ maxBytes: BLOB_BYTES }, { each: true })
+  blobs?: string[];
+
+  @ApiPropertyOptional({
+    type: [AuthorizationDto],
+    description: 'EIP-7702: accounts run the code of another address from now on',
+  })
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(MAX_AUTHORIZATIONS)
+  @IsObject({ each: true })
+  @ValidateNested({ each: true })
+  @Type(() => AuthorizationDto)
+  authorizationList?: AuthorizationDto[];
 }
 
 export class FeesDto {
@@ -76,6 +149,19 @@ export class FeesDto {
   @IsOptional()
   @IsQuantity()
   maxFeePerGas?: string | number;
+
+  @ApiPropertyOptional({
+    description: 'Wei per gas: makes it a transaction with one price (legacy, or EIP-2930 with an access list)',
+    example: '20000000000',
+  })
+  @IsOptional()
+  @IsQuantity()
+  gasPrice?: string | number;
+
+  @ApiPropertyOptional({ description: 'Wei per blob gas (EIP-4844)', example: '1000000000' })
+  @IsOptional()
+  @IsQuantity()
+  maxFeePerBlobGas?: string | number;
 
   @ApiPropertyOptional({ description: 'Wei per gas', example: '1000000000' })
   @IsOptional()

@@ -27,6 +27,34 @@ export const CREATE_TX_EXAMPLES = {
       metadata: { order: '42' },
     },
   },
+  legacy: {
+    summary: 'A transaction with one gas price',
+    value: {
+      signer,
+      requestId: 'legacy-1',
+      payload: { to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', value: '1' },
+      fees: { gasPrice: '20000000000' },
+    },
+  },
+  delegate: {
+    summary: 'An account delegates to a contract (EIP-7702), with an authorization that its owner has signed',
+    value: {
+      signer,
+      requestId: 'delegate-1',
+      payload: {
+        to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+        authorizationList: [
+          {
+            address: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+            nonce: '0',
+            yParity: 0,
+            r: `0x${'12'.repeat(32)}`,
+            s: `0x${'34'.repeat(32)}`,
+          },
+        ],
+      },
+    },
+  },
   create: {
     summary: 'A contract creation',
     value: { signer, requestId: 'deploy-1', payload: { data: '0x6001600c60003960016000f300' } },

@@ -2,13 +2,14 @@ import { InvalidInput } from '../../../../kernel/errors.js';
 import { parseAddress, parseHex } from '../../../../kernel/hex.js';
 import type { JsonObject } from '../../../../kernel/json.js';
 import { parseQuantity } from '../../../../kernel/quantities.js';
-import type { ChainId } from '../../../../kernel/signer-id.js';
-import { NO_FEES, type RequestedFees, type TxPayload, type TxRequest } from '../../domain/tx-request.js';
-import type { CreateTxDto, FeesDto, PayloadDto } from './create-tx.dto.js';
+import type { ChainId, SignerId } from '../../../../kernel/signer-id.js';
+import { isOwn } from '../../domain/authorization.js';
+import type { TxPayload, TxRequest } from '../../domain/tx-request.js';
+import type { CreateTxDto, PayloadDto } from './create-tx.dto.js';
+import { toFees } from './to-fees.js';
+import { toAuthorizations } from './to-authorizations.js';
 import { isRequestId } from './request-id.js';
 
-/** Wei per gas, far above any market price. */
-const MAX_FEE_WEI = 1n << 128n;
 /** The largest gas limit that fits the BIGINT of the database; far above that of any block. */
 const MAX_GAS = (1n << 63n) - 1n;
 
@@ -18,12 +19,13 @@ export function toRequest(
   chainId: ChainId,
   idempotencyKey: string | undefined,
 ): Omit<TxRequest, 'requestHash'> {
-  const fees = toFees(body.fees);
+  const signer = { chainId, address: parseAddress(body.signer) };
+  const payload = toPayload(body.payload, signer);
   return {
-    signer: { chainId, address: parseAddress(body.signer) },
+    signer,
     requestId: requestIdOf(body.requestId, idempotencyKey),
-    payload: toPayload(body.payload),
-    fees,
+    payload,
+    fees: toFees(body.fees, body.payload),
     speed: body.speed ?? 'standard',
     priority: body.priority ?? 0,
     confirmations: body.confirmations ?? null,
@@ -32,7 +34,7 @@ export function toRequest(
   };
 }
 
-function toPayload(payload: PayloadDto): TxPayload {
+function toPayload(payload: PayloadDto, signer: SignerId): TxPayload {
   const data = parseHex(payload.data ?? '0x');
   if (payload.to == null && data === '0x') {
     throw new InvalidInput(
@@ -41,9 +43,32 @@ function toPayload(payload: PayloadDto): TxPayload {
       'set payload.to, or payload.data to create a contract',
     );
   }
+  const isSpecial = payload.blobs != null || payload.authorizationList != null;
+  if (payload.to == null && isSpecial) {
+    throw new InvalidInput(
+      'invalid_payload',
+      'a transaction with blobs or authorizations cannot create a contract',
+      'set payload.to, for example to the signer itself',
+    );
+  }
+  if (payload.blobs != null && payload.authorizationList != null) {
+    throw new InvalidInput(
+      'invalid_payload',
+      'a transaction cannot have both blobs and authorizations',
+      'send two transactions',
+    );
+  }
   const gasLimit = payload.gasLimit == null ? null : parseQuantity(payload.gasLimit, MAX_GAS);
   if (gasLimit === 0n)
     throw new InvalidInput('invalid_quantity', 'payload.gasLimit is 0', 'leave it out, and Lockstep estimates it');
+  const authorizationList = payload.authorizationList && toAuthorizations(payload.authorizationList, signer);
+  if (gasLimit === null && authorizationList?.some(isOwn) === true) {
+    throw new InvalidInput(
+      'gas_limit_required',
+      'no node can estimate the gas of an authorization that is not signed yet',
+      'set payload.gasLimit: 25,000 for each authorization, above what the call needs',
+    );
+  }
   return {
     to: payload.to == null ? null : parseAddress(payload.to),
     value: parseQuantity(payload.value ?? '0'),
@@ -53,27 +78,8 @@ function toPayload(payload: PayloadDto): TxPayload {
       address: parseAddress(address),
       storageKeys: storageKeys.map(parseHex),
     })),
+    ...(authorizationList && { authorizationList }),
   };
-}
-
-/** Refuses fees that no node accepts, before they can block the lane of the signer. */
-export function toFees(asked: FeesDto | null | undefined): RequestedFees {
-  const fees = {
-    ...NO_FEES,
-    maxFeePerGas: optional(asked?.maxFeePerGas),
-    maxPriorityFeePerGas: optional(asked?.maxPriorityFeePerGas),
-  };
-  if (fees.maxFeePerGas === 0n) {
-    throw new InvalidInput(
-      'invalid_fees',
-      'fees.maxFeePerGas is 0',
-      'leave it out, and Lockstep sets it from the market',
-    );
-  }
-  if ((fees.maxFeePerGas ?? 0n) > MAX_FEE_WEI || (fees.maxPriorityFeePerGas ?? 0n) > MAX_FEE_WEI) {
-    throw new InvalidInput('invalid_fees', 'a fee is above 2^128 wei per gas', 'send fees in wei per gas');
-  }
-  return fees;
 }
 
 export function requestIdOf(inBody: string | null | undefined, inHeader: string | undefined): string {
@@ -122,8 +128,4 @@ function toMetadata(metadata: Record<string, unknown>): JsonObject {
     );
   }
   return metadata as JsonObject;
-}
-
-function optional(value: string | number | null | undefined): bigint | null {
-  return value == null ? null : parseQuantity(value);
 }

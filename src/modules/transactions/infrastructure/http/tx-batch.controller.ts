@@ -86,6 +86,10 @@ export class TxBatchController {
       const { code, detail, advice } = problem.ALLOCATE_IN_BATCH;
       throw new InvalidInput(code, detail, advice);
     }
+    if (body.payload.blobs != null) {
+      const { code, detail, advice } = problem.BLOBS_IN_BATCH;
+      throw new InvalidInput(code, detail, advice);
+    }
     return toRequest(body, chainOf(this.chains, body.chainId), undefined);
   }
 

@@ -124,6 +124,26 @@ export const ALLOCATE_IN_BATCH: Problem = {
   detail: 'a batch does not wait for nonces, so allocate cannot be "now"',
   advice: 'leave allocate out, or send this item to POST /api/v1/tx',
 };
+export const BLOBS_IN_BATCH: Problem = {
+  status: 400,
+  code: 'blobs_in_batch',
+  detail: 'a batch takes no blobs',
+  advice: 'send this item to POST /api/v1/tx',
+};
+export const INVALID_BLOB: Problem = {
+  status: 400,
+  code: 'invalid_blob',
+  detail: 'payload.blobs[0] has no field element at byte 0: 32 bytes there are a number above the order of BLS12-381',
+  advice: 'put at most 31 bytes of data into each 32 bytes, after a zero',
+  facts: { blob: 0, byte: 0 },
+};
+export const BLOBS_BUSY: Problem = {
+  status: 503,
+  code: 'blobs_busy',
+  detail: 'too many requests with blobs are being proven',
+  advice: 'try again later',
+  retryable: true,
+};
 export const KEY_OF_BATCH: Problem = {
   status: 400,
   code: 'idempotency_key_of_batch',

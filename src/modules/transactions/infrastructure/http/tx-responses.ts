@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { TX_KINDS, type TxKind } from '../../domain/managed-tx.js';
 import { TX_STATES, TX_SUB_STATES, type TxState, type TxSubState } from '../../domain/tx-state-machine.js';
 
@@ -16,6 +16,29 @@ export class AcceptedTxDto {
   @ApiProperty({ type: Number, nullable: true, example: null, description: 'A number, or a decimal string above 2^53' })
   nonce!: number | string | null;
   @ApiProperty({ type: String, nullable: true, example: null }) txHash!: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'Address of the contract that it creates, as soon as its nonce is known; null otherwise',
+  })
+  contractAddress!: string | null;
+}
+
+export class AccessListEntryViewDto {
+  @ApiProperty({ example: SIGNER }) address!: string;
+  @ApiProperty({ type: [String], example: [HASH] }) storageKeys!: readonly string[];
+}
+
+export class AuthorizationViewDto {
+  @ApiProperty({ example: '31337' }) chainId!: string;
+  @ApiProperty({ example: SIGNER }) address!: string;
+  @ApiPropertyOptional({ example: SIGNER, description: 'Lockstep signs it with the key of this signer' })
+  signer?: string;
+  @ApiPropertyOptional({ example: '0' }) nonce?: string;
+  @ApiPropertyOptional({ example: 0 }) yParity?: number;
+  @ApiPropertyOptional({ example: HASH }) r?: string;
+  @ApiPropertyOptional({ example: HASH }) s?: string;
 }
 
 export class TxPayloadDto {
@@ -24,6 +47,9 @@ export class TxPayloadDto {
   @ApiProperty({ example: '1000000000000000' }) value!: string;
   @ApiProperty({ example: '0x' }) data!: string;
   @ApiProperty({ type: String, nullable: true, example: null }) gasLimit!: string | null;
+  @ApiProperty({ type: [AccessListEntryViewDto], example: [] }) accessList!: readonly AccessListEntryViewDto[];
+  @ApiProperty({ type: [String], example: [], description: 'Versioned hashes of the blobs' }) blobs!: readonly string[];
+  @ApiProperty({ type: [AuthorizationViewDto], example: [] }) authorizationList!: readonly AuthorizationViewDto[];
 }
 
 export class ReceiptDto {
@@ -87,6 +113,13 @@ export class TxDto {
   })
   replacedBy!: string | null;
   @ApiProperty({ type: TxPayloadDto }) payload!: TxPayloadDto;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'Address of the contract that it creates, as soon as its nonce is known; null otherwise',
+  })
+  contractAddress!: string | null;
   @ApiProperty({ example: 'standard' }) speed!: string;
   @ApiProperty({ example: 0 }) priority!: number;
   @ApiProperty({
@@ -126,9 +159,19 @@ export class AttemptDto {
   @ApiProperty({ enum: ['payload', 'cancel', 'fill'], example: 'payload' }) kind!: string;
   @ApiProperty({ enum: ['SIGNED', 'ACCEPTED', 'REJECTED', 'UNKNOWN', 'MINED', 'LOST'], example: 'MINED' })
   status!: string;
+  @ApiProperty({ enum: [0, 1, 2, 3, 4], example: 2, description: 'EIP-2718' }) type!: number;
   @ApiProperty({ example: '26250' }) gasLimit!: string;
-  @ApiProperty({ example: '3000000000' }) maxFeePerGas!: string;
-  @ApiProperty({ example: '1000000000' }) maxPriorityFeePerGas!: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'Of the types 0 and 1, which have one price',
+  })
+  gasPrice!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: '3000000000' }) maxFeePerGas!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: '1000000000' }) maxPriorityFeePerGas!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: null, description: 'Of type 3' })
+  maxFeePerBlobGas!: string | null;
   @ApiProperty({ type: String, nullable: true, example: null }) errorClass!: string | null;
   @ApiProperty({ type: String, nullable: true, example: null }) lastError!: string | null;
   @ApiProperty({ example: TIME }) createdAt!: string;

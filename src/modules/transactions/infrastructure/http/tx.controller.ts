@@ -9,6 +9,7 @@ import { Chains } from '../../../chain/index.js';
 import { type HistoryEntry, MAX_HISTORY_PAGE, TxHistory } from '../../../events/index.js';
 import { CreateNow } from '../../application/intake/create-now.js';
 import { CreateTx, type CreatedTx } from '../../application/intake/create-tx.js';
+import { ProveBlobs } from '../../application/intake/prove-blobs.js';
 import { Forwarding } from '../../application/intake/forwarding.js';
 import {
   type AcceptedTxView,
@@ -22,6 +23,7 @@ import { acceptedStatus, acceptedView, chainOf } from './accepted-tx.js';
 import { CREATE_TX_EXAMPLES } from './create-tx.examples.js';
 import { CreateTxDto } from './create-tx.dto.js';
 import { decodeCursor, decodeSeqCursor, encodeCursor, encodeSeqCursor, isTxId } from './page-cursor.js';
+import { toBlobs } from './to-blobs.js';
 import { toRequest } from './to-request.js';
 import * as problem from './tx-problems.js';
 import { ByRequestQueryDto, HistoryQueryDto, ListQueryDto, WaitQueryDto } from './tx-query.dto.js';
@@ -36,6 +38,7 @@ const PATH = '/api/v1/tx';
 @Controller('api/v1/tx')
 export class TxController {
   constructor(
+    private readonly proveBlobs: ProveBlobs,
     private readonly createTx: CreateTx,
     private readonly createNow: CreateNow,
     private readonly forwarding: Forwarding,
@@ -69,6 +72,8 @@ export class TxController {
     problem.UNKNOWN_CHAIN,
     problem.METADATA_TOO_LARGE,
     problem.UNAVAILABLE,
+    problem.INVALID_BLOB,
+    problem.BLOBS_BUSY,
     problem.INTAKE_FULL,
     problem.OWNER_UNREACHABLE,
   )
@@ -79,7 +84,10 @@ export class TxController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AcceptedTxView | string> {
     const chainId = chainOf(this.chains, body.chainId);
-    const asked = toRequest(body, chainId, headers['idempotency-key']);
+    const asked = await this.proveBlobs.execute(
+      toRequest(body, chainId, headers['idempotency-key']),
+      toBlobs(body.payload.blobs ?? []),
+    );
     if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked), reply);
     // The owner gets the key in the body, because it may have come in a header, and the chain by its id.
     const original = { ...(request.body as object), chainId, requestId: asked.requestId };
@@ -197,12 +205,13 @@ function accepted(tx: CreatedTx, reply: FastifyReply): AcceptedTxView {
 /** Adds the state that the tx reached while the request waited for its nonce. */
 function withView(tx: CreatedTx, view: TxView | null): CreatedTx {
   if (view === null) return tx;
-  const { state, nonce, txHash } = view;
+  const { state, nonce, txHash, contractAddress } = view;
   return {
     ...tx,
     state,
     nonce: nonce === null ? null : BigInt(nonce),
     txHash: txHash === null ? null : parseHash(txHash),
+    contractAddress,
   };
 }
 

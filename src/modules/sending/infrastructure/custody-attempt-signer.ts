@@ -5,27 +5,40 @@ import { signerKey } from '../../../kernel/signer-id.js';
 import { mapInTurns } from '../../../platform/scheduling/map-in-turns.js';
 import { Custody } from '../../signers/index.js';
 import { type AttemptDraft, AttemptSigner, NotEncodable } from '../application/attempt-signer.js';
-import type { Attempt } from '../../transactions/index.js';
-import { Eip1559Envelope } from './eip1559-envelope.js';
+import type { Attempt, SignedAuthorization } from '../../transactions/index.js';
+import { Envelope } from './envelope.js';
+import { signAuthorizations } from './sign-authorizations.js';
 
 interface Unsigned {
   readonly draft: AttemptDraft;
-  readonly envelope: Eip1559Envelope;
+  readonly envelope: Envelope;
 }
 
-/** Builds EIP-1559 transactions (type 2), and has the custody sign them: one call per signer. */
+/** Builds transactions, and has the custody sign them: one call per signer. */
 @Injectable()
-export class Eip1559AttemptSigner extends AttemptSigner {
+export class CustodyAttemptSigner extends AttemptSigner {
   constructor(private readonly custody: Custody) {
     super();
   }
 
   async sign(drafts: readonly AttemptDraft[]): Promise<Attempt[]> {
-    const unsigned = await mapInTurns(drafts, (draft) => ({ draft, envelope: toEnvelope(draft) }));
+    const authorized = await this.authorized(drafts);
+    const unsigned = await mapInTurns(drafts, (draft) => ({
+      draft,
+      envelope: toEnvelope(draft, authorized.get(draft) ?? []),
+    }));
     const signed = new Map<AttemptDraft, Attempt>();
     const bySigner = groupBy(unsigned, ({ draft }) => signerKey(draft.signer));
     await Promise.all([...bySigner.values()].map((group) => this.signGroup(group, signed)));
     return drafts.flatMap((draft) => signed.get(draft) ?? []);
+  }
+
+  private async authorized(
+    drafts: readonly AttemptDraft[],
+  ): Promise<ReadonlyMap<AttemptDraft, readonly SignedAuthorization[]>> {
+    const authorizing = drafts.filter(({ authorizationList }) => authorizationList !== undefined);
+    const signed = authorizing.map(async (draft) => [draft, await signAuthorizations(this.custody, draft)] as const);
+    return new Map(await Promise.all(signed));
   }
 
   private async signGroup(group: readonly Unsigned[], signed: Map<AttemptDraft, Attempt>): Promise<void> {
@@ -57,9 +70,9 @@ export class Eip1559AttemptSigner extends AttemptSigner {
   }
 }
 
-function toEnvelope(draft: AttemptDraft): Eip1559Envelope {
+function toEnvelope(draft: AttemptDraft, authorizationList: readonly SignedAuthorization[]): Envelope {
   try {
-    return new Eip1559Envelope(draft);
+    return new Envelope({ ...draft, authorizationList });
   } catch (error) {
     throw new NotEncodable(error);
   }

@@ -1,0 +1,20 @@
+import type { Address } from '../../../../kernel/hex.js';
+import type { Nonce, SignerId } from '../../../../kernel/signer-id.js';
+import { contractAddress } from '../../../../platform/crypto/contract-address.js';
+import type { TxState } from '../../domain/tx-state-machine.js';
+
+/** What a tx is known by. */
+interface Creation {
+  readonly signer: SignerId;
+  readonly to: Address | null;
+  readonly nonce: Nonce | null;
+  readonly state: TxState;
+}
+
+/** Txs in these states create nothing. */
+const WITHOUT_CONTRACT: ReadonlySet<TxState> = new Set<TxState>(['FAILED', 'CANCELLED', 'REPLACED', 'DROPPED']);
+
+/** The address of the contract that a tx creates; null when it creates none, or has no nonce yet. */
+export function contractOf({ signer, to, nonce, state }: Creation): Address | null {
+  return to !== null || nonce === null || WITHOUT_CONTRACT.has(state) ? null : contractAddress(signer.address, nonce);
+}

@@ -1,0 +1,12 @@
+import type { BlobSidecar } from '../../chain/index.js';
+
+/** The sidecars of blob transactions. They are stored with their txs ({@link ManagedTxRepository.insertPending}). */
+export abstract class BlobRepository {
+  /** By tx id; a tx whose sidecar was deleted has no entry. */
+  abstract sidecars(txIds: readonly string[]): Promise<ReadonlyMap<string, BlobSidecar>>;
+  /**
+   * Deletes sidecars of txs that have been final for an hour: only a deep reorg could want them again.
+   * @returns how many blobs were deleted, at most `limit`
+   */
+  abstract prune(limit: number): Promise<number>;
+}

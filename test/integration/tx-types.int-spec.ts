@@ -1,0 +1,129 @@
+import { describe, expect, it } from '@jest/globals';
+import { Wallet } from 'ethers';
+import { parseAddress, parseHex } from '../../src/kernel/hex.js';
+import { ProveBlobs } from '../../src/modules/transactions/application/intake/prove-blobs.js';
+import { NO_FEES } from '../../src/modules/transactions/domain/tx-request.js';
+import { startAnvil } from '../support/anvil.js';
+import { aBlob, aRequest, anAddress, DEV_CHAIN } from '../support/builders.js';
+import { makeWaitingDue } from '../support/node-lab.js';
+import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js';
+
+/** Init code of a contract whose code is one STOP. */
+const STOP_CREATION = parseHex('0x6001600c60003960016000f300');
+const ACCESS = [{ address: anAddress(3), storageKeys: [] }];
+const GWEI = 1_000_000_000n;
+
+const anvil = (hardfork: string) => () => startAnvil({ extraArgs: ['--no-mining', '--hardfork', hardfork] });
+
+describe('on a chain with every type of transaction', () => {
+  let lab: ProxiedStage['lab'];
+  let tag: number;
+
+  onProxiedNode(anvil('prague'), (stage) => ({ lab, tag } = stage));
+
+  it('a contract is created at the address that was told as soon as its nonce was known', async () => {
+    const payload = { ...aRequest().payload, to: null, value: 0n, data: STOP_CREATION };
+    const txId = await lab.create(tag, { payload });
+    expect(await lab.node.tx(txId)).toMatchObject({ nonce: null, contractAddress: null });
+    await lab.node.step();
+    const { contractAddress } = await lab.node.tx(txId);
+    await lab.confirmAll();
+    expect(await lab.node.tx(txId)).toMatchObject({
+      state: 'CONFIRMED',
+      contractAddress,
+      receipt: { contractAddress },
+    });
+    expect(await lab.ask('eth_getCode', contractAddress, 'latest')).toBe('0x00');
+  });
+
+  it.each([
+    ['legacy', [], '0x0'],
+    ['with an access list', ACCESS, '0x1'],
+  ])('a gas price makes a transaction %s, at this price', async (_, accessList, type) => {
+    const { payload } = lab.request(tag);
+    const fees = { ...NO_FEES, gasPrice: 7n * GWEI };
+    const txId = await lab.create(tag, { fees, payload: { ...payload, accessList } });
+    await lab.node.step();
+    await lab.confirmAll();
+    const { state, txHash } = await lab.node.tx(txId);
+    expect(state).toBe('CONFIRMED');
+    expect(await lab.ask('eth_getTransactionByHash', txHash)).toMatchObject({ type, gasPrice: '0x1a13b8600' });
+    expect(await lab.attempts(txId)).toMatchObject([
+      { type: Number(type), gasPrice: '7000000000', maxFeePerGas: null, maxPriorityFeePerGas: null },
+    ]);
+  });
+
+  it('an account that has signed an authorization runs the code that it names', async () => {
+    const owner = Wallet.createRandom();
+    const code = anAddress(0xc0de);
+    const { chainId, nonce, signature } = await owner.authorize({ address: code, chainId: DEV_CHAIN, nonce: 0 });
+    const authorization = {
+      chainId,
+      address: code,
+      nonce,
+      yParity: signature.yParity,
+      r: parseHex(signature.r),
+      s: parseHex(signature.s),
+    };
+    const payload = {
+      ...lab.request(tag).payload,
+      to: parseAddress(owner.address),
+      authorizationList: [authorization],
+    };
+    const txId = await lab.create(tag, { payload });
+    await lab.node.step();
+    await lab.confirmAll();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', receipt: { status: 'success' } });
+    expect(await lab.attempts(txId)).toMatchObject([{ type: 4 }]);
+    expect(await lab.ask('eth_getCode', owner.address, 'latest')).toBe(`0xef0100${code.slice(2)}`);
+  });
+});
+
+/** Anvil does not check proofs: test/geth/types.geth-spec.ts runs on a node that does. */
+describe.each(['prague', 'osaka'])('on a chain with blobs (%s)', (hardfork) => {
+  let lab: ProxiedStage['lab'];
+  let tag: number;
+
+  onProxiedNode(anvil(hardfork), (stage) => ({ lab, tag } = stage));
+
+  it('a transaction with blobs is mined, and waits for what has none', async () => {
+    const plain = await lab.create(tag);
+    await lab.node.step();
+    const { payload, ...rest } = lab.request(tag + 1);
+    const blobs = [aBlob(3), Buffer.alloc(131_072)];
+    const asked = await lab.node.get(ProveBlobs).execute({ ...rest, payload }, blobs);
+    const { txId } = await lab.node.create(asked);
+    await lab.node.step();
+    expect(await lab.states([plain, txId])).toEqual(['IN_MEMPOOL', 'PENDING']);
+    await lab.confirmAll();
+    await makeWaitingDue(lab.node);
+    await lab.node.step();
+    expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+    await lab.confirmAll();
+    const { state, txHash, payload: shown } = await lab.node.tx(txId);
+    expect(state).toBe('CONFIRMED');
+    expect(await lab.ask('eth_getTransactionByHash', txHash)).toMatchObject({
+      type: '0x3',
+      blobVersionedHashes: shown.blobs,
+    });
+    expect(await lab.attempts(txId)).toMatchObject([{ type: 3, maxFeePerBlobGas: expect.stringMatching(/^[1-9]/) }]);
+  });
+});
+
+describe('on a chain without a base fee', () => {
+  let lab: ProxiedStage['lab'];
+  let tag: number;
+
+  onProxiedNode(anvil('berlin'), (stage) => ({ lab, tag } = stage));
+
+  it('transactions are legacy, or have an access list', async () => {
+    const txIds = await lab.sent(tag);
+    const { payload } = lab.request(tag + 1);
+    txIds.push(await lab.create(tag + 1, { payload: { ...payload, accessList: ACCESS } }));
+    await lab.node.step();
+    await lab.confirmAll();
+    expect(await lab.states(txIds)).toEqual(['CONFIRMED', 'CONFIRMED']);
+    const types = await Promise.all(txIds.map(async (txId) => (await lab.attempts(txId)).map(({ type }) => type)));
+    expect(types).toEqual([[0], [1]]);
+  });
+});

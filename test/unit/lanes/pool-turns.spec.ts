@@ -1,0 +1,87 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type Candidate, PoolTurns } from '../../../src/modules/lanes/application/pool-turns.js';
+import type { ManagedTxRepository, PoolKind, TxPayload } from '../../../src/modules/transactions/index.js';
+import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
+import { aHash, aManagedTx, anAddress, aRequest, aSigner } from '../../support/builders.js';
+import { ShiftedClock } from '../chain/chain-fixture.js';
+
+const LEASE = { signer: aSigner(), owner: 'node', token: 1n };
+const BLOB = { blobHashes: [aHash(1)] };
+const OWN = { authorizationList: [{ chainId: 1n, address: anAddress(3), signer: aSigner().address }] };
+
+let clock: ShiftedClock;
+let memory: LaneMemory;
+let inFlight: PoolKind | null;
+/** How many signers each read was for. */
+let reads: number[];
+let turns: PoolTurns;
+
+beforeEach(() => {
+  clock = new ShiftedClock();
+  memory = new LaneMemory(clock);
+  memory.recovered([LEASE]);
+  [inFlight, reads] = [null, []];
+  const repository = {
+    kindsInFlight: async (signers: readonly unknown[]) => (reads.push(signers.length), signers.map(() => inFlight)),
+  };
+  turns = new PoolTurns(repository as unknown as ManagedTxRepository, memory);
+});
+
+function candidate(txId: string, extra: Partial<TxPayload> = {}, signer = aSigner()): Candidate {
+  const { payload } = aRequest();
+  return { tx: aManagedTx({ txId, signer }).build(), request: { payload: { ...payload, ...extra } } };
+}
+
+const held = async (...items: readonly Candidate[]): Promise<string[]> => [...(await turns.execute(items))];
+
+describe('payloads without blobs', () => {
+  it('cost one read of the database for each lease, and none after it', async () => {
+    inFlight = 'plain';
+    for (let step = 0; step < 3; step += 1) expect(await held(candidate('a'), candidate('b'))).toEqual([]);
+    expect(reads).toEqual([1]);
+  });
+
+  it('wait while blobs are in flight, and are looked after until those are mined', async () => {
+    inFlight = 'blob';
+    expect(await held(candidate('a'))).toEqual(['a']);
+    inFlight = null;
+    expect(await held(candidate('a'))).toEqual([]);
+    expect(await held(candidate('b'))).toEqual([]);
+    expect(reads).toEqual([1, 1]);
+  });
+
+  it('of one signer do not wait for the blobs of another', async () => {
+    const other = candidate('other', {}, aSigner(2));
+    inFlight = 'plain';
+    await held(candidate('a'));
+    expect(await held(candidate('blob', BLOB), candidate('a'), other)).toEqual(['blob']);
+  });
+});
+
+describe('payloads with blobs', () => {
+  it('wait until nothing else is in flight, and meanwhile nothing else gets a nonce', async () => {
+    inFlight = 'plain';
+    expect(await held(candidate('plain'), candidate('blob', BLOB))).toEqual(['blob']);
+    expect(await held(candidate('later'))).toEqual(['later']);
+    inFlight = null;
+    expect(await held(candidate('later'), candidate('blob', BLOB))).toEqual(['later']);
+  });
+
+  it('lose their turn when they are not seen again, so that a cancelled one stops nothing', async () => {
+    inFlight = 'plain';
+    await held(candidate('blob', BLOB));
+    expect(await held(candidate('later'))).toEqual(['later']);
+    clock.advance(10_001);
+    expect(await held(candidate('later'))).toEqual([]);
+  });
+});
+
+describe('a payload that authorizes its own account', () => {
+  it('is in flight alone', async () => {
+    expect(await held(candidate('own', OWN), candidate('plain'), candidate('again', OWN))).toEqual(['plain', 'again']);
+    inFlight = 'alone';
+    expect(await held(candidate('plain'))).toEqual(['plain']);
+    inFlight = 'plain';
+    expect(await held(candidate('own', OWN))).toEqual(['own']);
+  });
+});
