@@ -4,6 +4,7 @@ import { Chains } from '../../../src/modules/chain/index.js';
 import { CreateNow, type CreateNowResult } from '../../../src/modules/transactions/application/intake/create-now.js';
 import { CreateTx, type CreatedTx } from '../../../src/modules/transactions/application/intake/create-tx.js';
 import { Forwarding } from '../../../src/modules/transactions/application/intake/forwarding.js';
+import { ProveBlobs } from '../../../src/modules/transactions/application/intake/prove-blobs.js';
 import { TxQueries } from '../../../src/modules/transactions/application/queries/tx-views.js';
 import { WaitForState } from '../../../src/modules/transactions/application/queries/wait-for-state.js';
 import { TxController } from '../../../src/modules/transactions/infrastructure/http/tx.controller.js';
@@ -47,6 +48,7 @@ beforeAll(async () => {
         get: (chainId: number) => ({ chainId }),
       },
     },
+    { provide: ProveBlobs, useValue: { execute: async (asked: unknown) => asked } },
     { provide: CreateTx, useValue: { execute: told('create', () => stored) } },
     { provide: CreateNow, useValue: { execute: told('create now', () => now) } },
     {
