@@ -39,8 +39,9 @@ function finalTxs(signer: SignerId, count: number): void {
 
 /** Heights of the blocks that are found to be gone, lowest first. */
 async function gone(isSuspected = true): Promise<number[]> {
-  const found = await finals.execute(chain.chainId, isSuspected);
-  return found.map(({ number }) => number).sort((a, b) => a - b);
+  const search = await finals.execute(chain.chainId, isSuspected);
+  search.keep();
+  return search.gone.map(({ number }) => number).sort((a, b) => a - b);
 }
 
 const heights = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
@@ -111,6 +112,14 @@ describe('what no node tells', () => {
     expect(await gone(false)).toEqual([2, 3]);
     expect(finals.isWaiting(chain.chainId)).toBe(false);
     expect(await gone(false)).toEqual([]);
+  });
+
+  it('is searched again when what was found could not be dealt with', async () => {
+    pruned = () => true;
+    await gone();
+    pruned = () => false;
+    expect((await finals.execute(chain.chainId, false)).gone).toHaveLength(2);
+    expect(await gone(false)).toEqual([2, 3]);
   });
 
   it('is not searched to its end: a node without old blocks would be asked for each of them', async () => {

@@ -14,10 +14,11 @@ let lookBacks: number[];
 let below: BlockRef[];
 let mayReachBelow: boolean[];
 let isLookingBelow: boolean;
+let searchesKept: number;
 let suspects: SuspectBlocks;
 
 beforeEach(() => {
-  [stored, lookBacks, below, mayReachBelow, isLookingBelow] = [[], [], [], [], false];
+  [stored, lookBacks, below, mayReachBelow, isLookingBelow, searchesKept] = [[], [], [], [], false, 0];
   suspects = new SuspectBlocks(
     {
       orphaned: async (chainId: ChainId, lookBack: number) => {
@@ -28,7 +29,7 @@ beforeEach(() => {
     {
       execute: async (_: unknown, isSuspected: boolean) => {
         mayReachBelow.push(isSuspected);
-        return below;
+        return { gone: below, keep: () => (searchesKept += 1) };
       },
       isWaiting: () => isLookingBelow,
     } as unknown as FindReorgedFinals,
@@ -112,6 +113,13 @@ describe('below the blocks that were followed', () => {
   it('what is found is suspected, too', async () => {
     below = [{ number: 2, hash: aHash(2) }];
     expect(await after({ orphaned: [LOW] })).toMatchObject({ lowest: 2, hasNew: true });
+  });
+
+  it('is searched again when the update failed, for the search was not dealt with', async () => {
+    const { keep } = await after({ orphaned: [LOW] });
+    expect(searchesKept).toBe(0);
+    keep();
+    expect(searchesKept).toBe(1);
   });
 
   it('the chain is to be followed on while it is not known what is there', () => {

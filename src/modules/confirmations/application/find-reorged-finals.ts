@@ -18,6 +18,12 @@ interface Canonical {
   readonly agreed: number;
 }
 
+export interface Search {
+  readonly gone: readonly BlockRef[];
+  /** Call this when what was found is dealt with. After a failure the same search is made again. */
+  readonly keep: () => void;
+}
+
 interface Found {
   readonly gone: BlockRef[];
   /** False when the node did not return a block that must exist. */
@@ -45,13 +51,17 @@ export class FindReorgedFinals {
   }
 
   /** @param isSuspected whether a reorg may have reached that deep now; if false, only a search without a complete result is repeated */
-  async execute(chainId: ChainId, isSuspected: boolean): Promise<BlockRef[]> {
+  async execute(chainId: ChainId, isSuspected: boolean): Promise<Search> {
     const searches = isSuspected ? REPEAT_FOR_BLOCKS : (this.searchesLeft.get(chainId) ?? 0);
-    if (searches === 0) return [];
+    if (searches === 0) return { gone: [], keep: () => undefined };
     const { gone, isKnown } = await this.search(chainId);
-    if (isKnown || searches === 1) this.searchesLeft.delete(chainId);
-    else this.searchesLeft.set(chainId, searches - 1);
-    return gone;
+    return {
+      gone,
+      keep: () => {
+        if (isKnown || searches === 1) this.searchesLeft.delete(chainId);
+        else this.searchesLeft.set(chainId, searches - 1);
+      },
+    };
   }
 
   private async search(chainId: ChainId): Promise<Found> {

@@ -40,12 +40,13 @@ export class SuspectBlocks {
     const stored = await this.blocks.orphaned(chainId, SEARCH_BLOCKS);
     const before = this.known.get(chainId);
     const newlyStored = stored.filter(({ hash }) => !before?.has(hash));
-    const blocks = await this.suspectsAfter(update, newlyStored);
+    const { blocks, keep } = await this.suspectsAfter(update, newlyStored);
     return {
       blocks,
       lowest: blocks.size === 0 ? null : Math.min(...blocks.values()),
       hasNew: newlyStored.length > 0 || orphaned.length > 0,
       keep: () => {
+        keep();
         this.suspects.set(chainId, blocks);
         this.known.set(chainId, new Set([...stored, ...orphaned].map(({ hash }) => hash)));
       },
@@ -59,15 +60,15 @@ export class SuspectBlocks {
   private async suspectsAfter(
     { chainId, blocks, orphaned, gap }: ChainUpdate,
     newlyStored: readonly BlockRef[],
-  ): Promise<Map<Hash, number>> {
+  ): Promise<Pick<Suspects, 'blocks' | 'keep'>> {
     const suspects = new Map(this.suspects.get(chainId) ?? []);
     for (const { number, hash } of [...newlyStored, ...orphaned]) suspects.set(hash, number);
     // The reorg may reach below the blocks that this node followed. Search here: the node that stored it may not be running any more.
     const ours = new Set(orphaned.map(({ hash }) => hash));
     const mayReachBelow = newlyStored.some(({ hash }) => !ours.has(hash)) || (gap && orphaned.length > 0);
-    const below = await this.reorgedFinals.execute(chainId, mayReachBelow);
-    for (const { number, hash } of below) suspects.set(hash, number);
+    const { gone, keep } = await this.reorgedFinals.execute(chainId, mayReachBelow);
+    for (const { number, hash } of gone) suspects.set(hash, number);
     for (const { hash } of blocks) suspects.delete(hash);
-    return suspects;
+    return { blocks: suspects, keep };
   }
 }
