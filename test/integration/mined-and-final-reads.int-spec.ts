@@ -108,7 +108,8 @@ describe('what became final in blocks that are canonical no more', () => {
 
   it.each(['CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED'])('is found when it is %s', async (state) => {
     await register(OURS);
-    await final(10, { state, block_number: 10, block_hash: aHash(10), failure_reason: 'x', ...receipt });
+    const replaced = state === 'REPLACED' ? { replaced_by: txIdOf(99) } : {};
+    await final(10, { state, ...replaced, block_number: 10, block_hash: aHash(10), failure_reason: 'x', ...receipt });
     expect(idsOf(await txs.finalIn(DEV_CHAIN, 10, [aHash(10)]))).toEqual(ids(10));
     expect(idsOf(await txs.newestFinal(DEV_CHAIN, null, 5))).toEqual(ids(10));
   });

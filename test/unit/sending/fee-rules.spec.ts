@@ -157,7 +157,16 @@ describe('the price of a no-op', () => {
   });
 
   it('is none when a no-op was refused at the caps, too', () => {
-    expect(rules.noOp(SIGNER, QUOTE, [out(fees(390n, 40n)), tooCheap(CAPS)])).toBeNull();
+    const noOp = { ...tooCheap(CAPS), kind: 'cancel' } as const;
+    expect(rules.noOp(SIGNER, QUOTE, [out(fees(390n, 40n)), noOp])).toBeNull();
+  });
+
+  it('is that of the caps when only a payload was refused with them: what was said of the payload need not be true', () => {
+    expect(rules.noOp(SIGNER, QUOTE, [{ ...tooCheap(CAPS), status: 'UNKNOWN' }])).toEqual(CAPS);
+  });
+
+  it('is of the type of what is out', () => {
+    expect(rules.noOp(SIGNER, QUOTE, [out(fees(390n, 390n), { type: 0 })])).toEqual(fees(400n, 400n));
   });
 
   it('is none when the market is above the caps', () => {

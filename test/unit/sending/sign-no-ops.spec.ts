@@ -141,18 +141,6 @@ describe('the words of a refusal', () => {
   });
 });
 
-describe('a no-op that was refused as too cheap', () => {
-  const refused = { status: 'REJECTED', errorClass: 'underpriced' } as const;
-
-  it('is not signed again at the same price, the highest that the caps allow', async () => {
-    expect(await closeAgainst(RIVAL, { ...refused, fees: PRICE })).toEqual([]);
-    expect(await closeAgainst(RIVAL, { ...refused, fees: { ...PRICE, maxPriorityFeePerGas: 89n } })).toHaveLength(1);
-    expect(await closeAgainst(RIVAL, { status: 'REJECTED', errorClass: 'oversized_data', fees: PRICE })).toHaveLength(
-      1,
-    );
-  });
-});
-
 describe('the next attempt of a fill', () => {
   it.each(['ALLOCATED', 'IN_MEMPOOL'] as const)('is signed while it is %s, and bumps its price', async (state) => {
     const [sending] = await execute(fillAgain(state, 7n, [RIVAL]));

@@ -23,6 +23,7 @@ import {
   type PricedRequest,
   tooExpensive,
 } from '../domain/fee-policy.js';
+import { noOpType, typeOfSlot } from '../domain/tx-type.js';
 
 /** Nodes that refuse a price without saying what they demand raise it to so many times the most urgent tip. */
 const MOST_FOR_A_REFUSAL = 2n;
@@ -147,13 +148,14 @@ export class FeeRules {
   ): AttemptFees | null {
     const caps = this.caps.of(signer);
     if (tooExpensive(atMarket('fast'), quote, caps) !== null) return null;
-    const type = rivals.some((rival) => rival.type === 3) ? 3 : quote.hasBaseFee ? 2 : 0;
+    const type = noOpType(typeOfSlot(rivals), quote);
     const because = refusal === null ? 'forced' : { refusal };
     const bump = this.bumped({ signer, request: null, attempts: rivals, type, gasLimit: TRANSFER_GAS, because }, quote);
     // With the fees of the caps it cannot outbid a rival that a pool has. But a rival that every node refused is in no pool, so they are
-    // tried.
+    // tried once, also after a payload was refused with them: the words of a node about a payload need not be true.
     const fees = bump.kind === 'fees' ? bump.fees : atCaps(caps, type);
-    return rivals.some((rival) => refusedForPrice(rival) && sameFees(rival.fees, fees)) ? null : fees;
+    const noOps = rivals.filter(({ kind }) => kind !== 'payload');
+    return noOps.some((noOp) => refusedForPrice(noOp) && sameFees(noOp.fees, fees)) ? null : fees;
   }
 
   /**

@@ -3,8 +3,6 @@ import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
 import { type Attempt, ManagedTx, refusedForPrice, WriteChanges } from '../../transactions/index.js';
-import { sameFees } from '../domain/fee-bump.js';
-import { feesOfType } from '../domain/fee-policy.js';
 import { noOpType, typeOfSlot } from '../domain/tx-type.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
@@ -39,8 +37,7 @@ export class SignNoOps {
       const fees = this.fees.noOp(tx.signer, quote, attempts, refusalOf(tx, attempts));
       if (!fees) this.log.warn('no-op not signed: its price is above the caps', { txId: tx.id, nonce: tx.nonce });
       const type = noOpType(typeOfSlot(attempts), quote);
-      const isSpent = fees && attempts.some((attempt) => refusedForPrice(attempt) && sameFees(attempt.fees, fees));
-      return fees && !isSpent ? [{ tx, type, fees: feesOfType(fees, type) }] : [];
+      return fees ? [{ tx, type, fees }] : [];
     });
     if (priced.length === 0) return [];
     const gas = await noOpGas(

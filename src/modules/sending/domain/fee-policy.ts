@@ -91,13 +91,6 @@ function blobBaseFeeOf({ blobBaseFee }: FeeQuote): bigint {
   return blobBaseFee ?? MIN_BLOB_FEE;
 }
 
-/** Without what transactions of the type do not have. */
-export function feesOfType(fees: AttemptFees, type: TxType): AttemptFees {
-  const { maxFeePerGas, maxPriorityFeePerGas } = fees;
-  if (hasOnePrice(type)) return onePrice(maxFeePerGas);
-  return type === 3 ? fees : { maxFeePerGas, maxPriorityFeePerGas };
-}
-
 export function onePrice(price: bigint): AttemptFees {
   return { maxFeePerGas: price, maxPriorityFeePerGas: price };
 }
