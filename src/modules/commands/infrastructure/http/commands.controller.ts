@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Headers, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { NotFound } from '../../../../kernel/errors.js';
 import { parseAddress } from '../../../../kernel/hex.js';
@@ -27,6 +27,7 @@ import {
   ReplaceTxDto,
   SpeedUpTxDto,
 } from './commands.dto.js';
+import { CANCEL_EXAMPLES, REPLACE_EXAMPLES, SPEED_UP_EXAMPLES } from './commands.examples.js';
 import { toCancel, toReplace, toSpeedUp } from './to-command.js';
 
 const PATH = '/api/v1/tx/019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
@@ -54,6 +55,7 @@ export class CommandsController {
       `decides between CANCELLED and CONFIRMED. ${WAIT}`,
   })
   @ApiHeader(KEY_HEADER)
+  @ApiBody({ type: CancelTxDto, examples: CANCEL_EXAMPLES })
   @ApiResponse({ status: 202, type: CommandAnswerDto, description: 'Accepted; the owner of the signer carries it out' })
   @ApiResponse({ status: 200, type: CommandAnswerDto, description: 'Done, or stored before' })
   @ApiProblems(
@@ -85,6 +87,7 @@ export class CommandsController {
       `it: either the original ends REPLACED, or the replacement ends DROPPED. ${WAIT}`,
   })
   @ApiHeader(KEY_HEADER)
+  @ApiBody({ type: ReplaceTxDto, examples: REPLACE_EXAMPLES })
   @ApiResponse({ status: 202, type: CommandAnswerDto, description: 'Accepted; the owner of the signer carries it out' })
   @ApiResponse({ status: 200, type: CommandAnswerDto, description: 'Done, or stored before' })
   @ApiProblems(
@@ -119,6 +122,7 @@ export class CommandsController {
     description: `Signs the same payload again with the same nonce, at a price at least an eighth higher, within the caps. ${WAIT}`,
   })
   @ApiHeader(KEY_HEADER)
+  @ApiBody({ type: SpeedUpTxDto, examples: SPEED_UP_EXAMPLES })
   @ApiResponse({ status: 202, type: CommandAnswerDto, description: 'Accepted; the owner of the signer carries it out' })
   @ApiResponse({ status: 200, type: CommandAnswerDto, description: 'Stored before' })
   @ApiProblems(

@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { signerOfPath } from '../../../../kernel/signer-id.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
@@ -44,6 +44,12 @@ class PauseRequestDto {
   reason?: string;
 }
 
+/** Example bodies in Swagger. */
+const EXAMPLES = {
+  reason: { summary: 'With a reason for the audit trail', value: { reason: 'key rotation' } },
+  plain: { summary: 'Without one', value: {} },
+};
+
 class SignerPauseDto {
   @ApiProperty({ example: 31337 }) chainId!: number;
   @ApiProperty({ example: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' }) address!: string;
@@ -66,6 +72,7 @@ export class SignerPausesController {
       'The signer gets no new nonces: its PENDING transactions wait with subState SIGNER_PAUSED. Transactions with a nonce are still resent, confirmed and ' +
       'cancelled. After the answer no transaction gets a nonce. A second pause changes nothing. Any node can answer.',
   })
+  @ApiBody({ type: PauseRequestDto, examples: EXAMPLES })
   @ApiResponse({ status: 200, type: SignerPauseDto })
   @ApiProblems(`${PATH}/pause`, ...PROBLEMS)
   async pause(
@@ -84,6 +91,7 @@ export class SignerPausesController {
     summary: 'Resume a paused signer',
     description: 'Its waiting transactions go on at once. Changes nothing for a signer that is not paused.',
   })
+  @ApiBody({ type: PauseRequestDto, examples: EXAMPLES })
   @ApiResponse({ status: 200, type: SignerPauseDto })
   @ApiProblems(`${PATH}/resume`, ...PROBLEMS)
   async resume(
