@@ -32,7 +32,8 @@ function hasEnded(tx: TxRow, txs: readonly TxRow[], { chain, curses, needs }: Ne
   if (FINAL.has(tx.state)) return true;
   const isHopeless = ({ data }: TxRow): boolean => curses.isHopeless(data) || needs.of(data) !== undefined;
   if (!isHopeless(tx) || !tx.resubmits) return false;
-  if (tx.state === 'PENDING') return true;
+  // A replacement waits for its command, which decides whatever nodes think of its payload.
+  if (tx.state === 'PENDING') return tx.sub !== 'REPLACING';
   const { nonce } = tx;
   if (nonce !== null && chain.minedBy(parseAddress(tx.signer), BigInt(nonce))) return false;
   const isBehind = (other: TxRow): boolean =>
