@@ -8,7 +8,7 @@ import { Database } from '../../src/platform/database/database.js';
 import { type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { aRequest, DEV_CHAIN } from '../support/builders.js';
 import { knowNonce } from '../support/known-nonce.js';
-import { makeWaitingDue } from '../support/node-lab.js';
+import { makeDue, makeWaitingDue } from '../support/node-lab.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { TestNode } from '../support/test-node.js';
 import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
@@ -113,6 +113,30 @@ it('a queue whose funds end in the middle waits in order, and goes on after a to
   await create('last', 1n);
   await watch();
   expect(await balanceEvents()).toEqual(['balance_low', 'balance_restored']);
+});
+
+it('a sent tx whose funds are gone is never closed, whatever the number of refusals, and is mined after a top-up', async () => {
+  await node.close();
+  const resubmit = { maxRefusals: 2, maxRefusalsInDoubt: 3 };
+  node = await TestNode.start(database.url, chains.get(DEV_CHAIN), { resubmit });
+  await setBalance(ETHER);
+  const ids = [await create('first', ETHER / 5n), await create('second', ETHER / 5n)];
+  await node.step();
+  expect(await standing(...ids)).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL']);
+  await callRpc(anvil.url, 'anvil_dropAllTransactions', []);
+  await setBalance(1n);
+  for (let n = 0; n < 6; n += 1) {
+    await makeDue(node);
+    await node.resubmit();
+    await node.step();
+  }
+  expect(await standing(...ids)).toEqual(['IN_MEMPOOL INSUFFICIENT_FUNDS', 'IN_MEMPOOL INSUFFICIENT_FUNDS']);
+
+  await setBalance(10n * ETHER);
+  await watch();
+  await node.resubmit();
+  for (let n = 0; n < 4; n += 1) await mine();
+  expect(await standing(...ids)).toEqual(['CONFIRMED', 'CONFIRMED']);
 });
 
 it('a look that finds no more funds than the one before makes nothing due', async () => {

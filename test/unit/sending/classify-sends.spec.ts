@@ -235,6 +235,15 @@ describe('a no-op', () => {
     expect(asked).toEqual([]);
   });
 
+  it('of a fill that the balance does not cover waits for a top-up', async () => {
+    const tx = aManagedTx({ kind: 'fill', state: 'ALLOCATED', nonce: 7n, subState: 'INSUFFICIENT_FUNDS', tries: 99 });
+    expect(await verdictOn(anAttempt({ kind: 'fill' }), tx.build(), 'insufficient_funds')).toEqual({
+      kind: 'waiting',
+      subState: 'INSUFFICIENT_FUNDS',
+      retryInMs: 60_000,
+    });
+  });
+
   it('that a node took is sent like any payload', async () => {
     const tx = aManagedTx({ kind: 'fill', state: 'ALLOCATED', nonce: 7n }).build();
     expect(await verdictOn(anAttempt({ kind: 'fill' }), tx, null)).toMatchObject({ kind: 'sent', subState: null });
@@ -258,6 +267,30 @@ it('a payload that is refused for a price again and again waits for another nonc
   expect(await judge.execute(chain, [refused()])).toMatchObject([
     { verdict: { kind: 'refused_in_doubt', reason: 'underpriced' } },
   ]);
+});
+
+describe('a payload that the balance does not cover', () => {
+  const refused = (state: 'ALLOCATED' | 'IN_MEMPOOL'): AnsweredSend =>
+    answered(
+      'insufficient_funds',
+      {},
+      { tx: aManagedTx({ state, nonce: 7n, subState: 'INSUFFICIENT_FUNDS', tries: 99 }).build() },
+    );
+  const waits = { kind: 'waiting', subState: 'INSUFFICIENT_FUNDS', retryInMs: 60_000 };
+  const verdictOn = async (send: AnsweredSend) => (await judge.execute(chain, [send]))[0]?.verdict;
+
+  it('waits without a nonce when nothing of its slot is out', async () => {
+    expect(await kindOf(refused('ALLOCATED'))).toBe('requeued');
+  });
+
+  it('keeps its slot and waits for a top-up when another attempt may be out', async () => {
+    siblings = [anAttempt({ txHash: aHash(2), status: 'UNKNOWN' })];
+    expect(await verdictOn(refused('ALLOCATED'))).toEqual(waits);
+  });
+
+  it('keeps its slot and waits for a top-up once it was in the mempool', async () => {
+    expect(await verdictOn(refused('IN_MEMPOOL'))).toEqual(waits);
+  });
 });
 
 it('only slots that are to be freed are looked at for other attempts, and what is taken stays as it is', async () => {

@@ -65,10 +65,29 @@ describe('what a refusal means', () => {
     expect(verdict('ACCEPTED', said(errorClass), history)).toMatchObject({ kind: 'sent', subState: 'NODE_REFUSED' });
   });
 
-  it.each(REFUSALS)('%s: gives up the nonce after so many equal refusals, whatever it is', (errorClass) => {
+  it.each(REFUSALS)('%s: gives up the nonce of what was never out after so many equal refusals', (errorClass) => {
     expect(['refused_for_good', 'requeued']).toContain(verdict('SIGNED', said(errorClass), afterTries(9)).kind);
-    expect(verdict('ACCEPTED', said(errorClass), afterTries(99)).kind).toBe('refused_in_doubt');
   });
+
+  it.each(REFUSALS.filter((each) => each !== 'insufficient_funds'))(
+    '%s: closes the slot of what may be out after so many equal refusals',
+    (errorClass) => {
+      expect(verdict('ACCEPTED', said(errorClass), afterTries(99)).kind).toBe('refused_in_doubt');
+    },
+  );
+
+  it.each(['UNKNOWN', 'ACCEPTED'] as const)(
+    'insufficient_funds: an attempt %s waits for a top-up, however often it was refused',
+    (status) => {
+      expect(verdict(status, said('insufficient_funds'), afterTries(999))).toEqual({
+        kind: 'sent',
+        subState: 'INSUFFICIENT_FUNDS',
+        askReceipt: false,
+        retryInMs: 60_000,
+        counts: true,
+      });
+    },
+  );
 
   it.each(['txpool_full', 'underpriced', 'insufficient_funds', 'nonce_too_high'] as const)(
     '%s: ends nothing that was accepted once for a price spike or a full pool of some minutes',

@@ -146,9 +146,15 @@ export class ClassifySends {
       const own = siblings.filter(({ txId }) => txId === tx.id);
       if (competesWithOriginal(item, siblings) && tx.state !== 'IN_MEMPOOL' && !anotherMayBeOut(attempt, own))
         return { ...item, verdict: { kind: 'withdrawn', reason: outcome.error ?? 'refused' } };
+      if (waitsForFunds(item.verdict)) return { ...item, verdict: { ...item.verdict, kind: 'waiting' } };
       return { ...item, verdict: { kind: 'refused_in_doubt', reason: outcome.error ?? 'refused' } };
     });
   }
+}
+
+/** A top-up lets it go on, so its slot is not closed. */
+function waitsForFunds(verdict: SendVerdict): verdict is Extract<SendVerdict, { kind: 'requeued' }> {
+  return verdict.kind === 'requeued' && verdict.subState === 'INSUFFICIENT_FUNDS';
 }
 
 /** Whether the tx that it replaces was signed for the same slot. A replacement may have got a slot of its own since. */
@@ -174,6 +180,7 @@ function asNoOp(verdict: SendVerdict, { tx, attempt }: AnsweredSend, intervalMs:
     case 'refused_for_good':
     case 'refused_in_doubt':
       if (attempt.kind === 'cancel') return { kind: 'waiting', subState: 'CANCELLING', retryInMs: intervalMs };
+      if (waitsForFunds(verdict)) return { ...verdict, kind: 'waiting' };
       return {
         kind: 'waiting',
         subState: 'NODE_REFUSED',

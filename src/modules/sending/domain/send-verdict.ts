@@ -154,7 +154,8 @@ function refusedInDoubt(outcome: AttemptOutcome, errorClass: NodeErrorClass, his
   }
   const most = TEMPORARY_RESPONSES.has(response) ? history.maxRefusalsInDoubt : history.maxRefusals;
   const isEnd = response === 'fail_payload' ? !history.needsSecondObservation : isOver(subState, history, most);
-  if (isEnd) return { kind: 'refused_in_doubt', reason };
+  // A no-op needs funds, too. A top-up lets the payload go on, and its client may cancel it.
+  if (isEnd && response !== 'wait_for_funds') return { kind: 'refused_in_doubt', reason };
   return sent(subState, pauseAfterRefusals(history.equalTries(subState)));
 }
 
