@@ -52,6 +52,15 @@ async function storeSlot(signer: SignerId, status: string, txId: string | null):
   );
 }
 
+async function storeCommand(signer: SignerId, status: string): Promise<void> {
+  const n = ++txs;
+  await lab.observer.write(
+    `INSERT INTO tx_command (command_id, chain_id, signer, tx_id, kind, request_id, request_hash, status)
+     VALUES (gen_random_uuid(), $1, $2, $3, 'cancel', $4, $5, $6)`,
+    [signer.chainId, signer.address, OTHER_TX, `command-${n}`, aHash(n), status],
+  );
+}
+
 async function workOf(signer: SignerId, look = repository.signersWithWork(DEV_CHAIN)): Promise<SignerWork | null> {
   const found = (await look).filter((work) => signerKey(work.signer) === signerKey(signer));
   expect(found.length).toBeLessThan(2);
@@ -103,6 +112,18 @@ describe('a look at all work of a chain', () => {
     const signer = lab.freshSigner();
     await storeSlot(signer, status, txId);
     expect(await workOf(signer)).toBeNull();
+  });
+
+  it('names a signer with nothing but a command that waits, whose tx may have ended without an owner', async () => {
+    const [waiting, done] = lab.freshSigners(2);
+    if (!waiting || !done) throw new Error('two were made');
+    await storeCommand(waiting, 'QUEUED');
+    await storeCommand(done, 'DONE');
+    await storeCommand(elsewhere(done), 'QUEUED');
+    expect([await workOf(waiting), await workOf(done)]).toEqual([
+      { signer: waiting, hasPending: true, lease: 'free' },
+      null,
+    ]);
   });
 
   it('does not name a signer whose work is on another chain', async () => {

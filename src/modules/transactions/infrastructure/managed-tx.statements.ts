@@ -363,6 +363,7 @@ export const RIVALS = {
 /**
  * A loose index scan: it jumps from signer to signer, so 100,000 waiting txs of one signer cost one probe, and idle signers cost nothing. A
  * subquery reads the leases: a join that was planned for an empty table would compare each signer with each lease.
+ * A command may wait although its tx has ended: the owner died in between, and its replacement would wait for ever.
  */
 export const SIGNERS_WITH_WORK = {
   name: 'tx_signers_with_work',
@@ -387,7 +388,8 @@ export const SIGNERS_WITH_WORK = {
                       ORDER BY t.chain_id, t.signer, ${READY_SINCE} LIMIT 1) IS NOT NULL AS pending
               FROM pending p
             UNION ALL SELECT signer, false FROM live
-            UNION ALL SELECT signer, true FROM signer_nonce_allocation WHERE chain_id = $1 AND status = 'HELD' AND tx_id IS NULL) AS work
+            UNION ALL SELECT signer, true FROM signer_nonce_allocation WHERE chain_id = $1 AND status = 'HELD' AND tx_id IS NULL
+            UNION ALL SELECT signer, true FROM tx_command WHERE chain_id = $1 AND status = 'QUEUED') AS work
      WHERE work.signer IS NOT NULL GROUP BY work.signer`,
 };
 
