@@ -136,6 +136,14 @@ describe('a replace', () => {
 });
 
 describe('a waiting tx', () => {
+  it('has expired when its end has passed by the clock of the database', async () => {
+    await stored.putTx(1, { expires_at: `now() - interval '1 second'` });
+    await stored.putTx(2, { expires_at: `now() + interval '1 hour'` });
+    await stored.putTx(3);
+    const expired = await Promise.all([1, 2, 3, 4].map((n) => store.hasExpired(txIdOf(n))));
+    expect(expired).toEqual([true, false, false, false]);
+  });
+
   it('is locked while it is changed', async () => {
     await stored.putTx(1);
     const session = await stored.lab.session();

@@ -156,6 +156,13 @@ describe('the lowest unmined txs', () => {
     expect(await lowest(9, OURS)).toEqual(ids(3));
   });
 
+  it('leave out a replacement that rests because its original is mined', async () => {
+    await stored.putTx(2, { state: 'MINED' });
+    await stored.putTx(3, { state: 'IN_MEMPOOL', nonce: 2, replaces: txIdOf(2), sub_state: 'REPLACING' });
+    await stored.putTx(4, { state: 'IN_MEMPOOL' });
+    expect(await lowest(9, OURS)).toEqual(ids(4));
+  });
+
   it('come with their own newest attempt, and without one before they are signed', async () => {
     await stored.putTx(2, { state: 'IN_MEMPOOL' });
     await stored.putTx(3, { state: 'ALLOCATED' });

@@ -288,6 +288,33 @@ describe('a replace of a sent tx', () => {
     expect(await race.commandsOf(original)).toMatchObject([{ status: 'REFUSED' }]);
   });
 
+  it('is not changed by another command while its original is mined, until a reorg', async () => {
+    const original = await lab.sent(1);
+    lose(withTag(2));
+    const replacement = await race.replacement(original, 2);
+    await lab.node.commands();
+    await lab.mine();
+    expect(await lab.states([original, replacement])).toEqual(['MINED', 'IN_MEMPOOL']);
+    const refusal = { code: 'already_mined', facts: { state: 'IN_MEMPOOL' } };
+    await expect(race.cancel(replacement)).rejects.toMatchObject(refusal);
+    await expect(race.speedUp(replacement)).rejects.toMatchObject(refusal);
+    await expect(race.replace(replacement, 3)).rejects.toMatchObject(refusal);
+    lab.chain.reorg(1, { drop: true });
+    await lab.node.follow();
+    expect(await race.cancel(replacement)).toMatchObject({ status: 'QUEUED' });
+  });
+
+  it('that expired before its race began is DROPPED, and the original goes on', async () => {
+    const original = await lab.sent(1);
+    const { replacement } = await race.replace(original, 2, { expiresAt: new Date(Date.now() - 1) });
+    await lab.node.commands();
+    expect(await lab.node.tx(replacement ?? '')).toMatchObject({ state: 'DROPPED', nonce: null });
+    expect(await race.commandsOf(original)).toMatchObject([{ status: 'REFUSED', refusal: 'the replacement expired' }]);
+    await lab.confirmAll();
+    expect(await lab.states([original])).toEqual(['CONFIRMED']);
+    expect(lab.chain.sent.filter(withTag(2))).toEqual([]);
+  });
+
   it('is not sent by a lane before the race begins', async () => {
     const original = await lab.sent(1);
     const replacement = await race.replacement(original, 2);

@@ -78,4 +78,16 @@ export const EDIT_REQUEST`,
     why: 'a tx is cancelled before its time',
     caughtBy: RACES,
   },
+  {
+    id: 'command-has-expired-of-any-time',
+    text: 't.tx_id = $1 AND t.expires_at <= clock_timestamp()',
+    becomes: 't.tx_id = $1 AND t.expires_at IS NOT NULL',
+    why: 'a replacement that expires some day never competes',
+  },
+  {
+    id: 'command-has-expired-of-any-tx',
+    text: 't.tx_id = $1 AND t.expires_at <= clock_timestamp()',
+    becomes: '$1::uuid IS NOT NULL AND t.expires_at <= clock_timestamp()',
+    why: 'one tx that expired ends all replacements',
+  },
 ]);

@@ -231,6 +231,13 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
     why: 'the payload that is to be replaced outbids its replacement',
   },
   {
+    id: 'lowest-unmined-with-resting',
+    text: `          AND m.sub_state IS DISTINCT FROM 'REPLACING'
+        ORDER BY`,
+    becomes: '        ORDER BY',
+    why: 'the loser of a race keeps the txs behind it from being bumped until the winner is final',
+  },
+  {
     id: 'lowest-unmined-of-any-signer',
     text: `m.chain_id = w.chain_id AND m.signer = w.signer AND m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL') AND m.replaced_by`,
     becomes: `m.chain_id = w.chain_id AND m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL') AND m.replaced_by`,

@@ -51,6 +51,11 @@ describe('what becomes of a cancel, a replace and a speed-up', () => {
     },
   );
 
+  it.each([{}, { closing: CLOSING }])('of one that rests, because a rival of it is mined: %j', (variant) => {
+    for (const state of ['ALLOCATED', 'IN_MEMPOOL'] as const)
+      expect(verdictsOn({ state, subState: 'REPLACING', ...variant })).toEqual(all('already_mined'));
+  });
+
   it.each(TX_STATES)('of a fill that is %s: it is refused, because no client made it', (state) => {
     for (const variant of VARIANTS)
       expect(verdictsOn({ kind: 'fill', state, ...variant })).toEqual(all('not_a_payload'));

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
 import type { GasEstimate } from '../../../src/modules/chain/index.js';
 import { PriceReplacement } from '../../../src/modules/commands/application/price-replacement.js';
+import type { CommandStore } from '../../../src/modules/commands/domain/command-store.js';
 import type { FeeRules } from '../../../src/modules/sending/index.js';
 import type { Attempt, AttemptFees, TxRequest } from '../../../src/modules/transactions/index.js';
 import { aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
@@ -18,17 +19,19 @@ let calls: unknown[];
 /** Null when the caps do not allow a higher price. */
 let outbid: AttemptFees | null;
 let bids: unknown[][];
+let expired: string[];
 let price: PriceReplacement;
 
 beforeEach(() => {
   chain = new ModelChain();
-  [estimate, calls, outbid, bids] = [{ kind: 'ok', gas: 40_000n }, [], FEES, []];
+  [estimate, calls, outbid, bids, expired] = [{ kind: 'ok', gas: 40_000n }, [], FEES, [], []];
   chain.estimateGas = async (asked) => (calls.push(...asked), estimate ? [estimate] : []);
   price = new PriceReplacement(
     {
       bumped: (...args: unknown[]) => (bids.push(args), outbid ? { kind: 'fees', fees: outbid } : { kind: 'capped' }),
     } as unknown as FeeRules,
     new SecondObservations(new FakeClock()),
+    { hasExpired: async (txId: string) => expired.includes(txId) } as unknown as CommandStore,
   );
 });
 
@@ -37,6 +40,12 @@ function priced(gasLimit: bigint | null = null, ofSlot: readonly Attempt[] = [an
   const request: TxRequest = { ...base, payload: { ...base.payload, gasLimit } };
   return price.execute(chain, { tx: TX, request }, ofSlot);
 }
+
+it('a replacement that expired is refused, and costs no question', async () => {
+  expired = ['replacement'];
+  expect(await priced()).toEqual({ kind: 'refused', reason: 'the replacement expired' });
+  expect([calls, bids]).toEqual([[], []]);
+});
 
 describe('the gas of a replacement', () => {
   it('is its own estimate with a margin', async () => {

@@ -36,6 +36,9 @@ function dueOf(txs: readonly ManagedTx[], attempts: readonly Attempt[]): Promise
   ).execute(DEV_CHAIN);
 }
 
+/** What the last look asked for. */
+let asked: readonly Attempt[];
+
 /** What came of a look: ids of the mined, of those that are asked for again, and of those whose nonce is in doubt. */
 async function looked(due: readonly DueTx[], mined: readonly Attempt[]): Promise<(string | null)[][]> {
   const [recorded, postponed, doubts]: [MinedAttempt[], DueTx[], TxInDoubt[]] = [[], [], []];
@@ -47,7 +50,7 @@ async function looked(due: readonly DueTx[], mined: readonly Attempt[]): Promise
     {
       execute: async (_: unknown, some: readonly Attempt[]) =>
         new Map(
-          some.map(({ txHash }) => [
+          (asked = some).map(({ txHash }) => [
             txHash,
             mined.some((attempt) => attempt.txHash === txHash)
               ? { kind: 'found', receipt: aReceipt({ txHash }) }
@@ -70,6 +73,20 @@ it('the receipts of all that compete for a slot are asked for, for each of them'
     ['original', ATTEMPTS],
     ['replacement', ATTEMPTS],
   ]);
+});
+
+it('a resting tx whose rival is mined is asked about again later, and not at once', async () => {
+  const resting = aTx('replacement', { replaces: 'original', subState: 'REPLACING' });
+  const mined = ATTEMPTS.slice(0, 1);
+  expect(await looked(await dueOf([resting], ATTEMPTS), mined)).toEqual([['original'], ['replacement'], []]);
+  // Its own receipt makes it MINED, which ends its checks.
+  expect(await looked(await dueOf([resting], ATTEMPTS), ATTEMPTS.slice(1))).toEqual([['replacement'], [], []]);
+});
+
+it('each attempt of a race is asked for and counted once, although two of its txs are due', async () => {
+  const due = await dueOf([ORIGINAL, REPLACEMENT], ATTEMPTS);
+  expect(await looked(due, ATTEMPTS.slice(1))).toEqual([['replacement'], ['original'], []]);
+  expect(asked).toEqual(ATTEMPTS);
 });
 
 it('attempts of a tx that had the slot before, and moved on, are none of those of a tx without rivals', async () => {

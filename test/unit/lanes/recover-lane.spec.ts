@@ -67,6 +67,14 @@ describe('what a crash or a predecessor left', () => {
     expect([sent, quotes]).toEqual([null, 0]);
   });
 
+  it('rests while another tx of its slot is mined: a replacement that nobody wrote down as sent', async () => {
+    const tx = aManagedTx({ txId: 'tx-7', state: 'ALLOCATED', nonce: 7n, replaces: 'tx-0', subState: 'REPLACING' });
+    left = [{ tx: tx.build(), request: aRequest() }];
+    known = [anAttempt({ nonce: 7n, txId: 'tx-7', status: 'SIGNED' })];
+    await recovered();
+    expect([sent ?? [], quotes]).toEqual([[], 0]);
+  });
+
   it('is sent again with the same bytes where it was signed, and may be out; only the rest is signed', async () => {
     left = [allocated(7n), allocated(8n)];
     known = [anAttempt({ nonce: 7n, txId: 'tx-7', status: 'SIGNED' })];

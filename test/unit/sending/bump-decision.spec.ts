@@ -22,6 +22,7 @@ describe('another price can help', () => {
     { subState: 'NODE_REFUSED' },
     { subState: 'POOL_LIMIT' },
     { replacedBy: 'replacement' },
+    { replaces: 'original', subState: 'REPLACING' },
   ])('nothing else: %p', (progress) => {
     expect(can(progress)).toBe(false);
   });

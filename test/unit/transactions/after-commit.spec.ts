@@ -119,6 +119,12 @@ describe('what a lane has in flight', () => {
     ]);
   });
 
+  it('does not grow by a replacement: it gets the slot of a tx that is counted already', () => {
+    const tx = changed((copy) => copy.competes(7n, 21_000n), { txId: 'new', state: 'PENDING', nonce: null });
+    after.notify({ txs: [tx], slots: { handedOver: [{ ...slot(), txId: 'new' }] } });
+    expect(inFlight()).toEqual([IN_FLIGHT, IN_FLIGHT]);
+  });
+
   it.each<[string, ManagedTx]>([
     ['was mined', changed((tx) => tx.mined(aReceipt()))],
     ['lost its nonce and waits for another at once', changed((tx) => tx.foreignTxUsedNonce(null))],

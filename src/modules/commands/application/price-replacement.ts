@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type ChainConnector, SecondObservations } from '../../chain/index.js';
 import { FeeRules, withMargin } from '../../sending/index.js';
 import type { Attempt, AttemptFees, RequestedTx, TxType } from '../../transactions/index.js';
+import { CommandStore } from '../domain/command-store.js';
 
 /** What a replacement is signed with; or why it is not, or not now. */
 export type PricedReplacement =
@@ -21,10 +22,12 @@ export class PriceReplacement {
   constructor(
     private readonly fees: FeeRules,
     private readonly observations: SecondObservations,
+    private readonly store: CommandStore,
   ) {}
 
   /** @param ofSlot all attempts of the slot that it competes for */
   async execute(chain: ChainConnector, item: RequestedTx, ofSlot: readonly Attempt[]): Promise<PricedReplacement> {
+    if (await this.store.hasExpired(item.tx.id)) return { kind: 'refused', reason: 'the replacement expired' };
     const gas = await this.gasOf(chain, item);
     if (typeof gas !== 'bigint') return gas;
     const quote = await chain.feeQuote();

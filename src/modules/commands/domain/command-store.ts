@@ -28,6 +28,8 @@ export abstract class CommandStore {
   abstract decide(decisions: readonly Decision[]): Promise<void>;
   /** All commands about a tx, oldest first. */
   abstract ofTx(txId: string): Promise<TxCommand[]>;
+  /** Whether the `expiresAt` of a tx has passed by the database clock. */
+  abstract hasExpired(txId: string): Promise<boolean>;
   /** Txs in flight whose `expiresAt` has passed by the database clock, and whose slots are not being closed yet. */
   abstract expired(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]>;
 }

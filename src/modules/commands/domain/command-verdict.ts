@@ -31,6 +31,13 @@ export function commandVerdict(command: CommandKind, tx: ManagedTx): CommandVerd
       `the transaction ${replacedBy} competes for its nonce`,
       `send it to ${replacedBy}`,
     );
+  // Only a tx that was mined makes the newest of a race rest.
+  if (tx.isResting)
+    return refused(
+      'already_mined',
+      'another transaction with its nonce is in a block',
+      'read the receipt of the transaction that it replaces; only a reorg can undo it',
+    );
   if (tx.isClosing && command === 'cancel') return { kind: 'done' };
   if (tx.isClosing && command === 'replace')
     return refused('being_cancelled', 'a no-op competes for its nonce', 'create a new transaction');

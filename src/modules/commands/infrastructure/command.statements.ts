@@ -76,6 +76,11 @@ export const OF_TX = {
   text: `SELECT ${COMMAND_COLUMNS} FROM tx_command c WHERE c.tx_id = $1 ORDER BY c.tx_id, c.command_id LIMIT 1000`,
 };
 
+export const HAS_EXPIRED = {
+  name: 'command_has_expired',
+  text: `SELECT FROM managed_tx t WHERE t.tx_id = $1 AND t.expires_at <= clock_timestamp()`,
+};
+
 /** Along managed_tx_expiring, which has only txs with an end. */
 export const EXPIRED = {
   name: 'command_expired',

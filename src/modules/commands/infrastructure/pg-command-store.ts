@@ -126,6 +126,11 @@ export class PgCommandStore extends CommandStore {
     return rows.map(toCommand);
   }
 
+  async hasExpired(txId: string): Promise<boolean> {
+    const { rowCount } = await this.database.query(sql.HAS_EXPIRED, [txId]);
+    return rowCount === 1;
+  }
+
   async expired(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]> {
     const addresses = signers.map(({ address }) => address);
     const { rows } = await this.database.query<ProgressRow>(sql.EXPIRED, [chainId, addresses, limit]);

@@ -31,7 +31,7 @@ export class RecoverLane {
   async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<void> {
     const signers = leases.map((lease) => lease.signer);
     await this.markReceiptsDue.execute(leases, 'recover');
-    const left = await this.repository.allocated(signers);
+    const left = (await this.repository.allocated(signers)).filter(({ tx }) => !tx.isResting);
     if (left.length === 0) return;
     const known = await this.attempts.ofSlots(left.map(({ tx }) => ({ signer: tx.signer, nonce: tx.nonce })));
     const latest = new Map(known.filter(({ txId }) => txId !== null).map((attempt) => [attempt.txId, attempt]));

@@ -24,7 +24,7 @@ const NOT_ABOUT_PRICE: ReadonlySet<TxSubState | null> = new Set<TxSubState | nul
  */
 export function isBumpable(tx: ManagedTx, newest: Pick<Attempt, 'kind'>): boolean {
   const { state, subState, replacedBy } = tx.progress;
-  if (state !== 'IN_MEMPOOL' || NOT_ABOUT_PRICE.has(subState) || replacedBy !== null) return false;
+  if (state !== 'IN_MEMPOOL' || NOT_ABOUT_PRICE.has(subState) || replacedBy !== null || tx.isResting) return false;
   return !tx.isClosing || newest.kind === 'cancel';
 }
 

@@ -87,7 +87,7 @@ export abstract class ManagedTxRepository {
   abstract lockForNonce(fence: Fence, txs: readonly ManagedTx[]): Promise<ReadonlySet<string>>;
   /** Every ALLOCATED tx of the signers, in nonce order. */
   abstract allocated(signers: readonly SignerId[]): Promise<RequestedTx[]>;
-  /** The unmined txs of each signer with the lowest nonces, this many of each, by signer and nonce. Replaced txs are left out. */
+  /** The unmined txs of each signer with the lowest nonces, this many of each, by signer and nonce. Txs that rest are left out. */
   abstract lowestUnmined(signers: readonly SignerId[], perSigner: number): Promise<UnminedTx[]>;
   /** Txs without a receipt whose resubmit timer has run out, oldest first. */
   abstract dueForResubmit(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]>;
@@ -134,7 +134,7 @@ export abstract class ManagedTxRepository {
   /** The other txs that compete, or competed, for the slots of these txs, in any state. */
   abstract rivals(txs: readonly ManagedTx[]): Promise<ManagedTx[]>;
   /**
-   * Signers that have work: unfinished txs, or a held slot without a tx. Costs one index probe per such signer, and more while an old
+   * Signers that have work: unfinished txs, a held slot without a tx, or a command that waits. Costs one index probe per such signer, and more while an old
    * snapshot keeps the index entries of finished txs.
    */
   abstract signersWithWork(chainId: ChainId): Promise<SignerWork[]>;

@@ -235,7 +235,7 @@ export const COMMITTED_WEI = {
 
 /**
  * Reads the lowest unmined nonces along managed_tx_live. A tx that a replacement competes with is left out: only the replacement gets
- * another price.
+ * another price, and none while a rival of it is mined.
  */
 export const LOWEST_UNMINED = {
   name: 'tx_lowest_unmined',
@@ -245,6 +245,7 @@ export const LOWEST_UNMINED = {
      CROSS JOIN LATERAL (
        SELECT * FROM managed_tx m
         WHERE m.chain_id = w.chain_id AND m.signer = w.signer AND m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL') AND m.replaced_by IS NULL
+          AND m.sub_state IS DISTINCT FROM 'REPLACING'
         ORDER BY m.chain_id, m.signer, m.nonce LIMIT $3) t
       LEFT JOIN LATERAL (
        SELECT * FROM tx_attempt n

@@ -31,14 +31,18 @@ export class AfterCommit {
     this.metrics.entered(changed);
     for (const { signer } of [...released, ...freed]) this.memory.gapOpened(signer);
     for (const signer of withDoubtfulNonce(changes)) this.memory.distrustNonce(signer);
-    this.memory.noncesAllocated(
-      changed.filter(({ enteredState }) => enteredState === 'ALLOCATED').map(({ signer }) => signer),
-    );
+    this.memory.noncesAllocated(newlyInFlight(changes).map(({ signer }) => signer));
     this.memory.madeRoom(left);
     this.limits.madeRoom(left);
     this.bumps.sent(signersOf(changed.filter(({ enteredState }) => enteredState === 'IN_MEMPOOL')));
     this.doorbell.ring([...left, ...signersOf(freed)]);
   }
+}
+
+/** Txs that got a slot. A replacement gets that of a tx that is in flight already. */
+function newlyInFlight(changes: ChangeSet): ManagedTx[] {
+  const raced = new Set((changes.slots?.handedOver ?? []).map(({ txId }) => txId));
+  return savedIn(changes).filter(({ id, enteredState }) => enteredState === 'ALLOCATED' && !raced.has(id));
 }
 
 /** The tx had a nonce and no longer needs it, or waits for another one. */
