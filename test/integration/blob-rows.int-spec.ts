@@ -97,6 +97,11 @@ describe('what a signer has in flight', () => {
     expect(await txs.kindsInFlight([aSigner(2)])).toEqual([null]);
   });
 
+  it('is nothing that rests because a rival of it is mined', async () => {
+    await stored.putTx(1, { ...flight(1, BLOB), state: 'IN_MEMPOOL', sub_state: 'REPLACING' });
+    expect(await kind()).toBeNull();
+  });
+
   it('is nothing that is mined', async () => {
     await stored.putTx(1, { ...flight(1, BLOB), state: 'MINED', receipt: JSON.stringify({ status: 'success' }) });
     expect(await kind()).toBeNull();

@@ -52,6 +52,16 @@ describe('what is in flight', () => {
     expect(around.map(({ below }) => below)).toEqual([3, 0, 2, 1]);
   });
 
+  it('is one slot while two txs compete for it, and none after one of them was mined', async () => {
+    const rests = { sub_state: 'REPLACING' };
+    await stored.putTx(7, { state: 'IN_MEMPOOL', nonce: 9, replaced_by: txIdOf(8), ...rests });
+    await stored.putTx(8, { state: 'IN_MEMPOOL', nonce: 9, replaces: txIdOf(7) });
+    await stored.putTx(17, { state: 'MINED', nonce: 8, replaced_by: txIdOf(18) });
+    await stored.putTx(18, { state: 'IN_MEMPOOL', nonce: 8, replaces: txIdOf(17), ...rests });
+    expect(await txs.countInFlight([OURS], 100)).toEqual([3]);
+    expect(await txs.inFlightAround([at(OURS, 10n)])).toMatchObject([{ below: 3 }]);
+  });
+
   it('passes a nonce only in the mempool, and not when a pool refused it, too', async () => {
     await stored.putTx(9, { state: 'ALLOCATED', nonce: 20 });
     await stored.putTx(10, { state: 'IN_MEMPOOL', nonce: 30, sub_state: 'POOL_LIMIT' });

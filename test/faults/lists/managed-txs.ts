@@ -14,10 +14,19 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   {
     id: 'kinds-of-mined-too',
     text: `t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+                       AND t.sub_state IS DISTINCT FROM 'REPLACING'
                      ORDER BY t.nonce) AS live) AS kind`,
     becomes: `t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')
                      ORDER BY t.nonce) AS live) AS kind`,
     why: 'blobs wait until everything before them is final',
+    caughtBy: int('blob-rows'),
+  },
+  {
+    id: 'kinds-of-resting-too',
+    text: `                       AND t.sub_state IS DISTINCT FROM 'REPLACING'
+                     ORDER BY t.nonce) AS live) AS kind`,
+    becomes: '                     ORDER BY t.nonce) AS live) AS kind',
+    why: 'blobs wait until every race before them is final',
     caughtBy: int('blob-rows'),
   },
   {
@@ -144,6 +153,19 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
     becomes: `t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')
               ORDER BY t.nonce LIMIT $3`,
     why: 'what only waits for confirmations takes the room of what is to be sent',
+  },
+  {
+    id: 'count-in-flight-with-resting',
+    text: `                AND t.sub_state IS DISTINCT FROM 'REPLACING'
+              ORDER BY t.nonce LIMIT $3`,
+    becomes: '              ORDER BY t.nonce LIMIT $3',
+    why: 'two txs of a race take the room of two',
+  },
+  {
+    id: 'in-flight-around-below-with-resting',
+    text: `               AND t.sub_state IS DISTINCT FROM 'REPLACING')::int AS below`,
+    becomes: '             )::int AS below',
+    why: 'the learnt limit is one more than the pool takes while the loser of a race rests',
   },
   {
     id: 'count-in-flight-without-limit',

@@ -88,7 +88,8 @@ export const IN_FLIGHT_AROUND = {
   name: 'tx_in_flight_around',
   text: `
     SELECT (SELECT count(DISTINCT t.nonce) FROM managed_tx t
-             WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.nonce < w.nonce AND t.state IN ('ALLOCATED', 'IN_MEMPOOL'))::int AS below,
+             WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.nonce < w.nonce AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+               AND t.sub_state IS DISTINCT FROM 'REPLACING')::int AS below,
            EXISTS (SELECT FROM managed_tx t
              WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce > w.nonce AND t.state = 'IN_MEMPOOL' AND t.sub_state IS DISTINCT FROM 'POOL_LIMIT') AS passed
       FROM unnest($1::bigint[], $2::text[], $3::bigint[]) WITH ORDINALITY AS w (chain_id, signer, nonce, position) ORDER BY w.position`,
@@ -106,7 +107,7 @@ export const WAITING_FOR_POOL = {
      ORDER BY t.chain_id, t.signer, t.nonce`,
 };
 
-/** Reads one row for each tx in flight, in the order of managed_tx_live. Runs only while blobs or own authorizations are around. */
+/** Reads one row for each tx in flight, in the order of managed_tx_live; of a race that of the newest, which has the kind of the others. Runs only while blobs or own authorizations are around. */
 export const KINDS_IN_FLIGHT = {
   name: 'tx_kinds_in_flight',
   text: `
@@ -115,6 +116,7 @@ export const KINDS_IN_FLIGHT = {
                         WHEN count(*) > 0 THEN 'plain' END
               FROM (SELECT t.options FROM managed_tx t
                      WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+                       AND t.sub_state IS DISTINCT FROM 'REPLACING'
                      ORDER BY t.nonce) AS live) AS kind
       FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position`,
 };
