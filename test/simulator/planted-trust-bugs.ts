@@ -17,7 +17,7 @@ import { type Alignment, AlignNonces } from '../../src/modules/nonces/applicatio
 import { LearnPoolLimits } from '../../src/modules/sending/application/learn-pool-limits.js';
 import { FeeRules } from '../../src/modules/sending/application/fee-rules.js';
 import { ClassifySends } from '../../src/modules/sending/application/classify-sends.js';
-import { SecondObservations } from '../../src/modules/chain/application/second-observations.js';
+import { RefusalEvidence } from '../../src/modules/sending/application/refusal-evidence.js';
 import type { AnsweredSend, ClassifiedSend } from '../../src/modules/sending/application/send.js';
 import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
 import type { PlantedBug } from './planted-bug.js';
@@ -81,14 +81,14 @@ class OneCount {
 
 type JudgeParts = ConstructorParameters<typeof ClassifySends>;
 type JudgePartsBesidesConfig = [JudgeParts[0], JudgeParts[1], JudgeParts[2], JudgeParts[3], JudgeParts[5]];
-const JUDGE_PARTS = [AttemptRepository, SecondObservations, FeeRules, LearnPoolLimits, Clock] as const;
+const JUDGE_PARTS = [AttemptRepository, RefusalEvidence, FeeRules, LearnPoolLimits, Clock] as const;
 
 /** Never gives up. */
 function patientJudge(...parts: unknown[]): ClassifySends {
-  const [attempts, looks, fees, limits, clock] = parts as JudgePartsBesidesConfig;
+  const [attempts, evidence, fees, limits, clock] = parts as JudgePartsBesidesConfig;
   return new ClassifySends(
     attempts,
-    looks,
+    evidence,
     fees,
     limits,
     Object.assign(new ResubmitConfig(), { maxRefusals: Infinity, maxRefusalsInDoubt: Infinity }),
@@ -109,10 +109,10 @@ class TrustingJudge extends ClassifySends {
 }
 
 function trustingJudge(...parts: unknown[]): ClassifySends {
-  const [attempts, looks, fees, limits, clock] = parts as JudgePartsBesidesConfig;
+  const [attempts, evidence, fees, limits, clock] = parts as JudgePartsBesidesConfig;
   return new TrustingJudge(
     attempts,
-    looks,
+    evidence,
     fees,
     limits,
     Object.assign(new ResubmitConfig(), { maxRefusals: 3, maxRefusalsInDoubt: 3 }),

@@ -19,8 +19,8 @@ export class ResubmitConfig {
 
   /**
    * The same limit for a transaction that may have been sent, when the cause is temporary or unknown. A price spike or a throttled endpoint
-   * must not end a transaction: with the back-off between them, a hundred refusals take more than an hour and a half. Lack of funds never
-   * ends such a transaction.
+   * must not end a transaction: with the back-off between them, a hundred refusals take more than an hour and a half. Lack of funds
+   * ends such a transaction only if the balance covers all that is in flight.
    */
   @Count({ max: 100_000 })
   maxRefusalsInDoubt = 100;

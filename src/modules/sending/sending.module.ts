@@ -7,6 +7,7 @@ import { AttachSidecars } from './application/attach-sidecars.js';
 import { BroadcastAttempts } from './application/broadcast-attempts.js';
 import { BumpAttempts } from './application/bump-attempts.js';
 import { ClassifySends } from './application/classify-sends.js';
+import { RefusalEvidence } from './application/refusal-evidence.js';
 import { FeeRules } from './application/fee-rules.js';
 import { LearnPoolLimits } from './application/learn-pool-limits.js';
 import { PriceBumps } from './application/price-bumps.js';
@@ -32,6 +33,7 @@ import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js
     LearnPoolLimits,
     AttachSidecars,
     ClassifySends,
+    RefusalEvidence,
     RecordSends,
     BroadcastAttempts,
     PriceBumps,

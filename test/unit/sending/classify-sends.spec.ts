@@ -4,11 +4,12 @@ import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import type { SlotRef } from '../../../src/modules/signers/index.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import { ClassifySends } from '../../../src/modules/sending/application/classify-sends.js';
+import { RefusalEvidence } from '../../../src/modules/sending/application/refusal-evidence.js';
 import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
 import type { LearnPoolLimits, LimitedSends } from '../../../src/modules/sending/application/learn-pool-limits.js';
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
 import type { Attempt, AttemptOutcome } from '../../../src/modules/transactions/domain/attempt.js';
-import type { AttemptRepository } from '../../../src/modules/transactions/index.js';
+import type { AttemptRepository, ManagedTxRepository } from '../../../src/modules/transactions/index.js';
 import { aHash, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -24,6 +25,8 @@ let siblings: Attempt[];
 /** Nonces of the slots whose attempts were asked for. */
 let asked: bigint[];
 let limited: LimitedSends;
+/** Wei that all txs in flight of each signer may cost; the model chain gives every account 1,000 ether. */
+let committed: bigint;
 let judge: ClassifySends;
 
 beforeEach(() => {
@@ -33,18 +36,21 @@ beforeEach(() => {
   siblings = [];
   asked = [];
   limited = { waiting: new Set(), passed: new Set() };
+  committed = 2_000n * 10n ** 18n;
+  const txs = { committedWei: async (signers: readonly unknown[]) => signers.map(() => committed) };
+  const config = Object.assign(new ResubmitConfig(), {
+    interval: INTERVAL,
+    maxRefusals: MAX_REFUSALS,
+    maxRefusalsInDoubt: MAX_REFUSALS,
+  });
   judge = new ClassifySends(
     {
       ofSlots: async (slots: readonly SlotRef[]) => (asked.push(...slots.map(({ nonce }) => nonce)), siblings),
     } as unknown as AttemptRepository,
-    new SecondObservations(clock),
+    new RefusalEvidence(new SecondObservations(clock), txs as unknown as ManagedTxRepository, config),
     { learnLimit: (_chain: number, words: string) => void learned.push(words) } as unknown as FeeRules,
     { execute: async () => limited } as unknown as LearnPoolLimits,
-    Object.assign(new ResubmitConfig(), {
-      interval: INTERVAL,
-      maxRefusals: MAX_REFUSALS,
-      maxRefusalsInDoubt: MAX_REFUSALS,
-    }),
+    config,
     clock,
   );
 });
@@ -286,6 +292,14 @@ describe('a payload that the balance does not cover', () => {
   it('keeps its slot and waits for a top-up when another attempt may be out', async () => {
     siblings = [anAttempt({ txHash: aHash(2), status: 'UNKNOWN' })];
     expect(await verdictOn(refused('ALLOCATED'))).toEqual(waits);
+  });
+
+  it.each(['ALLOCATED', 'IN_MEMPOOL'] as const)('loses its slot when the balance does cover it: %s', async (state) => {
+    if (state === 'ALLOCATED') siblings = [anAttempt({ txHash: aHash(2), status: 'UNKNOWN' })];
+    committed = 1_000n * 10n ** 18n;
+    expect(await kindOf(refused(state))).toBe('refused_in_doubt');
+    committed += 1n;
+    expect(await kindOf(refused(state))).toBe('waiting');
   });
 
   it('keeps its slot and waits for a top-up once it was in the mempool', async () => {

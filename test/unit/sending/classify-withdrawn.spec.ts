@@ -3,10 +3,11 @@ import { ResubmitConfig } from '../../../src/config/index.js';
 import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
 import { ClassifySends } from '../../../src/modules/sending/application/classify-sends.js';
+import { RefusalEvidence } from '../../../src/modules/sending/application/refusal-evidence.js';
 import type { LearnPoolLimits } from '../../../src/modules/sending/application/learn-pool-limits.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import type { SendVerdict } from '../../../src/modules/sending/domain/send-verdict.js';
-import type { Attempt, AttemptRepository } from '../../../src/modules/transactions/index.js';
+import type { Attempt, AttemptRepository, ManagedTxRepository } from '../../../src/modules/transactions/index.js';
 import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
 import { aHash, aManagedTx, anAttempt } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
@@ -22,12 +23,14 @@ let classify: ClassifySends;
 beforeEach(() => {
   const clock = new FakeClock();
   ofSlot = [ORIGINAL, REPLACEMENT];
+  const txs = { committedWei: async (signers: readonly unknown[]) => signers.map(() => 10n ** 24n) };
+  const config = Object.assign(new ResubmitConfig(), { maxRefusals: 3 });
   classify = new ClassifySends(
     { ofSlots: async () => ofSlot } as unknown as AttemptRepository,
-    new SecondObservations(clock),
+    new RefusalEvidence(new SecondObservations(clock), txs as unknown as ManagedTxRepository, config),
     { learnLimit: () => undefined } as unknown as FeeRules,
     { execute: async () => ({ waiting: new Set(), passed: new Set() }) } as unknown as LearnPoolLimits,
-    Object.assign(new ResubmitConfig(), { maxRefusals: 3 }),
+    config,
     clock,
   );
 });

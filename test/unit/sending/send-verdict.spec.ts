@@ -11,6 +11,7 @@ function afterTries(tries: number, overrides: Partial<SendHistory> = {}): SendHi
     needsSecondObservation: false,
     anotherIsOut: false,
     nonceIsFree: false,
+    isFunded: false,
     othersGetThrough: true,
     waitsForLower: false,
     othersAreTaken: true,
@@ -75,6 +76,16 @@ describe('what a refusal means', () => {
       expect(verdict('ACCEPTED', said(errorClass), afterTries(99)).kind).toBe('refused_in_doubt');
     },
   );
+
+  it('insufficient_funds: is a refusal like others once the balance is known to cover it', () => {
+    const funded = (tries: number): SendHistory => afterTries(tries, { isFunded: true });
+    expect(verdict('ACCEPTED', said('insufficient_funds'), funded(98)).kind).toBe('sent');
+    expect(verdict('ACCEPTED', said('insufficient_funds'), funded(99)).kind).toBe('refused_in_doubt');
+    expect(verdict('SIGNED', said('insufficient_funds'), funded(9))).toMatchObject({
+      kind: 'requeued',
+      subState: 'NODE_REFUSED',
+    });
+  });
 
   it.each(['UNKNOWN', 'ACCEPTED'] as const)(
     'insufficient_funds: an attempt %s waits for a top-up, however often it was refused',

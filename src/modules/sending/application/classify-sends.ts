@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ResubmitConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import { actionOf, type ChainConnector, SecondObservations } from '../../chain/index.js';
+import type { ChainConnector } from '../../chain/index.js';
 import { slotKey } from '../../signers/index.js';
 import { type Attempt, AttemptRepository } from '../../transactions/index.js';
 import { anotherMayBeOut } from '../domain/slot-proof.js';
@@ -16,10 +16,11 @@ import {
 import type { AnsweredSend, ClassifiedSend } from './send.js';
 import { FeeRules } from './fee-rules.js';
 import { LearnPoolLimits } from './learn-pool-limits.js';
+import { RefusalEvidence } from './refusal-evidence.js';
 
 type Evidence = Pick<
   SendHistory,
-  'needsSecondObservation' | 'nonceIsFree' | 'waitsForLower' | 'othersAreTaken' | 'anotherIsOut'
+  'needsSecondObservation' | 'nonceIsFree' | 'isFunded' | 'waitsForLower' | 'othersAreTaken' | 'anotherIsOut'
 >;
 
 /** Decides what the answers to sends mean. An end needs the evidence of docs/trust.md (I13). */
@@ -31,7 +32,7 @@ export class ClassifySends {
 
   constructor(
     private readonly attempts: AttemptRepository,
-    private readonly observations: SecondObservations,
+    private readonly evidence: RefusalEvidence,
     private readonly fees: FeeRules,
     private readonly limits: LearnPoolLimits,
     private readonly config: ResubmitConfig,
@@ -40,15 +41,15 @@ export class ClassifySends {
 
   async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<ClassifiedSend[]> {
     this.learn(chain.chainId, answered);
-    const unconfirmed = await this.withoutSecondObservation(chain, answered);
-    const free = await this.withFreeNonce(chain, answered);
+    const known = await this.evidence.execute(chain, answered);
     const limited = await this.limits.execute(answered);
     const bumps = await this.withAnotherOut(answered);
     const classified = answered.map((send) => ({
       ...send,
       verdict: this.verdict(chain.chainId, send, {
-        needsSecondObservation: unconfirmed.has(send),
-        nonceIsFree: free.has(send),
+        needsSecondObservation: known.unconfirmed.has(send),
+        nonceIsFree: known.nonceIsFree.has(send),
+        isFunded: known.funded.has(send),
         waitsForLower: limited.waiting.has(send),
         othersAreTaken: limited.passed.has(send) || this.isRecent(this.lastTaken.get(chain.chainId)),
         anotherIsOut: bumps.has(send),
@@ -58,12 +59,10 @@ export class ClassifySends {
   }
 
   private learn(chainId: ChainId, answered: readonly AnsweredSend[]): void {
-    for (const { attempt, outcome } of answered) {
+    for (const { outcome } of answered) {
       if (outcome.error === null) {
         this.lastAccepted.set(chainId, this.clock.monotonicMs());
         if (outcome.errorClass === null) this.lastTaken.set(chainId, this.clock.monotonicMs());
-        // An earlier refusal is outdated.
-        this.observations.forget(attempt.txHash);
       }
       if (outcome.errorClass === 'node_fee_cap_exceeded') this.fees.learnLimit(chainId, outcome.error ?? '');
     }
@@ -84,46 +83,6 @@ export class ClassifySends {
 
   private isRecent(atMs: number | undefined): boolean {
     return atMs !== undefined && this.clock.monotonicMs() - atMs <= this.config.interval;
-  }
-
-  /** The sends that only one endpoint refused for good, without an equal refusal at an earlier block. */
-  private async withoutSecondObservation(
-    chain: ChainConnector,
-    answered: readonly AnsweredSend[],
-  ): Promise<ReadonlySet<AnsweredSend>> {
-    const alone = answered.filter(
-      ({ outcome: { alone: isAlone, errorClass } }) =>
-        isAlone && errorClass !== null && actionOf(errorClass).response === 'fail_payload',
-    );
-    if (alone.length === 0) return new Set();
-    const block = await chain.head();
-    return new Set(
-      alone.filter(
-        ({ attempt, outcome }) =>
-          !this.observations.agree('fail_payload', attempt.txHash, outcome.errorClass ?? '', block),
-      ),
-    );
-  }
-
-  /** The sends whose nonce nodes reported as used again and again although the chain has not used it. */
-  private async withFreeNonce(
-    chain: ChainConnector,
-    answered: readonly AnsweredSend[],
-  ): Promise<ReadonlySet<AnsweredSend>> {
-    const called = answered.filter(
-      ({ tx, outcome: { errorClass } }) =>
-        errorClass !== null &&
-        actionOf(errorClass).response === 'check_receipts' &&
-        tx.equalTries('NONCE_SYNC') + 1 >= this.config.maxRefusals,
-    );
-    if (called.length === 0) return new Set();
-    const counts = await chain.agreedCounts(
-      called.map(({ attempt }) => attempt.signer.address),
-      'latest',
-    );
-    return new Set(
-      called.filter(({ attempt }, index) => (counts[index]?.nonce ?? attempt.nonce + 1n) <= attempt.nonce),
-    );
   }
 
   /** The sends whose refusal may be about their price alone, because another attempt of the slot may be out. */

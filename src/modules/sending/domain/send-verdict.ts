@@ -43,6 +43,8 @@ export interface SendHistory {
   readonly anotherIsOut: boolean;
   /** Whether the chain has not used the nonce, although a node reports it as used again and again. */
   readonly nonceIsFree: boolean;
+  /** Whether the balance covers it, although nodes refused it for lack of funds again and again. */
+  readonly isFunded: boolean;
   /** Whether the chain accepted other transactions since the last send of this one, so that a missing answer is about this one. */
   readonly othersGetThrough: boolean;
   /**
@@ -137,7 +139,7 @@ function refusedWithProof(outcome: AttemptOutcome, errorClass: NodeErrorClass, h
   if (response === 'fail_payload' || history.anotherIsOut || !isOver(subState, history))
     return { kind: 'waiting', subState, retryInMs };
   return TEMPORARY_RESPONSES.has(response)
-    ? { kind: 'requeued', subState, retryInMs }
+    ? { kind: 'requeued', subState: history.isFunded ? 'NODE_REFUSED' : subState, retryInMs }
     : { kind: 'refused_for_good', reason: `refused ${tries + 1} times: ${reason}` };
 }
 
@@ -154,8 +156,8 @@ function refusedInDoubt(outcome: AttemptOutcome, errorClass: NodeErrorClass, his
   }
   const most = TEMPORARY_RESPONSES.has(response) ? history.maxRefusalsInDoubt : history.maxRefusals;
   const isEnd = response === 'fail_payload' ? !history.needsSecondObservation : isOver(subState, history, most);
-  // A no-op needs funds, too. A top-up lets the payload go on, and its client may cancel it.
-  if (isEnd && response !== 'wait_for_funds') return { kind: 'refused_in_doubt', reason };
+  // A no-op needs funds, too. A top-up lets the payload go on, and its client may cancel it. With funds there is nothing to wait for.
+  if (isEnd && (response !== 'wait_for_funds' || history.isFunded)) return { kind: 'refused_in_doubt', reason };
   return sent(subState, pauseAfterRefusals(history.equalTries(subState)));
 }
 
