@@ -76,6 +76,19 @@ describe('a command', () => {
     ]);
   });
 
+  it('that is decided in a transaction stays open without its commit', async () => {
+    await insert(aCommand(1), aCommand(2));
+    const decide = (n: number, fail: boolean) =>
+      inTransaction(async (tx) => {
+        await store.decide([{ commandId: txIdOf(900 + n), refusal: null }], tx);
+        if (fail) throw new Error('no commit');
+      });
+    await decide(1, false);
+    await decide(2, true).catch(() => undefined);
+    const queued = await Promise.all([1, 2, 3].map((n) => store.isQueued(txIdOf(900 + n))));
+    expect(queued).toEqual([false, true, false]);
+  });
+
   it('that is decided stays so', async () => {
     await insert(aCommand(1));
     await store.decide([{ commandId: txIdOf(901), refusal: null }]);

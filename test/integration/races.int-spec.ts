@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
 import { nodeLab } from '../support/node-lab.js';
 import { RaceLab } from '../support/race-lab.js';
 import { onlyFor, OVERSIZED, refused, tagged } from '../support/send-faults.js';
@@ -365,6 +366,25 @@ describe('a replace of a sent tx', () => {
     expect(await lab.node.tx(original)).toMatchObject({ state: 'REPLACED' });
     expect(await lab.node.tx(replacement)).toMatchObject({ state: 'CONFIRMED', nonce: 1 });
     expect([lab.minedWith(1).length, lab.minedWith(2).length]).toEqual([0, 1]);
+  });
+});
+
+describe('a speed-up', () => {
+  it('bumps once, although the send fails, or the node dies, before it is known to be done', async () => {
+    const txId = await lab.sent(1);
+    await race.speedUp(txId, 'faster');
+    const broadcast = lab.chain.broadcast.bind(lab.chain);
+    lab.chain.broadcast = () => Promise.reject(new Error('died before the send'));
+    await lab.node.commands().catch(() => undefined);
+    lab.chain.broadcast = broadcast;
+    const next = await lab.takeOver();
+    await next.step();
+    await next.commands();
+    await lab.resubmit(next);
+    expect(await race.commandsOf(txId)).toMatchObject([{ status: 'DONE' }]);
+    expect(await next.get(TxQueries).attempts(txId)).toHaveLength(2);
+    await lab.confirmAll(next);
+    expect(await lab.states([txId], next)).toEqual(['CONFIRMED']);
   });
 });
 

@@ -90,4 +90,16 @@ export const EDIT_REQUEST`,
     becomes: '$1::uuid IS NOT NULL AND t.expires_at <= clock_timestamp()',
     why: 'one tx that expired ends all replacements',
   },
+  {
+    id: 'command-is-queued-in-any-status',
+    text: `c.command_id = $1 AND c.status = 'QUEUED'`,
+    becomes: 'c.command_id = $1',
+    why: 'a speed-up whose send failed raises the price again',
+  },
+  {
+    id: 'command-is-queued-when-any-is',
+    text: `c.command_id = $1 AND c.status = 'QUEUED'`,
+    becomes: `$1::uuid IS NOT NULL AND c.status = 'QUEUED'`,
+    why: 'a speed-up whose send failed raises the price again while another command waits',
+  },
 ]);

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SpeedUpSent } from '../../../src/modules/commands/application/speed-up-sent.js';
+import type { Fence } from '../../../src/modules/signers/index.js';
+import type { CommandStore } from '../../../src/modules/commands/domain/command-store.js';
 import type { BumpAttempts, BumpResult } from '../../../src/modules/sending/index.js';
 import type { ManagedTx, ManagedTxRepository, RequestedFees } from '../../../src/modules/transactions/index.js';
 import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
@@ -13,18 +15,35 @@ let txs: ManagedTx[];
 /** What comes of the bump; null when it says nothing about the tx. */
 let result: BumpResult | null;
 let bumped: unknown[][];
+let isQueued: boolean;
+/** Decisions, with the commit in which they were written. */
+let decided: unknown[][];
+const COMMIT = { open: true };
 let speedUp: SpeedUpSent;
 
 beforeEach(() => {
-  [result, bumped] = ['bumped', []];
+  [result, bumped, isQueued, decided] = ['bumped', [], true, []];
   txs = [aManagedTx({ txId: 'tx', state: 'IN_MEMPOOL', nonce: 7n }).build()];
   speedUp = new SpeedUpSent(
     {
       byIds: async (ids: readonly string[]) => txs.filter(({ id }) => ids.includes(id)),
     } as unknown as ManagedTxRepository,
     {
-      execute: async (...args: unknown[]) => (bumped.push(args), new Map(result === null ? [] : [['tx', result]])),
+      execute: async (
+        chain: unknown,
+        leases: unknown,
+        wanted: unknown,
+        inSameCommit: (fence: Fence) => Promise<void>,
+      ) => {
+        bumped.push([chain, leases, wanted]);
+        if (result === 'bumped') await inSameCommit({ tx: COMMIT } as unknown as Fence);
+        return new Map(result === null ? [] : [['tx', result]]);
+      },
     } as unknown as BumpAttempts,
+    {
+      isQueued: async () => isQueued,
+      decide: async (...args: unknown[]) => void decided.push(args),
+    } as unknown as CommandStore,
   );
 });
 
@@ -37,6 +56,17 @@ describe('a speed-up', () => {
     expect(bumped).toEqual([[CHAIN, LEASES, [{ tx: txs[0], force: true, fees: null }]]]);
   });
 
+  it('is done in the commit that stores the new bytes', async () => {
+    await spedUp();
+    expect(decided).toEqual([[[{ commandId: 'command-1', refusal: null }], COMMIT]]);
+  });
+
+  it('that was decided since it was read bumps nothing', async () => {
+    isQueued = false;
+    expect(await spedUp()).toEqual({ commandId: 'command-1', refusal: null });
+    expect(bumped).toEqual([]);
+  });
+
   it.each<[string, BumpResult | null]>([
     ['a higher price is above the caps', 'capped'],
     ['its price is above the market already', 'above_market'],
@@ -45,6 +75,7 @@ describe('a speed-up', () => {
   ])('is refused when %s: %s', async (refusal, outcome) => {
     result = outcome;
     expect(await spedUp()).toEqual({ commandId: 'command-1', refusal });
+    expect(decided).toEqual([]);
   });
 
   it.each<[string, Partial<RequestedFees>, object]>([

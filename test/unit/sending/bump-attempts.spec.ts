@@ -70,6 +70,16 @@ const execute = (...bumps: readonly PricedBump[]) => {
   return bump.execute(CHAIN, [LEASE], bumps);
 };
 
+it('what is to be in the same commit is written with new bytes, and not without', async () => {
+  const written: number[] = [];
+  const inSameCommit = async () => void written.push(writes.written.length);
+  priced = [toSign('tx')];
+  await bump.execute(CHAIN, [LEASE], priced, inSameCommit);
+  priced = [not('capped')];
+  await bump.execute(CHAIN, [LEASE], priced, inSameCommit);
+  expect([written, writes.operations]).toEqual([[0], ['bump', 'bump']]);
+});
+
 describe('a bump', () => {
   it('is committed before it is sent', async () => {
     await execute(toSign('tx'));

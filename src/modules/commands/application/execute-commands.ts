@@ -23,13 +23,14 @@ export class ExecuteCommands {
     const signers = this.leases.heldOn(chainId).map((lease) => lease.signer);
     if (signers.length === 0) return;
     const commands = await this.store.queued(chainId, signers, MAX_COMMANDS_AT_ONCE);
-    // A share that fails is repeated in parts. What was carried out is left out then: a second speed-up would raise the price again.
+    // A share that fails is repeated in parts. What was carried out is left out then.
     const carriedOut = new Set<string>();
     await this.work.run(chainId, commands, async (leases, share) => {
       for (const command of share.filter(({ commandId }) => !carriedOut.has(commandId))) {
         const decision = await this.steps.execute(this.chains.get(chainId), leases, command);
         carriedOut.add(command.commandId);
-        // After the change, and not in its commit: a command that is carried out twice finds the change made.
+        // After the change, and not in its commit: a command that is carried out twice finds the change made. A speed-up, which would not,
+        // is decided by then.
         if (decision) await this.store.decide([decision]);
       }
     });

@@ -25,7 +25,10 @@ export abstract class CommandStore {
 
   /** Commands that wait for the owner, oldest first. */
   abstract queued(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<TxCommand[]>;
-  abstract decide(decisions: readonly Decision[]): Promise<void>;
+  /** Whether a command waits for its owner still. */
+  abstract isQueued(commandId: string): Promise<boolean>;
+  /** @param tx in which it is written; a database transaction of its own by default */
+  abstract decide(decisions: readonly Decision[], tx?: Tx): Promise<void>;
   /** All commands about a tx, oldest first. */
   abstract ofTx(txId: string): Promise<TxCommand[]>;
   /** Whether the `expiresAt` of a tx has passed by the database clock. */

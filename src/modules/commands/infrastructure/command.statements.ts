@@ -63,6 +63,11 @@ export const QUEUED = {
      WHERE c.chain_id = $1 AND c.status = 'QUEUED' AND c.signer = ANY($2::text[]) ORDER BY c.chain_id, c.command_id LIMIT $3`,
 };
 
+export const IS_QUEUED = {
+  name: 'command_is_queued',
+  text: `SELECT FROM tx_command c WHERE c.command_id = $1 AND c.status = 'QUEUED'`,
+};
+
 export const DECIDE = {
   name: 'command_decide',
   text: `

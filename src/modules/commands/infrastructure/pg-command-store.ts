@@ -114,8 +114,14 @@ export class PgCommandStore extends CommandStore {
     return rows.map(toCommand);
   }
 
-  async decide(decisions: readonly Decision[]): Promise<void> {
-    await this.database.query(sql.DECIDE, [
+  async isQueued(commandId: string): Promise<boolean> {
+    const { rowCount } = await this.database.query(sql.IS_QUEUED, [commandId]);
+    return rowCount === 1;
+  }
+
+  async decide(decisions: readonly Decision[], tx?: Tx): Promise<void> {
+    const connection = tx ? PgTx.of(tx) : this.database;
+    await connection.query(sql.DECIDE, [
       decisions.map(({ commandId }) => commandId),
       decisions.map(({ refusal }) => refusal),
     ]);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector } from '../../chain/index.js';
-import type { Lease } from '../../signers/index.js';
+import { type Fence, type Lease, leasesFor } from '../../signers/index.js';
 import { type Attempt, ManagedTx, TxMetrics, WriteChanges } from '../../transactions/index.js';
 import type { BumpResult } from '../domain/bump-decision.js';
 import { AttemptSigner } from './attempt-signer.js';
@@ -27,27 +27,46 @@ export class BumpAttempts {
     private readonly log: Log,
   ) {}
 
-  /** @returns what became of each tx, by its id */
+  /**
+   * @param inSameCommit writes what must be true if, and only if, the new bytes are stored
+   * @returns what became of each tx, by its id
+   */
   async execute(
     chain: ChainConnector,
     leases: readonly Lease[],
     wanted: readonly WantedBump[],
+    inSameCommit?: (fence: Fence) => Promise<void>,
   ): Promise<ReadonlyMap<string, BumpResult>> {
     if (wanted.length === 0) return new Map();
     const priced = await this.prices.execute(chain, wanted);
     const refused = priced.flatMap((bump) => ('result' in bump ? [bump] : []));
     const signed = await this.sign(priced);
     const noted = refused.flatMap((bump) => marked(bump, bump.result) ?? []);
-    await this.write.execute(leases, 'bump', {
-      attempts: { inserted: signed.map(({ attempt }) => attempt) },
-      txs: [...signed.map(({ tx }) => tx), ...noted],
-    });
+    await this.store(leases, signed, noted, inSameCommit);
     this.report(signed, noted);
     await this.broadcast.execute(chain, leases, signed);
     return new Map<string, BumpResult>([
       ...refused.map(({ tx, result }) => [tx.id, result] as const),
       ...signed.map(({ tx }) => [tx.id, 'bumped'] as const),
     ]);
+  }
+
+  private async store(
+    leases: readonly Lease[],
+    signed: readonly Sending[],
+    noted: readonly ManagedTx[],
+    inSameCommit: (fence: Fence) => Promise<void> = () => Promise.resolve(),
+  ): Promise<void> {
+    const txs = [...signed.map(({ tx }) => tx), ...noted];
+    if (txs.length === 0) return;
+    const covered = leasesFor(
+      leases,
+      txs.map(({ signer }) => signer),
+    );
+    await this.write.underFence(covered, 'bump', async (fence) => {
+      if (signed.length > 0) await inSameCommit(fence);
+      return { attempts: { inserted: signed.map(({ attempt }) => attempt) }, txs };
+    });
   }
 
   private async sign(priced: readonly PricedBump[]): Promise<Sending[]> {
