@@ -44,8 +44,13 @@ function checkRaise(earlier: AttemptRow, attempt: AttemptRow, { rules }: Network
 /** Only the lowest nonces get another price, but for a client that asks: what is behind them waits for them. A node may know less of the chain than the rows say. */
 function checkDepth({ hash, signer, nonce, tx: of }: AttemptRow, before: Snapshot, now: Snapshot): void {
   if (now.commands.some(({ kind, tx }) => kind === 'speed_up' && tx === of)) return;
+  // A slot is one nonce, also while several txs compete for it.
   const below = ({ txs }: Snapshot): number =>
-    txs.filter((tx) => tx.signer === signer && isUnmined(tx) && (tx.nonce ?? nonce) < nonce).length;
+    new Set(
+      txs.flatMap((tx) =>
+        tx.signer === signer && tx.nonce !== null && tx.nonce < nonce && isUnmined(tx) ? [tx.nonce] : [],
+      ),
+    ).size;
   const place = Math.min(below(before), below(now));
   if (place >= BUMP_DEPTH)
     fail('fees', `${hash} raises the price of nonce ${nonce} of ${signer}, with ${place} unmined below it`);

@@ -219,6 +219,22 @@ describe('the next price of a slot', () => {
     expect(bumped(attempts, { because: 'forced' }, cheap)).toMatchObject({ kind: 'fees' });
   });
 
+  it('does not rise for ever because a node demands what it was offered', () => {
+    const cheap = { ...QUOTE, tips: { ...QUOTE.tips, urgent: 21n } };
+    const because = { refusal: 'transaction underpriced: gas tip cap 1, minimum needed 44' };
+    expect(bumped([out(fees(200n, 44n))], { because }, cheap)).toEqual({ kind: 'above_market' });
+    // This fee cap pays only 43 above the base fee.
+    expect(bumped([out(fees(123n, 44n))], { because }, cheap)).toMatchObject({ kind: 'fees' });
+  });
+
+  it('does not rise for ever in its fee cap while its tip is still below twice the most urgent one', () => {
+    const because = { refusal: 'transaction underpriced' };
+    const steep = { ...QUOTE, baseFeePerGas: 5n, tips: { ...QUOTE.tips, urgent: 30n } };
+    expect(bumped([out(fees(81n, 30n))], { because }, steep)).toEqual({ kind: 'above_market' });
+    expect(bumped([out(fees(80n, 30n))], { because }, steep)).toMatchObject({ kind: 'fees' });
+    expect(bumped([out(fees(81n, 29n))], { because }, steep)).toMatchObject({ kind: 'fees' });
+  });
+
   describe('of which every node refused all attempts as too cheap', () => {
     const because = { refusal: 'transaction underpriced' };
 

@@ -98,10 +98,10 @@ describe('the price of a bump', () => {
   });
 
   it('goes up when a node demands more, also when the refused price was above the market', async () => {
-    const refused = { fees: fees(16n, 6n), status: 'UNKNOWN', errorClass: 'replacement_underpriced' } as const;
+    const refused = { fees: fees(10n, 6n), status: 'UNKNOWN', errorClass: 'replacement_underpriced' } as const;
     expect(await feesOf([{ fees: fees(16n, 8n) }])).toBe('above_market');
     expect(await feesOf([{}, refused])).toMatchObject({
-      maxFeePerGas: 18n * GWEI,
+      maxFeePerGas: (45n * GWEI) / 4n,
       maxPriorityFeePerGas: (27n * GWEI) / 4n,
     });
   });

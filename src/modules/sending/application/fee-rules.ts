@@ -13,7 +13,16 @@ import {
   type TxType,
 } from '../../transactions/index.js';
 import { NodeTxFeeLimits } from '../domain/node-tx-fee-limits.js';
-import { type Bump, bumpedFees, isAboveMarket, isNoBetter, requestCaps, sameFees } from '../domain/fee-bump.js';
+import {
+  type Bump,
+  bumpedFees,
+  isAboveMarket,
+  isFarAboveMarket,
+  isNoBetter,
+  isOffered,
+  requestCaps,
+  sameFees,
+} from '../domain/fee-bump.js';
 import {
   atMarket,
   feesWithin,
@@ -24,9 +33,6 @@ import {
   tooExpensive,
 } from '../domain/fee-policy.js';
 import { noOpType, typeOfSlot } from '../domain/tx-type.js';
-
-/** Nodes that refuse a price without saying what they demand raise it to so many times the most urgent tip. */
-const MOST_FOR_A_REFUSAL = 2n;
 
 /** Fees, or the reason why there are none. */
 export type Priced =
@@ -96,7 +102,7 @@ export class FeeRules {
     if (previous === null) return { kind: 'fees', fees: market };
     if (because === 'timer' && isAboveMarket(previous, quote)) return { kind: 'above_market' };
     // Else one node that refuses every price pulls it up to the caps. A no-op has the slot to close.
-    if (request !== null && isVague(because) && previous.maxPriorityFeePerGas > MOST_FOR_A_REFUSAL * quote.tips.urgent)
+    if (request !== null && isVague(because, previous, quote) && isFarAboveMarket(previous, quote))
       return { kind: 'above_market' };
     const outbidding = this.bump(slot, quote, market, previous);
     if (attempts.some(({ status }) => status !== 'REJECTED')) return outbidding;
@@ -182,9 +188,11 @@ export class FeeRules {
   }
 }
 
-/** A refusal that does not say what the node demands. */
-function isVague(because: SlotToBump['because']): boolean {
-  return typeof because === 'object' && demandedFee(because.refusal) === null;
+/** A refusal that does not say what the node demands, or says an amount that was offered. */
+function isVague(because: SlotToBump['because'], offered: AttemptFees, { baseFeePerGas }: FeeQuote): boolean {
+  if (typeof because !== 'object') return false;
+  const demanded = demandedFee(because.refusal);
+  return demanded === null || isOffered(demanded, offered, baseFeePerGas);
 }
 
 function atCaps({ maxFeePerGas, maxPriorityFeePerGas, maxFeePerBlobGas }: FeeCaps, type: TxType): AttemptFees {

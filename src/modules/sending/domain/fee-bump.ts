@@ -75,6 +75,16 @@ function believed(demanded: bigint | undefined, offered: bigint): bigint {
   return minOf(demanded ?? 0n, MAX_DEMAND_FACTOR * maxOf(offered, MODEST_WEI_PER_GAS));
 }
 
+/** Whether fees reach what a node demands. A fee cap below base fee + tip does not pay the tip in full. */
+export function isOffered(demanded: DemandedFee, fees: AttemptFees, baseFeePerGas: bigint): boolean {
+  const tip = demanded.maxPriorityFeePerGas;
+  return (
+    (demanded.maxFeePerGas ?? 0n) <= fees.maxFeePerGas &&
+    (demanded.maxFeePerBlobGas ?? 0n) <= (fees.maxFeePerBlobGas ?? 0n) &&
+    (tip === undefined || (tip <= fees.maxPriorityFeePerGas && baseFeePerGas + tip <= fees.maxFeePerGas))
+  );
+}
+
 function within(least: bigint, wanted: bigint, cap: bigint): bigint {
   return minOf(maxOf(least, wanted), cap);
 }
@@ -100,6 +110,16 @@ export function isAboveMarket(fees: AttemptFees, { baseFeePerGas, congestedTip, 
   const { maxFeePerGas, maxPriorityFeePerGas, maxFeePerBlobGas } = fees;
   if (maxFeePerBlobGas !== undefined && blobBaseFee !== null && maxFeePerBlobGas < blobBaseFee) return false;
   return maxPriorityFeePerGas >= congestedTip && maxFeePerGas >= baseFeePerGas + congestedTip;
+}
+
+/** Nodes that refuse every price, and do not say what they demand, raise it to about so many times the most urgent one. */
+const MOST_FOR_A_REFUSAL = 2n;
+
+/** A bump raises both fields, so a fee cap alone may be far above while the tip is not. */
+export function isFarAboveMarket(fees: AttemptFees, { baseFeePerGas, tips: { urgent } }: FeeQuote): boolean {
+  const { maxFeePerGas, maxPriorityFeePerGas: tip } = fees;
+  const urgentFee = 2n * baseFeePerGas + urgent;
+  return tip > MOST_FOR_A_REFUSAL * urgent || (tip >= urgent && maxFeePerGas > MOST_FOR_A_REFUSAL * urgentFee);
 }
 
 /** ceil(x * 1.125), and more than x. */
