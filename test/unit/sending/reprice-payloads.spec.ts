@@ -59,9 +59,12 @@ const WORDS = 'gas tip cap 1, minimum needed 6';
 const aTx = (progress: Partial<TxProgress> = {}) =>
   aManagedTx({ txId: 'tx', lastError: WORDS, state: 'ALLOCATED', nonce: 7n, gasLimit: 21_000n, ...progress }).build();
 
-function repriced(...refused: readonly RefusedTx[]): Promise<Sending[]> {
+type Refused = Omit<RefusedTx, 'ofSlot'> & Partial<RefusedTx>;
+
+function repriced(...refused: readonly Refused[]): Promise<Sending[]> {
   const chain = { chainId: DEV_CHAIN, feeQuote: async () => ({ blockNumber: 42 }) } as unknown as ChainConnector;
-  return reprice.execute(chain, [LEASE, OTHER_LEASE], refused);
+  const alone = refused.map((item) => ({ ofSlot: item.attempts, ...item }));
+  return reprice.execute(chain, [LEASE, OTHER_LEASE], alone);
 }
 
 async function pricesAfter(...attempts: readonly Partial<Attempt>[]): Promise<bigint[]> {
@@ -129,6 +132,41 @@ describe('a payload that every node refused for its price', () => {
       ['a', MARKET],
       ['b', HIGHER],
     ]);
+  });
+});
+
+describe('a payload that competes for its slot', () => {
+  const rival = anAttempt({
+    txId: 'original',
+    txHash: aHash(5),
+    status: 'ACCEPTED',
+    fees: { ...MARKET, maxFeePerGas: 55n },
+  });
+  const against = async (own: Partial<Attempt>, other: Attempt = rival): Promise<bigint[]> => {
+    const attempts = [anAttempt(own)];
+    const sendings = await repriced({ tx: aTx(), attempts, ofSlot: [...attempts, other] });
+    return sendings.map(({ attempt }) => attempt.fees.maxFeePerGas);
+  };
+
+  it('is priced above its rivals, which no lower price could replace', async () => {
+    expect(await against({ ...REFUSED, fees: LOWER })).toEqual([HIGHER.maxFeePerGas]);
+    expect(asked.at(-1)).toEqual([JSON.stringify({ refusal: WORDS }), 55n]);
+  });
+
+  it('is never priced down while a rival is out, although it was refused as too dear', async () => {
+    for (const status of ['SIGNED', 'UNKNOWN', 'ACCEPTED'] as const) {
+      expect(await against({ ...TOO_MUCH, fees: MARKET }, { ...rival, status })).toEqual([HIGHER.maxFeePerGas]);
+      expect(asked.at(-1)).toEqual([JSON.stringify('forced'), 55n]);
+    }
+    expect(await against({ ...TOO_MUCH, fees: MARKET }, { ...rival, status: 'REJECTED' })).toEqual([
+      LOWER.maxFeePerGas,
+    ]);
+  });
+
+  it('keeps its bytes when it cannot be dearer than its rival, or was refused at that price', async () => {
+    expect(await against({ ...TOO_MUCH, fees: HIGHER })).toEqual([]);
+    higher = null;
+    expect(await against({ ...TOO_MUCH, fees: MARKET })).toEqual([]);
   });
 });
 

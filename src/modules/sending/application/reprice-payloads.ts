@@ -11,7 +11,7 @@ import {
   type RequestedTx,
   WriteChanges,
 } from '../../transactions/index.js';
-import { txTypeOf } from '../domain/tx-type.js';
+import { anotherMayBeOut } from '../domain/slot-proof.js';
 import { AttemptSigner } from './attempt-signer.js';
 import type { Sending } from './send.js';
 import { sameFees } from '../domain/fee-bump.js';
@@ -22,11 +22,17 @@ import { gasLimitOf, payloadDraft } from './payload-draft.js';
 export interface RefusedTx {
   readonly tx: ManagedTx;
   readonly attempts: readonly Attempt[];
+  /** Also those of the txs that compete with it. */
+  readonly ofSlot: readonly Attempt[];
+}
+
+interface Known extends RefusedTx {
+  readonly last: Attempt;
 }
 
 /**
  * Signs a payload again with the same nonce and other fees, when every node refused it because its price is too low or too high. Only while
- * no attempt of the slot is out: then the new price may also be lower.
+ * none of its attempts is out. The new price may also be lower, unless it has to outbid another tx of its slot.
  */
 @Injectable()
 export class RepricePayloads {
@@ -45,10 +51,10 @@ export class RepricePayloads {
     const quote = await chain.feeQuote();
     const requests = await this.repository.requested(wanted.map(({ tx }) => tx.id));
     const drafts = requests.flatMap((item) => {
-      const known = wanted.find(({ tx }) => tx.id === item.tx.id)?.attempts ?? [];
-      const fees = this.newFees(item, known, quote);
-      const type = known.at(-1)?.type ?? txTypeOf(item.request, quote);
-      return fees ? [{ tx: item.tx, draft: payloadDraft(item, fees, quote.blockNumber, type) }] : [];
+      const known = wanted.find(({ tx }) => tx.id === item.tx.id);
+      const last = known?.attempts.at(-1);
+      const fees = known && last ? this.newFees(item, { ...known, last }, quote) : null;
+      return fees && last ? [{ tx: item.tx, draft: payloadDraft(item, fees, quote.blockNumber, last.type) }] : [];
     });
     const signed = await this.signer.sign(drafts.map(({ draft }) => draft));
     if (signed.length === 0) return [];
@@ -80,20 +86,21 @@ export class RepricePayloads {
   }
 
   /** Null when there is no other price to try. */
-  private newFees({ tx, request }: RequestedTx, attempts: readonly Attempt[], quote: FeeQuote): AttemptFees | null {
-    const last = attempts.at(-1);
+  private newFees({ tx, request }: RequestedTx, known: Known, quote: FeeQuote): AttemptFees | null {
+    const { attempts, ofSlot, last } = known;
     const gasLimit = gasLimitOf({ tx });
-    if (!last || gasLimit === 0n) return null;
+    if (gasLimit === 0n) return null;
     const priced = this.fees.price(tx.signer, request, gasLimit, quote);
     if (!('fees' in priced)) return null;
     const isOther = (fees: AttemptFees): boolean => attempts.every((attempt) => !sameFees(attempt.fees, fees));
+    const slot = { signer: tx.signer, request, attempts: ofSlot, type: last.type, gasLimit };
     if (refusedForPrice(last)) {
-      const because = { refusal: tx.progress.lastError ?? '' };
-      const bump = this.fees.bumped(
-        { signer: tx.signer, request, attempts, type: last.type, gasLimit, because },
-        quote,
-      );
+      const bump = this.fees.bumped({ ...slot, because: { refusal: tx.progress.lastError ?? '' } }, quote);
       return bump.kind === 'fees' ? bump.fees : null;
+    }
+    if (anotherMayBeOut(last, ofSlot)) {
+      const bump = this.fees.bumped({ ...slot, because: 'forced' }, quote);
+      return bump.kind === 'fees' && isOther(bump.fees) ? bump.fees : null;
     }
     if (isOther(priced.fees)) return priced.fees;
     const other = this.fees.lower(last.fees, gasLimit, quote);
