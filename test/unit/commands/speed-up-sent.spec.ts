@@ -80,11 +80,13 @@ describe('a speed-up', () => {
 
   it.each<[string, Partial<RequestedFees>, object]>([
     ['both fees', { maxFeePerGas: 9n, maxPriorityFeePerGas: 3n }, { maxFeePerGas: 9n, maxPriorityFeePerGas: 3n }],
-    ['a fee cap alone', { maxFeePerGas: 9n }, { maxFeePerGas: 9n, maxPriorityFeePerGas: 0n }],
-    ['a tip alone', { maxPriorityFeePerGas: 3n }, { maxFeePerGas: 0n, maxPriorityFeePerGas: 3n }],
-  ])('asks for %s; the rule of bumps raises the other', async (_what, fees, expected) => {
+    ['a fee cap alone', { maxFeePerGas: 9n }, { maxFeePerGas: 9n }],
+    ['a tip alone', { maxPriorityFeePerGas: 3n }, { maxPriorityFeePerGas: 3n }],
+    ['one price', { gasPrice: 9n }, { maxFeePerGas: 9n, maxPriorityFeePerGas: 9n }],
+    ['a blob fee', { maxFeePerBlobGas: 4n }, { maxFeePerBlobGas: 4n }],
+  ])('asks for %s; the rule of bumps raises the others', async (_what, fees, expected) => {
     await spedUp(fees);
-    expect(bumped[0]?.[2]).toMatchObject([{ fees: expected }]);
+    expect(bumped).toEqual([[CHAIN, LEASES, [{ tx: txs[0], force: true, fees: expected }]]]);
   });
 
   it.each<[Partial<TxProgress>, string]>([

@@ -135,6 +135,9 @@ describe('the price of a no-op', () => {
   it('outbids a rival with blobs by twice its price, blobs included', () => {
     const rival = out({ ...fees(150n, 20n), maxFeePerBlobGas: 8n }, { type: 3 });
     expect(rules.noOp(SIGNER, QUOTE, [rival])).toEqual({ ...fees(300n, 40n), maxFeePerBlobGas: 16n });
+    // Its blobs cost what the market asks for, like its gas.
+    const dear = { ...QUOTE, blobBaseFee: 12n };
+    expect(rules.noOp(SIGNER, dear, [rival])).toEqual({ ...fees(300n, 40n), maxFeePerBlobGas: 24n });
   });
 
   it('is higher than that of a no-op which was refused as too cheap to replace what is out', () => {
@@ -175,6 +178,17 @@ describe('the price of a no-op', () => {
 });
 
 describe('the next price of a slot', () => {
+  it('is what a client wants to pay at least, of one price and of several', () => {
+    const wants = { atLeast: fees(390n, 390n), because: 'forced' } as const;
+    expect(bumped([out(fees(100n, 10n))], wants)).toEqual({ kind: 'fees', fees: fees(390n, 50n) });
+    const onePrice = { ...wants, type: 0 } as const;
+    expect(bumped([out(fees(100n, 100n), { type: 0 })], onePrice, PLAIN)).toEqual({
+      kind: 'fees',
+      fees: fees(390n, 390n),
+    });
+    expect(bumped([], onePrice, PLAIN)).toEqual({ kind: 'fees', fees: fees(390n, 390n) });
+  });
+
   const bumped = (attempts: readonly Attempt[], others: Partial<SlotToBump> = {}, quote = QUOTE) =>
     rules.bumped(
       { signer: SIGNER, request: atMarket('standard'), attempts, type: 2, gasLimit: GAS, because: 'timer', ...others },

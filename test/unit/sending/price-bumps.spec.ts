@@ -10,12 +10,12 @@ import type {
 } from '../../../src/modules/transactions/index.js';
 import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
 import { NO_FEES } from '../../../src/modules/transactions/domain/index.js';
-import { aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
+import { aHash, aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
 
 const GWEI = 1_000_000_000n;
-const CAPS = { maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: 50n * GWEI, maxFeePerBlobGas: 0n };
+const CAPS = { maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: 50n * GWEI, maxFeePerBlobGas: 10n };
 const fees = (max: bigint, tip: bigint): AttemptFees => ({
   maxFeePerGas: max * GWEI,
   maxPriorityFeePerGas: tip * GWEI,
@@ -124,10 +124,38 @@ describe('a bump that a client wants', () => {
     expect(await feesOf([{ fees: fees(16n, 8n) }], {}, { force: true })).toEqual(fees(18n, 9n));
   });
 
-  it('has the fees that the client names, unless no pool would take them', async () => {
+  it('has at least the fees that the client names, as far as the caps allow, and what a pool takes', async () => {
     expect(await feesOf([{}], {}, { force: true, fees: fees(20n, 5n) })).toEqual(fees(20n, 5n));
-    expect(await feesOf([{}], {}, { force: true, fees: fees(20n, 1n) })).toBe('capped');
+    expect(await feesOf([{}], {}, { force: true, fees: fees(20n, 1n) })).toEqual({
+      maxFeePerGas: 20n * GWEI,
+      maxPriorityFeePerGas: ONCE?.maxPriorityFeePerGas,
+    });
     expect(await feesOf([{}], {}, { force: true, fees: fees(101n, 5n) })).toEqual(fees(100n, 5n));
+  });
+
+  it('is within the caps also when nothing was sent yet that it would have to outbid', async () => {
+    const refused = { status: 'REJECTED', errorClass: 'oversized_data' } as const;
+    expect(await feesOf([refused], {}, { force: true, fees: fees(101n, 51n) })).toEqual(fees(100n, 50n));
+  });
+
+  it('has what the market asks for where the client names one fee alone', async () => {
+    expect(await feesOf([{}], {}, { force: true, fees: { maxFeePerGas: 20n * GWEI } })).toEqual({
+      maxFeePerGas: 20n * GWEI,
+      maxPriorityFeePerGas: ONCE?.maxPriorityFeePerGas,
+    });
+    const tip = { maxPriorityFeePerGas: 30n * GWEI };
+    expect(await feesOf([{}], {}, { force: true, fees: tip })).toEqual(fees(30n, 30n));
+  });
+
+  it('with blobs is twice as dear in each fee, or as dear as the client names', async () => {
+    const blob: Partial<Attempt> = { type: 3, fees: { ...fees(8n, 1n), maxFeePerBlobGas: 3n } };
+    request = { payload: { ...aRequest().payload, blobHashes: [aHash(3)] } };
+    expect(await feesOf([blob], {}, { force: true })).toEqual({ ...fees(16n, 2n), maxFeePerBlobGas: 6n });
+    expect(await feesOf([blob], {}, { force: true, fees: { maxFeePerBlobGas: 9n } })).toEqual({
+      ...fees(16n, 2n),
+      maxFeePerBlobGas: 9n,
+    });
+    expect(await priced([blob], {}, { force: true })).toMatchObject({ draft: { type: 3, blobHashes: [aHash(3)] } });
   });
 });
 

@@ -40,10 +40,10 @@ export class SpeedUpSent {
   }
 }
 
-/** One explicit fee alone is raised together with the other one by the rule of bumps. */
-function feesOf(asked: RequestedFees | null): AttemptFees | null {
+/** Fees that the client left out are up to the rule of bumps. */
+function feesOf(asked: RequestedFees | null): Partial<AttemptFees> | null {
   if (asked === null) return null;
-  const maxFeePerGas = asked.gasPrice ?? asked.maxFeePerGas ?? 0n;
-  const maxPriorityFeePerGas = asked.gasPrice ?? asked.maxPriorityFeePerGas ?? 0n;
-  return { maxFeePerGas, maxPriorityFeePerGas };
+  const { gasPrice, ...fees } = asked;
+  const prices = gasPrice === null ? fees : { ...fees, maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice };
+  return Object.fromEntries(Object.entries(prices).filter(([, wei]) => wei !== null));
 }

@@ -16,6 +16,7 @@ import { NodeTxFeeLimits } from '../domain/node-tx-fee-limits.js';
 import {
   type Bump,
   bumpedFees,
+  feesAtLeast,
   isAboveMarket,
   isFarAboveMarket,
   isNoBetter,
@@ -43,6 +44,8 @@ export interface SlotToBump {
   readonly signer: SignerId;
   /** Of the client, whose own fees are the most that it pays; null for a no-op. */
   readonly request: PricedRequest | null;
+  /** Fees that a client wants to pay at least, as far as the caps allow. */
+  readonly atLeast?: Partial<AttemptFees>;
   /** All attempts of the slot. */
   readonly attempts: readonly Attempt[];
   /** Of the next attempt. */
@@ -96,10 +99,11 @@ export class FeeRules {
    * pool demands; not below the market; and what a node demanded.
    */
   bumped(slot: SlotToBump, quote: FeeQuote): Bump {
-    const { signer, request, attempts, because } = slot;
-    const market = initialFees(request ?? atMarket('fast'), quote, this.caps.of(signer));
+    const { signer, request, atLeast = {}, attempts, type, because } = slot;
+    const caps = this.caps.of(signer);
+    const market = feesAtLeast(initialFees(request ?? atMarket('fast', type), quote, caps), atLeast, caps);
     const previous = highestFees(attempts);
-    if (previous === null) return { kind: 'fees', fees: market };
+    if (previous === null) return { kind: 'fees', fees: hasOnePrice(type) ? onePrice(market.maxFeePerGas) : market };
     if (because === 'timer' && isAboveMarket(previous, quote)) return { kind: 'above_market' };
     // Else one node that refuses every price pulls it up to the caps. A no-op has the slot to close.
     if (request !== null && isVague(because, previous, quote) && isFarAboveMarket(previous, quote))

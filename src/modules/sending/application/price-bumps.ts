@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import type { ChainConnector, FeeQuote } from '../../chain/index.js';
 import { slotKey } from '../../signers/index.js';
+import { NO_FEES } from '../../transactions/domain/index.js';
 import {
   asFound,
   type Attempt,
@@ -12,7 +13,7 @@ import {
   refusedForPrice,
   type StoredRequest,
 } from '../../transactions/index.js';
-import { askedFees, type BumpResult, isBumpable } from '../domain/bump-decision.js';
+import { type BumpResult, isBumpable } from '../domain/bump-decision.js';
 import type { AttemptDraft } from './attempt-signer.js';
 import { FeeRules, type SlotToBump } from './fee-rules.js';
 import { noOpDraft } from './no-op.js';
@@ -23,8 +24,8 @@ export interface WantedBump {
   readonly tx: ManagedTx;
   /** A client asked for it: also when the tx is new, or its price above the market. */
   readonly force: boolean;
-  /** Fees that the client asked for; only with `force`. */
-  readonly fees?: AttemptFees | null;
+  /** Fees that the client wants to pay at least; only with `force`. */
+  readonly fees?: Partial<AttemptFees> | null;
 }
 
 /** What to sign for a tx, or why nothing. */
@@ -67,7 +68,14 @@ export class PriceBumps {
     const newest = ofSlot.findLast(({ txId }) => txId === tx.id);
     if (!newest || !isBumpable(tx, newest)) return { ...bump, result: 'not_possible' };
     const { type, gasLimit } = newest;
-    const slot = { signer: tx.signer, request: limitsOf(bump, request), attempts: ofSlot, type, gasLimit };
+    const slot = {
+      signer: tx.signer,
+      request: limitsOf(bump, request),
+      atLeast: bump.fees ?? {},
+      attempts: ofSlot,
+      type,
+      gasLimit,
+    };
     const price = this.fees.bumped({ ...slot, because: reasonOf(bump, newest) }, quote);
     if (price.kind !== 'fees') return { ...bump, result: price.kind };
     // A pool takes no replacement of another type.
@@ -80,9 +88,9 @@ export class PriceBumps {
 }
 
 /** A client that asks for a bump may pay more than it wanted at first. Until then its own fees are the most that it pays. */
-function limitsOf({ force, fees }: WantedBump, request: StoredRequest | null): SlotToBump['request'] {
+function limitsOf({ force }: WantedBump, request: StoredRequest | null): SlotToBump['request'] {
   if (request === null || !force) return request;
-  return { fees: askedFees(fees), speed: request.speed, payload: request.payload };
+  return { fees: NO_FEES, speed: request.speed, payload: request.payload };
 }
 
 function reasonOf({ tx, force }: WantedBump, newest: Attempt): SlotToBump['because'] {

@@ -1,5 +1,4 @@
-import { NO_FEES } from '../../transactions/domain/index.js';
-import type { Attempt, AttemptFees, ManagedTx, RequestedFees, TxSubState } from '../../transactions/index.js';
+import type { Attempt, ManagedTx, TxSubState } from '../../transactions/index.js';
 
 /** What became of a bump that was wanted. */
 export type BumpResult =
@@ -26,9 +25,4 @@ export function isBumpable(tx: ManagedTx, newest: Pick<Attempt, 'kind'>): boolea
   const { state, subState, replacedBy } = tx.progress;
   if (state !== 'IN_MEMPOOL' || NOT_ABOUT_PRICE.has(subState) || replacedBy !== null || tx.isResting) return false;
   return !tx.isClosing || newest.kind === 'cancel';
-}
-
-/** The fees that a client asks for in a bump, as those of a request: the most that it pays. Without fees the market decides. */
-export function askedFees(fees: AttemptFees | null = null): RequestedFees {
-  return { ...NO_FEES, ...fees };
 }

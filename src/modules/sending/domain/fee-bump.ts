@@ -131,6 +131,19 @@ function doubled(price: bigint): bigint {
   return maxOf(2n * price, price + 1n);
 }
 
+/** Raises each fee to what `least` names, as far as the caps allow. */
+export function feesAtLeast(fees: AttemptFees, least: Partial<AttemptFees>, caps: FeeCaps): AttemptFees {
+  const raisedTo = (name: keyof FeeCaps): bigint => {
+    const [fee = 0n, wanted] = [fees[name], least[name]];
+    return wanted === undefined ? fee : maxOf(fee, minOf(wanted, caps[name]));
+  };
+  const tip = raisedTo('maxPriorityFeePerGas');
+  // The fee cap includes the tip.
+  const maxFeePerGas = maxOf(raisedTo('maxFeePerGas'), minOf(tip, caps.maxFeePerGas));
+  const ofGas = { maxFeePerGas, maxPriorityFeePerGas: minOf(tip, maxFeePerGas) };
+  return fees.maxFeePerBlobGas === undefined ? ofGas : { ...ofGas, maxFeePerBlobGas: raisedTo('maxFeePerBlobGas') };
+}
+
 /** Whether a node that refused `refused` as too cheap would refuse `fees`, too. */
 export function isNoBetter(fees: AttemptFees, refused: AttemptFees): boolean {
   return (

@@ -13,8 +13,8 @@ export type PricedRequest = Pick<TxRequest, 'fees' | 'speed'> & {
 const MIN_BLOB_FEE = 1n;
 
 /** The request of a no-op, which has no client. */
-export function atMarket(speed: Speed): PricedRequest {
-  return { fees: NO_FEES, speed };
+export function atMarket(speed: Speed, type: TxType = 2): PricedRequest {
+  return { fees: NO_FEES, speed, ...(type === 3 && { payload: { blobHashes: [] } }) };
 }
 
 /**

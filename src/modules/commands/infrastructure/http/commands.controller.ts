@@ -119,7 +119,7 @@ export class CommandsController {
   @Post(':txId/speed-up')
   @ApiOperation({
     summary: 'Pay more for a sent transaction',
-    description: `Signs the same payload again with the same nonce, at a price at least an eighth higher, within the caps. ${WAIT}`,
+    description: `Signs the same payload again with the same nonce, at a price at least an eighth higher (with blobs twice as high), within the caps. ${WAIT}`,
   })
   @ApiHeader(KEY_HEADER)
   @ApiBody({ type: SpeedUpTxDto, examples: SPEED_UP_EXAMPLES })

@@ -21,7 +21,8 @@ export class CancelTxDto {
 export class SpeedUpTxDto extends CancelTxDto {
   @ApiPropertyOptional({
     type: FeesDto,
-    description: 'Fees to pay at least; left out, the market decides. Both are raised by an eighth or more in any case',
+    description:
+      'Fees to pay at least, within the caps; what is left out is up to the market. Each is raised by an eighth or more in any case, with blobs to twice or more',
   })
   @IsOptional()
   @IsObject()
