@@ -1,14 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../src/kernel/hex.js';
 import type { Tx } from '../../src/kernel/unit-of-work.js';
+import type { BlobSidecar } from '../../src/modules/chain/index.js';
 import { PgCommandStore } from '../../src/modules/commands/infrastructure/pg-command-store.js';
+import { PgBlobRepository } from '../../src/modules/transactions/infrastructure/pg-blob.repository.js';
 import type { TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import { NO_FEES } from '../../src/modules/transactions/domain/tx-request.js';
 import { aHash, anAddress, aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
 const stored = await storedRows();
-const store = new PgCommandStore(stored.node.database, { id: 'first' });
+const blobs = new PgBlobRepository(stored.node.database);
+const store = new PgCommandStore(stored.node.database, { id: 'first' }, blobs);
 
 const OURS = aSigner(1);
 const OTHER = aSigner(2);
@@ -27,6 +30,12 @@ const aCommand = (n: number, overrides: Partial<TxCommand> = {}): TxCommand => (
   refusal: null,
   ...overrides,
 });
+
+/** Its proofs are not valid, which nothing here checks. */
+const aSidecar = (tag: number, count = 1): BlobSidecar => {
+  const each = (length: number): Buffer[] => Array.from({ length: count }, (_, i) => Buffer.alloc(length, tag + i));
+  return { blobs: each(131_072), commitments: each(48), blobProofs: each(48), cellProofs: each(6144) };
+};
 
 async function insert(...commands: readonly TxCommand[]): Promise<void> {
   for (const command of commands) await inTransaction((tx) => store.insert(tx, command));
@@ -139,6 +148,20 @@ describe('a replace', () => {
     ]);
   });
 
+  it('stores its blobs with its tx', async () => {
+    const sidecar = aSidecar(3);
+    const request = { ...aRequest({ signer: OURS, requestId: 'new' }), sidecar };
+    await inTransaction((tx) => store.insertReplacement(tx, txIdOf(2), request, txIdOf(1)));
+    expect(await blobs.sidecars([txIdOf(1), txIdOf(2)])).toEqual(new Map([[txIdOf(2), sidecar]]));
+  });
+
+  it('is told whether its tx has blobs', async () => {
+    await stored.putTx(1, { options: JSON.stringify({ speed: 'fast', blobHashes: [aHash(1)] }) });
+    await stored.putTx(2);
+    const hasBlobs = (n: number) => inTransaction((tx) => store.hasBlobs(tx, txIdOf(n)));
+    expect([await hasBlobs(1), await hasBlobs(2), await hasBlobs(3)]).toEqual([true, false, false]);
+  });
+
   it('with the requestId of a tx is refused', async () => {
     await stored.putTx(1);
     const request = aRequest({ signer: aSigner(), requestId: 'request-1' });
@@ -205,6 +228,34 @@ describe('a waiting tx', () => {
         due: true,
       },
     ]);
+  });
+
+  it.each<[string, BlobSidecar | undefined]>([
+    ['others', aSidecar(4)],
+    ['none', undefined],
+  ])('has the blobs of its new payload, and no old ones: %s', async (_what, sidecar) => {
+    await stored.putTx(1);
+    await stored.putTx(2);
+    await inTransaction((tx) => blobs.replace(tx, txIdOf(1), aSidecar(3, 2)));
+    await inTransaction((tx) => blobs.replace(tx, txIdOf(2), aSidecar(5)));
+    await inTransaction(async (tx) => {
+      const managed = await store.lock(tx, txIdOf(1));
+      managed?.edited('new');
+      if (managed) await store.savePending(tx, managed, { ...aRequest(), ...(sidecar && { sidecar }) });
+    });
+    expect(await blobs.sidecars([txIdOf(1)])).toEqual(new Map(sidecar ? [[txIdOf(1), sidecar]] : []));
+    expect(await blobs.sidecars([txIdOf(2)])).toEqual(new Map([[txIdOf(2), aSidecar(5)]]));
+  });
+
+  it('keeps its blobs when it is cancelled', async () => {
+    await stored.putTx(1);
+    await inTransaction((tx) => blobs.replace(tx, txIdOf(1), aSidecar(3)));
+    await inTransaction(async (tx) => {
+      const managed = await store.lock(tx, txIdOf(1));
+      managed?.cancelled('by a client');
+      if (managed) await store.savePending(tx, managed, null);
+    });
+    expect(await blobs.sidecars([txIdOf(1)])).toEqual(new Map([[txIdOf(1), aSidecar(3)]]));
   });
 
   it('that waits for its command keeps waiting when it gets another payload', async () => {

@@ -1,10 +1,12 @@
 export { BroadcastAttempts } from './application/broadcast-attempts.js';
 export { AttemptSigner, NotEncodable } from './application/attempt-signer.js';
 export { BumpAttempts } from './application/bump-attempts.js';
+export { callOf } from './application/call-of.js';
 export type { WantedBump } from './application/price-bumps.js';
 export { type BumpResult, isBumpable } from './domain/bump-decision.js';
 export { FeeRules } from './application/fee-rules.js';
 export { payloadDraft } from './application/payload-draft.js';
+export { competingType, typeOfSlot } from './domain/tx-type.js';
 export { withMargin } from './domain/gas-margin.js';
 export { type Funds, MeasureFunds } from './application/measure-funds.js';
 export { noOpGas } from './application/no-op.js';

@@ -12,6 +12,7 @@ export { hashRequest, requestText } from './application/intake/request-hash.js';
 export { IntakeRules } from './application/intake/intake-rules.js';
 export { type AttemptView, TxQueries, type TxView } from './application/queries/tx-views.js';
 export { WaitForState } from './application/queries/wait-for-state.js';
+export { ProveBlobs } from './application/intake/prove-blobs.js';
 export { WriteChanges } from './application/writing/write-changes.js';
 export { TxMetrics } from './application/writing/tx-metrics.js';
 export {
@@ -65,6 +66,7 @@ export {
 } from './infrastructure/managed-tx.rows.js';
 export { CreateTxDto, FeesDto } from './infrastructure/http/create-tx.dto.js';
 export { isTxId } from './infrastructure/http/page-cursor.js';
+export { toBlobs } from './infrastructure/http/to-blobs.js';
 export { toFees } from './infrastructure/http/to-fees.js';
 export { requestIdOf, toRequest as toTxRequest } from './infrastructure/http/to-request.js';
 export { WaitQueryDto } from './infrastructure/http/tx-query.dto.js';

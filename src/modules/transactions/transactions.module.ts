@@ -92,6 +92,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     LeasedWork,
     MarkReceiptsDue,
     NewFills,
+    ProveBlobs,
     WriteChanges,
     TxQueries,
     AttemptRepository,

@@ -9,6 +9,13 @@ export const BLOBS = faultsIn('modules/transactions/infrastructure/pg-blob.repos
     why: 'no node takes the blobs',
   },
   {
+    id: 'blob-delete-of-all',
+    text: '`DELETE FROM tx_blob WHERE tx_id = $1`',
+    becomes: '`DELETE FROM tx_blob WHERE $1::uuid IS NOT NULL`',
+    why: 'what is in flight can never be sent again after a client edits another tx',
+    caughtBy: int('command-rows'),
+  },
+  {
     id: 'blob-of-txs-in-any-order',
     text: 'ORDER BY tx_id, position`',
     becomes: 'ORDER BY tx_id, position DESC`',

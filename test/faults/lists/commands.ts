@@ -22,6 +22,12 @@ export const COMMANDS = faultsIn('modules/commands/infrastructure/command.statem
     why: 'a replace that was refused blocks every later one',
   },
   {
+    id: 'command-has-blobs-of-any-tx',
+    text: `WHERE t.tx_id = $1 AND t.options ? 'blobHashes'`,
+    becomes: `WHERE t.tx_id = $1`,
+    why: 'every replacement by a plain payload is refused',
+  },
+  {
     id: 'command-insert-overwrites-nothing-silently',
     text: `CASE WHEN $10 = 'DONE' THEN clock_timestamp() END`,
     becomes: 'NULL',

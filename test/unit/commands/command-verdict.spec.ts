@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { commandVerdict } from '../../../src/modules/commands/domain/command-verdict.js';
+import { commandVerdict, kindVerdict } from '../../../src/modules/commands/domain/command-verdict.js';
 import { COMMAND_KINDS } from '../../../src/modules/commands/domain/tx-command.js';
 import type { Closing, TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
 import { TX_STATES, type TxState } from '../../../src/modules/transactions/domain/tx-state-machine.js';
-import { aManagedTx } from '../../support/builders.js';
+import { aHash, aManagedTx, aRequest } from '../../support/builders.js';
 
 const CLOSING: Closing = { as: 'CANCELLED', reason: 'cancelled', won: false };
 const REPLACEMENT = 'the-replacement';
@@ -34,6 +34,18 @@ const VARIANTS: readonly Partial<TxProgress>[] = [
   { replacedBy: REPLACEMENT },
   { closing: CLOSING, replacedBy: REPLACEMENT },
 ];
+
+it.each<[boolean, boolean, boolean]>([
+  [false, false, true],
+  [true, true, true],
+  [true, false, false],
+  [false, true, false],
+])('blobs are replaced by blobs only: %j by %j', (original, replacement, isPossible) => {
+  const payload = { ...aRequest().payload, ...(replacement && { blobHashes: [aHash(1)] }) };
+  expect(kindVerdict(original, payload)).toEqual(
+    isPossible ? null : expect.objectContaining({ kind: 'refused', code: 'other_kind' }),
+  );
+});
 
 function verdictsOn(progress: Partial<TxProgress>): readonly string[] {
   const tx = aManagedTx({ nonce: progress.state === 'PENDING' ? null : 7n, ...progress }).build();

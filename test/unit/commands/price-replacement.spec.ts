@@ -4,8 +4,8 @@ import type { GasEstimate } from '../../../src/modules/chain/index.js';
 import { PriceReplacement } from '../../../src/modules/commands/application/price-replacement.js';
 import type { CommandStore } from '../../../src/modules/commands/domain/command-store.js';
 import type { FeeRules } from '../../../src/modules/sending/index.js';
-import type { Attempt, AttemptFees, TxRequest } from '../../../src/modules/transactions/index.js';
-import { aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
+import type { Attempt, AttemptFees, TxPayload, TxRequest, TxType } from '../../../src/modules/transactions/index.js';
+import { aHash, aManagedTx, anAddress, anAttempt, aRequest, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
 
@@ -35,9 +35,13 @@ beforeEach(() => {
   );
 });
 
-function priced(gasLimit: bigint | null = null, ofSlot: readonly Attempt[] = [anAttempt()]) {
+function priced(
+  gasLimit: bigint | null = null,
+  ofSlot: readonly Attempt[] = [anAttempt()],
+  payload: Partial<TxPayload> = {},
+) {
   const base = aRequest();
-  const request: TxRequest = { ...base, payload: { ...base.payload, gasLimit } };
+  const request: TxRequest = { ...base, payload: { ...base.payload, ...payload, gasLimit } };
   return price.execute(chain, { tx: TX, request }, ofSlot);
 }
 
@@ -52,6 +56,14 @@ describe('the gas of a replacement', () => {
     expect(await priced()).toMatchObject({ kind: 'priced', gasLimit: 50_000n });
     const { to, value, data } = aRequest().payload;
     expect(calls).toEqual([{ from: SIGNER.address, to, value, data, accessList: [] }]);
+  });
+
+  it('includes that of its blobs and of the authorizations that its client signed', async () => {
+    const blobs = { blobHashes: [aHash(3)] };
+    const signed = { chainId: 1n, address: anAddress(3), nonce: 0n, yParity: 0, r: aHash(1), s: aHash(2) } as const;
+    await priced(null, [anAttempt({ type: 3 })], blobs);
+    await priced(null, [anAttempt()], { authorizationList: [signed] });
+    expect(calls).toMatchObject([blobs, { authorizationList: [signed] }]);
   });
 
   it('is what the client set, without a question', async () => {
@@ -100,6 +112,19 @@ describe('the price of a replacement', () => {
     expect(bids).toMatchObject([
       [{ signer: SIGNER, request: { requestId: 'request-1' }, attempts: [cheap, dear], because: 'forced' }, quote],
     ]);
+  });
+
+  it.each<[TxType, Partial<TxPayload>, TxType]>([
+    [0, {}, 0],
+    [2, { authorizationList: [{ chainId: 1n, address: anAddress(3), signer: SIGNER.address }] }, 4],
+    [4, {}, 2],
+    [3, { blobHashes: [aHash(3)] }, 3],
+  ])('is that of a type that pools take in place of type %j: with %j', async (out, payload, type) => {
+    const refused = anAttempt({ type: 2, status: 'REJECTED' });
+    expect(await priced(21_000n, [anAttempt({ type: out, status: 'ACCEPTED' }), refused], payload)).toMatchObject({
+      type,
+    });
+    expect(bids).toMatchObject([[{ type }, {}]]);
   });
 
   it('ends it when the caps do not allow it', async () => {

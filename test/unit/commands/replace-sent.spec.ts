@@ -33,6 +33,8 @@ const PRICED: PricedReplacement = {
 };
 
 let rows: Map<string, TxProgress>;
+/** Ids of the txs with blobs. */
+let withBlobs: Set<string>;
 let ofSlot: Attempt[];
 let priced: PricedReplacement;
 let bids: unknown[][];
@@ -49,10 +51,15 @@ const isTx = (overrides: Partial<TxProgress>): void => {
   const whole = { txId: 'tx', signer: SIGNER, nonce: 7n, state: 'IN_MEMPOOL', ...overrides } as const;
   rows.set(whole.txId, aManagedTx(whole).build().progress);
 };
-const requested = (row: TxProgress): RequestedTx => ({ tx: ManagedTx.rehydrate(row), request: aRequest() });
+const requested = (row: TxProgress): RequestedTx => {
+  const base = aRequest();
+  const payload = withBlobs.has(row.txId) ? { ...base.payload, blobHashes: [aHash(3)] } : base.payload;
+  return { tx: ManagedTx.rehydrate(row), request: { ...base, payload } };
+};
 
 beforeEach(() => {
   [rows, bids, drafts, writes, sent, steps] = [new Map(), [], [], new RecordedWrites(), [], []];
+  withBlobs = new Set();
   isTx({});
   isTx({ txId: 'replacement', state: 'PENDING', nonce: null, subState: 'REPLACING', replaces: 'tx' });
   ofSlot = [anAttempt({ ...SLOT, txId: 'tx', status: 'ACCEPTED' })];
@@ -114,6 +121,13 @@ describe('a replacement of what may be out', () => {
     expect(drafts).toMatchObject([{ ...expected, fees: { maxFeePerGas: 9n, maxPriorityFeePerGas: 3n } }]);
   });
 
+  it('has blobs like the original', async () => {
+    withBlobs = new Set(['tx', 'replacement']);
+    priced = { ...PRICED, type: 3 };
+    expect(await replaced()).toEqual(DONE);
+    expect(drafts).toMatchObject([{ type: 3, blobHashes: [aHash(3)] }]);
+  });
+
   it('is due at once, because its first send may be interrupted and nobody else would send it', async () => {
     await replaced();
     const [, tx] = writes.txs;
@@ -157,6 +171,16 @@ describe('a replacement that is not possible is DROPPED with the reason, and the
       'a no-op competes for its nonce',
     ],
     [
+      'because it has blobs, and the original has none',
+      () => withBlobs.add('replacement'),
+      'a transaction with blobs cannot replace one without, nor the reverse',
+    ],
+    [
+      'because the original has blobs, and it has none',
+      () => withBlobs.add('tx'),
+      'a transaction with blobs cannot replace one without, nor the reverse',
+    ],
+    [
       'because it can never be encoded',
       () =>
         (sign = () => {
@@ -194,6 +218,14 @@ describe('a replacement of what was never sent', () => {
     expect(replacement()).toMatchObject({ state: 'PENDING', subState: null, nonce: null });
     expect(writes.txs.at(-1)?.timers.resubmit).toEqual({ inMs: 0 });
     expect([writes.released, bids, sent]).toEqual([released, [], []]);
+  });
+
+  it('takes its place also with blobs, because no pool has anything of it', async () => {
+    withBlobs.add('replacement');
+    isTx({ state: 'ALLOCATED' });
+    ofSlot = [];
+    expect(await replaced()).toEqual(DONE);
+    expect(states()).toEqual(['REPLACED', 'PENDING']);
   });
 
   it('keeps its place when it is asked for twice, as after a crash', async () => {

@@ -11,11 +11,13 @@ import { aCommand, aHash, aManagedTx, aRequest, aSigner } from '../../support/bu
 
 const SIGNER = aSigner();
 const NEW_REQUEST = aRequest({ requestId: 'new-payload' });
+const WITH_BLOBS = { ...NEW_REQUEST, payload: { ...NEW_REQUEST.payload, blobHashes: [aHash(3)] } };
 
 /** The tx that is locked; null for an unknown id. */
 let managed: ManagedTx | null;
 let known: TxCommand | null;
 let hasQueuedReplace: boolean;
+let hasBlobs: boolean;
 /** What was written in the one transaction, in order. */
 let written: unknown[][];
 let events: { event: TxEvent; token: bigint | null; nodeId: string }[];
@@ -24,6 +26,7 @@ let submit: SubmitCommand;
 
 beforeEach(() => {
   [managed, known, hasQueuedReplace, written, events, rung] = [null, null, false, [], [], []];
+  hasBlobs = false;
   let ids = 0;
   submit = new SubmitCommand(
     { run: async (work) => work({ open: true }) },
@@ -32,6 +35,7 @@ beforeEach(() => {
       find: async (_tx: Tx, signer: SignerId, requestId: string) =>
         known && signer === SIGNER && known.requestId === requestId ? known : null,
       hasQueuedReplace: async () => hasQueuedReplace,
+      hasBlobs: async () => hasBlobs,
       insert: async (_tx: Tx, command: TxCommand) => void written.push(['command', command]),
       savePending: async (_tx: Tx, tx: ManagedTx, request: TxRequest | null) =>
         void written.push(['pending', tx.state, request]),
@@ -116,6 +120,24 @@ describe('a command about a tx in flight', () => {
       ['replacement', 'id-2', NEW_REQUEST, 'tx'],
       ['command', command],
     ]);
+  });
+
+  it.each<[boolean, boolean]>([
+    [false, true],
+    [true, false],
+  ])('to replace it by another kind is refused, and nothing is stored: blobs %j by %j', async (original, blobs) => {
+    hasBlobs = original;
+    const request = blobs ? WITH_BLOBS : NEW_REQUEST;
+    const refused = { code: 'other_kind', facts: { txId: 'tx', state: 'IN_MEMPOOL' } };
+    await expect(submitted('replace', { request })).rejects.toMatchObject(refused);
+    expect([written, rung]).toEqual([[], []]);
+  });
+
+  it('to replace it by its own kind is stored, and of another kind while it may be unsent', async () => {
+    hasBlobs = true;
+    expect(await submitted('replace', { request: WITH_BLOBS })).toMatchObject({ command: { status: 'QUEUED' } });
+    theTxIs({ state: 'ALLOCATED' });
+    expect(await submitted('replace')).toMatchObject({ command: { status: 'QUEUED' } });
   });
 
   it('to replace it is refused while another replace waits, and a cancel is not', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { noOpType, txTypeOf, typeOfSlot } from '../../../src/modules/sending/domain/tx-type.js';
+import { competingType, noOpType, txTypeOf, typeOfSlot } from '../../../src/modules/sending/domain/tx-type.js';
 import type { Attempt, TxPayload, TxType } from '../../../src/modules/transactions/index.js';
 import { aHash, anAddress, anAttempt, aRequest } from '../../support/builders.js';
 
@@ -38,6 +38,20 @@ describe('what competes for a slot', () => {
     expect(typeOfSlot([attempt(3, 9n, 'REJECTED'), attempt(2, 1n, 'UNKNOWN')])).toBe(2);
     expect(typeOfSlot([attempt(3, 9n, 'REJECTED')])).toBeNull();
     expect(typeOfSlot([])).toBeNull();
+  });
+
+  it.each<[string, TxType | null, Partial<TxPayload>, bigint | null, TxType]>([
+    ['EIP-1559 where nothing is out', null, {}, null, 2],
+    ['EIP-1559 in a slot of one, also with a gas price', 2, {}, 5n, 2],
+    ['legacy in a slot of one', 0, {}, null, 0],
+    ['what can have an access list in a slot of legacy', 0, ACCESS, null, 1],
+    ['with an access list in a slot of one', 1, {}, null, 1],
+    ['set code in a slot of EIP-1559, as pools allow', 2, AUTHORIZED, null, 4],
+    ['EIP-1559 in a slot of set code, as pools allow', 4, {}, null, 2],
+    ['blobs in a slot of blobs', 3, BLOBS, null, 3],
+  ])('is as a payload %s', (_, ofSlot, change, gasPrice, type) => {
+    const request = { payload: { ...PLAIN, ...change }, fees: { ...NO_FEES, gasPrice } };
+    expect(competingType(request, ofSlot, EIP1559)).toBe(type);
   });
 
   it.each<[string, TxType | null, typeof LEGACY, TxType]>([

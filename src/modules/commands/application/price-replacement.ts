@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type ChainConnector, SecondObservations } from '../../chain/index.js';
-import { FeeRules, withMargin } from '../../sending/index.js';
+import { callOf, competingType, FeeRules, typeOfSlot, withMargin } from '../../sending/index.js';
 import type { Attempt, AttemptFees, RequestedTx, TxType } from '../../transactions/index.js';
 import { CommandStore } from '../domain/command-store.js';
 
@@ -32,8 +32,7 @@ export class PriceReplacement {
     if (typeof gas !== 'bigint') return gas;
     const quote = await chain.feeQuote();
     const { request, tx } = item;
-    // The replacement keeps the kind of what it competes with: a pool refuses another one at the same nonce.
-    const type = ofSlot.at(-1)?.type ?? 2;
+    const type = competingType(request, typeOfSlot(ofSlot), quote);
     const slot = { signer: tx.signer, request, attempts: ofSlot, type, gasLimit: gas, because: 'forced' } as const;
     const price = this.fees.bumped(slot, quote);
     if (price.kind !== 'fees')
@@ -45,9 +44,9 @@ export class PriceReplacement {
   }
 
   private async gasOf(chain: ChainConnector, { tx, request }: RequestedTx): Promise<bigint | PricedReplacement> {
-    const { gasLimit, to, value, data, accessList } = request.payload;
+    const { gasLimit } = request.payload;
     if (gasLimit !== null) return gasLimit;
-    const [estimate] = await chain.estimateGas([{ from: tx.signer.address, to, value, data, accessList }]);
+    const [estimate] = await chain.estimateGas([callOf({ signer: tx.signer, payload: request.payload })]);
     if (estimate?.kind === 'ok') return withMargin(estimate.gas);
     if (estimate?.kind !== 'reverted' && estimate?.kind !== 'rejected') return { kind: 'later' };
     const reason = estimate.kind === 'reverted' ? `execution reverted: ${estimate.reason}` : estimate.message;

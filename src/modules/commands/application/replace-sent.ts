@@ -10,7 +10,7 @@ import {
   type RequestedTx,
   WriteChanges,
 } from '../../transactions/index.js';
-import { commandVerdict } from '../domain/command-verdict.js';
+import { commandVerdict, kindVerdict } from '../domain/command-verdict.js';
 import type { Decision, TxCommand } from '../domain/tx-command.js';
 import { type PricedReplacement, PriceReplacement } from './price-replacement.js';
 
@@ -59,6 +59,9 @@ export class ReplaceSent {
     const isUnsent =
       tx.state === 'PENDING' || (tx.state === 'ALLOCATED' && ofSlot.every(({ status }) => status === 'REJECTED'));
     if (isUnsent) return this.takePlace(leases, command, { original, replacement, ofSlot });
+    const hasBlobs = original.request.payload.blobHashes !== undefined;
+    const otherKind = kindVerdict(hasBlobs, replacement.request.payload);
+    if (otherKind) return this.drop(leases, command, replacement, otherKind.detail);
     return this.race(chain, leases, command, { original, replacement, ofSlot });
   }
 

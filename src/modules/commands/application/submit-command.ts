@@ -7,7 +7,7 @@ import { type Tx, UnitOfWork } from '../../../kernel/unit-of-work.js';
 import { EventLog } from '../../events/index.js';
 import { Doorbell, type ManagedTx, type RequestedFees, type TxRequest } from '../../transactions/index.js';
 import { CommandStore } from '../domain/command-store.js';
-import { commandVerdict } from '../domain/command-verdict.js';
+import { commandVerdict, type CommandVerdict, kindVerdict } from '../domain/command-verdict.js';
 import type { CommandKind, CommandStatus, TxCommand } from '../domain/tx-command.js';
 
 export interface CommandInput {
@@ -83,8 +83,9 @@ export class SubmitCommand {
     return { command, isNew: true };
   }
 
-  private async statusOf(tx: Tx, managed: ManagedTx, { kind }: CommandInput): Promise<CommandStatus> {
-    const verdict = commandVerdict(kind, managed);
+  private async statusOf(tx: Tx, managed: ManagedTx, { kind, request }: CommandInput): Promise<CommandStatus> {
+    const rule = commandVerdict(kind, managed);
+    const verdict = rule.kind === 'by_owner' ? ((await this.kindVerdict(tx, managed, request)) ?? rule) : rule;
     if (verdict.kind === 'refused')
       throw new Conflict(verdict.code, verdict.detail, verdict.advice, { txId: managed.id, state: managed.state });
     if (verdict.kind === 'by_owner' && kind === 'replace' && (await this.store.hasQueuedReplace(tx, managed.id)))
@@ -93,6 +94,12 @@ export class SubmitCommand {
         state: managed.state,
       });
     return verdict.kind === 'by_owner' ? 'QUEUED' : 'DONE';
+  }
+
+  /** In a pool its kind is decided. While it may be unsent, the owner of its signer finds out. */
+  private async kindVerdict(tx: Tx, managed: ManagedTx, request: TxRequest | null): Promise<CommandVerdict | null> {
+    if (request === null || managed.state !== 'IN_MEMPOOL') return null;
+    return kindVerdict(await this.store.hasBlobs(tx, managed.id), request.payload);
   }
 
   private async changePending(

@@ -13,12 +13,14 @@ export abstract class CommandStore {
   abstract find(tx: Tx, signer: SignerId, requestId: string): Promise<TxCommand | null>;
   /** Whether a replace of the tx waits for its owner. */
   abstract hasQueuedReplace(tx: Tx, txId: string): Promise<boolean>;
+  /** Whether the payload of the tx has blobs. */
+  abstract hasBlobs(tx: Tx, txId: string): Promise<boolean>;
   /** @throws Conflict `idempotency_conflict` when another command took the key meanwhile */
   abstract insert(tx: Tx, command: TxCommand): Promise<void>;
-  /** Writes a locked tx that was PENDING, and its request if that was replaced. */
+  /** Writes a locked tx that was PENDING, and its request and blobs if that was replaced. */
   abstract savePending(tx: Tx, managed: ManagedTx, request: TxRequest | null): Promise<void>;
   /**
-   * Stores a replacement. No lane takes it before its command is carried out.
+   * Stores a replacement with its blobs. No lane takes it before its command is carried out.
    * @throws Conflict `idempotency_conflict` when a tx of the signer has this requestId
    */
   abstract insertReplacement(tx: Tx, txId: string, request: TxRequest, replaces: string): Promise<void>;

@@ -1,4 +1,4 @@
-import type { ManagedTx } from '../../transactions/index.js';
+import type { ManagedTx, TxPayload } from '../../transactions/index.js';
 import type { CommandKind } from './tx-command.js';
 
 /** What becomes of a command, by the present state of its tx. */
@@ -10,6 +10,8 @@ export type CommandVerdict =
   /** It happens already. */
   | { readonly kind: 'done' }
   | { readonly kind: 'refused'; readonly code: string; readonly detail: string; readonly advice: string };
+
+type Refusal = Extract<CommandVerdict, { kind: 'refused' }>;
 
 /** The rules of cancel, replace and speed-up for every state. The same rules hold at the door and when the owner carries a command out. */
 export function commandVerdict(command: CommandKind, tx: ManagedTx): CommandVerdict {
@@ -44,6 +46,19 @@ export function commandVerdict(command: CommandKind, tx: ManagedTx): CommandVerd
   return { kind: 'by_owner' };
 }
 
-function refused(code: string, detail: string, advice: string): CommandVerdict {
+/**
+ * Whether pools take a replacement of a tx that may be out: they hold transactions with blobs apart from all others, and no account has both.
+ * Null when they do.
+ */
+export function kindVerdict(hasBlobs: boolean, replacement: TxPayload): Refusal | null {
+  if (hasBlobs === (replacement.blobHashes !== undefined)) return null;
+  return refused(
+    'other_kind',
+    'a transaction with blobs cannot replace one without, nor the reverse',
+    'cancel the transaction, and create another one',
+  );
+}
+
+function refused(code: string, detail: string, advice: string): Refusal {
   return { kind: 'refused', code, detail, advice };
 }

@@ -18,6 +18,11 @@ export const QUEUED_REPLACE = {
   text: `SELECT FROM tx_command c WHERE c.tx_id = $1 AND c.kind = 'replace' AND c.status = 'QUEUED' LIMIT 1`,
 };
 
+export const HAS_BLOBS = {
+  name: 'command_has_blobs',
+  text: `SELECT FROM managed_tx t WHERE t.tx_id = $1 AND t.options ? 'blobHashes'`,
+};
+
 export const INSERT = {
   name: 'command_insert',
   text: `

@@ -7,6 +7,7 @@ import type { Tx } from '../../../kernel/unit-of-work.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx, type SqlValue } from '../../../platform/database/pg-tx.js';
 import {
+  BlobRepository,
   fromStoredFees,
   type ManagedTx,
   type ProgressRow,
@@ -39,6 +40,7 @@ export class PgCommandStore extends CommandStore {
   constructor(
     private readonly database: Database,
     private readonly node: NodeIdentity,
+    private readonly blobs: BlobRepository,
   ) {
     super();
   }
@@ -55,6 +57,11 @@ export class PgCommandStore extends CommandStore {
 
   async hasQueuedReplace(tx: Tx, txId: string): Promise<boolean> {
     const { rowCount } = await PgTx.of(tx).query(sql.QUEUED_REPLACE, [txId]);
+    return rowCount === 1;
+  }
+
+  async hasBlobs(tx: Tx, txId: string): Promise<boolean> {
+    const { rowCount } = await PgTx.of(tx).query(sql.HAS_BLOBS, [txId]);
     return rowCount === 1;
   }
 
@@ -76,7 +83,7 @@ export class PgCommandStore extends CommandStore {
   }
 
   async savePending(tx: Tx, { id, state, progress }: ManagedTx, request: TxRequest | null): Promise<void> {
-    if (request !== null)
+    if (request !== null) {
       await PgTx.of(tx).query(sql.EDIT_REQUEST, [
         id,
         request.payload.to,
@@ -85,6 +92,8 @@ export class PgCommandStore extends CommandStore {
         JSON.stringify(toStoredOptions(request)),
         ...agreedOnce(request),
       ]);
+      await this.blobs.replace(tx, id, request.sidecar);
+    }
     await PgTx.of(tx).query(sql.SAVE_PENDING, [id, state, progress.subState, progress.failureReason]);
   }
 
@@ -106,6 +115,7 @@ export class PgCommandStore extends CommandStore {
       this.node.id,
     ]);
     if (rowCount !== 1) throw takenKey(requestId);
+    if (request.sidecar) await this.blobs.replace(tx, txId, request.sidecar);
   }
 
   async queued(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<TxCommand[]> {

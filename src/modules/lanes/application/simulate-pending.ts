@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
-import type { Call, ChainConnector, FeeQuote, GasEstimate } from '../../chain/index.js';
+import type { ChainConnector, FeeQuote, GasEstimate } from '../../chain/index.js';
 import { backoffMs, triedForMs } from '../../../kernel/backoff.js';
-import { type AttemptFees, isOwn, type PendingTx, type StoredRequest } from '../../transactions/index.js';
-import { FeeRules, withMargin } from '../../sending/index.js';
+import { type AttemptFees, type PendingTx, type StoredRequest } from '../../transactions/index.js';
+import { callOf, FeeRules, withMargin } from '../../sending/index.js';
 import { CoverCosts } from './cover-costs.js';
 import { again, type PendingVerdict, type Simulated } from './pending-verdict.js';
 import { PoolTurns } from './pool-turns.js';
@@ -125,18 +125,4 @@ async function estimate(chain: ChainConnector, pending: readonly PendingTx[]): P
 
 function entry(txId: string, gas: GasEstimate | undefined): [string, GasEstimate][] {
   return gas ? [[txId, gas]] : [];
-}
-
-function callOf({ signer, payload }: StoredRequest): Call {
-  return {
-    from: signer.address,
-    to: payload.to,
-    value: payload.value,
-    data: payload.data,
-    accessList: payload.accessList,
-    ...(payload.blobHashes && { blobHashes: payload.blobHashes }),
-    ...(payload.authorizationList && {
-      authorizationList: payload.authorizationList.flatMap((item) => (isOwn(item) ? [] : [item])),
-    }),
-  };
 }

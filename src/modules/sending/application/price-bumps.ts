@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import type { ChainConnector, FeeQuote } from '../../chain/index.js';
 import { slotKey } from '../../signers/index.js';
-import { NO_FEES } from '../../transactions/domain/index.js';
 import {
   asFound,
   type Attempt,
@@ -14,6 +13,7 @@ import {
   type StoredRequest,
 } from '../../transactions/index.js';
 import { type BumpResult, isBumpable } from '../domain/bump-decision.js';
+import { atMarket } from '../domain/fee-policy.js';
 import type { AttemptDraft } from './attempt-signer.js';
 import { FeeRules, type SlotToBump } from './fee-rules.js';
 import { noOpDraft } from './no-op.js';
@@ -90,7 +90,7 @@ export class PriceBumps {
 /** A client that asks for a bump may pay more than it wanted at first. Until then its own fees are the most that it pays. */
 function limitsOf({ force }: WantedBump, request: StoredRequest | null): SlotToBump['request'] {
   if (request === null || !force) return request;
-  return { fees: NO_FEES, speed: request.speed, payload: request.payload };
+  return { ...atMarket(request.speed), payload: request.payload };
 }
 
 function reasonOf({ tx, force }: WantedBump, newest: Attempt): SlotToBump['because'] {

@@ -22,6 +22,20 @@ export function typeOfSlot(attempts: readonly Pick<Attempt, 'status' | 'fees' | 
   return others.reduce((best, next) => (next.fees.maxFeePerGas > best.fees.maxFeePerGas ? next : best), first).type;
 }
 
+/**
+ * The type of a payload that competes for a slot: that of what is out there, as far as it has fields for the payload. Pools take the types 0,
+ * 1, 2 and 4 in place of one another (geth: one pool for all of them), and blobs only in place of blobs.
+ */
+export function competingType(
+  request: Pick<TxRequest, 'payload' | 'fees'>,
+  ofSlot: TxType | null,
+  quote: Pick<FeeQuote, 'hasBaseFee'>,
+): TxType {
+  const own = txTypeOf(request, quote);
+  if (ofSlot === null || ofSlot > 2 || own > 2) return own;
+  return ofSlot === 0 && request.payload.accessList.length > 0 ? 1 : ofSlot;
+}
+
 /** The type of a no-op that competes for a slot. A no-op authorizes nothing, and a slot with set-code attempts accepts type 2. */
 export function noOpType(ofSlot: TxType | null, quote: Pick<FeeQuote, 'hasBaseFee'>): TxType {
   if (ofSlot !== null) return ofSlot === 4 ? 2 : ofSlot;

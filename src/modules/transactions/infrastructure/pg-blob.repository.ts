@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
+import type { Tx } from '../../../kernel/unit-of-work.js';
 import { Database } from '../../../platform/database/database.js';
-import type { PgTx } from '../../../platform/database/pg-tx.js';
+import { PgTx } from '../../../platform/database/pg-tx.js';
 import { BLOB_BYTES, type BlobSidecar } from '../../chain/index.js';
 import { BlobRepository } from '../domain/blob.repository.js';
-import type { NewTx } from '../domain/managed-tx.repository.js';
+import type { TxRequest } from '../domain/tx-request.js';
 
 /** Zeros at the end of a blob are not stored. */
 const INSERT = {
@@ -21,6 +22,11 @@ const OF_TXS = {
   text: `
     SELECT tx_id, blob, commitment, blob_proof, cell_proofs FROM tx_blob
      WHERE tx_id = ANY($1::uuid[]) ORDER BY tx_id, position`,
+};
+
+const DELETE = {
+  name: 'blob_delete',
+  text: `DELETE FROM tx_blob WHERE tx_id = $1`,
 };
 
 /** Reads all of the table, which holds only what is in flight and what became final within the last hour. */
@@ -53,14 +59,26 @@ export class PgBlobRepository extends BlobRepository {
     return new Map([...groupBy(rows, ({ tx_id }) => tx_id)].map(([txId, own]) => [txId, toSidecar(own)]));
   }
 
+  async replace(tx: Tx, txId: string, sidecar: BlobSidecar | undefined): Promise<void> {
+    const pgTx = PgTx.of(tx);
+    await pgTx.query(DELETE, [txId]);
+    if (sidecar) await insertBlobs(pgTx, [{ txId, request: { sidecar } }]);
+  }
+
   async prune(limit: number): Promise<number> {
     const { rowCount } = await this.database.query(PRUNE, [limit]);
     return rowCount ?? 0;
   }
 }
 
+/** A tx, and the blobs that it may have. */
+interface WithBlobs {
+  readonly txId: string;
+  readonly request: Pick<TxRequest, 'sidecar'>;
+}
+
 /** Stores the sidecars of txs in the database transaction that stores the txs. */
-export async function insertBlobs(tx: PgTx, txs: readonly NewTx[]): Promise<void> {
+export async function insertBlobs(tx: PgTx, txs: readonly WithBlobs[]): Promise<void> {
   const rows = txs.flatMap(({ txId, request: { sidecar } }) =>
     (sidecar?.blobs ?? []).map((blob, position) => ({
       txId,

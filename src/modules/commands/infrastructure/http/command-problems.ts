@@ -31,6 +31,19 @@ export const BEING_CANCELLED: Problem = {
   advice: 'create a new transaction',
   facts: facts('IN_MEMPOOL'),
 };
+export const OTHER_KIND: Problem = {
+  status: 409,
+  code: 'other_kind',
+  detail: 'a transaction with blobs cannot replace one without, nor the reverse',
+  advice: 'cancel the transaction, and create another one',
+  facts: facts('IN_MEMPOOL'),
+};
+export const NOT_IN_REPLACEMENT: Problem = {
+  status: 400,
+  code: 'not_in_replacement',
+  detail: 'a replacement cannot have authorizations that Lockstep signs',
+  advice: 'cancel the transaction, and create another one',
+};
 export const NOT_SENT_YET: Problem = {
   status: 409,
   code: 'not_sent_yet',

@@ -8,6 +8,7 @@ import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import {
   IntakeRules,
   isTxId,
+  ProveBlobs,
   txProblems,
   TxQueries,
   type TxView,
@@ -45,6 +46,7 @@ export class CommandsController {
     private readonly queries: TxQueries,
     private readonly wait: WaitForState,
     private readonly rules: IntakeRules,
+    private readonly proveBlobs: ProveBlobs,
   ) {}
 
   @Post(':txId/cancel')
@@ -84,7 +86,7 @@ export class CommandsController {
     summary: 'Replace a transaction by another payload',
     description:
       'A transaction without a nonce gets the new payload in place. For a sent one, a second transaction with the same nonce and a higher price competes with ' +
-      `it: either the original ends REPLACED, or the replacement ends DROPPED. ${WAIT}`,
+      `it: either the original ends REPLACED, or the replacement ends DROPPED. Blobs replace blobs only, once they were sent. ${WAIT}`,
   })
   @ApiHeader(KEY_HEADER)
   @ApiBody({ type: ReplaceTxDto, examples: REPLACE_EXAMPLES })
@@ -99,8 +101,12 @@ export class CommandsController {
     problem.ALREADY_FINAL,
     problem.BEING_REPLACED,
     problem.BEING_CANCELLED,
+    problem.OTHER_KIND,
     problem.NOT_A_PAYLOAD,
     txProblems.CONFLICT,
+    problem.NOT_IN_REPLACEMENT,
+    txProblems.INVALID_BLOB,
+    txProblems.BLOBS_BUSY,
     txProblems.METADATA_TOO_LARGE,
     txProblems.UNAVAILABLE,
   )
@@ -111,7 +117,7 @@ export class CommandsController {
     @Query() query: WaitQueryDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CommandAnswerDto> {
-    const command = toReplace(await this.find(txId), body, key);
+    const command = await toReplace(await this.find(txId), body, key, this.proveBlobs);
     this.rules.assertAcceptable(command.request);
     return this.answer(command, query, reply);
   }

@@ -5,9 +5,11 @@ import { parseSigner } from '../../../../kernel/signer-id.js';
 import {
   CreateTxDto,
   hashRequest,
+  type ProveBlobs,
   requestIdOf,
   type RequestedFees,
   requestText,
+  toBlobs,
   toFees,
   toStoredFees,
   toTxRequest,
@@ -29,27 +31,32 @@ export function toSpeedUp({ txId }: TxView, body: SpeedUpTxDto, key: string | un
   return { txId, kind: 'speed_up', requestId, requestHash: hashOf('speed_up', txId, fees), fees, request: null };
 }
 
-export function toReplace(
+/** @throws InvalidInput `not_in_replacement`, `invalid_blob` */
+export async function toReplace(
   tx: TxView,
   body: ReplaceTxDto,
   key: string | undefined,
-): CommandInput & { request: TxRequest } {
+  proveBlobs: ProveBlobs,
+): Promise<CommandInput & { request: TxRequest }> {
   assertReplaceable(body);
   const { txId, chainId, signer, priority } = tx;
-  const asked = toTxRequest(Object.assign(new CreateTxDto(), body, { signer, priority }), chainId, key);
+  const asked = await proveBlobs.execute(
+    toTxRequest(Object.assign(new CreateTxDto(), body, { signer, priority }), chainId, key),
+    toBlobs(body.payload.blobs ?? []),
+  );
   const text = requestText(asked);
   const request = { ...asked, signer: parseSigner(String(chainId), signer), requestHash: hashRequest(text) };
   const requestHash = hashRequest(canonicalJson({ kind: 'replace', txId, request: text }));
   return { txId, kind: 'replace', requestId: request.requestId, requestHash, fees: null, request };
 }
 
-/** Blobs and own authorizations depend on what is in flight beside them, and on nonces of their own. */
+/** An authorization of its own uses the nonce after that of its transaction, which another transaction may have already. */
 function assertReplaceable({ payload }: ReplaceTxDto): void {
   const names = payload.authorizationList?.some(({ signer }) => signer != null) ?? false;
-  if (payload.blobs == null && !names) return;
+  if (!names) return;
   throw new InvalidInput(
     'not_in_replacement',
-    'a replacement cannot have blobs, or authorizations that Lockstep signs',
+    'a replacement cannot have authorizations that Lockstep signs',
     'cancel the transaction, and create another one',
   );
 }

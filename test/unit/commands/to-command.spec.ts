@@ -1,0 +1,47 @@
+import { describe, expect, it } from '@jest/globals';
+import { toReplace } from '../../../src/modules/commands/infrastructure/http/to-command.js';
+import type { ReplaceTxDto } from '../../../src/modules/commands/infrastructure/http/commands.dto.js';
+import type { ProveBlobs, TxRequest, TxView } from '../../../src/modules/transactions/index.js';
+import { aHash, anAddress, aSigner, DEV_CHAIN } from '../../support/builders.js';
+
+const SIGNER = aSigner();
+const VIEW = { txId: 'tx', chainId: DEV_CHAIN, signer: SIGNER.address, priority: 7 } as Partial<TxView> as TxView;
+const SIDECAR = { blobs: [], commitments: [], blobProofs: [], cellProofs: [] };
+
+/** A blob has its first byte as its hash. */
+const PROVE = {
+  execute: async (request: TxRequest, blobs: readonly Buffer[]) => {
+    const blobHashes = blobs.map((blob) => aHash(blob[1] ?? 0));
+    return blobs.length === 0 ? request : { ...request, payload: { ...request.payload, blobHashes }, sidecar: SIDECAR };
+  },
+} as unknown as ProveBlobs;
+
+const replaced = (payload: Partial<ReplaceTxDto['payload']>) =>
+  toReplace(VIEW, { requestId: 'new', payload: { to: anAddress(3), ...payload } }, undefined, PROVE);
+
+describe('a replace', () => {
+  it('is of the signer and the priority of its tx', async () => {
+    const { request, ...command } = await replaced({ value: '5' });
+    expect(command).toMatchObject({ txId: 'tx', kind: 'replace', requestId: 'new', fees: null });
+    expect(request).toMatchObject({ signer: SIGNER, priority: 7, payload: { to: anAddress(3), value: 5n } });
+    expect(request.sidecar).toBeUndefined();
+  });
+
+  it('may have blobs, and is another one with others', async () => {
+    const [one, two] = [await replaced({ blobs: ['0x0003'] }), await replaced({ blobs: ['0x0004'] })];
+    expect(one.request).toMatchObject({ payload: { blobHashes: [aHash(3)] }, sidecar: SIDECAR });
+    expect((await replaced({ blobs: ['0x0003'] })).requestHash).toBe(one.requestHash);
+    expect(two.requestHash).not.toBe(one.requestHash);
+    expect(two.request.requestHash).not.toBe(one.request.requestHash);
+  });
+
+  it('may have authorizations with a signature, and none that Lockstep would sign', async () => {
+    const signed = { address: anAddress(9), nonce: 4, yParity: 0, r: aHash(1), s: aHash(2) } as const;
+    const { request } = await replaced({ authorizationList: [signed] });
+    expect(request.payload.authorizationList).toMatchObject([{ address: anAddress(9), nonce: 4n }]);
+    const own = { address: anAddress(9), signer: SIGNER.address };
+    await expect(replaced({ gasLimit: 90_000, authorizationList: [signed, own] })).rejects.toMatchObject({
+      code: 'not_in_replacement',
+    });
+  });
+});
