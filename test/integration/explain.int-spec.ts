@@ -102,6 +102,15 @@ describe('what an explanation counts', () => {
     expect(balance?.missing).toBe(0n);
   });
 
+  it('is the blobs of the queue, too', async () => {
+    const ahead = await lab.create(1);
+    const txId = await lab.create(2);
+    const before = (await explained(txId)).facts.balance?.queuedAhead ?? 0n;
+    await lab.node.get(Database).query(GIVE_BLOBS, [ahead]);
+    // Where the chain has no blobs, a wei is the least that they cost.
+    expect((await explained(txId)).facts.balance?.queuedAhead).toBe(before + 3n * 131_072n * 2n);
+  });
+
   it('is a queue of those that wait for a timer, too, by their order, and no more than it is told', async () => {
     const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
     await lab.node.get(Database).query(POSTPONE, [ids[0] ?? '']);
@@ -124,4 +133,9 @@ describe('what an explanation counts', () => {
 const POSTPONE = {
   name: 'test_postpone',
   text: `UPDATE managed_tx SET next_resubmit_at = clock_timestamp() + interval '1 hour' WHERE tx_id = $1`,
+};
+
+const GIVE_BLOBS = {
+  name: 'test_give_blobs',
+  text: `UPDATE managed_tx SET options = options || '{"blobHashes": ["0x01", "0x02", "0x03"]}' WHERE tx_id = $1`,
 };

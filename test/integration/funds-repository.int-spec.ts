@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { PgFundsRepository } from '../../src/modules/transactions/infrastructure/pg-funds.repository.js';
-import { aSigner, DEV_CHAIN } from '../support/builders.js';
+import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
 const stored = await storedRows();
@@ -48,6 +48,24 @@ describe('what a signer has to pay for', () => {
     expect([...ours].sort((a, b) => (a.speed < b.speed ? -1 : 1))).toMatchObject([
       { speed: 'fast', fees: { gasPrice: null }, count: 2, value: 12n, gas: 80_000n },
       { speed: 'slow', fees: { gasPrice: 9n }, count: 2, value: 7n, gas: 21_000n + 32n + 21_000n + 16n + 32_000n },
+    ]);
+  });
+
+  it('is summed with its blobs, apart from those with another blob fee', async () => {
+    const options = (count: number, maxFeePerBlobGas?: string): string =>
+      JSON.stringify({
+        speed: 'fast',
+        maxFeePerBlobGas,
+        blobHashes: Array.from({ length: count }, (_, n) => aHash(n)),
+      });
+    await stored.putTx(1, { options: options(2) });
+    await stored.putTx(2, { options: options(3) });
+    await stored.putTx(3, { options: '{"speed":"fast"}' });
+    await stored.putTx(4, { options: options(6, '9') });
+    const [ours = []] = await funds.queued([OURS], 100);
+    expect([...ours].sort((a, b) => a.count - b.count)).toMatchObject([
+      { fees: { maxFeePerBlobGas: 9n }, count: 1, blobs: 6n },
+      { fees: { maxFeePerBlobGas: null }, count: 3, blobs: 5n },
     ]);
   });
 

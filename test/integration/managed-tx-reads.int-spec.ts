@@ -120,15 +120,37 @@ describe('what is in flight', () => {
     expect(await txs.committedWei([aSigner(9), OURS])).toEqual([0n, 2n + 100n * 20n + 3n]);
   });
 
+  it('has the blobs of each tx at the price of its dearest attempt; a no-op without blobs of its own has one', async () => {
+    const blobs = JSON.stringify({ speed: 'fast', blobHashes: [aHash(1), aHash(2), aHash(3)] });
+    await stored.putTx(31, { state: 'IN_MEMPOOL', nonce: 31, value: 5, gas_limit: 10, options: blobs });
+    await stored.putTx(32, { state: 'IN_MEMPOOL', nonce: 32, value: 0, gas_limit: 10 });
+    const put = (n: number, nonce: number, gas: number, blob: number): Promise<void> =>
+      stored.put('tx_attempt', {
+        ...{ chain_id: DEV_CHAIN, signer: OURS.address, nonce, kind: 'payload', raw: '\\x', gas_limit: 10 },
+        ...{
+          tx_id: txIdOf(nonce),
+          tx_hash: aHash(n),
+          max_fee_per_gas: gas,
+          max_priority_fee_per_gas: 0,
+          max_fee_per_blob_gas: blob,
+        },
+        ...{ tx_type: 3, status: 'ACCEPTED', fencing_token: 1 },
+      });
+    await put(0xb1, 31, 2, 7);
+    await put(0xb2, 31, 4, 14);
+    await put(0xb3, 32, 1, 1);
+    expect(await txs.committedWei([OURS])).toEqual([2n + 3n + 5n + 40n + 3n * 131_072n * 14n + 10n + 131_072n]);
+  });
+
   it('has one tx of each slot: of two that compete, the one that costs more, and none after one was mined', async () => {
     const rivals = (state: string, nonce: number, low: number) => [
       stored.putTx(low, { state: 'IN_MEMPOOL', nonce, value: 70, gas_limit: 1, replaced_by: txIdOf(low + 1) }),
       stored.putTx(low + 1, { state, nonce, value: 50, gas_limit: 1, replaces: txIdOf(low) }),
     ];
     await Promise.all(rivals('IN_MEMPOOL', 13, 11));
-    expect(await txs.committedWei([OURS])).toEqual([70n]);
+    expect(await txs.committedWei([OURS])).toEqual([2n + 3n + 70n]);
     await Promise.all(rivals('MINED', 14, 21));
-    expect(await txs.committedWei([OURS])).toEqual([70n]);
+    expect(await txs.committedWei([OURS])).toEqual([2n + 3n + 70n]);
   });
 });
 

@@ -51,6 +51,7 @@ export { kindOf, type PoolKind } from './domain/pool-kind.js';
 export { competeAgain, endRace, newestOf, type Race, racesOf, reopenRace, restWhileMined } from './domain/race.js';
 export type { QueuePosition } from './domain/queue-position.js';
 export type { RequestedFees, StoredRequest, TxPayload, TxRequest } from './domain/tx-request.js';
+export { costOf, type TxAmounts } from './domain/tx-cost.js';
 export { TX_STATES, type TxState, type TxSubState, isFinal } from './domain/tx-state-machine.js';
 export {
   PROGRESS_COLUMNS,

@@ -21,6 +21,18 @@ export const FUNDS = faultsIn('modules/transactions/infrastructure/pg-funds.repo
     why: 'what is missing is told too low',
   },
   {
+    id: 'funds-queued-with-one-blob',
+    text: `coalesce(jsonb_array_length(t.options -> 'blobHashes'), 0) AS blobs`,
+    becomes: `(t.options ? 'blobHashes')::int AS blobs`,
+    why: 'what is missing is told too low',
+  },
+  {
+    id: 'funds-queued-without-blob-fees',
+    text: `'maxFeePerBlobGas', t.options -> 'maxFeePerBlobGas'`,
+    becomes: `'maxFeePerBlobGas', NULL`,
+    why: 'blobs are counted at the market price although their client pays less, or more',
+  },
+  {
     id: 'funds-queued-without-limit',
     text: '-t.priority, t.tx_id LIMIT $3) q',
     becomes: '-t.priority, t.tx_id LIMIT $3 + 1) q',

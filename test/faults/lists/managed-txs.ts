@@ -462,15 +462,27 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'committed-wei-cheapest',
-    text: 'SELECT max(a.max_fee_per_gas)',
-    becomes: 'SELECT min(a.max_fee_per_gas)',
+    text: 'SELECT max(t.gas_limit * a.max_fee_per_gas',
+    becomes: 'SELECT min(t.gas_limit * a.max_fee_per_gas',
     why: 'more is sent than the balance can pay',
   },
   {
     id: 'committed-wei-without-value',
-    text: 'max(t.value + t.gas_limit *',
-    becomes: 'max(t.gas_limit *',
+    text: 'max(t.value + coalesce((',
+    becomes: 'max(coalesce((',
     why: 'the values of txs count as free money',
+  },
+  {
+    id: 'committed-wei-of-one-blob',
+    text: `coalesce(jsonb_array_length(t.options -> 'blobHashes'), 1) END`,
+    becomes: '1 END',
+    why: 'blobs are sent that the balance cannot pay',
+  },
+  {
+    id: 'committed-wei-without-blobs-of-no-ops',
+    text: `coalesce(jsonb_array_length(t.options -> 'blobHashes'), 1) END`,
+    becomes: `coalesce(jsonb_array_length(t.options -> 'blobHashes'), 0) END`,
+    why: 'a no-op with a blob counts too little',
   },
   {
     id: 'committed-wei-of-both-rivals',

@@ -242,6 +242,12 @@ const AROUND = faultsIn('modules/ops/infrastructure/pg-tx-surroundings.ts', int(
     why: 'a tx waits behind itself',
   },
   {
+    id: 'around-without-blobs',
+    text: `coalesce(sum(jsonb_array_length(a.options -> 'blobHashes')), 0) AS blobs`,
+    becomes: `count(a.options -> 'blobHashes') AS blobs`,
+    why: 'the amount that is missing is told too low',
+  },
+  {
     id: 'around-without-priority',
     text: 'AND (-p.priority, p.tx_id) < (-t.priority, t.tx_id)',
     becomes: 'AND p.tx_id < t.tx_id',

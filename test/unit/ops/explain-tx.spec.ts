@@ -63,7 +63,7 @@ function nothingAround(): Surroundings {
   return {
     since: new Date(0),
     replacedBy: null,
-    waitingAhead: { count: 0, value: 0n, gas: 0n },
+    waitingAhead: { count: 0, value: 0n, gas: 0n, blobs: 0n },
     inFlight: 0,
     inFlightAhead: 0,
     blockedBy: null,
@@ -96,12 +96,12 @@ it('the words come with the facts', async () => {
 
 describe('the queue', () => {
   it('has those that wait and those in flight before the tx', async () => {
-    around = { waitingAhead: { count: 3, value: 0n, gas: 0n }, inFlightAhead: 2 };
+    around = { waitingAhead: { count: 3, value: 0n, gas: 0n, blobs: 0n }, inFlightAhead: 2 };
     expect((await facts())?.queue).toEqual({ position: 6, ahead: 5 });
   });
 
   it('is counted up to ten thousand', async () => {
-    around = { waitingAhead: { count: 10_000, value: 0n, gas: 0n }, inFlightAhead: 2 };
+    around = { waitingAhead: { count: 10_000, value: 0n, gas: 0n, blobs: 0n }, inFlightAhead: 2 };
     expect((await facts())?.queue).toEqual({ position: null, ahead: 10_000 });
     expect(asked).toContainEqual(['tx', aSigner(), 10_000]);
   });
@@ -111,7 +111,7 @@ describe('the balance', () => {
   const missing = async (): Promise<bigint | undefined> => (await facts())?.balance?.missing;
 
   it('must cover what is in flight, what is ahead in the queue, and a tx that waits', async () => {
-    around = { committed: 100n, waitingAhead: { count: 1, value: 5n, gas: 21_000n } };
+    around = { committed: 100n, waitingAhead: { count: 1, value: 5n, gas: 21_000n, blobs: 0n } };
     standing = { ...standing, balance: 100n };
     const own = 7n + 21_000n * MARKET;
     expect((await facts())?.balance).toEqual({
@@ -120,6 +120,17 @@ describe('the balance', () => {
       queuedAhead: 5n + 21_000n * MARKET,
       missing: 5n + 21_000n * MARKET + own,
     });
+  });
+
+  it('must cover blobs at twice the price of the next block', async () => {
+    standing = { ...standing, quote: { ...QUOTE, blobBaseFee: 3n }, balance: 0n };
+    around = { waitingAhead: { count: 1, value: 0n, gas: 0n, blobs: 2n } };
+    tx = {
+      state: 'PENDING',
+      payload: { ...aView().payload, value: '0', gasLimit: '0', blobs: ['0x01'] } as TxView['payload'],
+    };
+    const blob = 131_072n * 6n;
+    expect((await facts())?.balance).toMatchObject({ queuedAhead: 2n * blob, missing: 3n * blob });
   });
 
   it('is compared with the gas that is known', async () => {

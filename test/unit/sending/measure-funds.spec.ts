@@ -3,6 +3,7 @@ import type { ChainConnector, ChainRules } from '../../../src/modules/chain/inde
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import { MeasureFunds } from '../../../src/modules/sending/application/measure-funds.js';
 import type { FundsRepository, ManagedTxRepository, QueuedCost } from '../../../src/modules/transactions/index.js';
+import type { PricedRequest } from '../../../src/modules/sending/domain/fee-policy.js';
 import { aRequest, aSigner } from '../../support/builders.js';
 
 const [A, B] = [aSigner(1), aSigner(2)];
@@ -12,6 +13,7 @@ const cost = (overrides: Partial<QueuedCost>): QueuedCost => ({
   count: 1,
   value: 0n,
   gas: 0n,
+  blobs: 0n,
   ...overrides,
 });
 
@@ -19,11 +21,14 @@ let lowBalance: bigint | null;
 let committed: bigint[];
 let queues: QueuedCost[][];
 let asked: unknown[];
+/** Of the txs whose prices were asked for. */
+let gasLimits: bigint[];
 let measure: MeasureFunds;
 let chain: ChainConnector;
 
 beforeEach(() => {
   [lowBalance, committed, queues, asked] = [null, [30n, 0n], [[], []], []];
+  gasLimits = [];
   chain = {
     feeQuote: async () => ({}),
     balances: async (accounts: unknown) => (asked.push(accounts), [100n, 100n]),
@@ -31,9 +36,13 @@ beforeEach(() => {
   measure = new MeasureFunds(
     { queued: async () => queues } as unknown as FundsRepository,
     { committedWei: async () => committed } as unknown as ManagedTxRepository,
-    // The price of a request is as many wei as its speed has letters.
+    // The price of a request is as many wei as its speed has letters, and of a blob two more.
     {
-      clamped: (_id: unknown, { speed }: QueuedCost) => ({ maxFeePerGas: BigInt(speed.length) }),
+      clamped: (_id: unknown, { speed, payload }: PricedRequest, gasLimit: bigint) => {
+        gasLimits.push(gasLimit);
+        const fee = BigInt(speed.length);
+        return { maxFeePerGas: fee, ...(payload?.blobHashes && { maxFeePerBlobGas: fee + 2n }) };
+      },
     } as unknown as FeeRules,
     { lowBalance: () => lowBalance } as unknown as ChainRules,
   );
@@ -50,6 +59,17 @@ describe('the funds of a signer', () => {
       { signer: B, balance: 100n, inFlight: 0n, queued: { count: 0, wei: 0n }, available: 100n },
     ]);
     expect(asked).toEqual([[A.address, B.address]]);
+  });
+
+  it('include the blobs of what waits', async () => {
+    queues = [[cost({ speed: 'fast', value: 1n, gas: 10n, blobs: 3n })], [cost({ speed: 'fast', gas: 10n })]];
+    expect((await run()).map(({ queued }) => queued.wei)).toEqual([1n + 40n + 3n * 131_072n * 6n, 40n]);
+  });
+
+  it('have the price of one transaction, whose gas alone nodes limit', async () => {
+    queues = [[cost({ gas: 90n, count: 3 })], []];
+    await run();
+    expect(gasLimits).toEqual([30n]);
   });
 
   it('lack what flight and queue cost together above the balance, and are low then', async () => {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import type { ChainConnector, FeeQuote, GasEstimate } from '../../chain/index.js';
 import { backoffMs, triedForMs } from '../../../kernel/backoff.js';
-import { type AttemptFees, type PendingTx, type StoredRequest } from '../../transactions/index.js';
+import { costOf, type PendingTx } from '../../transactions/index.js';
 import { callOf, FeeRules, withMargin } from '../../sending/index.js';
 import { CoverCosts } from './cover-costs.js';
 import { again, type PendingVerdict, type Simulated } from './pending-verdict.js';
@@ -13,8 +13,6 @@ import { RevertedEstimates } from './reverted-estimates.js';
 const FIRST_RETRY_MS = 2_000;
 const FIRST_FEE_RETRY_MS = 5_000;
 
-/** EIP-4844. */
-const GAS_PER_BLOB = 131_072n;
 /** Not doubled, so that it does not miss its turn. */
 const TURN_RETRY_MS = 1_000;
 const WAITS_FOR_TURN: PendingVerdict = {
@@ -70,7 +68,9 @@ export class SimulatePending {
     if (estimated && estimated.kind !== 'ok') return this.withoutGas(estimated, isProvenRevert);
     const gasLimit = estimated ? withMargin(estimated.gas) : (own ?? 0n);
     const priced = this.fees.price(tx.signer, request, gasLimit, quote);
-    if ('fees' in priced) return { kind: 'ready', gasLimit, cost: costOf(request, gasLimit, priced.fees) };
+    const { value, blobHashes = [] } = request.payload;
+    const amounts = { value, gas: gasLimit, blobs: BigInt(blobHashes.length) };
+    if ('fees' in priced) return { kind: 'ready', gasLimit, cost: costOf(amounts, priced.fees) };
     return priced.limitedBy === 'chain'
       ? again('FEE_CAPPED', FIRST_FEE_RETRY_MS, priced.tooExpensive)
       : this.untilGivenUp(priced.tooExpensive);
@@ -105,12 +105,6 @@ export class SimulatePending {
       },
     };
   }
-}
-
-/** The most wei that it can take from the balance. */
-function costOf({ payload }: StoredRequest, gasLimit: bigint, fees: AttemptFees): bigint {
-  const blobGas = BigInt(payload.blobHashes?.length ?? 0) * GAS_PER_BLOB;
-  return payload.value + gasLimit * fees.maxFeePerGas + blobGas * (fees.maxFeePerBlobGas ?? 0n);
 }
 
 function ends(reason: string): PendingVerdict {

@@ -2,9 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { maxOf, toJsonInteger } from '../../../kernel/quantities.js';
 import { parseSigner, type SignerId } from '../../../kernel/signer-id.js';
 import { ChainRules, type FeeQuote, type Speed } from '../../chain/index.js';
-import { type AttemptView, isFinal, TRANSFER_GAS, TxQueries, type TxView } from '../../transactions/index.js';
+import {
+  type AttemptView,
+  costOf,
+  isFinal,
+  TRANSFER_GAS,
+  type TxAmounts,
+  TxQueries,
+  type TxView,
+} from '../../transactions/index.js';
 import { explain, type Explanation } from '../domain/explanation.js';
-import { marketPrice, priceFacts } from '../domain/prices.js';
+import { marketBlobFee, marketPrice, priceFacts } from '../domain/prices.js';
 import type { TxFacts } from '../domain/tx-facts.js';
 import { ChainStanding, type Standing } from './chain-standing.js';
 import { SignerLimits } from './signer-limits.js';
@@ -107,11 +115,15 @@ function balanceOf(
   { balance, quote }: Standing,
 ): TxFacts['balance'] {
   if (balance === null || quote === null) return null;
-  const { maxFeePerGas } = marketPrice(quote, tx.speed as Speed);
-  const queuedAhead = waitingAhead.value + waitingAhead.gas * maxFeePerGas;
-  const gas = BigInt(tx.gasLimit ?? tx.payload.gasLimit ?? TRANSFER_GAS);
-  const own = tx.state === 'PENDING' ? BigInt(tx.payload.value) + gas * maxFeePerGas : 0n;
+  const price = { ...marketPrice(quote, tx.speed as Speed), maxFeePerBlobGas: marketBlobFee(quote) };
+  const queuedAhead = costOf(waitingAhead, price);
+  const own = tx.state === 'PENDING' ? costOf(amountsOf(tx), price) : 0n;
   return { balance, committed, queuedAhead, missing: maxOf(0n, committed + queuedAhead + own - balance) };
+}
+
+function amountsOf({ gasLimit, payload }: TxView): TxAmounts {
+  const gas = BigInt(gasLimit ?? payload.gasLimit ?? TRANSFER_GAS);
+  return { value: BigInt(payload.value), gas, blobs: BigInt(payload.blobs.length) };
 }
 
 function mayBeOut({ status }: AttemptView): boolean {

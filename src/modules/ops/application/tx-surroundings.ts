@@ -1,5 +1,5 @@
 import type { SignerId } from '../../../kernel/signer-id.js';
-import type { TxState } from '../../transactions/index.js';
+import type { TxAmounts, TxState } from '../../transactions/index.js';
 
 /** What is around a tx in the database. Wei. */
 export interface Surroundings {
@@ -7,7 +7,7 @@ export interface Surroundings {
   readonly since: Date;
   readonly replacedBy: string | null;
   /** Txs of its signer without a nonce that come before it, counted up to the limit. */
-  readonly waitingAhead: { readonly count: number; readonly value: bigint; readonly gas: bigint };
+  readonly waitingAhead: TxAmounts & { readonly count: number };
   /** Txs of its signer in flight, and those of them with a lower nonce: every one, when it has no nonce. Counted up to the limit. */
   readonly inFlight: number;
   readonly inFlightAhead: number;

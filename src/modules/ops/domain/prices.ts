@@ -8,6 +8,11 @@ export function marketPrice({ baseFeePerGas, hasBaseFee, tips }: FeeQuote, speed
   return { maxFeePerGas: hasBaseFee ? 2n * baseFeePerGas + tip : tip, maxPriorityFeePerGas: tip };
 }
 
+/** What a first attempt would offer for blob gas now. */
+export function marketBlobFee({ blobBaseFee }: FeeQuote): bigint {
+  return 2n * (blobBaseFee ?? 1n);
+}
+
 /** @param attempts fees of the attempts that may be out */
 export function priceFacts(quote: FeeQuote, speed: Speed, attempts: readonly Price[]): NonNullable<TxFacts['price']> {
   const highest = highestOf(attempts);

@@ -11,7 +11,7 @@ import { type Surroundings, TxSurroundings } from '../application/tx-surrounding
 const AROUND = {
   name: 'ops_tx_around',
   text: `
-    SELECT t.replaced_by, coalesce(since.at, t.created_at) AS since, q.count AS waiting, q.value, q.gas, f.count AS in_flight, f.ahead,
+    SELECT t.replaced_by, coalesce(since.at, t.created_at) AS since, q.count AS waiting, q.value, q.gas, q.blobs, f.count AS in_flight, f.ahead,
            b.tx_id AS blocker, b.nonce AS blocker_nonce, b.state AS blocker_state,
            (SELECT l.owner_node FROM signer_lease l WHERE l.chain_id = t.chain_id AND l.signer = t.signer AND l.expires_at > clock_timestamp()) AS owner,
            (SELECT s.paused_at IS NOT NULL FROM signer s WHERE s.chain_id = t.chain_id AND s.address = t.signer) AS paused
@@ -21,7 +21,8 @@ const AROUND = {
          WHERE e.tx_id = t.tx_id AND (e.from_state IS DISTINCT FROM e.to_state OR e.detail ? 'subState') ORDER BY e.seq DESC LIMIT 1) since ON true
      CROSS JOIN LATERAL (
        SELECT count(*)::int AS count, coalesce(sum(a.value), 0) AS value,
-              coalesce(sum(coalesce(a.gas_limit, (a.options->>'gasLimit')::bigint, 21000)), 0) AS gas FROM (
+              coalesce(sum(coalesce(a.gas_limit, (a.options->>'gasLimit')::bigint, 21000)), 0) AS gas,
+              coalesce(sum(jsonb_array_length(a.options -> 'blobHashes')), 0) AS blobs FROM (
          (SELECT p.value, p.gas_limit, p.options FROM managed_tx p
            WHERE t.state = 'PENDING' AND p.chain_id = t.chain_id AND p.signer = t.signer AND p.state = 'PENDING'
              AND coalesce(p.next_resubmit_at, '-infinity'::timestamptz) = '-infinity' AND (-p.priority, p.tx_id) < (-t.priority, t.tx_id)
@@ -52,6 +53,7 @@ interface AroundRow {
   waiting: number;
   value: string;
   gas: string;
+  blobs: string;
   in_flight: number;
   ahead: number;
   blocker: string | null;
@@ -83,7 +85,7 @@ function toSurroundings(row: AroundRow, committed: bigint): Surroundings {
   return {
     since: row.since,
     replacedBy: row.replaced_by,
-    waitingAhead: { count: row.waiting, value: BigInt(row.value), gas: BigInt(row.gas) },
+    waitingAhead: { count: row.waiting, value: BigInt(row.value), gas: BigInt(row.gas), blobs: BigInt(row.blobs) },
     inFlight: row.in_flight,
     inFlightAhead: row.ahead,
     blockedBy:

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { maxOf } from '../../../kernel/quantities.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import { type ChainConnector, ChainRules, type FeeQuote } from '../../chain/index.js';
-import { FundsRepository, ManagedTxRepository, type QueuedCost } from '../../transactions/index.js';
+import { costOf, FundsRepository, ManagedTxRepository, type QueuedCost } from '../../transactions/index.js';
 import { FeeRules } from './fee-rules.js';
 
 /** The balance of a signer, and what its txs may take from it. Wei. */
@@ -58,6 +58,8 @@ export class MeasureFunds {
   }
 
   private weiOf(signer: SignerId, cost: QueuedCost, quote: FeeQuote): bigint {
-    return cost.value + cost.gas * this.fees.clamped(signer, cost, cost.gas, quote).maxFeePerGas;
+    const { fees, speed, count, gas, blobs } = cost;
+    const request = { fees, speed, ...(blobs > 0n && { payload: { blobHashes: [] } }) };
+    return costOf(cost, this.fees.clamped(signer, request, gas / BigInt(count), quote));
   }
 }

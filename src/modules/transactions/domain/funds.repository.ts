@@ -1,5 +1,6 @@
 import type { SignerId } from '../../../kernel/signer-id.js';
 import type { Fence } from '../../signers/index.js';
+import type { TxAmounts } from './tx-cost.js';
 import type { TxRequest } from './tx-request.js';
 
 /** What a signer has to pay for, without amounts. */
@@ -15,10 +16,8 @@ export interface FundsStanding {
 }
 
 /** Waiting txs that are priced alike. */
-export interface QueuedCost extends Pick<TxRequest, 'fees' | 'speed'> {
+export interface QueuedCost extends Pick<TxRequest, 'fees' | 'speed'>, TxAmounts {
   readonly count: number;
-  /** Wei. */
-  readonly value: bigint;
   /** As requested; else as estimated before, or the least that such a transaction needs. */
   readonly gas: bigint;
 }

@@ -1,3 +1,4 @@
+import { GAS_PER_BLOB } from '../domain/tx-cost.js';
 import { PROGRESS_COLUMNS, REQUEST_COLUMNS } from './managed-tx.rows.js';
 
 /** Above every nonce, which is a bigint. */
@@ -216,7 +217,8 @@ export const OLDEST_UNMINED = {
 };
 
 /**
- * The most expensive attempt of each slot counts, because any of them can be mined. Only one tx of a slot can be: of two that compete, the
+ * The sum of what {@link costOf} says. The most expensive attempt of each slot counts, because any of them can be mined; a no-op that competes
+ * with blobs has one. Only one tx of a slot can be: of two that compete, the
  * one that costs more counts, and none after one of them was mined.
  */
 export const COMMITTED_WEI = {
@@ -224,8 +226,10 @@ export const COMMITTED_WEI = {
   text: `
     SELECT coalesce((
              SELECT sum(slot.wei) FROM (
-               SELECT max(t.value + t.gas_limit * coalesce((
-                        SELECT max(a.max_fee_per_gas) FROM tx_attempt a
+               SELECT max(t.value + coalesce((
+                        SELECT max(t.gas_limit * a.max_fee_per_gas + CASE WHEN a.max_fee_per_blob_gas IS NULL THEN 0
+                                   ELSE ${GAS_PER_BLOB} * a.max_fee_per_blob_gas * coalesce(jsonb_array_length(t.options -> 'blobHashes'), 1) END)
+                          FROM tx_attempt a
                          WHERE a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.status <> 'REJECTED'), 0)) AS wei
                  FROM managed_tx t
                 WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')

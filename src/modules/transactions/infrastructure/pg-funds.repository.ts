@@ -31,11 +31,13 @@ const STANDING = {
 const QUEUED = {
   name: 'funds_queued',
   text: `
-    SELECT w.position::int AS position, q.options, count(*)::int AS count, sum(q.value) AS value, sum(q.gas) AS gas
+    SELECT w.position::int AS position, q.options, count(*)::int AS count, sum(q.value) AS value, sum(q.gas) AS gas, sum(q.blobs) AS blobs
       FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position)
      CROSS JOIN LATERAL (
        SELECT jsonb_strip_nulls(jsonb_build_object('speed', t.options -> 'speed', 'gasPrice', t.options -> 'gasPrice',
-                'maxFeePerGas', t.options -> 'maxFeePerGas', 'maxPriorityFeePerGas', t.options -> 'maxPriorityFeePerGas')) AS options, t.value,
+                'maxFeePerGas', t.options -> 'maxFeePerGas', 'maxPriorityFeePerGas', t.options -> 'maxPriorityFeePerGas',
+                'maxFeePerBlobGas', t.options -> 'maxFeePerBlobGas')) AS options, t.value,
+              coalesce(jsonb_array_length(t.options -> 'blobHashes'), 0) AS blobs,
               coalesce((t.options ->> 'gasLimit')::numeric, t.gas_limit, ${INTRINSIC_GAS}) AS gas
          FROM managed_tx t
         WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state = 'PENDING'
@@ -82,6 +84,7 @@ interface QueuedRow {
   count: number;
   value: string;
   gas: string;
+  blobs: string;
 }
 
 @Injectable()
@@ -106,13 +109,14 @@ export class PgFundsRepository extends FundsRepository {
     if (signers.length === 0) return [];
     const { rows } = await this.database.query<QueuedRow>(QUEUED, [...signerColumns(signers), most]);
     const costs = signers.map((): QueuedCost[] => []);
-    for (const { position, options, count, value, gas } of rows)
+    for (const { position, options, count, value, gas, blobs } of rows)
       costs[position - 1]?.push({
         fees: fromStoredFees(options),
         speed: options.speed,
         count,
         value: BigInt(value),
         gas: BigInt(gas),
+        blobs: BigInt(blobs),
       });
     return costs;
   }
