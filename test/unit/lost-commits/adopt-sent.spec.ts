@@ -155,6 +155,28 @@ describe('a transaction that is out', () => {
     expect([writes.txs, writes.noted]).toEqual([[], []]);
   });
 
+  it('of nobody here with blobs keeps its nonce without its bytes, which nobody could send again without the blobs', async () => {
+    const withBlobs = { type: 3, blobHashes: [aHash(3)], maxFeePerBlobGas: 5n } as const;
+    expect(await adopt([{ ...aSent(11n, FOREIGN), ...withBlobs }])).toBe(true);
+    expect([slots(), writes.inserted]).toEqual([
+      [
+        [10n, null],
+        [11n, null],
+      ],
+      [],
+    ]);
+    expect(counted).toEqual(['payload 0', 'foreign 1']);
+  });
+
+  it('with the blobs of a waiting tx is its attempt', async () => {
+    const item = aTx('a');
+    waiting = [{ ...item, request: { ...item.request, payload: { ...item.request.payload, blobHashes: [aHash(3)] } } }];
+    await adopt([{ ...aSent(10n), type: 3, blobHashes: [aHash(3)], maxFeePerBlobGas: 5n }]);
+    expect(writes.inserted).toMatchObject([
+      { txId: 'a', kind: 'payload', type: 3, fees: { maxFeePerGas: 9n, maxFeePerBlobGas: 5n } },
+    ]);
+  });
+
   it('of nobody here has a history that begins with the recovery of its bytes', async () => {
     await adopt([aSent(10n, FOREIGN)]);
     expect(writes.fills[0]?.pendingEvents()).toMatchObject([

@@ -177,6 +177,20 @@ describe('the price of a no-op', () => {
   });
 });
 
+describe('the next gas price of a slot', () => {
+  const after = (gasPrice: bigint) => {
+    const attempts = [out(fees(gasPrice, gasPrice), { type: 0, errorClass: 'replacement_underpriced' })];
+    const because = { refusal: 'replacement transaction underpriced' };
+    const request = { ...atMarket('standard'), fees: { ...NO_FEES, gasPrice: 390n } };
+    return rules.bumped({ signer: SIGNER, request, attempts, type: 0, gasLimit: GAS, because }, QUOTE);
+  };
+
+  it('goes up with refusals until what is above the base fee is twice the most urgent tip', () => {
+    expect(after(200n)).toEqual({ kind: 'fees', fees: fees(390n, 390n) });
+    expect(after(201n)).toEqual({ kind: 'above_market' });
+  });
+});
+
 describe('the next price of a slot', () => {
   it('is what a client wants to pay at least, of one price and of several', () => {
     const wants = { atLeast: fees(390n, 390n), because: 'forced' } as const;

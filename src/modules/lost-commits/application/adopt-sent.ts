@@ -35,7 +35,8 @@ const NOTHING: ChangeSet = {};
 /**
  * Stores sent transactions that the database did not know: slot, cursor, and the same bytes as an attempt. From then on they are resent and
  * confirmed like every attempt. A transaction without a payload of ours becomes the attempt of a fill: its bytes are resent until its nonce
- * is used, by it or by another transaction, and no payload gets that nonce.
+ * is used, by it or by another transaction, and no payload gets that nonce. Where it has blobs, which nobody here knows, the fill is signed
+ * like that of a gap.
  */
 @Injectable()
 export class AdoptSent {
@@ -57,7 +58,7 @@ export class AdoptSent {
     const written = await this.write.underFence([lease], 'reconcile', async (fence) => {
       if (await this.isStale(fence, adopted)) return NOTHING;
       if (suspect) await this.lost.reconciled(fence, [signer]);
-      return changesOf(adopted, this.gapsBetween(findings, adopted));
+      return changesOf(adopted, this.gapsBetween(findings, adopted, matches));
     });
     if (written === NOTHING) return false;
     this.report(signer, matches);
@@ -79,11 +80,11 @@ export class AdoptSent {
     );
   }
 
-  /** Bytes without a payload of ours become the attempt of a fill. */
+  /** Bytes without a payload of ours become the attempt of a fill, if they can be sent again. */
   private adopted(signer: SignerId, matches: readonly Match[]): Adopted[] {
     return matches.flatMap(({ nonce, tx, sent }): Adopted[] => {
       const [first] = sent;
-      if (!first) return [];
+      if (!first || isHalf(first, tx)) return [];
       const holder = tx ?? this.fills.at({ signer, nonce }, first.gasLimit);
       const copy = tx ? ManagedTx.rehydrate(tx.tx.progress) : holder.tx;
       copy.recovered(nonce, first.gasLimit, first.hash);
@@ -98,10 +99,14 @@ export class AdoptSent {
   }
 
   /** Unknown transactions may have used these nonces: they get fills, and no payload. */
-  private gapsBetween({ outlook: { signer, cursor }, latest }: Findings, adopted: readonly Adopted[]): RequestedTx[] {
+  private gapsBetween(
+    { outlook: { signer, cursor }, latest }: Findings,
+    adopted: readonly Adopted[],
+    matches: readonly Match[],
+  ): RequestedTx[] {
     const held = new Set(adopted.flatMap(({ isNew, nonce }) => (isNew ? [nonce] : [])));
     const start = maxOf(cursor, latest);
-    const end = [...held].reduce((highest, nonce) => maxOf(highest, nonce), start);
+    const end = matches.reduce((above, { nonce }) => maxOf(above, nonce + 1n), start);
     const gaps: RequestedTx[] = [];
     for (let nonce = start; nonce < end; nonce += 1n) if (!held.has(nonce)) gaps.push(this.fills.at({ signer, nonce }));
     return gaps;
@@ -119,6 +124,11 @@ export class AdoptSent {
         txHashes: sent.map(({ hash }) => hash),
       });
   }
+}
+
+/** Its blobs are not known, so its bytes can never be sent again. */
+function isHalf({ type }: SentTransaction, tx: RequestedTx | null): boolean {
+  return type === 3 && tx === null;
 }
 
 /** The matches below the first gap that is too wide to be filled. */

@@ -106,7 +106,11 @@ export class FeeRules {
     if (previous === null) return { kind: 'fees', fees: hasOnePrice(type) ? onePrice(market.maxFeePerGas) : market };
     if (because === 'timer' && isAboveMarket(previous, quote)) return { kind: 'above_market' };
     // Else one node that refuses every price pulls it up to the caps. A no-op has the slot to close.
-    if (request !== null && isVague(because, previous, quote) && isFarAboveMarket(previous, quote))
+    if (
+      request !== null &&
+      isVague(because, previous, quote) &&
+      isFarAboveMarket(withTip(previous, type, quote), quote)
+    )
       return { kind: 'above_market' };
     const outbidding = this.bump(slot, quote, market, previous);
     if (attempts.some(({ status }) => status !== 'REJECTED')) return outbidding;
@@ -190,6 +194,11 @@ export class FeeRules {
   private nodeLimit(chainId: ChainId): bigint | null {
     return this.nodeLimits.of(chainId, this.clock.monotonicMs());
   }
+}
+
+/** Of one price, the tip is what is above the base fee. */
+function withTip(fees: AttemptFees, type: TxType, { baseFeePerGas }: FeeQuote): AttemptFees {
+  return hasOnePrice(type) ? { ...fees, maxPriorityFeePerGas: fees.maxPriorityFeePerGas - baseFeePerGas } : fees;
 }
 
 /** A refusal that does not say what the node demands, or says an amount that was offered. */
