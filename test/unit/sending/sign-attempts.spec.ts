@@ -5,6 +5,7 @@ import type { FeeRules } from '../../../src/modules/sending/application/fee-rule
 import type { Sending } from '../../../src/modules/sending/application/send.js';
 import { SignAttempts } from '../../../src/modules/sending/application/sign-attempts.js';
 import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
+import type { TxRequest } from '../../../src/modules/transactions/index.js';
 import { aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
@@ -19,25 +20,29 @@ const FEES = { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n };
 let memory: LaneMemory;
 let steps: string[];
 let signing: () => void;
+let drafts: AttemptDraft[];
+let priced: unknown[];
 let writes: RecordedWrites;
 let log: RecordingLog;
 let sign: SignAttempts;
 
 beforeEach(() => {
   [steps, signing, writes, log] = [[], () => undefined, new RecordedWrites(), new RecordingLog()];
+  [drafts, priced] = [[], []];
   writes.onWrite = (_changes, operation) => void steps.push(operation);
   memory = new LaneMemory(new FakeClock());
   memory.recovered([LEASE]);
   const signer = {
-    sign: async (drafts: readonly AttemptDraft[]) => {
+    sign: async (some: readonly AttemptDraft[]) => {
       signing();
-      if (drafts.some(({ nonce }) => nonce === POISON)) throw new NotEncodable(new RangeError('no such number'));
-      return drafts.map((draft) => anAttempt(draft));
+      drafts.push(...some);
+      if (some.some(({ nonce }) => nonce === POISON)) throw new NotEncodable(new RangeError('no such number'));
+      return some.map((draft) => anAttempt(draft));
     },
   };
   sign = new SignAttempts(
     signer,
-    { clamped: () => FEES } as unknown as FeeRules,
+    { clamped: (_signer: unknown, request: unknown) => (priced.push(request), FEES) } as unknown as FeeRules,
     writes.asDoor(),
     memory,
     { reached: (point) => void steps.push(point) },
@@ -68,6 +73,33 @@ describe('a tx that can never be signed', () => {
   it('ends in the commit that stores what was signed beside it', async () => {
     await signAt(5n, POISON);
     expect(writes.written).toMatchObject([{ operation: 'sign', tokens: [1n] }]);
+  });
+});
+
+describe('a fill', () => {
+  const fillWith = (fees: Partial<TxRequest['fees']>) => {
+    const tx = aManagedTx({ kind: 'fill', state: 'ALLOCATED', nonce: 5n, gasLimit: 21_000n }).build();
+    const base = aRequest({ speed: 'fast' });
+    return sign.execute(
+      { hasBaseFee: true } as FeeQuote,
+      [LEASE],
+      [{ tx, request: { ...base, fees: { ...base.fees, ...fees } } }],
+    );
+  };
+
+  it('is a no-op at the fees that were found for it', async () => {
+    await fillWith({ maxFeePerGas: 9n });
+    expect(drafts).toMatchObject([
+      { kind: 'fill', type: 2, to: SIGNER.address, value: 0n, nonce: 5n, gasLimit: 21_000n },
+    ]);
+    expect(priced).toMatchObject([{ speed: 'fast', fees: { maxFeePerGas: 9n } }]);
+    expect(drafts[0]?.blobHashes).toBeUndefined();
+  });
+
+  it('has a blob where it has to outbid blobs that a reorg freed', async () => {
+    await fillWith({ maxFeePerGas: 9n, maxFeePerBlobGas: 4n });
+    expect(drafts).toMatchObject([{ kind: 'fill', type: 3, blobHashes: [expect.any(String)] }]);
+    expect(priced).toMatchObject([{ fees: { maxFeePerBlobGas: 4n }, payload: { blobHashes: expect.any(Array) } }]);
   });
 });
 

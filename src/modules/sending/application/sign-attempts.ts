@@ -6,8 +6,10 @@ import type { Lease } from '../../signers/index.js';
 import { type Attempt, LaneMemory, ManagedTx, type RequestedTx, WriteChanges } from '../../transactions/index.js';
 import { type AttemptDraft, AttemptSigner, NotEncodable } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
+import { atMarket } from '../domain/fee-policy.js';
 import { noOpType, txTypeOf } from '../domain/tx-type.js';
 import { bisectOnFailure } from '../../../platform/scheduling/bisect-on-failure.js';
+import { noOpDraft } from './no-op.js';
 import { gasLimitOf, payloadDraft } from './payload-draft.js';
 import type { Sending } from './send.js';
 
@@ -29,17 +31,28 @@ export class SignAttempts {
   /** @param allocated txs that hold a slot and have no attempt yet */
   async execute(quote: FeeQuote, leases: readonly Lease[], allocated: readonly RequestedTx[]): Promise<Sending[]> {
     if (allocated.length === 0) return [];
-    const signings = await this.sign(allocated, (item) => {
-      const type = item.tx.kind === 'fill' ? noOpType(null, quote) : txTypeOf(item.request, quote);
-      const fees = this.fees.clamped(item.tx.signer, item.request, gasLimitOf(item), quote);
-      return payloadDraft(item, fees, quote.blockNumber, type);
-    });
+    const signings = await this.sign(allocated, (item) =>
+      item.tx.kind === 'fill' ? this.fill(item, quote) : this.payload(item, quote),
+    );
     this.crashPoints.reached('after_sign');
     return bisectOnFailure(
       signings,
       (part) => this.persist(leases, part),
       (signing, error) => this.leaveUnsigned(signing, error),
     );
+  }
+
+  private payload(item: RequestedTx, quote: FeeQuote): AttemptDraft {
+    const fees = this.fees.clamped(item.tx.signer, item.request, gasLimitOf(item), quote);
+    return payloadDraft(item, fees, quote.blockNumber, txTypeOf(item.request, quote));
+  }
+
+  /** With a fee for blobs it has to outbid blobs, which only blobs replace. */
+  private fill({ tx, request }: RequestedTx, quote: FeeQuote): AttemptDraft {
+    const type = noOpType(request.fees.maxFeePerBlobGas === null ? null : 3, quote);
+    const priced = { ...atMarket(request.speed, type), fees: request.fees };
+    const gasLimit = gasLimitOf({ tx });
+    return noOpDraft(tx, this.fees.clamped(tx.signer, priced, gasLimit, quote), quote.blockNumber, type, gasLimit);
   }
 
   private async sign(items: readonly RequestedTx[], draft: (item: RequestedTx) => AttemptDraft): Promise<Signing[]> {
