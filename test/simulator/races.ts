@@ -58,7 +58,9 @@ function checkLoser(tx: TxRow, winner: AttemptRow, { txs }: Snapshot): void {
   if (!other) return;
   if (replacesAny(other, tx, txs) && tx.state !== 'REPLACED')
     fail('I9', `${tx.id} is ${tx.state}, and ${other.id}, which replaces it, was mined`);
-  if (replacesAny(tx, other, txs) && tx.state !== 'DROPPED')
+  // Nodes refused it, so it was withdrawn, and the original does not name it any more.
+  const isWithdrawn = tx.state === 'FAILED' && !txs.some(({ replacedBy }) => replacedBy === tx.id);
+  if (replacesAny(tx, other, txs) && tx.state !== 'DROPPED' && !isWithdrawn)
     fail('I9', `${tx.id} is ${tx.state}, and ${other.id}, which it was to replace, was mined`);
 }
 
