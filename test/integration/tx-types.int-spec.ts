@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { Wallet } from 'ethers';
 import { parseAddress, parseHex } from '../../src/kernel/hex.js';
+import { SubmitCommand } from '../../src/modules/commands/index.js';
+import type { AttemptView } from '../../src/modules/transactions/application/queries/tx-views.js';
 import { ProveBlobs } from '../../src/modules/transactions/application/intake/prove-blobs.js';
 import { NO_FEES } from '../../src/modules/transactions/domain/tx-request.js';
 import { startAnvil } from '../support/anvil.js';
-import { aBlob, aRequest, anAddress, DEV_CHAIN } from '../support/builders.js';
+import { aBlob, aHash, aRequest, anAddress, DEV_CHAIN } from '../support/builders.js';
 import { makeWaitingDue } from '../support/node-lab.js';
 import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js';
 
@@ -79,12 +81,42 @@ describe('on a chain with every type of transaction', () => {
   });
 });
 
+/** Its attempts after a client wanted a higher price. */
+async function spedUp(lab: ProxiedStage['lab'], txId: string): Promise<readonly AttemptView[]> {
+  const command = { kind: 'speed_up', requestId: null, requestHash: aHash(1), fees: null, request: null } as const;
+  await lab.node.get(SubmitCommand).execute({ txId, ...command });
+  await lab.node.commands();
+  return lab.attempts(txId);
+}
+
 /** Anvil does not check proofs: test/geth/types.geth-spec.ts runs on a node that does. */
 describe.each(['prague', 'osaka'])('on a chain with blobs (%s)', (hardfork) => {
   let lab: ProxiedStage['lab'];
+  let proxy: ProxiedStage['proxy'];
   let tag: number;
 
-  onProxiedNode(anvil(hardfork), (stage) => ({ lab, tag } = stage));
+  onProxiedNode(anvil(hardfork), (stage) => ({ lab, proxy, tag } = stage));
+
+  it('a transaction whose send was lost is sent again with its blobs, and sped up with the same ones', async () => {
+    const asked = await lab.node.get(ProveBlobs).execute(lab.request(tag), [aBlob(4)]);
+    const { txId } = await lab.node.create(asked);
+    proxy.fail('eth_sendRawTransaction', {
+      kind: 'refuse',
+      code: -32000,
+      message: 'service temporarily unavailable',
+    });
+    await lab.node.step();
+    const { txHash } = await lab.node.tx(txId);
+    expect(await lab.ask('eth_getTransactionByHash', txHash)).toBeNull();
+    proxy.heal();
+    await lab.resubmit();
+    expect(await lab.ask('eth_getTransactionByHash', txHash)).toMatchObject({ type: '0x3' });
+    const [first, second] = await spedUp(lab, txId);
+    expect([first?.type, second?.type]).toEqual([3, 3]);
+    expect(BigInt(second?.maxFeePerBlobGas ?? 0)).toBe(2n * BigInt(first?.maxFeePerBlobGas ?? 0));
+    await lab.confirmAll();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', txHash: second?.txHash });
+  });
 
   it('a transaction with blobs is mined, and waits for what has none', async () => {
     const plain = await lab.create(tag);
@@ -116,14 +148,21 @@ describe('on a chain without a base fee', () => {
 
   onProxiedNode(anvil('berlin'), (stage) => ({ lab, tag } = stage));
 
-  it('transactions are legacy, or have an access list', async () => {
+  it('transactions are legacy, or have an access list, and are sped up as such', async () => {
     const txIds = await lab.sent(tag);
     const { payload } = lab.request(tag + 1);
     txIds.push(await lab.create(tag + 1, { payload: { ...payload, accessList: ACCESS } }));
     await lab.node.step();
+    for (const txId of txIds) {
+      const [first, second] = await spedUp(lab, txId);
+      expect(BigInt(second?.gasPrice ?? 0)).toBeGreaterThanOrEqual((BigInt(first?.gasPrice ?? 0) * 9n) / 8n);
+    }
     await lab.confirmAll();
     expect(await lab.states(txIds)).toEqual(['CONFIRMED', 'CONFIRMED']);
     const types = await Promise.all(txIds.map(async (txId) => (await lab.attempts(txId)).map(({ type }) => type)));
-    expect(types).toEqual([[0], [1]]);
+    expect(types).toEqual([
+      [0, 0],
+      [1, 1],
+    ]);
   });
 });
