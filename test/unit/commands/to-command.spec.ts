@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { toReplace } from '../../../src/modules/commands/infrastructure/http/to-command.js';
+import { toReplace, toSpeedUp } from '../../../src/modules/commands/infrastructure/http/to-command.js';
 import type { ReplaceTxDto } from '../../../src/modules/commands/infrastructure/http/commands.dto.js';
 import type { ProveBlobs, TxRequest, TxView } from '../../../src/modules/transactions/index.js';
 import { aHash, anAddress, aSigner, DEV_CHAIN } from '../../support/builders.js';
@@ -18,6 +18,27 @@ const PROVE = {
 
 const replaced = (payload: Partial<ReplaceTxDto['payload']>) =>
   toReplace(VIEW, { requestId: 'new', payload: { to: anAddress(3), ...payload } }, undefined, PROVE);
+
+describe('a speed-up', () => {
+  const spedUp = (fees: object, payload: Partial<TxView['payload']> = {}) =>
+    toSpeedUp(
+      { ...VIEW, payload: { blobs: [], authorizationList: [], ...payload } as unknown as TxView['payload'] },
+      { fees },
+      'key',
+    );
+
+  it('may name the fees of the kind of its tx', () => {
+    expect(spedUp({ maxFeePerBlobGas: '4' }, { blobs: [aHash(3)] }).fees).toMatchObject({ maxFeePerBlobGas: 4n });
+    expect(spedUp({ gasPrice: '9' }).fees).toMatchObject({ gasPrice: 9n });
+  });
+
+  it.each<[object, Partial<TxView['payload']>]>([
+    [{ maxFeePerBlobGas: '4' }, {}],
+    [{ gasPrice: '9' }, { blobs: [aHash(3)] }],
+  ])('is refused with others, which would mean nothing: %j', (fees, payload) => {
+    expect(() => spedUp(fees, payload)).toThrow(expect.objectContaining({ code: 'invalid_fees' }));
+  });
+});
 
 describe('a replace', () => {
   it('is of the signer and the priority of its tx', async () => {

@@ -25,9 +25,10 @@ export function toCancel({ txId }: TxView, body: CancelTxDto, key: string | unde
   return { txId, kind: 'cancel', requestId, requestHash: hashOf('cancel', txId), fees: null, request: null };
 }
 
-export function toSpeedUp({ txId }: TxView, body: SpeedUpTxDto, key: string | undefined): CommandInput {
+/** @throws InvalidInput `invalid_fees` for fees that its kind of transaction does not have */
+export function toSpeedUp({ txId, payload }: TxView, body: SpeedUpTxDto, key: string | undefined): CommandInput {
   const requestId = optionalId(body.requestId, key);
-  const fees = body.fees == null ? null : toFees(body.fees, null);
+  const fees = body.fees == null ? null : toFees(body.fees, kindOf(payload));
   return { txId, kind: 'speed_up', requestId, requestHash: hashOf('speed_up', txId, fees), fees, request: null };
 }
 
@@ -59,6 +60,10 @@ function assertReplaceable({ payload }: ReplaceTxDto): void {
     'a replacement cannot have authorizations that Lockstep signs',
     'cancel the transaction, and create another one',
   );
+}
+
+function kindOf({ blobs, authorizationList }: TxView['payload']): Parameters<typeof toFees>[1] {
+  return { ...(blobs.length > 0 && { blobs: [] }), ...(authorizationList.length > 0 && { authorizationList: [] }) };
 }
 
 /** Cancel and speed-up need no key: a repeated cancel changes nothing, and each speed-up without one is another. */

@@ -8,12 +8,11 @@ const MAX_FEE_WEI = 1n << 128n;
 
 /**
  * Refuses fees that no node accepts, before they can block the lane of the signer.
- * @param payload null when it is not known here: then only the fees themselves are checked
  * @throws InvalidInput `invalid_fees`
  */
 export function toFees(
   asked: FeesDto | null | undefined,
-  payload: Pick<PayloadDto, 'blobs' | 'authorizationList'> | null,
+  payload: Pick<PayloadDto, 'blobs' | 'authorizationList'>,
 ): RequestedFees {
   const fees = {
     maxFeePerGas: optional(asked?.maxFeePerGas),
@@ -32,7 +31,7 @@ export function toFees(
     throw new InvalidInput('invalid_fees', 'a fee is above 2^128 wei per gas', 'send fees in wei per gas');
   }
   assertOnePrice(fees);
-  if (payload !== null) assertOneKind(fees, payload);
+  assertOneKind(fees, payload);
   return fees;
 }
 
