@@ -8,7 +8,7 @@ export { LeasedWork } from './application/writing/leased-work.js';
 export { MarkReceiptsDue } from './application/writing/mark-receipts-due.js';
 export { NewFills } from './application/writing/new-fills.js';
 export type { ChangeSet } from './application/writing/change-set.js';
-export { hashRequest, requestText } from './application/intake/request-hash.js';
+export { hashOfStored, hashRequest, requestText } from './application/intake/request-hash.js';
 export { IntakeRules } from './application/intake/intake-rules.js';
 export { type AttemptView, TxQueries, type TxView } from './application/queries/tx-views.js';
 export { WaitForState } from './application/queries/wait-for-state.js';

@@ -82,6 +82,13 @@ describe('the gas of a replacement', () => {
     expect(bids).toEqual([]);
   });
 
+  it('that could not be estimated for another payload says nothing about this one', async () => {
+    estimate = { kind: 'reverted', reason: 'not yours' };
+    await priced();
+    chain.mineEmpty();
+    expect(await priced(null, [anAttempt()], { value: 17n })).toEqual({ kind: 'later' });
+  });
+
   it.each<GasEstimate | undefined>([
     { kind: 'unavailable', message: 'no answer' },
     { kind: 'unclear', message: 'what?' },

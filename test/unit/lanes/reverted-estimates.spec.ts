@@ -4,7 +4,7 @@ import type { ChainConnector, HeadTracker, GasEstimate } from '../../../src/modu
 import { RevertedEstimates } from '../../../src/modules/lanes/application/reverted-estimates.js';
 import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
 import type { PendingTx } from '../../../src/modules/transactions/domain/managed-tx.repository.js';
-import type { ManagedTxRepository } from '../../../src/modules/transactions/index.js';
+import type { ManagedTxRepository, TxRequest } from '../../../src/modules/transactions/index.js';
 import { aHash, aManagedTx, aRequest, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 
@@ -22,6 +22,8 @@ let followed: number | null;
 let whileRead: () => void;
 /** Blocks from this number on are of another branch than those of the looks. */
 let forkedFrom: number;
+/** What each payload is now. */
+let request: TxRequest;
 
 beforeEach(() => {
   oldest = null;
@@ -29,6 +31,7 @@ beforeEach(() => {
   followed = null;
   whileRead = () => undefined;
   forkedFrom = Infinity;
+  request = aRequest();
   const follow: Pick<HeadTracker, 'isFollowed'> = {
     isFollowed: (_chain, { number, hash }) => (number > (followed ?? height) ? null : hashAt(number) === hash),
   };
@@ -56,7 +59,7 @@ async function look(estimates: Readonly<Record<string, GasEstimate>>, signerOf =
   const chain = { chainId: DEV_CHAIN, head: async () => ({ number: height, hash: hashAt(height) }) };
   const pending = Object.keys(estimates).map((txId): PendingTx => ({
     tx: aManagedTx({ txId, signer: signerOf() }).build(),
-    request: aRequest(),
+    request,
     expired: false,
     wasTried: false,
   }));
@@ -130,6 +133,13 @@ describe('a payload whose estimate says that it can never succeed', () => {
     await look({ a: OK, b: REVERTED }, each);
     n = 0;
     expect(await look({ a: OK, b: REVERTED }, each)).toEqual(['b']);
+  });
+
+  it('is not by a look from before its client replaced the payload', async () => {
+    await look({ b: REVERTED });
+    request = { ...aRequest(), payload: { ...aRequest().payload, value: 17n } };
+    expect(await look({ b: REVERTED })).toEqual([]);
+    expect(await look({ b: REVERTED })).toEqual(['b']);
   });
 
   it('needs two looks with the same words', async () => {

@@ -257,11 +257,12 @@ describe('what ends before anything of it was sent', () => {
 });
 
 describe('a tx that waits without a nonce', () => {
-  it('and takes the place of its original is due at once', () => {
+  it('and takes the place of its original is due at once, and its history says so', () => {
     const tx = aTx('PENDING', { replaces: 'other', subState: 'REPLACING' });
     tx.entersQueue();
     expect(tx.progress).toMatchObject({ state: 'PENDING', subState: null, replaces: 'other' });
-    expect([tx.timers.resubmit, tx.pendingEvents()]).toEqual([{ inMs: 0 }, []]);
+    expect(tx.timers.resubmit).toEqual({ inMs: 0 });
+    expect(eventOf(tx)).toMatchObject({ reason: 'updated', from: 'PENDING', detail: { subState: null } });
     onlyFrom(['PENDING'], (other) => other.entersQueue());
   });
 
@@ -272,6 +273,12 @@ describe('a tx that waits without a nonce', () => {
     expect(tx.timers.resubmit).toEqual({ inMs: 0 });
     expect(eventOf(tx)).toMatchObject({ reason: 'updated', detail: { replacedPayload: true, requestId: 'key' } });
     onlyFrom(['PENDING'], (other) => other.edited('key'));
+  });
+
+  it('and waits for its race does so still when it gets another request', () => {
+    const tx = aTx('PENDING', { replaces: 'other', subState: 'REPLACING' });
+    tx.edited('key');
+    expect(tx.progress).toMatchObject({ subState: 'REPLACING' });
   });
 });
 

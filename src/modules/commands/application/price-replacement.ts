@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { type ChainConnector, SecondObservations } from '../../chain/index.js';
 import { callOf, competingType, FeeRules, typeOfSlot, withMargin } from '../../sending/index.js';
-import type { Attempt, AttemptFees, RequestedTx, TxType } from '../../transactions/index.js';
+import {
+  type Attempt,
+  type AttemptFees,
+  hashOfStored,
+  type RequestedTx,
+  type TxType,
+} from '../../transactions/index.js';
 import { CommandStore } from '../domain/command-store.js';
 
 /** What a replacement is signed with; or why it is not, or not now. */
@@ -51,7 +57,12 @@ export class PriceReplacement {
     if (estimate?.kind !== 'reverted' && estimate?.kind !== 'rejected') return { kind: 'later' };
     const reason = estimate.kind === 'reverted' ? `execution reverted: ${estimate.reason}` : estimate.message;
     // One answer proves nothing: the original may change what the replacement needs (docs/trust.md).
-    const isProven = this.observations.agree('fail_payload', tx.id, reason, await chain.head());
+    const isProven = this.observations.agree(
+      'fail_payload',
+      `replacement ${tx.id} ${hashOfStored(request)}`,
+      reason,
+      await chain.head(),
+    );
     return isProven ? { kind: 'refused', reason } : { kind: 'later' };
   }
 }

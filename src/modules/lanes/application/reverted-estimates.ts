@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { type ChainId, signerKey, signersOf } from '../../../kernel/signer-id.js';
 import { type ChainConnector, type GasEstimate, HeadTracker, SecondObservations } from '../../chain/index.js';
-import { type ManagedTx, ManagedTxRepository, type PendingTx } from '../../transactions/index.js';
+import {
+  hashOfStored,
+  type ManagedTx,
+  ManagedTxRepository,
+  type PendingTx,
+  type StoredRequest,
+} from '../../transactions/index.js';
 
 /**
  * Decides which reverting estimates end a payload. An observation at a later block must have the same revert reason, and every earlier
@@ -22,13 +28,13 @@ export class RevertedEstimates {
     pending: readonly PendingTx[],
     estimates: ReadonlyMap<string, GasEstimate>,
   ): Promise<ReadonlySet<string>> {
-    const refused = pending.flatMap(({ tx }) => {
+    const refused = pending.flatMap(({ tx, request }) => {
       const reason = reasonOf(estimates.get(tx.id));
-      return reason === null ? [] : [{ tx, reason }];
+      return reason === null ? [] : [{ tx, reason, key: keyOf(tx, request) }];
     });
     if (refused.length === 0) return new Set();
     const block = await chain.head();
-    const firstIsFollowed = new Map(refused.map(({ tx }) => [tx.id, this.isFirstFollowed(chain.chainId, tx)]));
+    const firstIsFollowed = new Map(refused.map(({ tx, key }) => [tx.id, this.isFirstFollowed(chain.chainId, key)]));
     // Read after the check above: a tx in an orphaned block counts as unmined only once the head tracker has applied the reorg.
     const oldest = await this.repository.oldestUnmined(
       signersOf(refused.map(({ tx }) => tx)),
@@ -36,21 +42,20 @@ export class RevertedEstimates {
     );
     const waits = (tx: ManagedTx): boolean =>
       isBefore(oldest.get(signerKey(tx.signer)), tx) || this.hasReadyBefore(tx, pending, estimates);
-    const proven: ManagedTx[] = [];
-    for (const { tx, reason } of refused) {
-      const key = keyOf(tx);
+    const proven = new Map<string, string>();
+    for (const { tx, reason, key } of refused) {
       const isFollowed = firstIsFollowed.get(tx.id);
       // An observation from before the predecessor was mined, or from an orphaned block, proves nothing.
       if (waits(tx) || isFollowed === false) this.observations.forget(key);
-      else if (isFollowed && this.observations.agree('fail_payload', key, reason, block)) proven.push(tx);
+      else if (isFollowed && this.observations.agree('fail_payload', key, reason, block)) proven.set(tx.id, key);
     }
-    for (const tx of proven) this.observations.forget(keyOf(tx));
-    return new Set(proven.map(({ id }) => id));
+    for (const key of proven.values()) this.observations.forget(key);
+    return new Set(proven.keys());
   }
 
   /** True also when there is no observation yet. */
-  private isFirstFollowed(chainId: ChainId, tx: ManagedTx): boolean | null {
-    const block = this.observations.firstBlock(keyOf(tx));
+  private isFirstFollowed(chainId: ChainId, key: string): boolean | null {
+    const block = this.observations.firstBlock(key);
     return block === null || this.tracker.isFollowed(chainId, block);
   }
 
@@ -68,8 +73,9 @@ export class RevertedEstimates {
   }
 }
 
-function keyOf({ id }: ManagedTx): string {
-  return `estimate ${id}`;
+/** An observation of a payload says nothing about another one that a client put in its place. */
+function keyOf({ id }: ManagedTx, request: StoredRequest): string {
+  return `estimate ${id} ${hashOfStored(request)}`;
 }
 
 function reasonOf(estimate: GasEstimate | undefined): string | null {

@@ -533,6 +533,7 @@ export class ManagedTx {
   /** A replacement whose original waits without a nonce, and ends: it takes its place in the queue. */
   entersQueue(): void {
     this.expectState('PENDING');
+    this.record('updated', { detail: { subState: null } });
     this.count(null, null);
     this.resubmitTimer = { inMs: 0 };
   }
@@ -541,7 +542,8 @@ export class ManagedTx {
   edited(requestId: string): void {
     this.expectState('PENDING');
     this.record('updated', { detail: { replacedPayload: true, requestId } });
-    this.count(null, null);
+    // A replacement goes on waiting for its race.
+    this.count(this.data.subState === 'REPLACING' ? 'REPLACING' : null, null);
     this.resubmitTimer = { inMs: 0 };
   }
 

@@ -37,7 +37,7 @@ export const NO_FEES: RequestedFees = {
   maxFeePerBlobGas: null,
 };
 
-/** The request of a client. It never changes after intake. */
+/** The request of a client. It changes after intake only when the client replaces it while its tx has no nonce. */
 export interface TxRequest {
   readonly signer: SignerId;
   /** The client's idempotency key, unique per signer. */
@@ -51,7 +51,7 @@ export interface TxRequest {
   readonly priority: number;
   /** Blocks above its own that make it final, in place of the number of the chain; null for the number of the chain. */
   readonly confirmations: number | null;
-  /** No first send after this time. */
+  /** Not sent for the first time after this time, and closed by a no-op if it is not mined then. */
   readonly expiresAt: Date | null;
   readonly metadata: JsonObject | null;
   /** What travels beside its transactions; only with blobs. */

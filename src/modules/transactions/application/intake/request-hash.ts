@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Hash, parseHash } from '../../../../kernel/hex.js';
 import { canonicalJson } from '../../../../kernel/json.js';
 import type { RequestedAuthorization } from '../../domain/authorization.js';
-import type { TxRequest } from '../../domain/tx-request.js';
+import type { StoredRequest, TxRequest } from '../../domain/tx-request.js';
 
 /**
  * The normal form of a request. Two spellings of one request (mixed case, `0x10` for `16`, another key order) have the same text. Any other
@@ -44,4 +44,9 @@ function inText(authorization: RequestedAuthorization): Record<string, string | 
 
 export function hashRequest(text: string): Hash {
   return parseHash(`0x${createHash('sha256').update(text).digest('hex')}`);
+}
+
+/** Tells a request from what its tx had before: a client may replace the request of a tx that waits. */
+export function hashOfStored(request: StoredRequest): Hash {
+  return hashRequest(requestText({ ...request, metadata: null }));
 }
