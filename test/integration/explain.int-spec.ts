@@ -2,10 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { ExplainTx, type ExplainedTx } from '../../src/modules/ops/application/explain-tx.js';
 import { Database } from '../../src/platform/database/database.js';
 import { nodeLab } from '../support/node-lab.js';
+import { RaceLab } from '../support/race-lab.js';
 import { onlyFor, refused } from '../support/send-faults.js';
 import type { TestNode } from '../support/test-node.js';
 
 const lab = nodeLab();
+const race = new RaceLab(lab);
 
 async function explained(txId: string, node: TestNode = lab.node): Promise<ExplainedTx> {
   const answer = await node.get(ExplainTx).execute(txId);
@@ -55,6 +57,25 @@ describe('why a transaction waits', () => {
     expect(facts.blockedBy).toBeNull();
     expect(explanation.summary).toContain('the pools have no room for it ("txpool is full")');
     expect(explanation.next.at).not.toBeNull();
+  });
+
+  it('for its owner, which has to carry a command out, and then for what is mined', async () => {
+    const txId = await lab.sent(1);
+    await lab.sent(2);
+    const { replacement } = await race.replace(txId, 3);
+    const { facts, explanation } = await explained(txId);
+    expect(facts.command).toMatchObject({ kind: 'replace' });
+    expect(explanation.summary).toContain('Its client asked');
+    expect((await explained(String(replacement))).explanation.summary).toContain('waits for its race');
+    await lab.node.commands();
+    const after = await explained(txId);
+    expect(after.facts).toMatchObject({ command: null, replacedBy: replacement, signer: { inFlight: 2 } });
+    await race.cancel(String(replacement));
+    await lab.node.commands();
+    await lab.resubmit();
+    const closing = await explained(String(replacement));
+    expect(closing.facts.noOpSignedAt).not.toBeNull();
+    expect(closing.explanation.summary).toContain('competes with a no-op for nonce 0 since');
   });
 
   it('for blocks: how many more', async () => {

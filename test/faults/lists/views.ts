@@ -266,6 +266,19 @@ const AROUND = faultsIn('modules/ops/infrastructure/pg-tx-surroundings.ts', int(
     why: 'the lowest nonce is said to wait for itself',
   },
   {
+    id: 'around-command-in-any-status',
+    text: `AND k.status = 'QUEUED' ORDER BY`,
+    becomes: 'ORDER BY',
+    why: 'a command that was carried out long ago seems to wait',
+  },
+  {
+    id: 'around-in-flight-with-resting',
+    text: `            AND m.sub_state IS DISTINCT FROM 'REPLACING'
+          ORDER BY m.nonce LIMIT $2`,
+    becomes: '          ORDER BY m.nonce LIMIT $2',
+    why: 'a race counts as two in flight',
+  },
+  {
     id: 'around-ahead-in-flight-with-itself',
     text: 'm.nonce < t.nonce))::int AS ahead',
     becomes: 'm.nonce <= t.nonce))::int AS ahead',

@@ -25,7 +25,8 @@ beforeEach(() => {
 const signer = { paused: false, leaseOwner: null, inFlight: 0, inFlightLimit: { configured: 64, learnt: null } };
 const words = { summary: 'It waits.', next: { what: 'it is sent', at: null }, operator: ['Wait.'] };
 const plain = { txId: TX_ID, state: 'IN_MEMPOOL', subState: null, since: '2026-11-21T08:00:00.000Z' };
-const around = { queue: { position: 1, ahead: 0 }, blockedBy: null, attempts: 1, endpoints: [], signer };
+const race = { command: null, noOpSignedAt: null };
+const around = { queue: { position: 1, ahead: 0 }, blockedBy: null, attempts: 1, endpoints: [], signer, ...race };
 
 function anExplained(facts: object): ExplainedTx {
   return {

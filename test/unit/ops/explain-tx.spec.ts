@@ -70,6 +70,7 @@ function nothingAround(): Surroundings {
     committed: 0n,
     leaseOwner: null,
     paused: false,
+    command: null,
   };
 }
 
@@ -92,6 +93,21 @@ it('the words come with the facts', async () => {
   const explained = await explainTx.execute('tx');
   expect(explained?.explanation.summary).toMatch('waits for a nonce');
   expect(explained?.facts).toMatchObject({ since: '1970-01-01T00:00:00.000Z', attempts: 0 });
+});
+
+it('a command that waits, and the first no-op for its slot, are among the facts', async () => {
+  tx = { state: 'IN_MEMPOOL', nonce: 7 };
+  around = { command: { kind: 'cancel', since: new Date(1_000) } };
+  const wei = { maxFeePerGas: '9', maxPriorityFeePerGas: '1' };
+  attempts = [
+    { ...wei, kind: 'payload', createdAt: 'first' },
+    { ...wei, kind: 'cancel', createdAt: 'second' },
+    { ...wei, kind: 'cancel', createdAt: 'third' },
+  ];
+  expect(await facts()).toMatchObject({
+    noOpSignedAt: 'second',
+    command: { kind: 'cancel', since: '1970-01-01T00:00:01.000Z' },
+  });
 });
 
 describe('the queue', () => {

@@ -27,6 +27,8 @@ function facts(overrides: Partial<TxFacts> = {}): TxFacts {
     lastError: null,
     failureReason: null,
     replacedBy: null,
+    noOpSignedAt: null,
+    command: null,
     attempts: 1,
     queue: { position: 1, ahead: 0 },
     blockedBy: null,
@@ -142,8 +144,14 @@ describe('what a sub state says', () => {
       'counts as sent, because the answer to its last send is not clear ("timeout").',
       { lastError: 'timeout' },
     ],
-    CANCELLING: ['competes with a no-op for nonce 7; the one of the two that is mined decides.', {}],
-    REPLACING: ['competes with its replacement for nonce 7; the one of the two that is mined decides.', {}],
+    CANCELLING: [
+      'competes with a no-op for nonce 7 since 2026-11-21T08:00:01.000Z (cancelled by its client): if the no-op is mined, its payload is not executed.',
+      { failureReason: 'cancelled by its client', noOpSignedAt: '2026-11-21T08:00:01.000Z' },
+    ],
+    REPLACING: [
+      'rests: its replacement other competes with it for nonce 7, and the one of the two that is mined decides.',
+      { replacedBy: 'other' },
+    ],
     REORG_DETECTED: ['was mined in a block that a reorg orphaned.', {}],
     SIGNER_PAUSED: ['waits because its signer is paused.', { signer: { ...facts().signer, paused: true } }],
     NODE_REFUSED: ['waits because every RPC endpoint refuses it for now ("no").', { lastError: 'no' }],
@@ -165,6 +173,16 @@ describe('what a sub state says', () => {
   it.each(TX_SUB_STATES)('%s', (subState) => {
     const [words, overrides] = WORDS[subState];
     expect(summaryOf({ subState, ...overrides })).toBe(`The transaction ${words}`);
+  });
+
+  it('of a slot that is being closed names the no-op only once there is one', () => {
+    const words = 'is not wanted any more (expired before it was mined): a no-op will compete with it for nonce 7';
+    expect(summaryOf({ subState: 'CANCELLING', failureReason: 'expired before it was mined' })).toContain(words);
+  });
+
+  it('of a race tells an original from what waits for its race, and from what lost unless a reorg comes', () => {
+    expect(summaryOf({ state: 'PENDING', subState: 'REPLACING' })).toContain('waits for its race');
+    expect(summaryOf({ subState: 'REPLACING' })).toContain('another transaction with nonce 7 is in a block');
   });
 
   it('of a signer whose database lost commits does not name a nonce', () => {
@@ -190,7 +208,22 @@ describe('what is said besides', () => {
     expect(summaryOf({ state: 'PENDING', expiresAt })).toContain(
       ` If it has no nonce at ${expiresAt}, it ends DROPPED.`,
     );
-    expect(summaryOf({ state: 'IN_MEMPOOL', expiresAt })).not.toContain(expiresAt);
+    expect(summaryOf({ state: 'IN_MEMPOOL', expiresAt })).toContain(
+      ` If it is not mined at ${expiresAt}, a no-op with its nonce competes with it.`,
+    );
+    for (const over of [{ state: 'MINED' }, { subState: 'CANCELLING' }, { subState: 'REPLACING' }] as const)
+      expect(summaryOf({ ...over, expiresAt })).not.toContain(expiresAt);
+  });
+
+  it.each([
+    ['cancel', 'cancel it'],
+    ['replace', 'replace it'],
+    ['speed_up', 'speed it up'],
+  ] as const)('is a %s that waits for the owner of its signer', (kind, words) => {
+    const since = '2026-11-21T08:00:09.000Z';
+    expect(summaryOf({ command: { kind, since } })).toContain(
+      ` Its client asked at ${since} to ${words}; the owner of its signer carries this out next.`,
+    );
   });
 
   it('is that the signer is paused, and how to have it go on', () => {

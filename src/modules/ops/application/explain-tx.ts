@@ -56,12 +56,14 @@ export class ExplainTx {
   private facts({ tx, signer, around, attempts, standing }: Found): TxFacts {
     const { quote, endpoints } = standing;
     const { txId, kind, chainId, state, subState, nonce, expiresAt, lastError, failureReason } = tx;
-    const { blockedBy, inFlight, leaseOwner, paused } = around;
+    const { blockedBy, inFlight, leaseOwner, paused, command } = around;
     const speed = tx.speed as Speed;
     return {
       ...{ txId, kind, chainId, address: tx.signer, state, subState, nonce, expiresAt, lastError, failureReason },
       since: around.since.toISOString(),
       replacedBy: around.replacedBy,
+      noOpSignedAt: attempts.find((attempt) => attempt.kind === 'cancel')?.createdAt ?? null,
+      command: command && { kind: command.kind, since: command.since.toISOString() },
       nextTryAt: tx.nextResubmitAt,
       attempts: attempts.length,
       queue: queueOf(tx, around),

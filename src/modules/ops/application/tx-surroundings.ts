@@ -16,6 +16,8 @@ export interface Surroundings {
   readonly committed: bigint;
   readonly leaseOwner: string | null;
   readonly paused: boolean;
+  /** The oldest command about the tx that waits for its owner. */
+  readonly command: { readonly kind: 'cancel' | 'replace' | 'speed_up'; readonly since: Date } | null;
 }
 
 export abstract class TxSurroundings {

@@ -1,20 +1,14 @@
 import type { TxState, TxSubState } from '../../transactions/index.js';
+import { closing, racing } from './races-in-words.js';
 import { noticesOf, whyInPool, whyWaiting } from './surroundings-in-words.js';
 import type { TxFacts } from './tx-facts.js';
+import type { Words } from './words.js';
 
 /** Why a tx is where it is, what happens next, and what a person can do about it. */
 export interface Explanation {
   readonly summary: string;
   readonly next: { readonly what: string; readonly at: string | null };
   readonly operator: readonly string[];
-}
-
-interface Words {
-  readonly why: string;
-  readonly next: string;
-  readonly operator?: readonly string[];
-  /** Without a time: something else than the timer of the tx comes first. */
-  readonly isUntimed?: boolean;
 }
 
 type Say = (facts: TxFacts) => Words;
@@ -87,14 +81,8 @@ const BY_SUB_STATE: Readonly<Record<TxSubState, Say>> = {
     next: `${SEND_AGAIN} and looks for a receipt`,
     operator: ['See the state of the RPC endpoints in the facts.'],
   }),
-  CANCELLING: ({ nonce }) => ({
-    why: `competes with a no-op for nonce ${nonce}; the one of the two that is mined decides`,
-    next: 'one of the two is mined',
-  }),
-  REPLACING: ({ nonce }) => ({
-    why: `competes with its replacement for nonce ${nonce}; the one of the two that is mined decides`,
-    next: 'one of the two is mined',
-  }),
+  CANCELLING: closing,
+  REPLACING: racing,
   REORG_DETECTED: () => ({
     why: 'was mined in a block that a reorg orphaned',
     next: `${SEND_AGAIN}, unless it is mined again first`,

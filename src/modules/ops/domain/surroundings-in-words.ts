@@ -26,10 +26,9 @@ export function noticesOf(facts: TxFacts): {
   readonly summary: readonly string[];
   readonly operator: readonly string[];
 } {
-  const { state, subState, expiresAt, signer, endpoints, balance, address, chainId } = facts;
-  const summary: string[] = [];
+  const { subState, signer, endpoints, balance, address, chainId } = facts;
+  const summary = [...expiryOf(facts), ...commandOf(facts)];
   const operator: string[] = [];
-  if (state === 'PENDING' && expiresAt !== null) summary.push(`If it has no nonce at ${expiresAt}, it ends DROPPED.`);
   if (signer.paused && subState !== 'SIGNER_PAUSED') {
     summary.push('Its signer is paused: what is in flight goes on, and nothing gets a new nonce.');
     operator.push(`POST /api/v1/signers/${chainId}/${address}/resume to have the signer go on.`);
@@ -43,6 +42,21 @@ export function noticesOf(facts: TxFacts): {
       `Send at least ${balance.missing} wei to ${address}: its balance does not cover what is up to this transaction.`,
     );
   return { summary, operator };
+}
+
+function expiryOf({ state, subState, expiresAt }: TxFacts): string[] {
+  if (expiresAt === null || state === 'MINED') return [];
+  if (state === 'PENDING') return [`If it has no nonce at ${expiresAt}, it ends DROPPED.`];
+  if (subState === 'CANCELLING' || subState === 'REPLACING') return [];
+  return [`If it is not mined at ${expiresAt}, a no-op with its nonce competes with it.`];
+}
+
+const WISHES = { cancel: 'cancel it', replace: 'replace it', speed_up: 'speed it up' } as const;
+
+function commandOf({ command }: TxFacts): string[] {
+  if (command === null) return [];
+  const { kind, since } = command;
+  return [`Its client asked at ${since} to ${WISHES[kind]}; the owner of its signer carries this out next.`];
 }
 
 /** An endpoint that was never called is not dead: a node of role `api` calls none for days. */

@@ -23,6 +23,10 @@ export interface TxFacts {
   readonly lastError: string | null;
   readonly failureReason: string | null;
   readonly replacedBy: string | null;
+  /** When the first no-op was signed that competes with it for its slot. */
+  readonly noOpSignedAt: string | null;
+  /** The oldest command about it that waits for the owner of its signer. */
+  readonly command: { readonly kind: 'cancel' | 'replace' | 'speed_up'; readonly since: string } | null;
   readonly attempts: number;
   /** `position` is null where more txs are ahead than are counted. */
   readonly queue: { readonly position: number | null; readonly ahead: number } | null;

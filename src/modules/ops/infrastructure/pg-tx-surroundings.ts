@@ -12,13 +12,15 @@ const AROUND = {
   name: 'ops_tx_around',
   text: `
     SELECT t.replaced_by, coalesce(since.at, t.created_at) AS since, q.count AS waiting, q.value, q.gas, q.blobs, f.count AS in_flight, f.ahead,
-           b.tx_id AS blocker, b.nonce AS blocker_nonce, b.state AS blocker_state,
+           c.kind AS command, c.created_at AS command_since, b.tx_id AS blocker, b.nonce AS blocker_nonce, b.state AS blocker_state,
            (SELECT l.owner_node FROM signer_lease l WHERE l.chain_id = t.chain_id AND l.signer = t.signer AND l.expires_at > clock_timestamp()) AS owner,
            (SELECT s.paused_at IS NOT NULL FROM signer s WHERE s.chain_id = t.chain_id AND s.address = t.signer) AS paused
       FROM managed_tx t
       LEFT JOIN LATERAL (
         SELECT e.created_at AS at FROM tx_event e
          WHERE e.tx_id = t.tx_id AND (e.from_state IS DISTINCT FROM e.to_state OR e.detail ? 'subState') ORDER BY e.seq DESC LIMIT 1) since ON true
+      LEFT JOIN LATERAL (
+        SELECT k.kind, k.created_at FROM tx_command k WHERE k.tx_id = t.tx_id AND k.status = 'QUEUED' ORDER BY k.tx_id, k.command_id LIMIT 1) c ON true
      CROSS JOIN LATERAL (
        SELECT count(*)::int AS count, coalesce(sum(a.value), 0) AS value,
               coalesce(sum(coalesce(a.gas_limit, (a.options->>'gasLimit')::bigint, 21000)), 0) AS gas,
@@ -38,11 +40,12 @@ const AROUND = {
        SELECT count(*)::int AS count, (count(*) FILTER (WHERE t.nonce IS NULL OR m.nonce < t.nonce))::int AS ahead FROM (
          SELECT m.nonce FROM managed_tx m
           WHERE m.chain_id = t.chain_id AND m.signer = t.signer AND m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL')
+            AND m.sub_state IS DISTINCT FROM 'REPLACING'
           ORDER BY m.nonce LIMIT $2) m) f
       LEFT JOIN LATERAL (
         SELECT m.tx_id, m.nonce, m.state FROM managed_tx m
          WHERE m.chain_id = t.chain_id AND m.signer = t.signer AND m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL')
-           AND (t.nonce IS NULL OR m.nonce < t.nonce) AND t.state IN ('PENDING', 'ALLOCATED', 'IN_MEMPOOL')
+           AND m.sub_state IS DISTINCT FROM 'REPLACING' AND (t.nonce IS NULL OR m.nonce < t.nonce) AND t.state IN ('PENDING', 'ALLOCATED', 'IN_MEMPOOL')
          ORDER BY m.nonce LIMIT 1) b ON true
      WHERE t.tx_id = $1`,
 };
@@ -59,6 +62,8 @@ interface AroundRow {
   blocker: string | null;
   blocker_nonce: string | null;
   blocker_state: TxState | null;
+  command: 'cancel' | 'replace' | 'speed_up' | null;
+  command_since: Date | null;
   owner: string | null;
   paused: boolean | null;
 }
@@ -81,7 +86,7 @@ export class PgTxSurroundings extends TxSurroundings {
 }
 
 function toSurroundings(row: AroundRow, committed: bigint): Surroundings {
-  const { blocker, blocker_nonce: nonce, blocker_state: state } = row;
+  const { blocker, blocker_nonce: nonce, blocker_state: state, command: kind, command_since: since } = row;
   return {
     since: row.since,
     replacedBy: row.replaced_by,
@@ -93,5 +98,6 @@ function toSurroundings(row: AroundRow, committed: bigint): Surroundings {
     committed,
     leaseOwner: row.owner,
     paused: row.paused === true,
+    command: kind !== null && since !== null ? { kind, since } : null,
   };
 }

@@ -50,11 +50,12 @@ export class ExplainController {
 
 function shown({ facts, explanation: { summary, next, operator } }: ExplainedTx): ExplanationDto {
   const { txId, state, subState, since, queue, blockedBy, price, attempts, endpoints, balance, signer } = facts;
+  const { command, noOpSignedAt } = facts;
   return {
     ...{ txId, state, subState, summary, since, next },
     operator: [...operator],
     facts: {
-      ...{ queue, blockedBy, attempts, signer },
+      ...{ queue, blockedBy, attempts, signer, command, noOpSignedAt },
       price: price && shownPrice(price),
       endpoints: [...endpoints],
       balance: balance && {

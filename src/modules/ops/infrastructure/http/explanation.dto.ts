@@ -71,7 +71,25 @@ class SignerDto {
   @ApiProperty({ type: InFlightLimitDto }) inFlightLimit!: InFlightLimitDto;
 }
 
+class WaitingCommandDto {
+  @ApiProperty({ enum: ['cancel', 'replace', 'speed_up'], example: 'cancel' }) kind!: string;
+  @ApiProperty({ example: '2026-11-21T08:00:30.000Z' }) since!: string;
+}
+
 class FactsDto {
+  @ApiProperty({
+    type: WaitingCommandDto,
+    nullable: true,
+    description: 'The oldest command about it that waits for the owner of its signer',
+  })
+  command!: WaitingCommandDto | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'When the first no-op was signed that competes with it for its nonce',
+  })
+  noOpSignedAt!: string | null;
   @ApiProperty({ type: QueueDto, nullable: true, description: 'Null once it is mined' }) queue!: QueueDto | null;
   @ApiProperty({ type: BlockedByDto, nullable: true, description: 'The lowest unmined nonce of its signer before it' })
   blockedBy!: BlockedByDto | null;
