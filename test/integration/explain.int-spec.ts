@@ -137,6 +137,8 @@ describe('what an explanation counts', () => {
     await lab.node.get(Database).query(POSTPONE, [ids[0] ?? '']);
     expect((await explained(ids[2] ?? '')).facts.queue).toEqual({ position: 3, ahead: 2 });
     expect((await explained(ids[0] ?? '')).facts.queue).toEqual({ position: 1, ahead: 0 });
+    await lab.create(4, { priority: 5 });
+    expect((await explained(ids[2] ?? '')).facts.queue).toEqual({ position: 4, ahead: 3 });
   });
 
   it('is the time since the last change of state or sub state, and not since the last try', async () => {
@@ -147,7 +149,10 @@ describe('what an explanation counts', () => {
     expect((await explained(txId)).facts.since).toBe(since);
     delete lab.chain.faults.broadcast;
     await lab.resubmit();
-    expect((await explained(txId)).facts.since > since).toBe(true);
+    const sentAt = (await explained(txId)).facts.since;
+    expect(sentAt > since).toBe(true);
+    await lab.resubmit();
+    expect((await explained(txId)).facts.since).toBe(sentAt);
   });
 });
 
