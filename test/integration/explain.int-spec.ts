@@ -37,7 +37,11 @@ describe('why a transaction waits', () => {
     const { facts, explanation } = await explained(own, narrow);
     expect(facts.queue).toEqual({ position: 4, ahead: 3 });
     expect(facts.blockedBy).toMatchObject({ txId: urgent, nonce: 0, state: 'IN_MEMPOOL' });
-    expect(facts.signer).toMatchObject({ inFlight: 1, paused: false, inFlightLimit: { configured: 1, learnt: null } });
+    expect(facts.signer).toMatchObject({
+      inFlight: 1,
+      paused: false,
+      inFlightLimit: { configured: 1, learnt: null, delegated: false },
+    });
     expect(facts.signer.leaseOwner).not.toBeNull();
     expect(explanation.summary).toContain('1 of at most 1 transactions of its signer are in flight already');
     expect((await explained(older, narrow)).facts.queue).toEqual({ position: 3, ahead: 2 });

@@ -61,7 +61,7 @@ async function create(requestId: string, value: bigint, priority = 0): Promise<s
   return (await node.create({ ...base, requestId, priority, payload: { ...base.payload, value } })).txId;
 }
 
-const watch = (): Promise<void> => node.get(WatchBalances).execute(DEV_CHAIN, [node.signer()]);
+const watch = (): Promise<unknown> => node.get(WatchBalances).execute(DEV_CHAIN, [node.signer()]);
 
 async function standing(...ids: readonly string[]): Promise<string[]> {
   const txs = await Promise.all(ids.map((id) => node.tx(id)));

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { Wallet } from 'ethers';
-import { parseAddress, parseHex } from '../../src/kernel/hex.js';
+import { type Address, parseAddress, parseHex } from '../../src/kernel/hex.js';
 import { SubmitCommand } from '../../src/modules/commands/index.js';
 import type { AttemptView } from '../../src/modules/transactions/application/queries/tx-views.js';
 import { ProveBlobs } from '../../src/modules/transactions/application/intake/prove-blobs.js';
+import { InFlightLimits } from '../../src/modules/transactions/index.js';
 import { NO_FEES } from '../../src/modules/transactions/domain/tx-request.js';
 import { startAnvil } from '../support/anvil.js';
 import { aBlob, aHash, aRequest, anAddress, DEV_CHAIN } from '../support/builders.js';
@@ -12,6 +13,7 @@ import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js'
 
 /** Init code of a contract whose code is one STOP. */
 const STOP_CREATION = parseHex('0x6001600c60003960016000f300');
+const ZERO_ADDRESS = parseAddress(`0x${'00'.repeat(20)}`);
 const ACCESS = [{ address: anAddress(3), storageKeys: [] }];
 const GWEI = 1_000_000_000n;
 
@@ -78,6 +80,29 @@ describe('on a chain with every type of transaction', () => {
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', receipt: { status: 'success' } });
     expect(await lab.attempts(txId)).toMatchObject([{ type: 4 }]);
     expect(await lab.ask('eth_getCode', owner.address, 'latest')).toBe(`0xef0100${code.slice(2)}`);
+  });
+
+  it('a signer that has delegated has one transaction in flight, until it ends the delegation', async () => {
+    const delegateTo = async (n: number, address: Address): Promise<void> => {
+      const signer = lab.node.signer().address;
+      const authorizationList = [{ chainId: BigInt(DEV_CHAIN), address, signer }];
+      await lab.create(n, { payload: { ...lab.request(n).payload, gasLimit: 100_000n, authorizationList } });
+      await lab.node.step();
+      await lab.confirmAll();
+    };
+    const inFlightOfTwo = async (n: number): Promise<number> => {
+      const states = await lab.states(await lab.sent(n, n + 1));
+      await lab.node.step();
+      await lab.confirmAll();
+      await lab.node.step();
+      await lab.confirmAll();
+      return states.filter((state) => state === 'IN_MEMPOOL').length;
+    };
+    await delegateTo(tag, anAddress(0xc0de));
+    expect(await inFlightOfTwo(tag + 1)).toBe(1);
+    expect(lab.node.get(InFlightLimits).isDelegated(lab.node.signer())).toBe(true);
+    await delegateTo(tag + 3, ZERO_ADDRESS);
+    expect(await inFlightOfTwo(tag + 4)).toBe(2);
   });
 });
 

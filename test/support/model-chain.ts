@@ -71,6 +71,8 @@ export class ModelChain extends ChainConnector {
   provesReceipts = false;
   /** Wei that each transaction costs on the L1 of a rollup. */
   l1DataFee = 0n;
+  /** Accounts that run the code of a contract. */
+  readonly delegations = new Set<Address>();
   /** Every transaction that was ever sent to the node, in order, with repetitions. */
   readonly sent: ModelTx[] = [];
   private readonly parsed = new Map<Hash, ModelTx>();
@@ -271,6 +273,11 @@ export class ModelChain extends ChainConnector {
   async balances(accounts: readonly Address[]): Promise<bigint[]> {
     assertOutsideTransaction('balances');
     return accounts.map(() => 1_000n * 10n ** 18n);
+  }
+
+  async delegated(accounts: readonly Address[]): Promise<boolean[]> {
+    assertOutsideTransaction('delegated');
+    return accounts.map((account) => this.delegations.has(account));
   }
 
   async estimateGas(calls: readonly Call[]): Promise<GasEstimate[]> {

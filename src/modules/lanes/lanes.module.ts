@@ -16,6 +16,7 @@ import { CoverCosts } from './application/cover-costs.js';
 import { HandOver } from './application/hand-over.js';
 import { KnownBalances } from './application/known-balances.js';
 import { LaneStep } from './application/lane-step.js';
+import { LookForDelegations } from './application/look-for-delegations.js';
 import { NextPending } from './application/next-pending.js';
 import { PoolTurns } from './application/pool-turns.js';
 import { PreparePending } from './application/prepare-pending.js';
@@ -52,6 +53,7 @@ import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
     NextPending,
     SendReady,
     ResumeLanes,
+    LookForDelegations,
     RecoverLane,
     ResendLimited,
     PreparePending,

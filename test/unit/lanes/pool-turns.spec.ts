@@ -1,6 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ExecutionConfig } from '../../../src/config/index.js';
 import { type Candidate, PoolTurns } from '../../../src/modules/lanes/application/pool-turns.js';
-import type { ManagedTxRepository, PoolKind, TxPayload } from '../../../src/modules/transactions/index.js';
+import {
+  InFlightLimits,
+  type ManagedTxRepository,
+  type PoolKind,
+  type TxPayload,
+} from '../../../src/modules/transactions/index.js';
 import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
 import { aHash, aManagedTx, anAddress, aRequest, aSigner } from '../../support/builders.js';
 import { ShiftedClock } from '../chain/chain-fixture.js';
@@ -14,6 +20,7 @@ let memory: LaneMemory;
 let inFlight: PoolKind | null;
 /** How many signers each read was for. */
 let reads: number[];
+let limits: InFlightLimits;
 let turns: PoolTurns;
 
 beforeEach(() => {
@@ -21,10 +28,11 @@ beforeEach(() => {
   memory = new LaneMemory(clock);
   memory.recovered([LEASE]);
   [inFlight, reads] = [null, []];
+  limits = new InFlightLimits(new ExecutionConfig());
   const repository = {
     kindsInFlight: async (signers: readonly unknown[]) => (reads.push(signers.length), signers.map(() => inFlight)),
   };
-  turns = new PoolTurns(repository as unknown as ManagedTxRepository, memory);
+  turns = new PoolTurns(repository as unknown as ManagedTxRepository, memory, limits);
 });
 
 function candidate(txId: string, extra: Partial<TxPayload> = {}, signer = aSigner()): Candidate {
@@ -83,5 +91,15 @@ describe('a payload that authorizes its own account', () => {
     expect(await held(candidate('plain'))).toEqual(['plain']);
     inFlight = 'plain';
     expect(await held(candidate('own', OWN))).toEqual(['own']);
+  });
+
+  it('has the code of its account read after it, and one that still waits does not', async () => {
+    const isReadAfter = (): boolean => (limits.madeRoom([aSigner()]), limits.mustLook(aSigner()));
+    inFlight = 'plain';
+    await held(candidate('own', OWN));
+    expect(isReadAfter()).toBe(false);
+    inFlight = null;
+    await held(candidate('own', OWN));
+    expect(isReadAfter()).toBe(true);
   });
 });

@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ExecutionConfig } from '../../../src/config/index.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
+import type { LookForDelegations } from '../../../src/modules/lanes/application/look-for-delegations.js';
 import type { RecoverLane } from '../../../src/modules/lanes/application/recover-lane.js';
 import type { ResendLimited } from '../../../src/modules/lanes/application/resend-limited.js';
 import { ResumeLanes } from '../../../src/modules/lanes/application/resume-lanes.js';
+import type { SignerId } from '../../../src/kernel/signer-id.js';
 import type { Lease } from '../../../src/modules/signers/index.js';
-import { LaneMemory } from '../../../src/modules/transactions/index.js';
+import { InFlightLimits, LaneMemory } from '../../../src/modules/transactions/index.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 
@@ -15,10 +18,13 @@ const CHAIN = { chainId: DEV_CHAIN } as ChainConnector;
 let recovery: () => void;
 let calls: unknown[][];
 let memory: LaneMemory;
+let looked: SignerId[][];
+let limits: InFlightLimits;
 let resume: ResumeLanes;
 
 beforeEach(() => {
   [recovery, calls, memory] = [() => undefined, [], new LaneMemory(new FakeClock())];
+  [looked, limits] = [[], new InFlightLimits(new ExecutionConfig())];
   resume = new ResumeLanes(
     {
       execute: async (...args: unknown[]) => {
@@ -27,6 +33,10 @@ beforeEach(() => {
       },
     } as unknown as RecoverLane,
     { execute: async (...args: unknown[]) => void calls.push(['resend limited', ...args]) } as unknown as ResendLimited,
+    {
+      execute: async (_chain: unknown, signers: readonly SignerId[]) => void looked.push([...signers]),
+    } as unknown as LookForDelegations,
+    limits,
     memory,
   );
 });
@@ -61,4 +71,14 @@ describe('a lane starts from the database', () => {
     await execute();
     expect([LEASE, OTHER].map((lease) => memory.needsRecovery(lease))).toEqual([true, false]);
   });
+});
+
+it('a lane looks whether its account delegates when it begins, and after a tx that may have changed that', async () => {
+  await execute();
+  await execute();
+  limits.delegates(OTHER.signer);
+  await execute();
+  limits.madeRoom([OTHER.signer]);
+  await execute();
+  expect(looked).toEqual([[LEASE.signer, OTHER.signer], [], [], [OTHER.signer]]);
 });

@@ -50,7 +50,7 @@ describe('a look at the balances', () => {
   it('asks for those of signers with something in flight or waiting, and of no others', async () => {
     standing.set(signerKey(A), { ...IDLE, inFlight: 1 });
     standing.set(signerKey(C), { ...IDLE, hasPending: true });
-    await look();
+    expect(await look()).toEqual([A, C]);
     expect(measured).toEqual([A, C]);
     standing.clear();
     await look();

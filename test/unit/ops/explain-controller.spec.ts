@@ -22,7 +22,12 @@ beforeEach(() => {
   asked = [];
 });
 
-const signer = { paused: false, leaseOwner: null, inFlight: 0, inFlightLimit: { configured: 64, learnt: null } };
+const signer = {
+  paused: false,
+  leaseOwner: null,
+  inFlight: 0,
+  inFlightLimit: { configured: 64, learnt: null, delegated: false },
+};
 const words = { summary: 'It waits.', next: { what: 'it is sent', at: null }, operator: ['Wait.'] };
 const plain = { txId: TX_ID, state: 'IN_MEMPOOL', subState: null, since: '2026-11-21T08:00:00.000Z' };
 const race = { command: null, noOpSignedAt: null };

@@ -35,7 +35,12 @@ function facts(overrides: Partial<TxFacts> = {}): TxFacts {
     price: null,
     endpoints: [{ endpoint: '#0', state: 'up', lastError: null }],
     balance: null,
-    signer: { paused: false, leaseOwner: 'node', inFlight: 1, inFlightLimit: { configured: 64, learnt: null } },
+    signer: {
+      paused: false,
+      leaseOwner: 'node',
+      inFlight: 1,
+      inFlightLimit: { configured: 64, learnt: null, delegated: false },
+    },
     mined: null,
     ...overrides,
   };
@@ -83,7 +88,17 @@ describe('what a tx without a sub state waits for', () => {
     ],
     [
       'waits for a nonce: 16 of at most 16 transactions of its signer are in flight already.',
-      { state: 'PENDING', signer: { ...facts().signer, inFlight: 16, inFlightLimit: { configured: 64, learnt: 16 } } },
+      {
+        state: 'PENDING',
+        signer: { ...facts().signer, inFlight: 16, inFlightLimit: { configured: 64, learnt: 16, delegated: false } },
+      },
+    ],
+    [
+      'waits for a nonce: 1 of at most 1 transactions of its signer are in flight already, because its account runs the code of a contract.',
+      {
+        state: 'PENDING',
+        signer: { ...facts().signer, inFlightLimit: { configured: 64, learnt: 1, delegated: true } },
+      },
     ],
     ['has nonce 7, and no RPC endpoint has accepted it yet.', { state: 'ALLOCATED' }],
     ['was sent and is not mined: it is the next of its signer.', {}],
@@ -159,7 +174,7 @@ describe('what a sub state says', () => {
       'waits because the pools have no room for it ("txpool is full"); they take 16 transactions of its signer at once.',
       {
         lastError: 'txpool is full',
-        signer: { ...facts().signer, inFlightLimit: { configured: 64, learnt: 16 } },
+        signer: { ...facts().signer, inFlightLimit: { configured: 64, learnt: 16, delegated: false } },
       },
     ],
     NODE_UNAVAILABLE: ['waits because no RPC endpoint answers ("ECONNREFUSED").', { lastError: 'ECONNREFUSED' }],

@@ -10,9 +10,11 @@ it('the limit of a signer is the one of the config, and what was learnt under th
   const limits = new InFlightLimits(config);
   let lease: object | null = {};
   const signer = new SignerLimits(config, limits, { held: () => lease } as unknown as LeaseManager);
-  expect(signer.of(aSigner())).toEqual({ configured: 64, learnt: null });
+  expect(signer.of(aSigner())).toEqual({ configured: 64, learnt: null, delegated: false });
   limits.refused(aSigner(), 16);
-  expect(signer.of(aSigner())).toEqual({ configured: 64, learnt: 16 });
+  expect(signer.of(aSigner())).toEqual({ configured: 64, learnt: 16, delegated: false });
+  limits.seen(aSigner(), true);
+  expect(signer.of(aSigner())).toEqual({ configured: 64, learnt: 1, delegated: true });
   lease = null;
-  expect(signer.of(aSigner())).toEqual({ configured: 64, learnt: null });
+  expect(signer.of(aSigner())).toEqual({ configured: 64, learnt: null, delegated: false });
 });

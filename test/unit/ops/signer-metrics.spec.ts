@@ -18,7 +18,7 @@ const view = (n: number): SignerView => ({
   pending: n,
   inFlight: 0,
   backlog: n,
-  inFlightLimit: { configured: 64, learnt: null },
+  inFlightLimit: { configured: 64, learnt: null, delegated: false },
 });
 
 /** The signers of a database that answers, fails or hangs. */
@@ -66,7 +66,10 @@ describe('the metrics of signers', () => {
 
   it('tell what pools take of a signer, where that was learnt; the lowest of a chain where signers are no labels', async () => {
     const signers = new Signers();
-    const limited = (n: number, learnt: number) => ({ ...view(n), inFlightLimit: { configured: 64, learnt } });
+    const limited = (n: number, learnt: number) => ({
+      ...view(n),
+      inFlightLimit: { configured: 64, learnt, delegated: false },
+    });
     signers.all = [view(1), limited(2, 4), limited(3, 16)];
     const text = await scraped(signers).scrape();
     expect(text).toContain(line('signer_in_flight_limit', 2, 4));

@@ -83,3 +83,39 @@ describe('what a pool refused', () => {
     expect([limits.taken(SIGNER), limits.mayResend(LEASE)]).toEqual([false, false]);
   });
 });
+
+describe('a signer whose account delegates', () => {
+  const DELEGATED = { isDelegated: true, learnt: 1, ofLease: 1 };
+  const now = () => ({
+    isDelegated: limits.isDelegated(SIGNER),
+    learnt: limits.learnt(SIGNER),
+    ofLease: limits.ofLease(LEASE),
+  });
+
+  it('has one tx in flight, however many are mined, until the delegation ends', () => {
+    limits.refused(SIGNER, 4);
+    limits.seen(SIGNER, true);
+    expect(now()).toEqual(DELEGATED);
+    limits.madeRoom([SIGNER]);
+    expect(now()).toEqual(DELEGATED);
+    limits.seen(SIGNER, false);
+    expect(now()).toEqual({ isDelegated: false, learnt: 5, ofLease: 5 });
+  });
+
+  it('is looked at again once the tx that may change it has left flight', () => {
+    limits.delegates(SIGNER);
+    limits.seen(SIGNER, false);
+    expect(limits.mustLook(SIGNER)).toBe(false);
+    limits.madeRoom([SIGNER]);
+    expect(limits.mustLook(SIGNER)).toBe(true);
+    limits.seen(SIGNER, true);
+    expect(limits.mustLook(SIGNER)).toBe(false);
+  });
+
+  it('does not keep that limit for one that a pool full of others refused', () => {
+    limits.seen(SIGNER, true);
+    limits.refused(SIGNER, null);
+    limits.seen(SIGNER, false);
+    expect(limits.learnt(SIGNER)).toBeNull();
+  });
+});

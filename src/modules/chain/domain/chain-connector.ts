@@ -78,6 +78,8 @@ export abstract class ChainConnector {
   abstract nonceUses(slots: readonly NonceQuestion[]): Promise<NonceUse[]>;
   /** Wei, as of `latest`, in the given order. */
   abstract balances(accounts: readonly Address[]): Promise<bigint[]>;
+  /** Whether each account runs the code of a contract (EIP-7702), as of `latest`, in the given order. */
+  abstract delegated(accounts: readonly Address[]): Promise<boolean[]>;
   /** A call that one endpoint refuses is estimated by all endpoints: a refusal needs the evidence of `fail_payload`. */
   abstract estimateGas(calls: readonly Call[]): Promise<GasEstimate[]>;
   abstract feeQuote(): Promise<FeeQuote>;

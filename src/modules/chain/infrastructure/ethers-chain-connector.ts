@@ -31,6 +31,7 @@ import { broadcast } from './broadcaster.js';
 import { FeeQuotes } from './fee-quotes.js';
 import { estimateGas } from './gas-estimates.js';
 import { minedTransactions } from './mined-transactions.js';
+import { isDelegation } from './delegation-code.js';
 import { block, blockHeader, hexQuantity, quantity } from './parse-answer.js';
 import { accountCounts, pooledTransactions } from './pooled-transactions.js';
 import { ReceiptsOfBlock, receiptsByHash } from './receipt-lookups.js';
@@ -131,6 +132,11 @@ export class EthersChainConnector extends ChainConnector {
   async balances(accounts: readonly Address[]): Promise<bigint[]> {
     const params = accounts.map((account) => [account, 'latest']);
     return this.rpc.all('eth_getBalance', params, (value) => quantity(value, 'balance'));
+  }
+
+  async delegated(accounts: readonly Address[]): Promise<boolean[]> {
+    const params = accounts.map((account) => [account, 'latest']);
+    return this.rpc.all('eth_getCode', params, isDelegation);
   }
 
   async estimateGas(calls: readonly Call[]): Promise<GasEstimate[]> {

@@ -107,7 +107,7 @@ export function address(value: unknown, field: string): Address {
   return text(value, field, parseAddress);
 }
 
-function text<T>(value: unknown, field: string, parse: (text: string) => T): T {
+export function text<T>(value: unknown, field: string, parse: (text: string) => T): T {
   if (typeof value !== 'string') throw new MalformedAnswer(field, 'a string');
   try {
     return parse(value);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import { type SignerId, signerKey } from '../../../kernel/signer-id.js';
 import {
+  InFlightLimits,
   kindOf,
   LaneMemory,
   ManagedTxRepository,
@@ -25,6 +26,7 @@ export class PoolTurns {
   constructor(
     private readonly repository: ManagedTxRepository,
     private readonly memory: LaneMemory,
+    private readonly limits: InFlightLimits,
   ) {}
 
   /**
@@ -49,6 +51,8 @@ export class PoolTurns {
           this.memory.nextKind(signer),
         );
         this.memory.kindsSeen(signer, next, isSpecial || isKept(kind));
+        if (group.some(({ request }, at) => admitted[at] === true && kindOf(request.payload) === 'alone'))
+          this.limits.delegates(signer);
         return group.flatMap(({ tx }, at) => (admitted[at] === true ? [] : [tx.id]));
       }),
     );

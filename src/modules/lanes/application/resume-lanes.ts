@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { ChainConnector } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
-import { LaneMemory } from '../../transactions/index.js';
+import { InFlightLimits, LaneMemory } from '../../transactions/index.js';
+import { LookForDelegations } from './look-for-delegations.js';
 import { RecoverLane } from './recover-lane.js';
 import { ResendLimited } from './resend-limited.js';
 
@@ -11,6 +12,8 @@ export class ResumeLanes {
   constructor(
     private readonly recover: RecoverLane,
     private readonly limited: ResendLimited,
+    private readonly delegations: LookForDelegations,
+    private readonly limits: InFlightLimits,
     private readonly memory: LaneMemory,
   ) {}
 
@@ -19,6 +22,11 @@ export class ResumeLanes {
     // Before the recovery: when a part of it fails, that part marks its lane for recovery again.
     this.memory.recovered(toRecover);
     if (toRecover.length > 0) await this.recover.execute(chain, toRecover);
+    const toLook = new Set([...toRecover, ...leases.filter(({ signer }) => this.limits.mustLook(signer))]);
+    await this.delegations.execute(
+      chain,
+      [...toLook].map(({ signer }) => signer),
+    );
     await this.limited.execute(chain.chainId, leases);
   }
 }

@@ -28,8 +28,8 @@ export class WatchBalances {
     private readonly metrics: BalanceMetrics,
   ) {}
 
-  /** @param signers of this node */
-  async execute(chainId: ChainId, signers: readonly SignerId[]): Promise<void> {
+  /** @param signers of this node. @returns those that have work */
+  async execute(chainId: ChainId, signers: readonly SignerId[]): Promise<SignerId[]> {
     const all = await this.funds.standing(signers);
     const standing = new Map(signers.map((signer, index) => [signerKey(signer), all[index]]));
     const busy = signers.filter((signer) => hasWork(standing.get(signerKey(signer))));
@@ -41,6 +41,7 @@ export class WatchBalances {
       chainId,
       measured.filter(({ signer, isLow }) => standing.get(signerKey(signer))?.isLow !== isLow),
     );
+    return busy;
   }
 
   /** Those with more available than at the last look. A signer that is seen for the first time may have got funds before. */

@@ -2,19 +2,22 @@ import { Injectable } from '@nestjs/common';
 import { LockstepConfig } from '../../../config/lockstep-config.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Tickers } from '../../../platform/scheduling/tickers.js';
-import { ChainScheduler, HeadTracker } from '../../chain/index.js';
+import { Chains, ChainScheduler, HeadTracker } from '../../chain/index.js';
 import { LeaseManager } from '../../signers/index.js';
+import { LookForDelegations } from '../application/look-for-delegations.js';
 import { WatchBalances } from '../application/watch-balances.js';
 
 const CHECK_EVERY_MS = 10_000;
 
-/** Measures balances every few seconds, when the chain has a new block: without one no balance has changed. */
+/** Measures balances, and looks for delegations, every few seconds when the chain has a new block: without one nothing has changed. */
 @Injectable()
 export class BalanceScheduler extends ChainScheduler {
   private readonly measuredAt = new Map<ChainId, number>();
 
   constructor(
     private readonly watch: WatchBalances,
+    private readonly delegations: LookForDelegations,
+    private readonly chains: Chains,
     private readonly heads: HeadTracker,
     private readonly leases: LeaseManager,
     config: LockstepConfig,
@@ -26,10 +29,11 @@ export class BalanceScheduler extends ChainScheduler {
   protected override async tick(chainId: ChainId): Promise<void> {
     const tip = this.heads.tip(chainId);
     if (tip === null || tip === this.measuredAt.get(chainId)) return;
-    await this.watch.execute(
+    const busy = await this.watch.execute(
       chainId,
       this.leases.heldOn(chainId).map(({ signer }) => signer),
     );
+    await this.delegations.execute(this.chains.get(chainId), busy);
     this.measuredAt.set(chainId, tip);
   }
 }

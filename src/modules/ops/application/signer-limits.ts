@@ -9,6 +9,8 @@ export interface InFlightLimitView {
   readonly configured: number;
   /** What its pools take, if that is less. Only the node that holds the lease of the signer knows it; null on every other node. */
   readonly learnt: number | null;
+  /** Its account runs the code of a contract (EIP-7702), of which pools take one transaction at once. Known like `learnt`. */
+  readonly delegated: boolean;
 }
 
 /** The limits of signers as this node knows them, for operators. */
@@ -21,7 +23,11 @@ export class SignerLimits {
   ) {}
 
   of(signer: SignerId): InFlightLimitView {
-    const learnt = this.leases.held(signer) === null ? null : this.limits.learnt(signer);
-    return { configured: this.config.maxInFlight, learnt };
+    const isOurs = this.leases.held(signer) !== null;
+    return {
+      configured: this.config.maxInFlight,
+      learnt: isOurs ? this.limits.learnt(signer) : null,
+      delegated: isOurs && this.limits.isDelegated(signer),
+    };
   }
 }

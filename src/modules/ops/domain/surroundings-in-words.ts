@@ -4,7 +4,9 @@ import type { TxFacts } from './tx-facts.js';
 export function whyWaiting({ queue, signer }: TxFacts): string {
   const { inFlight, inFlightLimit, leaseOwner } = signer;
   const limit = inFlightLimit.learnt ?? inFlightLimit.configured;
-  if (inFlight >= limit) return `${inFlight} of at most ${limit} transactions of its signer are in flight already`;
+  const why = inFlightLimit.delegated ? ', because its account runs the code of a contract' : '';
+  if (inFlight >= limit)
+    return `${inFlight} of at most ${limit} transactions of its signer are in flight already${why}`;
   if (leaseOwner === null) return 'no node acts for its signer yet';
   if (queue !== null && queue.ahead > 0) return `${transactions(queue.ahead, queue.position === null)} ahead of it`;
   return 'it is the next of its signer';

@@ -51,7 +51,11 @@ export interface TxFacts {
     readonly paused: boolean;
     readonly leaseOwner: string | null;
     readonly inFlight: number;
-    readonly inFlightLimit: { readonly configured: number; readonly learnt: number | null };
+    readonly inFlightLimit: {
+      readonly configured: number;
+      readonly learnt: number | null;
+      readonly delegated: boolean;
+    };
   };
   /** `required` and `missing` are null where the chain decides by a block tag; `missing` also while the head is not known. */
   readonly mined: {

@@ -62,6 +62,8 @@ class InFlightLimitDto {
   @ApiProperty({ example: 64 }) configured!: number;
   @ApiProperty({ type: Number, nullable: true, example: null, description: 'Known only by the owner of the lease' })
   learnt!: number | null;
+  @ApiProperty({ example: false, description: 'Its account runs the code of a contract (EIP-7702)' })
+  delegated!: boolean;
 }
 
 class SignerDto {

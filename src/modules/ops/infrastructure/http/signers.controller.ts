@@ -32,10 +32,15 @@ class InFlightLimitDto {
     nullable: true,
     example: 16,
     description:
-      'What the pools of the chain take of this signer, as learnt from their refusals; null while nothing less was learnt, and on every ' +
-      'node but the owner of the lease',
+      'What the pools of the chain take of this signer, as learnt from their refusals, or 1 while it delegates; null while nothing less was ' +
+      'learnt, and on every node but the owner of the lease',
   })
   learnt!: number | null;
+  @ApiProperty({
+    example: false,
+    description: 'Its account runs the code of a contract (EIP-7702); false on every node but the owner of the lease',
+  })
+  delegated!: boolean;
 }
 
 class SignerDto {

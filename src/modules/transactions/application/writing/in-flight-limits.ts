@@ -14,13 +14,20 @@ interface Learnt {
   mayHaveRoom: boolean;
 }
 
+/** What a pool takes at once of an account that delegates to a contract (EIP-7702): the contract may spend what pays for the others. */
+const OF_DELEGATED = 1;
+
 /**
- * How many txs of a signer the pools of its chain take at once, as learnt from their refusals (docs/decisions/0014-refusals-have-an-end.md). Only
- * in the memory of the node that holds the lease, and only until the lease goes: the next owner learns it anew.
+ * How many txs of a signer the pools of its chain take at once, as learnt from their refusals (docs/decisions/0014-refusals-have-an-end.md), and from
+ * the code of its account. Only in the memory of the node that holds the lease, and only until the lease goes: the next owner learns it anew.
  */
 @Injectable()
 export class InFlightLimits {
   private readonly signers = new Map<string, Learnt>();
+  /** Keys of signers whose accounts delegate. */
+  private readonly delegated = new Set<string>();
+  /** Keys of signers with a tx in flight that may begin or end a delegation; true when it left flight, and nobody looked since. */
+  private readonly delegating = new Map<string, boolean>();
 
   constructor(private readonly config: ExecutionConfig) {}
 
@@ -34,7 +41,29 @@ export class InFlightLimits {
 
   /** Null when nothing was learnt. */
   learnt(signer: SignerId): number | null {
-    return this.signers.get(signerKey(signer))?.limit ?? null;
+    return this.isDelegated(signer) ? OF_DELEGATED : this.refusedAbove(signer);
+  }
+
+  isDelegated(signer: SignerId): boolean {
+    return this.delegated.has(signerKey(signer));
+  }
+
+  /** The code of its account was read. */
+  seen(signer: SignerId, isDelegated: boolean): void {
+    const key = signerKey(signer);
+    if (isDelegated) this.delegated.add(key);
+    else this.delegated.delete(key);
+    if (this.mustLook(signer)) this.delegating.delete(key);
+  }
+
+  /** A tx that may begin or end a delegation of its signer gets a nonce. */
+  delegates(signer: SignerId): void {
+    this.delegating.set(signerKey(signer), false);
+  }
+
+  /** Whether the code of the account may have changed since it was read. */
+  mustLook(signer: SignerId): boolean {
+    return this.delegating.get(signerKey(signer)) === true;
   }
 
   /**
@@ -42,7 +71,7 @@ export class InFlightLimits {
    * @param inPool txs of the signer that the pool has: those below the refused one. Null when this is not why it refused
    */
   refused(signer: SignerId, inPool: number | null): void {
-    const limit = inPool === null ? this.learnt(signer) : Math.max(1, inPool);
+    const limit = inPool === null ? this.refusedAbove(signer) : Math.max(1, inPool);
     this.signers.set(signerKey(signer), { token: null, limit, someWait: true, mayHaveRoom: false });
   }
 
@@ -56,6 +85,7 @@ export class InFlightLimits {
   /** Txs of these signers were mined, or gave up their nonces. One entry per signer. The limit grows by one. */
   madeRoom(signers: readonly SignerId[]): void {
     for (const signer of signers) {
+      if (this.delegating.has(signerKey(signer))) this.delegating.set(signerKey(signer), true);
       const known = this.signers.get(signerKey(signer));
       if (!known) continue;
       if (known.limit !== null) known.limit += 1;
@@ -75,5 +105,9 @@ export class InFlightLimits {
     if (!known) return;
     known.mayHaveRoom = false;
     known.someWait = someWait;
+  }
+
+  private refusedAbove(signer: SignerId): number | null {
+    return this.signers.get(signerKey(signer))?.limit ?? null;
   }
 }

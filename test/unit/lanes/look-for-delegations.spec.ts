@@ -1,0 +1,53 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import { ExecutionConfig } from '../../../src/config/index.js';
+import type { ChainConnector } from '../../../src/modules/chain/index.js';
+import { LookForDelegations } from '../../../src/modules/lanes/application/look-for-delegations.js';
+import { InFlightLimits } from '../../../src/modules/transactions/index.js';
+import { aSigner } from '../../support/builders.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
+
+const [A, B] = [aSigner(1), aSigner(2)];
+
+let asked: unknown[];
+let answer: () => boolean[];
+let limits: InFlightLimits;
+let log: RecordingLog;
+let look: LookForDelegations;
+
+const chain = {
+  chainId: A.chainId,
+  delegated: async (accounts: readonly unknown[]) => (asked.push(accounts), answer()),
+} as unknown as ChainConnector;
+
+beforeEach(() => {
+  [asked, answer] = [[], () => [false, true]];
+  [limits, log] = [new InFlightLimits(new ExecutionConfig()), new RecordingLog()];
+  look = new LookForDelegations(limits, log);
+});
+
+it('a signer that delegates has one transaction in flight, until it does not delegate any more', async () => {
+  await look.execute(chain, [A, B]);
+  expect([limits.learnt(A), limits.learnt(B)]).toEqual([null, 1]);
+  answer = () => [true, false];
+  await look.execute(chain, [A, B]);
+  expect([limits.learnt(A), limits.learnt(B)]).toEqual([1, null]);
+  expect(asked).toEqual([
+    [A.address, B.address],
+    [A.address, B.address],
+  ]);
+});
+
+it('nothing is asked for no signer', async () => {
+  await look.execute(chain, []);
+  expect(asked).toEqual([]);
+});
+
+it('a chain that does not answer stops nothing, and what is known stays', async () => {
+  await look.execute(chain, [A, B]);
+  answer = () => {
+    throw new Error('no endpoint');
+  };
+  await look.execute(chain, [A, B]);
+  expect(limits.learnt(B)).toBe(1);
+  expect(log.lines.map(({ event }) => event)).toEqual(['failed to read the code of accounts']);
+});
