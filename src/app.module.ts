@@ -1,6 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { ConfigModule, type LockstepConfig } from './config/index.js';
+import { AuthorizationsModule } from './modules/authorizations/authorizations.module.js';
 import { CommandsModule } from './modules/commands/commands.module.js';
 import { ConfirmationsModule } from './modules/confirmations/confirmations.module.js';
 import { LanesModule } from './modules/lanes/lanes.module.js';
@@ -31,6 +32,7 @@ export class AppModule {
         TransactionsModule,
         CommandsModule,
         LanesModule,
+        AuthorizationsModule,
         ConfirmationsModule,
         OpsModule,
       ],

@@ -3,8 +3,8 @@ import { Database } from '../../src/platform/database/database.js';
 import type { TestNode } from './test-node.js';
 
 /** As if this database had known the account all along: an unknown one that was used before waits for a second look. */
-export async function knowNonce(node: TestNode, chainUrl: string): Promise<void> {
-  const { chainId, address } = node.signer();
+export async function knowNonce(node: TestNode, chainUrl: string, signer = node.signer()): Promise<void> {
+  const { chainId, address } = signer;
   const count = await callRpc(chainUrl, 'eth_getTransactionCount', [address, 'latest']);
   await node.get(Database).query(KNOW_NONCE, [chainId, address, Number(count)]);
 }

@@ -37,6 +37,8 @@ export interface RpcLabOptions {
  * block is mined and when the node looks. Transactions are told apart by a tag, their call data.
  */
 export class RpcLab {
+  private readonly others: TestNode[] = [];
+
   private constructor(
     readonly node: TestNode,
     private readonly chainUrl: string,
@@ -72,7 +74,16 @@ export class RpcLab {
     return new RpcLab(node, chainUrl, chains, database);
   }
 
+  /** Another one on the same database. */
+  async startNode(): Promise<TestNode> {
+    const node = await TestNode.start(this.database.url, this.chains.get(DEV_CHAIN), { lease: { duration: '10m' } });
+    this.others.push(node);
+    await node.follow();
+    return node;
+  }
+
   async close(): Promise<void> {
+    await Promise.all(this.others.map((node) => node.close()));
     await this.node.close();
     await this.chains.onApplicationShutdown();
     await this.database.drop();

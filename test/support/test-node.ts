@@ -9,6 +9,7 @@ import { type ChainConnector, Chains, HeadTracker } from '../../src/modules/chai
 import { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
 import { CloseExpired } from '../../src/modules/commands/application/close-expired.js';
 import { ExecuteCommands } from '../../src/modules/commands/application/execute-commands.js';
+import { TendAuthorizations } from '../../src/modules/authorizations/application/tend-authorizations.js';
 import { CheckReceipts } from '../../src/modules/confirmations/application/check-receipts.js';
 import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
 import { SignerDirectory } from '../../src/modules/signers/domain/signer-directory.js';
@@ -115,6 +116,11 @@ export class TestNode {
   /** Looks for txs that are stuck in a pool. */
   bump(): Promise<void> {
     return this.get(BumpDue).execute(DEV_CHAIN);
+  }
+
+  /** Signs authorizations that txs of other signers want, and ends those whose txs have ended. */
+  authorizations(): Promise<void> {
+    return this.get(TendAuthorizations).execute(DEV_CHAIN);
   }
 
   /** Carries out what clients asked for, and closes what expired. */

@@ -1,5 +1,6 @@
 export { BroadcastAttempts } from './application/broadcast-attempts.js';
 export { AttemptSigner, NotEncodable } from './application/attempt-signer.js';
+export { AuthorizationSigner } from './application/authorization-signer.js';
 export { BumpAttempts } from './application/bump-attempts.js';
 export { callOf } from './application/call-of.js';
 export type { WantedBump } from './application/price-bumps.js';

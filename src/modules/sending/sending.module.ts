@@ -3,6 +3,7 @@ import { ChainModule } from '../chain/chain.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { TransactionsModule } from '../transactions/transactions.module.js';
 import { AttemptSigner } from './application/attempt-signer.js';
+import { AuthorizationSigner } from './application/authorization-signer.js';
 import { AttachSidecars } from './application/attach-sidecars.js';
 import { BroadcastAttempts } from './application/broadcast-attempts.js';
 import { BumpAttempts } from './application/bump-attempts.js';
@@ -18,6 +19,7 @@ import { RepricePayloads } from './application/reprice-payloads.js';
 import { SignAttempts } from './application/sign-attempts.js';
 import { SignNoOps } from './application/sign-no-ops.js';
 import { FeesController } from './infrastructure/http/fees.controller.js';
+import { CustodyAuthorizationSigner } from './infrastructure/custody-authorization-signer.js';
 import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js';
 
 @Module({
@@ -39,9 +41,11 @@ import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js
     PriceBumps,
     BumpAttempts,
     { provide: AttemptSigner, useClass: CustodyAttemptSigner },
+    { provide: AuthorizationSigner, useClass: CustodyAuthorizationSigner },
   ],
   exports: [
     AttemptSigner,
+    AuthorizationSigner,
     FeeRules,
     MeasureFunds,
     SignAttempts,

@@ -29,6 +29,9 @@ export {
 } from './domain/attempt.js';
 export {
   type Authorization,
+  awaitedAuthorities,
+  hasGrants,
+  isAwaited,
   isOwn,
   type OwnAuthorization,
   type RequestedAuthorization,
@@ -63,6 +66,8 @@ export {
   toManagedTx,
   toRequest,
   toStoredFees,
+  type StoredAuthorization,
+  toStoredAuthorization,
   toStoredOptions,
 } from './infrastructure/managed-tx.rows.js';
 export { CreateTxDto, FeesDto } from './infrastructure/http/create-tx.dto.js';
@@ -73,5 +78,5 @@ export { requestIdOf, toRequest as toTxRequest } from './infrastructure/http/to-
 export { WaitQueryDto } from './infrastructure/http/tx-query.dto.js';
 export * as txProblems from './infrastructure/http/tx-problems.js';
 export { TxDto } from './infrastructure/http/tx-responses.js';
-export { COMMITTED_WEI } from './infrastructure/managed-tx.statements.js';
+export { COMMITTED_WEI, FINAL_STATES, IS_OUT } from './infrastructure/managed-tx.statements.js';
 export { TRANSFER_GAS } from './application/writing/new-fills.js';

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import { type SignerId, signerKey } from '../../../kernel/signer-id.js';
 import {
+  hasGrants,
   InFlightLimits,
   kindOf,
   LaneMemory,
@@ -18,8 +19,8 @@ export interface Candidate {
 }
 
 /**
- * Holds payloads back that no pool takes beside what their signer has in flight ({@link PoolKind}). Refused after they got a nonce, they
- * would block everything behind them.
+ * Holds payloads back that no pool takes beside what their signer has in flight ({@link PoolKind}), and those of a signer that is to sign an
+ * authorization. Refused after they got a nonce, they would block everything behind them.
  */
 @Injectable()
 export class PoolTurns {
@@ -30,7 +31,7 @@ export class PoolTurns {
   ) {}
 
   /**
-   * Asks the database only while a special kind waits, or may be in flight.
+   * Asks the database only while a special kind waits, or may be in flight, or an authorization is wanted.
    * @param candidates in the order of their queue
    * @returns ids of those that have to wait
    */
@@ -38,12 +39,16 @@ export class PoolTurns {
     const groups = [...groupBy(candidates, ({ tx }) => signerKey(tx.signer)).values()].flatMap((group) => {
       const signer = group[0]?.tx.signer;
       const isSpecial = group.some(({ request }) => kindOf(request.payload) !== 'plain');
-      return signer && (isSpecial || this.memory.mayHaveKinds(signer)) ? [{ signer, group, isSpecial }] : [];
+      if (!signer) return [];
+      const isHeldBack = this.memory.isHeldBack(signer);
+      return isSpecial || isHeldBack || this.memory.mayHaveKinds(signer)
+        ? [{ signer, group, isSpecial, isHeldBack }]
+        : [];
     });
     if (groups.length === 0) return new Set();
     const inFlight = await this.repository.kindsInFlight(groups.map(({ signer }) => signer));
     return new Set(
-      groups.flatMap(({ signer, group, isSpecial }, index) => {
+      groups.flatMap(({ signer, group, isSpecial, isHeldBack }, index) => {
         const kind = inFlight[index] ?? null;
         const { admitted, next } = poolTurn(
           group.map(({ request }) => kindOf(request.payload)),
@@ -53,7 +58,10 @@ export class PoolTurns {
         this.memory.kindsSeen(signer, next, isSpecial || isKept(kind));
         if (group.some(({ request }, at) => admitted[at] === true && kindOf(request.payload) === 'alone'))
           this.limits.delegates(signer);
-        return group.flatMap(({ tx }, at) => (admitted[at] === true ? [] : [tx.id]));
+        // A payload that other signers have signed for goes on: their nonces wait for it.
+        const mayPass = ({ request }: Candidate): boolean =>
+          !isHeldBack || hasGrants(request.payload.authorizationList);
+        return group.flatMap((item, at) => (admitted[at] === true && mayPass(item) ? [] : [item.tx.id]));
       }),
     );
   }

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import type { ChainConnector, FeeQuote, GasEstimate } from '../../chain/index.js';
+import type { Address } from '../../../kernel/hex.js';
 import { backoffMs, triedForMs } from '../../../kernel/backoff.js';
-import { costOf, type PendingTx } from '../../transactions/index.js';
+import { awaitedAuthorities, costOf, type PendingTx } from '../../transactions/index.js';
 import { callOf, FeeRules, withMargin } from '../../sending/index.js';
 import { CoverCosts } from './cover-costs.js';
 import { again, type PendingVerdict, type Simulated } from './pending-verdict.js';
@@ -18,8 +19,10 @@ const TURN_RETRY_MS = 1_000;
 const WAITS_FOR_TURN: PendingVerdict = {
   kind: 'not_now',
   apply: (tx) =>
-    tx.postponed(null, TURN_RETRY_MS, 'waits until transactions of another kind are mined: no pool takes both'),
+    tx.postponed(null, TURN_RETRY_MS, 'waits for its turn: no pool takes it beside what its signer has in flight'),
 };
+/** Also not doubled. The signers that sign make it due at once. */
+const AUTHORIZATION_RETRY_MS = 5_000;
 
 /** Simulates waiting txs in few round trips, so that a tx that cannot be mined now takes no nonce. */
 @Injectable()
@@ -38,7 +41,7 @@ export class SimulatePending {
     const quote = await chain.feeQuote();
     const gas = await estimate(
       chain,
-      pending.filter((item) => !item.expired),
+      pending.filter((item) => !item.expired && authoritiesOf(item).length === 0),
     );
     const reverting = await this.reverted.execute(chain, pending, gas);
     const dataFees = await chain.l1DataFees(pending.map(({ request }) => request.payload));
@@ -63,6 +66,8 @@ export class SimulatePending {
     quote: FeeQuote,
   ): Simulated {
     if (expired) return { kind: 'not_now', apply: (copy) => copy.expired() };
+    const [authority] = authoritiesOf({ request });
+    if (authority !== undefined) return waitsFor(authority);
     const own = request.payload.gasLimit;
     const estimated = own === null ? (gas ?? { kind: 'unavailable', message: 'the node gave no estimate' }) : null;
     if (estimated && estimated.kind !== 'ok') return this.withoutGas(estimated, isProvenRevert);
@@ -105,6 +110,16 @@ export class SimulatePending {
       },
     };
   }
+}
+
+/** Signers that have to sign for it before its gas can be estimated. */
+function authoritiesOf({ request }: Pick<PendingTx, 'request'>): Address[] {
+  return awaitedAuthorities(request.payload.authorizationList);
+}
+
+function waitsFor(authority: Address): PendingVerdict {
+  const reason = `waits until ${authority} has nothing in flight and has signed its authorization`;
+  return { kind: 'not_now', apply: (tx) => tx.postponed(null, AUTHORIZATION_RETRY_MS, reason) };
 }
 
 function ends(reason: string): PendingVerdict {

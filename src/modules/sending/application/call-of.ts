@@ -1,5 +1,5 @@
 import type { Call } from '../../chain/index.js';
-import { isOwn, type StoredRequest } from '../../transactions/index.js';
+import { isAwaited, isOwn, type StoredRequest } from '../../transactions/index.js';
 
 /** The call whose gas a node estimates for a payload. It counts only authorizations that have a signature. */
 export function callOf({ signer, payload }: Pick<StoredRequest, 'signer' | 'payload'>): Call {
@@ -11,7 +11,7 @@ export function callOf({ signer, payload }: Pick<StoredRequest, 'signer' | 'payl
     accessList: payload.accessList,
     ...(payload.blobHashes && { blobHashes: payload.blobHashes }),
     ...(payload.authorizationList && {
-      authorizationList: payload.authorizationList.flatMap((item) => (isOwn(item) ? [] : [item])),
+      authorizationList: payload.authorizationList.flatMap((item) => (isOwn(item) || isAwaited(item) ? [] : [item])),
     }),
   };
 }

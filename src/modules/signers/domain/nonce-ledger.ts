@@ -68,6 +68,8 @@ export abstract class NonceLedger {
   /** Gives held slots to other txs, which compete with the present holders for them. */
   abstract handOver(fence: Fence, slots: readonly SlotHolder[]): Promise<void>;
   abstract release(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
+  /** Deletes held slots whose nonces are used, and for which Lockstep sent nothing. */
+  abstract forget(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
   /** A reorg orphaned the blocks of the transactions that consumed these slots. */
   abstract reopen(fence: Fence, slots: readonly RacedSlot[]): Promise<void>;
   /** Marks slots as used for good. The hash is null where a foreign transaction used the nonce; the slot has no tx then. */

@@ -160,6 +160,14 @@ const RELEASE = {
      WHERE s.chain_id = r.chain_id AND s.signer = r.signer AND s.nonce = r.nonce AND s.status = 'HELD'`,
 };
 
+const FORGET = {
+  name: 'nonce_forget',
+  text: `
+    DELETE FROM signer_nonce_allocation s
+     USING unnest($1::bigint[], $2::text[], $3::bigint[]) AS n (chain_id, signer, nonce)
+     WHERE s.chain_id = n.chain_id AND s.signer = n.signer AND s.nonce = n.nonce AND s.status = 'HELD'`,
+};
+
 const HAND_OVER = {
   name: 'nonce_hand_over',
   text: `
@@ -292,6 +300,13 @@ export class PgNonceLedger extends NonceLedger {
     if (slots.length === 0) return;
     const { rowCount } = await PgTx.of(fence.tx).query(RELEASE, fencedColumns(fence, slots));
     expectRows('release', rowCount, slots.length);
+  }
+
+  async forget(fence: Fence, slots: readonly SlotRef[]): Promise<void> {
+    if (slots.length === 0) return;
+    for (const { signer } of slots) fence.tokenFor(signer);
+    const { rowCount } = await PgTx.of(fence.tx).query(FORGET, slotColumns(slots));
+    expectRows('forget', rowCount, slots.length);
   }
 
   async handOver(fence: Fence, slots: readonly SlotHolder[]): Promise<void> {

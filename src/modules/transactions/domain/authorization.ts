@@ -12,6 +12,8 @@ export interface Authorization {
 }
 
 export interface SignedAuthorization extends Authorization {
+  /** The signer with whose key Lockstep has signed it; absent when the client sent the signature. */
+  readonly authority?: Address;
   readonly yParity: 0 | 1;
   readonly r: Hex;
   readonly s: Hex;
@@ -22,8 +24,27 @@ export interface OwnAuthorization extends Omit<Authorization, 'nonce'> {
   readonly signer: Address;
 }
 
-export type RequestedAuthorization = SignedAuthorization | OwnAuthorization;
+/** Lockstep signs it with the key of another signer, as soon as nothing of that signer is in flight (docs/decisions/0024-authorizations.md). */
+export interface AwaitedAuthorization extends Omit<Authorization, 'nonce'> {
+  readonly authority: Address;
+}
+
+export type RequestedAuthorization = SignedAuthorization | OwnAuthorization | AwaitedAuthorization;
 
 export function isOwn(authorization: RequestedAuthorization): authorization is OwnAuthorization {
   return 'signer' in authorization;
+}
+
+export function isAwaited(authorization: RequestedAuthorization): authorization is AwaitedAuthorization {
+  return 'authority' in authorization && !('r' in authorization);
+}
+
+/** The signers that have to sign for a payload, and did not yet. */
+export function awaitedAuthorities(list: readonly RequestedAuthorization[] = []): Address[] {
+  return list.filter(isAwaited).map(({ authority }) => authority);
+}
+
+/** Whether the nonces of other signers wait for this payload. */
+export function hasGrants(list: readonly RequestedAuthorization[] = []): boolean {
+  return list.some((item) => 'authority' in item && 'r' in item);
 }

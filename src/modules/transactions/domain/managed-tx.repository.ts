@@ -1,4 +1,4 @@
-import type { Hash } from '../../../kernel/hex.js';
+import type { Address, Hash } from '../../../kernel/hex.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import type { Fence, SlotRef } from '../../signers/index.js';
 import type { FinalHeights } from '../../chain/index.js';
@@ -31,6 +31,8 @@ export type Intake =
   /** The key was used before. The caller compares the hashes. */
   | { readonly kind: 'exists'; readonly tx: AcceptedTx; readonly isPaused: boolean }
   | { readonly kind: 'unknown_signer' }
+  /** It wants an authorization of an account that is no signer of the chain. */
+  | { readonly kind: 'unknown_authority'; readonly authority: Address }
   | { readonly kind: 'unserved_signer' };
 
 /** A tx with the request of the client: all that signing needs. */

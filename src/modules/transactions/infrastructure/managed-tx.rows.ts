@@ -2,7 +2,7 @@ import { parseAddress, parseHash, parseHex } from '../../../kernel/hex.js';
 import { parseSigner } from '../../../kernel/signer-id.js';
 import type { AccessList, Receipt, Speed } from '../../chain/index.js';
 import type { ReceiptView } from '../application/queries/tx-views.js';
-import { isOwn, type RequestedAuthorization } from '../domain/authorization.js';
+import { isAwaited, isOwn, type RequestedAuthorization } from '../domain/authorization.js';
 import { type Closing, ManagedTx, type TxKind } from '../domain/managed-tx.js';
 import type { RequestedFees, StoredRequest, TxRequest } from '../domain/tx-request.js';
 import type { TxState, TxSubState } from '../domain/tx-state-machine.js';
@@ -30,8 +30,10 @@ export interface StoredOptions extends StoredFees {
 export interface StoredAuthorization {
   readonly chainId: string;
   readonly address: string;
-  /** The signer of the transaction signs it; without it, the client has signed. */
+  /** The signer of the transaction signs it. */
   readonly signer?: string;
+  /** Another signer signs it, or has signed it. Without both, the client has signed. */
+  readonly authority?: string;
   readonly nonce?: string;
   readonly yParity?: 0 | 1;
   readonly r?: string;
@@ -174,15 +176,18 @@ export function toStoredAuthorization(authorization: RequestedAuthorization): St
   const { address } = authorization;
   const chainId = authorization.chainId.toString();
   if (isOwn(authorization)) return { chainId, address, signer: authorization.signer };
-  const { nonce, yParity, r, s } = authorization;
-  return { chainId, address, nonce: nonce.toString(), yParity, r, s };
+  if (isAwaited(authorization)) return { chainId, address, authority: authorization.authority };
+  const { authority, nonce, yParity, r, s } = authorization;
+  return { chainId, address, ...(authority && { authority }), nonce: nonce.toString(), yParity, r, s };
 }
 
 function toAuthorization(stored: StoredAuthorization): RequestedAuthorization {
   const target = { chainId: BigInt(stored.chainId), address: parseAddress(stored.address) };
   if (stored.signer !== undefined) return { ...target, signer: parseAddress(stored.signer) };
-  const { nonce = '0', yParity = 0, r = '0x', s = '0x' } = stored;
-  return { ...target, nonce: BigInt(nonce), yParity, r: parseHex(r), s: parseHex(s) };
+  const { authority, nonce = '0', yParity = 0, r, s = '0x' } = stored;
+  const signature = { nonce: BigInt(nonce), yParity, r: parseHex(r ?? '0x'), s: parseHex(s) };
+  if (authority === undefined) return { ...target, ...signature };
+  return { ...target, authority: parseAddress(authority), ...(r !== undefined && signature) };
 }
 
 export function toStoredReceipt(receipt: Receipt): StoredReceipt {

@@ -18,7 +18,10 @@ export const CONSUMED_FROM_BLOCK = `
       JOIN signer_nonce_allocation s
         ON s.chain_id = g.chain_id AND s.signer = g.address AND s.nonce > b.nonce AND s.status = 'CONSUMED'`;
 
-const FINAL_STATES = `('CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')`;
+/** The tx `t` of a signed authorization is not mined: the signature may still be used. */
+export const IS_OUT = `(t.block_number IS NULL OR t.closing IS NOT NULL)`;
+
+export const FINAL_STATES = `('CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')`;
 
 /*
  * PostgreSQL caches plans per connection. It makes the first ones while the tables are empty, when every index, and no index, seems equally
@@ -108,17 +111,22 @@ export const WAITING_FOR_POOL = {
      ORDER BY t.chain_id, t.signer, t.nonce`,
 };
 
-/** Reads one row for each tx in flight, in the order of managed_tx_live; of a race that of the newest, which has the kind of the others. Runs only while blobs or own authorizations are around. */
+/**
+ * Reads one row for each tx in flight, in the order of managed_tx_live; of a race that of the newest, which has the kind of the others. Runs only
+ * while blobs or authorizations are around. An authorization that a signer gave for the tx of another one is in flight until that tx is mined.
+ */
 export const KINDS_IN_FLIGHT = {
   name: 'tx_kinds_in_flight',
   text: `
-    SELECT (SELECT CASE WHEN bool_or(live.options ? 'blobHashes') THEN 'blob'
+    SELECT CASE WHEN EXISTS (SELECT FROM tx_authorization g JOIN managed_tx t ON t.tx_id = g.tx_id
+                              WHERE g.chain_id = w.chain_id AND g.authority = w.signer AND g.nonce IS NOT NULL AND ${IS_OUT}) THEN 'alone'
+           ELSE (SELECT CASE WHEN bool_or(live.options ? 'blobHashes') THEN 'blob'
                         WHEN bool_or(jsonb_path_exists(live.options, '$.authorizationList[*].signer')) THEN 'alone'
                         WHEN count(*) > 0 THEN 'plain' END
               FROM (SELECT t.options FROM managed_tx t
                      WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
                        AND t.sub_state IS DISTINCT FROM 'REPLACING'
-                     ORDER BY t.nonce) AS live) AS kind
+                     ORDER BY t.nonce) AS live) END AS kind
       FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position`,
 };
 
@@ -395,6 +403,7 @@ export const SIGNERS_WITH_WORK = {
                       ORDER BY t.chain_id, t.signer, ${READY_SINCE} LIMIT 1) IS NOT NULL AS pending
               FROM pending p
             UNION ALL SELECT signer, false FROM live
+            UNION ALL SELECT authority, false FROM tx_authorization WHERE chain_id = $1
             UNION ALL SELECT signer, true FROM signer_nonce_allocation WHERE chain_id = $1 AND status = 'HELD' AND tx_id IS NULL
             UNION ALL SELECT signer, true FROM tx_command WHERE chain_id = $1 AND status = 'QUEUED') AS work
      WHERE work.signer IS NOT NULL GROUP BY work.signer`,

@@ -33,6 +33,7 @@ import {
   toStoredOptions,
   toStoredReceipt,
 } from './managed-tx.rows.js';
+import { insertAuthorizations, unknownAuthorities, wantsAuthorizations } from './authorization-rows.js';
 import { insertBlobs } from './pg-blob.repository.js';
 import * as sql from './managed-tx.statements.js';
 
@@ -75,15 +76,15 @@ export class PgManagedTxRepository extends ManagedTxRepository {
   }
 
   async insertPending(txs: readonly NewTx[]): Promise<Intake[]> {
-    const values = [...requestColumns(txs), this.node.id, txs.map(({ isServed }) => isServed)];
-    const rows = txs.some(({ request }) => request.sidecar)
-      ? await this.insertWithBlobs(txs, values)
-      : (await this.database.query<InsertedRow>(sql.INSERT_PENDING, values)).rows;
+    const refused = await unknownAuthorities(this.database, txs);
+    const rows = await this.insert(txs.filter(({ txId }) => !refused.has(txId)));
     const byId = new Map(rows.map((row) => [row.tx_id, row]));
     const repeated = txs.filter(({ txId }) => byId.get(txId)?.known === true && byId.get(txId)?.created === false);
     const existing = await this.lookUp(repeated);
     return txs.flatMap(({ txId, isServed }): Intake[] => {
       const row = byId.get(txId);
+      const authority = refused.get(txId);
+      if (authority !== undefined) return [{ kind: 'unknown_authority', authority }];
       if (row?.known !== true) return [{ kind: 'unknown_signer' }];
       const isPaused = row.paused === true;
       if (row.created) return [{ kind: 'created', txId, isPaused }];
@@ -93,14 +94,17 @@ export class PgManagedTxRepository extends ManagedTxRepository {
     });
   }
 
-  private insertWithBlobs(txs: readonly NewTx[], values: readonly SqlValue[]): Promise<InsertedRow[]> {
+  /** Only what has rows of other tables needs a transaction. */
+  private async insert(txs: readonly NewTx[]): Promise<InsertedRow[]> {
+    const values = [...requestColumns(txs), this.node.id, txs.map(({ isServed }) => isServed)];
+    if (!txs.some(({ request }) => request.sidecar || wantsAuthorizations(request)))
+      return (await this.database.query<InsertedRow>(sql.INSERT_PENDING, values)).rows;
     return this.database.transaction(async (tx) => {
       const { rows } = await tx.query<InsertedRow>(sql.INSERT_PENDING, values);
       const created = new Set(rows.filter((row) => row.created).map((row) => row.tx_id));
-      await insertBlobs(
-        tx,
-        txs.filter(({ txId }) => created.has(txId)),
-      );
+      const stored = txs.filter(({ txId }) => created.has(txId));
+      await insertBlobs(tx, stored);
+      await insertAuthorizations(tx, stored);
       return rows;
     });
   }

@@ -11,6 +11,7 @@ import { Router, signerColumns } from '../../signers/index.js';
 import { contractOf } from '../application/queries/contract-of.js';
 import {
   type AttemptView,
+  type AuthorizationView,
   type TxFilter,
   type TxList,
   TxQueries,
@@ -18,6 +19,7 @@ import {
 } from '../application/queries/tx-views.js';
 import { isFinal, type TxState, type TxSubState } from '../domain/tx-state-machine.js';
 import { ManagedTxEntity } from './managed-tx.entity.js';
+import type { StoredAuthorization } from './managed-tx.rows.js';
 import { pageOf, type SizedRow, VIEW_BYTES } from './page-bytes.js';
 import { TxAttemptEntity } from './tx-attempt.entity.js';
 import { listStatement } from './tx-list.statement.js';
@@ -167,7 +169,7 @@ function toView(row: ManagedTxEntity, subState: TxSubState | null): TxView {
       gasLimit: options.gasLimit ?? null,
       accessList: options.accessList ?? [],
       blobs: options.blobHashes ?? [],
-      authorizationList: options.authorizationList ?? [],
+      authorizationList: (options.authorizationList ?? []).map(toAuthorizationView),
     },
     contractAddress: receipt?.contractAddress ?? predictedContract(row),
     speed: options.speed,
@@ -184,6 +186,11 @@ function toView(row: ManagedTxEntity, subState: TxSubState | null): TxView {
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };
+}
+
+/** Whoever signs: with its key it is signed, or will be. */
+function toAuthorizationView({ authority, ...rest }: StoredAuthorization): AuthorizationView {
+  return authority === undefined ? rest : { ...rest, signer: authority };
 }
 
 function predictedContract({ chainId, signer, to, nonce, state }: ManagedTxEntity): string | null {

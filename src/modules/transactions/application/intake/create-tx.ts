@@ -4,6 +4,7 @@ import type { Hash } from '../../../../kernel/hex.js';
 import { IdGenerator } from '../../../../kernel/id-generator.js';
 import type { SignerId } from '../../../../kernel/signer-id.js';
 import { Router } from '../../../signers/index.js';
+import { awaitedAuthorities } from '../../domain/authorization.js';
 import type { TxRequest } from '../../domain/tx-request.js';
 import type { TxState } from '../../domain/tx-state-machine.js';
 import { contractOf } from '../queries/contract-of.js';
@@ -42,7 +43,7 @@ export class CreateTx {
 
   /**
    * @param together see {@link IntakeBatcher.submit}
-   * @throws Unprocessable `unknown_signer`, `metadata_too_large`, `fees_above_cap`
+   * @throws Unprocessable `unknown_signer`, `unknown_authority`, `metadata_too_large`, `fees_above_cap`
    * @throws Unavailable `signer_unavailable`
    * @throws Conflict `idempotency_conflict` when the key was used for another request; then nothing changes
    */
@@ -65,6 +66,14 @@ export class CreateTx {
           'GET /api/v1/signers lists the signers',
           { ...signer },
         );
+      case 'unknown_authority':
+        this.metrics.created('unknown_authority');
+        throw new Unprocessable(
+          'unknown_authority',
+          `no signer ${intake.authority} on chain ${signer.chainId} could sign the authorization`,
+          'GET /api/v1/signers lists the signers; an authorization of another account needs its signature',
+          { chainId: signer.chainId, address: intake.authority },
+        );
       case 'unserved_signer':
         this.metrics.created('unserved_signer');
         throw new Unavailable(
@@ -75,7 +84,7 @@ export class CreateTx {
         );
       case 'created':
         this.metrics.created('created');
-        this.doorbell.ring([signer]);
+        this.doorbell.ring([signer, ...authoritiesOf(request)]);
         return {
           txId: intake.txId,
           signer,
@@ -114,6 +123,11 @@ export class CreateTx {
       }
     }
   }
+}
+
+/** The other signers that have to sign for it. */
+function authoritiesOf({ signer, payload }: TxRequest): SignerId[] {
+  return awaitedAuthorities(payload.authorizationList).map((address) => ({ chainId: signer.chainId, address }));
 }
 
 /** About the memory that the blobs take. */

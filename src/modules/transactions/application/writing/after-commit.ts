@@ -60,5 +60,10 @@ function withDoubtfulNonce({ slots = {}, attempts = {} }: ChangeSet): SignerId[]
   const calledUsed = (attempts.answered ?? []).filter(
     ({ errorClass }) => errorClass !== null && actionOf(errorClass).response === 'check_receipts',
   );
-  return signersOf([...foreign, ...(slots.freed ?? []), ...calledUsed.map(({ attempt }) => attempt)]);
+  return signersOf([
+    ...foreign,
+    ...(slots.freed ?? []),
+    ...(slots.forgotten ?? []),
+    ...calledUsed.map(({ attempt }) => attempt),
+  ]);
 }

@@ -38,6 +38,8 @@ export interface SlotChanges {
   readonly consumed?: readonly SlotOutcome[];
   /** Needs proof that no transaction with their nonces is out. */
   readonly released?: readonly SlotRef[];
+  /** Held slots whose nonces authorizations of other txs used. Nothing was sent for them, so no row is kept. */
+  readonly forgotten?: readonly SlotRef[];
   /** Slots without a holder that {@link NonceLedger.freeMissing} created under the fence. */
   readonly freed?: readonly SlotRef[];
 }
@@ -55,7 +57,15 @@ export interface AttemptChanges {
 
 /** Every signer with a change. A signer may appear more than once. */
 export function signersIn({ fills = [], txs = [], noted = [], slots = {}, attempts = {} }: ChangeSet): SignerId[] {
-  const ofSlots = [slots.held, slots.adopted, slots.filled, slots.handedOver, slots.reopened, slots.consumed];
+  const ofSlots = [
+    slots.held,
+    slots.adopted,
+    slots.filled,
+    slots.handedOver,
+    slots.reopened,
+    slots.consumed,
+    slots.forgotten,
+  ];
   const ofAttempts = [attempts.inserted, attempts.resent, attempts.decided, attempts.reopened];
   return [
     ...fills.map(({ tx }) => tx),

@@ -61,6 +61,11 @@ export class InFlightLimits {
     this.delegating.set(signerKey(signer), false);
   }
 
+  /** A tx with an authorization of the signer was mined. */
+  mayHaveDelegated(signer: SignerId): void {
+    this.delegating.set(signerKey(signer), true);
+  }
+
   /** Whether the code of the account may have changed since it was read. */
   mustLook(signer: SignerId): boolean {
     return this.delegating.get(signerKey(signer)) === true;

@@ -14,6 +14,8 @@ interface Remembered {
   inFlight: InFlight | null;
   queue: QueueProgress;
   kinds: Kinds;
+  /** Until then the signer gets no nonces for payloads; monotonic ms. */
+  heldBackUntilMs: number;
 }
 
 /** What is known of the kinds of transactions that are never in flight together. */
@@ -54,6 +56,8 @@ const PAUSE_PER_READ_TIME = 100;
 const LONGEST_PAUSE_MS = 30_000;
 /** A kind loses its turn when none of it was seen for so long: its payload was cancelled, or does not get ready. */
 const TURN_MS = 10_000;
+/** Some looks for authorizations, so that a slow one lets nothing through. */
+const HELD_BACK_MS = 5_000;
 /** A count reads one row for each tx in flight, so it is repeated only when the limit is near, and not more often than this. */
 const COUNT_INTERVAL_MS = 1_000;
 
@@ -194,6 +198,25 @@ export class LaneMemory {
     lane.kinds = { mayBe: isSpecial || next !== null, next, nextUntilMs };
   }
 
+  /**
+   * An authorization of the signer is wanted, and gets the next nonce: nothing else does, until nothing is in flight. Called again and again
+   * while this is so.
+   */
+  holdBack(signer: SignerId): void {
+    const lane = this.lanes.get(signerKey(signer));
+    if (lane) lane.heldBackUntilMs = this.clock.monotonicMs() + HELD_BACK_MS;
+  }
+
+  /** Payloads of the signer may get nonces again. */
+  letGo(signer: SignerId): void {
+    const lane = this.lanes.get(signerKey(signer));
+    if (lane) lane.heldBackUntilMs = 0;
+  }
+
+  isHeldBack(signer: SignerId): boolean {
+    return this.clock.monotonicMs() < (this.lanes.get(signerKey(signer))?.heldBackUntilMs ?? 0);
+  }
+
   forget(signers: readonly SignerId[]): void {
     for (const signer of signers) this.lanes.delete(signerKey(signer));
   }
@@ -216,6 +239,7 @@ export class LaneMemory {
       inFlight: null,
       queue,
       kinds,
+      heldBackUntilMs: 0,
     };
     this.lanes.set(key, fresh);
     return fresh;

@@ -1,7 +1,8 @@
 import type { ChainId } from '../../../../kernel/signer-id.js';
 import type { ManagedTx } from '../../domain/managed-tx.js';
 
-export type CreateResult = 'created' | 'exists' | 'conflict' | 'unknown_signer' | 'unserved_signer';
+export type CreateResult =
+  'created' | 'exists' | 'conflict' | 'unknown_signer' | 'unknown_authority' | 'unserved_signer';
 export type SubmitResult = 'accepted' | 'unknown' | 'rejected';
 
 /** Counters of creates, sends and lane steps, for `/metrics`. */

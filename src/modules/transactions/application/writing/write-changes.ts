@@ -75,6 +75,7 @@ export class WriteChanges {
     await each(attempts.reopened, (reopened) => this.attempts.reopen(fence, reopened));
     await each(slots.consumed, (consumed) => ledger.consume(fence, consumed));
     await each(slots.released, (released) => ledger.release(fence, released));
+    await each(slots.forgotten, (forgotten) => ledger.forget(fence, forgotten));
     await each(txs, (saved) => repository.save(fence, saved));
     const events = [...savedIn(changes), ...noted].flatMap((tx) => tx.pendingEvents());
     await each(events, (appended) => this.events.append(fence.tx, fence, appended));

@@ -60,7 +60,8 @@ export class AuthorizationDto {
   address!: string;
 
   @ApiPropertyOptional({
-    description: 'The signer of the transaction: Lockstep signs with its key. Leave out for a signed authorization',
+    description:
+      'A signer of Lockstep on this chain, which signs it: the one of the transaction, or another one. Leave out for a signed authorization',
     example: EXAMPLE_SIGNER,
   })
   @IsOptional()

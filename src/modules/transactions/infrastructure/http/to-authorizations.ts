@@ -1,8 +1,8 @@
 import { InvalidInput } from '../../../../kernel/errors.js';
-import { type Address, parseAddress, parseHex } from '../../../../kernel/hex.js';
+import { parseAddress, parseHex } from '../../../../kernel/hex.js';
 import { parseQuantity } from '../../../../kernel/quantities.js';
 import type { SignerId } from '../../../../kernel/signer-id.js';
-import { isOwn, type RequestedAuthorization } from '../../domain/authorization.js';
+import type { AwaitedAuthorization, OwnAuthorization, RequestedAuthorization } from '../../domain/authorization.js';
 import type { AuthorizationDto } from './create-tx.dto.js';
 
 /** EIP-7702: the nonce of an account is below this, or its authorization is ignored. */
@@ -12,13 +12,14 @@ const MAX_S = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0
 
 /**
  * Refuses what the chain would ignore: such a transaction is mined, and delegates nothing.
- * @throws InvalidInput `invalid_authorization`, `authority_not_supported`
+ * @throws InvalidInput `invalid_authorization`
  */
 export function toAuthorizations(items: readonly AuthorizationDto[], sender: SignerId): RequestedAuthorization[] {
   if (items.length === 0) throw invalid('payload.authorizationList is empty', 'leave it out, or add an authorization');
   const authorizations = items.map((item) => toAuthorization(item, sender));
-  if (authorizations.filter(isOwn).length > 1)
-    throw invalid('payload.authorizationList names the signer twice', 'send one authorization for each account');
+  const signers = items.flatMap(({ signer }) => (signer == null ? [] : [parseAddress(signer)]));
+  if (new Set(signers).size < signers.length)
+    throw invalid('payload.authorizationList names a signer twice', 'send one authorization for each account');
   return authorizations;
 }
 
@@ -32,19 +33,19 @@ function toAuthorization(item: AuthorizationDto, sender: SignerId): RequestedAut
   const target = { chainId, address: parseAddress(item.address) };
   return item.signer == null
     ? { ...target, ...signatureOf(item) }
-    : { ...target, signer: ownSigner(parseAddress(item.signer), item, sender) };
+    : { ...target, ...signerOf(item, item.signer, sender) };
 }
 
-function ownSigner(signer: Address, item: AuthorizationDto, sender: SignerId): Address {
+/** Whether Lockstep knows another signer is decided when the request is stored. */
+function signerOf(
+  item: AuthorizationDto,
+  name: string,
+  sender: SignerId,
+): Pick<OwnAuthorization, 'signer'> | Pick<AwaitedAuthorization, 'authority'> {
+  const address = parseAddress(name);
   if ([item.nonce, item.yParity, item.r, item.s].some((given) => given != null))
     throw invalid('an authorization has both signer and a signature', 'send signer alone, or nonce, yParity, r and s');
-  if (signer !== sender.address)
-    throw new InvalidInput(
-      'authority_not_supported',
-      'Lockstep signs authorizations only for the signer of the transaction',
-      'send the transaction from that signer, or sign the authorization yourself',
-    );
-  return signer;
+  return address === sender.address ? { signer: address } : { authority: address };
 }
 
 function signatureOf({ nonce, yParity, r, s }: AuthorizationDto) {

@@ -33,7 +33,10 @@ export class AccessListEntryViewDto {
 export class AuthorizationViewDto {
   @ApiProperty({ example: '31337' }) chainId!: string;
   @ApiProperty({ example: SIGNER }) address!: string;
-  @ApiPropertyOptional({ example: SIGNER, description: 'Lockstep signs it with the key of this signer' })
+  @ApiPropertyOptional({
+    example: SIGNER,
+    description: 'Lockstep signs it with the key of this signer. Without a nonce it is not signed yet',
+  })
   signer?: string;
   @ApiPropertyOptional({ example: '0' }) nonce?: string;
   @ApiPropertyOptional({ example: 0 }) yParity?: number;
