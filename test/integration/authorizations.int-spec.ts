@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { parseHash } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
+import { ExplainTx } from '../../src/modules/ops/application/explain-tx.js';
 import { InFlightLimits } from '../../src/modules/transactions/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { startAnvil } from '../support/anvil.js';
@@ -9,6 +10,7 @@ import { aHash, anAddress, DEV_CHAIN } from '../support/builders.js';
 import { knowNonce } from '../support/known-nonce.js';
 import { makeWaitingDue } from '../support/node-lab.js';
 import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js';
+import { until } from '../support/until.js';
 import type { TestNode } from '../support/test-node.js';
 
 const CODE = anAddress(0xc0de);
@@ -64,7 +66,9 @@ async function confirm(by: readonly TestNode[] = [node]): Promise<void> {
 }
 
 async function run(text: string, values: readonly string[] = []): Promise<Record<string, unknown>[]> {
-  const { rows } = await node.get(Database).query<Record<string, unknown>>({ name: `test_${text.replace(/\W+/g, '_').slice(0, 55)}`, text }, [...values]);
+  const { rows } = await node
+    .get(Database)
+    .query<Record<string, unknown>>({ name: `test_${text.replace(/\W+/g, '_').slice(0, 55)}`, text }, [...values]);
   return rows;
 }
 
@@ -93,6 +97,9 @@ describe('an authorization of another signer', () => {
       lastError: `waits until ${authority.address} has nothing in flight and has signed its authorization`,
       payload: { authorizationList: [{ signer: authority.address, address: CODE }] },
     });
+    expect((await node.get(ExplainTx).execute(txId))?.explanation.summary).toBe(
+      `The transaction waits for a nonce: ${authority.address} must sign an authorization for it, with nothing else in flight.`,
+    );
     await turn();
     expect(await node.tx(txId)).toMatchObject({
       state: 'IN_MEMPOOL',
@@ -160,6 +167,7 @@ describe('an authorization of another signer', () => {
     const txId = await lab.create(tag++, {
       payload: { ...payload, to: target, gasLimit: 200_000n, authorizationList },
     });
+    await node.step();
     await turn();
     await confirm();
     await turn();
@@ -229,6 +237,7 @@ describe('a payload that ends otherwise frees the nonce of the authorization', (
   it('cancelled after the signature, before it was sent', async () => {
     const nonce = await chainNonce(authority);
     const txId = await delegating(sender, authority);
+    await node.step(sender);
     await node.authorizations();
     expect(await slots()).toEqual([{ nonce: String(nonce), status: 'HELD' }]);
     await cancel(txId);
@@ -238,6 +247,7 @@ describe('a payload that ends otherwise frees the nonce of the authorization', (
   it('cancelled in flight', async () => {
     const nonce = await chainNonce(authority);
     const txId = await delegating(sender, authority);
+    await node.step();
     await turn();
     expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
     await cancel(txId);
@@ -251,6 +261,7 @@ describe('a payload that ends otherwise frees the nonce of the authorization', (
   it('given back when it waits for too long, and signed again later', async () => {
     const nonce = await chainNonce(authority);
     const txId = await delegating(sender, authority);
+    await node.step(sender);
     await node.authorizations();
     await run(`UPDATE tx_authorization SET granted_at = granted_at - interval '31 seconds'`);
     await node.authorizations();
@@ -265,7 +276,10 @@ describe('a payload that ends otherwise frees the nonce of the authorization', (
     await confirm();
     expect(await node.tx(between)).toMatchObject({ state: 'CONFIRMED', nonce });
     await run(`UPDATE tx_authorization SET due_at = clock_timestamp()`);
-    await turn();
+    await until('it is signed again', async () => {
+      await turn();
+      return (await node.tx(txId)).state === 'IN_MEMPOOL';
+    });
     await confirm();
     expect(await lab.states([txId])).toEqual(['CONFIRMED']);
     expect(await codeOf(authority)).toBe(codeNow);
@@ -274,6 +288,7 @@ describe('a payload that ends otherwise frees the nonce of the authorization', (
 
 it('a node that dies after the signature leaves all that the next one needs', async () => {
   const txId = await delegating(sender, authority);
+  await node.step(sender);
   await node.authorizations();
   await node.releaseLeases();
   const next = await lab.startNode();

@@ -30,6 +30,7 @@ function facts(overrides: Partial<TxFacts> = {}): TxFacts {
     noOpSignedAt: null,
     command: null,
     attempts: 1,
+    awaits: [],
     queue: { position: 1, ahead: 0 },
     blockedBy: null,
     price: null,
@@ -99,6 +100,10 @@ describe('what a tx without a sub state waits for', () => {
         state: 'PENDING',
         signer: { ...facts().signer, inFlightLimit: { configured: 64, learnt: 1, delegated: true } },
       },
+    ],
+    [
+      'waits for a nonce: 0xa and 0xb must sign an authorization for it, with nothing else in flight.',
+      { state: 'PENDING', awaits: ['0xa', '0xb'] },
     ],
     ['has nonce 7, and no RPC endpoint has accepted it yet.', { state: 'ALLOCATED' }],
     ['was sent and is not mined: it is the next of its signer.', {}],

@@ -36,6 +36,7 @@ export class AuthorizationSteps {
 
   private async wanted(chain: ChainConnector, lease: Lease, grant: Grant): Promise<void> {
     if (await this.grants.execute(chain, lease, grant)) {
+      this.turns.signed(grant.signer);
       this.doorbell.ring([grant.sender]);
     } else if (this.turns.isOver(grant)) {
       await this.store.postpone(grant, pauseMs(grant));

@@ -49,8 +49,15 @@ export class AuthorizationTurns {
     return true;
   }
 
+  /** From now on its lane asks the database whether the authorization is still out. */
+  signed(signer: SignerId): void {
+    this.memory.kindsSeen(signer, this.memory.nextKind(signer), true);
+  }
+
+  /** The chain is asked before the next nonce is given out: one endpoint may have been behind. */
   payloadsMayGo(signer: SignerId): void {
     this.memory.letGo(signer);
+    this.memory.distrustNonce(signer);
     this.payloads.set(signerKey(signer), this.clock.monotonicMs() + PAYLOADS_MS);
   }
 }

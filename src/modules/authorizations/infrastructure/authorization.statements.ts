@@ -28,7 +28,10 @@ const IS_READY = `
   AND NOT EXISTS (SELECT FROM tx_authorization o JOIN managed_tx t ON t.tx_id = o.tx_id
                    WHERE o.chain_id = g.chain_id AND o.nonce IS NOT NULL AND t.signer = g.authority AND t.state = 'PENDING')`;
 
-/** Wanted ones are read only while both signers may act. Of many, the oldest: an authority signs one at a time. */
+/**
+ * Wanted ones are read when the lane of the tx has come to it, and while both signers may act. Of many, the oldest: an authority signs one at a
+ * time.
+ */
 export const OPEN = {
   name: 'authorization_open',
   text: `
@@ -45,7 +48,7 @@ export const OPEN = {
        UNION ALL
        (SELECT s.* FROM tx_authorization s JOIN managed_tx u ON u.tx_id = s.tx_id
          WHERE s.chain_id = $1 AND s.authority = w.authority AND s.nonce IS NULL
-           AND (u.state <> 'PENDING' OR s.due_at <= clock_timestamp() AND NOT ${IS_PAUSED('$1', 'u.signer')} AND NOT ${IS_PAUSED('$1', 's.authority')})
+           AND (u.state <> 'PENDING' OR s.due_at <= clock_timestamp() AND u.next_resubmit_at IS NOT NULL AND NOT ${IS_PAUSED('$1', 'u.signer')} AND NOT ${IS_PAUSED('$1', 's.authority')})
          ORDER BY s.chain_id, s.authority, s.created_at LIMIT 10)) g
       JOIN managed_tx t ON t.tx_id = g.tx_id
      ORDER BY g.created_at`,

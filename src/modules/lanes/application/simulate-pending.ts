@@ -19,7 +19,11 @@ const TURN_RETRY_MS = 1_000;
 const WAITS_FOR_TURN: PendingVerdict = {
   kind: 'not_now',
   apply: (tx) =>
-    tx.postponed(null, TURN_RETRY_MS, 'waits for its turn: no pool takes it beside what its signer has in flight'),
+    tx.postponed(
+      null,
+      TURN_RETRY_MS,
+      'waits for its turn: no pool takes it beside what its signer has in flight, or has authorized',
+    ),
 };
 /** Also not doubled. The signers that sign make it due at once. */
 const AUTHORIZATION_RETRY_MS = 5_000;

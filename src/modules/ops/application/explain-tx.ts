@@ -66,6 +66,7 @@ export class ExplainTx {
       command: command && { kind: command.kind, since: command.since.toISOString() },
       nextTryAt: tx.nextResubmitAt,
       attempts: attempts.length,
+      awaits: tx.state === 'PENDING' ? unsigned(tx) : [],
       queue: queueOf(tx, around),
       blockedBy: blockedBy && { ...blockedBy, nonce: toJsonInteger(blockedBy.nonce) },
       price: quote && isUnmined(tx) ? priceFacts(quote, speed, attempts.filter(mayBeOut).map(feesOf)) : null,
@@ -101,6 +102,13 @@ interface Found {
 
 function isUnmined({ state }: TxView): boolean {
   return state === 'PENDING' || state === 'ALLOCATED' || state === 'IN_MEMPOOL';
+}
+
+/** Its own signer signs with it. */
+function unsigned(tx: TxView): string[] {
+  return tx.payload.authorizationList.flatMap(({ signer, r }) =>
+    signer === undefined || signer === tx.signer || r !== undefined ? [] : [signer],
+  );
 }
 
 function queueOf(tx: TxView, { waitingAhead, inFlightAhead }: Surroundings): TxFacts['queue'] {

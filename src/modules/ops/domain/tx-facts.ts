@@ -28,6 +28,8 @@ export interface TxFacts {
   /** The oldest command about it that waits for the owner of its signer. */
   readonly command: { readonly kind: 'cancel' | 'replace' | 'speed_up'; readonly since: string } | null;
   readonly attempts: number;
+  /** Signers that have to sign an authorization for it, and did not yet. */
+  readonly awaits: readonly string[];
   /** `position` is null where more txs are ahead than are counted. */
   readonly queue: { readonly position: number | null; readonly ahead: number } | null;
   /** The lowest nonce of its signer that is not mined, if that is in front of it. */
