@@ -1,6 +1,7 @@
 import type { Fault } from './fault.js';
 import { ADAPTERS } from './lists/adapters.js';
 import { ATTEMPTS } from './lists/attempts.js';
+import { AUTHORIZATIONS } from './lists/authorizations.js';
 import { BLOBS } from './lists/blobs.js';
 import { CHAINS } from './lists/chains.js';
 import { COMMANDS } from './lists/commands.js';
@@ -19,6 +20,7 @@ export const ALL_FAULTS: readonly Fault[] = [
   ...ATTEMPTS,
   ...NONCES,
   ...COMMANDS,
+  ...AUTHORIZATIONS,
   ...LEASES,
   ...LOST_COMMITS,
   ...CHAINS,

@@ -104,6 +104,30 @@ describe('on geth', () => {
     expect(attempt?.lastError).toContain('proof');
   });
 
+  it('a delegation of another signer is in force, and that signer goes on after it', async () => {
+    const { node } = lab;
+    const [sender, authority] = [node.signer(), node.signer(1)];
+    await node.step(sender, authority);
+    const authorizationList = [{ chainId: BigInt(DEV_CHAIN), address: CODE, authority: authority.address }];
+    const txId = await create(tag, { authorizationList });
+    const { payload } = lab.request(tag + 1);
+    const after = await lab.create(tag + 1, { signer: authority, payload });
+    await until('both are final', async () => {
+      await node.authorizations();
+      await makeWaitingDue(node);
+      await node.step(sender, authority);
+      await node.follow();
+      return (await lab.states([txId, after])).every((state) => state === 'CONFIRMED');
+    });
+    expect(await lab.ask('eth_getCode', authority.address, 'latest')).toBe(`0xef0100${CODE.slice(2)}`);
+    const attempts = await Promise.all([txId, after].map((id) => lab.attempts(id)));
+    // No pool refused any of them: each was signed and sent once.
+    expect(attempts.map((own) => own.map(({ type, lastError }) => [type, lastError]))).toEqual([
+      [[4, null]],
+      [[2, null]],
+    ]);
+  });
+
   it('a signer delegates its own account with the nonce after that of its transaction, and goes on after both', async () => {
     const before = await create(tag, {});
     const { address: signer } = lab.node.signer();

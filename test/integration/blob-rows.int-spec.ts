@@ -105,6 +105,21 @@ describe('what a signer has in flight', () => {
     expect(await kind()).toBeNull();
   });
 
+  it('is an authorization for the tx of another signer, until that is mined', async () => {
+    await stored.putTx(1, { ...flight(1), signer: aSigner(2).address });
+    const grant = { tx_id: txIdOf(1), chain_id: SIGNER.chainId, authority: SIGNER.address };
+    await stored.put('tx_authorization', grant);
+    expect(await kind()).toBeNull();
+    await stored.read(`UPDATE tx_authorization SET nonce = 7, granted_at = now()`);
+    expect(await kind()).toBe('alone');
+    await stored.read(
+      `UPDATE managed_tx SET state = 'MINED', receipt = '{}', block_number = 1, block_hash = request_hash, tx_hash = request_hash`,
+    );
+    expect(await kind()).toBeNull();
+    await stored.read(`UPDATE managed_tx SET closing = '{"as":"CANCELLED","reason":"cancelled","won":true}'`);
+    expect(await kind()).toBe('alone');
+  });
+
   it('is nothing that is mined', async () => {
     await stored.putTx(1, { ...flight(1, BLOB), state: 'MINED', receipt: JSON.stringify({ status: 'success' }) });
     expect(await kind()).toBeNull();

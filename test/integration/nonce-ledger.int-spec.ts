@@ -320,6 +320,26 @@ describe('fill', () => {
   });
 });
 
+describe('forget', () => {
+  it('deletes held slots, and their nonces are not given out again', async () => {
+    const lease = await lab.lease();
+    await lab.leaveCursor(lease.signer, 9n);
+    await lab.leave(lease.signer, 'HELD', 3n);
+    await lab.leave(lease.signer, 'HELD', 4n);
+    await lab.write([lease], (fence) => ledger.forget(fence, slotsAt(lease.signer, 3n)));
+    expect((await lab.slots(lease.signer)).map(({ nonce }) => nonce)).toEqual([4n]);
+    expect(await lab.cursor(lease.signer)).toMatchObject({ next: 9n });
+  });
+
+  it.each(['RELEASED', 'CONSUMED'] as const)('deletes no slot that is %s', async (status) => {
+    const lease = await lab.lease();
+    await lab.leave(lease.signer, status, 3n);
+    const forget = lab.write([lease], (fence) => ledger.forget(fence, slotsAt(lease.signer, 3n)));
+    await expect(forget).rejects.toThrow(InvariantViolation);
+    expect(await lab.slots(lease.signer)).toHaveLength(1);
+  });
+});
+
 const HASH = aHash(0xabcdef);
 
 /** What moves slots that are there already: each from one status only. */
@@ -419,6 +439,7 @@ describe('every write', () => {
     freeMissing: (fence, signer) => ledger.freeMissing(fence, slotsAt(signer, 1n), 5),
     fill: (fence, signer) => ledger.fill(fence, [{ signer, nonce: 1n, txId: txIdOf(1) }]),
     release: (fence, signer) => ledger.release(fence, slotsAt(signer, 1n)),
+    forget: (fence, signer) => ledger.forget(fence, slotsAt(signer, 1n)),
     reopen: (fence, signer) => ledger.reopen(fence, slotsAt(signer, 1n)),
     consume: (fence, signer) => ledger.consume(fence, [{ signer, nonce: 1n, txHash: MINED_HASH }]),
   };
@@ -440,6 +461,7 @@ it('asked for no slots at all every method writes nothing, and is no bug', async
     await ledger.adopt(fence, []);
     await ledger.fill(fence, []);
     await ledger.release(fence, []);
+    await ledger.forget(fence, []);
     await ledger.reopen(fence, []);
     await ledger.consume(fence, []);
   });

@@ -104,6 +104,15 @@ describe('a look at all work of a chain', () => {
     expect(await workOf(signer)).toEqual({ signer, hasPending: true, lease: 'free' });
   });
 
+  it('names a signer that is to sign an authorization for the tx of another one', async () => {
+    const signer = lab.freshSigner();
+    await lab.observer.write(
+      `INSERT INTO tx_authorization (tx_id, chain_id, authority) VALUES (gen_random_uuid(), $1, $2)`,
+      [signer.chainId, signer.address],
+    );
+    expect(await workOf(signer)).toEqual({ signer, hasPending: false, lease: 'free' });
+  });
+
   it.each([
     ['held by a tx', 'HELD', OTHER_TX],
     ['free', 'RELEASED', null],

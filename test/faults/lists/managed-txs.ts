@@ -15,18 +15,32 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
     id: 'kinds-of-mined-too',
     text: `t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
                        AND t.sub_state IS DISTINCT FROM 'REPLACING'
-                     ORDER BY t.nonce) AS live) AS kind`,
+                     ORDER BY t.nonce) AS live) END AS kind`,
     becomes: `t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')
-                     ORDER BY t.nonce) AS live) AS kind`,
+                     ORDER BY t.nonce) AS live) END AS kind`,
     why: 'blobs wait until everything before them is final',
     caughtBy: int('blob-rows'),
   },
   {
     id: 'kinds-of-resting-too',
     text: `                       AND t.sub_state IS DISTINCT FROM 'REPLACING'
-                     ORDER BY t.nonce) AS live) AS kind`,
-    becomes: '                     ORDER BY t.nonce) AS live) AS kind',
+                     ORDER BY t.nonce) AS live) END AS kind`,
+    becomes: '                     ORDER BY t.nonce) AS live) END AS kind',
     why: 'blobs wait until every race before them is final',
+    caughtBy: int('blob-rows'),
+  },
+  {
+    id: 'kinds-without-authorizations',
+    text: 'g.authority = w.signer AND g.nonce IS NOT NULL AND ${IS_OUT}) THEN',
+    becomes: 'g.authority = w.signer AND g.nonce IS NULL AND ${IS_OUT}) THEN',
+    why: 'a payload is sent beside an authorization of its signer, and no pool takes it',
+    caughtBy: int('blob-rows'),
+  },
+  {
+    id: 'kinds-with-mined-authorizations',
+    text: '(t.block_number IS NULL OR t.closing IS NOT NULL)',
+    becomes: '(t.block_number IS NULL OR t.block_number IS NOT NULL)',
+    why: 'a signer stands still until the tx that it authorized is final',
     caughtBy: int('blob-rows'),
   },
   {
@@ -733,6 +747,13 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
     text: 'FROM live l WHERE l.signer IS NOT NULL)',
     becomes: 'FROM live l WHERE l.signer IS NULL)',
     why: 'only the first signer with txs in flight is found',
+    caughtBy: WORK,
+  },
+  {
+    id: 'signers-with-work-without-authorities',
+    text: 'UNION ALL SELECT authority, false FROM tx_authorization WHERE chain_id = $1',
+    becomes: 'UNION ALL SELECT authority, false FROM tx_authorization WHERE chain_id = -$1',
+    why: 'a tx waits for a signer that no node acts for',
     caughtBy: WORK,
   },
   {

@@ -227,11 +227,11 @@ export const NONCES = faultsIn('modules/signers/infrastructure/pg-nonce-ledger.t
     text: `AND s.nonce = r.nonce AND s.status = 'HELD'\`,
 };
 
-const HAND_OVER`,
+const FORGET`,
     becomes: `AND s.nonce = r.nonce AND s.status <> 'RELEASED'\`,
 };
 
-const HAND_OVER`,
+const FORGET`,
     why: 'a nonce that was mined is given out again (I1)',
   },
   {
@@ -257,6 +257,12 @@ const REOPEN`,
     text: 'CASE WHEN r.tx_hash IS NOT NULL THEN coalesce(r.tx_id, s.tx_id) END',
     becomes: 'coalesce(r.tx_id, s.tx_id)',
     why: 'a nonce of somebody else counts as that of our tx',
+  },
+  {
+    id: 'nonce-forget-any',
+    text: `AND s.nonce = n.nonce AND s.status = 'HELD'`,
+    becomes: `AND s.nonce = n.nonce AND s.status <> 'RELEASED'`,
+    why: 'the slot of a transaction that was mined is deleted',
   },
   {
     id: 'nonce-hand-over-of-a-used-nonce',

@@ -84,6 +84,28 @@ describe('payloads with blobs', () => {
   });
 });
 
+describe('a signer that is to sign an authorization for another one', () => {
+  it('gives no nonces to its payloads meanwhile, but to those that others have signed for', async () => {
+    await held();
+    const signed = {
+      chainId: 1n,
+      address: anAddress(3),
+      authority: aSigner(2).address,
+      nonce: 7n,
+      yParity: 0,
+    } as const;
+    const granted = { authorizationList: [{ ...signed, r: aHash(1), s: aHash(2) }] };
+    memory.kindsSeen(aSigner(), null, false);
+    memory.holdBack(aSigner());
+    expect(await held(candidate('plain'), candidate('granted', granted))).toEqual(['plain']);
+    inFlight = 'alone';
+    expect(await held(candidate('granted', granted))).toEqual(['granted']);
+    inFlight = null;
+    memory.letGo(aSigner());
+    expect(await held(candidate('plain'))).toEqual([]);
+  });
+});
+
 describe('a payload that authorizes its own account', () => {
   it('is in flight alone', async () => {
     expect(await held(candidate('own', OWN), candidate('plain'), candidate('again', OWN))).toEqual(['plain', 'again']);

@@ -215,6 +215,28 @@ it('says in the words of the chain why it reverts', async () => {
   expect(await judged(item)).toMatchObject({ failureReason: 'execution reverted: paused' });
 });
 
+it('a payload waits for the authorizations of other signers before anybody is asked for its gas', async () => {
+  chain.faults.estimate = () => {
+    throw new Error('asked');
+  };
+  const target = { chainId: 0n, address: anAddress(3), authority: aSigner(2).address };
+  const payload = { ...aRequest().payload, gasLimit: null, authorizationList: [target] };
+  const item = pending({}, { payload });
+  expect(await judged(item)).toEqual({
+    state: 'PENDING',
+    subState: null,
+    failureReason: null,
+    timers: { inMs: 5_000 },
+  });
+  expect(item.tx.progress.lastError).toContain(aSigner(2).address);
+  expect(offered).toEqual([]);
+  estimate({ kind: 'ok', gas: 100_000n });
+  const signed = { ...target, nonce: 7n, yParity: 0, r: '0x01', s: '0x02' } as const;
+  expect(await judged(pending({}, { payload: { ...payload, authorizationList: [signed] } }))).toMatchObject({
+    gas: 125_000n,
+  });
+});
+
 describe('the turn of a payload', () => {
   it('is asked for what would get a nonce; what has to wait takes nothing from the balance and is tried soon', async () => {
     outOfTurn = new Set(['waits']);

@@ -14,7 +14,16 @@ import type { Statement } from '../../../src/platform/database/pg-tx.js';
 import { HEARTBEAT, HeartbeatDatabase, READS, ReadDatabase } from '../../../src/platform/database/pools.js';
 
 /** Everything that runs by itself, under the name by which Nest's registry lists it; on each chain by itself. */
-const ON_EACH_CHAIN = ['balances', 'commands', 'find-work', 'follow', 'hand-over', 'receipts', 'resubmit'];
+const ON_EACH_CHAIN = [
+  'authorizations',
+  'balances',
+  'commands',
+  'find-work',
+  'follow',
+  'hand-over',
+  'receipts',
+  'resubmit',
+];
 const ON_EACH_NODE = ['blob-housekeeping', 'block-housekeeping', 'lease-heartbeat', 'node-housekeeping'];
 const CHAINS = [1, 7];
 const ALL = [...ON_EACH_NODE, ...ON_EACH_CHAIN.flatMap((name) => CHAINS.map((id) => `${name}-${id}`))].sort();

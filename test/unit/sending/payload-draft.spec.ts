@@ -21,3 +21,11 @@ it('a payload is signed as it was asked for, at the nonce and the gas limit of i
     pricedAtBlock: 42,
   });
 });
+
+it('a payload is not signed before other signers have signed its authorizations', () => {
+  const tx = aManagedTx().allocated(7n).build();
+  const authorizationList = [{ chainId: 0n, address: anAddress(3), authority: aSigner(2).address }];
+  const request = aRequest({ payload: { ...aRequest().payload, authorizationList } });
+  const fees = { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n };
+  expect(() => payloadDraft({ tx, request }, fees, 42, 4)).toThrow('not signed yet');
+});

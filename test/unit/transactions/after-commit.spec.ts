@@ -91,6 +91,7 @@ describe('a lane asks the chain for its nonce', () => {
   it.each<[string, ChangeSet]>([
     ['a foreign transaction consumed its slot', { slots: { consumed: [{ ...slot(), txHash: null }] } }],
     ['nonces that others had used were freed', { slots: { freed: [slot()] } }],
+    ['an authorization used a nonce', { slots: { forgotten: [slot()] } }],
     ['a node called its nonce used', answer('nonce_too_low')],
   ])('when %s', (_what, changes) => {
     after.notify(changes);

@@ -80,6 +80,23 @@ describe('a new request', () => {
     expect([(longer ?? 0) - (short ?? 0), submitted[0]?.together]).toEqual([10_000, together]);
   });
 
+  const wanting = () => {
+    const { payload } = request();
+    const authorizationList = [{ chainId: 0n, address: anAddress(3), authority: aSigner(2).address }];
+    return request({ payload: { ...payload, authorizationList } });
+  };
+
+  it('wakes the other signers, too, that have to sign an authorization for it', async () => {
+    await create.execute(wanting());
+    expect(rung).toEqual([SIGNER, aSigner(2)]);
+  });
+
+  it('is refused when an account that is to sign is no signer', async () => {
+    intake = { kind: 'unknown_authority', authority: aSigner(2).address };
+    await expect(create.execute(wanting())).rejects.toMatchObject({ code: 'unknown_authority' });
+    expect([rung, counted]).toEqual([[], ['unknown_authority']]);
+  });
+
   it('is refused before anything is stored when it breaks a rule', async () => {
     isAcceptable = false;
     await expect(create.execute(request())).rejects.toMatchObject({ code: 'fees_above_cap' });

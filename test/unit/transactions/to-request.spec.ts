@@ -10,6 +10,7 @@ const KEY = `0x${'AB'.repeat(32)}`;
 const SIGNED = { address: anAddress(0xab), nonce: '7', yParity: 1, r: KEY, s: aHash(9) };
 
 const OWN = { address: anAddress(3), signer: anAddress(1) };
+const OTHER = { address: anAddress(3), signer: anAddress(9) };
 
 const read = (body: object, key?: string) => toRequest({ ...LEAST, ...body }, DEV_CHAIN, key);
 const refused = (code: string): unknown => expect.objectContaining({ code });
@@ -93,7 +94,7 @@ describe('the authorizations of a create', () => {
     ['no nonce', 'invalid_authorization', [{ ...SIGNED, nonce: undefined }]],
     ['an s in the upper half', 'invalid_authorization', [{ ...SIGNED, s: `0x${'f'.repeat(64)}` }]],
     ['a nonce that no account reaches', 'invalid_quantity', [{ ...SIGNED, nonce: (2n ** 64n - 1n).toString() }]],
-    ['the name of another signer', 'authority_not_supported', [{ ...OWN, signer: anAddress(9) }]],
+    ['the name of another signer twice', 'invalid_authorization', [OTHER, OTHER]],
     ['a signature beside the name of the signer', 'invalid_authorization', [{ ...SIGNED, ...OWN }]],
     ['the name of the signer twice', 'invalid_authorization', [OWN, OWN]],
     ['the name of the signer, without a gas limit', 'gas_limit_required', [OWN]],
@@ -104,6 +105,13 @@ describe('the authorizations of a create', () => {
   it('may be left to Lockstep for the signer itself', () => {
     const payload = { to: anAddress(2), gasLimit: 60_000, authorizationList: [OWN] };
     expect(read({ payload }).payload.authorizationList).toEqual([{ ...OWN, chainId: BigInt(DEV_CHAIN) }]);
+  });
+
+  it('may be left to Lockstep for another signer, which needs no gas limit', () => {
+    const payload = { to: anAddress(2), authorizationList: [OTHER] };
+    expect(read({ payload }).payload.authorizationList).toEqual([
+      { address: anAddress(3), authority: anAddress(9), chainId: BigInt(DEV_CHAIN) },
+    ]);
   });
 
   it('are refused in a creation', () => {

@@ -23,14 +23,16 @@ export class AuthorizationSteps {
   async execute(chain: ChainConnector, lease: Lease, grant: Grant): Promise<void> {
     switch (grant.stage) {
       case 'wanted':
-        return this.wanted(chain, lease, grant);
+        await this.wanted(chain, lease, grant);
+        return;
       case 'mined':
-        return this.mined(grant);
+        this.mined(grant);
+        return;
       case 'open':
         return;
       case 'overdue':
       case 'ended':
-        return this.ended(chain, lease, grant);
+        await this.ended(chain, lease, grant);
     }
   }
 

@@ -97,7 +97,7 @@ export class PgManagedTxRepository extends ManagedTxRepository {
   /** Only what has rows of other tables needs a transaction. */
   private async insert(txs: readonly NewTx[]): Promise<InsertedRow[]> {
     const values = [...requestColumns(txs), this.node.id, txs.map(({ isServed }) => isServed)];
-    if (!txs.some(({ request }) => request.sidecar || wantsAuthorizations(request)))
+    if (!txs.some(({ request }) => request.sidecar !== undefined || wantsAuthorizations(request)))
       return (await this.database.query<InsertedRow>(sql.INSERT_PENDING, values)).rows;
     return this.database.transaction(async (tx) => {
       const { rows } = await tx.query<InsertedRow>(sql.INSERT_PENDING, values);

@@ -1,0 +1,86 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { FindGrantNonce } from '../../../src/modules/authorizations/application/find-grant-nonce.js';
+import { GrantAuthorization } from '../../../src/modules/authorizations/application/grant-authorization.js';
+import type { AuthorizationStore } from '../../../src/modules/authorizations/domain/authorization-store.js';
+import type { ChainConnector } from '../../../src/modules/chain/index.js';
+import type { CommittedCursors } from '../../../src/modules/lost-commits/index.js';
+import type { AuthorizationSigner } from '../../../src/modules/sending/index.js';
+import type { Fence, NonceLedger, SequenceState } from '../../../src/modules/signers/index.js';
+import type { ChangeSet, SignedAuthorization, WriteChanges } from '../../../src/modules/transactions/index.js';
+import { aGrant, AUTHORITY, LEASE } from './grant-fixture.js';
+
+let chainNonce: bigint | null;
+let sequence: SequenceState | null;
+let taken: boolean;
+let stored: SignedAuthorization[];
+let written: ChangeSet[];
+let committed: unknown[];
+let grants: GrantAuthorization;
+
+beforeEach(() => {
+  [chainNonce, taken, stored, written, committed] = [7n, true, [], [], []];
+  sequence = { signer: AUTHORITY, cursor: 7n, released: [] };
+  grants = new GrantAuthorization(
+    {
+      execute: async () =>
+        chainNonce === null ? null : { nonce: chainNonce, chainNonces: [{ signer: AUTHORITY, nonce: chainNonce }] },
+    } as unknown as FindGrantNonce,
+    {
+      sign: async (_signer: unknown, target: object) => ({ ...target, yParity: 0, r: '0x1', s: '0x2' }),
+    } as unknown as AuthorizationSigner,
+    {
+      align: async () => undefined,
+      read: async () => (sequence ? [sequence] : []),
+    } as unknown as NonceLedger,
+    {
+      grant: async (_fence: Fence, _grant: unknown, signed: SignedAuthorization) => (stored.push(signed), taken),
+    } as unknown as AuthorizationStore,
+    {
+      underFence: async (_leases: unknown, _operation: string, changesOf: (fence: Fence) => Promise<ChangeSet>) => {
+        const changes = await changesOf({} as Fence);
+        written.push(changes);
+        return changes;
+      },
+    } as unknown as WriteChanges,
+    { committed: (slots: readonly unknown[]) => void committed.push(...slots) } as unknown as CommittedCursors,
+  );
+});
+
+const grant = (overrides = {}) => grants.execute({} as ChainConnector, LEASE, aGrant(overrides));
+
+describe('an authorization is signed', () => {
+  it('with the next nonce of its signer, whose slot it holds', async () => {
+    expect(await grant()).toBe(true);
+    const held = [{ signer: AUTHORITY, nonce: 7n, txId: aGrant().id }];
+    expect(written).toEqual([{ slots: { held, cursors: [{ from: sequence, to: 8n }] } }]);
+    expect(stored).toMatchObject([{ nonce: 7n, chainId: 0n, address: aGrant().target?.address, r: '0x1' }]);
+    expect(committed).toEqual([{ signer: AUTHORITY, nonce: 7n }]);
+  });
+
+  it('with a nonce that was given back, and then the cursor stays', async () => {
+    sequence = { signer: AUTHORITY, cursor: 9n, released: [7n] };
+    expect(await grant()).toBe(true);
+    expect(written).toMatchObject([{ slots: { held: [{ nonce: 7n }], cursors: [{ to: 9n }] } }]);
+  });
+});
+
+describe('an authorization is not signed', () => {
+  it.each([
+    ['while something of its signer is in flight', () => ({ isReady: false })],
+    ['for a tx that does not want it any more', () => ({ target: null })],
+    ['while the chain does not say the nonce', () => ((chainNonce = null), {})],
+  ])('%s', async (_, given) => {
+    expect(await grant(given())).toBe(false);
+    expect([stored, written]).toEqual([[], []]);
+  });
+
+  it.each([
+    ['with a nonce that is not the next one of the chain', () => (chainNonce = 6n)],
+    ['for a signer without a cursor', () => (sequence = null)],
+    ['for a tx that changed meanwhile', () => (taken = false)],
+  ])('%s', async (_, change) => {
+    change();
+    expect(await grant()).toBe(false);
+    expect([written, committed]).toEqual([[{}], []]);
+  });
+});
