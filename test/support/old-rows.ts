@@ -159,6 +159,21 @@ export const OLD_ROWS: readonly OldRow[] = [
     },
   },
   {
+    table: 'tx_authorization',
+    since: '1763712000027-authorizations',
+    values: {
+      grant_id: id(60),
+      tx_id: id(9),
+      chain_id: OF_SIGNER.chain_id,
+      authority: OF_SIGNER.signer,
+      nonce: '7',
+      granted_at: AT,
+      tries: 1,
+      due_at: AT,
+      created_at: AT,
+    },
+  },
+  {
     table: 'tx_command',
     since: '1763712000019-getting-mined',
     values: {

@@ -8,7 +8,7 @@ import type { GrantAuthorization } from '../../../src/modules/authorizations/app
 import type { AuthorizationStore } from '../../../src/modules/authorizations/domain/authorization-store.js';
 import type { Grant, GrantStage } from '../../../src/modules/authorizations/domain/grant.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
-import { type Doorbell, InFlightLimits } from '../../../src/modules/transactions/index.js';
+import { InFlightLimits } from '../../../src/modules/transactions/index.js';
 import { aGrant, AUTHORITY, LEASE, SENDER } from './grant-fixture.js';
 
 let succeeds: boolean;
