@@ -12,7 +12,7 @@ const IS_PAUSED = (chain: string, address: string): string =>
 
 /** Along managed_tx_live. */
 const HAS_IN_FLIGHT = (chain: string, address: string): string =>
-  `EXISTS (SELECT FROM managed_tx f WHERE f.chain_id = ${chain} AND f.signer = ${address} AND f.nonce >= 0 AND f.state IN ('ALLOCATED', 'IN_MEMPOOL') ORDER BY f.nonce LIMIT 1)`;
+  `EXISTS (SELECT FROM managed_tx f WHERE f.chain_id = ${chain} AND f.signer = ${address} AND f.nonce >= 0 AND f.state IN ('ALLOCATED', 'IN_MEMPOOL') AND f.sub_state IS DISTINCT FROM 'REPLACING' ORDER BY f.nonce LIMIT 1)`;
 
 /**
  * Whether the authority of grant `g` may sign. Nothing of it is in flight, nor an authorization that it gave before. Each other authority that
