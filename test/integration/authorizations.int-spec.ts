@@ -205,6 +205,33 @@ describe('two payloads that need authorizations of the signers of each other', (
   });
 });
 
+it('two signers that have signed for each other at the same moment do not wait for ever', async () => {
+  await node.releaseLeases();
+  const [first, second] = [await lab.startNode(), await lab.startNode()];
+  await first.step(authority);
+  await second.step(sender);
+  const ids = [await delegating(sender, authority), await delegating(authority, sender)];
+  await first.step(authority);
+  await second.step(sender);
+  await first.authorizations();
+  // What the second one reads before the first one commits.
+  await run(`UPDATE managed_tx SET state = 'CANCELLED' WHERE tx_id = $1`, ids.slice(0, 1));
+  await second.authorizations();
+  await run(`UPDATE managed_tx SET state = 'PENDING' WHERE tx_id = $1`, ids.slice(0, 1));
+  expect((await open()).map(({ nonce }) => nonce === null)).toEqual([false, false]);
+  await turn([first, second]);
+  expect(await lab.states(ids)).toEqual(['PENDING', 'PENDING']);
+  await run(`UPDATE tx_authorization SET granted_at = granted_at - interval '31 seconds'`);
+  await until('both are mined', async () => {
+    await run(`UPDATE tx_authorization SET due_at = clock_timestamp() WHERE nonce IS NULL`);
+    await turn([first, second]);
+    await confirm([first, second]);
+    return (await lab.states(ids)).every((state) => state === 'CONFIRMED');
+  });
+  expect([await codeOf(authority), await codeOf(sender)]).toEqual([codeNow, codeNow]);
+  await lab.ask('anvil_setCode', sender.address, '0x');
+});
+
 describe('a payload that ends otherwise frees the nonce of the authorization', () => {
   const cancel = (txId: string) =>
     node.get(SubmitCommand).execute({

@@ -13,6 +13,12 @@ export const UNKNOWN_SIGNER: Problem = {
   detail: 'no signer 0x70997970c51812dc3a010c7d01b50e0d17dc79c8 on chain 31337',
   advice: 'GET /api/v1/signers lists the signers',
 };
+export const UNKNOWN_AUTHORITY: Problem = {
+  status: 422,
+  code: 'unknown_authority',
+  detail: 'no signer 0x70997970c51812dc3a010c7d01b50e0d17dc79c8 on chain 31337 could sign the authorization',
+  advice: 'GET /api/v1/signers lists the signers; an authorization of another account needs its signature',
+};
 export const METADATA_TOO_LARGE: Problem = {
   status: 422,
   code: 'metadata_too_large',

@@ -69,6 +69,7 @@ export class TxController {
     problem.NOT_LEADER,
     problem.TOO_LARGE,
     problem.UNKNOWN_SIGNER,
+    problem.UNKNOWN_AUTHORITY,
     problem.UNKNOWN_CHAIN,
     problem.METADATA_TOO_LARGE,
     problem.UNAVAILABLE,
