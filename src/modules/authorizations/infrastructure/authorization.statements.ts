@@ -10,9 +10,9 @@ const WANTS = `(t.options @> ${ENTRY})`;
 const IS_PAUSED = (chain: string, address: string): string =>
   `EXISTS (SELECT FROM signer p WHERE p.chain_id = ${chain} AND p.address = ${address} AND p.paused_at IS NOT NULL)`;
 
-/** Along managed_tx_live. */
+/** Along managed_tx_live, whose order no other index has. */
 const HAS_IN_FLIGHT = (chain: string, address: string): string =>
-  `EXISTS (SELECT FROM managed_tx f WHERE f.chain_id = ${chain} AND f.signer = ${address} AND f.nonce >= 0 AND f.state IN ('ALLOCATED', 'IN_MEMPOOL') AND f.sub_state IS DISTINCT FROM 'REPLACING' ORDER BY f.nonce LIMIT 1)`;
+  `(SELECT true FROM managed_tx f WHERE f.chain_id = ${chain} AND f.signer = ${address} AND f.nonce >= 0 AND f.state IN ('ALLOCATED', 'IN_MEMPOOL') AND f.sub_state IS DISTINCT FROM 'REPLACING' ORDER BY f.chain_id, f.signer, f.nonce LIMIT 1) IS NOT NULL`;
 
 /**
  * Whether the authority of grant `g` may sign. Nothing of it is in flight, nor an authorization that it gave before. Each other authority that
