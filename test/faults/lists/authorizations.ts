@@ -64,6 +64,12 @@ export const AUTHORIZATIONS = [
       why: 'the nonce of an authorization is not the next one, and the chain skips it',
     },
     {
+      id: 'authorization-ready-beside-what-was-sent',
+      text: `f.state IN ('ALLOCATED', 'IN_MEMPOOL') AND`,
+      becomes: `f.state IN ('ALLOCATED') AND`,
+      why: 'an authorization is signed with a nonce above one that is not mined, and the chain skips it',
+    },
+    {
       id: 'authorization-ready-beside-another',
       text: 'WHERE o.chain_id = g.chain_id AND o.authority = g.authority AND o.nonce IS NOT NULL AND ${IS_OUT})',
       becomes:
