@@ -1,3 +1,4 @@
+import { ChainFeesConfig } from '../../src/config/sections/chain-config.js';
 import type { Hash } from '../../src/kernel/hex.js';
 import type { Network } from './network/network.js';
 import type { SentLog } from './sent-log.js';
@@ -7,6 +8,8 @@ import { Violation } from './violation.js';
 
 /** Wei per gas. Some ten times what this chain ever asks for; a quote that is mad asks for a thousand times more than usual. */
 const DEAREST = 2_000_000_000_000n;
+/** Of `chains[].fees`. */
+const DEFAULT_CAP = new ChainFeesConfig().maxFeePerGas;
 /** An eighth more each time leads from the lowest price to the highest one within fewer. */
 const MOST_ATTEMPTS = 30;
 
@@ -24,15 +27,15 @@ export function checkPrices(before: Snapshot, now: Snapshot, network: Network, s
   checkCount(now);
 }
 
-function checkCap({ hash, feeCap, tip }: AttemptRow, { rules }: Network): void {
-  const most = capOf(rules);
+function checkCap(attempt: AttemptRow, { rules }: Network): void {
+  const { hash, feeCap, tip } = attempt;
+  const most = isLastNoOp(attempt, rules) ? BigInt(feeCap) : capOf(rules);
   if (BigInt(feeCap) > most) fail('I13', `${hash} offers ${feeCap} wei for a unit of gas, above the cap of ${most}`);
   if (BigInt(tip) > BigInt(feeCap)) fail('fees', `${hash} offers a tip of ${tip}, and ${feeCap} at most`);
 }
 
 function checkRaise(earlier: AttemptRow, attempt: AttemptRow, { rules }: Network): void {
-  // A no-op that cannot pay more is tried at the cap: nobody may have kept the other one.
-  if (attempt.kind !== 'payload' && BigInt(attempt.feeCap) === capOf(rules)) return;
+  if (isLastNoOp(attempt, rules)) return;
   if (isRaised(earlier.feeCap, attempt.feeCap) && isRaised(earlier.tip, attempt.tip)) return;
   fail(
     'fees',
@@ -75,6 +78,11 @@ function isRival(one: AttemptRow, other: AttemptRow): boolean {
 
 function isRaised(from: string, to: string): boolean {
   return BigInt(to) * 8n >= BigInt(from) * 9n;
+}
+
+/** A no-op that cannot outbid is tried once at the caps: nobody may have kept the other one, and no dearer one can follow. */
+function isLastNoOp({ kind, feeCap }: AttemptRow, { maxFeePerGas }: Network['rules']): boolean {
+  return kind !== 'payload' && BigInt(feeCap) === (maxFeePerGas ?? DEFAULT_CAP);
 }
 
 function capOf({ maxFeePerGas }: Network['rules']): bigint {
