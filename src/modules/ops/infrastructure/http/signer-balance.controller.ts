@@ -8,13 +8,17 @@ const PATH = '/api/v1/signers/31337/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266/b
 
 class InFlightDto {
   @ApiProperty({ example: 2 }) count!: number;
-  @ApiProperty({ example: '420000000000000', description: 'Values, and all gas and blobs at the highest price that was signed' })
+  @ApiProperty({
+    example: '420000000000000',
+    description: 'Values, and all gas and blobs at the highest price that was signed',
+  })
   wei!: string;
 }
 
 class QueuedDto {
   @ApiProperty({ example: 3 }) count!: number;
-  @ApiProperty({ example: '1260000000000000', description: 'Values, and gas and blobs at the present price' }) wei!: string;
+  @ApiProperty({ example: '1260000000000000', description: 'Values, and gas and blobs at the present price' })
+  wei!: string;
   @ApiProperty({ example: true, description: 'Gas that was not requested counts as the least that is needed' })
   estimated!: true;
   @ApiProperty({ example: false, description: 'Whether only the first 10,000 transactions were counted' })
