@@ -45,10 +45,8 @@ export const AUTHORIZATIONS = [
     },
     {
       id: 'authorization-open-keeps-replaced',
-      text: `THEN 'ended'
-                WHEN g.nonce IS NULL THEN 'wanted'`,
-      becomes: `AND g.nonce IS NULL THEN 'ended'
-                WHEN g.nonce IS NULL THEN 'wanted'`,
+      text: `CASE WHEN t.state IN \${FINAL_STATES} OR`,
+      becomes: `CASE WHEN t.state = 'CONFIRMED' OR`,
       why: 'a nonce is never free again when its tx ended',
     },
     {
