@@ -150,12 +150,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   { name: 'no fence', shows: ANY, sabotage: [[FencedUnitOfWork, { provide: FencedUnitOfWork, useClass: NoFence }]] },
   {
     name: 'a fence that reads the lease and does not lock it',
-    from: 36,
+    from: 48,
     shows: ANY,
     sabotage: [[FencedUnitOfWork, { provide: FencedUnitOfWork, useClass: UnlockedFence }]],
   },
   {
     name: 'no unique slot, and a cursor kept in memory',
+    from: 9,
     shows: ANY,
     sabotage: [[NonceLedger, { provide: NonceLedger, useClass: ForgetfulLedger }]],
     schema: {

@@ -85,6 +85,7 @@ class MovingCancel {
 export const PRICE_BUGS: readonly PlantedBug[] = [
   {
     name: 'a bump below the rule',
+    from: 8,
     sabotage: [[PriceBumps, { provide: PriceBumps, useClass: SmallBumps }]],
     shows: /^fees: .* may be out/,
   },

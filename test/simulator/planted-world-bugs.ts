@@ -142,7 +142,7 @@ export const WORLD_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'blocks that are taken to have all their receipts',
-    from: 39,
+    from: 127,
     sabotage: [[VerifiedReceipts, { provide: VerifiedReceipts, useClass: CompleteBlocks }]],
     shows: /a receipt is missing/,
   },
@@ -158,7 +158,7 @@ export const WORLD_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a payload that fails for want of funds',
-    from: 10,
+    from: 11,
     sabotage: [[ClassifySends, { provide: ClassifySends, useClass: StingyJudge }]],
     shows: /^I13: .*not every node would refuse it/,
   },
