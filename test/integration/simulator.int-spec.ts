@@ -3,7 +3,7 @@ import { runSeed } from '../simulator/run-seed.js';
 import { simulatorDatabase } from '../support/simulator-database.js';
 
 /** `npm run simulate` runs as many more as wanted; `.ci/run` 1,000. */
-const SEEDS = 100;
+const SEEDS = 50;
 
 const database = await simulatorDatabase();
 
