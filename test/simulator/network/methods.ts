@@ -68,6 +68,8 @@ export class Methods {
     eth_getTransactionCount: ([account, tag]) => this.count(parseAddress(String(account)), String(tag)),
     txpool_contentFrom: ([account]) => this.contentFrom(parseAddress(String(account))),
     eth_getBalance: ([account]) => hex(this.balance(parseAddress(String(account)))),
+    // No simulated account has code.
+    eth_getCode: () => '0x',
     eth_estimateGas: ([call]) => this.estimate(call as Estimated),
     eth_feeHistory: ([blocks, , percentiles]) => this.feeHistory(Number(blocks), percentiles as number[]),
     eth_maxPriorityFeePerGas: () => hex(tipAt(this.at.network.chain.baseFee) * this.at.view.fees),
