@@ -221,6 +221,21 @@ describe('a signature', () => {
     expect([await grant(), await again()]).toEqual([true, false]);
   });
 
+  it('is not written while another one on the same chain is, so that no two overlook each other', async () => {
+    await putWanting(1);
+    const wanted = await theGrant();
+    const session = await stored.lab.session();
+    await session.run('BEGIN');
+    await session.run('SELECT pg_advisory_xact_lock(7250317, 7)');
+    expect(await stored.fenced([A], (fence) => store.grant(fence, wanted, SIGNED))).toBe(true);
+    await stored.clear();
+    await putWanting(1);
+    await session.run(`SELECT pg_advisory_xact_lock(7250317, ${DEV_CHAIN})`);
+    expect(await grant()).toBe(false);
+    await session.run('ROLLBACK');
+    expect(await grant()).toBe(true);
+  });
+
   it('is taken back, and then all signers of the tx pause', async () => {
     await putWanting(1, [{ signer: A, nonce: 7 }, { signer: B }]);
     expect(await withdraw(8n)).toBe(false);

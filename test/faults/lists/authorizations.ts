@@ -20,6 +20,18 @@ export const AUTHORIZATIONS = [
   ]),
   ...faultsIn('modules/authorizations/infrastructure/authorization.statements.ts', int('authorization-rows'), [
     {
+      id: 'authorization-lock-none',
+      text: 'SELECT pg_try_advisory_xact_lock(7250317, $1) AS taken',
+      becomes: 'SELECT $1::int > 0 AS taken',
+      why: 'two txs that sign for each other at the same moment wait for each other',
+    },
+    {
+      id: 'authorization-lock-of-all-chains',
+      text: 'pg_try_advisory_xact_lock(7250317, $1)',
+      becomes: 'pg_try_advisory_xact_lock(7250317, 0 * $1)',
+      why: 'signers of different chains wait for each other',
+    },
+    {
       id: 'authorization-open-not-due',
       text: 's.due_at <= clock_timestamp() AND u.next_resubmit_at IS NOT NULL',
       becomes: 'u.next_resubmit_at IS NOT NULL',

@@ -72,6 +72,15 @@ const NOTED = (table: string): string => `
     INSERT INTO tx_event (chain_id, tx_id, reason, from_state, to_state, node_id, detail)
     SELECT chain_id, tx_id, 'updated', 'PENDING', 'PENDING', $5, jsonb_build_object('authority', $2::text, 'authorization', $6::text) FROM ${table}`;
 
+/**
+ * Two grants that do not see each other could make their txs wait for each other until one is overdue. The lock is tried in a statement of its
+ * own, so that `GRANT` sees what the one before committed. Who does not get it tries again in a second.
+ */
+export const ONE_AT_A_TIME = {
+  name: 'authorization_lock',
+  text: 'SELECT pg_try_advisory_xact_lock(7250317, $1) AS taken',
+};
+
 export const GRANT = {
   name: 'authorization_grant',
   text: `

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { parseAddress } from '../../../kernel/hex.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { type ChainId, type Nonce, parseSigner, type SignerId } from '../../../kernel/signer-id.js';
+import { chainLockKey } from '../../../platform/database/advisory-locks.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { Fence } from '../../signers/index.js';
@@ -38,6 +39,10 @@ export class PgAuthorizationStore extends AuthorizationStore {
   }
 
   async grant(fence: Fence, grant: Grant, signed: SignedAuthorization): Promise<boolean> {
+    const { rows } = await PgTx.of(fence.tx).query<{ taken: boolean }>(sql.ONE_AT_A_TIME, [
+      chainLockKey(grant.signer.chainId),
+    ]);
+    if (!rows[0]?.taken) return false;
     const { nonce, yParity, r, s } = toStoredAuthorization(signed);
     return this.write(fence, sql.GRANT, grant, JSON.stringify({ nonce, yParity, r, s }), 'signed', signed.nonce);
   }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Hash, parseHash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
+import { chainLockKey } from '../../../platform/database/advisory-locks.js';
 import { Database } from '../../../platform/database/database.js';
 import type { BlockHeader } from '../domain/block.js';
 import { BlockStore, type StoredBlock } from '../domain/block-store.js';
@@ -72,7 +73,7 @@ export class PgBlockStore extends BlockStore {
     const numbers = canonical.map((block) => block.number);
     const hashes = canonical.map((block) => block.hash);
     await this.database.transaction(async (tx) => {
-      await tx.query(ONE_AT_A_TIME, [lockKey(chainId)]);
+      await tx.query(ONE_AT_A_TIME, [chainLockKey(chainId)]);
       if (orphaned.length > 0) await tx.query(ORPHAN, [chainId, orphaned]);
       if (canonical.length === 0) return;
       await tx.query(DISPLACE, [chainId, numbers, hashes]);
@@ -94,9 +95,4 @@ export class PgBlockStore extends BlockStore {
   async forgetBelow(chainId: ChainId, number: number): Promise<void> {
     await this.database.query(FORGET, [chainId, number]);
   }
-}
-
-/** Advisory locks have 32-bit keys. Two chains with the same key only wait for each other. */
-function lockKey(chainId: ChainId): number {
-  return chainId % 2_147_483_647;
 }
