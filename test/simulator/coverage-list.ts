@@ -20,6 +20,8 @@ export interface Item {
 }
 
 const WANTED = null;
+/** It happens in some thousands of seeds, so a run can neither demand it nor rule it out. */
+export const TOO_SELDOM = 'it happens too seldom to be asked for';
 type SlotStatus = 'HELD' | 'CONSUMED' | 'RELEASED';
 /** By name: null for what must happen, or why it does not. */
 type Reasons<Name extends string> = Readonly<Record<Name, string | null>>;
@@ -44,7 +46,7 @@ const VERDICTS: Reasons<SendVerdict['kind']> = {
   waiting: WANTED,
   refused_for_good: WANTED,
   requeued: WANTED,
-  withdrawn: WANTED,
+  withdrawn: TOO_SELDOM,
   refused_in_doubt: WANTED,
 };
 

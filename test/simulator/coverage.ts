@@ -1,4 +1,4 @@
-import type { Item } from './coverage-list.js';
+import { type Item, TOO_SELDOM } from './coverage-list.js';
 
 /** What was noted in all seeds together. */
 export class Coverage {
@@ -20,7 +20,7 @@ export class Coverage {
   /** What the list excuses although it does happen: its reason is not true. */
   excusedInVain(): string[] {
     return this.list.flatMap(({ name, notSimulated }) =>
-      notSimulated !== null && this.timesOf(name) > 0 ? [name] : [],
+      notSimulated !== null && notSimulated !== TOO_SELDOM && this.timesOf(name) > 0 ? [name] : [],
     );
   }
 

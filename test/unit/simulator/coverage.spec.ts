@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { TRANSITIONS, TX_SUB_STATES } from '../../../src/modules/transactions/domain/tx-state-machine.js';
 import { Coverage } from '../../simulator/coverage.js';
-import { COVERAGE } from '../../simulator/coverage-list.js';
+import { COVERAGE, TOO_SELDOM } from '../../simulator/coverage-list.js';
 import { Seen } from '../../simulator/seen.js';
 
 const LIST = [
   { name: 'a reorg', notSimulated: null },
   { name: 'a fill', notSimulated: null },
   { name: 'a lost commit', notSimulated: 'the database keeps them' },
+  { name: 'a seldom race', notSimulated: TOO_SELDOM },
 ];
 
 function coverageOf(...runs: readonly (readonly string[])[]): Coverage {
@@ -28,7 +29,7 @@ describe('the coverage of the simulator', () => {
 
   it('names what happens although the list says why it cannot', () => {
     expect(coverageOf(['a fill']).excusedInVain()).toEqual([]);
-    expect(coverageOf(['a lost commit']).excusedInVain()).toEqual(['a lost commit']);
+    expect(coverageOf(['a lost commit', 'a seldom race']).excusedInVain()).toEqual(['a lost commit']);
   });
 
   it('counts over all runs, and shows the reasons and what is not on the list', () => {
@@ -36,6 +37,7 @@ describe('the coverage of the simulator', () => {
       '      0  a reorg',
       '      2  a fill',
       '      0  a lost commit (not simulated: the database keeps them)',
+      '      0  a seldom race (not simulated: it happens too seldom to be asked for)',
       '      1  a bell (not on the list)',
     ]);
   });
