@@ -1,24 +1,26 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Client } from 'pg';
 import { DatabaseConfig, NodeConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import { messageOf } from '../../../kernel/errors.js';
 import { inSlices } from '../../../kernel/in-slices.js';
 import { parseSigner, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
-import { commitDurably } from '../../../platform/database/durable-commits.js';
+import { type Channel, Listener } from '../../../platform/database/listener.js';
 import { Log } from '../../../platform/logging/log.js';
 import { LeaseManager } from '../../signers/index.js';
 import { Doorbell } from '../application/writing/doorbell.js';
 import { LaneWaker } from '../application/writing/lane-waker.js';
 
-const CHANNEL = 'lockstep_work';
+const CHANNEL: Channel = {
+  name: 'lockstep_work',
+  application: 'lockstep-doorbell',
+  lost: 'doorbell connection lost, polling for work instead',
+};
 /** The payload of NOTIFY is limited to 8,000 bytes, and a signer takes at most 60. */
 const SIGNERS_PER_NOTIFY = 100;
 /** At most one NOTIFY per interval, because each takes a lock that all commits of the database share. The first is sent at once. */
 const MIN_NOTIFY_INTERVAL_MS = 4;
-const RECONNECT_MS = 1_000;
-const NOTIFY = { name: 'doorbell_notify', text: `SELECT pg_notify('${CHANNEL}', $1)` };
+const NOTIFY = { name: 'doorbell_notify', text: `SELECT pg_notify('${CHANNEL.name}', $1)` };
 
 /**
  * Wakes other nodes with LISTEN/NOTIFY, after the commit. A lost notification costs one polling interval: while the connection is down,
@@ -29,12 +31,11 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
   private readonly pending = new Map<string, SignerId>();
   private timer: NodeJS.Timeout | null = null;
   private notifiedAtMs = 0;
-  private listener: Client | null = null;
-  private closed = false;
+  private readonly listener: Listener;
 
   constructor(
     private readonly database: Database,
-    private readonly config: DatabaseConfig,
+    config: DatabaseConfig,
     private readonly role: NodeConfig,
     private readonly lanes: LaneWaker,
     private readonly leases: LeaseManager,
@@ -42,6 +43,7 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
     private readonly log: Log,
   ) {
     super();
+    this.listener = new Listener(CHANNEL, (payload) => this.received(payload), config, log);
   }
 
   ring(signers: readonly SignerId[]): void {
@@ -54,14 +56,13 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    if (this.role.acts) await this.listen();
+    if (this.role.acts) await this.listener.start();
   }
 
   async onModuleDestroy(): Promise<void> {
-    this.closed = true;
     if (this.timer) clearTimeout(this.timer);
     await this.flush();
-    await this.listener?.end();
+    await this.listener.stop();
   }
 
   private async flush(): Promise<void> {
@@ -74,39 +75,6 @@ export class PgDoorbell extends Doorbell implements OnApplicationBootstrap, OnMo
     } catch (error) {
       this.log.warn('failed to ring the doorbell', { error: messageOf(error) });
     }
-  }
-
-  private async listen(): Promise<void> {
-    if (this.closed) return;
-    const client = new Client({
-      connectionString: this.config.url,
-      application_name: 'lockstep-doorbell',
-      keepAlive: true,
-      // A server that accepts the connection and sends nothing must not block the start.
-      connectionTimeoutMillis: this.config.statementTimeout,
-      query_timeout: this.config.statementTimeout,
-    });
-    client.on('notification', ({ payload }) => this.received(payload ?? ''));
-    // One lost connection may cause both events. At the second, `listener` is another client already, or null.
-    client.on('error', (error) => this.lost(client, error));
-    client.on('end', () => this.lost(client, new Error('connection ended')));
-    this.listener = client;
-    try {
-      await client.connect();
-      await commitDurably(client);
-      await client.query(`LISTEN ${CHANNEL}`);
-    } catch (error) {
-      this.lost(client, error);
-    }
-  }
-
-  private lost(client: Client, error: unknown): void {
-    if (this.listener !== client) return;
-    this.listener = null;
-    client.end().catch(() => undefined);
-    if (this.closed) return;
-    this.log.warn('doorbell connection lost, polling for work instead', { error: messageOf(error) });
-    setTimeout(() => void this.listen(), RECONNECT_MS).unref();
   }
 
   private received(payload: string): void {
