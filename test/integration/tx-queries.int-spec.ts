@@ -8,6 +8,7 @@ import { TxAttemptEntity } from '../../src/modules/transactions/infrastructure/t
 import { TypeormTxQueries } from '../../src/modules/transactions/infrastructure/typeorm-tx-queries.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { aHash, anAddress, aSigner, DEV_CHAIN } from '../support/builders.js';
+import { SilentEventBell } from '../support/fakes/silent-event-bell.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
 const stored = await storedRows();
@@ -213,7 +214,7 @@ describe('the history of a tx', () => {
 
   it('has its events in the order in which they were written, with all that was said', async () => {
     await database.transaction((tx) =>
-      new PgEventLog().append(tx, author, [anEvent(3, 1), anEvent(1, 2), anEvent(2, 1)] as never),
+      new PgEventLog(new SilentEventBell()).append(tx, author, [anEvent(3, 1), anEvent(1, 2), anEvent(2, 1)] as never),
     );
     const found = await history.of(txIdOf(1));
     expect(found).toMatchObject([{ txHash: aHash(3) }, { txHash: aHash(2) }]);
@@ -237,7 +238,7 @@ describe('the history of a tx', () => {
 
   it('names the lease of its own signer, also where events of several signers are written at once', async () => {
     await database.transaction((tx) =>
-      new PgEventLog().append(tx, author, [anEvent(1, 1), { ...anEvent(2, 2), signer: OTHER }]),
+      new PgEventLog(new SilentEventBell()).append(tx, author, [anEvent(1, 1), { ...anEvent(2, 2), signer: OTHER }]),
     );
     const tokens = await Promise.all([1, 2].map(async (n) => (await history.of(txIdOf(n)))[0]?.fencingToken));
     expect(tokens).toEqual(['5', '8']);

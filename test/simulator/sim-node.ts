@@ -12,6 +12,7 @@ import { CommandsModule } from '../../src/modules/commands/commands.module.js';
 import { ConfirmationsModule } from '../../src/modules/confirmations/confirmations.module.js';
 import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
 import { CreateTx } from '../../src/modules/transactions/application/intake/create-tx.js';
+import { EventBell } from '../../src/modules/events/index.js';
 import { Doorbell } from '../../src/modules/transactions/application/writing/doorbell.js';
 import { ClassifySends } from '../../src/modules/sending/application/classify-sends.js';
 import { LaneScheduler } from '../../src/modules/lanes/infrastructure/lane-scheduler.js';
@@ -33,6 +34,7 @@ import { Log } from '../../src/platform/logging/log.js';
 import { PlatformModule } from '../../src/platform/platform.module.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import { Named } from '../support/fakes/fake-node.js';
+import { SilentEventBell } from '../support/fakes/silent-event-bell.js';
 import { Container, type Provider, providersOf, type Token } from './container.js';
 import { Excuses, type Faults } from './excuses.js';
 import { Gate } from './gate.js';
@@ -113,6 +115,7 @@ export class SimNode {
       [Registry, new Registry()],
       [Chains, chains],
       [ChainConnector, chains.get()],
+      [EventBell, new SilentEventBell()],
       [Doorbell, mode === 'basic' ? new SilentDoorbell() : new BellRope(id, peers)],
       [Forwarding, new SimForwarding(peers)],
       [TxQueries, NO_VIEWS],

@@ -187,4 +187,31 @@ export const OLD_ROWS: readonly OldRow[] = [
       created_at: AT,
     },
   },
+  {
+    table: 'event_reader',
+    since: '1763712000028-events',
+    values: { name: 'webhooks', xid: '700', seq: '12', updated_at: AT },
+  },
+  {
+    table: 'webhook_endpoint',
+    since: '1763712000028-events',
+    values: { endpoint_id: id(70), url: 'https://example.org', secret: 'whsec_AAAA', created_at: AT, updated_at: AT },
+  },
+  {
+    table: 'webhook_delivery',
+    since: '1763712000028-events',
+    values: {
+      endpoint_id: id(70),
+      xid: '700',
+      seq: '12',
+      part: 0,
+      tx_id: id(9),
+      type: 'tx.accepted',
+      body: '{}',
+      event_at: AT,
+      give_up_at: AT,
+      due_at: AT,
+      created_at: AT,
+    },
+  },
 ];

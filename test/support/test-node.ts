@@ -14,6 +14,7 @@ import { CheckReceipts } from '../../src/modules/confirmations/application/check
 import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
 import { SignerDirectory } from '../../src/modules/signers/domain/signer-directory.js';
 import { CreateTx } from '../../src/modules/transactions/application/intake/create-tx.js';
+import { EventBell } from '../../src/modules/events/index.js';
 import { Doorbell } from '../../src/modules/transactions/application/writing/doorbell.js';
 import { LaneMemory } from '../../src/modules/transactions/application/writing/lane-memory.js';
 import { LaneStep } from '../../src/modules/lanes/application/lane-step.js';
@@ -21,6 +22,7 @@ import { BumpDue } from '../../src/modules/lanes/application/bump-due.js';
 import { ResendDue } from '../../src/modules/lanes/application/resend-due.js';
 import { TxQueries, type TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
 import { DEV_CHAIN } from './builders.js';
+import { SilentEventBell } from './fakes/silent-event-bell.js';
 import { ShiftedClock } from '../unit/chain/chain-fixture.js';
 
 /** A bell that nobody hears: in these tests the test itself says when a lane steps. */
@@ -67,6 +69,8 @@ export class TestNode {
       .useValue({ ids: () => [chain.chainId], get: () => chain })
       .overrideProvider(Doorbell)
       .useClass(SilentDoorbell)
+      .overrideProvider(EventBell)
+      .useClass(SilentEventBell)
       .overrideProvider(LaneMemory)
       .useValue(new LaneMemory(laneClock))
       .compile();

@@ -1,18 +1,24 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { READS } from '../../platform/database/pools.js';
+import { EventBell } from './application/event-bell.js';
 import { TxHistory } from './application/tx-history.js';
 import { EventLog } from './domain/event-log.js';
+import { EventReader } from './domain/event-reader.js';
+import { PgEventBell } from './infrastructure/pg-event-bell.js';
 import { PgEventLog } from './infrastructure/pg-event-log.js';
+import { PgEventReader } from './infrastructure/pg-event-reader.js';
 import { TxEventEntity } from './infrastructure/tx-event.entity.js';
 import { TypeormTxHistory } from './infrastructure/typeorm-tx-history.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([TxEventEntity], READS)],
   providers: [
+    { provide: EventBell, useClass: PgEventBell },
+    { provide: EventReader, useClass: PgEventReader },
     { provide: EventLog, useClass: PgEventLog },
     { provide: TxHistory, useClass: TypeormTxHistory },
   ],
-  exports: [EventLog, TxHistory],
+  exports: [EventBell, EventLog, EventReader, TxHistory],
 })
 export class EventsModule {}

@@ -71,6 +71,7 @@ export class Database extends UnitOfWork implements SqlRunner {
       tx.finish();
       const committed = await client.query('COMMIT');
       if (committed.command !== 'COMMIT') throw new CommitFailed();
+      tx.committed();
       return result;
     } catch (error) {
       tx.finish();

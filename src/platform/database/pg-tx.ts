@@ -18,6 +18,7 @@ export interface SqlRunner {
 /** An open transaction on one connection. */
 export class PgTx extends Tx implements SqlRunner {
   private finished = false;
+  private readonly hooks: (() => void)[] = [];
 
   constructor(private readonly client: PoolClient) {
     super();
@@ -41,6 +42,16 @@ export class PgTx extends Tx implements SqlRunner {
     if (this.finished)
       throw new InvariantViolation('a statement was run on a finished transaction', { statement: statement.name });
     return this.client.query<Row>({ name: statement.name, text: statement.text, values: [...values] });
+  }
+
+  /** Runs after the commit, and never when the transaction is rolled back. It must not throw. */
+  afterCommit(hook: () => void): void {
+    this.hooks.push(hook);
+  }
+
+  /** Only the unit of work calls this. */
+  committed(): void {
+    for (const hook of this.hooks) hook();
   }
 
   /** Only the unit of work calls this; afterwards a handle that was kept cannot run statements. */

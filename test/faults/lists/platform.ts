@@ -213,17 +213,20 @@ const WATCHING = [
   ]),
 ];
 
+const LISTENER = faultsIn('platform/database/listener.ts', int('doorbell'), [
+  {
+    id: 'doorbell-listens-elsewhere',
+    text: 'LISTEN ${this.channel.name}',
+    becomes: 'LISTEN ${this.channel.name}s',
+    why: 'each create waits for the next polling',
+  },
+]);
+
 const DOORBELL = faultsIn('modules/transactions/infrastructure/pg-doorbell.ts', int('doorbell'), [
   {
     id: 'doorbell-on-another-channel',
-    text: `SELECT pg_notify('\${CHANNEL}', $1)`,
-    becomes: `SELECT pg_notify('\${CHANNEL}s', $1)`,
-    why: 'each create waits for the next polling',
-  },
-  {
-    id: 'doorbell-listens-elsewhere',
-    text: 'LISTEN ${CHANNEL}',
-    becomes: 'LISTEN ${CHANNEL}s',
+    text: `SELECT pg_notify('\${CHANNEL.name}', $1)`,
+    becomes: `SELECT pg_notify('\${CHANNEL.name}s', $1)`,
     why: 'each create waits for the next polling',
   },
   {
@@ -235,4 +238,4 @@ const DOORBELL = faultsIn('modules/transactions/infrastructure/pg-doorbell.ts', 
 ]);
 
 /** The database itself, and what is told through it. */
-export const PLATFORM = [...MIGRATIONS, ...DATABASE, ...WATCHING, ...DOORBELL];
+export const PLATFORM = [...MIGRATIONS, ...DATABASE, ...WATCHING, ...LISTENER, ...DOORBELL];

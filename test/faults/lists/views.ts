@@ -2,6 +2,7 @@ import { faultsIn, int } from '../fault.js';
 
 const QUERIES = int('tx-queries');
 const PAUSED = int('paused-signer');
+const READER = int('event-reader');
 
 const LIST = faultsIn('modules/transactions/infrastructure/tx-list.statement.ts', QUERIES, [
   {
@@ -170,8 +171,8 @@ const EVENTS = [
     },
     {
       id: 'events-of-signers-without-signer',
-      text: 'SELECT e.chain_id, e.signer, e.reason, $6, e.token, e.detail',
-      becomes: 'SELECT e.chain_id, lower($6), e.reason, e.signer, e.token, e.detail',
+      text: '${NEXT_XID}, e.chain_id, e.signer, e.reason, $6, e.token, e.detail',
+      becomes: '${NEXT_XID}, e.chain_id, lower($6), e.reason, e.signer, e.token, e.detail',
       why: 'nobody can tell which signer an event is about',
       caughtBy: PAUSED,
     },
@@ -198,6 +199,54 @@ const EVENTS = [
       text: 'author.tokenFor(event.signer)',
       becomes: 'author.tokenFor((events[0] ?? event).signer)',
       why: 'where signers share a step, an event names the lease of another signer',
+    },
+  ]),
+  ...faultsIn('modules/events/infrastructure/next-xid.ts', READER, [
+    {
+      id: 'next-xid-own',
+      text: 'GREATEST(pg_current_xact_id(), (SELECT l.xid FROM tx_event l ORDER BY l.xid DESC, l.seq DESC LIMIT 1))',
+      becomes: 'pg_current_xact_id()',
+      why: 'a listener gets two events of a tx in the wrong order when the older database transaction wrote the later one',
+    },
+  ]),
+  ...faultsIn('modules/events/infrastructure/pg-event-reader.ts', READER, [
+    {
+      id: 'reader-beyond-open-transactions',
+      text: 'AND p.xid < (SELECT xmin FROM horizon) ORDER BY',
+      becomes: 'ORDER BY',
+      why: 'an event that commits late is skipped for ever',
+    },
+    {
+      id: 'reader-place-without-seq',
+      text: '(p.xid, p.seq) > ($1::text::xid8, $2::bigint)',
+      becomes: '(p.xid, $2::bigint) > ($1::text::xid8, $2::bigint)',
+      why: 'a page that ends within a commit skips the rest of the commit',
+    },
+    {
+      id: 'reader-tells-fills',
+      text: `AND (p.tx_id IS NULL OR t.kind = 'payload')`,
+      becomes: '',
+      why: 'clients get events of transactions that they did not ask for',
+    },
+    {
+      id: 'reader-forgets-the-reorg',
+      text: `p.reason = 'mined' AND EXISTS`,
+      becomes: 'p.seq < 0 AND EXISTS',
+      why: 'after a reorg a client adds the new confirmations to the old ones',
+    },
+    {
+      id: 'reader-end-beyond-open-transactions',
+      text: 'WHERE e.xid < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY',
+      becomes: 'ORDER BY',
+      why: 'a stream that begins now misses what commits late',
+    },
+  ]),
+  ...faultsIn('modules/events/infrastructure/pg-event-bell.ts', int('event-bell'), [
+    {
+      id: 'event-bell-on-another-channel',
+      text: "SELECT pg_notify('${CHANNEL.name}', '')",
+      becomes: "SELECT pg_notify('${CHANNEL.name}s', '')",
+      why: 'each event waits for the next polling',
     },
   ]),
   ...faultsIn('modules/events/infrastructure/typeorm-tx-history.ts', QUERIES, [

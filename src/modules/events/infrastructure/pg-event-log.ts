@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
+import { EventBell } from '../application/event-bell.js';
 import { type EventAuthor, EventLog, type SignerEventAuthor } from '../domain/event-log.js';
 import type { SignerEvent, TxEvent } from '../domain/tx-event.js';
+import { NEXT_XID } from './next-xid.js';
 
 const APPEND = {
   name: 'event_append',
   text: `
-    INSERT INTO tx_event (chain_id, tx_id, reason, from_state, to_state, node_id, fencing_token, tx_hash, block_number, block_hash, error, detail)
-    SELECT e.chain_id, e.tx_id, e.reason, e.from_state, e.to_state, $12, e.token, e.tx_hash, e.block_number, e.block_hash, e.error, e.detail
+    INSERT INTO tx_event (xid, chain_id, tx_id, reason, from_state, to_state, node_id, fencing_token, tx_hash, block_number, block_hash, error, detail)
+    SELECT ${NEXT_XID}, e.chain_id, e.tx_id, e.reason, e.from_state, e.to_state, $12, e.token, e.tx_hash, e.block_number, e.block_hash, e.error, e.detail
       FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::text[], $10::text[], $11::jsonb[])
            WITH ORDINALITY AS e (chain_id, tx_id, reason, from_state, to_state, token, tx_hash, block_number, block_hash, error, detail, position)
      ORDER BY e.position`,
@@ -17,8 +19,8 @@ const APPEND = {
 const APPEND_OF_SIGNERS = {
   name: 'event_append_of_signers',
   text: `
-    INSERT INTO tx_event (chain_id, signer, reason, node_id, fencing_token, detail)
-    SELECT e.chain_id, e.signer, e.reason, $6, e.token, e.detail
+    INSERT INTO tx_event (xid, chain_id, signer, reason, node_id, fencing_token, detail)
+    SELECT ${NEXT_XID}, e.chain_id, e.signer, e.reason, $6, e.token, e.detail
       FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::jsonb[])
            WITH ORDINALITY AS e (chain_id, signer, reason, token, detail, position)
      ORDER BY e.position`,
@@ -26,8 +28,13 @@ const APPEND_OF_SIGNERS = {
 
 @Injectable()
 export class PgEventLog extends EventLog {
+  constructor(private readonly bell: EventBell) {
+    super();
+  }
+
   async append(tx: Tx, author: EventAuthor, events: readonly TxEvent[]): Promise<void> {
     if (events.length === 0) return;
+    PgTx.of(tx).afterCommit(() => this.bell.ring());
     await PgTx.of(tx).query(APPEND, [
       events.map((event) => event.signer.chainId),
       events.map((event) => event.txId),
@@ -46,6 +53,7 @@ export class PgEventLog extends EventLog {
 
   async appendOfSigners(tx: Tx, author: SignerEventAuthor, events: readonly SignerEvent[]): Promise<void> {
     if (events.length === 0) return;
+    PgTx.of(tx).afterCommit(() => this.bell.ring());
     await PgTx.of(tx).query(APPEND_OF_SIGNERS, [
       events.map(({ signer }) => signer.chainId),
       events.map(({ signer }) => signer.address),

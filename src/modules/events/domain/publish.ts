@@ -1,0 +1,98 @@
+import type { JsonObject } from '../../../kernel/json.js';
+import { toJsonInteger } from '../../../kernel/quantities.js';
+import { eventId } from './event-position.js';
+import { type LoggedEvent, PUBLIC_EVENT_VERSION, type PublicEvent, type PublicEventType } from './public-event.js';
+
+type Part = readonly [PublicEventType, JsonObject];
+type Publish = (event: LoggedEvent) => readonly Part[];
+
+const END: Publish = (event) => {
+  const type = ENDS[event.reason];
+  return type === undefined ? [] : [[type, { ...ofBlock(event), ...confirmationsOf(event), error: event.error }]];
+};
+const ENDS: Readonly<Record<string, PublicEventType>> = {
+  confirmed: 'tx.confirmed',
+  failed: 'tx.failed',
+  cancelled: 'tx.cancelled',
+  replaced: 'tx.replaced',
+  dropped: 'tx.dropped',
+};
+const SIGNER =
+  (type: PublicEventType): Publish =>
+  ({ detail }) => [[type, { ...detail }]];
+
+const BY_REASON: Readonly<Record<string, Publish>> = {
+  queued: ({ replaces }) => [['tx.accepted', replaces === null ? {} : { replaces }]],
+  sent: (event) => submitted(event),
+  gas_bumped: (event) => submitted(event),
+  mined: (event) => [
+    ['tx.receipt_updated', receiptOf(event)],
+    ['tx.confirmations', { ...ofBlock(event), ...confirmationsOf(event), newFork: event.isAfterReorg }],
+  ],
+  // A later answer about the same block. Other updates say nothing about the chain.
+  updated: (event) => (event.detail?.['gasUsed'] === undefined ? [] : [['tx.receipt_updated', receiptOf(event)]]),
+  reorg_detected: (event) => [['tx.reorged', { ...ofBlock(event), ...confirmationsOf(event) }]],
+  confirmed: END,
+  failed: END,
+  cancelled: END,
+  replaced: END,
+  dropped: END,
+  paused: SIGNER('signer.paused'),
+  resumed: SIGNER('signer.resumed'),
+  balance_low: SIGNER('signer.balance_low'),
+  balance_restored: SIGNER('signer.balance_restored'),
+};
+
+/** Reasons of rows that may be public events. */
+export const PUBLISHED_REASONS: readonly string[] = Object.keys(BY_REASON);
+
+/** The public events of a row: none when only operators need it. Always the same for the same row. */
+export function publicEventsOf(row: LoggedEvent): PublicEvent[] {
+  const { xid, seq, time, chainId, signer, txId, callback } = row;
+  const parts = BY_REASON[row.reason]?.(row) ?? [];
+  return parts.map(([type, data], part) => ({
+    position: { xid, seq, part },
+    type,
+    time,
+    chainId,
+    signer,
+    txId,
+    callback,
+    data: { ...subjectOf(row), ...data },
+  }));
+}
+
+/** The body that goes out, the same on every way. */
+export function bodyOf({ position, type, time, data }: PublicEvent): JsonObject {
+  return { id: eventId(position), type, version: PUBLIC_EVENT_VERSION, time: time.toISOString(), data };
+}
+
+function subjectOf({ txId, chainId, signer, requestId, toState, nonce, txHash }: LoggedEvent): JsonObject {
+  if (txId === null) return { chainId, signer };
+  return {
+    txId,
+    chainId,
+    signer,
+    requestId,
+    state: toState,
+    nonce: nonce === null ? null : toJsonInteger(nonce),
+    txHash,
+  };
+}
+
+function submitted(event: LoggedEvent): readonly Part[] {
+  if (event.txHash === null) return [];
+  return [['tx.submitted', { isReplacementPrice: event.reason === 'gas_bumped' }]];
+}
+
+const ofBlock = ({ block }: LoggedEvent): JsonObject => ({ block: block && { ...block } });
+
+/** Before there were confirmations, a tx that never had a block has none. */
+function confirmationsOf({ detail }: LoggedEvent): JsonObject {
+  return { confirmations: detail?.['confirmations'] ?? null, newFork: detail?.['newFork'] ?? false };
+}
+
+function receiptOf(event: LoggedEvent): JsonObject {
+  const { detail } = event;
+  return { ...ofBlock(event), receipt: { status: detail?.['status'] ?? null, gasUsed: detail?.['gasUsed'] ?? null } };
+}

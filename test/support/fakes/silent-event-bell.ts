@@ -1,0 +1,10 @@
+import { EventBell } from '../../../src/modules/events/index.js';
+
+/** Nobody hears it. */
+export class SilentEventBell extends EventBell {
+  override ring(): void {}
+
+  override listen(): () => void {
+    return () => undefined;
+  }
+}
