@@ -1,4 +1,6 @@
+import { codeOf } from '../../../../kernel/error-code.js';
 import { messageOf } from '../../../../kernel/errors.js';
+import { retryAfterMs } from '../../../../platform/http/retry-after.js';
 import { isRecord, type RpcFailure } from './json-rpc.js';
 
 /** Thrown before the connection exists, so before a byte of the request was sent. */
@@ -27,25 +29,11 @@ export function httpFailure(
   nowMs: number,
 ): RpcFailure {
   const message = `HTTP ${status}${excerpt === '' ? '' : `: ${excerpt}`}`;
-  const wait = retryAfterMs(retryAfter, nowMs);
+  const wait = retryAfterMs(retryAfter, nowMs, MAX_RETRY_AFTER_MS);
   return {
     reason: status === 429 ? 'rate_limited' : 'http',
     mayHaveArrived: true,
     message,
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
   };
-}
-
-/** Parses `Retry-After` (RFC 9110, section 10.2.3): seconds, or a date. Milliseconds from now. */
-export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
-  if (header === undefined) return undefined;
-  const wait = /^\s*\d+(\.\d+)?\s*$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowMs;
-  return Number.isFinite(wait) ? Math.min(Math.max(wait, 0), MAX_RETRY_AFTER_MS) : undefined;
-}
-
-/** The code of the error or of its cause: a dual-stack connect fails with several errors at once. */
-function codeOf(error: unknown): string {
-  if (!isRecord(error)) return '';
-  if (typeof error['code'] === 'string') return error['code'];
-  return codeOf(Array.isArray(error['errors']) ? error['errors'][0] : error['cause']);
 }
