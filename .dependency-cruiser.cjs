@@ -21,6 +21,7 @@ const MAY_USE = {
   authorizations: ['chain', 'signers', 'transactions', 'sending', 'lost-commits', 'nonces'],
   lanes: ['chain', 'events', 'signers', 'transactions', 'sending', 'lost-commits', 'nonces'],
   confirmations: ['chain', 'signers', 'transactions', 'nonces'],
+  webhooks: ['events'],
   ops: [
     'chain',
     'events',

@@ -7,6 +7,7 @@ import { ConfirmationsModule } from './modules/confirmations/confirmations.modul
 import { LanesModule } from './modules/lanes/lanes.module.js';
 import { OpsModule } from './modules/ops/ops.module.js';
 import { TransactionsModule } from './modules/transactions/transactions.module.js';
+import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { HttpModule } from './platform/http/http.module.js';
 import { RoleGuard } from './platform/http/role-guard.js';
@@ -34,6 +35,7 @@ export class AppModule {
         LanesModule,
         AuthorizationsModule,
         ConfirmationsModule,
+        WebhooksModule,
         OpsModule,
       ],
     };

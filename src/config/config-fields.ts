@@ -9,6 +9,7 @@ import {
   ValidateIf,
   type ValidationOptions,
 } from 'class-validator';
+import { parseAllowedTargets } from './allowed-target.js';
 import {
   parseDuration,
   parseFlag,
@@ -98,6 +99,11 @@ export interface TextRule {
 
 export function TextList({ required = false } = {}): PropertyDecorator {
   return field(value(parseTextList, required), ArrayMinSize(1, withMessage('needs at least one entry')));
+}
+
+/** Ranges of addresses and host names; see {@link parseAllowedTargets}. */
+export function AllowedTargets(): PropertyDecorator {
+  return field(value(parseAllowedTargets));
 }
 
 /** Wei as a bigint, written as a decimal number in quotes. */

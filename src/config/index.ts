@@ -1,3 +1,4 @@
+export { type AllowedTarget, parseAllowedTargets } from './allowed-target.js';
 export { ConfigInvalid, formatConfigMistakes, type ConfigMistake } from './config-mistakes.js';
 export { ConfigModule } from './config.module.js';
 export { configFrom, loadConfig, type ConfigSources } from './load-config.js';

@@ -7,6 +7,7 @@ import { NonceConfig } from './sections/nonce-config.js';
 import { LoggingConfig, MetricsConfig } from './sections/observability-config.js';
 import { ServerConfig } from './sections/server-config.js';
 import { ConfirmationsConfig, ResubmitConfig } from './sections/settlement-config.js';
+import { WebhooksConfig } from './sections/webhooks-config.js';
 import { ExecutionConfig, IntakeConfig, WorkerConfig } from './sections/workload-config.js';
 
 /** The whole configuration. Every key has a default except `database.url` and `chains`. */
@@ -41,6 +42,9 @@ export class LockstepConfig {
   @Section(ConfirmationsConfig)
   confirmations = new ConfirmationsConfig();
 
+  @Section(WebhooksConfig)
+  webhooks = new WebhooksConfig();
+
   @Section(LoggingConfig)
   logging = new LoggingConfig();
 
@@ -68,5 +72,6 @@ export {
   NonceConfig,
   ResubmitConfig,
   ServerConfig,
+  WebhooksConfig,
   WorkerConfig,
 };

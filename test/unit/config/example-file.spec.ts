@@ -51,7 +51,7 @@ function keysOf(type: ConfigClass, prefix = ''): string[] {
 }
 
 function keysIn(value: unknown, prefix = ''): Set<string> {
-  if (Array.isArray(value)) return new Set(value.flatMap((item) => [prefix, ...keysIn(item, `${prefix}[]`)]));
+  if (Array.isArray(value)) return new Set([prefix, ...value.flatMap((item) => [...keysIn(item, `${prefix}[]`)])]);
   if (typeof value !== 'object' || value === null) return new Set([prefix]);
   return new Set(
     Object.entries(value).flatMap(([key, item]) => [...keysIn(item, prefix === '' ? key : `${prefix}.${key}`)]),
