@@ -40,11 +40,11 @@ it('a commit with events is heard by readers on all nodes, also of the same one;
     });
   await expect(write(true)).rejects.toThrow('rolled back');
   await write(false);
-  await until('both have heard it', async () => heard.here > 0 && heard.there > 0);
+  await until('both have heard it', async () => heard.here > 0 && heard.there > 0, 10_000);
   expect(heard).toEqual({ here: 1, there: 1 });
   stop();
   await write(false);
-  await until('it is heard again', async () => heard.here > 1);
+  await until('it is heard again', async () => heard.here > 1, 10_000);
   expect(heard.there).toBe(1);
 });
 
@@ -54,6 +54,6 @@ it('many commits in a short time are one ring', async () => {
   let heard = 0;
   bell.listen(() => (heard += 1));
   for (let n = 0; n < 100; n += 1) bell.ring();
-  await until('it is heard', async () => heard > 0);
+  await until('it is heard', async () => heard > 0, 10_000);
   expect(heard).toBe(1);
 });

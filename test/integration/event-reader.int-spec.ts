@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import {
   eventId,
   type EventPage,
@@ -34,6 +34,11 @@ const event = (n: number, hash: number, more: Partial<TxEvent> = {}): TxEvent =>
 const write = (tx: PgTx, ...events: readonly TxEvent[]) => log.append(tx, author, events);
 const commit = (...events: readonly TxEvent[]) => database.transaction((tx) => write(tx, ...events));
 
+const unfinished: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const finish of unfinished.splice(0)) await finish();
+});
+
 /** A database transaction that has its id, and waits before it writes. */
 async function openTransaction(work: (tx: PgTx) => Promise<void>): Promise<{ finish(): Promise<void> }> {
   const [begun, mayWrite] = [gate(), gate()];
@@ -44,12 +49,12 @@ async function openTransaction(work: (tx: PgTx) => Promise<void>): Promise<{ fin
     await work(tx);
   });
   await begun.opened;
-  return {
-    finish: async () => {
-      mayWrite.open();
-      await done;
-    },
+  const finish = async (): Promise<void> => {
+    mayWrite.open();
+    await done;
   };
+  unfinished.push(finish);
+  return { finish };
 }
 
 /** All that can be read now, in pages. */
