@@ -18,7 +18,7 @@ const MAY_USE = {
   'lost-commits': ['chain', 'signers', 'transactions'],
   nonces: ['chain', 'signers', 'transactions', 'sending', 'lost-commits'],
   commands: ['chain', 'events', 'signers', 'transactions', 'sending'],
-  authorizations: ['chain', 'signers', 'transactions', 'sending', 'lost-commits', 'nonces'],
+  authorizations: ['chain', 'events', 'signers', 'transactions', 'sending', 'lost-commits', 'nonces'],
   lanes: ['chain', 'events', 'signers', 'transactions', 'sending', 'lost-commits', 'nonces'],
   confirmations: ['chain', 'signers', 'transactions', 'nonces'],
   webhooks: ['events'],

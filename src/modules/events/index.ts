@@ -6,3 +6,4 @@ export { PUBLIC_EVENT_TYPES, type PublicEvent, type PublicEventType } from './do
 export { bodyOf } from './domain/publish.js';
 export { EventLog } from './domain/event-log.js';
 export type { EventReason, SignerEvent, SignerEventReason, TxEvent } from './domain/tx-event.js';
+export { NEXT_XID } from './infrastructure/next-xid.js';

@@ -1,3 +1,4 @@
+import { NEXT_XID } from '../../events/index.js';
 import { FINAL_STATES, IS_OUT } from '../../transactions/index.js';
 
 /** A tx without a nonce for so long gives its signatures back. Long enough to prove at a second block that its gas estimate reverts. */
@@ -69,8 +70,8 @@ const LOCKED = `
        WHERE t.tx_id = $1 AND g.grant_id = $3 AND t.state || '' = 'PENDING' AND ${WANTS} FOR UPDATE OF t SKIP LOCKED`;
 
 const NOTED = (table: string): string => `
-    INSERT INTO tx_event (chain_id, tx_id, reason, from_state, to_state, node_id, detail)
-    SELECT chain_id, tx_id, 'updated', 'PENDING', 'PENDING', $5, jsonb_build_object('authority', $2::text, 'authorization', $6::text) FROM ${table}`;
+    INSERT INTO tx_event (xid, chain_id, tx_id, reason, from_state, to_state, node_id, detail)
+    SELECT ${NEXT_XID}, chain_id, tx_id, 'updated', 'PENDING', 'PENDING', $5, jsonb_build_object('authority', $2::text, 'authorization', $6::text) FROM ${table}`;
 
 /**
  * Two grants that do not see each other could make their txs wait for each other until one is overdue. The lock is tried in a statement of its
