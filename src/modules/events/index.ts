@@ -1,6 +1,13 @@
 export { EventBell } from './application/event-bell.js';
 export { type HistoryEntry, MAX_HISTORY_PAGE, TxHistory } from './application/tx-history.js';
-export { comparePositions, eventId, type EventPosition, LOG_BEGINNING, parseEventId } from './domain/event-position.js';
+export {
+  behindRow,
+  comparePositions,
+  eventId,
+  type EventPosition,
+  LOG_BEGINNING,
+  parseEventId,
+} from './domain/event-position.js';
 export { type EventPage, EventReader } from './domain/event-reader.js';
 export { PUBLIC_EVENT_TYPES, type PublicEvent, type PublicEventType } from './domain/public-event.js';
 export { bodyOf } from './domain/publish.js';

@@ -11,6 +11,14 @@ export interface EventPosition {
 /** Before all events. */
 export const LOG_BEGINNING: EventPosition = { xid: 0n, seq: 0n, part: 0 };
 
+/** Above every part of a row. */
+export const LAST_PART = 9;
+
+/** Behind all events of a row. */
+export function behindRow(xid: string, seq: string): EventPosition {
+  return { xid: BigInt(xid), seq: BigInt(seq), part: LAST_PART };
+}
+
 /** The id of the event at a position, such as `1234-56-0`. */
 export function eventId({ xid, seq, part }: EventPosition): string {
   return `${xid}-${seq}-${part}`;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../kernel/json.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import { PgTx, type SqlRunner } from '../../../platform/database/pg-tx.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
-import { type EventPosition, LOG_BEGINNING } from '../domain/event-position.js';
+import { behindRow, type EventPosition, LAST_PART, LOG_BEGINNING } from '../domain/event-position.js';
 import { type EventPage, EventReader } from '../domain/event-reader.js';
 import type { LoggedEvent } from '../domain/public-event.js';
 import { PUBLISHED_REASONS, publicEventsOf } from '../domain/publish.js';
@@ -74,9 +74,6 @@ interface PageEnd {
   held_back: boolean;
 }
 
-/** Above every part of a row. */
-const LAST_PART = 9;
-
 @Injectable()
 export class PgEventReader extends EventReader {
   constructor(private readonly database: ReadDatabase) {
@@ -93,7 +90,7 @@ export class PgEventReader extends EventReader {
 
   async end(): Promise<EventPosition> {
     const { rows } = await this.database.query<{ xid: string; seq: string }>(END, []);
-    return rows[0] ? behind(rows[0].xid, rows[0].seq) : LOG_BEGINNING;
+    return rows[0] ? behindRow(rows[0].xid, rows[0].seq) : LOG_BEGINNING;
   }
 }
 
@@ -109,7 +106,7 @@ async function readPage(runner: SqlRunner, after: EventPosition, limit: number):
   );
   return {
     events,
-    next: end?.xid != null && end.seq != null ? behind(end.xid, end.seq) : after,
+    next: end?.xid != null && end.seq != null ? behindRow(end.xid, end.seq) : after,
     hasMore: Number(end?.read ?? 0) === limit,
     isHeldBack: end?.held_back ?? false,
   };
@@ -117,10 +114,6 @@ async function readPage(runner: SqlRunner, after: EventPosition, limit: number):
 
 function isEnd(row: PageRow | PageEnd): row is PageEnd {
   return row.held_back !== null;
-}
-
-function behind(xid: string, seq: string): EventPosition {
-  return { xid: BigInt(xid), seq: BigInt(seq), part: LAST_PART };
 }
 
 function toLogged(row: PageRow): LoggedEvent {
