@@ -55,11 +55,11 @@ const withMessage = (message: string): ValidationOptions => ({ message });
 const value = (parse: ValueParser, required = false): ConfigField => ({ kind: 'value', parse, required });
 
 /** Milliseconds, written `10s`. The default minimum is 1 ms, because 0 means "no limit" in PostgreSQL. */
-export function Duration({ min = 1 }: { min?: number } = {}): PropertyDecorator {
+export function Duration({ min = 1, max = 2 ** 31 - 1 } = {}): PropertyDecorator {
   return field(
     value(parseDuration),
     Min(min, withMessage(`must be at least ${min}ms`)),
-    Max(2 ** 31 - 1, withMessage('is too long')),
+    Max(max, withMessage('is too long')),
   );
 }
 

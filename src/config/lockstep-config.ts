@@ -1,6 +1,7 @@
 import { Section, SectionList } from './config-fields.js';
 import { ChainConfig } from './sections/chain-config.js';
 import { DatabaseConfig } from './sections/database-config.js';
+import { EventsConfig } from './sections/events-config.js';
 import { LeaseConfig } from './sections/lease-config.js';
 import { NodeConfig } from './sections/node-config.js';
 import { NonceConfig } from './sections/nonce-config.js';
@@ -42,6 +43,9 @@ export class LockstepConfig {
   @Section(ConfirmationsConfig)
   confirmations = new ConfirmationsConfig();
 
+  @Section(EventsConfig)
+  events = new EventsConfig();
+
   @Section(WebhooksConfig)
   webhooks = new WebhooksConfig();
 
@@ -64,6 +68,7 @@ export { MnemonicSignerConfig, PrivateKeySignerConfig, type SignerConfig } from 
 export {
   ConfirmationsConfig,
   DatabaseConfig,
+  EventsConfig,
   ExecutionConfig,
   IntakeConfig,
   LeaseConfig,

@@ -2,9 +2,13 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { READS } from '../../platform/database/pools.js';
 import { EventBell } from './application/event-bell.js';
+import { EventWindow } from './application/event-window.js';
+import { ListEvents } from './application/list-events.js';
 import { TxHistory } from './application/tx-history.js';
 import { EventLog } from './domain/event-log.js';
 import { EventReader } from './domain/event-reader.js';
+import { EventsController } from './infrastructure/http/events.controller.js';
+import { EventStreams } from './infrastructure/http/event-streams.js';
 import { PgEventBell } from './infrastructure/pg-event-bell.js';
 import { PgEventLog } from './infrastructure/pg-event-log.js';
 import { PgEventReader } from './infrastructure/pg-event-reader.js';
@@ -13,7 +17,11 @@ import { TypeormTxHistory } from './infrastructure/typeorm-tx-history.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([TxEventEntity], READS)],
+  controllers: [EventsController],
   providers: [
+    EventStreams,
+    EventWindow,
+    ListEvents,
     { provide: EventBell, useClass: PgEventBell },
     { provide: EventReader, useClass: PgEventReader },
     { provide: EventLog, useClass: PgEventLog },

@@ -4,7 +4,7 @@ import { EventBell } from '../../../src/modules/events/index.js';
 export class SilentEventBell extends EventBell {
   override ring(): void {}
 
-  override listen(): () => void {
+  override listen(_heard: () => void): () => void {
     return () => undefined;
   }
 }

@@ -37,6 +37,8 @@ describe('a value at its limit', () => {
     ['lease', 'clockSkewAllowance', 0, -1],
     ['nonce', 'poolQuietTime', 2 ** 31 - 1, 2 ** 31],
     ['intake', 'maxQueuedBytes', 2 ** 31 - 1, 2 ** 31],
+    ['events', 'heartbeat', '60s', '61s'],
+    ['events', 'maxStreams', 1, 0],
     ['webhooks', 'timeout', 1, 0],
     ['webhooks', 'allow', [], ['10.0.0.0/33']],
     ['node', 'forwardSecret', 'x'.repeat(16), 'x'.repeat(15)],

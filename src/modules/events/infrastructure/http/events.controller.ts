@@ -1,0 +1,75 @@
+import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
+import { ApiHeader, ApiOperation, ApiProduces, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { JsonObject } from '../../../../kernel/json.js';
+import { ApiProblems } from '../../../../platform/http/problem.dto.js';
+import { ListEvents } from '../../application/list-events.js';
+import type { EventFilter } from '../../domain/event-filter.js';
+import { eventId, type EventPosition } from '../../domain/event-position.js';
+import { bodyOf } from '../../domain/publish.js';
+import * as problem from './event-problems.js';
+import { EventStreams } from './event-streams.js';
+import { EventsQueryDto, filterOf } from './events-query.dto.js';
+
+const PATH = '/api/v1/events';
+const DEFAULT_LIMIT = 100;
+const STREAM = 'text/event-stream';
+const PAGE = 'application/json';
+
+class EventPageDto {
+  @ApiProperty({
+    type: 'array',
+    items: { type: 'object', additionalProperties: true },
+    description: 'Bodies as in the section webhooks of this document, in the order of the log',
+  })
+  items!: JsonObject[];
+
+  @ApiProperty({ example: '1234-56-9', description: 'The next `after`. Also given when there are no items' })
+  nextCursor!: string;
+}
+
+@ApiTags('events')
+@Controller('api/v1/events')
+export class EventsController {
+  constructor(
+    private readonly streams: EventStreams,
+    private readonly listEvents: ListEvents,
+  ) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'Follow events as a stream, or read a page of them',
+    description:
+      'A stream (Server-Sent Events) if `Accept` has `text/event-stream`, or if there is no `after` and `Accept` does not have `application/json`; otherwise ' +
+      'a page. Both go on after the event of `Last-Event-ID` or `after` (the header wins), and begin with what happens from now on without either. Events ' +
+      'of one transaction come in the order in which they happened. A page without items has a `nextCursor`, too, and a filter that matches little may ' +
+      'leave a page empty while there is more: read on until `nextCursor` stays the same.',
+  })
+  @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'The id of the last event that was received' })
+  @ApiProduces(PAGE, STREAM)
+  @ApiResponse({ status: 200, type: EventPageDto })
+  @ApiProblems(PATH, problem.INVALID, problem.INVALID_EVENT_ID, problem.TOO_MANY_STREAMS, problem.UNAVAILABLE)
+  async events(
+    @Query() query: EventsQueryDto,
+    @Headers('last-event-id') lastEventId: string | undefined,
+    @Headers('accept') accept: string | undefined,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    // A browser repeats the URL of its first request, and the header is newer.
+    const id = lastEventId || query.after;
+    const after = id === undefined ? null : problem.positionOf(id);
+    const filter = filterOf(query);
+    if (wantsStream(accept, after)) await this.streams.begin(reply, after, filter);
+    else await reply.send(await this.page(after, filter, query.limit ?? DEFAULT_LIMIT));
+  }
+
+  private async page(after: EventPosition | null, filter: EventFilter, limit: number): Promise<EventPageDto> {
+    const { events, next } = await this.listEvents.execute(after, filter, limit);
+    return { items: events.map(bodyOf), nextCursor: eventId(next) };
+  }
+}
+
+function wantsStream(accept = '', after: EventPosition | null): boolean {
+  if (accept.includes(STREAM)) return true;
+  return after === null && !accept.includes(PAGE);
+}
