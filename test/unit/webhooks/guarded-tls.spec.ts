@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/modules/webhooks/domain/webhook-sender.js';
+import { until } from '../../support/until.js';
 import { authority, type Certificate, certificateOf } from './certificates.js';
 import { FakeResolver, guardedSender, Receiver, shipment } from './sender-lab.js';
 
@@ -53,6 +56,20 @@ describe('a receiver with TLS', () => {
     expect(answer).toMatchObject({ status: null, error: 'tls: wrong version number' });
     expect(received).toEqual([]);
     await sender.onApplicationShutdown();
+  });
+
+  it('that takes the connection and never finishes its handshake costs the time-out, and its connection', async () => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const sender = guardedSender({ allow: ['127.0.0.1'], timeoutMs: 300 });
+    const answer = await sender.send(shipment(`https://127.0.0.1:${(silent.address() as AddressInfo).port}/`));
+    expect(answer).toMatchObject({ status: null, error: 'timeout: no complete answer within 0.3 s' });
+    expect(answer.durationMs).toBeLessThan(3_000);
+    sockets.forEach((socket) => socket.resume());
+    await until('the connection is closed', () => Promise.resolve(sockets[0]?.destroyed === true));
+    await sender.onApplicationShutdown();
+    silent.close();
   });
 
   it('is known by the name of the URL, not by its address, and its certificate must hold today', async () => {

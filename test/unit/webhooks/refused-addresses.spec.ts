@@ -132,9 +132,9 @@ describe('no webhook is sent to', () => {
     async (spelling, address, kind) => {
       const words = `${address} is ${kind} address`;
 
-      const literal = await sender.send(shipment(`https://${spelling}/hook`));
-      expect(literal.error).toContain(`invalid_webhook_url: the URL of a webhook is not usable: ${words};`);
-      expect(literal.status).toBeNull();
+      expect(() => guardedTargets().checkedUrl(`https://${spelling}/`)).toThrow(words);
+      const literal = await sender.send(shipment(`https://${spelling}/`));
+      expect(literal).toMatchObject({ status: null, error: `address_refused: ${words}` });
 
       const byName = guardedSender({ resolver: new FakeResolver([address]) });
       expect(await byName.send(shipment('https://hooks.example/'))).toMatchObject({

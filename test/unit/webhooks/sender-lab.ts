@@ -45,7 +45,7 @@ export function guardedSender(options: SenderOptions = {}): GuardedSender {
   const config = webhooksConfig(options);
   const guard = new TargetGuard(config);
   const resolver = options.resolver ?? new FakeResolver();
-  return new GuardedSender(config, new GuardedTargets(guard), new SystemClock(), guard, resolver);
+  return new GuardedSender(config, new SystemClock(), guard, resolver);
 }
 
 export const shipment = (url: string, more: Partial<Shipment> = {}): Shipment => ({

@@ -6,11 +6,11 @@ import { messageOf } from '../../../kernel/errors.js';
 import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
 import { retryAfterMs } from '../../../platform/http/retry-after.js';
 import { type Answer, type Shipment, WebhookSender } from '../domain/webhook-sender.js';
-import { WebhookTargets } from '../domain/webhook-targets.js';
 import { readAnswer } from './answer-excerpt.js';
 import { guardedConnector } from './guard/guarded-connector.js';
 import { NameResolver } from './guard/name-resolver.js';
 import { TargetGuard } from './guard/target-guard.js';
+import { webhookUrl } from './guard/webhook-url.js';
 import { postFailure, redirectFailure, TimedOut } from './post-failure.js';
 
 /** To one origin (scheme, host and port); more posts wait for a free one. */
@@ -25,7 +25,6 @@ export class GuardedSender extends WebhookSender implements OnApplicationShutdow
 
   constructor(
     private readonly config: WebhooksConfig,
-    private readonly targets: WebhookTargets,
     private readonly clock: Clock,
     guard: TargetGuard,
     resolver: NameResolver,
@@ -64,7 +63,7 @@ export class GuardedSender extends WebhookSender implements OnApplicationShutdow
   }
 
   private async post({ url: text, headers, body }: Shipment, signal: AbortSignal): Promise<Untimed> {
-    const url = this.targets.checkedUrl(text);
+    const url = webhookUrl(text);
     const response = await orAborted(
       this.agent.request({
         origin: url.origin,
