@@ -5,7 +5,7 @@
  *   kernel <- chain <- signers <- transactions <- sending <- nonces <- lanes, confirmations
  *   transactions <- lost-commits <- nonces, lanes
  *   sending <- commands
- *   events <- transactions,   ops reads all
+ *   events <- transactions, webhooks,   ops reads all
  */
 
 /** What each module may use of the others. */
