@@ -22,7 +22,7 @@ beforeEach(async () => {
     const answer = answerTo(query);
     if (answer !== null) server.send(answer, port, address);
   });
-  resolver = new Resolver({ timeout: 100, tries: 1 });
+  resolver = new Resolver({ timeout: 1_000, tries: 1 });
   resolver.setServers([`127.0.0.1:${server.address().port}`]);
 });
 
