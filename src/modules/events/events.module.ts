@@ -9,9 +9,11 @@ import { EventLog } from './domain/event-log.js';
 import { EventReader } from './domain/event-reader.js';
 import { EventsController } from './infrastructure/http/events.controller.js';
 import { EventStreams } from './infrastructure/http/event-streams.js';
+import { HorizonWatch } from './infrastructure/horizon-watch.js';
 import { PgEventBell } from './infrastructure/pg-event-bell.js';
 import { PgEventLog } from './infrastructure/pg-event-log.js';
 import { PgEventReader } from './infrastructure/pg-event-reader.js';
+import { PgHorizon } from './infrastructure/pg-horizon.js';
 import { TxEventEntity } from './infrastructure/tx-event.entity.js';
 import { TypeormTxHistory } from './infrastructure/typeorm-tx-history.js';
 
@@ -21,7 +23,9 @@ import { TypeormTxHistory } from './infrastructure/typeorm-tx-history.js';
   providers: [
     EventStreams,
     EventWindow,
+    HorizonWatch,
     ListEvents,
+    PgHorizon,
     { provide: EventBell, useClass: PgEventBell },
     { provide: EventReader, useClass: PgEventReader },
     { provide: EventLog, useClass: PgEventLog },

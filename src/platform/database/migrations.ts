@@ -161,6 +161,8 @@ async function withMigrations(
       idleTimeoutMillis: 0,
       lock_timeout: lockTimeout,
       statement_timeout: migrationTimeout,
+      // A node that hangs between two statements must not keep its locks, nor hold back readers of events.
+      idle_in_transaction_session_timeout: migrationTimeout,
       connectionTimeoutMillis: migrationTimeout,
     },
     poolErrorHandler: () => undefined,

@@ -241,6 +241,38 @@ const EVENTS = [
       why: 'a stream that begins now misses what commits late',
     },
   ]),
+  ...faultsIn('modules/events/infrastructure/pg-horizon.ts', int('horizon-watch'), [
+    {
+      id: 'horizon-counts-what-can-be-read',
+      text: 'WHERE e.xid >= pg_snapshot_xmin(pg_current_snapshot()) ORDER BY e.xid',
+      becomes: 'ORDER BY e.xid',
+      why: 'every log is said to be held back',
+    },
+    {
+      id: 'horizon-knows-no-foreign-log',
+      text: 'n.xid >= pg_snapshot_xmax(pg_current_snapshot())',
+      becomes: `n.xid < '0'::xid8`,
+      why: 'after a restore into another cluster nobody learns why no event comes any more',
+    },
+    {
+      id: 'horizon-names-readers',
+      text: 'a.backend_xid IS NOT NULL',
+      becomes: 'a.backend_xid IS NULL',
+      why: 'a session is blamed that holds nobody back',
+    },
+    {
+      id: 'horizon-names-the-youngest',
+      text: 'ORDER BY age(w.xid) DESC',
+      becomes: 'ORDER BY age(w.xid) ASC',
+      why: 'a session is blamed that holds nobody back',
+    },
+    {
+      id: 'horizon-mends-the-log-alone',
+      text: 'min(e.seq) - 1',
+      becomes: 'max(e.seq)',
+      why: 'readers skip what they had not read when the log was saved',
+    },
+  ]),
   ...faultsIn('modules/events/infrastructure/pg-event-bell.ts', int('event-bell'), [
     {
       id: 'event-bell-on-another-channel',

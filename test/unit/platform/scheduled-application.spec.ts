@@ -24,7 +24,13 @@ const ON_EACH_CHAIN = [
   'receipts',
   'resubmit',
 ];
-const ON_EACH_NODE = ['blob-housekeeping', 'block-housekeeping', 'lease-heartbeat', 'node-housekeeping'];
+const ON_EACH_NODE = [
+  'blob-housekeeping',
+  'block-housekeeping',
+  'event-horizon',
+  'lease-heartbeat',
+  'node-housekeeping',
+];
 const CHAINS = [1, 7];
 const ALL = [...ON_EACH_NODE, ...ON_EACH_CHAIN.flatMap((name) => CHAINS.map((id) => `${name}-${id}`))].sort();
 
