@@ -58,9 +58,13 @@ CREATE TABLE webhook_delivery (
   answer_body   text,
   error         text,
   tried_at      timestamptz,
+  -- When it was delivered, or was given up.
+  ended_at      timestamptz,
   created_at    timestamptz NOT NULL DEFAULT clock_timestamp(),
-  PRIMARY KEY (endpoint_id, xid, seq, part)
+  PRIMARY KEY (endpoint_id, xid, seq, part),
+  CONSTRAINT webhook_delivery_ends CHECK ((status = 'waiting') = (ended_at IS NULL))
 ) WITH (fillfactor = 80);
 CREATE INDEX webhook_delivery_due ON webhook_delivery (endpoint_id, due_at) WHERE status = 'waiting';
 CREATE INDEX webhook_delivery_order ON webhook_delivery (endpoint_id, tx_id, xid, seq, part) WHERE status = 'waiting';
 CREATE INDEX webhook_delivery_dead ON webhook_delivery (endpoint_id, xid, seq, part) WHERE status = 'dead';
+CREATE INDEX webhook_delivery_ended ON webhook_delivery (status, ended_at) WHERE status <> 'waiting';

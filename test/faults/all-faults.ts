@@ -12,6 +12,7 @@ import { MANAGED_TXS } from './lists/managed-txs.js';
 import { NONCES } from './lists/nonces.js';
 import { PLATFORM } from './lists/platform.js';
 import { VIEWS } from './lists/views.js';
+import { WEBHOOKS } from './lists/webhooks.js';
 
 export const ALL_FAULTS: readonly Fault[] = [
   ...MANAGED_TXS,
@@ -25,6 +26,7 @@ export const ALL_FAULTS: readonly Fault[] = [
   ...LOST_COMMITS,
   ...CHAINS,
   ...VIEWS,
+  ...WEBHOOKS,
   ...PLATFORM,
   ...ADAPTERS,
 ];

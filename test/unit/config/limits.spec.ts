@@ -40,6 +40,9 @@ describe('a value at its limit', () => {
     ['events', 'heartbeat', '60s', '61s'],
     ['events', 'maxStreams', 1, 0],
     ['webhooks', 'timeout', 1, 0],
+    ['webhooks', 'concurrency', 1_000, 1_001],
+    ['webhooks', 'retryFor', '3650d', '3651d'],
+    ['webhooks', 'keepDead', '3650d', '3651d'],
     ['webhooks', 'allow', [], ['10.0.0.0/33']],
     ['node', 'forwardSecret', 'x'.repeat(16), 'x'.repeat(15)],
   ])('%s.%s: %p is good, %p is a mistake', (section, key, good, bad) => {

@@ -31,8 +31,13 @@ const ON_EACH_NODE = [
   'lease-heartbeat',
   'node-housekeeping',
 ];
+const ON_EACH_NODE_THAT_ACTS = ['webhook-fan-out'];
 const CHAINS = [1, 7];
-const ALL = [...ON_EACH_NODE, ...ON_EACH_CHAIN.flatMap((name) => CHAINS.map((id) => `${name}-${id}`))].sort();
+const ALL = [
+  ...ON_EACH_NODE,
+  ...ON_EACH_NODE_THAT_ACTS,
+  ...ON_EACH_CHAIN.flatMap((name) => CHAINS.map((id) => `${name}-${id}`)),
+].sort();
 
 const MINUTE_MS = 60_000;
 

@@ -1,0 +1,19 @@
+import { Injectable } from '@nestjs/common';
+import type { WebhookEndpoint } from '../domain/webhook-endpoint.js';
+import { type EndpointChange, WebhookEndpoints } from '../domain/webhook-endpoints.js';
+import { WebhookTargets } from '../domain/webhook-targets.js';
+import { knownWebhook } from './unknown-webhook.js';
+
+@Injectable()
+export class ChangeEndpoint {
+  constructor(
+    private readonly endpoints: WebhookEndpoints,
+    private readonly targets: WebhookTargets,
+  ) {}
+
+  /** @throws InvalidInput `invalid_webhook_url`; NotFound `webhook_not_found` */
+  async execute(id: string, change: EndpointChange): Promise<WebhookEndpoint> {
+    const url = change.url === undefined ? {} : { url: this.targets.checkedUrl(change.url).href };
+    return knownWebhook(id, await this.endpoints.change(id, { ...change, ...url }));
+  }
+}

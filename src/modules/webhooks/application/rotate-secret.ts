@@ -1,0 +1,22 @@
+import { Injectable } from '@nestjs/common';
+import { WebhookEndpoints } from '../domain/webhook-endpoints.js';
+import { WebhookSignatures } from '../domain/webhook-signatures.js';
+import type { WithSecret } from './create-endpoint.js';
+import { knownWebhook } from './unknown-webhook.js';
+
+@Injectable()
+export class RotateSecret {
+  constructor(
+    private readonly endpoints: WebhookEndpoints,
+    private readonly signatures: WebhookSignatures,
+  ) {}
+
+  /**
+   * Until `keepMs` have passed, both secrets sign. The one before the last rotation ends at once.
+   * @throws NotFound `webhook_not_found`
+   */
+  async execute(id: string, keepMs: number): Promise<WithSecret> {
+    const secret = this.signatures.newSecret();
+    return { endpoint: knownWebhook(id, await this.endpoints.rotateSecret(id, secret, keepMs)), secret };
+  }
+}

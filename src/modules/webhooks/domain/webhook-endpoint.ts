@@ -1,0 +1,51 @@
+import type { Address } from '../../../kernel/hex.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
+import type { PublicEvent, PublicEventType } from '../../events/index.js';
+
+/** Which events an endpoint gets; null stands for all. An event has to pass all three. */
+export interface EndpointFilter {
+  readonly types: readonly PublicEventType[] | null;
+  readonly chainIds: readonly ChainId[] | null;
+  readonly signers: readonly Address[] | null;
+}
+
+/** What a client chooses. */
+export interface EndpointSettings extends EndpointFilter {
+  /** As {@link WebhookTargets.checkedUrl} returns it. */
+  readonly url: string;
+  readonly description: string | null;
+  /** It gets only events of requests that name it as their `callback`. */
+  readonly callbackOnly: boolean;
+}
+
+/** Without its secrets, which are shown once. */
+export interface WebhookEndpoint extends EndpointSettings {
+  readonly id: string;
+  /** Null while it is enabled. A disabled endpoint gets no new deliveries. */
+  readonly disabled: { readonly since: Date; readonly reason: string } | null;
+  /** Since when no delivery has succeeded; null after a success. */
+  readonly failingSince: Date | null;
+  /** Until then the secret before the last rotation signs, too. */
+  readonly previousSecretUntil: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** An enabled endpoint, as far as decides which events it gets. */
+export interface Subscriber extends EndpointFilter {
+  readonly id: string;
+  readonly callbackOnly: boolean;
+}
+
+type Matched = Pick<PublicEvent, 'type' | 'chainId' | 'signer' | 'callback'>;
+
+/** A request that names the endpoint sends it every event of its tx, whatever the filters are. */
+export function wants({ id, callbackOnly, types, chainIds, signers }: Subscriber, event: Matched): boolean {
+  if (event.callback === id) return true;
+  if (callbackOnly) return false;
+  return passes(types, event.type) && passes(chainIds, event.chainId) && passes(signers, event.signer);
+}
+
+function passes<T>(wanted: readonly T[] | null, value: T): boolean {
+  return wanted === null || wanted.includes(value);
+}

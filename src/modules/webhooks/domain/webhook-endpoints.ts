@@ -1,0 +1,31 @@
+import type { EndpointSettings, WebhookEndpoint } from './webhook-endpoint.js';
+
+export interface NewEndpoint extends EndpointSettings {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** What changes; what is left out stays. */
+export interface EndpointChange extends Partial<EndpointSettings> {
+  readonly enabled?: boolean;
+}
+
+/** The endpoints that clients have created and not deleted. */
+export abstract class WebhookEndpoints {
+  /** It gets every event that is committed after this. */
+  abstract add(endpoint: NewEndpoint): Promise<WebhookEndpoint>;
+  abstract find(id: string): Promise<WebhookEndpoint | null>;
+  /** Newest first, older than `beforeId`. */
+  abstract list(beforeId: string | null, limit: number): Promise<WebhookEndpoint[]>;
+  /** @returns null when there is no such endpoint */
+  abstract change(id: string, change: EndpointChange): Promise<WebhookEndpoint | null>;
+  /** @param keepMs how long the secret of now goes on signing; null when there is no such endpoint */
+  abstract rotateSecret(id: string, secret: string, keepMs: number): Promise<WebhookEndpoint | null>;
+  /** Those that sign now, the newest first; none when there is no such endpoint. */
+  abstract secretsOf(id: string): Promise<readonly string[]>;
+  /** @returns false when there is no such endpoint */
+  abstract remove(id: string): Promise<boolean>;
+  /** Changes nothing for one that is disabled already. */
+  abstract disable(id: string, reason: string): Promise<void>;
+  abstract setFailing(id: string, isFailing: boolean): Promise<void>;
+}

@@ -1,0 +1,84 @@
+const COLUMNS = `e.endpoint_id, e.url, e.description, e.types, e.chain_ids, e.signers, e.callback_only, e.previous_secret_until, e.disabled_at,
+  e.disabled_reason, e.failing_since, e.created_at, e.updated_at`;
+
+/**
+ * The place of the fan-out comes into being with the first endpoint, in the snapshot of its commit: every event that is committed later is
+ * behind it.
+ */
+export const ADD = {
+  name: 'webhook_add',
+  text: `
+    WITH place AS (
+      INSERT INTO event_reader (name, xid, seq)
+      SELECT 'webhooks', coalesce(l.xid, '0'::xid8), coalesce(l.seq, 0)
+        FROM (SELECT 1) one LEFT JOIN (
+          SELECT t.xid, t.seq FROM tx_event t WHERE t.xid < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY t.xid DESC, t.seq DESC LIMIT 1) l ON true
+      ON CONFLICT (name) DO NOTHING)
+    INSERT INTO webhook_endpoint AS e (endpoint_id, url, description, types, chain_ids, signers, callback_only, secret)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${COLUMNS}`,
+};
+
+export const FIND = {
+  name: 'webhook_find',
+  text: `SELECT ${COLUMNS} FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL`,
+};
+
+export const LOCK = {
+  name: 'webhook_lock',
+  text: `SELECT ${COLUMNS} FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL FOR UPDATE`,
+};
+
+export const LIST = {
+  name: 'webhook_list',
+  text: `
+    SELECT ${COLUMNS} FROM webhook_endpoint e
+     WHERE e.deleted_at IS NULL AND ($1::uuid IS NULL OR e.endpoint_id < $1) ORDER BY e.endpoint_id DESC LIMIT $2`,
+};
+
+/** An endpoint that is enabled again has not failed yet. */
+export const CHANGE = {
+  name: 'webhook_change',
+  text: `
+    UPDATE webhook_endpoint e
+       SET url = $2, description = $3, types = $4, chain_ids = $5, signers = $6, callback_only = $7,
+           disabled_at = CASE WHEN $8 THEN NULL ELSE coalesce(e.disabled_at, clock_timestamp()) END,
+           disabled_reason = CASE WHEN $8 THEN NULL ELSE coalesce(e.disabled_reason, $9) END,
+           failing_since = CASE WHEN $8 AND e.disabled_at IS NOT NULL THEN NULL ELSE e.failing_since END,
+           updated_at = clock_timestamp()
+     WHERE e.endpoint_id = $1 RETURNING ${COLUMNS}`,
+};
+
+export const ROTATE = {
+  name: 'webhook_rotate',
+  text: `
+    UPDATE webhook_endpoint e
+       SET secret = $2, previous_secret = e.secret, previous_secret_until = clock_timestamp() + $3::float8 * interval '1 ms',
+           updated_at = clock_timestamp()
+     WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL RETURNING ${COLUMNS}`,
+};
+
+export const SECRETS = {
+  name: 'webhook_secrets',
+  text: `
+    SELECT e.secret, CASE WHEN e.previous_secret_until > clock_timestamp() THEN e.previous_secret END AS previous_secret
+      FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL`,
+};
+
+export const REMOVE = {
+  name: 'webhook_remove',
+  text: `UPDATE webhook_endpoint SET deleted_at = clock_timestamp() WHERE endpoint_id = $1 AND deleted_at IS NULL`,
+};
+
+export const DISABLE = {
+  name: 'webhook_disable',
+  text: `
+    UPDATE webhook_endpoint SET disabled_at = clock_timestamp(), disabled_reason = $2, updated_at = clock_timestamp()
+     WHERE endpoint_id = $1 AND disabled_at IS NULL`,
+};
+
+export const SET_FAILING = {
+  name: 'webhook_set_failing',
+  text: `
+    UPDATE webhook_endpoint SET failing_since = CASE WHEN $2::boolean THEN clock_timestamp() END
+     WHERE endpoint_id = $1 AND (failing_since IS NULL) = $2::boolean`,
+};

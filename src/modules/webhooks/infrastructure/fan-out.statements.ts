@@ -1,0 +1,45 @@
+/** Looks for endpoints and moves the place in one snapshot: an event that is committed after the first endpoint is not passed over. */
+export const SKIP_UNHEARD = {
+  name: 'webhook_skip_unheard',
+  text: `
+    WITH heard AS MATERIALIZED (
+      SELECT EXISTS (SELECT FROM webhook_endpoint e WHERE e.disabled_at IS NULL AND e.deleted_at IS NULL) AS heard),
+    moved AS (
+      UPDATE event_reader r SET xid = l.xid, seq = l.seq, updated_at = clock_timestamp()
+        FROM (SELECT t.xid, t.seq FROM tx_event t WHERE t.xid < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY t.xid DESC, t.seq DESC LIMIT 1) l
+       WHERE r.name = 'webhooks' AND (l.xid, l.seq) > (r.xid, r.seq) AND NOT (SELECT heard FROM heard))
+    SELECT heard FROM heard`,
+};
+
+export const LOCK_PLACE = {
+  name: 'webhook_lock_place',
+  text: `SELECT r.xid::text AS xid, r.seq FROM event_reader r WHERE r.name = 'webhooks' FOR UPDATE SKIP LOCKED`,
+};
+
+export const MOVE_PLACE = {
+  name: 'webhook_move_place',
+  text: `UPDATE event_reader SET xid = $1::text::xid8, seq = $2, updated_at = clock_timestamp() WHERE name = 'webhooks'`,
+};
+
+export const SUBSCRIBERS = {
+  name: 'webhook_subscribers',
+  text: `
+    SELECT e.endpoint_id, e.types, e.chain_ids, e.signers, e.callback_only FROM webhook_endpoint e
+     WHERE e.disabled_at IS NULL AND e.deleted_at IS NULL`,
+};
+
+/** A delivery is not due before one of the same tx that waits: the index of what is due would be full of what cannot be sent yet. */
+export const INSERT_DELIVERIES = {
+  name: 'webhook_insert_deliveries',
+  text: `
+    WITH event AS (
+      SELECT * FROM unnest($1::text[], $2::bigint[], $3::smallint[], $4::uuid[], $5::text[], $6::text[], $7::timestamptz[])
+        WITH ORDINALITY AS e(xid, seq, part, tx_id, type, body, event_at, place))
+    INSERT INTO webhook_delivery (endpoint_id, xid, seq, part, tx_id, type, body, event_at, due_at, give_up_at)
+    SELECT m.endpoint_id, e.xid::xid8, e.seq, e.part, e.tx_id, e.type, e.body, e.event_at,
+           coalesce((SELECT w.due_at FROM webhook_delivery w WHERE w.endpoint_id = m.endpoint_id AND w.tx_id = e.tx_id AND w.status = 'waiting'
+                      ORDER BY w.xid DESC, w.seq DESC, w.part DESC LIMIT 1), clock_timestamp()),
+           e.event_at + $10::float8 * interval '1 ms'
+      FROM unnest($8::int[], $9::uuid[]) AS m(place, endpoint_id) JOIN event e ON e.place = m.place ORDER BY m.place
+    ON CONFLICT (endpoint_id, xid, seq, part) DO NOTHING`,
+};

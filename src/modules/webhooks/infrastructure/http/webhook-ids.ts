@@ -1,0 +1,31 @@
+import { InvalidInput } from '../../../../kernel/errors.js';
+import { unknownWebhook } from '../../application/unknown-webhook.js';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * The id of an endpoint in a path.
+ * @throws NotFound `webhook_not_found` for what cannot be an id
+ */
+export function endpointIdOf(text: string): string {
+  if (!UUID.test(text)) throw unknownWebhook(text.slice(0, 80));
+  return text.toLowerCase();
+}
+
+/**
+ * The id of the last endpoint of a page.
+ * @throws InvalidInput `invalid_cursor`
+ */
+export function endpointCursor(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  if (!UUID.test(cursor)) throw invalidCursor();
+  return cursor;
+}
+
+export function invalidCursor(): InvalidInput {
+  return new InvalidInput(
+    'invalid_cursor',
+    'not a cursor of this API',
+    'send the nextCursor of the previous page, unchanged',
+  );
+}

@@ -1,0 +1,173 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  MaxLength,
+  Min,
+} from 'class-validator';
+import { IsAddressText } from '../../../../platform/http/validators.js';
+import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../../events/index.js';
+
+const MAX_URL_CHARS = 2_000;
+const MAX_DESCRIPTION_CHARS = 500;
+const MAX_FILTER = 1_000;
+const MAX_VALID_HOURS = 24 * 30;
+const EXAMPLE_URL = 'https://example.com/lockstep';
+const EXAMPLE_SIGNER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
+const ALL = 'Null stands for all.';
+
+class WebhookSettingsDto {
+  @ApiPropertyOptional({ type: String, nullable: true, maxLength: MAX_DESCRIPTION_CHARS, example: 'ledger' })
+  @IsOptional()
+  @IsString()
+  @MaxLength(MAX_DESCRIPTION_CHARS)
+  // PostgreSQL stores neither NUL nor half surrogate pairs.
+  @Matches(/^[^\p{Cs}\0]*$/u, { message: 'description must not have NUL or half surrogate pairs' })
+  description?: string | null;
+
+  @ApiPropertyOptional({ enum: PUBLIC_EVENT_TYPES, isArray: true, nullable: true, description: ALL })
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(PUBLIC_EVENT_TYPES.length)
+  @IsIn(PUBLIC_EVENT_TYPES, { each: true })
+  types?: PublicEventType[] | null;
+
+  @ApiPropertyOptional({ type: [Number], nullable: true, example: [31337], description: ALL })
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_FILTER)
+  @IsInt({ each: true })
+  @Min(1, { each: true })
+  @Max(Number.MAX_SAFE_INTEGER, { each: true })
+  chainIds?: number[] | null;
+
+  @ApiPropertyOptional({ type: [String], nullable: true, example: [EXAMPLE_SIGNER], description: ALL })
+  @IsOptional()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_FILTER)
+  @IsAddressText({ each: true })
+  signers?: string[] | null;
+
+  @ApiPropertyOptional({
+    default: false,
+    description: 'It gets only events of requests that name it as their `callback`',
+  })
+  @IsOptional()
+  @IsBoolean()
+  callbackOnly?: boolean;
+}
+
+export class CreateWebhookDto extends WebhookSettingsDto {
+  @ApiProperty({ example: EXAMPLE_URL, description: 'https; plain http only to targets in `webhooks.allow`' })
+  @IsString()
+  @Length(1, MAX_URL_CHARS)
+  url!: string;
+}
+
+export class ChangeWebhookDto extends WebhookSettingsDto {
+  @ApiPropertyOptional({ example: EXAMPLE_URL })
+  @IsOptional()
+  @IsString()
+  @Length(1, MAX_URL_CHARS)
+  url?: string;
+
+  @ApiPropertyOptional({
+    description:
+      'A disabled endpoint gets no new deliveries, and its waiting ones become dead within a minute. A replay covers the time',
+  })
+  @IsOptional()
+  @IsBoolean()
+  enabled?: boolean;
+}
+
+export class RotateSecretDto {
+  @ApiPropertyOptional({
+    default: 24,
+    minimum: 0,
+    maximum: MAX_VALID_HOURS,
+    description: 'Both secrets sign until then',
+  })
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(MAX_VALID_HOURS)
+  keepOldHours?: number;
+}
+
+export class WebhookListQueryDto {
+  @ApiPropertyOptional({ description: '`nextCursor` of the previous page' })
+  @IsOptional()
+  @IsString()
+  @Length(1, 100)
+  cursor?: string;
+
+  @ApiPropertyOptional({ default: 50, minimum: 1, maximum: 200 })
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(200)
+  limit?: number;
+}
+
+class DisabledDto {
+  @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) since!: string;
+  @ApiProperty({ example: 'the receiver answered 410' }) reason!: string;
+}
+
+export class WebhookDto {
+  @ApiProperty({ example: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b' }) id!: string;
+  @ApiProperty({ example: EXAMPLE_URL }) url!: string;
+  @ApiProperty({ type: String, nullable: true, example: 'ledger' }) description!: string | null;
+  @ApiProperty({ enum: PUBLIC_EVENT_TYPES, isArray: true, nullable: true, description: ALL })
+  types!: readonly PublicEventType[] | null;
+  @ApiProperty({ type: [Number], nullable: true, example: [31337], description: ALL })
+  chainIds!: readonly number[] | null;
+  @ApiProperty({ type: [String], nullable: true, example: [EXAMPLE_SIGNER], description: ALL })
+  signers!: readonly string[] | null;
+  @ApiProperty({ example: false }) callbackOnly!: boolean;
+  @ApiProperty({ example: true }) enabled!: boolean;
+  @ApiProperty({ type: DisabledDto, nullable: true }) disabled!: DisabledDto | null;
+  @ApiProperty({ type: String, nullable: true, example: null, description: 'Since when no delivery has succeeded' })
+  failingSince!: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'Until then the previous secret signs, too',
+  })
+  previousSecretUntil!: string | null;
+  @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) createdAt!: string;
+  @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) updatedAt!: string;
+}
+
+export class WebhookWithSecretDto extends WebhookDto {
+  @ApiProperty({ example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', description: 'Shown only here' }) secret!: string;
+}
+
+export class WebhookPageDto {
+  @ApiProperty({ type: [WebhookDto] }) items!: WebhookDto[];
+  @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
+}
+
+export class TestAnswerDto {
+  @ApiProperty({ type: Number, nullable: true, example: 204, description: 'Null when no answer came' })
+  status!: number | null;
+  @ApiProperty({ example: '', description: 'The first kilobyte of the answer' }) body!: string;
+  @ApiProperty({ type: String, nullable: true, example: 'timeout: no complete answer within 15 s' })
+  error!: string | null;
+  @ApiProperty({ example: 120 }) durationMs!: number;
+}

@@ -1,0 +1,28 @@
+/** Example bodies in Swagger. */
+export const CREATE_EXAMPLES = {
+  all: { summary: 'Every event', value: { url: 'https://example.com/lockstep' } },
+  some: {
+    summary: 'Final states on one chain',
+    value: {
+      url: 'https://example.com/lockstep',
+      description: 'ledger',
+      types: ['tx.confirmed', 'tx.failed', 'tx.cancelled', 'tx.replaced', 'tx.dropped'],
+      chainIds: [31337],
+    },
+  },
+  callback: {
+    summary: 'For requests that name it as their callback',
+    value: { url: 'https://example.com/lockstep', callbackOnly: true },
+  },
+};
+
+export const CHANGE_EXAMPLES = {
+  url: { summary: 'Another URL', value: { url: 'https://example.com/lockstep/v2' } },
+  disable: { summary: 'Disable it', value: { enabled: false } },
+  enable: { summary: 'Enable it again', value: { enabled: true } },
+};
+
+export const ROTATE_EXAMPLES = {
+  day: { summary: 'Both secrets sign for a day', value: {} },
+  now: { summary: 'The old secret has leaked', value: { keepOldHours: 0 } },
+};

@@ -1,0 +1,127 @@
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiNoContentResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiProblems } from '../../../../platform/http/problem.dto.js';
+import { ChangeEndpoint } from '../../application/change-endpoint.js';
+import { CreateEndpoint } from '../../application/create-endpoint.js';
+import { RotateSecret } from '../../application/rotate-secret.js';
+import { TestEndpoint } from '../../application/test-endpoint.js';
+import { knownWebhook, unknownWebhook } from '../../application/unknown-webhook.js';
+import { WebhookEndpoints } from '../../domain/webhook-endpoints.js';
+import { toChange, toSettings, toView } from './to-webhook.js';
+import { endpointCursor, endpointIdOf } from './webhook-ids.js';
+import * as problem from './webhook-problems.js';
+import {
+  ChangeWebhookDto,
+  CreateWebhookDto,
+  RotateSecretDto,
+  TestAnswerDto,
+  WebhookDto,
+  WebhookListQueryDto,
+  WebhookPageDto,
+  WebhookWithSecretDto,
+} from './webhook.dto.js';
+import { CHANGE_EXAMPLES, CREATE_EXAMPLES, ROTATE_EXAMPLES } from './webhook.examples.js';
+
+const PATH = '/api/v1/webhooks';
+const ONE = `${PATH}/019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b`;
+const DEFAULT_PAGE = 50;
+const DEFAULT_KEEP_HOURS = 24;
+const HOUR_MS = 3_600_000;
+
+@ApiTags('webhooks')
+@Controller('api/v1/webhooks')
+export class WebhooksController {
+  constructor(
+    private readonly endpoints: WebhookEndpoints,
+    private readonly createEndpoint: CreateEndpoint,
+    private readonly changeEndpoint: ChangeEndpoint,
+    private readonly rotateSecret: RotateSecret,
+    private readonly testEndpoint: TestEndpoint,
+  ) {}
+
+  @Post()
+  @ApiOperation({
+    summary: 'Create a webhook endpoint',
+    description:
+      'It gets every event that is committed after the answer. Posts are signed as Standard Webhooks says, with the secret that only this answer shows.',
+  })
+  @ApiBody({ type: CreateWebhookDto, examples: CREATE_EXAMPLES })
+  @ApiResponse({ status: 201, type: WebhookWithSecretDto })
+  @ApiProblems(PATH, problem.INVALID, problem.INVALID_URL, problem.UNAVAILABLE)
+  async create(@Body() body: CreateWebhookDto): Promise<WebhookWithSecretDto> {
+    const { endpoint, secret } = await this.createEndpoint.execute(toSettings(body));
+    return { ...toView(endpoint), secret };
+  }
+
+  @Get()
+  @ApiOperation({ summary: 'List webhook endpoints, newest first' })
+  @ApiResponse({ status: 200, type: WebhookPageDto })
+  @ApiProblems(PATH, problem.INVALID, problem.INVALID_CURSOR, problem.UNAVAILABLE)
+  async list(@Query() { cursor, limit = DEFAULT_PAGE }: WebhookListQueryDto): Promise<WebhookPageDto> {
+    const found = await this.endpoints.list(endpointCursor(cursor), limit + 1);
+    const items = found.slice(0, limit).map(toView);
+    return { items, nextCursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+  }
+
+  @Get(':id')
+  @ApiOperation({ summary: 'Get a webhook endpoint' })
+  @ApiResponse({ status: 200, type: WebhookDto })
+  @ApiProblems(ONE, problem.UNKNOWN_WEBHOOK, problem.UNAVAILABLE)
+  async find(@Param('id') text: string): Promise<WebhookDto> {
+    const id = endpointIdOf(text);
+    return toView(knownWebhook(id, await this.endpoints.find(id)));
+  }
+
+  @Patch(':id')
+  @ApiOperation({ summary: 'Change a webhook endpoint', description: 'What is left out stays as it is.' })
+  @ApiBody({ type: ChangeWebhookDto, examples: CHANGE_EXAMPLES })
+  @ApiResponse({ status: 200, type: WebhookDto })
+  @ApiProblems(ONE, problem.INVALID, problem.INVALID_URL, problem.UNKNOWN_WEBHOOK, problem.UNAVAILABLE)
+  async change(@Param('id') id: string, @Body() body: ChangeWebhookDto): Promise<WebhookDto> {
+    return toView(await this.changeEndpoint.execute(endpointIdOf(id), toChange(body)));
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  @ApiOperation({
+    summary: 'Delete a webhook endpoint',
+    description: 'Nothing is sent to it any more. Its deliveries are deleted, too.',
+  })
+  @ApiNoContentResponse()
+  @ApiProblems(ONE, problem.UNKNOWN_WEBHOOK, problem.UNAVAILABLE)
+  async remove(@Param('id') text: string): Promise<void> {
+    const id = endpointIdOf(text);
+    if (!(await this.endpoints.remove(id))) throw unknownWebhook(id);
+  }
+
+  @Post(':id/rotate-secret')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Make a new secret for a webhook endpoint',
+    description:
+      'Both secrets sign until `keepOldHours` have passed. A third one, of an earlier rotation, ends at once.',
+  })
+  @ApiBody({ type: RotateSecretDto, examples: ROTATE_EXAMPLES })
+  @ApiResponse({ status: 200, type: WebhookWithSecretDto })
+  @ApiProblems(`${ONE}/rotate-secret`, problem.INVALID, problem.UNKNOWN_WEBHOOK, problem.UNAVAILABLE)
+  async rotate(@Param('id') id: string, @Body() body: RotateSecretDto): Promise<WebhookWithSecretDto> {
+    const keepMs = (body.keepOldHours ?? DEFAULT_KEEP_HOURS) * HOUR_MS;
+    const { endpoint, secret } = await this.rotateSecret.execute(endpointIdOf(id), keepMs);
+    return { ...toView(endpoint), secret };
+  }
+
+  @Post(':id/test')
+  @HttpCode(200)
+  @ApiOperation({
+    summary: 'Send a test event to a webhook endpoint',
+    description:
+      'Sends one event of type `webhook.test` now and answers with what the receiver said. It is not repeated.',
+  })
+  @ApiBody({ required: false, examples: { plain: { summary: 'No body', value: {} } }, schema: { type: 'object' } })
+  @ApiResponse({ status: 200, type: TestAnswerDto })
+  @ApiProblems(`${ONE}/test`, problem.UNKNOWN_WEBHOOK, problem.UNAVAILABLE)
+  async test(@Param('id') id: string): Promise<TestAnswerDto> {
+    const { status, body, error, durationMs } = await this.testEndpoint.execute(endpointIdOf(id));
+    return { status, body, error, durationMs };
+  }
+}

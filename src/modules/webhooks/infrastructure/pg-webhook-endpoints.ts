@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import { parseAddress } from '../../../kernel/hex.js';
+import { Database } from '../../../platform/database/database.js';
+import type { SqlValue, Statement } from '../../../platform/database/pg-tx.js';
+import type { PublicEventType } from '../../events/index.js';
+import type { EndpointFilter, EndpointSettings, WebhookEndpoint } from '../domain/webhook-endpoint.js';
+import { type EndpointChange, type NewEndpoint, WebhookEndpoints } from '../domain/webhook-endpoints.js';
+import * as sql from './endpoint.statements.js';
+
+const DISABLED_BY_CLIENT = 'disabled by PATCH';
+
+export interface FilterRow {
+  readonly types: string[] | null;
+  readonly chain_ids: string[] | null;
+  readonly signers: string[] | null;
+}
+
+interface EndpointRow extends FilterRow {
+  readonly endpoint_id: string;
+  readonly url: string;
+  readonly description: string | null;
+  readonly callback_only: boolean;
+  readonly previous_secret_until: Date | null;
+  readonly disabled_at: Date | null;
+  readonly disabled_reason: string | null;
+  readonly failing_since: Date | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+@Injectable()
+export class PgWebhookEndpoints extends WebhookEndpoints {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async add({ id, secret, ...settings }: NewEndpoint): Promise<WebhookEndpoint> {
+    const { rows } = await this.database.query<EndpointRow>(sql.ADD, [id, ...valuesOf(settings), secret]);
+    return the(rows);
+  }
+
+  find(id: string): Promise<WebhookEndpoint | null> {
+    return this.one(sql.FIND, [id]);
+  }
+
+  async list(beforeId: string | null, limit: number): Promise<WebhookEndpoint[]> {
+    const { rows } = await this.database.query<EndpointRow>(sql.LIST, [beforeId, limit]);
+    return rows.map(toEndpoint);
+  }
+
+  change(id: string, { enabled, ...settings }: EndpointChange): Promise<WebhookEndpoint | null> {
+    return this.database.transaction(async (tx) => {
+      const [row] = (await tx.query<EndpointRow>(sql.LOCK, [id])).rows;
+      if (row === undefined) return null;
+      const isEnabled = enabled ?? row.disabled_at === null;
+      const values = [id, ...valuesOf({ ...toEndpoint(row), ...settings }), isEnabled, DISABLED_BY_CLIENT];
+      return the((await tx.query<EndpointRow>(sql.CHANGE, values)).rows);
+    });
+  }
+
+  rotateSecret(id: string, secret: string, keepMs: number): Promise<WebhookEndpoint | null> {
+    return this.one(sql.ROTATE, [id, secret, keepMs]);
+  }
+
+  async secretsOf(id: string): Promise<readonly string[]> {
+    const { rows } = await this.database.query<{ secret: string; previous_secret: string | null }>(sql.SECRETS, [id]);
+    return rows.flatMap(({ secret, previous_secret: previous }) => [secret, ...(previous === null ? [] : [previous])]);
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const { rowCount } = await this.database.query(sql.REMOVE, [id]);
+    return rowCount === 1;
+  }
+
+  async disable(id: string, reason: string): Promise<void> {
+    await this.database.query(sql.DISABLE, [id, reason]);
+  }
+
+  async setFailing(id: string, isFailing: boolean): Promise<void> {
+    await this.database.query(sql.SET_FAILING, [id, isFailing]);
+  }
+
+  private async one(statement: Statement, values: readonly SqlValue[]): Promise<WebhookEndpoint | null> {
+    const { rows } = await this.database.query<EndpointRow>(statement, values);
+    return rows[0] === undefined ? null : toEndpoint(rows[0]);
+  }
+}
+
+export function toFilter({ types, chain_ids, signers }: FilterRow): EndpointFilter {
+  return {
+    types: types as PublicEventType[] | null,
+    chainIds: chain_ids?.map(Number) ?? null,
+    signers: signers?.map(parseAddress) ?? null,
+  };
+}
+
+function valuesOf({ url, description, types, chainIds, signers, callbackOnly }: EndpointSettings): SqlValue[] {
+  return [url, description, types, chainIds, signers, callbackOnly];
+}
+
+function the(rows: readonly EndpointRow[]): WebhookEndpoint {
+  const [row] = rows;
+  if (row === undefined) throw new TypeError('the statement returned no row');
+  return toEndpoint(row);
+}
+
+function toEndpoint(row: EndpointRow): WebhookEndpoint {
+  return {
+    id: row.endpoint_id,
+    url: row.url,
+    description: row.description,
+    ...toFilter(row),
+    callbackOnly: row.callback_only,
+    disabled: row.disabled_at && { since: row.disabled_at, reason: row.disabled_reason ?? '' },
+    failingSince: row.failing_since,
+    previousSecretUntil: row.previous_secret_until,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

@@ -1,0 +1,119 @@
+import { faultsIn, int } from '../fault.js';
+
+const IN = 'modules/webhooks/infrastructure';
+
+const ENDPOINTS = faultsIn(`${IN}/endpoint.statements.ts`, int('webhook-endpoints'), [
+  {
+    id: 'webhook-add-place-at-the-beginning',
+    text: `SELECT 'webhooks', coalesce(l.xid, '0'::xid8), coalesce(l.seq, 0)`,
+    becomes: `SELECT 'webhooks', '0'::xid8, 0`,
+    why: 'a new endpoint gets everything that ever happened',
+    caughtBy: int('webhook-fan-out'),
+  },
+  {
+    id: 'webhook-find-deleted',
+    text: 'FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL`,\n};\n\nexport const LOCK',
+    becomes: 'FROM webhook_endpoint e WHERE e.endpoint_id = $1`,\n};\n\nexport const LOCK',
+    why: 'a deleted endpoint is shown',
+  },
+  {
+    id: 'webhook-lock-nothing',
+    text: 'AND e.deleted_at IS NULL FOR UPDATE`',
+    becomes: 'AND e.deleted_at IS NULL`',
+    why: 'of two changes at the same time one is lost',
+  },
+  {
+    id: 'webhook-list-oldest-first',
+    text: 'ORDER BY e.endpoint_id DESC LIMIT $2',
+    becomes: 'ORDER BY e.endpoint_id LIMIT $2',
+    why: 'pages repeat endpoints',
+  },
+  {
+    id: 'webhook-change-disables-again',
+    text: 'coalesce(e.disabled_reason, $9)',
+    becomes: 'coalesce($9, e.disabled_reason)',
+    why: 'a change of the description hides why the endpoint was disabled',
+  },
+  {
+    id: 'webhook-change-forgets-failures',
+    text: 'CASE WHEN $8 AND e.disabled_at IS NOT NULL THEN NULL ELSE e.failing_since END',
+    becomes: 'CASE WHEN $8 THEN NULL ELSE e.failing_since END',
+    why: 'an endpoint that fails looks well after each change',
+  },
+  {
+    id: 'webhook-rotate-at-once',
+    text: 'previous_secret = e.secret,',
+    becomes: 'previous_secret = $2,',
+    why: 'receivers that have the old secret refuse everything',
+  },
+  {
+    id: 'webhook-old-secret-for-ever',
+    text: 'CASE WHEN e.previous_secret_until > clock_timestamp() THEN e.previous_secret END',
+    becomes: 'e.previous_secret',
+    why: 'a secret that leaked goes on signing',
+  },
+  {
+    id: 'webhook-remove-twice',
+    text: 'SET deleted_at = clock_timestamp() WHERE endpoint_id = $1 AND deleted_at IS NULL',
+    becomes: 'SET deleted_at = clock_timestamp() WHERE endpoint_id = $1',
+    why: 'the second deletion says that it deleted something',
+  },
+  {
+    id: 'webhook-disable-again',
+    text: 'WHERE endpoint_id = $1 AND disabled_at IS NULL`',
+    becomes: 'WHERE endpoint_id = $1`',
+    why: 'the first reason is lost',
+  },
+  {
+    id: 'webhook-failing-since-now',
+    text: 'WHERE endpoint_id = $1 AND (failing_since IS NULL) = $2::boolean',
+    becomes: 'WHERE endpoint_id = $1',
+    why: 'failingSince is the time of the last failure',
+  },
+]);
+
+const FAN_OUT = faultsIn(`${IN}/fan-out.statements.ts`, int('webhook-fan-out'), [
+  {
+    id: 'webhook-skip-heard',
+    text: ' AND NOT (SELECT heard FROM heard))',
+    becomes: ')',
+    why: 'events are passed over although somebody subscribes',
+  },
+  {
+    id: 'webhook-skip-backwards',
+    text: 'AND (l.xid, l.seq) > (r.xid, r.seq) AND NOT',
+    becomes: 'AND (l.xid, l.seq) <> (r.xid, r.seq) AND NOT',
+    why: 'a place that another node has moved on goes back, and events come twice',
+  },
+  {
+    id: 'webhook-place-waited-for',
+    text: `WHERE r.name = 'webhooks' FOR UPDATE SKIP LOCKED`,
+    becomes: `WHERE r.name = 'webhooks'`,
+    why: 'two nodes make the deliveries of one page',
+  },
+  {
+    id: 'webhook-place-not-moved',
+    text: 'UPDATE event_reader SET xid = $1::text::xid8, seq = $2, updated_at',
+    becomes: 'UPDATE event_reader SET xid = $1::text::xid8, seq = $2 - 1, updated_at',
+    why: 'the last event of a page is read again',
+    caughtBy: int('webhook-fan-out'),
+  },
+  {
+    id: 'webhook-subscribers-disabled',
+    text: `e.callback_only FROM webhook_endpoint e
+     WHERE e.disabled_at IS NULL AND e.deleted_at IS NULL`,
+    becomes: `e.callback_only FROM webhook_endpoint e
+     WHERE e.deleted_at IS NULL`,
+    why: 'a disabled endpoint gets deliveries that nobody sends',
+  },
+  {
+    id: 'webhook-insert-due-now',
+    text: `AND w.tx_id = e.tx_id AND w.status = 'waiting'
+                      ORDER BY`,
+    becomes: `AND w.tx_id = e.tx_id AND w.status = 'dead'
+                      ORDER BY`,
+    why: 'what waits for a failed one fills the index of what is due',
+  },
+]);
+
+export const WEBHOOKS = [...ENDPOINTS, ...FAN_OUT];

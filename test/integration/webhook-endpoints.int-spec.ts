@@ -1,0 +1,86 @@
+import { expect, it } from '@jest/globals';
+import { aSigner } from '../support/builders.js';
+import { storedRows } from '../support/stored-rows.js';
+import { until } from '../support/until.js';
+import { WebhookLab } from '../support/webhook-lab.js';
+
+const lab = new WebhookLab(await storedRows());
+const { endpoints } = lab;
+const NOBODY = '00000000-0000-7000-8000-000000000000';
+
+it('an endpoint is stored with its filters, and is listed newest first', async () => {
+  const ids = ['01', '02', '03'].map((end) => `01900000-0000-7000-8000-0000000000${end}`);
+  for (const id of ids)
+    await lab.endpoint({ id, types: ['tx.failed'], chainIds: [1, 7], signers: [aSigner().address] });
+  expect(await endpoints.find(ids[0] ?? '')).toMatchObject({
+    types: ['tx.failed'],
+    chainIds: [1, 7],
+    signers: [aSigner().address],
+    disabled: null,
+    failingSince: null,
+  });
+  expect((await endpoints.list(null, 2)).map(({ id }) => id)).toEqual([ids[2], ids[1]]);
+  expect((await endpoints.list(ids[1] ?? '', 2)).map(({ id }) => id)).toEqual([ids[0]]);
+});
+
+it('a change leaves the rest as it is, also what another node changes at the same time', async () => {
+  const id = await lab.endpoint({ description: 'ledger', types: ['tx.failed'] });
+  const session = await lab.stored.lab.session();
+  await session.run('BEGIN');
+  await session.run(`UPDATE webhook_endpoint SET url = 'https://b.example/'`);
+  const change = endpoints.change(id, { callbackOnly: true });
+  await until('it waits for the other change', async () => {
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    return (await lab.stored.read(waiting)).length > 0;
+  });
+  await session.run('COMMIT');
+  await change;
+  expect(await endpoints.change(id, { types: null })).toMatchObject({
+    url: 'https://b.example/',
+    description: 'ledger',
+    types: null,
+    callbackOnly: true,
+  });
+  expect(await endpoints.change(NOBODY, {})).toBeNull();
+});
+
+it('a disabled endpoint says since when and why, and is fresh when it is enabled again', async () => {
+  const [id, neighbour] = [await lab.endpoint(), await lab.endpoint()];
+  await endpoints.setFailing(id, true);
+  await lab.run(
+    `UPDATE webhook_endpoint SET failing_since = failing_since - interval '1 hour' WHERE failing_since IS NOT NULL`,
+  );
+  const failing = await endpoints.find(id);
+  await endpoints.setFailing(id, true);
+  expect((await endpoints.find(id))?.failingSince).toEqual(failing?.failingSince);
+  await endpoints.disable(id, 'gone');
+  await endpoints.disable(id, 'another reason');
+  expect(await endpoints.find(id)).toMatchObject({ disabled: { reason: 'gone' } });
+  expect(await endpoints.change(id, { description: 'x' })).toMatchObject({ disabled: { reason: 'gone' } });
+  expect(await endpoints.change(id, { enabled: true })).toMatchObject({ disabled: null, failingSince: null });
+  expect((await endpoints.change(id, { enabled: false }))?.disabled?.reason).toBe('disabled by PATCH');
+  expect(await endpoints.find(neighbour)).toMatchObject({ disabled: null, failingSince: null });
+  await endpoints.setFailing(neighbour, true);
+  expect((await endpoints.change(neighbour, { enabled: true }))?.failingSince).not.toBeNull();
+  await endpoints.setFailing(neighbour, false);
+  expect((await endpoints.find(neighbour))?.failingSince).toBeNull();
+});
+
+it('after a rotation both secrets sign until the old one ends', async () => {
+  const [id, neighbour] = [await lab.endpoint({ secret: 'one' }), await lab.endpoint({ secret: 'other' })];
+  expect((await endpoints.rotateSecret(id, 'two', 60_000))?.previousSecretUntil).not.toBeNull();
+  expect(await endpoints.secretsOf(id)).toEqual(['two', 'one']);
+  expect(await endpoints.secretsOf(neighbour)).toEqual(['other']);
+  await endpoints.rotateSecret(id, 'three', 0);
+  expect(await endpoints.secretsOf(id)).toEqual(['three']);
+  expect(await endpoints.rotateSecret(NOBODY, 'x', 0)).toBeNull();
+});
+
+it('a deleted endpoint is not there any more', async () => {
+  const [id, neighbour] = [await lab.endpoint(), await lab.endpoint()];
+  expect(await endpoints.remove(id)).toBe(true);
+  expect(await endpoints.remove(id)).toBe(false);
+  expect([await endpoints.find(id), await endpoints.secretsOf(id)]).toEqual([null, []]);
+  expect([await endpoints.change(id, {}), await endpoints.rotateSecret(id, 'x', 0)]).toEqual([null, null]);
+  expect((await endpoints.list(null, 9)).map(({ id: left }) => left)).toEqual([neighbour]);
+});

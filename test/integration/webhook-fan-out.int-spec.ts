@@ -1,0 +1,126 @@
+import { describe, expect, it } from '@jest/globals';
+import { aSigner, DEV_CHAIN } from '../support/builders.js';
+import { storedRows, txIdOf } from '../support/stored-rows.js';
+import { markOf, WebhookLab } from '../support/webhook-lab.js';
+
+const stored = await storedRows();
+const lab = new WebhookLab(stored);
+const other = new WebhookLab(stored, (await stored.lab.node('third')).database);
+
+const marksOf = async (endpoint: string): Promise<number[]> =>
+  (await lab.deliveries(`endpoint_id = '${endpoint}'`)).map(({ body }) => markOf(body));
+
+describe('a new endpoint', () => {
+  it('gets what is committed after it, and nothing from before', async () => {
+    await stored.putTx(1);
+    await lab.commit(1, 1);
+    const endpoint = await lab.endpoint();
+    await lab.commit(1, 2);
+    await lab.fanOutAll();
+    expect(await marksOf(endpoint)).toEqual([2]);
+  });
+
+  it('gets what is committed after it when there was none for a while', async () => {
+    await stored.putTx(1);
+    await lab.endpoints.remove(await lab.endpoint());
+    await lab.commit(1, 1);
+    await lab.fanOut.execute();
+    const endpoint = await lab.endpoint();
+    await lab.commit(1, 2);
+    await lab.fanOutAll();
+    expect(await marksOf(endpoint)).toEqual([2]);
+  });
+
+  it('moves no place and makes no delivery for those who are deleted or disabled', async () => {
+    await stored.putTx(1);
+    const [first, second, third] = [await lab.endpoint(), await lab.endpoint(), await lab.endpoint()];
+    await lab.endpoints.remove(first);
+    await lab.endpoints.disable(second, 'test');
+    await lab.commit(1, 1);
+    await lab.fanOutAll();
+    await lab.endpoints.change(second, { enabled: true });
+    await lab.commit(1, 2);
+    await lab.fanOutAll();
+    expect([await marksOf(first), await marksOf(second), await marksOf(third)]).toEqual([[], [2], [1, 2]]);
+  });
+
+  it('is told apart by its filters, and gets the events of requests that name it', async () => {
+    await stored.putTx(1);
+    const failed = await lab.endpoint({ types: ['tx.failed'] });
+    const elsewhere = await lab.endpoint({ chainIds: [DEV_CHAIN + 1] });
+    const ours = await lab.endpoint({ chainIds: [DEV_CHAIN], signers: [aSigner().address] });
+    const others = await lab.endpoint({ signers: [aSigner(2).address] });
+    const named = await lab.endpoint({ callbackOnly: true, types: ['tx.failed'] });
+    await stored.putTx(2, { options: JSON.stringify({ speed: 'standard', callback: named }) });
+    await lab.commit(1, 1);
+    await lab.commit(2, 2);
+    await lab.commit(1, 3, { reason: 'failed', to: 'FAILED' });
+    await lab.fanOutAll();
+    expect(await marksOf(failed)).toEqual([3]);
+    expect(await marksOf(elsewhere)).toEqual([]);
+    expect(await marksOf(ours)).toEqual([1, 2, 3]);
+    expect(await marksOf(others)).toEqual([]);
+    expect(await marksOf(named)).toEqual([2]);
+  });
+});
+
+it('every event becomes one delivery, whichever nodes fan out at the same time, and however many pages it takes', async () => {
+  await stored.putTx(1);
+  const endpoint = await lab.endpoint();
+  for (let n = 0; n < 30; n += 1) {
+    await lab.commit(1, n);
+    await Promise.all([lab.fanOut.execute(), other.fanOut.execute(), lab.fanOut.execute()]);
+  }
+  await lab.fanOutAll();
+  expect(await marksOf(endpoint)).toEqual(Array.from({ length: 30 }, (_, n) => n));
+});
+
+it('a fan-out that dies before its commit leaves neither deliveries nor a new place', async () => {
+  await stored.putTx(1);
+  const endpoint = await lab.endpoint();
+  await lab.commit(1, 1);
+  const dying = lab.database.transaction(async (tx) => {
+    await tx.query({ name: 'test_fan_out_lock', text: `SELECT FROM event_reader FOR UPDATE` }, []);
+    expect(await other.fanOut.execute()).toMatchObject({ isIdle: true });
+    throw new Error('dies');
+  });
+  await expect(dying).rejects.toThrow('dies');
+  await lab.fanOutAll();
+  expect(await marksOf(endpoint)).toEqual([1]);
+});
+
+it('a delivery has the body of its event, and is due no earlier than one of the same tx that waits', async () => {
+  await stored.putTx(1);
+  await stored.putTx(2);
+  await lab.endpoint();
+  await lab.commit(1, 1);
+  await lab.fanOutAll();
+  await lab.run(`UPDATE webhook_delivery SET due_at = now() + interval '1 hour'`);
+  await lab.commit(1, 2);
+  await lab.commit(2, 3);
+  await lab.fanOutAll();
+  const [first, second, third] = await lab.deliveries();
+  expect(second?.due_at).toEqual(first?.due_at);
+  expect(third?.due_at.getTime()).toBeLessThan(Date.now() + 60_000);
+  const body = JSON.parse(first?.body ?? '') as object;
+  expect(body).toMatchObject({ type: 'tx.submitted', version: 1, data: { txId: txIdOf(1), state: 'IN_MEMPOOL' } });
+  const [{ hours } = { hours: 0 }] = await stored.read<{ hours: number }>(
+    `SELECT (extract(epoch FROM give_up_at - event_at) / 3600)::int AS hours FROM webhook_delivery LIMIT 1`,
+  );
+  expect(hours).toBe(72);
+});
+
+it('while nobody subscribes the place follows the log, and never goes back', async () => {
+  await stored.putTx(1);
+  await lab.endpoints.remove(await lab.endpoint());
+  await lab.commit(1, 1);
+  const place = () => stored.read<{ seq: string }>('SELECT xid, seq FROM event_reader');
+  const before = await place();
+  await lab.fanOut.execute();
+  const after = await place();
+  const [last] = await stored.read<{ seq: string }>('SELECT xid, seq FROM tx_event ORDER BY xid DESC LIMIT 1');
+  if (after[0]?.seq !== before[0]?.seq) expect(after[0]).toEqual(last);
+  await lab.run(`UPDATE event_reader SET xid = '99999999', seq = 1`);
+  await lab.fanOut.execute();
+  expect((await place())[0]?.seq).toBe('1');
+});
