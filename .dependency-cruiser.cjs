@@ -22,6 +22,7 @@ const MAY_USE = {
   lanes: ['chain', 'events', 'signers', 'transactions', 'sending', 'lost-commits', 'nonces'],
   confirmations: ['chain', 'signers', 'transactions', 'nonces'],
   webhooks: ['events'],
+  retention: ['transactions'],
   ops: [
     'chain',
     'events',

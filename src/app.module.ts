@@ -6,6 +6,7 @@ import { CommandsModule } from './modules/commands/commands.module.js';
 import { ConfirmationsModule } from './modules/confirmations/confirmations.module.js';
 import { LanesModule } from './modules/lanes/lanes.module.js';
 import { OpsModule } from './modules/ops/ops.module.js';
+import { RetentionModule } from './modules/retention/retention.module.js';
 import { TransactionsModule } from './modules/transactions/transactions.module.js';
 import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
@@ -36,6 +37,7 @@ export class AppModule {
         AuthorizationsModule,
         ConfirmationsModule,
         WebhooksModule,
+        RetentionModule,
         OpsModule,
       ],
     };

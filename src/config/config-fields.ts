@@ -14,6 +14,7 @@ import {
   parseDuration,
   parseFlag,
   parseInteger,
+  parseRetention,
   parseSize,
   parseText,
   parseTextList,
@@ -61,6 +62,11 @@ export function Duration({ min = 1, max = 2 ** 31 - 1 } = {}): PropertyDecorator
     Min(min, withMessage(`must be at least ${min}ms`)),
     Max(max, withMessage('is too long')),
   );
+}
+
+/** Milliseconds, written `30d`, or infinite, written `off`. `words` say why less than `min` is too short. */
+export function Retention({ min, words }: { min: number; words: string }): PropertyDecorator {
+  return field(value(parseRetention), Min(min, withMessage(words)));
 }
 
 /** Bytes, written `1mb`. */

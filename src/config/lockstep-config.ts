@@ -8,6 +8,7 @@ import { NonceConfig } from './sections/nonce-config.js';
 import { LoggingConfig, MetricsConfig } from './sections/observability-config.js';
 import { ServerConfig } from './sections/server-config.js';
 import { ConfirmationsConfig, ResubmitConfig } from './sections/settlement-config.js';
+import { TransactionsConfig } from './sections/transactions-config.js';
 import { WebhooksConfig } from './sections/webhooks-config.js';
 import { ExecutionConfig, IntakeConfig, WorkerConfig } from './sections/workload-config.js';
 
@@ -46,6 +47,9 @@ export class LockstepConfig {
   @Section(EventsConfig)
   events = new EventsConfig();
 
+  @Section(TransactionsConfig)
+  transactions = new TransactionsConfig();
+
   @Section(WebhooksConfig)
   webhooks = new WebhooksConfig();
 
@@ -77,6 +81,7 @@ export {
   NonceConfig,
   ResubmitConfig,
   ServerConfig,
+  TransactionsConfig,
   WebhooksConfig,
   WorkerConfig,
 };

@@ -15,6 +15,16 @@ export function parseDuration(raw: unknown): number {
   throw new Unreadable("must be a duration such as '10s', '250ms' or '2m' (a plain number is milliseconds)");
 }
 
+const LONGEST_RETENTION = '36500d';
+
+/** @returns milliseconds; infinite for `off` */
+export function parseRetention(raw: unknown): number {
+  const text = String(raw);
+  if (text === 'off') return Infinity;
+  if (isDurationText(text) && ms(text) <= ms(LONGEST_RETENTION)) return Math.round(ms(text));
+  throw new Unreadable(`must be off, or a duration such as '30d', up to ${LONGEST_RETENTION}`);
+}
+
 const BYTES_IN: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
 /** `1mb`, `512kb`, or a number of bytes; a kb is 1024 bytes. @returns bytes */

@@ -3,7 +3,7 @@ import type { NodeConfig } from '../../config/lockstep-config.js';
 import type { Log } from '../logging/log.js';
 
 /**
- * Deletes rows that are not needed any more. A subclass has a method with Nest's `@Interval`, which calls `runOnce`, because Nest starts a
+ * Deletes rows that are not needed any more. A subclass has a method with Nest's `@Interval` or `@Cron`, which calls `runOnce`, because Nest starts a
  * run while the last one has not ended, and does not wait for it at shutdown.
  */
 export abstract class Housekeeping implements OnModuleDestroy {
@@ -30,11 +30,12 @@ export abstract class Housekeeping implements OnModuleDestroy {
     this.running = null;
   }
 
-  protected abstract clean(): Promise<void>;
+  /** @param isStopped whether the process is about to end, and a long run must end, too */
+  protected abstract clean(isStopped: () => boolean): Promise<void>;
 
   private async runSafely(): Promise<void> {
     try {
-      await this.clean();
+      await this.clean(() => this.stopped);
     } catch (error) {
       this.log.error('housekeeping failed', { housekeeping: this.name, error });
     }

@@ -43,6 +43,10 @@ describe('a value at its limit', () => {
     ['webhooks', 'concurrency', 1_000, 1_001],
     ['webhooks', 'retryFor', '3650d', '3651d'],
     ['webhooks', 'keepDead', '3650d', '3651d'],
+    ['events', 'retention', 'off', 'on'],
+    ['events', 'retention', '1h', '59m'],
+    ['events', 'retention', '36500d', '36501d'],
+    ['transactions', 'retention', '1d', '23h'],
     ['webhooks', 'allow', [], ['10.0.0.0/33']],
     ['node', 'forwardSecret', 'x'.repeat(16), 'x'.repeat(15)],
   ])('%s.%s: %p is good, %p is a mistake', (section, key, good, bad) => {

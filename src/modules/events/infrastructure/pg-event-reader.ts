@@ -13,7 +13,7 @@ import { PUBLISHED_REASONS, publicEventsOf } from '../domain/publish.js';
  * Some rows after a place. The last row says whether more follow that cannot be read yet, and how far the page goes. What is joined never
  * changes: the signer and the request of a tx, and the nonce of an attempt. Fills are silent.
  */
-const PAGE = {
+export const PAGE = {
   name: 'event_page',
   text: `
     WITH horizon AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xmin),

@@ -1,0 +1,121 @@
+import { describe, expect, it } from '@jest/globals';
+import { EventsConfig, TransactionsConfig } from '../../../src/config/lockstep-config.js';
+import { DeleteOld } from '../../../src/modules/retention/application/delete-old.js';
+import { RetentionMetrics } from '../../../src/modules/retention/application/retention-metrics.js';
+import { type DeletedBatch, OldEvents } from '../../../src/modules/retention/domain/old-rows.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+
+const DAY_MS = 86_400_000;
+const OLDEST = new Date('2026-01-01T00:00:00Z');
+const running = (): boolean => false;
+
+/** Rows of one kind, of which each batch passes one. */
+class FakeRows extends OldEvents {
+  override readonly beginning = '0';
+  readonly asked: { readonly place: string; readonly keepMs: number }[] = [];
+  left = 0;
+  isBusy = false;
+  oldestReads = 0;
+  onBatch: () => void = () => undefined;
+
+  async deleteBehind(place: string, keepMs: number): Promise<DeletedBatch | null> {
+    this.asked.push({ place, keepMs });
+    this.onBatch();
+    if (this.isBusy) return null;
+    this.left -= 1;
+    return { next: String(Number(place) + 1), hasMore: this.left > 0, deleted: { some_table: 2 } };
+  }
+
+  async oldestAt(): Promise<Date> {
+    this.oldestReads += 1;
+    return OLDEST;
+  }
+}
+
+class CountedRows extends RetentionMetrics {
+  readonly rows: [string, number][] = [];
+  readonly oldest: (Date | null)[] = [];
+
+  deleted(table: string, count: number): void {
+    this.rows.push([table, count]);
+  }
+
+  oldestEvent(at: Date | null): void {
+    this.oldest.push(at);
+  }
+}
+
+function setUp(retention: { readonly txs?: number; readonly events?: number } = {}) {
+  const [txs, events, metrics, clock] = [new FakeRows(), new FakeRows(), new CountedRows(), new FakeClock()];
+  const transactionsConfig = Object.assign(new TransactionsConfig(), retention.txs && { retention: retention.txs });
+  const eventsConfig = Object.assign(new EventsConfig(), retention.events && { retention: retention.events });
+  const deleteOld = new DeleteOld(txs, events, transactionsConfig, eventsConfig, clock, metrics);
+  return { txs, events, metrics, clock, deleteOld };
+}
+
+describe('a run of the retention', () => {
+  it('reads and deletes nothing with the defaults of the config', async () => {
+    const { txs, events, metrics, deleteOld } = setUp();
+    await deleteOld.execute(running);
+    expect({ txs: txs.asked, events: events.asked, reads: events.oldestReads }).toEqual({
+      txs: [],
+      events: [],
+      reads: 0,
+    });
+    expect(metrics.oldest).toEqual([]);
+  });
+
+  it('deletes batch by batch until nothing is left, and tells the metrics', async () => {
+    const { txs, events, metrics, deleteOld } = setUp({ events: DAY_MS });
+    events.left = 3;
+    await deleteOld.execute(running);
+    expect(txs.asked).toEqual([]);
+    expect(events.asked).toEqual(['0', '1', '2'].map((place) => ({ place, keepMs: DAY_MS })));
+    expect(metrics.rows).toEqual([
+      ['some_table', 2],
+      ['some_table', 2],
+      ['some_table', 2],
+    ]);
+    expect(metrics.oldest).toEqual([OLDEST]);
+  });
+
+  it('keeps each kind for its own time', async () => {
+    const { txs, events, deleteOld } = setUp({ txs: 2 * DAY_MS, events: DAY_MS });
+    await deleteOld.execute(running);
+    expect([txs.asked[0]?.keepMs, events.asked[0]?.keepMs]).toEqual([2 * DAY_MS, DAY_MS]);
+  });
+
+  it('goes on in the next run where the last one ended', async () => {
+    const { events, deleteOld } = setUp({ events: DAY_MS });
+    await deleteOld.execute(running);
+    await deleteOld.execute(running);
+    expect(events.asked.map(({ place }) => place)).toEqual(['0', '1']);
+  });
+
+  it('ends while another node deletes rows of the kind', async () => {
+    const { txs, events, metrics, deleteOld } = setUp({ txs: DAY_MS, events: DAY_MS });
+    txs.isBusy = true;
+    await deleteOld.execute(running);
+    expect({ txs: txs.asked.length, events: events.asked.length, counted: metrics.rows.length }).toEqual({
+      txs: 1,
+      events: 1,
+      counted: 1,
+    });
+  });
+
+  it('ends when its time is used up, and leaves the same time to the other kind', async () => {
+    const { txs, events, clock, deleteOld } = setUp({ txs: DAY_MS, events: DAY_MS });
+    [txs.left, events.left] = [1_000, 1_000];
+    txs.onBatch = () => txs.asked.length === 2 && clock.advance(20_000);
+    events.onBatch = () => events.asked.length === 3 && clock.advance(20_000);
+    await deleteOld.execute(running);
+    expect([txs.asked.length, events.asked.length]).toEqual([2, 3]);
+  });
+
+  it('ends after the batch in flight when the process is about to end', async () => {
+    const { events, deleteOld } = setUp({ events: DAY_MS });
+    events.left = 1_000;
+    await deleteOld.execute(() => events.asked.length === 2);
+    expect(events.asked.length).toBe(2);
+  });
+});
