@@ -11,6 +11,7 @@ import { LOST_COMMITS } from './lists/lost-commits.js';
 import { MANAGED_TXS } from './lists/managed-txs.js';
 import { NONCES } from './lists/nonces.js';
 import { PLATFORM } from './lists/platform.js';
+import { RETENTION } from './lists/retention.js';
 import { VIEWS } from './lists/views.js';
 import { WEBHOOKS } from './lists/webhooks.js';
 
@@ -25,6 +26,7 @@ export const ALL_FAULTS: readonly Fault[] = [
   ...LEASES,
   ...LOST_COMMITS,
   ...CHAINS,
+  ...RETENTION,
   ...VIEWS,
   ...WEBHOOKS,
   ...PLATFORM,

@@ -45,11 +45,11 @@ export const OLDEST_EVENT = {
 const ID_BEFORE = (milliseconds: string): string =>
   `(lpad(to_hex(floor(greatest(0, extract(epoch FROM clock_timestamp()) * 1000 - ${milliseconds}::float8))::bigint), 12, '0') || repeat('0', 20))::uuid`;
 
-/** Nobody may still change tx `t`, or be about to. */
+/** Nobody may still change tx `t`, or be about to. The status of a command is concatenated so that only the index by tx fits. */
 const IS_OVER = `
          t.state IN ${FINAL_STATES} AND ${OLDER_THAN('t.updated_at', '$2')}
          AND NOT EXISTS (SELECT FROM managed_tx o WHERE o.tx_id = ANY(ARRAY[t.replaces, t.replaced_by]) AND o.state NOT IN ${FINAL_STATES})
-         AND NOT EXISTS (SELECT FROM tx_command c WHERE c.tx_id = ANY(ARRAY[t.tx_id, t.replaces]) AND c.status = 'QUEUED')
+         AND NOT EXISTS (SELECT FROM tx_command c WHERE c.tx_id = ANY(ARRAY[t.tx_id, t.replaces]) AND c.status || '' = 'QUEUED')
          AND NOT EXISTS (SELECT FROM tx_command c JOIN managed_tx r ON r.tx_id = c.replacement
                           WHERE c.tx_id = t.tx_id AND r.state NOT IN ${FINAL_STATES})
          AND NOT EXISTS (SELECT FROM tx_authorization g WHERE g.tx_id = t.tx_id)
