@@ -186,7 +186,8 @@ export class CreateTxDto {
   signer!: string;
 
   @ApiPropertyOptional({
-    description: 'Idempotency key, unique per signer; can be sent as the Idempotency-Key header instead',
+    description:
+      'Idempotency key, unique per signer; can be sent as the Idempotency-Key header instead. It is free again when the retention of the server (transactions.retention) has deleted the finished transaction',
     example: 'invoice-4711',
   })
   @IsOptional()
