@@ -44,6 +44,25 @@ async function putReader(name: string, count: number): Promise<void> {
   await stored.put('event_reader', { name, xid: last?.xid ?? '0', seq: last?.seq ?? '0' });
 }
 
+/** Checks something while a database transaction is open, and ends that one in any case. */
+async function during(
+  transaction: (wait: () => Promise<void>) => Promise<unknown>,
+  check: () => Promise<unknown>,
+): Promise<void> {
+  const [begun, mayEnd] = [gate(), gate()];
+  const other = transaction(async () => {
+    begun.open();
+    await mayEnd.opened;
+  });
+  try {
+    await begun.opened;
+    await check();
+  } finally {
+    mayEnd.open();
+    await other;
+  }
+}
+
 const deleteEvents = (place = events.beginning) => events.deleteBehind(place, DAY_MS);
 
 describe('old events', () => {
@@ -105,15 +124,10 @@ describe('old events', () => {
 
   it('are deleted by one node at a time', async () => {
     await putEvent(1);
-    const [begun, mayEnd] = [gate(), gate()];
-    const other = inTurn(database, 1, async () => {
-      begun.open();
-      await mayEnd.opened;
-    });
-    await begun.opened;
-    expect(await deleteEvents()).toBeNull();
-    mayEnd.open();
-    await other;
+    await during(
+      (wait) => inTurn(database, 1, wait),
+      async () => expect(await deleteEvents()).toBeNull(),
+    );
     expect(await deleteEvents()).toMatchObject({ deleted: { tx_event: 1 } });
   });
 
@@ -337,31 +351,26 @@ describe('old finished txs', () => {
   it('are deleted by one node at a time', async () => {
     await putFinished(1);
     await putNewest();
-    const [begun, mayEnd] = [gate(), gate()];
-    const other = inTurn(database, 2, async () => {
-      begun.open();
-      await mayEnd.opened;
-    });
-    await begun.opened;
-    expect(await deleteTxs()).toBeNull();
-    mayEnd.open();
-    await other;
+    await during(
+      (wait) => inTurn(database, 2, wait),
+      async () => expect(await deleteTxs()).toBeNull(),
+    );
     expect(await keptTxs()).toEqual([1, 900]);
   });
 
   it('are skipped while another database transaction has them', async () => {
     await putFinished(1);
     await putNewest();
-    const [begun, mayEnd] = [gate(), gate()];
-    const other = database.transaction(async (tx) => {
-      await tx.query({ name: 'test_lock', text: 'SELECT FROM managed_tx WHERE tx_id = $1 FOR UPDATE' }, [txIdOf(1)]);
-      begun.open();
-      await mayEnd.opened;
-    });
-    await begun.opened;
-    expect(await deleteTxs()).toMatchObject({ deleted: { managed_tx: 0 } });
-    mayEnd.open();
-    await other;
+    await during(
+      (wait) =>
+        database.transaction(async (tx) => {
+          await tx.query({ name: 'test_lock', text: 'SELECT FROM managed_tx WHERE tx_id = $1 FOR UPDATE' }, [
+            txIdOf(1),
+          ]);
+          await wait();
+        }),
+      async () => expect(await deleteTxs()).toMatchObject({ deleted: { managed_tx: 0 } }),
+    );
     expect(await deleteTxs()).toMatchObject({ deleted: { managed_tx: 1 } });
   });
 });

@@ -38,7 +38,7 @@ export const RETENTION = faultsIn(
     {
       id: 'retention-events-from-the-beginning',
       text: '(p.xid, p.seq) > ($1::text::xid8, $2::bigint)',
-      becomes: '(p.xid, p.seq) > (LEAST($1::text::xid8, $1::text::xid8), LEAST($2::bigint, 0))',
+      becomes: `(p.xid, p.seq) > (LEAST($1::text, '0')::xid8, LEAST($2::bigint, 0))`,
       why: 'each batch reads the events again that have to stay',
     },
     {
