@@ -246,6 +246,7 @@ describe('old finished txs', () => {
     await putNewest();
     await stored.putTx(2, { updated_at: OLD });
     await putEvent(2);
+    await putReader('webhooks', 3);
     expect(await deleteTxs()).toEqual({ next: txIdOf(900), hasMore: false, deleted: ONE });
     expect(await rowsOf(1)).toEqual(Object.fromEntries(TABLES.map((table) => [table, 0])));
     expect(await rowsOf(900)).toEqual(ONE);
