@@ -23,6 +23,7 @@ const MAY_USE = {
   confirmations: ['chain', 'signers', 'transactions', 'nonces'],
   webhooks: ['events'],
   retention: ['transactions'],
+  broker: ['events'],
   ops: [
     'chain',
     'events',

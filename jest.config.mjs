@@ -47,5 +47,11 @@ export default {
       displayName: 'geth',
       testMatch: ['<rootDir>/test/geth/**/*.geth-spec.ts'],
     },
+    {
+      ...shared,
+      ...withPostgres,
+      displayName: 'nats',
+      testMatch: ['<rootDir>/test/nats/**/*.nats-spec.ts'],
+    },
   ],
 };

@@ -2,6 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { ConfigModule, type LockstepConfig } from './config/index.js';
 import { AuthorizationsModule } from './modules/authorizations/authorizations.module.js';
+import { BrokerModule } from './modules/broker/broker.module.js';
 import { CommandsModule } from './modules/commands/commands.module.js';
 import { ConfirmationsModule } from './modules/confirmations/confirmations.module.js';
 import { LanesModule } from './modules/lanes/lanes.module.js';
@@ -38,6 +39,7 @@ export class AppModule {
         ConfirmationsModule,
         WebhooksModule,
         RetentionModule,
+        BrokerModule,
         OpsModule,
       ],
     };

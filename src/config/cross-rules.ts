@@ -3,7 +3,13 @@ import type { LockstepConfig } from './lockstep-config.js';
 
 /** Checks rules that concern several keys. */
 export function crossMistakes(config: LockstepConfig): ConfigMistake[] {
-  return [...leaseMistakes(config), ...forwardMistakes(config), ...databaseMistakes(config), ...chainMistakes(config)];
+  return [
+    ...leaseMistakes(config),
+    ...forwardMistakes(config),
+    ...databaseMistakes(config),
+    ...brokerMistakes(config),
+    ...chainMistakes(config),
+  ];
 }
 
 function leaseMistakes({ lease }: LockstepConfig): ConfigMistake[] {
@@ -26,6 +32,16 @@ function databaseMistakes({ database, lease }: LockstepConfig): ConfigMistake[] 
       path: `database.${key}`,
       problem: `must be below lease.duration (${lease.duration}ms), or a stuck transaction blocks a takeover`,
     }));
+}
+
+function brokerMistakes({ broker }: LockstepConfig): ConfigMistake[] {
+  const mistakes: ConfigMistake[] = [];
+  const given = (['user', 'token', 'creds'] as const).filter((key) => broker[key] !== undefined);
+  if (given.length > 1)
+    mistakes.push({ path: `broker.${given[1]}`, problem: `cannot be given together with broker.${given[0]}` });
+  if ((broker.user === undefined) !== (broker.password === undefined))
+    mistakes.push({ path: 'broker.password', problem: 'and broker.user are given together, or neither' });
+  return mistakes;
 }
 
 function chainMistakes({ chains }: LockstepConfig): ConfigMistake[] {

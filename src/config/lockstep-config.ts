@@ -1,4 +1,5 @@
 import { Section, SectionList } from './config-fields.js';
+import { BrokerConfig } from './sections/broker-config.js';
 import { ChainConfig } from './sections/chain-config.js';
 import { DatabaseConfig } from './sections/database-config.js';
 import { EventsConfig } from './sections/events-config.js';
@@ -53,6 +54,9 @@ export class LockstepConfig {
   @Section(WebhooksConfig)
   webhooks = new WebhooksConfig();
 
+  @Section(BrokerConfig)
+  broker = new BrokerConfig();
+
   @Section(LoggingConfig)
   logging = new LoggingConfig();
 
@@ -70,6 +74,7 @@ export { LOG_LEVELS, type LogLevel } from './sections/observability-config.js';
 export { FINALITY_MODES, type FinalityMode } from './sections/settlement-config.js';
 export { MnemonicSignerConfig, PrivateKeySignerConfig, type SignerConfig } from './sections/signer-config.js';
 export {
+  BrokerConfig,
   ConfirmationsConfig,
   DatabaseConfig,
   EventsConfig,

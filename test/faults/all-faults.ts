@@ -3,6 +3,7 @@ import { ADAPTERS } from './lists/adapters.js';
 import { ATTEMPTS } from './lists/attempts.js';
 import { AUTHORIZATIONS } from './lists/authorizations.js';
 import { BLOBS } from './lists/blobs.js';
+import { BROKER } from './lists/broker.js';
 import { CHAINS } from './lists/chains.js';
 import { COMMANDS } from './lists/commands.js';
 import { FUNDS } from './lists/funds.js';
@@ -25,6 +26,7 @@ export const ALL_FAULTS: readonly Fault[] = [
   ...AUTHORIZATIONS,
   ...LEASES,
   ...LOST_COMMITS,
+  ...BROKER,
   ...CHAINS,
   ...RETENTION,
   ...VIEWS,

@@ -1,6 +1,6 @@
-import { registerDecorator } from 'class-validator';
 import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../kernel/node-error-class.js';
 import { Choice, Count, Duration, Section, SectionList, Text, TextList, VariantList, Wei } from '../config-fields.js';
+import { Each } from '../each-rule.js';
 import { FINALITY_MODES, type FinalityMode } from './settlement-config.js';
 import { MnemonicSignerConfig, PrivateKeySignerConfig, type SignerConfig } from './signer-config.js';
 
@@ -112,21 +112,6 @@ export class ChainConfig {
 
   @VariantList('type', { privateKey: PrivateKeySignerConfig, mnemonic: MnemonicSignerConfig })
   signers: SignerConfig[] = [];
-}
-
-/** A rule for a text, or for every text of a list. */
-function Each(name: string, message: string, holds: (text: string) => boolean): PropertyDecorator {
-  return (prototype, key) =>
-    registerDecorator({
-      name,
-      target: prototype.constructor,
-      propertyName: String(key),
-      options: { message },
-      validator: {
-        validate: (value: unknown) =>
-          (Array.isArray(value) ? value : [value]).every((item: unknown) => typeof item === 'string' && holds(item)),
-      },
-    });
 }
 
 function compiles(pattern: string): boolean {

@@ -15,7 +15,7 @@ export const LOG_BEGINNING: EventPosition = { xid: 0n, seq: 0n, part: 0 };
 export const LAST_PART = 9;
 
 /** Behind all events of a row. */
-export function behindRow(xid: string, seq: string): EventPosition {
+export function behindRow(xid: bigint | string, seq: bigint | string): EventPosition {
   return { xid: BigInt(xid), seq: BigInt(seq), part: LAST_PART };
 }
 

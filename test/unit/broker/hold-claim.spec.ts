@@ -1,0 +1,83 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import { FeedLab } from './feed-lab.js';
+
+let lab: FeedLab;
+beforeEach(() => {
+  lab = new FeedLab();
+});
+
+it('the first start begins at the beginning of the log, or at its end', async () => {
+  lab.reader.add(1, 1);
+  await lab.hold.execute();
+  expect(lab.claim.place?.seq).toBe(0n);
+
+  const other = new FeedLab();
+  other.config.startAt = 'end';
+  other.reader.add(1, 1);
+  await other.hold.execute();
+  expect(other.claim.place?.seq).toBe(2n);
+});
+
+it('a later start goes on where the last one was, whatever startAt says', async () => {
+  await lab.started(1, 1);
+  await lab.feed.execute();
+  await lab.claim.release();
+  lab.reader.add(1);
+  const next = lab.another('second');
+  next.config.startAt = 'end';
+  await next.hold.execute();
+  expect(next.claim.place?.seq).toBe(2n);
+});
+
+it('a claim lasts ten seconds after its last renewal', async () => {
+  await lab.started(1);
+  lab.clock.advance(9_999);
+  await lab.hold.execute();
+  lab.clock.advance(9_999);
+  expect(lab.claim.place).not.toBeNull();
+  lab.clock.advance(1);
+  expect(lab.claim.place).toBeNull();
+});
+
+it('a claim that takes long to get is shorter by that time', async () => {
+  const claim = lab.cursor.claim.bind(lab.cursor);
+  lab.cursor.claim = (node) => {
+    lab.clock.advance(4_000);
+    return claim(node);
+  };
+  await lab.started(1);
+  lab.clock.advance(5_999);
+  expect(lab.claim.place).not.toBeNull();
+  lab.clock.advance(1);
+  expect(lab.claim.place).toBeNull();
+});
+
+it('a renewal that was read before the cursor moved does not move this node back', async () => {
+  await lab.started(1, 1);
+  const before = lab.cursor.place;
+  await lab.feed.execute();
+  lab.cursor.claim = async () => before;
+  await lab.hold.execute();
+  expect(lab.claim.place?.seq).toBe(2n);
+});
+
+it('a node that reaches no broker leaves the claim to another one while it rests', async () => {
+  await lab.started(1);
+  lab.sink.refuses = '1';
+  await lab.feed.execute();
+  await lab.hold.execute();
+  expect(lab.cursor.claimedBy).toBeNull();
+  const other = lab.another('second');
+  await other.hold.execute();
+  lab.sink.refuses = null;
+  await other.feed.execute();
+  expect(lab.sink.got).toEqual(['1']);
+});
+
+it('every node measures what the broker does not have', async () => {
+  await lab.started(1);
+  const other = lab.another('second');
+  await other.hold.execute();
+  expect(other.claim.place).toBeNull();
+  expect(other.metrics.lastLag).toEqual({ rows: 3, seconds: 1.5 });
+});
