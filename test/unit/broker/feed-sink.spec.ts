@@ -95,23 +95,6 @@ describe('when the broker refuses an event', () => {
     expect(lab.cursor.claimedBy).toBeNull();
   });
 
-  it('nothing is tried before a rest, which doubles up to half a minute', async () => {
-    const rests: number[] = [];
-    for (let failures = 1; failures <= 7; failures += 1) {
-      let rest = 0;
-      for (; lab.health.isResting; rest += 500) {
-        await lab.hold.execute();
-        await lab.feed.execute();
-        lab.clock.advance(500);
-      }
-      rests.push(rest);
-      await lab.hold.execute();
-      await lab.feed.execute();
-    }
-    expect(rests).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
-    expect(lab.metrics.failures.length).toBe(8);
-  });
-
   it('only the first event is tried again, and the rest when it is taken', async () => {
     lab.clock.advance(1_000);
     lab.sink.refuses = '3';
@@ -124,20 +107,5 @@ describe('when the broker refuses an event', () => {
     expect(lab.sink.batches).toEqual([5, 1, 1, 2]);
     expect(lab.sink.got).toEqual(['1', '2', '3', '3', '3.1', '4']);
     expect(lab.cursor.moves).toEqual([2n, 4n]);
-  });
-
-  it('the log has one line when it begins, one for another reason, and one when it ends', async () => {
-    const retry = async (refuses: string | null): Promise<void> => {
-      lab.clock.advance(60_000);
-      lab.sink.refuses = refuses;
-      await lab.hold.execute();
-      await lab.feed.execute();
-    };
-    for (const refuses of ['3.1', '3.1', '4', '4', null, null]) await retry(refuses);
-    expect(lab.log.lines.map(({ event }) => event)).toEqual([
-      'broker takes no events',
-      'broker takes no events',
-      'broker takes events',
-    ]);
   });
 });

@@ -29,38 +29,6 @@ it('a later start goes on where the last one was, whatever startAt says', async 
   expect(next.claim.place?.seq).toBe(2n);
 });
 
-it('a claim lasts ten seconds after its last renewal', async () => {
-  await lab.started(1);
-  lab.clock.advance(9_999);
-  await lab.hold.execute();
-  lab.clock.advance(9_999);
-  expect(lab.claim.place).not.toBeNull();
-  lab.clock.advance(1);
-  expect(lab.claim.place).toBeNull();
-});
-
-it('a claim that takes long to get is shorter by that time', async () => {
-  const claim = lab.cursor.claim.bind(lab.cursor);
-  lab.cursor.claim = (node) => {
-    lab.clock.advance(4_000);
-    return claim(node);
-  };
-  await lab.started(1);
-  lab.clock.advance(5_999);
-  expect(lab.claim.place).not.toBeNull();
-  lab.clock.advance(1);
-  expect(lab.claim.place).toBeNull();
-});
-
-it('a renewal that was read before the cursor moved does not move this node back', async () => {
-  await lab.started(1, 1);
-  const before = lab.cursor.place;
-  await lab.feed.execute();
-  lab.cursor.claim = async () => before;
-  await lab.hold.execute();
-  expect(lab.claim.place?.seq).toBe(2n);
-});
-
 it('a node that reaches no broker leaves the claim to another one while it rests', async () => {
   await lab.started(1);
   lab.sink.refuses = '1';

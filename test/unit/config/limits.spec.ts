@@ -48,6 +48,10 @@ describe('a value at its limit', () => {
     ['events', 'retention', '36500d', '36501d'],
     ['transactions', 'retention', '1d', '23h'],
     ['webhooks', 'allow', [], ['10.0.0.0/33']],
+    ['broker', 'urls', ['nats://a:4222', 'tls://b'], ['nats://user:secret@a:4222']],
+    ['broker', 'stream', 'EVENTS-1', 'EVENTS.1'],
+    ['broker', 'subjectPrefix', 'a.b', 'a.>'],
+    ['broker', 'type', 'nats', 'kafka'],
     ['node', 'forwardSecret', 'x'.repeat(16), 'x'.repeat(15)],
   ])('%s.%s: %p is good, %p is a mistake', (section, key, good, bad) => {
     expect(mistakes(section, { [key]: good })).toEqual([]);
@@ -57,6 +61,14 @@ describe('a value at its limit', () => {
   it('counts between keys, too: a renewal is below half of the lease', () => {
     expect(mistakes('lease', { duration: '10s', renewInterval: 4_999 })).toEqual([]);
     expect(mistakes('lease', { duration: '10s', renewInterval: 5_000 })).toEqual(['lease.renewInterval']);
+  });
+
+  it('counts between keys, too: one kind of credentials of the broker, and a user has a password', () => {
+    expect(mistakes('broker', { user: 'a', password: 'b' })).toEqual([]);
+    expect(mistakes('broker', { token: 'c' })).toEqual([]);
+    expect(mistakes('broker', { user: 'a', password: 'b', token: 'c' })).toEqual(['broker.token']);
+    expect(mistakes('broker', { user: 'a' })).toEqual(['broker.password']);
+    expect(mistakes('broker', { password: 'b' })).toEqual(['broker.password']);
   });
 
   it.each(['statementTimeout', 'lockTimeout', 'idleInTransactionTimeout'])(

@@ -71,11 +71,12 @@ let app: TestingModule;
 let more: TestingModule[];
 
 /** The whole application, without a database, and with chains that do not answer. */
-async function start(role: string): Promise<TestingModule> {
+async function start(role: string, sections: Record<string, unknown> = {}): Promise<TestingModule> {
   const config = configFrom({
     node: { role },
     database: { url: 'postgres://nowhere' },
     logging: { level: 'fatal' },
+    ...sections,
     chains: CHAINS.map((id) => ({ id, rpcUrls: ['http://127.0.0.1:1'] })),
   });
   let testing = Test.createTestingModule({ imports: [AppModule.register(config)] });
@@ -141,6 +142,16 @@ describe('the application', () => {
     await jest.advanceTimersByTimeAsync(MINUTE_MS);
     expect(database.statements).not.toContain('node_forget_dead');
     expect(prune).not.toHaveBeenCalled();
+  });
+
+  it('publishes to a broker only where one is configured, and on nodes that act', async () => {
+    const broker = { type: 'nats', urls: ['nats://127.0.0.1:1'] };
+    const [worker, api] = [await start('worker', { broker }), await start('api', { broker })];
+    more.push(worker, api);
+    expect(scheduledIn(worker)).toEqual([...ALL, 'broker-claim', 'broker-feed'].sort());
+    expect(scheduledIn(api)).toEqual(ON_EACH_NODE);
+    await worker.close();
+    expect(scheduledIn(worker)).toEqual([]);
   });
 
   it('is independent of another one in the same process', async () => {
