@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { ROOT } from './bootstrap.mjs';
 import { findGeth, installGeth } from './geth.mjs';
+import { findNatsServer, installNatsServer } from './nats.mjs';
 
 /* What `.ci/run` runs: `npm test` and what takes too long for it. A part that fails does not keep the others from running. */
 
@@ -27,10 +28,16 @@ const done = [];
 for (const args of [...PARTS]) if (PARTS.length > 0) done.push(await part(args));
 const geth = PARTS.length > 0 ? (findGeth() ?? installGeth()) : null;
 if (geth !== null) done.push(await part(['run', 'test:geth'], { GETH_BIN: geth }));
+const nats = PARTS.length > 0 ? (findNatsServer() ?? installNatsServer()) : null;
+if (nats !== null) done.push(await part(['run', 'test:nats'], { NATS_SERVER_BIN: nats }));
 const minutes = (seconds) => `${(seconds / 60).toFixed(1)} min`;
 const words = done.map(({ name, ok, seconds }) => `${name} ${ok ? 'ok' : 'FAILED'} (${minutes(seconds)})`);
 if (geth === null)
   console.log('\nThe tests on geth did not run: there is no geth here (GETH_BIN, PATH), and none could be installed.');
+if (nats === null)
+  console.log(
+    '\nThe tests on NATS did not run: there is no nats-server here (NATS_SERVER_BIN, PATH), and none could be installed.',
+  );
 const total = done.reduce((sum, { seconds }) => sum + seconds, 0);
 const ok = process.exitCode !== 1 && done.every((one) => one.ok);
 console.log(`\nCI ${ok ? 'ok' : 'FAILED'} in ${minutes(total)}: ${words.join(', ')}`);

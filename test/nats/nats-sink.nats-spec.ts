@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { DiscardPolicy } from '@nats-io/jetstream';
 import { BrokerConfig } from '../../src/config/index.js';
 import { PublishFailed } from '../../src/modules/broker/domain/event-sink.js';
 import { NatsConnection } from '../../src/modules/broker/infrastructure/nats/nats-connection.js';
@@ -104,7 +105,7 @@ describe('a stream', () => {
   });
 
   it('that is full refuses in words of the server', async () => {
-    await server.with(({ streams }) => streams.update(STREAM, { max_msgs: 2, discard: 'new' as never }));
+    await server.with(({ streams }) => streams.update(STREAM, { max_msgs: 2, discard: DiscardPolicy.New }));
     const failure = await failureOf(sinkWith().publish(events(1, 2, 3, 4)));
     expect(failure).toMatchObject({
       code: 'broker_refused',
