@@ -33,7 +33,7 @@ export class NatsConnection {
 
   /** @throws PublishFailed */
   async open(): Promise<JetStreamClient> {
-    if (this.current?.isClosed() === false) return jetstream(this.current);
+    if (this.current !== null) return jetstream(this.current);
     const connection = await connect(optionsOf(this.config)).catch((error: unknown) => {
       throw connectFailure(error);
     });
@@ -46,7 +46,10 @@ export class NatsConnection {
 
   /** What waits in it is not sent any more. */
   async close(): Promise<void> {
-    await this.current?.close();
+    const { current } = this;
+    if (current === null) return;
+    this.ended(current);
+    await current.close();
   }
 
   private ended(connection: Connection): void {
