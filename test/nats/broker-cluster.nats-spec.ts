@@ -96,7 +96,7 @@ it('a kill -9 of the feeding node and of the broker lose no event and no order, 
   const later = await dropped(cluster.nodes.filter(({ answers }) => answers));
   process.stdout.write(
     `${await server.countOf(STREAM)} events of ${total} txs; the server dropped ${duplicates} duplicates after the kill of the node ` +
-      `and ${later - duplicates} after its own\\n`,
+      `and ${later - duplicates} after its own\n`,
   );
   await until('nothing is behind', async () => (await next?.metric('broker_lag_events')) === 0);
   expect(next?.service.logged('broker takes no events').length).toBe(1);

@@ -29,6 +29,12 @@ describe('after the broker refused an event', () => {
     expect(rests).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
     expect(lab.metrics.failures.length).toBe(8);
   });
+  it('nothing is published during the rest, also when the claim came back by a renewal that was under way', async () => {
+    await lab.claim.take();
+    await lab.feed.execute();
+    expect(lab.sink.batches).toEqual([5]);
+  });
+
   it('the log has one line when it begins, one for another reason, and one when it ends', async () => {
     const retry = async (refuses: string | null): Promise<void> => {
       lab.clock.advance(60_000);
