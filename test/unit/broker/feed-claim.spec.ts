@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from '@jest/globals';
+import { LOG_BEGINNING } from '../../../src/modules/events/index.js';
 import { FeedLab } from './feed-lab.js';
 
 let lab: FeedLab;
@@ -31,9 +32,20 @@ it('a claim that takes long to get is shorter by that time', async () => {
 
 it('a renewal that was read before the cursor moved does not move this node back', async () => {
   await lab.started(1, 1);
-  const before = lab.cursor.place;
-  await lab.feed.execute();
-  lab.cursor.claim = async () => before;
+  const claim = lab.cursor.claim.bind(lab.cursor);
+  lab.cursor.claim = async (node) => {
+    const stale = await claim(node);
+    await lab.feed.execute();
+    return stale;
+  };
   await lab.hold.execute();
   expect(lab.claim.place?.seq).toBe(2n);
+});
+
+it('a renewal takes over a place that a person changed', async () => {
+  await lab.started(1, 1);
+  await lab.feed.execute();
+  lab.cursor.place = LOG_BEGINNING;
+  await lab.hold.execute();
+  expect(lab.claim.place).toEqual(LOG_BEGINNING);
 });

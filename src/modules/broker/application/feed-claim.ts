@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
-import { comparePositions, type EventPosition } from '../../events/index.js';
+import type { EventPosition } from '../../events/index.js';
 import { FeedCursor } from '../domain/feed-cursor.js';
 
 /** A dead node is replaced after this time. */
@@ -27,10 +27,10 @@ export class FeedClaim {
   async take(): Promise<void> {
     // From before the request, so that it ends here before it ends for the others.
     const untilMs = this.clock.monotonicMs() + CLAIM_MS;
+    const before = this.held?.place;
     const stored = await this.cursor.claim(this.node.id, CLAIM_MS);
-    // The cursor only moves forward, and may have moved since it was read.
-    const place =
-      stored !== null && this.held !== null && comparePositions(this.held.place, stored) > 0 ? this.held.place : stored;
+    // A move that ended meanwhile is newer than what was read.
+    const place = stored !== null && this.held !== null && this.held.place !== before ? this.held.place : stored;
     this.held = place && { place, untilMs };
   }
 
