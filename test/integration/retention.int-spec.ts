@@ -1,14 +1,22 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { Registry } from 'prom-client';
+import { EventsConfig, TransactionsConfig } from '../../src/config/lockstep-config.js';
+import { LOG_BEGINNING } from '../../src/modules/events/index.js';
+import { PgEventReader } from '../../src/modules/events/infrastructure/pg-event-reader.js';
+import { DeleteOld } from '../../src/modules/retention/application/delete-old.js';
 import { inTurn } from '../../src/modules/retention/infrastructure/in-turn.js';
 import { PgOldEvents } from '../../src/modules/retention/infrastructure/pg-old-events.js';
 import { PgOldTxs } from '../../src/modules/retention/infrastructure/pg-old-txs.js';
+import { PromRetentionMetrics } from '../../src/modules/retention/infrastructure/prom-retention-metrics.js';
 import { DELETE_TXS } from '../../src/modules/retention/infrastructure/retention.statements.js';
 import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
 import { NEWEST_FINAL } from '../../src/modules/transactions/infrastructure/managed-tx.statements.js';
+import { SystemClock } from '../../src/platform/system-clock.js';
 import { aHash, anAddress, aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { gate } from '../support/gate.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
+import { until } from '../support/until.js';
 
 const stored = await storedRows();
 const { database } = stored.node;
@@ -30,6 +38,9 @@ const putEvent = (n: number, more: Parameters<typeof stored.put>[1] = {}) =>
     created_at: OLD,
     ...more,
   });
+
+/** Clients see it without an attempt. */
+const QUEUED = { reason: 'queued', to_state: 'PENDING' };
 
 const keptEvents = async (): Promise<number[]> =>
   (await stored.read<{ tx_id: string }>('SELECT tx_id FROM tx_event ORDER BY xid, seq')).map(({ tx_id }) =>
@@ -129,6 +140,40 @@ describe('old events', () => {
       async () => expect(await deleteEvents()).toBeNull(),
     );
     expect(await deleteEvents()).toMatchObject({ deleted: { tx_event: 1 } });
+  });
+
+  it('are gone for a reader who goes on in front of them: it goes on with the oldest that is left', async () => {
+    await stored.putTx(1, { state: 'CONFIRMED' });
+    await stored.putTx(2);
+    await putEvent(1, QUEUED);
+    await putEvent(2, QUEUED);
+    await deleteEvents();
+    const reader = new PgEventReader(database);
+    let read: (string | null)[] = [];
+    // Open database transactions of other tests hold readers back.
+    await until('the event that is left can be read', async () => {
+      read = (await reader.page(LOG_BEGINNING, 10)).events.map(({ txId }) => txId);
+      return read.length > 0;
+    });
+    expect(read).toEqual([txIdOf(2)]);
+  });
+
+  it('are deleted once when two nodes begin at the same time', async () => {
+    await stored.read(
+      `INSERT INTO tx_event (chain_id, tx_id, reason, to_state, node_id, created_at)
+       SELECT 1, '${txIdOf(1)}', 'sent', 'IN_MEMPOOL', 'first', ${OLD} FROM generate_series(1, 12000)`,
+    );
+    const metrics = [0, 1].map(() => new PromRetentionMetrics(new Registry(), new SystemClock()));
+    const counts = metrics.map((own) => jest.spyOn(own, 'deleted'));
+    const runs = metrics.map((own) => {
+      const config = Object.assign(new EventsConfig(), { retention: DAY_MS });
+      const rows = new PgOldEvents(database);
+      return new DeleteOld(txs, rows, new TransactionsConfig(), config, new SystemClock(), own).execute(() => false);
+    });
+    await Promise.all(runs);
+    const deleted = counts.flatMap(({ mock }) => mock.calls.map(([, count]) => count));
+    expect(deleted.reduce((sum, count) => sum + count, 0)).toBe(12_000);
+    expect(await keptEvents()).toEqual([]);
   });
 
   it('tell when the oldest of them was written', async () => {
