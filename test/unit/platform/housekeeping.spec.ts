@@ -7,7 +7,7 @@ import { RecordingLog } from '../chain/chain-fixture.js';
 
 class Cleaning extends Housekeeping {
   runs = 0;
-  work = async (): Promise<void> => undefined;
+  work: (isStopped: () => boolean) => Promise<void> = async () => undefined;
 
   constructor(
     role: NodeRole,
@@ -20,9 +20,9 @@ class Cleaning extends Housekeeping {
     return this.runOnce();
   }
 
-  protected override clean(): Promise<void> {
+  protected override clean(isStopped: () => boolean): Promise<void> {
     this.runs += 1;
-    return this.work();
+    return this.work(isStopped);
   }
 }
 
@@ -51,6 +51,20 @@ describe('housekeeping', () => {
     await first;
     await cleaning.interval();
     expect(cleaning.runs).toBe(2);
+  });
+
+  it('tells a long run that the process is about to end', async () => {
+    const told: boolean[] = [];
+    cleaning.work = async (isStopped) => {
+      told.push(isStopped());
+      await held.opened;
+      told.push(isStopped());
+    };
+    const run = cleaning.interval();
+    const stopped = cleaning.onModuleDestroy();
+    held.open();
+    await Promise.all([run, stopped]);
+    expect(told).toEqual([false, true]);
   });
 
   it('does nothing on a node that does not act', async () => {
