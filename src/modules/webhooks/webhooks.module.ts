@@ -2,23 +2,32 @@ import { Module } from '@nestjs/common';
 import { EventsModule } from '../events/events.module.js';
 import { ChangeEndpoint } from './application/change-endpoint.js';
 import { CreateEndpoint } from './application/create-endpoint.js';
+import { DeliverDue } from './application/deliver-due.js';
 import { FanOut } from './application/fan-out.js';
+import { PostDelivery } from './application/post-delivery.js';
+import { RecordDeliveries } from './application/record-deliveries.js';
 import { RotateSecret } from './application/rotate-secret.js';
 import { TestEndpoint } from './application/test-endpoint.js';
+import { WebhookMetrics } from './application/webhook-metrics.js';
+import { DeliveryQueue } from './domain/delivery-queue.js';
 import { FanOutLog } from './domain/fan-out-log.js';
 import { WebhookEndpoints } from './domain/webhook-endpoints.js';
 import { WebhookSender } from './domain/webhook-sender.js';
 import { WebhookSignatures } from './domain/webhook-signatures.js';
 import { WebhookTargets } from './domain/webhook-targets.js';
+import { DeliveryScheduler } from './infrastructure/delivery-scheduler.js';
 import { FanOutScheduler } from './infrastructure/fan-out-scheduler.js';
 import { GuardedTargets } from './infrastructure/guard/guarded-targets.js';
 import { DnsResolver, NameResolver } from './infrastructure/guard/name-resolver.js';
 import { TargetGuard } from './infrastructure/guard/target-guard.js';
 import { GuardedSender } from './infrastructure/guarded-sender.js';
 import { WebhooksController } from './infrastructure/http/webhooks.controller.js';
+import { PgDeliveryQueue } from './infrastructure/pg-delivery-queue.js';
 import { PgFanOutLog } from './infrastructure/pg-fan-out-log.js';
 import { PgWebhookEndpoints } from './infrastructure/pg-webhook-endpoints.js';
+import { PromWebhookMetrics } from './infrastructure/prom-webhook-metrics.js';
 import { StandardWebhookSignatures } from './infrastructure/sign-webhook.js';
+import { WebhookHousekeeping } from './infrastructure/webhook-housekeeping.js';
 
 @Module({
   imports: [EventsModule],
@@ -31,12 +40,19 @@ import { StandardWebhookSignatures } from './infrastructure/sign-webhook.js';
     { provide: WebhookSignatures, useClass: StandardWebhookSignatures },
     { provide: WebhookEndpoints, useClass: PgWebhookEndpoints },
     { provide: FanOutLog, useClass: PgFanOutLog },
+    { provide: DeliveryQueue, useClass: PgDeliveryQueue },
+    { provide: WebhookMetrics, useClass: PromWebhookMetrics },
     CreateEndpoint,
     ChangeEndpoint,
     RotateSecret,
     TestEndpoint,
     FanOut,
     FanOutScheduler,
+    PostDelivery,
+    RecordDeliveries,
+    DeliverDue,
+    DeliveryScheduler,
+    WebhookHousekeeping,
   ],
 })
 export class WebhooksModule {}

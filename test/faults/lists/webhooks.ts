@@ -116,4 +116,86 @@ const FAN_OUT = faultsIn(`${IN}/fan-out.statements.ts`, int('webhook-fan-out'), 
   },
 ]);
 
-export const WEBHOOKS = [...ENDPOINTS, ...FAN_OUT];
+const DELIVERIES = faultsIn(`${IN}/delivery.statements.ts`, int('webhook-deliveries'), [
+  {
+    id: 'webhook-claim-out-of-order',
+    text: 'AND (b.xid, b.seq, b.part) < (w.xid, w.seq, w.part) OFFSET 0)',
+    becomes: 'AND (b.xid, b.seq, b.part) < (w.xid, w.seq, w.part) AND false OFFSET 0)',
+    why: 'the events of a tx come in any order',
+  },
+  {
+    id: 'webhook-claim-of-others',
+    text: `AND w.due_at <= clock_timestamp()
+           AND (w.claimed_until IS NULL OR w.claimed_until < clock_timestamp())`,
+    becomes: 'AND w.due_at <= clock_timestamp()',
+    why: 'two nodes send the same',
+  },
+  {
+    id: 'webhook-claim-more-than-places',
+    text: '- coalesce(t.taken, 0)) AS free',
+    becomes: '- 0 * coalesce(t.taken, 0)) AS free',
+    why: 'an endpoint that asked to wait gets more',
+  },
+  {
+    id: 'webhook-claim-for-the-disabled',
+    text: 'WHERE e.disabled_at IS NULL AND e.deleted_at IS NULL),\n    due AS',
+    becomes: 'WHERE e.deleted_at IS NULL),\n    due AS',
+    why: 'a disabled endpoint gets what waits for it',
+  },
+  {
+    id: 'webhook-claim-failing-all-places',
+    text: 'THEN $3::int ELSE $4::int END',
+    becomes: 'THEN $3::int ELSE $3::int + 0 * $4::int END',
+    why: 'an endpoint that is down gets all its retries at once',
+  },
+  {
+    id: 'webhook-record-of-others',
+    text: ' AND d.claimed_by = $1\n',
+    becomes: ' AND $1::text IS NOT NULL\n',
+    why: 'a node whose claim has ended writes over the try of another',
+  },
+  {
+    id: 'webhook-record-never-dead',
+    text: `WHEN r.outcome = 'gone' OR d.give_up_at <= clock_timestamp() THEN 'dead' ELSE 'waiting' END`,
+    becomes: `WHEN r.outcome = 'gone' THEN 'dead' ELSE 'waiting' END`,
+    why: 'retries never end',
+  },
+  {
+    id: 'webhook-record-behind-stays-due',
+    text: `WHERE f.status = 'waiting' AND w.endpoint_id = f.endpoint_id`,
+    becomes: `WHERE f.status = 'dead' AND w.endpoint_id = f.endpoint_id`,
+    why: 'the index of what is due fills with what cannot be sent yet',
+  },
+  {
+    id: 'webhook-bury-what-is-enabled',
+    text: 'WHERE o.disabled_at IS NOT NULL AND o.deleted_at IS NULL LIMIT $1',
+    becomes: 'WHERE o.deleted_at IS NULL LIMIT $1',
+    why: 'everything that waits is given up',
+  },
+  {
+    id: 'webhook-prune-on-all-nodes',
+    text: `SELECT pg_try_advisory_xact_lock(7250318) AS taken`,
+    becomes: `SELECT true AS taken`,
+    why: 'all nodes delete at the same time',
+  },
+  {
+    id: 'webhook-prune-dead-as-delivered',
+    text: `WHERE o.status = 'dead' AND o.ended_at < clock_timestamp() - $2::float8`,
+    becomes: `WHERE o.status = 'dead' AND o.ended_at < clock_timestamp() - least($1, $2)::float8`,
+    why: 'dead deliveries are gone before anybody has looked',
+  },
+  {
+    id: 'webhook-forget-all',
+    text: `WHERE e.deleted_at < clock_timestamp() - interval '1 hour'`,
+    becomes: `WHERE e.created_at < clock_timestamp() + interval '1 hour'`,
+    why: 'endpoints vanish',
+  },
+  {
+    id: 'webhook-backlog-of-all',
+    text: `WHERE o.endpoint_id = e.endpoint_id AND o.status = 'waiting' LIMIT 100000`,
+    becomes: `WHERE o.status = 'waiting' LIMIT 100000`,
+    why: 'every endpoint seems to have the backlog of all',
+  },
+]);
+
+export const WEBHOOKS = [...ENDPOINTS, ...FAN_OUT, ...DELIVERIES];

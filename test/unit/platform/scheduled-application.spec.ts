@@ -31,8 +31,9 @@ const ON_EACH_NODE = [
   'lease-heartbeat',
   'node-housekeeping',
   'retention-housekeeping',
+  'webhook-housekeeping',
 ];
-const ON_EACH_NODE_THAT_ACTS = ['webhook-fan-out'];
+const ON_EACH_NODE_THAT_ACTS = ['webhook-deliveries', 'webhook-fan-out'];
 const CHAINS = [1, 7];
 const ALL = [
   ...ON_EACH_NODE,

@@ -5,6 +5,7 @@ import type { Ticker } from '../../../platform/scheduling/ticker.js';
 import { Tickers } from '../../../platform/scheduling/tickers.js';
 import { EventBell } from '../../events/index.js';
 import { FanOut, type FannedOut } from '../application/fan-out.js';
+import { DeliveryScheduler } from './delivery-scheduler.js';
 
 const POLL_MS = 1_000;
 /** While an older database transaction holds back what comes next. It doubles up to the poll interval. */
@@ -21,6 +22,7 @@ export class FanOutScheduler implements OnApplicationBootstrap, OnModuleDestroy 
   constructor(
     private readonly fanOut: FanOut,
     private readonly bell: EventBell,
+    private readonly deliveries: DeliveryScheduler,
     private readonly role: NodeConfig,
     tickers: Tickers,
   ) {
@@ -52,11 +54,14 @@ export class FanOutScheduler implements OnApplicationBootstrap, OnModuleDestroy 
     }
   }
 
-  /** Rings for those who deliver, on this node and on others. */
+  /** Wakes those who deliver, on this node and on others. */
   private async page(): Promise<FannedOut> {
     const done = await this.fanOut.execute();
     this.isHeard = !done.isIdle;
-    if (done.deliveries > 0) this.bell.ring();
+    if (done.deliveries > 0) {
+      this.deliveries.wake();
+      this.bell.ring();
+    }
     return done;
   }
 }

@@ -1,0 +1,115 @@
+/**
+ * Reads the endpoints that have something waiting by jumps in the index, then of each what is due, up to its free places. Rows that another
+ * node locks are passed over. A delivery is not taken while an earlier one of its tx waits; OFFSET 0 keeps this a look into the index for
+ * each row, whatever the planner thinks of the number of rows.
+ */
+export const CLAIM = {
+  name: 'webhook_claim',
+  text: `
+    WITH RECURSIVE queue AS (
+      (SELECT w.endpoint_id FROM webhook_delivery w WHERE w.status = 'waiting' ORDER BY w.endpoint_id LIMIT 1)
+      UNION ALL
+      SELECT (SELECT w.endpoint_id FROM webhook_delivery w WHERE w.status = 'waiting' AND w.endpoint_id > q.endpoint_id ORDER BY w.endpoint_id LIMIT 1)
+        FROM queue q WHERE q.endpoint_id IS NOT NULL),
+    room AS (
+      SELECT e.endpoint_id, greatest(0, CASE WHEN e.failing_since IS NULL THEN $3::int ELSE $4::int END - coalesce(t.taken, 0)) AS free
+        FROM queue q JOIN webhook_endpoint e ON e.endpoint_id = q.endpoint_id
+        LEFT JOIN unnest($5::uuid[], $6::int[]) AS t(endpoint_id, taken) ON t.endpoint_id = e.endpoint_id
+       WHERE e.disabled_at IS NULL AND e.deleted_at IS NULL),
+    due AS (
+      SELECT d.place FROM room r CROSS JOIN LATERAL (
+        SELECT w.ctid AS place FROM webhook_delivery w
+         WHERE w.endpoint_id = r.endpoint_id AND w.status = 'waiting' AND w.due_at <= clock_timestamp()
+           AND (w.claimed_until IS NULL OR w.claimed_until < clock_timestamp())
+           AND NOT EXISTS (
+             SELECT FROM webhook_delivery b WHERE b.endpoint_id = w.endpoint_id AND b.tx_id = w.tx_id AND b.status = 'waiting'
+                AND (b.xid, b.seq, b.part) < (w.xid, w.seq, w.part) OFFSET 0)
+         ORDER BY w.due_at LIMIT r.free FOR UPDATE SKIP LOCKED) d)
+    UPDATE webhook_delivery d
+       SET claimed_by = $1, claimed_until = clock_timestamp() + $2::float8 * interval '1 ms'
+      FROM webhook_endpoint e
+     WHERE d.ctid = ANY(ARRAY(SELECT place FROM due)) AND d.status = 'waiting' AND e.endpoint_id = d.endpoint_id
+    RETURNING d.endpoint_id, d.xid::text AS xid, d.seq, d.part, d.body, d.tries, e.url, e.secret,
+              CASE WHEN e.previous_secret_until > clock_timestamp() THEN e.previous_secret END AS previous_secret,
+              e.failing_since IS NOT NULL AS is_failing`,
+};
+
+/** In one statement: the results, and the time of the next try for what waits behind a failed one. */
+export const RECORD = {
+  name: 'webhook_record',
+  text: `
+    WITH result AS (
+      SELECT * FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::smallint[], $6::text[], $7::float8[], $8::int[], $9::text[], $10::text[])
+        AS r(endpoint_id, xid, seq, part, outcome, wait_ms, answer_status, answer_body, error)),
+    recorded AS (
+      UPDATE webhook_delivery d
+         SET status = CASE WHEN r.outcome = 'delivered' THEN 'delivered'
+                           WHEN r.outcome = 'gone' OR d.give_up_at <= clock_timestamp() THEN 'dead' ELSE 'waiting' END,
+             ended_at = CASE WHEN r.outcome <> 'failed' OR d.give_up_at <= clock_timestamp() THEN clock_timestamp() END,
+             due_at = least(clock_timestamp() + r.wait_ms * interval '1 ms', greatest(d.give_up_at, clock_timestamp())),
+             tries = d.tries + 1, tried_at = clock_timestamp(), claimed_by = NULL, claimed_until = NULL,
+             answer_status = r.answer_status, answer_body = r.answer_body, error = r.error
+        FROM result r
+       WHERE d.endpoint_id = r.endpoint_id AND d.xid = r.xid::xid8 AND d.seq = r.seq AND d.part = r.part
+         AND d.status = 'waiting' AND d.claimed_by = $1
+      RETURNING d.endpoint_id, d.tx_id, d.xid, d.seq, d.part, d.status, d.due_at),
+    behind AS (
+      UPDATE webhook_delivery w SET due_at = f.due_at
+        FROM recorded f
+       WHERE f.status = 'waiting' AND w.endpoint_id = f.endpoint_id AND w.tx_id = f.tx_id AND w.status = 'waiting'
+         AND (w.xid, w.seq, w.part) > (f.xid, f.seq, f.part) AND w.due_at < f.due_at)
+    SELECT endpoint_id, xid::text AS xid, seq, part, status FROM recorded`,
+};
+
+/** What a node is sending is left to that node. */
+export const BURY = {
+  name: 'webhook_bury',
+  text: `
+    UPDATE webhook_delivery d
+       SET status = 'dead', ended_at = clock_timestamp(), error = 'disabled: ' || e.disabled_reason, claimed_by = NULL, claimed_until = NULL
+      FROM webhook_endpoint e
+     WHERE e.endpoint_id = d.endpoint_id AND d.status = 'waiting' AND d.ctid = ANY(ARRAY(
+       SELECT w.place FROM webhook_endpoint o CROSS JOIN LATERAL (
+         SELECT n.ctid AS place FROM webhook_delivery n
+          WHERE n.endpoint_id = o.endpoint_id AND n.status = 'waiting' AND (n.claimed_until IS NULL OR n.claimed_until < clock_timestamp())
+          LIMIT $1 FOR UPDATE SKIP LOCKED) w
+        WHERE o.disabled_at IS NOT NULL AND o.deleted_at IS NULL LIMIT $1))`,
+};
+
+export const PRUNE_LOCK = {
+  name: 'webhook_prune_lock',
+  text: 'SELECT pg_try_advisory_xact_lock(7250318) AS taken',
+};
+
+export const PRUNE = {
+  name: 'webhook_prune',
+  text: `
+    DELETE FROM webhook_delivery d WHERE d.ctid = ANY(ARRAY(
+      (SELECT o.ctid FROM webhook_delivery o
+        WHERE o.status = 'delivered' AND o.ended_at < clock_timestamp() - $1::float8 * interval '1 ms' LIMIT $3)
+      UNION ALL
+      (SELECT o.ctid FROM webhook_delivery o
+        WHERE o.status = 'dead' AND o.ended_at < clock_timestamp() - $2::float8 * interval '1 ms' LIMIT $3)
+      UNION ALL
+      (SELECT w.place FROM webhook_endpoint e CROSS JOIN LATERAL (
+         SELECT o.ctid AS place FROM webhook_delivery o WHERE o.endpoint_id = e.endpoint_id LIMIT $3) w
+        WHERE e.deleted_at IS NOT NULL LIMIT $3)))`,
+};
+
+/** Its row stays for an hour: a fan-out that has read it before may insert deliveries later. */
+export const FORGET_ENDPOINTS = {
+  name: 'webhook_forget_endpoints',
+  text: `
+    DELETE FROM webhook_endpoint e WHERE e.deleted_at < clock_timestamp() - interval '1 hour'
+       AND NOT EXISTS (SELECT FROM webhook_delivery d WHERE d.endpoint_id = e.endpoint_id)`,
+};
+
+export const BACKLOG = {
+  name: 'webhook_backlog',
+  text: `
+    SELECT e.endpoint_id, e.failing_since IS NOT NULL AS is_failing, w.waiting, w.age
+      FROM webhook_endpoint e CROSS JOIN LATERAL (
+        SELECT count(*)::int AS waiting, coalesce(extract(epoch FROM clock_timestamp() - min(d.event_at)), 0)::float8 AS age
+          FROM (SELECT o.event_at FROM webhook_delivery o WHERE o.endpoint_id = e.endpoint_id AND o.status = 'waiting' LIMIT 100000) d) w
+     WHERE e.deleted_at IS NULL`,
+};

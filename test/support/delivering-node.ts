@@ -1,0 +1,58 @@
+import { afterAll } from '@jest/globals';
+import type { GuardedSender } from '../../src/modules/webhooks/infrastructure/guarded-sender.js';
+import { DeliverDue } from '../../src/modules/webhooks/application/deliver-due.js';
+import { PostDelivery } from '../../src/modules/webhooks/application/post-delivery.js';
+import { RecordDeliveries } from '../../src/modules/webhooks/application/record-deliveries.js';
+import { WebhookMetrics } from '../../src/modules/webhooks/application/webhook-metrics.js';
+import type { DeliveryQueue } from '../../src/modules/webhooks/domain/delivery-queue.js';
+import { PgDeliveryQueue } from '../../src/modules/webhooks/infrastructure/pg-delivery-queue.js';
+import { StandardWebhookSignatures } from '../../src/modules/webhooks/infrastructure/sign-webhook.js';
+import { SystemClock } from '../../src/platform/system-clock.js';
+import { readableLog } from '../unit/platform/log-lines.js';
+import { guardedSender, webhooksConfig } from '../unit/webhooks/sender-lab.js';
+import { Named } from './fakes/fake-node.js';
+import type { WebhookLab } from './webhook-lab.js';
+
+class NoMetrics extends WebhookMetrics {
+  override recorded(): void {}
+  override posted(): void {}
+}
+
+const senders: GuardedSender[] = [];
+
+afterAll(() => Promise.all(senders.map((sender) => sender.onApplicationShutdown())));
+
+/** The part of a node that delivers, with posts to loopback. */
+export class DeliveringNode {
+  readonly deliver: DeliverDue;
+  readonly queue: DeliveryQueue;
+
+  constructor(lab: WebhookLab, name: string, { timeoutMs = 2_000, concurrency = 32, queue }: NodeOptions = {}) {
+    const options = { allow: ['127.0.0.1/32'], timeoutMs };
+    const sender = guardedSender(options);
+    senders.push(sender);
+    const node = new Named(name);
+    this.queue = queue ?? new PgDeliveryQueue(lab.database);
+    const results = new RecordDeliveries(this.queue, lab.endpoints, new NoMetrics(), node, readableLog().log);
+    const clock = new SystemClock();
+    this.deliver = new DeliverDue(
+      this.queue,
+      new PostDelivery(sender, new StandardWebhookSignatures(), clock),
+      results,
+      Object.assign(webhooksConfig(options), { concurrency }),
+      node,
+      clock,
+    );
+  }
+
+  /** Until nothing is due. */
+  async deliverAll(): Promise<void> {
+    while ((await this.deliver.execute()) > 0) await this.deliver.idle();
+  }
+}
+
+interface NodeOptions {
+  readonly timeoutMs?: number;
+  readonly concurrency?: number;
+  readonly queue?: DeliveryQueue;
+}
