@@ -4,6 +4,7 @@ import { READS } from '../../platform/database/pools.js';
 import { EventBell } from './application/event-bell.js';
 import { EventWindow } from './application/event-window.js';
 import { ListEvents } from './application/list-events.js';
+import { EventTimes } from './application/event-times.js';
 import { TxHistory } from './application/tx-history.js';
 import { EventLog } from './domain/event-log.js';
 import { EventReader } from './domain/event-reader.js';
@@ -14,6 +15,7 @@ import { PgEventBell } from './infrastructure/pg-event-bell.js';
 import { PgEventLog } from './infrastructure/pg-event-log.js';
 import { PgEventReader } from './infrastructure/pg-event-reader.js';
 import { PgHorizon } from './infrastructure/pg-horizon.js';
+import { PgEventTimes } from './infrastructure/pg-event-times.js';
 import { TxEventEntity } from './infrastructure/tx-event.entity.js';
 import { TypeormTxHistory } from './infrastructure/typeorm-tx-history.js';
 
@@ -28,9 +30,10 @@ import { TypeormTxHistory } from './infrastructure/typeorm-tx-history.js';
     PgHorizon,
     { provide: EventBell, useClass: PgEventBell },
     { provide: EventReader, useClass: PgEventReader },
+    { provide: EventTimes, useClass: PgEventTimes },
     { provide: EventLog, useClass: PgEventLog },
     { provide: TxHistory, useClass: TypeormTxHistory },
   ],
-  exports: [EventBell, EventLog, EventReader, TxHistory],
+  exports: [EventBell, EventLog, EventReader, EventTimes, TxHistory],
 })
 export class EventsModule {}

@@ -1,4 +1,5 @@
 export { EventBell } from './application/event-bell.js';
+export { EventTimes } from './application/event-times.js';
 export { type HistoryEntry, MAX_HISTORY_PAGE, TxHistory } from './application/tx-history.js';
 export {
   behindRow,

@@ -6,9 +6,11 @@ import { DeliverDue } from './application/deliver-due.js';
 import { FanOut } from './application/fan-out.js';
 import { PostDelivery } from './application/post-delivery.js';
 import { RecordDeliveries } from './application/record-deliveries.js';
+import { ReplayRange } from './application/replay-range.js';
 import { RotateSecret } from './application/rotate-secret.js';
 import { TestEndpoint } from './application/test-endpoint.js';
 import { WebhookMetrics } from './application/webhook-metrics.js';
+import { DeliveryLog } from './domain/delivery-log.js';
 import { DeliveryQueue } from './domain/delivery-queue.js';
 import { FanOutLog } from './domain/fan-out-log.js';
 import { WebhookEndpoints } from './domain/webhook-endpoints.js';
@@ -21,7 +23,9 @@ import { GuardedTargets } from './infrastructure/guard/guarded-targets.js';
 import { DnsResolver, NameResolver } from './infrastructure/guard/name-resolver.js';
 import { TargetGuard } from './infrastructure/guard/target-guard.js';
 import { GuardedSender } from './infrastructure/guarded-sender.js';
+import { WebhookDeliveriesController } from './infrastructure/http/webhook-deliveries.controller.js';
 import { WebhooksController } from './infrastructure/http/webhooks.controller.js';
+import { PgDeliveryLog } from './infrastructure/pg-delivery-log.js';
 import { PgDeliveryQueue } from './infrastructure/pg-delivery-queue.js';
 import { PgFanOutLog } from './infrastructure/pg-fan-out-log.js';
 import { PgWebhookEndpoints } from './infrastructure/pg-webhook-endpoints.js';
@@ -31,7 +35,7 @@ import { WebhookHousekeeping } from './infrastructure/webhook-housekeeping.js';
 
 @Module({
   imports: [EventsModule],
-  controllers: [WebhooksController],
+  controllers: [WebhooksController, WebhookDeliveriesController],
   providers: [
     TargetGuard,
     { provide: NameResolver, useClass: DnsResolver },
@@ -42,6 +46,8 @@ import { WebhookHousekeeping } from './infrastructure/webhook-housekeeping.js';
     { provide: FanOutLog, useClass: PgFanOutLog },
     { provide: DeliveryQueue, useClass: PgDeliveryQueue },
     { provide: WebhookMetrics, useClass: PromWebhookMetrics },
+    { provide: DeliveryLog, useClass: PgDeliveryLog },
+    ReplayRange,
     CreateEndpoint,
     ChangeEndpoint,
     RotateSecret,

@@ -198,4 +198,58 @@ const DELIVERIES = faultsIn(`${IN}/delivery.statements.ts`, int('webhook-deliver
   },
 ]);
 
-export const WEBHOOKS = [...ENDPOINTS, ...FAN_OUT, ...DELIVERIES];
+const REPLAYS = faultsIn(`${IN}/delivery-log.statements.ts`, int('webhook-replay'), [
+  {
+    id: 'webhook-list-deliveries-from-the-place-on',
+    text: '(d.xid, d.seq, d.part) < ($2::text::xid8, $3::bigint, $4::smallint)',
+    becomes: '(d.xid, d.seq, d.part) <= ($2::text::xid8, $3::bigint, $4::smallint)',
+    why: 'pages repeat deliveries',
+  },
+  {
+    id: 'webhook-find-delivery-of-any-event',
+    text: `WHERE d.endpoint_id = $1 AND d.xid = $2::text::xid8 AND d.seq = $3 AND d.part = $4\`,
+};
+
+/** What waits behind it`,
+    becomes: `WHERE d.endpoint_id = $1 AND ($2, $3, $4) IS NOT NULL\`,
+};
+
+/** What waits behind it`,
+    why: 'the body of another event is shown',
+  },
+  {
+    id: 'webhook-replay-late',
+    text: `AND w.due_at > a.due_at)`,
+    becomes: `AND w.due_at < a.due_at)`,
+    why: 'what waits behind it comes hours later',
+  },
+  {
+    id: 'webhook-replay-dead-of-all',
+    text: `WHERE o.endpoint_id = $1 AND o.status = 'dead' ORDER BY`,
+    becomes: `WHERE o.endpoint_id = coalesce(o.endpoint_id, $1) AND o.status = 'dead' ORDER BY`,
+    why: 'the dead deliveries of other endpoints are sent',
+  },
+  {
+    id: 'webhook-repeat-what-waits',
+    text: `WHERE d.status <> 'waiting'`,
+    becomes: `WHERE d.status IS NOT NULL`,
+    why: 'what is being retried begins from the start',
+  },
+]);
+
+const TIMES = faultsIn('modules/events/infrastructure/pg-event-times.ts', int('webhook-replay'), [
+  {
+    id: 'event-ends-swapped',
+    text: 'ORDER BY e.xid, e.seq LIMIT 1)::text AS first',
+    becomes: 'ORDER BY e.xid DESC, e.seq LIMIT 1)::text AS first',
+    why: 'a replay finds nothing',
+  },
+  {
+    id: 'event-from-after',
+    text: 'SELECT e.created_at < $2 AS is_before',
+    becomes: 'SELECT e.created_at > $2 AS is_before',
+    why: 'a replay begins anywhere',
+  },
+]);
+
+export const WEBHOOKS = [...ENDPOINTS, ...FAN_OUT, ...DELIVERIES, ...REPLAYS, ...TIMES];

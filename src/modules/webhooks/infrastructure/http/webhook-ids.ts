@@ -1,4 +1,5 @@
-import { InvalidInput } from '../../../../kernel/errors.js';
+import { InvalidInput, NotFound } from '../../../../kernel/errors.js';
+import { type EventPosition, parseEventId } from '../../../events/index.js';
 import { unknownWebhook } from '../../application/unknown-webhook.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -22,10 +23,39 @@ export function endpointCursor(cursor: string | undefined): string | null {
   return cursor;
 }
 
-export function invalidCursor(): InvalidInput {
+function invalidCursor(): InvalidInput {
   return new InvalidInput(
     'invalid_cursor',
     'not a cursor of this API',
     'send the nextCursor of the previous page, unchanged',
+  );
+}
+
+/**
+ * The id of the last event of a page.
+ * @throws InvalidInput `invalid_cursor`
+ */
+export function cursorPosition(cursor: string | undefined): EventPosition | null {
+  if (cursor === undefined) return null;
+  const position = parseEventId(cursor);
+  if (position === null) throw invalidCursor();
+  return position;
+}
+
+/**
+ * The id of an event in a path.
+ * @throws NotFound `delivery_not_found` for what cannot be an id
+ */
+export function eventPositionOf(text: string): EventPosition {
+  const position = parseEventId(text);
+  if (position === null) throw unknownDelivery(text);
+  return position;
+}
+
+export function unknownDelivery(eventId: string): NotFound {
+  return new NotFound(
+    'delivery_not_found',
+    `the endpoint has no delivery of event ${eventId.slice(0, 80)}`,
+    'GET …/deliveries lists them; deliveries that ended are deleted after webhooks.keepDelivered and webhooks.keepDead',
   );
 }

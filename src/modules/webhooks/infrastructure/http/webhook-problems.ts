@@ -33,3 +33,23 @@ export const UNAVAILABLE: Problem = {
   advice: 'try again',
   retryable: true,
 };
+export const UNKNOWN_DELIVERY: Problem = {
+  status: 404,
+  code: 'delivery_not_found',
+  detail: 'the endpoint has no delivery of event 7312-4711-0',
+  advice:
+    'GET …/deliveries lists them; deliveries that ended are deleted after webhooks.keepDelivered and webhooks.keepDead',
+};
+export const DISABLED: Problem = {
+  status: 409,
+  code: 'webhook_disabled',
+  detail: 'webhook endpoint 019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b is disabled: the receiver answered 410',
+  advice: 'enable it with PATCH first',
+  facts: { reason: 'the receiver answered 410' },
+};
+export const INVALID_REPLAY: Problem = {
+  status: 400,
+  code: 'invalid_replay',
+  detail: 'a replay needs either status or since',
+  advice: 'send {"status":"dead"} or since',
+};

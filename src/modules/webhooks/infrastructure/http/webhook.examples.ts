@@ -26,3 +26,11 @@ export const ROTATE_EXAMPLES = {
   day: { summary: 'Both secrets sign for a day', value: {} },
   now: { summary: 'The old secret has leaked', value: { keepOldHours: 0 } },
 };
+
+export const REPLAY_EXAMPLES = {
+  dead: { summary: 'All that were given up', value: { status: 'dead' } },
+  range: {
+    summary: 'All events of a time',
+    value: { since: '2026-11-21T08:00:00.000Z', until: '2026-11-21T12:00:00.000Z' },
+  },
+};

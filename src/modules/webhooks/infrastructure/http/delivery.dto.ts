@@ -1,0 +1,86 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsIn, IsInt, IsISO8601, IsOptional, IsString, Length, Max, Min } from 'class-validator';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/delivery.js';
+
+const EXAMPLE_TIME = '2026-11-21T08:00:00.000Z';
+const EXAMPLE_ID = '7312-4711-0';
+
+export class DeliveryListQueryDto {
+  @ApiPropertyOptional({ enum: DELIVERY_STATUSES })
+  @IsOptional()
+  @IsIn(DELIVERY_STATUSES)
+  status?: DeliveryStatus;
+
+  @ApiPropertyOptional({ description: '`nextCursor` of the previous page' })
+  @IsOptional()
+  @IsString()
+  @Length(1, 100)
+  cursor?: string;
+
+  @ApiPropertyOptional({ default: 50, minimum: 1, maximum: 200 })
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  @Min(1)
+  @Max(200)
+  limit?: number;
+}
+
+export class ReplayDto {
+  @ApiPropertyOptional({ enum: ['dead'], description: 'All that were given up; not together with since' })
+  @IsOptional()
+  @IsIn(['dead'])
+  status?: 'dead';
+
+  @ApiPropertyOptional({ example: EXAMPLE_TIME, description: 'Events from this time on' })
+  @IsOptional()
+  @IsISO8601({ strict: true })
+  since?: string;
+
+  @ApiPropertyOptional({ example: EXAMPLE_TIME, description: 'Events up to this time. Default: now' })
+  @IsOptional()
+  @IsISO8601({ strict: true })
+  until?: string;
+
+  @ApiPropertyOptional({ description: '`nextCursor` of the previous answer, with the same since and until' })
+  @IsOptional()
+  @IsString()
+  @Length(1, 100)
+  cursor?: string;
+}
+
+export class ReplayedDto {
+  @ApiProperty({ example: 120, description: 'Deliveries that are due now' }) replayed!: number;
+  @ApiProperty({ example: false, description: 'Repeat the call for the rest, with nextCursor when there is one' })
+  hasMore!: boolean;
+  @ApiProperty({ type: String, nullable: true, example: null }) nextCursor!: string | null;
+}
+
+export class DeliveryDto {
+  @ApiProperty({ example: EXAMPLE_ID, description: 'The webhook-id header, the same in each try and replay' })
+  eventId!: string;
+  @ApiProperty({ example: 'tx.confirmed' }) type!: string;
+  @ApiProperty({ type: String, nullable: true, description: 'Null for events of signers' }) txId!: string | null;
+  @ApiProperty({ enum: DELIVERY_STATUSES, description: '`dead`: given up' }) status!: DeliveryStatus;
+  @ApiProperty({ example: 1 }) tries!: number;
+  @ApiProperty({ type: String, nullable: true, description: 'When it is sent next' }) dueAt!: string | null;
+  @ApiProperty({ type: Number, nullable: true, example: 200, description: 'Of the last try; null when no answer came' })
+  answerStatus!: number | null;
+  @ApiProperty({ type: String, nullable: true, description: 'The first kilobyte of the answer' })
+  answerBody!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: 'timeout: no complete answer within 15 s' })
+  error!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: EXAMPLE_TIME }) triedAt!: string | null;
+  @ApiProperty({ example: EXAMPLE_TIME }) eventAt!: string;
+}
+
+export class DeliveryWithBodyDto extends DeliveryDto {
+  @ApiProperty({ type: 'object', additionalProperties: true, description: 'What is sent' })
+  body!: Record<string, unknown>;
+}
+
+export class DeliveryPageDto {
+  @ApiProperty({ type: [DeliveryDto] }) items!: DeliveryDto[];
+  @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
+}
