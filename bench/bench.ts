@@ -19,6 +19,7 @@ import { growthRow } from './rows/growth.js';
 import { intakeRow } from './rows/intake.js';
 import { latencyRow } from './rows/latency.js';
 import { rpcLatencyRow } from './rows/rpc-latency.js';
+import { tellingRow } from './rows/telling.js';
 
 /** By number; row 2 measures row 1 beside it. */
 const ROWS: Readonly<Record<number, Row>> = {
@@ -30,8 +31,9 @@ const ROWS: Readonly<Record<number, Row>> = {
   6: growthRow,
   7: costRow,
   8: defaultInFlightRow,
+  9: tellingRow,
 };
-const ALL = [2, 3, 4, 5, 6, 7, 8];
+const ALL = [2, 3, 4, 5, 6, 7, 8, 9];
 const QUICK = [2, 3];
 
 /** `npm run bench`. @returns the exit code: 1 when a row could not be measured, whatever the numbers are */
