@@ -39,29 +39,49 @@ describe('a base fee', () => {
 
   it('of a quote is for the block after it', () => {
     const baseFee = new AcceptedBaseFee();
-    baseFee.saw(at(100, GWEI));
+    baseFee.saw(at(100, GWEI), 0);
     expect(baseFee.allows(aQuote(1n, 3n * GWEI, 103))).toBe(true);
     expect(baseFee.allows(aQuote(1n, 3n * GWEI, 102))).toBe(false);
   });
 
   it('that jumps is not confirmed by another answer for the same block, nor that by the next block', () => {
     const baseFee = new AcceptedBaseFee();
-    baseFee.saw(at(100, GWEI));
-    baseFee.saw(at(101, MAD));
-    baseFee.saw(at(101, 1_000n * MAD));
-    baseFee.saw(at(102, 1_000n * MAD));
+    baseFee.saw(at(100, GWEI), 0);
+    baseFee.saw(at(101, MAD), 0);
+    baseFee.saw(at(101, 1_000n * MAD), 0);
+    baseFee.saw(at(102, 1_000n * MAD), 0);
     expect(baseFee.allows(aQuote(1n, 1_000n * MAD, 102))).toBe(false);
+  });
+
+  it('that jumps is accepted when the same block still has it after a minute, for chains without empty blocks', () => {
+    const baseFee = new AcceptedBaseFee();
+    baseFee.saw(at(100, MAD), 0);
+    baseFee.saw(at(101, GWEI), 1_000);
+    baseFee.saw(at(101, GWEI), 60_999);
+    expect(baseFee.allows(aQuote(1n, GWEI, 101))).toBe(false);
+    baseFee.saw(at(101, GWEI), 61_000);
+    expect(baseFee.allows(aQuote(1n, GWEI, 101))).toBe(true);
+  });
+
+  it('that jumps, and that another answer for the same block denies, needs another minute', () => {
+    const baseFee = new AcceptedBaseFee();
+    baseFee.saw(at(100, MAD), 0);
+    baseFee.saw(at(101, 1_000n * MAD), 0);
+    baseFee.saw(at(101, GWEI), 60_000);
+    expect(baseFee.allows(aQuote(1n, GWEI, 101))).toBe(false);
+    baseFee.saw(at(101, GWEI), 120_000);
+    expect(baseFee.allows(aQuote(1n, GWEI, 101))).toBe(true);
   });
 
   it('that jumps is accepted at the second block that has it', () => {
     const baseFee = new AcceptedBaseFee();
     expect(baseFee.allows(aQuote(1n, MAD))).toBe(true);
-    baseFee.saw(at(100, GWEI));
+    baseFee.saw(at(100, GWEI), 0);
     expect(baseFee.allows(aQuote(1n, MAD))).toBe(false);
-    baseFee.saw(at(101, MAD));
-    baseFee.saw(at(101, MAD));
+    baseFee.saw(at(101, MAD), 0);
+    baseFee.saw(at(101, MAD), 0);
     expect(baseFee.allows(aQuote(1n, MAD, 101))).toBe(false);
-    baseFee.saw(at(102, MAD));
+    baseFee.saw(at(102, MAD), 0);
     expect(baseFee.allows(aQuote(1n, MAD, 102))).toBe(true);
   });
 });
@@ -164,6 +184,18 @@ describe('a fee quote that is signed', () => {
   it('is the one that fits the heads when the other is far too low', async () => {
     const { look } = await start(HONEST, { ...HONEST, baseFee: 0n, tip: 0n, headFee: GWEI });
     expect(await look()).toMatchObject({ baseFeePerGas: GWEI });
+  });
+
+  it('needs no heads: the quotes of a second block confirm a jump of the base fee', async () => {
+    const { connector, clock, look } = await start(HONEST, HONEST);
+    await look();
+    const quoteAt = (head: number) => {
+      for (const server of servers) server.answer = market({ head, tip: GWEI, baseFee: 20n * GWEI });
+      clock.advance(61_000);
+      return connector.feeQuote();
+    };
+    await expect(quoteAt(101)).rejects.toMatchObject({ code: 'rpc_unavailable' });
+    expect(await quoteAt(102)).toMatchObject({ baseFeePerGas: 20n * GWEI });
   });
 
   it('costs one call at each endpoint a second', async () => {

@@ -11,6 +11,12 @@ const TIP_JUMP_FACTOR = 10n;
 /** Tips up to this times the factor never do: a chain without traffic quotes almost nothing until there is traffic again. */
 const MODEST_TIP_WEI_PER_GAS = 1_000_000_000n;
 
+/**
+ * A chain may make blocks only when there are transactions, and none are sent while no quote fits: then the same block, after this long, confirms
+ * its base fee.
+ */
+const SAME_BLOCK_CONFIRMS_MS = 60_000;
+
 /** A base fee, wei per gas, and the block that it is for. */
 export interface BaseFeeAt {
   readonly number: number;
@@ -29,22 +35,34 @@ export function isReachable(a: BaseFeeAt, b: BaseFeeAt): boolean {
 /** The accepted base fee of the newest head: quotes are compared with it. */
 export class AcceptedBaseFee {
   private accepted: BaseFeeAt | null = null;
-  private unconfirmed: BaseFeeAt | null = null;
+  private unconfirmed: (BaseFeeAt & { readonly sinceMs: number }) | null = null;
 
-  /** A jump is accepted when a second block confirms it. */
-  saw(head: BaseFeeAt): void {
-    const { accepted, unconfirmed } = this;
-    const isConfirmed = unconfirmed !== null && unconfirmed.number !== head.number && isReachable(unconfirmed, head);
-    if (accepted === null || isReachable(accepted, head) || isConfirmed) {
+  /**
+   * A jump is accepted when a second block confirms it, or the same block a minute later.
+   * @param nowMs monotonic
+   */
+  saw(head: BaseFeeAt, nowMs: number): void {
+    const { accepted } = this;
+    if (accepted === null || isReachable(accepted, head) || this.isConfirmed(head, nowMs)) {
       this.accepted = head;
       this.unconfirmed = null;
-    } else {
-      this.unconfirmed = unconfirmed?.number === head.number ? unconfirmed : head;
+    } else if (this.unconfirmed?.number !== head.number || this.isOld(nowMs)) {
+      this.unconfirmed = { ...head, sinceMs: nowMs };
     }
   }
 
   allows({ blockNumber, baseFeePerGas }: FeeQuote): boolean {
     return this.accepted === null || isReachable(this.accepted, { number: blockNumber + 1, fee: baseFeePerGas });
+  }
+
+  private isConfirmed(head: BaseFeeAt, nowMs: number): boolean {
+    const { unconfirmed } = this;
+    if (unconfirmed === null || !isReachable(unconfirmed, head)) return false;
+    return unconfirmed.number !== head.number || this.isOld(nowMs);
+  }
+
+  private isOld(nowMs: number): boolean {
+    return this.unconfirmed !== null && nowMs - this.unconfirmed.sinceMs >= SAME_BLOCK_CONFIRMS_MS;
   }
 }
 

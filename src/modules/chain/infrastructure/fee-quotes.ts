@@ -42,7 +42,7 @@ export class FeeQuotes {
   /** A newer head makes the quote of an older head invalid. */
   sawHead({ number, baseFeePerGas }: BlockHeader): void {
     this.newestHead = Math.max(this.newestHead, number);
-    if (baseFeePerGas !== null) this.baseFees.saw({ number, fee: baseFeePerGas });
+    if (baseFeePerGas !== null) this.baseFees.saw({ number, fee: baseFeePerGas }, this.clock.monotonicMs());
   }
 
   /** @throws RpcUnavailable also when no quote is sane, and the last sane quote is too old */
@@ -66,11 +66,21 @@ export class FeeQuotes {
   }
 
   private saneOf(quotes: readonly FeeQuote[]): FeeQuote | null {
-    const fitting = quotes.filter((quote) => this.baseFees.allows(quote));
+    const fitting = this.fitting(quotes);
     const quote = lowerMedian(fitting);
     if (quote === null || (fitting.length === 1 && !this.isAcceptedAlone(quote))) return null;
     this.unconfirmed = null;
     return quote;
+  }
+
+  /** On a node that sees no heads, base fees of quotes confirm a jump in their place. */
+  private fitting(quotes: readonly FeeQuote[]): FeeQuote[] {
+    const allowed = (): FeeQuote[] => quotes.filter((quote) => this.baseFees.allows(quote));
+    const now = allowed();
+    const quote = lowerMedian(quotes);
+    if (now.length > 0 || !quote?.hasBaseFee || quote.blockNumber <= this.newestHead) return now;
+    this.baseFees.saw({ number: quote.blockNumber + 1, fee: quote.baseFeePerGas }, this.clock.monotonicMs());
+    return allowed();
   }
 
   /** A jump of the tips is accepted when a quote of another block has it, too. */
