@@ -8,6 +8,7 @@ import { aSigner, DEV_CHAIN } from '../support/builders.js';
 import { RecordedBrokerMetrics } from '../support/fakes/recorded-broker-metrics.js';
 import { NatsServer } from '../support/nats-server.js';
 import { aPublicEvent } from '../support/public-events.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
 const STREAM = 'LOCKSTEP';
@@ -147,6 +148,39 @@ describe('a stream', () => {
     await sink.publish(events(3));
     expect(await stored()).toEqual([1, 2, 3]);
     expect(metrics.isConnected).toBe(true);
+  });
+
+  it('that answers no more is given up in time, and gets the events once and in order when it answers again', async () => {
+    const proxy = await TcpProxy.listen(server.url);
+    try {
+      const sink = sinkWith({ urls: [proxy.url] });
+      await sink.publish(events(1));
+      proxy.set('black-hole');
+      expect(await failureOf(sink.publish(events(2, 3, 4)))).toMatchObject({ code: 'broker_unreachable', stored: 0 });
+      expect(metrics.isConnected).toBe(false);
+      proxy.heal();
+      await sink.publish(events(2, 3, 4));
+      expect(await stored()).toEqual([1, 2, 3, 4]);
+    } finally {
+      await proxy.stop();
+    }
+  });
+
+  it('that stored events whose acknowledgements were lost does not store them again', async () => {
+    const proxy = await TcpProxy.listen(server.url);
+    try {
+      const sink = sinkWith({ urls: [proxy.url] });
+      await sink.publish(events(1));
+      proxy.set('drop-answers');
+      expect(await failureOf(sink.publish(events(2, 3, 4)))).toMatchObject({ code: 'broker_unreachable', stored: 0 });
+      expect(await stored()).toEqual([1, 2, 3, 4]);
+      proxy.heal();
+      await sink.publish(events(2, 3, 4, 5));
+      expect(await stored()).toEqual([1, 2, 3, 4, 5]);
+      expect(metrics.counts).toEqual({ events: 5, duplicates: 3 });
+    } finally {
+      await proxy.stop();
+    }
   });
 
   it('is reached through the one server of several that lives', async () => {
