@@ -104,8 +104,7 @@ it('a kill -9 of the feeding node and of the broker lose no event and no order, 
 
 it('a node that ends passes the claim on at once', async () => {
   await Promise.all(cluster.nodes.filter(({ answers }) => !answers).map((node) => node.start()));
-  const present = await feeder();
-  await present?.stop();
-  await cluster.create(SIGNERS[0] ?? '', 'after');
+  await until('a node has the claim', async () => (await feeder()) !== null);
+  expect(await (await feeder())?.stop()).toBe(0);
   await until('the other node has the claim', async () => (await feeder()) !== null, 5_000);
 });
