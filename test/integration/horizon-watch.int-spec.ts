@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { Registry } from 'prom-client';
 import { DatabaseConfig } from '../../src/config/lockstep-config.js';
@@ -44,11 +44,17 @@ const canRead = async (count: number): Promise<void> =>
     20_000,
   );
 
+const colleagues: Client[] = [];
+afterEach(async () => {
+  for (const client of colleagues.splice(0)) await client.end().catch(() => undefined);
+});
+
 /** A session of another database of the server, in a transaction that has written. */
 async function colleague(): Promise<{ pid: number }> {
   const connectionString = stored.lab.url.replace(/\/[^/]*$/, '/postgres');
   const client = new Client({ connectionString, application_name: 'report of a colleague' });
   client.on('error', () => undefined);
+  colleagues.push(client);
   await client.connect();
   await client.query('BEGIN');
   const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid, pg_current_xact_id()');
@@ -90,10 +96,14 @@ describe('readers that are held back', () => {
     await putEvent(1);
     // Sessions of other tests on the same server may be older for a moment.
     const said = () => lines.filter(({ msg, pid }) => msg === HELD_BACK && pid === foreign.pid);
-    await until('it is named', async () => {
-      await watch.check();
-      return said().length > 0;
-    });
+    await until(
+      'it is named',
+      async () => {
+        await watch.check();
+        return said().length > 0;
+      },
+      10_000,
+    );
     expect(said()[0]).toMatchObject({ application: 'report of a colleague', state: 'idle in transaction' });
     expect(said()[0]).toMatchObject({ database: 'postgres', seconds: expect.any(Number), since: expect.any(String) });
     expect(await gauge()).toBeGreaterThan(59);

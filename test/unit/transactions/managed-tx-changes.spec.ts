@@ -297,7 +297,8 @@ describe('a tx in a block', () => {
     expect(tx.progress).toMatchObject({ subState: null, tries: 0, lastError: null, failureReason: null });
     expect(tx.progress.closing).toEqual(CLOSING);
     expect(tx.timers).toEqual(CLEARED);
-    const detail = { status: 'success', gasUsed: '21000', ...CONFIRMATION };
+    const paid = { gasUsed: '21000', effectiveGasPrice: '1000000000', contractAddress: null };
+    const detail = { status: 'success', ...paid, ...CONFIRMATION };
     const rest = { txHash: aHash(2), block: BLOCK, detail };
     expect(eventOf(tx)).toEqual({ reason: 'mined', from: 'IN_MEMPOOL', to: 'MINED', ...rest });
   });
@@ -343,7 +344,8 @@ describe('a tx in a block', () => {
     const changed = aReceipt({ gasUsed: 30_000n, status: 'reverted' });
     tx.receiptChanged(changed);
     expect(tx.progress).toMatchObject({ state: 'MINED', receipt: changed });
-    const rest = { txHash: aHash(1), block: BLOCK, detail: { status: 'reverted', gasUsed: '30000' } };
+    const paid = { gasUsed: '30000', effectiveGasPrice: '1000000000', contractAddress: null };
+    const rest = { txHash: aHash(1), block: BLOCK, detail: { status: 'reverted', ...paid } };
     expect(eventOf(tx)).toEqual({ reason: 'updated', from: 'MINED', to: 'MINED', ...rest });
   });
 

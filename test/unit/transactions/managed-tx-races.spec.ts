@@ -139,7 +139,8 @@ describe('a tx that lost its race', () => {
     ['IN_MEMPOOL', 'DROPPED', 'the transaction that it replaces was mined'],
     ['ALLOCATED', 'DROPPED', 'the transaction that it replaces was mined'],
   ])('and was %s ends %s with the receipt of the winner', (state, as, reason) => {
-    const tx = aTx(state, { subState: 'REPLACING' });
+    const isReplaced = as === 'REPLACED';
+    const tx = aTx(state, { subState: 'REPLACING', replacedBy: isReplaced ? 'replacement' : null });
     tx.lostRace(as, OF_RIVAL);
     expect(tx.progress).toMatchObject({
       state: as,
@@ -151,7 +152,8 @@ describe('a tx that lost its race', () => {
     });
     expect(tx.timers).toEqual(CLEAR);
     expect(eventOf(tx)).toMatchObject({
-      reason: as === 'REPLACED' ? 'replaced' : 'dropped',
+      reason: isReplaced ? 'replaced' : 'dropped',
+      detail: isReplaced ? { replacedBy: 'replacement' } : null,
       to: as,
       txHash: aHash(2),
       block: { number: 12, hash: aHash(0xb12) },
@@ -310,6 +312,9 @@ describe('a foreign transaction used the nonce', () => {
     tx.foreignTxUsedNonce(aHash(9));
     expect(tx.progress).toMatchObject({ state: end, subState: null, ...overrides });
     expect(tx.timers).toEqual(CLEAR);
-    expect(eventOf(tx)).toMatchObject({ reason, detail: { nonce: '7', usedBy: aHash(9) } });
+    const { replacedBy } = overrides;
+    const replacement = replacedBy === undefined ? {} : { replacedBy };
+    expect(eventOf(tx)).toMatchObject({ reason });
+    expect(eventOf(tx)).toHaveProperty('detail', { nonce: '7', usedBy: aHash(9), ...replacement });
   });
 });

@@ -6,23 +6,15 @@ import { type LoggedEvent, PUBLIC_EVENT_VERSION, type PublicEvent, type PublicEv
 type Part = readonly [PublicEventType, JsonObject];
 type Publish = (event: LoggedEvent) => readonly Part[];
 
-const END: Publish = (event) => {
-  const type = ENDS[event.reason];
-  return type === undefined ? [] : [[type, { ...ofBlock(event), ...confirmationsOf(event), error: event.error }]];
-};
-const ENDS: Readonly<Record<string, PublicEventType>> = {
-  confirmed: 'tx.confirmed',
-  failed: 'tx.failed',
-  cancelled: 'tx.cancelled',
-  replaced: 'tx.replaced',
-  dropped: 'tx.dropped',
-};
+const ended =
+  (type: PublicEventType): Publish =>
+  (event) => [[type, { ...ofBlock(event), ...confirmationsOf(event), reason: event.error }]];
 const SIGNER =
   (type: PublicEventType): Publish =>
   ({ detail }) => [[type, { ...detail }]];
 
 const BY_REASON: Readonly<Record<string, Publish>> = {
-  queued: ({ replaces }) => [['tx.accepted', replaces === null ? {} : { replaces }]],
+  queued: ({ replaces }) => [['tx.accepted', { replaces }]],
   sent: (event) => submitted(event),
   gas_bumped: (event) => submitted(event),
   mined: (event) => [
@@ -32,11 +24,13 @@ const BY_REASON: Readonly<Record<string, Publish>> = {
   // A later answer about the same block. Other updates say nothing about the chain.
   updated: (event) => (event.detail?.['gasUsed'] === undefined ? [] : [['tx.receipt_updated', receiptOf(event)]]),
   reorg_detected: (event) => [['tx.reorged', { ...ofBlock(event), ...confirmationsOf(event) }]],
-  confirmed: END,
-  failed: END,
-  cancelled: END,
-  replaced: END,
-  dropped: END,
+  confirmed: (event) => [['tx.confirmed', { ...ofBlock(event), ...confirmationsOf(event) }]],
+  failed: ended('tx.failed'),
+  cancelled: ended('tx.cancelled'),
+  replaced: (event) => [
+    ['tx.replaced', { ...ofBlock(event), reason: event.error, replacedBy: event.detail?.['replacedBy'] ?? null }],
+  ],
+  dropped: ended('tx.dropped'),
   paused: SIGNER('signer.paused'),
   resumed: SIGNER('signer.resumed'),
   balance_low: SIGNER('signer.balance_low'),
@@ -82,7 +76,7 @@ function subjectOf({ txId, chainId, signer, requestId, toState, nonce, txHash }:
 
 function submitted(event: LoggedEvent): readonly Part[] {
   if (event.txHash === null) return [];
-  return [['tx.submitted', { isReplacementPrice: event.reason === 'gas_bumped' }]];
+  return [['tx.submitted', { isFeeBump: event.reason === 'gas_bumped' }]];
 }
 
 const ofBlock = ({ block }: LoggedEvent): JsonObject => ({ block: block && { ...block } });
@@ -92,7 +86,8 @@ function confirmationsOf({ detail }: LoggedEvent): JsonObject {
   return { confirmations: detail?.['confirmations'] ?? null, newFork: detail?.['newFork'] ?? false };
 }
 
+/** Events that older versions wrote have status and gasUsed only. */
 function receiptOf(event: LoggedEvent): JsonObject {
-  const { detail } = event;
-  return { ...ofBlock(event), receipt: { status: detail?.['status'] ?? null, gasUsed: detail?.['gasUsed'] ?? null } };
+  const { status = null, gasUsed = null, effectiveGasPrice = null, contractAddress = null } = event.detail ?? {};
+  return { ...ofBlock(event), receipt: { status, gasUsed, effectiveGasPrice, contractAddress } };
 }

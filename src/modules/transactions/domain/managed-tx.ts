@@ -359,8 +359,9 @@ export class ManagedTx {
       this.endUnsent('DROPPED', 'dropped', 'a foreign transaction used its nonce', detail);
       return;
     }
-    if (this.data.replacedBy !== null) {
-      this.endUnsent('REPLACED', 'replaced', 'a foreign transaction used its nonce', detail);
+    const { replacedBy } = this.data;
+    if (replacedBy !== null) {
+      this.endUnsent('REPLACED', 'replaced', 'a foreign transaction used its nonce', { ...detail, replacedBy });
       return;
     }
     // The tx only waited for its slot to be closed.
@@ -375,18 +376,16 @@ export class ManagedTx {
 
   /** @param kind of the mined attempt: only a payload fulfils the request */
   mined(receipt: Receipt, kind: 'payload' | 'no-op' = 'payload'): void {
-    const { txHash, status, gasUsed } = receipt;
     this.transition('MINED', 'mined', {
-      txHash,
+      txHash: receipt.txHash,
       block: blockOf(receipt),
       detail: {
-        status,
-        gasUsed: gasUsed.toString(),
+        ...paidOf(receipt),
         ...appended({ from: receipt.blockNumber, to: receipt.blockNumber, hash: receipt.blockHash }),
       },
     });
     this.data.receipt = receipt;
-    this.data.txHash = txHash;
+    this.data.txHash = receipt.txHash;
     this.count(null, null);
     const won = kind === 'no-op';
     const closing = this.data.closing ?? (won ? { as: 'FAILED', reason: 'a no-op used its nonce' } : null);
@@ -399,8 +398,7 @@ export class ManagedTx {
   /** The receipt of the same block differs from the stored one. The tx stays MINED until two answers agree. */
   receiptChanged(receipt: Receipt): void {
     this.expectState('MINED');
-    const { status, gasUsed, txHash } = receipt;
-    this.record('updated', { txHash, block: blockOf(receipt), detail: { status, gasUsed: gasUsed.toString() } });
+    this.record('updated', { txHash: receipt.txHash, block: blockOf(receipt), detail: paidOf(receipt) });
     this.data.receipt = receipt;
   }
 
@@ -494,7 +492,8 @@ export class ManagedTx {
   lostRace(as: 'REPLACED' | 'DROPPED', receipt: Receipt): void {
     const reason = as === 'REPLACED' ? 'replaced' : 'dropped';
     const error = as === 'REPLACED' ? null : 'the transaction that it replaces was mined';
-    this.transition(as, reason, { txHash: receipt.txHash, block: blockOf(receipt), error });
+    const detail = as === 'REPLACED' ? { replacedBy: this.data.replacedBy } : null;
+    this.transition(as, reason, { txHash: receipt.txHash, block: blockOf(receipt), error, detail });
     this.data.receipt = receipt;
     this.data.failureReason = error;
     this.data.subState = null;
@@ -643,6 +642,16 @@ function feesOf(fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePe
 
 function appended(range: ConfirmationRange | null): JsonObject {
   return { newFork: false, confirmations: range && { ...range } };
+}
+
+/** What the event log keeps of a receipt, beside its block. */
+function paidOf({ status, gasUsed, effectiveGasPrice, contractAddress }: Receipt): JsonObject {
+  return {
+    status,
+    gasUsed: gasUsed.toString(),
+    effectiveGasPrice: effectiveGasPrice.toString(),
+    contractAddress,
+  };
 }
 
 function blockOf({ blockNumber, blockHash }: Receipt): { readonly number: number; readonly hash: Hash } {

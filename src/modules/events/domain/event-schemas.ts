@@ -1,0 +1,158 @@
+import type { JsonObject } from '../../../kernel/json.js';
+import { PUBLIC_EVENT_TYPES, PUBLIC_EVENT_VERSION, type PublicEventType } from './public-event.js';
+
+/** JSON Schema 2020-12 of the body of each public event, for the OpenAPI document. Every field is always there. */
+type Fields = Readonly<Record<string, JsonObject>>;
+interface Kind {
+  readonly summary: string;
+  readonly fields: Fields;
+}
+
+type Described = JsonObject & { readonly type: string; readonly description: string };
+
+const text = (description: string, more: JsonObject = {}): Described => ({ type: 'string', description, ...more });
+const number = (description: string): Described => ({ type: 'integer', minimum: 0, description });
+const hash = (description: string): Described => text(description, { pattern: '^0x[0-9a-f]{64}$' });
+const address = (description: string): Described => text(description, { pattern: '^0x[0-9a-f]{40}$' });
+const wei = (description: string): Described => text(`${description}, in wei`, { pattern: '^[0-9]+$' });
+const orNull = (schema: Described, when: string): JsonObject => ({
+  ...schema,
+  type: [schema.type, 'null'],
+  description: `${schema.description}. Null ${when}`,
+});
+const object = (fields: Fields, description: string): Described => ({
+  type: 'object',
+  description,
+  properties: fields,
+  required: Object.keys(fields),
+  additionalProperties: false,
+});
+
+const SIGNER: Fields = {
+  chainId: number('Chain id (EIP-155)'),
+  signer: address('The signer, in lower case'),
+};
+const TX: Fields = {
+  txId: text('The transaction of Lockstep', { format: 'uuid' }),
+  ...SIGNER,
+  requestId: text('The idempotency key of the request'),
+  state: text('The state of the transaction after the event'),
+  nonce: orNull(number('The nonce of txHash'), 'without a txHash'),
+  txHash: orNull(hash('The transaction on chain that the event is about'), 'while nothing was signed'),
+};
+const BLOCK = orNull(
+  object({ number: number('Number of the block'), hash: hash('Hash of the block') }, 'The block of txHash'),
+  'when the event is not about a block',
+);
+const CONFIRMATIONS: Fields = {
+  confirmations: orNull(
+    object(
+      { from: number('First block'), to: number('Last block'), hash: hash('Hash of the last block') },
+      'Blocks that confirm the transaction, as a range that begins with its own block or above the last one that was told',
+    ),
+    'when there are none',
+  ),
+  newFork: {
+    type: 'boolean',
+    description:
+      'True: all confirmations of earlier events are void, and `confirmations` is the whole new list (null: an empty one). False: `confirmations` is appended',
+  },
+};
+const REASON = orNull(text('Why, in words for people'), 'when the state says it all');
+const FUNDS: Fields = {
+  balance: wei('The balance'),
+  inFlight: wei('The most that transactions in flight may cost'),
+  queued: wei('The most that waiting transactions may cost'),
+  missing: wei('What is missing'),
+};
+const BY: Fields = {
+  by: text('Who asked for it'),
+  reason: orNull(text('The reason that was given'), 'when none was given'),
+};
+const RECEIPT = object(
+  {
+    status: { type: ['string', 'null'], enum: ['success', 'reverted', null], description: 'How the execution ended' },
+    gasUsed: orNull(text('Gas that was used', { pattern: '^[0-9]+$' }), 'in events of older versions'),
+    effectiveGasPrice: orNull(wei('Price per gas that was paid'), 'in events of older versions'),
+    contractAddress: orNull(address('The contract that was created'), 'when none was created'),
+  },
+  'What the receipt says',
+);
+const ENDED: Fields = { block: BLOCK, ...CONFIRMATIONS, reason: REASON };
+
+const KINDS: Readonly<Record<PublicEventType, Kind>> = {
+  'tx.accepted': {
+    summary: 'A request was stored',
+    fields: { ...TX, replaces: orNull(text('The transaction that it is to replace'), 'when it replaces none') },
+  },
+  'tx.submitted': {
+    summary: 'A signed transaction was sent, or is sent now at a higher price',
+    fields: {
+      ...TX,
+      isFeeBump: {
+        type: 'boolean',
+        description: 'The nonce was signed again at a higher price; earlier hashes may still be mined',
+      },
+    },
+  },
+  'tx.receipt_updated': {
+    summary: 'There is a receipt, or another one than before. Not final',
+    fields: { ...TX, block: BLOCK, receipt: RECEIPT },
+  },
+  'tx.confirmations': {
+    summary: 'The transaction is in a block. Not final',
+    fields: { ...TX, block: BLOCK, ...CONFIRMATIONS },
+  },
+  'tx.confirmed': {
+    summary: 'Final: executed with success, and deep enough. `confirmations` has the blocks that were appended',
+    fields: { ...TX, block: BLOCK, ...CONFIRMATIONS },
+  },
+  'tx.failed': { summary: 'Final: reverted, or refused before it was sent', fields: { ...TX, ...ENDED } },
+  'tx.cancelled': { summary: 'Final: cancelled, and not executed', fields: { ...TX, ...ENDED } },
+  'tx.replaced': {
+    summary:
+      'Final: another transaction of Lockstep has its nonce. `txHash` and `block` are those of the one that was mined',
+    fields: {
+      ...TX,
+      block: BLOCK,
+      reason: REASON,
+      replacedBy: orNull(text('The transaction that replaced it'), 'in events of older versions'),
+    },
+  },
+  'tx.dropped': {
+    summary: 'Final: expired unsent, or a replacement that lost against its original',
+    fields: { ...TX, ...ENDED },
+  },
+  'tx.reorged': {
+    summary: 'The block of the transaction is no longer in the chain: all confirmations are void, and it is sent again',
+    fields: { ...TX, block: BLOCK, ...CONFIRMATIONS },
+  },
+  'signer.paused': { summary: 'An operator paused a signer', fields: { ...SIGNER, ...BY } },
+  'signer.resumed': { summary: 'An operator resumed a signer', fields: { ...SIGNER, ...BY } },
+  'signer.balance_low': { summary: 'The balance of a signer does not cover its work', fields: { ...SIGNER, ...FUNDS } },
+  'signer.balance_restored': {
+    summary: 'The balance of a signer covers its work again',
+    fields: { ...SIGNER, ...FUNDS },
+  },
+};
+
+export interface EventSchema {
+  readonly type: PublicEventType;
+  readonly summary: string;
+  readonly schema: JsonObject;
+}
+
+export const EVENT_SCHEMAS: readonly EventSchema[] = PUBLIC_EVENT_TYPES.map((type) => ({
+  type,
+  summary: KINDS[type].summary,
+  schema: object(
+    {
+      id: text('Place in the log. The same event has the same id on every way', { pattern: '^[0-9]+-[0-9]+-[0-9]$' }),
+      type: { const: type, description: 'What happened' },
+      version: { const: PUBLIC_EVENT_VERSION, description: 'Of the shape of data' },
+      time: text('When it happened, by the clock of the database', { format: 'date-time' }),
+      data: object(KINDS[type].fields, 'What the event is about'),
+    },
+    KINDS[type].summary,
+  ),
+}));

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { JsonRpcProvider } from 'ethers';
+import type { TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
+import { DEV_ACCOUNTS, type RunningAnvil, startAnvil } from '../support/anvil.js';
+import { EventBodyRules } from '../support/event-body-rules.js';
+import { Service } from '../support/service.js';
+import { type Frame, StreamClient } from '../support/stream-client.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
+
+interface Body {
+  readonly id: string;
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+interface EventPage {
+  readonly items: readonly Body[];
+  readonly nextCursor: string;
+}
+
+const HAPPY = ['tx.accepted', 'tx.submitted', 'tx.receipt_updated', 'tx.confirmations', 'tx.confirmed'];
+const TO = DEV_ACCOUNTS[9];
+
+let anvil: RunningAnvil;
+let database: TestDatabase;
+let provider: JsonRpcProvider;
+let api: Service;
+let other: Service;
+let created = 0;
+
+beforeAll(async () => {
+  [anvil, database] = await Promise.all([startAnvil({ extraArgs: ['--no-mining'] }), createTestDatabase()]);
+  provider = new JsonRpcProvider(anvil.url, undefined, { staticNetwork: true, cacheTimeout: -1 });
+  [api, other] = [await start('api'), await start('all')];
+});
+afterAll(async () => {
+  await Promise.all([api, other].map((node) => node.stop()));
+  provider.destroy();
+  await anvil.stop();
+  await database.drop();
+});
+
+function start(role: string): Promise<Service> {
+  const config = { confirmations: { required: 2 }, node: { role }, events: { heartbeat: '200ms' } };
+  return Service.start({ databaseUrl: database.url, rpcUrl: anvil.url, config });
+}
+
+const mine = (): Promise<unknown> => provider.send('evm_mine', []);
+const follow = (node: Service, query = '', headers: Readonly<Record<string, string>> = {}): Promise<StreamClient> =>
+  StreamClient.open(`${node.url}/api/v1/events${query}`, headers);
+const typesOf = (frames: readonly Frame[], txId: unknown): string[] =>
+  frames.filter(({ data }) => (data as unknown as Body).data['txId'] === txId).map(({ event }) => event);
+const ids = (frames: readonly Frame[]): string[] => frames.map(({ id }) => id);
+
+async function create(account: number, more: object = {}): Promise<string> {
+  created += 1;
+  const request = { signer: DEV_ACCOUNTS[account], requestId: `event-${created}`, payload: { to: TO, value: '1' } };
+  const { status, body } = await other.post<TxView>('/api/v1/tx', { ...request, ...more });
+  expect(status).toBe(202);
+  return body.txId;
+}
+
+/** Mines until the condition holds. */
+async function mineUntil(what: string, condition: () => boolean): Promise<void> {
+  await until(what, async () => {
+    await mine();
+    return condition();
+  });
+}
+
+async function reached(txId: string, state: string): Promise<void> {
+  await until(`${txId} is ${state}`, async () => (await other.get<TxView>(`/api/v1/tx/${txId}`)).body.state === state);
+}
+
+/** The whole log, in pages. */
+async function wholeLog(node: Service, limit = 7): Promise<Body[]> {
+  const found: Body[] = [];
+  for (let after = '0-0-0'; ;) {
+    const { body } = await node.get<EventPage>(`/api/v1/events?after=${after}&limit=${limit}`);
+    found.push(...body.items);
+    if (body.nextCursor === after) return found;
+    after = body.nextCursor;
+  }
+}
+
+describe('events', () => {
+  it('of transactions of one node arrive on the stream of another one, in order', async () => {
+    const [all, confirmed] = [await follow(api), await follow(api, '?types=tx.confirmed')];
+    const txIds = await Promise.all(Array.from({ length: 20 }, (_, n) => create(n % 2)));
+    const done = (client: StreamClient): boolean =>
+      client.frames.filter(({ event }) => event === 'tx.confirmed').length === txIds.length;
+    await mineUntil('all are confirmed', () => done(all) && done(confirmed));
+    for (const txId of txIds) expect(typesOf(all.frames, txId)).toEqual(HAPPY);
+    expect(new Set(confirmed.frames.map(({ event }) => event))).toEqual(new Set(['tx.confirmed']));
+    const log = await wholeLog(other);
+    expect(ids(all.frames)).toEqual(log.map(({ id }) => id));
+    expect(all.frames.map(({ data }) => data)).toEqual(log);
+    for (const client of [all, confirmed]) client.close();
+  });
+
+  it('are neither lost nor repeated when the node of the stream is killed, and the client goes on at another one', async () => {
+    const before = (await wholeLog(other)).at(-1)?.id ?? '';
+    const first = await follow(api, `?after=${before}`);
+    const txIds = await Promise.all(Array.from({ length: 30 }, (_, n) => create(n % 3)));
+    await until('the stream is in the middle', async () => first.frames.length > 10);
+    await api.kill();
+    await until('the stream is broken', async () => first.ended);
+    const second = await follow(other, '', { 'last-event-id': first.lastId ?? '' });
+    const got = (): Frame[] => [...first.frames, ...second.frames];
+    await mineUntil('all are confirmed', () => got().filter(({ event }) => event === 'tx.confirmed').length === 30);
+    for (const txId of txIds) expect(typesOf(got(), txId)).toEqual(HAPPY);
+    expect(ids(got())).toEqual((await wholeLog(other)).map(({ id }) => id).slice(-got().length));
+    expect(new Set(ids(got())).size).toBe(150);
+    second.close();
+    api = await start('api');
+  });
+
+  it('end with the node, which exits with 0 although a client takes nothing', async () => {
+    const client = await follow(api);
+    const slow = await StreamClient.openUnread(`${api.url}/api/v1/events?after=0-0-0`);
+    expect(await api.stop()).toBe(0);
+    await until('the client knows', async () => client.ended);
+    expect(client.response.complete).toBe(true);
+    slow.close();
+    api = await start('api');
+  });
+});
+
+describe('the documented bodies', () => {
+  let all: StreamClient;
+  const of = (txId: string): string[] => typesOf(all.frames, txId);
+  const has = (type: string): boolean => all.frames.some(({ event }) => event === type);
+  const forks = (txId: string): unknown[] =>
+    all.frames
+      .map(({ data }) => data as unknown as Body)
+      .filter(({ data }) => data['txId'] === txId && 'newFork' in data)
+      .map(({ type, data }) => [type, data['newFork'], data['confirmations'] !== null]);
+
+  beforeAll(async () => {
+    all = await follow(api, '?after=0-0-0');
+  });
+  afterAll(() => all.close());
+
+  it('tell a reorg so that a client that adds up confirmations is right', async () => {
+    const txId = await create(3);
+    await reached(txId, 'IN_MEMPOOL');
+    await mine();
+    await reached(txId, 'MINED');
+    await provider.send('anvil_reorg', [1, []]);
+    await mineUntil('the reorg is over', () => of(txId).includes('tx.confirmed'));
+    expect(forks(txId)).toEqual([
+      ['tx.confirmations', false, true],
+      ['tx.reorged', true, false],
+      ['tx.confirmations', true, true],
+      ['tx.confirmed', false, true],
+    ]);
+  });
+
+  it('tell every other end', async () => {
+    const signer = `/api/v1/signers/31337/${DEV_ACCOUNTS[4]}`;
+    await other.post(`${signer}/pause`, { reason: 'test' });
+    const cancelled = await create(4);
+    await other.post(`/api/v1/tx/${cancelled}/cancel`, {});
+    const expiresAt = new Date(Date.now() + 1_000);
+    const dropped = await create(4, { expiresAt: expiresAt.toISOString() });
+    await until('it has expired', async () => Date.now() > expiresAt.getTime());
+    await other.post(`${signer}/resume`, {});
+    await mineUntil('it is dropped', () => of(dropped).includes('tx.dropped'));
+    const replaced = await create(5);
+    await reached(replaced, 'IN_MEMPOOL');
+    const { body } = await other.post<{ replacement: string }>(`/api/v1/tx/${replaced}/replace`, {
+      requestId: 'replacement',
+      payload: { to: TO, value: '2' },
+    });
+    await reached(body.replacement, 'IN_MEMPOOL');
+    const failed = await create(6, { payload: { data: '0xfe', gasLimit: '100000' } });
+    await reached(failed, 'IN_MEMPOOL');
+    await mineUntil('all have ended', () =>
+      [of(cancelled), of(replaced), of(failed)].every((types) => /cancelled|replaced|failed/.test(types.at(-1) ?? '')),
+    );
+    expect([of(cancelled), of(dropped), of(replaced), of(failed)].map((types) => types.at(-1))).toEqual([
+      'tx.cancelled',
+      'tx.dropped',
+      'tx.replaced',
+      'tx.failed',
+    ]);
+    const end = all.frames.find(({ event }) => event === 'tx.replaced')?.data as unknown as Body;
+    expect(end.data).toMatchObject({ txId: replaced, replacedBy: body.replacement, state: 'REPLACED' });
+  });
+
+  it('tell that money is missing, and that it came', async () => {
+    await create(7, { payload: { to: TO, value: `2${'0'.repeat(22)}` } });
+    await mineUntil('the balance is low', () => has('signer.balance_low'));
+    await provider.send('anvil_setBalance', [DEV_ACCOUNTS[7], `0x${(10n ** 23n).toString(16)}`]);
+    await mineUntil('the balance is restored', () => has('signer.balance_restored'));
+  });
+
+  it('are those of the OpenAPI document, for every type', async () => {
+    const { body } = await api.get<{ openapi: string; webhooks: Record<string, unknown> }>('/docs-json');
+    const rules = new EventBodyRules(body.webhooks);
+    expect([body.openapi, JSON.stringify(body).includes('"nullable":')]).toEqual(['3.1.0', false]);
+    expect([...new Set(all.frames.map(({ event }) => event))].sort()).toEqual([...rules.types].sort());
+    expect(all.frames.flatMap(({ data }) => rules.broken(data))).toEqual([]);
+  });
+});
