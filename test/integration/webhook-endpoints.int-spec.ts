@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { PgCallbackEndpoints } from '../../src/modules/transactions/infrastructure/pg-callback-endpoints.js';
 import { aSigner } from '../support/builders.js';
 import { storedRows } from '../support/stored-rows.js';
 import { until } from '../support/until.js';
@@ -83,4 +84,13 @@ it('a deleted endpoint is not there any more', async () => {
   expect([await endpoints.find(id), await endpoints.secretsOf(id)]).toEqual([null, []]);
   expect([await endpoints.change(id, {}), await endpoints.rotateSecret(id, 'x', 0)]).toEqual([null, null]);
   expect((await endpoints.list(null, 9)).map(({ id: left }) => left)).toEqual([neighbour]);
+});
+
+it('a request can name an endpoint that is there, also a disabled one', async () => {
+  const callbacks = new PgCallbackEndpoints(lab.database);
+  const [id, disabled, deleted] = [await lab.endpoint(), await lab.endpoint(), await lab.endpoint()];
+  await endpoints.disable(disabled, 'test');
+  await endpoints.remove(deleted);
+  const exist = await Promise.all([id, disabled, deleted, NOBODY].map((one) => callbacks.exists(one)));
+  expect(exist).toEqual([true, true, false, false]);
 });

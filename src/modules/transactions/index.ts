@@ -12,6 +12,7 @@ export { hashOfStored, hashRequest, requestText } from './application/intake/req
 export { IntakeRules } from './application/intake/intake-rules.js';
 export { type AttemptView, TxQueries, type TxView } from './application/queries/tx-views.js';
 export { WaitForState } from './application/queries/wait-for-state.js';
+export { AssertCallback } from './application/intake/assert-callback.js';
 export { ProveBlobs } from './application/intake/prove-blobs.js';
 export { WriteChanges } from './application/writing/write-changes.js';
 export { TxMetrics } from './application/writing/tx-metrics.js';

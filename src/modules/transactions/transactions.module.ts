@@ -4,6 +4,8 @@ import { READS } from '../../platform/database/pools.js';
 import { ChainModule } from '../chain/chain.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { SignersModule } from '../signers/signers.module.js';
+import { AssertCallback } from './application/intake/assert-callback.js';
+import { CallbackEndpoints } from './application/intake/callback-endpoints.js';
 import { CreateNow } from './application/intake/create-now.js';
 import { CreateTx } from './application/intake/create-tx.js';
 import { ForwardToOwner } from './application/intake/forward-to-owner.js';
@@ -36,6 +38,7 @@ import { BlobRepository } from './domain/blob.repository.js';
 import { Kzg } from './domain/kzg.js';
 import { BlobHousekeeping } from './infrastructure/blob-housekeeping.js';
 import { NativeKzg } from './infrastructure/native-kzg.js';
+import { PgCallbackEndpoints } from './infrastructure/pg-callback-endpoints.js';
 import { PgBlobRepository } from './infrastructure/pg-blob.repository.js';
 import { PgAttemptRepository } from './infrastructure/pg-attempt.repository.js';
 import { PgDoorbell } from './infrastructure/pg-doorbell.js';
@@ -57,6 +60,8 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     IntakeRules,
     SignerFeeCaps,
     ProveBlobs,
+    AssertCallback,
+    { provide: CallbackEndpoints, useClass: PgCallbackEndpoints },
     CreateTx,
     CreateNow,
     ForwardToOwner,
@@ -93,6 +98,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     MarkReceiptsDue,
     NewFills,
     ProveBlobs,
+    AssertCallback,
     WriteChanges,
     TxQueries,
     AttemptRepository,

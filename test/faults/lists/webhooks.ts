@@ -252,4 +252,13 @@ const TIMES = faultsIn('modules/events/infrastructure/pg-event-times.ts', int('w
   },
 ]);
 
-export const WEBHOOKS = [...ENDPOINTS, ...FAN_OUT, ...DELIVERIES, ...REPLAYS, ...TIMES];
+const CALLBACKS = faultsIn('modules/transactions/infrastructure/pg-callback-endpoints.ts', int('webhook-endpoints'), [
+  {
+    id: 'callback-exists-deleted',
+    text: 'WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL',
+    becomes: 'WHERE e.endpoint_id = $1',
+    why: 'a request names an endpoint that gets nothing',
+  },
+]);
+
+export const WEBHOOKS = [...ENDPOINTS, ...FAN_OUT, ...DELIVERIES, ...REPLAYS, ...TIMES, ...CALLBACKS];

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Unavailable } from '../../../src/kernel/errors.js';
 import { Chains } from '../../../src/modules/chain/index.js';
+import { AssertCallback } from '../../../src/modules/transactions/application/intake/assert-callback.js';
 import { CreateTx, type CreatedTx } from '../../../src/modules/transactions/application/intake/create-tx.js';
 import type { TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
 import { TxBatchController } from '../../../src/modules/transactions/infrastructure/http/tx-batch.controller.js';
@@ -26,6 +27,7 @@ beforeAll(async () => {
     controllers: [TxBatchController],
     providers: [
       { provide: Chains, useValue: chains },
+      { provide: AssertCallback, useValue: { execute: async () => undefined } },
       { provide: CreateTx, useValue: { execute: create } },
     ],
   });

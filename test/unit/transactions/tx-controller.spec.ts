@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { type HistoryEntry, TxHistory } from '../../../src/modules/events/index.js';
 import { Chains } from '../../../src/modules/chain/index.js';
 import { CreateNow, type CreateNowResult } from '../../../src/modules/transactions/application/intake/create-now.js';
+import { AssertCallback } from '../../../src/modules/transactions/application/intake/assert-callback.js';
 import { CreateTx, type CreatedTx } from '../../../src/modules/transactions/application/intake/create-tx.js';
 import { Forwarding } from '../../../src/modules/transactions/application/intake/forwarding.js';
 import { ProveBlobs } from '../../../src/modules/transactions/application/intake/prove-blobs.js';
@@ -49,6 +50,7 @@ beforeAll(async () => {
       },
     },
     { provide: ProveBlobs, useValue: { execute: async (asked: unknown) => asked } },
+    { provide: AssertCallback, useValue: { execute: async () => undefined } },
     { provide: CreateTx, useValue: { execute: told('create', () => stored) } },
     { provide: CreateNow, useValue: { execute: told('create now', () => now) } },
     {

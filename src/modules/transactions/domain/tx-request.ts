@@ -54,6 +54,8 @@ export interface TxRequest {
   /** Not sent for the first time after this time, and closed by a no-op if it is not mined then. */
   readonly expiresAt: Date | null;
   readonly metadata: JsonObject | null;
+  /** Id of the webhook endpoint that gets all its events; absent when the client named none. */
+  readonly callback?: string;
   /** What travels beside its transactions; only with blobs. */
   readonly sidecar?: BlobSidecar;
 }

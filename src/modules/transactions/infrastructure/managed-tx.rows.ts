@@ -25,6 +25,8 @@ export interface StoredOptions extends StoredFees {
   readonly blobHashes?: readonly string[];
   readonly authorizationList?: readonly StoredAuthorization[];
   readonly speed: Speed;
+  /** Id of a webhook endpoint. The reader of the event log reads it, too. */
+  readonly callback?: string;
 }
 
 export interface StoredAuthorization {
@@ -136,6 +138,7 @@ export function toRequest(row: RequestRow): StoredRequest {
     priority: row.priority,
     confirmations: row.confirmations,
     expiresAt: row.expires_at,
+    ...(options.callback === undefined ? {} : { callback: options.callback }),
   };
 }
 
@@ -143,7 +146,8 @@ export function toStoredOptions({
   payload,
   fees,
   speed,
-}: Pick<TxRequest, 'payload' | 'fees' | 'speed'>): StoredOptions {
+  callback,
+}: Pick<TxRequest, 'payload' | 'fees' | 'speed' | 'callback'>): StoredOptions {
   return {
     ...(payload.gasLimit === null ? {} : { gasLimit: payload.gasLimit.toString() }),
     ...(payload.accessList.length === 0 ? {} : { accessList: payload.accessList }),
@@ -151,6 +155,7 @@ export function toStoredOptions({
     ...(payload.authorizationList && { authorizationList: payload.authorizationList.map(toStoredAuthorization) }),
     ...toStoredFees(fees),
     speed,
+    ...(callback === undefined ? {} : { callback }),
   };
 }
 

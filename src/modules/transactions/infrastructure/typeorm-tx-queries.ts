@@ -177,6 +177,7 @@ function toView(row: ManagedTxEntity, subState: TxSubState | null): TxView {
     confirmations,
     expiresAt: time(row.expiresAt),
     metadata,
+    callback: options.callback ?? null,
     gasLimit,
     receipt,
     failureReason,

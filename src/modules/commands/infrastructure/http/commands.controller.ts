@@ -8,6 +8,7 @@ import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import {
   IntakeRules,
   isTxId,
+  AssertCallback,
   ProveBlobs,
   txProblems,
   TxQueries,
@@ -47,6 +48,7 @@ export class CommandsController {
     private readonly wait: WaitForState,
     private readonly rules: IntakeRules,
     private readonly proveBlobs: ProveBlobs,
+    private readonly assertCallback: AssertCallback,
   ) {}
 
   @Post(':txId/cancel')
@@ -108,6 +110,7 @@ export class CommandsController {
     txProblems.INVALID_BLOB,
     txProblems.BLOBS_BUSY,
     txProblems.METADATA_TOO_LARGE,
+    txProblems.UNKNOWN_WEBHOOK,
     txProblems.UNAVAILABLE,
   )
   async replace(
@@ -119,6 +122,7 @@ export class CommandsController {
   ): Promise<CommandAnswerDto> {
     const command = await toReplace(await this.find(txId), body, key, this.proveBlobs);
     this.rules.assertAcceptable(command.request);
+    await this.assertCallback.execute(command.request);
     return this.answer(command, query, reply);
   }
 

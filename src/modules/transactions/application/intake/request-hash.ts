@@ -9,7 +9,7 @@ import type { StoredRequest, TxRequest } from '../../domain/tx-request.js';
  * difference shows in it.
  */
 export function requestText(request: Omit<TxRequest, 'requestHash'>): string {
-  const { signer, requestId, payload, fees, speed, priority, confirmations, expiresAt, metadata } = request;
+  const { signer, requestId, payload, fees, speed, priority, confirmations, expiresAt, metadata, callback } = request;
   return canonicalJson({
     chainId: signer.chainId,
     signer: signer.address,
@@ -30,6 +30,7 @@ export function requestText(request: Omit<TxRequest, 'requestHash'>): string {
     ...(fees.gasPrice === null ? {} : { gasPrice: fees.gasPrice.toString() }),
     ...(fees.maxFeePerBlobGas === null ? {} : { maxFeePerBlobGas: fees.maxFeePerBlobGas.toString() }),
     ...(confirmations === null ? {} : { confirmations }),
+    ...(callback === undefined ? {} : { callback }),
     expiresAt: expiresAt?.toISOString() ?? null,
     metadata,
   });

@@ -58,6 +58,8 @@ export interface TxView {
   readonly confirmations: number | null;
   readonly expiresAt: string | null;
   readonly metadata: Record<string, unknown> | null;
+  /** Id of the webhook endpoint that its request names. */
+  readonly callback: string | null;
   /** Gas of the attempts: as requested, or estimated. */
   readonly gasLimit: string | null;
   readonly receipt: ReceiptView | null;

@@ -261,4 +261,12 @@ export class CreateTxDto {
   @IsOptional()
   @IsObject()
   metadata?: Record<string, unknown>;
+
+  @ApiPropertyOptional({
+    description: 'Id of a webhook endpoint that gets every event of this transaction, whatever its filters are',
+    example: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b',
+  })
+  @IsOptional()
+  @Matches(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, { message: 'callback must be the id of a webhook endpoint' })
+  callback?: string;
 }

@@ -31,6 +31,7 @@ export function toRequest(
     confirmations: body.confirmations ?? null,
     expiresAt: body.expiresAt == null ? null : toDate(body.expiresAt),
     metadata: body.metadata == null ? null : toMetadata(body.metadata),
+    ...(body.callback == null ? {} : { callback: body.callback.toLowerCase() }),
   };
 }
 

@@ -7,6 +7,7 @@ import { reportFault } from '../../../../platform/http/report-fault.js';
 import { RequestValidationPipe } from '../../../../platform/http/validation-pipe.js';
 import { Log } from '../../../../platform/logging/log.js';
 import { Chains } from '../../../chain/index.js';
+import { AssertCallback } from '../../application/intake/assert-callback.js';
 import { CreateTx, type CreatedTx } from '../../application/intake/create-tx.js';
 import type { TxRequest } from '../../domain/tx-request.js';
 import { chainOf } from './accepted-tx.js';
@@ -32,6 +33,7 @@ export class TxBatchController {
   private readonly validation = new RequestValidationPipe();
 
   constructor(
+    private readonly assertCallback: AssertCallback,
     private readonly createTx: CreateTx,
     private readonly chains: Chains,
     private readonly log: Log,
@@ -90,7 +92,9 @@ export class TxBatchController {
       const { code, detail, advice } = problem.BLOBS_IN_BATCH;
       throw new InvalidInput(code, detail, advice);
     }
-    return toRequest(body, chainOf(this.chains, body.chainId), undefined);
+    const asked = toRequest(body, chainOf(this.chains, body.chainId), undefined);
+    await this.assertCallback.execute(asked);
+    return asked;
   }
 
   /** Reports each cause once: when the database is unavailable, all items fail with the same error. */

@@ -19,6 +19,12 @@ export const UNKNOWN_AUTHORITY: Problem = {
   detail: 'no signer 0x70997970c51812dc3a010c7d01b50e0d17dc79c8 on chain 31337 could sign the authorization',
   advice: 'GET /api/v1/signers lists the signers; an authorization of another account needs its signature',
 };
+export const UNKNOWN_WEBHOOK: Problem = {
+  status: 422,
+  code: 'unknown_webhook',
+  detail: 'no webhook endpoint 019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b',
+  advice: 'GET /api/v1/webhooks lists the endpoints',
+};
 export const METADATA_TOO_LARGE: Problem = {
   status: 422,
   code: 'metadata_too_large',

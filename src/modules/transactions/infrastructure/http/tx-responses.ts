@@ -135,6 +135,8 @@ export class TxDto {
   @ApiProperty({ type: String, nullable: true, example: null }) expiresAt!: string | null;
   @ApiProperty({ type: 'object', additionalProperties: true, nullable: true, example: { order: '4711' } })
   metadata!: Record<string, unknown> | null;
+  @ApiProperty({ type: String, nullable: true, description: 'The webhook endpoint that the request names' })
+  callback!: string | null;
   @ApiProperty({ type: String, nullable: true, example: '26250' }) gasLimit!: string | null;
   @ApiProperty({ type: ReceiptDto, nullable: true }) receipt!: ReceiptDto | null;
   @ApiProperty({ type: String, nullable: true, example: null }) failureReason!: string | null;

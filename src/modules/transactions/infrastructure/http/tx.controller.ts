@@ -7,6 +7,7 @@ import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { ApiProblems, ProblemDto } from '../../../../platform/http/problem.dto.js';
 import { Chains } from '../../../chain/index.js';
 import { type HistoryEntry, MAX_HISTORY_PAGE, TxHistory } from '../../../events/index.js';
+import { AssertCallback } from '../../application/intake/assert-callback.js';
 import { CreateNow } from '../../application/intake/create-now.js';
 import { CreateTx, type CreatedTx } from '../../application/intake/create-tx.js';
 import { ProveBlobs } from '../../application/intake/prove-blobs.js';
@@ -39,6 +40,7 @@ const PATH = '/api/v1/tx';
 export class TxController {
   constructor(
     private readonly proveBlobs: ProveBlobs,
+    private readonly assertCallback: AssertCallback,
     private readonly createTx: CreateTx,
     private readonly createNow: CreateNow,
     private readonly forwarding: Forwarding,
@@ -72,6 +74,7 @@ export class TxController {
     problem.UNKNOWN_AUTHORITY,
     problem.UNKNOWN_CHAIN,
     problem.METADATA_TOO_LARGE,
+    problem.UNKNOWN_WEBHOOK,
     problem.UNAVAILABLE,
     problem.INVALID_BLOB,
     problem.BLOBS_BUSY,
@@ -89,6 +92,7 @@ export class TxController {
       toRequest(body, chainId, headers['idempotency-key']),
       toBlobs(body.payload.blobs ?? []),
     );
+    await this.assertCallback.execute(asked);
     if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked), reply);
     // The owner gets the key in the body, because it may have come in a header, and the chain by its id.
     const original = { ...(request.body as object), chainId, requestId: asked.requestId };
