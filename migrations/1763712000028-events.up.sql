@@ -65,6 +65,7 @@ CREATE TABLE webhook_delivery (
   CONSTRAINT webhook_delivery_ends CHECK ((status = 'waiting') = (ended_at IS NULL))
 ) WITH (fillfactor = 80);
 CREATE INDEX webhook_delivery_due ON webhook_delivery (endpoint_id, due_at) WHERE status = 'waiting';
-CREATE INDEX webhook_delivery_order ON webhook_delivery (endpoint_id, tx_id, xid, seq, part) WHERE status = 'waiting';
+-- The tx comes first, so that no other index fits a look for what waits before or behind: the others grow with the backlog of an endpoint.
+CREATE INDEX webhook_delivery_order ON webhook_delivery (tx_id, endpoint_id, xid, seq, part) WHERE status = 'waiting';
 CREATE INDEX webhook_delivery_dead ON webhook_delivery (endpoint_id, xid, seq, part) WHERE status = 'dead';
 CREATE INDEX webhook_delivery_ended ON webhook_delivery (status, ended_at) WHERE status <> 'waiting';

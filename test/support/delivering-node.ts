@@ -32,9 +32,9 @@ export class DeliveringNode {
     const sender = guardedSender(options);
     senders.push(sender);
     const node = new Named(name);
-    this.queue = queue ?? new PgDeliveryQueue(lab.database);
-    const results = new RecordDeliveries(this.queue, lab.endpoints, new NoMetrics(), node, readableLog().log);
     const clock = new SystemClock();
+    this.queue = queue ?? new PgDeliveryQueue(lab.database, clock);
+    const results = new RecordDeliveries(this.queue, lab.endpoints, new NoMetrics(), node, readableLog().log);
     this.deliver = new DeliverDue(
       this.queue,
       new PostDelivery(sender, new StandardWebhookSignatures(), clock),

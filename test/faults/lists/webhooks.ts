@@ -108,11 +108,18 @@ const FAN_OUT = faultsIn(`${IN}/fan-out.statements.ts`, int('webhook-fan-out'), 
   },
   {
     id: 'webhook-insert-due-now',
-    text: `AND w.tx_id = e.tx_id AND w.status = 'waiting'
-                      ORDER BY`,
-    becomes: `AND w.tx_id = e.tx_id AND w.status = 'dead'
-                      ORDER BY`,
+    text: `w.tx_id = e.tx_id AND w.status = 'waiting' AND`,
+    becomes: `w.tx_id = e.tx_id AND w.status = 'dead' AND`,
     why: 'what waits for a failed one fills the index of what is due',
+  },
+]);
+
+const FLOORS = faultsIn(`${IN}/due-floors.ts`, int('webhook-deliveries'), [
+  {
+    id: 'webhook-floors-too-high',
+    text: "least(w.due_at, clock_timestamp() - interval '5 seconds')::text",
+    becomes: "(w.due_at + interval '1 hour')::text",
+    why: 'what is due is never sent',
   },
 ]);
 
@@ -125,15 +132,15 @@ const DELIVERIES = faultsIn(`${IN}/delivery.statements.ts`, int('webhook-deliver
   },
   {
     id: 'webhook-claim-of-others',
-    text: `AND w.due_at <= clock_timestamp()
+    text: `AND w.due_at >= r.floor AND w.due_at <= clock_timestamp()
            AND (w.claimed_until IS NULL OR w.claimed_until < clock_timestamp())`,
-    becomes: 'AND w.due_at <= clock_timestamp()',
+    becomes: 'AND w.due_at >= r.floor AND w.due_at <= clock_timestamp()',
     why: 'two nodes send the same',
   },
   {
     id: 'webhook-claim-more-than-places',
-    text: '- coalesce(t.taken, 0)) AS free',
-    becomes: '- 0 * coalesce(t.taken, 0)) AS free',
+    text: 'ELSE $4::int END - t.taken) AS free',
+    becomes: 'ELSE $4::int END - 0 * t.taken) AS free',
     why: 'an endpoint that asked to wait gets more',
   },
   {
@@ -261,4 +268,4 @@ const CALLBACKS = faultsIn('modules/transactions/infrastructure/pg-callback-endp
   },
 ]);
 
-export const WEBHOOKS = [...ENDPOINTS, ...FAN_OUT, ...DELIVERIES, ...REPLAYS, ...TIMES, ...CALLBACKS];
+export const WEBHOOKS = [...ENDPOINTS, ...FAN_OUT, ...FLOORS, ...DELIVERIES, ...REPLAYS, ...TIMES, ...CALLBACKS];

@@ -22,6 +22,7 @@ const RECORD_WITHIN_MS = 15_000;
 export class DeliverDue {
   private readonly places: Places;
   private readonly posts = new Set<Promise<void>>();
+  private hasRoom: () => void = () => undefined;
 
   constructor(
     private readonly queue: DeliveryQueue,
@@ -32,6 +33,11 @@ export class DeliverDue {
     private readonly clock: Clock,
   ) {
     this.places = new Places(config.concurrency);
+  }
+
+  /** While less than half of the places of one endpoint are taken, after each post: more can be claimed before all have ended. */
+  whenRoom(hasRoom: () => void): void {
+    this.hasRoom = hasRoom;
   }
 
   /** @returns how many it began to post */
@@ -60,6 +66,7 @@ export class DeliverDue {
     const post = this.post(delivery).finally(() => {
       this.posts.delete(post);
       this.places.leave(delivery.endpointId);
+      if (this.places.total * 2 < this.config.concurrency) this.hasRoom();
     });
     this.posts.add(post);
   }

@@ -11,7 +11,7 @@ const POLL_MS = 1_000;
 /** A shutdown waits so long for answers; what is not recorded then is sent again by another node when its claim has ended. */
 const FINISH_WITHIN_MS = 5_000;
 
-/** When: after a fan-out on any node, after results were stored, and once a second for retries. */
+/** When: after a fan-out on any node, after results were stored, while there is room for more, and once a second for retries. */
 @Injectable()
 export class DeliveryScheduler implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly ticker: Ticker;
@@ -31,6 +31,7 @@ export class DeliveryScheduler implements OnApplicationBootstrap, OnModuleDestro
     });
     this.unlisten = bell.listen(() => this.wake());
     results.whenRecorded(() => this.wake());
+    deliveries.whenRoom(() => this.wake());
   }
 
   wake(): void {

@@ -1,40 +1,39 @@
+import { SAME_ENDPOINT } from './same-endpoint.js';
+
 /**
- * Reads the endpoints that have something waiting by jumps in the index, then of each what is due, up to its free places. Rows that another
- * node locks are passed over. A delivery is not taken while an earlier one of its tx waits; OFFSET 0 keeps this a look into the index for
- * each row, whatever the planner thinks of the number of rows.
+ * Of each endpoint that may have something waiting, what is due, up to its free places. Rows that another node locks are passed over. A delivery
+ * is not taken while an earlier one of its tx waits; OFFSET 0 keeps this a look into the index for each row, whatever the planner thinks of
+ * the number of rows.
  */
 export const CLAIM = {
   name: 'webhook_claim',
   text: `
-    WITH RECURSIVE queue AS (
-      (SELECT w.endpoint_id FROM webhook_delivery w WHERE w.status = 'waiting' ORDER BY w.endpoint_id LIMIT 1)
-      UNION ALL
-      SELECT (SELECT w.endpoint_id FROM webhook_delivery w WHERE w.status = 'waiting' AND w.endpoint_id > q.endpoint_id ORDER BY w.endpoint_id LIMIT 1)
-        FROM queue q WHERE q.endpoint_id IS NOT NULL),
-    room AS (
-      SELECT e.endpoint_id, greatest(0, CASE WHEN e.failing_since IS NULL THEN $3::int ELSE $4::int END - coalesce(t.taken, 0)) AS free
-        FROM queue q JOIN webhook_endpoint e ON e.endpoint_id = q.endpoint_id
-        LEFT JOIN unnest($5::uuid[], $6::int[]) AS t(endpoint_id, taken) ON t.endpoint_id = e.endpoint_id
+    WITH room AS (
+      SELECT e.endpoint_id, t.floor, greatest(0, CASE WHEN e.failing_since IS NULL THEN $3::int ELSE $4::int END - t.taken) AS free
+        FROM unnest($5::uuid[], $6::int[], $7::timestamptz[]) AS t(endpoint_id, taken, floor) JOIN webhook_endpoint e ON e.endpoint_id = t.endpoint_id
        WHERE e.disabled_at IS NULL AND e.deleted_at IS NULL),
     due AS (
       SELECT d.place FROM room r CROSS JOIN LATERAL (
         SELECT w.ctid AS place FROM webhook_delivery w
-         WHERE w.endpoint_id = r.endpoint_id AND w.status = 'waiting' AND w.due_at <= clock_timestamp()
+         WHERE w.endpoint_id = r.endpoint_id AND w.status = 'waiting' AND w.due_at >= r.floor AND w.due_at <= clock_timestamp()
            AND (w.claimed_until IS NULL OR w.claimed_until < clock_timestamp())
            AND NOT EXISTS (
-             SELECT FROM webhook_delivery b WHERE b.endpoint_id = w.endpoint_id AND b.tx_id = w.tx_id AND b.status = 'waiting'
+             SELECT FROM webhook_delivery b WHERE b.tx_id = w.tx_id AND b.status = 'waiting' AND ${SAME_ENDPOINT('b', 'w')}
                 AND (b.xid, b.seq, b.part) < (w.xid, w.seq, w.part) OFFSET 0)
          ORDER BY w.due_at LIMIT r.free FOR UPDATE SKIP LOCKED) d)
     UPDATE webhook_delivery d
        SET claimed_by = $1, claimed_until = clock_timestamp() + $2::float8 * interval '1 ms'
       FROM webhook_endpoint e
-     WHERE d.ctid = ANY(ARRAY(SELECT place FROM due)) AND d.status = 'waiting' AND e.endpoint_id = d.endpoint_id
+     WHERE d.ctid = ANY(ARRAY(SELECT place FROM due)) AND d.status || '' = 'waiting' AND e.endpoint_id = d.endpoint_id
     RETURNING d.endpoint_id, d.xid::text AS xid, d.seq, d.part, d.body, d.tries, e.url, e.secret,
               CASE WHEN e.previous_secret_until > clock_timestamp() THEN e.previous_secret END AS previous_secret,
               e.failing_since IS NOT NULL AS is_failing`,
 };
 
-/** In one statement: the results, and the time of the next try for what waits behind a failed one. */
+/**
+ * In one statement: the results, and the time of the next try for what waits behind a failed one. The status is concatenated so that only the
+ * primary key fits: the other indexes grow with the backlog.
+ */
 export const RECORD = {
   name: 'webhook_record',
   text: `
@@ -51,12 +50,12 @@ export const RECORD = {
              answer_status = r.answer_status, answer_body = r.answer_body, error = r.error
         FROM result r
        WHERE d.endpoint_id = r.endpoint_id AND d.xid = r.xid::xid8 AND d.seq = r.seq AND d.part = r.part
-         AND d.status = 'waiting' AND d.claimed_by = $1
+         AND d.status || '' = 'waiting' AND d.claimed_by = $1
       RETURNING d.endpoint_id, d.tx_id, d.xid, d.seq, d.part, d.status, d.due_at),
     behind AS (
       UPDATE webhook_delivery w SET due_at = f.due_at
         FROM recorded f
-       WHERE f.status = 'waiting' AND w.endpoint_id = f.endpoint_id AND w.tx_id = f.tx_id AND w.status = 'waiting'
+       WHERE f.status = 'waiting' AND w.tx_id = f.tx_id AND w.status = 'waiting' AND ${SAME_ENDPOINT('w', 'f')}
          AND (w.xid, w.seq, w.part) > (f.xid, f.seq, f.part) AND w.due_at < f.due_at)
     SELECT endpoint_id, xid::text AS xid, seq, part, status FROM recorded`,
 };

@@ -1,3 +1,5 @@
+import { SAME_ENDPOINT } from './same-endpoint.js';
+
 /** Looks for endpoints and moves the place in one snapshot: an event that is committed after the first endpoint is not passed over. */
 export const SKIP_UNHEARD = {
   name: 'webhook_skip_unheard',
@@ -37,8 +39,7 @@ export const INSERT_DELIVERIES = {
         WITH ORDINALITY AS e(xid, seq, part, tx_id, type, body, event_at, place))
     INSERT INTO webhook_delivery (endpoint_id, xid, seq, part, tx_id, type, body, event_at, due_at, give_up_at)
     SELECT m.endpoint_id, e.xid::xid8, e.seq, e.part, e.tx_id, e.type, e.body, e.event_at,
-           coalesce((SELECT w.due_at FROM webhook_delivery w WHERE w.endpoint_id = m.endpoint_id AND w.tx_id = e.tx_id AND w.status = 'waiting'
-                      ORDER BY w.xid DESC, w.seq DESC, w.part DESC LIMIT 1), clock_timestamp()),
+           coalesce((SELECT max(w.due_at) FROM webhook_delivery w WHERE w.tx_id = e.tx_id AND w.status = 'waiting' AND ${SAME_ENDPOINT('w', 'm')}), clock_timestamp()),
            e.event_at + $10::float8 * interval '1 ms'
       FROM unnest($8::int[], $9::uuid[]) AS m(place, endpoint_id) JOIN event e ON e.place = m.place ORDER BY m.place
     ON CONFLICT (endpoint_id, xid, seq, part) DO NOTHING`,

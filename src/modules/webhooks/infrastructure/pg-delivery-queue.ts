@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
 import { Database } from '../../../platform/database/database.js';
 import type { EventPosition } from '../../events/index.js';
 import type { ClaimedDelivery, DeliveryStatus, TryResult } from '../domain/delivery.js';
 import { type Backlog, type Claim, DeliveryQueue, type Recorded } from '../domain/delivery-queue.js';
+import { DueFloors } from './due-floors.js';
 import { BACKLOG, BURY, CLAIM, FORGET_ENDPOINTS, PRUNE, PRUNE_LOCK, RECORD } from './delivery.statements.js';
 
 export interface KeyRow {
@@ -28,15 +30,27 @@ interface BacklogRow {
   readonly is_failing: boolean;
 }
 
+const NOTHING = { rows: [] };
+
 @Injectable()
 export class PgDeliveryQueue extends DeliveryQueue {
-  constructor(private readonly database: Database) {
+  private readonly floors: DueFloors;
+
+  constructor(
+    private readonly database: Database,
+    clock: Clock,
+  ) {
     super();
+    this.floors = new DueFloors(database, clock);
   }
 
   async claim({ nodeId, forMs, places, placesOfFailing, taken }: Claim): Promise<readonly ClaimedDelivery[]> {
-    const values = [nodeId, forMs, places, placesOfFailing, [...taken.keys()], [...taken.values()]];
-    const { rows } = await this.database.query<ClaimedRow>(CLAIM, values);
+    const floors = await this.floors.ofWaiting();
+    const endpoints = [...floors.keys()];
+    const busy = endpoints.map((endpoint) => taken.get(endpoint) ?? 0);
+    const values = [nodeId, forMs, places, placesOfFailing, endpoints, busy, [...floors.values()]];
+    const { rows } = endpoints.length === 0 ? NOTHING : await this.database.query<ClaimedRow>(CLAIM, values);
+    if (rows.length === 0) this.floors.expire();
     return rows.map(toClaimed);
   }
 
