@@ -110,6 +110,17 @@ it('a delivery has the body of its event, and is due no earlier than one of the 
   expect(hours).toBe(72);
 });
 
+it('a delivery is never due before the moment at which it is written, whatever waits in front of it', async () => {
+  await stored.putTx(1);
+  await lab.endpoint();
+  await lab.commit(1, 1);
+  await lab.fanOutAll();
+  await lab.run(`UPDATE webhook_delivery SET due_at = now() - interval '1 hour'`);
+  await lab.commit(1, 2);
+  await lab.fanOutAll();
+  expect((await lab.deliveries())[1]?.due_at.getTime()).toBeGreaterThan(Date.now() - 60_000);
+});
+
 it('while nobody subscribes the place follows the log, and never goes back', async () => {
   await stored.putTx(1);
   await lab.endpoints.remove(await lab.endpoint());

@@ -15,7 +15,7 @@ export class WebhooksConfig {
 
   /** Posts of a node to one endpoint at the same time. */
   @Count({ max: 1_000 })
-  concurrency = 32;
+  concurrency = 64;
 
   /** Milliseconds from an event to the end of the retries of its deliveries. */
   @Duration({ max: TEN_YEARS_MS })

@@ -112,6 +112,12 @@ const FAN_OUT = faultsIn(`${IN}/fan-out.statements.ts`, int('webhook-fan-out'), 
     becomes: `w.tx_id = e.tx_id AND w.status = 'dead' AND`,
     why: 'what waits for a failed one fills the index of what is due',
   },
+  {
+    id: 'webhook-insert-due-long-ago',
+    text: 'greatest(clock_timestamp(), (SELECT max(w.due_at)',
+    becomes: 'coalesce((SELECT max(w.due_at)',
+    why: 'what has waited for long is passed over: claims begin at the lowest due time that they have seen',
+  },
 ]);
 
 const FLOORS = faultsIn(`${IN}/due-floors.ts`, int('webhook-deliveries'), [
@@ -169,8 +175,8 @@ const DELIVERIES = faultsIn(`${IN}/delivery.statements.ts`, int('webhook-deliver
   },
   {
     id: 'webhook-record-behind-stays-due',
-    text: `WHERE f.status = 'waiting' AND w.endpoint_id = f.endpoint_id`,
-    becomes: `WHERE f.status = 'dead' AND w.endpoint_id = f.endpoint_id`,
+    text: `WHERE f.status = 'waiting' AND w.tx_id = f.tx_id`,
+    becomes: `WHERE f.status = 'dead' AND w.tx_id = f.tx_id`,
     why: 'the index of what is due fills with what cannot be sent yet',
   },
   {

@@ -65,11 +65,11 @@ describe('a post', () => {
     expect(receiver.sockets.length).toBeLessThanOrEqual(2);
   });
 
-  it('shares at most 64 connections to one origin', async () => {
+  it('shares at most 256 connections to one origin', async () => {
     receiver.answer = (response) => setImmediate(() => response.end());
     const answers = await Promise.all(Array.from({ length: 300 }, send));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
-    expect(receiver.sockets).toHaveLength(64);
+    expect(receiver.sockets).toHaveLength(256);
   });
 
   it('cannot be made inside a database transaction', async () => {

@@ -26,7 +26,8 @@ interface FloorRow {
 
 /**
  * From which due time on each endpoint has something waiting. What was delivered leaves entries in the index of what is due, before all others,
- * until the next vacuum: a claim would read all of them each time. A due time never changes to an earlier one, so the lowest one only grows.
+ * until the next vacuum: a claim would read all of them each time. A new due time is never before the moment at which it is written, so the
+ * lowest one only grows.
  */
 export class DueFloors {
   private floors = new Map<string, FloorRow>();

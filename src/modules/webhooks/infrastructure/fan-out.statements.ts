@@ -39,7 +39,7 @@ export const INSERT_DELIVERIES = {
         WITH ORDINALITY AS e(xid, seq, part, tx_id, type, body, event_at, place))
     INSERT INTO webhook_delivery (endpoint_id, xid, seq, part, tx_id, type, body, event_at, due_at, give_up_at)
     SELECT m.endpoint_id, e.xid::xid8, e.seq, e.part, e.tx_id, e.type, e.body, e.event_at,
-           coalesce((SELECT max(w.due_at) FROM webhook_delivery w WHERE w.tx_id = e.tx_id AND w.status = 'waiting' AND ${SAME_ENDPOINT('w', 'm')}), clock_timestamp()),
+           greatest(clock_timestamp(), (SELECT max(w.due_at) FROM webhook_delivery w WHERE w.tx_id = e.tx_id AND w.status = 'waiting' AND ${SAME_ENDPOINT('w', 'm')})),
            e.event_at + $10::float8 * interval '1 ms'
       FROM unnest($8::int[], $9::uuid[]) AS m(place, endpoint_id) JOIN event e ON e.place = m.place ORDER BY m.place
     ON CONFLICT (endpoint_id, xid, seq, part) DO NOTHING`,

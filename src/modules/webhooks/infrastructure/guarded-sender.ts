@@ -14,7 +14,7 @@ import { webhookUrl } from './guard/webhook-url.js';
 import { postFailure, redirectFailure, TimedOut } from './post-failure.js';
 
 /** To one origin (scheme, host and port); more posts wait for a free one. */
-const MAX_CONNECTIONS = 64;
+const MAX_CONNECTIONS = 256;
 const MAX_RETRY_AFTER_MS = 86_400_000;
 const HEADERS = { 'content-type': 'application/json', 'user-agent': 'Lockstep' };
 
