@@ -7,6 +7,7 @@ import { Service } from '../support/service.js';
 import { type Frame, StreamClient } from '../support/stream-client.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
+import { Receiver } from '../unit/webhooks/sender-lab.js';
 
 interface Body {
   readonly id: string;
@@ -41,7 +42,12 @@ afterAll(async () => {
 });
 
 function start(role: string): Promise<Service> {
-  const config = { confirmations: { required: 2 }, node: { role }, events: { heartbeat: '200ms' } };
+  const config = {
+    confirmations: { required: 2 },
+    node: { role },
+    events: { heartbeat: '200ms' },
+    webhooks: { allow: ['127.0.0.1/32'] },
+  };
   return Service.start({ databaseUrl: database.url, rpcUrl: anvil.url, config });
 }
 
@@ -141,8 +147,10 @@ describe('the documented bodies', () => {
   });
   afterAll(() => all.close());
 
-  it('tell a reorg so that a client that adds up confirmations is right', async () => {
-    const txId = await create(3);
+  it('tell a reorg so that a client that adds up confirmations is right, also one that has webhooks', async () => {
+    const receiver = await new Receiver().start();
+    const endpoint = await other.post<{ id: string }>('/api/v1/webhooks', { url: receiver.url(), callbackOnly: true });
+    const txId = await create(3, { callback: endpoint.body.id });
     await reached(txId, 'IN_MEMPOOL');
     await mine();
     await reached(txId, 'MINED');
@@ -154,6 +162,10 @@ describe('the documented bodies', () => {
       ['tx.confirmations', true, true],
       ['tx.confirmed', false, true],
     ]);
+    const frames = all.frames.map(({ data }) => data as unknown as Body).filter(({ data }) => data['txId'] === txId);
+    await until('the receiver knows', async () => receiver.received.length === frames.length);
+    expect(receiver.received.map(({ body }) => JSON.parse(body) as Body)).toEqual(frames);
+    await receiver.stop();
   });
 
   it('tell every other end', async () => {
