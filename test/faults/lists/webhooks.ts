@@ -138,9 +138,9 @@ const DELIVERIES = faultsIn(`${IN}/delivery.statements.ts`, int('webhook-deliver
   },
   {
     id: 'webhook-claim-of-others',
-    text: `AND w.due_at >= r.floor AND w.due_at <= clock_timestamp()
+    text: `AND w.due_at >= r.floor AND w.due_at <= statement_timestamp()
            AND (w.claimed_until IS NULL OR w.claimed_until < clock_timestamp())`,
-    becomes: 'AND w.due_at >= r.floor AND w.due_at <= clock_timestamp()',
+    becomes: 'AND w.due_at >= r.floor AND w.due_at <= statement_timestamp()',
     why: 'two nodes send the same',
   },
   {

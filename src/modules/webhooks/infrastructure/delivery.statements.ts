@@ -3,7 +3,7 @@ import { SAME_ENDPOINT } from './same-endpoint.js';
 /**
  * Of each endpoint that may have something waiting, what is due, up to its free places. Rows that another node locks are passed over. A delivery
  * is not taken while an earlier one of its tx waits; OFFSET 0 keeps this a look into the index for each row, whatever the planner thinks of
- * the number of rows.
+ * the number of rows. `clock_timestamp()` could not bound the search in the index: all retries of an endpoint that is down would be read.
  */
 export const CLAIM = {
   name: 'webhook_claim',
@@ -15,7 +15,7 @@ export const CLAIM = {
     due AS (
       SELECT d.place FROM room r CROSS JOIN LATERAL (
         SELECT w.ctid AS place FROM webhook_delivery w
-         WHERE w.endpoint_id = r.endpoint_id AND w.status = 'waiting' AND w.due_at >= r.floor AND w.due_at <= clock_timestamp()
+         WHERE w.endpoint_id = r.endpoint_id AND w.status = 'waiting' AND w.due_at >= r.floor AND w.due_at <= statement_timestamp()
            AND (w.claimed_until IS NULL OR w.claimed_until < clock_timestamp())
            AND NOT EXISTS (
              SELECT FROM webhook_delivery b WHERE b.tx_id = w.tx_id AND b.status = 'waiting' AND ${SAME_ENDPOINT('b', 'w')}
