@@ -21,8 +21,8 @@ const server = createServer((request, response) => {
   let body = '';
   request.on('data', (chunk: Buffer) => (body += chunk.toString()));
   request.on('end', () => {
-    const { data } = JSON.parse(body) as { data: { txId: string; error: string } };
-    posts.push({ id: String(request.headers['webhook-id']), txId: data.txId, event: Number(data.error) });
+    const { data } = JSON.parse(body) as { data: { txId: string; reason: string } };
+    posts.push({ id: String(request.headers['webhook-id']), txId: data.txId, event: Number(data.reason) });
     response.end();
   });
 });
