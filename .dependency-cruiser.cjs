@@ -2,10 +2,11 @@
  * The module graph of docs/architecture.md. There are no exceptions: a rule that is in the way is a question about the
  * design. Type-only imports count like all others: what a type is drawn from is a dependency, too.
  *
- *   kernel <- chain <- signers <- transactions <- sending <- nonces <- lanes, confirmations
- *   transactions <- lost-commits <- nonces, lanes
+ *   kernel <- chain <- signers <- ledger <- sending <- nonces <- lanes, confirmations
+ *   ledger <- lost-commits <- nonces, lanes, commands
+ *   ledger <- requests <- commands
  *   sending <- commands
- *   events <- transactions, webhooks,   ops reads all
+ *   events <- ledger, webhooks,   ops reads all
  */
 
 /** What each module may use of the others. */
@@ -13,22 +14,24 @@ const MAY_USE = {
   chain: [],
   events: [],
   signers: [],
-  transactions: ['chain', 'signers', 'events'],
-  sending: ['chain', 'signers', 'transactions'],
-  'lost-commits': ['chain', 'signers', 'transactions'],
-  nonces: ['chain', 'signers', 'transactions', 'sending', 'lost-commits'],
-  commands: ['chain', 'events', 'signers', 'transactions', 'sending'],
-  authorizations: ['chain', 'events', 'signers', 'transactions', 'sending', 'lost-commits', 'nonces'],
-  lanes: ['chain', 'events', 'signers', 'transactions', 'sending', 'lost-commits', 'nonces'],
-  confirmations: ['chain', 'signers', 'transactions', 'nonces'],
+  ledger: ['chain', 'signers', 'events'],
+  requests: ['chain', 'signers', 'events', 'ledger'],
+  sending: ['chain', 'signers', 'ledger'],
+  'lost-commits': ['chain', 'signers', 'ledger'],
+  nonces: ['chain', 'signers', 'ledger', 'sending', 'lost-commits'],
+  commands: ['chain', 'events', 'signers', 'ledger', 'requests', 'sending', 'lost-commits'],
+  authorizations: ['chain', 'signers', 'ledger', 'sending', 'lost-commits', 'nonces'],
+  lanes: ['chain', 'events', 'signers', 'ledger', 'sending', 'lost-commits', 'nonces'],
+  confirmations: ['chain', 'signers', 'ledger', 'nonces'],
   webhooks: ['events'],
-  retention: ['transactions'],
+  retention: ['ledger'],
   broker: ['events'],
   ops: [
     'chain',
     'events',
     'signers',
-    'transactions',
+    'ledger',
+    'requests',
     'sending',
     'lost-commits',
     'nonces',
@@ -100,7 +103,36 @@ module.exports = {
       name: 'config-knows-no-business',
       severity: 'error',
       from: { path: '^src/config/' },
-      to: { path: '^src/', pathNot: '^src/(config|kernel)/' },
+      to: {
+        path: '^src/',
+        pathNot:
+          '^src/(config|kernel)/|^src/custody/custody-(entry|types)\\.ts$|^src/sinks/(event-sink|sink-types)\\.ts$',
+      },
+    },
+    {
+      name: 'custody-knows-keys-only',
+      comment:
+        'A custody is an entry of the config that lists keys and signs. Of the config it uses what every entry is made of.',
+      severity: 'error',
+      from: { path: '^src/custody/' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/(custody|kernel|platform/(crypto|scheduling))/|^src/config/config-fields\\.ts$',
+      },
+    },
+    {
+      name: 'sinks-know-messages-only',
+      comment: 'A sink is the section `broker` of the config and publishes. What it publishes is made elsewhere.',
+      severity: 'error',
+      from: { path: '^src/sinks/' },
+      to: { path: '^src/', pathNot: '^src/(sinks|kernel)/|^src/config/config-(fields|mistakes)\\.ts$' },
+    },
+    {
+      name: 'a-sink-is-known-by-its-list-only',
+      comment: 'Nothing outside the folder of a sink knows its broker.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/sinks/' },
+      to: { path: '^src/sinks/[^/]+/' },
     },
     {
       name: 'domain-is-plain',

@@ -1,14 +1,8 @@
 /** What all suites share; the suffix of a file decides its suite. */
 const shared = {
   rootDir: import.meta.dirname,
-  testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
-  // Reads .swcrc, so that tests run the very code that the build makes.
-  transform: { '^.+\\.ts$': '@swc/jest' },
-  // Imports are written as Node resolves them after the build.
-  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  runner: '<rootDir>/test/runner/runner.mjs',
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.lockstep/', '<rootDir>/.stryker/'],
-  restoreMocks: true,
 };
 
 /** One PostgreSQL server for the whole run, one fresh database for each test file (test/support/test-database.ts). */

@@ -13,15 +13,17 @@ import { settingsInWords } from './harness/service-config.js';
 import { table } from './harness/table.js';
 import { bareLoopRow } from './rows/bare-loop.js';
 import { costRow } from './rows/cost.js';
+import { crowdRow } from './rows/crowd.js';
 import { defaultInFlightRow } from './rows/default-in-flight.js';
 import { endToEndRow } from './rows/end-to-end.js';
 import { growthRow } from './rows/growth.js';
 import { intakeRow } from './rows/intake.js';
 import { latencyRow } from './rows/latency.js';
+import { neighbourRow } from './rows/neighbour.js';
 import { rpcLatencyRow } from './rows/rpc-latency.js';
 import { tellingRow } from './rows/telling.js';
 
-/** By number; row 2 measures row 1 beside it. */
+/** By number; row 2 measures row 1 beside it, and row 11 is for --only. */
 const ROWS: Readonly<Record<number, Row>> = {
   1: bareLoopRow,
   2: endToEndRow,
@@ -32,8 +34,10 @@ const ROWS: Readonly<Record<number, Row>> = {
   7: costRow,
   8: defaultInFlightRow,
   9: tellingRow,
+  10: neighbourRow,
+  11: crowdRow,
 };
-const ALL = [2, 3, 4, 5, 6, 7, 8, 9];
+const ALL = [2, 3, 4, 5, 6, 7, 8, 9, 10];
 const QUICK = [2, 3];
 
 /** `npm run bench`. @returns the exit code: 1 when a row could not be measured, whatever the numbers are */

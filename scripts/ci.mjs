@@ -9,6 +9,8 @@ import { findNatsServer, installNatsServer } from './nats.mjs';
 const PARTS = [
   ['test'],
   ['run', 'lint:docker'],
+  // Where Python is; elsewhere it says so.
+  ['run', 'test:document'],
   ['run', 'test:chaos'],
   ['run', 'simulate', '--', '--seeds', '1000', '--coverage'],
   // Says nothing about speed: only that the benchmark runs still.

@@ -6,8 +6,8 @@ import { ROOT } from './bootstrap.mjs';
 /* Where `npm run ci` gets a geth from. Nothing else of the project needs one. */
 
 const PACKAGE = 'github.com/ethereum/go-ethereum/cmd/geth';
-/** The pinned one, where a proxy of Go modules does not know the latest. */
-const VERSIONS = ['latest', 'v1.16.8'];
+/** Pinned, so that a new release of geth does not turn CI red; the older one where a proxy of Go modules does not know the newer one. */
+const VERSIONS = ['v1.17.10', 'v1.16.8'];
 const INSTALL_TIMEOUT_MS = 15 * 60_000;
 const NAME = process.platform === 'win32' ? 'geth.exe' : 'geth';
 const OWN_FOLDER = join(ROOT, '.lockstep', 'bin');

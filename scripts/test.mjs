@@ -74,10 +74,7 @@ async function allSuites() {
     const file = join(results, `${title}.json`);
     const flags = [...args, '--maxWorkers=2', '--json', '--outputFile', file];
     // Jest prints its JSON to standard output only when no file is given; its normal report goes to standard error.
-    const { code, seconds } = await node(
-      ['--experimental-vm-modules', '--no-warnings', bin('jest', 'bin/jest.js'), ...flags],
-      'inherit',
-    );
+    const { code, seconds } = await node([bin('jest', 'bin/jest.js'), ...flags], 'inherit');
     heading(`${title} tests`, seconds, code);
     count(file);
     if (code !== 0) return false;

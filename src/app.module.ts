@@ -8,7 +8,7 @@ import { ConfirmationsModule } from './modules/confirmations/confirmations.modul
 import { LanesModule } from './modules/lanes/lanes.module.js';
 import { OpsModule } from './modules/ops/ops.module.js';
 import { RetentionModule } from './modules/retention/retention.module.js';
-import { TransactionsModule } from './modules/transactions/transactions.module.js';
+import { RequestsModule } from './modules/requests/requests.module.js';
 import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { HttpModule } from './platform/http/http.module.js';
@@ -32,14 +32,14 @@ export class AppModule {
         SchedulingModule,
         HttpModule,
         DatabaseModule,
-        TransactionsModule,
+        RequestsModule,
         CommandsModule,
         LanesModule,
         AuthorizationsModule,
         ConfirmationsModule,
         WebhooksModule,
         RetentionModule,
-        BrokerModule,
+        ...(config.broker !== undefined && config.node.acts ? [BrokerModule.register(config.broker)] : []),
         OpsModule,
       ],
     };

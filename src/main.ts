@@ -16,6 +16,10 @@ import { serveOpenApi } from './openapi.js';
 
 /** EX_CONFIG of sysexits.h: restarting will not help. */
 const EXIT_CONFIG = 78;
+/** Connections that wait to be accepted. Node's 511 are too few for thousands of clients that come at once: the kernel resets the others. */
+const MOST_UNACCEPTED = 4_096;
+/** For the work in flight, before leases are released; below Kubernetes' default of 30 s. */
+const SHUTDOWN_TIMEOUT_MS = 25_000;
 
 function readConfig(): LockstepConfig {
   try {
@@ -29,15 +33,15 @@ function readConfig(): LockstepConfig {
 
 /**
  * On SIGTERM and SIGINT, finishes the work in flight and exits with 0. Nest's own hooks would end by the signal, which looks like a crash.
- * Exits with 1 after `timeoutMs`, because a hanging process is worse than a killed one: leases expire by themselves.
+ * Exits with 1 after the time-out, because a hanging process is worse than a killed one: leases expire by themselves.
  */
-function closeOnSignal(app: INestApplication, log: Log, timeoutMs: number): void {
+function closeOnSignal(app: INestApplication, log: Log): void {
   let closing = false;
   const close = (signal: NodeJS.Signals): void => {
     if (closing) return;
     closing = true;
     log.info('shutting down', { signal });
-    setTimeout(() => process.exit(1), timeoutMs).unref();
+    setTimeout(() => process.exit(1), SHUTDOWN_TIMEOUT_MS).unref();
     app.close().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -70,9 +74,9 @@ async function main(): Promise<void> {
     createFastifyAdapter(config.server),
     options,
   );
-  closeOnSignal(app, app.get(Log), config.server.shutdownTimeout);
+  closeOnSignal(app, app.get(Log));
   serveOpenApi(app, eventWebhooks());
-  await app.listen(config.server.port, config.server.host);
+  await app.listen({ port: config.server.port, host: config.server.host, backlog: MOST_UNACCEPTED });
   app.get(Log).info('listening', { port: config.server.port });
 }
 

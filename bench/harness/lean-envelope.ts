@@ -1,15 +1,13 @@
 import { keccak256 } from 'ethers';
 import { parseHash } from '../../src/kernel/hex.js';
-import { EcdsaSigner } from '../../src/modules/signers/infrastructure/ecdsa-signer.js';
+import { SECP256K1 } from '../../src/custody/secp256k1.js';
 import { DEV_CHAIN_ID } from '../../test/support/anvil.js';
 import type { Account } from './accounts.js';
 import { callData, GAS_LIMIT, RECEIVER } from './payload.js';
 
-const ecdsa = new EcdsaSigner();
-
 /** The service signs natively where it can; with the slow fallback neither side of a ratio means anything. */
 export function assertNativeSigning(): void {
-  if (ecdsa.implementation !== 'native')
+  if (SECP256K1.implementation !== 'native')
     throw new Error('the native build of `secp256k1` is not installed: run `npm install` where it can be compiled');
 }
 
@@ -27,7 +25,7 @@ const NO_ACCESS_LIST = 'c0';
 export function signLean(account: Account, nonce: number, n: number): string {
   const fields = CHAIN + quantity(BigInt(nonce)) + FEES_TO_VALUE + item(callData(n).slice(2)) + NO_ACCESS_LIST;
   const digest = parseHash(keccak256(Buffer.from(`02${list(fields)}`, 'hex')));
-  const { r, s, yParity } = ecdsa.sign(digest, account.privateKey);
+  const { r, s, yParity } = SECP256K1.sign(digest, account.privateKey);
   return `0x02${list(fields + quantity(BigInt(yParity)) + quantity(BigInt(r)) + quantity(BigInt(s)))}`;
 }
 

@@ -20,6 +20,10 @@ export interface Sizes {
   /** Of one constant rate. */
   readonly rateSeconds: number;
   readonly finished: number;
+  /** Of row 11, in the tables before: five events each. */
+  readonly finishedBeforeCrowd: number;
+  /** Who listens in row 11. Each endpoint and each stream is of one signer, as a client's is: together they are told of every event once. */
+  readonly crowd: { readonly endpoints: number; readonly streams: number; readonly polls: number };
   readonly waiting: number;
   readonly idleSigners: number;
   readonly idleSeconds: number;
@@ -36,6 +40,8 @@ export function sizesOf({ quick, scale }: Options): Sizes {
     intakeSeconds: scaled(quick ? 2 : 5, 1),
     rateSeconds: scaled(20, 3),
     finished: scaled(1_000_000, 1_000),
+    finishedBeforeCrowd: scaled(200_000, 1_000),
+    crowd: { endpoints: scaled(1_000, 10), streams: scaled(1_000, 10), polls: scaled(10_000, 100) },
     waiting: scaled(100_000, 1_000),
     idleSigners: scaled(10_000, 100),
     idleSeconds: scaled(20, 5),

@@ -1,9 +1,8 @@
 import { validateSync } from 'class-validator';
 import { didYouMean } from './closest-name.js';
-import { fieldsOf, type ConfigClass, type ConfigField } from './config-fields.js';
-import type { ConfigMistake } from './config-mistakes.js';
-import { pathTo, printableKey } from './config-path.js';
-import { isRawMap } from './raw-config.js';
+import { fieldsOf, type ConfigClass, type ConfigField, type HasRules, type Variants } from './config-fields.js';
+import { type ConfigMistake, pathTo, printableKey } from './config-mistakes.js';
+import { isRawMap } from './read-config-file.js';
 import { Unreadable } from './value-parsers.js';
 
 /**
@@ -12,6 +11,8 @@ import { Unreadable } from './value-parsers.js';
  */
 export class ConfigBuilder {
   readonly mistakes: ConfigMistake[] = [];
+
+  constructor(private readonly isUsed = true) {}
 
   build<T extends object>(type: ConfigClass<T>, raw: unknown, path: string): T {
     const instance = new type();
@@ -42,24 +43,26 @@ export class ConfigBuilder {
       if (this.mistakes.some((known) => known.path === path)) continue;
       for (const problem of new Set(Object.values(constraints ?? {}))) this.report(path, problem);
     }
+    for (const { path: key, problem } of hasRules(instance) ? instance.brokenRules() : []) {
+      const path = pathTo(parent, key);
+      if (!this.mistakes.some((known) => known.path === path)) this.report(path, problem);
+    }
   }
 
   private buildField(field: ConfigField, raw: unknown, path: string): unknown {
     if (raw === undefined) {
       // An absent section may have required keys.
-      if (field.kind === 'section' && hasRequiredKeys(field.type)) return this.build(field.type, {}, path);
-      if ((field.kind === 'value' || field.kind === 'list') && field.required) this.report(path, 'is required');
+      if (field.kind === 'section' && hasRequiredKeys(field.type)) return this.buildOne(field.type, {}, path);
+      if (field.required && this.isUsed) this.report(path, 'is required');
       return undefined;
     }
     switch (field.kind) {
       case 'value':
         return this.read(field.parse, raw, path);
       case 'section':
-        return this.build(field.type, raw, path);
+        return this.buildOne(field.type, raw, path);
       case 'list':
-        return this.entries(raw, path, (entry, at) => this.build(field.type, entry, at));
-      case 'variants':
-        return this.entries(raw, path, (entry, at) => this.buildVariant(field, entry, at));
+        return this.entries(field.type, raw, path);
     }
   }
 
@@ -73,21 +76,42 @@ export class ConfigBuilder {
     }
   }
 
-  private entries(raw: unknown, path: string, build: (entry: unknown, path: string) => object | null): unknown {
+  private entries(type: ConfigClass | Variants, raw: unknown, path: string): unknown {
     if (!Array.isArray(raw)) {
       this.report(path, 'must be a list');
       return undefined;
     }
-    const entries = raw.map((entry: unknown, index) => build(entry, pathTo(path, index)));
-    return entries.filter((entry) => entry !== null);
+    const entries = raw.map((entry: unknown, index) => this.buildOne(type, entry, pathTo(path, index)));
+    return entries.filter((entry) => entry !== undefined);
   }
 
-  private buildVariant(field: Extract<ConfigField, { kind: 'variants' }>, raw: unknown, path: string): object | null {
-    const choice = isRawMap(raw) ? raw[field.by] : undefined;
-    const type = typeof choice === 'string' && Object.hasOwn(field.types, choice) ? field.types[choice] : undefined;
-    if (type !== undefined) return this.build(type, raw, path);
-    this.report(pathTo(path, field.by), `must be one of ${Object.keys(field.types).join(', ')}`);
-    return null;
+  private buildOne(type: ConfigClass | Variants, raw: unknown, path: string): object | undefined {
+    if (typeof type === 'function') return this.build(type, raw, path);
+    const { by, types, off } = type;
+    const values = isRawMap(raw) ? raw : {};
+    const choice = values[by] ?? off;
+    if (off !== undefined && choice === off) {
+      this.checkUnused(Object.values(types), raw, path);
+      return undefined;
+    }
+    const chosen = typeof choice === 'string' && Object.hasOwn(types, choice) ? types[choice] : undefined;
+    if (chosen !== undefined) return this.build(chosen, raw, path);
+    this.report(
+      pathTo(path, by),
+      `must be one of ${[...(off === undefined ? [] : [off]), ...Object.keys(types)].join(', ')}`,
+    );
+    return undefined;
+  }
+
+  /** What is off has no wrong keys either, so that it can be turned on: each key is read as that of a type that has it. */
+  private checkUnused(types: readonly ConfigClass[], raw: unknown, path: string): void {
+    const typeOf = (key: string): ConfigClass | undefined => types.find((one) => fieldsOf(one).has(key)) ?? types[0];
+    const unused = new ConfigBuilder(false);
+    for (const type of types) {
+      const own = isRawMap(raw) ? Object.entries(raw).filter(([key]) => typeOf(key) === type) : null;
+      unused.build(type, own === null ? raw : Object.fromEntries(own), path);
+    }
+    this.mistakes.push(...unused.mistakes);
   }
 
   private report(path: string, problem: string): void {
@@ -95,6 +119,12 @@ export class ConfigBuilder {
   }
 }
 
-function hasRequiredKeys(type: ConfigClass): boolean {
-  return [...fieldsOf(type).values()].some((field) => field.kind === 'value' && field.required);
+function hasRules(section: object): section is HasRules {
+  return 'brokenRules' in section;
+}
+
+function hasRequiredKeys(type: ConfigClass | Variants): boolean {
+  return (
+    typeof type === 'function' && [...fieldsOf(type).values()].some((field) => field.kind === 'value' && field.required)
+  );
 }

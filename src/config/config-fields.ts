@@ -6,10 +6,12 @@ import {
   Matches,
   Max,
   Min,
+  registerDecorator,
   ValidateIf,
   type ValidationOptions,
 } from 'class-validator';
 import { parseAllowedTargets } from './allowed-target.js';
+import type { ConfigMistake } from './config-mistakes.js';
 import {
   parseDuration,
   parseFlag,
@@ -28,17 +30,34 @@ import {
  */
 export type ConfigField =
   | { readonly kind: 'value'; readonly parse: ValueParser; readonly required: boolean }
-  | { readonly kind: 'section'; readonly type: ConfigClass }
-  | { readonly kind: 'list'; readonly type: ConfigClass; readonly required: boolean }
-  | { readonly kind: 'variants'; readonly by: string; readonly types: Readonly<Record<string, ConfigClass>> };
+  | { readonly kind: 'section' | 'list'; readonly type: ConfigClass | Variants; readonly required: boolean };
 
 export type ConfigClass<T extends object = object> = new () => T;
 
+/** The value of the key `by` says which class a section has, or an entry of a list. With `off` there is none. */
+export interface Variants {
+  readonly by: string;
+  readonly types: Readonly<Record<string, ConfigClass>>;
+  readonly off?: string;
+}
+
+export function typesOf(type: ConfigClass | Variants): readonly ConfigClass[] {
+  return typeof type === 'function' ? [type] : Object.values(type.types);
+}
+
+/** A config class with rules that concern several of its keys. */
+export interface HasRules {
+  /** With paths that begin at the section. */
+  brokenRules(): readonly ConfigMistake[];
+}
+
 const FIELDS = new WeakMap<object, Map<string, ConfigField>>();
 
-/** The keys of a config class, in the order they are declared. */
-export function fieldsOf(type: ConfigClass): ReadonlyMap<string, ConfigField> {
-  return FIELDS.get(type) ?? new Map();
+/** The keys of a config class: those of its base class, then its own, in the order they are declared. */
+export function fieldsOf(type: object): ReadonlyMap<string, ConfigField> {
+  const base: unknown = Object.getPrototypeOf(type);
+  const inherited = typeof base === 'function' ? fieldsOf(base) : [];
+  return new Map([...inherited, ...(FIELDS.get(type) ?? [])]);
 }
 
 function field(definition: ConfigField, ...rules: PropertyDecorator[]): PropertyDecorator {
@@ -117,16 +136,26 @@ export function Wei(): PropertyDecorator {
   return field(value(parseWei));
 }
 
-export function Section(type: ConfigClass): PropertyDecorator {
-  return field({ kind: 'section', type });
+export function Section(type: ConfigClass | Variants): PropertyDecorator {
+  return field({ kind: 'section', type, required: false });
 }
 
-export function SectionList(type: ConfigClass, { required = false } = {}): PropertyDecorator {
+export function SectionList(type: ConfigClass | Variants, { required = false } = {}): PropertyDecorator {
   const rules = required ? [ArrayMinSize(1, withMessage('needs at least one entry'))] : [];
   return field({ kind: 'list', type, required }, ...rules);
 }
 
-/** A list whose entries have different keys; the key `by` gives the kind of an entry. */
-export function VariantList(by: string, types: Readonly<Record<string, ConfigClass>>): PropertyDecorator {
-  return field({ kind: 'variants', by, types });
+/** A rule for a text, or for every text of a list. */
+export function Each(name: string, message: string, holds: (text: string) => boolean): PropertyDecorator {
+  return (prototype, key) =>
+    registerDecorator({
+      name,
+      target: prototype.constructor,
+      propertyName: String(key),
+      options: { message },
+      validator: {
+        validate: (given: unknown) =>
+          (Array.isArray(given) ? given : [given]).every((item: unknown) => typeof item === 'string' && holds(item)),
+      },
+    });
 }

@@ -1,9 +1,8 @@
 import { didYouMean } from './closest-name.js';
-import { fieldsOf, type ConfigClass, type ConfigField } from './config-fields.js';
-import type { ConfigMistake } from './config-mistakes.js';
-import { pathTo } from './config-path.js';
+import { fieldsOf, type ConfigClass, type ConfigField, typesOf, type Variants } from './config-fields.js';
+import { type ConfigMistake, pathTo } from './config-mistakes.js';
 import type { Environment } from './interpolate.js';
-import { isRawMap, type RawMap } from './raw-config.js';
+import { isRawMap, type RawMap } from './read-config-file.js';
 
 export type ConfigKeys = readonly (string | number)[];
 
@@ -75,19 +74,20 @@ function findKeys(type: ConfigClass, words: readonly string[]): ConfigKeys | nul
 
 function findBelow(field: ConfigField, words: readonly string[]): ConfigKeys | null {
   if (field.kind === 'value') return words.length === 0 ? [] : null;
-  if (field.kind === 'section') return findKeys(field.type, words);
+  if (field.kind === 'section') return findInAny(field.type, words);
   const [index, ...rest] = words;
   // Two digits are enough, and a mistake such as CHAINS_1000000_ID must not create a list of a million entries.
   if (index === undefined || !/^\d{1,2}$/.test(index)) return null;
-  for (const type of entryTypes(field)) {
-    const below = findKeys(type, rest);
-    if (below !== null) return [Number(index), ...below];
-  }
-  return null;
+  const below = findInAny(field.type, rest);
+  return below && [Number(index), ...below];
 }
 
-function entryTypes(field: Extract<ConfigField, { kind: 'list' | 'variants' }>): readonly ConfigClass[] {
-  return field.kind === 'list' ? [field.type] : Object.values(field.types);
+function findInAny(type: ConfigClass | Variants, words: readonly string[]): ConfigKeys | null {
+  for (const one of typesOf(type)) {
+    const keys = findKeys(one, words);
+    if (keys !== null) return keys;
+  }
+  return null;
 }
 
 function suggestion(root: ConfigClass, variable: string): string {
@@ -104,8 +104,8 @@ function variableNames(type: ConfigClass, prefix: string): string[] {
   return [...fieldsOf(type)].flatMap(([key, field]) => {
     const name = prefix + upperSnake(key);
     if (field.kind === 'value') return [name];
-    if (field.kind === 'section') return variableNames(field.type, `${name}_`);
-    return entryTypes(field).flatMap((entry) => variableNames(entry, `${name}_#_`));
+    const prefixBelow = field.kind === 'section' ? `${name}_` : `${name}_#_`;
+    return typesOf(field.type).flatMap((one) => variableNames(one, prefixBelow));
   });
 }
 

@@ -1,6 +1,5 @@
-import type { ConfigMistake } from './config-mistakes.js';
-import { pathTo, printableKey } from './config-path.js';
-import { isRawMap } from './raw-config.js';
+import { type ConfigMistake, pathTo, printableKey } from './config-mistakes.js';
+import { isRawMap } from './read-config-file.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

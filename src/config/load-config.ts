@@ -1,11 +1,9 @@
 import { ConfigBuilder } from './build-config.js';
 import { ConfigInvalid, type ConfigMistake } from './config-mistakes.js';
-import { crossMistakes } from './cross-rules.js';
 import { applyOverrides, readOverrides } from './environment-overrides.js';
-import { interpolate, type Environment } from './interpolate.js';
+import { type Environment, interpolate } from './interpolate.js';
 import { LockstepConfig } from './lockstep-config.js';
-import { isRawMap, type RawMap } from './raw-config.js';
-import { readConfigFile } from './read-config-file.js';
+import { isRawMap, type RawMap, readConfigFile } from './read-config-file.js';
 
 export interface ConfigSources {
   readonly env?: Environment;
@@ -36,7 +34,6 @@ export function configFrom(file: RawMap, env: Environment = {}): LockstepConfig 
   );
   const all = merge(mistakes, crossMistakes(config).filter(isNotAftermathOf(mistakes)));
   if (all.length > 0) throw new ConfigInvalid(all);
-  for (const chain of config.chains) if (chain.name === '') chain.name = `chain-${chain.id}`;
   return config;
 }
 
@@ -67,4 +64,37 @@ function isNotAftermathOf(mistakes: readonly ConfigMistake[]): (mistake: ConfigM
     if (path.startsWith('chains')) return !mistakes.some((known) => /^chains(\[\d+\](\.id)?)?$/.test(known.path));
     return !leaseUnknown;
   };
+}
+
+/** Checks rules that concern several keys. */
+function crossMistakes(config: LockstepConfig): ConfigMistake[] {
+  return [...leaseMistakes(config), ...forwardMistakes(config), ...databaseMistakes(config), ...chainMistakes(config)];
+}
+
+function leaseMistakes({ lease }: LockstepConfig): ConfigMistake[] {
+  if (lease.renewInterval < lease.duration / 2) return [];
+  const problem = `must be below half of lease.duration (${lease.duration}ms), so that one lost renewal does not lose the lease`;
+  return [{ path: 'lease.renewInterval', problem }];
+}
+
+function forwardMistakes({ intake, node }: LockstepConfig): ConfigMistake[] {
+  if (intake.notLeader !== 'forward') return [];
+  return (['advertisedUrl', 'forwardSecret'] as const)
+    .filter((key) => node[key] === undefined)
+    .map((key) => ({ path: `node.${key}`, problem: 'is needed for intake.notLeader: forward' }));
+}
+
+function databaseMistakes({ database, lease }: LockstepConfig): ConfigMistake[] {
+  if (database.statementTimeout < lease.duration) return [];
+  const problem = `must be below lease.duration (${lease.duration}ms), or a stuck transaction blocks a takeover`;
+  return [{ path: 'database.statementTimeout', problem }];
+}
+
+function chainMistakes({ chains }: LockstepConfig): ConfigMistake[] {
+  return chains.flatMap(({ id }, index) => {
+    const first = chains.findIndex((chain) => chain.id === id);
+    return first === index
+      ? []
+      : [{ path: `chains[${index}].id`, problem: `is the same as chains[${first}].id: a chain is listed once` }];
+  });
 }

@@ -1,17 +1,12 @@
+import type { BrokerConfig } from '../sinks/event-sink.js';
+import { SINK_TYPES } from '../sinks/sink-types.js';
 import { Section, SectionList } from './config-fields.js';
-import { BrokerConfig } from './sections/broker-config.js';
 import { ChainConfig } from './sections/chain-config.js';
 import { DatabaseConfig } from './sections/database-config.js';
-import { EventsConfig } from './sections/events-config.js';
-import { LeaseConfig } from './sections/lease-config.js';
-import { NodeConfig } from './sections/node-config.js';
-import { NonceConfig } from './sections/nonce-config.js';
-import { LoggingConfig, MetricsConfig } from './sections/observability-config.js';
-import { ServerConfig } from './sections/server-config.js';
-import { ConfirmationsConfig, ResubmitConfig } from './sections/settlement-config.js';
-import { TransactionsConfig } from './sections/transactions-config.js';
-import { WebhooksConfig } from './sections/webhooks-config.js';
-import { ExecutionConfig, IntakeConfig, WorkerConfig } from './sections/workload-config.js';
+import { EventsConfig, WebhooksConfig } from './sections/events-config.js';
+import { LoggingConfig, MetricsConfig, NodeConfig, ServerConfig } from './sections/process-config.js';
+import { ConfirmationsConfig, ResubmitConfig, TransactionsConfig } from './sections/settlement-config.js';
+import { ExecutionConfig, IntakeConfig, LeaseConfig, NonceConfig, WorkerConfig } from './sections/work-config.js';
 
 /** The whole configuration. Every key has a default except `database.url` and `chains`. */
 export class LockstepConfig {
@@ -54,8 +49,8 @@ export class LockstepConfig {
   @Section(WebhooksConfig)
   webhooks = new WebhooksConfig();
 
-  @Section(BrokerConfig)
-  broker = new BrokerConfig();
+  @Section({ by: 'type', types: SINK_TYPES, off: 'none' })
+  broker?: BrokerConfig;
 
   @Section(LoggingConfig)
   logging = new LoggingConfig();
@@ -67,26 +62,9 @@ export class LockstepConfig {
   chains: ChainConfig[] = [];
 }
 
-export { ChainConfig, ChainConfirmationsConfig, ChainFeesConfig, ErrorPatternConfig } from './sections/chain-config.js';
-export { NonceChainQueryConfig, type NonceQueryMode } from './sections/nonce-config.js';
-export { NodeConfig, type NodeRole } from './sections/node-config.js';
-export { LOG_LEVELS, type LogLevel } from './sections/observability-config.js';
-export { FINALITY_MODES, type FinalityMode } from './sections/settlement-config.js';
-export { MnemonicSignerConfig, PrivateKeySignerConfig, type SignerConfig } from './sections/signer-config.js';
-export {
-  BrokerConfig,
-  ConfirmationsConfig,
-  DatabaseConfig,
-  EventsConfig,
-  ExecutionConfig,
-  IntakeConfig,
-  LeaseConfig,
-  LoggingConfig,
-  MetricsConfig,
-  NonceConfig,
-  ResubmitConfig,
-  ServerConfig,
-  TransactionsConfig,
-  WebhooksConfig,
-  WorkerConfig,
-};
+export * from './sections/chain-config.js';
+export * from './sections/database-config.js';
+export * from './sections/events-config.js';
+export * from './sections/process-config.js';
+export * from './sections/settlement-config.js';
+export * from './sections/work-config.js';

@@ -2,7 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { ConfigInvalid } from './config-mistakes.js';
-import { isRawMap, type RawMap } from './raw-config.js';
+
+/** A map of YAML or JSON. */
+export type RawMap = Record<string, unknown>;
+
+export function isRawMap(value: unknown): value is RawMap {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 export const DEFAULT_CONFIG_FILE = 'lockstep.yaml';
 

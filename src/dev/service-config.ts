@@ -12,7 +12,7 @@ const DEV_SIGNERS = [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: 10 }];
 
 /** For the embedded database and dev chain. */
 export function devConfig(databaseUrl: string, rpcUrl: string, port: number): ServiceConfig {
-  const chain = { id: DEV_CHAIN_ID, name: 'dev', rpcUrls: [rpcUrl], pollInterval: '250ms', signers: DEV_SIGNERS };
+  const chain = { id: DEV_CHAIN_ID, rpcUrls: [rpcUrl], pollInterval: '250ms', signers: DEV_SIGNERS };
   return {
     yaml: file({
       // The dev keys are public: only this machine may submit transactions.

@@ -12,7 +12,7 @@ import { becomesReady, startService } from './service.js';
 import { StopSignal } from './stop-signal.js';
 import { firstTransactionLines, urlLines } from './welcome.js';
 
-/** Longer than the service's own `server.shutdownTimeout`, which ends it first. */
+/** Longer than the service's own time-out of 25 s, which ends it first. */
 const SERVICE_GRACE_MS = 60_000;
 /** sysexits EX_CONFIG, as the service itself exits on a bad config. */
 const BAD_CONFIG = 78;

@@ -6,6 +6,25 @@ export function backoffMs(firstMs: number, tries: number, longestMs = LONGEST_MS
   return Math.min(firstMs * 2 ** Math.min(tries, 30), Math.max(firstMs, longestMs));
 }
 
+/** A pause with jitter is between this part of its length and all of it. */
+const LEAST_PART = 0.75;
+
+/**
+ * A pause that differs a little each time: what failed together is not due together again.
+ * @param chance between 0 and 1
+ */
+export function jittered(ms: number, chance: number): number {
+  return ms * (LEAST_PART + (1 - LEAST_PART) * chance);
+}
+
+/** A chance that depends on the id alone: between 0 and 1, different for most ids, and the same each time. */
+export function chanceOf(id: string): number {
+  let hash = 0;
+  for (const letter of id) hash = (Math.imul(hash, 31) + (letter.codePointAt(0) ?? 0)) >>> 0;
+  // Spreads ids that differ in their last letter only.
+  return (Math.imul(hash, 0x9e3779b1) >>> 0) / 2 ** 32;
+}
+
 /** Milliseconds that `tries` tries took, with the pauses of {@link backoffMs}. */
 export function triedForMs(firstMs: number, tries: number): number {
   let sum = 0;

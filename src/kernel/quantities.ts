@@ -26,6 +26,15 @@ export function toJsonInteger(value: bigint): number | string {
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value.toString();
 }
 
+/** Amounts as decimal strings; what is null is left out. */
+export function toDecimals<Name extends string>(
+  amounts: Readonly<Record<Name, bigint | null>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries<bigint | null>(amounts).flatMap(([name, amount]) => (amount === null ? [] : [[name, `${amount}`]])),
+  );
+}
+
 export function maxOf(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }

@@ -6,6 +6,7 @@ import { NodeIdentity } from '../kernel/node-identity.js';
 import { EnvironmentCrashPoints } from './identity/environment-crash-points.js';
 import { ProcessIdentity } from './identity/process-identity.js';
 import { UuidV7 } from './identity/uuid-v7.js';
+import { Pauses, realPause } from './scheduling/pause.js';
 import { SystemClock } from './system-clock.js';
 
 /** Clock, ids, and the identity of this process. */
@@ -13,10 +14,11 @@ import { SystemClock } from './system-clock.js';
 @Module({
   providers: [
     { provide: Clock, useClass: SystemClock },
+    { provide: Pauses, useValue: { pause: realPause } },
     { provide: IdGenerator, useClass: UuidV7 },
     { provide: CrashPoints, useFactory: () => new EnvironmentCrashPoints() },
     { provide: NodeIdentity, useClass: ProcessIdentity },
   ],
-  exports: [Clock, CrashPoints, IdGenerator, NodeIdentity],
+  exports: [Clock, CrashPoints, IdGenerator, NodeIdentity, Pauses],
 })
 export class PlatformModule {}

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 
 /** The service is the one that looks for a deadlock, and so its victim; below its lock_timeout, which would end it as well. */
 const DEADLOCK_TIMEOUT_MS = 700;
-const TIMEOUTS = { lockTimeout: '1500ms', statementTimeout: '1800ms' };
+const TIMEOUTS = { statementTimeout: '1800ms' };
 const BUSY = DEV_ACCOUNTS[4];
 
 let anvil: RunningAnvil;

@@ -18,7 +18,7 @@ beforeAll(async () => {
   // Patient, because the server is still busy with the million when they are put to the proof.
   const config = {
     lease: { duration: '10s' },
-    database: { statementTimeout: '5s', lockTimeout: '3s', idleInTransactionTimeout: '5s' },
+    database: { statementTimeout: '5s' },
   };
   cluster = await Cluster.start({ nodes: 1, blockTime: 0.5, config });
   // The counts begin with a node that starts.

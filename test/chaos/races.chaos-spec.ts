@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { callRpc } from '../../src/dev/json-rpc.js';
-import type { Page, TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
+import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { DEV_ACCOUNTS, type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { countByInput, readChain } from '../support/chain-reader.js';
 import { Cluster } from '../support/cluster.js';
 import { bodyOf, dataOf } from '../support/cluster-clients.js';
 import type { ClusterNode } from '../support/cluster-node.js';
 import { until } from '../support/until.js';
+import { type Page } from '../../src/platform/http/page-cursor.js';
 
 type Command = 'cancel' | 'replace';
 type Side = 'original' | 'competitor';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
+import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { callRpc } from '../../src/dev/json-rpc.js';
 import { DEV_ACCOUNTS, type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { Service } from '../support/service.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEV_ACCOUNTS } from '../../src/dev/dev-accounts.js';
-import type { TxBatchItemView } from '../../src/modules/transactions/infrastructure/http/tx-batch.results.js';
+import type { TxBatchItemView } from '../../src/modules/requests/infrastructure/http/tx-batch.items.js';
 import { type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { expectEachOnce } from '../support/chain-witness.js';
 import { ClusterDatabase } from '../support/cluster-database.js';
@@ -75,10 +75,10 @@ describe('each item of a batch', () => {
     ],
     ['an unknown field', { ...good, vlaue: 1 }, 400, 'unknown_field'],
     ['no requestId', { ...good, requestId: undefined }, 400, 'missing_request_id'],
-    ['a requestId that is no text', { ...good, requestId: 'a\u0000b' }, 400, 'invalid_request_id'],
+    ['a requestId that is no text', { ...good, requestId: 'a\u0000b' }, 400, 'invalid_request'],
     ['neither receiver nor init code', { ...good, payload: {} }, 400, 'invalid_payload'],
     ['a fee of 0', { ...good, fees: { maxFeePerGas: '0' } }, 400, 'invalid_fees'],
-    ['metadata that cannot be stored', { ...good, metadata: { note: '\u0000' } }, 400, 'invalid_metadata'],
+    ['metadata that cannot be stored', { ...good, metadata: { note: '\u0000' } }, 400, 'invalid_request'],
     ['metadata that is too long', { ...good, metadata: { note: 'x'.repeat(16_384) } }, 422, 'metadata_too_large'],
     ['null', null, 400, 'invalid_request'],
     ['a text', 'transfer', 400, 'invalid_request'],

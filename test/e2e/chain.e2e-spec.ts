@@ -127,7 +127,9 @@ async function outbid(account: number): Promise<string> {
   const fee = 500_000_000_000n;
   const nonce = await provider.getTransactionCount(wallet.address, 'latest');
   const { hash } = await wallet.sendTransaction({
-    to: wallet.address,
+    // Not to itself without a value: that would be the no-op of a cancel (docs/invariants.md, I16).
+    to: DEV_ACCOUNTS[9],
+    value: 1n,
     nonce,
     maxFeePerGas: fee,
     maxPriorityFeePerGas: fee,

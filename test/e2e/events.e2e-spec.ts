@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { JsonRpcProvider } from 'ethers';
-import type { TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
+import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { DEV_ACCOUNTS, type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { EventBodyRules } from '../support/event-body-rules.js';
 import { Service } from '../support/service.js';
@@ -45,7 +45,6 @@ function start(role: string): Promise<Service> {
   const config = {
     confirmations: { required: 2 },
     node: { role },
-    events: { heartbeat: '200ms' },
     webhooks: { allow: ['127.0.0.1/32'] },
   };
   return Service.start({ databaseUrl: database.url, rpcUrl: anvil.url, config });

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEV_ACCOUNTS } from '../../src/dev/dev-accounts.js';
 import type { HistoryEntry } from '../../src/modules/events/index.js';
 import type { SignerView } from '../../src/modules/ops/application/signer-overview.js';
-import type { Page, TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
+import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { countByInput, readChain } from '../support/chain-reader.js';
 import { Service } from '../support/service.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
+import { type Page } from '../../src/platform/http/page-cursor.js';
 
 const ALICE = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const BOB = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -209,8 +210,8 @@ describe('bad input', () => {
     ['an unknown field', { ...good, vlaue: 1 }, 400, 'unknown_field'],
     ['an unknown field inside', { ...good, payload: { to: CAROL, gas: 1 } }, 400, 'unknown_field'],
     ['no requestId', { ...good, requestId: undefined }, 400, 'missing_request_id'],
-    ['a requestId that is no text', { ...good, requestId: 'a\u0000b' }, 400, 'invalid_request_id'],
-    ['metadata that cannot be stored', { ...good, metadata: { note: 'a\u0000b' } }, 400, 'invalid_metadata'],
+    ['a requestId that is no text', { ...good, requestId: 'a\u0000b' }, 400, 'invalid_request'],
+    ['metadata that cannot be stored', { ...good, metadata: { note: 'a\u0000b' } }, 400, 'invalid_request'],
     ['metadata that is too long', { ...good, metadata: { note: 'x'.repeat(16_384) } }, 422, 'metadata_too_large'],
     ['a time that is none', { ...good, expiresAt: 'tomorrow' }, 400, 'invalid_request'],
     [

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEV_ACCOUNTS } from '../../src/dev/dev-accounts.js';
 import type { SignerView } from '../../src/modules/ops/application/signer-overview.js';
-import type { Page } from '../../src/modules/transactions/application/queries/tx-views.js';
 import { type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { Service } from '../support/service.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
+import { type Page } from '../../src/platform/http/page-cursor.js';
 
 const SECRET = 'a secret of these tests';
 /** No test lasts so long: what happens here, a bell brought about, and no look at the work by interval. */

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { callRpc } from '../../src/dev/json-rpc.js';
 import type { SignerView } from '../../src/modules/ops/application/signer-overview.js';
-import type { Page, TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
+import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { DEV_ACCOUNTS, type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import { ClusterDatabase } from '../support/cluster-database.js';
 import { Service } from '../support/service.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
+import { type Page } from '../../src/platform/http/page-cursor.js';
 
 const [SIGNER, OTHER] = DEV_ACCOUNTS;
 const REASON = 'key rotation';

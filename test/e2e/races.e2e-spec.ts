@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { JsonRpcProvider } from 'ethers';
-import type { Page, TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
-import { isFinal } from '../../src/modules/transactions/domain/tx-state-machine.js';
+import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
+import { isFinal } from '../../src/modules/ledger/domain/tx-state-machine.js';
 import { DEV_ACCOUNTS, type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { countByInput, readChain } from '../support/chain-reader.js';
 import { Service } from '../support/service.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
+import { type Page } from '../../src/platform/http/page-cursor.js';
 
 const TO = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 

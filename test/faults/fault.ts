@@ -1,13 +1,19 @@
-/** Which tests must turn red: the part of a path that Jest is given, in one of its projects, or a run of the simulator. */
-export type Catcher =
-  { readonly project: 'unit' | 'int'; readonly path: string } | { readonly from: number; readonly seeds: number };
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { piecesOf } from './statements.js';
 
-/** One small mistake in one file, as a person could make it. */
+/** Which tests must turn red: the part of a path that Jest is given, in one of its projects. */
+export interface Catcher {
+  readonly project: 'int';
+  readonly path: string;
+}
+
+/** One small mistake in one piece of the source, as a person could make it. */
 export interface Fault {
   readonly id: string;
-  /** Below `src`. */
-  readonly file: string;
-  /** Occurs exactly once in the file. */
+  /** The name that PostgreSQL knows the statement by, or that of a constant, function or method. No file: the piece is found where it is. */
+  readonly in: string;
+  /** Occurs exactly once in the pieces of that name, whatever white space is in it. */
   readonly text: string;
   readonly becomes: string;
   /** What goes wrong with it. */
@@ -15,22 +21,65 @@ export interface Fault {
   readonly caughtBy: Catcher;
 }
 
-type FaultInFile = Omit<Fault, 'file' | 'caughtBy'> & { readonly caughtBy?: Catcher };
+type FaultWithUsual = Omit<Fault, 'caughtBy'> & { readonly caughtBy?: Catcher };
 
-/** Faults of one file; `usual` catches those that name nobody else. */
-export function faultsIn(file: string, usual: Catcher, faults: readonly FaultInFile[]): Fault[] {
-  return faults.map((fault) => ({ caughtBy: usual, ...fault, file }));
+/** `usual` catches those that name nobody else. */
+export function faults(usual: Catcher, list: readonly FaultWithUsual[]): Fault[] {
+  return list.map((fault) => ({ caughtBy: usual, ...fault }));
 }
 
-export const unit = (path: string): Catcher => ({ project: 'unit', path });
 export const int = (path: string): Catcher => ({ project: 'int', path });
 
-/**
- * @returns the source with the fault in it
- * @throws when its text is not there, or is there more than once: the source has changed, and the list must follow
- */
-export function withFault(source: string, { id, file, text, becomes }: Fault): string {
-  const parts = source.split(text);
-  if (parts.length !== 2) throw new Error(`${id}: its text occurs ${parts.length - 1} times in src/${file}, not once`);
-  return parts.join(becomes);
+/** Where a fault goes. */
+export interface FaultPlace {
+  /** Below `src`. */
+  readonly file: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Every source file, and the places of faults in them. */
+export class FaultySources {
+  private readonly sources: ReadonlyMap<string, string>;
+
+  /** @param folder that of `src` */
+  constructor(folder: string) {
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+    this.sources = new Map(files.map((file) => [file.replaceAll('\\', '/'), readFileSync(join(folder, file), 'utf8')]));
+  }
+
+  /** @throws when the text of the fault is not there, or is there more than once: the source has changed, and the list must follow */
+  placeOf({ id, in: name, text }: Fault): FaultPlace {
+    const places = new Map<string, FaultPlace>();
+    for (const [file, source] of this.sources)
+      for (const place of findIn(file, source, name, text)) places.set(`${file} ${place.start}`, place);
+    const [place, ...more] = places.values();
+    if (place === undefined || more.length > 0)
+      throw new Error(`${id}: its text occurs ${places.size} times in ${name}, not once`);
+    return place;
+  }
+
+  /** The source of the file that the fault is in, with the fault. */
+  withFault(fault: Fault): { readonly file: string; readonly source: string } {
+    const { file, start, end } = this.placeOf(fault);
+    const source = this.sourceOf(file);
+    return { file, source: source.slice(0, start) + fault.becomes + source.slice(end) };
+  }
+
+  sourceOf(file: string): string {
+    return this.sources.get(file) ?? '';
+  }
+}
+
+function* findIn(file: string, source: string, name: string, text: string): Generator<FaultPlace> {
+  if (!source.includes(name)) return;
+  const pattern = text
+    .split(/\s+/)
+    .map((word) => word.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'))
+    .join('\\s+');
+  for (const piece of piecesOf(file, source)) {
+    if (piece.name !== name) continue;
+    for (const { index, 0: found } of source.slice(piece.start, piece.end).matchAll(new RegExp(pattern, 'g')))
+      yield { file, start: piece.start + index, end: piece.start + index + found.length };
+  }
 }

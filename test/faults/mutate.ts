@@ -20,7 +20,7 @@ const EXIT_USAGE = 64;
 export async function main(args: readonly string[]): Promise<number> {
   const chosen = choose(args);
   if (chosen.length === 0) {
-    print('usage: npm run mutate:sql [-- --only <part of an id or of a file>]');
+    print('usage: npm run mutate:sql [-- --only <part of an id or of the name of a statement>]');
     return EXIT_USAGE;
   }
   const server = await startScratchPostgres();
@@ -42,7 +42,7 @@ function choose(args: readonly string[]): readonly Fault[] {
   if (args.length === 0) return ALL_FAULTS;
   const [flag, part] = args;
   if (flag !== '--only' || part === undefined || args.length > 2) return [];
-  return ALL_FAULTS.filter(({ id, file }) => id.includes(part) || file.includes(part));
+  return ALL_FAULTS.filter((fault) => fault.id.includes(part) || fault.in.includes(part));
 }
 
 /** What is red by itself would seem to notice every fault. */
@@ -84,7 +84,7 @@ function describe(verdict: Verdict): string {
 }
 
 function nameOf(catcher: Catcher): string {
-  return 'path' in catcher ? `${catcher.project} ${catcher.path}` : `seeds ${catcher.from}+${catcher.seeds}`;
+  return `${catcher.project} ${catcher.path}`;
 }
 
 function print(line: string): void {

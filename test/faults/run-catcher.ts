@@ -13,7 +13,7 @@ export type Verdict =
 const LONGEST_MS = 180_000;
 /** A fault has to be a mistake in what is asked, not a statement that PostgreSQL cannot read. */
 const UNREADABLE = /syntax error at (or near|end of input)|Expected .*, got /;
-const JEST = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js'];
+const JEST = ['node_modules/jest/bin/jest.js'];
 const RESULTS = 'results-of-faults.json';
 
 interface JestResults {
@@ -35,7 +35,7 @@ export class CatcherRunner {
   /** Runs what all of them name, one after the other, until something is not green. */
   async run(catchers: readonly Catcher[]): Promise<Verdict> {
     for (const catcher of catchers) {
-      const verdict = await ('path' in catcher ? this.test(catcher) : this.simulate(catcher));
+      const verdict = await this.test(catcher);
       if (verdict.kind !== 'green') return verdict;
     }
     return { kind: 'green' };
@@ -45,7 +45,7 @@ export class CatcherRunner {
     this.running?.kill('SIGKILL');
   }
 
-  private async test({ project, path }: { readonly project: string; readonly path: string }): Promise<Verdict> {
+  private async test({ project, path }: Catcher): Promise<Verdict> {
     const file = join(this.folder, RESULTS);
     rmSync(file, { force: true });
     const flags = ['--selectProjects', project, '--runInBand', '--json', '--outputFile', RESULTS];
@@ -55,12 +55,7 @@ export class CatcherRunner {
     return judge(JSON.parse(readFileSync(file, 'utf8')) as JestResults, `${project} ${path}`);
   }
 
-  private async simulate({ from, seeds }: { readonly from: number; readonly seeds: number }): Promise<Verdict> {
-    const { hung, code } = await this.node(['scripts/simulate.mjs', '--from', `${from}`, '--seeds', `${seeds}`]);
-    return hung || code === 1 ? { kind: 'red', by: hung ? 'hung' : 'simulator' } : { kind: 'green' };
-  }
-
-  private node(args: readonly string[]): Promise<{ code: number | null; hung: boolean }> {
+  private node(args: readonly string[]): Promise<{ hung: boolean }> {
     const child = spawn(process.execPath, args, { cwd: this.folder, env: this.env, stdio: 'ignore' });
     this.running = child;
     let hung = false;
@@ -69,10 +64,10 @@ export class CatcherRunner {
       child.kill('SIGKILL');
     }, LONGEST_MS);
     return new Promise((resolve) => {
-      child.once('close', (code) => {
+      child.once('close', () => {
         clearTimeout(timer);
         this.running = null;
-        resolve({ code, hung });
+        resolve({ hung });
       });
     });
   }

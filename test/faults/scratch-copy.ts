@@ -1,7 +1,7 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Fault, withFault } from './fault.js';
+import { type Fault, FaultySources } from './fault.js';
 
 const COPIED = ['src', 'test', 'scripts', 'migrations', 'jest.config.mjs', '.swcrc', 'tsconfig.json'];
 const MORE = ['package.json', 'package-lock.json', 'lockstep.example.yaml', 'docs', 'docker', 'README.md'];
@@ -10,20 +10,23 @@ const MORE = ['package.json', 'package-lock.json', 'lockstep.example.yaml', 'doc
 export class ScratchCopy {
   readonly folder = mkdtempSync(join(tmpdir(), 'lockstep-faults-'));
 
+  private readonly sources: FaultySources;
+
   constructor(root: string) {
     for (const name of [...COPIED, ...MORE]) cpSync(join(root, name), join(this.folder, name), { recursive: true });
+    this.sources = new FaultySources(join(this.folder, 'src'));
     symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'), 'dir');
   }
 
   /** Runs `work` while the fault is in the copy. */
   async having<T>(fault: Fault, work: () => Promise<T>): Promise<T> {
-    const file = join(this.folder, 'src', fault.file);
-    const source = readFileSync(file, 'utf8');
-    writeFileSync(file, withFault(source, fault));
+    const { file, source } = this.sources.withFault(fault);
+    const path = join(this.folder, 'src', file);
+    writeFileSync(path, source);
     try {
       return await work();
     } finally {
-      writeFileSync(file, source);
+      writeFileSync(path, this.sources.sourceOf(file));
     }
   }
 

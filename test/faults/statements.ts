@@ -1,7 +1,7 @@
 import ts from 'typescript';
 
-/** A piece of SQL in a source file, from the first to the last character of its literal. */
-export interface SqlStatement {
+/** A piece of a source file, from its first to its last character. */
+export interface Piece {
   readonly name: string;
   readonly start: number;
   readonly end: number;
@@ -28,10 +28,10 @@ const OF_REPOSITORIES = [
  * Every statement of a source file: each literal that reads like SQL or is given to `query`, and each call of a repository of TypeORM.
  * They are found by what they are, so that nobody has to register one.
  */
-export function statementsOf(path: string, source: string): SqlStatement[] {
+export function statementsOf(path: string, source: string): Piece[] {
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.ESNext, true);
   const usesTypeorm = /from '(typeorm|@nestjs\/typeorm)'/.test(source);
-  const found: SqlStatement[] = [];
+  const found: Piece[] = [];
   const visit = (node: ts.Node): void => {
     if (isSqlLiteral(node)) found.push({ name: nameOf(node), start: node.getStart(file), end: node.end });
     else if (usesTypeorm && isRepositoryCall(node))
@@ -40,6 +40,22 @@ export function statementsOf(path: string, source: string): SqlStatement[] {
   };
   visit(file);
   return found;
+}
+
+/** Its statements, and its constants, functions and methods: SQL is put together from texts that are no statements. */
+export function piecesOf(path: string, source: string): Piece[] {
+  const file = ts.createSourceFile(path, source, ts.ScriptTarget.ESNext, true);
+  const found = statementsOf(path, source);
+  const visit = (node: ts.Node): void => {
+    if (isNamedPiece(node)) found.push({ name: node.name?.getText() ?? '', start: node.getStart(file), end: node.end });
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return found;
+}
+
+function isNamedPiece(node: ts.Node): node is ts.VariableDeclaration | ts.FunctionDeclaration | ts.MethodDeclaration {
+  return ts.isVariableDeclaration(node) || ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node);
 }
 
 function isSqlLiteral(node: ts.Node): boolean {

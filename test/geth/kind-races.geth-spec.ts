@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Wallet } from 'ethers';
-import type { AttemptView, TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
+import type { AttemptView, TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { DEV_ACCOUNTS, DEV_CHAIN_ID } from '../support/anvil.js';
 import { Cluster } from '../support/cluster.js';
 import { Geth } from '../support/geth.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { HistoryEntry } from '../../src/modules/events/index.js';
-import type { TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
+import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { DEV_ACCOUNTS } from '../support/anvil.js';
 import { Cluster } from '../support/cluster.js';
 import { Geth } from '../support/geth.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
+import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { DEV_ACCOUNTS } from '../support/anvil.js';
 import { readChain } from '../support/chain-reader.js';
 import { Cluster } from '../support/cluster.js';

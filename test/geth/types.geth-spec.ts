@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../src/kernel/hex.js';
 import type { BlobSidecar } from '../../src/modules/chain/index.js';
-import { ProveBlobs } from '../../src/modules/transactions/application/intake/prove-blobs.js';
-import type { TxPayload } from '../../src/modules/transactions/domain/tx-request.js';
-import type { TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
+import { ProveBlobs } from '../../src/modules/requests/application/prove-blobs.js';
+import type { TxPayload } from '../../src/modules/ledger/domain/tx-request.js';
+import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { aBlob, anAddress, DEV_CHAIN } from '../support/builders.js';
 import { Geth } from '../support/geth.js';
 import { makeWaitingDue } from '../support/node-lab.js';
@@ -28,7 +28,7 @@ beforeEach(async () => {
   lab = await RpcLab.open({
     chainUrl: geth.url,
     chain: { blobProofs: 'cell' },
-    config: { nonce: { poolQuietTime: '1ms' } },
+    setConstants: ({ nonce }) => Object.assign(nonce, { poolQuietTime: 1 }),
   });
 });
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { Unavailable } from '../../src/kernel/errors.js';
 import { BlockStore } from '../../src/modules/chain/index.js';
-import { ManagedTxRepository } from '../../src/modules/transactions/index.js';
 import { TxHistory } from '../../src/modules/events/index.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
 import type { TestNode } from '../support/test-node.js';
+import { TxWriter } from '../../src/modules/ledger/domain/tx-writer.js';
 
 const lab = nodeLab();
 
@@ -16,7 +16,7 @@ function crash(point: CrashPoint, node: TestNode = lab.node): void {
   const die = (): Promise<never> => Promise.reject(new Unavailable('database_unavailable', `crashed ${point}`, ''));
   const store = node.get(BlockStore);
   const advance = store.advance.bind(store);
-  if (point === 'before a block is applied') node.get(ManagedTxRepository).save = die;
+  if (point === 'before a block is applied') node.get(TxWriter).save = die;
   if (point === 'after it is applied, before it is stored') store.advance = die;
   if (point === 'after it is stored')
     store.advance = async (...args) => {
@@ -100,7 +100,7 @@ describe('a block whose application fails', () => {
     'comes again at the next look of the same node (%s)',
     async (point) => {
       const txId = await lab.sent(1);
-      const repository = lab.node.get(ManagedTxRepository);
+      const repository = lab.node.get(TxWriter);
       const store = lab.node.get(BlockStore);
       const [save, advance] = [repository.save, store.advance];
       crash(point);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../src/kernel/hex.js';
-import type { Attempt, AttemptOutcome } from '../../src/modules/transactions/domain/attempt.js';
-import { PgAttemptRepository } from '../../src/modules/transactions/infrastructure/pg-attempt.repository.js';
+import type { Attempt, AttemptOutcome } from '../../src/modules/ledger/domain/attempt.js';
+import { PgAttemptRepository } from '../../src/modules/ledger/infrastructure/pg-attempt.repository.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
@@ -83,7 +83,6 @@ describe('an attempt', () => {
 
   it.each([
     ['is another tx’s', 'HELD', { tx_id: txIdOf(2) }],
-    ['nobody’s, as for a fill,', 'HELD', {}],
     ['is free', 'RELEASED', {}],
     ['was consumed', 'CONSUMED', { tx_id: txIdOf(1), tx_hash: aHash(9) }],
     ['is of another nonce', 'HELD', { nonce: 2, tx_id: txIdOf(1) }],
@@ -102,14 +101,9 @@ describe('an attempt', () => {
     expect(await attempts.ofSlots([{ signer: OURS, nonce: 1n }])).toEqual([fill]);
   });
 
-  it('of a fill is refused for a slot that nobody has', async () => {
-    await stored.putSlot(1, 'HELD');
-    await expect(insert(anAttempt({ kind: 'fill' }))).rejects.toThrow(/does not hold/);
-  });
-
   it('that is signed again with the same bytes starts over, as what it is now', async () => {
     await stored.putSlot(1, 'HELD', { tx_id: txIdOf(1) });
-    await putAttempt(0xa1, { status: 'REJECTED', tx_id: null, kind: 'fill' });
+    await putAttempt(0xa1, { status: 'REJECTED', tx_id: txIdOf(2), kind: 'fill' });
     await insert(anAttempt());
     const [found] = await attempts.ofSlots([{ signer: OURS, nonce: 1n }]);
     expect(found).toMatchObject({ status: 'SIGNED', txId: txIdOf(1), kind: 'payload' });

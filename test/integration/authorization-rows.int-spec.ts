@@ -1,10 +1,10 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
-import type { Grant } from '../../src/modules/authorizations/domain/grant.js';
-import { PgAuthorizationStore } from '../../src/modules/authorizations/infrastructure/pg-authorization-store.js';
+import { PgAuthorizationStore } from '../../src/modules/ledger/infrastructure/pg-authorization-store.js';
 import { anAddress, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
+import { type Grant } from '../../src/modules/ledger/domain/authorization-store.js';
 
 const stored = await storedRows();
 const store = new PgAuthorizationStore(stored.node.database, { id: 'first' });
@@ -57,6 +57,9 @@ const pause = (signer: SignerId) =>
     paused_by: 'somebody',
   });
 
+const expire = ({ address }: SignerId): Promise<unknown> =>
+  stored.read(`UPDATE signer_lease SET expires_at = now() WHERE signer = '${address}'`);
+
 async function theGrant(): Promise<Grant> {
   const [grant] = await openOf(A);
   if (!grant) throw new Error('there is no grant');
@@ -69,6 +72,11 @@ const row = async () =>
       'SELECT options, version, next_resubmit_at <= clock_timestamp() AS due FROM managed_tx ORDER BY tx_id LIMIT 1',
     )
   )[0];
+
+/** Live nodes act for all. */
+const act = () =>
+  stored.node.leases.acquire(stored.node.id, [SENDER, A, B], { durationMs: 3_600_000, clockSkewAllowanceMs: 0 });
+beforeEach(act);
 
 describe('what an authority has to do', () => {
   it('is what it signed, and what it is to sign, as it is stored', async () => {
@@ -98,6 +106,31 @@ describe('what an authority has to do', () => {
     await pause(paused);
     expect(await ids(A)).toEqual([txIdOf(2)]);
   });
+
+  it.each([
+    ['another authority of its tx is paused', () => pause(B)],
+    ['no live node acts for another authority of its tx', () => expire(B)],
+    ['no live node acts for its sender', () => expire(SENDER)],
+  ])('is not to sign while %s', async (_, trouble) => {
+    await putWanting(1, [{ signer: A }, { signer: B }]);
+    expect(await ids(A)).toEqual([txIdOf(1)]);
+    await trouble();
+    expect(await ids(A)).toEqual([]);
+  });
+
+  it('is to sign for a tx whose other authority has signed, although that one is paused by now', async () => {
+    await putWanting(1, [{ signer: A }, { signer: B, nonce: 3 }]);
+    await pause(B);
+    expect(await ids(A)).toEqual([txIdOf(1)]);
+  });
+
+  it.each(['INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'NODE_REFUSED', 'NODE_UNAVAILABLE'])(
+    'is not to sign for a tx that waits for another reason: %s',
+    async (subState) => {
+      await putWanting(1, [{ signer: A }], { sub_state: subState });
+      expect(await ids(A)).toEqual([]);
+    },
+  );
 
   it('is the oldest ten of many', async () => {
     for (let n = 12; n > 0; n -= 1) await putWanting(n);
@@ -217,6 +250,7 @@ describe('a signature', () => {
     await stored.read(`UPDATE managed_tx SET state = 'PENDING', options = '{"speed":"standard"}'`);
     expect(await again()).toBe(false);
     await stored.clear();
+    await act();
     await putWanting(1);
     expect([await grant(), await again()]).toEqual([true, false]);
   });
@@ -229,6 +263,7 @@ describe('a signature', () => {
     await session.run('SELECT pg_advisory_xact_lock(7250317, 7)');
     expect(await stored.fenced([A], (fence) => store.grant(fence, wanted, SIGNED))).toBe(true);
     await stored.clear();
+    await act();
     await putWanting(1);
     await session.run(`SELECT pg_advisory_xact_lock(7250317, ${DEV_CHAIN})`);
     expect(await grant()).toBe(false);

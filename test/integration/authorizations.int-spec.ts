@@ -3,7 +3,7 @@ import { parseHash } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
 import { ExplainTx } from '../../src/modules/ops/application/explain-tx.js';
-import { InFlightLimits } from '../../src/modules/transactions/index.js';
+import { InFlightLimits } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { startAnvil } from '../support/anvil.js';
 import { aHash, anAddress, DEV_CHAIN } from '../support/builders.js';

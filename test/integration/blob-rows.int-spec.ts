@@ -1,15 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import type { BlobSidecar } from '../../src/modules/chain/index.js';
-import type { NewTx } from '../../src/modules/transactions/domain/managed-tx.repository.js';
-import { PgBlobRepository } from '../../src/modules/transactions/infrastructure/pg-blob.repository.js';
-import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
+import { PgBlobRepository } from '../../src/modules/ledger/infrastructure/pg-blob.repository.js';
 import { aBlob, aHash, aRequest, aSigner } from '../support/builders.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { sidecarDigests } from '../support/sidecar-digests.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
+import { type NewTx } from '../../src/modules/ledger/domain/tx-intake.js';
+import { PgTxIntake } from '../../src/modules/ledger/infrastructure/pg-tx-intake.js';
+import { PgTxsInFlight } from '../../src/modules/ledger/infrastructure/pg-txs-in-flight.js';
 
 const stored = await storedRows();
-const txs = new PgManagedTxRepository(stored.node.database, new Named('first'));
+const intake = new PgTxIntake(stored.node.database, new Named('first'));
+const inFlight = new PgTxsInFlight(stored.node.database);
 const blobs = new PgBlobRepository(stored.node.database);
 
 const SIGNER = aSigner();
@@ -38,7 +40,7 @@ const storedIds = async (): Promise<unknown[]> =>
 describe('blobs', () => {
   it('are stored with their tx, in their order, and are the same when they are read', async () => {
     await register();
-    await txs.insertPending([aNewTx(1), aNewTx(2, 'plain', null)]);
+    await intake.insertPending([aNewTx(1), aNewTx(2, 'plain', null)]);
     expect(sidecarDigests(await blobs.sidecars([txIdOf(1), txIdOf(2)]))).toEqual(
       sidecarDigests(new Map([[txIdOf(1), SIDECAR]])),
     );
@@ -48,9 +50,9 @@ describe('blobs', () => {
 
   it('of a request that was stored before, or of an unknown signer, are not stored', async () => {
     await register();
-    await txs.insertPending([aNewTx(1, 'once')]);
+    await intake.insertPending([aNewTx(1, 'once')]);
     const foreign = { ...aNewTx(3), request: { ...aNewTx(3).request, signer: aSigner(9) } };
-    await txs.insertPending([aNewTx(2, 'once'), foreign]);
+    await intake.insertPending([aNewTx(2, 'once'), foreign]);
     expect(await storedIds()).toEqual([txIdOf(1)]);
   });
 
@@ -86,7 +88,7 @@ describe('what a signer has in flight', () => {
     gas_limit: 21_000,
     ...(options !== undefined && { options }),
   });
-  const kind = async () => (await txs.kindsInFlight([SIGNER, aSigner(2)]))[0];
+  const kind = async () => (await inFlight.kindsInFlight([SIGNER, aSigner(2)]))[0];
 
   it('is nothing, or of one kind', async () => {
     expect(await kind()).toBeNull();
@@ -97,7 +99,7 @@ describe('what a signer has in flight', () => {
     expect(await kind()).toBe('alone');
     await stored.putTx(4, flight(4, BLOB));
     expect(await kind()).toBe('blob');
-    expect(await txs.kindsInFlight([aSigner(2)])).toEqual([null]);
+    expect(await inFlight.kindsInFlight([aSigner(2)])).toEqual([null]);
   });
 
   it('is nothing that rests because a rival of it is mined', async () => {

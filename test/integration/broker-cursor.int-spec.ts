@@ -69,29 +69,35 @@ describe('a move', () => {
   });
 
   it('goes forward for the node that has the claim, also when it has just run out', async () => {
-    expect(await cursor.move('first', at(5, 7))).toBe(true);
+    expect(await cursor.move('first', at(5, 6), at(5, 7))).toBe(true);
     await expire();
-    expect(await cursor.move('first', at(6, 1))).toBe(true);
+    expect(await cursor.move('first', at(5, 7), at(6, 1))).toBe(true);
     expect(await cursor.claim('first', MINUTE_MS)).toEqual(at(6, 1));
   });
 
   it('is refused to every other node', async () => {
-    expect(await cursor.move('second', at(9, 9))).toBe(false);
+    expect(await cursor.move('second', at(5, 6), at(9, 9))).toBe(false);
     await expire();
     await cursor.claim('second', MINUTE_MS);
-    expect(await cursor.move('first', at(9, 9))).toBe(false);
+    expect(await cursor.move('first', at(5, 6), at(9, 9))).toBe(false);
     expect(await cursor.claim('second', MINUTE_MS)).toEqual(at(5, 6));
   });
 
   it('never goes back', async () => {
-    expect(await cursor.move('first', at(5, 5))).toBe(false);
-    expect(await cursor.move('first', at(4, 9))).toBe(false);
+    expect(await cursor.move('first', at(5, 6), at(5, 5))).toBe(false);
+    expect(await cursor.move('first', at(5, 6), at(4, 9))).toBe(false);
+    expect(await cursor.claim('first', MINUTE_MS)).toEqual(at(5, 6));
+  });
+
+  it('begins where the cursor is', async () => {
+    expect(await cursor.move('first', at(5, 5), at(9, 9))).toBe(false);
+    expect(await cursor.move('first', at(6, 6), at(9, 9))).toBe(false);
     expect(await cursor.claim('first', MINUTE_MS)).toEqual(at(5, 6));
   });
 
   it('leaves the cursors of other readers where they are', async () => {
     await stored.put('event_reader', { name: 'webhooks', xid: '1', seq: 1, claimed_by: 'first' });
-    await cursor.move('first', at(9, 9));
+    await cursor.move('first', at(5, 6), at(9, 9));
     await cursor.claim('first', MINUTE_MS);
     await cursor.release('first');
     const rows = await stored.lab.observer.run(

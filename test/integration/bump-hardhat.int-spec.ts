@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { AttemptRepository } from '../../src/modules/transactions/index.js';
+import { AttemptRepository } from '../../src/modules/ledger/index.js';
 import { parseHash } from '../../src/kernel/hex.js';
-import type { AttemptView } from '../../src/modules/transactions/application/queries/tx-views.js';
+import type { AttemptView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { startHardhat } from '../support/hardhat.js';
 import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js';
 

@@ -2,14 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import type { BroadcastOutcome } from '../../src/modules/chain/index.js';
 import { TxHistory } from '../../src/modules/events/index.js';
 import type { NodeErrorClass } from '../../src/kernel/node-error-class.js';
-import { type AttemptView, TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
+import { type AttemptView, TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import type { TestNode } from '../support/test-node.js';
-import { NO_FEES } from '../../src/modules/transactions/domain/index.js';
+import { NO_FEES } from '../../src/modules/ledger/domain/index.js';
 import type { ModelTx } from '../support/model-pool.js';
 import { nodeLab } from '../support/node-lab.js';
+import { RaceLab } from '../support/race-lab.js';
 import { onlyFor, OVERSIZED, refused, type SendFault, tagged, timedOut } from '../support/send-faults.js';
 
 const lab = nodeLab();
+const race = new RaceLab(lab);
 const GWEI = 1_000_000_000n;
 /** `resubmit.bumpAfterBlocks` and `resubmit.bumpDepth` by default. */
 const [BUMP_AFTER, BUMP_DEPTH] = [5, 10];
@@ -268,5 +270,41 @@ describe('a no-op', () => {
     const [, ...noOps] = await prices(txId);
     expect(noOps).toHaveLength(3);
     expect(noOps).toEqual([...new Set(noOps)].sort((a, b) => (a < b ? -1 : 1)));
+  });
+});
+
+describe('a payload that got the nonce of one that was refused for its price', () => {
+  /** The former holder offered 100 gwei, in a market of 3. */
+  async function secondHolder(): Promise<string> {
+    lab.chain.faults.broadcast = onlyFor(1, refused('fee_cap_too_low', 'max fee per gas less than block base fee'));
+    const dear = { ...NO_FEES, maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: 50n * GWEI };
+    const former = await lab.create(1, { fees: dear });
+    await lab.node.step();
+    await race.cancel(former);
+    await lab.node.commands();
+    expect(await lab.states([former])).toEqual(['CANCELLED']);
+    const txId = await lab.sent(2);
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
+    return txId;
+  }
+
+  it('is bumped in time, to a price of the market', async () => {
+    const txId = await secondHolder();
+    await emptyBlocks(BUMP_AFTER);
+    const [, second = 0n] = await prices(txId);
+    expect(second).toBeGreaterThan(0n);
+    expect(second).toBeLessThan(10n * GWEI);
+  });
+
+  it('pays the market when it is sped up or cancelled', async () => {
+    const txId = await secondHolder();
+    await race.speedUp(txId);
+    await lab.node.commands();
+    await race.cancel(txId);
+    await lab.node.commands();
+    await lab.resubmit();
+    const all = await prices(txId);
+    expect(all).toHaveLength(3);
+    for (const price of all) expect(price).toBeLessThan(10n * GWEI);
   });
 });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { HDNodeWallet, type TransactionRequest, type Wallet } from 'ethers';
-import { Registry } from 'prom-client';
 import { ChainConfig, LockstepConfig } from '../../src/config/index.js';
 import { type RunningAnvil, startAnvil } from '../../src/dev/anvil.js';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
@@ -8,6 +7,7 @@ import { type Hash, parseAddress, parseHash, parseHex } from '../../src/kernel/h
 import type { ChainConnector, SignedBytes } from '../../src/modules/chain/index.js';
 import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configured-chains.js';
 import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
+import { FakeMetrics } from '../support/fakes/fake-metrics.js';
 
 const CHAIN_ID = 31_337;
 const NOWHERE = parseHash(`0x${'9'.repeat(64)}`);
@@ -60,13 +60,11 @@ describe('the chain connector, on a real node', () => {
     anvil = await startAnvil({ chainId: CHAIN_ID, extraArgs: ['--no-mining'] });
     const chain = Object.assign(new ChainConfig(), {
       id: CHAIN_ID,
-      name: 'dev',
       rpcUrls: [anvil.url],
       rpcTimeout: 5_000,
-      rpcBatchSize: 10,
     });
     const config = Object.assign(new LockstepConfig(), { chains: [chain] });
-    chains = new ConfiguredChains(config, new Registry(), new ShiftedClock(), new RecordingLog());
+    chains = new ConfiguredChains(config, new FakeMetrics(), new ShiftedClock(), new RecordingLog());
     connector = chains.get(CHAIN_ID);
   }, 60_000);
 
@@ -183,7 +181,7 @@ describe('the chain connector, on a real node', () => {
     const chain = Object.assign(new ChainConfig(), { id: 1, rpcUrls: [anvil.url] });
     const wrong = new ConfiguredChains(
       Object.assign(new LockstepConfig(), { chains: [chain] }),
-      new Registry(),
+      new FakeMetrics(),
       new ShiftedClock(),
       new RecordingLog(),
     );

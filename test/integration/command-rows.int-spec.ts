@@ -3,16 +3,20 @@ import { parseHex } from '../../src/kernel/hex.js';
 import type { Tx } from '../../src/kernel/unit-of-work.js';
 import type { BlobSidecar } from '../../src/modules/chain/index.js';
 import { PgCommandStore } from '../../src/modules/commands/infrastructure/pg-command-store.js';
-import { PgBlobRepository } from '../../src/modules/transactions/infrastructure/pg-blob.repository.js';
+import { PgEventLog } from '../../src/modules/events/infrastructure/pg-event-log.js';
+import { PgCommandedTxs } from '../../src/modules/ledger/infrastructure/pg-commanded-txs.js';
+import { PgBlobRepository } from '../../src/modules/ledger/infrastructure/pg-blob.repository.js';
 import type { TxCommand } from '../../src/modules/commands/domain/tx-command.js';
-import { NO_FEES } from '../../src/modules/transactions/domain/tx-request.js';
+import { NO_FEES } from '../../src/modules/ledger/domain/tx-request.js';
 import { aHash, anAddress, aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
+import { SilentEventBell } from '../support/fakes/silent-event-bell.js';
 import { sidecarDigests } from '../support/sidecar-digests.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
 const stored = await storedRows();
 const blobs = new PgBlobRepository(stored.node.database);
-const store = new PgCommandStore(stored.node.database, { id: 'first' }, blobs);
+const txs = new PgCommandedTxs(stored.node.database, { id: 'first' }, blobs, new PgEventLog(new SilentEventBell()));
+const store = new PgCommandStore(stored.node.database);
 
 const OURS = aSigner(1);
 const OTHER = aSigner(2);
@@ -29,6 +33,7 @@ const aCommand = (n: number, overrides: Partial<TxCommand> = {}): TxCommand => (
   replacement: null,
   status: 'QUEUED',
   refusal: null,
+  tries: 0,
   ...overrides,
 });
 
@@ -65,14 +70,13 @@ describe('a command', () => {
     });
   });
 
-  it('waits for the owner of its signer until it is decided, the oldest first', async () => {
-    await insert(aCommand(2), aCommand(1), aCommand(3, { signer: OTHER }), aCommand(4, { status: 'DONE' }));
-    const ids = async () => (await store.queued(DEV_CHAIN, [OURS], 10)).map(({ requestId }) => requestId);
+  it('waits for the owner of its signer until it is decided, the longest due first', async () => {
+    await insert(aCommand(1), aCommand(2), aCommand(3, { signer: OTHER }), aCommand(4, { status: 'DONE' }));
+    const ids = async () => (await store.queued(DEV_CHAIN, [OURS.address], 10)).map(({ requestId }) => requestId);
     expect(await ids()).toEqual(['command-1', 'command-2']);
-    expect((await store.queued(DEV_CHAIN, [OURS, OTHER], 2)).map(({ requestId }) => requestId)).toEqual([
-      'command-1',
-      'command-2',
-    ]);
+    expect((await store.queued(DEV_CHAIN, [OURS.address, OTHER.address], 1)).map(({ requestId }) => requestId)).toEqual(
+      ['command-1', 'command-3'],
+    );
     await store.decide([
       { commandId: txIdOf(901), refusal: null },
       { commandId: txIdOf(902), refusal: 'too late' },
@@ -83,6 +87,19 @@ describe('a command', () => {
       { status: 'REFUSED', refusal: 'too late' },
       { status: 'QUEUED' },
       { status: 'DONE' },
+    ]);
+  });
+
+  it('that could not be carried out is read again when its pause is over, and says how often it was tried', async () => {
+    await insert(aCommand(1), aCommand(2));
+    const read = async () =>
+      (await store.queued(DEV_CHAIN, [OURS.address], 10)).map(({ requestId, tries }) => [requestId, tries]);
+    await store.postpone([{ id: txIdOf(901), inMs: 3_600_000 }]);
+    expect(await read()).toEqual([['command-2', 0]]);
+    await store.postpone([{ id: txIdOf(901), inMs: -1 }]);
+    expect(await read()).toEqual([
+      ['command-2', 0],
+      ['command-1', 2],
     ]);
   });
 
@@ -127,7 +144,7 @@ describe('a replace', () => {
 
   it('stores its tx with its event, and no lane may take it', async () => {
     const request = aRequest({ signer: OURS, requestId: 'new', priority: 3, metadata: { order: '7' } });
-    await inTransaction((tx) => store.insertReplacement(tx, txIdOf(2), request, txIdOf(1)));
+    await inTransaction((tx) => txs.insertReplacement(tx, txIdOf(2), request, txIdOf(1)));
     expect(
       await stored.read(
         `SELECT tx_id, state, sub_state, replaces, request_id, priority, metadata, next_resubmit_at::text AS due FROM managed_tx`,
@@ -152,7 +169,7 @@ describe('a replace', () => {
   it('stores its blobs with its tx', async () => {
     const sidecar = aSidecar(3);
     const request = { ...aRequest({ signer: OURS, requestId: 'new' }), sidecar };
-    await inTransaction((tx) => store.insertReplacement(tx, txIdOf(2), request, txIdOf(1)));
+    await inTransaction((tx) => txs.insertReplacement(tx, txIdOf(2), request, txIdOf(1)));
     expect(sidecarDigests(await blobs.sidecars([txIdOf(1), txIdOf(2)]))).toEqual(
       sidecarDigests(new Map([[txIdOf(2), sidecar]])),
     );
@@ -161,16 +178,15 @@ describe('a replace', () => {
   it('is told whether its tx has blobs', async () => {
     await stored.putTx(1, { options: JSON.stringify({ speed: 'fast', blobHashes: [aHash(1)] }) });
     await stored.putTx(2);
-    const hasBlobs = (n: number) => inTransaction((tx) => store.hasBlobs(tx, txIdOf(n)));
+    const hasBlobs = (n: number) => inTransaction((tx) => txs.hasBlobs(tx, txIdOf(n)));
     expect([await hasBlobs(1), await hasBlobs(2), await hasBlobs(3)]).toEqual([true, false, false]);
   });
 
   it('with the requestId of a tx is refused', async () => {
     await stored.putTx(1);
     const request = aRequest({ signer: aSigner(), requestId: 'request-1' });
-    await expect(
-      inTransaction((tx) => store.insertReplacement(tx, txIdOf(2), request, txIdOf(1))),
-    ).rejects.toMatchObject({ code: 'idempotency_conflict' });
+    expect(await inTransaction((tx) => txs.insertReplacement(tx, txIdOf(2), request, txIdOf(1)))).toBe(false);
+    expect(await stored.read('SELECT tx_id FROM managed_tx')).toEqual([{ tx_id: txIdOf(1) }]);
   });
 });
 
@@ -179,7 +195,7 @@ describe('a waiting tx', () => {
     await stored.putTx(1, { expires_at: `now() - interval '1 second'` });
     await stored.putTx(2, { expires_at: `now() + interval '1 hour'` });
     await stored.putTx(3);
-    const expired = await Promise.all([1, 2, 3, 4].map((n) => store.hasExpired(txIdOf(n))));
+    const expired = await Promise.all([1, 2, 3, 4].map((n) => txs.hasExpired(txIdOf(n))));
     expect(expired).toEqual([true, false, false, false]);
   });
 
@@ -187,11 +203,11 @@ describe('a waiting tx', () => {
     await stored.putTx(1);
     const session = await stored.lab.session();
     const free = await inTransaction(async (tx) => {
-      await store.lock(tx, txIdOf(1));
+      await txs.lock(tx, txIdOf(1));
       return session.run('SELECT tx_id FROM managed_tx FOR UPDATE SKIP LOCKED');
     });
     expect(free).toEqual([]);
-    expect(await inTransaction((tx) => store.lock(tx, txIdOf(5)))).toBeNull();
+    expect(await inTransaction((tx) => txs.lock(tx, txIdOf(5)))).toBeNull();
   });
 
   it('gets another payload, is due, and has another version', async () => {
@@ -200,6 +216,10 @@ describe('a waiting tx', () => {
       last_error: 'no',
       sub_state: 'FEE_CAPPED',
       next_resubmit_at: `now() + interval '1 hour'`,
+      confirmations: 9,
+      expires_at: 'now()',
+      close_due_at: 'now()',
+      metadata: '{"order":"7"}',
     });
     const request = aRequest({
       payload: { to: anAddress(9), value: 5n, data: parseHex('0xabcd'), gasLimit: null, accessList: [] },
@@ -207,9 +227,9 @@ describe('a waiting tx', () => {
       metadata: { order: '8' },
     });
     await inTransaction(async (tx) => {
-      const managed = await store.lock(tx, txIdOf(1));
+      const managed = await txs.lock(tx, txIdOf(1));
       managed?.edited('new');
-      if (managed) await store.savePending(tx, managed, request);
+      if (managed) await txs.savePending(tx, managed, request);
     });
     const due = 'next_resubmit_at <= now() AS due';
     expect(
@@ -233,6 +253,19 @@ describe('a waiting tx', () => {
     ]);
   });
 
+  it('keeps no end, confirmations and metadata of its old payload', async () => {
+    const old = { confirmations: 9, expires_at: 'now()', close_due_at: 'now()', metadata: '{"order":"7"}' };
+    await stored.putTx(1, old);
+    await inTransaction(async (tx) => {
+      const managed = await txs.lock(tx, txIdOf(1));
+      managed?.edited('new');
+      if (managed) await txs.savePending(tx, managed, aRequest());
+    });
+    expect(await stored.read('SELECT confirmations, expires_at, close_due_at, metadata FROM managed_tx')).toEqual([
+      { confirmations: null, expires_at: null, close_due_at: null, metadata: null },
+    ]);
+  });
+
   it.each<[string, BlobSidecar | undefined]>([
     ['others', aSidecar(4)],
     ['none', undefined],
@@ -242,9 +275,9 @@ describe('a waiting tx', () => {
     await inTransaction((tx) => blobs.replace(tx, txIdOf(1), aSidecar(3, 2)));
     await inTransaction((tx) => blobs.replace(tx, txIdOf(2), aSidecar(5)));
     await inTransaction(async (tx) => {
-      const managed = await store.lock(tx, txIdOf(1));
+      const managed = await txs.lock(tx, txIdOf(1));
       managed?.edited('new');
-      if (managed) await store.savePending(tx, managed, { ...aRequest(), ...(sidecar && { sidecar }) });
+      if (managed) await txs.savePending(tx, managed, { ...aRequest(), ...(sidecar && { sidecar }) });
     });
     expect(sidecarDigests(await blobs.sidecars([txIdOf(1)]))).toEqual(
       sidecarDigests(new Map(sidecar ? [[txIdOf(1), sidecar]] : [])),
@@ -258,41 +291,44 @@ describe('a waiting tx', () => {
     await stored.putTx(1);
     await inTransaction((tx) => blobs.replace(tx, txIdOf(1), aSidecar(3)));
     await inTransaction(async (tx) => {
-      const managed = await store.lock(tx, txIdOf(1));
+      const managed = await txs.lock(tx, txIdOf(1));
       managed?.cancelled('by a client');
-      if (managed) await store.savePending(tx, managed, null);
+      if (managed) await txs.savePending(tx, managed, null);
     });
     expect(sidecarDigests(await blobs.sidecars([txIdOf(1)]))).toEqual(
       sidecarDigests(new Map([[txIdOf(1), aSidecar(3)]])),
     );
+    expect(await stored.read('SELECT tx_id, reason, node_id, fencing_token FROM tx_event')).toEqual([
+      { tx_id: txIdOf(1), reason: 'cancelled', node_id: 'first', fencing_token: null },
+    ]);
   });
 
   it('that waits for its command keeps waiting when it gets another payload', async () => {
     await stored.putTx(1, { sub_state: 'REPLACING', replaces: txIdOf(7), next_resubmit_at: `'infinity'` });
     await inTransaction(async (tx) => {
-      const managed = await store.lock(tx, txIdOf(1));
+      const managed = await txs.lock(tx, txIdOf(1));
       managed?.edited('new');
-      if (managed) await store.savePending(tx, managed, aRequest());
+      if (managed) await txs.savePending(tx, managed, aRequest());
     });
     expect(await stored.read('SELECT next_resubmit_at::text AS due FROM managed_tx')).toEqual([{ due: 'infinity' }]);
   });
 
   it('that has a nonce by now is not written', async () => {
     await stored.putTx(1);
-    const managed = await inTransaction((tx) => store.lock(tx, txIdOf(1)));
+    const managed = await inTransaction((tx) => txs.lock(tx, txIdOf(1)));
     await stored.read(`UPDATE managed_tx SET state = 'ALLOCATED', nonce = 1, gas_limit = 21000`);
     managed?.cancelled('by a client');
     await inTransaction(async (tx) => {
-      if (managed) await store.savePending(tx, managed, null);
+      if (managed) await txs.savePending(tx, managed, null);
     });
     expect(await stored.read('SELECT state FROM managed_tx')).toEqual([{ state: 'ALLOCATED' }]);
   });
 });
 
-describe('a tx in flight that expired', () => {
+describe('a tx that expired', () => {
   const past = { expires_at: `now() - interval '1 second'` };
 
-  it('is found when its slot is not being closed, and nothing else competes for it', async () => {
+  it('and waits, or is in flight, is found when its slot is not being closed, and nothing else competes for it', async () => {
     await stored.putTx(1, { ...past, state: 'IN_MEMPOOL' });
     await stored.putTx(2, { ...past, state: 'ALLOCATED', gas_limit: 21_000 });
     await stored.putTx(3, { state: 'IN_MEMPOOL', expires_at: `now() + interval '1 hour'` });
@@ -308,7 +344,21 @@ describe('a tx in flight that expired', () => {
     await stored.putTx(8, past);
     await stored.putTx(9, { ...past, state: 'IN_MEMPOOL', signer: OTHER.address });
     await stored.putTx(10, { state: 'IN_MEMPOOL' });
-    const found = await store.expired(DEV_CHAIN, [OURS], 10);
-    expect(found.map(({ id }) => id).sort()).toEqual([txIdOf(1), txIdOf(2)]);
+    const found = await txs.expired(DEV_CHAIN, [OURS.address], 10);
+    expect(found.map(({ id }) => id).sort()).toEqual([txIdOf(1), txIdOf(2), txIdOf(8)]);
+  });
+
+  it('is found again later when it could not be closed, and of each signer the longest due come first', async () => {
+    const ids = async (perSigner: number) =>
+      (await txs.expired(DEV_CHAIN, [OURS.address, OTHER.address], perSigner)).map(({ id }) => id);
+    await stored.putTx(1, { ...past, state: 'IN_MEMPOOL' });
+    await stored.putTx(2, { state: 'IN_MEMPOOL', expires_at: `now() - interval '2 seconds'` });
+    await stored.putTx(3, { ...past, signer: OTHER.address });
+    expect(await ids(1)).toEqual([txIdOf(2), txIdOf(3)]);
+    await txs.postponeClosing([
+      { id: txIdOf(2), inMs: 3_600_000 },
+      { id: txIdOf(3), inMs: -1 },
+    ]);
+    expect(await ids(9)).toEqual([txIdOf(1), txIdOf(3)]);
   });
 });

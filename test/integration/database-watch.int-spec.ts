@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { DatabaseWatch } from '../../src/platform/database/database-watch.js';
-import { pendingMigrations } from '../../src/platform/database/pending-migrations.js';
+import { pendingMigrations } from '../../src/platform/database/migrations.js';
 import { migrationNames } from '../../src/platform/database/migrations.js';
-import { longLocks } from '../../src/platform/database/large-tables.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { storedRows } from '../support/stored-rows.js';
 import { readableLog } from '../unit/platform/log-lines.js';
@@ -75,6 +74,14 @@ describe('a look at the database', () => {
     expect(told.sort()).toEqual(['a', 'b']);
   });
 
+  it('opens no first epoch in place of one that is gone: signers that were never reconciled are suspects', async () => {
+    const watch = watchOf('a');
+    await watch.check();
+    await stored.read('DELETE FROM database_epoch');
+    await watch.check();
+    expect(await epochs()).toEqual([{ epoch: '2', evidence: 'epoch_is_gone', node_id: 'a' }]);
+  });
+
   it('notices that the log of the server is shorter than it was', async () => {
     const watch = watchOf('a');
     const told: string[] = [];
@@ -128,17 +135,4 @@ it('migrations that the database has not had are named, and no others', async ()
   await stored.read(`DELETE FROM migrations WHERE name = '${last}'`);
   expect(await pendingMigrations(database)).toEqual([last]);
   await stored.read(`INSERT INTO migrations (timestamp, name) VALUES (1, '${last}')`);
-});
-
-it('a table that nobody has counted yet is judged by its size, and one that was by its count', async () => {
-  const pending = [{ name: 'm', sql: '-- locks: big, small, absent\n' }];
-  await stored.read('CREATE TABLE big (n int)');
-  await stored.read('CREATE TABLE small (n int)');
-  await stored.read('CREATE SCHEMA elsewhere CREATE TABLE absent (n int)');
-  for (const table of ['big', 'elsewhere.absent'])
-    await stored.read(`UPDATE pg_class SET reltuples = 2000000 WHERE oid = '${table}'::regclass`);
-  await stored.read(`UPDATE pg_class SET reltuples = 10 WHERE oid = 'small'::regclass`);
-  expect(await longLocks(database.dataSource, pending)).toEqual([{ migration: 'm', table: 'big', rows: 2_000_000 }]);
-  await stored.read('DROP TABLE big, small');
-  await stored.read('DROP SCHEMA elsewhere CASCADE');
 });

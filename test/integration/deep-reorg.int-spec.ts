@@ -1,3 +1,4 @@
+import { LeaseManager } from '../../src/modules/signers/index.js';
 import { describe, expect, it } from '@jest/globals';
 import { RpcUnavailable } from '../../src/modules/chain/index.js';
 import { DEV_CHAIN } from '../support/builders.js';
@@ -215,9 +216,12 @@ describe('a reorg that reaches below the blocks that are followed', () => {
     await lab.confirmAll();
     lab.chain.mineEmpty(LONG_GAP);
     await jumpTheGap();
+    // All of it takes about as long as a lease, and nobody renews it here.
+    await lab.node.get(LeaseManager).renewAll();
     lab.chain.reorg(LONG_GAP + 6);
     await lab.node.follow();
     expect(new Set(await lab.states(ids))).toEqual(new Set(['IN_MEMPOOL']));
+    await lab.node.get(LeaseManager).renewAll();
     await lab.confirmAll();
     expect(new Set(await lab.states(ids))).toEqual(new Set(['CONFIRMED']));
     expect(lab.chain.minedTxs()).toHaveLength(ids.length);

@@ -2,14 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DatabaseConfig, NodeConfig } from '../../src/config/index.js';
 import { signerKey, type SignerId } from '../../src/kernel/signer-id.js';
 import type { LeaseManager } from '../../src/modules/signers/index.js';
-import type { LaneWaker } from '../../src/modules/transactions/application/writing/lane-waker.js';
-import { PgDoorbell } from '../../src/modules/transactions/infrastructure/pg-doorbell.js';
+import { PgDoorbell } from '../../src/modules/ledger/infrastructure/pg-doorbell.js';
 import type { LogFields } from '../../src/platform/logging/log.js';
 import { SystemClock } from '../../src/platform/system-clock.js';
 import { twoNodeLab } from '../support/fence-lab.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 import { readableLog } from '../unit/platform/log-lines.js';
+import { type LaneWaker } from '../../src/modules/ledger/application/writing/doorbell.js';
 
 const { lab, first } = await twoNodeLab();
 
@@ -67,6 +67,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await listener.bell.onModuleDestroy();
   await proxy.stop();
+  await until('the server has let every listener go', async () => (await listening()) === 0);
 });
 
 describe('a node that listens', () => {

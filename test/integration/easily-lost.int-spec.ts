@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { FencedUnitOfWork } from '../../src/modules/signers/index.js';
-import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
-import { ManagedTxRepository } from '../../src/modules/transactions/index.js';
+import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
+import { MinedTxs } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aHash, aReceipt } from '../support/builders.js';
 import { makeDue, nodeLab } from '../support/node-lab.js';
 import { onlyFor, OVERSIZED, refused, tagged, timedOut } from '../support/send-faults.js';
-import { NO_FEES } from '../../src/modules/transactions/domain/tx-request.js';
+import { NO_FEES } from '../../src/modules/ledger/domain/tx-request.js';
 
 const lab = nodeLab();
 const GWEI = 1_000_000_000n;
@@ -18,11 +18,11 @@ describe('a guarantee that is easily lost', () => {
     await lab.confirmAll();
     expect(await lab.states([txId])).toEqual(['CONFIRMED']);
     lab.chain.reorg(3, { drop: true });
-    const repository = lab.node.get(ManagedTxRepository);
-    const finalIn = repository.finalIn;
-    repository.finalIn = () => Promise.reject(new Error('the database is away'));
+    const mined = lab.node.get(MinedTxs);
+    const finalIn = mined.finalIn;
+    mined.finalIn = () => Promise.reject(new Error('the database is away'));
     await lab.node.follow().catch(() => undefined);
-    repository.finalIn = finalIn;
+    mined.finalIn = finalIn;
     lab.chain.mineEmpty(1);
     await lab.node.follow();
     expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);

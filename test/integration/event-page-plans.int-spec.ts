@@ -44,14 +44,22 @@ async function fillLog(): Promise<void> {
 
 it('a page of the log costs the same at the beginning, in the middle and at the end, whenever it was planned', async () => {
   const reasons = `'{${PUBLISHED_REASONS.join()}}'`;
-  await planNow(client, PAGE, ['0', 0, PAGE_ROWS, PUBLISHED_REASONS]);
+  await planNow(client, PAGE, ['0', 0, PAGE_ROWS, PUBLISHED_REASONS, null, null, null]);
   await fillLog();
   for (const mode of ['force_generic_plan', 'force_custom_plan']) {
     await client.query(`SET plan_cache_mode = ${mode}`);
     const pages: number[] = [];
     for (const n of [0, EVENTS / 2, EVENTS - PAGE_ROWS]) {
       const { rows } = await client.query<{ xid: string }>(`SELECT ${XID_OF('$1::int')}::text AS xid`, [n]);
-      const touched = await touchedBy(client, PAGE, [`'${rows[0]?.xid}'`, '0', String(PAGE_ROWS), reasons]);
+      const touched = await touchedBy(client, PAGE, [
+        `'${rows[0]?.xid}'`,
+        '0',
+        String(PAGE_ROWS),
+        reasons,
+        'NULL',
+        'NULL',
+        'NULL',
+      ]);
       expect({ mode, n, indexes: touched.indexes }).toMatchObject({
         indexes: expect.arrayContaining(['managed_tx_pkey', 'tx_event_pkey']),
       });

@@ -7,10 +7,11 @@ import {
   LOG_BEGINNING,
   type TxEvent,
 } from '../../src/modules/events/index.js';
+import { ALL_EVENTS } from '../../src/modules/events/domain/event-filter.js';
 import { PgEventLog } from '../../src/modules/events/infrastructure/pg-event-log.js';
 import { PgEventReader } from '../../src/modules/events/infrastructure/pg-event-reader.js';
 import type { PgTx } from '../../src/platform/database/pg-tx.js';
-import { aHash, aSigner } from '../support/builders.js';
+import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { SilentEventBell } from '../support/fakes/silent-event-bell.js';
 import { gate } from '../support/gate.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
@@ -220,4 +221,42 @@ describe('20 writers that commit after random delays, and 4 readers', () => {
       expect(order).toEqual(Array.from({ length: PER_TX * 2 }, (_, at) => at));
     }
   });
+});
+
+it('a page with a filter leaves out rows of other chains, signers and txs, and goes as far as one without', async () => {
+  for (const n of [1, 2]) await stored.putTx(n);
+  await commit(event(1, 1), event(2, 2), event(1, 3));
+  const filters = [
+    ALL_EVENTS,
+    { ...ALL_EVENTS, txId: txIdOf(2) },
+    { ...ALL_EVENTS, signer: aSigner().address },
+    { ...ALL_EVENTS, signer: aSigner(9).address },
+    { ...ALL_EVENTS, chainId: DEV_CHAIN + 1 },
+  ];
+  await until('all can be read', async () => (await reader.page(LOG_BEGINNING, 10)).events.length === 3, 20_000);
+  const pages = await Promise.all(filters.map((filter) => reader.page(LOG_BEGINNING, 10, filter)));
+  expect(pages.map(({ events }) => events.map(({ data }) => Number(data['txHash'])))).toEqual([
+    [1, 2, 3],
+    [2],
+    [1, 2, 3],
+    [],
+    [],
+  ]);
+  expect(new Set(pages.map(({ next }) => eventId(next))).size).toBe(1);
+});
+
+it('a place is known until its row is old, and not when the database has lost it', async () => {
+  await stored.putTx(1);
+  await commit(event(1, 1));
+  await commit(event(1, 2));
+  await until('all can be read', async () => (await reader.page(LOG_BEGINNING, 10)).events.length === 2, 20_000);
+  const end = await reader.end();
+  expect([await reader.knows(LOG_BEGINNING), await reader.knows(end)]).toEqual([true, true]);
+  expect(await reader.knows({ ...end, xid: end.xid + 1_000_000n })).toBe(false);
+  // As a standby without the last commit: other database transactions get ids above that of the lost one.
+  await stored.lab.observer.run(`DELETE FROM tx_event WHERE seq = ${end.seq}`);
+  await commit(event(1, 3));
+  expect(await reader.knows(end)).toBe(false);
+  await stored.lab.observer.run(`UPDATE tx_event SET created_at = now() - interval '1 hour'`);
+  expect(await reader.knows(end)).toBe(true);
 });

@@ -68,9 +68,15 @@ describe('why a transaction waits', () => {
     await lab.sent(2);
     const { replacement } = await race.replace(txId, 3);
     const { facts, explanation } = await explained(txId);
-    expect(facts.command).toMatchObject({ kind: 'replace' });
+    expect(facts.command).toMatchObject({ kind: 'replace', tries: 0 });
     expect(explanation.summary).toContain('Its client asked');
     expect((await explained(String(replacement))).explanation.summary).toContain('waits for its race');
+    lab.chain.faults.estimate = onlyFor(3, { kind: 'insufficient_funds', message: 'no money' } as const);
+    await lab.node.commands();
+    const tried = await explained(txId);
+    expect(tried.facts.command).toMatchObject({ tries: 1 });
+    expect(tried.explanation.summary).toContain('that could not be done yet (one try)');
+    delete lab.chain.faults.estimate;
     await lab.node.commands();
     const after = await explained(txId);
     expect(after.facts).toMatchObject({ command: null, replacedBy: replacement, signer: { inFlight: 2 } });

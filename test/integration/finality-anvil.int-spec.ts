@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { Registry } from 'prom-client';
 import { configFrom } from '../../src/config/index.js';
 import { callRpc } from '../../src/dev/json-rpc.js';
 import { parseHex } from '../../src/kernel/hex.js';
 import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configured-chains.js';
-import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
+import type { TxRequest } from '../../src/modules/ledger/domain/tx-request.js';
 import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
 import { type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { aRequest, DEV_CHAIN } from '../support/builders.js';
 import { knowNonce } from '../support/known-nonce.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { TestNode } from '../support/test-node.js';
+import { FakeMetrics } from '../support/fakes/fake-metrics.js';
 
 /** Anvil's `safe` is so many blocks below its head, and `finalized` twice as many. */
 const EPOCH = 4;
@@ -30,7 +30,7 @@ async function open(): Promise<void> {
     database: { url: 'postgres://nobody@localhost/none' },
     chains: [{ id: DEV_CHAIN, rpcUrls: [anvil.url] }],
   });
-  chains = new ConfiguredChains(config, new Registry(), new ShiftedClock(), new RecordingLog());
+  chains = new ConfiguredChains(config, new FakeMetrics(), new ShiftedClock(), new RecordingLog());
   // Above genesis, below which no tag lies.
   await mineBlocks(3 * EPOCH);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type TxState } from '../../src/modules/transactions/index.js';
+import { type TxState } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { nodeLab } from '../support/node-lab.js';
 import { OVERSIZED, onlyFor, tagged } from '../support/send-faults.js';

@@ -1,4 +1,4 @@
-import { TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
+import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { describe, expect, it, jest } from '@jest/globals';
 import { TxHistory } from '../../src/modules/events/index.js';
 import { Log } from '../../src/platform/logging/log.js';
@@ -143,9 +143,12 @@ describe('a fill', () => {
 });
 
 describe('a nonce below ours that is free again, and that we never had', () => {
-  it('is filled when the chain stands still before it', async () => {
+  it('is filled when the chain stands still before it, also where resends are off', async () => {
     await lab.node.releaseLeases();
-    const node = await lab.startNode({ resubmit: { interval: '100ms' } });
+    const node = await lab.startNode({
+      resubmit: { enabled: false },
+      confirmations: { required: 2, staleReceiptTimeout: '100ms' },
+    });
     lab.chain.sendForeign(node.signer().address, 0n);
     lab.chain.mine();
     const txId = await lab.create(1);
@@ -155,7 +158,7 @@ describe('a nonce below ours that is free again, and that we never had', () => {
     await node.follow();
 
     await until('the gap is filled', async () => {
-      await lab.resubmit(node);
+      await lab.checkReceipts(node);
       await node.step();
       return (await lab.openFills(node)).length > 0;
     });
@@ -167,7 +170,10 @@ describe('a nonce below ours that is free again, and that we never had', () => {
 
   it('is left to people when there are very many', async () => {
     await lab.node.releaseLeases();
-    const node = await lab.startNode({ resubmit: { interval: '100ms' } });
+    const node = await lab.startNode({
+      resubmit: { enabled: false },
+      confirmations: { required: 2, staleReceiptTimeout: '100ms' },
+    });
     const logged = jest.spyOn(node.get(Log), 'error');
     const honest = lab.chain.transactionCounts.bind(lab.chain);
     lab.chain.transactionCounts = async (accounts) => accounts.map(() => 65n);
@@ -176,7 +182,7 @@ describe('a nonce below ours that is free again, and that we never had', () => {
     lab.chain.transactionCounts = honest;
     expect(await node.tx(txId)).toMatchObject({ nonce: 65 });
     await until('somebody is told', async () => {
-      await lab.resubmit(node);
+      await lab.checkReceipts(node);
       return logged.mock.calls.length > 0;
     });
     await node.step();
@@ -186,7 +192,7 @@ describe('a nonce below ours that is free again, and that we never had', () => {
 
   it('is left alone while a node only lags', async () => {
     await lab.node.releaseLeases();
-    const node = await lab.startNode({ resubmit: { interval: '1ms' } });
+    const node = await lab.startNode({ confirmations: { required: 2, staleReceiptTimeout: '1ms' } });
     for (const nonce of [0n, 1n, 2n]) lab.chain.sendForeign(node.signer().address, nonce);
     lab.chain.mine();
     const txId = await lab.create(1);
@@ -194,7 +200,7 @@ describe('a nonce below ours that is free again, and that we never had', () => {
     const honest = lab.chain.transactionCounts.bind(lab.chain);
     for (const lag of [2n, 1n]) {
       lab.chain.transactionCounts = async (...asked) => (await honest(...asked)).map((count) => count - lag);
-      await lab.resubmit(node);
+      await lab.checkReceipts(node);
     }
     lab.chain.transactionCounts = honest;
     await node.step();

@@ -1,10 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { PgFundsRepository } from '../../src/modules/transactions/infrastructure/pg-funds.repository.js';
+import { PgTxWriter } from '../../src/modules/ledger/infrastructure/pg-tx-writer.js';
+import { PgFundsRepository } from '../../src/modules/ledger/infrastructure/pg-funds.repository.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
 const stored = await storedRows();
 const funds = new PgFundsRepository(stored.node.database);
+const writer = new PgTxWriter();
 const [OURS, OTHER] = [aSigner(1), aSigner(2)];
 const ELSEWHERE = { ...OURS, chainId: DEV_CHAIN + 1 };
 const SHORT = { sub_state: 'INSUFFICIENT_FUNDS' };
@@ -87,7 +89,7 @@ describe('funds that arrived', () => {
     await stored.putTx(5, { ...later, state: 'IN_MEMPOOL' });
     await stored.putTx(6, { ...SHORT, ...later, signer: OTHER.address });
     await stored.putTx(7, { ...SHORT, ...later, chain_id: ELSEWHERE.chainId });
-    await stored.fenced([OURS], (fence) => funds.makeDue(fence, [OURS]));
+    await stored.fenced([OURS], (fence) => writer.makeFundedDue(fence, [OURS]));
     expect(
       await stored.read('SELECT tx_id FROM managed_tx WHERE next_resubmit_at <= clock_timestamp() ORDER BY 1'),
     ).toEqual([1, 2, 3].map((n) => ({ tx_id: txIdOf(n) })));

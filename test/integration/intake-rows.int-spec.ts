@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
-import type { Intake, NewTx } from '../../src/modules/transactions/domain/managed-tx.repository.js';
-import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
 import { aHash, aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
+import { type NewTx, type Intake } from '../../src/modules/ledger/domain/tx-intake.js';
+import { PgTxIntake } from '../../src/modules/ledger/infrastructure/pg-tx-intake.js';
 
 const stored = await storedRows();
-const txs = new PgManagedTxRepository(stored.node.database, new Named('first'));
+const intake = new PgTxIntake(stored.node.database, new Named('first'));
 
 const OURS = aSigner(1);
 const OTHER = aSigner(2);
@@ -40,7 +40,7 @@ describe('a request', () => {
       expiresAt,
       metadata: { order: 7 },
     });
-    expect(await txs.insertPending([{ txId: txIdOf(1), request, isServed: true }])).toEqual([
+    expect(await intake.insertPending([{ txId: txIdOf(1), request, isServed: true }])).toEqual([
       { kind: 'created', txId: txIdOf(1), isPaused: false },
     ]);
     const [row] = await stored.read('SELECT * FROM managed_tx');
@@ -66,44 +66,53 @@ describe('a request', () => {
 
   it('of a signer that is not known on its chain is not stored', async () => {
     await register(ELSEWHERE, OTHER);
-    expect(kinds(await txs.insertPending([aNewTx(1, OURS)]))).toEqual(['unknown_signer']);
+    expect(kinds(await intake.insertPending([aNewTx(1, OURS)]))).toEqual(['unknown_signer']);
     expect(await stored.read('SELECT FROM managed_tx')).toEqual([]);
   });
 
   it('whose signer no node can sign for is not stored, but found when it was before', async () => {
     await register(OURS);
-    expect(kinds(await txs.insertPending([aNewTx(1, OURS, {}, false)]))).toEqual(['unserved_signer']);
+    expect(kinds(await intake.insertPending([aNewTx(1, OURS, {}, false)]))).toEqual(['unserved_signer']);
     expect(await stored.read('SELECT FROM managed_tx')).toEqual([]);
-    await txs.insertPending([aNewTx(2, OURS)]);
-    expect(foundIds(await txs.insertPending([aNewTx(3, OURS, {}, false)]))).toEqual([txIdOf(2)]);
+    await intake.insertPending([aNewTx(2, OURS)]);
+    expect(foundIds(await intake.insertPending([aNewTx(3, OURS, {}, false)]))).toEqual([txIdOf(2)]);
   });
 
   it('is another one for each signer and each chain, whatever its key', async () => {
     await register(OURS, OTHER, ELSEWHERE);
-    await txs.insertPending([aNewTx(1, OTHER), aNewTx(2, ELSEWHERE)]);
-    expect(kinds(await txs.insertPending([aNewTx(3, OURS)]))).toEqual(['created']);
+    await intake.insertPending([aNewTx(1, OTHER), aNewTx(2, ELSEWHERE)]);
+    expect(kinds(await intake.insertPending([aNewTx(3, OURS)]))).toEqual(['created']);
     const again = [aNewTx(4, OTHER), aNewTx(5, ELSEWHERE), aNewTx(6, OURS)];
-    expect(foundIds(await txs.insertPending(again))).toEqual([txIdOf(1), txIdOf(2), txIdOf(3)]);
+    expect(foundIds(await intake.insertPending(again))).toEqual([txIdOf(1), txIdOf(2), txIdOf(3)]);
   });
 
   it('that came before is found with what became of it', async () => {
     await register(OURS);
     await stored.putTx(1, { state: 'IN_MEMPOOL', nonce: 8, request_id: 'request-1' });
-    expect(await txs.insertPending([aNewTx(2, OURS)])).toEqual([
+    expect(await intake.insertPending([aNewTx(2, OURS)])).toEqual([
       {
         kind: 'exists',
         isPaused: false,
-        tx: { txId: txIdOf(1), state: 'IN_MEMPOOL', nonce: 8n, txHash: aHash(1), requestHash: aHash(1) },
+        tx: {
+          txId: txIdOf(1),
+          state: 'IN_MEMPOOL',
+          nonce: 8n,
+          txHash: aHash(1),
+          contractAddress: null,
+          requestHash: aHash(1),
+        },
       },
     ]);
   });
 
   it('does not come between others with keys before and after its own', async () => {
     await register(OURS);
-    await txs.insertPending([aNewTx(1, OURS, { requestId: 'a' }), aNewTx(2, OURS, { requestId: 'c' })]);
-    expect(kinds(await txs.insertPending([aNewTx(3, OURS, { requestId: 'b' })]))).toEqual(['created']);
+    await intake.insertPending([aNewTx(1, OURS, { requestId: 'a' }), aNewTx(2, OURS, { requestId: 'c' })]);
+    expect(kinds(await intake.insertPending([aNewTx(3, OURS, { requestId: 'b' })]))).toEqual(['created']);
     // Under a key that nobody had, an unserved one finds nothing: not the next key either.
-    expect(kinds(await txs.insertPending([aNewTx(4, OURS, { requestId: 'aa' }, false)]))).toEqual(['unserved_signer']);
+    expect(kinds(await intake.insertPending([aNewTx(4, OURS, { requestId: 'aa' }, false)]))).toEqual([
+      'unserved_signer',
+    ]);
   });
 });
 
@@ -115,7 +124,7 @@ it('a batch locks its keys in their order, so that two with the same ones wait f
     aNewTx(3, OURS, { requestId: 'a' }),
     aNewTx(4, ELSEWHERE, { requestId: 'd' }),
   ];
-  await txs.insertPending(batch);
+  await intake.insertPending(batch);
   // Rows lie in the order in which they were written.
   const rows = await stored.read<{ tx_id: string }>('SELECT tx_id FROM managed_tx ORDER BY ctid');
   expect(rows.map(({ tx_id }) => tx_id)).toEqual([4, 3, 2, 1].map(txIdOf));

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Registry } from 'prom-client';
 import { configFrom } from '../../src/config/index.js';
 import { type RunningAnvil, startAnvil } from '../../src/dev/anvil.js';
 import { callRpc } from '../../src/dev/json-rpc.js';
@@ -7,6 +6,7 @@ import { parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
 import { unsignedSize } from '../../src/modules/chain/domain/l1-data-fees.js';
 import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configured-chains.js';
 import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
+import { FakeMetrics } from '../support/fakes/fake-metrics.js';
 
 const CHAIN_ID = 31_337;
 const ORACLE = '0x420000000000000000000000000000000000000F';
@@ -39,7 +39,7 @@ describe('the L1 data fee of a chain of the OP stack', () => {
       database: { url: 'postgres://nobody@localhost/none' },
       chains: [{ id: CHAIN_ID, rpcUrls: [anvil.url], l1DataFee }],
     });
-    const chains = new ConfiguredChains(config, new Registry(), new ShiftedClock(), new RecordingLog());
+    const chains = new ConfiguredChains(config, new FakeMetrics(), new ShiftedClock(), new RecordingLog());
     started.push(chains);
     return chains.get(CHAIN_ID).l1DataFees(calls);
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
+import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
 import { Router } from '../../src/modules/signers/index.js';
 import { SyncSigner } from '../../src/modules/nonces/application/sync-signer.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -7,7 +7,7 @@ import { aRequest } from '../support/builders.js';
 import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { onlyFor, OVERSIZED, refused, refusedByOne, tagged, timedOut } from '../support/send-faults.js';
 import type { TestNode } from '../support/test-node.js';
-import { NO_FEES } from '../../src/modules/transactions/domain/tx-request.js';
+import { NO_FEES } from '../../src/modules/ledger/domain/tx-request.js';
 
 const lab = nodeLab();
 const ETHER = 10n ** 18n;
@@ -281,11 +281,11 @@ describe('the nonce of the chain', () => {
     expect(await lab.node.tx(txId)).toMatchObject({ nonce: 0, state: 'IN_MEMPOOL' });
   });
 
-  it('is asked for an account that was used before, also with chainQuery off', async () => {
+  it('is asked for an account that was used before', async () => {
     await lab.node.releaseLeases();
     lab.chain.sendForeign(lab.node.signer().address, 0n);
     lab.chain.mine();
-    const node = await lab.startNode({ nonce: { chainQuery: { enabled: false } } });
+    const node = await lab.startNode();
     const txId = await lab.create(1);
     await lab.stepTwice(node);
     expect(await node.tx(txId)).toMatchObject({ nonce: 1 });
@@ -295,7 +295,9 @@ describe('the nonce of the chain', () => {
 describe('txs that are retried', () => {
   it('starve nobody, wait longer each time, and end when they can never work', async () => {
     await lab.node.releaseLeases();
-    const node = await lab.startNode({ execution: { maxInFlight: 1, giveUpAfter: '10s' } });
+    const node = await lab.startNode({ execution: { maxInFlight: 1 } }, ({ execution }) =>
+      Object.assign(execution, { giveUpAfter: 10_000 }),
+    );
     lab.chain.faults.estimate = ({ data }) =>
       data === tagged(0x63) ? undefined : { kind: 'unclear', message: 'no words for this' };
     const bad = [await lab.create(1), await lab.create(2), await lab.create(3)];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../src/kernel/hex.js';
-import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
+import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
 import { aRequest } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
 import { onlyFor, OVERSIZED, refused, tagged, timedOut } from '../support/send-faults.js';
@@ -39,6 +39,17 @@ describe('a tx that is refused for good', () => {
     await lab.confirmAll();
     expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
     expect(lab.chain.minedTxs().map(({ nonce }) => nonce)).toEqual([0n, 1n, 2n]);
+  });
+
+  it('leaves a gap whose fill the next owner of the lease makes final, with the bytes that the first one sent', async () => {
+    lab.chain.faults.broadcast = onlyFor(GAP, OVERSIZED);
+    const ids = await sendThree();
+    const [before] = await lab.openFills();
+    const next = await lab.takeOver();
+    await next.step();
+    await lab.confirmAll(next);
+    expect(await lab.fills(next)).toMatchObject([{ txId: before?.txId, state: 'CONFIRMED', txHash: before?.txHash }]);
+    expect(await lab.states(ids, next)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
   });
 });
 

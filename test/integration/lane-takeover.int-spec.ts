@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { AttemptSigner } from '../../src/modules/sending/application/attempt-signer.js';
-import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
+import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
 import { Database } from '../../src/platform/database/database.js';
 import { nodeLab } from '../support/node-lab.js';
 

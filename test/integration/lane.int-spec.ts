@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { RpcUnavailable } from '../../src/modules/chain/index.js';
 import { AttemptSigner } from '../../src/modules/sending/application/attempt-signer.js';
-import { TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
+import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest, DEV_CHAIN } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
 import { onlyFor, refused, timedOut } from '../support/send-faults.js';
 import { createTestDatabase } from '../support/test-database.js';
 import { TestNode } from '../support/test-node.js';
-import { NO_FEES } from '../../src/modules/transactions/domain/tx-request.js';
+import { NO_FEES } from '../../src/modules/ledger/domain/tx-request.js';
 
 const lab = nodeLab();
 

@@ -1,14 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
+import { RaceLab } from '../support/race-lab.js';
+import { LaneMemory } from '../../src/modules/ledger/application/writing/lane-memory.js';
+import { CommandStore } from '../../src/modules/commands/domain/tx-command.js';
 import { Unavailable } from '../../src/kernel/errors.js';
 import { FencedUnitOfWork, LeaseManager } from '../../src/modules/signers/index.js';
 import type { BroadcastOutcome } from '../../src/modules/chain/index.js';
-import { type AttemptStatus, outcomeOf } from '../../src/modules/transactions/domain/attempt.js';
-import { AttemptRepository, ManagedTxRepository } from '../../src/modules/transactions/index.js';
+import { type AttemptStatus } from '../../src/modules/ledger/domain/attempt.js';
+import { AttemptRepository, isFinal } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { gate } from '../support/gate.js';
 import { makeDue, nodeLab } from '../support/node-lab.js';
-import { tagged } from '../support/send-faults.js';
+import { onlyFor, OVERSIZED, refused, tagged } from '../support/send-faults.js';
 import type { TestNode } from '../support/test-node.js';
+import { outcomeOf } from '../../src/modules/sending/domain/send-verdict.js';
+import { TxWriter } from '../../src/modules/ledger/domain/tx-writer.js';
+import { TxsInFlight } from '../../src/modules/ledger/domain/txs-in-flight.js';
 
 const lab = nodeLab();
 
@@ -119,7 +125,7 @@ function attemptsOfFirst(): ReturnType<AttemptRepository['ofSlots']> {
 describe('what is mined although its send could not be written', () => {
   it('is MINED by its block', async () => {
     const txId = await lab.create(1);
-    const repository = lab.node.get(ManagedTxRepository);
+    const repository = lab.node.get(TxWriter);
     const [broadcast, save] = [lab.chain.broadcast.bind(lab.chain), repository.save.bind(repository)];
     lab.chain.broadcast = async (transactions) => {
       repository.save = () => Promise.reject(new Unavailable('database_unavailable', 'no database', ''));
@@ -136,7 +142,7 @@ describe('what is mined although its send could not be written', () => {
 describe('what was mined between two questions of the same owner', () => {
   it('is not sent again', async () => {
     const txId = await lab.sent(1);
-    const repository = lab.node.get(ManagedTxRepository);
+    const repository = lab.node.get(TxsInFlight);
     const due = repository.dueForResubmit.bind(repository);
     repository.dueForResubmit = async (...question) => {
       const found = await due(...question);
@@ -164,5 +170,71 @@ describe('what was mined between two questions of the same owner', () => {
       .get(Database)
       .query({ name: 'test_timer', text: 'SELECT next_receipt_check_at, next_resubmit_at FROM managed_tx' }, []);
     expect(rows).toEqual([{ next_receipt_check_at: null, next_resubmit_at: null }]);
+  });
+});
+
+describe('a commit that succeeds without an answer, outside of a lane step', () => {
+  /** The next commit with this name succeeds, and the connection breaks before the answer. */
+  function loseAnswerOf(operation: string): void {
+    const unit = lab.node.get(FencedUnitOfWork);
+    const run = unit.run.bind(unit);
+    let isLost = false;
+    unit.run = async (leases, name, work) => {
+      const result = await run(leases, name, work);
+      if (name !== operation || isLost) return result;
+      isLost = true;
+      throw new Unavailable('connection_lost', 'the connection broke at COMMIT', 'try again');
+    };
+  }
+
+  /** Polls and steps as a node does, until everything has ended. */
+  async function finish(ids: readonly string[]): Promise<void> {
+    const { node } = lab;
+    for (let round = 0; round < 10; round += 1) {
+      const held = node.get(LeaseManager).held(node.signer());
+      if (held && node.get(LaneMemory).needsStep(held)) await node.step();
+      await node.commands();
+      await lab.confirmAll();
+      await lab.resubmit();
+    }
+    expect((await lab.states(ids)).every(isFinal)).toBe(true);
+  }
+
+  it.each(['cancel', 'expire', 'record'] as const)('leaves no gap when it releases a slot: %s', async (operation) => {
+    lab.chain.faults.broadcast = onlyFor(1, refused('underpriced', 'low'));
+    const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
+    await lab.node.step();
+    expect(await lab.states(ids)).toEqual(['ALLOCATED', 'IN_MEMPOOL', 'IN_MEMPOOL']);
+    const [first = ''] = ids;
+    if (operation === 'cancel') await new RaceLab(lab).cancel(first);
+    if (operation === 'expire')
+      await lab.node
+        .get(Database)
+        .query({ name: '', text: `UPDATE managed_tx SET expires_at = now() WHERE tx_id = $1` }, [first]);
+    if (operation === 'record') lab.chain.faults.broadcast = onlyFor(1, OVERSIZED);
+    loseAnswerOf(operation);
+    if (operation === 'record') await lab.resubmit().catch(() => undefined);
+    else await lab.node.commands().catch(() => undefined);
+    delete lab.chain.faults.broadcast;
+    await finish(ids);
+    expect((await lab.states(ids)).slice(1)).toEqual(['CONFIRMED', 'CONFIRMED']);
+    if (operation === 'cancel') expect(await new RaceLab(lab).commandsOf(first)).toMatchObject([{ status: 'DONE' }]);
+  });
+
+  it('is no reason to refuse a cancel whose no-op was mined meanwhile', async () => {
+    const txId = await lab.sent(1);
+    await new RaceLab(lab).cancel(txId);
+    const store = lab.node.get(CommandStore);
+    const decide = store.decide.bind(store);
+    store.decide = () => Promise.reject(new Error('the node died'));
+    await lab.node.commands().catch(() => undefined);
+    store.decide = decide;
+    await lab.resubmit();
+    await lab.confirmAll();
+    const next = await lab.takeOver();
+    await next.step();
+    await next.commands();
+    expect(await lab.states([txId])).toEqual(['CANCELLED']);
+    expect(await new RaceLab(lab).commandsOf(txId)).toMatchObject([{ status: 'DONE', refusal: null }]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../src/kernel/hex.js';
 import type { SentTransaction } from '../../src/modules/chain/index.js';
-import { PgLostCommitsRepository } from '../../src/modules/lost-commits/infrastructure/pg-lost-commits.repository.js';
+import { PgLostCommitsRepository } from '../../src/modules/ledger/infrastructure/pg-lost-commits.repository.js';
 import { aHash, anAddress, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
@@ -35,7 +35,9 @@ const putAttempt = (nonce: number, overrides = {}): Promise<void> =>
 
 describe('the outlook of a signer', () => {
   it('that never acted is empty', async () => {
-    expect(await outlookOf(OURS)).toEqual([{ signer: OURS, cursor: 0n, open: [], known: false, suspect: false }]);
+    expect(await outlookOf(OURS)).toEqual([
+      { signer: OURS, cursor: 0n, open: [], inFlightFrom: null, known: false, suspect: false, epoch: 1 },
+    ]);
   });
 
   it('comes in the order asked, each with its own cursor', async () => {
@@ -55,8 +57,8 @@ describe('the outlook of a signer', () => {
     await stored.putTx(1, { state: 'ALLOCATED', signer: OTHER.address });
     await stored.putTx(2, { state: 'ALLOCATED', chain_id: 7 });
     await putAttempt(4);
-    // A no-op of the same nonce is no attempt of the tx.
-    await putAttempt(5, { tx_id: null, kind: 'fill' });
+    // An attempt of another tx at the same nonce is no attempt of the tx.
+    await putAttempt(5, { tx_id: txIdOf(6) });
     await stored.putSlot(9, 'RELEASED');
     await stored.putSlot(8, 'RELEASED');
     await stored.putSlot(7, 'HELD');
@@ -68,6 +70,18 @@ describe('the outlook of a signer', () => {
       { nonce: 8n, txId: null },
       { nonce: 9n, txId: null },
     ]);
+  });
+
+  it('has the lowest nonce in flight', async () => {
+    const from = async () => (await outlookOf(OURS))[0]?.inFlightFrom;
+    await stored.putTx(2, { state: 'MINED' });
+    await stored.putTx(3, { state: 'ALLOCATED', signer: OTHER.address });
+    await stored.putTx(4, { state: 'ALLOCATED', chain_id: 7 });
+    expect(await from()).toBeNull();
+    await stored.putTx(7, { state: 'ALLOCATED' });
+    expect(await from()).toBe(7n);
+    await stored.putTx(5, { state: 'IN_MEMPOOL' });
+    expect(await from()).toBe(5n);
   });
 
   it('names with each nonce the tx that has it, whatever their ids', async () => {
@@ -100,12 +114,14 @@ describe('the outlook of a signer', () => {
     expect(await outlookOf(OURS)).toMatchObject([{ suspect: false }]);
     await putEpoch(2);
     await putEpoch(3);
-    expect(await outlookOf(OURS)).toMatchObject([{ suspect: true, known: true }]);
-    await stored.fenced([OURS], (fence) => lost.reconciled(fence, [OURS]));
+    expect(await outlookOf(OURS)).toMatchObject([{ suspect: true, known: true, epoch: 3 }]);
+    await stored.fenced([OURS], (fence) => lost.reconciled(fence, OURS, 3));
     expect(await outlookOf(OURS, OTHER)).toMatchObject([{ suspect: false }, { suspect: true }]);
+    const suspects = stored.fenced([OURS], (fence) => lost.suspects(fence.tx, [OURS, OTHER, { ...OURS, chainId: 7 }]));
+    expect(await suspects).toEqual([OTHER, { ...OURS, chainId: 7 }]);
     await putEpoch(4);
     expect(await outlookOf(OURS)).toMatchObject([{ suspect: true }]);
-    await stored.fenced([OURS], (fence) => lost.reconciled(fence, [OURS]));
+    await stored.fenced([OURS], (fence) => lost.reconciled(fence, OURS, 4));
     expect(await outlookOf(OURS)).toMatchObject([{ suspect: false }]);
     expect(await stored.read('SELECT epoch, fencing_token FROM signer_reconciliation')).toEqual([
       { epoch: '4', fencing_token: '1' },
@@ -118,20 +134,22 @@ describe('since when something waits', () => {
 
   it('is never, when nothing does', async () => {
     await stored.putCursor(1);
-    await stored.putTx(1, { state: 'IN_MEMPOOL' });
+    await stored.putTx(1, { state: 'MINED' });
     await stored.putTx(2, { signer: OTHER.address });
     await stored.putTx(3, { chain_id: 7 });
     expect(await lost.waitingSince(OURS)).toBeNull();
   });
 
-  it('is when the oldest was created, waiting or allocated', async () => {
+  it('is when the oldest was created, waiting or in flight', async () => {
     await stored.putTx(1, { created_at: `'2026-01-04Z'` });
     await stored.putTx(2, { created_at: `'2026-01-03Z'` });
-    await stored.putTx(3, { state: 'IN_MEMPOOL', created_at: `'2026-01-01Z'` });
+    await stored.putTx(3, { state: 'MINED', created_at: `'2026-01-01Z'` });
     expect(await lost.waitingSince(OURS)).toBe(at('2026-01-03'));
     await stored.putTx(4, { state: 'ALLOCATED', created_at: `'2026-01-05Z'` });
     await stored.putTx(5, { state: 'ALLOCATED', created_at: `'2026-01-02Z'` });
     expect(await lost.waitingSince(OURS)).toBe(at('2026-01-02'));
+    await stored.putTx(6, { state: 'IN_MEMPOOL', created_at: `'2026-01-01Z'` });
+    expect(await lost.waitingSince(OURS)).toBe(at('2026-01-01'));
   });
 
   it('is when the cursor was aligned last, when that was later', async () => {
@@ -142,23 +160,51 @@ describe('since when something waits', () => {
   });
 });
 
-describe('who waits with the payload of a transaction that was found', () => {
+it('the holders of nonces are the txs in flight that hold their slots', async () => {
+  const put = async (n: number, state: string, slot: object = {}): Promise<void> => {
+    await stored.putTx(n, { state });
+    await stored.putSlot(n, 'HELD', { tx_id: txIdOf(n), ...slot });
+  };
+  await put(1, 'IN_MEMPOOL');
+  await put(2, 'ALLOCATED');
+  await put(3, 'MINED');
+  await put(4, 'IN_MEMPOOL');
+  await put(5, 'IN_MEMPOOL', { tx_id: null, status: 'RELEASED' });
+  await stored.putTx(9, { state: 'IN_MEMPOOL' });
+  await put(6, 'IN_MEMPOOL', { tx_id: txIdOf(9) });
+  const holders = await lost.holders(OURS, [1n, 2n, 3n, 5n, 6n]);
+  expect(holders.map(({ tx }) => tx.id).sort()).toEqual([1, 2].map(txIdOf));
+  expect(await lost.holders(OTHER, [1n, 2n])).toEqual([]);
+});
+
+describe('who has the payload of a transaction that was found', () => {
   const aSent = (overrides: Partial<SentTransaction>): SentTransaction =>
     ({ to: anAddress(2), value: 5n, data: parseHex('0xabcd'), ...overrides }) as SentTransaction;
   const like = { to_address: anAddress(2), value: 5, data: '\\xabcd' };
   const find = async (...sent: readonly SentTransaction[]): Promise<string[]> =>
-    (await lost.waitingFor(OURS, sent)).map(({ tx }) => tx.id);
+    (await lost.withPayloadOf(OURS, sent)).map(({ tx }) => tx.id);
 
-  it('is PENDING, of the signer, and the same in receiver, value and data', async () => {
+  it('is PENDING or a payload in flight, of the signer, and the same in receiver, value and data', async () => {
     await stored.putTx(1, like);
     await stored.putTx(2, { ...like, to_address: anAddress(3) });
     await stored.putTx(3, { ...like, value: 6 });
     await stored.putTx(4, { ...like, data: '\\xab' });
-    await stored.putTx(5, { ...like, state: 'ALLOCATED' });
+    await stored.putTx(5, { ...like, state: 'ALLOCATED', nonce: 5 });
+    await stored.putSlot(5, 'HELD', { tx_id: txIdOf(5) });
+    await stored.putTx(12, { ...like, state: 'IN_MEMPOOL', nonce: 12, sub_state: 'REPLACING' });
+    await stored.putSlot(12, 'CONSUMED', { tx_id: txIdOf(1), tx_hash: aHash(1) });
+    await stored.putTx(9, { ...like, state: 'MINED', nonce: 9 });
+    await stored.putTx(10, {
+      ...like,
+      state: 'IN_MEMPOOL',
+      nonce: 10,
+      closing: JSON.stringify({ as: 'CANCELLED', reason: 'cancelled', won: false }),
+    });
+    await stored.putTx(11, { ...like, state: 'IN_MEMPOOL', nonce: 11, replaced_by: txIdOf(1) });
     await stored.putTx(6, { ...like, signer: OTHER.address });
     await stored.putTx(7, { ...like, chain_id: 7 });
     await stored.putTx(8, { ...like, to_address: null });
-    expect(await find(aSent({}))).toEqual([txIdOf(1)]);
+    expect(await find(aSent({}))).toEqual([txIdOf(1), txIdOf(5)]);
     // A creation has no receiver.
     expect(await find(aSent({ to: null }))).toEqual([txIdOf(8)]);
   });

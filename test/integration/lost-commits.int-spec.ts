@@ -2,15 +2,17 @@ import { describe, expect, it } from '@jest/globals';
 import { ReconcileSigner } from '../../src/modules/lost-commits/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest } from '../support/builders.js';
-import { loseAttempts, loseCommitsOfLanes } from '../support/lost-commits.js';
+import { loseAttempts, loseCommitsOfLanes, Standby } from '../support/lost-commits.js';
 import { FOREIGN_DATA } from '../support/model-chain.js';
-import { nodeLab } from '../support/node-lab.js';
-import { refused, tagged } from '../support/send-faults.js';
+import { makeWaitingDue, nodeLab } from '../support/node-lab.js';
+import { RaceLab } from '../support/race-lab.js';
+import { onlyFor, refused, tagged } from '../support/send-faults.js';
 import type { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
 
 const lab = nodeLab();
-const CONFIG = { confirmations: { required: 2, staleReceiptTimeout: '1ms' }, nonce: { poolQuietTime: '1ms' } };
+const race = new RaceLab(lab);
+const CONFIG = { confirmations: { required: 2, staleReceiptTimeout: '1ms' } };
 
 /** Commits of the first node's lane are gone, and it is, too. */
 async function lose(): Promise<void> {
@@ -20,7 +22,7 @@ async function lose(): Promise<void> {
 
 /** The next owner, who knows nothing but what is written. */
 function successor(config: Record<string, unknown> = {}): Promise<TestNode> {
-  return lab.startNode({ ...CONFIG, ...config });
+  return lab.startNode({ ...CONFIG, ...config }, ({ nonce }) => Object.assign(nonce, { poolQuietTime: 1 }));
 }
 
 /** Blocks come, and the node does all that its timers would have it do, until all of these are final. */
@@ -156,6 +158,212 @@ describe('a database that lost the commits of a lane after the send', () => {
     expect(await epochs()).toEqual(['first', 'cursor_went_backwards']);
     expect([1, 2, 3].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1, 1]);
   });
+});
+
+/** Of the bytes whose commit was lost, when the next owner comes. */
+const PLACES = ['in a block', 'in a pool'] as const;
+
+describe.each(PLACES)('a promoted standby that had not received the commit of bytes that are %s', (place) => {
+  /** Runs `lost` after the standby stopped receiving. @returns the next owner, after it did all it wants to do */
+  async function promotedWithout(lost: () => Promise<unknown>, isNoticed = true): Promise<TestNode> {
+    const standby = await Standby.of(lab.node.get(Database));
+    await lost();
+    await lab.node.releaseLeases();
+    await standby.promote(isNoticed);
+    if (place === 'in a block') lab.chain.mine();
+    const next = await successor({ resubmit: { bumpAfterBlocks: 3 } });
+    for (let round = 0; round < 12; round += 1) {
+      await next.step();
+      await next.commands();
+      lab.chain.mineEmpty(4);
+      await next.follow();
+      await next.bump();
+      if (round > 3) lab.chain.mine();
+      lab.chain.mineEmpty(2);
+      await next.follow();
+      await lab.resubmit(next);
+      await next.checkReceipts();
+    }
+    return next;
+  }
+
+  async function bump(): Promise<void> {
+    for (let block = 0; block < 5; block += 1) {
+      lab.chain.mineEmpty();
+      await lab.node.follow();
+      await lab.node.bump();
+    }
+    expect(sentWith(1)).toHaveLength(2);
+  }
+
+  async function cancel(txId: string): Promise<void> {
+    await race.cancel(txId);
+    await lab.node.commands();
+    await lab.resubmit();
+    expect(lab.chain.pooled()).toMatchObject([{ data: '0x' }]);
+  }
+
+  it('executes a payload once that was bumped', async () => {
+    const txId = await lab.sent(1);
+    const next = await promotedWithout(bump);
+    expect(await lab.states([txId], next)).toEqual(['CONFIRMED']);
+    expect(lab.minedWith(1)).toHaveLength(1);
+    expect(await reasons(next, txId)).toContain('nonce_recovered');
+  });
+
+  it('does not execute a payload that was cancelled', async () => {
+    const txId = await lab.sent(1);
+    const next = await promotedWithout(() => cancel(txId));
+    expect(await lab.states([txId], next)).toEqual(['CANCELLED']);
+    expect(lab.minedWith(1)).toEqual([]);
+  });
+
+  it('does not execute a payload that was replaced', async () => {
+    const txId = await lab.sent(1);
+    const replacement = await race.replacement(txId, 2);
+    const next = await promotedWithout(() => lab.node.commands());
+    expect(await lab.states([txId, replacement], next)).toEqual(['REPLACED', 'CONFIRMED']);
+    expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([0, 1]);
+    expect(await race.commandsOf(txId)).toMatchObject([{ status: 'DONE' }]);
+  });
+
+  it('executes a payload once that got the nonce of another, which had ended', async () => {
+    lab.chain.faults.broadcast = onlyFor(1, refused('fee_cap_too_low', 'max fee per gas less than block base fee'));
+    const refusedTx = await lab.sent(1);
+    expect(await lab.states([refusedTx])).toEqual(['ALLOCATED']);
+    const txId = await lab.create(2);
+    const next = await promotedWithout(async () => {
+      await race.cancel(refusedTx);
+      await lab.node.commands();
+      await lab.node.step();
+      delete lab.chain.faults.broadcast;
+      expect(sentWith(2)).toHaveLength(1);
+    });
+    expect(await lab.states([txId], next)).toEqual(['CONFIRMED']);
+    expect(lab.minedWith(2)).toHaveLength(1);
+  });
+
+  describe('executes a payload once that moved to another nonce', () => {
+    const TOO_CHEAP = refused('fee_cap_too_low', 'max fee per gas less than block base fee');
+
+    /** A tx at nonce 0 that no pool accepts. */
+    async function refusedTx(): Promise<string> {
+      lab.chain.faults.broadcast = onlyFor(1, TOO_CHEAP);
+      const txId = await lab.sent(1);
+      expect(await lab.states([txId])).toEqual(['ALLOCATED']);
+      return txId;
+    }
+
+    async function requeued(txId: string): Promise<void> {
+      await until('it gives its nonce up', async () => {
+        await lab.resubmit();
+        return (await lab.states([txId]))[0] === 'PENDING';
+      });
+      delete lab.chain.faults.broadcast;
+    }
+
+    it('while another payload got its nonce', async () => {
+      const txId = await refusedTx();
+      const other = await lab.create(2, { priority: 5 });
+      const next = await promotedWithout(async () => {
+        await requeued(txId);
+        await lab.node.step();
+        await makeWaitingDue(lab.node);
+        await lab.node.step();
+        expect(await lab.node.tx(txId)).toMatchObject({ nonce: 1 });
+      });
+      expect(await lab.states([txId, other], next)).toEqual(['CONFIRMED', 'CONFIRMED']);
+      expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1]);
+    });
+
+    it('while its nonce was filled', async () => {
+      const txId = await refusedTx();
+      const other = await lab.sent(2);
+      const next = await promotedWithout(async () => {
+        await requeued(txId);
+        await lab.node.step();
+        expect(await lab.openFills()).toHaveLength(1);
+        await makeWaitingDue(lab.node);
+        await lab.node.step();
+        expect(await lab.node.tx(txId)).toMatchObject({ nonce: 2 });
+      });
+      expect(await lab.states([txId, other], next)).toEqual(['CONFIRMED', 'CONFIRMED']);
+      expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1]);
+    });
+  });
+
+  describe('executes each payload once', () => {
+    const TOO_CHEAP = refused('fee_cap_too_low', 'max fee per gas less than block base fee');
+
+    /** Gives its nonce up, and is sent again in the order of these tags. */
+    async function sentAgain(txIds: readonly string[], order: readonly number[]): Promise<void> {
+      await until('all give their nonces up', async () => {
+        await lab.resubmit();
+        return (await lab.states(txIds)).every((state) => state === 'PENDING');
+      });
+      delete lab.chain.faults.broadcast;
+      for (const index of order) {
+        await lab.node
+          .get(Database)
+          .query(
+            { name: 'test_due', text: 'UPDATE managed_tx SET next_resubmit_at = clock_timestamp() WHERE tx_id = $1' },
+            [txIds[index] ?? ''],
+          );
+        await lab.node.step();
+      }
+    }
+
+    const nonces = async (txIds: readonly string[]) =>
+      Promise.all(txIds.map(async (txId) => (await lab.node.tx(txId)).nonce));
+
+    it.each([
+      ['swapped nonces', [1, 0]],
+      ['moved in a cycle', [2, 0, 1]],
+    ])('when txs %s', async (_, order) => {
+      lab.chain.faults.broadcast = () => TOO_CHEAP;
+      const txIds: string[] = [];
+      for (const tag of order.map((__, index) => index + 1)) txIds.push(await lab.create(tag));
+      await lab.node.step();
+      expect(await nonces(txIds)).toEqual(order.map((__, index) => index));
+      const next = await promotedWithout(async () => {
+        await sentAgain(txIds, order);
+        expect(await nonces(txIds)).toEqual(order.map((__, index) => order.indexOf(index)));
+      });
+      expect(await lab.states(txIds, next)).toEqual(order.map(() => 'CONFIRMED'));
+      expect(order.map((__, index) => lab.minedWith(index + 1).length)).toEqual(order.map(() => 1));
+    });
+
+    it('when an older tx got the nonce of a younger one', async () => {
+      lab.chain.faults.broadcast = () => TOO_CHEAP;
+      const txIds = [await lab.sent(1)];
+      await until('it gives its nonce up', async () => {
+        await lab.resubmit();
+        return (await lab.states(txIds))[0] === 'PENDING';
+      });
+      txIds.push(await lab.sent(2));
+      expect(await nonces(txIds)).toEqual([null, 0]);
+      const next = await promotedWithout(async () => {
+        await sentAgain(txIds, [0, 1]);
+        expect(await nonces(txIds)).toEqual([0, 1]);
+      });
+      expect(await lab.states(txIds, next)).toEqual(['CONFIRMED', 'CONFIRMED']);
+      expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1]);
+    });
+  });
+
+  if (place === 'in a block')
+    it.each([
+      ['was bumped', bump, 'CONFIRMED', 1],
+      ['was cancelled', cancel, 'CANCELLED', 0],
+    ] as const)(
+      'although nobody noticed that it is another server: a payload that %s',
+      async (_, lost, state, times) => {
+        const txId = await lab.sent(1);
+        const next = await promotedWithout(() => lost(txId), false);
+        expect(await lab.states([txId], next)).toEqual([state]);
+        expect(lab.minedWith(1)).toHaveLength(times);
+      },
+    );
 });
 
 describe('transactions of somebody else with our key in the pool', () => {

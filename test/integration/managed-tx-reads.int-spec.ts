@@ -1,12 +1,20 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
-import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
+import { PgFundsRepository } from '../../src/modules/ledger/infrastructure/pg-funds.repository.js';
+import { PgManagedTxRepository } from '../../src/modules/ledger/infrastructure/pg-managed-tx.repository.js';
+import { PgTxQueue } from '../../src/modules/ledger/infrastructure/pg-tx-queue.js';
+import { PgTxWriter } from '../../src/modules/ledger/infrastructure/pg-tx-writer.js';
+import { PgTxsInFlight } from '../../src/modules/ledger/infrastructure/pg-txs-in-flight.js';
 
 const stored = await storedRows();
-const txs = new PgManagedTxRepository(stored.node.database, new Named('first'));
+const funds = new PgFundsRepository(stored.node.database);
+const txs = new PgManagedTxRepository(stored.node.database);
+const queue = new PgTxQueue(stored.node.database, new Named('first'));
+const writer = new PgTxWriter();
+const inFlight = new PgTxsInFlight(stored.node.database);
 
 const OURS = aSigner(1);
 const OTHER = aSigner(2);
@@ -37,18 +45,18 @@ describe('what is in flight', () => {
 
   it('is counted of each signer in the order asked, without what waits, was mined or has ended', async () => {
     await stored.putTx(7, { state: 'IN_MEMPOOL' });
-    expect(await txs.countInFlight([OTHER, OURS, aSigner(9), ELSEWHERE], 100)).toEqual([2, 3, 0, 2]);
+    expect(await queue.countInFlight([OTHER, OURS, aSigner(9), ELSEWHERE], 100)).toEqual([2, 3, 0, 2]);
   });
 
   it('is counted up to the number asked', async () => {
     await stored.putTx(7, { state: 'IN_MEMPOOL' });
-    expect(await txs.countInFlight([OURS], 2)).toEqual([2]);
+    expect(await queue.countInFlight([OURS], 2)).toEqual([2]);
   });
 
   it('is counted below a nonce by slots, without what was mined, for each in the order asked', async () => {
     await stored.putTx(7, { state: 'IN_MEMPOOL', nonce: 9 });
     await stored.putTx(8, { state: 'IN_MEMPOOL', nonce: 9, replaces: txIdOf(7) });
-    const around = await txs.inFlightAround([at(OURS, 10n), at(aSigner(9), 10n), at(OURS, 9n), at(OURS, 3n)]);
+    const around = await inFlight.inFlightAround([at(OURS, 10n), at(aSigner(9), 10n), at(OURS, 9n), at(OURS, 3n)]);
     expect(around.map(({ below }) => below)).toEqual([3, 0, 2, 1]);
   });
 
@@ -58,14 +66,14 @@ describe('what is in flight', () => {
     await stored.putTx(8, { state: 'IN_MEMPOOL', nonce: 9, replaces: txIdOf(7) });
     await stored.putTx(17, { state: 'MINED', nonce: 8, replaced_by: txIdOf(18) });
     await stored.putTx(18, { state: 'IN_MEMPOOL', nonce: 8, replaces: txIdOf(17), ...rests });
-    expect(await txs.countInFlight([OURS], 100)).toEqual([3]);
-    expect(await txs.inFlightAround([at(OURS, 10n)])).toMatchObject([{ below: 3 }]);
+    expect(await queue.countInFlight([OURS], 100)).toEqual([3]);
+    expect(await inFlight.inFlightAround([at(OURS, 10n)])).toMatchObject([{ below: 3 }]);
   });
 
   it('passes a nonce only in the mempool, and not when a pool refused it, too', async () => {
     await stored.putTx(9, { state: 'ALLOCATED', nonce: 20 });
     await stored.putTx(10, { state: 'IN_MEMPOOL', nonce: 30, sub_state: 'POOL_LIMIT' });
-    const isPassed = async (nonce: bigint) => (await txs.inFlightAround([at(OURS, nonce)]))[0]?.isPassed;
+    const isPassed = async (nonce: bigint) => (await inFlight.inFlightAround([at(OURS, nonce)]))[0]?.isPassed;
     expect([await isPassed(2n), await isPassed(3n)]).toEqual([true, false]);
     await stored.putTx(11, { state: 'IN_MEMPOOL', nonce: 31, sub_state: 'STALE' });
     expect([await isPassed(30n), await isPassed(31n)]).toEqual([true, false]);
@@ -78,15 +86,15 @@ describe('what is in flight', () => {
     await stored.putTx(12, { state: 'ALLOCATED', nonce: 13, ...waits });
     await stored.putTx(13, { state: 'PENDING', nonce: null, ...waits });
     await stored.putTx(113, { state: 'ALLOCATED', nonce: 14, ...waits, ...ofOther });
-    expect(idsOf(await txs.waitingForPool([{ signer: OURS, room: 2 }]))).toEqual(ids(11, 10));
+    expect(idsOf(await inFlight.waitingForPool([{ signer: OURS, room: 2 }]))).toEqual(ids(11, 10));
     const both = [OTHER, OURS].map((signer) => ({ signer, room: 9 }));
-    expect(new Set(idsOf(await txs.waitingForPool(both)))).toEqual(new Set(ids(11, 10, 12, 113)));
+    expect(new Set(idsOf(await inFlight.waitingForPool(both)))).toEqual(new Set(ids(11, 10, 12, 113)));
   });
 
   it('is found ALLOCATED, of the signers asked only, in the order of nonces', async () => {
     await stored.putTx(8, { state: 'ALLOCATED', nonce: 9 });
     await stored.putTx(9, { state: 'ALLOCATED', nonce: 0 });
-    const found = await txs.allocated([OURS]);
+    const found = await inFlight.allocated([OURS]);
     expect(found.map(({ tx }) => tx.id)).toEqual(ids(9, 2, 8));
   });
 
@@ -117,7 +125,7 @@ describe('what is in flight', () => {
     await put(0xa5, 600, { status: 'ACCEPTED', chain_id: 7 });
     await put(0xa6, 700, { status: 'ACCEPTED', nonce: 4 });
     // Values are 2 and 3; the second has no attempt yet.
-    expect(await txs.committedWei([aSigner(9), OURS])).toEqual([0n, 2n + 100n * 20n + 3n]);
+    expect(await funds.committedWei([aSigner(9), OURS])).toEqual([0n, 2n + 100n * 20n + 3n]);
   });
 
   it('has the blobs of each tx at the price of its dearest attempt; a no-op without blobs of its own has one', async () => {
@@ -139,7 +147,7 @@ describe('what is in flight', () => {
     await put(0xb1, 31, 2, 7);
     await put(0xb2, 31, 4, 14);
     await put(0xb3, 32, 1, 1);
-    expect(await txs.committedWei([OURS])).toEqual([2n + 3n + 5n + 40n + 3n * 131_072n * 14n + 10n + 131_072n]);
+    expect(await funds.committedWei([OURS])).toEqual([2n + 3n + 5n + 40n + 3n * 131_072n * 14n + 10n + 131_072n]);
   });
 
   it('has one tx of each slot: of two that compete, the one that costs more, and none after one was mined', async () => {
@@ -148,9 +156,9 @@ describe('what is in flight', () => {
       stored.putTx(low + 1, { state, nonce, value: 50, gas_limit: 1, replaces: txIdOf(low) }),
     ];
     await Promise.all(rivals('IN_MEMPOOL', 13, 11));
-    expect(await txs.committedWei([OURS])).toEqual([2n + 3n + 70n]);
+    expect(await funds.committedWei([OURS])).toEqual([2n + 3n + 70n]);
     await Promise.all(rivals('MINED', 14, 21));
-    expect(await txs.committedWei([OURS])).toEqual([2n + 3n + 70n]);
+    expect(await funds.committedWei([OURS])).toEqual([2n + 3n + 70n]);
   });
 });
 
@@ -172,7 +180,7 @@ describe('the lowest unmined txs', () => {
       ...more,
     });
   const lowest = async (perSigner: number, ...signers: readonly SignerId[]) =>
-    (await txs.lowestUnmined(signers, perSigner)).map(({ tx }) => tx.id);
+    (await inFlight.lowestUnmined(signers, perSigner)).map(({ tx }) => tx.id);
 
   it('are those with a nonce and without a block, by nonce, so many of each signer that is asked for', async () => {
     await everyState();
@@ -202,21 +210,21 @@ describe('the lowest unmined txs', () => {
     await putAttempt(2, 0xa1, { created_at: `now() - interval '1 hour'`, priced_at_block: 11 });
     await putAttempt(2, 0xa3, { created_at: `now() - interval '2 minutes'`, priced_at_block: 13 });
     await putAttempt(2, 0xa4, { tx_id: txIdOf(9) });
-    const newest = (await txs.lowestUnmined([OURS], 9)).map((found) => found.newest);
+    const newest = (await inFlight.lowestUnmined([OURS], 9)).map((found) => found.newest);
     expect(newest).toEqual([{ kind: 'cancel', pricedAtBlock: 17, errorClass: null }, null]);
   });
 
   it('say of the attempt what it was refused with, also where its block is not known', async () => {
     await stored.putTx(2, { state: 'IN_MEMPOOL' });
     await putAttempt(2, 0xa1, { error_class: 'underpriced' });
-    const newest = (await txs.lowestUnmined([OURS], 9)).map((found) => found.newest);
+    const newest = (await inFlight.lowestUnmined([OURS], 9)).map((found) => found.newest);
     expect(newest).toEqual([{ kind: 'payload', pricedAtBlock: null, errorClass: 'underpriced' }]);
   });
 });
 
 describe('the oldest tx without a block', () => {
   const oldest = async (...besides: readonly string[]): Promise<string | undefined> =>
-    (await txs.oldestUnmined([OURS], besides)).get(signerKey(OURS));
+    (await queue.oldestUnmined([OURS], besides)).get(signerKey(OURS));
 
   it.each(IN_FLIGHT)('is the one of the lowest id that is %s, whoever has the lowest nonce', async (state) => {
     await stored.putTx(3, { state, nonce: 9 });
@@ -259,14 +267,14 @@ describe('what is due', () => {
     await stored.putTx(7, { state: 'IN_MEMPOOL', next_resubmit_at: `now() - interval '2 minutes'` });
     await stored.putTx(8, { state: 'IN_MEMPOOL', next_resubmit_at: FUTURE });
     await stored.putTx(9, { state: 'IN_MEMPOOL' });
-    expect(idsOf(await txs.dueForResubmit(DEV_CHAIN, [OURS], 10))).toEqual(ids(7, 2, 3));
-    expect(idsOf(await txs.dueForResubmit(DEV_CHAIN, [OURS], 1))).toEqual(ids(7));
+    expect(idsOf(await inFlight.dueForResubmit(DEV_CHAIN, [OURS.address], 10))).toEqual(ids(7, 2, 3));
+    expect(idsOf(await inFlight.dueForResubmit(DEV_CHAIN, [OURS.address], 1))).toEqual(ids(7));
   });
 
   it('to be sent again at the same time goes by nonce', async () => {
     await stored.putTx(1, { state: 'IN_MEMPOOL', nonce: 5, next_resubmit_at: `'2026-01-01'` });
     await stored.putTx(2, { state: 'IN_MEMPOOL', nonce: 4, next_resubmit_at: `'2026-01-01'` });
-    expect(idsOf(await txs.dueForResubmit(DEV_CHAIN, [OURS], 10))).toEqual(ids(2, 1));
+    expect(idsOf(await inFlight.dueForResubmit(DEV_CHAIN, [OURS.address], 10))).toEqual(ids(2, 1));
   });
 
   it('for a look at its receipt is in the mempool, of the signers asked: the longest due first', async () => {
@@ -274,9 +282,37 @@ describe('what is due', () => {
     await stored.read(`UPDATE managed_tx SET next_receipt_check_at = ${PAST}`);
     await stored.putTx(7, { state: 'IN_MEMPOOL', ...due, next_receipt_check_at: `now() - interval '2 minutes'` });
     await stored.putTx(8, { state: 'IN_MEMPOOL', ...due, next_receipt_check_at: FUTURE });
-    expect(idsOf(await txs.dueForReceiptCheck(DEV_CHAIN, [OURS], 10))).toEqual(ids(7, 3));
-    expect(idsOf(await txs.dueForReceiptCheck(DEV_CHAIN, [OURS], 1))).toEqual(ids(7));
+    expect(idsOf(await inFlight.dueForReceiptCheck(DEV_CHAIN, [OURS.address], 10))).toEqual(ids(7, 3));
+    expect(idsOf(await inFlight.dueForReceiptCheck(DEV_CHAIN, [OURS.address], 1))).toEqual(ids(7));
   });
+
+  it('is as much of each signer as is asked for', async () => {
+    for (const n of [1, 2, 3]) await stored.putTx(n, { state: 'IN_MEMPOOL', ...due });
+    await stored.putTx(4, { state: 'IN_MEMPOOL', ...due, signer: OTHER.address });
+    const both = [OURS.address, OTHER.address];
+    expect(idsOf(await inFlight.dueForResubmit(DEV_CHAIN, both, 1))).toEqual(ids(1, 4));
+    expect(idsOf(await inFlight.dueForReceiptCheck(DEV_CHAIN, both, 1))).toHaveLength(2);
+  });
+
+  it.each(['resubmit', 'receiptCheck'] as const)(
+    'and could not be done is due again later, unless it was changed or mined meanwhile (%s)',
+    async (timer) => {
+      for (const n of [1, 2, 3]) await stored.putTx(n, { state: 'IN_MEMPOOL', ...due });
+      const read = await txs.byIds(ids(1, 2, 3));
+      await stored.read(`UPDATE managed_tx SET version = version + 1 WHERE tx_id = '${txIdOf(2)}'`);
+      await stored
+        .read(`UPDATE managed_tx SET state = 'CONFIRMED' WHERE tx_id = '${txIdOf(3)}'`)
+        .catch(() => undefined);
+      await stored.fenced([OURS], (fence) =>
+        writer.postpone(fence, { timer, txs: read.map((tx) => ({ tx, inMs: 60_000 })) }),
+      );
+      const column = timer === 'resubmit' ? 'next_resubmit_at' : 'next_receipt_check_at';
+      const rows = await stored.read<{ later: boolean }>(
+        `SELECT ${column} > now() AS later FROM managed_tx ORDER BY tx_id`,
+      );
+      expect(rows.slice(0, 2).map(({ later }) => later)).toEqual([true, false]);
+    },
+  );
 });
 
 function pausedSigner(chainId: number, address: string): Promise<void> {
@@ -285,7 +321,7 @@ function pausedSigner(chainId: number, address: string): Promise<void> {
 
 describe('the next txs', () => {
   const next = async (signer: SignerId, room: number, after: { priority: number; txId: string } | null = null) =>
-    (await txs.nextPending([{ signer, room, after }])).map(({ tx }) => tx.id);
+    (await queue.nextPending([{ signer, room, after }])).map(({ tx }) => tx.id);
 
   it('are PENDING and due, and as many as there is room for', async () => {
     await everyState();
@@ -352,7 +388,7 @@ describe('the next txs', () => {
     await stored.putTx(1, { expires_at: PAST });
     await stored.putTx(2, { expires_at: FUTURE });
     await stored.putTx(3, { next_resubmit_at: PAST });
-    const found = await txs.nextPending([{ signer: OURS, room: 10, after: null }]);
+    const found = await queue.nextPending([{ signer: OURS, room: 10, after: null }]);
     const told = new Map(found.map(({ tx, expired, wasTried }) => [tx.id, { expired, wasTried }]));
     expect(told.get(txIdOf(1))).toEqual({ expired: true, wasTried: false });
     expect(told.get(txIdOf(2))).toEqual({ expired: false, wasTried: false });
@@ -365,7 +401,7 @@ describe('a tx that is locked to be given a nonce', () => {
     await everyState();
     await stored.putTx(9);
     const read = await txs.byIds(ids(1, 2, 3, 4));
-    const locked = await stored.fenced([OURS], (fence) => txs.lockPending(fence, read));
+    const locked = await stored.fenced([OURS], (fence) => writer.lockPending(fence, read));
     expect([...locked]).toEqual(ids(1));
   });
 
@@ -376,8 +412,8 @@ describe('a tx that is locked to be given a nonce', () => {
     await pausedSigner(OURS.chainId, OURS.address);
     const read = await txs.byIds(ids(1, 2));
     await stored.fenced([OURS, OTHER], async (fence) => {
-      expect([...(await txs.lockForNonce(fence, read))]).toEqual(ids(2));
-      expect([...(await txs.lockPending(fence, read))]).toEqual(ids(1, 2));
+      expect([...(await queue.lockForNonce(fence, read))]).toEqual(ids(2));
+      expect([...(await writer.lockPending(fence, read))]).toEqual(ids(1, 2));
     });
   });
 
@@ -389,7 +425,7 @@ describe('a tx that is locked to be given a nonce', () => {
     await session.run('BEGIN');
     await session.run(`SELECT FROM managed_tx WHERE tx_id = $1 FOR UPDATE`, [txIdOf(1)]);
     const locked = await stored
-      .fenced([OURS], (fence) => txs.lockPending(fence, read))
+      .fenced([OURS], (fence) => writer.lockPending(fence, read))
       .finally(() => session.run('ROLLBACK'));
     expect([...locked]).toEqual(ids(2));
   });
@@ -400,7 +436,7 @@ describe('a tx that is locked to be given a nonce', () => {
     const read = await txs.byIds(ids(1, 2));
     const session = await stored.lab.session();
     await session.run(`UPDATE managed_tx SET version = version + 1 WHERE tx_id = $1`, [txIdOf(1)]);
-    expect([...(await stored.fenced([OURS], (fence) => txs.lockPending(fence, read)))]).toEqual(ids(2));
+    expect([...(await stored.fenced([OURS], (fence) => writer.lockPending(fence, read)))]).toEqual(ids(2));
   });
 
   it('cannot be changed by anybody else until the transaction ends', async () => {
@@ -408,7 +444,7 @@ describe('a tx that is locked to be given a nonce', () => {
     const session = await stored.lab.session();
     const read = await txs.byIds(ids(1));
     const skipped = await stored.fenced([OURS], async (fence) => {
-      await txs.lockPending(fence, read);
+      await writer.lockPending(fence, read);
       return session.run(`SELECT FROM managed_tx WHERE tx_id = $1 FOR UPDATE SKIP LOCKED`, [txIdOf(1)]);
     });
     expect(skipped).toEqual([]);
@@ -435,7 +471,7 @@ describe('txs asked for by their ids', () => {
 describe('receipts that are asked for at once after a change of owner', () => {
   it('are those of everything of the signers that is in the mempool', async () => {
     await everyState();
-    const last = await stored.fenced([OURS], (fence) => txs.markReceiptsDue(fence, [OURS], null));
+    const last = await stored.fenced([OURS], (fence) => writer.markReceiptsDue(fence, [OURS], null));
     expect(last).toBeNull();
     expect(await stored.read('SELECT tx_id FROM managed_tx WHERE next_receipt_check_at IS NOT NULL')).toEqual([
       { tx_id: txIdOf(3) },
@@ -444,7 +480,7 @@ describe('receipts that are asked for at once after a change of owner', () => {
 
   it('go on behind the slot that was reached before', async () => {
     for (const n of [1, 2, 3]) await stored.putTx(n, { state: 'IN_MEMPOOL' });
-    await stored.fenced([OURS], (fence) => txs.markReceiptsDue(fence, [OURS], { signer: OURS, nonce: 2n }));
+    await stored.fenced([OURS], (fence) => writer.markReceiptsDue(fence, [OURS], { signer: OURS, nonce: 2n }));
     expect(await stored.read('SELECT tx_id FROM managed_tx WHERE next_receipt_check_at IS NOT NULL')).toEqual([
       { tx_id: txIdOf(3) },
     ]);
@@ -455,9 +491,9 @@ describe('receipts that are asked for at once after a change of owner', () => {
       INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, value, data, options, priority, state, nonce, tx_hash)
       SELECT gen_random_uuid(), ${DEV_CHAIN}, '${OURS.address}', 'r' || n, '${aHash(1)}', 0, '', '{"speed":"standard"}', 0, 'IN_MEMPOOL', n, '${aHash(1)}'
         FROM generate_series(0, 5000) AS n`);
-    const first = await stored.fenced([OURS], (fence) => txs.markReceiptsDue(fence, [OURS], null));
+    const first = await stored.fenced([OURS], (fence) => writer.markReceiptsDue(fence, [OURS], null));
     expect(first).toEqual({ signer: OURS, nonce: 4_999n });
-    expect(await stored.fenced([OURS], (fence) => txs.markReceiptsDue(fence, [OURS], first))).toBeNull();
+    expect(await stored.fenced([OURS], (fence) => writer.markReceiptsDue(fence, [OURS], first))).toBeNull();
     expect(await stored.read('SELECT FROM managed_tx WHERE next_receipt_check_at IS NULL')).toEqual([]);
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { FencedUnitOfWork, LeaseManager } from '../../src/modules/signers/index.js';
-import { ManagedTx, ManagedTxRepository } from '../../src/modules/transactions/index.js';
+import { ManagedTx, ManagedTxRepository } from '../../src/modules/ledger/index.js';
 import { nodeLab } from '../support/node-lab.js';
+import { TxWriter } from '../../src/modules/ledger/domain/tx-writer.js';
 
 const lab = nodeLab();
 
@@ -18,7 +19,7 @@ describe('the repository of managed txs', () => {
     const save = (...txs: ManagedTx[]): Promise<void> =>
       node.get(FencedUnitOfWork).run([lease], 'test', (fence) => {
         for (const tx of txs) tx.receiptMissing(1);
-        return repository.save(fence, txs);
+        return node.get(TxWriter).save(fence, txs);
       });
     await save(ManagedTx.rehydrate(stale.progress));
     await expect(save(fresh, stale)).rejects.toMatchObject({ code: 'stale_copy' });

@@ -1,19 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ManagedTx } from '../../src/modules/transactions/index.js';
-import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
+import type { ManagedTx } from '../../src/modules/ledger/index.js';
 import { aHash, aReceipt, aSigner } from '../support/builders.js';
-import { Named } from '../support/fakes/fake-node.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
+import { PgManagedTxRepository } from '../../src/modules/ledger/infrastructure/pg-managed-tx.repository.js';
+import { PgTxWriter } from '../../src/modules/ledger/infrastructure/pg-tx-writer.js';
 
 const stored = await storedRows();
-const txs = new PgManagedTxRepository(stored.node.database, new Named('first'));
+const txs = new PgManagedTxRepository(stored.node.database);
+const writer = new PgTxWriter();
 const OURS = aSigner(1);
 
 async function change(n: number, what: (tx: ManagedTx) => void): Promise<void> {
   const [tx] = await txs.byIds([txIdOf(n)]);
   if (!tx) throw new Error(`tx ${n} was not put`);
   what(tx);
-  await stored.fenced([OURS], (fence) => txs.save(fence, [tx]));
+  await stored.fenced([OURS], (fence) => writer.save(fence, [tx]));
 }
 
 async function rowOf(n: number): Promise<Record<string, unknown>> {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { QueryResult } from 'pg';
 import { Database } from '../../src/platform/database/database.js';
-import { aRequest } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
 
 const lab = nodeLab();
@@ -31,12 +30,6 @@ describe('metadata', () => {
       facts: { bytes: 18_011, maxBytes: 16_384 },
     });
     await expect(lab.create(1, { metadata: { note: 'x'.repeat(16_384 - 11) } })).resolves.toBeDefined();
-  });
-
-  it('may be longer where the configuration says so', async () => {
-    const node = await lab.startNode({ intake: { maxMetadataBytes: '32kb' } });
-    const request = { ...aRequest(), signer: node.signer(), metadata: { note: 'x'.repeat(20_000) } };
-    await expect(node.create(request)).resolves.toMatchObject({ isNew: true });
   });
 });
 

@@ -1,11 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
+import { PgMinedTxs } from '../../src/modules/ledger/infrastructure/pg-mined-txs.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
-import { Named } from '../support/fakes/fake-node.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
 const stored = await storedRows();
-const txs = new PgManagedTxRepository(stored.node.database, new Named('first'));
+const txs = new PgMinedTxs(stored.node.database);
 
 const OURS = aSigner(1);
 const OTHER = aSigner(2);

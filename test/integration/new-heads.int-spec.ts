@@ -1,19 +1,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { Registry } from 'prom-client';
 import { configFrom, type LockstepConfig } from '../../src/config/index.js';
 import { callRpc } from '../../src/dev/json-rpc.js';
-import { type ChainUpdate, HeadTracker, NewHeads } from '../../src/modules/chain/index.js';
-import type { BlockStore } from '../../src/modules/chain/domain/block-store.js';
+import { type ChainUpdate, HeadTracker, NewHeads, type BlockStore } from '../../src/modules/chain/index.js';
 import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configured-chains.js';
 import { HeadAnnouncer } from '../../src/modules/chain/infrastructure/rpc/head-announcer.js';
-import type { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
-import type { HeadTrackingDuty } from '../../src/modules/confirmations/application/head-tracking-duty.js';
+import { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
+import { HeadTrackingDuty } from '../../src/modules/confirmations/application/head-tracking-duty.js';
 import { ConfirmationManager } from '../../src/modules/confirmations/infrastructure/confirmation-manager.js';
-import type { LeaseManager } from '../../src/modules/signers/index.js';
+import { LeaseManager } from '../../src/modules/signers/index.js';
+import { DatabaseWatch } from '../../src/platform/database/database-watch.js';
+import { fakeOf } from '../support/fakes/fake-of.js';
 import { DEV_CHAIN_ID, type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { tickersWith } from '../support/fakes/fake-tickers.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
+import { FakeMetrics } from '../support/fakes/fake-metrics.js';
 import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
 
 const DATABASE = 'postgres://nobody@127.0.0.1:1/none';
@@ -78,7 +79,7 @@ function aFollower(chain: Record<string, unknown>) {
   });
   const log = new RecordingLog();
   const clock = new ShiftedClock();
-  const chains = new ConfiguredChains(config, new Registry(), clock, log);
+  const chains = new ConfiguredChains(config, new FakeMetrics(), clock, log);
   const store: BlockStore = {
     recent: async () => [],
     orphaned: async () => [],
@@ -88,13 +89,14 @@ function aFollower(chain: Record<string, unknown>) {
   let followed = -1;
   const apply = { execute: async ({ head }: ChainUpdate) => void (followed = head) };
   const heads = new NewHeads(config, log);
-  const follow = new HeadTracker(chains, store, config.confirmations, log);
+  const watch = fakeOf(DatabaseWatch, { onNewEpoch: () => undefined });
+  const follow = new HeadTracker(chains, store, log, watch);
   const manager = new ConfirmationManager(
     follow,
-    apply as unknown as ApplyChainUpdate,
+    fakeOf(ApplyChainUpdate, apply),
     heads,
-    { isDue: async () => true } as unknown as HeadTrackingDuty,
-    { onFirstOf: () => undefined } as unknown as LeaseManager,
+    fakeOf(HeadTrackingDuty, { isDue: async () => true }),
+    fakeOf(LeaseManager, { onFirstOf: () => undefined }),
     clock,
     config,
     tickersWith(log),

@@ -7,7 +7,7 @@ import { nodeLab } from '../support/node-lab.js';
 const lab = nodeLab();
 const WINDOW_MS = 60_000;
 
-it('nodes know of each other for whom they can sign, and of older versions that they do not say', async () => {
+it('nodes know of each other for whom they can sign, and not of a node whose list was deleted while it was silent', async () => {
   const [a, b, c] = [lab.node, await lab.startNode(), await lab.startNode()];
   const [x, y] = [a.signer(0), a.signer(1)];
   const beat = (node: typeof a, nodeId: string, signers: readonly (typeof x)[]) =>
@@ -15,7 +15,10 @@ it('nodes know of each other for whom they can sign, and of older versions that 
   await beat(a, 'a', [x, y]);
   await beat(b, 'b', [y]);
   await beat(c, 'c', [y, x]);
-  const insert = { name: 'test_old', text: `INSERT INTO node (node_id, acts) VALUES ('old', true)` };
+  const insert = {
+    name: 'test_silent',
+    text: `INSERT INTO node (node_id, acts, key_set) VALUES ('silent', true, 'gone')`,
+  };
   await a.get(Database).query(insert, []);
 
   const seen = await beat(b, 'b', [y]);
@@ -23,7 +26,7 @@ it('nodes know of each other for whom they can sign, and of older versions that 
     ['a', [x, y].map(signerKey).sort()],
     ['b', [signerKey(y)]],
     ['c', [x, y].map(signerKey).sort()],
-    ['old', null],
+    ['silent', null],
   ]);
   const [first, , third] = seen;
   expect(first?.signers).toBe(third?.signers);

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { signerKey } from '../../src/kernel/signer-id.js';
 import { PgNodeRegistry } from '../../src/modules/signers/infrastructure/pg-node-registry.js';
-import type { SignerLimits } from '../../src/modules/ops/application/signer-limits.js';
+import { SignerLimits } from '../../src/modules/ops/application/signer-limits.js';
 import { PgSignerOverview } from '../../src/modules/ops/infrastructure/pg-signer-overview.js';
+import { fakeOf } from '../support/fakes/fake-of.js';
 import { aSigner, DEV_CHAIN } from '../support/builders.js';
 import { storedRows } from '../support/stored-rows.js';
 
@@ -150,13 +151,26 @@ describe('the holder of a lease', () => {
 });
 
 describe('the overview of signers', () => {
-  const learnt = { configured: 64, learnt: 16 };
-  const limits = { of: () => learnt } as unknown as SignerLimits;
+  const learnt = { configured: 64, learnt: 16, delegated: false };
+  const limits = fakeOf(SignerLimits, { of: () => learnt });
   const overview = new PgSignerOverview(database, limits);
   const register = async (...signers: readonly (typeof OURS)[]): Promise<void> => {
     for (const { chainId, address } of signers)
       await stored.put('signer', { chain_id: chainId, address, custody: '{"type":"key"}' });
   };
+
+  it('counts a part of what waits, so that one signer with millions does not keep the others from being shown', async () => {
+    const others = Array.from({ length: 99 }, (_, n) => ({ ...OURS, chainId: 50_000 + n }));
+    await register(OURS, ...others);
+    await stored.putTx(1, { state: 'PENDING' });
+    const columns = `chain_id, signer, request_hash, value, data, options, priority, state`;
+    await stored.lab.observer.run(`
+      INSERT INTO managed_tx (tx_id, request_id, ${columns})
+      SELECT gen_random_uuid(), 'waiting-' || n, ${columns} FROM managed_tx, generate_series(1, 1100) n`);
+    const pending = async (limit: number) =>
+      (await overview.list(null, limit)).find(({ chainId }) => chainId === DEV_CHAIN)?.pending;
+    expect([await pending(1), await pending(100)]).toEqual([1_101, 1_000]);
+  });
 
   it('has of each its lease, its cursor and what is unfinished, and nothing of another chain', async () => {
     await register(OURS);

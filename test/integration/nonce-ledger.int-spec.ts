@@ -254,6 +254,15 @@ describe('nonces that nobody has a slot for', () => {
   });
 });
 
+it('new slots that no tx holds are free, under the token of the lease, and an existing slot is never freed with them', async () => {
+  const lease = await lab.lease();
+  const { signer } = lease;
+  await lab.write([lease], (fence) => ledger.openFree(fence, slotsAt(signer, 5n)));
+  expect(await lab.slots(signer)).toMatchObject([{ nonce: 5n, status: 'RELEASED', txId: null, token: 3n }]);
+  await lab.leave(signer, 'HELD', 6n);
+  await expect(lab.write([lease], (fence) => ledger.openFree(fence, slotsAt(signer, 6n)))).rejects.toThrow('duplicate');
+});
+
 describe('nonce gaps', () => {
   it('are the free slots below a held one, lowest first, and none above the highest', async () => {
     const [lease, other] = [await lab.lease(), await lab.lease()];
@@ -268,15 +277,6 @@ describe('nonce gaps', () => {
     await lab.leave(other.signer, 'CONSUMED', 4n);
     expect(await ledger.gaps([lease.signer, other.signer])).toEqual(slotsAt(lease.signer, 2n, 4n));
   });
-
-  it('are the held slots of no tx, too, which the version before left', async () => {
-    const { signer } = await lab.lease();
-    await lab.leaveWithoutTx(signer, 'HELD', 3n);
-    await lab.leaveWithoutTx(signer, 'CONSUMED', 2n);
-    await lab.leave(signer, 'HELD', 4n);
-    await lab.leaveWithoutTx(twinOf(signer), 'HELD', 5n);
-    expect(await ledger.gaps([signer])).toEqual(slotsAt(signer, 3n));
-  });
 });
 
 describe('fill', () => {
@@ -289,25 +289,22 @@ describe('fill', () => {
       ),
     );
 
-  it.each(['RELEASED', 'HELD', 'CONSUMED'] as const)(
-    'holds a slot for a fill that is %s and has no tx',
-    async (status) => {
-      const lease = await lab.lease();
-      await lab.leaveWithoutTx(lease.signer, status, 2n, 3n);
-      await lab.leaveWithoutTx(twinOf(lease.signer), status, 2n);
-      await fill(lease, 2n);
-      expect((await lab.slots(lease.signer))[0]).toEqual({
-        nonce: 2n,
-        status: 'HELD',
-        txId: txIdOf(fills),
-        txHash: null,
-        token: 3n,
-      });
-      expect(await lab.statuses(lease.signer)).toEqual(['2 HELD', `3 ${status}`]);
-      expect(await lab.statuses(twinOf(lease.signer))).toEqual([`2 ${status}`]);
-      expect((await lab.slots(twinOf(lease.signer)))[0]).toMatchObject({ txId: null });
-    },
-  );
+  it.each(['RELEASED', 'CONSUMED'] as const)('holds a slot for a fill that is %s and has no tx', async (status) => {
+    const lease = await lab.lease();
+    await lab.leaveWithoutTx(lease.signer, status, 2n, 3n);
+    await lab.leaveWithoutTx(twinOf(lease.signer), status, 2n);
+    await fill(lease, 2n);
+    expect((await lab.slots(lease.signer))[0]).toEqual({
+      nonce: 2n,
+      status: 'HELD',
+      txId: txIdOf(fills),
+      txHash: null,
+      token: 3n,
+    });
+    expect(await lab.statuses(lease.signer)).toEqual(['2 HELD', `3 ${status}`]);
+    expect(await lab.statuses(twinOf(lease.signer))).toEqual([`2 ${status}`]);
+    expect((await lab.slots(twinOf(lease.signer)))[0]).toMatchObject({ txId: null });
+  });
 
   it('takes no slot that a tx holds, or that is not there, and writes nothing then', async () => {
     const lease = await lab.lease();
@@ -437,6 +434,7 @@ describe('every write', () => {
       ledger.hold(fence, [{ signer: COVERED, nonce: 1n, txId: txIdOf(1) }], [{ from: stateAt(signer, 1n), to: 2n }]),
     adopt: (fence, signer) => ledger.adopt(fence, [{ signer, nonce: 1n, txId: txIdOf(1) }]),
     freeMissing: (fence, signer) => ledger.freeMissing(fence, slotsAt(signer, 1n), 5),
+    openFree: (fence, signer) => ledger.openFree(fence, slotsAt(signer, 1n)),
     fill: (fence, signer) => ledger.fill(fence, [{ signer, nonce: 1n, txId: txIdOf(1) }]),
     release: (fence, signer) => ledger.release(fence, slotsAt(signer, 1n)),
     forget: (fence, signer) => ledger.forget(fence, slotsAt(signer, 1n)),
@@ -459,6 +457,7 @@ it('asked for no slots at all every method writes nothing, and is no bug', async
     await ledger.align(fence, []);
     await ledger.hold(fence, [], []);
     await ledger.adopt(fence, []);
+    await ledger.openFree(fence, []);
     await ledger.fill(fence, []);
     await ledger.release(fence, []);
     await ledger.forget(fence, []);

@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { BlockStore } from '../../src/modules/chain/domain/block-store.js';
-import { AttemptRepository, ManagedTxRepository } from '../../src/modules/transactions/index.js';
+import { AttemptRepository, MinedTxs } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aHash, aRequest, DEV_CHAIN } from '../support/builders.js';
 import { makeDue, nodeLab } from '../support/node-lab.js';
 import { OVERSIZED, refused, tagged } from '../support/send-faults.js';
+import { TxsInFlight } from '../../src/modules/ledger/domain/txs-in-flight.js';
 
 const lab = nodeLab();
 const SECOND = 1_000;
@@ -33,9 +34,9 @@ async function sendThree(): Promise<[string, string, string]> {
 describe('what is due', () => {
   const read = {
     'another send': (limit: number) =>
-      lab.node.get(ManagedTxRepository).dueForResubmit(DEV_CHAIN, [lab.node.signer()], limit),
+      lab.node.get(TxsInFlight).dueForResubmit(DEV_CHAIN, [lab.node.signer().address], limit),
     'another look at its receipt': (limit: number) =>
-      lab.node.get(ManagedTxRepository).dueForReceiptCheck(DEV_CHAIN, [lab.node.signer()], limit),
+      lab.node.get(TxsInFlight).dueForReceiptCheck(DEV_CHAIN, [lab.node.signer().address], limit),
   };
 
   it.each(Object.entries(read))(
@@ -150,7 +151,7 @@ describe('what becomes final', () => {
     expect(await lab.states(ids)).toEqual(ids.map(() => 'MINED'));
     const upTo = { byRule: 100, head: 100, ceiling: 100 };
     const page = async (skip: number, limit: number): Promise<string[]> =>
-      (await lab.node.get(ManagedTxRepository).minedUpTo(DEV_CHAIN, [lab.node.signer()], upTo, { skip, limit })).map(
+      (await lab.node.get(MinedTxs).minedUpTo(DEV_CHAIN, [lab.node.signer()], upTo, { skip, limit })).map(
         ({ id }) => id,
       );
     expect(await page(0, 9)).toEqual(ids);
@@ -164,7 +165,7 @@ describe('what becomes final', () => {
     await lab.node.step(other);
     await lab.confirmAll();
     const newest = async (...args: [{ signer: typeof other; nonce: bigint }[] | null, number]): Promise<string[]> =>
-      (await lab.node.get(ManagedTxRepository).newestFinal(DEV_CHAIN, ...args)).map(({ id }) => id);
+      (await lab.node.get(MinedTxs).newestFinal(DEV_CHAIN, ...args)).map(({ id }) => id);
     expect(new Set(await newest(null, 1))).toEqual(new Set([ids[2], txId]));
     expect(await newest([{ signer: lab.node.signer(), nonce: 2n }], 9)).toEqual([ids[1], ids[0]]);
   });

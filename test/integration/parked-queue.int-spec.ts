@@ -1,5 +1,4 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
-import { Registry } from 'prom-client';
 import { configFrom } from '../../src/config/index.js';
 import { callRpc } from '../../src/dev/json-rpc.js';
 import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configured-chains.js';
@@ -11,6 +10,7 @@ import { knowNonce } from '../support/known-nonce.js';
 import { makeDue, makeWaitingDue } from '../support/node-lab.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { TestNode } from '../support/test-node.js';
+import { FakeMetrics } from '../support/fakes/fake-metrics.js';
 import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
 
 const ETHER = 10n ** 18n;
@@ -26,7 +26,7 @@ beforeAll(async () => {
     database: { url: 'postgres://nobody@localhost/none' },
     chains: [{ id: DEV_CHAIN, rpcUrls: [anvil.url] }],
   });
-  chains = new ConfiguredChains(config, new Registry(), new ShiftedClock(), new RecordingLog());
+  chains = new ConfiguredChains(config, new FakeMetrics(), new ShiftedClock(), new RecordingLog());
 });
 
 afterAll(async () => {
@@ -61,7 +61,7 @@ async function create(requestId: string, value: bigint, priority = 0): Promise<s
   return (await node.create({ ...base, requestId, priority, payload: { ...base.payload, value } })).txId;
 }
 
-const watch = (): Promise<unknown> => node.get(WatchBalances).execute(DEV_CHAIN, [node.signer()]);
+const watch = (): Promise<unknown> => node.get(WatchBalances).execute(chains.get(DEV_CHAIN), [node.signer()]);
 
 async function standing(...ids: readonly string[]): Promise<string[]> {
   const txs = await Promise.all(ids.map((id) => node.tx(id)));
@@ -117,8 +117,9 @@ it('a queue whose funds end in the middle waits in order, and goes on after a to
 
 it('a sent tx whose funds are gone is never closed, whatever the number of refusals, and is mined after a top-up', async () => {
   await node.close();
-  const resubmit = { maxRefusals: 2, maxRefusalsInDoubt: 3 };
-  node = await TestNode.start(database.url, chains.get(DEV_CHAIN), { resubmit });
+  node = await TestNode.start(database.url, chains.get(DEV_CHAIN), {}, ({ resubmit }) =>
+    Object.assign(resubmit, { maxRefusals: 2, maxRefusalsInDoubt: 3 }),
+  );
   await setBalance(ETHER);
   const ids = [await create('first', ETHER / 5n), await create('second', ETHER / 5n)];
   await node.step();

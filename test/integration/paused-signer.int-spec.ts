@@ -4,12 +4,12 @@ import { ResumeSigner } from '../../src/modules/ops/application/resume-signer.js
 import { SignerOverview } from '../../src/modules/ops/application/signer-overview.js';
 import { FencedUnitOfWork, LeaseManager } from '../../src/modules/signers/index.js';
 import { TxHistory } from '../../src/modules/events/index.js';
-import { ManagedTxRepository } from '../../src/modules/transactions/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { makeDue, nodeLab } from '../support/node-lab.js';
 import { gate } from '../support/gate.js';
 import { until } from '../support/until.js';
+import { TxQueue } from '../../src/modules/ledger/domain/tx-queue.js';
 
 const lab = nodeLab();
 const REQUEST = { by: 'api', reason: 'key rotation' };
@@ -42,11 +42,21 @@ describe('a signer that another node paused', () => {
     expect(await lab.node.tx(waits)).toMatchObject({ state: 'PENDING', subState: 'SIGNER_PAUSED' });
   });
 
+  it('ends what waits when it expires', async () => {
+    await lab.sent(1);
+    const [expires, waits] = [await lab.create(2), await lab.create(3)];
+    await pause();
+    const text = 'UPDATE managed_tx SET expires_at = now() WHERE tx_id = ANY($1::uuid[])';
+    await lab.node.get(Database).query({ name: 'test_expire', text }, [[expires]]);
+    await lab.node.commands();
+    expect(await lab.states([expires, waits])).toEqual(['DROPPED', 'PENDING']);
+  });
+
   it('wakes no lane for its queue, and its neighbour goes on', async () => {
     await lab.create(1);
     const neighbour = await lab.create(2, { signer: lab.node.signer(1) });
     await pause();
-    const repository = lab.node.get(ManagedTxRepository);
+    const repository = lab.node.get(TxQueue);
     const pending = async () =>
       (await repository.signersWithWork(DEV_CHAIN)).filter(({ hasPending }) => hasPending).map(({ signer }) => signer);
     expect(await pending()).toEqual([lab.node.signer(1)]);

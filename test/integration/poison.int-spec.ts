@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { BroadcastOutcome, GasEstimate } from '../../src/modules/chain/index.js';
+import { Database } from '../../src/platform/database/database.js';
 import { FillNonceGaps } from '../../src/modules/nonces/index.js';
 import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { onlyFor, refused, tagged } from '../support/send-faults.js';
@@ -49,6 +50,62 @@ describe('a poison payload at position 50 of 100, which the simulation finds', (
     await lab.confirmAll(node);
     await expectOneLost(ids, estimate.kind === 'reverted' ? 'poison' : 'gas required exceeds allowance');
     expect(await lab.fills()).toEqual([]);
+  });
+});
+
+describe('estimates without an answer', () => {
+  /** A second at a time, with a lane step each, and a block now and then. */
+  async function pass(seconds: number): Promise<void> {
+    const { dataSource } = lab.node.get(Database);
+    for (let i = 0; i < seconds; i += 1) {
+      await dataSource.query(
+        `UPDATE managed_tx SET next_resubmit_at = next_resubmit_at - interval '1 second' WHERE state = 'PENDING'`,
+      );
+      lab.node.laneClock.advance(1_000);
+      await lab.node.step(lab.node.signer(0), lab.node.signer(1));
+      if (i % 12 === 0) await lab.mine();
+    }
+  }
+
+  it('for one payload hold up no other, of its signer or of another', async () => {
+    const good = [1, 2, 3, 4, 5];
+    const ids: string[] = [];
+    for (const tag of good) ids.push(await lab.create(tag));
+    const poison = await lab.create(666);
+    ids.push(await lab.create(7, { signer: lab.node.signer(1) }));
+    lab.chain.estimateGas = async (calls) =>
+      calls.map(() =>
+        calls.some(({ data }) => data === tagged(666))
+          ? { kind: 'unavailable', message: 'timeout' }
+          : { kind: 'ok', gas: 21_000n },
+      );
+    await pass(20);
+    expect((await lab.states(ids)).filter((state) => state === 'PENDING')).toEqual([]);
+    expect(await lab.states([poison])).toEqual(['PENDING']);
+  });
+
+  it('for a payload alone, while others are answered, end it for good', async () => {
+    const node = await lab.startNode({}, ({ execution }) => Object.assign(execution, { giveUpAfter: 10_000 }));
+    await lab.node.releaseLeases();
+    lab.chain.faults.estimate = onlyFor(666, { kind: 'silent', message: 'no answer to this call' });
+    const poison = await lab.create(666);
+    for (let i = 0; i < 8; i += 1) {
+      await makeWaitingDue(node);
+      await node.step();
+    }
+    expect(await node.tx(poison)).toMatchObject({
+      state: 'FAILED',
+      failureReason: expect.stringContaining('no answer to this call'),
+    });
+  });
+
+  it('for a batch that is too heavy hold up nothing for ever', async () => {
+    const ids: string[] = [];
+    for (let tag = 1; tag <= 60; tag += 1) ids.push(await lab.create(tag));
+    lab.chain.estimateGas = async (calls) =>
+      calls.map(() => (calls.length > 40 ? { kind: 'unavailable', message: 'timeout' } : { kind: 'ok', gas: 21_000n }));
+    await pass(20);
+    expect((await lab.states(ids)).filter((state) => state === 'PENDING')).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { NodeErrorClass } from '../../src/kernel/node-error-class.js';
-import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
-import { InFlightLimits } from '../../src/modules/transactions/index.js';
+import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
+import { InFlightLimits } from '../../src/modules/ledger/index.js';
 import type { ModelTx } from '../support/model-chain.js';
 import { makeDue, makeLowestDue, nodeLab } from '../support/node-lab.js';
 import { onlyFor, refused, type SendFault, tagged } from '../support/send-faults.js';
@@ -123,7 +123,9 @@ describe('a pool that takes only a few txs of a signer', () => {
     await lab.node.step().catch(() => undefined);
     attempts.recordOutcomes = record;
     await lab.node.releaseLeases();
-    const next = await lab.startNode({ resubmit: { maxRefusals: 2, maxRefusalsInDoubt: 3 } });
+    const next = await lab.startNode({}, ({ resubmit }) =>
+      Object.assign(resubmit, { maxRefusals: 2, maxRefusalsInDoubt: 3 }),
+    );
     await next.step();
     for (let round = 0; round < 5; round += 1) await lab.resubmit(next);
     expect(await next.tx(ids[TAKES] ?? '')).toMatchObject({ state: 'IN_MEMPOOL', subState: 'POOL_LIMIT' });

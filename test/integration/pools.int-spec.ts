@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { LeaseManager } from '../../src/modules/signers/index.js';
-import { TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
+import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { Database } from '../../src/platform/database/database.js';
 import { ReadDatabase } from '../../src/platform/database/pools.js';
 import { nodeLab } from '../support/node-lab.js';
 
 const lab = nodeLab();
-/** The lanes of the lab have 4 connections, its reads have 4. */
-const MANY = 8;
+/** More than the lanes of the lab have, which is 4, and than its reads have, which is 2. */
+const MANY = { lanes: 8, reads: 4 };
 const SLOW_MS = 2_000;
 
 describe('connections', () => {
@@ -32,7 +32,7 @@ describe('connections', () => {
 
   it('neither lanes nor leases wait for slow reads', async () => {
     const txId = await lab.create(1);
-    const busy = sleeping(lab.node.get(ReadDatabase));
+    const busy = sleeping(lab.node.get(ReadDatabase), MANY.reads);
     const startedAt = performance.now();
     await lab.node.step();
     await lab.node.get(LeaseManager).renewAll();
@@ -43,7 +43,7 @@ describe('connections', () => {
 });
 
 /** So many statements that each take as long. */
-async function sleeping(database: Database): Promise<void> {
+async function sleeping(database: Database, many = MANY.lanes): Promise<void> {
   const slow = { name: 'test_slow', text: `SELECT pg_sleep(${SLOW_MS / 1_000})` };
-  await Promise.all(Array.from({ length: MANY }, () => database.query(slow, [])));
+  await Promise.all(Array.from({ length: many }, () => database.query(slow, [])));
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { Registry } from 'prom-client';
 import { configFrom } from '../../src/config/index.js';
 import { callRpc } from '../../src/dev/json-rpc.js';
 import type { Block, ChainConnector } from '../../src/modules/chain/index.js';
@@ -9,6 +8,7 @@ import { DEV_CHAIN } from '../support/builders.js';
 import { startHardhat } from '../support/hardhat.js';
 import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
 import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js';
+import { FakeMetrics } from '../support/fakes/fake-metrics.js';
 
 const BLOCK_RECEIPTS = 'eth_getBlockReceipts';
 const RECEIPT = 'eth_getTransactionReceipt';
@@ -124,5 +124,5 @@ function chainsAt(url: string): ConfiguredChains {
     database: { url: 'postgres://nobody@localhost/none' },
     chains: [{ id: DEV_CHAIN, rpcUrls: [url] }],
   });
-  return new ConfiguredChains(config, new Registry(), new ShiftedClock(), new RecordingLog());
+  return new ConfiguredChains(config, new FakeMetrics(), new ShiftedClock(), new RecordingLog());
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
+import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { nodeLab } from '../support/node-lab.js';
 import { RaceLab } from '../support/race-lab.js';
 import { onlyFor, OVERSIZED, refused, tagged } from '../support/send-faults.js';
@@ -7,6 +7,7 @@ import type { ModelTx } from '../support/model-chain.js';
 
 const lab = nodeLab();
 const race = new RaceLab(lab);
+const GWEI = 1_000_000_000n;
 
 /** From now on no node gets these transactions, although they answer that they took them. */
 function lose(isLost: (tx: ModelTx) => boolean): void {
@@ -403,4 +404,21 @@ describe('a tx that expires', () => {
     expect(await lab.states([txId, other])).toEqual(['CANCELLED', 'CONFIRMED']);
     expect(await lab.node.tx(txId)).toMatchObject({ failureReason: 'expired before it was mined' });
   });
+});
+
+it('a cancelled tx is closed by a no-op at the caps while the market is above them, and its payload is not sent again', async () => {
+  const txId = await lab.sent(1);
+  const quote = await lab.chain.feeQuote();
+  const dearTip = 600n * GWEI;
+  lab.chain.feeQuote = async () => ({ ...quote, tips: { ...quote.tips, fast: dearTip, urgent: dearTip } });
+  await race.cancel(txId);
+  await lab.node.commands();
+  // A no-op of any price ends it now.
+  lab.chain.dropPool();
+  const before = lab.chain.sent.length;
+  for (let i = 0; i < 3; i += 1) await lab.resubmit();
+  expect(new Set(lab.chain.sent.slice(before).map(({ data }) => data))).toEqual(new Set(['0x']));
+  await lab.confirmAll();
+  expect(await lab.states([txId])).toEqual(['CANCELLED']);
+  expect(lab.minedWith(1)).toEqual([]);
 });

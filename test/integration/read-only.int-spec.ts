@@ -1,8 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { ReadinessProbes } from '../../src/modules/ops/infrastructure/readiness-probes.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
+import { until } from '../support/until.js';
 
 const lab = nodeLab();
 
@@ -20,6 +22,21 @@ describe('a database that turns read-only, as in a failover', () => {
     // Its connections to the old server are given up, so nobody has to end them.
     await readOnly(false, 'keep the connections');
     await expect(create(1)).resolves.toMatchObject({ isNew: true });
+  });
+
+  it('is not ready, and is ready again as soon as it is back', async () => {
+    const probes = lab.node.get(ReadinessProbes);
+    const shows = (wanted: object) => (): Promise<boolean> =>
+      Promise.all(probes.all().map((probe) => probe())).then((answers) =>
+        answers.some(
+          ({ database }) =>
+            database !== undefined && Object.entries(wanted).every(([name, value]) => database[name] === value),
+        ),
+      );
+    await readOnly(true);
+    await until('the probe is red', shows({ status: 'down', message: 'the database server is read-only' }));
+    await readOnly(false, 'keep the connections');
+    await until('the probe is green', shows({ status: 'up' }));
   });
 
   it('fails no transaction of a lane: the same step succeeds later', async () => {

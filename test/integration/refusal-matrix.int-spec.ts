@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ACTION, type BroadcastOutcome } from '../../src/modules/chain/index.js';
+import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../src/kernel/node-error-class.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
-import { LaneMemory } from '../../src/modules/transactions/index.js';
+import { LaneMemory } from '../../src/modules/ledger/index.js';
 import { aRequest } from '../support/builders.js';
 import { ModelChain } from '../support/model-chain.js';
 import { makeDue } from '../support/node-lab.js';
@@ -42,10 +43,13 @@ afterEach(async () => {
 
 /** One that gives up early, for what never ends: two refusals, or four where circumstances are to blame. */
 async function startNode(times: number): Promise<void> {
-  const resubmit = times === FOR_EVER ? { maxRefusals: 2, maxRefusalsInDoubt: 4 } : {};
+  const limits = times === FOR_EVER ? { maxRefusals: 2, maxRefusalsInDoubt: 4 } : {};
   // On a busy machine a step over all classes may take longer than a short lease: then its sends would be in doubt.
-  const config = { worker: { concurrency: 1 }, lease: { duration: '10m' }, resubmit };
-  node = await TestNode.start(database.url, chain, config, NODE_ERROR_CLASSES.length);
+  const config = { worker: { concurrency: 1 }, lease: { duration: '10m' } };
+  const signers = [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: NODE_ERROR_CLASSES.length }];
+  node = await TestNode.start(database.url, chain, { ...config, signers }, ({ resubmit }) =>
+    Object.assign(resubmit, limits),
+  );
 }
 
 /** What a node answers by this class; one that calls it known has it, and the others do not. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type HistoryEntry, TxHistory } from '../../src/modules/events/index.js';
-import { AttemptRepository } from '../../src/modules/transactions/index.js';
+import { AttemptRepository } from '../../src/modules/ledger/index.js';
 import { nodeLab } from '../support/node-lab.js';
 import { onlyFor, OVERSIZED, timedOut } from '../support/send-faults.js';
 

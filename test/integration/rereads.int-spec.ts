@@ -19,11 +19,11 @@ const ADD_ATTEMPT = `
 /** Something happens after it was found out that slots are taken, and before anything is written; once. */
 function afterTheLook(happens: () => Promise<void>): void {
   const taken = lab.node.get(ForeignNonces);
-  const execute = taken.execute.bind(taken);
-  taken.execute = async (chain, doubts) => {
-    const found = await execute(chain, doubts);
+  const usedForGood = taken.usedForGood.bind(taken);
+  taken.usedForGood = async (chain, doubts) => {
+    const found = await usedForGood(chain, doubts);
     if (found.length > 0) {
-      taken.execute = execute;
+      taken.usedForGood = usedForGood;
       await happens();
     }
     return found;

@@ -1,22 +1,19 @@
-import { describe, expect, it, jest } from '@jest/globals';
-import { Registry } from 'prom-client';
+import { describe, expect, it } from '@jest/globals';
 import { EventsConfig, TransactionsConfig } from '../../src/config/lockstep-config.js';
 import { LOG_BEGINNING } from '../../src/modules/events/index.js';
 import { PgEventReader } from '../../src/modules/events/infrastructure/pg-event-reader.js';
 import { DeleteOld } from '../../src/modules/retention/application/delete-old.js';
-import { inTurn } from '../../src/modules/retention/infrastructure/in-turn.js';
-import { PgOldEvents } from '../../src/modules/retention/infrastructure/pg-old-events.js';
-import { PgOldTxs } from '../../src/modules/retention/infrastructure/pg-old-txs.js';
-import { PromRetentionMetrics } from '../../src/modules/retention/infrastructure/prom-retention-metrics.js';
+import { inTurn, PgOldEvents, PgOldTxs } from '../../src/modules/retention/infrastructure/pg-old-rows.js';
 import { DELETE_TXS } from '../../src/modules/retention/infrastructure/retention.statements.js';
-import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
-import { NEWEST_FINAL } from '../../src/modules/transactions/infrastructure/managed-tx.statements.js';
+import { NEWEST_FINAL } from '../../src/modules/ledger/infrastructure/pg-mined-txs.js';
 import { SystemClock } from '../../src/platform/system-clock.js';
 import { aHash, anAddress, aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { gate } from '../support/gate.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 import { until } from '../support/until.js';
+import { FakeMetrics } from '../support/fakes/fake-metrics.js';
+import { PgTxIntake } from '../../src/modules/ledger/infrastructure/pg-tx-intake.js';
 
 const stored = await storedRows();
 const { database } = stored.node;
@@ -163,15 +160,14 @@ describe('old events', () => {
       `INSERT INTO tx_event (chain_id, tx_id, reason, to_state, node_id, created_at)
        SELECT 1, '${txIdOf(1)}', 'sent', 'IN_MEMPOOL', 'first', ${OLD} FROM generate_series(1, 12000)`,
     );
-    const metrics = [0, 1].map(() => new PromRetentionMetrics(new Registry(), new SystemClock()));
-    const counts = metrics.map((own) => jest.spyOn(own, 'deleted'));
+    const metrics = [0, 1].map(() => new FakeMetrics());
     const runs = metrics.map((own) => {
       const config = Object.assign(new EventsConfig(), { retention: DAY_MS });
       const rows = new PgOldEvents(database);
       return new DeleteOld(txs, rows, new TransactionsConfig(), config, new SystemClock(), own).execute(() => false);
     });
     await Promise.all(runs);
-    const deleted = counts.flatMap(({ mock }) => mock.calls.map(([, count]) => count));
+    const deleted = metrics.flatMap((own) => own.values('retention_deleted_rows_total'));
     expect(deleted.reduce((sum, count) => sum + count, 0)).toBe(12_000);
     expect(await keptEvents()).toEqual([]);
   });
@@ -358,9 +354,9 @@ describe('old finished txs', () => {
     await stored.put('signer', { chain_id: DEV_CHAIN, address: SIGNER.address, custody: '{}' });
     await putFinished(1);
     await putNewest();
-    const repository = new PgManagedTxRepository(database, new Named('first'));
+    const intake = new PgTxIntake(database, new Named('first'));
     const again = (n: number) =>
-      repository.insertPending([
+      intake.insertPending([
         { txId: txIdOf(n), request: aRequest({ signer: SIGNER, requestId: 'request-1' }), isServed: true },
       ]);
     await again(2);

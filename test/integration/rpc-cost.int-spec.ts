@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { inSlices } from '../../src/kernel/in-slices.js';
 import { type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { RpcLab } from '../support/rpc-lab.js';
+import type { SetConstants } from '../support/test-node.js';
 import { RpcProxy } from '../support/rpc-proxy.js';
 
 /** Calls per method. */
@@ -29,8 +30,9 @@ afterEach(async () => {
 });
 
 async function open(required: number): Promise<RpcLab> {
-  const config = { confirmations: { required }, execution: { maxInFlight: 10_000, batchSize: 1_000 } };
-  lab = await RpcLab.open({ chainUrl: anvil.url, rpcUrls: [proxy.url], rpcTimeout: 60_000, config });
+  const config = { confirmations: { required }, execution: { maxInFlight: 10_000 } };
+  const setConstants: SetConstants = ({ execution }) => Object.assign(execution, { batchSize: 1_000 });
+  lab = await RpcLab.open({ chainUrl: anvil.url, rpcUrls: [proxy.url], rpcTimeout: 60_000, config, setConstants });
   return lab;
 }
 

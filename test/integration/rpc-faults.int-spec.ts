@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { RpcLab } from '../support/rpc-lab.js';
 import { type RpcFault, RpcProxy } from '../support/rpc-proxy.js';
+import { until } from '../support/until.js';
 
 /*
  * Lines 3, 4, 7 and 17 of the fault catalogue, on a real chain. Each test proves that its fault happened: the proxy counts
@@ -60,15 +61,22 @@ describe('an RPC that takes a tx, and then', () => {
   ];
 
   it.each(FAULTS)('$name, has it in doubt: it counts as sent, and is mined once', async ({ fault, errorClass }) => {
-    proxy.fail(SEND, fault, 1);
+    // Without an answer each of the two is sent again alone, on a connection that holds.
+    const times = errorClass === 'transient' && fault.kind !== 'reset' ? 3 : 1;
+    proxy.fail(SEND, fault, times);
     const txIds = await lab.sent(1, 2);
-    expect(proxy.faults).toBe(1);
+    // The lane waits for two seconds of these, and then goes on.
+    await until('the sends are over', async () => proxy.faults === times);
     expect(await pooled()).toMatchObject({ pending: '0x2' });
     expect(await Promise.all(txIds.map(subStateOf))).toEqual(['OUTCOME_UNKNOWN', 'OUTCOME_UNKNOWN']);
     expect(await lab.attempts(txIds[0] ?? '')).toMatchObject([{ nonce: 0, status: 'UNKNOWN', errorClass }]);
-    // The next payload gets the next nonce, not theirs.
+    // The next payload gets the next nonce, not theirs, and is sent when those have an answer.
     const [behind = ''] = await lab.sent(3);
-    expect(await lab.node.tx(behind)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 2 });
+    expect(await lab.node.tx(behind)).toMatchObject({ nonce: 2 });
+    await until('the next payload is sent', async () => {
+      await lab.resubmit();
+      return (await lab.node.tx(behind)).state === 'IN_MEMPOOL';
+    });
     await lab.confirmAll();
     expect(await lab.states([...txIds, behind])).toEqual(['CONFIRMED', 'CONFIRMED', 'CONFIRMED']);
     expect(await lab.timesOnChain(1, 2, 3)).toEqual([1, 1, 1]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import * as sql from '../../src/modules/transactions/infrastructure/managed-tx.statements.js';
+import * as sql from '../../src/modules/ledger/infrastructure/pg-mined-txs.js';
 import { Database } from '../../src/platform/database/database.js';
 import type { PgTx, SqlValue, Statement } from '../../src/platform/database/pg-tx.js';
 import { DEV_CHAIN } from '../support/builders.js';

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { signerKey, type SignerId } from '../../src/kernel/signer-id.js';
-import type { TxState } from '../../src/modules/transactions/index.js';
-import type { SignerWork } from '../../src/modules/transactions/domain/managed-tx.repository.js';
-import { PgManagedTxRepository } from '../../src/modules/transactions/infrastructure/pg-managed-tx.repository.js';
+import type { TxState } from '../../src/modules/ledger/index.js';
 import { aHash, anAddress, DEV_CHAIN } from '../support/builders.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { acquire, twoNodeLab } from '../support/fence-lab.js';
+import { type SignerWork } from '../../src/modules/ledger/domain/tx-queue.js';
+import { PgTxQueue } from '../../src/modules/ledger/infrastructure/pg-tx-queue.js';
 
 const { lab, first, second } = await twoNodeLab();
-const repository = new PgManagedTxRepository(first.database, new Named('first'));
+const queue = new PgTxQueue(first.database, new Named('first'));
 
 const HOUR_MS = 3_600_000;
 let txs = 0;
@@ -61,7 +61,7 @@ async function storeCommand(signer: SignerId, status: string): Promise<void> {
   );
 }
 
-async function workOf(signer: SignerId, look = repository.signersWithWork(DEV_CHAIN)): Promise<SignerWork | null> {
+async function workOf(signer: SignerId, look = queue.signersWithWork(DEV_CHAIN)): Promise<SignerWork | null> {
   const found = (await look).filter((work) => signerKey(work.signer) === signerKey(signer));
   expect(found.length).toBeLessThan(2);
   return found[0] ?? null;
@@ -98,12 +98,6 @@ describe('a look at all work of a chain', () => {
     },
   );
 
-  it('names a signer with nothing but a gap that is being filled', async () => {
-    const signer = lab.freshSigner();
-    await storeSlot(signer, 'HELD', null);
-    expect(await workOf(signer)).toEqual({ signer, hasPending: true, lease: 'free' });
-  });
-
   it('names a signer that is to sign an authorization for the tx of another one', async () => {
     const signer = lab.freshSigner();
     await lab.observer.write(
@@ -139,24 +133,22 @@ describe('a look at all work of a chain', () => {
     const signer = lab.freshSigner();
     await store(elsewhere(signer));
     await store(elsewhere(signer), { state: 'MINED' });
-    await storeSlot(elsewhere(signer), 'HELD', null);
     expect(await workOf(signer)).toBeNull();
-    const there = await workOf(elsewhere(signer), repository.signersWithWork(DEV_CHAIN + 1));
+    const there = await workOf(elsewhere(signer), queue.signersWithWork(DEV_CHAIN + 1));
     expect(there).toMatchObject({ hasPending: true });
   });
 
-  it.each(['PENDING', 'ALLOCATED', 'IN_MEMPOOL', 'MINED', 'fill'] as const)(
+  it.each(['PENDING', 'ALLOCATED', 'IN_MEMPOOL', 'MINED'] as const)(
     'names every signer of the chain with %s, the first and the last, and nobody else',
-    async (kind) => {
+    async (state) => {
       const chainId = ++chains * 1_000;
       const on = (chain: number, ...numbers: readonly number[]): SignerId[] =>
         numbers.map((n) => ({ chainId: chain, address: anAddress(n) }));
       const wanted = on(chainId, 5, 7, 9);
-      for (const signer of [...wanted, ...on(chainId + 1, 3, 6, 8, 11)])
-        await (kind === 'fill' ? storeSlot(signer, 'HELD', null) : store(signer, { state: kind }));
+      for (const signer of [...wanted, ...on(chainId + 1, 3, 6, 8, 11)]) await store(signer, { state });
       for (const signer of on(chainId, 2, 4, 10)) await store(signer, { state: 'CONFIRMED' });
 
-      const found = (await repository.signersWithWork(chainId)).map(({ signer }) => signerKey(signer));
+      const found = (await queue.signersWithWork(chainId)).map(({ signer }) => signerKey(signer));
       expect(found.sort()).toEqual(wanted.map(signerKey));
     },
   );
@@ -187,7 +179,7 @@ describe('a look at all work of a chain', () => {
 
 describe.each(['signersWithWork', 'signersInWork'] as const)('the lease that %s says', (look) => {
   const leaseOf = async (signer: SignerId): Promise<string | undefined> =>
-    (await workOf(signer, repository[look](DEV_CHAIN)))?.lease;
+    (await workOf(signer, queue[look](DEV_CHAIN)))?.lease;
 
   it('is held by another, this node’s own, released, or lapsed on whoever had it', async () => {
     const [held, own, released, lapsed, ownLapsed] = lab.freshSigners(5);
@@ -210,7 +202,7 @@ describe.each(['signersWithWork', 'signersInWork'] as const)('the lease that %s 
     await store(signer);
     await acquire(second, elsewhere(signer));
     expect(await workOf(signer)).toMatchObject({ lease: 'free' });
-    expect(await workOf(signer, repository.signersInWork(DEV_CHAIN))).toBeNull();
+    expect(await workOf(signer, queue.signersInWork(DEV_CHAIN))).toBeNull();
   });
 });
 
@@ -227,7 +219,7 @@ describe.each(['signersWithWork', 'signersInWork'] as const)('a paused signer', 
         `INSERT INTO signer (chain_id, address, custody, paused_at, paused_by) VALUES ($1, $2, '{}', now(), 'api')`,
         [chainId, address],
       );
-    const found = await Promise.all([paused, other].map((signer) => workOf(signer, repository[look](DEV_CHAIN))));
+    const found = await Promise.all([paused, other].map((signer) => workOf(signer, queue[look](DEV_CHAIN))));
     expect(found.map((work) => work?.hasPending)).toEqual([false, true]);
   });
 });
@@ -238,7 +230,7 @@ describe('a look at the signers in work', () => {
     signers = lab.freshSigners(6);
     for (const signer of signers) await acquire(first, signer);
   });
-  const inWork = (signer: SignerId): Promise<SignerWork | null> => workOf(signer, repository.signersInWork(DEV_CHAIN));
+  const inWork = (signer: SignerId): Promise<SignerWork | null> => workOf(signer, queue.signersInWork(DEV_CHAIN));
 
   it.each<{ what: string; stored: Stored | null; hasPending: boolean }>([
     { what: 'nothing', stored: null, hasPending: false },

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { DatabaseConfig } from '../../src/config/index.js';
-import { migrationNames, revertMigrations, runMigrations } from '../../src/platform/database/migrations.js';
 import { describeSchema, recordedSchema } from '../../src/platform/database/schema-dump.js';
 import { startDatabase } from '../../src/platform/database/start-database.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
@@ -66,7 +65,7 @@ describe('the start', () => {
     await schemaIsThere();
   });
 
-  it('gives up after database.startTimeout, and says why', async () => {
+  it('gives up after its time-out, and says why', async () => {
     wire.set('cut');
     await expect(start({ startTimeout: 50 })).rejects.toThrow(
       /gave up waiting for the database: .*(ECONNRESET|terminated)/,
@@ -92,31 +91,13 @@ describe('the start', () => {
 });
 
 describe('migrations', () => {
-  it('let go of a table that is in use, so that those who use it go on, and try again', async () => {
-    await runMigrations(database.url);
-    await revertMigrations(database.url, newestOf('attempt_keys'));
+  it('let go of a lock that another session has, so that those who wait behind go on, and try again', async () => {
     await session.query('BEGIN');
-    await session.query('SELECT FROM tx_attempt');
-    const started = start({ lockTimeout: 50 });
+    await session.query('CREATE TABLE signer (n int)');
+    const started = start();
     expect(await waitingFor()).toContain('lock timeout');
-    await session.query('COMMIT');
+    await session.query('ROLLBACK');
     await started;
-    await schemaIsThere();
-  });
-
-  it('are refused when they would lock a large table, and nothing is changed; a person may have them run', async () => {
-    await runMigrations(database.url);
-    await revertMigrations(database.url, newestOf('attempt_keys'));
-    const before = await describeSchema(database.url);
-    await session.query(`UPDATE pg_class SET reltuples = 12000000 WHERE relname = 'tx_attempt'`);
-    await expect(start()).rejects.toMatchObject({
-      code: 'large_migration',
-      message: expect.stringContaining('locks tx_attempt (about 12000000 rows)') as unknown,
-      advice: expect.stringContaining('LOCKSTEP_DATABASE_LARGE_MIGRATIONS=run') as unknown,
-    });
-    expect(await describeSchema(database.url)).toBe(before);
-    await start({ largeMigrations: 'run' });
-    expect(lines.map(({ msg }) => msg)).toEqual(['migrations lock large tables: every node waits until they are done']);
     await schemaIsThere();
   });
 
@@ -128,11 +109,6 @@ describe('migrations', () => {
     expect(lines).toEqual([]);
   });
 });
-
-/** How many migrations there are from this one on. */
-function newestOf(name: string): number {
-  return migrationNames().length - migrationNames().findIndex((known) => known.startsWith(name));
-}
 
 async function readOnly(value: 'on' | 'off'): Promise<void> {
   const { rows } = await session.query<{ name: string }>('SELECT current_database() AS name');

@@ -2,10 +2,10 @@ import { afterEach, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import {
   OUTLOOK,
-  WAITING_FOR,
+  WITH_PAYLOAD,
   WAITING_SINCE,
-} from '../../src/modules/lost-commits/infrastructure/pg-lost-commits.repository.js';
-import { LOWEST_UNMINED } from '../../src/modules/transactions/infrastructure/managed-tx.statements.js';
+} from '../../src/modules/ledger/infrastructure/pg-lost-commits.repository.js';
+import { LOWEST_UNMINED } from '../../src/modules/ledger/infrastructure/pg-txs-in-flight.js';
 import { Database } from '../../src/platform/database/database.js';
 import { SESSION_OPTIONS } from '../../src/platform/database/session-settings.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
@@ -45,7 +45,7 @@ it('whoever takes over a signer reads nothing of what is finished', async () => 
     },
     { statement: WAITING_SINCE, values: [DEV_CHAIN, address], args: [String(DEV_CHAIN), `'${address}'`] },
     {
-      statement: WAITING_FOR,
+      statement: WITH_PAYLOAD,
       values: [DEV_CHAIN, address, [null], [0], ['0x']],
       args: [String(DEV_CHAIN), `'${address}'`, `'{NULL}'`, `'{0}'`, `'{0x}'`],
     },

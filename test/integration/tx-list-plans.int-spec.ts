@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
-import { TxQueries, type TxFilter } from '../../src/modules/transactions/application/queries/tx-views.js';
-import { TX_STATES } from '../../src/modules/transactions/index.js';
-import { listStatement } from '../../src/modules/transactions/infrastructure/tx-list.statement.js';
+import { TxQueries, type TxFilter } from '../../src/modules/ledger/application/views/tx-views.js';
+import { TX_STATES } from '../../src/modules/ledger/index.js';
+import { listStatement } from '../../src/modules/ledger/infrastructure/tx-list.statement.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { TxQueries, type TxList } from '../../src/modules/transactions/application/queries/tx-views.js';
+import { TxQueries, type TxList } from '../../src/modules/ledger/application/views/tx-views.js';
 import { Database } from '../../src/platform/database/database.js';
 import { nodeLab } from '../support/node-lab.js';
 

@@ -1,11 +1,12 @@
+import type { TxState } from '../../src/modules/ledger/domain/tx-state-machine.js';
 import { DataSource } from 'typeorm';
 import { afterAll, describe, expect, it } from '@jest/globals';
-import { TxEventEntity } from '../../src/modules/events/infrastructure/tx-event.entity.js';
+import { TxEventEntity } from '../../src/modules/events/infrastructure/typeorm-tx-history.js';
 import { PgEventLog } from '../../src/modules/events/infrastructure/pg-event-log.js';
 import { TypeormTxHistory } from '../../src/modules/events/infrastructure/typeorm-tx-history.js';
-import { ManagedTxEntity } from '../../src/modules/transactions/infrastructure/managed-tx.entity.js';
-import { TxAttemptEntity } from '../../src/modules/transactions/infrastructure/tx-attempt.entity.js';
-import { TypeormTxQueries } from '../../src/modules/transactions/infrastructure/typeorm-tx-queries.js';
+import { ManagedTxEntity } from '../../src/modules/ledger/infrastructure/managed-tx.entity.js';
+import { TxAttemptEntity } from '../../src/modules/ledger/infrastructure/tx-attempt.entity.js';
+import { TypeormTxQueries } from '../../src/modules/ledger/infrastructure/typeorm-tx-queries.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { aHash, anAddress, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { SilentEventBell } from '../support/fakes/silent-event-bell.js';
@@ -186,13 +187,14 @@ describe('one tx', () => {
   });
 });
 
-it('the states of very many txs are told in several statements, each of those asked', async () => {
+it('the states of very many txs are told in several statements, those that the caller does not know', async () => {
   await stored.putTx(1);
   await stored.putTx(2, { state: 'CONFIRMED' });
   await stored.putTx(3);
   const many = Array.from({ length: 10_000 }, (_, i) => txIdOf(100_000 + i));
-  const states = await queries.states([txIdOf(1), ...many, txIdOf(2)]);
-  expect([...states]).toEqual([
+  const known = new Map<string, TxState | null>([txIdOf(1), ...many, txIdOf(2)].map((txId) => [txId, null]));
+  known.set(txIdOf(3), 'PENDING').set(txIdOf(2), 'MINED');
+  expect([...(await queries.changedStates(known))]).toEqual([
     [txIdOf(1), 'PENDING'],
     [txIdOf(2), 'CONFIRMED'],
   ]);

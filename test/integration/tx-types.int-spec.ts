@@ -1,15 +1,19 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Wallet } from 'ethers';
 import { type Address, parseAddress, parseHex } from '../../src/kernel/hex.js';
+import type { SignerId } from '../../src/kernel/signer-id.js';
 import { SubmitCommand } from '../../src/modules/commands/index.js';
-import type { AttemptView } from '../../src/modules/transactions/application/queries/tx-views.js';
-import { ProveBlobs } from '../../src/modules/transactions/application/intake/prove-blobs.js';
-import { InFlightLimits } from '../../src/modules/transactions/index.js';
-import { NO_FEES } from '../../src/modules/transactions/domain/tx-request.js';
+import type { AttemptView } from '../../src/modules/ledger/application/views/tx-views.js';
+import { ProveBlobs } from '../../src/modules/requests/application/prove-blobs.js';
+import { InFlightLimits } from '../../src/modules/ledger/index.js';
+import { NO_FEES } from '../../src/modules/ledger/domain/tx-request.js';
 import { startAnvil } from '../support/anvil.js';
 import { aBlob, aHash, aRequest, anAddress, DEV_CHAIN } from '../support/builders.js';
+import { knowNonce } from '../support/known-nonce.js';
 import { makeWaitingDue } from '../support/node-lab.js';
 import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js';
+import type { TestNode } from '../support/test-node.js';
+import { until } from '../support/until.js';
 
 /** Init code of a contract whose code is one STOP. */
 const STOP_CREATION = parseHex('0x6001600c60003960016000f300');
@@ -21,9 +25,13 @@ const anvil = (hardfork: string) => () => startAnvil({ extraArgs: ['--no-mining'
 
 describe('on a chain with every type of transaction', () => {
   let lab: ProxiedStage['lab'];
+  let url: string;
   let tag: number;
 
-  onProxiedNode(anvil('prague'), (stage) => ({ lab, tag } = stage));
+  onProxiedNode(anvil('prague'), ({ chain, ...stage }) => {
+    ({ lab, tag } = stage);
+    ({ url } = chain);
+  });
 
   it('a contract is created at the address that was told as soon as its nonce was known', async () => {
     const payload = { ...aRequest().payload, to: null, value: 0n, data: STOP_CREATION };
@@ -104,6 +112,67 @@ describe('on a chain with every type of transaction', () => {
     await delegateTo(tag + 3, ZERO_ADDRESS);
     expect(await inFlightOfTwo(tag + 4)).toBe(2);
   });
+
+  describe('the nonce of an authorization that a signer gave for itself', () => {
+    let other: SignerId;
+
+    beforeEach(async () => {
+      other = lab.node.signer(1);
+      await knowNonce(lab.node, url, other);
+      await lab.node.step(lab.node.signer(), other);
+    });
+
+    const delegating = async (n: number): Promise<string> => {
+      const authorizationList = [
+        { chainId: BigInt(DEV_CHAIN), address: ZERO_ADDRESS, signer: lab.node.signer().address },
+      ];
+      return lab.create(n, { payload: { ...lab.request(n).payload, gasLimit: 100_000n, authorizationList } });
+    };
+
+    it.each(['this node', 'another one'])(
+      'goes to the next payload of %s when its transaction is cancelled, without a resend',
+      async (who) => {
+        const txId = await delegating(tag);
+        await lab.node.step();
+        const { nonce } = await lab.node.tx(txId);
+        await lab.node.get(SubmitCommand).execute({
+          ...{ txId, kind: 'cancel', requestId: null, requestHash: aHash(1), fees: null, request: null },
+        });
+        await lab.node.commands();
+        await lab.resubmit();
+        await lab.confirmAll();
+        expect(await lab.states([txId])).toEqual(['CANCELLED']);
+        const node = who === 'this node' ? lab.node : await takenOver();
+        const next = await lab.create(tag + 1);
+        await node.step();
+        await lab.mine();
+        expect(await lab.node.tx(next)).toMatchObject({ state: 'IN_MEMPOOL', nonce: Number(nonce) + 1 });
+        expect(await lab.timesOnChain(tag, tag + 1)).toEqual([0, 1]);
+      },
+    );
+
+    it.each(['this node', 'another one'])('is passed by the next payload of %s when it was used', async (who) => {
+      const txId = await delegating(tag);
+      await lab.node.step();
+      const { nonce } = await lab.node.tx(txId);
+      const node = who === 'this node' ? lab.node : await takenOver();
+      // The lane step of another signer reads the nonces of all, before this one is used.
+      await lab.create(tag + 2, { signer: other });
+      await node.step(lab.node.signer(), other);
+      await lab.mine(2);
+      await node.follow();
+      const next = await lab.create(tag + 1);
+      await node.step(lab.node.signer(), other);
+      await lab.mine();
+      expect(await lab.node.tx(next)).toMatchObject({ state: 'IN_MEMPOOL', nonce: Number(nonce) + 2 });
+      expect(await lab.timesOnChain(tag, tag + 1)).toEqual([1, 1]);
+    });
+
+    async function takenOver(): Promise<TestNode> {
+      await lab.node.releaseLeases();
+      return lab.startNode();
+    }
+  });
 });
 
 /** Its attempts after a client wanted a higher price. */
@@ -134,7 +203,12 @@ describe.each(['prague', 'osaka'])('on a chain with blobs (%s)', (hardfork) => {
     const { txHash } = await lab.node.tx(txId);
     expect(await lab.ask('eth_getTransactionByHash', txHash)).toBeNull();
     proxy.heal();
-    await lab.resubmit();
+    // The node loads its setup for blobs, which takes longer than a resend waits.
+    await until('the node has answered the resend', async () => {
+      await lab.resubmit();
+      const [attempt] = await lab.attempts(txId);
+      return attempt?.status === 'ACCEPTED';
+    });
     expect(await lab.ask('eth_getTransactionByHash', txHash)).toMatchObject({ type: '0x3' });
     const [first, second] = await spedUp(lab, txId);
     expect([first?.type, second?.type]).toEqual([3, 3]);

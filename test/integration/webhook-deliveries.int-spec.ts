@@ -3,7 +3,11 @@ import { Webhook } from 'standardwebhooks';
 import { DeliveringNode } from '../support/delivering-node.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 import { until } from '../support/until.js';
+import { DueFloors } from '../../src/modules/webhooks/infrastructure/due-floors.js';
+import { FakeClock } from '../support/fakes/fake-clock.js';
+import { NO_REST } from '../support/fakes/fake-pauses.js';
 import { markOf, WebhookLab } from '../support/webhook-lab.js';
+import { type Shipment, WebhookSender } from '../../src/modules/webhooks/domain/webhook-sender.js';
 import { Receiver } from '../unit/webhooks/sender-lab.js';
 
 const lab = new WebhookLab(await storedRows());
@@ -31,6 +35,7 @@ afterAll(async () => {
 
 const got = (from = receiver) => from.received.map(({ body }) => markOf(body));
 const idsOf = (from = receiver) => from.received.map(({ request }) => request.headers['webhook-id']);
+const rowsOf = (id: string) => lab.deliveries(`endpoint_id = '${id}'`);
 const allDue = () => lab.run(`UPDATE webhook_delivery SET due_at = now() WHERE status = 'waiting'`);
 
 async function events(tx: number, ...marks: readonly number[]): Promise<void> {
@@ -153,8 +158,6 @@ it('two nodes deliver each once, and those of a tx in order, while nobody dies',
 });
 
 describe('a receiver', () => {
-  const rowsOf = (id: string) => lab.deliveries(`endpoint_id = '${id}'`);
-
   it('that is down for the first ten retries gets everything in the end', async () => {
     const port = receiver.port;
     const url = receiver.url();
@@ -209,6 +212,18 @@ describe('a receiver', () => {
     await lab.run(`UPDATE webhook_delivery SET due_at = tried_at WHERE tried_at IS NOT NULL`);
     const [row] = await rowsOf(id);
     expect(row).toMatchObject({ status: 'waiting', answer_status: 429, tries: 1 });
+  });
+
+  it('that asked for a day is not waited for at the next URL of its endpoint, on any node', async () => {
+    const id = await lab.endpoint({ url: receiver.url() });
+    await events(1, 1);
+    receiver.answer = (response) => response.writeHead(429, { 'retry-after': '86400' }).end();
+    await node.deliverAll();
+    const next = await aReceiver();
+    await lab.endpoints.change(id, { url: next.url() });
+    await node.deliverAll();
+    expect(next.received.length).toBe(1);
+    expect(await rowsOf(id)).toMatchObject([{ status: 'delivered', tries: 2 }]);
   });
 
   it('that redirects to a private address, sends 10 MB, or holds the socket leaves its answer or its fault', async () => {
@@ -266,6 +281,69 @@ describe('a receiver', () => {
     expect(beside).toBeLessThan(Math.max(1_000, alone * 5));
     await busy.deliver.idle();
   });
+});
+
+describe('many endpoints', () => {
+  const SECRET = `whsec_${Buffer.alloc(24).toString('base64')}`;
+  const add = (count: number, name = 'slow') =>
+    lab.run(`INSERT INTO webhook_endpoint (endpoint_id, url, secret)
+      SELECT gen_random_uuid(), 'https://${name}' || n || '.example.com/', '${SECRET}' FROM generate_series(1, ${count}) n`);
+  /** Of each of `txs` txs `events` that are due. */
+  const backlog = (txs: number, events: number, where = 'true') =>
+    lab.run(`INSERT INTO webhook_delivery (endpoint_id, xid, seq, part, tx_id, type, body, event_at, give_up_at, due_at)
+      SELECT e.endpoint_id, (100 + k)::text::xid8, k * 1000 + t, 0, ('02900000-0000-7000-8000-' || lpad(t::text, 12, '0'))::uuid, 'tx.confirmed',
+             '{}', now(), now() + interval '3 days', now() - interval '1 minute'
+        FROM generate_series(1, ${events}) k, generate_series(1, ${txs}) t, webhook_endpoint e WHERE ${where}`);
+  class Holding extends WebhookSender {
+    readonly urls: string[] = [];
+    override send({ url }: Shipment): Promise<never> {
+      this.urls.push(url);
+      return new Promise(() => undefined);
+    }
+  }
+
+  it('with a backlog of the same txs get their webhooks: a claim looks at what waits of its endpoint only', async () => {
+    await add(100);
+    await backlog(62, 8);
+    await lab.run('ANALYZE webhook_delivery, webhook_endpoint');
+    const sender = new Holding();
+    const began = await new DeliveringNode(lab, 'holding', { sender, concurrency: 64 }).deliver.execute();
+    expect(new Set(sender.urls).size).toBe(100);
+    expect(began).toBeLessThanOrEqual(4_096);
+  }, 60_000);
+
+  it('that answer slowly take no more posts than a node makes at once, and leave some for one that comes later', async () => {
+    await add(300);
+    await backlog(70, 1);
+    const sender = new Holding();
+    const { deliver } = new DeliveringNode(lab, 'holding', { sender, concurrency: 64 });
+    while ((await deliver.execute()) > 0);
+    expect(sender.urls.length).toBeLessThanOrEqual(4_096);
+    await add(1, 'fast');
+    await backlog(4, 1, `e.url LIKE '%fast%'`);
+    await deliver.execute();
+    expect(sender.urls.filter((url) => url.includes('fast')).length).toBe(4);
+  }, 60_000);
+
+  it('of one host take no place of another of theirs: it waits for no connection, and has no time-outs that are not its own', async () => {
+    const quick = new DeliveringNode(lab, 'quick', { timeoutMs: 10_000, concurrency: 64 });
+    const slow: (() => void)[] = [];
+    receiver.answer = (response, request) =>
+      void (request.url?.startsWith('/slow') ? slow.push(() => response.end()) : response.end());
+    for (let n = 0; n < 8; n += 1) await lab.endpoint({ url: receiver.url().replace('/hook', `/slow${n}`) });
+    await backlog(70, 1);
+    await quick.deliver.execute();
+    await until('the slow ones have their posts', async () => slow.length >= 100);
+    const fast = await lab.endpoint({ url: receiver.url() });
+    await backlog(20, 1, `e.endpoint_id = '${fast}'`);
+    await until('all is delivered', async () => {
+      await quick.deliver.execute();
+      return (await rowsOf(fast)).every(({ status }) => status === 'delivered');
+    });
+    for (const answer of slow) answer();
+    await quick.deliver.idle();
+    expect(await rowsOf(fast)).toMatchObject(Array.from({ length: 20 }, () => ({ tries: 1, error: null })));
+  }, 60_000);
 });
 
 describe('an endpoint that fails', () => {
@@ -336,6 +414,25 @@ describe('housekeeping', () => {
       expect((await lab.stored.read('SELECT FROM webhook_endpoint')).length).toBe(1);
     });
   });
+});
+
+it('a delivery that is committed long after its due time is found within half a minute', async () => {
+  const clock = new FakeClock();
+  const floors = new DueFloors(lab.database, clock, NO_REST);
+  await lab.endpoint({ url: receiver.url() });
+  await events(1, 1, 2);
+  const second = 'seq = (SELECT max(seq) FROM webhook_delivery)';
+  await lab.run(`UPDATE webhook_delivery SET due_at = now() + interval '1 hour'`);
+  await floors.ofWaiting();
+  await lab.run(`UPDATE webhook_delivery SET due_at = now() - interval '1 minute' WHERE ${second}`);
+  const covers: boolean[] = [];
+  for (let tries = 0; tries < 3; tries++) {
+    clock.advance(10_000);
+    const [{ floor } = { floor: '' }] = await floors.ofWaiting();
+    const [row] = await lab.deliveries(second);
+    covers.push(new Date(floor) <= (row?.due_at ?? new Date(0)));
+  }
+  expect(covers).toEqual([false, false, true]);
 });
 
 it('the backlog says what waits, how old it is, and who fails', async () => {

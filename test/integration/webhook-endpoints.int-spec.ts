@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { PgCallbackEndpoints } from '../../src/modules/transactions/infrastructure/pg-callback-endpoints.js';
+import { PgCallbackEndpoints } from '../../src/modules/requests/infrastructure/pg-callback-endpoints.js';
 import { aSigner } from '../support/builders.js';
 import { storedRows } from '../support/stored-rows.js';
 import { until } from '../support/until.js';
@@ -91,6 +91,23 @@ it('a request can name an endpoint that is there, also a disabled one', async ()
   const [id, disabled, deleted] = [await lab.endpoint(), await lab.endpoint(), await lab.endpoint()];
   await endpoints.disable(disabled, 'test');
   await endpoints.remove(deleted);
-  const exist = await Promise.all([id, disabled, deleted, NOBODY].map((one) => callbacks.exists(one)));
-  expect(exist).toEqual([true, true, false, false]);
+  expect(await callbacks.existing([id, disabled, deleted, NOBODY])).toEqual(new Set([id, disabled]));
+});
+
+it('what the receiver at an old URL has put off is due when the URL changes, however much waits, and of no other endpoint', async () => {
+  await lab.stored.putTx(1);
+  const [id, neighbour] = [await lab.endpoint(), await lab.endpoint()];
+  await lab.run(
+    `INSERT INTO webhook_delivery (endpoint_id, xid, seq, part, tx_id, type, body, event_at, due_at, give_up_at)
+     SELECT e.endpoint_id, '7', n, 0, gen_random_uuid(), 'tx.submitted', '{}', now(), now() + interval '1 day', now() + interval '3 days'
+       FROM webhook_endpoint e, generate_series(1, 2500) n`,
+  );
+  const putOff = () =>
+    lab.stored.read(
+      `SELECT endpoint_id, count(*)::int AS count FROM webhook_delivery WHERE due_at > now() GROUP BY 1 ORDER BY 1`,
+    );
+  await endpoints.change(id, { url: 'https://example.com/', description: 'the same URL' });
+  expect(await putOff()).toHaveLength(2);
+  await endpoints.change(id, { url: 'https://other.example/' });
+  expect(await putOff()).toEqual([{ endpoint_id: neighbour, count: 2_500 }]);
 });

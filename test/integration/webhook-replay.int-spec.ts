@@ -20,6 +20,9 @@ async function events(tx: number, ...marks: readonly number[]): Promise<void> {
 const end = (status: string, where = 'true') =>
   lab.run(`UPDATE webhook_delivery SET status = '${status}', ended_at = now(), tries = 9 WHERE ${where}`);
 const waiting = async () => (await lab.deliveries(`status = 'waiting'`)).map(({ body }) => markOf(body));
+/** Those whose time for retries has begun anew. */
+const lastingRetries = async () =>
+  (await lab.deliveries(`give_up_at > now() + interval '1 day'`)).map(({ body }) => markOf(body));
 const positionOf = (id = '') => parseEventId(id) ?? { xid: 0n, seq: 0n, part: 0 };
 
 it('deliveries are listed newest first, by status and in pages, and one is shown with its body', async () => {
@@ -62,8 +65,10 @@ it('a replay of the dead takes the oldest, of one endpoint', async () => {
   const [id] = [await lab.endpoint(), await lab.endpoint()];
   await events(1, 1, 2, 3);
   await end('dead');
+  await lab.run(`UPDATE webhook_delivery SET give_up_at = now() - interval '1 hour'`);
   expect(await log.replayDead(id, 2)).toBe(2);
   expect(await waiting()).toEqual([1, 2]);
+  expect(await lastingRetries()).toEqual([1, 2]);
   expect(await log.replayDead(id, 2)).toBe(1);
   expect(await log.replayDead(id, 2)).toBe(0);
 });
@@ -89,8 +94,10 @@ it('a replay of a time sends what was delivered, what is dead, and what came whi
     since: new Date(Date.now() - 4.5 * 60 * MINUTE_MS),
     until: new Date(Date.now() - 1.5 * 60 * MINUTE_MS),
   };
+  await lab.run(`UPDATE webhook_delivery SET give_up_at = now() - interval '1 hour'`);
   expect(await replay.execute(id, range, null, 10_000)).toEqual({ replayed: 3, hasMore: false, next: null });
   expect(await waiting()).toEqual([2, 3, 4]);
+  expect(await lastingRetries()).toEqual([2, 3, 4]);
   expect(await replay.execute(id, range, null, 10_000)).toMatchObject({ replayed: 0 });
   await lab.endpoints.disable(id, 'test');
   await expect(replay.execute(id, range, null, 1)).rejects.toMatchObject({ code: 'webhook_disabled' });

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { ChainActivity } from '../../src/modules/confirmations/application/chain-activity.js';
+import { ChainActivity } from '../../src/modules/confirmations/application/head-tracking-duty.js';
 import { Router } from '../../src/modules/signers/index.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';

@@ -1,7 +1,7 @@
 import { getState, resetState } from 'jest-circus';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { jest } from './jest-globals.mjs';
+import { jest } from '../runner/jest-globals.mjs';
 
 /** Imports a spec; returns its tests in order, each with the blocks around it. `load` other than 0 loads all modules again. */
 export async function loadSpec(file, load) {

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { DiscardPolicy } from '@nats-io/jetstream';
-import { BrokerConfig } from '../../src/config/index.js';
-import { PublishFailed } from '../../src/modules/broker/domain/event-sink.js';
-import { NatsConnection } from '../../src/modules/broker/infrastructure/nats/nats-connection.js';
-import { NatsSink } from '../../src/modules/broker/infrastructure/nats/nats-sink.js';
+import { messageOf } from '../../src/modules/broker/application/feed-sink.js';
+import type { PublicEvent } from '../../src/modules/events/index.js';
+import { type EventSink, PublishFailed } from '../../src/sinks/event-sink.js';
+import { NatsBroker } from '../../src/sinks/nats/nats-sink.js';
 import { aSigner, DEV_CHAIN } from '../support/builders.js';
-import { RecordedBrokerMetrics } from '../support/fakes/recorded-broker-metrics.js';
 import { NatsServer } from '../support/nats-server.js';
 import { aPublicEvent } from '../support/public-events.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
+import { FakeMetrics } from '../support/fakes/fake-metrics.js';
 
 const STREAM = 'LOCKSTEP';
 const PREFIX = 'lockstep.events';
@@ -18,23 +18,20 @@ const USERS = `authorization { users = [
   { user: reader, password: secret, permissions: { publish: "elsewhere.>" } } ] }`;
 
 let server: NatsServer;
-let metrics: RecordedBrokerMetrics;
-let open: NatsSink[];
+let metrics: FakeMetrics;
+let open: EventSink[];
 
-function sinkWith(config: Partial<BrokerConfig> = {}): NatsSink {
-  const full = Object.assign(new BrokerConfig(), {
-    type: 'nats',
-    urls: [server.url],
-    user: 'admin',
-    password: 'secret',
-  });
-  Object.assign(full, config);
-  const sink = new NatsSink(new NatsConnection(full, metrics), full, metrics);
+const isConnected = (): boolean => metrics.values('broker_connected').at(-1) === 1;
+
+function sinkWith(config: Partial<NatsBroker> = {}): EventSink {
+  const broker = Object.assign(new NatsBroker(), { urls: [server.url], user: 'admin', password: 'secret' }, config);
+  const sink = broker.createSink(metrics);
   open.push(sink);
   return sink;
 }
 
-const events = (...rows: number[]) => rows.map((row) => aPublicEvent(row));
+const event = (row: number, overrides: Partial<PublicEvent> = {}) => messageOf(aPublicEvent(row, overrides));
+const events = (...rows: number[]) => rows.map((row) => event(row));
 const rowsOf = (messages: readonly { readonly body: { readonly data: unknown } }[]) =>
   messages.map(({ body }) => (body.data as { row: number }).row);
 const stored = async () => rowsOf(await server.messagesOf(STREAM));
@@ -49,7 +46,7 @@ async function failureOf(publishing: Promise<void>): Promise<PublishFailed> {
 }
 
 beforeEach(async () => {
-  [metrics, open] = [new RecordedBrokerMetrics(), []];
+  [metrics, open] = [new FakeMetrics(), []];
   server = await NatsServer.start(USERS, { user: 'admin', pass: 'secret' });
 });
 afterEach(async () => {
@@ -61,7 +58,7 @@ describe('a stream', () => {
   beforeEach(() => server.addStream({ name: STREAM, subjects: [`${PREFIX}.>`] }));
 
   it('gets each event on the subject of its signer, with its id, its type and its body', async () => {
-    await sinkWith().publish([aPublicEvent(1), aPublicEvent(2, { signer: aSigner(2).address, type: 'tx.confirmed' })]);
+    await sinkWith().publish([event(1), event(2, { signer: aSigner(2).address, type: 'tx.confirmed' })]);
     expect(await server.messagesOf(STREAM)).toEqual([
       {
         subject: `${PREFIX}.${DEV_CHAIN}.${aSigner().address}`,
@@ -77,12 +74,12 @@ describe('a stream', () => {
     await sinkWith().publish(events(1, 2, 3));
     await sinkWith().publish(events(2, 3, 4));
     expect(await stored()).toEqual([1, 2, 3, 4]);
-    expect(metrics.counts).toEqual({ events: 6, duplicates: 2 });
+    expect(metrics.counted('broker_events_total')).toEqual({ stored: 4, duplicate: 2 });
   });
 
   it('stores nothing behind an event that it refuses, and says which one and what to do', async () => {
     await server.with(({ streams }) => streams.update(STREAM, { max_msg_size: 1_000 }));
-    const large = aPublicEvent(3, { data: { row: 3, text: 'x'.repeat(1_000) } });
+    const large = event(3, { data: { row: 3, text: 'x'.repeat(1_000) } });
     const sink = sinkWith();
     const failure = await failureOf(sink.publish([...events(1, 2), large, ...events(4, 5)]));
     expect(failure).toMatchObject({
@@ -92,15 +89,15 @@ describe('a stream', () => {
       stored: 2,
     });
     expect(await stored()).toEqual([1, 2]);
-    expect(metrics.counts).toEqual({ events: 2, duplicates: 0 });
+    expect(metrics.counted('broker_events_total')).toEqual({ stored: 2 });
     await server.with(({ streams }) => streams.update(STREAM, { max_msg_size: -1 }));
     await sink.publish([large, ...events(4, 5)]);
     expect(await stored()).toEqual([1, 2, 3, 4, 5]);
   });
 
   it('does not get an event that is too large for the server, nor what is behind it', async () => {
-    const large = aPublicEvent(2, { data: { row: 2, text: 'x'.repeat(1_100_000) } });
-    const failure = await failureOf(sinkWith().publish([aPublicEvent(1), large, aPublicEvent(3)]));
+    const large = event(2, { data: { row: 2, text: 'x'.repeat(1_100_000) } });
+    const failure = await failureOf(sinkWith().publish([event(1), large, event(3)]));
     expect(failure).toMatchObject({ code: 'broker_refused', message: expect.stringContaining('7-2-0'), stored: 1 });
     expect(await stored()).toEqual([1]);
   });
@@ -140,14 +137,14 @@ describe('a stream', () => {
   it('is reached again on a new connection after the server was killed', async () => {
     const sink = sinkWith();
     await sink.publish(events(1, 2));
-    expect(metrics.isConnected).toBe(true);
+    expect(isConnected()).toBe(true);
     await server.kill();
-    await until('the lost connection is seen', async () => !metrics.isConnected);
+    await until('the lost connection is seen', async () => !isConnected());
     expect(await failureOf(sink.publish(events(3)))).toMatchObject({ code: 'broker_unreachable', stored: 0 });
     await server.boot();
     await sink.publish(events(3));
     expect(await stored()).toEqual([1, 2, 3]);
-    expect(metrics.isConnected).toBe(true);
+    expect(isConnected()).toBe(true);
   });
 
   it('that answers no more is given up in time, and gets the events once and in order when it answers again', async () => {
@@ -157,7 +154,7 @@ describe('a stream', () => {
       await sink.publish(events(1));
       proxy.set('black-hole');
       expect(await failureOf(sink.publish(events(2, 3, 4)))).toMatchObject({ code: 'broker_unreachable', stored: 0 });
-      expect(metrics.isConnected).toBe(false);
+      expect(isConnected()).toBe(false);
       proxy.heal();
       await sink.publish(events(2, 3, 4));
       expect(await stored()).toEqual([1, 2, 3, 4]);
@@ -177,7 +174,7 @@ describe('a stream', () => {
       proxy.heal();
       await sink.publish(events(2, 3, 4, 5));
       expect(await stored()).toEqual([1, 2, 3, 4, 5]);
-      expect(metrics.counts).toEqual({ events: 5, duplicates: 3 });
+      expect(metrics.counted('broker_events_total')).toEqual({ stored: 2, duplicate: 3 });
     } finally {
       await proxy.stop();
     }

@@ -1,12 +1,14 @@
 import { Unavailable } from '../../src/kernel/errors.js';
 import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
+import { cancel, pauseSigner, replace, speedUp } from './command-actions.js';
 import { type Mishap, NodeDied } from './gate.js';
 import { mine } from './network-actions.js';
+import { create } from './requests.js';
 import { live, ROUND_MS } from './settle.js';
 import type { Job } from './node-jobs.js';
 import { RENEW_MS, SHORT_LEASE_MS, SKEW_MS } from './sim-config.js';
 import type { SimNode } from './sim-node.js';
-import { WEAK_SPOTS } from './weak-spots.js';
+import { WEAK_SPOTS, WRITES } from './weak-spots.js';
 import type { World } from './world.js';
 
 export type Action = (world: World) => Promise<void>;
@@ -17,6 +19,7 @@ const JOBS: readonly { readonly weight: number; readonly value: Job }[] = [
   { weight: 2, value: 'receipts' },
   { weight: 2, value: 'resubmit' },
   { weight: 3, value: 'commands' },
+  { weight: 1, value: 'balances' },
   { weight: 1, value: 'renew' },
 ];
 /** A step allocates, signs, and then writes what came of its sends. */
@@ -29,11 +32,18 @@ const QUEUE_JOBS = [
 ] as const satisfies typeof JOBS;
 /** Awaits of a lane step with a few txs: a mishap comes somewhere among them. */
 const AWAITS_OF_A_STEP = 45;
+const WRITES_OF_A_ROUND = 8;
 
 /** Nothing special: one job of one node. */
 export async function work(world: World): Promise<void> {
   const node = awakeNode(world);
   if (node) await world.run(node, anyJob(world), world.random.some(world.signers));
+}
+
+/** Webhooks of what has happened, by any node. */
+export async function deliver(world: World): Promise<void> {
+  const node = world.receivers && awakeNode(world);
+  if (node) await world.run(node, 'deliver', world.signers);
 }
 
 /** A job in the middle of which something happens to its node. */
@@ -45,6 +55,26 @@ export async function workWithMishap(world: World): Promise<void> {
   arm(world, node, mishap);
   await world.run(node, random.chance(0.7) ? 'step' : anyJob(world), random.some(world.signers));
   node.gate.disarm();
+}
+
+/**
+ * The connection breaks on one side of a commit: of whatever is written in a round of everything, or of one kind of write, so that the seldom
+ * ones have their turn. Nobody knows whether it was written.
+ */
+export async function loseAnswer(world: World): Promise<void> {
+  const { random } = world;
+  const awake = world.awake();
+  const place = `${random.pick(['before', 'after', 'after'])} COMMIT`;
+  const write = random.chance(0.7) ? random.pick(WRITES) : '';
+  for (const { gate } of awake) gate.arm('fail', write === '' ? random.between(1, WRITES_OF_A_ROUND) : 1, place, write);
+  world.note(`${place} of ${write === '' ? 'something' : write} the connection will break`);
+  await random
+    .pick([create, create, cancel, replace, speedUp, pauseSigner])(world)
+    .catch((error: unknown) => {
+      if (!isExpected(error)) throw error;
+    });
+  await live(world, awake);
+  for (const { gate } of awake) gate.disarm();
 }
 
 /**

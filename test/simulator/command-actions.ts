@@ -44,7 +44,7 @@ export async function pauseSigner(world: World): Promise<void> {
 async function command(world: World, kind: CommandKind): Promise<void> {
   const { random } = world;
   const awake = world.awake();
-  const known = [...world.commands.keys()];
+  const known = [...world.commands].flatMap(([key, { isLost }]) => (isLost ? [] : [key]));
   const repeated = known.length > 0 && random.chance(0.15) ? random.pick(known) : null;
   const input = repeated === null ? newCommand(world, kind) : world.commands.get(repeated)?.input;
   if (!input || awake.length === 0) return;

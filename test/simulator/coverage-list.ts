@@ -2,16 +2,16 @@ import { actionOf } from '../../src/modules/chain/index.js';
 import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../src/kernel/node-error-class.js';
 import { COMMAND_KINDS } from '../../src/modules/commands/domain/tx-command.js';
 import { EVENT_REASONS, type EventReason } from '../../src/modules/events/domain/tx-event.js';
-import type { AttemptKind, AttemptStatus } from '../../src/modules/transactions/domain/attempt.js';
+import type { AttemptKind, AttemptStatus } from '../../src/modules/ledger/domain/attempt.js';
 import type { SendVerdict } from '../../src/modules/sending/domain/send-verdict.js';
-import { TRANSITIONS, TX_SUB_STATES, type TxSubState } from '../../src/modules/transactions/domain/tx-state-machine.js';
+import { TRANSITIONS, TX_SUB_STATES, type TxSubState } from '../../src/modules/ledger/domain/tx-state-machine.js';
 import type { Mishap } from './gate.js';
 import type { CurseStart } from './network/curses.js';
 import type { Outage } from './network/sim-endpoint.js';
 import type { Fate } from './bells.js';
 import { ACTIONS } from './script.js';
 import { LIE_KINDS } from './watch-network.js';
-import { WEAK_SPOTS } from './weak-spots.js';
+import { WEAK_SPOTS, WRITES } from './weak-spots.js';
 
 /** What a run of many seeds must have exercised, or the reason why the simulator cannot. */
 export interface Item {
@@ -28,15 +28,13 @@ type Reasons<Name extends string> = Readonly<Record<Name, string | null>>;
 
 const ONLY_READS = 'reads say it, and it is not stored';
 const NO_PERMIT = 'the product makes no permits';
-const NO_LOSS = 'the database keeps its commits; the chaos suite makes it lose them';
 
 const SUB_STATES: Partial<Reasons<TxSubState>> = {
   SIGNER_PAUSED: ONLY_READS,
-  SIGNER_UNAVAILABLE: ONLY_READS,
+  SIGNER_UNAVAILABLE: 'each custody of the simulator signs',
 };
 
 const EVENTS: Partial<Reasons<EventReason>> = {
-  nonce_recovered: NO_LOSS,
   permit_ready: NO_PERMIT,
   confirmations: 'mined and confirmed tell the confirmations',
 };
@@ -79,6 +77,26 @@ const ATTEMPT_STATUSES: Reasons<AttemptStatus> = {
   MINED: WANTED,
   LOST: WANTED,
 };
+
+/** Few seeds make them at all. */
+const SELDOM_WRITES: ReadonlySet<string> = new Set<(typeof WRITES)[number]>([
+  'tx_insert_fills',
+  'attempt_about_to_send',
+  'attempt_decide',
+  'nonce_hand_over',
+  'nonce_consume',
+  'nonce_release',
+  'nonce_fill',
+  'nonce_reopen',
+  'command_insert_replacement',
+  'command_edit_request',
+  'command_postpone',
+  'funds_mark_low',
+  'blob_delete',
+  'signer_resume',
+  'lease_release',
+  'database_open_epoch',
+]);
 
 const MISHAPS: Reasons<Mishap> = { pause: WANTED, hang: WANTED, crash: WANTED, fail: WANTED };
 
@@ -148,6 +166,9 @@ const TAGS = ['stand still', 'jump', 'go back', 'are unknown', 'follow'];
 
 /** How the chain, its pools and its prices move. */
 const MOVES = [
+  'an estimate that hangs, among others',
+  'an estimate that hangs, alone',
+  'a batch of estimates that is too heavy',
   'a chain with two endpoints',
   'a reorg of what was final',
   'a final transaction is opened again',
@@ -186,6 +207,7 @@ export const COVERAGE: readonly Item[] = [
     'mishap',
     Object.keys(MISHAPS).flatMap((mishap) => [mishap, ...spotsOf(mishap)]),
   ),
+  ...WRITES.map((write) => itemOf('unanswered write', write, SELDOM_WRITES.has(write) ? TOO_SELDOM : WANTED)),
   ...wanted('lie', LIE_KINDS),
   ...listed('outage', OUTAGES),
   ...wanted('endpoint', ENDPOINTS),
@@ -205,7 +227,18 @@ export const COVERAGE: readonly Item[] = [
   ...listed('bell', BELLS),
   ...wanted('intake', INTAKES),
   ...wanted('recovery', RECOVERIES),
-  itemOf('recovery', 'of commits that the database lost', NO_LOSS),
+  ...wanted('lost commit of a', ['payload', 'cancel', 'fill']),
+  ...wanted('lost event', [
+    'queued',
+    'nonce_reserved',
+    'signed',
+    'sent',
+    'gas_bumped',
+    'mined',
+    'confirmed',
+    'competitive_sent',
+    'failed',
+  ]),
   ...wanted('command', COMMANDS),
   ...wanted('log', LOGGED),
   ...wanted('finality by', FINALITY),

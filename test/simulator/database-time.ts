@@ -5,7 +5,9 @@ export const FIRST_MS = 1_000_000;
 
 /** A sequence is no part of any transaction: whoever asks sees the time of now, in the middle of a transaction, too. */
 export const PASS_TIME = `SELECT setval('simulated.time', last_value + $1::bigint) FROM simulated.time`;
-export const START_TIME = `SELECT setval('simulated.time', ${FIRST_MS})`;
+export const START_TIME = `SELECT setval('simulated.time', ${FIRST_MS}), setval('simulated.timeline', 1)`;
+/** Another server answers from now on. */
+export const NEXT_TIMELINE = `SELECT nextval('simulated.timeline')`;
 
 const NOW = `SELECT 'epoch'::timestamptz + last_value * interval '1 ms' FROM simulated.time`;
 
@@ -13,6 +15,9 @@ const NOW = `SELECT 'epoch'::timestamptz + last_value * interval '1 ms' FROM sim
 const CREATE = `
   CREATE SCHEMA IF NOT EXISTS simulated;
   CREATE SEQUENCE IF NOT EXISTS simulated.time;
+  CREATE SEQUENCE IF NOT EXISTS simulated.timeline;
+  CREATE OR REPLACE FUNCTION simulated.pg_walfile_name(pg_lsn) RETURNS text VOLATILE LANGUAGE sql AS $name$
+    SELECT rpad(lpad(to_hex(last_value), 8, '0'), 24, '0') FROM simulated.timeline $name$;
   CREATE OR REPLACE FUNCTION simulated.clock_timestamp() RETURNS timestamptz VOLATILE LANGUAGE sql AS $time$ ${NOW} $time$;
   CREATE OR REPLACE FUNCTION simulated.statement_timestamp() RETURNS timestamptz STABLE LANGUAGE sql AS $time$ ${NOW} $time$;`;
 

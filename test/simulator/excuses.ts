@@ -9,6 +9,8 @@ import { Violation } from './violation.js';
 /** Whether anything is wrong with the endpoints, or may be. */
 export interface Faults {
   on: boolean;
+  /** Whether the database has lost commits. */
+  losesCommits: boolean;
 }
 
 /** Says whether something that the simulation did explains an error of a node's work; any other is a fault of the product. */
@@ -29,8 +31,9 @@ export class Excuses {
     if (this.gate.injected.has(error)) return true;
     if (error instanceof NodeDied) return this.gate.isDead;
     if (error instanceof DatabaseUnavailable) return this.excuse(error.cause);
-    // A lost lease ends the work for its signer, and is no error of it; and no commit is lost here.
-    if (error instanceof LeaseLost || error instanceof CommitsLost) return false;
+    // A lost lease ends the work for its signer, and is no error of it.
+    if (error instanceof LeaseLost) return false;
+    if (error instanceof CommitsLost) return this.faults.losesCommits;
     return error instanceof Unavailable && this.faults.on;
   }
 }

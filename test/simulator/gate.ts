@@ -20,7 +20,7 @@ const ENDLESS = 3_000;
 
 /** Every await of a node passes here, so that it can be held, killed or failed between any two statements. */
 export class Gate {
-  private plan: { mishap: Mishap; passes: number; place: string } | null = null;
+  private plan: { mishap: Mishap; passes: number; place: string; also: string } | null = null;
   private dead = false;
   private stopped: Held | null = null;
   private readonly hanging: Held[] = [];
@@ -51,6 +51,11 @@ export class Gate {
 
   get isHeld(): boolean {
     return this.stopped !== null || this.hanging.length > 0;
+  }
+
+  /** Something was held once, and may come late. */
+  get wasHeld(): boolean {
+    return this.happened.some((mishap) => mishap.startsWith('pause') || mishap.startsWith('hang'));
   }
 
   /** Something is held, or may be soon. */
@@ -85,10 +90,10 @@ export class Gate {
 
   /**
    * The mishap comes at the given await from now on.
-   * @param place counts only awaits whose name has this in it
+   * @param place counts only awaits whose name has this in it, and this, too
    */
-  arm(mishap: Mishap, passes: number, place = ''): void {
-    if (!this.dead) this.plan = { mishap, passes, place };
+  arm(mishap: Mishap, passes: number, place = '', also = ''): void {
+    if (!this.dead) this.plan = { mishap, passes, place, also };
   }
 
   disarm(): void {
@@ -145,7 +150,7 @@ export class Gate {
   }
 
   private due(place: string): Mishap | null {
-    if (!this.plan || !place.includes(this.plan.place)) return null;
+    if (!this.plan || !place.includes(this.plan.place) || !place.includes(this.plan.also)) return null;
     this.plan.passes -= 1;
     if (this.plan.passes > 0) return null;
     const { mishap } = this.plan;

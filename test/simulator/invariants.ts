@@ -3,7 +3,7 @@ import type { Network } from './network/network.js';
 import { checkPrices } from './prices.js';
 import type { SentLog } from './sent-log.js';
 import { isRace } from './races.js';
-import { NO_PAYLOAD, type SimChain } from './sim-chain.js';
+import type { SimChain } from './sim-chain.js';
 import type { EventRow, Snapshot, TxRow } from './snapshot.js';
 import { checkTrust } from './trust.js';
 import { Violation } from './violation.js';
@@ -40,13 +40,16 @@ function checkPayloadsOnChain(chain: SimChain): void {
 function checkSent(chain: SimChain, sent: SentLog, now: Snapshot): void {
   const earlier: ModelTx[] = [];
   for (const tx of new Map(chain.sent.map((each) => [each.hash, each])).values()) {
-    if (NO_PAYLOAD.has(tx.data)) continue;
-    for (const other of earlier) if (!chain.wasTakenForGood(other)) checkRivals(other, tx, sent, now);
+    if (!chain.isPayload(tx)) continue;
+    for (const other of earlier)
+      if (!chain.wasTakenForGood(other) && !chain.isForgotten(other))
+        checkRivals(other, tx, sent, now, chain.lostBytes);
     earlier.push(tx);
   }
 }
 
-function checkRivals(first: ModelTx, second: ModelTx, sent: SentLog, now: Snapshot): void {
+/** @param lost who knows nothing of some bytes signs others for their nonce */
+function checkRivals(first: ModelTx, second: ModelTx, sent: SentLog, now: Snapshot, lost: ReadonlySet<string>): void {
   const where = `at nonce ${second.nonce} of ${second.from}`;
   const sameSlot = first.from === second.from && first.nonce === second.nonce;
   const samePayload = first.data === second.data;
@@ -54,7 +57,8 @@ function checkRivals(first: ModelTx, second: ModelTx, sent: SentLog, now: Snapsh
     fail('rule 23', `payload ${second.data} was sent ${where}, where ${first.data} may be out`);
   if (samePayload && !sameSlot && sent.mayBeOut(first.hash))
     fail('I8', `payload ${second.data} was sent ${where}, and may be out at nonce ${first.nonce}`);
-  if (samePayload && sameSlot && sent.mayBeOut(first.hash) && !hasBump(second, now))
+  const isUnknown = lost.has(first.hash) || lost.has(second.hash);
+  if (samePayload && sameSlot && sent.mayBeOut(first.hash) && !isUnknown && !hasBump(second, now))
     fail('I5', `payload ${second.data} was sent ${where} with other bytes than before, and nobody raised its fees`);
 }
 
@@ -82,7 +86,9 @@ function checkNonces({ txs, events }: Snapshot): void {
   const live = new Map<string, TxRow>();
   for (const tx of txs) {
     const own = byTx.get(tx.id) ?? [];
-    const reserved = own.filter(({ reason }) => reason === 'nonce_reserved');
+    const reserved = own.filter(
+      ({ reason, from }) => reason === 'nonce_reserved' || (reason === 'nonce_recovered' && from === 'PENDING'),
+    );
     const freed = own.filter(({ from, to }) => from !== null && from !== 'PENDING' && to === 'PENDING');
     if (reserved.length > freed.length + 1)
       fail('rule 23', `${tx.id} got a second nonce without giving back the first`);

@@ -1,4 +1,4 @@
-import { LaneMemory } from '../../src/modules/transactions/application/writing/lane-memory.js';
+import { LaneMemory } from '../../src/modules/ledger/application/writing/lane-memory.js';
 import { parseAddress } from '../../src/kernel/hex.js';
 import { signerKey, type SignerId } from '../../src/kernel/signer-id.js';
 import type { Network } from './network/network.js';
@@ -17,20 +17,29 @@ export const BLOCKS_TO_END = 40;
 
 const FINAL = new Set(['CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED']);
 
-/** Nothing is under way any more: every request has ended, as the chain has it, and every slot below the highest one is used. */
-export function isQuiet({ txs, slots }: Snapshot, network: Network, open: OpenSlots): boolean {
+/** Nothing is under way any more: every request and command has ended, as the chain has it, and every slot below the highest one is used. */
+export function isQuiet({ txs, slots, commands }: Snapshot, network: Network, open: OpenSlots): boolean {
   return (
-    !open.any && txs.every((tx) => hasEnded(tx, txs, network)) && untrue({ txs, slots }, network.chain).length === 0
+    !open.any &&
+    // One that could not be done is due again later, and is decided then.
+    commands.every(({ status }) => status !== 'QUEUED') &&
+    txs.every((tx) => hasEnded(tx, txs, network)) &&
+    untrue({ txs, slots }, network.chain).length === 0
   );
 }
 
 /**
  * What no node ever takes may wait, with a reason and a next time, and in nobody's way: without a nonce, or in front of its like only, for
- * where nobody gets through the fault may be the node's.
+ * where nobody gets through the fault may be the node's. What it replaces rests meanwhile.
  */
-function hasEnded(tx: TxRow, txs: readonly TxRow[], { chain, curses, needs }: Network): boolean {
+function hasEnded(tx: TxRow, txs: readonly TxRow[], network: Network): boolean {
+  const { chain, curses, needs, hanging } = network;
   if (FINAL.has(tx.state)) return true;
-  const isHopeless = ({ data }: TxRow): boolean => curses.isHopeless(data) || needs.of(data) !== undefined;
+  const replacement = txs.find(({ id, nonce }) => id === tx.replacedBy && nonce === tx.nonce);
+  if (tx.sub === 'REPLACING' && replacement && !FINAL.has(replacement.state))
+    return hasEnded(replacement, txs, network);
+  const isHopeless = ({ data }: TxRow): boolean =>
+    curses.isHopeless(data) || needs.of(data) !== undefined || hanging.has(data);
   if (!isHopeless(tx) || !tx.resubmits) return false;
   // A replacement waits for its command, which decides whatever nodes think of its payload.
   if (tx.state === 'PENDING') return tx.sub !== 'REPLACING';

@@ -1,16 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
-import { Registry } from 'prom-client';
 import { EthersChainConnector } from '../../src/modules/chain/infrastructure/ethers-chain-connector.js';
 import { MIN_TIP_WEI_PER_GAS } from '../../src/modules/chain/infrastructure/configured-chains.js';
 import { JsonRpcEndpoint } from '../../src/modules/chain/infrastructure/rpc/json-rpc-endpoint.js';
 import type { RpcEndpoint } from '../../src/modules/chain/infrastructure/rpc/rpc-endpoint.js';
-import { RpcMetrics } from '../../src/modules/chain/infrastructure/rpc/rpc-metrics.js';
 import { RpcPool } from '../../src/modules/chain/infrastructure/rpc/rpc-pool.js';
 import { RpcReader } from '../../src/modules/chain/infrastructure/rpc/rpc-reader.js';
 import type { Log } from '../../src/platform/logging/log.js';
 import type { Pause } from '../../src/platform/scheduling/pause.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import { ModelChains } from '../support/model-chain.js';
+import { FakeMetrics } from '../support/fakes/fake-metrics.js';
 import type { Gate } from './gate.js';
 import type { Network } from './network/network.js';
 import { NodeHttp } from './node-http.js';
@@ -32,6 +31,7 @@ export interface Wire {
 export const REAL_WIRE: Wire = { Pool: RpcPool, Endpoint: JsonRpcEndpoint };
 
 interface Parts {
+  readonly nodeId: string;
   readonly wire: Wire;
   readonly network: Network;
   readonly gate: Gate;
@@ -41,8 +41,8 @@ interface Parts {
 }
 
 /** The product's own way to a chain, from the pool of endpoints down to the last byte of JSON; only the wire is simulated. */
-export function nodeChains({ wire, network, gate, sent, clock, log }: Parts): ModelChains {
-  const metrics = new RpcMetrics(new Registry());
+export function nodeChains({ nodeId, wire, network, gate, sent, clock, log }: Parts): ModelChains {
+  const metrics = new FakeMetrics();
   const endpoints = network.endpoints.map(
     (endpoint) =>
       new wire.Endpoint(
@@ -53,7 +53,7 @@ export function nodeChains({ wire, network, gate, sent, clock, log }: Parts): Mo
           batchSize: BATCH_SIZE,
           batchBytes: BATCH_BYTES,
         },
-        new NodeHttp(endpoint, gate, sent),
+        new NodeHttp(endpoint, nodeId, gate, sent),
       ),
   );
   const pool = new wire.Pool(

@@ -22,6 +22,7 @@ export class NodeHttp implements HttpPost {
 
   constructor(
     private readonly endpoint: SimEndpoint,
+    private readonly nodeId: string,
     private readonly gate: Gate,
     private readonly log: SentLog,
   ) {
@@ -36,7 +37,12 @@ export class NodeHttp implements HttpPost {
     const sends = calls.flatMap((call): Item[] => (call.method === SEND ? [{ call, hash: this.hashOf(call) }] : []));
     await this.pass(`before ${place}`);
     const answer = await this.gate.during(async () => {
-      if (sends.length > 0) await this.log.aboutToSend(sends.map(({ hash }) => hash));
+      const sender = this.gate.wasHeld ? null : this.nodeId;
+      if (sends.length > 0)
+        await this.log.aboutToSend(
+          sends.map(({ hash }) => hash),
+          sender,
+        );
       return this.send(body, sends);
     });
     await this.pass(`after ${place}`);

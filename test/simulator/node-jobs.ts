@@ -1,18 +1,23 @@
 import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
-import { HeadTracker } from '../../src/modules/chain/index.js';
+import { Chains, HeadTracker } from '../../src/modules/chain/index.js';
 import { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
 import { CheckReceipts } from '../../src/modules/confirmations/application/check-receipts.js';
 import { CloseExpired } from '../../src/modules/commands/application/close-expired.js';
 import { ExecuteCommands } from '../../src/modules/commands/application/execute-commands.js';
 import { LeaseManager } from '../../src/modules/signers/index.js';
+import { FreeNonceGaps } from '../../src/modules/nonces/index.js';
 import { HandOver } from '../../src/modules/lanes/application/hand-over.js';
 import { LaneStep } from '../../src/modules/lanes/application/lane-step.js';
 import { BumpDue } from '../../src/modules/lanes/application/bump-due.js';
+import { WatchBalances } from '../../src/modules/lanes/application/watch-balances.js';
 import { ResendDue } from '../../src/modules/lanes/application/resend-due.js';
 import { SignerWorkers } from '../../src/modules/signers/application/signer-workers.js';
+import { Log } from '../../src/platform/logging/log.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import type { Container } from './container.js';
+import { deliver } from './receivers.js';
 import {
+  DrivenBalances,
   DrivenCommands,
   DrivenFollower,
   DrivenHandOver,
@@ -23,7 +28,8 @@ import {
 } from './node-schedulers.js';
 
 /** Work of a node that never runs twice at once. */
-export type Job = 'step' | 'commands' | 'follow' | 'receipts' | 'resubmit' | 'renew' | 'hand over';
+export type Job =
+  'step' | 'commands' | 'follow' | 'receipts' | 'resubmit' | 'balances' | 'renew' | 'hand over' | 'deliver';
 
 export type Jobs = Readonly<Record<Job, (signers: readonly SignerId[]) => Promise<void>>>;
 
@@ -36,15 +42,26 @@ export function plainJobs(node: Container): Jobs {
         .get(SignerWorkers)
         .forChain(DEV_CHAIN)
         .runGrouped(signers, signerKey, async (share) => {
-          await node.get(LaneStep).execute(DEV_CHAIN, share);
+          await node.get(LaneStep).step(node.get(Chains).get(DEV_CHAIN), share, (signer, error) => {
+            node.get(Log).error('lane step failed', { signer: signerKey(signer), error });
+          });
         }),
     follow: async () => {
       await node.get(HeadTracker).execute(DEV_CHAIN, (update) => node.get(ApplyChainUpdate).execute(update));
     },
-    receipts: () => node.get(CheckReceipts).execute(DEV_CHAIN),
+    receipts: async () => {
+      await node.get(FreeNonceGaps).execute(DEV_CHAIN, await node.get(CheckReceipts).execute(DEV_CHAIN));
+    },
     resubmit: async () => {
       await node.get(ResendDue).execute(DEV_CHAIN);
       await node.get(BumpDue).execute(DEV_CHAIN);
+    },
+    balances: async () => {
+      const held = node.get(LeaseManager).heldOn(DEV_CHAIN);
+      await node.get(WatchBalances).execute(
+        node.get(Chains).get(DEV_CHAIN),
+        held.map(({ signer }) => signer),
+      );
     },
     commands: async () => {
       await node.get(ExecuteCommands).execute(DEV_CHAIN);
@@ -52,6 +69,7 @@ export function plainJobs(node: Container): Jobs {
     },
     renew: () => node.get(LeaseManager).renewAll(),
     'hand over': () => node.get(HandOver).execute(DEV_CHAIN),
+    deliver: () => deliver(node),
   };
 }
 
@@ -75,8 +93,10 @@ export function scheduledJobs(node: Container): Jobs {
     follow: met(() => node.get(DrivenFollower).tickNow()),
     receipts: met(() => node.get(DrivenReceipts).tickNow()),
     resubmit: met(() => node.get(DrivenResubmits).tickNow()),
+    balances: met(() => node.get(DrivenBalances).tickNow()),
     commands: met(() => node.get(DrivenCommands).tickNow()),
     renew: beat,
     'hand over': met(() => node.get(DrivenHandOver).tickNow()),
+    deliver: met(() => deliver(node)),
   };
 }

@@ -1,6 +1,6 @@
 import { Clock } from '../../src/kernel/clock.js';
 import { CrashPoints } from '../../src/kernel/crash-points.js';
-import { Doorbell } from '../../src/modules/transactions/application/writing/doorbell.js';
+import { Doorbell } from '../../src/modules/ledger/application/writing/doorbell.js';
 import { Log, type LogFields } from '../../src/platform/logging/log.js';
 import type { Excuses } from './excuses.js';
 import type { Gate } from './gate.js';

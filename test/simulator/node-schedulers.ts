@@ -2,6 +2,7 @@ import { ConfirmationManager } from '../../src/modules/confirmations/infrastruct
 import { ReceiptChecker } from '../../src/modules/confirmations/infrastructure/receipt-checker.js';
 import { CommandScheduler } from '../../src/modules/commands/infrastructure/command-scheduler.js';
 import { LeaseHeartbeat } from '../../src/modules/signers/infrastructure/lease-heartbeat.js';
+import { BalanceScheduler } from '../../src/modules/lanes/infrastructure/balance-scheduler.js';
 import { HandOverScheduler } from '../../src/modules/lanes/infrastructure/hand-over-scheduler.js';
 import { LaneScheduler } from '../../src/modules/lanes/infrastructure/lane-scheduler.js';
 import { ResubmitScheduler } from '../../src/modules/lanes/infrastructure/resubmit-scheduler.js';
@@ -59,6 +60,13 @@ export class DrivenReceipts extends ReceiptChecker {
 }
 
 export class DrivenCommands extends CommandScheduler {
+  async tickNow(): Promise<void> {
+    await this.tick(DEV_CHAIN);
+    await this.idle();
+  }
+}
+
+export class DrivenBalances extends BalanceScheduler {
   tickNow(): Promise<void> {
     return this.tick(DEV_CHAIN);
   }
@@ -76,6 +84,7 @@ export const SCHEDULERS: readonly (readonly [Token, Provider])[] = [
   [LeaseHeartbeat, { provide: LeaseHeartbeat, useExisting: DrivenHeartbeat }],
   [HandOverScheduler, { provide: HandOverScheduler, useExisting: DrivenHandOver }],
   [ConfirmationManager, { provide: ConfirmationManager, useExisting: DrivenFollower }],
+  [BalanceScheduler, { provide: BalanceScheduler, useExisting: DrivenBalances }],
   [ReceiptChecker, { provide: ReceiptChecker, useExisting: DrivenReceipts }],
   [CommandScheduler, { provide: CommandScheduler, useExisting: DrivenCommands }],
   [ResubmitScheduler, { provide: ResubmitScheduler, useExisting: DrivenResubmits }],

@@ -1,6 +1,6 @@
 import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../src/kernel/node-error-class.js';
 import { actionOf } from '../../src/modules/chain/index.js';
-import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
+import type { TxRequest } from '../../src/modules/ledger/domain/tx-request.js';
 import type { CurseStart } from './network/curses.js';
 import { wordsOf } from './network/refusal-texts.js';
 import type { World } from './world.js';
@@ -29,6 +29,7 @@ export function afflict(world: World, { signer, payload }: Pick<TxRequest, 'sign
     { weight: 6, value: 'reverts in its block' },
     { weight: 3, value: 'reverts always' },
     { weight: 6, value: 'needs another' },
+    { weight: 3, value: 'hangs' },
     { weight: 15, value: 'refused' },
   ] as const);
   if (kind === 'reverts in its block') network.chain.reverting.add(data);
@@ -37,6 +38,7 @@ export function afflict(world: World, { signer, payload }: Pick<TxRequest, 'sign
     const own = world.snapshot.txs.filter((tx) => tx.signer === signer.address && isUnderWay(tx.state));
     if (own.length > 0) network.needs.add(data, random.pick(own).data);
   }
+  if (kind === 'hangs') network.hanging.add(data);
   if (kind === 'refused') refuse(world, data);
   if (kind !== 'nothing') world.note(`payload ${data}: ${kind}`);
 }

@@ -1,11 +1,11 @@
 import { Unavailable } from '../../src/kernel/errors.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import type { LeaseHolder } from '../../src/modules/signers/index.js';
-import { Doorbell } from '../../src/modules/transactions/application/writing/doorbell.js';
-import { type ForwardedAnswer, Forwarding } from '../../src/modules/transactions/application/intake/forwarding.js';
-import type { TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
-import { WaitForState } from '../../src/modules/transactions/application/queries/wait-for-state.js';
-import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
+import { Doorbell } from '../../src/modules/ledger/application/writing/doorbell.js';
+import { type ForwardedAnswer, Forwarding } from '../../src/modules/requests/application/forwarding.js';
+import type { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
+import { WaitForState } from '../../src/modules/requests/application/wait-for-state.js';
+import type { TxRequest } from '../../src/modules/ledger/domain/tx-request.js';
 
 export type Request = Omit<TxRequest, 'requestHash'>;
 

@@ -7,12 +7,13 @@ import { Fence, FencedUnitOfWork, type Lease, LeaseLost, NonceLedger } from '../
 import type { SequenceState, SlotHolder } from '../../src/modules/signers/domain/nonce-ledger.js';
 import { PgNonceLedger } from '../../src/modules/signers/infrastructure/pg-nonce-ledger.js';
 import { BroadcastAttempts } from '../../src/modules/sending/application/broadcast-attempts.js';
-import { RecoverLane } from '../../src/modules/lanes/application/recover-lane.js';
+import { RecoverLane } from '../../src/modules/lanes/application/resume-lanes.js';
 import { SignAttempts } from '../../src/modules/sending/application/sign-attempts.js';
-import { ManagedTxRepository } from '../../src/modules/transactions/domain/managed-tx.repository.js';
+import { TxsInFlight } from '../../src/modules/ledger/domain/txs-in-flight.js';
 import { Database } from '../../src/platform/database/database.js';
 import { PgTx } from '../../src/platform/database/pg-tx.js';
 import type { PlantedBug } from './planted-bug.js';
+import { FAIRNESS_BUGS } from './planted-fairness-bugs.js';
 import { PRICE_BUGS } from './planted-price-bugs.js';
 import { QUEUE_BUGS } from './planted-queue-bugs.js';
 import { TRUST_BUGS } from './planted-trust-bugs.js';
@@ -108,13 +109,13 @@ class ForgetfulLedger extends PgNonceLedger {
 @Injectable()
 class SigningRecovery {
   constructor(
-    private readonly repository: ManagedTxRepository,
+    private readonly inFlight: TxsInFlight,
     private readonly sign: SignAttempts,
     private readonly broadcast: BroadcastAttempts,
   ) {}
 
   async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<void> {
-    const left = await this.repository.allocated(leases.map(({ signer }) => signer));
+    const left = await this.inFlight.allocated(leases.map(({ signer }) => signer));
     if (left.length === 0) return;
     await this.broadcast.execute(chain, leases, await this.sign.execute(await chain.feeQuote(), leases, left));
   }
@@ -179,4 +180,5 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...PRICE_BUGS,
   ...TRUST_BUGS,
   ...WORLD_BUGS,
+  ...FAIRNESS_BUGS,
 ];

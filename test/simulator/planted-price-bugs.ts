@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../src/kernel/hex.js';
 import type { ChainId } from '../../src/kernel/signer-id.js';
-import { CancelSent } from '../../src/modules/commands/application/cancel-sent.js';
+import { CloseUnwanted } from '../../src/modules/commands/application/close-unwanted.js';
 import type { Decision, TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import { PriceBumps, type PricedBump } from '../../src/modules/sending/application/price-bumps.js';
 import { FencedUnitOfWork, type Lease, type SlotRef } from '../../src/modules/signers/index.js';
-import type { Attempt } from '../../src/modules/transactions/index.js';
-import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
-import { PgAttemptRepository } from '../../src/modules/transactions/infrastructure/pg-attempt.repository.js';
+import { type Attempt, ManagedTxRepository, WriteChanges } from '../../src/modules/ledger/index.js';
+import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
+import { PgAttemptRepository } from '../../src/modules/ledger/infrastructure/pg-attempt.repository.js';
 import { PgTx } from '../../src/platform/database/pg-tx.js';
 import type { PlantedBug } from './planted-bug.js';
 
@@ -58,10 +58,17 @@ function isBumpOf(later: Attempt, earlier: Attempt): boolean {
 
 /** Leaves the slot of a cancelled payload to a no-op, and the payload waits for another nonce. */
 @Injectable()
-class MovingCancel {
-  constructor(private readonly unitOfWork: FencedUnitOfWork) {}
+class MovingCancel extends CloseUnwanted {
+  constructor(
+    repository: ManagedTxRepository,
+    attempts: AttemptRepository,
+    write: WriteChanges,
+    private readonly unitOfWork: FencedUnitOfWork,
+  ) {
+    super(repository, attempts, write);
+  }
 
-  async execute(leases: readonly Lease[], { commandId, txId }: TxCommand): Promise<Decision> {
+  override async cancel(leases: readonly Lease[], { commandId, txId }: TxCommand): Promise<Decision> {
     await this.unitOfWork.run(leases, 'cancel', async (fence) => {
       for (const { token } of leases)
         await PgTx.of(fence.tx).query(
@@ -97,7 +104,7 @@ export const PRICE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a cancel that moves the payload to another nonce',
-    sabotage: [[CancelSent, { provide: CancelSent, useClass: MovingCancel }]],
+    sabotage: [[CloseUnwanted, { provide: CloseUnwanted, useClass: MovingCancel }]],
     shows: /^(I8: payload|rule 23)/,
   },
 ];

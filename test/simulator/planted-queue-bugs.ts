@@ -3,7 +3,7 @@ import type { SignerId } from '../../src/kernel/signer-id.js';
 import { Router } from '../../src/modules/signers/index.js';
 import { HandOver } from '../../src/modules/lanes/application/hand-over.js';
 import { LaneStep } from '../../src/modules/lanes/application/lane-step.js';
-import { LaneMemory } from '../../src/modules/transactions/application/writing/lane-memory.js';
+import { LaneMemory } from '../../src/modules/ledger/application/writing/lane-memory.js';
 import type { PlantedBug } from './planted-bug.js';
 
 /** Does its work, and fails although nothing is wrong. */
@@ -26,8 +26,9 @@ class StubbornMemory extends LaneMemory {
 /** Wants another step at once, also when nothing could go. */
 @Injectable()
 class RestlessStep extends LaneStep {
-  override async execute(chainId: number, signers: readonly SignerId[]): Promise<SignerId[]> {
-    await super.execute(chainId, signers);
+  override async step(...args: Parameters<LaneStep['step']>): Promise<SignerId[]> {
+    const [, signers] = args;
+    await super.step(...args);
     return [...signers];
   }
 }
@@ -45,26 +46,26 @@ export const QUEUE_BUGS: readonly PlantedBug[] = [
   {
     name: 'a job that fails without a reason',
     shows: /^job: a job failed, and nothing explains it: Error: a hand-over failed/,
-    play: { mode: 'worker-queue', leasesEnd: true },
+    play: { mode: 'worker-queue', leasesEnd: true, losesCommits: false, hasReceivers: false },
     sabotage: [[HandOver, { provide: HandOver, useClass: BrokenHandOver }]],
   },
   {
     name: 'a lane that only a take-over cures',
     shows: /^I8/,
     from: 32,
-    play: { mode: 'basic', leasesEnd: false },
+    play: { mode: 'basic', leasesEnd: false, losesCommits: false, hasReceivers: false },
     sabotage: [[LaneMemory, { provide: LaneMemory, useClass: StubbornMemory }]],
   },
   {
     name: 'a lane that never rests',
     shows: /^I8: .* works without end/,
-    play: { mode: 'worker-queue', leasesEnd: true },
+    play: { mode: 'worker-queue', leasesEnd: true, losesCommits: false, hasReceivers: false },
     sabotage: [[LaneStep, { provide: LaneStep, useClass: RestlessStep }]],
   },
   {
     name: 'signers that no node takes',
     shows: /^I8: .* stand still/,
-    play: { mode: 'worker-queue', leasesEnd: false },
+    play: { mode: 'worker-queue', leasesEnd: false, losesCommits: false, hasReceivers: false },
     sabotage: [[Router, { provide: Router, useClass: ShyRouter }]],
   },
 ];

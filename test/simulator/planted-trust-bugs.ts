@@ -11,15 +11,14 @@ import type { PoolMember } from '../../src/modules/chain/infrastructure/rpc/pool
 import type { RpcEndpoint } from '../../src/modules/chain/infrastructure/rpc/rpc-endpoint.js';
 import { RpcPool } from '../../src/modules/chain/infrastructure/rpc/rpc-pool.js';
 import { httpFailure, transportFailure } from '../../src/modules/chain/infrastructure/rpc/transport-failure.js';
-import { ProvenFinality } from '../../src/modules/confirmations/application/proven-finality.js';
+import { Finalizer } from '../../src/modules/confirmations/application/finalizer.js';
 import type { Lease } from '../../src/modules/signers/index.js';
 import { type Alignment, AlignNonces } from '../../src/modules/nonces/application/align-nonces.js';
-import { LearnPoolLimits } from '../../src/modules/sending/application/learn-pool-limits.js';
+import { LearnPoolLimits, RefusalEvidence } from '../../src/modules/sending/application/refusal-evidence.js';
 import { FeeRules } from '../../src/modules/sending/application/fee-rules.js';
 import { ClassifySends } from '../../src/modules/sending/application/classify-sends.js';
-import { RefusalEvidence } from '../../src/modules/sending/application/refusal-evidence.js';
 import type { AnsweredSend, ClassifiedSend } from '../../src/modules/sending/application/send.js';
-import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
+import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
 import type { PlantedBug } from './planted-bug.js';
 import { REAL_WIRE } from './node-chains.js';
 
@@ -61,8 +60,12 @@ class PoolOfTheHighest extends RpcPool {
 }
 
 /** Counts depth from the head as it was told. */
-class DepthAsTold extends ProvenFinality {
-  override execute(chainId: ChainId, _signers: readonly SignerId[], head: number): Promise<FinalHeights | null> {
+class DepthAsTold extends Finalizer {
+  protected override provenHeights(
+    chainId: ChainId,
+    _signers: readonly SignerId[],
+    head: number,
+  ): Promise<FinalHeights | null> {
     return this.heights(chainId, head);
   }
 }
@@ -166,7 +169,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
   {
     name: 'the highest head of all as the best one',
     wire: { ...REAL_WIRE, Pool: PoolOfTheHighest },
-    sabotage: [[ProvenFinality, { provide: ProvenFinality, useClass: DepthAsTold }]],
+    sabotage: [[Finalizer, { provide: Finalizer, useClass: DepthAsTold }]],
     focus: 'ahead',
     from: 50,
     shows: /^I9: .* too early/,

@@ -16,11 +16,11 @@ import { slotKey, type SlotRef } from '../../src/modules/signers/index.js';
 import { ChainRules } from '../../src/modules/chain/application/chain-rules.js';
 import { ClassifySends } from '../../src/modules/sending/application/classify-sends.js';
 import type { AnsweredSend, ClassifiedSend } from '../../src/modules/sending/application/send.js';
-import { AttemptRepository } from '../../src/modules/transactions/domain/attempt.repository.js';
+import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
 import type { SendVerdict } from '../../src/modules/sending/domain/send-verdict.js';
-import type { Attempt } from '../../src/modules/transactions/index.js';
+import type { Attempt } from '../../src/modules/ledger/index.js';
 import { type SlotInDoubt, ForeignNonces } from '../../src/modules/nonces/index.js';
-import { PgAttemptRepository } from '../../src/modules/transactions/infrastructure/pg-attempt.repository.js';
+import { PgAttemptRepository } from '../../src/modules/ledger/infrastructure/pg-attempt.repository.js';
 import type { PlantedBug } from './planted-bug.js';
 
 /** What is final stays as it is. */
@@ -54,7 +54,10 @@ class NewestAttempts extends PgAttemptRepository {
 class TakenAtFirstSight {
   constructor(private readonly chains: Chains) {}
 
-  async execute<Doubt extends SlotInDoubt>(chainId: ChainId, doubts: readonly Doubt[]): Promise<ForeignUse<Doubt>[]> {
+  async usedForGood<Doubt extends SlotInDoubt>(
+    chainId: ChainId,
+    doubts: readonly Doubt[],
+  ): Promise<ForeignUse<Doubt>[]> {
     const uses = await this.chains
       .get(chainId)
       .nonceUses(doubts.map(({ slot, hashes }) => ({ account: slot.signer.address, nonce: slot.nonce, hashes })));

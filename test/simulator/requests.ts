@@ -60,7 +60,7 @@ function pricesOf({ network }: World, tag: number): Pick<Request, 'fees' | 'spee
 
 function newRequest(world: World): string {
   const { random } = world;
-  const tag = world.accepted.size + world.unanswered.size + 1;
+  const tag = world.requests + 1;
   const request = `${random.between(0, world.signers.length - 1)}-${tag}`;
   const made = requestOf(world, request);
   if (made.confirmations !== null) world.network.seen.note('a request with confirmations of its own');

@@ -43,8 +43,9 @@ export async function runSeed(
   { sabotage = [], wire = REAL_WIRE, focus = null, play = playOf(seed) }: Partial<RunOptions> = {},
 ): Promise<SeedResult> {
   const world = new World(seed, database, sabotage, wire, focus, play);
-  const script = scriptOf(world.random);
+  const script = scriptOf(world.random, play);
   await database.reset(SimNode.signers(3));
+  await world.begin();
   const count = world.random.between(25, 60);
   const maxRequests = world.random.between(5, 30);
   let violation: string | null = null;

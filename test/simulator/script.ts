@@ -1,13 +1,16 @@
 import * as actions from './actions.js';
 import { cancel, pauseSigner, replace, speedUp } from './command-actions.js';
 import { NETWORK_ACTIONS, networkScript, type Script } from './network-script.js';
+import { failOver, fallBehind } from './failover-actions.js';
+import type { Play } from './play.js';
 import type { Random } from './random.js';
 import { create } from './requests.js';
 
 const NODES: Script = [
   { weight: 22, value: create },
   { weight: 26, value: actions.work },
-  { weight: 14, value: actions.workWithMishap },
+  { weight: 12, value: actions.workWithMishap },
+  { weight: 5, value: actions.loseAnswer },
   { weight: 9, value: actions.takeover },
   { weight: 6, value: actions.race },
   { weight: 6, value: actions.resume },
@@ -22,16 +25,25 @@ const NODES: Script = [
   { weight: 5, value: replace },
   { weight: 3, value: speedUp },
   { weight: 2, value: pauseSigner },
+  { weight: 5, value: fallBehind },
+  { weight: 6, value: failOver },
 ];
+
+/** With webhook endpoints. */
+const RECEIVERS: Script = [{ weight: 12, value: actions.deliver }];
 
 /** Of what the network does, among the others. */
 const NETWORK_WEIGHT = 48;
 
 /** What may happen next in one seed, by weight. */
-export function scriptOf(random: Random): Script {
+export function scriptOf(random: Random, { hasReceivers }: Play): Script {
   const network = networkScript(random);
   const total = network.reduce((sum, { weight }) => sum + weight, 0);
-  return [...NODES, ...network.map(({ weight, value }) => ({ value, weight: (weight * NETWORK_WEIGHT) / total }))];
+  return [
+    ...NODES,
+    ...network.map(({ weight, value }) => ({ value, weight: (weight * NETWORK_WEIGHT) / total })),
+    ...(hasReceivers ? RECEIVERS : []),
+  ];
 }
 
-export const ACTIONS = [...NODES.map(({ value }) => value.name), ...NETWORK_ACTIONS];
+export const ACTIONS = [...[...NODES, ...RECEIVERS].map(({ value }) => value.name), ...NETWORK_ACTIONS];

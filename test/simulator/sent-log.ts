@@ -2,6 +2,12 @@ import type { Pool } from 'pg';
 import type { Hash } from '../../src/kernel/hex.js';
 import { Violation } from './violation.js';
 
+const ATTEMPTS = `
+  SELECT a.tx_hash AS hash, coalesce(a.kind = 'payload' AND t.sub_state = 'CANCELLING' AND l.owner_node = $2, false) AS "isCancelled"
+    FROM tx_attempt a LEFT JOIN managed_tx t ON t.tx_id = a.tx_id
+    LEFT JOIN signer_lease l ON l.chain_id = a.chain_id AND l.signer = a.signer
+   WHERE a.tx_hash = ANY($1)`;
+
 /** What went to the network, and what the senders learned of it. Asks the database before every send (I5). */
 export class SentLog {
   private readonly sends = new Map<Hash, { sent: number; refused: number }>();
@@ -12,15 +18,14 @@ export class SentLog {
   /** @param pool of one connection, so that answers come in the order of the questions: in a replay, too */
   constructor(private readonly pool: Pool) {}
 
-  async aboutToSend(hashes: readonly Hash[]): Promise<void> {
-    if (hashes.every((hash) => this.committed.has(hash))) return;
-    const { rows } = await this.pool.query<{ hash: Hash }>(
-      'SELECT tx_hash AS hash FROM tx_attempt WHERE tx_hash = ANY($1)',
-      [hashes],
-    );
+  /** @param sender a node of which nothing was ever held, so that what it sends was decided just now; null: another one */
+  async aboutToSend(hashes: readonly Hash[], sender: string | null): Promise<void> {
+    const { rows } = await this.pool.query<{ hash: Hash; isCancelled: boolean }>(ATTEMPTS, [hashes, sender]);
     for (const { hash } of rows) this.committed.add(hash);
     for (const hash of hashes)
       if (!this.committed.has(hash)) this.violations.push(new Violation('I5', `${hash} is sent, and is not committed`));
+    for (const { hash, isCancelled } of rows)
+      if (isCancelled) this.violations.push(new Violation('I6', `${hash} is sent by its owner, and is cancelled`));
   }
 
   /** To one endpoint; it may have arrived. */

@@ -1,8 +1,9 @@
 import { recheckReceipts } from './requests.js';
+import { MOST_ROUNDS } from './fairness.js';
 import { checkEnd } from './final-checks.js';
 import { BLOCKS_TO_END, isQuiet } from './liveness.js';
 import { OpenSlots } from './open-slots.js';
-import type { ExecutionMode } from '../../src/config/sections/workload-config.js';
+import type { ExecutionMode } from '../../src/config/sections/work-config.js';
 import { ResumeSigner } from '../../src/modules/ops/application/resume-signer.js';
 import type { Job } from './node-jobs.js';
 import type { SimNode } from './sim-node.js';
@@ -51,7 +52,19 @@ export async function settle(world: World): Promise<number> {
     open.saw(world.snapshot);
   } while (blocks < BLOCKS_TO_END && !isQuiet(world.snapshot, world.network, open));
   checkEnd(world.accepted, world.snapshot, world.network, open);
+  await allReceived(world, survivors);
   return blocks;
+}
+
+/** What ended is delivered within the rounds that anybody may be passed over, whoever else hangs. */
+async function allReceived(world: World, survivors: readonly SimNode[]): Promise<void> {
+  if (!world.receivers) return;
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    await world.passTime(ROUND_MS);
+    for (const node of survivors) await world.run(node, 'deliver', world.signers);
+  }
+  await world.check();
+  world.receivers.checkAllCame(world.snapshot);
 }
 
 /**
@@ -68,9 +81,18 @@ async function endLeases({ play, signers, snapshot, database }: World, survivors
 
 /** All that is done between two blocks, by nodes that are awake, with whatever faults there are; the timers of two minutes run out. */
 export async function live(world: World, nodes: readonly SimNode[]): Promise<void> {
+  const before = world.snapshot;
   await world.passTime(ROUND_MS);
+  const nowMs = world.chain.seconds * 1000;
   for (const node of nodes) for (const job of LIVING[world.play.mode]) await world.run(node, job, world.signers);
+  if (world.receivers) for (const node of nodes) await world.run(node, 'deliver', world.signers);
   world.network.mine();
   for (const node of nodes) await world.run(node, 'follow', world.signers);
   await world.check();
+  world.fairness.round(
+    before,
+    world.snapshot,
+    nowMs,
+    new Set(nodes.filter(({ gate }) => !gate.isHeld && !gate.isDead).map(({ id }) => id)),
+  );
 }

@@ -24,6 +24,11 @@ const MOST_OF_A_BRANCH_BLOCK = 4;
 export class SimChain extends ModelChain {
   /** Calldata that reverts when it is mined. */
   readonly reverting = new Set<string>();
+  /** What a database knew of and lost: calldata of requests, and hashes of attempts. */
+  readonly lostPayloads = new Set<string>();
+  readonly lostBytes = new Set<string>();
+  /** Seconds since 1970, as the database has them. */
+  seconds = 0;
   readonly tags = new Tags();
   readonly purses = new Purses();
   readonly finality: FinalityRecord;
@@ -35,8 +40,8 @@ export class SimChain extends ModelChain {
   private readonly highest = new Map<string, bigint>();
   private readonly read = new Map<string, ModelTx>();
   private readonly ever = new Map<string, ModelBlock>();
-  /** Hashes of blocks with a transaction of somebody else, by its account and nonce. */
-  private readonly foreignBlocks = new Map<string, Hash[]>();
+  /** What was mined with an account and nonce, on every branch. */
+  private readonly uses = new Map<string, { readonly block: Hash; readonly data: string }[]>();
 
   constructor(
     private readonly rules: Rules = USUAL,
@@ -99,16 +104,35 @@ export class SimChain extends ModelChain {
 
   /** In their order. */
   ourMinedPayloads(): ModelTx[] {
-    return this.minedTxs().filter(({ data }) => !NO_PAYLOAD.has(data));
+    return this.minedTxs().filter((tx) => this.isPayload(tx));
+  }
+
+  /** Ours to execute once. Nobody knows of those any more whose requests were lost. */
+  isPayload({ data }: Pick<ModelTx, 'data'>): boolean {
+    return !NO_PAYLOAD.has(data) && !this.lostPayloads.has(data);
+  }
+
+  /** What was lost and is in no pool and no block never comes back. */
+  forgetLost(): void {
+    const known = new Set([...this.pooled(), ...this.minedTxs()].map(({ hash }) => hash));
+    for (const hash of this.out.keys()) if (this.lostBytes.has(hash) && !known.has(hash)) this.out.delete(hash);
   }
 
   isMined(data: string): boolean {
     return this.minedTxs().some((tx) => tx.data === data);
   }
 
-  /** Somebody else had the nonce in a block that was final, whatever a reorg did to it since. */
+  /** Somebody else had the nonce in a block that was final, whatever a reorg did to it since; or a request that the database lost. */
   wasTakenForGood({ from, nonce }: Pick<ModelTx, 'from' | 'nonce'>): boolean {
-    return this.foreignBlocks.get(`${from} ${nonce}`)?.some((hash) => this.finality.wasFinal(hash)) ?? false;
+    const uses = this.uses.get(`${from} ${nonce}`) ?? [];
+    return uses.some(
+      ({ block, data }) => (data === FOREIGN_DATA || this.lostPayloads.has(data)) && this.finality.wasFinal(block),
+    );
+  }
+
+  /** The database lost it, and no pool and no block had it then: no node can know that it was ever sent, and it does not come back. */
+  isForgotten({ hash }: Pick<ModelTx, 'hash'>): boolean {
+    return this.lostBytes.has(hash) && !this.out.has(hash);
   }
 
   /** A payload of ours was sent at a nonce that somebody else had for good: it was moved, and a deeper reorg may give the nonce back. */
@@ -173,10 +197,10 @@ export class SimChain extends ModelChain {
 
   /** The base fee of now, or one that leaves room below the cap, for a replacement needs it; and what others are ready to pay. */
   private payableFee(): bigint {
-    const { maxFeePerGas, namedPrices } = this.rules;
+    const { maxFeePerGas, maxTip, namedPrices } = this.rules;
     const fee = maxFeePerGas === null ? this.baseFee : minOf(this.baseFee, maxFeePerGas / 2n);
     const waits = this.pooled().some((tx) => tx.data === FOREIGN_DATA && tx.maxFeePerGas < fee);
-    return namedPrices || waits ? QUIET_FEE : fee;
+    return namedPrices || maxTip !== null || waits ? QUIET_FEE : fee;
   }
 
   /** The tags moved. */
@@ -204,6 +228,10 @@ export class SimChain extends ModelChain {
     return tx;
   }
 
+  protected override timestampOf(): number {
+    return Math.floor(this.seconds);
+  }
+
   protected override baseFeeOfNext(): bigint {
     return this.baseFee;
   }
@@ -214,7 +242,7 @@ export class SimChain extends ModelChain {
     for (const { from, nonce, data } of txs) {
       if (nonce >= this.highestCount(from)) this.highest.set(from, nonce + 1n);
       const key = `${from} ${nonce}`;
-      if (data === FOREIGN_DATA) this.foreignBlocks.set(key, [...(this.foreignBlocks.get(key) ?? []), block.hash]);
+      this.uses.set(key, [...(this.uses.get(key) ?? []), { block: block.hash, data }]);
     }
     for (const tx of this.pooled()) if (!this.canPay(tx, [])) this.pool.remove(tx.hash);
     this.market.blockWasMade();

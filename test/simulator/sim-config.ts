@@ -1,5 +1,5 @@
 import { configFrom, ConfigModule, type LockstepConfig } from '../../src/config/index.js';
-import type { ExecutionMode } from '../../src/config/sections/workload-config.js';
+import type { ExecutionMode } from '../../src/config/sections/work-config.js';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import type { Token } from './container.js';
@@ -22,33 +22,39 @@ export const RENEW_MS = 100_000;
 /** By the mode of the nodes and the rules of the seed. */
 const configs = new Map<string, LockstepConfig>();
 
-export function simulatedConfig(url: string, mode: ExecutionMode, { finality, maxFeePerGas }: Rules): LockstepConfig {
-  const key = `${mode} ${finality} ${maxFeePerGas}`;
+export function simulatedConfig(
+  url: string,
+  mode: ExecutionMode,
+  { finality, maxFeePerGas, maxTip }: Rules,
+): LockstepConfig {
+  const key = `${mode} ${finality} ${maxFeePerGas} ${maxTip}`;
   const known = configs.get(key);
   if (known) return known;
   const config = configFrom({
     database: { url },
-    execution: { mode, maxInFlight: 8, batchSize: 4 },
+    execution: { mode, maxInFlight: 8 },
     // One worker: lanes side by side would go another way in every replay.
     worker: { concurrency: 1 },
     ...NODES[mode],
     confirmations: { required: REQUIRED_CONFIRMATIONS, finality },
-    resubmit: {
-      // Few, so that what is refused for ever is given up within a seed.
-      maxRefusals: 3,
-      maxRefusalsInDoubt: 3,
-      bumpAfterBlocks: BUMP_AFTER_BLOCKS,
-      bumpDepth: BUMP_DEPTH,
-    },
+    resubmit: { bumpAfterBlocks: BUMP_AFTER_BLOCKS, bumpDepth: BUMP_DEPTH },
     chains: [
       {
         id: DEV_CHAIN,
         rpcUrls: ['http://127.0.0.1:1'],
-        ...(maxFeePerGas !== null && { fees: { maxFeePerGas: String(maxFeePerGas) } }),
+        fees: {
+          ...(maxFeePerGas !== null && { maxFeePerGas: String(maxFeePerGas) }),
+          ...(maxTip !== null && { maxPriorityFeePerGas: String(maxTip) }),
+        },
         signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: 3 }],
       },
     ],
   });
+  Object.assign(config.execution, { batchSize: 4 });
+  // Few, so that what is refused for ever is given up within a seed.
+  Object.assign(config.resubmit, { maxRefusals: 3, maxRefusalsInDoubt: 3 });
+  // So that one endpoint has few places, and one host, too.
+  Object.assign(config.webhooks, { concurrency: 2 });
   configs.set(key, config);
   return config;
 }

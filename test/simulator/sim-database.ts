@@ -2,11 +2,16 @@ import { Pool } from 'pg';
 import type { DataSource } from 'typeorm';
 import { DatabaseConfig } from '../../src/config/index.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
-import { installTime, PASS_TIME, START_TIME } from './database-time.js';
+import { installTime, NEXT_TIMELINE, PASS_TIME, START_TIME } from './database-time.js';
+import { Standby } from './standby.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
 
 /** One database for one seed after the other. The nodes share its pool: what tells them apart is who they say they are. */
 export class SimDatabase {
+  /** How often another server took the place of the last one. */
+  failovers = 0;
+  private readonly standby: Standby;
+
   private constructor(
     readonly url: string,
     readonly source: DataSource,
@@ -14,15 +19,15 @@ export class SimDatabase {
     readonly own: Pool,
     /** One connection: answers come in the order of the questions. */
     readonly orderly: Pool,
-  ) {}
+  ) {
+    this.standby = new Standby(own);
+  }
 
   static async open(url: string): Promise<SimDatabase> {
     const config = new DatabaseConfig();
     config.url = url;
     config.poolSize = 24;
     config.statementTimeout = 20_000;
-    config.lockTimeout = 20_000;
-    config.idleInTransactionTimeout = 20_000;
     await installTime(url);
     const source = createDataSource(config);
     await source.initialize();
@@ -53,6 +58,18 @@ export class SimDatabase {
       `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'migrations'`,
     );
     await this.own.query(rows.map(({ name }) => `DELETE FROM ${name}`).join(';'));
+  }
+
+  /** A standby has everything that was committed until now, and nothing that comes after it. */
+  async fallBehind(): Promise<void> {
+    await this.standby.copy();
+  }
+
+  /** The standby is promoted: all later commits are lost, and all connections break. */
+  async failOver(): Promise<void> {
+    await this.standby.promote();
+    await this.own.query(NEXT_TIMELINE);
+    this.failovers += 1;
   }
 
   /** Whether any statement waits for a lock of another. */

@@ -1,38 +1,43 @@
-import { Registry } from 'prom-client';
 import { Clock } from '../../src/kernel/clock.js';
 import { CrashPoints } from '../../src/kernel/crash-points.js';
 import { messageOf } from '../../src/kernel/errors.js';
 import { IdGenerator } from '../../src/kernel/id-generator.js';
 import { NodeIdentity } from '../../src/kernel/node-identity.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
+import { FakeMetrics } from '../support/fakes/fake-metrics.js';
+import { Metrics } from '../../src/platform/metrics/metrics.js';
 import { UnitOfWork } from '../../src/kernel/unit-of-work.js';
 import { ChainModule } from '../../src/modules/chain/chain.module.js';
-import { ChainConnector, Chains } from '../../src/modules/chain/index.js';
+import { Chains } from '../../src/modules/chain/index.js';
 import { CommandsModule } from '../../src/modules/commands/commands.module.js';
 import { ConfirmationsModule } from '../../src/modules/confirmations/confirmations.module.js';
 import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
-import { CreateTx } from '../../src/modules/transactions/application/intake/create-tx.js';
+import { CreateTx } from '../../src/modules/requests/application/create-tx.js';
 import { EventBell } from '../../src/modules/events/index.js';
-import { Doorbell } from '../../src/modules/transactions/application/writing/doorbell.js';
+import { Doorbell } from '../../src/modules/ledger/application/writing/doorbell.js';
 import { ClassifySends } from '../../src/modules/sending/application/classify-sends.js';
 import { LaneScheduler } from '../../src/modules/lanes/infrastructure/lane-scheduler.js';
 import { LeaseHeartbeat } from '../../src/modules/signers/infrastructure/lease-heartbeat.js';
-import { WaitForState } from '../../src/modules/transactions/application/queries/wait-for-state.js';
-import { TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
-import { CreateNow } from '../../src/modules/transactions/application/intake/create-now.js';
-import { type ForwardedAnswer, Forwarding } from '../../src/modules/transactions/application/intake/forwarding.js';
-import type { ExecutionMode } from '../../src/config/sections/workload-config.js';
+import { WaitForState } from '../../src/modules/requests/application/wait-for-state.js';
+import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
+import { CreateNow } from '../../src/modules/requests/application/create-now.js';
+import { type ForwardedAnswer, Forwarding } from '../../src/modules/requests/application/forwarding.js';
+import type { ExecutionMode } from '../../src/config/sections/work-config.js';
 import { type Job, type Jobs, plainJobs, scheduledJobs } from './node-jobs.js';
+import { recorded, type Receivers, SimSender } from './receivers.js';
 import { DrivenLanes, SCHEDULERS } from './node-schedulers.js';
 import { BellRope, NO_VIEWS, NoWait, type Peers, type Request, SimForwarding } from './peers.js';
 import { SignerWorkers } from '../../src/modules/signers/application/signer-workers.js';
 import { LanesModule } from '../../src/modules/lanes/lanes.module.js';
-import { TransactionsModule } from '../../src/modules/transactions/transactions.module.js';
+import { LedgerModule } from '../../src/modules/ledger/ledger.module.js';
 import { Database } from '../../src/platform/database/database.js';
 import { HeartbeatDatabase, ReadDatabase } from '../../src/platform/database/pools.js';
 import { Log } from '../../src/platform/logging/log.js';
 import { PlatformModule } from '../../src/platform/platform.module.js';
+import { WebhooksModule } from '../../src/modules/webhooks/webhooks.module.js';
+import { WebhookSender } from '../../src/modules/webhooks/domain/webhook-sender.js';
 import { DEV_CHAIN } from '../support/builders.js';
+import { devCustody } from '../support/dev-custody.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { SilentEventBell } from '../support/fakes/silent-event-bell.js';
 import { Container, type Provider, providersOf, type Token } from './container.js';
@@ -53,7 +58,10 @@ import { watchedJudge } from './watched-judge.js';
 /** Parts of the product that a test makes worse on purpose. */
 export type Sabotage = readonly (readonly [Token, Provider])[];
 
-const MODULES = [PlatformModule, ChainModule, TransactionsModule, LanesModule, ConfirmationsModule, CommandsModule];
+const MODULES = [
+  ...[PlatformModule, ChainModule, LedgerModule, LanesModule],
+  ...[ConfirmationsModule, CommandsModule, WebhooksModule],
+];
 const PROVIDERS = providersOf(MODULES);
 
 /** What a node of each mode has of its own. */
@@ -63,7 +71,7 @@ const OF_MODE = {
 } as const satisfies Record<ExecutionMode, readonly (readonly [Token, Provider])[]>;
 
 /** The keys are derived once for all seeds. */
-let derived: Custody | null = null;
+const CUSTODY = await devCustody(3);
 
 export interface NodeParts {
   readonly database: SimDatabase;
@@ -76,6 +84,7 @@ export interface NodeParts {
   readonly mode: ExecutionMode;
   readonly peers: Peers;
   readonly faults: Faults;
+  readonly receivers: Receivers | null;
 }
 
 /** One node: all of the product's classes, on the real database and the simulated endpoints, without timers. */
@@ -87,22 +96,26 @@ export class SimNode {
   private readonly jobs: Jobs;
   private readonly excuses: Excuses;
   private readonly running = new Map<Job, Promise<void>>();
+  /** Null without webhook endpoints. */
+  private readonly sender: SimSender | null;
 
   constructor(
     readonly id: string,
     private readonly parts: NodeParts,
   ) {
-    const { database, network, sent, ids, sabotage, wire, seen, mode, peers, faults } = parts;
+    const { database, network, sent, ids, sabotage, wire, seen, mode, peers, faults, receivers } = parts;
     this.gate = new Gate(
       (mishap, place) => noteMishap(seen, mishap, place),
       (place) => this.violations.push(new Violation('I8', `${id} works without end, last ${place}`)),
     );
     this.excuses = new Excuses(this.gate, faults, this.violations);
     const log = new WatchfulLog(this.violations, seen, this.excuses);
-    const chains = nodeChains({ wire, network, gate: this.gate, sent, clock: this.clock, log });
-    const gated = new GatedDatabase(database.source, this.gate);
+    const chains = nodeChains({ nodeId: id, wire, network, gate: this.gate, sent, clock: this.clock, log });
+    const gated = new GatedDatabase(database.source, this.gate, database);
+    const config = simulatedConfig(database.url, mode, network.rules);
+    this.sender = receivers && new SimSender(receivers, config.webhooks.timeout);
     const overrides = new Map<Token, unknown>([
-      ...configProviders(simulatedConfig(database.url, mode, network.rules)),
+      ...configProviders(config),
       [Database, gated],
       [HeartbeatDatabase, gated],
       [ReadDatabase, gated],
@@ -112,27 +125,24 @@ export class SimNode {
       [NodeIdentity, new Named(id)],
       [CrashPoints, new GateCrashPoints(this.gate)],
       [Log, log],
-      [Registry, new Registry()],
+      [Metrics, new FakeMetrics()],
       [Chains, chains],
-      [ChainConnector, chains.get()],
       [EventBell, new SilentEventBell()],
       [Doorbell, mode === 'basic' ? new SilentDoorbell() : new BellRope(id, peers)],
       [Forwarding, new SimForwarding(peers)],
       [TxQueries, NO_VIEWS],
+      [WebhookSender, this.sender],
     ]);
-    if (derived) overrides.set(Custody, derived);
+    overrides.set(Custody, CUSTODY);
     this.container = new Container(
       new Map([...PROVIDERS, ...OF_MODE[mode], [ClassifySends, watchedJudge(seen)], ...sabotage]),
       overrides,
     );
-    derived ??= this.container.get(Custody);
     this.jobs = mode === 'basic' ? plainJobs(this.container) : scheduledJobs(this.container);
   }
 
   static signers(count: number): SignerId[] {
-    if (!derived) throw new Error('no node was made yet');
-    return derived
-      .signers()
+    return CUSTODY.signers()
       .slice(0, count)
       .map(({ signer }) => signer);
   }
@@ -151,6 +161,7 @@ export class SimNode {
 
   advanceClock(ms: number): void {
     this.clock.advance(ms);
+    this.sender?.passed(ms);
     if (this.isScheduled) this.get(DrivenLanes).passed(ms);
   }
 
@@ -187,6 +198,7 @@ export class SimNode {
   async idle(): Promise<void> {
     await Promise.all(this.running.values());
     await this.get(SignerWorkers).idle();
+    if (this.sender) await recorded(this.container);
   }
 
   async shutDown(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { TxKind } from '../../src/modules/transactions/domain/managed-tx.js';
+import type { TxKind } from '../../src/modules/ledger/domain/managed-tx.js';
 
 export interface TxRow {
   readonly id: string;
@@ -20,12 +20,12 @@ export interface TxRow {
   readonly replaces: string | null;
   readonly replacedBy: string | null;
   readonly resubmits: boolean;
-  readonly asksReceipt: boolean;
   /** Its next time is a day away, or more. */
   readonly isFar: boolean;
 }
 
 export interface EventRow {
+  readonly xid: string;
   readonly seq: number;
   readonly tx: string;
   readonly signer: string;
@@ -67,6 +67,15 @@ export interface CommandRow {
   readonly replacement: string | null;
 }
 
+/** What is due at a time, in milliseconds of the database, and waits for its signer's owner. */
+export interface DueRow {
+  readonly list: string;
+  readonly id: string;
+  readonly signer: string;
+  readonly at: number;
+  readonly tries: number;
+}
+
 /** Everything that the invariants are about, as of one moment. */
 export interface Snapshot {
   readonly leases: readonly {
@@ -83,9 +92,19 @@ export interface Snapshot {
   readonly slots: readonly SlotRow[];
   readonly attempts: readonly AttemptRow[];
   readonly commands: readonly CommandRow[];
+  readonly due: readonly DueRow[];
 }
 
-export const EMPTY: Snapshot = { leases: [], cursors: [], txs: [], events: [], slots: [], attempts: [], commands: [] };
+export const EMPTY: Snapshot = {
+  leases: [],
+  cursors: [],
+  txs: [],
+  events: [],
+  slots: [],
+  attempts: [],
+  commands: [],
+  due: [],
+};
 
 /** One statement, so that it is one moment. */
 const READ = `
@@ -94,14 +113,19 @@ const READ = `
     'cursors', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', next_nonce, 'token', fencing_token)), '[]') FROM signer_nonce_cursor),
     'txs', (SELECT coalesce(json_agg(json_build_object('id', tx_id, 'kind', kind, 'signer', signer, 'state', state, 'sub', sub_state, 'nonce', nonce, 'hash', tx_hash,
                 'block', block_number, 'blockHash', block_hash, 'confirmations', confirmations, 'token', fencing_token, 'data', '0x' || encode(data, 'hex'), 'reason', failure_reason, 'replaces', replaces, 'replacedBy', replaced_by,
-                'resubmits', next_resubmit_at IS NOT NULL, 'asksReceipt', next_receipt_check_at IS NOT NULL,
+                'resubmits', next_resubmit_at IS NOT NULL,
                 'isFar', coalesce(greatest(next_resubmit_at, next_receipt_check_at) > clock_timestamp() + interval '1 day', false)) ORDER BY tx_id), '[]') FROM managed_tx),
-    'events', (SELECT coalesce(json_agg(json_build_object('seq', e.seq, 'tx', e.tx_id, 'signer', t.signer, 'reason', e.reason, 'from', e.from_state, 'to', e.to_state,
+    'events', (SELECT coalesce(json_agg(json_build_object('xid', e.xid::text, 'seq', e.seq, 'tx', e.tx_id, 'signer', t.signer, 'reason', e.reason, 'from', e.from_state, 'to', e.to_state,
                 'token', e.fencing_token, 'node', e.node_id, 'nonce', e.detail ->> 'nonce') ORDER BY e.seq), '[]') FROM tx_event e JOIN managed_tx t ON t.tx_id = e.tx_id),
     'slots', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', nonce, 'status', status, 'tx', tx_id, 'hash', tx_hash, 'token', fencing_token) ORDER BY nonce), '[]') FROM signer_nonce_allocation),
     'attempts', (SELECT coalesce(json_agg(json_build_object('hash', tx_hash, 'signer', signer, 'nonce', nonce, 'tx', tx_id, 'kind', kind, 'status', status, 'token', fencing_token,
                 'feeCap', max_fee_per_gas::text, 'tip', max_priority_fee_per_gas::text)), '[]') FROM tx_attempt),
-    'commands', (SELECT coalesce(json_agg(json_build_object('id', command_id, 'tx', tx_id, 'kind', kind, 'status', status, 'replacement', replacement) ORDER BY command_id), '[]') FROM tx_command)
+    'commands', (SELECT coalesce(json_agg(json_build_object('id', command_id, 'tx', tx_id, 'kind', kind, 'status', status, 'replacement', replacement) ORDER BY command_id), '[]') FROM tx_command),
+    'due', (SELECT coalesce(json_agg(json_build_object('list', list, 'id', id, 'signer', signer, 'at', CASE WHEN due > 'epoch' THEN extract(epoch FROM due) * 1000 ELSE 0 END, 'tries', tries)), '[]') FROM (
+       SELECT 'resend' AS list, tx_id AS id, signer, next_resubmit_at AS due, 0 AS tries FROM managed_tx WHERE state IN ('ALLOCATED', 'IN_MEMPOOL') AND next_resubmit_at IS NOT NULL
+       UNION ALL SELECT 'receipt', tx_id, signer, next_receipt_check_at, 0 FROM managed_tx WHERE state = 'IN_MEMPOOL' AND next_receipt_check_at IS NOT NULL
+       UNION ALL SELECT 'expiry', tx_id, signer, expires_at, 0 FROM managed_tx WHERE state = 'PENDING' AND expires_at IS NOT NULL
+       UNION ALL SELECT 'command', command_id, signer, due_at, tries FROM tx_command WHERE status = 'QUEUED') w)
   ) AS snapshot`;
 
 export async function readSnapshot(pool: Pool): Promise<Snapshot> {

@@ -26,9 +26,9 @@ function checkCursors({ cursors, slots }: Snapshot, { chain }: Network): void {
 }
 
 /** Failed without a block: every node refuses it, or it can never execute. */
-function checkFailure(tx: TxRow, now: Snapshot, { curses, needs, chain }: Network): void {
+function checkFailure(tx: TxRow, now: Snapshot, { curses, needs, hanging, chain }: Network): void {
   const curse = curses.past(tx.data);
-  if (curse?.only === null) return;
+  if (curse?.only === null || hanging.has(tx.data)) return;
   const needed = needs.of(tx.data);
   if (needed === null) return;
   // What was to come first is refused itself.

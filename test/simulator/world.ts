@@ -2,8 +2,11 @@ import { inspect } from 'node:util';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { IdGenerator } from '../../src/kernel/id-generator.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
+import { DatabaseWatch } from '../../src/platform/database/database-watch.js';
 import type { CommandInput } from '../../src/modules/commands/application/submit-command.js';
 import { checkInvariants } from './invariants.js';
+import { FIRST_MS } from './database-time.js';
+import { Fairness } from './fairness.js';
 import type { Faults } from './excuses.js';
 import { Bells } from './bells.js';
 import type { Play } from './play.js';
@@ -12,6 +15,7 @@ import { checkEverythingWakes } from './liveness.js';
 import type { Wire } from './node-chains.js';
 import type { Job } from './node-jobs.js';
 import { Random } from './random.js';
+import { Receivers } from './receivers.js';
 import { SentLog } from './sent-log.js';
 import { Network } from './network/network.js';
 import type { LieKind } from './network/view.js';
@@ -39,6 +43,13 @@ class CountingIds extends IdGenerator {
   }
 }
 
+interface Command {
+  readonly input: CommandInput;
+  readonly commandId: string | null;
+  /** The database lost it, or may have. */
+  readonly isLost?: boolean;
+}
+
 /** Everything of one seed: a chain, a few nodes, and what clients were promised. */
 export class World {
   readonly random: Random;
@@ -51,12 +62,19 @@ export class World {
   /** Requests of which nobody knows yet whether they were accepted. */
   readonly unanswered = new Set<string>();
   /** Commands that clients sent, by their keys, and what they were called in the answer. */
-  readonly commands = new Map<string, { readonly input: CommandInput; readonly commandId: string | null }>();
+  readonly commands = new Map<string, Command>();
   /** What was done, in order, to be read when a seed fails. */
   readonly trace: string[] = [];
   readonly bells: Bells;
-  readonly faults: Faults = { on: true };
+  readonly faults: Faults = { on: true, losesCommits: false };
+  /** A standby misses what is committed. */
+  isBehind = false;
+  /** Requests that were accepted, and that the database lost. */
+  private lost = 0;
   snapshot: Snapshot = EMPTY;
+  readonly fairness = new Fairness();
+  /** Null without webhook endpoints. */
+  readonly receivers: Receivers | null;
   private readonly ids = new CountingIds();
   private readonly dead: SimNode[] = [];
   private started = 0;
@@ -78,8 +96,10 @@ export class World {
     readonly play: Play,
   ) {
     this.random = new Random(seed);
+    this.receivers = play.hasReceivers ? new Receivers() : null;
     this.network = new Network(seed, this.random, focus);
     this.sent = new SentLog(database.orderly);
+    this.chain.seconds = FIRST_MS / 1000;
     this.bells = new Bells(this.random, this.seen);
     this.note(`${this.play.mode}; ${this.network.describe()}`);
     const count = this.random.between(2, 4);
@@ -95,12 +115,22 @@ export class World {
     return this.network.chain;
   }
 
+  /** What processes do before they accept anything. */
+  async begin(): Promise<void> {
+    for (const node of this.nodes) await node.get(DatabaseWatch).check();
+    const [first] = this.nodes;
+    if (this.receivers && first) await this.receivers.register(first);
+  }
+
   /** A new process: new memory, new identity. */
   startNode(): SimNode {
     this.started += 1;
-    const { database, network, sent, ids, sabotage, wire, seen } = this;
+    const { database, network, sent, ids, sabotage, wire, seen, receivers } = this;
     const { mode } = this.play;
-    const parts = { database, network, sent, ids, sabotage, wire, seen, mode, peers: this.peers, faults: this.faults };
+    const parts = {
+      ...{ database, network, sent, ids, sabotage, wire, seen, mode, receivers },
+      ...{ peers: this.peers, faults: this.faults },
+    };
     const node = new SimNode(`node-${this.started}`, parts);
     this.nodes.push(node);
     return node;
@@ -127,6 +157,18 @@ export class World {
   async passTimeOfDatabase(ms: number): Promise<void> {
     if (ms >= SECOND_LOOK_MS) this.network.endLoneLie();
     await this.database.passTime(ms);
+    this.chain.seconds += ms / 1000;
+  }
+
+  /** How many requests clients have made. */
+  get requests(): number {
+    return this.accepted.size + this.unanswered.size + this.lost;
+  }
+
+  lose(request: string): void {
+    this.accepted.delete(request);
+    this.unanswered.delete(request);
+    this.lost += 1;
   }
 
   /** At one node alone: its clock may run ahead of the database's. */
@@ -150,7 +192,11 @@ export class World {
   /** Runs a job until it has ended or waits for something that is held. */
   async run(node: SimNode, job: Job, signers: readonly SignerId[]): Promise<void> {
     const happened = node.gate.happened.length;
+    const { unanswered } = this.play;
+    const isArmed = unanswered !== undefined && job !== 'step' && this.faults.on;
+    if (isArmed) node.gate.arm('fail', 1, 'after COMMIT', unanswered);
     await this.unblocked(node.start(job, signers), node);
+    if (isArmed) node.gate.disarm();
     const mishaps = node.gate.happened.slice(happened).join(', ');
     this.note(`${node.id} ${job}${mishaps === '' ? '' : ` (${mishaps})`}`);
     if (node.gate.isDead) await this.bury(node);
@@ -176,7 +222,9 @@ export class World {
     const now = await readSnapshot(this.database.own);
     checkInvariants(before, now, this.network, this.sent);
     checkEverythingWakes(now, this);
-    const [found] = [...this.sent.violations, ...[...this.nodes, ...this.dead].flatMap(({ violations }) => violations)];
+    const nodes = [...this.nodes, ...this.dead];
+    const watchers = [this.sent, ...nodes, ...(this.receivers ? [this.receivers] : [])];
+    const [found] = watchers.flatMap(({ violations }) => violations);
     if (found) throw found;
     noteChanges(this.seen, before, now);
     noteTroubles(this.network);

@@ -1,12 +1,13 @@
 import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { BLOB_BYTES } from '../../src/modules/chain/domain/blob-sidecar.js';
-import type { Receipt } from '../../src/modules/chain/index.js';
+import type { FeeQuote, Receipt } from '../../src/modules/chain/index.js';
 import type { TxCommand } from '../../src/modules/commands/domain/tx-command.js';
-import type { CreatedTx } from '../../src/modules/transactions/application/intake/create-tx.js';
-import type { Attempt } from '../../src/modules/transactions/domain/attempt.js';
-import { ManagedTx, type TxProgress } from '../../src/modules/transactions/domain/managed-tx.js';
-import { NO_FEES, type TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
+import type { CreatedTx } from '../../src/modules/requests/application/create-tx.js';
+import type { Attempt } from '../../src/modules/ledger/domain/attempt.js';
+import { ManagedTx, type TxProgress } from '../../src/modules/ledger/domain/managed-tx.js';
+import { NO_FEES, type TxRequest } from '../../src/modules/ledger/domain/tx-request.js';
+import type { Lease } from '../../src/modules/signers/index.js';
 
 export const DEV_CHAIN = 31337;
 
@@ -26,6 +27,22 @@ export function aBlob(seed: number): Buffer {
 
 export function aSigner(n = 1): SignerId {
   return { chainId: DEV_CHAIN, address: anAddress(n) };
+}
+
+export function aLease(signer = aSigner(), token = 1n): Lease {
+  return { signer, owner: 'node', token };
+}
+
+export function aFeeQuote(overrides: Partial<FeeQuote> = {}): FeeQuote {
+  return {
+    blockNumber: 42,
+    hasBaseFee: true,
+    baseFeePerGas: 4n,
+    tips: { slow: 1n, standard: 2n, fast: 3n, urgent: 5n },
+    congestedTip: 4n,
+    blobBaseFee: null,
+    ...overrides,
+  };
 }
 
 export function aReceipt(overrides: Partial<Receipt> = {}): Receipt {
@@ -89,6 +106,7 @@ export function aCommand(overrides: Partial<TxCommand> = {}): TxCommand {
     replacement: null,
     status: 'QUEUED',
     refusal: null,
+    tries: 0,
     ...overrides,
   };
 }
@@ -129,6 +147,7 @@ export class ManagedTxBuilder {
       replaces: null,
       replacedBy: null,
       tries: 0,
+      requeues: 0,
       lastError: null,
       version: 0,
       ...overrides,

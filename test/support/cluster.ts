@@ -37,7 +37,7 @@ const QUICK = {
   confirmations: { required: 2, staleReceiptTimeout: '3s' },
   execution: { maxInFlight: 2_000 },
 };
-const QUICK_DATABASE = { poolSize: 8, statementTimeout: '1s', lockTimeout: '500ms', idleInTransactionTimeout: '1s' };
+const QUICK_DATABASE = { poolSize: 8, statementTimeout: '1s' };
 
 /** Several nodes, each a process of the built app, on one PostgreSQL and one chain. */
 export class Cluster {

@@ -4,19 +4,17 @@ import { DeliverDue } from '../../src/modules/webhooks/application/deliver-due.j
 import { PostDelivery } from '../../src/modules/webhooks/application/post-delivery.js';
 import { RecordDeliveries } from '../../src/modules/webhooks/application/record-deliveries.js';
 import { WebhookMetrics } from '../../src/modules/webhooks/application/webhook-metrics.js';
+import type { WebhookSender } from '../../src/modules/webhooks/domain/webhook-sender.js';
 import type { DeliveryQueue } from '../../src/modules/webhooks/domain/delivery-queue.js';
 import { PgDeliveryQueue } from '../../src/modules/webhooks/infrastructure/pg-delivery-queue.js';
-import { StandardWebhookSignatures } from '../../src/modules/webhooks/infrastructure/sign-webhook.js';
+import { WebhookSignatures } from '../../src/modules/webhooks/application/webhook-signatures.js';
+import { realPause } from '../../src/platform/scheduling/pause.js';
 import { SystemClock } from '../../src/platform/system-clock.js';
 import { readableLog } from '../unit/platform/log-lines.js';
 import { guardedSender, webhooksConfig } from '../unit/webhooks/sender-lab.js';
 import { Named } from './fakes/fake-node.js';
+import { FakeMetrics } from './fakes/fake-metrics.js';
 import type { WebhookLab } from './webhook-lab.js';
-
-class NoMetrics extends WebhookMetrics {
-  override recorded(): void {}
-  override posted(): void {}
-}
 
 const senders: GuardedSender[] = [];
 
@@ -27,17 +25,22 @@ export class DeliveringNode {
   readonly deliver: DeliverDue;
   readonly queue: DeliveryQueue;
 
-  constructor(lab: WebhookLab, name: string, { timeoutMs = 2_000, concurrency = 32, queue }: NodeOptions = {}) {
+  constructor(
+    lab: WebhookLab,
+    name: string,
+    { timeoutMs = 2_000, concurrency = 32, queue, sender: other }: NodeOptions = {},
+  ) {
     const options = { allow: ['127.0.0.1/32'], timeoutMs };
     const sender = guardedSender(options);
     senders.push(sender);
     const node = new Named(name);
     const clock = new SystemClock();
-    this.queue = queue ?? new PgDeliveryQueue(lab.database, clock);
-    const results = new RecordDeliveries(this.queue, lab.endpoints, new NoMetrics(), node, readableLog().log);
+    this.queue = queue ?? new PgDeliveryQueue(lab.database, clock, { pause: realPause });
+    const metrics = new WebhookMetrics(new FakeMetrics(), this.queue, clock);
+    const results = new RecordDeliveries(this.queue, lab.endpoints, metrics, node, readableLog().log);
     this.deliver = new DeliverDue(
       this.queue,
-      new PostDelivery(sender, new StandardWebhookSignatures(), clock),
+      new PostDelivery(other ?? sender, new WebhookSignatures(), clock),
       results,
       Object.assign(webhooksConfig(options), { concurrency }),
       node,
@@ -55,4 +58,6 @@ interface NodeOptions {
   readonly timeoutMs?: number;
   readonly concurrency?: number;
   readonly queue?: DeliveryQueue;
+  /** In place of one that posts. */
+  readonly sender?: WebhookSender;
 }

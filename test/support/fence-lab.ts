@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll } from '@jest/globals';
-import { Registry } from 'prom-client';
 import type { DataSource } from 'typeorm';
 import { DatabaseConfig } from '../../src/config/lockstep-config.js';
 import type { Clock } from '../../src/kernel/clock.js';
@@ -9,12 +8,12 @@ import type { Lease } from '../../src/modules/signers/domain/lease.js';
 import type { LeaseTerms } from '../../src/modules/signers/domain/lease-store.js';
 import { PgFencedUnitOfWork } from '../../src/modules/signers/infrastructure/pg-fenced-unit-of-work.js';
 import { PgLeaseStore } from '../../src/modules/signers/infrastructure/pg-lease-store.js';
-import { PromLeaseMetrics } from '../../src/modules/signers/infrastructure/prom-lease-metrics.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
 import { Database } from '../../src/platform/database/database.js';
 import { SystemClock } from '../../src/platform/system-clock.js';
 import { aSigner } from './builders.js';
 import { Named } from './fakes/fake-node.js';
+import { FakeMetrics } from './fakes/fake-metrics.js';
 import { Session } from './lab-session.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 
@@ -91,7 +90,7 @@ export class FenceLab {
     this.dataSources.push(source);
     const database = new Database(source);
     const clock = options.clock ?? new SystemClock();
-    const metrics = new PromLeaseMetrics(new Registry());
+    const metrics = new FakeMetrics();
     const fenced = new PgFencedUnitOfWork(database, new Named(id), clock, metrics);
     return { id, database, leases: new PgLeaseStore(database, database), fenced };
   }

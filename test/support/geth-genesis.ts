@@ -6,8 +6,6 @@ export interface GenesisOptions {
   readonly baseFeePerGas: bigint;
   /** Places in the dev mnemonic of accounts whose code is an EIP-7702 delegation from block 0 on. */
   readonly delegated: readonly number[];
-  /** Whether Osaka is in force, from which on blobs have a proof for each cell. */
-  readonly osaka: boolean;
 }
 
 const FUNDED = 20;
@@ -17,30 +15,34 @@ const BALANCE = 10n ** 24n;
 const DELEGATION = `0xef0100${'c0de'.padStart(40, '0')}`;
 const BLOBS = { target: 6, max: 9, baseFeeUpdateFraction: 5_007_716 };
 
-/** For `geth init`: merged from block 0 on, with every fork up to Prague or Osaka, and with money for the accounts of the dev mnemonic. */
-export function gethGenesis({
-  gasLimit,
-  baseFeePerGas,
-  delegated,
-  osaka,
-}: GenesisOptions): Readonly<Record<string, unknown>> {
+type Alloc = Readonly<Record<string, { readonly code?: string }>>;
+
+/**
+ * For `geth init`: merged from block 0 on, with every fork up to Osaka, and with money for the accounts of the dev mnemonic.
+ * @param ofDev the accounts of geth's own dev chain, of which the contracts are taken: without the queues of Prague geth 1.17 builds no block
+ */
+export function gethGenesis(
+  { gasLimit, baseFeePerGas, delegated }: GenesisOptions,
+  ofDev: Alloc,
+): Readonly<Record<string, unknown>> {
   return {
     config: {
       chainId: DEV_CHAIN_ID,
       ...Object.fromEntries(FORKS_BY_BLOCK.map((name) => [`${name}Block`, 0])),
       terminalTotalDifficulty: 0,
-      ...Object.fromEntries([...FORKS_BY_TIME, ...(osaka ? ['osaka'] : [])].map((name) => [`${name}Time`, 0])),
-      blobSchedule: { cancun: BLOBS, prague: BLOBS, ...(osaka && { osaka: BLOBS }) },
+      ...Object.fromEntries(FORKS_BY_TIME.map((name) => [`${name}Time`, 0])),
+      blobSchedule: { cancun: BLOBS, prague: BLOBS, osaka: BLOBS },
     },
     difficulty: '0x0',
     gasLimit: hex(gasLimit),
     baseFeePerGas: hex(baseFeePerGas),
-    alloc: Object.fromEntries(
-      devAddresses(FUNDED).map((address, index) => [
+    alloc: Object.fromEntries([
+      ...Object.entries(ofDev).filter(([, { code }]) => code !== undefined),
+      ...devAddresses(FUNDED).map((address, index) => [
         address,
         { balance: hex(BALANCE), ...(delegated.includes(index) && { code: DELEGATION }) },
       ]),
-    ),
+    ]),
   };
 }
 
@@ -56,7 +58,7 @@ const FORKS_BY_BLOCK = [
   'berlin',
   'london',
 ];
-const FORKS_BY_TIME = ['shanghai', 'cancun', 'prague'];
+const FORKS_BY_TIME = ['shanghai', 'cancun', 'prague', 'osaka'];
 
 function hex(value: bigint): string {
   return `0x${value.toString(16)}`;

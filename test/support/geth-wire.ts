@@ -1,5 +1,4 @@
 import { keccak256, type TransactionLike } from 'ethers';
-import { Registry } from 'prom-client';
 import { configFrom } from '../../src/config/index.js';
 import { DEV_CHAIN_ID } from '../../src/dev/dev-accounts.js';
 import { parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
@@ -7,6 +6,7 @@ import type { BroadcastOutcome } from '../../src/modules/chain/index.js';
 import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configured-chains.js';
 import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
 import { devWallet } from './dev-wallets.js';
+import { FakeMetrics } from './fakes/fake-metrics.js';
 
 export const GWEI = 10n ** 9n;
 const SINK = '0x00000000000000000000000000000000000000bb';
@@ -21,7 +21,7 @@ export class GethWire {
         database: { url: 'postgres://unused' },
         chains: [{ id: DEV_CHAIN_ID, rpcUrls: [url], signers: [] }],
       }),
-      new Registry(),
+      new FakeMetrics(),
       new ShiftedClock(),
       new RecordingLog(),
     );

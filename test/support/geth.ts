@@ -18,7 +18,7 @@ export interface GethOptions {
   readonly flags?: readonly string[];
 }
 
-const GENESIS: GenesisOptions = { gasLimit: 30_000_000n, baseFeePerGas: 10n ** 9n, delegated: [], osaka: true };
+const GENESIS: GenesisOptions = { gasLimit: 30_000_000n, baseFeePerGas: 10n ** 9n, delegated: [] };
 const PROGRAM = process.env['GETH_BIN'] || 'geth';
 const READY_TIMEOUT_MS = 60_000;
 const STOP_GRACE_MS = 20_000;
@@ -47,7 +47,8 @@ export class Geth {
     const folder = mkdtempSync(join(tmpdir(), 'lockstep-geth-'));
     const genesis = { ...GENESIS, ...options.genesis };
     const genesisFile = join(folder, 'genesis.json');
-    writeFileSync(genesisFile, JSON.stringify(gethGenesis(genesis)));
+    const dev = JSON.parse(execFileSync(PROGRAM, ['--dev', 'dumpgenesis'], { stdio: 'pipe', encoding: 'utf8' }));
+    writeFileSync(genesisFile, JSON.stringify(gethGenesis(genesis, dev.alloc)));
     const flags = flagsOf(options, folder, genesis.gasLimit, port, enginePort);
     const geth = new Geth(`http://127.0.0.1:${port}`, folder, flags);
     try {

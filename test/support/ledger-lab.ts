@@ -67,7 +67,7 @@ class LedgerLab {
     }
   }
 
-  /** A fill of the version before is HELD, and a foreign transaction has CONSUMED. */
+  /** A foreign transaction has CONSUMED; a slot that is RELEASED has no tx in any case. */
   async leaveWithoutTx(signer: SignerId, status: SlotStatus, ...nonces: readonly bigint[]): Promise<void> {
     for (const nonce of nonces) await this.put(signer, { nonce, status, txId: null, txHash: null });
   }

@@ -13,7 +13,7 @@ import {
   type BlockToProve,
   type BroadcastOutcome,
   type Call,
-  ChainConnector,
+  type ChainConnector,
   Chains,
   type DataOfCall,
   type FeeQuote,
@@ -56,7 +56,7 @@ export interface Faults {
 }
 
 /** A chain in memory with a mempool, one block per `mine()`, and reorgs: real rules, no network, no clock. */
-export class ModelChain extends ChainConnector {
+export class ModelChain implements ChainConnector {
   readonly chainId: ChainId = DEV_CHAIN;
   readonly faults: Faults = {};
   /** Blocks by which the tags are behind the head; null for a node without them. */
@@ -309,7 +309,7 @@ export class ModelChain extends ChainConnector {
 
   private userOf(account: Address, nonce: Nonce): NonceUser | null {
     const found = this.minedBy(account, nonce);
-    return found && { txHash: found.tx.hash, block: found.block };
+    return found && { txHash: found.tx.hash, block: found.block, sent: toSent(found.tx) };
   }
 
   private receive(bytes: SignedBytes): BroadcastOutcome {
@@ -335,6 +335,11 @@ export class ModelChain extends ChainConnector {
     }
   }
 
+  /** Seconds since 1970. */
+  protected timestampOf(number: number): number {
+    return number;
+  }
+
   protected append(txs: readonly ModelTx[]): Block {
     const parent = this.tip();
     const number = parent.number + 1;
@@ -343,7 +348,7 @@ export class ModelChain extends ChainConnector {
       number,
       hash,
       parentHash: parent.hash,
-      timestamp: number,
+      timestamp: this.timestampOf(number),
       baseFeePerGas: this.baseFeeOfNext(),
       receiptsRoot: null,
       transactionHashes: txs.map((tx) => tx.hash),

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect } from '@jest/globals';
-import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
-import { TxQueries, type TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
-import { isFinal, type TxState } from '../../src/modules/transactions/index.js';
+import type { TxRequest } from '../../src/modules/ledger/domain/tx-request.js';
+import { TxQueries, type TxView } from '../../src/modules/ledger/application/views/tx-views.js';
+import { isFinal, type TxState } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest } from './builders.js';
 import { ModelChain, type ModelTx } from './model-chain.js';
 import { onlyFor, OVERSIZED, tagged } from './send-faults.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
-import { TestNode } from './test-node.js';
+import { type SetConstants, TestNode } from './test-node.js';
 
 /** What is new for each test. */
 interface Stage {
@@ -51,9 +51,9 @@ export class NodeLab {
     return this.opened.chain;
   }
 
-  async startNode(config: Record<string, unknown> = {}): Promise<TestNode> {
+  async startNode(config: Record<string, unknown> = {}, setConstants?: SetConstants): Promise<TestNode> {
     const { database, chain, nodes } = this.opened;
-    const node = await TestNode.start(database.url, chain, config);
+    const node = await TestNode.start(database.url, chain, config, setConstants);
     nodes.push(node);
     return node;
   }
@@ -119,6 +119,12 @@ export class NodeLab {
       const [block] = await chain.blocks([(await head()).number - 1]);
       return block ?? head();
     };
+  }
+
+  /** As if `staleReceiptTimeout` had passed. */
+  async checkReceipts(by = this.node): Promise<void> {
+    await makeDue(by);
+    await by.checkReceipts();
   }
 
   /** As if the resubmit interval had passed. */

@@ -34,7 +34,7 @@ export function onProxiedNode(start: () => Promise<RunningNode>, tell: (stage: P
       chainUrl: node.url,
       rpcUrls: [proxy.url],
       // These clients do not show a whole pool, and no test waits for the clock.
-      config: { nonce: { poolQuietTime: '1ms' } },
+      setConstants: ({ nonce }) => Object.assign(nonce, { poolQuietTime: 1 }),
     });
     tell({ chain: node, proxy, lab, tag });
   });

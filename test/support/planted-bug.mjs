@@ -44,7 +44,7 @@ const BUGS = {
 
   /** Requeues every payload without a known outcome and calls its slot used, so that no fill outbids what may be out. */
   'requeueing-recovery': () =>
-    replace('lanes/application/recover-lane.js', 'RecoverLane', 'execute', async function (_chain, leases) {
+    replace('lanes/application/resume-lanes.js', 'RecoverLane', 'execute', async function (_chain, leases) {
       await this.sign.write.unitOfWork.run(leases, 'requeue', async (fence) => {
         for (const { signer } of leases)
           await fence.tx.query(

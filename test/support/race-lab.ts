@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { parseHash } from '../../src/kernel/hex.js';
-import type { CommandKind, TxCommand } from '../../src/modules/commands/domain/tx-command.js';
+import { type CommandKind, CommandStore, type TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
-import { CommandStore } from '../../src/modules/commands/domain/command-store.js';
-import type { TxRequest } from '../../src/modules/transactions/index.js';
+import type { TxRequest } from '../../src/modules/ledger/index.js';
 import type { NodeLab } from './node-lab.js';
 import { aRequest } from './builders.js';
 import { tagged } from './send-faults.js';

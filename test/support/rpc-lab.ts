@@ -1,12 +1,11 @@
-import { Registry } from 'prom-client';
 import { configFrom } from '../../src/config/index.js';
 import { callRpc } from '../../src/dev/json-rpc.js';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import { inSlices } from '../../src/kernel/in-slices.js';
 import { ConfiguredChains } from '../../src/modules/chain/infrastructure/configured-chains.js';
-import { type AttemptView, TxQueries } from '../../src/modules/transactions/application/queries/tx-views.js';
-import type { TxRequest } from '../../src/modules/transactions/domain/tx-request.js';
-import type { TxState } from '../../src/modules/transactions/index.js';
+import { type AttemptView, TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
+import type { TxRequest } from '../../src/modules/ledger/domain/tx-request.js';
+import type { TxState } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { RecordingLog, ShiftedClock } from '../unit/chain/chain-fixture.js';
 import { aRequest, DEV_CHAIN } from './builders.js';
@@ -15,7 +14,8 @@ import { knowNonce } from './known-nonce.js';
 import { makeDue } from './node-lab.js';
 import { tagged } from './send-faults.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
-import { TestNode } from './test-node.js';
+import { type SetConstants, TestNode } from './test-node.js';
+import { FakeMetrics } from './fakes/fake-metrics.js';
 
 const READS_AT_ONCE = 50;
 
@@ -30,6 +30,7 @@ export interface RpcLabOptions {
   readonly chain?: Record<string, unknown>;
   /** Sections above the test defaults. */
   readonly config?: Record<string, unknown>;
+  readonly setConstants?: SetConstants;
 }
 
 /**
@@ -47,7 +48,7 @@ export class RpcLab {
   ) {}
 
   static async open(options: RpcLabOptions): Promise<RpcLab> {
-    const { chainUrl, rpcUrls = [chainUrl], rpcTimeout = 10_000, chain = {}, config = {} } = options;
+    const { chainUrl, rpcUrls = [chainUrl], rpcTimeout = 10_000, chain = {}, config = {}, setConstants } = options;
     const database = await createTestDatabase();
     const chains = new ConfiguredChains(
       configFrom({
@@ -62,12 +63,17 @@ export class RpcLab {
           },
         ],
       }),
-      new Registry(),
+      new FakeMetrics(),
       new ShiftedClock(),
       new RecordingLog(),
     );
     // Nobody renews leases here, and a slow machine must not lose them between two steps.
-    const node = await TestNode.start(database.url, chains.get(DEV_CHAIN), { lease: { duration: '10m' }, ...config });
+    const node = await TestNode.start(
+      database.url,
+      chains.get(DEV_CHAIN),
+      { lease: { duration: '10m' }, ...config },
+      setConstants,
+    );
     // What is mined from now on is walked; what was mined before would have to be asked for by hash.
     await node.follow();
     await knowNonce(node, chainUrl);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { freePort } from '../../src/dev/free-port.js';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
+import { ApiDocument, type OpenApi } from './api-document.js';
 import { DEV_CHAIN } from './builders.js';
 import { until } from './until.js';
 
@@ -41,6 +42,9 @@ export interface HttpAnswer<Body> {
 }
 
 export type AnyBody = Readonly<Record<string, unknown>>;
+
+/** Of the build that the tests run: every answer is compared with it. */
+let document: ApiDocument | null = null;
 
 /** The built service as a process of its own, as it runs in production. Needs `npm run build` before, which `npm test` does. */
 export class Service {
@@ -86,6 +90,7 @@ export class Service {
         if (!service.running) throw new Error(`the service ended: ${service.log.join('')}`);
         return (await service.get('/health/ready').catch(() => null))?.status === 200;
       });
+      document ??= new ApiDocument((await service.get<OpenApi>('/docs-json')).body);
     } catch (error) {
       // Nobody else knows of it yet, so nobody else would end it.
       await service.kill();
@@ -149,12 +154,11 @@ export class Service {
     const response = await fetch(`${this.url}${path}`, { ...init, signal });
     const text = await response.text();
     const type = response.headers.get('content-type') ?? '';
-    return {
-      status: response.status,
-      type,
-      headers: response.headers,
-      body: (type.includes('json') ? JSON.parse(text) : { text }) as Body,
-    };
+    const body: unknown = type.includes('json') ? JSON.parse(text) : { text };
+    const answer = { status: response.status, type, headers: response.headers, body: body as Body };
+    const wrong = document?.wrongWith(init.method ?? 'GET', path, answer) ?? null;
+    if (wrong !== null) throw new Error(`not as the document says: ${wrong}`);
+    return answer;
   }
 }
 

@@ -1,9 +1,4 @@
-import {
-  isFinal,
-  TRANSITIONS,
-  TX_STATES,
-  type TxState,
-} from '../../src/modules/transactions/domain/tx-state-machine.js';
+import { isFinal, TRANSITIONS, TX_STATES, type TxState } from '../../src/modules/ledger/domain/tx-state-machine.js';
 
 /** The transition table as a Mermaid diagram, for docs/state-machine.md. */
 export function stateDiagram(): string {

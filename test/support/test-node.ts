@@ -2,9 +2,9 @@ import 'reflect-metadata';
 import type { Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { AppModule } from '../../src/app.module.js';
-import { configFrom } from '../../src/config/index.js';
+import { configFrom, type LockstepConfig } from '../../src/config/index.js';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
-import type { SignerId } from '../../src/kernel/signer-id.js';
+import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
 import { type ChainConnector, Chains, HeadTracker } from '../../src/modules/chain/index.js';
 import { ApplyChainUpdate } from '../../src/modules/confirmations/application/apply-chain-update.js';
 import { CloseExpired } from '../../src/modules/commands/application/close-expired.js';
@@ -13,17 +13,25 @@ import { TendAuthorizations } from '../../src/modules/authorizations/application
 import { CheckReceipts } from '../../src/modules/confirmations/application/check-receipts.js';
 import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
 import { SignerDirectory } from '../../src/modules/signers/domain/signer-directory.js';
-import { CreateTx } from '../../src/modules/transactions/application/intake/create-tx.js';
+import { CreateTx } from '../../src/modules/requests/application/create-tx.js';
 import { EventBell } from '../../src/modules/events/index.js';
-import { Doorbell } from '../../src/modules/transactions/application/writing/doorbell.js';
-import { LaneMemory } from '../../src/modules/transactions/application/writing/lane-memory.js';
+import { Doorbell } from '../../src/modules/ledger/application/writing/doorbell.js';
+import { LaneMemory } from '../../src/modules/ledger/application/writing/lane-memory.js';
+import { FreeNonceGaps } from '../../src/modules/nonces/index.js';
 import { LaneStep } from '../../src/modules/lanes/application/lane-step.js';
 import { BumpDue } from '../../src/modules/lanes/application/bump-due.js';
 import { ResendDue } from '../../src/modules/lanes/application/resend-due.js';
-import { TxQueries, type TxView } from '../../src/modules/transactions/application/queries/tx-views.js';
+import { TxQueries, type TxView } from '../../src/modules/ledger/application/views/tx-views.js';
+import { Database } from '../../src/platform/database/database.js';
+import { Log } from '../../src/platform/logging/log.js';
 import { DEV_CHAIN } from './builders.js';
 import { SilentEventBell } from './fakes/silent-event-bell.js';
 import { ShiftedClock } from '../unit/chain/chain-fixture.js';
+
+const END_PAUSES = {
+  name: 'test_end_pauses',
+  text: `UPDATE tx_command SET due_at = created_at WHERE status = 'QUEUED'`,
+};
 
 /** A bell that nobody hears: in these tests the test itself says when a lane steps. */
 class SilentDoorbell extends Doorbell {
@@ -31,6 +39,9 @@ class SilentDoorbell extends Doorbell {
     // Nothing on purpose.
   }
 }
+
+/** Sets constants of the config that no file can set, for tests that cannot wait so long or send so much. */
+export type SetConstants = (config: LockstepConfig) => void;
 
 /**
  * One node in this process: all of the product's classes on a real database, with a chain of the test's and no timers, so
@@ -47,11 +58,11 @@ export class TestNode {
   static async start(
     url: string,
     chain: ChainConnector,
-    overrides: Record<string, unknown> = {},
-    signers = 5,
+    { signers = [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: 5 }], ...overrides }: Record<string, unknown> = {},
+    setConstants: SetConstants = () => undefined,
   ): Promise<TestNode> {
     const config = configFrom({
-      database: { url, poolSize: 4, readPoolSize: 4 },
+      database: { url, poolSize: 4 },
       confirmations: { required: 2 },
       logging: { level: 'fatal' },
       ...overrides,
@@ -59,10 +70,11 @@ export class TestNode {
         {
           id: DEV_CHAIN,
           rpcUrls: ['http://127.0.0.1:1'],
-          signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: signers }],
+          signers,
         },
       ],
     });
+    setConstants(config);
     const laneClock = new ShiftedClock();
     const module = await Test.createTestingModule({ imports: [AppModule.register(config)] })
       .overrideProvider(Chains)
@@ -99,7 +111,10 @@ export class TestNode {
 
   /** One lane step. */
   async step(...signers: readonly SignerId[]): Promise<void> {
-    await this.get(LaneStep).execute(DEV_CHAIN, signers.length === 0 ? [this.signer()] : signers);
+    const chain = this.get<Chains>(Chains).get(DEV_CHAIN);
+    await this.get(LaneStep).step(chain, signers.length === 0 ? [this.signer()] : signers, (signer, error) =>
+      this.get(Log).error('lane step failed', { signer: signerKey(signer), error }),
+    );
   }
 
   /** Looks at the chain until nothing is new. */
@@ -109,8 +124,8 @@ export class TestNode {
     while (changed);
   }
 
-  checkReceipts(): Promise<void> {
-    return this.get(CheckReceipts).execute(DEV_CHAIN);
+  async checkReceipts(): Promise<void> {
+    await this.get(FreeNonceGaps).execute(DEV_CHAIN, await this.get(CheckReceipts).execute(DEV_CHAIN));
   }
 
   resubmit(): Promise<void> {
@@ -127,8 +142,9 @@ export class TestNode {
     return this.get(TendAuthorizations).execute(DEV_CHAIN);
   }
 
-  /** Carries out what clients asked for, and closes what expired. */
+  /** Carries out what clients asked for, also what has a pause after it failed, and closes what expired. */
   async commands(): Promise<void> {
+    await this.get(Database).query(END_PAUSES, []);
     await this.get(ExecuteCommands).execute(DEV_CHAIN);
     await this.get(CloseExpired).execute(DEV_CHAIN);
   }

@@ -1,8 +1,8 @@
+import type { CustodyEntry } from '../../custody/custody-entry.js';
+import { CUSTODY_TYPES } from '../../custody/custody-types.js';
 import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../kernel/node-error-class.js';
-import { Choice, Count, Duration, Section, SectionList, Text, TextList, VariantList, Wei } from '../config-fields.js';
-import { Each } from '../each-rule.js';
+import { Choice, Count, Duration, Each, Section, SectionList, Text, TextList, Wei } from '../config-fields.js';
 import { FINALITY_MODES, type FinalityMode } from './settlement-config.js';
-import { MnemonicSignerConfig, PrivateKeySignerConfig, type SignerConfig } from './signer-config.js';
 
 /** `optimism`: chains of the OP stack, by their predeployed `GasPriceOracle`. */
 export const L1_DATA_FEES = ['none', 'optimism'] as const;
@@ -54,10 +54,6 @@ export class ChainConfig {
   @Count({ max: Number.MAX_SAFE_INTEGER, required: true })
   id = 0;
 
-  /** `chain-<id>` when not given. */
-  @Text()
-  name = '';
-
   @Each('isRpcUrl', 'must be http:// or https:// URLs', hasScheme('http:', 'https:'))
   @TextList({ required: true })
   rpcUrls: string[] = [];
@@ -70,13 +66,6 @@ export class ChainConfig {
   /** Milliseconds. */
   @Duration()
   rpcTimeout = 10_000;
-
-  @Count({ max: 1000 })
-  rpcBatchSize = 100;
-
-  /** Bytes of one request with several calls. nginx takes 1 MiB by default, geth 5 MB. */
-  @Count({ min: 1_000, max: 100_000_000 })
-  rpcBatchBytes = 1_000_000;
 
   /** Blocks that an endpoint may be behind the best head; beyond that, reads go to other endpoints if there are any. */
   @Count({ min: 0 })
@@ -110,8 +99,8 @@ export class ChainConfig {
   @SectionList(ErrorPatternConfig)
   errorPatterns: ErrorPatternConfig[] = [];
 
-  @VariantList('type', { privateKey: PrivateKeySignerConfig, mnemonic: MnemonicSignerConfig })
-  signers: SignerConfig[] = [];
+  @SectionList({ by: 'type', types: CUSTODY_TYPES })
+  signers: CustodyEntry[] = [];
 }
 
 function compiles(pattern: string): boolean {

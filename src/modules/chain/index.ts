@@ -1,12 +1,9 @@
-export { type DemandedFee, demandedFee } from './domain/demanded-fee.js';
-export type { FeeCaps } from './domain/fee-caps.js';
+export { type DemandedFee, demandedFee, nodeTxFeeCap } from './domain/demanded-fee.js';
 export { ChainRules } from './application/chain-rules.js';
 export { FinalityRule } from './application/finality-rule.js';
 export { HeadTracker } from './application/head-tracker.js';
-export { BLOCKS_PER_CALL, readBlocks } from './application/read-blocks.js';
 export { SecondObservations } from './application/second-observations.js';
 export { VerifiedReceipts } from './application/verified-receipts.js';
-export type { AgreedCount } from './domain/agreed-count.js';
 export { BLOB_BYTES, type BlobSidecar, CELLS_PER_BLOB } from './domain/blob-sidecar.js';
 export { BlockStore } from './domain/block-store.js';
 export type {
@@ -21,7 +18,11 @@ export type {
 export type { BroadcastOutcome } from './domain/broadcast-outcome.js';
 export {
   type BlockTag,
-  ChainConnector,
+  type ChainAccounts,
+  type ChainBlocks,
+  type ChainConnector,
+  type ChainFees,
+  type ChainReceipts,
   Chains,
   type FinalityTag,
   type PlacedTx,
@@ -29,13 +30,12 @@ export {
 } from './domain/chain-connector.js';
 export type { ChainUpdate } from './domain/chain-update.js';
 export { type EndpointStatus, RpcHealth } from './domain/endpoint-status.js';
-export type { Agreed } from './domain/evidence.js';
-export { type FeeQuote, SPEEDS, type Speed } from './domain/fee-quote.js';
+export type { Agreed, AgreedCount } from './domain/evidence.js';
+export { type FeeCaps, type FeeQuote, SPEEDS, type Speed } from './domain/fee-quote.js';
 export type { FinalHeights } from './domain/final-heights.js';
-export type { AccessList, Call, GasEstimate } from './domain/gas-estimate.js';
+export { type AccessList, type Call, type GasEstimate, TRANSFER_GAS } from './domain/gas-estimate.js';
 export type { DataOfCall } from './domain/l1-data-fees.js';
 export { ACTION, actionOf } from './domain/node-error-action.js';
-export { nodeTxFeeCap } from './domain/node-tx-fee-cap.js';
 export type { NonceUser, NonceUse, NonceQuestion } from './domain/nonce-use.js';
 export { RpcUnavailable } from './domain/rpc-unavailable.js';
 export type {
@@ -48,4 +48,4 @@ export type {
 } from './domain/sent-transaction.js';
 export { ChainScheduler } from './infrastructure/chain-scheduler.js';
 export { NewHeads } from './infrastructure/new-heads.js';
-export { agreedHashes } from './application/agreed-hashes.js';
+export { agreedHashes, BLOCKS_PER_CALL, readBlocks } from './application/read-blocks.js';

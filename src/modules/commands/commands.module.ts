@@ -1,31 +1,33 @@
 import { Module } from '@nestjs/common';
 import { ChainModule } from '../chain/chain.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { LostCommitsModule } from '../lost-commits/lost-commits.module.js';
 import { SendingModule } from '../sending/sending.module.js';
 import { SignersModule } from '../signers/signers.module.js';
-import { TransactionsModule } from '../transactions/transactions.module.js';
-import { CancelSent } from './application/cancel-sent.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
+import { RequestsModule } from '../requests/requests.module.js';
+import { AskChain } from './application/ask-chain.js';
+import { CarryOutCommands } from './application/carry-out-commands.js';
 import { CloseExpired } from './application/close-expired.js';
 import { CloseUnwanted } from './application/close-unwanted.js';
-import { CommandSteps } from './application/command-steps.js';
 import { ExecuteCommands } from './application/execute-commands.js';
 import { PriceReplacement } from './application/price-replacement.js';
 import { ReplaceSent } from './application/replace-sent.js';
 import { SpeedUpSent } from './application/speed-up-sent.js';
 import { SubmitCommand } from './application/submit-command.js';
-import { CommandStore } from './domain/command-store.js';
+import { CommandStore } from './domain/tx-command.js';
 import { CommandScheduler } from './infrastructure/command-scheduler.js';
 import { CommandsController } from './infrastructure/http/commands.controller.js';
 import { PgCommandStore } from './infrastructure/pg-command-store.js';
 
 @Module({
-  imports: [ChainModule, EventsModule, SignersModule, TransactionsModule, SendingModule],
+  imports: [ChainModule, EventsModule, LostCommitsModule, SignersModule, LedgerModule, RequestsModule, SendingModule],
   controllers: [CommandsController],
   providers: [
     SubmitCommand,
     ExecuteCommands,
-    CommandSteps,
-    CancelSent,
+    CarryOutCommands,
+    AskChain,
     ReplaceSent,
     PriceReplacement,
     SpeedUpSent,

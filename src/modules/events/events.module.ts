@@ -4,6 +4,7 @@ import { READS } from '../../platform/database/pools.js';
 import { EventBell } from './application/event-bell.js';
 import { EventWindow } from './application/event-window.js';
 import { ListEvents } from './application/list-events.js';
+import { OldReads } from './application/old-reads.js';
 import { EventTimes } from './application/event-times.js';
 import { TxHistory } from './application/tx-history.js';
 import { EventLog } from './domain/event-log.js';
@@ -16,8 +17,7 @@ import { PgEventLog } from './infrastructure/pg-event-log.js';
 import { PgEventReader } from './infrastructure/pg-event-reader.js';
 import { PgHorizon } from './infrastructure/pg-horizon.js';
 import { PgEventTimes } from './infrastructure/pg-event-times.js';
-import { TxEventEntity } from './infrastructure/tx-event.entity.js';
-import { TypeormTxHistory } from './infrastructure/typeorm-tx-history.js';
+import { TxEventEntity, TypeormTxHistory } from './infrastructure/typeorm-tx-history.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([TxEventEntity], READS)],
@@ -27,6 +27,7 @@ import { TypeormTxHistory } from './infrastructure/typeorm-tx-history.js';
     EventWindow,
     HorizonWatch,
     ListEvents,
+    OldReads,
     PgHorizon,
     { provide: EventBell, useClass: PgEventBell },
     { provide: EventReader, useClass: PgEventReader },

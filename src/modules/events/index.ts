@@ -15,4 +15,4 @@ export { eventWebhooks } from './domain/event-webhooks.js';
 export { bodyOf } from './domain/publish.js';
 export { EventLog } from './domain/event-log.js';
 export type { EventReason, SignerEvent, SignerEventReason, TxEvent } from './domain/tx-event.js';
-export { NEXT_XID } from './infrastructure/next-xid.js';
+export { NEXT_XID } from './infrastructure/pg-event-log.js';

@@ -1,34 +1,27 @@
 import { Module } from '@nestjs/common';
 import { ChainModule } from '../chain/chain.module.js';
 import { SignersModule } from '../signers/signers.module.js';
-import { TransactionsModule } from '../transactions/transactions.module.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
 import { AdmitLanes } from './application/admit-lanes.js';
 import { AdoptSent } from './application/adopt-sent.js';
 import { CommittedCursors } from './application/committed-cursors.js';
 import { FindSent } from './application/find-sent.js';
 import { HeldSigners } from './application/held-signers.js';
-import { HoldBack } from './application/hold-back.js';
-import { LostCommitsMetrics } from './application/lost-commits-metrics.js';
-import { ReconcileLanes } from './application/reconcile-lanes.js';
-import { ReconcileSigner } from './application/reconcile-signer.js';
-import { LostCommitsRepository } from './domain/lost-commits.repository.js';
-import { PgLostCommitsRepository } from './infrastructure/pg-lost-commits.repository.js';
-import { PromLostCommitsMetrics } from './infrastructure/prom-lost-commits-metrics.js';
+import { ReconcileLanes, ReconcileSigner } from './application/reconcile-lanes.js';
+import { SignersInDoubt } from './application/signers-in-doubt.js';
 
 @Module({
-  imports: [ChainModule, SignersModule, TransactionsModule],
+  imports: [ChainModule, SignersModule, LedgerModule],
   providers: [
     AdmitLanes,
     AdoptSent,
     CommittedCursors,
     FindSent,
     HeldSigners,
-    HoldBack,
     ReconcileLanes,
     ReconcileSigner,
-    { provide: LostCommitsRepository, useClass: PgLostCommitsRepository },
-    { provide: LostCommitsMetrics, useClass: PromLostCommitsMetrics },
+    SignersInDoubt,
   ],
-  exports: [AdmitLanes, CommittedCursors, ReconcileSigner],
+  exports: [AdmitLanes, AdoptSent, CommittedCursors, ReconcileSigner, SignersInDoubt],
 })
 export class LostCommitsModule {}

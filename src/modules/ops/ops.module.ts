@@ -4,7 +4,7 @@ import { ChainModule } from '../chain/chain.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { SendingModule } from '../sending/sending.module.js';
 import { SignersModule } from '../signers/signers.module.js';
-import { TransactionsModule } from '../transactions/transactions.module.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
 import { PauseSigner } from './application/pause-signer.js';
 import { ResumeSigner } from './application/resume-signer.js';
 import { ChainStanding } from './application/chain-standing.js';
@@ -26,7 +26,7 @@ import { SignerMetrics } from './infrastructure/signer-metrics.js';
 import { ReadinessProbes } from './infrastructure/readiness-probes.js';
 
 @Module({
-  imports: [TerminusModule, ChainModule, EventsModule, SignersModule, TransactionsModule, SendingModule],
+  imports: [TerminusModule, ChainModule, EventsModule, SignersModule, LedgerModule, SendingModule],
   controllers: [
     HealthController,
     SignersController,

@@ -1,16 +1,14 @@
 import { Module } from '@nestjs/common';
 import { ChainModule } from '../chain/chain.module.js';
 import { SignersModule } from '../signers/signers.module.js';
-import { TransactionsModule } from '../transactions/transactions.module.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
 import { AttemptSigner } from './application/attempt-signer.js';
 import { AuthorizationSigner } from './application/authorization-signer.js';
-import { AttachSidecars } from './application/attach-sidecars.js';
 import { BroadcastAttempts } from './application/broadcast-attempts.js';
 import { BumpAttempts } from './application/bump-attempts.js';
 import { ClassifySends } from './application/classify-sends.js';
-import { RefusalEvidence } from './application/refusal-evidence.js';
+import { LearnPoolLimits, RefusalEvidence } from './application/refusal-evidence.js';
 import { FeeRules } from './application/fee-rules.js';
-import { LearnPoolLimits } from './application/learn-pool-limits.js';
 import { PriceBumps } from './application/price-bumps.js';
 import { QuoteFees } from './application/quote-fees.js';
 import { MeasureFunds } from './application/measure-funds.js';
@@ -19,11 +17,10 @@ import { RepricePayloads } from './application/reprice-payloads.js';
 import { SignAttempts } from './application/sign-attempts.js';
 import { SignNoOps } from './application/sign-no-ops.js';
 import { FeesController } from './infrastructure/http/fees.controller.js';
-import { CustodyAuthorizationSigner } from './infrastructure/custody-authorization-signer.js';
 import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js';
 
 @Module({
-  imports: [ChainModule, SignersModule, TransactionsModule],
+  imports: [ChainModule, SignersModule, LedgerModule],
   controllers: [FeesController],
   providers: [
     FeeRules,
@@ -33,7 +30,6 @@ import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js
     SignNoOps,
     RepricePayloads,
     LearnPoolLimits,
-    AttachSidecars,
     ClassifySends,
     RefusalEvidence,
     RecordSends,
@@ -41,7 +37,7 @@ import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js
     PriceBumps,
     BumpAttempts,
     { provide: AttemptSigner, useClass: CustodyAttemptSigner },
-    { provide: AuthorizationSigner, useClass: CustodyAuthorizationSigner },
+    AuthorizationSigner,
   ],
   exports: [
     AttemptSigner,

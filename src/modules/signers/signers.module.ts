@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import { LockstepConfig } from '../../config/lockstep-config.js';
+import { Log } from '../../platform/logging/log.js';
 import { LeaseManager } from './application/lease-manager.js';
-import { LeaseMetrics } from './application/lease-metrics.js';
 import { NodeLeases } from './application/node-leases.js';
 import { Router } from './application/router.js';
 import { SignerWorkers } from './application/signer-workers.js';
@@ -11,9 +12,8 @@ import { NonceLedger } from './domain/nonce-ledger.js';
 import { NodeRegistry } from './domain/node-registry.js';
 import { SignerDirectory } from './domain/signer-directory.js';
 import { SignerPauses } from './domain/signer-pauses.js';
-import { EcdsaSigner } from './infrastructure/ecdsa-signer.js';
+import { CheckedCustody } from './infrastructure/checked-custody.js';
 import { LeaseHeartbeat } from './infrastructure/lease-heartbeat.js';
-import { LocalKeyCustody } from './infrastructure/local-key-custody.js';
 import { NodeHousekeeping } from './infrastructure/node-housekeeping.js';
 import { PgFencedUnitOfWork } from './infrastructure/pg-fenced-unit-of-work.js';
 import { PgLeaseStore } from './infrastructure/pg-lease-store.js';
@@ -21,7 +21,6 @@ import { PgNonceLedger } from './infrastructure/pg-nonce-ledger.js';
 import { PgNodeRegistry } from './infrastructure/pg-node-registry.js';
 import { PgSignerDirectory } from './infrastructure/pg-signer-directory.js';
 import { PgSignerPauses } from './infrastructure/pg-signer-pauses.js';
-import { PromLeaseMetrics } from './infrastructure/prom-lease-metrics.js';
 
 @Module({
   providers: [
@@ -31,15 +30,17 @@ import { PromLeaseMetrics } from './infrastructure/prom-lease-metrics.js';
     SignerWorkers,
     LeaseHeartbeat,
     NodeHousekeeping,
-    { provide: EcdsaSigner, useFactory: () => new EcdsaSigner() },
     { provide: LeaseStore, useClass: PgLeaseStore },
     { provide: FencedUnitOfWork, useClass: PgFencedUnitOfWork },
     { provide: NonceLedger, useClass: PgNonceLedger },
     { provide: NodeRegistry, useClass: PgNodeRegistry },
     { provide: SignerDirectory, useClass: PgSignerDirectory },
     { provide: SignerPauses, useClass: PgSignerPauses },
-    { provide: Custody, useClass: LocalKeyCustody },
-    { provide: LeaseMetrics, useClass: PromLeaseMetrics },
+    {
+      provide: Custody,
+      useFactory: (config: LockstepConfig, log: Log) => CheckedCustody.open(config, log),
+      inject: [LockstepConfig, Log],
+    },
   ],
   exports: [LeaseManager, Router, NodeRegistry, FencedUnitOfWork, NonceLedger, Custody, SignerPauses, SignerWorkers],
 })

@@ -15,7 +15,7 @@ import { DeliveryQueue } from './domain/delivery-queue.js';
 import { FanOutLog } from './domain/fan-out-log.js';
 import { WebhookEndpoints } from './domain/webhook-endpoints.js';
 import { WebhookSender } from './domain/webhook-sender.js';
-import { WebhookSignatures } from './domain/webhook-signatures.js';
+import { WebhookSignatures } from './application/webhook-signatures.js';
 import { WebhookTargets } from './domain/webhook-targets.js';
 import { DeliveryScheduler } from './infrastructure/delivery-scheduler.js';
 import { FanOutScheduler } from './infrastructure/fan-out-scheduler.js';
@@ -29,8 +29,6 @@ import { PgDeliveryLog } from './infrastructure/pg-delivery-log.js';
 import { PgDeliveryQueue } from './infrastructure/pg-delivery-queue.js';
 import { PgFanOutLog } from './infrastructure/pg-fan-out-log.js';
 import { PgWebhookEndpoints } from './infrastructure/pg-webhook-endpoints.js';
-import { PromWebhookMetrics } from './infrastructure/prom-webhook-metrics.js';
-import { StandardWebhookSignatures } from './infrastructure/sign-webhook.js';
 import { WebhookHousekeeping } from './infrastructure/webhook-housekeeping.js';
 
 @Module({
@@ -41,11 +39,11 @@ import { WebhookHousekeeping } from './infrastructure/webhook-housekeeping.js';
     { provide: NameResolver, useClass: DnsResolver },
     { provide: WebhookTargets, useClass: GuardedTargets },
     { provide: WebhookSender, useClass: GuardedSender },
-    { provide: WebhookSignatures, useClass: StandardWebhookSignatures },
+    WebhookSignatures,
     { provide: WebhookEndpoints, useClass: PgWebhookEndpoints },
     { provide: FanOutLog, useClass: PgFanOutLog },
     { provide: DeliveryQueue, useClass: PgDeliveryQueue },
-    { provide: WebhookMetrics, useClass: PromWebhookMetrics },
+    WebhookMetrics,
     { provide: DeliveryLog, useClass: PgDeliveryLog },
     ReplayRange,
     CreateEndpoint,

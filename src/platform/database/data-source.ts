@@ -51,7 +51,7 @@ export function dataSourceOptions(config: DatabaseConfig, pool: PoolOptions = la
       options: SESSION_OPTIONS,
       statement_timeout: pool.statementTimeout,
       lock_timeout: config.lockTimeout,
-      idle_in_transaction_session_timeout: config.idleInTransactionTimeout,
+      idle_in_transaction_session_timeout: config.statementTimeout,
       // A server that disappears without closing the connection must not block a query for ever.
       query_timeout: pool.statementTimeout + 1000,
       keepAlive: true,

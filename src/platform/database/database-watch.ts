@@ -34,7 +34,7 @@ const OPEN_EPOCH = {
   name: 'database_open_epoch',
   text: `
     INSERT INTO database_epoch (epoch, system_identifier, timeline, evidence, node_id)
-    SELECT $1::bigint + 1, $2, $3, $4, $5 WHERE (SELECT coalesce(max(epoch), 0) FROM database_epoch) = $1
+    SELECT $1::bigint, $2, $3, $4, $5 WHERE (SELECT coalesce(max(epoch), 0) FROM database_epoch) < $1
         ON CONFLICT (epoch) DO NOTHING`,
 };
 
@@ -84,9 +84,14 @@ export class DatabaseWatch {
     this.connectsChecked = -1;
   }
 
+  /** Whether a connection was made since the last check: it may be one to another server. */
+  get hasReconnected(): boolean {
+    return this.database.connects !== this.connectsChecked;
+  }
+
   /** Checks only when a connection was made since the last check. */
   async checkIfReconnected(): Promise<void> {
-    if (this.database.connects !== this.connectsChecked) await this.checkThrough(this.database);
+    if (this.hasReconnected) await this.checkThrough(this.database);
   }
 
   /** Checks with every heartbeat, on connections that have no other work. */
@@ -119,8 +124,9 @@ export class DatabaseWatch {
     now: DatabaseSighting,
     evidence: LossEvidence | null,
   ): Promise<DatabaseSighting> {
-    const values = [now.epoch?.number ?? 0, now.system, now.timeline, evidence ?? 'first', this.node.id];
-    await database.query(OPEN_EPOCH, values);
+    // Every signer counts as reconciled in epoch 1. When the row of that epoch is lost, the next epoch is 2.
+    const number = (now.epoch?.number ?? (evidence === null ? 0 : 1)) + 1;
+    await database.query(OPEN_EPOCH, [number, now.system, now.timeline, evidence ?? 'first', this.node.id]);
     if (evidence !== null)
       this.log.error('database may have lost commits: reconciling every signer', {
         evidence,

@@ -3,13 +3,13 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { DataSource, type MigrationInterface, type QueryRunner } from 'typeorm';
-import type { LargeMigrations } from '../../config/sections/database-config.js';
 import { InvariantViolation, Unavailable, Unprocessable } from '../../kernel/errors.js';
+import type { Database } from './database.js';
 import { sqlState } from './database-errors.js';
 import { DURABLE_POOL } from './durable-commits.js';
-import { LargeMigrationRefused, type LongLock, longLocks } from './large-tables.js';
 
 const DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), '../../../migrations');
+const APPLIED = { name: 'migrations_applied', text: `SELECT name FROM migrations` };
 /** Any fixed number: nodes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_250_315;
 /** SQLSTATE of a statement that `statement_timeout` ended. */
@@ -28,38 +28,37 @@ export interface MigrationOptions {
   readonly lockTimeout: number;
   /** Milliseconds for one statement, and to wait for another node that runs migrations. */
   readonly migrationTimeout: number;
-  readonly largeMigrations: LargeMigrations;
+  /** Where the SQL files are; `migrations/` by default. */
+  readonly directory?: string;
 }
 
-const DEFAULTS: MigrationOptions = { lockTimeout: 3_000, migrationTimeout: 60_000, largeMigrations: 'refuse' };
+const DEFAULTS: MigrationOptions = { lockTimeout: 3_000, migrationTimeout: 60_000 };
 
 /** The SQL files as TypeORM migrations: `<timestamp>-<name>.up.sql` and its `.down.sql`. */
-export function migrationClasses(): MigrationClass[] {
-  return migrationFiles().map(migrationClass);
+export function migrationClasses(directory = DIRECTORY): MigrationClass[] {
+  return migrationFiles(directory).map((base) => migrationClass(join(directory, base), nameOf(base)));
 }
 
 /** Names of the migrations, as TypeORM stores them. */
 export function migrationNames(): string[] {
-  return migrationFiles().map(nameOf);
+  return migrationFiles(DIRECTORY).map(nameOf);
 }
 
-export function migrationFiles(): string[] {
-  return readdirSync(DIRECTORY)
+function migrationFiles(directory: string): string[] {
+  return readdirSync(directory)
     .filter((file) => file.endsWith('.up.sql'))
     .sort()
     .map((file) => file.slice(0, -'.up.sql'.length));
 }
 
-export function migrationSql(base: string, direction: 'up' | 'down'): string {
-  return readFileSync(join(DIRECTORY, `${base}.${direction}.sql`), 'utf8');
-}
-
-function migrationClass(base: string): MigrationClass {
+function migrationClass(path: string, name: string): MigrationClass {
+  const up = readFileSync(`${path}.up.sql`, 'utf8');
+  const down = readFileSync(`${path}.down.sql`, 'utf8');
   return class implements MigrationInterface {
-    readonly name = nameOf(base);
-    readonly transaction = !migrationSql(base, 'up').startsWith(ALONE);
-    up = (runner: QueryRunner): Promise<void> => execute(runner, migrationSql(base, 'up'));
-    down = (runner: QueryRunner): Promise<void> => execute(runner, migrationSql(base, 'down'));
+    readonly name = name;
+    readonly transaction = !up.startsWith(ALONE);
+    up = (runner: QueryRunner): Promise<void> => execute(runner, up);
+    down = (runner: QueryRunner): Promise<void> => execute(runner, down);
   };
 }
 
@@ -90,23 +89,11 @@ async function executeAlone(runner: QueryRunner, sql: string): Promise<void> {
 
 /**
  * Brings the schema up to date. Safe to run on every node at once.
- * @param onLongLocks called before migrations lock large tables, if the options allow it
- * @throws LargeMigrationRefused before anything is changed
  * @throws Unprocessable `migration_too_slow`
  * @throws Unavailable when another node runs migrations for longer than `migrationTimeout`
  */
-export async function runMigrations(
-  url: string,
-  options: MigrationOptions = DEFAULTS,
-  onLongLocks: (locks: readonly LongLock[]) => void = () => undefined,
-): Promise<void> {
+export async function runMigrations(url: string, options: MigrationOptions = DEFAULTS): Promise<void> {
   await withMigrations(url, options, async (dataSource) => {
-    const locks = await longLocks(dataSource, await pendingFiles(dataSource));
-    if (locks.length > 0) {
-      if (options.largeMigrations === 'refuse') throw new LargeMigrationRefused(locks);
-      onLongLocks(locks);
-      await dataSource.query('SET statement_timeout = 0');
-    }
     try {
       await dataSource.runMigrations({ transaction: 'each' });
     } catch (error) {
@@ -125,33 +112,28 @@ function tooSlow({ migrationTimeout }: MigrationOptions): Unprocessable {
 }
 
 /** Undoes the newest migrations, newest first; all of them by default. */
-export async function revertMigrations(url: string, count = migrationFiles().length): Promise<void> {
-  await withMigrations(url, DEFAULTS, async (dataSource) => {
+export async function revertMigrations(
+  url: string,
+  options: MigrationOptions = DEFAULTS,
+  count = Infinity,
+): Promise<void> {
+  await withMigrations(url, options, async (dataSource) => {
     // TypeORM reads `transaction` of a migration only when it applies it.
-    for (const Migration of migrationClasses().reverse().slice(0, count))
+    for (const Migration of migrationClasses(options.directory).reverse().slice(0, count))
       await dataSource.undoLastMigration({ transaction: new Migration().transaction === false ? 'none' : 'each' });
   });
-}
-
-async function pendingFiles(source: DataSource): Promise<{ name: string; sql: string }[]> {
-  const [table]: { known: boolean }[] = await source.query(`SELECT to_regclass('migrations') IS NOT NULL AS known`);
-  const applied: { name: string }[] = table?.known === true ? await source.query('SELECT name FROM migrations') : [];
-  const names = new Set(applied.map(({ name }) => name));
-  return migrationFiles()
-    .filter((base) => !names.has(nameOf(base)))
-    .map((base) => ({ name: nameOf(base), sql: migrationSql(base, 'up') }));
 }
 
 /** Uses one connection, so that all statements run in the session that holds the lock; the lock ends with the connection. */
 async function withMigrations(
   url: string,
-  { lockTimeout, migrationTimeout }: MigrationOptions,
+  { lockTimeout, migrationTimeout, directory }: MigrationOptions,
   work: (dataSource: DataSource) => Promise<void>,
 ): Promise<void> {
   const dataSource = new DataSource({
     type: 'postgres',
     url,
-    migrations: migrationClasses(),
+    migrations: migrationClasses(directory),
     applicationName: 'lockstep-migrations',
     // Silent unless DEBUG is set: the default logger writes lines that are not JSON.
     logger: 'debug',
@@ -187,4 +169,11 @@ async function takeLock(source: DataSource, timeoutMs: number): Promise<void> {
     if (performance.now() > deadline) throw new Unavailable('migrating', 'another node runs migrations', 'wait for it');
     await sleep(TRY_LOCK_EVERY_MS);
   }
+}
+
+/** Migrations of this build that are not applied to the database yet. */
+export async function pendingMigrations(database: Database): Promise<string[]> {
+  const { rows } = await database.query<{ name: string }>(APPLIED, []);
+  const applied = new Set(rows.map((row) => row.name));
+  return migrationNames().filter((name) => !applied.has(name));
 }

@@ -14,7 +14,7 @@ export class DatabaseStaysAway extends Unavailable {
     super(
       'database_start_timeout',
       `gave up waiting for the database: ${reason}`,
-      'repair the database, or raise database.startTimeout',
+      'repair the database, then start again',
     );
   }
 }
@@ -22,13 +22,13 @@ export class DatabaseStaysAway extends Unavailable {
 /**
  * Waits for a database that takes writes, and brings its schema up to date. Waits on temporary problems: a server that is down, starting
  * up, a standby, or has locked tables. Throws at once on lasting problems: a wrong password, no such database.
- * @throws DatabaseStaysAway when `database.startTimeout` has passed
+ * @throws DatabaseStaysAway after five minutes
  */
 export async function startDatabase(config: DatabaseConfig, log: Log): Promise<void> {
   const startedAt = performance.now();
   let loggedAt = -Infinity;
   for (;;) {
-    const reason = await problemOf(() => prepare(config, log));
+    const reason = await problemOf(() => prepare(config));
     if (reason === null) return;
     const waitedMs = performance.now() - startedAt;
     if (waitedMs >= config.startTimeout) throw new DatabaseStaysAway(reason);
@@ -45,11 +45,9 @@ export async function startDatabase(config: DatabaseConfig, log: Log): Promise<v
   }
 }
 
-async function prepare(config: DatabaseConfig, log: Log): Promise<void> {
+async function prepare(config: DatabaseConfig): Promise<void> {
   await checkServer(config.url, config.statementTimeout);
-  await runMigrations(config.url, config, (locks) =>
-    log.warn('migrations lock large tables: every node waits until they are done', { locks }),
-  );
+  await runMigrations(config.url, config);
 }
 
 /** @returns why the work has to be tried again; null when it is done */

@@ -1,23 +1,39 @@
 import { plainToInstance } from 'class-transformer';
-import { getMetadataStorage, ValidationTypes } from 'class-validator';
+import { getMetadataStorage, type ValidationArguments, ValidationTypes } from 'class-validator';
+import { pathTo } from '../../config/config-mistakes.js';
+import { InvariantViolation } from '../../kernel/errors.js';
+import { echo, type Mistakes } from './mistakes.js';
 
 export type DtoClass<T extends object = object> = new () => T;
-type Rule = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
+type Metadata = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 type Check = (value: unknown, dto: object) => boolean;
+
+interface Rule {
+  readonly name: string;
+  /** Applies to each item of a list. */
+  readonly isOfItems: boolean;
+  readonly holds: Check;
+  readonly code: string;
+  /** What is wrong with a value that does not keep the rule. */
+  readonly message: (value: unknown, dto: object) => string;
+}
 
 interface Field {
   readonly name: string;
   /** The field is checked only if all of them hold (`@IsOptional`). */
   readonly conditions: readonly Check[];
-  readonly checks: readonly Check[];
-  /** Class of the object, or of each object of a list. */
+  /** In the order of the decorators. */
+  readonly rules: readonly Rule[];
+  /** Class of the object, or of each object of the list. */
   readonly nested: DtoClass | null;
+  readonly isList: boolean;
 }
 
 /**
  * The rules of the decorators of a DTO class, collected once; class-validator collects them again for every object
- * (docs/decisions/0018-dto-rules.md has the cost). They only accept: an object that they do not accept goes to class-validator, which
- * decides and makes the messages. Of class-transformer's decorators they know only `@Type` with a fixed class.
+ * (docs/decisions/0018-dto-rules.md has the cost). A field is checked up to its first rule that is broken, so the rules of a list as a whole
+ * stand before those of its items. Nothing is checked after the last mistake that is told. Of class-transformer's decorators they know
+ * only `@Type` with a fixed class.
  */
 export class DtoRules {
   private static readonly known = new WeakMap<DtoClass, DtoRules>();
@@ -29,6 +45,7 @@ export class DtoRules {
     const rules = storage.groupByPropertyName(storage.getTargetValidationMetadatas(type, '', false, false));
     this.fields = Object.entries(rules).map(([name, ofField]) => fieldOf(type, name, ofField));
     this.names = new Set(Object.keys(rules));
+    if (this.fields.length === 0) throw new InvariantViolation(`${type.name} has no rules`);
   }
 
   static of(type: DtoClass): DtoRules {
@@ -37,57 +54,131 @@ export class DtoRules {
     return rules;
   }
 
-  /** @returns an instance that keeps all rules, or null when class-validator has to decide */
-  read(value: unknown): object | null {
-    if (this.fields.length === 0 || !isJsonObject(value)) return null;
-    if (!Object.keys(value).every((name) => this.names.has(name))) return null;
+  /** @returns an instance that keeps all rules, or null after it added mistakes */
+  read(value: unknown, mistakes: Mistakes, path = ''): object | null {
+    const before = mistakes.found;
+    if (!isJsonObject(value)) {
+      mistakes.add(path, 'invalid_field', `${path === '' ? 'the body' : path} must be an object`);
+      return null;
+    }
+    for (const name in value) {
+      if (this.names.has(name)) continue;
+      const unknown = pathTo(path, echo(name));
+      mistakes.add(unknown, 'unknown_field', `${unknown} is not a known field`);
+      if (mistakes.isFull) return null;
+    }
     const dto: Record<string, unknown> = Object.assign(new this.type(), value);
-    return this.fields.every((field) => keepsRules(field, dto)) ? dto : null;
+    for (const field of this.fields) {
+      check(field, dto, path, mistakes);
+      if (mistakes.isFull) return null;
+    }
+    return mistakes.found === before ? dto : null;
   }
 }
 
 /** Replaces nested objects with instances of their class. */
-function keepsRules({ name, nested, conditions, checks }: Field, dto: Record<string, unknown>): boolean {
-  if (nested !== null && dto[name] != null) {
-    dto[name] = instancesOf(DtoRules.of(nested), dto[name]);
-    if (dto[name] === null) return false;
-  }
+function check(
+  { name, conditions, rules, nested, isList }: Field,
+  dto: Record<string, unknown>,
+  parent: string,
+  mistakes: Mistakes,
+): void {
   const value = dto[name];
-  return !conditions.every((holds) => holds(value, dto)) || checks.every((holds) => holds(value, dto));
+  if (!conditions.every((holds) => holds(value, dto))) return;
+  const path = pathTo(parent, name);
+  const broken = rules.find(({ holds }) => !holds(value, dto));
+  if (broken !== undefined) {
+    if (value === undefined && broken.name !== 'isObject') mistakes.add(path, 'missing_field', `${path} is missing`);
+    else mistakes.add(path, broken.code, broken.message(value, dto));
+  } else if (nested !== null && value !== undefined) {
+    dto[name] =
+      isList && Array.isArray(value)
+        ? instancesOf(DtoRules.of(nested), value, path, mistakes)
+        : DtoRules.of(nested).read(value, mistakes, path);
+  }
 }
 
-/** Applies to an object, or to each object in a list; other rules decide whether a list is allowed. */
-function instancesOf(rules: DtoRules, value: unknown): unknown {
-  if (!Array.isArray(value)) return rules.read(value);
-  const instances = value.map((item) => rules.read(item));
-  return instances.includes(null) ? null : instances;
+function instancesOf(rules: DtoRules, items: readonly unknown[], path: string, mistakes: Mistakes): unknown[] {
+  const instances: unknown[] = [];
+  for (const [index, item] of items.entries()) {
+    instances.push(rules.read(item, mistakes, pathTo(path, index)));
+    if (mistakes.isFull) break;
+  }
+  return instances;
 }
 
-function fieldOf(type: DtoClass, name: string, rules: readonly Rule[]): Field {
-  const of = (wanted: string): Rule[] => rules.filter((rule) => rule.type === wanted);
+function fieldOf(type: DtoClass, name: string, metadata: readonly Metadata[]): Field {
+  const of = (wanted: string): Metadata[] => metadata.filter((rule) => rule.type === wanted);
   // The class that class-transformer uses for an object there.
-  const made = Reflect.get(plainToInstance(type, { [name]: {} }), name) as object;
-  const isNested = made.constructor !== Object || of(ValidationTypes.NESTED_VALIDATION).length > 0;
+  const made: unknown = Reflect.get(plainToInstance(type, { [name]: {} }), name);
+  const nested = typeof made === 'object' && made !== null && made.constructor !== Object ? made.constructor : null;
+  if (nested === null && of(ValidationTypes.NESTED_VALIDATION).length > 0) {
+    throw new InvariantViolation(`${type.name}.${name} is validated as an object without a @Type`);
+  }
+  // Decorators run from the last to the first.
+  const rules = metadata.flatMap(rulesOf).reverse();
   return {
     name,
-    // Without a `@Type` the class is `Object`, which has no rules and accepts nothing.
-    nested: isNested ? (made.constructor as DtoClass) : null,
+    rules,
+    isList: isBoundedList(rules, `${type.name}.${name}`),
+    nested: nested as DtoClass | null,
     conditions: of(ValidationTypes.CONDITIONAL_VALIDATION).map(({ constraints }) => {
       const [condition] = constraints as [(dto: object, value: unknown) => unknown];
       return (value, dto) => Boolean(condition(dto, value));
     }),
-    checks: rules.flatMap(checksOf),
   };
 }
 
-/** Only `true` accepts: class-validator handles rules that return a promise. */
-function checksOf({ constraintCls, constraints, each, propertyName: property }: Rule): Check[] {
+/** @throws InvariantViolation for a list of any length, or whose items are checked before its length */
+function isBoundedList(rules: readonly Rule[], field: string): boolean {
+  const isList = rules.some(({ name, isOfItems }) => name === 'isArray' || isOfItems);
+  const bounds = rules.findIndex(({ name }) => name === 'arrayMaxSize');
+  const items = rules.findIndex(({ isOfItems }) => isOfItems);
+  if (isList && (bounds < 0 || (items >= 0 && items < bounds))) {
+    throw new InvariantViolation(`${field} is a list without an @ArrayMaxSize before the rules of its items`);
+  }
+  return isList;
+}
+
+/** Only `true` keeps a rule: there are none that return a promise. */
+function rulesOf({
+  target,
+  constraintCls,
+  constraints,
+  each,
+  propertyName: property,
+  message,
+  context,
+}: Metadata): Rule[] {
+  // Not the name of the object's constructor: a body may have a field of that name.
+  const targetName = typeof target === 'string' ? target : target.name;
   const constraintClasses = getMetadataStorage().getTargetValidatorConstraints(constraintCls);
-  return constraintClasses.map(({ instance }): Check => {
-    const holds: Check = (value, object) =>
-      instance.validate(value, { value, object, property, constraints, targetName: object.constructor.name }) === true;
-    return (value, dto) => (each && Array.isArray(value) ? value.every((item) => holds(item, dto)) : holds(value, dto));
+  return constraintClasses.map(({ instance, name }): Rule => {
+    const given = (value: unknown, object: object): ValidationArguments => ({
+      ...{ value, object, property, constraints, targetName },
+    });
+    const holds: Check = (value, dto) => instance.validate(value, given(value, dto)) === true;
+    const { code } = { code: 'invalid_field', ...(context as { code?: string } | undefined) };
+    return {
+      ...{ name, code, isOfItems: each },
+      holds: (value, dto) =>
+        each && Array.isArray(value) ? value.every((item) => holds(item, dto)) : holds(value, dto),
+      message: (value, dto) => {
+        const words = message || (instance.defaultMessage?.(given(value, dto)) ?? '');
+        return filledIn(typeof words === 'string' ? words : words(given(value, dto)), property, constraints);
+      },
+    };
   });
+}
+
+/** The messages of class-validator have places for the name of the field, and for what its decorator was given. */
+function filledIn(words: string, property: string, constraints: readonly unknown[] = []): string {
+  return words
+    .replaceAll(/\$constraint(\d+)/g, (_place, number: string) => {
+      const constraint = constraints[Number(number) - 1];
+      return Array.isArray(constraint) ? constraint.join(', ') : String(constraint);
+    })
+    .replaceAll('$property', property);
 }
 
 function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {

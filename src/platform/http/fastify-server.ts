@@ -5,6 +5,7 @@ import type { ServerConfig } from '../../config/index.js';
 import { Unavailable } from '../../kernel/errors.js';
 import { answerBrokenRequest } from './broken-request.js';
 import { httpErrorProblem, INTERNAL_PROBLEM } from './http-error-problem.js';
+import { parseBoundedJson } from './json-body.js';
 import { PROBLEM_CONTENT_TYPE, problemJson } from './problem-details.js';
 import { RouteTable } from './route-table.js';
 
@@ -18,8 +19,9 @@ export class LockstepFastifyAdapter extends FastifyAdapter {
   constructor(config: ServerConfig) {
     super(serverOptions(config));
     const server = this.getInstance();
-    // Nest's parser also accepts forms; Fastify's built-in parser is enough, and is strict about prototypes.
+    // Nest's parser also accepts forms; Fastify's own is enough, and is strict about prototypes.
     server.removeContentTypeParser('text/plain');
+    parseBoundedJson(server);
     server.addHook('onRoute', ({ method, url }) => this.routeTable.add(method, url));
     server.addHook('preClose', (done) => {
       this.draining = true;

@@ -24,7 +24,7 @@ export function httpErrorProblem(error: unknown, request: FailedRequest): Proble
   if (known !== undefined) return known(request);
   const status = statusOf(error);
   if (status === null || status === 500) return null;
-  if (status === 404 && request.is404) return routeNotFound(request);
+  if (request.is404) return routeNotFound(request);
   return genericProblem(status, error);
 }
 
@@ -56,7 +56,6 @@ const malformedJson = (detail: string): Problem => ({
 
 const FASTIFY_PROBLEMS: Readonly<Record<string, (request: FailedRequest) => Problem>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: () => malformedJson('the body is not valid JSON'),
-  FST_ERR_CTP_EMPTY_JSON_BODY: () => malformedJson('the body is empty, but its content type is application/json'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => malformedJson('the length of the body is not its Content-Length'),
   FST_ERR_CTP_BODY_TOO_LARGE: (request) => {
     const limitBytes = request.routeOptions.bodyLimit;

@@ -1,19 +1,29 @@
 /** Deep enough for every request, and low enough that recursive code does not run out of stack. */
 export const MAX_NESTING = 32;
-/** class-transformer compares each key of an object with all others: it took 5 s for 80,000 keys, which fit into a body of 1 MB. */
-export const MAX_FIELDS = 2_000;
+export const TOO_DEEP = 'too deep';
 
-/** Stops at the limit, so that a client cannot exhaust the stack of this function either. */
-export function isNestedTooDeeply(value: unknown, depth = 0): boolean {
-  if (depth > MAX_NESTING) return true;
-  if (typeof value !== 'object' || value === null) return false;
-  const items: unknown[] = Object.values(value);
-  return items.some((item) => isNestedTooDeeply(item, depth + 1));
+/**
+ * The path of the first text that PostgreSQL cannot store, because it has NUL or half a surrogate pair, or that something is nested too deeply,
+ * whichever comes first; null when there is neither. One look at each value: to list the keys of an object with 29,000 takes 20 ms.
+ */
+export function findUnreadable(value: unknown, depth = 0): readonly (string | number)[] | typeof TOO_DEEP | null {
+  if (depth > MAX_NESTING) return TOO_DEEP;
+  if (typeof value === 'string') return isStorable(value) ? null : [];
+  if (typeof value !== 'object' || value === null) return null;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const found = findUnreadable(value[index], depth + 1);
+      if (found !== null) return found === TOO_DEEP ? found : [index, ...found];
+    }
+    return null;
+  }
+  for (const key in value) {
+    const found = isStorable(key) ? findUnreadable(Reflect.get(value, key), depth + 1) : [];
+    if (found !== null) return found === TOO_DEEP ? found : [key, ...found];
+  }
+  return null;
 }
 
-/** Whether any object in the value has too many fields for class-transformer. Call it only for values within the nesting limit. */
-export function hasTooManyFields(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const items: unknown[] = Object.values(value);
-  return (!Array.isArray(value) && items.length > MAX_FIELDS) || items.some(hasTooManyFields);
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
 }

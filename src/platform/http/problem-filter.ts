@@ -3,12 +3,11 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/errors.js';
 import { Log } from '../logging/log.js';
-import { domainProblem } from './domain-problem.js';
+import { domainProblem, reportFault } from './domain-problem.js';
 import { drainRequest } from './drain-request.js';
 import { LockstepFastifyAdapter } from './fastify-server.js';
 import { httpErrorProblem, INTERNAL_PROBLEM, methodNotAllowed } from './http-error-problem.js';
 import { PROBLEM_CONTENT_TYPE, problemJson, type Problem } from './problem-details.js';
-import { reportFault } from './report-fault.js';
 
 /** Answers every error as problem+json. Internal errors are logged in full, and their details are not sent to clients. */
 @Catch()

@@ -1,6 +1,4 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, ApiPropertyOptional, ApiResponse } from '@nestjs/swagger';
-import { type Problem, problemDetails } from './problem-details.js';
+import { ApiExtension, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 
 export class ViolationDto {
   @ApiProperty({ example: 'payload.value' }) path!: string;
@@ -22,20 +20,10 @@ export class ProblemDto {
   @ApiPropertyOptional({ type: 'object', additionalProperties: true }) facts?: Record<string, unknown>;
 }
 
-/** Documents the problems of a route in OpenAPI: one example for each, grouped by status. */
-export function ApiProblems(url: string, ...problems: readonly Problem[]): MethodDecorator {
-  const byStatus = new Map<number, Problem[]>();
-  for (const problem of problems) byStatus.set(problem.status, [...(byStatus.get(problem.status) ?? []), problem]);
-  return applyDecorators(...[...byStatus].map(([status, group]) => problemResponse(url, status, group)));
-}
+/** Where the document keeps the codes of an operation until `src/problems.ts` makes answers of them. */
+export const PROBLEM_CODES = 'x-problems';
 
-function problemResponse(url: string, status: number, group: readonly Problem[]): MethodDecorator {
-  const examples = Object.fromEntries(
-    group.map((problem) => [problem.code, { summary: problem.detail, value: problemDetails(problem, url) }]),
-  );
-  return ApiResponse({
-    status,
-    description: group.map(({ code }) => `\`${code}\``).join(', '),
-    content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/ProblemDto' }, examples } },
-  });
+/** The codes of the problems that a route throws itself; those of its path, parameters and body are added to the document. */
+export function ApiProblems(...codes: readonly string[]): MethodDecorator {
+  return ApiExtension(PROBLEM_CODES, codes);
 }

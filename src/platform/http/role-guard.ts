@@ -9,7 +9,8 @@ export class RoleGuard implements CanActivate {
   constructor(private readonly role: NodeConfig) {}
 
   canActivate(context: ExecutionContext): boolean {
-    const { url } = context.switchToHttp().getRequest<FastifyRequest>();
+    // The path of the route: a request may write its own with %61 for an a, or with a host before it.
+    const { url = '' } = context.switchToHttp().getRequest<FastifyRequest>().routeOptions;
     if (this.role.serves || !url.startsWith('/api/')) return true;
     throw new NotFound(
       'route_not_found',

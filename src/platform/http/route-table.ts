@@ -20,8 +20,14 @@ export class RouteTable {
   methodsOf(url: string): string[] {
     const segments = segmentsOf(url.split('?', 1)[0] ?? '');
     const matching = this.routes.filter((route) => matches(route.segments, segments));
-    return [...new Set(matching.map(({ method }) => method))].sort();
+    // Of `/tx/batch` and `/tx/:txId`, only the first names a path of its own.
+    const fewest = Math.min(...matching.map(parametersOf));
+    return [...new Set(matching.filter((route) => parametersOf(route) === fewest).map(({ method }) => method))].sort();
   }
+}
+
+function parametersOf({ segments }: Route): number {
+  return segments.filter((segment) => segment.startsWith(':')).length;
 }
 
 function segmentsOf(path: string): string[] {

@@ -1,47 +1,68 @@
-import { type ArgumentMetadata, ValidationPipe } from '@nestjs/common';
+import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
+import { plainToInstance } from 'class-transformer';
+import { pathTo } from '../../config/config-mistakes.js';
 import { InvalidInput, InvariantViolation } from '../../kernel/errors.js';
 import { type DtoClass, DtoRules } from './dto-rules.js';
 import { InvalidRequest } from './invalid-request.js';
-import { hasTooManyFields, isNestedTooDeeply, MAX_FIELDS, MAX_NESTING } from './nesting.js';
-import { violationsOf } from './violations.js';
+import { echo, Mistakes } from './mistakes.js';
+import { findUnreadable, MAX_NESTING, TOO_DEEP } from './nesting.js';
 
-/** Refuses unknown fields, reports all violations at once, and returns instances of the DTO classes. */
-export class RequestValidationPipe extends ValidationPipe {
-  constructor() {
-    super({
-      whitelist: true,
-      forbidNonWhitelisted: true,
-      transform: true,
-      exceptionFactory: (errors) => new InvalidRequest(violationsOf(errors)),
-    });
-  }
+/** More than any query has; class-transformer compares each name with all others. */
+const MAX_PARAMETERS = 100;
 
-  override async transform(value: unknown, metadata: ArgumentMetadata): Promise<unknown> {
-    if (isNestedTooDeeply(value)) {
-      throw new InvalidInput(
-        'nested_too_deeply',
-        `the request is nested more than ${MAX_NESTING} deep`,
-        'send a request with less nesting',
-      );
-    }
-    const { type, metatype } = metadata;
-    // Fast path for valid bodies, which are nearly all.
-    const read = type === 'body' && metatype !== undefined ? DtoRules.of(metatype).read(value) : null;
-    if (read !== null) return read;
-    if (hasTooManyFields(value)) {
-      throw new InvalidInput(
-        'too_many_fields',
-        `an object of the request has more than ${MAX_FIELDS} fields: too many to validate`,
-        'send the request without that object to get its other mistakes',
-      );
-    }
-    return super.transform(value, metadata);
+/** Refuses unknown fields, reports the first mistakes at once, and returns instances of the DTO classes. */
+@Injectable()
+export class RequestValidationPipe implements PipeTransform {
+  transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
+    assertReadable(value, new Mistakes());
+    if (metatype === undefined || metatype === Object) return value;
+    if (type === 'body') return instanceOf(metatype, value ?? {}, new Mistakes());
+    return type === 'query' ? queryOf(metatype, value) : value;
   }
 
   /** Validates a part of a body like a whole body. */
-  async read<T extends object>(type: DtoClass<T>, value: unknown): Promise<T> {
-    const dto = await this.transform(value, { type: 'body', metatype: type });
+  read<T extends object>(type: DtoClass<T>, value: unknown, mistakes = new Mistakes()): T {
+    assertReadable(value, mistakes);
+    const dto = instanceOf(type, value ?? {}, mistakes);
     if (!(dto instanceof type)) throw new InvariantViolation(`validation made no ${type.name}`);
     return dto;
   }
+}
+
+function instanceOf(type: DtoClass, value: unknown, mistakes: Mistakes): object {
+  const dto = DtoRules.of(type).read(value, mistakes);
+  if (dto === null) throw new InvalidRequest(mistakes.told);
+  return dto;
+}
+
+/** The values of a query are texts; class-transformer makes numbers and lists of them. */
+function queryOf(type: DtoClass, value: unknown): object {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length > MAX_PARAMETERS) {
+    throw new InvalidInput(
+      'too_many_parameters',
+      `the query has more than ${MAX_PARAMETERS} parameters`,
+      'look up their names at /docs',
+    );
+  }
+  const typed: Record<string, unknown> = { ...plainToInstance(type, value) };
+  // `Number` makes 0 of it.
+  for (const [name, text] of Object.entries(value)) if (text === '' && typed[name] === 0) typed[name] = NaN;
+  return instanceOf(type, typed, new Mistakes());
+}
+
+/** @throws InvalidInput `nested_too_deeply`; InvalidRequest for a text that cannot be stored */
+function assertReadable(value: unknown, mistakes: Mistakes): void {
+  const found = findUnreadable(value);
+  if (found === null) return;
+  if (found === TOO_DEEP) {
+    throw new InvalidInput(
+      'nested_too_deeply',
+      `the request is nested more than ${MAX_NESTING} deep`,
+      'send a request with less nesting',
+    );
+  }
+  const path = found.reduce<string>((parent, key) => pathTo(parent, echo(String(key))), '');
+  const message = `${path === '' ? 'the value' : path} has NUL or half of a surrogate pair, which cannot be stored`;
+  mistakes.add(path, 'invalid_text', message);
+  throw new InvalidRequest(mistakes.told);
 }

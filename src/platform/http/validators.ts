@@ -1,4 +1,4 @@
-import { ValidateBy, type ValidationArguments, type ValidationOptions } from 'class-validator';
+import { isISO8601, ValidateBy, type ValidationArguments, type ValidationOptions } from 'class-validator';
 import { byteLength, parseAddress, parseHex } from '../../kernel/hex.js';
 import { parseQuantity } from '../../kernel/quantities.js';
 
@@ -16,7 +16,7 @@ export function IsHexBytes({ maxBytes }: { maxBytes: number }, options?: Validat
     typeof value === 'string' &&
     value.length <= 2 + 2 * maxBytes &&
     accepts(() => byteLength(parseHex(value)) <= maxBytes);
-  return rule('isHexBytes', 'invalid_hex', words, holds, options);
+  return rule('isHexBytes', 'invalid_hex', words, holds, options, [maxBytes]);
 }
 
 /** A non-negative amount of at most 256 bits: a decimal string, 0x hex, or a safe integer. */
@@ -28,15 +28,26 @@ export function IsQuantity(options?: ValidationOptions): PropertyDecorator {
   return rule('isQuantity', 'invalid_quantity', words, holds, options);
 }
 
+/** A time in ISO 8601, as far as `Date` reads it: not weeks, days of the year, or hours without minutes. */
+export function IsTime(options?: ValidationOptions): PropertyDecorator {
+  const holds = (value: unknown): boolean =>
+    isISO8601(value, { strict: true }) && !Number.isNaN(Date.parse(String(value)));
+  return rule('isTime', 'invalid_time', 'must be a time such as "2030-01-01T00:00:00.000Z"', holds, options);
+}
+
 function rule(
   name: string,
   code: string,
   words: string,
   holds: (value: unknown) => boolean,
   options?: ValidationOptions,
+  constraints: unknown[] = [],
 ): PropertyDecorator {
   const defaultMessage = (given?: ValidationArguments): string => `${given?.property ?? 'the value'} ${words}`;
-  return ValidateBy({ name, validator: { validate: holds, defaultMessage } }, { context: { code }, ...options });
+  return ValidateBy(
+    { name, constraints, validator: { validate: holds, defaultMessage } },
+    { context: { code }, ...options },
+  );
 }
 
 function accepts(parse: () => unknown): boolean {

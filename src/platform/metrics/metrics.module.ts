@@ -1,13 +1,30 @@
-import { Global, Module } from '@nestjs/common';
+import { Controller, Get, Global, Module, Res } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { MetricsController } from './metrics.controller.js';
+import { Metrics } from './metrics.js';
 
-/** Each module registers its metrics in the injected `Registry`; there is no process-wide registry. */
+@ApiTags('operations')
+@Controller('metrics')
+class MetricsController {
+  constructor(private readonly registry: Registry) {}
+
+  @Get()
+  @ApiOperation({ summary: 'Metrics for Prometheus' })
+  @ApiProduces('text/plain')
+  @ApiOkResponse({ description: 'Prometheus text format', schema: { type: 'string' } })
+  async read(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
+    void reply.header('content-type', this.registry.contentType);
+    return this.registry.metrics();
+  }
+}
+
+/** The metrics of the process and those of the table are in one injected registry; there is no process-wide one. */
 @Global()
 @Module({
   controllers: [MetricsController],
-  providers: [{ provide: Registry, useFactory: processRegistry }],
-  exports: [Registry],
+  providers: [{ provide: Registry, useFactory: processRegistry }, Metrics],
+  exports: [Metrics],
 })
 export class MetricsModule {}
 

@@ -1,23 +1,26 @@
-import { faultsIn, int } from '../fault.js';
+import { faults, int } from '../fault.js';
 
 const LEASE_STORE = int('lease-store');
 const FENCE = int('integration/fence.int');
 
-const STORE = faultsIn('modules/signers/infrastructure/pg-lease-store.ts', LEASE_STORE, [
+const STORE = faults(LEASE_STORE, [
   {
     id: 'lease-acquire-own-that-ran-out',
+    in: 'lease_acquire',
     text: `WHERE l.owner_node = $3 AND l.expires_at > clock_timestamp()),`,
     becomes: 'WHERE l.owner_node = $3),',
     why: 'a lease that ran out is given again under its old token',
   },
   {
     id: 'lease-acquire-same-token',
+    in: 'lease_acquire',
     text: 'fencing_token = l.fencing_token + 1',
     becomes: 'fencing_token = l.fencing_token',
     why: 'the writes of the last owner pass the fence of the next one (I3)',
   },
   {
     id: 'lease-acquire-without-allowance',
+    in: 'TAKEABLE_AT',
     text: `ELSE $5::float8 * interval '1 ms' END`,
     becomes: `ELSE interval '0' * $5::float8 END`,
     why: 'a lease is taken from a node whose clock runs slow while it still trusts it',
@@ -25,18 +28,21 @@ const STORE = faultsIn('modules/signers/infrastructure/pg-lease-store.ts', LEASE
   },
   {
     id: 'lease-acquire-held-by-another',
+    in: 'lease_acquire',
     text: ' AND ${TAKEABLE_AT} <= clock_timestamp()',
     becomes: '',
     why: 'of two nodes that take a lease at once both get it, one after the other',
   },
   {
     id: 'lease-acquire-locks-busy-leases',
+    in: 'lease_acquire',
     text: 'AND ${TAKEABLE_AT} > clock_timestamp())',
     becomes: `AND l.expires_at = 'infinity')`,
     why: 'a node that asks in vain makes the writers of the owner wait',
   },
   {
     id: 'lease-acquire-in-any-order',
+    in: 'lease_acquire',
     text: 'ORDER BY 1, 2 FOR NO KEY UPDATE OF l',
     becomes: 'ORDER BY 2 FOR NO KEY UPDATE OF l',
     why: 'two nodes that want the same leases deadlock',
@@ -44,6 +50,7 @@ const STORE = faultsIn('modules/signers/infrastructure/pg-lease-store.ts', LEASE
   },
   {
     id: 'lease-acquire-new-ones-in-any-order',
+    in: 'lease_acquire',
     text: `> clock_timestamp())
        ORDER BY 1, 2),`,
     becomes: '> clock_timestamp())),',
@@ -51,12 +58,14 @@ const STORE = faultsIn('modules/signers/infrastructure/pg-lease-store.ts', LEASE
   },
   {
     id: 'lease-acquire-by-one-index',
+    in: 'lease_acquire',
     text: '          ON CONFLICT DO NOTHING',
     becomes: '          ON CONFLICT (chain_id, signer) DO NOTHING',
     why: 'of two nodes that take a first lease at once one fails',
   },
   {
     id: 'lease-acquire-stays-idle',
+    in: 'lease_acquire',
     text: 'updated_at = clock_timestamp(), idle = false',
     becomes: 'updated_at = clock_timestamp()',
     why: 'polling never looks at a signer again that was given up as idle',
@@ -64,12 +73,14 @@ const STORE = faultsIn('modules/signers/infrastructure/pg-lease-store.ts', LEASE
   },
   {
     id: 'lease-acquire-own-is-new',
+    in: 'lease_acquire',
     text: 'SELECT *, false FROM own`',
     becomes: 'SELECT *, true FROM own`',
     why: 'a lease whose answer was lost is not renewed, and runs out in the middle of work',
   },
   {
     id: 'lease-held-in-any-order',
+    in: 'HELD',
     text: '$3::bigint[]) ORDER BY 1, 2) AS h',
     becomes: '$3::bigint[])) AS h',
     why: 'two renewals of one node deadlock',
@@ -77,12 +88,14 @@ const STORE = faultsIn('modules/signers/infrastructure/pg-lease-store.ts', LEASE
   },
   {
     id: 'lease-renew-after-its-end',
+    in: 'lease_renew',
     text: 'AND l.owner_node = $4 AND l.expires_at > clock_timestamp()',
     becomes: 'AND l.owner_node = $4',
     why: 'a lease that ran out comes back to life under the same token',
   },
   {
     id: 'lease-renew-of-another',
+    in: 'lease_renew',
     text: 'AND l.owner_node = $4 AND l.expires_at',
     becomes: 'AND $4::text IS NOT NULL AND l.expires_at',
     why: 'a node renews the lease of another, and takes it for its own',
@@ -90,6 +103,7 @@ const STORE = faultsIn('modules/signers/infrastructure/pg-lease-store.ts', LEASE
   },
   {
     id: 'lease-renew-of-an-old-token',
+    in: 'lease_renew',
     text: `l.fencing_token = h.fencing_token
        AND`,
     becomes: `l.fencing_token >= h.fencing_token
@@ -98,18 +112,21 @@ const STORE = faultsIn('modules/signers/infrastructure/pg-lease-store.ts', LEASE
   },
   {
     id: 'lease-renew-for-no-time',
+    in: 'lease_renew',
     text: `l SET expires_at = clock_timestamp() + $5::float8 * interval '1 ms', updated_at`,
     becomes: `l SET expires_at = greatest(l.expires_at, clock_timestamp() + $5::float8 * interval '0'), updated_at`,
     why: 'a renewal changes nothing, and the lease runs out',
   },
   {
     id: 'lease-release-of-a-newer-token',
+    in: 'lease_release',
     text: 'AND l.fencing_token = h.fencing_token AND l.owner_node = $4`',
     becomes: 'AND l.owner_node = $4`',
     why: 'a late release gives up the lease that was taken since',
   },
   {
     id: 'lease-release-of-another',
+    in: 'lease_release',
     text: 'AND l.fencing_token = h.fencing_token AND l.owner_node = $4`',
     becomes: 'AND l.fencing_token = h.fencing_token AND $4::text IS NOT NULL`',
     why: 'a node gives up the lease of another',
@@ -117,12 +134,14 @@ const STORE = faultsIn('modules/signers/infrastructure/pg-lease-store.ts', LEASE
   },
   {
     id: 'lease-release-now',
+    in: 'lease_release',
     text: `SET expires_at = '-infinity', updated_at`,
     becomes: 'SET expires_at = clock_timestamp(), updated_at',
     why: 'a hand-over waits for the allowance for wrong clocks',
   },
   {
     id: 'lease-release-never-idle',
+    in: 'lease_release',
     text: 'idle = $5',
     becomes: 'idle = $5 AND false',
     why: 'polling looks at every signer that ever worked',
@@ -130,15 +149,17 @@ const STORE = faultsIn('modules/signers/infrastructure/pg-lease-store.ts', LEASE
   },
   {
     id: 'lease-store-twice-the-same',
+    in: 'acquire',
     text: 'const wanted = distinctSigners(signers);',
     becomes: 'const wanted = signers;',
     why: 'a signer that is named twice fails the acquisition of all',
   },
 ]);
 
-const FENCED = faultsIn('modules/signers/infrastructure/pg-fenced-unit-of-work.ts', FENCE, [
+const FENCED = faults(FENCE, [
   {
     id: 'fence-without-lock',
+    in: 'fence_lock_leases',
     text: `
        FOR KEY SHARE OF l`,
     becomes: '',
@@ -147,6 +168,7 @@ const FENCED = faultsIn('modules/signers/infrastructure/pg-fenced-unit-of-work.t
   },
   {
     id: 'fence-for-share',
+    in: 'fence_lock_leases',
     text: 'FOR KEY SHARE OF l',
     becomes: 'FOR SHARE OF l',
     why: 'the owner cannot renew its lease while it writes',
@@ -154,24 +176,28 @@ const FENCED = faultsIn('modules/signers/infrastructure/pg-fenced-unit-of-work.t
   },
   {
     id: 'fence-of-any-token',
+    in: 'fence_lock_leases',
     text: ' AND l.fencing_token = h.fencing_token',
     becomes: ' AND l.fencing_token >= h.fencing_token',
     why: 'a lease that was lost and came back lets old work through',
   },
   {
     id: 'fence-of-any-owner',
+    in: 'fence_lock_leases',
     text: 'WHERE l.owner_node = $4 AND l.expires_at',
     becomes: 'WHERE $4::text IS NOT NULL AND l.expires_at',
     why: 'whoever knows a token writes under it',
   },
   {
     id: 'fence-after-expiry',
+    in: 'fence_lock_leases',
     text: 'l.owner_node = $4 AND l.expires_at > clock_timestamp()',
     becomes: 'l.owner_node = $4',
     why: 'a node writes under a lease that ran out',
   },
   {
     id: 'fence-by-the-time-of-the-transaction',
+    in: 'fence_lock_leases',
     text: 'l.expires_at > clock_timestamp()',
     becomes: 'l.expires_at > transaction_timestamp()',
     why: 'a fenced write that waited for a lock writes under a lease that ran out meanwhile',
@@ -179,6 +205,7 @@ const FENCED = faultsIn('modules/signers/infrastructure/pg-fenced-unit-of-work.t
   },
   {
     id: 'fence-in-any-order',
+    in: 'fence_lock_leases',
     text: '$3::bigint[]) ORDER BY 1, 2) AS h',
     becomes: '$3::bigint[])) AS h',
     why: 'a writer and a takeover deadlock',
@@ -186,153 +213,177 @@ const FENCED = faultsIn('modules/signers/infrastructure/pg-fenced-unit-of-work.t
   },
   {
     id: 'fence-lets-some-through',
+    in: 'run',
     text: 'if (lost.length > 0)',
     becomes: 'if (lost.length === leases.length)',
     why: 'a group is written although one of its leases is lost',
   },
 ]);
 
-const NODES = faultsIn('modules/signers/infrastructure/pg-node-registry.ts', int('node-rows'), [
+const NODES = faults(int('node-rows'), [
   {
     id: 'node-announce-once',
+    in: 'node_announce_keys',
     text: 'DO UPDATE SET announced_at = clock_timestamp()`',
     becomes: 'DO NOTHING`',
     why: 'the keys of a node that starts are forgotten while it runs',
   },
   {
     id: 'node-keys-of-others',
+    in: 'node_keys',
     text: 'WHERE key_set = ANY($1::text[])`',
     becomes: 'WHERE key_set <> ALL($1::text[])`',
     why: 'a node does not learn who can sign for what',
   },
   {
     id: 'node-heartbeat-not-seen',
+    in: 'node_heartbeat',
     text: 'DO UPDATE SET last_seen_at = clock_timestamp()\n',
     becomes: 'DO UPDATE SET last_seen_at = n.last_seen_at\n',
     why: 'a node is taken for dead after its first window',
   },
   {
     id: 'node-heartbeat-of-the-dead',
+    in: 'node_heartbeat',
     text: `last_seen_at > clock_timestamp() - $4::float8 * interval '1 ms'`,
     becomes: `last_seen_at > clock_timestamp() - $4::float8 * interval '1 s'`,
     why: 'signers wait for a node that died long ago',
   },
   {
     id: 'node-heartbeat-of-those-who-only-answer',
+    in: 'node_heartbeat',
     text: 'FROM node WHERE acts AND node_id <> $1',
     becomes: 'FROM node WHERE node_id <> $1',
     why: 'signers prefer a node that has no lanes',
   },
   {
     id: 'node-heartbeat-itself-though-it-only-answers',
+    in: 'node_heartbeat',
     text: 'FROM seen WHERE acts`',
     becomes: 'FROM seen`',
     why: 'a node that only answers keeps signers for itself',
   },
   {
     id: 'node-heartbeat-itself-twice',
+    in: 'node_heartbeat',
     text: 'FROM node WHERE acts AND node_id <> $1 AND last_seen_at',
     becomes: 'FROM node WHERE acts AND last_seen_at',
     why: 'a node counts itself twice',
   },
   {
     id: 'node-never-buried',
+    in: 'node_forget_dead',
     text: `interval '1 hour' AND node_id <> $1)`,
     becomes: `interval '1 year' AND node_id <> $1)`,
     why: 'the rows of dead nodes pile up',
   },
   {
     id: 'node-keys-in-use-forgotten',
+    in: 'node_forget_dead',
     text: ' AND NOT EXISTS (SELECT FROM node n WHERE n.key_set = k.key_set)',
     becomes: '',
     why: 'nobody knows the keys of a node that runs for long',
   },
   {
     id: 'node-own-keys-forgotten',
+    in: 'node_forget_dead',
     text: 'AND k.key_set IS DISTINCT FROM $2`',
     becomes: 'AND coalesce($2, $1) IS NOT NULL`',
     why: 'a node that was silent for long is not known to have keys',
   },
   {
     id: 'node-leave-all',
+    in: 'node_leave',
     text: 'DELETE FROM node WHERE node_id = $1',
     becomes: 'DELETE FROM node WHERE node_id >= $1 OR true',
     why: 'when one node leaves, all are taken for dead',
   },
   {
     id: 'lease-holder-of-the-past',
+    in: 'lease_holder',
     text: ' AND l.expires_at > clock_timestamp()`',
     becomes: '`',
     why: 'a request is forwarded to a node that may be dead',
   },
   {
     id: 'lease-holder-only-known',
+    in: 'lease_holder',
     text: 'FROM signer_lease l LEFT JOIN node n',
     becomes: 'FROM signer_lease l JOIN node n',
     why: 'a signer whose holder said nothing seems to be held by nobody',
   },
   {
     id: 'lease-holder-of-any-chain',
+    in: 'lease_holder',
     text: 'WHERE l.chain_id = $1 AND l.signer = $2',
     becomes: 'WHERE $1 > 0 AND l.signer = $2',
     why: 'a request goes to the holder of another chain',
   },
   {
     id: 'node-registry-unsorted',
+    in: 'heartbeat',
     text: 'a.nodeId < b.nodeId ? -1 : 1',
     becomes: 'a.nodeId < b.nodeId ? 1 : -1',
     why: 'nodes see each other in another order than is told',
   },
 ]);
 
-const DIRECTORY = faultsIn('modules/signers/infrastructure/pg-signer-directory.ts', int('chain-rows'), [
+const DIRECTORY = faults(int('chain-rows'), [
   {
     id: 'signer-register-keeps-old-custody',
+    in: 'signer_register',
     text: 'DO UPDATE SET custody = excluded.custody WHERE signer.custody <> excluded.custody',
     becomes: 'DO NOTHING',
     why: 'the overview shows where a key was, not where it is',
   },
   {
     id: 'signer-register-writes-always',
+    in: 'signer_register',
     text: ' WHERE signer.custody <> excluded.custody',
     becomes: '',
     why: 'every start rewrites the rows of all signers',
   },
   {
     id: 'signer-register-in-any-order',
+    in: 'signer_register',
     text: 'ORDER BY 1, 2',
     becomes: 'ORDER BY 1, 2 DESC',
     why: 'nodes with lists in other orders deadlock when they start together',
   },
 ]);
 
-const PAUSES = faultsIn('modules/signers/infrastructure/pg-signer-pauses.ts', int('paused-signer'), [
+const PAUSES = faults(int('paused-signer'), [
   {
     id: 'pause-said-to-be-new-always',
+    in: 'signer_pause',
     text: 'k.paused_at IS NULL AS changed',
     becomes: 'true AS changed',
     why: 'the audit trail tells a repetition as another pause',
   },
   {
     id: 'pause-overwrites-the-first',
+    in: 'signer_pause',
     text: 'paused_at = coalesce(s.paused_at, clock_timestamp())',
     becomes: 'paused_at = clock_timestamp()',
     why: 'a repetition changes since when the signer is paused',
   },
   {
     id: 'resume-said-to-be-new-always',
+    in: 'signer_resume',
     text: 'k.paused_at IS NOT NULL AS changed',
     becomes: 'true AS changed',
     why: 'the audit trail tells a repetition as another resume',
   },
   {
     id: 'resume-forgets-nothing',
+    in: 'signer_resume',
     text: 'SET paused_at = NULL, paused_by = NULL, pause_reason = NULL',
     becomes: 'SET paused_at = s.paused_at',
     why: 'a paused signer stands still for ever',
   },
   {
     id: 'pause-waits-for-no-write',
+    in: 'signer_wait_for_writes',
     text: 'signer = $2 FOR UPDATE`',
     becomes: 'signer = $2`',
     why: 'a commit that began before gives nonces after the pause was answered',

@@ -1,4 +1,4 @@
-import { faultsIn, int } from '../fault.js';
+import { faults, int } from '../fault.js';
 
 const READS = int('managed-tx-reads');
 const MINED = int('mined-and-final-reads');
@@ -6,13 +6,15 @@ const INTAKE = int('intake-rows');
 const SAVE = int('managed-tx-save');
 const FILLS = int('fill-rows');
 const WORK = int('signers-with-work');
+const FUNDS = int('funds-repository');
 
 /** What PostgreSQL is asked about managed txs, and what it is told. */
 const RACES = int('races');
 
-export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed-tx.statements.ts', READS, [
+export const MANAGED_TXS = faults(READS, [
   {
     id: 'kinds-of-mined-too',
+    in: 'tx_kinds_in_flight',
     text: `t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
                        AND t.sub_state IS DISTINCT FROM 'REPLACING'
                      ORDER BY t.nonce) AS live) END AS kind`,
@@ -23,6 +25,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'kinds-of-resting-too',
+    in: 'tx_kinds_in_flight',
     text: `                       AND t.sub_state IS DISTINCT FROM 'REPLACING'
                      ORDER BY t.nonce) AS live) END AS kind`,
     becomes: '                     ORDER BY t.nonce) AS live) END AS kind',
@@ -31,6 +34,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'kinds-without-authorizations',
+    in: 'tx_kinds_in_flight',
     text: 'g.authority = w.signer AND g.nonce IS NOT NULL AND ${IS_OUT}) THEN',
     becomes: 'g.authority = w.signer AND g.nonce IS NULL AND ${IS_OUT}) THEN',
     why: 'a payload is sent beside an authorization of its signer, and no pool takes it',
@@ -38,6 +42,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'kinds-with-mined-authorizations',
+    in: 'IS_OUT',
     text: '(t.block_number IS NULL OR t.closing IS NOT NULL)',
     becomes: '(t.block_number IS NULL OR t.block_number IS NOT NULL)',
     why: 'a signer stands still until the tx that it authorized is final',
@@ -45,6 +50,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'kinds-never-blob',
+    in: 'tx_kinds_in_flight',
     text: `WHEN bool_or(live.options ? 'blobHashes') THEN 'blob'`,
     becomes: `WHEN bool_and(live.options ? 'blobHashes') THEN 'blob'`,
     why: 'blobs and others of one account are sent together, and pools refuse one of them',
@@ -52,6 +58,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'consumed-from-block-without-that-block',
+    in: 'CONSUMED_FROM_BLOCK',
     text: 'm.block_number < $2',
     becomes: 'm.block_number <= $2',
     why: 'what became final in the lowest block of a reorg stays final',
@@ -59,6 +66,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'consumed-from-block-lowest-bound',
+    in: 'CONSUMED_FROM_BLOCK',
     text: 'ORDER BY s.nonce DESC LIMIT 1), -1)',
     becomes: 'ORDER BY s.nonce LIMIT 1), -1)',
     why: 'the search goes down to the first slot of a signer, however many there are',
@@ -66,6 +74,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'consumed-from-block-also-held',
+    in: 'CONSUMED_FROM_BLOCK',
     text: `s.nonce > b.nonce AND s.status = 'CONSUMED'`,
     becomes: `s.nonce > b.nonce AND s.status <> 'RELEASED'`,
     why: 'a slot that is in flight counts as one that became final',
@@ -73,6 +82,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'consumed-from-block-of-any-chain',
+    in: 'CONSUMED_FROM_BLOCK',
     text: 'ON s.chain_id = g.chain_id AND s.signer = g.address AND s.nonce > b.nonce',
     becomes: 'ON s.signer = g.address AND s.nonce > b.nonce',
     why: 'slots of the same address on another chain are opened again',
@@ -80,6 +90,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'final-states-without-failed',
+    in: 'FINAL_STATES',
     text: `('CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')`,
     becomes: `('CONFIRMED', 'CANCELLED', 'REPLACED', 'DROPPED')`,
     why: 'a revert that a reorg takes back stays FAILED',
@@ -87,6 +98,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'final-states-without-dropped',
+    in: 'FINAL_STATES',
     text: `'CANCELLED', 'REPLACED', 'DROPPED')`,
     becomes: `'CANCELLED', 'REPLACED')`,
     why: 'a tx that ended as DROPPED in a block is not opened again',
@@ -94,6 +106,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'intake-of-unknown-signers',
+    in: 'tx_insert_pending',
     text: 'WHERE paused IS NOT NULL AND served',
     becomes: 'WHERE served',
     why: 'a request for a signer that nobody configured is stored, and waits for ever',
@@ -101,6 +114,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'intake-of-unserved-signers',
+    in: 'tx_insert_pending',
     text: 'WHERE paused IS NOT NULL AND served',
     becomes: 'WHERE paused IS NOT NULL',
     why: 'a request whose signer no node has a key for is stored',
@@ -108,6 +122,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'intake-knows-signers-of-any-chain',
+    in: 'tx_insert_pending',
     text: 'WHERE s.chain_id = i.chain_id AND s.address = i.signer)',
     becomes: 'WHERE s.address = i.signer LIMIT 1)',
     why: 'a signer of one chain is taken for one of each chain',
@@ -115,6 +130,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'intake-without-event',
+    in: 'tx_insert_pending',
     text: `'queued', 'PENDING', $14 FROM inserted)`,
     becomes: `'queued', 'PENDING', $14 FROM inserted WHERE false)`,
     why: 'the history of a tx has no beginning',
@@ -122,6 +138,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'intake-of-a-key-of-another-signer',
+    in: 'tx_insert_pending',
     text: 'WHERE t.chain_id = i.chain_id AND t.signer = i.signer AND t.request_id >= i.request_id',
     becomes: 'WHERE t.chain_id = i.chain_id AND t.request_id >= i.request_id',
     why: 'the requestId of another signer keeps a request out',
@@ -129,6 +146,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'intake-locks-in-any-order',
+    in: 'tx_insert_pending',
     text: `
        ORDER BY chain_id, signer, request_id, tx_id
           ON CONFLICT`,
@@ -139,6 +157,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'look-up-of-a-later-key',
+    in: 'tx_look_up',
     text: `
      WHERE t.request_id = k.request_id`,
     becomes: '',
@@ -147,6 +166,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'look-up-of-any-signer',
+    in: 'tx_look_up',
     text: 'm.chain_id = k.chain_id AND m.signer = k.signer AND m.request_id',
     becomes: 'm.chain_id = k.chain_id AND m.request_id',
     why: 'a repeated request is answered with the tx of another signer',
@@ -154,6 +174,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'look-up-of-any-chain',
+    in: 'tx_look_up',
     text: 'm.chain_id = k.chain_id AND m.signer = k.signer AND m.request_id',
     becomes: 'm.signer = k.signer AND m.request_id',
     why: 'a repeated request is answered with the tx of another chain',
@@ -161,6 +182,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'count-in-flight-with-mined',
+    in: 'tx_count_in_flight',
     text: `t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
                 AND t.sub_state IS DISTINCT FROM 'REPLACING'
               ORDER BY t.nonce LIMIT $3`,
@@ -170,6 +192,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'count-in-flight-with-resting',
+    in: 'tx_count_in_flight',
     text: `                AND t.sub_state IS DISTINCT FROM 'REPLACING'
               ORDER BY t.nonce LIMIT $3`,
     becomes: '              ORDER BY t.nonce LIMIT $3',
@@ -177,18 +200,21 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'in-flight-around-below-with-resting',
+    in: 'tx_in_flight_around',
     text: `               AND t.sub_state IS DISTINCT FROM 'REPLACING')::int AS below`,
     becomes: '             )::int AS below',
     why: 'the learnt limit is one more than the pool takes while the loser of a race rests',
   },
   {
     id: 'count-in-flight-without-limit',
+    in: 'tx_count_in_flight',
     text: 'ORDER BY t.nonce LIMIT $3',
     becomes: 'ORDER BY t.nonce LIMIT $3 + 1000',
     why: 'the count reads all that is in flight',
   },
   {
     id: 'count-in-flight-in-any-order',
+    in: 'tx_count_in_flight',
     text: 'AS live)::int AS count\n      FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position',
     becomes:
       'AS live)::int AS count\n      FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.signer',
@@ -196,78 +222,91 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'in-flight-around-below-with-the-nonce-itself',
+    in: 'tx_in_flight_around',
     text: 't.nonce < w.nonce AND',
     becomes: 't.nonce <= w.nonce AND',
     why: 'the learnt limit is one more than the pool takes, and the lowest nonce never ends',
   },
   {
     id: 'in-flight-around-below-twice',
+    in: 'tx_in_flight_around',
     text: 'count(DISTINCT t.nonce)',
     becomes: 'count(t.nonce)',
     why: 'a replacement counts as one more in the pool',
   },
   {
     id: 'in-flight-around-below-with-mined',
+    in: 'tx_in_flight_around',
     text: `t.nonce < w.nonce AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')`,
     becomes: `t.nonce < w.nonce AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')`,
     why: 'what is mined counts as being in the pool',
   },
   {
     id: 'in-flight-around-passed-by-itself',
+    in: 'tx_in_flight_around',
     text: 't.nonce > w.nonce AND',
     becomes: 't.nonce >= w.nonce AND',
     why: 'a full pool costs the lowest nonce of a signer',
   },
   {
     id: 'in-flight-around-passed-by-what-waits',
+    in: 'tx_in_flight_around',
     text: ` AND t.sub_state IS DISTINCT FROM 'POOL_LIMIT') AS passed`,
     becomes: `) AS passed`,
     why: 'a full pool costs the lowest nonce of a signer whose txs it dropped',
   },
   {
     id: 'in-flight-around-passed-only-where-all-is-well',
+    in: 'tx_in_flight_around',
     text: `t.sub_state IS DISTINCT FROM 'POOL_LIMIT') AS passed`,
     becomes: `t.sub_state <> 'POOL_LIMIT') AS passed`,
     why: 'a payload that a pool refuses for ever stops its signer',
   },
   {
     id: 'waiting-for-pool-without-what-may-be-out',
+    in: 'tx_waiting_for_pool',
     text: `t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.sub_state = 'POOL_LIMIT'`,
     becomes: `t.state IN ('ALLOCATED') AND t.sub_state = 'POOL_LIMIT'`,
     why: 'a tx that a crash left in doubt waits for its timer',
   },
   {
     id: 'waiting-for-pool-of-any-reason',
+    in: 'tx_waiting_for_pool',
     text: ` AND t.sub_state = 'POOL_LIMIT'`,
     becomes: '',
     why: 'all txs in flight are sent again with every block',
   },
   {
     id: 'waiting-for-pool-highest-first',
+    in: 'tx_waiting_for_pool',
     text: 'ORDER BY t.nonce LIMIT w.room',
     becomes: 'ORDER BY t.nonce DESC LIMIT w.room',
     why: 'the pool is filled with nonces that cannot be mined yet',
   },
   {
     id: 'lowest-unmined-without-allocated',
+    in: 'tx_lowest_unmined',
     text: `m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL')`,
     becomes: `m.nonce >= 0 AND m.state IN ('IN_MEMPOOL')`,
     why: 'a tx that only waits behind one that was not sent gets a higher price',
   },
   {
     id: 'lowest-unmined-with-mined',
+    in: 'tx_lowest_unmined',
     text: `m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL')`,
     becomes: `m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')`,
     why: 'the txs that wait for confirmations hide the stuck ones',
   },
   {
     id: 'lowest-unmined-with-replaced',
+    in: 'tx_lowest_unmined',
     text: ' AND m.replaced_by IS NULL',
     becomes: '',
     why: 'the payload that is to be replaced outbids its replacement',
   },
   {
     id: 'lowest-unmined-with-resting',
+    in: 'tx_lowest_unmined',
     text: `          AND m.sub_state IS DISTINCT FROM 'REPLACING'
         ORDER BY`,
     becomes: '        ORDER BY',
@@ -275,132 +314,154 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'lowest-unmined-of-any-signer',
+    in: 'tx_lowest_unmined',
     text: `m.chain_id = w.chain_id AND m.signer = w.signer AND m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL') AND m.replaced_by`,
     becomes: `m.chain_id = w.chain_id AND m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL') AND m.replaced_by`,
     why: 'txs of a signer whose lease another node has are bumped',
   },
   {
     id: 'lowest-unmined-highest',
+    in: 'tx_lowest_unmined',
     text: 'ORDER BY m.chain_id, m.signer, m.nonce LIMIT $3',
     becomes: 'ORDER BY m.chain_id, m.signer, m.nonce DESC LIMIT $3',
     why: 'the txs that are blocked get a higher price, and the stuck ones do not',
   },
   {
     id: 'lowest-unmined-without-limit',
+    in: 'tx_lowest_unmined',
     text: 'ORDER BY m.chain_id, m.signer, m.nonce LIMIT $3',
     becomes: 'ORDER BY m.chain_id, m.signer, m.nonce LIMIT $3 + 1000',
     why: 'a look reads all that is in flight',
   },
   {
     id: 'lowest-unmined-oldest-attempt',
+    in: 'tx_lowest_unmined',
     text: 'ORDER BY n.created_at DESC, n.tx_hash DESC LIMIT 1',
     becomes: 'ORDER BY n.created_at, n.tx_hash DESC LIMIT 1',
     why: 'a tx that was bumped is bumped again at each block',
   },
   {
     id: 'lowest-unmined-attempt-of-another-tx',
+    in: 'tx_lowest_unmined',
     text: 'n.chain_id = t.chain_id AND n.tx_id = t.tx_id',
     becomes: 'n.chain_id = t.chain_id',
     why: 'a fresh attempt of another tx of the slot keeps a stuck one from being bumped',
   },
   {
     id: 'ready-since-now',
+    in: 'READY_SINCE',
     text: `coalesce(next_resubmit_at, '-infinity'::timestamptz)\``,
     becomes: `coalesce(next_resubmit_at, 'infinity'::timestamptz)\``,
     why: 'what was never tried is never ready',
   },
   {
     id: 'next-pending-same-rank-twice',
+    in: 'tx_next_pending',
     text: `-p.priority < w.rank`,
     becomes: `-p.priority <= w.rank`,
     why: 'the lane begins at the start again, or gets a tx twice',
   },
   {
     id: 'next-pending-with-the-last-one',
+    in: 'tx_next_pending',
     text: '(-p.priority, p.tx_id) > (w.rank, w.after)',
     becomes: '(-p.priority, p.tx_id) >= (w.rank, w.after)',
     why: 'the tx where the lane was is read again',
   },
   {
     id: 'next-pending-not-due',
+    in: 'tx_next_pending',
     text: ` AND \${READY_SINCE} <= statement_timestamp() AND \${IS_BEFORE_PARKED}\n`,
     becomes: ' AND ${IS_BEFORE_PARKED}\n',
     why: 'what was postponed is tried again at once',
   },
   {
     id: 'next-pending-newest-due-first',
+    in: 'tx_next_pending',
     text: 'ORDER BY next_resubmit_at) AS turn',
     becomes: 'ORDER BY next_resubmit_at DESC) AS turn',
     why: 'what is due for the longest waits for ever',
   },
   {
     id: 'next-pending-newest-first-of-due',
-    text: 'ORDER BY ${READY_SINCE} LIMIT w.room) again',
-    becomes: 'ORDER BY ${READY_SINCE} DESC LIMIT w.room) again',
+    in: 'tx_next_pending',
+    text: '-p.priority, p.next_resubmit_at LIMIT w.room) of_rank',
+    becomes: '-p.priority, p.next_resubmit_at DESC LIMIT w.room) of_rank',
     why: 'what is due for the longest is cut off by the limit',
   },
   {
     id: 'next-pending-lowest-priority-first',
+    in: 'tx_next_pending',
     text: 'ORDER BY priority DESC, turn, tx_id LIMIT w.room',
     becomes: 'ORDER BY priority, turn, tx_id LIMIT w.room',
     why: 'priorities work the wrong way around',
   },
   {
     id: 'next-pending-without-room',
+    in: 'tx_next_pending',
     text: 'ORDER BY priority DESC, turn, tx_id LIMIT w.room',
     becomes: 'ORDER BY priority DESC, turn, tx_id',
     why: 'more txs are given nonces than may be in flight',
   },
   {
     id: 'next-pending-never-expires',
+    in: 'tx_next_pending',
     text: 'coalesce(t.expires_at <= clock_timestamp(), false) AS expired',
     becomes: 'coalesce(t.expires_at > clock_timestamp(), false) AS expired',
     why: 'an expired tx is sent',
   },
   {
     id: 'next-pending-of-paused-signers',
+    in: 'tx_next_pending',
     text: `\n     WHERE NOT \${IS_PAUSED('w')}`,
     becomes: '',
     why: 'the queue of a paused signer is read, and its gas estimated, with each wake-up',
   },
   {
     id: 'next-pending-passes-parked',
+    in: 'tx_next_pending',
     text: ` AND -p.priority < w.rank AND \${IS_BEFORE_PARKED}`,
     becomes: ' AND -p.priority < w.rank',
     why: 'small payments pass a large one that the balance does not cover, for ever',
   },
   {
     id: 'next-pending-passes-parked-from-position',
+    in: 'tx_next_pending',
     text: '> (w.rank, w.after) AND ${IS_BEFORE_PARKED}',
     becomes: '> (w.rank, w.after)',
     why: 'small payments pass a large one that the balance does not cover, for ever',
   },
   {
     id: 'next-pending-tried-ones-pass-parked',
-    text: `<= statement_timestamp() AND \${IS_BEFORE_PARKED}\n            ORDER BY`,
-    becomes: '<= statement_timestamp()\n            ORDER BY',
+    in: 'tx_next_pending',
+    text: '<= statement_timestamp() AND ${IS_BEFORE_PARKED} ORDER BY ${READY_SINCE}',
+    becomes: '<= statement_timestamp() ORDER BY ${READY_SINCE}',
     why: 'parked txs pass each other when their timers run out',
   },
   {
     id: 'next-pending-parked-when-due',
+    in: 'tx_next_pending',
     text: ` AND k.next_resubmit_at > statement_timestamp()`,
     becomes: '',
     why: 'a queue that was parked is never read again',
   },
   {
     id: 'next-pending-parked-last-one',
+    in: 'tx_next_pending',
     text: 'ORDER BY -k.priority, k.tx_id LIMIT 1',
     becomes: 'ORDER BY -k.priority DESC, k.tx_id DESC LIMIT 1',
     why: 'txs between two parked ones pass the first one',
   },
   {
     id: 'paused-on-another-chain',
+    in: 'IS_PAUSED',
     text: 'g.chain_id = ${of}.chain_id AND g.address = ${of}.signer',
     becomes: 'g.address = ${of}.signer',
     why: 'a pause stops the same address on other chains',
   },
   {
     id: 'lock-for-nonce-of-paused-signers',
+    in: 'tx_lock_for_nonce',
     text: ` AND NOT \${IS_PAUSED('t')}\n     ORDER BY t.tx_id`,
     becomes: '\n     ORDER BY t.tx_id',
     why: 'a step that runs gives nonces after the pause was answered',
@@ -408,42 +469,49 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'lock-pending-of-any-state',
+    in: 'tx_lock_pending',
     text: ` AND t.state || '' = 'PENDING' ORDER BY t.tx_id FOR UPDATE`,
     becomes: ' ORDER BY t.tx_id FOR UPDATE',
     why: 'a tx that was cancelled meanwhile is given a nonce',
   },
   {
     id: 'lock-pending-waits',
+    in: 'tx_lock_pending',
     text: 'FOR UPDATE SKIP LOCKED',
     becomes: 'FOR UPDATE',
     why: 'the allocation waits for whoever changes one of its txs, and the nonces with it',
   },
   {
     id: 'lock-pending-without-lock',
+    in: 'tx_lock_pending',
     text: ' FOR UPDATE SKIP LOCKED`',
     becomes: '`',
     why: 'a tx can be cancelled while it is given a nonce',
   },
   {
     id: 'allocated-of-any-chain',
+    in: 'tx_allocated',
     text: 'ON w.chain_id = t.chain_id AND w.signer = t.signer\n     WHERE t.state',
     becomes: 'ON w.signer = t.signer\n     WHERE t.state',
     why: 'a lane signs the txs of another chain',
   },
   {
     id: 'allocated-by-id',
+    in: 'tx_allocated',
     text: `WHERE t.state = 'ALLOCATED' ORDER BY t.chain_id, t.signer, t.nonce`,
     becomes: `WHERE t.state = 'ALLOCATED' ORDER BY t.chain_id, t.signer, t.tx_id`,
     why: 'txs are sent out of nonce order',
   },
   {
     id: 'requested-of-all',
+    in: 'tx_requested',
     text: `\${REQUEST_COLUMNS} FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[])\``,
     becomes: `\${REQUEST_COLUMNS} FROM managed_tx t WHERE t.tx_id >= ANY($1::uuid[])\``,
     why: 'others than those asked for are signed again',
   },
   {
     id: 'oldest-unmined-by-nonce',
+    in: 'tx_oldest_unmined',
     text: `AND t.kind = 'payload' AND t.sub_state IS DISTINCT FROM 'REPLACING'
                ORDER BY t.tx_id LIMIT 1`,
     becomes: `AND t.kind = 'payload'
@@ -452,120 +520,177 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'oldest-unmined-with-reverted',
+    in: 'tx_oldest_unmined',
     text: `AND t.sub_state IS DISTINCT FROM 'SIMULATION_REVERTED'`,
     becomes: '',
     why: 'two txs whose estimates revert wait for each other',
   },
   {
     id: 'oldest-unmined-only-without-sub-state',
+    in: 'tx_oldest_unmined',
     text: `t.sub_state IS DISTINCT FROM 'SIMULATION_REVERTED'`,
     becomes: `t.sub_state <> 'SIMULATION_REVERTED'`,
     why: 'what waits and was never tried is no predecessor',
   },
   {
     id: 'oldest-unmined-of-the-same-batch',
+    in: 'tx_oldest_unmined',
     text: '\n                 AND t.tx_id <> ALL($3::uuid[])',
     becomes: '',
     why: 'an estimate that reverts waits for itself',
   },
   {
     id: 'committed-wei-with-refused',
+    in: 'tx_committed_wei',
     text: ` AND a.status <> 'REJECTED'), 0))`,
     becomes: '), 0))',
     why: 'an attempt that was never out keeps money from others',
   },
   {
     id: 'committed-wei-cheapest',
+    in: 'tx_committed_wei',
     text: 'SELECT max(t.gas_limit * a.max_fee_per_gas',
     becomes: 'SELECT min(t.gas_limit * a.max_fee_per_gas',
     why: 'more is sent than the balance can pay',
   },
   {
     id: 'committed-wei-without-value',
+    in: 'tx_committed_wei',
     text: 'max(t.value + coalesce((',
     becomes: 'max(coalesce((',
     why: 'the values of txs count as free money',
   },
   {
     id: 'committed-wei-of-one-blob',
+    in: 'tx_committed_wei',
     text: `coalesce(jsonb_array_length(t.options -> 'blobHashes'), 1) END`,
     becomes: '1 END',
     why: 'blobs are sent that the balance cannot pay',
   },
   {
     id: 'committed-wei-without-blobs-of-no-ops',
+    in: 'tx_committed_wei',
     text: `coalesce(jsonb_array_length(t.options -> 'blobHashes'), 1) END`,
     becomes: `coalesce(jsonb_array_length(t.options -> 'blobHashes'), 0) END`,
     why: 'a no-op with a blob counts too little',
   },
   {
     id: 'committed-wei-of-both-rivals',
+    in: 'tx_committed_wei',
     text: 'GROUP BY t.nonce) slot',
     becomes: 'GROUP BY t.nonce, t.tx_id) slot',
     why: 'a replacement counts beside what it replaces, and its signer waits for money that it does not need',
   },
   {
     id: 'committed-wei-of-the-loser',
+    in: 'tx_committed_wei',
     text: `AND m.nonce = t.nonce AND m.state = 'MINED'`,
     becomes: `AND m.nonce = t.nonce AND m.state = 'REPLACED'`,
     why: 'what lost keeps money from others until the winner is final',
   },
   {
     id: 'committed-wei-of-any-nonce',
+    in: 'tx_committed_wei',
     text: 'WHERE a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.status',
     becomes: 'WHERE a.signer = t.signer AND a.chain_id = t.chain_id AND a.status',
     why: 'each tx counts at the price of the dearest',
   },
   {
     id: 'due-for-resubmit-only-in-mempool',
-    text: `t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.next_resubmit_at`,
-    becomes: `t.state IN ('IN_MEMPOOL') AND t.next_resubmit_at`,
+    in: 'tx_due_for_resubmit',
+    text: `m.state IN ('ALLOCATED', 'IN_MEMPOOL') AND m.next_resubmit_at`,
+    becomes: `m.state IN ('IN_MEMPOOL') AND m.next_resubmit_at`,
     why: 'a tx that could not be signed at first is never looked at again',
   },
   {
     id: 'due-for-resubmit-too-early',
-    text: 't.next_resubmit_at <= statement_timestamp()\n     ORDER BY',
-    becomes: 't.next_resubmit_at IS NOT NULL\n     ORDER BY',
+    in: 'tx_due_for_resubmit',
+    text: 'm.next_resubmit_at <= statement_timestamp()\n        ORDER BY',
+    becomes: 'm.next_resubmit_at IS NOT NULL\n        ORDER BY',
     why: 'everything in flight is sent again every second',
   },
   {
     id: 'due-for-resubmit-newest-first',
-    text: 'ORDER BY t.next_resubmit_at, t.nonce LIMIT $3',
-    becomes: 'ORDER BY t.next_resubmit_at DESC, t.nonce LIMIT $3',
+    in: 'tx_due_for_resubmit',
+    text: 'm.signer, m.next_resubmit_at, m.nonce LIMIT $3',
+    becomes: 'm.signer, m.next_resubmit_at DESC, m.nonce LIMIT $3',
     why: 'what is due for the longest may never be sent again',
   },
   {
     id: 'due-for-resubmit-out-of-order',
-    text: 'ORDER BY t.next_resubmit_at, t.nonce LIMIT $3',
-    becomes: 'ORDER BY t.next_resubmit_at LIMIT $3',
+    in: 'tx_due_for_resubmit',
+    text: 'm.signer, m.next_resubmit_at, m.nonce LIMIT $3',
+    becomes: 'm.signer, m.next_resubmit_at, m.nonce DESC LIMIT $3',
     why: 'txs that are due at once are sent out of nonce order',
   },
   {
     id: 'due-for-resubmit-of-any-signer',
-    text: `WHERE t.chain_id = $1 AND (t.signer || '') = ANY($2::text[]) AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.next_resubmit_at`,
-    becomes: `WHERE t.chain_id = $1 AND $2::text[] IS NOT NULL AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.next_resubmit_at`,
+    in: 'tx_due_for_resubmit',
+    text: `m.signer = w.signer AND m.state IN ('ALLOCATED', 'IN_MEMPOOL') AND m.next_resubmit_at`,
+    becomes: `m.state IN ('ALLOCATED', 'IN_MEMPOOL') AND m.next_resubmit_at`,
     why: 'a node acts for signers whose leases it does not hold',
   },
   {
     id: 'due-for-receipt-of-any-signer',
-    text: `(t.signer || '') = ANY($2::text[]) AND t.state = 'IN_MEMPOOL' AND t.next_receipt_check_at`,
-    becomes: `$2::text[] IS NOT NULL AND t.state = 'IN_MEMPOOL' AND t.next_receipt_check_at`,
+    in: 'tx_due_for_receipt',
+    text: `m.signer = w.signer AND m.state = 'IN_MEMPOOL' AND m.next_receipt_check_at`,
+    becomes: `m.state = 'IN_MEMPOOL' AND m.next_receipt_check_at`,
     why: 'a node asks for receipts of signers whose leases it does not hold',
   },
   {
     id: 'due-for-receipt-too-early',
-    text: 't.next_receipt_check_at <= statement_timestamp()',
-    becomes: 't.next_receipt_check_at IS NOT NULL',
+    in: 'tx_due_for_receipt',
+    text: 'm.next_receipt_check_at <= statement_timestamp()',
+    becomes: 'm.next_receipt_check_at IS NOT NULL',
     why: 'every receipt is asked for every second',
   },
   {
     id: 'due-for-receipt-without-order',
-    text: 'ORDER BY t.next_receipt_check_at LIMIT $3',
-    becomes: 'ORDER BY t.next_receipt_check_at DESC LIMIT $3',
+    in: 'tx_due_for_receipt',
+    text: 'm.signer, m.next_receipt_check_at LIMIT $3',
+    becomes: 'm.signer, m.next_receipt_check_at DESC LIMIT $3',
     why: 'what is due for the longest may never be asked for',
   },
   {
+    id: 'postpone-resubmit-by-nothing',
+    in: 'tx_postpone_resubmit',
+    text: 'next_resubmit_at = clock_timestamp() + p.ms',
+    becomes: 'next_resubmit_at = clock_timestamp() + 0 * p.ms',
+    why: 'what cannot be sent fills the page of its signer again',
+  },
+  {
+    id: 'postpone-resubmit-of-what-changed',
+    in: 'tx_postpone_resubmit',
+    text: `t.version = p.version AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')`,
+    becomes: `t.version <= 2147483647 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')`,
+    why: 'a slot that is to be closed at once waits',
+  },
+  {
+    id: 'postpone-receipt-by-nothing',
+    in: 'tx_postpone_receipt',
+    text: 'next_receipt_check_at = clock_timestamp() + p.ms',
+    becomes: 'next_receipt_check_at = clock_timestamp() + 0 * p.ms',
+    why: 'what cannot be recorded fills the page of its signer again',
+  },
+  {
+    id: 'next-pending-of-one-priority',
+    in: 'tx_next_pending',
+    text: '-k.priority > r.rank) FROM ranks r',
+    becomes: '-k.priority > r.rank LIMIT 0) FROM ranks r',
+    why: 'of many that are due after an outage only those of the highest priority get nonces',
+    caughtBy: int('waiting-crowd'),
+  },
+  {
+    id: 'next-pending-by-time-alone',
+    in: 'tx_next_pending',
+    text: 'OFFSET w.room LIMIT 1) crowd ON true',
+    becomes: 'OFFSET w.room LIMIT 0) crowd ON true',
+    why: 'after an outage the most urgent comes last',
+    caughtBy: int('waiting-crowd'),
+  },
+  {
     id: 'any-mined-of-any-chain',
+    in: 'tx_any_mined',
     text: `SELECT FROM managed_tx WHERE chain_id = $1 AND state = 'MINED'`,
     becomes: `SELECT FROM managed_tx WHERE $1 > 0 AND state = 'MINED'`,
     why: 'a chain without MINED txs asks for the finalized block every time',
@@ -573,6 +698,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'mined-up-to-not-quite',
+    in: 'tx_mined_up_to',
     text: 't.block_number <= $3\n',
     becomes: 't.block_number < $3\n',
     why: 'a tx is confirmed one block late',
@@ -580,6 +706,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'mined-up-to-own-without-ceiling',
+    in: 'tx_mined_up_to',
     text: 'least($4::bigint - o.confirmations, $5::bigint)',
     becomes: '($4::bigint - o.confirmations + 0 * $5::bigint)',
     why: 'a tx with few confirmations of its own is final before the tag of the chain',
@@ -587,6 +714,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'mined-up-to-own-greatest',
+    in: 'tx_mined_up_to',
     text: 'least($4::bigint - o.confirmations, $5::bigint)',
     becomes: 'greatest($4::bigint - o.confirmations, $5::bigint)',
     why: 'the lighter of two rules decides',
@@ -594,6 +722,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'mined-up-to-without-zero',
+    in: 'tx_mined_up_to',
     text: 'AND confirmations >= 0 ORDER BY confirmations, block_number LIMIT 1)',
     becomes: 'AND confirmations > 0 ORDER BY confirmations, block_number LIMIT 1)',
     why: 'txs with no confirmations of their own are never final',
@@ -601,6 +730,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'mined-up-to-first-number-only',
+    in: 'tx_mined_up_to',
     text: 'FROM own o WHERE o.confirmations IS NOT NULL)',
     becomes: 'FROM own o WHERE o.confirmations IS NULL)',
     why: 'only the lowest number of confirmations in use is settled',
@@ -608,6 +738,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'mined-up-to-of-any-signer-by-rule',
+    in: 'tx_mined_up_to',
     text: `t.signer = ANY($2::text[]) AND t.state = 'MINED' AND t.confirmations IS NULL`,
     becomes: `t.state = 'MINED' AND t.confirmations IS NULL`,
     why: 'a node settles for signers whose leases it does not hold',
@@ -615,6 +746,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'mined-up-to-of-any-signer-by-own',
+    in: 'tx_mined_up_to',
     text: `m.chain_id = $1 AND m.signer = ANY($2::text[]) AND m.state`,
     becomes: 'm.chain_id = $1 AND m.state',
     why: 'a node settles for signers whose leases it does not hold',
@@ -622,6 +754,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'mined-up-to-rule-for-all',
+    in: 'tx_mined_up_to',
     text: ' AND t.confirmations IS NULL AND t.block_number',
     becomes: ' AND t.block_number',
     why: 'a request with more confirmations of its own is final by the rule of the chain',
@@ -629,6 +762,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'mined-up-to-first-page-only',
+    in: 'tx_mined_up_to',
     text: 'ORDER BY t.confirmations, t.block_number LIMIT $6::bigint + $7::bigint)',
     becomes: 'ORDER BY t.confirmations, t.block_number LIMIT $6::bigint)',
     why: 'what is behind the first page is never settled',
@@ -636,6 +770,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'mined-in-any-block-of-ours',
+    in: 'MINED_IN',
     text: ` AND t.block_hash = ANY($3::text[])\`,`,
     becomes: ` AND t.block_hash <> ALL($3::text[])\`,`,
     why: 'a reorg takes back what it did not touch',
@@ -643,6 +778,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'mined-in-of-any-chain',
+    in: 'tx_mined_in',
     text: `WHERE t.chain_id = $1 AND t.signer = ANY($2::text[]) AND t.state = 'MINED' AND t.block_hash`,
     becomes: `WHERE $1 > 0 AND t.signer = ANY($2::text[]) AND t.state = 'MINED' AND t.block_hash`,
     why: 'a reorg of one chain takes back txs of another',
@@ -650,6 +786,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'final-in-any-block',
+    in: 'tx_final_in',
     text: `WHERE g.chain_id = $1 AND t.block_hash = ANY($3::text[])
        AND t.state`,
     becomes: `WHERE g.chain_id = $1 AND $3::text[] IS NOT NULL
@@ -659,6 +796,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'final-in-every-state',
+    in: 'FINAL_IN',
     text: '\n       AND t.state IN ${FINAL_STATES}`,',
     becomes: '`,',
     why: 'what was opened again already is opened once more',
@@ -666,6 +804,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'newest-final-with-the-slot-itself',
+    in: 'tx_newest_final',
     text: 's.nonce < coalesce(w.nonce',
     becomes: 's.nonce <= coalesce(w.nonce',
     why: 'the search for the last final tx on the chain never gets further down',
@@ -673,6 +812,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'newest-final-oldest-first',
+    in: 'tx_newest_final',
     text: 'ORDER BY s.nonce DESC LIMIT $4',
     becomes: 'ORDER BY s.nonce LIMIT $4',
     why: 'the search begins with what is the deepest on the chain, and finds nothing orphaned',
@@ -680,6 +820,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'newest-final-without-blocks',
+    in: 'tx_newest_final',
     text: 'AND m.block_hash IS NOT NULL AND m.state',
     becomes: 'AND m.state',
     why: 'what ended without a block is taken for orphaned',
@@ -687,6 +828,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'newest-final-of-all-when-none',
+    in: 'tx_newest_final',
     text: '($2::text[] IS NULL OR w.address IS NOT NULL)',
     becomes: '(cardinality($2::text[]) IS NULL OR cardinality($2::text[]) = 0 OR w.address IS NOT NULL)',
     why: 'a search that has come to its end begins anew',
@@ -694,12 +836,14 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'by-ids-others',
+    in: 'tx_by_ids',
     text: 'SELECT ${PROGRESS_COLUMNS} FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[])`',
     becomes: 'SELECT ${PROGRESS_COLUMNS} FROM managed_tx t WHERE t.tx_id >= ANY($1::uuid[])`',
     why: 'others than those asked for are read again, and changed',
   },
   {
     id: 'signers-with-work-not-due',
+    in: 'tx_signers_with_work',
     text: `AND t.signer = p.signer AND t.state = 'PENDING' AND \${READY_SINCE} <= statement_timestamp()`,
     becomes: `AND t.signer = p.signer AND t.state = 'PENDING'`,
     why: 'every polling wakes lanes for what is not due',
@@ -707,6 +851,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-with-work-of-paused',
+    in: 'tx_signers_with_work',
     text: 'g.address = p.signer AND g.paused_at IS NOT NULL',
     becomes: 'g.address = p.signer AND g.paused_at IS NULL',
     why: 'every polling wakes the lane of a paused signer, or of no other one',
@@ -714,6 +859,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-with-work-paused-elsewhere',
+    in: 'tx_signers_with_work',
     text: 'g.chain_id = $1 AND g.address = p.signer',
     becomes: 'g.address = p.signer',
     why: 'a pause on another chain keeps the lane asleep',
@@ -721,6 +867,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-in-work-of-paused',
+    in: 'tx_signers_in_work',
     text: ` AND NOT \${IS_PAUSED('l')}`,
     becomes: '',
     why: 'every polling wakes the lane of a paused signer',
@@ -728,6 +875,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-with-work-without-mined',
+    in: 'tx_signers_with_work',
     text: `chain_id = $1 AND state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED') ORDER BY signer LIMIT 1)
       UNION ALL`,
     becomes: `chain_id = $1 AND state IN ('ALLOCATED', 'IN_MEMPOOL') ORDER BY signer LIMIT 1)
@@ -737,6 +885,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-with-work-first-signer-only',
+    in: 'tx_signers_with_work',
     text: 'FROM pending p WHERE p.signer IS NOT NULL),',
     becomes: 'FROM pending p WHERE p.signer IS NULL),',
     why: 'only the first signer with waiting txs is found',
@@ -744,6 +893,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-with-work-first-live-signer-only',
+    in: 'tx_signers_with_work',
     text: 'FROM live l WHERE l.signer IS NOT NULL)',
     becomes: 'FROM live l WHERE l.signer IS NULL)',
     why: 'only the first signer with txs in flight is found',
@@ -751,27 +901,15 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-with-work-without-authorities',
+    in: 'tx_signers_with_work',
     text: 'UNION ALL SELECT authority, false FROM tx_authorization WHERE chain_id = $1',
     becomes: 'UNION ALL SELECT authority, false FROM tx_authorization WHERE chain_id = -$1',
     why: 'a tx waits for a signer that no node acts for',
     caughtBy: WORK,
   },
   {
-    id: 'signers-with-work-without-fills',
-    text: `WHERE chain_id = $1 AND status = 'HELD' AND tx_id IS NULL\n`,
-    becomes: `WHERE chain_id = $1 AND status = 'HELD' AND tx_id IS NULL AND false\n`,
-    why: 'a gap that was being filled when its owner died is never filled',
-    caughtBy: WORK,
-  },
-  {
-    id: 'signers-with-work-all-slots',
-    text: `AND status = 'HELD' AND tx_id IS NULL\n`,
-    becomes: `AND status <> 'RELEASED' AND tx_id IS NULL\n`,
-    why: 'a signer that once had a gap has work for ever',
-    caughtBy: WORK,
-  },
-  {
     id: 'signers-with-work-without-commands',
+    in: 'tx_signers_with_work',
     text: `FROM tx_command WHERE chain_id = $1 AND status = 'QUEUED') AS work`,
     becomes: `FROM tx_command WHERE chain_id = $1 AND status = 'QUEUED' AND false) AS work`,
     why: 'a replacement whose original ended when its owner died waits for ever',
@@ -779,6 +917,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-with-work-all-commands',
+    in: 'tx_signers_with_work',
     text: `FROM tx_command WHERE chain_id = $1 AND status = 'QUEUED') AS work`,
     becomes: `FROM tx_command WHERE chain_id = $1) AS work`,
     why: 'a signer that once had a command has work for ever',
@@ -786,6 +925,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-with-work-held-by-us',
+    in: 'tx_signers_with_work',
     text: `coalesce((SELECT CASE WHEN l.expires_at > clock_timestamp() THEN CASE WHEN l.owner_node = $2 THEN 'free' ELSE 'held' END`,
     becomes: `coalesce((SELECT CASE WHEN l.expires_at > clock_timestamp() THEN CASE WHEN l.owner_node <> $2 THEN 'free' ELSE 'held' END`,
     why: 'a node tries for the leases of others, and not for its own',
@@ -793,6 +933,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-with-work-released-is-lapsed',
+    in: 'tx_signers_with_work',
     text: `WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'lapsed' END
                        FROM`,
     becomes: `ELSE 'lapsed' END
@@ -802,6 +943,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-with-work-of-other-chains-lease',
+    in: 'tx_signers_with_work',
     text: 'FROM signer_lease l WHERE l.chain_id = $1 AND l.signer = work.signer',
     becomes: 'FROM signer_lease l WHERE l.signer = work.signer ORDER BY l.chain_id LIMIT 1',
     why: 'the lease of another chain keeps a signer from being served',
@@ -809,6 +951,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-in-work-of-the-dead',
+    in: 'tx_signers_in_work',
     text: `WHERE pending OR lease <> 'lapsed' ORDER BY signer`,
     becomes: 'ORDER BY signer',
     why: 'thousands of idle signers of a dead node are taken over one step at a time, before those with work',
@@ -816,6 +959,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-in-work-idle',
+    in: 'tx_signers_in_work',
     text: 'FROM signer_lease l WHERE l.chain_id = $1 AND NOT l.idle)',
     becomes: 'FROM signer_lease l WHERE l.chain_id = $1)',
     why: 'polling looks at every signer that ever worked',
@@ -823,6 +967,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-in-work-never-pending',
+    in: 'tx_signers_in_work',
     text: `AND t.signer = l.signer AND t.state = 'PENDING' AND \${READY_SINCE} > '-infinity' AND \${READY_SINCE} <= statement_timestamp()`,
     becomes: `AND t.signer = l.signer AND t.state = 'PENDING' AND \${READY_SINCE} > '-infinity' AND \${READY_SINCE} > statement_timestamp()`,
     why: 'what was postponed is tried when it is not due, and not when it is',
@@ -830,6 +975,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'signers-in-work-expired-is-held',
+    in: 'tx_signers_in_work',
     text: `                WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'lapsed' END AS lease`,
     becomes: `                WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'held' END AS lease`,
     why: 'nobody takes over from a node that died',
@@ -837,24 +983,68 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'ask-receipts-of-all-signers',
+    in: 'tx_ask_receipts_now',
     text: `(t.signer, t.nonce) > ($3::text, $4::bigint) AND (t.signer || '') = ANY($2::text[])`,
     becomes: `(t.signer, t.nonce) > ($3::text, $4::bigint) AND $2::text[] IS NOT NULL`,
     why: 'a node writes for signers whose leases it does not hold',
   },
   {
     id: 'ask-receipts-from-the-start',
+    in: 'tx_ask_receipts_now',
     text: `(t.signer, t.nonce) > ($3::text, $4::bigint)`,
     becomes: `(t.signer, t.nonce) <> ($3::text, $4::bigint)`,
     why: 'the first page is asked for again and again',
   },
   {
     id: 'ask-receipts-end-one-late',
+    in: 'tx_ask_receipts_now',
     text: 'OFFSET $5 - 1',
     becomes: 'OFFSET $5',
     why: 'what is behind the first page is never asked for',
   },
   {
+    id: 'vacate-keeps-nonces',
+    in: 'tx_vacate',
+    text: `('ALLOCATED', 'IN_MEMPOOL')`,
+    becomes: `('IN_MEMPOOL')`,
+    why: 'txs that were sent with the nonces of each other are never stored, and their signer is held for ever',
+    caughtBy: int('lost-commits.int'),
+  },
+  {
+    id: 'funds-make-due-without-sent',
+    in: 'funds_make_due',
+    text: `k.state IN ('ALLOCATED', 'IN_MEMPOOL') AND k.nonce >= 0 AND k.sub_state`,
+    becomes: `k.state IN ('ALLOCATED') AND k.nonce >= 0 AND k.sub_state`,
+    why: 'what nodes refused for funds is sent again long after the funds arrived',
+    caughtBy: FUNDS,
+  },
+  {
+    id: 'funds-standing-with-mined',
+    in: 'funds_standing',
+    text: `t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')) f`,
+    becomes: `t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')) f`,
+    why: 'the balance of a signer without work is asked for at every block',
+    caughtBy: FUNDS,
+  },
+  {
+    id: 'funds-queued-with-sent',
+    in: 'funds_queued',
+    text: `t.signer = w.signer AND t.state = 'PENDING'\n        ORDER BY`,
+    becomes: `t.signer = w.signer\n        ORDER BY`,
+    why: 'what is in flight counts twice, and a balance is called low that is not',
+    caughtBy: FUNDS,
+  },
+  {
+    id: 'funds-mark-low-again',
+    in: 'funds_mark_low',
+    text: ' AND (s.balance_low_at IS NOT NULL) <> $3::boolean',
+    becomes: '',
+    why: 'an event says at every look that the balance is low',
+    caughtBy: FUNDS,
+  },
+  {
     id: 'save-of-an-old-copy',
+    in: 'tx_save',
     text: 't.tx_id = s.tx_id AND t.version = s.version`',
     becomes: 't.tx_id = s.tx_id`',
     why: 'an outdated copy overwrites what was decided since',
@@ -862,6 +1052,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'save-same-version',
+    in: 'tx_save',
     text: 'version = s.version + 1',
     becomes: 'version = s.version',
     why: 'of two copies the later one wins',
@@ -869,6 +1060,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'save-clears-the-resubmit-timer',
+    in: 'tx_save',
     text: 'CASE WHEN s.resubmit_ms = -1 THEN t.next_resubmit_at ELSE',
     becomes: 'CASE WHEN s.resubmit_ms = -1 THEN NULL ELSE',
     why: 'a tx whose timer was to be kept is never sent again',
@@ -876,6 +1068,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'save-clears-the-receipt-timer',
+    in: 'tx_save',
     text: 'CASE WHEN s.receipt_ms = -1 THEN t.next_receipt_check_at ELSE',
     becomes: 'CASE WHEN s.receipt_ms = -1 THEN NULL ELSE',
     why: 'a receipt whose timer was to be kept is never asked for',
@@ -883,6 +1076,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'save-forgets-when-it-was-sent',
+    in: 'tx_save',
     text: 'CASE WHEN s.submitted THEN clock_timestamp() ELSE t.last_submit_at END',
     becomes: 'CASE WHEN s.submitted THEN clock_timestamp() ELSE NULL END',
     why: 'nobody knows when a tx was sent last',
@@ -890,6 +1084,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'save-confirmed-again',
+    in: 'tx_save',
     text: 'THEN coalesce(t.confirmed_at, clock_timestamp()) ELSE NULL END',
     becomes: 'THEN coalesce(t.confirmed_at, clock_timestamp()) ELSE t.confirmed_at END',
     why: 'a tx that a reorg opened again looks confirmed',
@@ -897,6 +1092,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'save-swaps-block-and-reason',
+    in: 'tx_save',
     text: 'failure_reason = s.failure_reason',
     becomes: 'failure_reason = s.last_error',
     why: 'a tx that failed says the wrong reason',
@@ -904,6 +1100,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'save-without-token',
+    in: 'tx_save',
     text: 'fencing_token = s.token, version',
     becomes: 'version',
     why: 'the row does not tell under which lease it was written',
@@ -911,6 +1108,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'rivals-of-any-nonce',
+    in: 'tx_rivals',
     text: 'ON sent.tx_id = t.tx_id AND sent.nonce = t.nonce',
     becomes: 'ON sent.tx_id = t.tx_id',
     why: 'a tx that has moved to another nonce ends with the race for the old one',
@@ -918,6 +1116,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'save-without-replacement',
+    in: 'tx_save',
     text: 'replaced_by = s.replaced_by, tries',
     becomes: 'tries',
     why: 'both txs of a race are sent, and the original does not say what took its slot',
@@ -925,6 +1124,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'save-without-closing',
+    in: 'tx_save',
     text: 'closing = s.closing, replaced_by',
     becomes: 'replaced_by',
     why: 'a tx whose slot a no-op consumed looks confirmed',
@@ -932,6 +1132,7 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'fills-are-payloads',
+    in: 'tx_insert_fills',
     text: `'ALLOCATED', 'fill', nonce`,
     becomes: `'ALLOCATED', 'payload', nonce`,
     why: 'a no-op of ours is listed as a request of a client',
@@ -939,23 +1140,10 @@ export const MANAGED_TXS = faultsIn('modules/transactions/infrastructure/managed
   },
   {
     id: 'fills-version',
-    text: 'gas_limit, token, 1 FROM fill',
-    becomes: 'gas_limit, token, 0 FROM fill',
+    in: 'tx_insert_fills',
+    text: 'gas_limit, token, 1\n      FROM',
+    becomes: 'gas_limit, token, 0\n      FROM',
     why: 'a fill cannot be saved: its copy looks outdated',
     caughtBy: int('foreign-nonce'),
-  },
-  {
-    id: 'fills-take-attempts-of-txs',
-    text: 'a.nonce = f.nonce AND a.tx_id IS NULL)',
-    becomes: 'a.nonce = f.nonce)',
-    why: 'the bytes of a payload are sent as those of a fill',
-    caughtBy: FILLS,
-  },
-  {
-    id: 'fills-take-attempts-of-any-chain',
-    text: 'WHERE a.chain_id = f.chain_id AND a.signer = f.signer AND a.nonce = f.nonce',
-    becomes: 'WHERE a.signer = f.signer AND a.nonce = f.nonce',
-    why: 'bytes of another chain are sent',
-    caughtBy: FILLS,
   },
 ]);

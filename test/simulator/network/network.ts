@@ -1,4 +1,4 @@
-import type { Random } from '../random.js';
+import { Random } from '../random.js';
 import { Seen } from '../seen.js';
 import { SimChain } from '../sim-chain.js';
 import { Curses } from './curses.js';
@@ -17,6 +17,7 @@ export class Network implements Surroundings {
   readonly chain: SimChain;
   readonly curses = new Curses();
   readonly needs = new Needs();
+  readonly hanging = new Set<string>();
   readonly luck: Luck;
   readonly headers: Headers;
   readonly endpoints: readonly SimEndpoint[];
@@ -40,6 +41,8 @@ export class Network implements Surroundings {
     this.endpoints = Array.from({ length: count }, (_, index) => new SimEndpoint(index, this, random.chance(0.8)));
     this.mayLie = focus !== null ? this.endpoints[0] : random.chance(0.8) ? random.pick(this.endpoints) : undefined;
     for (const endpoint of this.endpoints) if (random.chance(0.15)) endpoint.limits = limits(random);
+    const strength = new Random(seed ^ WEIGHT_SALT).pick([Infinity, Infinity, 1, 2, 3]);
+    for (const endpoint of this.endpoints) endpoint.strength = strength;
     const { shortOfRoom, room } = this.rules;
     for (const { pool, index } of this.endpoints)
       if (shortOfRoom === 'everybody' || (shortOfRoom === 'one endpoint' && index === 0)) pool.room = room;
@@ -134,6 +137,9 @@ export class Network implements Surroundings {
     for (const { pool } of this.endpoints) pool.clear();
   }
 }
+
+/** So that what else a seed says stays as it was. */
+const WEIGHT_SALT = 0x6c6f6164;
 
 const COUNTS = [
   { weight: 30, value: 1 },

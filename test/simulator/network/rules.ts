@@ -8,6 +8,8 @@ export interface Rules {
   readonly finality: 'depth' | FinalityTag;
   /** `chains[].fees.maxFeePerGas` of every node, wei per gas; null: as by default. */
   readonly maxFeePerGas: bigint | null;
+  /** `chains[].fees.maxPriorityFeePerGas` of every node, wei per gas: the hasty may want more; null: as by default. */
+  readonly maxTip: bigint | null;
   /** Whether reorgs take back what was final. */
   readonly deepReorgs: boolean;
   /** Whether some requests name their prices. */
@@ -25,6 +27,7 @@ const GWEI = 1_000_000_000n;
 export const USUAL: Rules = {
   finality: 'depth',
   maxFeePerGas: null,
+  maxTip: null,
   deepReorgs: false,
   namedPrices: false,
   steepFees: false,
@@ -34,6 +37,7 @@ export const USUAL: Rules = {
 
 /** So that what else a seed says does not depend on its prices and pools. */
 const SALT = 0x706f6f6c;
+const TIP_SALT = 0x74697073;
 
 export function drawRules(random: Random, seed: number): Rules {
   const ofPools = new Random(seed ^ SALT);
@@ -45,6 +49,7 @@ export function drawRules(random: Random, seed: number): Rules {
     ] as const),
     maxFeePerGas: random.pick([null, null, 3n * GWEI, 6n * GWEI, 20n * GWEI]),
     deepReorgs: random.chance(0.45),
+    maxTip: new Random(seed ^ TIP_SALT).pick([null, null, null, 5n * GWEI]),
     namedPrices: ofPools.chance(0.5),
     steepFees: ofPools.chance(0.5),
     shortOfRoom: ofPools.pick(['nobody', 'nobody', 'one endpoint', 'everybody']),

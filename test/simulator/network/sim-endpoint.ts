@@ -23,6 +23,8 @@ export class SimEndpoint implements Standpoint {
   view: View = TRUTH;
   outage: Outage | null = null;
   limits: Limits = NO_LIMITS;
+  /** Estimates of one request that it makes in time. */
+  strength = Infinity;
   /** Cut off from the other nodes: it hears of nothing, and nobody hears what is sent to it. */
   isolated = false;
   /** Grows when another node may be behind the URL: connections that were open are lost. */
@@ -84,6 +86,7 @@ export class SimEndpoint implements Standpoint {
     if (luck.chance(lostRequest)) throw timeout();
     const tooLarge = this.tooLarge(calls, body);
     if (tooLarge) return tooLarge;
+    if (this.isTooHeavy(calls)) throw timeout();
     const answers = calls.flatMap((call) => this.methods.answer(call) ?? []);
     if (answers.length === 0 || luck.chance(lostAnswer)) throw timeout();
     return ok(body.startsWith('[') ? answers : answers[0]);
@@ -115,6 +118,17 @@ export class SimEndpoint implements Standpoint {
       case 'bad gateway':
         return { statusCode: 502, retryAfter: undefined, text: 'Bad Gateway' };
     }
+  }
+
+  /** A light call has its answer in time, a heavy one or many of them do not. */
+  private isTooHeavy(calls: readonly Call[]): boolean {
+    const { hanging, seen } = this.network;
+    const estimates = calls.filter(({ method }) => method === 'eth_estimateGas');
+    const hangs = estimates.some(({ params: [call] }) => hanging.has((call as { readonly data: string }).data));
+    if (hangs)
+      seen.note(estimates.length > 1 ? 'an estimate that hangs, among others' : 'an estimate that hangs, alone');
+    else if (estimates.length > this.strength) seen.note('a batch of estimates that is too heavy');
+    return hangs || estimates.length > this.strength;
   }
 
   private tooLarge(calls: readonly Call[], body: string): HttpAnswer | null {

@@ -30,6 +30,8 @@ export interface Surroundings {
   readonly chain: SimChain;
   readonly curses: Curses;
   readonly needs: Needs;
+  /** Calldata whose estimate never comes. */
+  readonly hanging: ReadonlySet<string>;
   readonly luck: Luck;
   readonly headers: Headers;
   readonly statusOf: StatusOf;

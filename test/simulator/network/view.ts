@@ -135,7 +135,7 @@ export class ViewedChain {
       number,
       hash: this.hashOf(number),
       parentHash: parentHash ?? this.hashOf(parent),
-      timestamp: number,
+      timestamp: Math.floor(this.chain.seconds),
       baseFeePerGas: this.chain.baseFee,
       receiptsRoot: null,
       transactionHashes: txs.map(({ hash }) => hash),

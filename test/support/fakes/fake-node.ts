@@ -1,6 +1,7 @@
 import { NodeIdentity } from '../../../src/kernel/node-identity.js';
 import { sameSigner, type SignerId } from '../../../src/kernel/signer-id.js';
-import { type CustodiedSigner, Custody, type EcdsaSignature } from '../../../src/modules/signers/domain/custody.js';
+import type { EcdsaSignature } from '../../../src/kernel/signing.js';
+import { type CustodiedSigner, Custody } from '../../../src/modules/signers/domain/custody.js';
 
 export class Named extends NodeIdentity {
   constructor(readonly id: string) {

@@ -30,6 +30,8 @@ export class MemoryEventLog extends EventReader {
   reads = 0;
   isHeldBack = false;
   isAway = false;
+  /** The database has lost its last events. */
+  isSetBack = false;
 
   add(...events: readonly PublicEvent[]): void {
     this.events.push(...events);
@@ -46,6 +48,11 @@ export class MemoryEventLog extends EventReader {
 
   override pageIn(_tx: unknown, after: EventPosition, limit: number): Promise<EventPage> {
     return this.page(after, limit);
+  }
+
+  override async knows(place: EventPosition): Promise<boolean> {
+    if (this.isAway) throw new Unavailable('database_unavailable', 'away', 'wait');
+    return !this.isSetBack || this.events.some(({ position }) => comparePositions(position, place) === 0);
   }
 
   override async end(): Promise<EventPosition> {

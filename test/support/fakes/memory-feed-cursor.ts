@@ -23,11 +23,11 @@ export class MemoryFeedCursor extends FeedCursor {
     return this.place;
   }
 
-  async move(nodeId: string, place: EventPosition): Promise<boolean> {
+  async move(nodeId: string, from: EventPosition, to: EventPosition): Promise<boolean> {
     this.onMove();
-    if (this.claimedBy !== nodeId || this.place === null || comparePositions(this.place, place) >= 0) return false;
-    this.place = place;
-    this.moves.push(place.seq);
+    if (this.claimedBy !== nodeId || this.place === null || comparePositions(this.place, from) !== 0) return false;
+    this.place = to;
+    this.moves.push(to.seq);
     return true;
   }
 

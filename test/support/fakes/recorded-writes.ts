@@ -1,18 +1,15 @@
 import { InvariantViolation } from '../../../src/kernel/errors.js';
 import { distinctSigners } from '../../../src/kernel/signer-id.js';
-import type { Fence, Lease, SlotRef } from '../../../src/modules/signers/index.js';
-import { leasesFor } from '../../../src/modules/signers/domain/leases-for.js';
+import { Fence, type Lease, type SlotRef, leasesFor } from '../../../src/modules/signers/index.js';
 import {
   type ChangeSet,
   signersIn,
   type SlotChanges,
-} from '../../../src/modules/transactions/application/writing/change-set.js';
-import type {
-  ChangesUnderFence,
-  WriteChanges,
-} from '../../../src/modules/transactions/application/writing/write-changes.js';
-import type { Attempt, AttemptOutcome } from '../../../src/modules/transactions/domain/attempt.js';
-import type { ManagedTx } from '../../../src/modules/transactions/domain/managed-tx.js';
+} from '../../../src/modules/ledger/application/writing/change-set.js';
+import { type ChangesUnderFence, WriteChanges } from '../../../src/modules/ledger/application/writing/write-changes.js';
+import type { Attempt, AttemptOutcome } from '../../../src/modules/ledger/domain/attempt.js';
+import type { ManagedTx } from '../../../src/modules/ledger/domain/managed-tx.js';
+import { fakeOf } from './fake-of.js';
 
 interface Written {
   readonly operation: string;
@@ -22,10 +19,13 @@ interface Written {
 }
 
 /** The door for writing, without a database: keeps what was handed over, in order. */
-export class RecordedWrites implements Pick<WriteChanges, 'execute' | 'underFence'> {
+export class RecordedWrites implements Pick<WriteChanges, 'execute' | 'underFence' | 'ofPending' | 'receiptsDue'> {
   readonly written: Written[] = [];
+  readonly receiptsAsked: { readonly leases: readonly Lease[]; readonly operation: string }[] = [];
   /** Runs before a change set is kept: to fail it, or to let something happen meanwhile. */
   onWrite: (changes: ChangeSet, operation: string) => void = () => undefined;
+  /** Whether a waiting tx can be locked, by its id. */
+  canLock: (txId: string) => boolean = () => true;
 
   async execute(leases: readonly Lease[], operation: string, changes: ChangeSet): Promise<void> {
     const signers = signersIn(changes);
@@ -36,14 +36,23 @@ export class RecordedWrites implements Pick<WriteChanges, 'execute' | 'underFenc
   }
 
   async underFence(leases: readonly Lease[], operation: string, changesOf: ChangesUnderFence): Promise<ChangeSet> {
-    const changes = await changesOf(null as unknown as Fence);
+    const changes = await changesOf(fakeOf(Fence, { tx: { open: true } }));
     this.onWrite(changes, operation);
     this.written.push({ operation, tokens: leases.map(({ token }) => token), changes });
     return changes;
   }
 
+  ofPending(...[leases, operation, waiting, changesOf]: Parameters<WriteChanges['ofPending']>): Promise<ChangeSet> {
+    const locked = new Set(waiting.map(({ id }) => id).filter(this.canLock));
+    return this.underFence(leases, operation, async (fence) => changesOf(locked, fence));
+  }
+
+  async receiptsDue(leases: readonly Lease[], operation: string): Promise<void> {
+    this.receiptsAsked.push({ leases, operation });
+  }
+
   asDoor(): WriteChanges {
-    return this as unknown as WriteChanges;
+    return fakeOf(WriteChanges, this);
   }
 
   get operations(): string[] {

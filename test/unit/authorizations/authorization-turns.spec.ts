@@ -1,19 +1,24 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AuthorizationTurns } from '../../../src/modules/authorizations/application/authorization-turns.js';
-import { LaneMemory } from '../../../src/modules/transactions/index.js';
-import { ShiftedClock } from '../chain/chain-fixture.js';
-import { aGrant, AUTHORITY, LEASE } from './grant-fixture.js';
+import { ExecutionConfig } from '../../../src/config/index.js';
+import type { SignerId } from '../../../src/kernel/signer-id.js';
+import { InFlightLimits, LaneMemory } from '../../../src/modules/ledger/index.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { aGrant, AUTHORITY, LEASE, SENDER } from './grant-fixture.js';
 
-let clock: ShiftedClock;
+let clock: FakeClock;
 let memory: LaneMemory;
+let limits: InFlightLimits;
+let rung: SignerId[];
 let turns: AuthorizationTurns;
 
 beforeEach(() => {
-  clock = new ShiftedClock();
+  clock = new FakeClock();
   memory = new LaneMemory(clock);
   memory.recovered([LEASE]);
   memory.aligned([LEASE]);
-  turns = new AuthorizationTurns(memory, clock);
+  [limits, rung] = [new InFlightLimits(new ExecutionConfig()), []];
+  turns = new AuthorizationTurns(memory, clock, limits, { ring: (signers) => void rung.push(...signers) });
 });
 
 describe('a wanted authorization', () => {
@@ -39,10 +44,34 @@ describe('a wanted authorization', () => {
 
   it('waits after another one until the payloads had their turn', () => {
     turns.begin([aGrant()]);
-    turns.payloadsMayGo(AUTHORITY);
+    turns.ended(aGrant({ stage: 'ended' }));
     expect([turns.begin([aGrant()]), memory.isHeldBack(AUTHORITY)]).toEqual([[], false]);
     clock.advance(3_000);
     expect([turns.begin([aGrant()]), memory.isHeldBack(AUTHORITY)]).toEqual([[aGrant()], true]);
+  });
+});
+
+describe('an authority that was held back in vain', () => {
+  const overdue = aGrant({ stage: 'overdue', nonce: 3n });
+
+  it.each([
+    ['its authorization never got a nonce', () => turns.gaveUp(AUTHORITY)],
+    ['its authorization was taken back', () => turns.ended(overdue)],
+  ])('gives its payloads as long a turn, and three seconds after a short one, when %s', (_when, giveUp) => {
+    for (const [heldMs, turnMs] of [
+      [60_000, 60_000],
+      [1_000, 3_000],
+    ] as const) {
+      turns.begin([aGrant()]);
+      clock.advance(heldMs);
+      turns.begin([overdue]);
+      giveUp();
+      clock.advance(turnMs - 1);
+      expect([turns.begin([aGrant()]), memory.isHeldBack(AUTHORITY)]).toEqual([[], false]);
+      clock.advance(1);
+      expect(turns.begin([aGrant()])).toHaveLength(1);
+      turns.begin([]);
+    }
   });
 });
 
@@ -52,20 +81,32 @@ describe('a signed authorization', () => {
     expect(memory.isHeldBack(AUTHORITY)).toBe(true);
   });
 
-  it('makes the lane ask the database what is in flight', () => {
+  it('wakes the lane of its payload, and makes its own ask the database what is in flight', () => {
     memory.kindsSeen(AUTHORITY, null, false);
-    turns.signed(AUTHORITY);
-    expect(memory.mayHaveKinds(AUTHORITY)).toBe(true);
+    turns.signed(aGrant());
+    expect([memory.mayHaveKinds(AUTHORITY), rung]).toEqual([true, [SENDER]]);
   });
 
-  it('is seen mined for the first time once, and lets payloads go, with a look at the chain', () => {
+  it('lets payloads go when it is seen mined, once: with a look at the chain, and at the code of the account', () => {
     const mined = aGrant({ stage: 'mined', nonce: 3n });
     turns.begin([aGrant()]);
-    expect([turns.isFirstMined(mined), turns.isFirstMined(mined)]).toEqual([true, false]);
+    turns.wasMined(mined);
+    turns.wasMined(mined);
     expect([memory.isHeldBack(AUTHORITY), memory.needsAlignment(LEASE, 60_000)]).toEqual([false, true]);
+    expect([limits.mustLook(AUTHORITY), rung]).toEqual([true, [AUTHORITY]]);
     turns.begin([mined]);
-    expect(turns.isFirstMined(mined)).toBe(false);
+    turns.wasMined(mined);
+    expect(rung).toHaveLength(1);
     turns.begin([]);
-    expect(turns.isFirstMined(mined)).toBe(true);
+    turns.wasMined(mined);
+    expect(rung).toHaveLength(2);
   });
+
+  it.each(['overdue', 'ended'] as const)(
+    'wakes its signer, whose code is read, when it is %s and has ended',
+    (stage) => {
+      turns.ended(aGrant({ stage, nonce: 3n }));
+      expect([limits.mustLook(AUTHORITY), rung]).toEqual([true, [AUTHORITY]]);
+    },
+  );
 });

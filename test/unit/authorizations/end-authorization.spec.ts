@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { EndAuthorization, pauseMs } from '../../../src/modules/authorizations/application/end-authorization.js';
-import type { AuthorizationStore } from '../../../src/modules/authorizations/domain/authorization-store.js';
-import type { ChainConnector } from '../../../src/modules/chain/index.js';
+import type { AgreedCount } from '../../../src/modules/chain/index.js';
 import type { Fence } from '../../../src/modules/signers/index.js';
-import type { ChangeSet, WriteChanges } from '../../../src/modules/transactions/index.js';
+import { type ChangeSet, WriteChanges, AuthorizationStore } from '../../../src/modules/ledger/index.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { aHash } from '../../support/builders.js';
 import { aGrant, AUTHORITY, LEASE } from './grant-fixture.js';
 
 const SLOT = { signer: AUTHORITY, nonce: 7n };
@@ -14,31 +15,26 @@ let calls: string[];
 let written: ChangeSet[];
 let ends: EndAuthorization;
 
-const chain = {
-  agreedCounts: async () => [chainNonce === null ? null : { nonce: chainNonce }],
-} as unknown as ChainConnector;
-
 beforeEach(() => {
   [chainNonce, isAsRead, calls, written] = [7n, true, [], []];
   ends = new EndAuthorization(
-    {
+    fakeOf(AuthorizationStore, {
       end: async () => (calls.push('end'), isAsRead),
-      withdraw: async (_fence: unknown, _grant: unknown, ms: number) => (
-        calls.push(`withdraw ${String(ms)}`),
-        isAsRead
-      ),
-    } as unknown as AuthorizationStore,
-    {
-      underFence: async (_leases: unknown, _operation: string, changesOf: (fence: Fence) => Promise<ChangeSet>) => {
+      withdraw: async (_fence, _grant, ms) => (calls.push(`withdraw ${String(ms)}`), isAsRead),
+    }),
+    fakeOf(WriteChanges, {
+      underFence: async (_leases, _operation, changesOf) => {
         const changes = await changesOf({} as Fence);
         written.push(changes);
         return changes;
       },
-    } as unknown as WriteChanges,
+    }),
   );
 });
 
-const end = (overrides = {}) => ends.execute(chain, LEASE, aGrant({ stage: 'ended', nonce: 7n, ...overrides }));
+const agreed = (): AgreedCount | null =>
+  chainNonce === null ? null : { nonce: chainNonce, block: { number: 1, hash: aHash(1) } };
+const end = (overrides = {}) => ends.execute(LEASE, aGrant({ stage: 'ended', nonce: 7n, ...overrides }), agreed());
 
 describe('an authorization whose tx has ended', () => {
   it('frees a nonce that the chain did not use', async () => {

@@ -1,54 +1,66 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import { signerKey } from '../../../src/kernel/signer-id.js';
-import { FindGrantNonce } from '../../../src/modules/authorizations/application/find-grant-nonce.js';
-import type { AgreedCount } from '../../../src/modules/chain/domain/agreed-count.js';
-import type { ChainConnector } from '../../../src/modules/chain/index.js';
-import type { AdmitLanes } from '../../../src/modules/lost-commits/index.js';
-import type { AlignNonces } from '../../../src/modules/nonces/index.js';
+import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
+import { FindGrantNonce } from '../../../src/modules/authorizations/application/grant-authorization.js';
+import type { AgreedCount, ChainConnector } from '../../../src/modules/chain/index.js';
+import { AdmitLanes } from '../../../src/modules/lost-commits/index.js';
+import { AlignNonces } from '../../../src/modules/nonces/index.js';
 import type { Lease } from '../../../src/modules/signers/index.js';
-import { LaneMemory } from '../../../src/modules/transactions/index.js';
+import { LaneMemory } from '../../../src/modules/ledger/index.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { aHash } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { AUTHORITY, LEASE } from './grant-fixture.js';
 
 const AT_SEVEN = [{ signer: AUTHORITY, nonce: 7n }];
 
 let admitted: Lease[];
-let agreed: Pick<AgreedCount, 'nonce'> | null;
+let rung: SignerId[];
+const AGREED: AgreedCount = { nonce: 7n, block: { number: 1, hash: aHash(1) } };
 let aligned: Awaited<ReturnType<AlignNonces['execute']>>;
+let told: unknown;
 let memory: LaneMemory;
-let find: FindGrantNonce;
+let nonces: FindGrantNonce;
 
-const chain = { agreedCounts: async () => [agreed] } as unknown as ChainConnector;
+/** Asking it anything fails. */
+const chain = {} as ChainConnector;
 
 beforeEach(() => {
-  [admitted, agreed, aligned] = [[LEASE], { nonce: 7n }, { nonces: AT_SEVEN, held: new Set() }];
+  [admitted, rung, aligned] = [[LEASE], [], { nonces: AT_SEVEN, held: new Set() }];
+  told = undefined;
   memory = new LaneMemory(new FakeClock());
+  memory.recovered([LEASE]);
   memory.aligned([LEASE]);
-  find = new FindGrantNonce(
-    { execute: async () => admitted } as unknown as AdmitLanes,
-    {
+  nonces = new FindGrantNonce(
+    fakeOf(AdmitLanes, { execute: async () => admitted }),
+    fakeOf(AlignNonces, {
       // It asks the chain only when the nonce is in doubt.
-      execute: async () => (memory.needsAlignment(LEASE, 60_000) ? aligned : { nonces: [], held: new Set() }),
-    } as unknown as AlignNonces,
+      execute: async (said: ChainConnector) => {
+        told = [await said.transactionCounts([], 'latest'), await said.agreedCounts([], 'latest')];
+        return memory.needsAlignment(LEASE, 60_000) ? aligned : { nonces: [], held: new Set() };
+      },
+    }),
     memory,
+    { ring: (signers) => void rung.push(...signers) },
   );
 });
 
 it('the nonce is the one on which the endpoints agree, and the cursor is aligned again', async () => {
-  expect(await find.execute(chain, LEASE)).toEqual({ nonce: 7n, chainNonces: AT_SEVEN });
+  expect(await nonces.find(chain, LEASE, AGREED)).toEqual({ nonce: 7n, chainNonces: AT_SEVEN });
+  expect(told).toEqual([[7n], [AGREED]]);
 });
 
 it('there is none while the sent transactions of the signer are not known', async () => {
   admitted = [];
-  expect(await find.execute(chain, LEASE)).toBeNull();
+  expect(await nonces.find(chain, LEASE, AGREED)).toBeNull();
 });
 
-it('there is none while the endpoints do not agree', async () => {
-  agreed = null;
-  expect(await find.execute(chain, LEASE)).toBeNull();
+it('there is none before the lane of the signer was recovered, which asks the chain, and which is woken', async () => {
+  memory.forgetAll();
+  expect([await nonces.find(chain, LEASE, AGREED), told]).toEqual([null, undefined]);
+  expect(rung).toEqual([AUTHORITY]);
 });
 
 it('there is none while foreign transactions of the signer are not proven', async () => {
   aligned = { nonces: [], held: new Set([signerKey(AUTHORITY)]) };
-  expect(await find.execute(chain, LEASE)).toBeNull();
+  expect(await nonces.find(chain, LEASE, AGREED)).toBeNull();
 });

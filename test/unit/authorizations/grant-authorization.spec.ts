@@ -1,13 +1,18 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { FindGrantNonce } from '../../../src/modules/authorizations/application/find-grant-nonce.js';
-import { GrantAuthorization } from '../../../src/modules/authorizations/application/grant-authorization.js';
-import type { AuthorizationStore } from '../../../src/modules/authorizations/domain/authorization-store.js';
-import type { ChainConnector } from '../../../src/modules/chain/index.js';
+import {
+  type FindGrantNonce,
+  GrantAuthorization,
+} from '../../../src/modules/authorizations/application/grant-authorization.js';
+import type { AuthorizationStore } from '../../../src/modules/ledger/domain/authorization-store.js';
+import type { AgreedCount, ChainConnector } from '../../../src/modules/chain/index.js';
 import type { CommittedCursors } from '../../../src/modules/lost-commits/index.js';
 import type { AuthorizationSigner } from '../../../src/modules/sending/index.js';
 import type { Fence, NonceLedger, SequenceState } from '../../../src/modules/signers/index.js';
-import type { ChangeSet, SignedAuthorization, WriteChanges } from '../../../src/modules/transactions/index.js';
+import type { ChangeSet, SignedAuthorization, WriteChanges } from '../../../src/modules/ledger/index.js';
+import { aHash } from '../../support/builders.js';
 import { aGrant, AUTHORITY, LEASE } from './grant-fixture.js';
+
+const AGREED: AgreedCount = { nonce: 7n, block: { number: 1, hash: aHash(1) } };
 
 let chainNonce: bigint | null;
 let sequence: SequenceState | null;
@@ -22,7 +27,7 @@ beforeEach(() => {
   sequence = { signer: AUTHORITY, cursor: 7n, released: [] };
   grants = new GrantAuthorization(
     {
-      execute: async () =>
+      find: async () =>
         chainNonce === null ? null : { nonce: chainNonce, chainNonces: [{ signer: AUTHORITY, nonce: chainNonce }] },
     } as unknown as FindGrantNonce,
     {
@@ -46,7 +51,8 @@ beforeEach(() => {
   );
 });
 
-const grant = (overrides = {}) => grants.execute({} as ChainConnector, LEASE, aGrant(overrides));
+const grant = (overrides = {}, agreed: AgreedCount | null = AGREED) =>
+  grants.execute({} as ChainConnector, LEASE, aGrant(overrides), agreed);
 
 describe('an authorization is signed', () => {
   it('with the next nonce of its signer, whose slot it holds', async () => {
@@ -72,6 +78,10 @@ describe('an authorization is not signed', () => {
   ])('%s', async (_, given) => {
     expect(await grant(given())).toBe(false);
     expect([stored, written]).toEqual([[], []]);
+  });
+
+  it('while the endpoints do not agree on the count', async () => {
+    expect([await grant({}, null), stored, written]).toEqual([false, [], []]);
   });
 
   it.each([

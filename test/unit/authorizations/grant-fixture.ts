@@ -1,5 +1,5 @@
-import type { Grant } from '../../../src/modules/authorizations/domain/grant.js';
 import { anAddress, aSigner } from '../../support/builders.js';
+import { type Grant } from '../../../src/modules/ledger/domain/authorization-store.js';
 
 export const AUTHORITY = aSigner(1);
 export const SENDER = aSigner(2);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { PublishFailed } from '../../../src/sinks/event-sink.js';
 import { FeedLab } from './feed-lab.js';
 
 let lab: FeedLab;
@@ -27,7 +28,7 @@ describe('after the broker refused an event', () => {
       await lab.feed.execute();
     }
     expect(rests).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
-    expect(lab.metrics.failures.length).toBe(8);
+    expect(lab.metrics.values('broker_failures_total').length).toBe(8);
   });
   it('nothing is published during the rest, also when the claim came back by a renewal that was under way', async () => {
     await lab.claim.take();
@@ -49,4 +50,18 @@ describe('after the broker refused an event', () => {
       'broker takes events',
     ]);
   });
+});
+
+it('an outage is one line, however it is seen', () => {
+  const failed = (code: PublishFailed['code'], message: string): void =>
+    lab.health.failed(new PublishFailed(code, message, ''), false);
+  failed('broker_unreachable', 'the stream did not answer');
+  failed('broker_unreachable', 'no connection');
+  failed('broker_refused', 'no credentials');
+  failed('broker_unreachable', 'no connection');
+  expect(lab.log.lines.map(({ fields }) => fields['problem'])).toEqual([
+    'the stream did not answer',
+    'no credentials',
+    'no connection',
+  ]);
 });

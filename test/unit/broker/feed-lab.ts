@@ -1,9 +1,7 @@
-import { BrokerConfig } from '../../../src/config/index.js';
 import { FeedClaim } from '../../../src/modules/broker/application/feed-claim.js';
 import { FeedHealth } from '../../../src/modules/broker/application/feed-health.js';
 import { FeedSink } from '../../../src/modules/broker/application/feed-sink.js';
 import { HoldClaim } from '../../../src/modules/broker/application/hold-claim.js';
-import { EventSink, PublishFailed } from '../../../src/modules/broker/domain/event-sink.js';
 import {
   behindRow,
   comparePositions,
@@ -16,8 +14,9 @@ import {
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { Named } from '../../support/fakes/fake-node.js';
 import { MemoryFeedCursor } from '../../support/fakes/memory-feed-cursor.js';
-import { RecordedBrokerMetrics } from '../../support/fakes/recorded-broker-metrics.js';
+import { MemoryBroker, MemorySink } from '../../support/fakes/memory-sink.js';
 import { aPublicEvent } from '../../support/public-events.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 /** A log of events in memory. Rows may have one event, several, or none. */
@@ -45,39 +44,21 @@ export class MemoryReader extends EventReader {
     return Promise.reject(new Error('nothing reads in a database transaction here'));
   }
 
+  async knows(): Promise<boolean> {
+    return true;
+  }
+
   async end(): Promise<EventPosition> {
     return this.rows.length === 0 ? LOG_BEGINNING : behindRow('7', String(this.rows.length));
   }
-}
-
-/** A broker in memory. */
-export class MemorySink extends EventSink {
-  /** Rows and parts, in the order in which they came: `3` or `3.1`. */
-  readonly got: string[] = [];
-  readonly batches: number[] = [];
-  /** Refuses this event and all behind it. */
-  refuses: string | null = null;
-  /** Runs before the events are stored. */
-  onPublish: () => void = () => undefined;
-
-  async publish(events: readonly PublicEvent[]): Promise<void> {
-    this.onPublish();
-    this.batches.push(events.length);
-    const names = events.map(({ position: { seq, part } }) => (part === 0 ? `${seq}` : `${seq}.${part}`));
-    const refused = this.refuses === null ? -1 : names.indexOf(this.refuses);
-    this.got.push(...(refused < 0 ? names : names.slice(0, refused)));
-    if (refused >= 0) throw new PublishFailed('broker_refused', `event ${this.refuses} is refused`, 'do this', refused);
-  }
-
-  async close(): Promise<void> {}
 }
 
 /** Two nodes are two labs with one cursor, one reader and one sink. */
 export class FeedLab {
   readonly clock = new FakeClock();
   readonly log = new RecordingLog();
-  readonly metrics = new RecordedBrokerMetrics();
-  readonly config = Object.assign(new BrokerConfig(), { startAt: 'beginning' });
+  readonly metrics = new FakeMetrics();
+  readonly config = Object.assign(new MemoryBroker(), { startAt: 'beginning' });
   readonly health = new FeedHealth(this.clock, this.metrics, this.log);
   readonly claim: FeedClaim;
   readonly feed: FeedSink;

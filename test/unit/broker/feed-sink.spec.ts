@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { behindRow } from '../../../src/modules/events/index.js';
 import { FeedLab } from './feed-lab.js';
 
 let lab: FeedLab;
@@ -36,6 +37,20 @@ describe('a node that has the claim', () => {
     lab.reader.isHeldBack = true;
     expect(await lab.feed.execute()).toBe('soon');
     expect(lab.sink.got).toEqual(['1']);
+  });
+});
+
+describe('a place that was set back, by a failover that lost commits or by a person', () => {
+  it('is not passed by a node that has published up to a later place', async () => {
+    await lab.started(1, 1, 1);
+    await lab.feed.execute();
+    lab.cursor.place = behindRow(7n, 1n);
+    lab.reader.add(1);
+    await lab.feed.execute();
+    await lab.hold.execute();
+    await lab.feed.execute();
+    expect(lab.sink.got).toEqual(['1', '2', '3', '4', '2', '3', '4']);
+    expect(lab.cursor.place).toEqual(behindRow(7n, 4n));
   });
 });
 
@@ -108,4 +123,19 @@ describe('when the broker refuses an event', () => {
     expect(lab.sink.got).toEqual(['1', '2', '3', '3', '3.1', '4']);
     expect(lab.cursor.moves).toEqual([2n, 4n]);
   });
+});
+
+it('a page without events does not say that the broker takes events again', async () => {
+  await lab.started(1);
+  lab.sink.refuses = '1';
+  await lab.feed.execute();
+  const other = lab.another('second');
+  await other.hold.execute();
+  lab.sink.refuses = null;
+  await other.feed.execute();
+  await other.claim.release();
+  lab.clock.advance(1_000);
+  await lab.hold.execute();
+  expect(await lab.feed.execute()).toBe('later');
+  expect([lab.claim.place?.seq, lab.health.isDown]).toEqual([1n, true]);
 });

@@ -47,5 +47,15 @@ it('every node measures what the broker does not have', async () => {
   const other = lab.another('second');
   await other.hold.execute();
   expect(other.claim.place).toBeNull();
-  expect(other.metrics.lastLag).toEqual({ rows: 3, seconds: 1.5 });
+  const lag = (['broker_lag_events', 'broker_behind_seconds'] as const).map((name) => other.metrics.values(name));
+  expect(lag).toEqual([[3], [1.5]]);
+});
+
+it('a start that fails is tried again: the feed begins all the same', async () => {
+  const begin = lab.cursor.begin.bind(lab.cursor);
+  lab.cursor.begin = () => Promise.reject(new Error('the database is away'));
+  await expect(lab.hold.execute()).rejects.toThrow('away');
+  lab.cursor.begin = begin;
+  await lab.hold.execute();
+  expect(lab.claim.place).not.toBeNull();
 });

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ConfirmationsConfig } from '../../../src/config/lockstep-config.js';
 import { AdvanceHead } from '../../../src/modules/chain/application/advance-head.js';
 import { RecentBlocks } from '../../../src/modules/chain/domain/recent-blocks.js';
 import { type ChainUpdate, RpcUnavailable } from '../../../src/modules/chain/index.js';
@@ -8,13 +7,12 @@ import { aHash } from '../../support/builders.js';
 import { ModelChain } from '../../support/model-chain.js';
 import { readableLog } from '../platform/log-lines.js';
 
-/** More blocks than the default of `blockQueueLength`. */
+/** More blocks than are walked. */
 const LONG_GAP = 1_100;
 
 let chain: ModelChain;
 let recent: RecentBlocks;
 let lines: LogFields[];
-let config: ConfirmationsConfig;
 let advanceHead: AdvanceHead;
 
 beforeEach(() => {
@@ -22,8 +20,7 @@ beforeEach(() => {
   recent = new RecentBlocks(2_048);
   const readable = readableLog('warn');
   lines = readable.lines;
-  config = new ConfirmationsConfig();
-  advanceHead = new AdvanceHead(config, readable.log);
+  advanceHead = new AdvanceHead(readable.log);
 });
 
 describe('a walk', () => {
@@ -52,14 +49,13 @@ describe('a gap that is too long to walk', () => {
     expect(await step()).toMatchObject({ gap: true, orphaned: [] });
   });
 
-  it('is a gap of more than blockQueueLength blocks', async () => {
+  it('is a gap of more than 1,000 blocks', async () => {
     await followed(10);
-    config.blockQueueLength = 5;
-    chain.mineEmpty(5);
-    expect(await step()).toMatchObject({ gap: false });
-    chain.mineEmpty(6);
+    chain.mineEmpty(1_000);
+    expect(await step()).toMatchObject({ gap: false, head: 60 });
+    chain.mineEmpty(51);
     expect(await step()).toBeNull();
-    expect(await step()).toMatchObject({ gap: true, blocks: [{ number: 21 }] });
+    expect(await step()).toMatchObject({ gap: true, blocks: [{ number: 1_061 }] });
   });
 
   it('is not jumped for a head that was reported once', async () => {

@@ -262,6 +262,10 @@ describe('what rests on more than one endpoint', () => {
       expect(await kind({ result: 'much' })).toBe('unavailable');
     });
 
+    it.each(['much', `0x${'f'.repeat(60)}`])('is asked of the others when one answers %s', async (result) => {
+      expect(await kind({ result }, { result: '0x5208' })).toBe('ok');
+    });
+
     it('waits for funds when one of them names the funds', async () => {
       expect(await kind(REVERTS, NO_MONEY)).toBe('insufficient_funds');
     });

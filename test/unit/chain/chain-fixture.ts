@@ -1,11 +1,10 @@
-import { Registry } from 'prom-client';
 import { Clock } from '../../../src/kernel/clock.js';
 import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
 import { JsonRpcEndpoint } from '../../../src/modules/chain/infrastructure/rpc/json-rpc-endpoint.js';
-import { RpcMetrics } from '../../../src/modules/chain/infrastructure/rpc/rpc-metrics.js';
 import { RpcPool } from '../../../src/modules/chain/infrastructure/rpc/rpc-pool.js';
 import { RpcReader } from '../../../src/modules/chain/infrastructure/rpc/rpc-reader.js';
 import { Log, type LogFields } from '../../../src/platform/logging/log.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 
 /** Real time plus what the test adds. */
 export class ShiftedClock extends Clock {
@@ -68,12 +67,11 @@ export interface FixtureOptions {
 export function aConnector(urls: readonly string[], options: FixtureOptions = {}) {
   const { chainId = 1337, timeoutMs = 1_000, batchSize = 100, maxWaitMs = 2_000, minTip = 1n, maxLag = 5 } = options;
   const { batchBytes = 1_000_000 } = options;
-  const registry = new Registry();
-  const metrics = new RpcMetrics(registry);
+  const metrics = new FakeMetrics();
   const clock = new ShiftedClock();
   const log = new RecordingLog();
   const endpoints = urls.map((url, index) => new JsonRpcEndpoint({ url, index, timeoutMs, batchSize, batchBytes }));
   const pool = new RpcPool({ chainId, endpoints, errorPatterns: [], maxWaitMs, maxLag }, metrics, clock, log);
   const reader = new RpcReader(chainId, pool, [], metrics, log);
-  return { connector: new EthersChainConnector(pool, reader, clock, minTip, 'auto'), pool, registry, clock, log };
+  return { connector: new EthersChainConnector(pool, reader, clock, minTip, 'auto'), pool, metrics, clock, log };
 }

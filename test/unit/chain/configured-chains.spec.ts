@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Registry } from 'prom-client';
 import { ChainConfig, LockstepConfig } from '../../../src/config/index.js';
 import { parseHex } from '../../../src/kernel/hex.js';
 import { ConfiguredChains, MIN_TIP_WEI_PER_GAS } from '../../../src/modules/chain/infrastructure/configured-chains.js';
 import { aHash, anAddress } from '../../support/builders.js';
 import { until } from '../../support/until.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog, ShiftedClock } from './chain-fixture.js';
 import { FakeRpcServer } from './fake-rpc-server.js';
 
@@ -18,7 +18,7 @@ describe('the configured chains', () => {
   const configured = (...chains: ChainConfig[]) =>
     new ConfiguredChains(
       Object.assign(new LockstepConfig(), { chains }),
-      new Registry(),
+      new FakeMetrics(),
       new ShiftedClock(),
       new RecordingLog(),
     );
@@ -120,19 +120,6 @@ describe('the configured chains', () => {
         return chains.endpoints().some(({ lagBlocks }) => lagBlocks === 10);
       });
       expect(await connector.balances(ACCOUNTS.slice(0, 1))).toEqual([told]);
-    });
-
-    it.each([
-      ['questions', { rpcBatchSize: 2 }, [2, 1]],
-      // One of these questions is 120 bytes long.
-      ['bytes', { rpcBatchBytes: 200 }, [1, 1, 1]],
-    ])('how many %s one request may have', async (_what, limit, sizes) => {
-      await connected(limit).balances(ACCOUNTS);
-      const batches = node.bodies
-        .map((body): unknown => JSON.parse(body))
-        .map((body) => (Array.isArray(body) ? body.length : 1));
-      // The first question is that for the chain id.
-      expect(batches.slice(1)).toEqual(sizes);
     });
 
     it('how long a question may take', async () => {

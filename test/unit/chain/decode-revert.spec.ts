@@ -40,6 +40,19 @@ describe('the reason of a revert', () => {
     ['EVM error InvalidFEOpcode', 'EVM error InvalidFEOpcode'],
   ])('without data is what the node says: %s', (message, expected) => expect(reverted('0x', message)).toBe(expected));
 
+  it.each(['0x08c379a0', '0x12345678'])('may come with megabytes of data, here %s', (selector) => {
+    expect(reverted(selector + 'ab'.repeat(8_000_000))).toMatch(/Error\(string\) that|custom error 0x12345678/);
+    expect(reverted({ data: selector + 'ab'.repeat(8_000_000) })).toMatch(
+      /Error\(string\) that|custom error 0x12345678/,
+    );
+  });
+
+  it('is that of the node when its data is in very many objects', () => {
+    let data: unknown = '0x12345678';
+    for (let depth = 0; depth < 100_000; depth += 1) data = { data };
+    expect(reverted(data, 'execution reverted: deep')).toBe('deep');
+  });
+
   it('never throws, is never long, and can be stored: no control characters', () => {
     const hostile = fc.oneof(
       fc.uint8Array({ maxLength: 400 }).map((bytes) => `0x08c379a0${Buffer.from(bytes).toString('hex')}`),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isDelegation } from '../../../src/modules/chain/infrastructure/delegation-code.js';
+import { isDelegation } from '../../../src/modules/chain/infrastructure/parse-answer.js';
 
 const TARGET = 'c0'.repeat(20);
 

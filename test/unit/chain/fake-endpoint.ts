@@ -1,10 +1,9 @@
-import { Registry } from 'prom-client';
 import type { Clock } from '../../../src/kernel/clock.js';
 import type { RpcReply, RpcRequest } from '../../../src/modules/chain/infrastructure/rpc/json-rpc.js';
 import { PoolMember } from '../../../src/modules/chain/infrastructure/rpc/pool-member.js';
 import type { RpcEndpoint } from '../../../src/modules/chain/infrastructure/rpc/rpc-endpoint.js';
-import { RpcMetrics } from '../../../src/modules/chain/infrastructure/rpc/rpc-metrics.js';
 import { RecordingLog } from './chain-fixture.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 
 export const CHAIN = 7;
 
@@ -42,7 +41,7 @@ export class FakeEndpoint implements RpcEndpoint {
 }
 
 export function aMember(endpoint: RpcEndpoint, clock: Clock): PoolMember {
-  const metrics = new RpcMetrics(new Registry());
+  const metrics = new FakeMetrics();
   return new PoolMember(endpoint, {
     chainId: CHAIN,
     errorPatterns: [],

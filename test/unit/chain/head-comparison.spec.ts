@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { Registry } from 'prom-client';
 import { HeadComparison } from '../../../src/modules/chain/infrastructure/rpc/head-comparison.js';
 import type { RpcReply, RpcRequest } from '../../../src/modules/chain/infrastructure/rpc/json-rpc.js';
 import { PoolMember } from '../../../src/modules/chain/infrastructure/rpc/pool-member.js';
 import type { RpcEndpoint } from '../../../src/modules/chain/infrastructure/rpc/rpc-endpoint.js';
-import { RpcMetrics } from '../../../src/modules/chain/infrastructure/rpc/rpc-metrics.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from './chain-fixture.js';
 
 const CHAIN = 7;
@@ -43,7 +42,7 @@ let heads: HeadComparison;
 beforeEach(() => {
   clock = new FakeClock();
   [a, b] = [new Told(), new Told()];
-  const metrics = new RpcMetrics(new Registry());
+  const metrics = new FakeMetrics();
   const context = { chainId: CHAIN, errorPatterns: [], maxLag: MAX_LAG, metrics, clock, log: new RecordingLog() };
   members = [new PoolMember(a, context), new PoolMember(b, context)];
   const never = (): Promise<void> => new Promise(() => undefined);

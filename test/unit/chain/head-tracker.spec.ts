@@ -1,19 +1,20 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ConfirmationsConfig } from '../../../src/config/lockstep-config.js';
 import type { Hash } from '../../../src/kernel/hex.js';
-import { type BlockRef, type ChainUpdate, HeadTracker } from '../../../src/modules/chain/index.js';
-import { BlockStore, type StoredBlock } from '../../../src/modules/chain/domain/block-store.js';
+import { type BlockRef, type ChainUpdate, HeadTracker, BlockStore } from '../../../src/modules/chain/index.js';
+import type { StoredBlock } from '../../../src/modules/chain/domain/block-store.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { RecordingLog } from './chain-fixture.js';
+import { FakeWatch } from '../../support/fakes/fake-watch.js';
 
-/** A store without blocks; records its calls in their order. */
+/** Has the blocks that others stored; records its calls in their order. */
 class RecordingBlockStore extends BlockStore {
+  stored: StoredBlock[] = [];
   readonly calls: string[] = [];
   readonly orphanedHashes: Hash[] = [];
   fails = false;
 
   async recent(): Promise<StoredBlock[]> {
-    return [];
+    return this.stored;
   }
 
   async orphaned(): Promise<{ number: number; hash: Hash }[]> {
@@ -38,11 +39,13 @@ class RecordingBlockStore extends BlockStore {
 let chain: ModelChain;
 let tracker: HeadTracker;
 let store: RecordingBlockStore;
+let watch: FakeWatch;
 
 beforeEach(() => {
   chain = new ModelChain();
   store = new RecordingBlockStore();
-  tracker = new HeadTracker(new ModelChains(chain), store, new ConfirmationsConfig(), new RecordingLog());
+  watch = new FakeWatch();
+  tracker = new HeadTracker(new ModelChains(chain), store, new RecordingLog(), watch.asWatch());
 });
 
 describe('HeadTracker.execute', () => {
@@ -108,6 +111,32 @@ describe('HeadTracker.execute', () => {
     store.fails = false;
     expect(tracker.hashAt(chain.chainId, 3)).not.toBe((await chain.head()).hash);
     expect(await step()).toMatchObject({ blocks: [{ number: 3 }, { number: 4 }], orphaned: [{ number: 3 }] });
+  });
+
+  it('finds a reorg again that it followed, when the database lost what that changed', async () => {
+    await followed(3);
+    const old = await chain.blocks([2, 3]);
+    store.stored = (await chain.blocks([1, 2, 3])).flatMap((block) => block ?? []);
+    chain.reorg(2);
+    const orphaned: Hash[][] = [];
+    const apply = async (update: ChainUpdate): Promise<void> =>
+      void orphaned.push(update.orphaned.map(({ hash }) => hash));
+    await tracker.execute(chain.chainId, apply);
+    watch.newEpoch();
+    await tracker.execute(chain.chainId, apply);
+    const hashes = old.flatMap((block) => block?.hash ?? []).sort();
+    expect(orphaned.map((some) => some.sort())).toEqual([hashes, hashes]);
+  });
+
+  it('finds the reorg of blocks that another node followed while its own first steps failed', async () => {
+    chain.mineEmpty(1);
+    const failing = tracker.execute(chain.chainId, () => Promise.reject(new Error('a bug')));
+    await expect(failing).rejects.toThrow('a bug');
+    chain.mineEmpty(2);
+    store.stored = (await chain.blocks([1, 2, 3])).flatMap((block) => block ?? []);
+    chain.reorg(2);
+    await tracker.execute(chain.chainId, async () => undefined);
+    expect(store.orphanedHashes).toHaveLength(2);
   });
 
   it('has what lies far below it deleted when old blocks are pruned, once', async () => {

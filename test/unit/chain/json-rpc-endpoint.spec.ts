@@ -42,6 +42,26 @@ describe('a JSON-RPC endpoint', () => {
     expect(server.bodies.length).toBe(3);
   });
 
+  it('answers a send while more estimates hang than it has connections, and takes the estimates in their order', async () => {
+    const hanging: (() => void)[] = [];
+    server.takeOver = ({ calls: [call], response }) => {
+      if (call?.method !== 'eth_estimateGas') return false;
+      hanging.push(() => response.end(JSON.stringify({ jsonrpc: '2.0', id: call.id, result: call.params[0] })));
+      return true;
+    };
+    const one = endpoint({ timeoutMs: 60_000 });
+    const estimates = Array.from({ length: 40 }, (_, n) => one.ask([{ method: 'eth_estimateGas', params: [n] }]));
+    expect(await one.ask([{ method: 'eth_sendRawTransaction', params: ['sent'] }])).toEqual([
+      { kind: 'result', value: 'sent' },
+    ]);
+    expect(hanging.length).toBeLessThanOrEqual(12);
+    for (let ended = 0; ended < 40; ended += 1) {
+      while (hanging.length === 0) await new Promise((resolve) => setImmediate(resolve));
+      hanging.shift()?.();
+    }
+    expect(await Promise.all(estimates)).toEqual(estimates.map((_, n) => [{ kind: 'result', value: n }]));
+  });
+
   it('sends a lone call without a batch, which not every node takes', async () => {
     await endpoint().ask(calls(1));
     expect(server.bodies[0]).toMatch(/^\{/);
@@ -61,7 +81,7 @@ describe('a JSON-RPC endpoint', () => {
     const replies = await endpoint().ask(calls(3));
     expect(replies.map((reply) => (reply.kind === 'failed' ? reply.failure.reason : reply.kind))).toEqual([
       'result',
-      'missing',
+      'call_silent',
       'result',
     ]);
   });
@@ -106,13 +126,20 @@ describe('a JSON-RPC endpoint', () => {
     });
     const start = performance.now();
     const replies = await endpoint({ timeoutMs: 100 }).ask(calls(1));
-    expect(replies).toMatchObject([{ kind: 'failed', failure: { reason: 'timeout', mayHaveArrived: true } }]);
+    // The endpoint answers other calls.
+    expect(replies).toMatchObject([{ kind: 'failed', failure: { reason: 'call_silent', mayHaveArrived: true } }]);
     expect(performance.now() - start).toBeLessThan(900);
     await aborted;
   });
 
   it('aborts an answer that stops in the middle', async () => {
     server.takeOver = ({ response }) => response.write('{"jsonrpc":"2.0",');
+    const replies = await endpoint({ timeoutMs: 100 }).ask(calls(1));
+    expect(replies).toMatchObject([{ kind: 'failed', failure: { reason: 'call_silent', mayHaveArrived: true } }]);
+  });
+
+  it('says that an endpoint that answers nothing at all timed out', async () => {
+    server.hung = true;
     const replies = await endpoint({ timeoutMs: 100 }).ask(calls(1));
     expect(replies).toMatchObject([{ kind: 'failed', failure: { reason: 'timeout', mayHaveArrived: true } }]);
   });
@@ -173,11 +200,13 @@ describe('a JSON-RPC endpoint', () => {
     expect(await endpoint().ask(calls(1))).toMatchObject([{ kind: 'error', error: { message: 'nonce too low' } }]);
   });
 
-  it('asks in order, and stops after a batch that got no answer', async () => {
-    server.takeOver = ({ calls: [call], response }) =>
-      call?.params[0] === 2 ? Boolean(response.writeHead(502).end()) : false;
-    const replies = await endpoint({ batchSize: 2 }).askInOrder(calls(6));
-    expect(server.seen.map(({ params }) => params[0])).toEqual([0, 1, 2, 3]);
+  it('asks in order, and stops when nothing at all is answered any more', async () => {
+    server.takeOver = ({ calls: [call], response }) => {
+      server.hung = call?.params[0] === 2;
+      return server.hung && Boolean(response.writeHead(502).end());
+    };
+    const replies = await endpoint({ batchSize: 2, timeoutMs: 100 }).askInOrder(calls(6));
+    expect(server.seen.flatMap(({ params }) => params)).toEqual([0, 1, 2, 3]);
     expect(replies.map((reply) => (reply.kind === 'failed' ? reply.failure.mayHaveArrived : reply.kind))).toEqual([
       'result',
       'result',

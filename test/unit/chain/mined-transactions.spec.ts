@@ -4,8 +4,9 @@ import { type Address, parseAddress } from '../../../src/kernel/hex.js';
 import type { MinedQuestion } from '../../../src/modules/chain/domain/sent-transaction.js';
 import { failed, type RpcReply, type RpcRequest } from '../../../src/modules/chain/infrastructure/rpc/json-rpc.js';
 import { minedTransactions } from '../../../src/modules/chain/infrastructure/mined-transactions.js';
-import type { RpcPool } from '../../../src/modules/chain/infrastructure/rpc/rpc-pool.js';
-import { aHash } from '../../support/builders.js';
+import { RpcPool } from '../../../src/modules/chain/infrastructure/rpc/rpc-pool.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { aHash, DEV_CHAIN } from '../../support/builders.js';
 import { shownTransaction } from './shown-transaction.js';
 
 const KEY = new SigningKey(id('the account'));
@@ -46,7 +47,7 @@ class FakePool {
           return count === null ? SILENT : { kind: 'result', value: toQuantity(count) };
         }),
       );
-    return { read, sendToAll } as unknown as RpcPool;
+    return fakeOf(RpcPool, { chainId: DEV_CHAIN, read, sendToAll });
   }
 
   private block(number: number, isWhole: boolean): RpcReply {

@@ -217,6 +217,32 @@ describe('the node-error table', () => {
     expect(send(message, code)).toBe(expected);
   });
 
+  it.each<[string, NodeErrorClass]>([
+    ['out of gas in location: ReadFlat; gasWanted: 21000, gasUsed: 25000', 'intrinsic_gas_too_low'],
+    ['tx gas limit 40000000 exceeds the gas limit of the block 30000000', 'gas_limit_exceeds_block'],
+    ["transaction's gas limit is above the block gas limit", 'gas_limit_exceeds_block'],
+    ['gas limit above block gas limit', 'gas_limit_exceeds_block'],
+    ['GasUintOverflow', 'invalid_transaction'],
+    ['gas uint64 overflow', 'invalid_transaction'],
+    ['max fee per gas below block base fee', 'fee_cap_too_low'],
+    ['MaxFeePerGas below block base fee', 'fee_cap_too_low'],
+    ['maxFeePerGas: 100 is smaller than baseFeePerGas: 250', 'fee_cap_too_low'],
+    ['max fee per gas less than block base fee: fee 5, base fee 7', 'fee_cap_too_low'],
+    ['effective gas price is below the base fee', 'fee_cap_too_low'],
+    ['retry limit exceeded', 'transient'],
+    ['maximum number of retries exceeded', 'transient'],
+    ['monthly usage limit has been reached', 'rate_limited'],
+    ['Your app has exceeded its throughput limit', 'rate_limited'],
+    ['daily request limit reached for this key', 'rate_limited'],
+    ['request was throttled', 'rate_limited'],
+    ['you are sending requests too fast, slow down', 'rate_limited'],
+    ['credits exhausted', 'rate_limited'],
+    ['too many connections', 'rate_limited'],
+  ])('knows what is not in any list of sources, whatever is around it: %s -> %s', (message, expected) => {
+    const around = [message, `rpc error: code = Unknown desc = ${message}`, `${message} [trace 7f65-ab]`];
+    for (const text of [...around, inJson(message), message.toUpperCase()]) expect(send(text)).toBe(expected);
+  });
+
   it('reads the failures of a simulation as the payload’s', () => {
     const ask = (message: string, code?: number) => classifyNodeError({ method: 'eth_estimateGas', message, code });
     expect(ask('EVM error InvalidFEOpcode', -32603)).toBe('execution_reverted');

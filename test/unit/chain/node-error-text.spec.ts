@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { classifyNodeError, errorPattern } from '../../../src/modules/chain/domain/node-error-table.js';
 import { normalErrorText } from '../../../src/modules/chain/domain/node-error-text.js';
-import { nodeTxFeeCap } from '../../../src/modules/chain/domain/node-tx-fee-cap.js';
+import { nodeTxFeeCap } from '../../../src/modules/chain/domain/demanded-fee.js';
 import { RpcUnavailable } from '../../../src/modules/chain/domain/rpc-unavailable.js';
 import { DEV_CHAIN } from '../../support/builders.js';
 
@@ -42,12 +42,16 @@ describe('the most that a node lets a transaction cost', () => {
     expect(nodeTxFeeCap(message)).toBe(wei);
   });
 
-  it.each(['tx fee exceeds the configured cap', 'cap (x ether)', 'cap (1.x ether)', 'cap (1 gwei)'])(
-    'is unknown when it says "%s"',
-    (message) => {
-      expect(nodeTxFeeCap(message)).toBeNull();
-    },
-  );
+  it.each([
+    'exceeds the configured cap (0.00 ether)',
+    'cap (0 wei)',
+    'tx fee exceeds the configured cap',
+    'cap (x ether)',
+    'cap (1.x ether)',
+    'cap (1 gwei)',
+  ])('is unknown when it says "%s"', (message) => {
+    expect(nodeTxFeeCap(message)).toBeNull();
+  });
 });
 
 it('a chain that could not be asked says who asked what, and what to look at', () => {

@@ -24,6 +24,8 @@ interface Node {
   readonly history: FakeAnswer;
   readonly gasPrice: FakeAnswer;
   readonly head: FakeAnswer;
+  /** Of a tip. */
+  readonly suggestion?: FakeAnswer;
 }
 const PLAIN: Node = { history: UNSUPPORTED, gasPrice: { result: hex(10n * GWEI) }, head: headAt(100) };
 
@@ -37,10 +39,14 @@ describe('the quote of a chain without a base fee', () => {
   });
 
   const quoteOf = async (...each: Node[]) => {
-    for (const { history, gasPrice, head } of each) {
+    for (const { history, gasPrice, head, suggestion = UNSUPPORTED } of each) {
       const node = await new FakeRpcServer().start();
-      node.answer = ({ method }) =>
-        method === 'eth_feeHistory' ? history : method === 'eth_gasPrice' ? gasPrice : head;
+      const answers = new Map([
+        ['eth_feeHistory', history],
+        ['eth_gasPrice', gasPrice],
+        ['eth_maxPriorityFeePerGas', suggestion],
+      ]);
+      node.answer = ({ method }) => answers.get(method) ?? head;
       nodes.push(node);
     }
     fixture = aConnector(nodes.map(({ url }) => url));
@@ -57,6 +63,22 @@ describe('the quote of a chain without a base fee', () => {
       blobBaseFee: null,
     });
   });
+
+  it.each([
+    ['the tip that the node suggests', { result: hex(2n * GWEI) }, 2n * GWEI],
+    ['what its gas price is above the base fee', UNSUPPORTED, 10n * GWEI - 8n],
+  ])(
+    'is that of the head, an eighth higher, and %s, on a chain with a base fee without fee history',
+    async (_tip, suggestion, tip) => {
+      const head = headAt(100, { baseFeePerGas: '0x8' });
+      expect(await quoteOf({ ...PLAIN, head, suggestion })).toMatchObject({
+        blockNumber: 100,
+        hasBaseFee: true,
+        baseFeePerGas: 9n,
+        tips: { slow: tip, urgent: tip },
+      });
+    },
+  );
 
   it('is made of the gas prices that recent blocks paid, where the node tells them', async () => {
     expect(await quoteOf({ ...PLAIN, history: historyAt(101, [3n, 4n, 5n, 6n, 7n]) })).toMatchObject({
@@ -94,7 +116,9 @@ describe('the quote of a chain without a base fee', () => {
   it('costs two round trips for all who ask in a second', async () => {
     await quoteOf(PLAIN);
     await Promise.all([fixture.connector.feeQuote(), fixture.connector.feeQuote()]);
-    expect(nodes.map(({ asked }) => asked)).toEqual([['eth_feeHistory', 'eth_gasPrice', 'eth_getBlockByNumber']]);
+    expect(nodes.map(({ asked }) => asked)).toEqual([
+      ['eth_feeHistory', 'eth_gasPrice', 'eth_getBlockByNumber', 'eth_maxPriorityFeePerGas'],
+    ]);
   });
 
   it('is not raised by one mad endpoint of two', async () => {
@@ -121,7 +145,7 @@ describe('the quote of a chain without a base fee', () => {
   it.each<[string, Partial<Node>]>([
     ['gas price', { gasPrice: UNSUPPORTED }],
     ['header', { head: UNSUPPORTED }],
-    ['fee history of a chain with a base fee', { head: headAt(100, { baseFeePerGas: '0x7' }) }],
+    ['price of a chain with a base fee', { head: headAt(100, { baseFeePerGas: '0x7' }), gasPrice: UNSUPPORTED }],
   ])('is not available from a node that tells no %s', async (_name, missing) => {
     await expect(quoteOf({ ...PLAIN, ...missing })).rejects.toMatchObject({ code: 'rpc_unavailable' });
   });

@@ -3,8 +3,9 @@ import { SigningKey, computeAddress, id, toQuantity } from 'ethers';
 import { parseAddress } from '../../../src/kernel/hex.js';
 import { accountCounts, pooledTransactions } from '../../../src/modules/chain/infrastructure/pooled-transactions.js';
 import type { RpcReply, RpcRequest } from '../../../src/modules/chain/infrastructure/rpc/json-rpc.js';
-import type { RpcPool } from '../../../src/modules/chain/infrastructure/rpc/rpc-pool.js';
-import { anAddress } from '../../support/builders.js';
+import { RpcPool } from '../../../src/modules/chain/infrastructure/rpc/rpc-pool.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { anAddress, DEV_CHAIN } from '../../support/builders.js';
 import { shownTransaction } from './shown-transaction.js';
 
 const UNSUPPORTED: RpcReply = { kind: 'error', error: { code: -32601, message: 'method not found', data: undefined } };
@@ -15,7 +16,7 @@ function hiding(...counts: readonly number[]): RpcPool {
     method === 'eth_getTransactionCount' ? { kind: 'result', value: `0x${pending.toString(16)}` } : UNSUPPORTED;
   const sendToAll = async (requests: readonly RpcRequest[]): Promise<Promise<RpcReply[]>[]> =>
     counts.map(async (pending) => requests.map((request) => answer(pending, request)));
-  return { sendToAll } as unknown as RpcPool;
+  return fakeOf(RpcPool, { chainId: DEV_CHAIN, sendToAll });
 }
 
 describe('what pools hide', () => {
@@ -33,7 +34,7 @@ function telling(...answers: readonly ((request: RpcRequest) => unknown)[]): Rpc
   const reply = (value: unknown): RpcReply => (value === null ? UNSUPPORTED : { kind: 'result', value });
   const sendToAll = async (requests: readonly RpcRequest[]): Promise<Promise<RpcReply[]>[]> =>
     answers.map(async (answer) => requests.map((request) => reply(answer(request))));
-  return { sendToAll } as unknown as RpcPool;
+  return fakeOf(RpcPool, { chainId: DEV_CHAIN, sendToAll });
 }
 
 describe('the counts of accounts', () => {
@@ -79,6 +80,17 @@ describe('what pools show', () => {
       shown: true,
       hiddenBelow: 0n,
     });
+  });
+
+  it('is not all that is out, while another one is silent about its pool', async () => {
+    const shows = ({ method }: RpcRequest) =>
+      method === 'txpool_contentFrom' ? { pending: { 3: third }, queued: {} } : '0x5';
+    const counts = ({ method }: RpcRequest) => (method === 'eth_getTransactionCount' ? '0x5' : null);
+    const question = [{ account: ACCOUNT, from: 3n }];
+    const shownBy = async (...answers: readonly ((request: RpcRequest) => unknown)[]) =>
+      (await pooledTransactions(telling(...answers), question))[0]?.shown;
+    expect([await shownBy(shows, () => null), await shownBy(() => null, shows)]).toEqual([false, false]);
+    expect(await shownBy(shows, counts)).toBe(true);
   });
 
   it('is one nonce after the other, where one tells only those', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { toQuantity, Transaction, type TransactionLike, Wallet } from 'ethers';
 import { sentTransaction } from '../../../src/modules/chain/infrastructure/sent-transaction-answer.js';
-import { aHash, anAddress } from '../../support/builders.js';
+import { aHash, anAddress, DEV_CHAIN } from '../../support/builders.js';
 
 const WALLET = new Wallet(`0x${'11'.repeat(32)}`);
 const PLAIN = { chainId: 31337, nonce: 7, to: anAddress(2), value: 5n, data: '0xab', gasLimit: 30_000n };
@@ -85,6 +85,21 @@ it.each<[string, () => Promise<TransactionLike>, object]>([
   async (_, make, content) => {
     const { tx, answer } = await shown(await make());
     const { to, value, data } = PLAIN;
-    expect(sentTransaction(answer)).toMatchObject({ raw: tx.serialized, hash: tx.hash, to, value, data, ...content });
+    expect(sentTransaction(answer, DEV_CHAIN)).toMatchObject({
+      raw: tx.serialized,
+      hash: tx.hash,
+      to,
+      value,
+      data,
+      ...content,
+    });
   },
 );
+
+it('what our key signed for another chain is no transaction of this one; without a chain id it is one of every chain', async () => {
+  const elsewhere = await shown({ ...PLAIN, ...PRICED, type: 2, chainId: 1 });
+  expect(sentTransaction(elsewhere.answer, DEV_CHAIN)).toBeNull();
+  expect(sentTransaction(elsewhere.answer, 1)).toMatchObject({ hash: elsewhere.tx.hash });
+  const { tx, answer } = await shown({ ...PLAIN, type: 0, gasPrice: 9n, chainId: 0 });
+  expect(sentTransaction(answer, DEV_CHAIN)).toMatchObject({ hash: tx.hash });
+});

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { CloseExpired } from '../../../src/modules/commands/application/close-expired.js';
 import type { CloseUnwanted, Unwanted } from '../../../src/modules/commands/application/close-unwanted.js';
-import type { CommandStore } from '../../../src/modules/commands/domain/command-store.js';
+import type { Later } from '../../../src/modules/commands/domain/tx-command.js';
 import type { LeaseManager } from '../../../src/modules/signers/index.js';
-import type { ManagedTx, ManagedTxRepository } from '../../../src/modules/transactions/index.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { CommandedTxs, ManagedTx, ManagedTxRepository } from '../../../src/modules/ledger/index.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
-import { ourWork } from '../confirmations/txs-in-memory.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
+import { begunWork } from '../../support/fakes/our-work.js';
 
 const SIGNER = aSigner();
 
@@ -17,6 +18,9 @@ let expired: ManagedTx[];
 let read: ManagedTx[];
 let asked: unknown[][];
 let closed: { operation: string; unwanted: readonly Unwanted[] }[];
+let later: Later[];
+let isAway: boolean;
+let writes: RecordedWrites;
 let close: CloseExpired;
 
 const aTx = (txId: string, progress: Partial<TxProgress> = {}): ManagedTx =>
@@ -25,17 +29,25 @@ const aTx = (txId: string, progress: Partial<TxProgress> = {}): ManagedTx =>
 beforeEach(() => {
   held = [{ signer: SIGNER }];
   [expired, read, asked, closed] = [[aTx('tx')], [aTx('tx')], [], []];
+  [later, isAway, writes] = [[], false, new RecordedWrites()];
+  writes.canLock = (txId) => txId !== 'locked';
   close = new CloseExpired(
     { heldOn: () => held } as unknown as LeaseManager,
-    { expired: async (...args: unknown[]) => (asked.push(args), expired) } as unknown as CommandStore,
-    ourWork,
+    {
+      expired: async (...args: unknown[]) => (asked.push(args), expired),
+      postponeClosing: async (some: readonly Later[]) => void later.push(...some),
+    } as unknown as CommandedTxs,
+    begunWork,
     {
       byIds: async (ids: readonly string[]) => read.filter(({ id }) => ids.includes(id)),
     } as unknown as ManagedTxRepository,
     {
-      execute: async (_leases: unknown, operation: string, unwanted: readonly Unwanted[]) =>
-        void closed.push({ operation, unwanted }),
+      close: async (_leases: unknown, operation: string, unwanted: readonly Unwanted[]) => {
+        if (isAway) throw new Error('no database');
+        closed.push({ operation, unwanted });
+      },
     } as unknown as CloseUnwanted,
+    writes.asDoor(),
   );
 });
 
@@ -44,7 +56,24 @@ const closedIds = (): string[] => closed.flatMap(({ unwanted }) => unwanted.map(
 describe('txs in flight whose end has passed', () => {
   it('are asked for of the signers whose leases this node has, a few hundred at once', async () => {
     await close.execute(DEV_CHAIN);
-    expect(asked).toEqual([[DEV_CHAIN, [SIGNER], 500]]);
+    expect(asked[0]).toEqual([DEV_CHAIN, [SIGNER.address], 500]);
+  });
+
+  it('have another due time when they cannot be closed, and none when they are', async () => {
+    await close.execute(DEV_CHAIN);
+    expect(later).toEqual([]);
+    isAway = true;
+    await expect(close.execute(DEV_CHAIN)).rejects.toThrow('no database');
+    expect(later.map(({ id }) => id)).toEqual(['tx']);
+    expect(later[0]?.inMs).toBeGreaterThanOrEqual(7_500);
+  });
+
+  it('end DROPPED at once when they wait without a nonce, but for one that somebody changes now', async () => {
+    expired = read = ['waits', 'locked'].map((txId) => aTx(txId, { state: 'PENDING', nonce: null }));
+    await close.execute(DEV_CHAIN);
+    expect(writes.txs).toMatchObject([{ id: 'waits', state: 'DROPPED' }]);
+    expect(writes.operations).toEqual(['expire']);
+    expect(later.map(({ id }) => id)).toEqual(['locked']);
   });
 
   it('are closed with the reason', async () => {
@@ -64,7 +93,6 @@ describe('txs in flight whose end has passed', () => {
   it.each<[string, Partial<TxProgress>]>([
     ['was mined', { state: 'MINED' }],
     ['has ended', { state: 'CONFIRMED' }],
-    ['waits for another nonce', { state: 'PENDING', nonce: null }],
     ['is closed', { closing: { as: 'FAILED', reason: 'refused', won: false } }],
     ['was replaced', { replacedBy: 'other' }],
     ['is a fill', { kind: 'fill' }],

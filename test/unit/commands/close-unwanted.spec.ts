@@ -1,8 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { CloseUnwanted, type Unwanted } from '../../../src/modules/commands/application/close-unwanted.js';
 import type { SlotRef } from '../../../src/modules/signers/index.js';
-import type { Attempt, AttemptRepository, ManagedTx } from '../../../src/modules/transactions/index.js';
-import type { TxState } from '../../../src/modules/transactions/domain/tx-state-machine.js';
+import {
+  type Attempt,
+  AttemptRepository,
+  type ManagedTx,
+  type ManagedTxRepository,
+} from '../../../src/modules/ledger/index.js';
+import type { TxState } from '../../../src/modules/ledger/domain/tx-state-machine.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 
@@ -18,9 +24,10 @@ let close: CloseUnwanted;
 beforeEach(() => {
   [attempts, asked, writes] = [[], [], new RecordedWrites()];
   close = new CloseUnwanted(
-    {
+    {} as ManagedTxRepository,
+    fakeOf(AttemptRepository, {
       ofSlots: async (slots: readonly SlotRef[]) => (asked.push(...slots.map(({ nonce }) => nonce)), attempts),
-    } as unknown as AttemptRepository,
+    }),
     writes.asDoor(),
   );
 });
@@ -33,7 +40,7 @@ function unwanted(state: TxState, nonce: bigint | null = 7n): Unwanted {
 const anAttemptThatIs = (status: Attempt['status'], overrides: Partial<Attempt> = {}): Attempt =>
   anAttempt({ ...SLOT, txId: 'tx-7', status, ...overrides });
 const closed = async (...items: Unwanted[]): Promise<ManagedTx[]> => {
-  await close.execute(LEASES, 'cancel', items);
+  await close.close(LEASES, 'cancel', items);
   return writes.txs;
 };
 

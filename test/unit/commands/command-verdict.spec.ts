@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { commandVerdict, kindVerdict } from '../../../src/modules/commands/domain/command-verdict.js';
 import { COMMAND_KINDS } from '../../../src/modules/commands/domain/tx-command.js';
-import type { Closing, TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
-import { TX_STATES, type TxState } from '../../../src/modules/transactions/domain/tx-state-machine.js';
+import type { Closing, TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import { TX_STATES, type TxState } from '../../../src/modules/ledger/domain/tx-state-machine.js';
 import { aHash, aManagedTx, aRequest } from '../../support/builders.js';
 
 const CLOSING: Closing = { as: 'CANCELLED', reason: 'cancelled', won: false };

@@ -1,106 +1,99 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { ChainId } from '../../../src/kernel/signer-id.js';
+import { type SignerId, signerKey } from '../../../src/kernel/signer-id.js';
 import type { Chains } from '../../../src/modules/chain/index.js';
+import type { CarryOutCommands } from '../../../src/modules/commands/application/carry-out-commands.js';
 import { ExecuteCommands } from '../../../src/modules/commands/application/execute-commands.js';
-import type { CommandSteps } from '../../../src/modules/commands/application/command-steps.js';
-import type { CommandStore } from '../../../src/modules/commands/domain/command-store.js';
-import type { Decision, TxCommand } from '../../../src/modules/commands/domain/tx-command.js';
+import type { CommandStore, TxCommand } from '../../../src/modules/commands/domain/tx-command.js';
 import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js';
-import type { LeasedWork } from '../../../src/modules/transactions/index.js';
-import { bisectOnFailure } from '../../../src/platform/scheduling/bisect-on-failure.js';
 import { aCommand, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { ModelChain } from '../../support/model-chain.js';
 
-const SIGNER = aSigner();
-const LEASES: Lease[] = [{ signer: SIGNER, owner: 'node', token: 1n }];
+const [A, B] = [aSigner(1), aSigner(2)];
 const CHAIN = new ModelChain();
+const leaseOf = (signer: SignerId): Lease => ({ signer, owner: 'node', token: 1n });
 
 let held: Lease[];
 let queued: TxCommand[];
-let asked: unknown[][];
-let carriedOut: string[];
-let decided: Decision[];
-let poisoned: string[];
-/** What comes of a command; null for one that has to be tried again. */
-let result: (command: TxCommand) => Decision | null;
+let asked: string[][];
+/** By signer, how many commands were carried out at once. */
+let carriedOut: [string, number][];
+let carryOut: (commands: readonly TxCommand[]) => Promise<void>;
 let execute: ExecuteCommands;
 
-/** As the real one does, it repeats in halves what failed. */
-const work = {
-  run: async (
-    _chain: ChainId,
-    items: readonly TxCommand[],
-    task: (leases: Lease[], some: readonly TxCommand[]) => Promise<void>,
-  ) =>
-    bisectOnFailure(
-      items,
-      async (some) => (await task(LEASES, some), []),
-      async ({ commandId }) => void poisoned.push(commandId),
-    ),
-} as unknown as LeasedWork;
-
-const commands = (...ids: string[]): TxCommand[] => ids.map((commandId) => aCommand({ commandId, txId: commandId }));
+const commands = (signer: SignerId, count: number): TxCommand[] =>
+  Array.from({ length: count }, (_, n) => aCommand({ signer, commandId: `${signerKey(signer)} ${n}`, txId: `${n}` }));
 
 beforeEach(() => {
-  [held, queued] = [LEASES, commands('a', 'b', 'c')];
-  [asked, carriedOut, decided, poisoned] = [[], [], [], []];
-  result = ({ commandId }) => ({ commandId, refusal: null });
+  [held, queued, asked, carriedOut] = [[A, B].map(leaseOf), [], [], []];
+  carryOut = () => Promise.resolve();
   execute = new ExecuteCommands(
     { heldOn: () => held } as unknown as LeaseManager,
     {
-      queued: async (...args: unknown[]) => (asked.push(args), queued),
-      decide: async (some: readonly Decision[]) => void decided.push(...some),
-    } as unknown as CommandStore,
-    work,
-    {
-      execute: async (chain: unknown, leases: unknown, command: TxCommand) => {
-        expect([chain, leases]).toEqual([CHAIN, LEASES]);
-        const decision = result(command);
-        carriedOut.push(command.commandId);
-        return decision;
+      queued: async (_chain: unknown, signers: readonly string[], perSigner: number) => {
+        asked.push([...signers]);
+        return signers.flatMap((signer) =>
+          queued.filter(({ signer: { address } }) => address === signer).slice(0, perSigner),
+        );
       },
-    } as unknown as CommandSteps,
+    } as unknown as CommandStore,
     { get: () => CHAIN } as unknown as Chains,
+    {
+      execute: async (chain: unknown, own: readonly TxCommand[]) => {
+        expect(chain).toBe(CHAIN);
+        carriedOut.push([own[0]?.signer.address ?? '', own.length]);
+        await carryOut(own);
+      },
+    } as unknown as CarryOutCommands,
   );
 });
 
 describe('the commands that wait', () => {
-  it('are read for the signers whose leases this node has, and carried out in order', async () => {
+  it('are carried out for the signers whose leases this node has, each signer by itself', async () => {
+    queued = [...commands(A, 2), ...commands(B, 1)];
     await execute.execute(DEV_CHAIN);
-    expect(asked).toEqual([[DEV_CHAIN, [SIGNER], 200]]);
-    expect(carriedOut).toEqual(['a', 'b', 'c']);
-    expect(decided).toEqual(['a', 'b', 'c'].map((commandId) => ({ commandId, refusal: null })));
-  });
-
-  it('are decided one by one: what was carried out before a failure is not left waiting', async () => {
-    let failures = 0;
-    result = ({ commandId }) => {
-      if (commandId === 'b' && (failures += 1) > 0) throw new Error('broken');
-      return { commandId, refusal: null };
-    };
-    await execute.execute(DEV_CHAIN);
-    expect(decided.map(({ commandId }) => commandId)).toEqual(['a', 'c']);
-    expect(poisoned).toEqual(['b']);
-  });
-
-  it('are each carried out once, although others beside them fail: a speed-up raises the price each time', async () => {
-    result = ({ commandId }) => {
-      if (commandId === 'c') throw new Error('broken');
-      return { commandId, refusal: null };
-    };
-    await execute.execute(DEV_CHAIN);
-    expect(carriedOut).toEqual(['a', 'b']);
-  });
-
-  it('keep waiting when they have to be tried again, and the others go on', async () => {
-    result = ({ commandId }) => (commandId === 'a' ? null : { commandId, refusal: 'too late' });
-    await execute.execute(DEV_CHAIN);
-    expect(decided).toEqual(['b', 'c'].map((commandId) => ({ commandId, refusal: 'too late' })));
-  });
-
-  it('are not read on a chain on which this node has no lease', async () => {
+    expect(carriedOut).toEqual([
+      [A.address, 2],
+      [B.address, 1],
+    ]);
     held = [];
     await execute.execute(DEV_CHAIN);
-    expect([asked, carriedOut]).toEqual([[], []]);
+    expect(carriedOut).toHaveLength(2);
+  });
+
+  it('are taken in turn: a thousand of one signer leave room for the one of another', async () => {
+    queued = [...commands(A, 1_000), ...commands(B, 1)];
+    await execute.execute(DEV_CHAIN);
+    expect(new Map(carriedOut)).toEqual(
+      new Map([
+        [A.address, 199],
+        [B.address, 1],
+      ]),
+    );
+  });
+
+  it('of one signer that fail do not keep those of another from being carried out', async () => {
+    queued = [...commands(A, 1), ...commands(B, 1)];
+    carryOut = async ([first]) => {
+      if (first?.signer === A) throw new Error('broken');
+    };
+    await expect(execute.execute(DEV_CHAIN)).rejects.toThrow('broken');
+    expect(carriedOut).toHaveLength(2);
+  });
+
+  it('of a signer whose chain gives no answer hold up no later ones of others, and are not begun twice', async () => {
+    queued = [...commands(A, 1), ...commands(B, 1)];
+    let answer = (): void => undefined;
+    carryOut = ([first]) =>
+      first?.signer === A ? new Promise<void>((resolve) => (answer = resolve)) : Promise.resolve();
+    const hanging = execute.execute(DEV_CHAIN);
+    await new Promise(setImmediate);
+    await execute.execute(DEV_CHAIN);
+    expect(asked.at(-1)).toEqual([B.address]);
+    expect(carriedOut.map(([address]) => address)).toEqual([A, B, B].map(({ address }) => address));
+    carryOut = () => Promise.resolve();
+    answer();
+    await hanging;
+    await execute.execute(DEV_CHAIN);
+    expect(carriedOut.map(([address]) => address).slice(3)).toEqual([A.address, B.address]);
   });
 });

@@ -1,15 +1,27 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ExecutionConfig } from '../../../src/config/index.js';
 import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
 import type { GasEstimate } from '../../../src/modules/chain/index.js';
+import { AskChain, NOTHING_ASKED } from '../../../src/modules/commands/application/ask-chain.js';
 import { PriceReplacement } from '../../../src/modules/commands/application/price-replacement.js';
-import type { CommandStore } from '../../../src/modules/commands/domain/command-store.js';
-import type { FeeRules } from '../../../src/modules/sending/index.js';
-import type { Attempt, AttemptFees, TxPayload, TxRequest, TxType } from '../../../src/modules/transactions/index.js';
-import { aHash, aManagedTx, anAddress, anAttempt, aRequest, aSigner } from '../../support/builders.js';
+import { FeeRules } from '../../../src/modules/sending/index.js';
+import {
+  type Attempt,
+  type AttemptFees,
+  ManagedTxRepository,
+  type RequestedTx,
+  type TxPayload,
+  type TxRequest,
+  type TxType,
+} from '../../../src/modules/ledger/index.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { aCommand, aHash, aManagedTx, anAddress, anAttempt, aRequest, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
 
 const FEES: AttemptFees = { maxFeePerGas: 90n, maxPriorityFeePerGas: 9n };
+const CAPS = { maxFeePerGas: 9n, maxPriorityFeePerGas: 9n, maxFeePerBlobGas: 9n };
 const SIGNER = aSigner();
 const TX = aManagedTx({ txId: 'replacement', signer: SIGNER, replaces: 'tx' }).build();
 
@@ -19,36 +31,47 @@ let calls: unknown[];
 /** Null when the caps do not allow a higher price. */
 let outbid: AttemptFees | null;
 let bids: unknown[][];
-let expired: string[];
+/** Replacements, as they are stored. */
+let known: Map<string, RequestedTx>;
+let ask: AskChain;
 let price: PriceReplacement;
 
 beforeEach(() => {
   chain = new ModelChain();
-  [estimate, calls, outbid, bids, expired] = [{ kind: 'ok', gas: 40_000n }, [], FEES, [], []];
+  [estimate, calls, outbid, bids] = [{ kind: 'ok', gas: 40_000n }, [], FEES, []];
   chain.estimateGas = async (asked) => (calls.push(...asked), estimate ? [estimate] : []);
-  price = new PriceReplacement(
-    {
-      bumped: (...args: unknown[]) => (bids.push(args), outbid ? { kind: 'fees', fees: outbid } : { kind: 'capped' }),
-    } as unknown as FeeRules,
+  known = new Map();
+  ask = new AskChain(
+    fakeOf(ManagedTxRepository, { requested: async (ids) => ids.flatMap((id) => known.get(id) ?? []) }),
     new SecondObservations(new FakeClock()),
-    { hasExpired: async (txId: string) => expired.includes(txId) } as unknown as CommandStore,
+    new ExecutionConfig(),
+    new RecordingLog(),
+  );
+  price = new PriceReplacement(
+    fakeOf(FeeRules, {
+      bumped: (...args) => (bids.push(args), outbid ? { kind: 'fees', fees: outbid } : { kind: 'capped', caps: CAPS }),
+    }),
   );
 });
 
-function priced(
+async function priced(
   gasLimit: bigint | null = null,
   ofSlot: readonly Attempt[] = [anAttempt()],
   payload: Partial<TxPayload> = {},
 ) {
   const base = aRequest();
   const request: TxRequest = { ...base, payload: { ...base.payload, ...payload, gasLimit } };
-  return price.execute(chain, { tx: TX, request }, ofSlot);
+  known.set(TX.id, { tx: TX, request });
+  const said = await ask.execute(chain, [aCommand({ kind: 'replace', replacement: TX.id })]);
+  return price.execute({ tx: TX, request }, ofSlot, said);
 }
 
-it('a replacement that expired is refused, and costs no question', async () => {
-  expired = ['replacement'];
-  expect(await priced()).toEqual({ kind: 'refused', reason: 'the replacement expired' });
-  expect([calls, bids]).toEqual([[], []]);
+it('a replacement that its client changed after the chain was asked, or of which nothing was asked, waits', async () => {
+  const item = { tx: TX, request: aRequest() };
+  known.set(TX.id, { ...item, tx: aManagedTx({ ...TX.progress, version: 9 }).build() });
+  const said = await ask.execute(chain, [aCommand({ kind: 'replace', replacement: TX.id })]);
+  expect(price.execute(item, [anAttempt()], said)).toEqual({ kind: 'later' });
+  expect(price.execute(item, [anAttempt()], NOTHING_ASKED)).toEqual({ kind: 'later' });
 });
 
 describe('the gas of a replacement', () => {

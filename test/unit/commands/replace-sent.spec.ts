@@ -1,27 +1,29 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { NOTHING_ASKED } from '../../../src/modules/commands/application/ask-chain.js';
 import { ReplaceSent } from '../../../src/modules/commands/application/replace-sent.js';
-import type {
-  PricedReplacement,
+import {
+  type PricedReplacement,
   PriceReplacement,
 } from '../../../src/modules/commands/application/price-replacement.js';
 import { type AttemptDraft, NotEncodable } from '../../../src/modules/sending/application/attempt-signer.js';
-import type { BroadcastAttempts, Sending } from '../../../src/modules/sending/index.js';
+import type { Sending } from '../../../src/modules/sending/index.js';
 import {
   type Attempt,
-  type AttemptRepository,
+  AttemptRepository,
+  CommandedTxs,
   ManagedTx,
-  type ManagedTxRepository,
+  ManagedTxRepository,
   type RequestedTx,
-} from '../../../src/modules/transactions/index.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+} from '../../../src/modules/ledger/index.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aCommand, aHash, aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
-import { ModelChain } from '../../support/model-chain.js';
 
 const SIGNER = aSigner();
 const SLOT = { signer: SIGNER, nonce: 7n };
 const LEASES = [{ signer: SIGNER, owner: 'node', token: 1n }];
-const CHAIN = new ModelChain();
+const SAID = NOTHING_ASKED;
 const COMMAND = aCommand({ kind: 'replace', replacement: 'replacement' });
 const DONE = { commandId: 'command-1', refusal: null };
 const PRICED: PricedReplacement = {
@@ -35,6 +37,7 @@ const PRICED: PricedReplacement = {
 let rows: Map<string, TxProgress>;
 /** Ids of the txs with blobs. */
 let withBlobs: Set<string>;
+let expired: Set<string>;
 let ofSlot: Attempt[];
 let priced: PricedReplacement;
 let bids: unknown[][];
@@ -59,7 +62,7 @@ const requested = (row: TxProgress): RequestedTx => {
 
 beforeEach(() => {
   [rows, bids, drafts, writes, sent, steps] = [new Map(), [], [], new RecordedWrites(), [], []];
-  withBlobs = new Set();
+  [withBlobs, expired] = [new Set(), new Set()];
   isTx({});
   isTx({ txId: 'replacement', state: 'PENDING', nonce: null, subState: 'REPLACING', replaces: 'tx' });
   ofSlot = [anAttempt({ ...SLOT, txId: 'tx', status: 'ACCEPTED' })];
@@ -70,31 +73,29 @@ beforeEach(() => {
     for (const { progress } of txs) rows.set(progress.txId, { ...progress });
   };
   replace = new ReplaceSent(
-    {
-      requested: async (ids: readonly string[]) =>
-        [...rows.values()].filter(({ txId }) => ids.includes(txId)).map(requested),
-    } as unknown as ManagedTxRepository,
-    { ofSlots: async () => ofSlot } as unknown as AttemptRepository,
-    { execute: async (...args: unknown[]) => (bids.push(args), priced) } as unknown as PriceReplacement,
+    fakeOf(ManagedTxRepository, {
+      requested: async (ids) => [...rows.values()].filter(({ txId }) => ids.includes(txId)).map(requested),
+    }),
+    fakeOf(AttemptRepository, { ofSlots: async () => ofSlot }),
+    fakeOf(PriceReplacement, { execute: (...args) => (bids.push(args), priced) }),
     {
       sign: async ([draft]: readonly AttemptDraft[]) => (draft ? (drafts.push(draft), sign(draft)) : []),
     },
     writes.asDoor(),
-    {
-      execute: async (_chain: unknown, _leases: unknown, some: readonly Sending[]) => {
-        steps.push('send');
-        sent.push(...some);
-      },
-    } as unknown as BroadcastAttempts,
+    fakeOf(CommandedTxs, { hasExpired: async (txId) => expired.has(txId) }),
   );
 });
 
-const replaced = (command = COMMAND) => replace.execute(CHAIN, LEASES, command);
+const replaced = async (command = COMMAND) => {
+  const { decision, sending } = await replace.execute(LEASES, command, SAID);
+  if (sending) sent.push(sending);
+  return decision;
+};
 const states = (): (string | undefined)[] => ['tx', 'replacement'].map((id) => rows.get(id)?.state);
 const replacement = (): TxProgress | undefined => rows.get('replacement');
 
 describe('a replacement of what may be out', () => {
-  it('gets the slot and its bytes in one commit, and is sent after it', async () => {
+  it('gets the slot and its bytes in one commit, and is handed back to be sent after it', async () => {
     expect(await replaced()).toEqual(DONE);
     expect(writes.written).toMatchObject([
       {
@@ -111,14 +112,21 @@ describe('a replacement of what may be out', () => {
       },
     ]);
     expect(sent).toMatchObject([{ tx: { id: 'replacement' }, attempt: { txHash: aHash(2) } }]);
-    expect(steps).toEqual(['replace', 'send']);
+    expect(steps).toEqual(['replace']);
   });
 
   it('is signed with the nonce of the original, and priced against all of its slot', async () => {
     await replaced();
-    expect(bids).toMatchObject([[CHAIN, { tx: { id: 'replacement' } }, ofSlot]]);
+    expect(bids).toMatchObject([[{ tx: { id: 'replacement' } }, ofSlot, SAID]]);
     const expected = { txId: 'replacement', kind: 'payload', nonce: 7n, gasLimit: 50_000n, pricedAtBlock: 12 };
     expect(drafts).toMatchObject([{ ...expected, fees: { maxFeePerGas: 9n, maxPriorityFeePerGas: 3n } }]);
+  });
+
+  it('is in the history of the original with its hash', async () => {
+    await replaced();
+    const [original] = writes.txs;
+    const raced = original?.pendingEvents().find(({ reason }) => reason === 'competitive_sent');
+    expect(raced).toMatchObject({ txHash: aHash(2), detail: { replacedBy: 'replacement' } });
   });
 
   it('has blobs like the original', async () => {
@@ -164,6 +172,15 @@ describe('a replacement of what may be out', () => {
 describe('a replacement that is not possible is DROPPED with the reason, and the original goes on', () => {
   it.each<[string, () => void, string]>([
     ['because of its price', () => (priced = { kind: 'refused', reason: 'above the caps' }), 'above the caps'],
+    ['because it expired', () => expired.add('replacement'), 'the replacement expired'],
+    [
+      'because it expired, and the original waits without a nonce',
+      () => {
+        expired.add('replacement');
+        isTx({ state: 'PENDING', nonce: null });
+      },
+      'the replacement expired',
+    ],
     ['because the original was mined', () => isTx({ state: 'MINED' }), 'the transaction is in a block'],
     [
       'because the original is being cancelled',

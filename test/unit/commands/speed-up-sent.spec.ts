@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { SpeedUpSent } from '../../../src/modules/commands/application/speed-up-sent.js';
 import type { Fence } from '../../../src/modules/signers/index.js';
-import type { CommandStore } from '../../../src/modules/commands/domain/command-store.js';
+import type { CommandStore } from '../../../src/modules/commands/domain/tx-command.js';
+import type { OnRequest } from '../../../src/modules/sending/application/bump-attempts.js';
 import type { BumpAttempts, BumpResult } from '../../../src/modules/sending/index.js';
-import type { ManagedTx, ManagedTxRepository, RequestedFees } from '../../../src/modules/transactions/index.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { ManagedTx, ManagedTxRepository, TxRequest } from '../../../src/modules/ledger/index.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aCommand, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
 import { ModelChain } from '../../support/model-chain.js';
 
@@ -32,12 +33,13 @@ beforeEach(() => {
       execute: async (
         chain: unknown,
         leases: unknown,
-        wanted: unknown,
-        inSameCommit: (fence: Fence) => Promise<void>,
+        wanted: readonly { readonly tx: ManagedTx }[],
+        asked: OnRequest,
       ) => {
         bumped.push([chain, leases, wanted]);
-        if (result === 'bumped') await inSameCommit({ tx: COMMIT } as unknown as Fence);
-        return new Map(result === null ? [] : [['tx', result]]);
+        const ids = wanted.map(({ tx }) => tx.id);
+        if (result === 'bumped') await asked.inSameCommit({ tx: COMMIT } as unknown as Fence, ids);
+        return new Map(ids.flatMap((id) => (result === null ? [] : [[id, result] as const])));
       },
     } as unknown as BumpAttempts,
     {
@@ -47,8 +49,11 @@ beforeEach(() => {
   );
 });
 
-const spedUp = (fees: Partial<RequestedFees> | null = null) =>
-  speedUp.execute(CHAIN, LEASES, aCommand({ kind: 'speed_up', fees: fees && { ...aRequest().fees, ...fees } }));
+async function spedUp(fees: Partial<TxRequest['fees']> | null = null) {
+  const command = aCommand({ kind: 'speed_up', fees: fees && { ...aRequest().fees, ...fees } });
+  const [decision] = await speedUp.execute(CHAIN, LEASES, [command], await CHAIN.feeQuote());
+  return decision;
+}
 
 describe('a speed-up', () => {
   it('bumps the tx at once, whatever its age and place', async () => {
@@ -61,10 +66,22 @@ describe('a speed-up', () => {
     expect(decided).toEqual([[[{ commandId: 'command-1', refusal: null }], COMMIT]]);
   });
 
+  it('of many txs is one bump, and each is decided with its own tx', async () => {
+    txs = ['a', 'b'].map((txId) => aManagedTx({ txId, state: 'IN_MEMPOOL', nonce: 7n }).build());
+    const commands = ['a', 'b', 'gone'].map((id) => aCommand({ kind: 'speed_up', commandId: id, txId: id }));
+    const decisions = await speedUp.execute(CHAIN, LEASES, commands, await CHAIN.feeQuote());
+    expect(decisions).toEqual([
+      { commandId: 'gone', refusal: 'no such transaction' },
+      { commandId: 'a', refusal: null },
+      { commandId: 'b', refusal: null },
+    ]);
+    expect([bumped.length, decided[0]?.[0]]).toEqual([1, decisions.slice(1)]);
+  });
+
   it('that was decided since it was read bumps nothing', async () => {
     isQueued = false;
     expect(await spedUp()).toEqual({ commandId: 'command-1', refusal: null });
-    expect(bumped).toEqual([]);
+    expect(bumped.flatMap((call) => call[2])).toEqual([]);
   });
 
   it.each<[string, BumpResult | null]>([
@@ -78,7 +95,7 @@ describe('a speed-up', () => {
     expect(decided).toEqual([]);
   });
 
-  it.each<[string, Partial<RequestedFees>, object]>([
+  it.each<[string, Partial<TxRequest['fees']>, object]>([
     ['both fees', { maxFeePerGas: 9n, maxPriorityFeePerGas: 3n }, { maxFeePerGas: 9n, maxPriorityFeePerGas: 3n }],
     ['a fee cap alone', { maxFeePerGas: 9n }, { maxFeePerGas: 9n }],
     ['a tip alone', { maxPriorityFeePerGas: 3n }, { maxPriorityFeePerGas: 3n }],
@@ -96,7 +113,7 @@ describe('a speed-up', () => {
   ])('that is not possible any more is refused, and nothing is bumped: %j', async (progress, refusal) => {
     txs = [aManagedTx({ txId: 'tx', nonce: 7n, ...progress }).build()];
     expect(await spedUp()).toEqual({ commandId: 'command-1', refusal });
-    expect(bumped).toEqual([]);
+    expect(bumped.flatMap((call) => call[2])).toEqual([]);
   });
 
   it('of a slot that is being closed bumps its no-op', async () => {

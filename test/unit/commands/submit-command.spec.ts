@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { SignerId } from '../../../src/kernel/signer-id.js';
+import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { Tx } from '../../../src/kernel/unit-of-work.js';
 import { type CommandInput, SubmitCommand } from '../../../src/modules/commands/application/submit-command.js';
-import type { CommandStore } from '../../../src/modules/commands/domain/command-store.js';
-import type { TxCommand } from '../../../src/modules/commands/domain/tx-command.js';
-import type { EventLog, TxEvent } from '../../../src/modules/events/index.js';
-import type { ManagedTx, TxRequest } from '../../../src/modules/transactions/index.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { CommandStore, TxCommand } from '../../../src/modules/commands/domain/tx-command.js';
+import type { TxEvent } from '../../../src/modules/events/index.js';
+import { SignerInDoubt } from '../../../src/modules/lost-commits/index.js';
+import type { CommandedTxs, ManagedTx, TxRequest } from '../../../src/modules/ledger/index.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import { FakeDoubt } from '../../support/fakes/fake-doubt.js';
 import { aCommand, aHash, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
 
 const SIGNER = aSigner();
@@ -18,39 +19,43 @@ let managed: ManagedTx | null;
 let known: TxCommand | null;
 let hasQueuedReplace: boolean;
 let hasBlobs: boolean;
+/** Whether a tx of the signer has the requestId of the replacement. */
+let isKeyTaken: boolean;
 /** What was written in the one transaction, in order. */
 let written: unknown[][];
-let events: { event: TxEvent; token: bigint | null; nodeId: string }[];
+let events: TxEvent[];
 let rung: SignerId[];
+let doubt: FakeDoubt;
 let submit: SubmitCommand;
 
 beforeEach(() => {
   [managed, known, hasQueuedReplace, written, events, rung] = [null, null, false, [], [], []];
-  hasBlobs = false;
+  [hasBlobs, isKeyTaken] = [false, false];
+  doubt = new FakeDoubt();
   let ids = 0;
+  const store = {
+    lock: async () => managed,
+    find: async (_tx: Tx, signer: SignerId, requestId: string) =>
+      known && signer === SIGNER && known.requestId === requestId ? known : null,
+    hasQueuedReplace: async () => hasQueuedReplace,
+    hasBlobs: async () => hasBlobs,
+    insert: async (_tx: Tx, command: TxCommand) => void written.push(['command', command]),
+    savePending: async (_tx: Tx, tx: ManagedTx, request: TxRequest | null) => {
+      written.push(['pending', tx.state, request]);
+      events.push(...tx.pendingEvents());
+    },
+    insertReplacement: async (_tx: Tx, ...args: unknown[]) => {
+      written.push(['replacement', ...args]);
+      return !isKeyTaken;
+    },
+  } as unknown as CommandStore & CommandedTxs;
   submit = new SubmitCommand(
     { run: async (work) => work({ open: true }) },
-    {
-      lock: async () => managed,
-      find: async (_tx: Tx, signer: SignerId, requestId: string) =>
-        known && signer === SIGNER && known.requestId === requestId ? known : null,
-      hasQueuedReplace: async () => hasQueuedReplace,
-      hasBlobs: async () => hasBlobs,
-      insert: async (_tx: Tx, command: TxCommand) => void written.push(['command', command]),
-      savePending: async (_tx: Tx, tx: ManagedTx, request: TxRequest | null) =>
-        void written.push(['pending', tx.state, request]),
-      insertReplacement: async (_tx: Tx, ...args: unknown[]) => void written.push(['replacement', ...args]),
-    } as unknown as CommandStore,
-    {
-      append: async (
-        _tx: Tx,
-        author: { nodeId: string; tokenFor: (signer: SignerId) => bigint | null },
-        some: readonly TxEvent[],
-      ) => void events.push(...some.map((event) => ({ event, token: author.tokenFor(SIGNER), nodeId: author.nodeId }))),
-    } as unknown as EventLog,
+    store,
+    store,
     { next: () => `id-${(ids += 1)}` },
-    { id: 'node-1' },
     { ring: (signers) => void rung.push(...signers) },
+    doubt.asPort(),
   );
 });
 
@@ -87,7 +92,7 @@ describe('a command about a tx that waits without a nonce', () => {
       ['pending', 'CANCELLED', null],
       ['command', { commandId: 'id-1', txId: 'tx', kind: 'cancel', requestId: 'key', status: 'DONE' }],
     ]);
-    expect(events).toMatchObject([{ event: { reason: 'cancelled' }, token: null, nodeId: 'node-1' }]);
+    expect(events).toMatchObject([{ reason: 'cancelled' }]);
   });
 
   it('to replace it gives the same tx the new request', async () => {
@@ -96,7 +101,7 @@ describe('a command about a tx that waits without a nonce', () => {
       ['pending', 'PENDING', NEW_REQUEST],
       ['command', { kind: 'replace', replacement: 'tx' }],
     ]);
-    expect(events).toMatchObject([{ event: { reason: 'updated', detail: { requestId: 'key' } } }]);
+    expect(events).toMatchObject([{ reason: 'updated', detail: { requestId: 'key' } }]);
   });
 
   it('to speed it up is refused, and nothing is stored', async () => {
@@ -122,6 +127,15 @@ describe('a command about a tx in flight', () => {
     ]);
   });
 
+  it('to replace it is refused, and nothing is stored, when another tx has the requestId of the new one', async () => {
+    isKeyTaken = true;
+    await expect(submitted('replace')).rejects.toMatchObject({
+      code: 'idempotency_conflict',
+      facts: { requestId: 'new-payload' },
+    });
+    expect([writtenKinds(), rung]).toEqual([['replacement'], []]);
+  });
+
   it.each<[boolean, boolean]>([
     [false, true],
     [true, false],
@@ -145,6 +159,9 @@ describe('a command about a tx in flight', () => {
     await expect(submitted('replace')).rejects.toMatchObject({ code: 'being_replaced', facts: { txId: 'tx' } });
     expect(written).toEqual([]);
     expect(await submitted('cancel')).toMatchObject({ command: { status: 'QUEUED' } });
+    // It lost its nonce meanwhile: the older replace would win, being carried out later.
+    theTxIs({ state: 'PENDING' });
+    await expect(submitted('replace')).rejects.toMatchObject({ code: 'being_replaced' });
   });
 
   it('to cancel it once more is done already', async () => {
@@ -206,4 +223,32 @@ it.each(['MINED', 'CONFIRMED'] as const)(
 
 it('a command about an unknown tx is not found', async () => {
   await expect(submitted('cancel')).rejects.toMatchObject({ code: 'tx_not_found' });
+});
+
+describe('a waiting tx of a signer that may have sent what the database lost', () => {
+  it.each(['cancel', 'replace'] as const)(
+    'has no %s before the signer is reconciled, and its owner is told',
+    async (kind) => {
+      theTxIs({ state: 'PENDING' });
+      doubt.signers.add(signerKey(SIGNER));
+      await expect(submitted(kind)).rejects.toThrow(SignerInDoubt);
+      expect([written, events, rung]).toEqual([[], [], [SIGNER]]);
+      doubt.signers.clear();
+      expect((await submitted(kind)).isNew).toBe(true);
+    },
+  );
+
+  it('is looked at again when the connection is one to a server that nobody looked at', async () => {
+    theTxIs({ state: 'PENDING' });
+    doubt.reconnects = 2;
+    expect((await submitted('cancel')).isNew).toBe(true);
+    expect(doubt.looks).toBe(3);
+    expect(writtenKinds()).toEqual(['pending', 'command']);
+  });
+
+  it('is no concern of a tx with a nonce, which its owner cancels', async () => {
+    theTxIs({ state: 'IN_MEMPOOL' });
+    doubt.signers.add(signerKey(SIGNER));
+    expect((await submitted('cancel')).command.status).toBe('QUEUED');
+  });
 });

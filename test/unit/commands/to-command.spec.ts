@@ -1,31 +1,30 @@
 import { describe, expect, it } from '@jest/globals';
 import { toReplace, toSpeedUp } from '../../../src/modules/commands/infrastructure/http/to-command.js';
 import type { ReplaceTxDto } from '../../../src/modules/commands/infrastructure/http/commands.dto.js';
-import type { ProveBlobs, TxRequest, TxView } from '../../../src/modules/transactions/index.js';
-import { aHash, anAddress, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import type { TxView } from '../../../src/modules/ledger/index.js';
+import { ProveBlobs } from '../../../src/modules/requests/index.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { aHash, anAddress, aSigner } from '../../support/builders.js';
+import { aTxView } from '../../support/view-builders.js';
 
 const SIGNER = aSigner();
-const VIEW = { txId: 'tx', chainId: DEV_CHAIN, signer: SIGNER.address, priority: 7 } as Partial<TxView> as TxView;
+const VIEW = aTxView({ priority: 7 });
 const SIDECAR = { blobs: [], commitments: [], blobProofs: [], cellProofs: [] };
 
 /** A blob has its first byte as its hash. */
-const PROVE = {
-  execute: async (request: TxRequest, blobs: readonly Buffer[]) => {
+const PROVE = fakeOf(ProveBlobs, {
+  execute: async (request, blobs) => {
     const blobHashes = blobs.map((blob) => aHash(blob[1] ?? 0));
     return blobs.length === 0 ? request : { ...request, payload: { ...request.payload, blobHashes }, sidecar: SIDECAR };
   },
-} as unknown as ProveBlobs;
+});
 
 const replaced = (payload: Partial<ReplaceTxDto['payload']>) =>
   toReplace(VIEW, { requestId: 'new', payload: { to: anAddress(3), ...payload } }, undefined, PROVE);
 
 describe('a speed-up', () => {
   const spedUp = (fees: object, payload: Partial<TxView['payload']> = {}) =>
-    toSpeedUp(
-      { ...VIEW, payload: { blobs: [], authorizationList: [], ...payload } as unknown as TxView['payload'] },
-      { fees },
-      'key',
-    );
+    toSpeedUp({ ...VIEW, payload: { ...VIEW.payload, ...payload } }, { fees }, 'key');
 
   it('may name the fees of the kind of its tx', () => {
     expect(spedUp({ maxFeePerBlobGas: '4' }, { blobs: [aHash(3)] }).fees).toMatchObject({ maxFeePerBlobGas: 4n });

@@ -2,36 +2,75 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { fieldsOf, type ConfigClass } from '../../../src/config/config-fields.js';
+import { fieldsOf, typesOf, type ConfigClass } from '../../../src/config/config-fields.js';
 import { loadConfig, LockstepConfig } from '../../../src/config/index.js';
+import { HEARTBEAT_CONNECTIONS } from '../../../src/platform/database/data-source.js';
 
 const ROOT = process.cwd();
 const EXAMPLE = 'lockstep.example.yaml';
+const MOST_KEYS = 70;
+/** Two `LISTEN`: for work, and for news of events. */
+const LISTENERS = 2;
+/** What the example gives instead of a default: they have none, or depend on the deployment. */
+const EXAMPLES: ReadonlySet<string> = new Set([
+  'node.advertisedUrl',
+  'node.forwardSecret',
+  'database.url',
+  'chains[].id',
+  'chains[].rpcUrls',
+  'chains[].wsUrls',
+  'chains[].confirmations.finality',
+  'chains[].confirmations.required',
+  'chains[].lowBalance',
+  'chains[].errorPatterns[].pattern',
+  'chains[].errorPatterns[].class',
+  'broker.type',
+  'chains[].signers[].type',
+  'chains[].signers[].key',
+  'chains[].signers[].phrase',
+  'chains[].signers[].fees.maxFeePerGas',
+  'chains[].signers[].fees.maxPriorityFeePerGas',
+  'chains[].signers[].fees.maxFeePerBlobGas',
+]);
+
+interface Key {
+  /** As in the file, with `[]` for an index. */
+  readonly path: string;
+  readonly fallback: unknown;
+}
 
 describe('lockstep.example.yaml', () => {
   const text = readFileSync(join(ROOT, EXAMPLE), 'utf8');
+  const written: unknown = parse(text);
   const config = loadConfig({ env: { LOCKSTEP_CONFIG: EXAMPLE }, cwd: ROOT });
+  const keys = keysOf(LockstepConfig);
 
-  it('shows the default of every key', () => {
-    const { database, chains, node, ...sections } = config;
-    const { database: defaultDatabase, chains: _none, node: defaultNode, ...defaults } = new LockstepConfig();
-    expect({ ...node, advertisedUrl: undefined, forwardSecret: undefined }).toEqual({ ...defaultNode });
-    expect(sections).toEqual(defaults);
-    expect({ ...database, url: '' }).toEqual(defaultDatabase);
-    expect(chains[0]).toMatchObject({
-      rpcTimeout: 10_000,
-      rpcBatchSize: 100,
-      rpcBatchBytes: 1_000_000,
-      maxLag: 5,
-      pollInterval: 1_000,
-    });
+  it(`has every key there is, and they are ${MOST_KEYS} at most`, () => {
+    const paths = new Set(keys.map(({ path }) => path));
+    expect(new Set(valuesIn(written).keys())).toEqual(paths);
+    expect(paths).toContain('chains[].signers[].phrase');
+    expect(paths.size).toBeLessThanOrEqual(MOST_KEYS);
   });
 
-  it('shows every key there is', () => {
-    const shown = keysIn(parse(text));
-    const missing = keysOf(LockstepConfig).filter((key) => !shown.has(key));
-    expect(missing).toEqual([]);
-    expect(keysOf(LockstepConfig)).toContain('chains[].signers[].phrase');
+  it('shows the default of every key that has one', () => {
+    const { broker } = loadConfig({ env: { LOCKSTEP_CONFIG: EXAMPLE, LOCKSTEP_BROKER_TYPE: 'nats' }, cwd: ROOT });
+    const shown = valuesIn({ ...config, broker });
+    expect(config.broker).toBeUndefined();
+    const withDefault = keys.filter(({ path }) => !EXAMPLES.has(path));
+    const wrong = withDefault.filter(({ path, fallback }) => !(shown.get(path) ?? [undefined]).some(isLike(fallback)));
+    expect(wrong).toEqual([]);
+    expect([...EXAMPLES].filter((path) => !keys.some((key) => key.path === path))).toEqual([]);
+  });
+
+  it('and the documents tell the number of connections that a node opens', () => {
+    const { poolSize, readPoolSize } = config.database;
+    const connections = poolSize + readPoolSize + HEARTBEAT_CONNECTIONS + LISTENERS;
+    expect(text).toContain(`${connections} connections by default`);
+    const told = ['README.md', 'docs/configuration.md'].flatMap((file) => [
+      ...readFileSync(join(ROOT, file), 'utf8').matchAll(/(\d+) (?:connections )?by default/g),
+    ]);
+    expect(told.map(([, number]) => Number(number))).toEqual(told.map(() => connections));
+    expect(told.length).toBeGreaterThan(0);
   });
 
   it('comments every section and key that is not plain from its neighbours', () => {
@@ -40,20 +79,26 @@ describe('lockstep.example.yaml', () => {
   });
 });
 
-function keysOf(type: ConfigClass, prefix = ''): string[] {
-  return [...fieldsOf(type)].flatMap(([key, field]) => {
+const isLike =
+  (fallback: unknown) =>
+  (value: unknown): boolean =>
+    String(value) === String(fallback);
+
+function keysOf(type: ConfigClass, prefix = ''): Key[] {
+  const defaults = new type();
+  return [...fieldsOf(type)].flatMap(([key, field]): Key[] => {
     const path = prefix + key;
-    if (field.kind === 'value') return [path];
-    if (field.kind === 'section') return keysOf(field.type, `${path}.`);
-    const types = field.kind === 'list' ? [field.type] : Object.values(field.types);
-    return types.flatMap((entry) => keysOf(entry, `${path}[].`));
+    if (field.kind === 'value') return [{ path, fallback: Reflect.get(defaults, key) }];
+    return typesOf(field.type).flatMap((one) => keysOf(one, field.kind === 'section' ? `${path}.` : `${path}[].`));
   });
 }
 
-function keysIn(value: unknown, prefix = ''): Set<string> {
-  if (Array.isArray(value)) return new Set([prefix, ...value.flatMap((item) => [...keysIn(item, `${prefix}[]`)])]);
-  if (typeof value !== 'object' || value === null) return new Set([prefix]);
-  return new Set(
-    Object.entries(value).flatMap(([key, item]) => [...keysIn(item, prefix === '' ? key : `${prefix}.${key}`)]),
-  );
+/** The values at each path; those of a list that has no keys are one value. */
+function valuesIn(value: unknown, path = '', found = new Map<string, unknown[]>()): Map<string, unknown[]> {
+  if (Array.isArray(value) && value.some((item) => typeof item === 'object'))
+    for (const item of value) valuesIn(item, `${path}[]`, found);
+  else if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    for (const [key, item] of Object.entries(value)) valuesIn(item, path === '' ? key : `${path}.${key}`, found);
+  else found.set(path, [...(found.get(path) ?? []), value]);
+  return found;
 }

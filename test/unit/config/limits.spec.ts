@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { configFrom, ConfigInvalid } from '../../../src/config/index.js';
-import type { RawMap } from '../../../src/config/raw-config.js';
+import type { RawMap } from '../../../src/config/read-config-file.js';
 
 const CHAIN = { id: 1, rpcUrls: ['http://127.0.0.1:1'] };
 
@@ -24,25 +24,17 @@ describe('a value at its limit', () => {
     ['server', 'bodyLimit', 1, 0],
     ['confirmations', 'required', 1, 0],
     ['confirmations', 'required', 100_000, 100_001],
-    ['confirmations', 'blockQueueLength', 1, 0],
-    ['confirmations', 'receiptWorkers', 1, 0],
     ['confirmations', 'staleReceiptTimeout', '1ms', 0],
     ['resubmit', 'interval', '1ms', '0s'],
-    ['resubmit', 'maxRefusals', 1, 0],
-    ['resubmit', 'maxRefusals', 10_000, 10_001],
-    ['execution', 'batchSize', 10_000, 10_001],
+    ['resubmit', 'bumpDepth', 1, 0],
+    ['resubmit', 'bumpDepth', 10_000, 10_001],
     ['execution', 'maxInFlight', 100_000, 100_001],
     ['worker', 'concurrency', 1_024, 1_025],
     ['worker', 'pollInterval', 1, 0],
     ['lease', 'clockSkewAllowance', 0, -1],
-    ['nonce', 'poolQuietTime', 2 ** 31 - 1, 2 ** 31],
-    ['intake', 'maxQueuedBytes', 2 ** 31 - 1, 2 ** 31],
-    ['events', 'heartbeat', '60s', '61s'],
-    ['events', 'maxStreams', 1, 0],
+    ['nonce', 'nonceStateTimeout', 2 ** 31 - 1, 2 ** 31],
+    ['server', 'bodyLimit', 2 ** 31 - 1, 2 ** 31],
     ['webhooks', 'timeout', 1, 0],
-    ['webhooks', 'concurrency', 1_000, 1_001],
-    ['webhooks', 'retryFor', '3650d', '3651d'],
-    ['webhooks', 'keepDead', '3650d', '3651d'],
     ['events', 'retention', 'off', 'on'],
     ['events', 'retention', '1h', '59m'],
     ['events', 'retention', '36500d', '36501d'],
@@ -71,13 +63,18 @@ describe('a value at its limit', () => {
     expect(mistakes('broker', { password: 'b' })).toEqual(['broker.password']);
   });
 
-  it.each(['statementTimeout', 'lockTimeout', 'idleInTransactionTimeout'])(
-    'counts between keys, too: database.%s is below the lease',
-    (key) => {
-      expect(mistakes('database', { [key]: 9_999 })).toEqual([]);
-      expect(mistakes('database', { [key]: 10_000 })).toEqual([`database.${key}`]);
-    },
-  );
+  it('is a mistake in the keys of a broker that is on, and of one that is off', () => {
+    for (const type of ['nats', 'none']) {
+      expect(mistakes('broker', { type, stream: 'EVENTS' })).toEqual([]);
+      expect(mistakes('broker', { type, stream: 'EVENTS.1', topic: 'a' })).toEqual(['broker.topic', 'broker.stream']);
+      expect(mistakes('broker', { type, user: 'a', password: 7 })).toEqual(['broker.password']);
+    }
+  });
+
+  it('counts between keys, too: a statement ends before the lease', () => {
+    expect(mistakes('database', { statementTimeout: 9_999 })).toEqual([]);
+    expect(mistakes('database', { statementTimeout: 10_000 })).toEqual(['database.statementTimeout']);
+  });
 
   it.each([
     ['advertisedUrl', { forwardSecret: 'x'.repeat(16) }],
@@ -95,8 +92,8 @@ describe('a value that looks right', () => {
     ['resubmit', 'interval', '1 s 2'],
     ['resubmit', 'enabled', 0],
     ['resubmit', 'enabled', 'yes'],
-    ['resubmit', 'maxRefusals', 1.5],
-    ['resubmit', 'maxRefusals', '9007199254740993'],
+    ['resubmit', 'bumpDepth', 1.5],
+    ['resubmit', 'bumpDepth', '9007199254740993'],
     ['server', 'bodyLimit', '1tb'],
     ['server', 'host', ' '],
   ])('%s.%s: %p is a mistake', (section, key, value) => {

@@ -8,10 +8,10 @@ import {
   formatConfigMistakes,
   LeaseConfig,
   loadConfig,
-  MnemonicSignerConfig,
-  PrivateKeySignerConfig,
   type ConfigMistake,
 } from '../../../src/config/index.js';
+import { MnemonicCustody } from '../../../src/custody/mnemonic.js';
+import { PrivateKeyCustody } from '../../../src/custody/private-key.js';
 
 const KEY = `0x${'ab'.repeat(32)}`;
 const URL = 'postgres://user:hunter2@db/lockstep';
@@ -42,21 +42,23 @@ describe('configuration values', () => {
   it('has a default for everything but the database and the chains', () => {
     const config = configFrom({ chains: [chain()] }, { DATABASE_URL: URL });
     expect(config.lease).toEqual(new LeaseConfig());
-    expect(config.server).toMatchObject({ port: 3000, bodyLimit: 1_048_576, shutdownTimeout: 25_000 });
-    expect(config.nonce.chainQuery).toEqual({ enabled: true, mode: 'latest' });
-    expect(config.chains[0]).toMatchObject({ name: 'chain-1', rpcTimeout: 10_000, errorPatterns: [], signers: [] });
+    expect(config.server).toMatchObject({ port: 3000, bodyLimit: 1_048_576 });
+    expect(config.nonce.chainQuery).toEqual({ mode: 'latest' });
+    expect(config.chains[0]).toMatchObject({ rpcTimeout: 10_000, errorPatterns: [], signers: [] });
     expect(config.chains[0]?.fees).toBeUndefined();
   });
 
   it('reads durations as milliseconds, sizes as bytes and wei as a bigint', () => {
     const config = configFrom(
       file({
-        server: { bodyLimit: '512kb', shutdownTimeout: '1m' },
+        server: { bodyLimit: '512kb' },
+        lease: { duration: '1m' },
         worker: { pollInterval: 250 },
         chains: [chain({ rpcTimeout: '1.5s', fees: { maxFeePerGas: '30000000000' } })],
       }),
     );
-    expect(config.server).toMatchObject({ bodyLimit: 524_288, shutdownTimeout: 60_000 });
+    expect(config.server.bodyLimit).toBe(524_288);
+    expect(config.lease.duration).toBe(60_000);
     expect(config.worker.pollInterval).toBe(250);
     expect(config.chains[0]).toMatchObject({ rpcTimeout: 1500, fees: { maxFeePerGas: 30_000_000_000n } });
   });
@@ -67,8 +69,8 @@ describe('configuration values', () => {
       { type: 'mnemonic', phrase: 'test test test test test test test test test test test junk', count: 3 },
     ];
     const [first, second] = configFrom(file({ chains: [chain({ signers })] })).chains[0]?.signers ?? [];
-    expect(first).toBeInstanceOf(PrivateKeySignerConfig);
-    expect(second).toBeInstanceOf(MnemonicSignerConfig);
+    expect(first).toBeInstanceOf(PrivateKeyCustody);
+    expect(second).toBeInstanceOf(MnemonicCustody);
     expect(second).toMatchObject({ count: 3, path: "m/44'/60'/0'/0" });
   });
 
@@ -136,15 +138,12 @@ describe('configuration mistakes', () => {
     expect(pathsOf(() => configFrom(file({ lease: { renewInterval: '5s' } })))).toEqual(['lease.renewInterval']);
   });
 
-  it('include database time-outs that would let a stuck transaction block a takeover', () => {
+  it('include a database time-out that would let a stuck transaction block a takeover', () => {
     const lease = { duration: '4s', renewInterval: '1s' };
-    expect(pathsOf(() => configFrom(file({ lease })))).toEqual([
-      'database.statementTimeout',
-      'database.idleInTransactionTimeout',
-    ]);
+    expect(pathsOf(() => configFrom(file({ lease })))).toEqual(['database.statementTimeout']);
     // PostgreSQL reads 0 as no limit at all.
-    const database = { url: URL, lockTimeout: 0 };
-    expect(pathsOf(() => configFrom(file({ database })))).toEqual(['database.lockTimeout']);
+    const database = { url: URL, statementTimeout: 0 };
+    expect(pathsOf(() => configFrom(file({ database })))).toEqual(['database.statementTimeout']);
   });
 
   it('include the same chain twice, and no chain at all', () => {
@@ -226,8 +225,8 @@ describe('configuration mistakes', () => {
 });
 
 describe('${ENV} in the file', () => {
-  const named = (name: string, env: Record<string, string>): string | undefined =>
-    configFrom(file({ chains: [chain({ name })] }), env).chains[0]?.name;
+  const named = (host: string, env: Record<string, string>): string =>
+    configFrom(file({ server: { host } }), env).server.host;
 
   it('takes any character of a secret as it is', () => {
     expect(named('${N}', { N: 'a: "b" #c\n${X}' })).toBe('a: "b" #c\n${X}');
@@ -245,9 +244,9 @@ describe('${ENV} in the file', () => {
 
   it('reports a variable that is missing, and only that', () => {
     expect(mistakesOf(() => named('${NOPE}', {}))).toEqual([
-      { path: 'chains[0].name', problem: 'environment variable NOPE is not set' },
+      { path: 'server.host', problem: 'environment variable NOPE is not set' },
     ]);
-    expect(pathsOf(() => named('${no-pe}', {}))).toEqual(['chains[0].name']);
+    expect(pathsOf(() => named('${no-pe}', {}))).toEqual(['server.host']);
   });
 
   it('feeds numbers and flags too', () => {
@@ -285,7 +284,7 @@ describe('environment overrides', () => {
         LOCKSTEP_CHAINS_0_SIGNERS_0_KEY: KEY,
       },
     );
-    expect(config.chains[0]).toMatchObject({ id: 5, name: 'chain-5', signers: [{ type: 'privateKey', key: KEY }] });
+    expect(config.chains[0]).toMatchObject({ id: 5, signers: [{ type: 'privateKey', key: KEY }] });
   });
 
   it('count also when they are set to nothing: the value of the file must not stand in silently', () => {
@@ -296,8 +295,8 @@ describe('environment overrides', () => {
   });
 
   it('excuse a ${ENV} that is missing where they apply', () => {
-    const env = { LOCKSTEP_CHAINS_0_NAME: 'main' };
-    expect(configFrom(file({ chains: [chain({ name: '${NOPE}' })] }), env).chains[0]?.name).toBe('main');
+    const env = { LOCKSTEP_SERVER_HOST: 'main' };
+    expect(configFrom(file({ server: { host: '${NOPE}' } }), env).server.host).toBe('main');
   });
 
   it('are mistakes when they stand for nothing, with a suggestion', () => {
@@ -317,7 +316,7 @@ describe('environment overrides', () => {
 
   it('leave LOCKSTEP_CONFIG, LOCKSTEP_CRASH_AT and variables the file asks for alone', () => {
     const env = { LOCKSTEP_CONFIG: 'x', LOCKSTEP_CRASH_AT: 'after-sign', LOCKSTEP_MY_SECRET: 'n' };
-    expect(configFrom(file({ chains: [chain({ name: '${LOCKSTEP_MY_SECRET}' })] }), env).chains[0]?.name).toBe('n');
+    expect(configFrom(file({ server: { host: '${LOCKSTEP_MY_SECRET}' } }), env).server.host).toBe('n');
   });
 
   it('do not trip over what Kubernetes puts into a pod beside a service called lockstep', () => {

@@ -1,7 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { ApplyChainUpdate } from '../../../src/modules/confirmations/application/apply-chain-update.js';
-import type { RecheckReceipts } from '../../../src/modules/confirmations/application/recheck-receipts.js';
-import type { MatchAttempts } from '../../../src/modules/confirmations/application/match-attempts.js';
+import type { MatchAttempts, RecheckReceipts } from '../../../src/modules/confirmations/application/match-attempts.js';
 import type { ReopenFinal } from '../../../src/modules/confirmations/application/reopen-final.js';
 import type { Finalizer } from '../../../src/modules/confirmations/application/finalizer.js';
 
@@ -12,7 +11,7 @@ async function stepsOf(gap: boolean): Promise<string[]> {
   await new ApplyChainUpdate(
     { forAll: step('ask for all') } as unknown as RecheckReceipts,
     { execute: step('match the new blocks') } as unknown as MatchAttempts,
-    { undo: step('undo what was mined'), execute: step('settle') } as unknown as Finalizer,
+    { undo: step('undo what was mined'), finalize: step('settle') } as unknown as Finalizer,
     { execute: step('reopen what was final') } as unknown as ReopenFinal,
   ).execute({ chainId: 1, head: 9, gap, blocks: [], orphaned: [] });
   return steps;

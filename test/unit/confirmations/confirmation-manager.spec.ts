@@ -3,14 +3,16 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ChainConfig, LockstepConfig, type NodeRole } from '../../../src/config/index.js';
 import type { Hash } from '../../../src/kernel/hex.js';
 import type { ChainId } from '../../../src/kernel/signer-id.js';
-import type { ChainUpdate, HeadTracker, NewHeads } from '../../../src/modules/chain/index.js';
-import type { ApplyChainUpdate } from '../../../src/modules/confirmations/application/apply-chain-update.js';
-import type { HeadTrackingDuty } from '../../../src/modules/confirmations/application/head-tracking-duty.js';
+import { type ChainUpdate, HeadTracker, NewHeads } from '../../../src/modules/chain/index.js';
+import { ApplyChainUpdate } from '../../../src/modules/confirmations/application/apply-chain-update.js';
+import { HeadTrackingDuty } from '../../../src/modules/confirmations/application/head-tracking-duty.js';
 import { ConfirmationManager } from '../../../src/modules/confirmations/infrastructure/confirmation-manager.js';
-import type { LeaseManager } from '../../../src/modules/signers/index.js';
+import { LeaseManager } from '../../../src/modules/signers/index.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { tickersWith } from '../../support/fakes/fake-tickers.js';
 import { until } from '../../support/until.js';
-import { RecordingLog, ShiftedClock } from '../chain/chain-fixture.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
 
 const CHAIN = 7;
 const HOUR = 3_600_000;
@@ -49,7 +51,7 @@ class FakeHeads {
 describe('the follower of blocks', () => {
   let follow: FakeFollow;
   let heads: FakeHeads;
-  let clock: ShiftedClock;
+  let clock: FakeClock;
   let manager: ConfirmationManager;
   let isDue: boolean;
   let applied: ChainUpdate[];
@@ -60,11 +62,11 @@ describe('the follower of blocks', () => {
     const config = Object.assign(new LockstepConfig(), { chains: [chain] });
     config.node.role = role;
     manager = new ConfirmationManager(
-      follow as unknown as HeadTracker,
-      { execute: async (update: ChainUpdate) => void applied.push(update) } as unknown as ApplyChainUpdate,
-      heads as unknown as NewHeads,
-      { isDue: async () => isDue } as unknown as HeadTrackingDuty,
-      { onFirstOf: (listener: (chainId: ChainId) => void) => (onFirstLease = listener) } as unknown as LeaseManager,
+      fakeOf(HeadTracker, follow),
+      fakeOf(ApplyChainUpdate, { execute: async (update) => void applied.push(update) }),
+      fakeOf(NewHeads, heads),
+      fakeOf(HeadTrackingDuty, { isDue: async () => isDue }),
+      fakeOf(LeaseManager, { onFirstOf: (listener) => (onFirstLease = listener) }),
       clock,
       config,
       tickersWith(new RecordingLog()),
@@ -77,10 +79,9 @@ describe('the follower of blocks', () => {
   };
 
   beforeEach(() => {
-    [follow, heads, clock] = [new FakeFollow(), new FakeHeads(), new ShiftedClock()];
+    [follow, heads, clock] = [new FakeFollow(), new FakeHeads(), new FakeClock()];
     isDue = true;
     applied = [];
-    clock.hold();
   });
   afterEach(() => manager.onModuleDestroy());
 

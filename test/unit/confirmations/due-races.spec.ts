@@ -1,22 +1,17 @@
 import { expect, it } from '@jest/globals';
-import { ConfirmationsConfig } from '../../../src/config/lockstep-config.js';
-import { CheckReceipts } from '../../../src/modules/confirmations/application/check-receipts.js';
-import { DueReceipts } from '../../../src/modules/confirmations/application/due-receipts.js';
-import type { DueTx } from '../../../src/modules/confirmations/application/due-receipts.js';
+import {
+  CheckReceipts,
+  type DueTx,
+  type PostponeReceiptChecks,
+} from '../../../src/modules/confirmations/application/check-receipts.js';
 import type { LookUpReceipts } from '../../../src/modules/confirmations/application/look-up-receipts.js';
-import type { PostponeReceiptChecks } from '../../../src/modules/confirmations/application/postpone-receipt-checks.js';
-import type { ReceiptMetrics } from '../../../src/modules/confirmations/application/receipt-metrics.js';
 import type { MinedAttempt, RecordMined } from '../../../src/modules/confirmations/application/record-mined.js';
 import type { ReassignNonces, TxInDoubt } from '../../../src/modules/nonces/application/reassign-nonces.js';
 import type { LeaseManager } from '../../../src/modules/signers/index.js';
-import type {
-  Attempt,
-  AttemptRepository,
-  ManagedTx,
-  ManagedTxRepository,
-} from '../../../src/modules/transactions/index.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { Attempt, AttemptRepository, ManagedTx, TxsInFlight } from '../../../src/modules/ledger/index.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aHash, aManagedTx, anAttempt, aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 
 const SIGNER = aSigner();
 const SLOT = { signer: SIGNER, nonce: 7n };
@@ -27,26 +22,26 @@ const ORIGINAL = aTx('original', { replacedBy: 'replacement', subState: 'REPLACI
 const REPLACEMENT = aTx('replacement', { replaces: 'original', subState: 'NONCE_SYNC' });
 const ATTEMPTS = ['original', 'replacement'].map((txId, n) => anAttempt({ ...SLOT, txId, txHash: aHash(n + 1) }));
 
-function dueOf(txs: readonly ManagedTx[], attempts: readonly Attempt[]): Promise<DueTx[]> {
-  return new DueReceipts(
-    { heldOn: () => [{ signer: SIGNER }] } as unknown as LeaseManager,
-    { dueForReceiptCheck: async () => txs } as unknown as ManagedTxRepository,
-    { ofSlots: async () => attempts } as unknown as AttemptRepository,
-    new ConfirmationsConfig(),
-  ).execute(DEV_CHAIN);
-}
-
 /** What the last look asked for. */
 let asked: readonly Attempt[];
+/** What it looks at again later. */
+let postponed: DueTx[];
 
 /** What came of a look: ids of the mined, of those that are asked for again, and of those whose nonce is in doubt. */
-async function looked(due: readonly DueTx[], mined: readonly Attempt[]): Promise<(string | null)[][]> {
-  const [recorded, postponed, doubts]: [MinedAttempt[], DueTx[], TxInDoubt[]] = [[], [], []];
+async function looked(
+  due: readonly ManagedTx[],
+  attempts: readonly Attempt[],
+  mined: readonly Attempt[],
+): Promise<(string | null)[][]> {
+  const [recorded, doubts]: [MinedAttempt[], TxInDoubt[]] = [[], []];
+  postponed = [];
   const keep = <Item>(kept: Item[]) => ({
     execute: async (_: unknown, items: readonly Item[]) => void kept.push(...items),
   });
   await new CheckReceipts(
-    { execute: async () => due } as unknown as DueReceipts,
+    { heldOn: () => [{ signer: SIGNER }] } as unknown as LeaseManager,
+    { dueForReceiptCheck: async () => due } as unknown as TxsInFlight,
+    { ofSlots: async () => attempts } as unknown as AttemptRepository,
     {
       execute: async (_: unknown, some: readonly Attempt[]) =>
         new Map(
@@ -61,15 +56,15 @@ async function looked(due: readonly DueTx[], mined: readonly Attempt[]): Promise
     keep(recorded) as unknown as RecordMined,
     keep(postponed) as unknown as PostponeReceiptChecks,
     keep(doubts) as unknown as ReassignNonces,
-    { checked: () => undefined } as unknown as ReceiptMetrics,
+    new FakeMetrics(),
   ).execute(DEV_CHAIN);
   const ids = (some: readonly { readonly tx: ManagedTx }[]): string[] => some.map(({ tx }) => tx.id);
   return [recorded.map(({ attempt }) => attempt.txId), ids(postponed), ids(doubts)];
 }
 
 it('the receipts of all that compete for a slot are asked for, for each of them', async () => {
-  const due = await dueOf([ORIGINAL, REPLACEMENT], ATTEMPTS);
-  expect(due.map(({ tx, attempts }) => [tx.id, attempts])).toEqual([
+  await looked([ORIGINAL, REPLACEMENT], ATTEMPTS, []);
+  expect(postponed.map(({ tx, attempts }) => [tx.id, attempts])).toEqual([
     ['original', ATTEMPTS],
     ['replacement', ATTEMPTS],
   ]);
@@ -77,34 +72,34 @@ it('the receipts of all that compete for a slot are asked for, for each of them'
 
 it('a resting tx whose rival is mined is asked about again later, and not at once', async () => {
   const resting = aTx('replacement', { replaces: 'original', subState: 'REPLACING' });
-  const mined = ATTEMPTS.slice(0, 1);
-  expect(await looked(await dueOf([resting], ATTEMPTS), mined)).toEqual([['original'], ['replacement'], []]);
+  expect(await looked([resting], ATTEMPTS, ATTEMPTS.slice(0, 1))).toEqual([['original'], ['replacement'], []]);
   // Its own receipt makes it MINED, which ends its checks.
-  expect(await looked(await dueOf([resting], ATTEMPTS), ATTEMPTS.slice(1))).toEqual([['replacement'], [], []]);
+  expect(await looked([resting], ATTEMPTS, ATTEMPTS.slice(1))).toEqual([['replacement'], [], []]);
 });
 
 it('each attempt of a race is asked for and counted once, although two of its txs are due', async () => {
-  const due = await dueOf([ORIGINAL, REPLACEMENT], ATTEMPTS);
-  expect(await looked(due, ATTEMPTS.slice(1))).toEqual([['replacement'], ['original'], []]);
+  expect(await looked([ORIGINAL, REPLACEMENT], ATTEMPTS, ATTEMPTS.slice(1))).toEqual([
+    ['replacement'],
+    ['original'],
+    [],
+  ]);
   expect(asked).toEqual(ATTEMPTS);
 });
 
 it('attempts of a tx that had the slot before, and moved on, are none of those of a tx without rivals', async () => {
-  const alone = aTx('alone', {});
   const own = anAttempt({ ...SLOT, txId: 'alone', txHash: aHash(3) });
-  expect(await dueOf([alone], [...ATTEMPTS, own])).toMatchObject([{ attempts: [own] }]);
+  await looked([aTx('alone', {})], [...ATTEMPTS, own], []);
+  expect(asked).toEqual([own]);
 });
 
 it('the nonce of a replacement is in no doubt while its original is mined', async () => {
-  const due = await dueOf([REPLACEMENT], ATTEMPTS);
-  expect(await looked(due, ATTEMPTS.slice(0, 1))).toEqual([['original'], [], []]);
+  expect(await looked([REPLACEMENT], ATTEMPTS, ATTEMPTS.slice(0, 1))).toEqual([['original'], [], []]);
 });
 
 it('the nonce of a replacement is in doubt only when no receipt of its whole race is there', async () => {
-  const due = await dueOf([REPLACEMENT], ATTEMPTS);
-  expect(await looked(due, [])).toEqual([[], ['replacement'], ['replacement']]);
+  expect(await looked([REPLACEMENT], ATTEMPTS, [])).toEqual([[], ['replacement'], ['replacement']]);
 });
 
 it('the nonce of an original that rests is in no doubt of its own: its replacement is asked about', async () => {
-  expect(await looked(await dueOf([ORIGINAL], ATTEMPTS), [])).toEqual([[], ['original'], []]);
+  expect(await looked([ORIGINAL], ATTEMPTS, [])).toEqual([[], ['original'], []]);
 });

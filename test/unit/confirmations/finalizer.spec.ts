@@ -1,16 +1,13 @@
 import { VerifiedReceipts } from '../../../src/modules/chain/application/verified-receipts.js';
-import { FinalityEvidence } from '../../../src/modules/confirmations/application/finality-evidence.js';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Hash } from '../../../src/kernel/hex.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
-import type { FinalHeights, Receipt } from '../../../src/modules/chain/index.js';
+import type { BlockRef, FinalHeights, FinalityRule, HeadTracker, Receipt } from '../../../src/modules/chain/index.js';
 import { byDepth } from '../../../src/modules/chain/domain/final-heights.js';
-import type { CanonicalBlocks } from '../../../src/modules/confirmations/application/canonical-blocks.js';
 import { Finalizer } from '../../../src/modules/confirmations/application/finalizer.js';
-import type { ProvenFinality } from '../../../src/modules/confirmations/application/proven-finality.js';
 import type { Settlement, SettleTxs } from '../../../src/modules/confirmations/application/settle-txs.js';
 import type { LeaseManager } from '../../../src/modules/signers/index.js';
-import type { ManagedTx } from '../../../src/modules/transactions/index.js';
+import type { ManagedTx } from '../../../src/modules/ledger/index.js';
 import { aHash, aManagedTx, aReceipt, aSigner } from '../../support/builders.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -26,10 +23,17 @@ let txs: TxsInMemory;
 let held: SignerId[];
 /** Up to where txs are final now. */
 let upTo: (head: number) => FinalHeights | null;
-/** Of whom that was asked. */
-let askedFor: (readonly SignerId[])[];
-/** The canonical blocks that are known, by height. */
-let canonical: Map<number, Hash>;
+/** Whether it costs a call to say which heights are final, and heads for which that was asked. */
+let asksTheChain: boolean;
+let heightsOf: number[];
+/** The newest block that the endpoints agree on, and how often they were asked for that. */
+let agreedHead: (head: number) => BlockRef | null;
+let agreements: number;
+let log: RecordingLog;
+/** Of whom it was asked what is deep enough. */
+let askedFor: unknown[];
+/** The followed blocks, by height. */
+let followed: Map<number, Hash>;
 /** What was settled: the verdict of each tx, and the head. */
 let verdicts: Map<string, string>;
 let heads: Settlement['head'][];
@@ -42,31 +46,36 @@ let finalizer: Finalizer;
 beforeEach(() => {
   [chain, txs, held] = [new ModelChain(), new TxsInMemory(), [SIGNER]];
   upTo = (head) => byDepth(head, 0);
-  [askedFor, canonical, verdicts, heads, starts] = [[], new Map(), new Map(), [], []];
+  [asksTheChain, heightsOf, agreements, log] = [false, [], 0, new RecordingLog()];
+  agreedHead = followedAt;
+  [followed, verdicts, heads, starts] = [new Map([[0, chain.blockAt(0)?.hash ?? aHash(0)]]), new Map(), [], []];
   decides = (some) => some.length;
   const { minedUpTo } = txs;
+  askedFor = [];
   txs.minedUpTo = async (...args) => {
-    starts.push(args[3].skip);
+    askedFor.push(args[1]);
+    if (args[3].limit === BATCH) starts.push(args[3].skip);
     return minedUpTo.apply(txs, args);
   };
   finalizer = new Finalizer(
     { heldOn: () => held.map((signer) => ({ signer })) } as unknown as LeaseManager,
-    txs.asRepository(),
+    Object.assign(txs, { anyMined: async () => txs.states().includes('MINED') }).asRepository(),
+    new ModelChains(chain),
+    { hashAt: (_: unknown, number: number) => followed.get(number) ?? null } as unknown as HeadTracker,
     {
-      execute: async (_: unknown, signers: readonly SignerId[], head: number) => {
-        askedFor.push(signers);
+      asksTheChain: () => asksTheChain,
+      heights: async (_: unknown, head: number) => {
+        heightsOf.push(head);
         return upTo(head);
       },
-    } as unknown as ProvenFinality,
-    new FinalityEvidence(
-      new ModelChains(chain),
-      {
-        execute: async () => canonical,
-        followed: (_: unknown, number: number) => ({ number, hash: chain.blockAt(number)?.hash }),
-      } as unknown as CanonicalBlocks,
-      new VerifiedReceipts(new RecordingLog()),
-    ),
+      agreedHead: async (_: unknown, head: number) => {
+        agreements += 1;
+        return agreedHead(head);
+      },
+    } as unknown as FinalityRule,
+    new VerifiedReceipts(log),
     { execute: settle } as unknown as SettleTxs,
+    log,
   );
 });
 
@@ -81,7 +90,7 @@ function mined(overrides: Partial<Receipt> = {}): string {
   const nonce = BigInt(chain.minedTxs().length);
   const { hash: txHash } = chain.sendForeign(SIGNER.address, nonce);
   const { hash: blockHash, number: blockNumber } = chain.mine();
-  canonical.set(blockNumber, blockHash);
+  followed.set(blockNumber, blockHash);
   const txId = `tx-${nonce}`;
   const receipt = { txHash, blockHash, blockNumber, ...overrides };
   txs.put(aManagedTx({ txId }).allocated(nonce).sent().mined(receipt).build());
@@ -102,7 +111,26 @@ function minedCrowd(count: number): void {
   }
 }
 
-const look = (): Promise<void> => finalizer.execute(chain.chainId, chain.height);
+const look = (): Promise<void> => finalizer.finalize(chain.chainId, chain.height);
+
+function followedAt(number: number): BlockRef | null {
+  const hash = followed.get(number);
+  return hash === undefined ? null : { number, hash };
+}
+
+function mineEmpty(count: number): void {
+  for (let n = 0; n < count; n += 1) {
+    const { number, hash } = chain.mine();
+    followed.set(number, hash);
+  }
+}
+
+/** The first block was not followed, and no endpoint has it. */
+function forgetFirst(): void {
+  mineEmpty(1);
+  followed.delete(1);
+  chain.blocks = async (numbers) => numbers.map(() => null);
+}
 
 describe('what is deep enough', () => {
   it('is final when its block is canonical, and its receipt is read again', async () => {
@@ -114,7 +142,7 @@ describe('what is deep enough', () => {
 
   it('is gone when another block has its place, although its receipt cannot be read', async () => {
     const txId = mined();
-    canonical.set(1, aHash(0xdead));
+    followed.set(1, aHash(0xdead));
     chain.faults.receipt = () => ({ kind: 'unavailable', message: 'no answer' });
     await look();
     expect([...verdicts]).toEqual([[txId, 'gone']]);
@@ -128,7 +156,7 @@ describe('what is deep enough', () => {
 
   it('is gone when the chain says that it is in no block, also while the block at its height is not known', async () => {
     const txId = mined();
-    canonical.clear();
+    forgetFirst();
     chain.faults.receipt = () => ({ kind: 'none' });
     await look();
     expect([...verdicts]).toEqual([[txId, 'gone']]);
@@ -142,7 +170,7 @@ describe('what is deep enough', () => {
 
   it('is not decided when the block at its height is not known', async () => {
     const txId = mined();
-    canonical.clear();
+    forgetFirst();
     await look();
     expect([...verdicts]).toEqual([[txId, 'open']]);
   });
@@ -158,7 +186,24 @@ describe('what is deep enough', () => {
     const [deep] = [mined(), mined()];
     upTo = (head) => byDepth(head, 1);
     await look();
-    expect([[...verdicts.keys()], askedFor]).toEqual([[deep], [[SIGNER]]]);
+    expect([[...verdicts.keys()], askedFor]).toEqual([[deep], [[SIGNER], [SIGNER]]]);
+  });
+
+  it('is final when its block was not followed and the chain has it, which costs one call for all such blocks', async () => {
+    const blocks = jest.spyOn(chain, 'blocks');
+    const [first, second] = [mined(), mined()];
+    mineEmpty(1);
+    await look();
+    expect(blocks).not.toHaveBeenCalled();
+    [followed, verdicts] = [new Map([[3, followed.get(3) ?? aHash(0)]]), new Map()];
+    await look();
+    expect([[...verdicts], blocks.mock.calls]).toEqual([
+      [
+        [first, 'final'],
+        [second, 'final'],
+      ],
+      [[[1, 2]]],
+    ]);
   });
 });
 
@@ -174,7 +219,75 @@ describe('nothing is read', () => {
     mined();
     held = [];
     await look();
-    expect([askedFor, starts]).toEqual([[], []]);
+    expect([heightsOf, askedFor]).toEqual([[], []]);
+  });
+});
+
+describe('up to which height txs are final', () => {
+  const DEPTH = 2;
+  const HEAD = 9;
+  /** Asked of the txs that are deep enough. */
+  let asked: FinalHeights[];
+
+  beforeEach(() => {
+    mineEmpty(HEAD);
+    upTo = (head) => byDepth(head, DEPTH);
+    asked = [];
+    const { minedUpTo } = txs;
+    txs.minedUpTo = async (...args) => {
+      if (args[3].limit === BATCH) asked.push(args[2]);
+      return minedUpTo.apply(txs, args);
+    };
+  });
+
+  function minedAt(blockNumber: number): void {
+    txs.put(aManagedTx().allocated(0n).sent().mined({ blockNumber }).build());
+  }
+
+  it('is counted from the followed head, when the endpoints agree on it', async () => {
+    minedAt(HEAD - DEPTH);
+    await look();
+    expect([asked, heightsOf]).toEqual([[byDepth(HEAD, DEPTH)], [HEAD]]);
+  });
+
+  it('is counted from the newest block that the endpoints agree on', async () => {
+    minedAt(1);
+    agreedHead = (head) => followedAt(head - 1);
+    await look();
+    expect(asked).toEqual([byDepth(HEAD - 1, DEPTH)]);
+  });
+
+  it.each([
+    ['agree on another branch than this node follows', (number: number) => ({ number, hash: aHash(0xdead) })],
+    ['agree on nothing, or one alone said it only once', () => null],
+  ])('is not known while the endpoints %s, and that is logged', async (_words, agreed) => {
+    minedAt(1);
+    agreedHead = agreed;
+    await look();
+    expect(asked).toEqual([]);
+    expect(log.lines).toMatchObject([{ fields: { chainId: chain.chainId, head: HEAD } }]);
+  });
+
+  it('is not known while the chain does not answer for its tag', async () => {
+    minedAt(1);
+    upTo = () => null;
+    await look();
+    expect([asked, agreements]).toEqual([[], 0]);
+  });
+
+  it('is not asked of the endpoints while nothing is deep enough', async () => {
+    minedAt(HEAD - DEPTH + 1);
+    await look();
+    expect([asked, agreements, log.lines]).toEqual([[], 0, []]);
+  });
+
+  it('is not asked for by tag while the chain has nothing MINED', async () => {
+    asksTheChain = true;
+    await look();
+    expect(heightsOf).toEqual([]);
+    minedAt(1);
+    await look();
+    expect([asked, heightsOf]).toEqual([[byDepth(HEAD, DEPTH)], [HEAD]]);
   });
 });
 
@@ -210,7 +323,7 @@ describe('a block that is gone', () => {
 
   it('takes back what was mined in it, and nothing else', async () => {
     const [, gone] = [mined(), mined()];
-    await undo(canonical.get(2) ?? aHash(0));
+    await undo(followed.get(2) ?? aHash(0));
     expect([[...verdicts], heads]).toEqual([[[gone, 'gone']], [null]]);
   });
 
@@ -221,7 +334,7 @@ describe('a block that is gone', () => {
       .sent()
       .mined({ blockHash: aHash(0xdead) });
     txs.minedIn = async () => [moved.build()];
-    await undo(canonical.get(1) ?? aHash(0));
+    await undo(followed.get(1) ?? aHash(0));
     expect([...verdicts]).toEqual([['moved', 'open']]);
   });
 
@@ -229,7 +342,7 @@ describe('a block that is gone', () => {
     mined();
     await undo();
     held = [];
-    await undo(canonical.get(1) ?? aHash(0));
+    await undo(followed.get(1) ?? aHash(0));
     expect(heads).toEqual([]);
   });
 });

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig, LeaseConfig, NodeConfig } from '../../../src/config/index.js';
 import type { ChainId } from '../../../src/kernel/signer-id.js';
-import { ChainActivity } from '../../../src/modules/confirmations/application/chain-activity.js';
-import { HeadTrackingDuty } from '../../../src/modules/confirmations/application/head-tracking-duty.js';
+import { ChainActivity, HeadTrackingDuty } from '../../../src/modules/confirmations/application/head-tracking-duty.js';
 import type { ReopenFinal } from '../../../src/modules/confirmations/application/reopen-final.js';
 import { Router } from '../../../src/modules/signers/application/router.js';
 import type { LeaseManager } from '../../../src/modules/signers/index.js';

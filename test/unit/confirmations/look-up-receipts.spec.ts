@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { RpcUnavailable } from '../../../src/modules/chain/index.js';
 import { LookUpReceipts } from '../../../src/modules/confirmations/application/look-up-receipts.js';
-import { aHash, anAttempt, aReceipt, DEV_CHAIN } from '../../support/builders.js';
+import { aHash, anAttempt, aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
@@ -11,11 +12,14 @@ const FOUND = { kind: 'found' as const, receipt: aReceipt({ txHash: aHash(2) }) 
 let chain: ModelChain;
 let log: RecordingLog;
 let lookUp: LookUpReceipts;
+/** Ends when nobody waits any more. */
+let wait: () => Promise<void>;
 
 beforeEach(() => {
   chain = new ModelChain();
   log = new RecordingLog();
-  lookUp = new LookUpReceipts(new ModelChains(chain), log);
+  wait = () => new Promise(() => undefined);
+  lookUp = new LookUpReceipts(new ModelChains(chain), log, new FakeClock(), { pause: () => wait() });
 });
 
 describe('receipts that are asked for by hash', () => {
@@ -38,5 +42,27 @@ describe('receipts that are asked for by hash', () => {
     chain.receipts = () => Promise.reject(error);
     expect([...(await lookUp.execute(DEV_CHAIN, ATTEMPTS))]).toEqual([]);
     expect(log.lines).toMatchObject([{ fields: { chainId: DEV_CHAIN, error } }]);
+  });
+
+  it('are asked for fifty at a time', async () => {
+    const questions: number[] = [];
+    chain.receipts = async (hashes) => {
+      questions.push(hashes.length);
+      return hashes.map(() => ({ kind: 'none' }));
+    };
+    const many = Array.from({ length: 51 }, (_, n) => anAttempt({ txHash: aHash(n) }));
+    expect([(await lookUp.execute(DEV_CHAIN, many)).size, questions]).toEqual([51, [50, 1]]);
+  });
+
+  it('come for the txs of others when those of one signer never come', async () => {
+    chain.receipts = (hashes) =>
+      hashes.includes(aHash(1)) ? new Promise(() => undefined) : Promise.resolve(hashes.map(() => ({ kind: 'none' })));
+    wait = () => new Promise(setImmediate);
+    const [poor, other] = [aSigner(1), aSigner(2)];
+    const attempts = [anAttempt({ txHash: aHash(1), signer: poor }), anAttempt({ txHash: aHash(2), signer: other })];
+    expect([...(await lookUp.execute(DEV_CHAIN, attempts)).keys()]).toEqual([aHash(2)]);
+    // The next one of the same signer waits for the answer to the first one.
+    const next = [anAttempt({ txHash: aHash(3), signer: poor }), anAttempt({ txHash: aHash(4), signer: other })];
+    expect([...(await lookUp.execute(DEV_CHAIN, next)).keys()]).toEqual([aHash(4)]);
   });
 });

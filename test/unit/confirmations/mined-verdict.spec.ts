@@ -1,9 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  confirmationsAbove,
-  type ReceiptEvidence,
-  minedVerdict,
-} from '../../../src/modules/confirmations/domain/mined-verdict.js';
+import { type ReceiptEvidence, minedVerdict } from '../../../src/modules/confirmations/domain/mined-verdict.js';
 import { aHash, aReceipt } from '../../support/builders.js';
 
 const [OURS, OTHER] = [aHash(0xb1), aHash(0xb2)];
@@ -40,17 +36,5 @@ describe('a MINED tx whose block is deep enough', () => {
 
   it('is open while its receipt cannot be had', () => {
     expect(verdict({ fresh: undefined })).toBe('open');
-  });
-});
-
-describe('the confirmations of a receipt', () => {
-  it('are all blocks on top of its own, up to the head', () => {
-    expect(confirmationsAbove(RECEIPT, { number: 12, hash: OTHER })).toEqual({ from: 11, to: 12, hash: OTHER });
-    expect(confirmationsAbove(RECEIPT, { number: 11, hash: OTHER })).toEqual({ from: 11, to: 11, hash: OTHER });
-  });
-
-  it('are none without a block on top, and while the head is not known', () => {
-    const heads = [{ number: 10, hash: OURS }, { number: 9, hash: OTHER }, null];
-    expect(heads.map((head) => confirmationsAbove(RECEIPT, head))).toEqual([null, null, null]);
   });
 });

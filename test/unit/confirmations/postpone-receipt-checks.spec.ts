@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ConfirmationsConfig } from '../../../src/config/lockstep-config.js';
-import { PostponeReceiptChecks } from '../../../src/modules/confirmations/application/postpone-receipt-checks.js';
-import type { ManagedTx } from '../../../src/modules/transactions/index.js';
-import type { TxSubState } from '../../../src/modules/transactions/domain/tx-state-machine.js';
+import { PostponeReceiptChecks } from '../../../src/modules/confirmations/application/check-receipts.js';
+import type { ManagedTx, PostponeDue } from '../../../src/modules/ledger/index.js';
+import type { TxSubState } from '../../../src/modules/ledger/domain/tx-state-machine.js';
 import { aHash, aManagedTx, DEV_CHAIN } from '../../support/builders.js';
-import { ourWork, TxsInMemory } from './txs-in-memory.js';
+import { TxsInMemory } from './txs-in-memory.js';
+import { ourWork } from '../../support/fakes/our-work.js';
 
 const TX = 'tx-1';
 /** After what is no answer, and while a nonce is in doubt. */
@@ -12,11 +13,17 @@ const SOON_MS = 2_000;
 const config = new ConfirmationsConfig();
 
 let txs: TxsInMemory;
+/** What could not be written. */
+let later: string[][];
 let postpone: PostponeReceiptChecks;
 
 beforeEach(() => {
   txs = new TxsInMemory();
-  postpone = new PostponeReceiptChecks(ourWork, txs.asRepository(), txs.writes.asDoor(), config);
+  later = [];
+  const postponeDue = {
+    execute: async (timer: string, some: readonly ManagedTx[]) => void later.push([timer, ...some.map(({ id }) => id)]),
+  } as unknown as PostponeDue;
+  postpone = new PostponeReceiptChecks(ourWork, txs.asRepository(), txs.writes.asDoor(), postponeDue, config);
 });
 
 function sent(txId: string, subState: TxSubState | null): ManagedTx {
@@ -34,13 +41,13 @@ describe('a tx without a receipt', () => {
     ['soon, when there was no answer', null, false, SOON_MS],
     ['when what was said may be stale', null, true, config.staleReceiptTimeout],
   ])('is looked at again %s', async (_when, subState, answered, inMs) => {
-    await postpone.execute(DEV_CHAIN, [missing(sent(TX, subState), answered)]);
+    await postpone.execute(DEV_CHAIN, [missing(sent(TX, subState), answered)], []);
     expect([txs.looksInMs, txs.writes.operations]).toEqual([[inMs], ['receipt_missing']]);
   });
 
   it('is looked at again when its own answer says, also beside others', async () => {
     const some = [missing(sent('tx-1', null), true), missing(sent('tx-2', null), false)];
-    await postpone.execute(DEV_CHAIN, some);
+    await postpone.execute(DEV_CHAIN, some, []);
     expect([txs.saved, txs.looksInMs]).toEqual([
       ['tx-1', 'tx-2'],
       [config.staleReceiptTimeout, SOON_MS],
@@ -52,14 +59,29 @@ describe('a tx without a receipt', () => {
     const closed = sent(TX, null);
     closed.close('FAILED', 'refused');
     txs.put(closed);
-    await postpone.execute(DEV_CHAIN, [missing(tx, true)]);
+    await postpone.execute(DEV_CHAIN, [missing(tx, true)], []);
     expect(txs.looksInMs).toEqual([SOON_MS]);
   });
 
   it('is not looked at again when it was mined meanwhile', async () => {
     const tx = sent(TX, null);
     txs.put(aManagedTx({ txId: TX }).allocated(0n).sent().mined().build());
-    await postpone.execute(DEV_CHAIN, [missing(tx, true)]);
+    await postpone.execute(DEV_CHAIN, [missing(tx, true)], []);
     expect([txs.looksInMs, txs.saved]).toEqual([[], []]);
+  });
+
+  it('is due later when that cannot be written, so that it does not come first again', async () => {
+    const tx = sent(TX, null);
+    await postpone.execute(DEV_CHAIN, [missing(tx, true)], []);
+    txs.writes.onWrite = () => {
+      throw new Error('no database');
+    };
+    await expect(postpone.execute(DEV_CHAIN, [missing(tx, true)], [])).rejects.toThrow('no database');
+    expect(later).toEqual([['receiptCheck'], ['receiptCheck', TX]]);
+  });
+
+  it('is due later, too, when it has one that could not be recorded', async () => {
+    await postpone.execute(DEV_CHAIN, [], [sent(TX, null)]);
+    expect([txs.looksInMs, later]).toEqual([[], [['receiptCheck', TX]]]);
   });
 });

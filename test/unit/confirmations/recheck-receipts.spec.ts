@@ -1,22 +1,20 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
-import { RecheckReceipts } from '../../../src/modules/confirmations/application/recheck-receipts.js';
+import { RecheckReceipts } from '../../../src/modules/confirmations/application/match-attempts.js';
 import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js';
-import type { MarkReceiptsDue } from '../../../src/modules/transactions/application/writing/mark-receipts-due.js';
-import type { LaneMemory, LeasedWork } from '../../../src/modules/transactions/index.js';
+import type { LaneMemory, LeasedWork } from '../../../src/modules/ledger/index.js';
 import { aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
-import { ourWork, TxsInMemory } from './txs-in-memory.js';
+import { TxsInMemory } from './txs-in-memory.js';
+import { ourWork } from '../../support/fakes/our-work.js';
 
 const [FINE, TROUBLED] = [1, 2].map((n) => ({ signer: aSigner(n), owner: 'node', token: 1n })) as [Lease, Lease];
 
 let txs: TxsInMemory;
 let forgotten: SignerId[];
-let askedFor: SignerId[];
-let operations: string[];
 
 beforeEach(() => {
   txs = new TxsInMemory();
-  [forgotten, askedFor, operations] = [[], [], []];
+  forgotten = [];
 });
 
 function recheckReceipts(work: LeasedWork = ourWork): RecheckReceipts {
@@ -25,12 +23,6 @@ function recheckReceipts(work: LeasedWork = ourWork): RecheckReceipts {
     work,
     txs.asRepository(),
     txs.writes.asDoor(),
-    {
-      execute: async (leases: readonly Lease[], operation: string) => {
-        askedFor.push(...leases.map(({ signer }) => signer));
-        operations.push(operation);
-      },
-    } as unknown as MarkReceiptsDue,
     { forget: (signers: readonly SignerId[]) => forgotten.push(...signers) } as unknown as LaneMemory,
   );
 }
@@ -38,8 +30,8 @@ function recheckReceipts(work: LeasedWork = ourWork): RecheckReceipts {
 describe('after a gap', () => {
   it('all receipts of this node’s signers are asked for', async () => {
     await recheckReceipts().forAll(DEV_CHAIN);
-    expect([askedFor, forgotten]).toEqual([[FINE.signer, TROUBLED.signer], []]);
-    expect(operations).toEqual(['recheck']);
+    expect(txs.writes.receiptsAsked).toEqual([{ leases: [FINE, TROUBLED], operation: 'recheck' }]);
+    expect(forgotten).toEqual([]);
   });
 
   it('who cannot be asked for now has its lane recover, which asks for all receipts, too', async () => {
@@ -57,9 +49,9 @@ describe('what a block has, and the node has no receipt for', () => {
     expect([txs.saved, txs.looksInMs, txs.writes.operations]).toEqual([['tx-1'], [0], ['recheck']]);
   });
 
-  it('is not asked for when it is mined by now, nor when it has no tx', async () => {
+  it('is not asked for when it is mined by now', async () => {
     txs.put(aManagedTx({ txId: 'tx-1' }).allocated(7n).sent().mined().build());
-    await recheckReceipts().execute(DEV_CHAIN, [attempt, anAttempt({ txId: null })]);
+    await recheckReceipts().execute(DEV_CHAIN, [attempt]);
     expect(txs.saved).toEqual([]);
   });
 

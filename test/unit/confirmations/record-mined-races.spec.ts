@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { HeadTracker } from '../../../src/modules/chain/index.js';
+import { HeadTracker } from '../../../src/modules/chain/index.js';
 import { type MinedAttempt, RecordMined } from '../../../src/modules/confirmations/application/record-mined.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
-import { ourWork, TxsInMemory } from './txs-in-memory.js';
+import { TxsInMemory } from './txs-in-memory.js';
+import { ourWork } from '../../support/fakes/our-work.js';
 
 const NONCE = 7n;
 
@@ -22,7 +24,7 @@ function put(txId: string, progress: Partial<TxProgress>): void {
 
 function record(...mined: readonly MinedAttempt[]): Promise<MinedAttempt[]> {
   return new RecordMined(
-    { hashAt: () => null, tip: () => null } as unknown as HeadTracker,
+    fakeOf(HeadTracker, { hashAt: () => null, tip: () => null }),
     ourWork,
     txs.asRepository(),
     txs.writes.asDoor(),

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Hash } from '../../../src/kernel/hex.js';
-import type { HeadTracker, Receipt } from '../../../src/modules/chain/index.js';
+import { HeadTracker, type Receipt } from '../../../src/modules/chain/index.js';
 import { type MinedAttempt, RecordMined } from '../../../src/modules/confirmations/application/record-mined.js';
-import { type Attempt, type LeasedWork, ManagedTx } from '../../../src/modules/transactions/index.js';
+import { type Attempt, LeasedWork, ManagedTx } from '../../../src/modules/ledger/index.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
-import { ourWork, TxsInMemory } from './txs-in-memory.js';
+import { TxsInMemory } from './txs-in-memory.js';
+import { ourWork, workThatLeaves } from '../../support/fakes/our-work.js';
 
 const TX = 'tx-1';
 const NONCE = 7n;
@@ -27,7 +29,7 @@ beforeEach(() => {
 
 function record(mined: readonly MinedAttempt[], work: LeasedWork = ourWork): Promise<MinedAttempt[]> {
   return new RecordMined(
-    { hashAt: (_: unknown, number: number) => followed.get(number) ?? null, tip: () => tip } as unknown as HeadTracker,
+    fakeOf(HeadTracker, { hashAt: (_, number) => followed.get(number) ?? null, tip: () => tip }),
     work,
     txs.asRepository(),
     txs.writes.asDoor(),
@@ -68,11 +70,6 @@ describe('an attempt that was mined', () => {
     expect(txs.of(TX)).toMatchObject({ state: 'MINED', kind: 'fill', failureReason: null, closing: null });
   });
 
-  it('and has no tx, as fills of older versions, is none of these, in whatever block', async () => {
-    expect(await record([aMined({ txId: null }), aMined({ txId: null }, { blockNumber: TIP + 257 })])).toEqual([]);
-    expect([txs.saved, said()]).toEqual([[], []]);
-  });
-
   it('makes its tx MINED also when nobody wrote down that it was sent', async () => {
     txs.put(aManagedTx({ txId: TX }).allocated(NONCE).signed().build());
     await record([aMined()]);
@@ -88,18 +85,12 @@ describe('an attempt that was mined', () => {
 
   it('and cannot be written now is told to the caller', async () => {
     const mined = aMined();
-    const work = { run: async () => [mined] } as unknown as LeasedWork;
-    expect(await record([mined], work)).toEqual([mined]);
+    expect(await record([mined], workThatLeaves(mined.signer))).toEqual([mined]);
   });
 
   it('is written with at most a thousand others at once: a block may have many more', async () => {
     const shares: number[] = [];
-    const work = {
-      run: async (_chain: unknown, items: readonly MinedAttempt[]) => {
-        shares.push(items.length);
-        return items.slice(0, 1);
-      },
-    } as unknown as LeasedWork;
+    const work = fakeOf(LeasedWork, { run: async (_chain, items) => (shares.push(items.length), items.slice(0, 1)) });
     const left = await record(new Array<MinedAttempt>(1_001).fill(aMined()), work);
     expect([shares, left.length]).toEqual([[1_000, 1], 2]);
   });

@@ -7,20 +7,20 @@ import {
   type ChainUpdate,
   SecondObservations,
 } from '../../../src/modules/chain/index.js';
-import { AskOrphaned } from '../../../src/modules/confirmations/application/ask-orphaned.js';
 import { FindReorgedFinals } from '../../../src/modules/confirmations/application/find-reorged-finals.js';
-import type { ReceiptMetrics } from '../../../src/modules/confirmations/application/receipt-metrics.js';
-import { ReopenFinal } from '../../../src/modules/confirmations/application/reopen-final.js';
-import { ReopenTxs } from '../../../src/modules/confirmations/application/reopen-txs.js';
+import { ReopenFinal, ReopenTxs } from '../../../src/modules/confirmations/application/reopen-final.js';
 import { SuspectBlocks } from '../../../src/modules/confirmations/application/suspect-blocks.js';
 import type { ReopenNonces } from '../../../src/modules/nonces/application/reopen-nonces.js';
+import type { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
 import type { LeaseManager } from '../../../src/modules/signers/index.js';
-import type { LeasedWork } from '../../../src/modules/transactions/index.js';
+import type { LeasedWork } from '../../../src/modules/ledger/index.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
-import { ourWork, TxsInMemory } from './txs-in-memory.js';
+import { TxsInMemory } from './txs-in-memory.js';
+import { ourWork } from '../../support/fakes/our-work.js';
 
 const SIGNER = aSigner();
 
@@ -34,14 +34,16 @@ let slotsWait: boolean;
 let takenFree: string[];
 /** From where on slots without a tx are looked at, for each update. */
 let lowest: (number | null)[];
-let forks: number;
+let metrics: FakeMetrics;
 let reopen: ReopenFinal;
+
+const forks = () => metrics.counted('confirmations_newFork_total')[''] ?? 0;
 
 beforeEach(() => {
   chain = new ModelChain();
   txs = new TxsInMemory();
   [stored, takenFree, lowest] = [[], [], []];
-  [isOurs, isDown, slotsWait, forks] = [true, false, false, 0];
+  [isOurs, isDown, slotsWait, metrics] = [true, false, false, new FakeMetrics()];
   const log = new RecordingLog();
   const chains = new ModelChains(chain);
   const { onWrite } = txs.writes;
@@ -54,19 +56,15 @@ beforeEach(() => {
     new SuspectBlocks(
       { orphaned: async () => stored } as unknown as BlockStore,
       new FindReorgedFinals(chains, txs.asRepository(), log),
+      { onNewEpoch: () => undefined } as unknown as DatabaseWatch,
     ),
     txs.asRepository(),
-    new AskOrphaned(chains, new SecondObservations(new FakeClock())),
+    chains,
+    new SecondObservations(new FakeClock()),
     {
       takeFree: async (signers: readonly SignerId[]) => void takenFree.push(...signers.map(signerKey)),
     } as unknown as LeaseManager,
-    new ReopenTxs(
-      { run: work } as unknown as LeasedWork,
-      txs.asRepository(),
-      txs.writes.asDoor(),
-      { newFork: (count: number) => void (forks += count) } as unknown as ReceiptMetrics,
-      log,
-    ),
+    new ReopenTxs({ run: work } as unknown as LeasedWork, txs.asRepository(), txs.writes.asDoor(), metrics, log),
     {
       execute: async (_: unknown, from: number | null) => {
         if (isDown) throw new Error('no database');
@@ -109,7 +107,7 @@ describe('a final tx in a block that is gone', () => {
     expect(txs.writes.written).toMatchObject([
       { changes: { slots: { reopened: slot }, attempts: { reopened: slot } } },
     ]);
-    expect([takenFree, forks, lowest]).toEqual([[signerKey(SIGNER)], 1, [2]]);
+    expect([takenFree, forks(), lowest]).toEqual([[signerKey(SIGNER)], 1, [2]]);
   });
 
   it('is open again also when the highest block that is gone has nothing of ours', async () => {
@@ -213,7 +211,7 @@ describe('a final tx stays final', () => {
       return found;
     };
     await follow({ orphaned });
-    expect([txs.of(txId).state, txs.saved, forks]).toEqual(['CONFIRMED', [], 0]);
+    expect([txs.of(txId).state, txs.saved, forks()]).toEqual(['CONFIRMED', [], 0]);
   });
 });
 

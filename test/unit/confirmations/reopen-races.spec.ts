@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { ReceiptMetrics } from '../../../src/modules/confirmations/application/receipt-metrics.js';
-import { ReopenTxs } from '../../../src/modules/confirmations/application/reopen-txs.js';
-import { ManagedTx } from '../../../src/modules/transactions/index.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import { ReopenTxs } from '../../../src/modules/confirmations/application/reopen-final.js';
+import { ManagedTx } from '../../../src/modules/ledger/index.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aHash, aManagedTx, aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
-import { ourWork, TxsInMemory } from './txs-in-memory.js';
+import { TxsInMemory } from './txs-in-memory.js';
+import { ourWork } from '../../support/fakes/our-work.js';
 
 const SLOT = { signer: aSigner(), nonce: 7n };
 const GONE = aHash(0xb1);
@@ -16,13 +17,7 @@ let reopen: ReopenTxs;
 
 beforeEach(() => {
   txs = new TxsInMemory();
-  reopen = new ReopenTxs(
-    ourWork,
-    txs.asRepository(),
-    txs.writes.asDoor(),
-    { newFork: () => undefined } as unknown as ReceiptMetrics,
-    new RecordingLog(),
-  );
+  reopen = new ReopenTxs(ourWork, txs.asRepository(), txs.writes.asDoor(), new FakeMetrics(), new RecordingLog());
 });
 
 /** Final, with the receipt of the winner, as a race leaves each of its txs. */

@@ -1,27 +1,24 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { ReceiptMetrics } from '../../../src/modules/confirmations/application/receipt-metrics.js';
-import { ReopenTxs } from '../../../src/modules/confirmations/application/reopen-txs.js';
-import type { ManagedTx } from '../../../src/modules/transactions/index.js';
+import { ReopenTxs } from '../../../src/modules/confirmations/application/reopen-final.js';
+import type { ManagedTx } from '../../../src/modules/ledger/index.js';
 import { aHash, aManagedTx, DEV_CHAIN } from '../../support/builders.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
-import { ourWork, TxsInMemory } from './txs-in-memory.js';
+import { TxsInMemory } from './txs-in-memory.js';
+import { ourWork } from '../../support/fakes/our-work.js';
 
 const [GONE, THERE] = [aHash(0xb1), aHash(0xb2)];
 
 let txs: TxsInMemory;
 let log: RecordingLog;
-let forks: number;
+let metrics: FakeMetrics;
 let reopen: ReopenTxs;
 
+const forks = () => metrics.counted('confirmations_newFork_total')[''] ?? 0;
+
 beforeEach(() => {
-  [txs, log, forks] = [new TxsInMemory(), new RecordingLog(), 0];
-  reopen = new ReopenTxs(
-    ourWork,
-    txs.asRepository(),
-    txs.writes.asDoor(),
-    { newFork: (count: number) => void (forks += count) } as unknown as ReceiptMetrics,
-    log,
-  );
+  [txs, log, metrics] = [new TxsInMemory(), new RecordingLog(), new FakeMetrics()];
+  reopen = new ReopenTxs(ourWork, txs.asRepository(), txs.writes.asDoor(), metrics, log);
 });
 
 function final(blockHash = GONE, status: 'success' | 'reverted' = 'success'): ManagedTx {
@@ -46,7 +43,7 @@ describe('a final tx in a block that is gone', () => {
     expect(txs.writes.written).toMatchObject([
       { operation: 'reopen', changes: { slots: { reopened: slot }, attempts: { reopened: slot } } },
     ]);
-    expect([forks, log.lines]).toMatchObject([1, [{ fields: { txId: 'tx-1', state, block: 10 } }]]);
+    expect([forks(), log.lines]).toMatchObject([1, [{ fields: { txId: 'tx-1', state, block: 10 } }]]);
   });
 });
 
@@ -66,6 +63,6 @@ describe('nothing is taken back', () => {
     moves();
     const before = txs.of('tx-1');
     await reopened(tx);
-    expect([txs.of('tx-1'), txs.saved, forks, log.lines]).toEqual([before, [], 0, []]);
+    expect([txs.of('tx-1'), txs.saved, forks(), log.lines]).toEqual([before, [], 0, []]);
   });
 });

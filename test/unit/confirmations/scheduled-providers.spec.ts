@@ -1,18 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ChainConfig, LockstepConfig, type NodeRole } from '../../../src/config/index.js';
-import type { HeadTracker, NewHeads } from '../../../src/modules/chain/index.js';
+import { HeadTracker, NewHeads } from '../../../src/modules/chain/index.js';
 import type { ApplyChainUpdate } from '../../../src/modules/confirmations/application/apply-chain-update.js';
-import type { CheckReceipts } from '../../../src/modules/confirmations/application/check-receipts.js';
-import type { HeadTrackingDuty } from '../../../src/modules/confirmations/application/head-tracking-duty.js';
+import { CheckReceipts } from '../../../src/modules/confirmations/application/check-receipts.js';
+import { HeadTrackingDuty } from '../../../src/modules/confirmations/application/head-tracking-duty.js';
 import { ConfirmationManager } from '../../../src/modules/confirmations/infrastructure/confirmation-manager.js';
 import { ReceiptChecker } from '../../../src/modules/confirmations/infrastructure/receipt-checker.js';
-import type { LeaseManager } from '../../../src/modules/signers/index.js';
-import type { HandOver } from '../../../src/modules/lanes/application/hand-over.js';
-import type { BumpDue } from '../../../src/modules/lanes/application/bump-due.js';
-import type { ResendDue } from '../../../src/modules/lanes/application/resend-due.js';
+import { LeaseManager } from '../../../src/modules/signers/index.js';
+import { HandOver } from '../../../src/modules/lanes/application/hand-over.js';
+import { BumpDue } from '../../../src/modules/lanes/application/bump-due.js';
+import { FreeNonceGaps } from '../../../src/modules/nonces/index.js';
+import { ResendDue } from '../../../src/modules/lanes/application/resend-due.js';
 import { HandOverScheduler } from '../../../src/modules/lanes/infrastructure/hand-over-scheduler.js';
 import { ResubmitScheduler } from '../../../src/modules/lanes/infrastructure/resubmit-scheduler.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { tickersWith } from '../../support/fakes/fake-tickers.js';
@@ -22,7 +24,7 @@ import { RecordingLog } from '../chain/chain-fixture.js';
 
 type Scheduler = Pick<ReceiptChecker, 'onApplicationBootstrap' | 'onModuleDestroy'>;
 /** The use-case that the provider runs. */
-type Work = (chainId: number) => Promise<void>;
+type Work = (chainId: number) => Promise<never[]>;
 
 interface Provider {
   readonly name: string;
@@ -30,7 +32,8 @@ interface Provider {
   readonly start: (config: LockstepConfig, work: Work, log: RecordingLog) => Scheduler;
 }
 
-const QUIET_BUMPS = { execute: async () => undefined } as unknown as BumpDue;
+const NO_GAPS = fakeOf(FreeNonceGaps, { execute: async () => undefined });
+const QUIET_BUMPS = fakeOf(BumpDue, { execute: async () => undefined });
 const POLL_MS = 700;
 const RENEW_MS = 900;
 
@@ -39,30 +42,39 @@ const PROVIDERS: readonly Provider[] = [
     name: 'ReceiptChecker',
     intervalMs: 1_000,
     start: (config, execute, log) =>
-      new ReceiptChecker({ execute } as unknown as CheckReceipts, config, tickersWith(log)),
+      new ReceiptChecker(fakeOf(CheckReceipts, { execute }), NO_GAPS, config, tickersWith(log)),
   },
   {
     name: 'ResubmitScheduler',
     intervalMs: 1_000,
     start: (config, execute, log) =>
-      new ResubmitScheduler({ execute } as unknown as ResendDue, QUIET_BUMPS, config, tickersWith(log)),
+      new ResubmitScheduler(
+        fakeOf(ResendDue, { execute: async (chainId) => void (await execute(chainId)) }),
+        QUIET_BUMPS,
+        config,
+        tickersWith(log),
+      ),
   },
   {
     name: 'HandOverScheduler',
     intervalMs: RENEW_MS,
     start: (config, execute, log) =>
-      new HandOverScheduler({ execute } as unknown as HandOver, config, tickersWith(log)),
+      new HandOverScheduler(
+        fakeOf(HandOver, { execute: async (chainId) => void (await execute(chainId)) }),
+        config,
+        tickersWith(log),
+      ),
   },
   {
     name: 'ConfirmationManager',
     intervalMs: POLL_MS,
     start: (config, execute, log) =>
       new ConfirmationManager(
-        { execute } as unknown as HeadTracker,
+        fakeOf(HeadTracker, { execute: async (chainId) => (await execute(chainId), false) }),
         {} as ApplyChainUpdate,
-        { start: () => undefined, latest: () => null } as unknown as NewHeads,
-        { isDue: async () => true } as unknown as HeadTrackingDuty,
-        { onFirstOf: () => undefined } as unknown as LeaseManager,
+        fakeOf(NewHeads, { start: () => undefined, latest: () => null }),
+        fakeOf(HeadTrackingDuty, { isDue: async () => true }),
+        fakeOf(LeaseManager, { onFirstOf: () => undefined }),
         new FakeClock(),
         config,
         tickersWith(log),
@@ -90,6 +102,7 @@ describe.each(PROVIDERS)('$name', ({ intervalMs, start }) => {
         // Two at once, and the test sees it.
         if (running > 1) runs.push(-1);
         await work();
+        return [];
       } finally {
         running -= 1;
       }

@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Receipt } from '../../../src/modules/chain/index.js';
-import type { ReceiptMetrics } from '../../../src/modules/confirmations/application/receipt-metrics.js';
 import { SettleTxs } from '../../../src/modules/confirmations/application/settle-txs.js';
 import type { MinedVerdict } from '../../../src/modules/confirmations/domain/mined-verdict.js';
-import { ManagedTx } from '../../../src/modules/transactions/index.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import { ManagedTx } from '../../../src/modules/ledger/index.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aHash, aManagedTx, aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
-import { ourWork, TxsInMemory } from './txs-in-memory.js';
+import { TxsInMemory } from './txs-in-memory.js';
+import { ourWork } from '../../support/fakes/our-work.js';
 
 const SLOT = { signer: aSigner(), nonce: 7n };
 const NAMES = ['first', 'second', 'third'] as const;
@@ -25,13 +26,7 @@ let settle: SettleTxs;
 beforeEach(() => {
   txs = new TxsInMemory();
   for (const name of NAMES) put(name, { subState: 'REPLACING' });
-  settle = new SettleTxs(
-    ourWork,
-    txs.asRepository(),
-    txs.writes.asDoor(),
-    { newFork: () => undefined } as unknown as ReceiptMetrics,
-    new RecordingLog(),
-  );
+  settle = new SettleTxs(ourWork, txs.asRepository(), txs.writes.asDoor(), new FakeMetrics(), new RecordingLog());
 });
 
 function put(name: Name, progress: Partial<TxProgress>): void {
@@ -108,6 +103,8 @@ describe('two txs of one slot that are MINED, of which one was orphaned', () => 
     mined(gone);
     await settled({ [final]: 'final', [gone]: 'gone' });
     expect(states()).toEqual(ends);
+    // The slot is decided: no attempt of it may be mined again.
+    expect(txs.writes.written[0]?.changes.attempts).toEqual({ reopened: [] });
     // A tx that is saved twice in one change set conflicts with itself.
     expect(txs.saved).toHaveLength(new Set(txs.saved).size);
   });

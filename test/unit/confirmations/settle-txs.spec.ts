@@ -1,29 +1,26 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Receipt } from '../../../src/modules/chain/index.js';
-import type { ReceiptMetrics } from '../../../src/modules/confirmations/application/receipt-metrics.js';
 import { type Settlement, SettleTxs } from '../../../src/modules/confirmations/application/settle-txs.js';
 import type { MinedVerdict } from '../../../src/modules/confirmations/domain/mined-verdict.js';
-import type { ManagedTx } from '../../../src/modules/transactions/index.js';
+import type { ManagedTx } from '../../../src/modules/ledger/index.js';
 import { aHash, aManagedTx, aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
-import { ourWork, TxsInMemory } from './txs-in-memory.js';
+import { TxsInMemory } from './txs-in-memory.js';
+import { ourWork } from '../../support/fakes/our-work.js';
 
 const HEAD = { number: 12, hash: aHash(0xead) };
 
 let txs: TxsInMemory;
 let log: RecordingLog;
-let forks: number;
+let metrics: FakeMetrics;
 let settle: SettleTxs;
 
+const forks = () => metrics.counted('confirmations_newFork_total')[''] ?? 0;
+
 beforeEach(() => {
-  [txs, log, forks] = [new TxsInMemory(), new RecordingLog(), 0];
-  settle = new SettleTxs(
-    ourWork,
-    txs.asRepository(),
-    txs.writes.asDoor(),
-    { newFork: (count: number) => void (forks += count) } as unknown as ReceiptMetrics,
-    log,
-  );
+  [txs, log, metrics] = [new TxsInMemory(), new RecordingLog(), new FakeMetrics()];
+  settle = new SettleTxs(ourWork, txs.asRepository(), txs.writes.asDoor(), metrics, log);
 });
 
 /** A tx of nonce `n` that is mined in block 10 by the attempt with the hash `n`. */
@@ -48,7 +45,7 @@ describe('a MINED tx', () => {
     expect(txs.events).toMatchObject([{ detail: { confirmations: { from: 11, to: 12, hash: HEAD.hash } } }]);
     const consumed = [{ signer: aSigner(), nonce: 1n, holder: 'tx-1', txHash: aHash(1) }];
     expect(written()).toEqual([{ slots: { consumed }, attempts: { reopened: [] } }]);
-    expect([txs.writes.operations, forks]).toEqual([['settle'], 0]);
+    expect([txs.writes.operations, forks()]).toEqual([['settle'], 0]);
   });
 
   it('that is final and reverted is FAILED, and says so', async () => {
@@ -65,7 +62,7 @@ describe('a MINED tx', () => {
     expect(await settled([mined(1)], 'gone')).toBe(1);
     expect(txs.of('tx-1')).toMatchObject({ state: 'IN_MEMPOOL', subState: 'REORG_DETECTED', receipt: null });
     expect(written()).toMatchObject([{ slots: { consumed: [] }, attempts: { reopened: [{ nonce: 1n }] } }]);
-    expect(forks).toBe(1);
+    expect(forks()).toBe(1);
   });
 
   it('whose receipt has changed stays MINED with the newer one, and that is logged', async () => {
@@ -73,7 +70,7 @@ describe('a MINED tx', () => {
     expect(await settled([mined(1)], 'changed', { fresh })).toBe(0);
     expect(txs.of('tx-1')).toMatchObject({ state: 'MINED', receipt: { status: 'reverted' } });
     expect(log.lines).toMatchObject([{ fields: { txId: 'tx-1', status: 'reverted' } }]);
-    expect([written(), forks]).toMatchObject([[{ slots: { consumed: [] }, attempts: { reopened: [] } }], 0]);
+    expect([written(), forks()]).toMatchObject([[{ slots: { consumed: [] }, attempts: { reopened: [] } }], 0]);
   });
 
   it('is final with the newer receipt when two answers agree on it', async () => {
@@ -85,14 +82,14 @@ describe('a MINED tx', () => {
   });
 
   it('that cannot be decided now is left alone', async () => {
-    expect([await settled([mined(1)], 'open'), txs.saved, forks]).toEqual([0, [], 0]);
+    expect([await settled([mined(1)], 'open'), txs.saved, forks()]).toEqual([0, [], 0]);
   });
 
   it.each(['final', 'gone'] as const)('that was moved meanwhile is left alone, although it was %s', async (verdict) => {
     const [back, ended] = [mined(1), mined(2)];
     txs.put(aManagedTx({ txId: 'tx-1' }).allocated(1n).sent().build());
     txs.put(aManagedTx({ ...txs.of('tx-2'), state: 'CONFIRMED' }).build());
-    expect([await settled([back, ended], verdict), txs.saved, forks]).toEqual([0, [], 0]);
+    expect([await settled([back, ended], verdict), txs.saved, forks()]).toEqual([0, [], 0]);
   });
 
   it('is judged by the receipt that it has now', async () => {

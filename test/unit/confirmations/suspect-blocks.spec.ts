@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { ChainId } from '../../../src/kernel/signer-id.js';
-import type { Block, BlockRef, BlockStore, ChainUpdate } from '../../../src/modules/chain/index.js';
-import type { FindReorgedFinals } from '../../../src/modules/confirmations/application/find-reorged-finals.js';
+import { type Block, type BlockRef, BlockStore, type ChainUpdate } from '../../../src/modules/chain/index.js';
+import { FindReorgedFinals } from '../../../src/modules/confirmations/application/find-reorged-finals.js';
 import { type Suspects, SuspectBlocks } from '../../../src/modules/confirmations/application/suspect-blocks.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, DEV_CHAIN } from '../../support/builders.js';
+import { FakeWatch } from '../../support/fakes/fake-watch.js';
 
 const [LOW, HIGH] = [5, 6].map((number): BlockRef => ({ number, hash: aHash(number) })) as [BlockRef, BlockRef];
 
@@ -16,28 +17,28 @@ let mayReachBelow: boolean[];
 let isLookingBelow: boolean;
 let searchesKept: number;
 let suspects: SuspectBlocks;
+let watch: FakeWatch;
 
 beforeEach(() => {
   [stored, lookBacks, below, mayReachBelow, isLookingBelow, searchesKept] = [[], [], [], [], false, 0];
+  watch = new FakeWatch();
   suspects = new SuspectBlocks(
-    {
-      orphaned: async (chainId: ChainId, lookBack: number) => {
-        lookBacks.push(lookBack);
-        return chainId === DEV_CHAIN ? stored : [];
-      },
-    } as unknown as BlockStore,
-    {
-      execute: async (_: unknown, isSuspected: boolean) => {
+    fakeOf(BlockStore, {
+      orphaned: async (chainId, lookBack) => (lookBacks.push(lookBack), chainId === DEV_CHAIN ? stored : []),
+    }),
+    fakeOf(FindReorgedFinals, {
+      execute: async (_, isSuspected) => {
         mayReachBelow.push(isSuspected);
         return { gone: below, keep: () => (searchesKept += 1) };
       },
       isWaiting: () => isLookingBelow,
-    } as unknown as FindReorgedFinals,
+    }),
+    watch.asWatch(),
   );
 });
 
 const after = (update: Partial<ChainUpdate> = {}): Promise<Suspects> =>
-  suspects.execute({ chainId: DEV_CHAIN, head: 9, gap: false, blocks: [], orphaned: [], ...update });
+  suspects.after({ chainId: DEV_CHAIN, head: 9, gap: false, blocks: [], orphaned: [], ...update });
 const keptAfter = async (update: Partial<ChainUpdate> = {}): Promise<void> => (await after(update)).keep();
 
 async function heights(update: Partial<ChainUpdate> = {}): Promise<number[]> {
@@ -54,6 +55,18 @@ describe('blocks that were taken back', () => {
     blocks.clear();
     expect(await after()).toMatchObject({ lowest: null, hasNew: false });
     expect(suspects.isWaiting(DEV_CHAIN)).toBe(false);
+  });
+
+  it('are suspects again after the database lost commits, also when an update ends later that began before', async () => {
+    stored = [LOW];
+    const before = await after();
+    before.blocks.clear();
+    before.keep();
+    expect(await heights()).toEqual([]);
+    const meanwhile = await after();
+    watch.newEpoch();
+    meanwhile.keep();
+    expect(await after()).toMatchObject({ lowest: 5, hasNew: true });
   });
 
   it('are as new as before when the update comes again after a failure', async () => {

@@ -6,35 +6,15 @@ import type { TxEvent } from '../../../src/modules/events/index.js';
 import type { FinalHeights } from '../../../src/modules/chain/index.js';
 import {
   isFinal,
-  type LeasedWork,
   ManagedTx,
   type ManagedTxRepository,
+  type MinedTxs,
   type TxState,
-} from '../../../src/modules/transactions/index.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+} from '../../../src/modules/ledger/index.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aManagedTx } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import type { ModelChain } from '../../support/model-chain.js';
-
-interface OfSigner {
-  readonly signer: SignerId;
-}
-
-/** Work of a node that has all leases: each task runs once, with all its items. */
-export const ourWork = {
-  run: async (
-    _chainId: ChainId,
-    items: readonly OfSigner[],
-    task: (leases: readonly object[], share: readonly OfSigner[]) => Promise<void>,
-  ) => {
-    if (items.length > 0)
-      await task(
-        items.map(({ signer }) => ({ signer, owner: 'node', token: 1n })),
-        items,
-      );
-    return [];
-  },
-} as unknown as LeasedWork;
 
 /** As much of the repository as following the chain needs. It hands out copies, and keeps what is saved. */
 export class TxsInMemory {
@@ -77,8 +57,8 @@ export class TxsInMemory {
     return [...this.rows.values()].map(({ state }) => state);
   }
 
-  asRepository(): ManagedTxRepository {
-    return this as unknown as ManagedTxRepository;
+  asRepository(): ManagedTxRepository & MinedTxs {
+    return this as unknown as ManagedTxRepository & MinedTxs;
   }
 
   async byIds(txIds: readonly string[]): Promise<ManagedTx[]> {

@@ -31,3 +31,9 @@ describe.each(['127.0.0.1', '0.0.0.0'])('a port that is taken on %s', (host) => 
     expect(await isPortInUse(port)).toBe(true);
   });
 });
+
+it('free ports are different ones, and below those that connections get', async () => {
+  const ports = await Promise.all(Array.from({ length: 20 }, freePort));
+  expect(new Set(ports).size).toBe(20);
+  expect(Math.max(...ports)).toBeLessThan(32_768);
+});

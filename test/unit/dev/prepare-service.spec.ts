@@ -9,11 +9,12 @@ import { silent } from '../../../src/dev/log.js';
 import { KEPT } from '../../../src/dev/paths.js';
 import { prepareService } from '../../../src/dev/prepare-service.js';
 import { RunningParts } from '../../../src/dev/running-parts.js';
-import type { StopSignal } from '../../../src/dev/stop-signal.js';
+import { StopSignal } from '../../../src/dev/stop-signal.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { until } from '../../support/until.js';
 
 /** The one of the launcher listens to the signals of its process. */
-const NO_STOP = { isRequested: false } as unknown as StopSignal;
+const NO_STOP = fakeOf(StopSignal, { isRequested: false });
 const KILLED_LAUNCHER = { pid: 2 ** 22 + 1, mark: 'killed' };
 
 describe('the service of a config file', () => {

@@ -1,9 +1,12 @@
 import type { Socket } from 'node:net';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { NO_REST } from '../../support/fakes/fake-pauses.js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { EventSource } from 'undici';
 import { EventsConfig } from '../../../src/config/lockstep-config.js';
 import { EventWindow } from '../../../src/modules/events/application/event-window.js';
 import { ListEvents } from '../../../src/modules/events/application/list-events.js';
+import { OldReads } from '../../../src/modules/events/application/old-reads.js';
 import { EventBell, EventReader } from '../../../src/modules/events/index.js';
 import { EventsController } from '../../../src/modules/events/infrastructure/http/events.controller.js';
 import { EventStreams } from '../../../src/modules/events/infrastructure/http/event-streams.js';
@@ -27,6 +30,7 @@ async function start(config: Partial<EventsConfig> = {}): Promise<void> {
       EventStreams,
       EventWindow,
       ListEvents,
+      { provide: OldReads, useFactory: () => new OldReads(log, new FakeClock(), NO_REST) },
       { provide: EventReader, useValue: log },
       { provide: EventBell, useClass: SilentEventBell },
       { provide: EventsConfig, useValue: Object.assign(new EventsConfig(), config) },
@@ -191,6 +195,14 @@ describe('a stream of events', () => {
     });
   });
 
+  it('takes no place when it cannot begin because the database is away', async () => {
+    await start({ maxStreams: 1 });
+    log.isAway = true;
+    for (let n = 0; n < 3; n += 1) expect(codeOf(await ask(''))).toBe('database_unavailable');
+    log.isAway = false;
+    expect((await open()).status).toBe(200);
+  });
+
   it('is kept while the database is away, and goes on when it is back', async () => {
     await start();
     const client = await open();
@@ -268,6 +280,36 @@ describe('a page of events over HTTP', () => {
     const { status, text } = await ask(query);
     const problem = JSON.parse(text) as { code: string; errors?: { code: string }[] };
     expect([status, problem.errors?.[0]?.code ?? problem.code]).toEqual([400, code]);
+  });
+
+  it.each(['text/event-stream', 'application/json'])(
+    '%s after an event that the database has lost is refused with 409',
+    async (accept) => {
+      await start();
+      add(1, 3);
+      log.isSetBack = true;
+      const lost = await ask('?after=4-4-0', { accept });
+      expect([lost.status, codeOf(lost)]).toEqual([409, 'unknown_event_id']);
+      expect((await send(http.port, { url: '/metrics' })).text).toMatch(/^event_streams 0$/m);
+    },
+  );
+
+  it('a stream ends when the database has lost its place, and leaves out nothing of what comes instead', async () => {
+    await start();
+    add(1, 3);
+    const client = await open();
+    add(4, 5);
+    await received(client, 2);
+    // A standby without the commits of 4 and 5 takes over, and goes on with other rows up to beyond the place of the stream.
+    log.isSetBack = true;
+    log.events.splice(3);
+    for (const xid of [4n, 5n, 6n]) log.add(aPublicEvent(6, { position: { xid, seq: xid + 40n, part: 0 } }));
+    await until('the stream has ended', async () => client.ended);
+    expect(client.frames.map(({ id }) => id)).toEqual(['4-4-0', '5-5-0']);
+    expect(codeOf(await ask('', { 'last-event-id': '5-5-0', accept: 'text/event-stream' }))).toBe('unknown_event_id');
+    const anew = await open('?after=3-3-0');
+    await received(anew, 3);
+    expect(anew.frames.map(({ id }) => id)).toEqual(['4-44-0', '5-45-0', '6-46-0']);
   });
 
   it('refuses a header that is no id', async () => {

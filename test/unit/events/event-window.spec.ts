@@ -1,8 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { EventWindow } from '../../../src/modules/events/application/event-window.js';
+import { OldReads } from '../../../src/modules/events/application/old-reads.js';
+import { ALL_EVENTS } from '../../../src/modules/events/domain/event-filter.js';
 import { RecentEvents } from '../../../src/modules/events/domain/recent-events.js';
 import { eventId, type EventPosition, LOG_BEGINNING } from '../../../src/modules/events/index.js';
 import { aPublicEvent, MemoryEventLog } from '../../support/fakes/memory-event-log.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { NO_REST } from '../../support/fakes/fake-pauses.js';
 import { SilentEventBell } from '../../support/fakes/silent-event-bell.js';
 import { until } from '../../support/until.js';
 import { readableLog } from '../platform/log-lines.js';
@@ -27,7 +31,7 @@ afterEach(async () => {
 
 function aWindow() {
   const [log, bell, { log: words, lines }] = [new MemoryEventLog(), new TestBell(), readableLog()];
-  const window = new EventWindow(log, bell, words);
+  const window = new EventWindow(log, new OldReads(log, new FakeClock(), NO_REST), bell, words);
   windows.push(window);
   return { log, bell, window, lines };
 }
@@ -36,7 +40,7 @@ function aWindow() {
 async function aFollowedWindow(first = 5) {
   const parts = aWindow();
   for (let n = 1; n <= first; n += 1) parts.log.add(aPublicEvent(n));
-  const unfollow = parts.window.follow();
+  const unfollow = parts.window.follow(() => undefined);
   await until('the window has read', async () => parts.log.reads === 1);
   return { ...parts, unfollow };
 }
@@ -48,7 +52,7 @@ describe('the window of new events', () => {
     await until('it stops listening', async () => bell.listeners.size === 0);
     bell.ring();
     expect(log.reads).toBe(1);
-    await window.read(placeOf(5));
+    await window.read(placeOf(5), ALL_EVENTS);
     expect(log.reads).toBe(2);
   });
 
@@ -58,7 +62,7 @@ describe('the window of new events', () => {
     log.add(aPublicEvent(6));
     bell.ring();
     await Promise.all(waiting);
-    const pages = await Promise.all(waiting.map(() => window.read(placeOf(5))));
+    const pages = await Promise.all(waiting.map(() => window.read(placeOf(5), ALL_EVENTS)));
     expect(pages.map(({ events }) => events.length)).toEqual(waiting.map(() => 1));
     expect(log.reads).toBe(2);
   });
@@ -67,14 +71,14 @@ describe('the window of new events', () => {
     const { log, window } = await aFollowedWindow();
     log.add(aPublicEvent(6));
     await window.beyond(placeOf(5), 60_000, never);
-    expect((await window.read(placeOf(5))).events.length).toBe(1);
+    expect((await window.read(placeOf(5), ALL_EVENTS)).events.length).toBe(1);
   });
 
   it('sends a client whose place is older to the database, until it is inside', async () => {
     const { log, window } = await aFollowedWindow();
-    const page = await window.read(placeOf(2));
+    const page = await window.read(placeOf(2), ALL_EVENTS);
     expect([page.events.length, log.reads]).toEqual([3, 2]);
-    expect(await window.read(page.next)).toMatchObject({ events: [], hasMore: false });
+    expect(await window.read(page.next, ALL_EVENTS)).toMatchObject({ events: [], hasMore: false });
     expect(log.reads).toBe(2);
   });
 
@@ -119,7 +123,7 @@ describe('the window of new events', () => {
   it('ends with the application', async () => {
     const { window, bell, log } = await aFollowedWindow();
     await window.onModuleDestroy();
-    window.follow();
+    window.follow(() => undefined);
     bell.ring();
     expect([bell.listeners.size, log.reads]).toEqual([0, 1]);
   });

@@ -1,5 +1,8 @@
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { NO_REST } from '../../support/fakes/fake-pauses.js';
 import { describe, expect, it } from '@jest/globals';
 import { ListEvents } from '../../../src/modules/events/application/list-events.js';
+import { OldReads } from '../../../src/modules/events/application/old-reads.js';
 import { ALL_EVENTS } from '../../../src/modules/events/domain/event-filter.js';
 import { eventId, LOG_BEGINNING, parseEventId } from '../../../src/modules/events/index.js';
 import { aPublicEvent, MemoryEventLog } from '../../support/fakes/memory-event-log.js';
@@ -9,11 +12,12 @@ function logOf(count: number): MemoryEventLog {
   for (let n = 1; n <= count; n += 1) log.add(aPublicEvent(n, n % 500 === 0 ? { type: 'tx.confirmed' } : {}));
   return log;
 }
+const listOf = (log: MemoryEventLog): ListEvents => new ListEvents(log, new OldReads(log, new FakeClock(), NO_REST));
 const CONFIRMED = { ...ALL_EVENTS, types: new Set(['tx.confirmed'] as const) };
 
 describe('a page of events', () => {
   it('goes on after the last event that it has', async () => {
-    const list = new ListEvents(logOf(5));
+    const list = listOf(logOf(5));
     const first = await list.execute(LOG_BEGINNING, ALL_EVENTS, 2);
     expect(first.events.map(({ data }) => data['n'])).toEqual([1, 2]);
     const rest = await list.execute(first.next, ALL_EVENTS, 100);
@@ -23,7 +27,7 @@ describe('a page of events', () => {
 
   it('without a place is empty, and leads to what happens from now on', async () => {
     const log = logOf(5);
-    const list = new ListEvents(log);
+    const list = listOf(log);
     const { events, next } = await list.execute(null, ALL_EVENTS, 100);
     expect(events).toEqual([]);
     log.add(aPublicEvent(6));
@@ -32,7 +36,7 @@ describe('a page of events', () => {
 
   it('reads a bounded number of rows, and advances over events that its filter leaves out', async () => {
     const log = logOf(12_345);
-    const list = new ListEvents(log);
+    const list = listOf(log);
     const none = { ...ALL_EVENTS, types: new Set(['tx.dropped'] as const) };
     const page = await list.execute(LOG_BEGINNING, none, 100);
     expect([page.events, eventId(page.next), log.reads]).toEqual([[], '10000-10000-0', 10]);
@@ -40,7 +44,7 @@ describe('a page of events', () => {
   });
 
   it('with a filter has every event that it matches once', async () => {
-    const list = new ListEvents(logOf(12_345));
+    const list = listOf(logOf(12_345));
     const found: unknown[] = [];
     let place = LOG_BEGINNING;
     for (;;) {

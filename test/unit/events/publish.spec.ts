@@ -64,14 +64,6 @@ const CASES: [string, Partial<LoggedEvent>, unknown][] = [
     { reason: 'mined', block: BLOCK, detail: { ...RECEIPT, ...confirmations }, isAfterReorg: true },
     [receipt, ['tx.confirmations', { block: BLOCK, ...confirmations, newFork: true }]],
   ],
-  [
-    'mined, in a row of an older version',
-    { reason: 'mined', block: BLOCK, detail: { status: 'success', gasUsed: '21000' } },
-    [
-      ['tx.receipt_updated', { block: BLOCK, receipt: { ...RECEIPT, effectiveGasPrice: null } }],
-      ['tx.confirmations', { block: BLOCK, confirmations: null, newFork: false }],
-    ],
-  ],
   ['updated with another receipt', { reason: 'updated', block: BLOCK, detail: RECEIPT }, [receipt]],
   ['updated in another way', { reason: 'updated', detail: { subState: 'STALE' } }, []],
   ['updated without detail', { reason: 'updated' }, []],
@@ -104,11 +96,6 @@ const CASES: [string, Partial<LoggedEvent>, unknown][] = [
     'replaced',
     { reason: 'replaced', block: BLOCK, detail: { replacedBy: txIdOf(2) } },
     [['tx.replaced', { block: BLOCK, reason: null, replacedBy: txIdOf(2) }]],
-  ],
-  [
-    'replaced, in a row of an older version',
-    { reason: 'replaced' },
-    [['tx.replaced', { block: null, reason: null, replacedBy: null }]],
   ],
   [
     'dropped',

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { Repository } from 'typeorm';
-import type { TxEventEntity } from '../../../src/modules/events/infrastructure/tx-event.entity.js';
+import type { TxEventEntity } from '../../../src/modules/events/infrastructure/typeorm-tx-history.js';
 import { TypeormTxHistory } from '../../../src/modules/events/infrastructure/typeorm-tx-history.js';
 import { DatabaseUnavailable } from '../../../src/platform/database/database-errors.js';
 

@@ -1,12 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { ALL_FAULTS } from '../../faults/all-faults.js';
-import { withFault } from '../../faults/fault.js';
+import { FaultySources } from '../../faults/fault.js';
 import { statementsOf } from '../../faults/statements.js';
 
-const SRC = fileURLToPath(new URL('../../../src', import.meta.url));
+const sources = new FaultySources(fileURLToPath(new URL('../../../src', import.meta.url)));
 
 describe('the list of faults', () => {
   it('names each fault once', () => {
@@ -15,21 +13,25 @@ describe('the list of faults', () => {
   });
 
   it.each(ALL_FAULTS)('$id can be put into the source, and changes it', (fault) => {
-    const source = read(fault.file);
-    expect(withFault(source, fault)).not.toBe(source);
+    const { file, source } = sources.withFault(fault);
+    expect(source).not.toBe(sources.sourceOf(file));
   });
 
-  it('has a fault for every statement of the service', () => {
-    const without = sources().flatMap((file) => {
-      const source = read(file);
-      const places = ALL_FAULTS.filter((fault) => fault.file === file).map(({ text }) => {
-        const from = source.indexOf(text);
-        return { from, to: from + text.length };
-      });
-      return statementsOf(file, source)
-        .filter(({ start, end }) => !places.some(({ from, to }) => from < end && to > start))
-        .map(({ name }) => `${file}: ${name}`);
-    });
+  it('finds the text of a fault whatever white space is in it, and once only', () => {
+    const [fault] = ALL_FAULTS;
+    if (fault === undefined) throw new Error('there are no faults');
+    expect(sources.placeOf({ ...fault, text: fault.text.replaceAll(' ', '\n\n ') })).toEqual(sources.placeOf(fault));
+    expect(() => sources.placeOf({ ...fault, text: ' ' })).toThrow(`times in ${fault.in}, not once`);
+    expect(() => sources.placeOf({ ...fault, in: 'nobody' })).toThrow('occurs 0 times in nobody');
+  });
+
+  it('has a fault for every statement of the files that it covers', () => {
+    const places = ALL_FAULTS.map((fault) => sources.placeOf(fault));
+    const without = [...new Set(places.map(({ file }) => file))].flatMap((file) =>
+      statementsOf(file, sources.sourceOf(file))
+        .filter(({ start, end }) => !places.some((at) => at.file === file && at.start < end && at.end > start))
+        .map(({ name }) => `${file}: ${name}`),
+    );
     expect(without).toEqual([]);
   });
 });
@@ -55,14 +57,3 @@ describe('what counts as a statement', () => {
     expect(names(`const text = 'an update of rows'; const x = list.find((item) => item);`)).toEqual([]);
   });
 });
-
-/** Without what starts the development stack, which is no part of the service. */
-function sources(): string[] {
-  return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-    .map((file) => file.replaceAll('\\', '/'))
-    .filter((file) => file.endsWith('.ts') && !file.startsWith('dev/'));
-}
-
-function read(file: string): string {
-  return readFileSync(join(SRC, file), 'utf8');
-}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { backoffMs, triedForMs } from '../../../src/kernel/backoff.js';
+import { backoffMs, chanceOf, jittered, triedForMs } from '../../../src/kernel/backoff.js';
 
 describe('the pause before the next try', () => {
   it('is the first one after the first try, doubles with each, and is a minute at most', () => {
@@ -11,6 +11,19 @@ describe('the pause before the next try', () => {
   it('is never shorter than the first one, also when that is longer than a minute', () => {
     expect([0, 5].map((tries) => backoffMs(90_000, tries))).toEqual([90_000, 90_000]);
   });
+});
+
+describe('a pause with jitter', () => {
+  it('is between three quarters and all of the pause', () => {
+    expect([0, 0.5, 1].map((chance) => jittered(1_000, chance))).toEqual([750, 875, 1_000]);
+  });
+});
+
+it('the chance of an id is between 0 and 1, the same each time, and another one for most other ids', () => {
+  const chances = Array.from({ length: 100 }, (_, n) => chanceOf(`tx-${n}`));
+  expect(chances.every((chance) => chance >= 0 && chance < 1)).toBe(true);
+  expect(chanceOf('tx-7')).toBe(chances[7]);
+  expect(new Set(chances.map((chance) => Math.floor(chance * 10))).size).toBe(10);
 });
 
 describe('the time for which something was tried', () => {

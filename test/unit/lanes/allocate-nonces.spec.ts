@@ -1,13 +1,16 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig } from '../../../src/config/index.js';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
+import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import { AllocateNonces } from '../../../src/modules/lanes/application/allocate-nonces.js';
 import type { ReadyTx } from '../../../src/modules/lanes/application/prepare-pending.js';
 import { CommittedCursors } from '../../../src/modules/lost-commits/application/committed-cursors.js';
-import type { NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
-import type { ManagedTx, ManagedTxRepository } from '../../../src/modules/transactions/index.js';
+import type { AlignNonces } from '../../../src/modules/nonces/index.js';
+import type { Lease, NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
+import { LaneMemory, type ManagedTx, type TxQueue, type RequestedTx } from '../../../src/modules/ledger/index.js';
 import type { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
 import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 
 const LEASE = { signer: aSigner(), owner: 'node', token: 1n };
@@ -21,30 +24,46 @@ let cursors: CommittedCursors;
 let waiting: string[];
 /** Whether the ledger has a sequence of the signers. */
 let known: boolean;
+let released: readonly bigint[];
 /** What was asked of the ledger and the repository under the fence, and the crash points, in order. */
 let calls: unknown[][];
 let writes: RecordedWrites;
 let allocate: AllocateNonces;
+/** What the chain says for signers that were asked for, and keys of those whose nonce is not agreed upon. */
+let chainNonces: readonly SlotRef[];
+let held: Set<string>;
+/** What the database says to txs that are to get a nonce, by their ids. */
+let locking: (ids: readonly string[]) => void;
+let memory: LaneMemory;
+/** What was set aside, and why. */
+let aside: [string, unknown][];
 
 beforeEach(() => {
-  [waiting, known, calls, writes] = [[], true, [], new RecordedWrites()];
+  [waiting, known, released, calls, writes] = [[], true, RELEASED, [], new RecordedWrites()];
+  [chainNonces, held, locking, aside] = [[], new Set(), () => undefined, []];
+  memory = new LaneMemory(new FakeClock());
+  memory.recovered([LEASE, OTHER]);
   cursors = new CommittedCursors({ report: () => undefined } as unknown as DatabaseWatch);
   allocate = new AllocateNonces(
+    { execute: async () => ({ nonces: chainNonces, held }) } as unknown as AlignNonces,
     {
       align: async (_fence: unknown, places: readonly SlotRef[]) => void calls.push(['align', ...places]),
       read: async (_fence: unknown, signers: readonly SignerId[], most: number) => {
         calls.push(['read', signers, most]);
-        return known ? signers.map((signer) => ({ signer, cursor: CURSOR, released: RELEASED })) : [];
+        return known ? signers.map((signer) => ({ signer, cursor: CURSOR, released })) : [];
       },
+      openFree: async (_fence: unknown, places: readonly SlotRef[]) => void calls.push(['open free', ...places]),
     } as unknown as NonceLedger,
     {
-      lockForNonce: async (_fence: unknown, txs: readonly ManagedTx[]) => (
-        calls.push(['lock', ...txs.map(({ id }) => id)]),
-        new Set(waiting)
-      ),
-    } as unknown as ManagedTxRepository,
+      lockForNonce: async (_fence: unknown, txs: readonly ManagedTx[]) => {
+        calls.push(['lock', ...txs.map(({ id }) => id)]);
+        locking(txs.map(({ id }) => id));
+        return new Set(txs.map(({ id }) => id).filter((id) => waiting.includes(id)));
+      },
+    } as unknown as TxQueue,
     writes.asDoor(),
     cursors,
+    memory,
     Object.assign(new ExecutionConfig(), { batchSize: BATCH }),
     { reached: (point: string) => void calls.push([point]) },
   );
@@ -56,11 +75,20 @@ const readyTx = (txId: string, signer = LEASE.signer): ReadyTx => ({
   gasLimit: 30_000n,
 });
 
+function give(leases: readonly Lease[], ready: readonly ReadyTx[], counts = chainNonces): Promise<RequestedTx[]> {
+  chainNonces = counts;
+  return allocate.execute(
+    {} as ChainConnector,
+    leases,
+    ready,
+    async ({ tx }, error) => void aside.push([tx.id, error]),
+  );
+}
+
 async function noncesOf(...txIds: readonly string[]): Promise<[string, bigint][]> {
-  const allocated = await allocate.execute(
+  const allocated = await give(
     [LEASE],
     txIds.map((txId) => readyTx(txId)),
-    [],
   );
   return allocated.map(({ tx }) => [tx.id, tx.nonce]);
 }
@@ -80,7 +108,7 @@ describe('txs that get a nonce', () => {
 
   it('get them from the sequence of their own signer', async () => {
     waiting = ['a', 'b'];
-    const allocated = await allocate.execute([LEASE, OTHER], [readyTx('a'), readyTx('b', OTHER.signer)], []);
+    const allocated = await give([LEASE, OTHER], [readyTx('a'), readyTx('b', OTHER.signer)]);
     expect(allocated.map(({ tx }) => [tx.signer, tx.nonce])).toEqual([
       [LEASE.signer, 3n],
       [OTHER.signer, 3n],
@@ -90,7 +118,7 @@ describe('txs that get a nonce', () => {
 
   it('come back with what their clients asked for', async () => {
     waiting = ['a', 'b'];
-    const allocated = await allocate.execute([LEASE], [readyTx('b'), readyTx('a')], []);
+    const allocated = await give([LEASE], [readyTx('b'), readyTx('a')]);
     expect(allocated.map(({ tx, request }) => [tx.id, request.requestId])).toEqual([
       ['b', 'request of b'],
       ['a', 'request of a'],
@@ -108,9 +136,34 @@ describe('txs that get a nonce', () => {
     writes.onWrite = () => {
       throw new Error('no database');
     };
-    await expect(noncesOf('a', 'b')).rejects.toThrow('no database');
+    expect(await noncesOf('a', 'b')).toEqual([]);
     expect(() => cursors.expect([LEASE.signer], new Map())).not.toThrow();
     expect(calls).not.toContainEqual(['after_allocate']);
+  });
+});
+
+describe('a tx that authorizes its own account', () => {
+  const own = (): ReadyTx => {
+    const { tx, request, gasLimit } = readyTx('own');
+    const entry = { chainId: 1n, address: LEASE.signer.address, signer: LEASE.signer.address };
+    return { tx, request: { ...request, payload: { ...request.payload, authorizationList: [entry] } }, gasLimit };
+  };
+  const written = async (): Promise<unknown[]> => {
+    waiting = ['own'];
+    const [allocated] = await give([LEASE], [own()]);
+    return [allocated?.tx.nonce, writes.slots('held').length, calls.find(([name]) => name === 'open free')?.slice(1)];
+  };
+
+  it('takes the next two nonces, and the slot of the second is free', async () => {
+    released = [3n, 5n];
+    expect(await written()).toEqual([CURSOR, 1, [{ signer: LEASE.signer, nonce: CURSOR + 1n }]]);
+    expect(writes.written).toMatchObject([{ changes: { slots: { cursors: [{ to: CURSOR + 2n }] } } }]);
+  });
+
+  it('takes two that are free already, as after a refusal', async () => {
+    released = [3n, 4n];
+    expect(await written()).toEqual([3n, 1, []]);
+    expect(writes.written).toMatchObject([{ changes: { slots: { cursors: [{ to: CURSOR }] } } }]);
   });
 });
 
@@ -120,8 +173,14 @@ describe('the transaction that gives nonces', () => {
   it('aligns first, locks what waits, and writes slots, cursor and txs together, under the leases that it needs', async () => {
     waiting = ['a', 'b'];
     const ready = waiting.map((txId) => readyTx(txId));
-    const allocated = await allocate.execute([LEASE, OTHER], ready, [count]);
-    expect(calls).toEqual([['align', count], ['lock', 'a', 'b'], ['read', [LEASE.signer], BATCH], ['after_allocate']]);
+    const allocated = await give([LEASE, OTHER], ready, [count]);
+    expect(calls).toEqual([
+      ['align', count],
+      ['lock', 'a', 'b'],
+      ['read', [LEASE.signer], BATCH],
+      ['open free'],
+      ['after_allocate'],
+    ]);
     expect(writes.written).toMatchObject([
       {
         operation: 'allocate',
@@ -138,18 +197,14 @@ describe('the transaction that gives nonces', () => {
     expect(ready[0]?.tx.state).toBe('PENDING');
   });
 
-  it('aligns also where nothing waits, and is none without either', async () => {
-    await allocate.execute([LEASE, OTHER], [], [count]);
-    expect([calls, writes.written]).toEqual([
-      [['align', count], ['after_allocate']],
-      [{ operation: 'allocate', tokens: [1n], changes: {} }],
-    ]);
-    expect([await allocate.execute([LEASE], [], []), writes.written.length]).toEqual([[], 1]);
+  it('is none where nothing is ready', async () => {
+    expect([await give([LEASE, OTHER], [], [count]), calls, writes.written]).toEqual([[], [], []]);
   });
 
   it('writes nothing when a tx that waits would get no nonce', async () => {
     [waiting, known] = [['a'], false];
-    await expect(noncesOf('a')).rejects.toMatchObject({ kind: 'internal' });
+    expect(await noncesOf('a')).toEqual([]);
+    expect(aside).toMatchObject([['a', { kind: 'internal' }]]);
     expect(writes.written).toEqual([]);
   });
 
@@ -163,3 +218,51 @@ describe('the transaction that gives nonces', () => {
     expect(writes.written).toEqual([]);
   });
 });
+
+describe('txs that are worth a nonce', () => {
+  it('get none while the nonce of their signer is not agreed upon, and hold up no other signer', async () => {
+    held = new Set([signerKey(LEASE.signer)]);
+    waiting = ['a', 'b'];
+    const allocated = await give([LEASE, OTHER], [readyTx('a'), readyTx('b', OTHER.signer)]);
+    expect(allocated.map(({ tx }) => tx.id)).toEqual(['b']);
+    expect([LEASE, OTHER].map((lease) => memory.needsRecovery(lease))).toEqual([false, false]);
+  });
+
+  it('get one without the one that can get none, which is set aside', async () => {
+    waiting = ['a', 'poison', 'c'];
+    locking = (ids) => {
+      if (ids.includes('poison')) cannotBeWritten();
+    };
+    expect((await noncesOf('a', 'poison', 'c')).map(([id]) => id)).toEqual(['a', 'c']);
+    expect(aside).toEqual([['poison', new Error('cannot be written')]]);
+  });
+});
+
+describe('a lane', () => {
+  it('takes its nonce for aligned only where the chain was asked', async () => {
+    waiting = ['a', 'b'];
+    await give([LEASE, OTHER], [readyTx('a'), readyTx('b', OTHER.signer)], [{ signer: LEASE.signer, nonce: 7n }]);
+    expect([LEASE, OTHER].map((lease) => memory.needsAlignment(lease, 1_000))).toEqual([false, true]);
+  });
+
+  it.each([
+    ['when no commit wrote that', () => (locking = cannotBeWritten)],
+    ['when there was no commit: the only signer with ready txs is held', () => held.add(signerKey(LEASE.signer))],
+  ])('does not take its nonce for aligned %s', async (_when, prevent) => {
+    prevent();
+    await give([LEASE, OTHER], [readyTx('a'), readyTx('b')], [{ signer: OTHER.signer, nonce: 7n }]);
+    expect(memory.needsAlignment(OTHER, 1_000)).toBe(true);
+  });
+
+  it('starts from the database when txs were not waiting any more: a commit whose answer was lost may have allocated them', async () => {
+    waiting = ['a'];
+    await noncesOf('a');
+    expect(memory.needsRecovery(LEASE)).toBe(false);
+    await noncesOf('a', 'b');
+    expect(memory.needsRecovery(LEASE)).toBe(true);
+  });
+});
+
+function cannotBeWritten(): never {
+  throw new Error('cannot be written');
+}

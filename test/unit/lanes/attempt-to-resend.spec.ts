@@ -1,8 +1,9 @@
 import { expect, it } from '@jest/globals';
-import { attemptToResend } from '../../../src/modules/lanes/domain/attempt-to-resend.js';
-import type { Attempt } from '../../../src/modules/transactions/domain/attempt.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import { attemptToResend } from '../../../src/modules/lanes/application/resend-attempts.js';
+import { type Attempt } from '../../../src/modules/ledger/domain/attempt.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aHash, aManagedTx, anAttempt } from '../../support/builders.js';
+import { outcomeOf } from '../../../src/modules/sending/domain/send-verdict.js';
 
 const CLOSING: Partial<TxProgress> = { closing: { as: 'FAILED', reason: 'refused', won: false } };
 
@@ -44,16 +45,30 @@ it('a higher price that every node refused does not, while an earlier one may be
   expect(
     chosen([
       { status: 'ACCEPTED', ...fees(8n, 2n) },
-      { status: 'REJECTED', ...fees(9n, 2n) },
+      { status: 'REJECTED', errorClass: 'underpriced', ...fees(9n, 2n) },
     ]),
   ).toBe(0);
+});
+
+it('a bump that never left this node does, because no node refused it', () => {
+  const bump = outcomeOf(anAttempt({ status: 'SIGNED' }), { kind: 'not_sent', message: 'held back' });
+  expect(
+    chosen([
+      { status: 'ACCEPTED', ...fees(8n, 2n) },
+      { status: bump.status, errorClass: bump.errorClass, ...fees(9n, 2n) },
+    ]),
+  ).toBe(1);
+  const noOp = { kind: 'cancel', status: bump.status, errorClass: bump.errorClass, ...fees(9n, 2n) } as const;
+  expect(chosen([{ status: 'ACCEPTED' }, { kind: 'cancel', status: 'ACCEPTED', ...fees(8n, 2n) }, noOp], CLOSING)).toBe(
+    2,
+  );
 });
 
 it('the newest goes out when every node refused them all', () => {
   expect(
     chosen([
-      { status: 'REJECTED', ...fees(9n, 2n) },
-      { status: 'REJECTED', ...fees(8n, 2n) },
+      { status: 'REJECTED', errorClass: 'underpriced', ...fees(9n, 2n) },
+      { status: 'REJECTED', errorClass: 'underpriced', ...fees(8n, 2n) },
     ]),
   ).toBe(1);
   expect(chosen([])).toBe(-1);
@@ -63,5 +78,5 @@ it('of a slot that is being closed the no-op goes out, also when the payload is 
   const payload = { status: 'ACCEPTED', ...fees(99n, 9n) } as const;
   for (const status of ['ACCEPTED', 'REJECTED'] as const)
     expect(chosen([payload, { kind: 'cancel', status }], CLOSING)).toBe(1);
-  expect(chosen([payload], CLOSING)).toBe(0);
+  expect(chosen([payload], CLOSING)).toBe(-1);
 });

@@ -1,9 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
-import { CoverCosts } from '../../../src/modules/lanes/application/cover-costs.js';
-import type { KnownBalances } from '../../../src/modules/lanes/application/known-balances.js';
-import type { Simulated } from '../../../src/modules/lanes/application/pending-verdict.js';
-import type { PendingTx } from '../../../src/modules/transactions/index.js';
+import { CoverCosts, type KnownBalances, type Simulated } from '../../../src/modules/lanes/application/cover-costs.js';
+import type { PendingTx } from '../../../src/modules/ledger/index.js';
 import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
 import { ModelChain } from '../../support/model-chain.js';
 
@@ -34,6 +32,7 @@ function simulatedOf({ cost }: Waiting): Simulated {
 async function covered(...waiting: readonly Waiting[]): Promise<Record<string, string>> {
   const known = {
     refresh: async () => undefined,
+    covers: (signer: SignerId, wei: bigint) => (balances.get(signer.address === MINE.address ? 1 : 2) ?? 0n) >= wei,
     take: (signer: SignerId, wei: bigint) => {
       const n = signer.address === MINE.address ? 1 : 2;
       const left = (balances.get(n) ?? 0n) - wei;

@@ -1,7 +1,4 @@
-import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { Funds } from '../../../src/modules/sending/index.js';
-import type { Lease } from '../../../src/modules/signers/index.js';
-import type { LeasedWork } from '../../../src/modules/transactions/index.js';
 import { aSigner } from '../../support/builders.js';
 
 export function someFunds(overrides: Partial<Funds> = {}): Funds {
@@ -16,18 +13,3 @@ export function someFunds(overrides: Partial<Funds> = {}): Funds {
     ...overrides,
   };
 }
-
-/** Work for signers that this node holds, all in one part. */
-export const heldWork = {
-  run: async <T extends { signer: SignerId }>(
-    _chainId: number,
-    items: readonly T[],
-    task: (leases: readonly Lease[], share: readonly T[]) => Promise<void>,
-  ): Promise<T[]> => {
-    const leases = [
-      ...new Map(items.map(({ signer }) => [signerKey(signer), { signer, owner: 'n', token: 1n }])).values(),
-    ];
-    if (items.length > 0) await task(leases, items);
-    return [];
-  },
-} as unknown as LeasedWork;

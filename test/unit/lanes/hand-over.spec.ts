@@ -1,22 +1,21 @@
 import { NodeLeases } from '../../../src/modules/signers/application/node-leases.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { Registry } from 'prom-client';
 import { ExecutionConfig, LeaseConfig, NodeConfig, WorkerConfig } from '../../../src/config/lockstep-config.js';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import { LeaseManager } from '../../../src/modules/signers/application/lease-manager.js';
 import { Router } from '../../../src/modules/signers/application/router.js';
 import { preferredNode } from '../../../src/modules/signers/domain/rendezvous.js';
-import { PromLeaseMetrics } from '../../../src/modules/signers/infrastructure/prom-lease-metrics.js';
-import { Doorbell } from '../../../src/modules/transactions/application/writing/doorbell.js';
+import { Doorbell } from '../../../src/modules/ledger/application/writing/doorbell.js';
 import { HandOver } from '../../../src/modules/lanes/application/hand-over.js';
-import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
+import { LaneMemory } from '../../../src/modules/ledger/application/writing/lane-memory.js';
 import type { NodeRegistry } from '../../../src/modules/signers/index.js';
-import { LeasedWork } from '../../../src/modules/transactions/application/writing/leased-work.js';
+import { LeasedWork } from '../../../src/modules/ledger/application/writing/leased-work.js';
 import { SignerWorkers } from '../../../src/modules/signers/application/signer-workers.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeLeaseStore } from '../../support/fakes/fake-lease-store.js';
 import { KeysOf, Named } from '../../support/fakes/fake-node.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { readableLog } from '../platform/log-lines.js';
 
 const BOTH = ['me', 'other'];
@@ -49,7 +48,7 @@ beforeEach(() => {
   const { log } = readableLog();
   const execution = Object.assign(new ExecutionConfig(), { mode: 'worker-queue' });
   router = new Router(me, new NodeConfig(), execution, lease, clock);
-  const metrics = new PromLeaseMetrics(new Registry());
+  const metrics = new FakeMetrics();
   leases = new LeaseManager(
     new NodeLeases(store, me, lease, metrics),
     new KeysOf([MINE, THEIRS]),

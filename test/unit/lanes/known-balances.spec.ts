@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Address, parseAddress } from '../../../src/kernel/hex.js';
-import { KnownBalances } from '../../../src/modules/lanes/application/known-balances.js';
-import type { ManagedTxRepository } from '../../../src/modules/transactions/index.js';
+import { KnownBalances } from '../../../src/modules/lanes/application/cover-costs.js';
+import type { FundsRepository } from '../../../src/modules/ledger/index.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 
 const SIGNER = { chainId: 1, address: parseAddress(`0x${'aa'.repeat(20)}`) };
@@ -32,14 +32,14 @@ beforeEach(() => {
   clock = new FakeClock();
   ledger = new Ledger();
   ledger.wei.set(SIGNER.address, 100n);
-  const repository: Pick<ManagedTxRepository, 'committedWei'> = {
+  const repository: Pick<FundsRepository, 'committedWei'> = {
     committedWei: async (signers) => {
       const wei = signers.map(() => inFlight);
       atReading();
       return wei;
     },
   };
-  balances = new KnownBalances(repository as ManagedTxRepository, clock);
+  balances = new KnownBalances(repository as FundsRepository, clock);
   inFlight = 0n;
   atReading = () => undefined;
 });
@@ -53,6 +53,7 @@ describe('what is known of a balance', () => {
     inFlight = 90n;
     await refresh(20n);
     expect(balances.take(SIGNER, 20n)).toBe(false);
+    expect([balances.covers(SIGNER, 11n), balances.covers(SIGNER, 10n)]).toEqual([false, true]);
     expect(balances.take(SIGNER, 10n)).toBe(true);
   });
 
@@ -67,7 +68,7 @@ describe('what is known of a balance', () => {
   });
 
   it('is nothing before it was read: nothing can be taken', () => {
-    expect(balances.take(SIGNER, 0n)).toBe(false);
+    expect([balances.take(SIGNER, 0n), balances.covers(SIGNER, 0n)]).toEqual([false, false]);
   });
 
   it('is read once, and counts down with what is taken', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LanePace } from '../../../src/modules/lanes/infrastructure/lane-pace.js';
+import { LanePace } from '../../../src/modules/lanes/infrastructure/lane-queue.js';
 
 function paceAt(load: number): LanePace {
   return new LanePace(() => load);

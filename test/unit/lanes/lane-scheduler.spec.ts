@@ -2,17 +2,18 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ChainConfig, LockstepConfig, WorkerConfig } from '../../../src/config/index.js';
 import { Unavailable } from '../../../src/kernel/errors.js';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
+import type { Chains } from '../../../src/modules/chain/index.js';
 import type { LeaseManager, Router } from '../../../src/modules/signers/index.js';
-import type { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
+import type { LaneMemory } from '../../../src/modules/ledger/application/writing/lane-memory.js';
 import type { LaneStep } from '../../../src/modules/lanes/application/lane-step.js';
 import { SignerWorkers } from '../../../src/modules/signers/application/signer-workers.js';
-import type { TxMetrics } from '../../../src/modules/transactions/application/writing/tx-metrics.js';
-import type { ManagedTxRepository } from '../../../src/modules/transactions/index.js';
+import type { TxQueue } from '../../../src/modules/ledger/index.js';
 import { LaneScheduler } from '../../../src/modules/lanes/infrastructure/lane-scheduler.js';
 import { SystemClock } from '../../../src/platform/system-clock.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { tickersWith } from '../../support/fakes/fake-tickers.js';
 import { until } from '../../support/until.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const SIGNERS = Array.from({ length: 40 }, (_, n) => aSigner(n + 1));
@@ -23,7 +24,7 @@ class FakeStep {
   readonly stepped = new Map<string, number>();
   failing: readonly SignerId[] = [];
 
-  async execute(_chain: number, signers: readonly SignerId[]): Promise<SignerId[]> {
+  async step(_chain: unknown, signers: readonly SignerId[]): Promise<SignerId[]> {
     this.steps.push(signers);
     if (signers.some((signer) => this.failing.includes(signer)))
       throw new Unavailable('database_unavailable', 'statement timeout', 'try again');
@@ -88,12 +89,13 @@ function schedulerOf(step: FakeStep): LaneScheduler {
   const work = SIGNERS.map((signer) => ({ signer, hasPending: true, lease: 'free' }));
   return new LaneScheduler(
     step as unknown as LaneStep,
+    { get: () => ({}) } as unknown as Chains,
     new SignerWorkers(worker),
-    { signersWithWork: async () => work } as unknown as ManagedTxRepository,
+    { signersWithWork: async () => work } as unknown as TxQueue,
     { workSeen: () => undefined, held: () => ({}), isOurs: () => true } as unknown as LeaseManager,
     { needsStep: () => false } as unknown as LaneMemory,
     {} as Router,
-    { queueLatency: () => undefined, queueDepth: () => undefined } as unknown as TxMetrics,
+    new FakeMetrics(),
     new SystemClock(),
     new RecordingLog(),
     config,

@@ -1,103 +1,197 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Unavailable } from '../../../src/kernel/errors.js';
-import { sameSigner, signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
-import type { Chains } from '../../../src/modules/chain/index.js';
-import type { AdvanceLanes } from '../../../src/modules/lanes/application/advance-lanes.js';
+import { sameSigner, type SignerId } from '../../../src/kernel/signer-id.js';
+import { type FeeQuote } from '../../../src/modules/chain/index.js';
+import { AllocateNonces } from '../../../src/modules/lanes/application/allocate-nonces.js';
 import { LaneStep } from '../../../src/modules/lanes/application/lane-step.js';
-import { type Lease, LeaseLost, type LeaseManager } from '../../../src/modules/signers/index.js';
-import { LaneMemory } from '../../../src/modules/transactions/index.js';
-import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { PreparePending, type ReadyTx } from '../../../src/modules/lanes/application/prepare-pending.js';
+import { ResumeLanes } from '../../../src/modules/lanes/application/resume-lanes.js';
+import { FillNonceGaps } from '../../../src/modules/nonces/index.js';
+import { BroadcastAttempts, SignAttempts } from '../../../src/modules/sending/index.js';
+import { type Lease, LeaseLost, LeaseManager } from '../../../src/modules/signers/index.js';
+import { LaneMemory } from '../../../src/modules/ledger/index.js';
+import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { aManagedTx, aRequest, aSigner, DEV_CHAIN, aFeeQuote, anAttempt } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
-import { RecordingLog } from '../chain/chain-fixture.js';
 
+const QUOTE = aFeeQuote();
 const LEASE: Lease = { signer: aSigner(), owner: 'node', token: 1n };
 const OTHER: Lease = { signer: aSigner(2), owner: 'node', token: 2n };
 
 let memory: LaneMemory;
 /** Leases that this node has or gets. */
 let leases: Lease[];
-/** What the lanes do with a share of the leases, and answer. */
-let advance: (share: readonly Lease[]) => SignerId[];
+/** What the lanes do with a share of the leases before they go on. */
+let resume: (share: readonly Lease[]) => readonly Lease[];
+let ready: ReadyTx[];
+/** Signers with more waiting than fitted. */
+let full: SignerId[];
+/** Ids of ready txs that get no nonce, and of those that cannot be written. */
+let gone: Set<string>;
+let poison: Set<string>;
+/** What the steps did, in order. */
+let calls: unknown[][];
 /** The leases that were lost, and the signers that failed. */
 let lost: Lease[];
-let failed: SignerId[];
-let chainsAsked: number[];
-let log: RecordingLog;
-let step: LaneStep;
+let failed: [SignerId, unknown][];
+let feeQuote: () => Promise<FeeQuote>;
+let lanes: LaneStep;
+
+const CHAIN = fakeOf(EthersChainConnector, { chainId: DEV_CHAIN, feeQuote: () => (calls.push(['quote']), feeQuote()) });
 
 beforeEach(() => {
   memory = new LaneMemory(new FakeClock());
-  [leases, advance, lost, failed, chainsAsked, log] = [[LEASE, OTHER], () => [], [], [], [], new RecordingLog()];
+  [leases, resume, lost, failed] = [[LEASE, OTHER], (share) => share, [], []];
+  [ready, full, gone, poison, calls] = [[], [], new Set(), new Set(), []];
+  feeQuote = () => Promise.resolve(QUOTE);
   memory.recovered(leases);
-  step = new LaneStep(
-    { get: (chainId: number) => void chainsAsked.push(chainId) } as unknown as Chains,
-    {
-      acquireOrRenew: async (signers: readonly SignerId[]) =>
+  lanes = new LaneStep(
+    fakeOf(LeaseManager, {
+      acquireOrRenew: async (signers) =>
         leases.filter(({ signer }) => signers.some((each) => sameSigner(each, signer))),
-      lost: (error: LeaseLost) => void lost.push(...error.leases),
-    } as unknown as LeaseManager,
+      lost: (error) => void lost.push(...error.leases),
+    }),
     memory,
-    { execute: async (_chain: unknown, share: readonly Lease[]) => advance(share) } as unknown as AdvanceLanes,
-    log,
+    fakeOf(ResumeLanes, { execute: async (chain, share) => (calls.push(['resume', chain, share]), resume(share)) }),
+    fakeOf(PreparePending, {
+      execute: async (...args) => (calls.push(['prepare', ...args]), { ready, full }),
+      quarantine: async (_leases, { tx }, error) => void calls.push(['aside', tx.id, error]),
+    }),
+    fakeOf(AllocateNonces, {
+      execute: async (chain, share, some, setAside) => {
+        calls.push(['allocate', chain, share, some.map(({ tx }) => tx.id)]);
+        for (const item of some) if (poison.has(item.tx.id)) await setAside(item, 'cannot be written');
+        return some.filter(({ tx }) => !gone.has(tx.id) && !poison.has(tx.id));
+      },
+    }),
+    fakeOf(SignAttempts, {
+      execute: async (quote, _leases, some) => {
+        calls.push(['sign', quote, ...some.map(({ tx }) => tx.id)]);
+        return some.map(({ tx }) => ({ tx, attempt: anAttempt({ txId: tx.id }) }));
+      },
+    }),
+    fakeOf(BroadcastAttempts, {
+      execute: async (chain, _leases, signed) =>
+        void calls.push(['send', chain, ...signed.map(({ attempt }) => `signed ${attempt.txId}`)]),
+    }),
+    fakeOf(FillNonceGaps, { execute: async (...args) => void calls.push(['fill gaps', ...args]) }),
   );
 });
 
-const execute = (...all: readonly Lease[]): Promise<SignerId[]> =>
-  step.execute(
-    DEV_CHAIN,
+const step = (...all: readonly Lease[]): Promise<SignerId[]> =>
+  lanes.step(
+    CHAIN,
     all.map(({ signer }) => signer),
-    (signer) => failed.push(signer),
+    (...failure) => failed.push(failure),
   );
+const aReady = (txId: string, { signer } = LEASE): ReadyTx => ({
+  tx: aManagedTx({ txId, signer }).build(),
+  request: aRequest({ signer }),
+  gasLimit: 21_000n,
+});
+const callsOf = (...names: readonly string[]): unknown[][] =>
+  calls.filter(([name]) => names.some((each) => each === name));
+const sharesOf = (name: string): unknown[] => callsOf(name).map((call) => call.find(Array.isArray));
 const startAnew = (): boolean[] => [LEASE, OTHER].map((lease) => memory.needsRecovery(lease));
 
 describe('a step', () => {
   it('is one for all signers that share it, and tells which have more waiting', async () => {
-    const shares: (readonly Lease[])[] = [];
-    advance = (share) => (shares.push(share), [OTHER.signer]);
-    expect(await execute(LEASE, OTHER)).toEqual([OTHER.signer]);
-    expect([shares, chainsAsked]).toEqual([[[LEASE, OTHER]], [DEV_CHAIN]]);
+    [ready, full] = [[aReady('a', OTHER)], [OTHER.signer]];
+    expect(await step(LEASE, OTHER)).toEqual([OTHER.signer]);
+    expect(sharesOf('resume')).toEqual([[LEASE, OTHER]]);
     expect(startAnew()).toEqual([false, false]);
   });
 
   it('is none for signers of other nodes', async () => {
     leases = [];
-    advance = () => [LEASE.signer];
-    expect([await execute(LEASE), chainsAsked]).toEqual([[], []]);
+    expect([await step(LEASE), calls]).toEqual([[], []]);
   });
 
-  it('that failed begins with what is written the next time', async () => {
-    advance = () => {
+  it('finishes what was left, prepares what waits, gives nonces when the fees are known, signs, sends, and then fills gaps', async () => {
+    ready = [aReady('a'), aReady('b')];
+    await step(LEASE, OTHER);
+    const all = [LEASE, OTHER];
+    expect(calls).toEqual([
+      ['resume', CHAIN, all],
+      ['prepare', CHAIN, all],
+      ['quote'],
+      ['allocate', CHAIN, all, ['a', 'b']],
+      ['sign', QUOTE, 'a', 'b'],
+      ['send', CHAIN, 'signed a', 'signed b'],
+      ['fill gaps', DEV_CHAIN, all],
+    ]);
+  });
+
+  it('takes no nonce when nothing is ready', async () => {
+    await step(LEASE, OTHER);
+    expect(calls.map(([name]) => name)).toEqual(['resume', 'prepare', 'fill gaps']);
+  });
+
+  it('takes no nonce while the chain tells no fees: nothing could be signed', async () => {
+    [ready, feeQuote] = [[aReady('a')], () => Promise.reject(new Error('no fees'))];
+    await expect(step(LEASE)).rejects.toThrow('no fees');
+    expect(callsOf('allocate')).toEqual([]);
+  });
+
+  it('prepares and sends nothing for a signer whose lane does not go on', async () => {
+    [resume, ready] = [() => [OTHER], [aReady('a', OTHER)]];
+    await step(LEASE, OTHER);
+    expect(['prepare', 'allocate', 'fill gaps'].flatMap(sharesOf)).toEqual(new Array(3).fill([OTHER]));
+  });
+
+  it('sets aside what can get no nonce, and sends the others', async () => {
+    [ready, poison] = [['a', 'poison', 'c'].map((txId) => aReady(txId)), new Set(['poison'])];
+    await step(LEASE);
+    expect(callsOf('aside', 'sign')).toEqual([
+      ['aside', 'poison', 'cannot be written'],
+      ['sign', QUOTE, 'a', 'c'],
+    ]);
+  });
+});
+
+describe('a step that fails', () => {
+  it('begins with what is written the next time', async () => {
+    resume = () => {
       throw new Unavailable('rpc_unavailable', 'no chain', 'later');
     };
-    await expect(execute(LEASE)).rejects.toThrow('no chain');
+    await expect(step(LEASE)).rejects.toThrow('no chain');
     expect([startAnew(), lost]).toEqual([[true, false], []]);
   });
 
-  it('that loses a lease begins anew, and goes on at once for the signers that are left', async () => {
-    advance = () => {
+  it('because it loses a lease begins anew, and goes on at once for the signers that are left', async () => {
+    resume = () => {
       throw new LeaseLost([OTHER], 'test');
     };
-    expect(await execute(LEASE, OTHER)).toEqual([LEASE.signer]);
+    expect(await step(LEASE, OTHER)).toEqual([LEASE.signer]);
     expect([lost, startAnew()]).toEqual([[OTHER], [true, true]]);
-    expect([failed, log.lines]).toEqual([[], []]);
+    expect(failed).toEqual([]);
   });
 
-  it('names the signers that failed while others did not', async () => {
+  it('names the signers that failed while others did not, and tells of more waiting of the others', async () => {
     const error = new Error('broken');
-    advance = (share) => {
+    resume = (share) => {
       if (share.includes(OTHER)) throw error;
-      return [];
+      return share;
     };
-    await execute(LEASE, OTHER);
-    expect(failed).toEqual([OTHER.signer]);
-    expect(log.lines).toEqual([{ event: 'lane step failed', fields: { signer: signerKey(OTHER.signer), error } }]);
+    [ready, full] = [[aReady('a')], [LEASE.signer]];
+    expect(await step(LEASE, OTHER)).toEqual([LEASE.signer]);
+    expect(failed).toEqual([[OTHER.signer, error]]);
+  });
+});
+
+describe('a lane has another step at once', () => {
+  it('when a full batch went, because more may wait behind it', async () => {
+    [ready, full] = [[aReady('a'), aReady('b', OTHER)], [LEASE.signer]];
+    expect(await step(LEASE, OTHER)).toEqual([LEASE.signer]);
   });
 
-  it('tells of more waiting also where another signer of the step failed', async () => {
-    advance = (share) => {
-      if (share.includes(OTHER)) throw new Error('broken');
-      return [LEASE.signer];
-    };
-    expect(await execute(LEASE, OTHER)).toEqual([LEASE.signer]);
+  it('not when nothing of its full batch could go: it would ask the chain the same without end', async () => {
+    [ready, full] = [
+      [aReady('a'), aReady('b', OTHER)],
+      [LEASE.signer, OTHER.signer],
+    ];
+    gone = new Set(['a']);
+    expect(await step(LEASE, OTHER)).toEqual([OTHER.signer]);
   });
 });

@@ -3,20 +3,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ChainConfig, LockstepConfig, NodeConfig, WorkerConfig } from '../../../src/config/index.js';
 import { type ChainId, type SignerId, signerKey } from '../../../src/kernel/signer-id.js';
 import type { LeaseManager, Router } from '../../../src/modules/signers/index.js';
-import type { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
+import type { LaneMemory } from '../../../src/modules/ledger/application/writing/lane-memory.js';
+import type { ChainConnector, Chains } from '../../../src/modules/chain/index.js';
 import type { LaneStep } from '../../../src/modules/lanes/application/lane-step.js';
 import { SignerWorkers } from '../../../src/modules/signers/application/signer-workers.js';
-import type { TxMetrics } from '../../../src/modules/transactions/application/writing/tx-metrics.js';
-import type {
-  ManagedTxRepository,
-  SignerWork,
-} from '../../../src/modules/transactions/domain/managed-tx.repository.js';
+import type { TxQueue } from '../../../src/modules/ledger/index.js';
 import { LaneScheduler } from '../../../src/modules/lanes/infrastructure/lane-scheduler.js';
 import { EventLoopLoad } from '../../../src/platform/scheduling/event-loop-load.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { tickersWith } from '../../support/fakes/fake-tickers.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
+import { type SignerWork } from '../../../src/modules/ledger/domain/tx-queue.js';
 
 const OTHER_CHAIN = DEV_CHAIN + 1;
 const SIGNERS = Array.from({ length: 20 }, (_, n) => aSigner(n + 1));
@@ -28,7 +27,7 @@ class HeldSteps {
   mostAtOnce = 0;
   private readonly running: { end: (more: SignerId[]) => void; fail: (error: Error) => void; chain: ChainId }[] = [];
 
-  execute(chain: ChainId, signers: readonly SignerId[]): Promise<SignerId[]> {
+  step({ chainId: chain }: ChainConnector, signers: readonly SignerId[]): Promise<SignerId[]> {
     this.shares.push(signers);
     return new Promise((end, fail) => {
       this.running.push({ end, fail, chain });
@@ -56,8 +55,6 @@ interface Calls {
   readonly served: SignerId[];
   readonly unserved: [SignerId, boolean][];
   readonly seen: [readonly SignerId[], readonly ChainId[] | undefined][];
-  readonly depths: number[];
-  readonly latencies: number[];
   releases: number;
 }
 
@@ -71,6 +68,7 @@ class PolledByHand extends LaneScheduler {
 let steps: HeldSteps;
 let clock: FakeClock;
 let calls: Calls;
+let metrics: FakeMetrics;
 let work: SignerWork[];
 let held: ReadonlySet<string>;
 let owing: ReadonlySet<string>;
@@ -82,8 +80,8 @@ let lanes: PolledByHand;
 
 beforeEach(() => {
   jest.spyOn(EventLoopLoad.prototype, 'current').mockReturnValue(0);
-  [steps, clock, log] = [new HeldSteps(), new FakeClock(), new RecordingLog()];
-  calls = { served: [], unserved: [], seen: [], depths: [], latencies: [], releases: 0 };
+  [steps, clock, metrics, log] = [new HeldSteps(), new FakeClock(), new FakeMetrics(), new RecordingLog()];
+  calls = { served: [], unserved: [], seen: [], releases: 0 };
   [work, looks, onLook] = [[], [], () => undefined];
   held = owing = foreign = new Set();
   lanes = lanesWith({});
@@ -194,8 +192,8 @@ describe('waking', () => {
     lanes.wake([TWO]);
     clock.advance(3_000);
     await steps.end();
-    expect(calls.depths).toEqual([1, 2]);
-    expect(calls.latencies).toEqual([0, 3]);
+    expect(metrics.values('worker_queue_depth')).toEqual([1, 2]);
+    expect(metrics.values('worker_queue_latency_seconds')).toEqual([0, 3]);
   });
 });
 
@@ -367,18 +365,16 @@ function lanesWith({ concurrency = 1, role = 'all' }: { concurrency?: number; ro
   };
   return new PolledByHand(
     steps as unknown as LaneStep,
+    { get: (chainId: ChainId) => ({ chainId }) } as unknown as Chains,
     new SignerWorkers(worker),
-    { signersWithWork: () => look('all'), signersInWork: () => look('in work') } as unknown as ManagedTxRepository,
+    { signersWithWork: () => look('all'), signersInWork: () => look('in work') } as unknown as TxQueue,
     leases as unknown as LeaseManager,
     { needsStep: ({ signer }: { signer: SignerId }) => owing.has(signerKey(signer)) } as unknown as LaneMemory,
     {
       served: (signer: SignerId) => calls.served.push(signer),
       unserved: (signer: SignerId, lapsed: boolean) => calls.unserved.push([signer, lapsed]),
     } as unknown as Router,
-    {
-      queueLatency: (seconds: number) => calls.latencies.push(seconds),
-      queueDepth: (_: ChainId, depth: number) => calls.depths.push(depth),
-    } as unknown as TxMetrics,
+    metrics,
     clock,
     log,
     Object.assign(new LockstepConfig(), { chains, worker, node }),

@@ -1,8 +1,9 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { ExecutionConfig } from '../../../src/config/index.js';
-import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import { LookForDelegations } from '../../../src/modules/lanes/application/look-for-delegations.js';
-import { InFlightLimits } from '../../../src/modules/transactions/index.js';
+import { InFlightLimits } from '../../../src/modules/ledger/index.js';
+import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aSigner } from '../../support/builders.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
@@ -14,10 +15,10 @@ let limits: InFlightLimits;
 let log: RecordingLog;
 let look: LookForDelegations;
 
-const chain = {
+const chain = fakeOf(EthersChainConnector, {
   chainId: A.chainId,
-  delegated: async (accounts: readonly unknown[]) => (asked.push(accounts), answer()),
-} as unknown as ChainConnector;
+  delegated: async (accounts) => (asked.push(accounts), answer()),
+});
 
 beforeEach(() => {
   [asked, answer] = [[], () => [false, true]];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { poolTurn } from '../../../src/modules/lanes/domain/pool-turn.js';
-import type { PoolKind } from '../../../src/modules/transactions/index.js';
+import { poolTurn } from '../../../src/modules/lanes/application/pool-turns.js';
+import type { PoolKind } from '../../../src/modules/ledger/index.js';
 
 const kind = fc.constantFrom<PoolKind>('plain', 'blob', 'alone');
 

@@ -1,21 +1,16 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig } from '../../../src/config/index.js';
 import { type Candidate, PoolTurns } from '../../../src/modules/lanes/application/pool-turns.js';
-import {
-  InFlightLimits,
-  type ManagedTxRepository,
-  type PoolKind,
-  type TxPayload,
-} from '../../../src/modules/transactions/index.js';
-import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
+import { InFlightLimits, type TxsInFlight, type PoolKind, type TxPayload } from '../../../src/modules/ledger/index.js';
+import { LaneMemory } from '../../../src/modules/ledger/application/writing/lane-memory.js';
 import { aHash, aManagedTx, anAddress, aRequest, aSigner } from '../../support/builders.js';
-import { ShiftedClock } from '../chain/chain-fixture.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 
 const LEASE = { signer: aSigner(), owner: 'node', token: 1n };
 const BLOB = { blobHashes: [aHash(1)] };
 const OWN = { authorizationList: [{ chainId: 1n, address: anAddress(3), signer: aSigner().address }] };
 
-let clock: ShiftedClock;
+let clock: FakeClock;
 let memory: LaneMemory;
 let inFlight: PoolKind | null;
 /** How many signers each read was for. */
@@ -24,7 +19,7 @@ let limits: InFlightLimits;
 let turns: PoolTurns;
 
 beforeEach(() => {
-  clock = new ShiftedClock();
+  clock = new FakeClock();
   memory = new LaneMemory(clock);
   memory.recovered([LEASE]);
   [inFlight, reads] = [null, []];
@@ -32,7 +27,7 @@ beforeEach(() => {
   const repository = {
     kindsInFlight: async (signers: readonly unknown[]) => (reads.push(signers.length), signers.map(() => inFlight)),
   };
-  turns = new PoolTurns(repository as unknown as ManagedTxRepository, memory, limits);
+  turns = new PoolTurns(repository as unknown as TxsInFlight, memory, limits);
 });
 
 function candidate(txId: string, extra: Partial<TxPayload> = {}, signer = aSigner()): Candidate {
@@ -40,7 +35,7 @@ function candidate(txId: string, extra: Partial<TxPayload> = {}, signer = aSigne
   return { tx: aManagedTx({ txId, signer }).build(), request: { payload: { ...payload, ...extra } } };
 }
 
-const held = async (...items: readonly Candidate[]): Promise<string[]> => [...(await turns.execute(items))];
+const held = async (...items: readonly Candidate[]): Promise<string[]> => [...(await turns.waiting(items))];
 
 describe('payloads without blobs', () => {
   it('cost one read of the database for each lease, and none after it', async () => {

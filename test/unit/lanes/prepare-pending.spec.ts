@@ -1,59 +1,84 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig } from '../../../src/config/index.js';
+import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
-import type { NextPending } from '../../../src/modules/lanes/application/next-pending.js';
 import { type PreparedTxs, PreparePending } from '../../../src/modules/lanes/application/prepare-pending.js';
 import type { SimulatePending } from '../../../src/modules/lanes/application/simulate-pending.js';
-import type { ManagedTx, ManagedTxRepository, PendingTx } from '../../../src/modules/transactions/index.js';
-import type { PendingVerdict } from '../../../src/modules/lanes/application/pending-verdict.js';
+import { InFlightLimits, LaneMemory, type PendingTx, type TxQueue } from '../../../src/modules/ledger/index.js';
+import type { PendingVerdict } from '../../../src/modules/lanes/application/cover-costs.js';
 import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
+import { type SignerRoom, olderBy } from '../../../src/modules/ledger/domain/tx-queue.js';
 
 const [A, B] = [aSigner(1), aSigner(2)];
 const LEASES = [A, B].map((signer, index) => ({ signer, owner: 'node', token: BigInt(index + 1) }));
 const BATCH = 2;
+const MAX_IN_FLIGHT = 4;
+/** Of a look at what waits: a look that costs time is not begun at the start again at once. */
+const LOOK_MS = 10;
+/** Of a tx that is committed late, before one with a later id. */
+const LATE_COMMIT_MS = 10_000;
+const [FIRST, LAST] = ['019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b', '019aa2f5-7a1c-7c3e-9a52-3f4d5e6f7a8b'];
 const READY: PendingVerdict = { kind: 'ready', gasLimit: 22_000n, cost: 1n };
 const NOT_NOW: PendingVerdict = { kind: 'not_now', apply: (tx) => tx.failed('reverts') };
 
-/** Signers whose queues are read again from the start. */
-let left: unknown[];
 let waiting: PendingTx[];
 let verdicts: PendingVerdict[];
-/** Ids of what still waits when it is to be written. */
-let locked: Set<string>;
+/** What is in flight by signer key; 0 for the others. Null when nothing is told. */
+let inFlight: Map<string, number> | null;
+let counted: SignerId[];
+let rooms: readonly SignerRoom[];
+let clock: FakeClock;
+let memory: LaneMemory;
+let limits: InFlightLimits;
 let writes: RecordedWrites;
 let log: RecordingLog;
 let prepare: PreparePending;
 
 beforeEach(() => {
-  [waiting, verdicts, locked, left] = [[], [], new Set(['a', 'b']), []];
+  [waiting, verdicts] = [[], []];
+  [inFlight, counted, rooms] = [new Map(), [], []];
+  clock = new FakeClock();
+  memory = new LaneMemory(clock);
+  const config = Object.assign(new ExecutionConfig(), { maxInFlight: MAX_IN_FLIGHT, batchSize: BATCH });
+  limits = new InFlightLimits(config);
   [writes, log] = [new RecordedWrites(), new RecordingLog()];
   prepare = new PreparePending(
-    {
-      execute: async () => waiting,
-      leftWaiting: (some: readonly unknown[]) => void left.push(...some),
-    } as unknown as NextPending,
     {
       execute: async (_chain: unknown, some: readonly unknown[]) => some.map((_, i) => verdicts[i]),
     } as unknown as SimulatePending,
     {
-      lockPending: async (_fence: unknown, txs: readonly ManagedTx[]) =>
-        new Set(txs.map(({ id }) => id).filter((id) => locked.has(id))),
-    } as unknown as ManagedTxRepository,
+      countInFlight: async (signers: readonly SignerId[]) => {
+        counted.push(...signers);
+        return inFlight === null ? [] : signers.map((signer) => inFlight?.get(signerKey(signer)) ?? 0);
+      },
+      nextPending: async (asked: readonly SignerRoom[]) => {
+        rooms = asked;
+        clock.advance(LOOK_MS);
+        return waiting;
+      },
+    } as unknown as TxQueue,
     writes.asDoor(),
-    Object.assign(new ExecutionConfig(), { batchSize: BATCH }),
+    memory,
+    limits,
+    config,
+    clock,
     log,
   );
 });
 
-const pending = (txId: string, signer = A): PendingTx => ({
+const pending = (txId: string, signer = A, overrides: Partial<PendingTx> = {}): PendingTx => ({
   tx: aManagedTx({ txId, signer }).build(),
-  request: aRequest({ signer }),
+  request: aRequest({ signer, priority: 3 }),
   expired: false,
   wasTried: false,
+  ...overrides,
 });
 
+const roomsOf = (): [SignerId, number][] => rooms.map(({ signer, room }) => [signer, room]);
+const afterOf = (of: SignerId): unknown => rooms.find(({ signer }) => signer === of)?.after;
 const prepared = (): Promise<PreparedTxs> => prepare.execute({} as ChainConnector, LEASES);
 
 describe('what waits', () => {
@@ -77,13 +102,16 @@ describe('what waits', () => {
     waiting = [pending('a'), pending('b', B), pending('c', B)];
     verdicts = [READY, { kind: 'parked' }, { kind: 'parked' }];
     expect((await prepared()).ready).toHaveLength(1);
-    expect([writes.written, left]).toEqual([[], [B]]);
+    expect(writes.written).toEqual([]);
+    await prepared();
+    expect(afterOf(A)).not.toBeNull();
+    expect(afterOf(B)).toBeNull();
   });
 
   it('is left alone when it does not wait any more', async () => {
     waiting = [pending('a'), pending('b')];
     verdicts = [NOT_NOW, NOT_NOW];
-    locked.delete('a');
+    writes.canLock = (txId) => txId === 'b';
     await prepared();
     expect(writes.txs.map(({ id }) => id)).toEqual(['b']);
   });
@@ -111,4 +139,82 @@ it('a tx that no one can explain is set aside for a minute with an error in the 
   expect(saved).toMatchObject({ id: 'a', state: 'PENDING', timers: { resubmit: { inMs: 60_000 } } });
   expect(saved?.progress).toMatchObject({ subState: null, lastError: 'cannot be written' });
   expect(log.lines).toEqual([{ event: 'transaction set aside', fields: { txId: 'a', error } }]);
+});
+
+describe('a lane reads', () => {
+  it('what waits, in the order of the queue', async () => {
+    waiting = [pending(FIRST), pending(LAST)];
+    verdicts = [READY, READY];
+    expect((await prepared()).ready.map(({ tx }) => tx.id)).toEqual([FIRST, LAST]);
+  });
+
+  it('a batch, or what it has room for below maxInFlight, and nothing where it has none', async () => {
+    inFlight = new Map([[signerKey(A), MAX_IN_FLIGHT - 1]]);
+    await prepared();
+    expect(roomsOf()).toEqual([
+      [A, 1],
+      [B, BATCH],
+    ]);
+    inFlight = new Map([[signerKey(A), MAX_IN_FLIGHT]]);
+    memory.forgetAll();
+    await prepared();
+    expect(roomsOf()).toEqual([[B, BATCH]]);
+  });
+
+  it('no more than a pool takes of a signer', async () => {
+    inFlight = new Map([[signerKey(A), 2]]);
+    limits.refused(A, 3);
+    await prepared();
+    expect(roomsOf()).toEqual([
+      [A, 1],
+      [B, BATCH],
+    ]);
+  });
+
+  it('what is in flight only where a whole batch may not fit', async () => {
+    await prepared();
+    expect(counted).toEqual([A, B]);
+    clock.advance(60_000);
+    await prepared();
+    expect(counted).toEqual([A, B]);
+    memory.noncesAllocated(new Array(3).fill(A));
+    await prepared();
+    expect(counted).toEqual([A, B, A]);
+  });
+
+  it('what is in flight once a second at most, however short the room is', async () => {
+    inFlight = new Map([[signerKey(A), MAX_IN_FLIGHT]]);
+    await prepared();
+    clock.advance(999 - LOOK_MS);
+    await prepared();
+    expect(counted).toEqual([A, B]);
+    clock.advance(1);
+    await prepared();
+    expect(counted).toEqual([A, B, A]);
+  });
+
+  it('nothing when it is not known what is in flight', async () => {
+    inFlight = null;
+    await prepared();
+    expect(rooms).toEqual([]);
+  });
+
+  it('on behind the last that it read and that was not tried before', async () => {
+    waiting = [pending(FIRST), pending(LAST), pending('c', A, { wasTried: true })];
+    clock.advance(60_000);
+    await prepared();
+    await prepared();
+    expect(rooms.map(({ after }) => after)).toEqual([olderBy(LATE_COMMIT_MS, { priority: 3, txId: LAST }), null]);
+  });
+
+  it.each([
+    ['behind the last one before', 100 * LOOK_MS - 1, false],
+    ['from the start again after', 100 * LOOK_MS, true],
+  ])('%s a pause of a hundred times what the look cost', async (_where, pauseMs, isFromStart) => {
+    waiting = [pending(LAST)];
+    await prepared();
+    clock.advance(pauseMs);
+    await prepared();
+    expect(rooms[0]?.after === null).toBe(isFromStart);
+  });
 });

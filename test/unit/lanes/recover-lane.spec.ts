@@ -1,14 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import type { Lease, SlotRef } from '../../../src/modules/signers/index.js';
-import type { MarkReceiptsDue } from '../../../src/modules/transactions/application/writing/mark-receipts-due.js';
 import type { BroadcastAttempts } from '../../../src/modules/sending/application/broadcast-attempts.js';
-import { RecoverLane } from '../../../src/modules/lanes/application/recover-lane.js';
+import { RecoverLane } from '../../../src/modules/lanes/application/resume-lanes.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
 import type { SignAttempts } from '../../../src/modules/sending/application/sign-attempts.js';
-import type { Attempt } from '../../../src/modules/transactions/domain/attempt.js';
-import type { RequestedTx } from '../../../src/modules/transactions/domain/managed-tx.repository.js';
-import type { AttemptRepository, ManagedTxRepository } from '../../../src/modules/transactions/index.js';
+import type { Attempt } from '../../../src/modules/ledger/domain/attempt.js';
+import type { RequestedTx } from '../../../src/modules/ledger/domain/managed-tx.repository.js';
+import type { AttemptRepository, TxsInFlight, WriteChanges } from '../../../src/modules/ledger/index.js';
 import { aHash, aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
@@ -27,13 +26,13 @@ beforeEach(() => {
   recover = new RecoverLane(
     {
       allocated: async (signers: unknown) => (steps.push(['allocated', signers]), left),
-    } as unknown as ManagedTxRepository,
+    } as unknown as TxsInFlight,
     {
       ofSlots: async (slots: readonly SlotRef[]) => (steps.push(['attempts of', slots]), known),
     } as unknown as AttemptRepository,
     {
-      execute: async (leases: unknown) => void steps.push(['ask receipts', leases]),
-    } as unknown as MarkReceiptsDue,
+      receiptsDue: async (leases: unknown) => void steps.push(['ask receipts', leases]),
+    } as unknown as WriteChanges,
     {
       execute: async (quote: unknown, leases: unknown, items: readonly RequestedTx[]) => {
         steps.push(['sign', quote, leases, items.map(({ tx }) => tx.id)]);
@@ -41,7 +40,8 @@ beforeEach(() => {
       },
     } as unknown as SignAttempts,
     {
-      execute: async (_chain: unknown, _leases: unknown, sendings: readonly Sending[]) => void (sent = sendings),
+      execute: async (_chain: unknown, _leases: unknown, sendings: readonly Sending[]) =>
+        void (sent = [...(sent ?? []), ...sendings]),
     } as unknown as BroadcastAttempts,
     new RecordingLog(),
   );
@@ -65,6 +65,14 @@ describe('what a crash or a predecessor left', () => {
       ['allocated', [LEASE.signer]],
     ]);
     expect([sent, quotes]).toEqual([null, 0]);
+  });
+
+  it('is sent without a quote where its bytes exist', async () => {
+    left = [allocated(7n), allocated(8n)];
+    known = [anAttempt({ nonce: 7n, txId: 'tx-7', status: 'SIGNED' })];
+    const chain = { feeQuote: () => Promise.reject(new Error('no quote')) } as unknown as ChainConnector;
+    await expect(recover.execute(chain, [LEASE])).rejects.toThrow('no quote');
+    expect(sent?.map(({ tx }) => tx.id)).toEqual(['tx-7']);
   });
 
   it('rests while another tx of its slot is mined: a replacement that nobody wrote down as sent', async () => {

@@ -1,84 +1,100 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig } from '../../../src/config/index.js';
 import type { ResendAttempts } from '../../../src/modules/lanes/application/resend-attempts.js';
+import type { SignerId } from '../../../src/kernel/signer-id.js';
 import { ResendDue } from '../../../src/modules/lanes/application/resend-due.js';
-import type { FreeNonceGaps } from '../../../src/modules/nonces/index.js';
-import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js';
-import type { ManagedTx, ManagedTxRepository, TxState } from '../../../src/modules/transactions/index.js';
+import type { LeaseManager } from '../../../src/modules/signers/index.js';
+import type { ManagedTx, PostponeDue, TxsInFlight } from '../../../src/modules/ledger/index.js';
 import { aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
-import { ourWork } from '../confirmations/txs-in-memory.js';
+import { begunWork } from '../../support/fakes/our-work.js';
 
-const LEASE: Lease = { signer: aSigner(), owner: 'node', token: 1n };
-const BATCH = 20;
-
-/** The txs whose timer has run out, and as the signer's worker finds them. */
+/** The txs whose timer has run out; those of them that need new bytes; and those without an attempt. */
 let due: ManagedTx[];
-let read: ManagedTx[];
-let leases: Lease[];
+/** Signers whose leases this node has. */
+let held: SignerId[];
+let toRenew: ManagedTx[];
+let without: ManagedTx[];
+/** What was done, with the ids of the txs. */
 let calls: unknown[][];
+let fails: { resend?: Error; renew?: Error };
 let resend: ResendDue;
 
-const aTx = (state: TxState, txId = 'tx'): ManagedTx => aManagedTx({ txId, state, nonce: 7n }).build();
+const [BUSY, QUIET] = [aSigner(1), aSigner(2)];
+const aTx = (txId: string, signer = BUSY): ManagedTx =>
+  aManagedTx({ txId, signer, state: 'IN_MEMPOOL', nonce: 7n }).build();
+const ids = (txs: readonly ManagedTx[]): string[] => txs.map(({ id }) => id);
 
 beforeEach(() => {
-  [due, read] = [[aTx('IN_MEMPOOL')], [aTx('IN_MEMPOOL')]];
-  [leases, calls] = [[LEASE], []];
+  held = [BUSY, QUIET];
+  [due, toRenew, without, calls, fails] = [['a', 'b', 'c'].map((id) => aTx(id)), [], [], [], {}];
   resend = new ResendDue(
-    { heldOn: () => leases } as unknown as LeaseManager,
-    ourWork,
+    { heldOn: () => held.map((signer) => ({ signer })) } as unknown as LeaseManager,
     {
-      dueForResubmit: async (...args: unknown[]) => (calls.push(['due', ...args]), due),
-      byIds: async (ids: readonly string[]) => (calls.push(['again', ...ids]), read),
-    } as unknown as ManagedTxRepository,
-    { execute: async (...args: unknown[]) => void calls.push(['resend', ...args]) } as unknown as ResendAttempts,
+      dueForResubmit: async (_chain: number, signers: readonly string[], perSigner: number): Promise<ManagedTx[]> =>
+        signers.flatMap((address) => due.filter(({ signer }) => signer.address === address).slice(0, perSigner)),
+    } as unknown as TxsInFlight,
+    begunWork,
     {
-      execute: async (chainId: number, signers: readonly unknown[]) => void calls.push(['gaps', chainId, ...signers]),
-    } as unknown as FreeNonceGaps,
-    Object.assign(new ExecutionConfig(), { batchSize: BATCH }),
+      resend: async (_chain: number, _leases: unknown, txs: readonly ManagedTx[]) => {
+        calls.push(['resend', ...ids(txs)]);
+        if (fails.resend) throw fails.resend;
+        return { sent: txs.filter((tx) => !toRenew.includes(tx) && !without.includes(tx)), toRenew };
+      },
+      renew: async (_chain: number, _leases: unknown, txs: readonly ManagedTx[]) => {
+        calls.push(['renew', ...ids(txs)]);
+        if (fails.renew) throw fails.renew;
+      },
+    } as unknown as ResendAttempts,
+    {
+      execute: async (timer: string, txs: readonly ManagedTx[]) => void calls.push(['postpone', timer, ...ids(txs)]),
+    } as unknown as PostponeDue,
+    Object.assign(new ExecutionConfig(), { batchSize: 20 }),
   );
 });
 
-async function resent(): Promise<unknown> {
-  await resend.execute(DEV_CHAIN);
-  return calls.find(([name]) => name === 'resend')?.[3];
-}
-
-describe('what is sent again', () => {
-  it('is what is due of the signers of this node, read again by the worker of the signer', async () => {
+describe('what is due for another send', () => {
+  it('is sent again, and what needs new bytes is signed after it', async () => {
+    toRenew = due.slice(1, 2);
     await resend.execute(DEV_CHAIN);
     expect(calls).toEqual([
-      ['due', DEV_CHAIN, [LEASE.signer], BATCH],
-      ['again', 'tx'],
-      ['resend', DEV_CHAIN, [LEASE], read],
-      ['gaps', DEV_CHAIN, LEASE.signer],
+      ['resend', 'a', 'b', 'c'],
+      ['renew', 'b'],
+      ['postpone', 'resubmit'],
     ]);
   });
 
-  it.each<TxState>(['ALLOCATED', 'IN_MEMPOOL'])('is what has a nonce and is not mined: %s', async (state) => {
-    read = [aTx(state)];
-    expect(await resent()).toEqual(read);
+  it('is due again later when it has nothing to send', async () => {
+    without = due.slice(2);
+    await resend.execute(DEV_CHAIN);
+    expect(calls[1]).toEqual(['postpone', 'resubmit', 'c']);
   });
 
-  it.each<TxState>(['PENDING', 'MINED', 'CONFIRMED', 'DROPPED'])(
-    'is nothing that became %s meanwhile',
-    async (state) => {
-      read = [aTx(state, 'moved'), aTx('IN_MEMPOOL')];
-      expect(await resent()).toEqual(read.slice(1));
-    },
-  );
+  it('is due again later when it could not be signed, and the others are sent', async () => {
+    toRenew = due.slice(1, 2);
+    fails = { renew: new Error('no price') };
+    await expect(resend.execute(DEV_CHAIN)).rejects.toThrow('no price');
+    expect(calls.slice(2)).toEqual([['postpone', 'resubmit', 'b']]);
+  });
 
-  it('is nothing when nothing is due, and then no gap is looked for', async () => {
+  it('is due again later when nothing could be sent', async () => {
+    fails = { resend: new Error('no database') };
+    await expect(resend.execute(DEV_CHAIN)).rejects.toThrow('no database');
+    expect(calls.slice(1)).toEqual([['postpone', 'resubmit', 'a', 'b', 'c']]);
+  });
+
+  it('is nothing when nothing is due', async () => {
     due = [];
     await resend.execute(DEV_CHAIN);
-    expect(calls).toEqual([
-      ['due', DEV_CHAIN, [LEASE.signer], BATCH],
-      ['gaps', DEV_CHAIN],
-    ]);
+    expect(calls).toEqual([['postpone', 'resubmit']]);
   });
 
-  it('costs no question while the node has no signer', async () => {
-    leases = [];
+  it('is read for the signers whose leases this node has, a batch of them, and in turn', async () => {
+    due = [...Array.from({ length: 50 }, (_, n) => aTx(`${n}`)), aTx('quiet', QUIET)];
     await resend.execute(DEV_CHAIN);
-    expect(calls).toEqual([]);
+    const [sent] = calls;
+    expect([sent?.length, sent?.includes('quiet')]).toEqual([1 + 20, true]);
+    [held, calls] = [[], []];
+    await resend.execute(DEV_CHAIN);
+    expect(calls).toEqual([['postpone', 'resubmit']]);
   });
 });

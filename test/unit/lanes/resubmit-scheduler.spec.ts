@@ -1,8 +1,9 @@
 import { expect, it } from '@jest/globals';
 import { ChainConfig, LockstepConfig } from '../../../src/config/index.js';
-import type { BumpDue } from '../../../src/modules/lanes/application/bump-due.js';
-import type { ResendDue } from '../../../src/modules/lanes/application/resend-due.js';
+import { BumpDue } from '../../../src/modules/lanes/application/bump-due.js';
+import { ResendDue } from '../../../src/modules/lanes/application/resend-due.js';
 import { ResubmitScheduler } from '../../../src/modules/lanes/infrastructure/resubmit-scheduler.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { DEV_CHAIN } from '../../support/builders.js';
 import { tickersWith } from '../../support/fakes/fake-tickers.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -16,8 +17,8 @@ class Driven extends ResubmitScheduler {
 function scheduler(resend: () => Promise<void>, calls: string[]): Driven {
   const config = Object.assign(new LockstepConfig(), { chains: [Object.assign(new ChainConfig(), { id: DEV_CHAIN })] });
   return new Driven(
-    { execute: async (chainId: number) => (calls.push(`resend ${chainId}`), resend()) } as unknown as ResendDue,
-    { execute: async (chainId: number) => void calls.push(`bump ${chainId}`) } as unknown as BumpDue,
+    fakeOf(ResendDue, { execute: async (chainId) => (calls.push(`resend ${chainId}`), resend()) }),
+    fakeOf(BumpDue, { execute: async (chainId) => void calls.push(`bump ${chainId}`) }),
     config,
     tickersWith(new RecordingLog()),
   );

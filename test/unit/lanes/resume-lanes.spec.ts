@@ -2,17 +2,19 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig } from '../../../src/config/index.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import type { LookForDelegations } from '../../../src/modules/lanes/application/look-for-delegations.js';
-import type { RecoverLane } from '../../../src/modules/lanes/application/recover-lane.js';
-import type { ResendLimited } from '../../../src/modules/lanes/application/resend-limited.js';
-import { ResumeLanes } from '../../../src/modules/lanes/application/resume-lanes.js';
-import type { SignerId } from '../../../src/kernel/signer-id.js';
+import { type RecoverLane, ResumeLanes } from '../../../src/modules/lanes/application/resume-lanes.js';
+import type { ResendAttempts } from '../../../src/modules/lanes/application/resend-attempts.js';
+import type { AdmitLanes } from '../../../src/modules/lost-commits/index.js';
+import { sameSigner, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { Lease } from '../../../src/modules/signers/index.js';
-import { InFlightLimits, LaneMemory } from '../../../src/modules/transactions/index.js';
-import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { InFlightLimits, LaneMemory, type ManagedTx, type TxsInFlight } from '../../../src/modules/ledger/index.js';
+import type { SignerRoom } from '../../../src/modules/ledger/domain/tx-queue.js';
+import { aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 
 const LEASE: Lease = { signer: aSigner(), owner: 'node', token: 1n };
 const OTHER: Lease = { signer: aSigner(2), owner: 'node', token: 2n };
+const LIMIT = 5;
 const CHAIN = { chainId: DEV_CHAIN } as ChainConnector;
 
 let recovery: () => void;
@@ -20,34 +22,83 @@ let calls: unknown[][];
 let memory: LaneMemory;
 let looked: SignerId[][];
 let limits: InFlightLimits;
+/** Those of which it is known what is out. */
+let admitted: Lease[];
+let waiting: ManagedTx[];
+/** In flight below the lowest that waits for room in a pool. */
+let below: number;
+let reads: SignerRoom[];
+let resent: ManagedTx[];
+let renewed: ManagedTx[];
 let resume: ResumeLanes;
 
 beforeEach(() => {
   [recovery, calls, memory] = [() => undefined, [], new LaneMemory(new FakeClock())];
   [looked, limits] = [[], new InFlightLimits(new ExecutionConfig())];
+  admitted = [LEASE, OTHER];
+  [waiting, below, reads, resent, renewed] = [[], 3, [], [], []];
   resume = new ResumeLanes(
+    { execute: async () => admitted } as unknown as AdmitLanes,
     {
       execute: async (...args: unknown[]) => {
         calls.push(['recover', ...args]);
         recovery();
       },
     } as unknown as RecoverLane,
-    { execute: async (...args: unknown[]) => void calls.push(['resend limited', ...args]) } as unknown as ResendLimited,
     {
       execute: async (_chain: unknown, signers: readonly SignerId[]) => void looked.push([...signers]),
     } as unknown as LookForDelegations,
     limits,
     memory,
+    {
+      waitingForPool: async (wanted: readonly SignerRoom[]) => {
+        reads.push(...wanted);
+        return waiting.filter((tx) => wanted.some(({ signer }) => sameSigner(signer, tx.signer)));
+      },
+      inFlightAround: async (slots: readonly unknown[]) => slots.map(() => ({ below, isPassed: false })),
+    } as unknown as TxsInFlight,
+    {
+      resend: async (_chain: number, leases: readonly Lease[], txs: readonly ManagedTx[]) => {
+        calls.push(['resend', leases]);
+        resent.push(...txs);
+        return { sent: [], toRenew: txs };
+      },
+      renew: async (_chain: number, _leases: unknown, txs: readonly ManagedTx[]) => void renewed.push(...txs),
+    } as unknown as ResendAttempts,
   );
+  limits.refused(LEASE.signer, LIMIT - 1);
+  memory.admitted([LEASE, OTHER]);
 });
 
-const execute = (): Promise<void> => resume.execute(CHAIN, [LEASE, OTHER]);
+const waits = (nonce: bigint): ManagedTx =>
+  aManagedTx({ signer: LEASE.signer, state: 'ALLOCATED', subState: 'POOL_LIMIT', nonce }).build();
+const execute = (): Promise<readonly Lease[]> => resume.execute(CHAIN, [LEASE, OTHER]);
+
+it('a lane that was not admitted since a new epoch began neither begins nor goes on', async () => {
+  expect(await execute()).toEqual([LEASE, OTHER]);
+  memory.forgetAll();
+  memory.admitted([OTHER]);
+  calls.length = 0;
+  expect(await execute()).toEqual([OTHER]);
+  expect(calls).toEqual([['recover', CHAIN, [OTHER]]]);
+});
+
+it('a lane of which it is not known what is out neither begins nor goes on', async () => {
+  admitted = [OTHER];
+  expect(await execute()).toEqual([OTHER]);
+  limits.madeRoom([LEASE.signer]);
+  waiting = [waits(3n)];
+  await execute();
+  expect(calls).toEqual([['recover', CHAIN, [OTHER]]]);
+});
 
 it('a lane finishes what was left before it sends again what waits for room in a pool', async () => {
+  limits.madeRoom([LEASE.signer]);
+  waiting = [waits(3n)];
   await execute();
   expect(calls).toEqual([
     ['recover', CHAIN, [LEASE, OTHER]],
-    ['resend limited', DEV_CHAIN, [LEASE, OTHER]],
+    ['resend', [LEASE, OTHER]],
   ]);
 });
 
@@ -81,4 +132,42 @@ it('a lane looks whether its account delegates when it begins, and after a tx th
   limits.madeRoom([OTHER.signer]);
   await execute();
   expect(looked).toEqual([[LEASE.signer, OTHER.signer], [], [], [OTHER.signer]]);
+});
+
+describe('txs that a pool refused', () => {
+  it('are not even read before there may be room', async () => {
+    waiting = [waits(3n)];
+    await execute();
+    expect([reads, resent]).toEqual([[], []]);
+  });
+
+  it('go again when txs were mined: lowest nonces first, as many as the limit leaves room for', async () => {
+    waiting = [waits(3n), waits(4n), waits(5n), waits(6n)];
+    limits.madeRoom([LEASE.signer, OTHER.signer]);
+    await execute();
+    expect(resent).toEqual(waiting.slice(0, LIMIT - below));
+    expect(renewed).toEqual(resent);
+    expect(reads).toEqual([{ signer: LEASE.signer, room: LIMIT }]);
+  });
+
+  it('stay where the pool has all that it takes', async () => {
+    [waiting, below] = [[waits(7n)], LIMIT];
+    limits.madeRoom([LEASE.signer]);
+    await execute();
+    expect(resent).toEqual([]);
+  });
+
+  it('are read once for each time that there may be room, and no more when none is left', async () => {
+    waiting = [waits(3n)];
+    limits.madeRoom([LEASE.signer]);
+    await execute();
+    await execute();
+    expect(reads).toHaveLength(1);
+    waiting = [];
+    limits.madeRoom([LEASE.signer]);
+    await execute();
+    limits.madeRoom([LEASE.signer]);
+    await execute();
+    expect(reads).toHaveLength(2);
+  });
 });

@@ -3,10 +3,10 @@ import { signerKey } from '../../../src/kernel/signer-id.js';
 import type { ChainConnector, HeadTracker, GasEstimate } from '../../../src/modules/chain/index.js';
 import { RevertedEstimates } from '../../../src/modules/lanes/application/reverted-estimates.js';
 import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
-import type { PendingTx } from '../../../src/modules/transactions/domain/managed-tx.repository.js';
-import type { ManagedTxRepository, TxRequest } from '../../../src/modules/transactions/index.js';
+import type { TxQueue, TxRequest } from '../../../src/modules/ledger/index.js';
 import { aHash, aManagedTx, aRequest, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { type PendingTx } from '../../../src/modules/ledger/domain/tx-queue.js';
 
 const REVERTED: GasEstimate = { kind: 'reverted', reason: 'too poor' };
 const REJECTED: GasEstimate = { kind: 'rejected', message: 'too much gas' };
@@ -35,7 +35,7 @@ beforeEach(() => {
   const follow: Pick<HeadTracker, 'isFollowed'> = {
     isFollowed: (_chain, { number, hash }) => (number > (followed ?? height) ? null : hashAt(number) === hash),
   };
-  const repository: Pick<ManagedTxRepository, 'oldestUnmined'> = {
+  const repository: Pick<TxQueue, 'oldestUnmined'> = {
     oldestUnmined: async (signers) => {
       const known = oldest;
       whileRead();
@@ -45,7 +45,7 @@ beforeEach(() => {
     },
   };
   reverted = new RevertedEstimates(
-    repository as ManagedTxRepository,
+    repository as TxQueue,
     new SecondObservations(new FakeClock()),
     follow as HeadTracker,
   );
@@ -63,7 +63,7 @@ async function look(estimates: Readonly<Record<string, GasEstimate>>, signerOf =
     expired: false,
     wasTried: false,
   }));
-  const doomed = await reverted.execute(chain as ChainConnector, pending, new Map(Object.entries(estimates)));
+  const doomed = await reverted.proven(chain as ChainConnector, pending, new Map(Object.entries(estimates)));
   return [...doomed];
 }
 
@@ -74,6 +74,19 @@ describe('a payload whose estimate says that it can never succeed', () => {
   ])('is doomed when it %s at two blocks', async (_how, estimate) => {
     expect(await look({ b: estimate })).toEqual([]);
     expect(await look({ b: estimate })).toEqual(['b']);
+  });
+
+  it.each<[string, (n: number) => GasEstimate]>([
+    ['a time', (n) => ({ kind: 'reverted', reason: `too early: ${1_700_000_000 + n} is before 1800000000` })],
+    ['a block', (n) => ({ kind: 'rejected', message: `gas required exceeds allowance at block 0x${n.toString(16)}` })],
+  ])('is doomed also when its text has %s that is another each time', async (_what, at) => {
+    expect(await look({ b: at(10) })).toEqual([]);
+    expect(await look({ b: at(11) })).toEqual(['b']);
+  });
+
+  it('is not by two different errors', async () => {
+    for (const reason of ['too early: 5', 'too late: 5', 'custom error 0x00000001', 'custom error 0x00000002'])
+      expect(await look({ b: { kind: 'reverted', reason } })).toEqual([]);
   });
 
   it('is not while an older one of its signer is to be mined; what was seen before that proves nothing', async () => {

@@ -3,15 +3,17 @@ import { ExecutionConfig } from '../../../src/config/index.js';
 import type { GasEstimate } from '../../../src/modules/chain/index.js';
 import type { FeeRules, Priced } from '../../../src/modules/sending/application/fee-rules.js';
 import { SimulatePending } from '../../../src/modules/lanes/application/simulate-pending.js';
-import { CoverCosts } from '../../../src/modules/lanes/application/cover-costs.js';
+import { EstimatePending } from '../../../src/modules/lanes/application/estimate-pending.js';
+import { CoverCosts, type KnownBalances } from '../../../src/modules/lanes/application/cover-costs.js';
 import type { PoolTurns } from '../../../src/modules/lanes/application/pool-turns.js';
-import type { KnownBalances } from '../../../src/modules/lanes/application/known-balances.js';
 import type { RevertedEstimates } from '../../../src/modules/lanes/application/reverted-estimates.js';
-import type { PendingTx } from '../../../src/modules/transactions/domain/managed-tx.repository.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
-import type { TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import type { TxRequest } from '../../../src/modules/ledger/domain/tx-request.js';
 import { aManagedTx, anAddress, aRequest, aSigner } from '../../support/builders.js';
+import { realPause } from '../../../src/platform/scheduling/pause.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
+import { type PendingTx } from '../../../src/modules/ledger/domain/tx-queue.js';
 
 const MAX_TX_GAS = 1n << 24n;
 const PRICE = 3n;
@@ -42,15 +44,18 @@ beforeEach(() => {
     { price: () => priced } as unknown as FeeRules,
     new CoverCosts({
       refresh: async (_chain: unknown, wanted: readonly unknown[]) => void refreshed.push(...wanted),
+      covers: (_signer: unknown, wei: bigint) => wei <= balance,
       take: (_signer: unknown, wei: bigint) => {
         if (balance < wei) return false;
         balance -= wei;
         return true;
       },
     } as unknown as KnownBalances),
-    { execute: async () => doomed } as unknown as RevertedEstimates,
+    new EstimatePending({ proven: async () => doomed } as unknown as RevertedEstimates, new FakeClock(), {
+      pause: realPause,
+    }),
     {
-      execute: async (ready: readonly PendingTx[]) => (offered.push(...ready.map(({ tx }) => tx.id)), outOfTurn),
+      waiting: async (ready: readonly PendingTx[]) => (offered.push(...ready.map(({ tx }) => tx.id)), outOfTurn),
     } as unknown as PoolTurns,
     config,
   );
@@ -140,7 +145,7 @@ describe('a payload that cannot be sent now', () => {
     const [before, then] = [2, 3].map((tries) => pending({ subState: 'NODE_REFUSED', tries }));
     expect(before && (await judged(before))).toMatchObject({ state: 'PENDING' });
     expect(then && (await judged(then))).toMatchObject({ state: 'FAILED', failureReason: 'refused 4 times: no' });
-    config.giveUpAfter = GIVE_UP_MS + 1;
+    Object.assign(config, { giveUpAfter: GIVE_UP_MS + 1 });
     expect(await judged(pending({ subState: 'NODE_REFUSED', tries: 3 }))).toMatchObject({ state: 'PENDING' });
   });
 
@@ -234,6 +239,18 @@ it('a payload waits for the authorizations of other signers before anybody is as
   const signed = { ...target, nonce: 7n, yParity: 0, r: '0x01', s: '0x02' } as const;
   expect(await judged(pending({}, { payload: { ...payload, authorizationList: [signed] } }))).toMatchObject({
     gas: 125_000n,
+  });
+});
+
+describe('a payload without money or without a price', () => {
+  const target = { chainId: 0n, address: anAddress(3), authority: aSigner(2).address };
+  const payload = { ...aRequest().payload, authorizationList: [target] };
+
+  it('waits for these, and not for authorizations: nobody is held back for it', async () => {
+    balance = 0n;
+    expect(await judged(pending({}, { payload }))).toMatchObject({ subState: 'INSUFFICIENT_FUNDS' });
+    priced = { tooExpensive: 'above the caps', limitedBy: 'chain' };
+    expect(await judged(pending({}, { payload }))).toMatchObject({ subState: 'FEE_CAPPED' });
   });
 });
 

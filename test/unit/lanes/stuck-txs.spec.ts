@@ -32,6 +32,10 @@ describe('a tx is due for a higher price', () => {
     expect(due(null)).toEqual(['tx-0']);
   });
 
+  it('when it was priced at a block that no chain can have: an endpoint told it', () => {
+    expect([due(HEAD + 1_000), due(HEAD + 1_001)]).toEqual([[], ['tx-0']]);
+  });
+
   it('in the next block, when a node refused its price', () => {
     const refusedAt = (pricedAtBlock: number) => due({ pricedAtBlock, wasTooCheap: true });
     expect([refusedAt(HEAD - 1), refusedAt(HEAD)]).toEqual([['tx-0'], []]);
@@ -48,6 +52,16 @@ describe('a tx is due for a higher price', () => {
 
   it('not behind one that another price cannot help, for it is blocked', () => {
     expect(due(OLD, { isBumpable: false }, OLD)).toEqual(['tx-0']);
+  });
+
+  it('not behind a nonce that nobody uses yet, for it is blocked', () => {
+    const [first, , third] = lowest(OLD, OLD, OLD);
+    const found = stuckTxs(
+      [first, third].flatMap((low) => low ?? []),
+      HEAD,
+      RULE,
+    );
+    expect([found.due.map(({ id }) => id), found.nextIfQuiet]).toEqual([['tx-0'], HEAD + 1]);
   });
 });
 

@@ -1,13 +1,17 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
-import type { Chains } from '../../../src/modules/chain/index.js';
-import type { ReportLowBalances } from '../../../src/modules/lanes/application/report-low-balances.js';
-import type { ResumeFunded } from '../../../src/modules/lanes/application/resume-funded.js';
+import { sameSigner, signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
+import type { ChainConnector } from '../../../src/modules/chain/index.js';
+import type { EventLog, SignerEvent } from '../../../src/modules/events/index.js';
 import { WatchBalances } from '../../../src/modules/lanes/application/watch-balances.js';
-import type { Funds, MeasureFunds } from '../../../src/modules/sending/index.js';
-import type { FundsRepository, FundsStanding } from '../../../src/modules/transactions/index.js';
+import type { MeasureFunds } from '../../../src/modules/sending/index.js';
+import type { FundsRepository } from '../../../src/modules/ledger/index.js';
+import type { FundsStanding } from '../../../src/modules/ledger/domain/funds.repository.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
 import { someFunds } from './funds-fixture.js';
+import { ourWork } from '../../support/fakes/our-work.js';
 
 const [A, B, C] = [aSigner(1), aSigner(2), aSigner(3)];
 const IDLE: FundsStanding = { isKnown: true, inFlight: 0, hasPending: false, waitsForFunds: false, isLow: false };
@@ -16,35 +20,62 @@ const SHORT: FundsStanding = { ...IDLE, hasPending: true, waitsForFunds: true };
 let standing: Map<string, FundsStanding>;
 let available: bigint;
 let isLow: boolean;
+let missing: bigint;
 let measured: SignerId[];
-let resumed: SignerId[][];
-let reported: (readonly Funds[])[];
-let shown: number[];
+/** What was made due, written and rung for, in order. */
+let steps: unknown[];
+let told: SignerEvent[];
+/** Marked by another node meanwhile. */
+let known: SignerId[];
+let writes: RecordedWrites;
+let log: RecordingLog;
+let metrics: FakeMetrics;
 let watch: WatchBalances;
 
 beforeEach(() => {
-  [standing, available, isLow, measured, resumed, reported, shown] = [new Map(), 5n, false, [], [], [], []];
+  [standing, available, isLow, missing, measured] = [new Map(), 5n, false, 0n, []];
+  [steps, told, known, metrics, log] = [[], [], [], new FakeMetrics(), new RecordingLog()];
+  writes = new RecordedWrites();
+  writes.onWrite = ({ fundsArrived }, operation) => void steps.push(operation, ...(fundsArrived ? [fundsArrived] : []));
+  const door = {
+    execute: (...args: Parameters<RecordedWrites['execute']>) => writes.execute(...args),
+    underFence: (leases: never, operation: string, changes: (fence: object) => Promise<object>) =>
+      writes.underFence(leases, operation, () => changes({ tx: null })),
+  };
   watch = new WatchBalances(
-    { get: () => ({}) } as unknown as Chains,
     {
       standing: async (signers: readonly SignerId[]) =>
         signers.map((signer) => standing.get(signerKey(signer)) ?? IDLE),
+      markLow: async (_fence: unknown, signers: readonly SignerId[]) =>
+        signers.filter((signer) => !known.some((other) => sameSigner(other, signer))),
     } as unknown as FundsRepository,
     {
       execute: async (_chain: unknown, signers: readonly SignerId[]) => {
         measured = [...signers];
-        return signers.map((signer) => someFunds({ signer, available, isLow }));
+        return signers.map((signer) => someFunds({ signer, available, isLow, missing }));
       },
     } as unknown as MeasureFunds,
-    { execute: async (_id: unknown, signers: SignerId[]) => void resumed.push(signers) } as unknown as ResumeFunded,
+    ourWork,
+    door as never,
     {
-      execute: async (_id: unknown, funds: readonly Funds[]) => void reported.push(funds),
-    } as unknown as ReportLowBalances,
-    { measured: (_id: unknown, funds: readonly Funds[]) => void shown.push(funds.length) },
+      appendOfSigners: async (_tx: unknown, _author: unknown, events: readonly SignerEvent[]) =>
+        void told.push(...events),
+    } as unknown as EventLog,
+    { ring: (signers: unknown) => void steps.push(['ring', signers]) },
+    metrics,
+    log,
   );
 });
 
-const look = () => watch.execute(DEV_CHAIN, [A, B, C]);
+/** Whose lanes were woken since the last call. */
+function woken(): unknown[] {
+  const rung = steps.filter((step) => Array.isArray(step) && step[0] === 'ring');
+  steps = [];
+  return rung.map((step) => (step as unknown[])[1]);
+}
+
+const CHAIN = { chainId: DEV_CHAIN } as ChainConnector;
+const look = () => watch.execute(CHAIN, [A, B, C]);
 
 describe('a look at the balances', () => {
   it('asks for those of signers with something in flight or waiting, and of no others', async () => {
@@ -55,31 +86,41 @@ describe('a look at the balances', () => {
     standing.clear();
     await look();
     expect(measured).toEqual([]);
-    expect(shown).toEqual([2, 0]);
+  });
+
+  it('shows what it measured of each signer that has work, and nothing of one that has none any more', async () => {
+    for (const signer of [A, C]) standing.set(signerKey(signer), { ...IDLE, inFlight: 1 });
+    missing = 5n;
+    await look();
+    standing.delete(signerKey(A));
+    await look();
+    const labels = `{chain="${DEV_CHAIN}",signer="${C.address}"}`;
+    expect(await metrics.lines('signer_balance')).toEqual([
+      `signer_balance_wei${labels} 100`,
+      `signer_balance_missing_wei${labels} 5`,
+    ]);
   });
 
   it('wakes what waits for funds when more is available than at the last look, and at the first one', async () => {
     standing.set(signerKey(A), SHORT);
     standing.set(signerKey(B), { ...SHORT, waitsForFunds: false });
-    await look();
-    await look();
-    available = 6n;
-    await look();
-    available = 4n;
-    await look();
-    available = 5n;
-    await look();
-    expect(resumed).toEqual([[A], [], [A], [], [A]]);
+    const rung: unknown[] = [];
+    for (available of [5n, 5n, 6n, 4n, 5n]) {
+      await look();
+      rung.push(woken());
+    }
+    expect(rung).toEqual([[[A]], [], [[A]], [], [[A]]]);
   });
 
   it('forgets what was available of a signer that does not wait any more', async () => {
     standing.set(signerKey(A), SHORT);
-    await look();
-    standing.set(signerKey(A), { ...SHORT, waitsForFunds: false });
-    await look();
-    standing.set(signerKey(A), SHORT);
-    await look();
-    expect(resumed).toEqual([[A], [], [A]]);
+    const rung: unknown[] = [];
+    for (const waitsForFunds of [true, false, true]) {
+      standing.set(signerKey(A), { ...SHORT, waitsForFunds });
+      await look();
+      rung.push(woken());
+    }
+    expect(rung).toEqual([[[A]], [], [[A]]]);
   });
 
   it('reports only a change of low and not low', async () => {
@@ -88,6 +129,44 @@ describe('a look at the balances', () => {
     await look();
     isLow = true;
     await look();
-    expect(reported.map((funds) => funds.map(({ signer }) => signer))).toEqual([[A], [B]]);
+    expect(told.map(({ signer, reason }) => [signer, reason])).toEqual([
+      [A, 'balance_restored'],
+      [B, 'balance_low'],
+    ]);
+  });
+
+  it('makes due what waited for funds under the leases, and then wakes the lanes', async () => {
+    for (const signer of [A, B]) standing.set(signerKey(signer), SHORT);
+    await look();
+    expect(steps).toEqual(['funds_arrived', [A, B], ['ring', [A, B]]]);
+    expect(writes.written).toMatchObject([{ tokens: [1n, 1n] }]);
+  });
+});
+
+describe('a balance that changed', () => {
+  it('has an event and a warning with its amounts, when it is low and when it is enough again', async () => {
+    standing.set(signerKey(A), { ...SHORT, waitsForFunds: false });
+    [isLow, missing] = [true, 5n];
+    await look();
+    standing.set(signerKey(A), { ...SHORT, waitsForFunds: false, isLow: true });
+    [isLow, missing] = [false, 0n];
+    await look();
+    const detail = { balance: '100', inFlight: '30', queued: '20', missing: '5' };
+    expect(told).toEqual([
+      { signer: A, reason: 'balance_low', detail },
+      { signer: A, reason: 'balance_restored', detail: { ...detail, missing: '0' } },
+    ]);
+    expect(log.lines.map(({ event }) => event)).toEqual([
+      'balance of a signer is low',
+      'balance of a signer is enough again',
+    ]);
+  });
+
+  it('is told once, whoever told it', async () => {
+    for (const signer of [A, C]) standing.set(signerKey(signer), { ...SHORT, waitsForFunds: false });
+    [known, isLow] = [[A], true];
+    await look();
+    expect(told.map(({ signer }) => signer)).toEqual([C]);
+    expect(log.lines).toHaveLength(1);
   });
 });

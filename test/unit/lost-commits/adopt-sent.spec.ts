@@ -3,19 +3,15 @@ import { parseHex } from '../../../src/kernel/hex.js';
 import type { SentTransaction } from '../../../src/modules/chain/index.js';
 import { AdoptSent } from '../../../src/modules/lost-commits/application/adopt-sent.js';
 import { Findings } from '../../../src/modules/lost-commits/application/findings.js';
-import type { LostCommitsMetrics } from '../../../src/modules/lost-commits/application/lost-commits-metrics.js';
 import type {
   LostCommitsRepository,
   SignerOutlook,
-} from '../../../src/modules/lost-commits/domain/lost-commits.repository.js';
-import {
-  type ManagedTx,
-  type ManagedTxRepository,
-  NewFills,
-  type RequestedTx,
-} from '../../../src/modules/transactions/index.js';
+} from '../../../src/modules/ledger/domain/lost-commits.repository.js';
+import { NewFills, type RequestedTx } from '../../../src/modules/ledger/index.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aHash, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const SIGNER = aSigner();
@@ -24,36 +20,31 @@ const CURSOR = 10n;
 /** Wei that no payload here sends. */
 const FOREIGN = 99n;
 
-/** Txs without a nonce, and txs that hold a slot and were never signed. */
+/** Txs without a nonce, and txs in flight. */
 let waiting: RequestedTx[];
-let allocated: RequestedTx[];
+let held: RequestedTx[];
 /** Whether a waiting tx was changed while it was looked for. */
 let changed: boolean;
 let reconciled: unknown[];
-let counted: string[];
+let metrics: FakeMetrics;
 let writes: RecordedWrites;
 let log: RecordingLog;
 let adoptSent: AdoptSent;
 
 beforeEach(() => {
-  [waiting, allocated, changed, reconciled, counted] = [[], [], false, [], []];
+  [waiting, held, changed, reconciled, metrics] = [[], [], false, [], new FakeMetrics()];
   [writes, log] = [new RecordedWrites(), new RecordingLog()];
+  writes.canLock = (txId) => !changed && waiting.some(({ tx }) => tx.id === txId);
   let made = 0;
   adoptSent = new AdoptSent(
     writes.asDoor(),
     new NewFills({ next: () => `fill-${(made += 1)}` }),
     {
-      allocated: async () => allocated,
-      lockPending: async (_fence: unknown, txs: readonly ManagedTx[]) =>
-        new Set(changed ? [] : txs.map(({ id }) => id).filter((id) => waiting.some(({ tx }) => tx.id === id))),
-    } as unknown as ManagedTxRepository,
-    {
-      waitingFor: async () => waiting,
-      reconciled: async (_fence: unknown, signers: readonly unknown[]) => void reconciled.push(...signers),
+      holders: async () => held,
+      withPayloadOf: async () => waiting,
+      reconciled: async (_fence: unknown, ...args: unknown[]) => void reconciled.push(args),
     } as unknown as LostCommitsRepository,
-    {
-      adopted: (kind: string, count: number) => void counted.push(`${kind} ${count}`),
-    } as unknown as LostCommitsMetrics,
+    metrics,
     log,
   );
 });
@@ -77,8 +68,17 @@ function adopt(
   overrides: Partial<SignerOutlook> = {},
   latest = CURSOR,
 ): Promise<boolean> {
-  const known: SignerOutlook = { signer: SIGNER, cursor: CURSOR, open: [], known: true, suspect: false };
-  return adoptSent.execute(LEASE, new Findings({ ...known, ...overrides }, latest, sent, 0n, true, false));
+  const known: SignerOutlook = {
+    signer: SIGNER,
+    cursor: CURSOR,
+    open: [],
+    inFlightFrom: 7n,
+    known: true,
+    suspect: false,
+    epoch: 1,
+  };
+  const findings = new Findings({ ...known, ...overrides }, latest, sent, 0n, true, false);
+  return adoptSent.execute(LEASE, findings).then((matches) => matches !== null);
 }
 
 const open = (nonce: bigint, txId: string | null): Partial<SignerOutlook> => ({ open: [{ nonce, txId }] });
@@ -122,7 +122,7 @@ describe('a transaction that is out', () => {
   it('is counted and leaves an error in the log, with the tx that it is of', async () => {
     waiting = [aTx('a')];
     await adopt([aSent(10n), aSent(11n, FOREIGN)]);
-    expect(counted).toEqual(['payload 1', 'foreign 1']);
+    expect(metrics.counted('nonce_recovered_total')).toEqual({ payload: 1, foreign: 1 });
     expect(log.lines.map(({ fields: { nonce, txId, txHashes } }) => [nonce, txId, txHashes])).toEqual([
       [10n, 'a', [aHash(10n)]],
       [11n, null, [aHash(11n)]],
@@ -130,7 +130,7 @@ describe('a transaction that is out', () => {
   });
 
   it('of a tx that holds the slot already is its attempt, and changes nothing else of it', async () => {
-    allocated = [aTx('a', 7n), aTx('b', 8n)];
+    held = [aTx('a', 7n), aTx('b', 8n)];
     await adopt([aSent(7n)], open(7n, 'a'));
     expect(writes.inserted).toMatchObject([{ txId: 'a', nonce: 7n, kind: 'payload' }]);
     expect([slots(), writes.txs, writes.noted.map(({ id }) => id)]).toEqual([[], [], ['a']]);
@@ -138,7 +138,7 @@ describe('a transaction that is out', () => {
 
   it('of a fill that holds the slot already is its attempt, and is in its history', async () => {
     const { tx, request } = aTx('known-fill', 7n);
-    allocated = [{ tx: aManagedTx({ ...tx.progress, kind: 'fill' }).build(), request }];
+    held = [{ tx: aManagedTx({ ...tx.progress, kind: 'fill' }).build(), request }];
     await adopt([aSent(7n)], open(7n, 'known-fill'));
     expect(writes.inserted).toMatchObject([{ txId: 'known-fill', nonce: 7n, kind: 'fill' }]);
     expect(writes.noted.flatMap((fill) => fill.pendingEvents())).toMatchObject([
@@ -165,7 +165,7 @@ describe('a transaction that is out', () => {
       ],
       [],
     ]);
-    expect(counted).toEqual(['payload 0', 'foreign 1']);
+    expect(metrics.counted('nonce_recovered_total')).toEqual({ foreign: 1 });
   });
 
   it('with the blobs of a waiting tx is its attempt', async () => {
@@ -192,7 +192,7 @@ describe('a transaction that is out', () => {
   });
 
   it('of nobody here competes with a tx that holds the slot: the tx is signed, as ever', async () => {
-    allocated = [aTx('a', 10n)];
+    held = [aTx('a', 10n)];
     expect(await adopt([aSent(10n, FOREIGN)], open(10n, 'a'))).toBe(true);
     expect(writes.written).toEqual([]);
   });
@@ -201,6 +201,80 @@ describe('a transaction that is out', () => {
     waiting = [aTx('a')];
     await adopt([aSent(10n)], { known: false });
     expect(writes.inserted).toMatchObject([{ kind: 'fill', txId: 'fill-1' }]);
+  });
+});
+
+describe('a transaction that is out at the nonce of a tx in flight', () => {
+  /** Was sent with another price. */
+  const sentBefore = (nonce: bigint, overrides: Partial<TxProgress> = {}): RequestedTx => {
+    const { tx, request } = aTx('a', nonce);
+    return { tx: aManagedTx({ ...tx.progress, state: 'IN_MEMPOOL', ...overrides }).build(), request };
+  };
+  const noOp = (nonce: bigint): SentTransaction => ({
+    ...aSent(nonce, 0n),
+    to: SIGNER.address,
+    data: parseHex('0x'),
+    hash: aHash(99),
+  });
+
+  it('with its payload is an attempt of it, whose receipt is looked for at once', async () => {
+    held = [sentBefore(7n)];
+    await adopt([aSent(7n)]);
+    expect(writes.inserted).toMatchObject([{ txId: 'a', nonce: 7n, kind: 'payload' }]);
+    expect(writes.txs).toMatchObject([{ id: 'a', state: 'IN_MEMPOOL', timers: { receiptCheck: { inMs: 0 } } }]);
+    expect(slots()).toEqual([]);
+  });
+
+  it('as a no-op closes its slot, also beside a bump of the payload', async () => {
+    held = [sentBefore(7n)];
+    await adopt([aSent(7n), noOp(7n)]);
+    expect(writes.inserted.map(({ kind }) => kind)).toEqual(['payload', 'cancel']);
+    expect(writes.txs).toMatchObject([{ id: 'a', isClosing: true, progress: { closing: { as: 'CANCELLED' } } }]);
+  });
+
+  it('as a no-op changes nothing in why its slot is closed already', async () => {
+    held = [sentBefore(7n, { closing: { as: 'FAILED', reason: 'refused', won: false } })];
+    await adopt([noOp(7n)]);
+    expect(writes.txs).toMatchObject([{ progress: { closing: { as: 'FAILED', reason: 'refused' } } }]);
+  });
+
+  it('with the payload of its replacement begins their race', async () => {
+    const request = aRequest({ payload: { ...aRequest().payload, value: FOREIGN } });
+    held = [sentBefore(7n)];
+    waiting = [{ tx: aManagedTx({ txId: 'b', replaces: 'a', subState: 'REPLACING' }).build(), request }];
+    await adopt([aSent(7n, FOREIGN)]);
+    expect(writes.inserted).toMatchObject([{ txId: 'b', kind: 'payload' }]);
+    expect(writes.txs).toMatchObject([
+      { id: 'b', state: 'ALLOCATED', nonce: 7n },
+      { id: 'a', isResting: true, progress: { replacedBy: 'b' } },
+    ]);
+    expect(writes.written[0]?.changes.slots).toMatchObject({ adopted: [], handedOver: [{ nonce: 7n, txId: 'b' }] });
+  });
+
+  it.each([
+    ['ALLOCATED', 'PENDING'],
+    ['IN_MEMPOOL', 'PENDING'],
+  ] as const)('with the payload of another tx shows that the %s one had given its slot up', async (state, after) => {
+    const request = aRequest({ payload: { ...aRequest().payload, value: FOREIGN } });
+    held = [sentBefore(7n, { state })];
+    waiting = [{ tx: aTx('b').tx, request }];
+    await adopt([aSent(7n, FOREIGN)]);
+    expect(writes.txs.map(({ id, state: now }) => [id, now])).toEqual([
+      ['b', 'ALLOCATED'],
+      ['a', after],
+    ]);
+  });
+
+  it('of nobody here changes nothing', async () => {
+    held = [sentBefore(7n)];
+    expect(await adopt([aSent(7n, FOREIGN)], {}, 8n)).toBe(true);
+    expect(writes.written).toEqual([]);
+  });
+
+  it('where the nonce was used for good already changes nothing', async () => {
+    waiting = [aTx('b')];
+    await adopt([aSent(8n)], {}, 9n);
+    expect(writes.written).toEqual([]);
   });
 });
 
@@ -265,7 +339,7 @@ describe('nothing is written', () => {
     [waiting, changed] = [[aTx('a')], true];
     expect(await adopt([aSent(10n)], { suspect: true })).toBe(false);
     expect(writes.written.map(({ changes }) => changes)).toEqual([{}]);
-    expect([reconciled, counted, log.lines]).toEqual([[], [], []]);
+    expect([reconciled, metrics.counted('nonce_recovered_total'), log.lines]).toEqual([[], {}, []]);
   });
 
   it('when nothing is out, and the database is in its epoch', async () => {
@@ -283,5 +357,5 @@ it('a signer is reconciled in the new epoch with what is written, also when noth
   await adopt([]);
   expect(reconciled).toEqual([]);
   await adopt([], { suspect: true });
-  expect(reconciled).toEqual([SIGNER]);
+  expect(reconciled).toEqual([[SIGNER, 1]]);
 });

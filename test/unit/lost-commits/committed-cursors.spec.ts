@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { signerKey } from '../../../src/kernel/signer-id.js';
 import { CommittedCursors, CommitsLost } from '../../../src/modules/lost-commits/application/committed-cursors.js';
-import type { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
+import { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aSigner } from '../../support/builders.js';
 
 const SIGNER = aSigner(1);
@@ -12,7 +13,7 @@ let cursors: CommittedCursors;
 
 beforeEach(() => {
   reported = [];
-  cursors = new CommittedCursors({ report: (what: string) => void reported.push(what) } as unknown as DatabaseWatch);
+  cursors = new CommittedCursors(fakeOf(DatabaseWatch, { report: (what) => void reported.push(what) }));
 });
 
 /** @param cursor of the signer, as the database has it; null when it does not know the signer */

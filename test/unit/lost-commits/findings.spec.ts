@@ -1,22 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseHex } from '../../../src/kernel/hex.js';
 import type { SentTransaction } from '../../../src/modules/chain/index.js';
-import { Findings, lowestUnknown, mayLack } from '../../../src/modules/lost-commits/application/findings.js';
-import type { SignerOutlook } from '../../../src/modules/lost-commits/domain/lost-commits.repository.js';
-import { aHash, aSigner } from '../../support/builders.js';
+import { Findings, mayLack, searchedFrom } from '../../../src/modules/lost-commits/application/findings.js';
+import type { SignerOutlook } from '../../../src/modules/ledger/domain/lost-commits.repository.js';
+import { aSentTransaction, anOutlook } from '../../support/sent-builders.js';
 
-const SIGNER = aSigner();
-
-function aSent(nonce: bigint): SentTransaction {
-  const fees = { gasLimit: 21_000n, maxFeePerGas: 2n, maxPriorityFeePerGas: 1n };
-  const payload = { to: null, value: 0n, data: parseHex('0x'), accessList: [] };
-  return { account: SIGNER.address, nonce, hash: aHash(nonce), raw: parseHex('0x'), ...payload, ...fees, type: 2 };
-}
-
-/** A signer whose cursor is at 10 in a database that may have lost commits. */
-function anOutlook(overrides: Partial<SignerOutlook> = {}): SignerOutlook {
-  return { signer: SIGNER, cursor: 10n, open: [], known: true, suspect: false, ...overrides };
-}
+const aSent = (nonce: bigint): SentTransaction => aSentTransaction({ nonce });
+const ofSigner = (overrides: Partial<SignerOutlook> = {}): SignerOutlook => anOutlook({ cursor: 10n, ...overrides });
 
 const anOpen = (nonce: bigint) => ({ nonce, txId: null });
 
@@ -28,7 +17,7 @@ interface Found {
 
 /** By default nothing is out. */
 function found({ outlook, latest = 10n, sent = [] }: Found): Findings {
-  return new Findings(anOutlook(outlook), latest, sent.map(aSent), 0n, true, false);
+  return new Findings(ofSigner(outlook), latest, sent.map(aSent), 0n, true, false);
 }
 
 describe('what is out of a signer is unknown to the database', () => {
@@ -38,15 +27,24 @@ describe('what is out of a signer is unknown to the database', () => {
   });
 
   it('from the lowest nonce without bytes on', () => {
-    expect(lowestUnknown(anOutlook())).toBe(10n);
-    expect(lowestUnknown(anOutlook({ open: [anOpen(8n), anOpen(7n), anOpen(9n)] }))).toBe(7n);
+    expect(searchedFrom(ofSigner())).toBe(10n);
+    expect(searchedFrom(ofSigner({ open: [anOpen(8n), anOpen(7n), anOpen(9n)] }))).toBe(7n);
+  });
+
+  it('from the lowest nonce in flight on, also when nobody noticed a loss', () => {
+    expect(searchedFrom(ofSigner({ inFlightFrom: 4n }))).toBe(4n);
+    expect(searchedFrom(ofSigner({ inFlightFrom: 8n, open: [anOpen(7n)] }))).toBe(7n);
+    expect(found({ outlook: { inFlightFrom: 4n }, sent: [3n, 4n, 10n] }).unknown.map(({ nonce }) => nonce)).toEqual([
+      4n,
+      10n,
+    ]);
   });
 
   it('perhaps, when the chain or a pool is above that, or the database is suspect', () => {
-    expect(mayLack(anOutlook(), 10n)).toBe(false);
-    expect(mayLack(anOutlook(), 11n)).toBe(true);
-    expect(mayLack(anOutlook({ open: [anOpen(7n)] }), 8n)).toBe(true);
-    expect(mayLack(anOutlook({ suspect: true }), 10n)).toBe(true);
+    expect(mayLack(ofSigner(), 10n)).toBe(false);
+    expect(mayLack(ofSigner(), 11n)).toBe(true);
+    expect(mayLack(ofSigner({ open: [anOpen(7n)] }), 8n)).toBe(true);
+    expect(mayLack(ofSigner({ suspect: true }), 10n)).toBe(true);
   });
 });
 

@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { NonceConfig } from '../../../src/config/index.js';
-import type { SentTransaction } from '../../../src/modules/chain/index.js';
 import { Findings } from '../../../src/modules/lost-commits/application/findings.js';
 import { HeldSigners } from '../../../src/modules/lost-commits/application/held-signers.js';
-import type { SignerOutlook } from '../../../src/modules/lost-commits/domain/lost-commits.repository.js';
+import type { SignerOutlook } from '../../../src/modules/ledger/domain/lost-commits.repository.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { FakeWatch } from '../../support/fakes/fake-watch.js';
+import { aSentTransaction, anOutlook } from '../../support/sent-builders.js';
 
 const SIGNER = aSigner(1);
 const OTHER = aSigner(2);
@@ -24,11 +25,13 @@ interface Found {
 }
 
 let clock: FakeClock;
+let watch: FakeWatch;
 let held: HeldSigners;
 
 beforeEach(() => {
   clock = new FakeClock();
-  held = new HeldSigners(Object.assign(new NonceConfig(), { poolQuietTime: QUIET_MS }), clock);
+  watch = new FakeWatch();
+  held = new HeldSigners(Object.assign(new NonceConfig(), { poolQuietTime: QUIET_MS }), clock, watch.asWatch());
 });
 
 function found({
@@ -39,9 +42,8 @@ function found({
   unread = false,
   sent = [],
 }: Found = {}): Findings {
-  const known = { signer: SIGNER, cursor: CURSOR, open: [], known: true, suspect: false, ...outlook };
-  const transactions = sent.map((nonce) => ({ nonce }) as SentTransaction);
-  return new Findings(known, latest, transactions, hiddenBelow, shown, unread);
+  const transactions = sent.map((nonce) => aSentTransaction({ nonce }));
+  return new Findings(anOutlook({ cursor: CURSOR, ...outlook }), latest, transactions, hiddenBelow, shown, unread);
 }
 
 describe('a signer whose pool hides something', () => {
@@ -106,6 +108,25 @@ describe('a signer whose pool hides something', () => {
 
   it('is not held when nobody acted for it before', () => {
     expect(held.judge(found({ hiddenBelow: CURSOR + 2n, outlook: { known: false } }))).toBe(true);
+  });
+});
+
+describe('a new epoch', () => {
+  const HIDING = found({ hiddenBelow: CURSOR + 2n });
+
+  it('ends what a person vouched for', () => {
+    held.vouch(HIDING);
+    watch.newEpoch();
+    expect(held.judge(HIDING)).toBe(false);
+  });
+
+  it('begins the time anew in which pools have to be quiet', () => {
+    const unseen = found({ shown: false, outlook: { suspect: true } });
+    held.judge(unseen);
+    clock.advance(QUIET_MS - 1);
+    watch.newEpoch();
+    clock.advance(1);
+    expect(held.judge(unseen)).toBe(false);
   });
 });
 

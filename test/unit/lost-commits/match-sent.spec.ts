@@ -1,33 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../../src/kernel/hex.js';
 import type { SentTransaction } from '../../../src/modules/chain/index.js';
-import type { RequestedTx } from '../../../src/modules/transactions/domain/managed-tx.repository.js';
-import { carries, matchSent } from '../../../src/modules/lost-commits/domain/match-sent.js';
-import type { TxPayload } from '../../../src/modules/transactions/domain/tx-request.js';
+import type { RequestedTx } from '../../../src/modules/ledger/domain/managed-tx.repository.js';
+import { carries, hasMoved, matchSent } from '../../../src/modules/lost-commits/domain/match-sent.js';
+import type { TxPayload } from '../../../src/modules/ledger/domain/tx-request.js';
+import { noOpPayload } from '../../../src/modules/ledger/domain/index.js';
 import { aHash, aManagedTx, anAddress, aRequest } from '../../support/builders.js';
+import { aSentTransaction } from '../../support/sent-builders.js';
 
 const PAYLOAD = aRequest().payload;
 const OTHER: TxPayload = { ...PAYLOAD, value: 99n };
 
 function aSent(nonce: bigint, payload: TxPayload = PAYLOAD, hash = Number(nonce)): SentTransaction {
-  const gas = { type: 2 as const, gasLimit: 50_000n, maxFeePerGas: 2n, maxPriorityFeePerGas: 1n };
   const { to, value, data, accessList, blobHashes, authorizationList } = payload;
   const extras = {
     ...(blobHashes && { blobHashes }),
     ...(authorizationList && { authorizationList: authorizationList.map((item) => ({ nonce: 1n, ...item })) }),
   };
-  return {
-    account: anAddress(1),
-    nonce,
-    hash: aHash(hash),
-    raw: parseHex('0x'),
-    to,
-    value,
-    data,
-    accessList,
-    ...extras,
-    ...gas,
-  };
+  return aSentTransaction({ nonce, hash: aHash(hash), to, value, data, accessList, ...extras });
 }
 
 function aTx(txId: string, payload: TxPayload = PAYLOAD): RequestedTx {
@@ -53,13 +43,46 @@ describe('a transaction that is out', () => {
     expect([first?.tx?.tx.id, second?.tx]).toEqual(['only', null]);
   });
 
-  it('belongs to the holder of its nonce or to nobody, whoever else has its payload', () => {
+  it('belongs to the holder of its nonce, then to its replacement, then to another tx with its payload, and else to nobody', () => {
     const holder = aTx('holder');
-    const waiting = aTx('waiting', OTHER);
-    const [mine] = matchSent([aSent(7n)], new Map([[7n, holder]]), [waiting]);
-    expect(mine?.tx).toBe(holder);
-    const [foreign] = matchSent([aSent(7n, OTHER)], new Map([[7n, holder]]), [waiting]);
-    expect(foreign?.tx).toBeNull();
+    const holders = new Map([[7n, holder]]);
+    const replacement = { ...aTx('b', OTHER), tx: aManagedTx({ txId: 'b', replaces: 'holder' }).build() };
+    const another = aTx('c', OTHER);
+    expect(matchSent([aSent(7n)], holders, [aTx('equal')])).toMatchObject([{ tx: holder, holder }]);
+    expect(matchSent([aSent(7n, OTHER)], holders, [another, replacement])).toMatchObject([{ tx: replacement, holder }]);
+    expect(matchSent([aSent(7n, OTHER)], holders, [another])).toMatchObject([{ tx: another, holder }]);
+    expect(matchSent([aSent(7n, OTHER)], holders, [])).toMatchObject([{ tx: null, holder }]);
+  });
+
+  it('is a no-op of the holder, with or without a blob, but not of another tx, and no fill gives its slot up', () => {
+    const holders = new Map([[7n, aTx('holder')]]);
+    const noOp = aSent(7n, { ...noOpPayload(anAddress(1), 2), gasLimit: null });
+    const withBlob = { ...aSent(7n, { ...noOpPayload(anAddress(1), 3), gasLimit: null }), type: 3 } as const;
+    expect(matchSent([noOp], holders, [])[0]?.tx?.tx.id).toBe('holder');
+    expect(matchSent([withBlob], holders, [])[0]?.tx?.tx.id).toBe('holder');
+    expect(matchSent([{ ...withBlob, blobHashes: [aHash(1)] }], holders, [])[0]?.tx).toBeNull();
+    expect(matchSent([{ ...noOp, value: 1n }], holders, [])[0]?.tx).toBeNull();
+    expect(matchSent([noOp], NOBODY, [aTx('waiting')])[0]?.tx).toBeNull();
+    const fill = { ...aTx('fill'), tx: aManagedTx({ txId: 'fill', kind: 'fill' }).build() };
+    expect(matchSent([aSent(7n, OTHER)], new Map([[7n, fill]]), [aTx('waiting', OTHER)])[0]?.tx).toBeNull();
+  });
+
+  it('belongs to a tx that had moved to its nonce, when no waiting tx has the payload; a no-op with its old nonce is not its own', () => {
+    const moved = { tx: aManagedTx({ txId: 'moved', nonce: 7n }).build(), request: aRequest({ payload: PAYLOAD }) };
+    const holders = new Map([[7n, moved]]);
+    const noOp = aSent(7n, { ...noOpPayload(anAddress(1), 2), gasLimit: null });
+    const [closed, elsewhere] = matchSent([noOp, aSent(9n)], holders, [moved]);
+    expect([closed?.tx, elsewhere?.tx?.tx.id]).toEqual([null, 'moved']);
+    expect([closed, elsewhere].map((match) => match && hasMoved(match))).toEqual([false, true]);
+    const waiting = aTx('waiting');
+    expect(matchSent([noOp, aSent(9n)], holders, [moved, waiting]).map(({ tx }) => tx?.tx.id)).toEqual([
+      'moved',
+      'waiting',
+    ]);
+    expect(matchSent([aSent(7n), aSent(9n)], holders, [moved]).map(({ tx }) => tx?.tx.id)).toEqual([
+      'moved',
+      undefined,
+    ]);
   });
 
   it('comes with all others of its nonce that carry the same payload', () => {

@@ -1,20 +1,23 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { NonceConfig } from '../../../src/config/index.js';
+import { ExecutionConfig, NonceConfig } from '../../../src/config/index.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import type { AdoptSent } from '../../../src/modules/lost-commits/application/adopt-sent.js';
 import { CommittedCursors } from '../../../src/modules/lost-commits/application/committed-cursors.js';
 import type { FindSent } from '../../../src/modules/lost-commits/application/find-sent.js';
 import { Findings } from '../../../src/modules/lost-commits/application/findings.js';
 import { HeldSigners } from '../../../src/modules/lost-commits/application/held-signers.js';
-import type { HoldBack } from '../../../src/modules/lost-commits/application/hold-back.js';
 import { ReconcileLanes } from '../../../src/modules/lost-commits/application/reconcile-lanes.js';
 import type { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
+import type { ManagedTx, TxQueue } from '../../../src/modules/ledger/index.js';
 import { LeaseLost } from '../../../src/modules/signers/index.js';
-import { aSigner } from '../../support/builders.js';
+import { aManagedTx, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
+import { aWatch } from '../../support/fakes/fake-watch.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const SIGNER = aSigner();
+const BATCH = 7;
 const LEASE = { signer: SIGNER, owner: 'node', token: 1n };
 
 let found: Findings[];
@@ -23,15 +26,28 @@ let written: () => Promise<boolean>;
 /** For whom was looked, and who was held back. */
 let looked: unknown;
 let heldBack: number;
+/** Of the signer. */
+let waiting: ManagedTx[];
+let rooms: unknown;
+let writes: RecordedWrites;
+let log: RecordingLog;
 let held: HeldSigners;
 let cursors: CommittedCursors;
 
 beforeEach(() => {
   found = [
-    new Findings({ signer: SIGNER, cursor: 3n, open: [], known: true, suspect: false }, 3n, [], 0n, true, false),
+    new Findings(
+      { signer: SIGNER, cursor: 3n, open: [], inFlightFrom: null, known: true, suspect: false, epoch: 1 },
+      3n,
+      [],
+      0n,
+      true,
+      false,
+    ),
   ];
   [written, heldBack] = [async () => true, 0];
-  held = new HeldSigners(new NonceConfig(), new FakeClock());
+  [waiting, writes, log] = [[], new RecordedWrites(), new RecordingLog()];
+  held = new HeldSigners(new NonceConfig(), new FakeClock(), aWatch());
   cursors = new CommittedCursors({ report: () => undefined } as unknown as DatabaseWatch);
   // This process gave out nonce 5, and the database has forgotten it: its cursor is 3.
   cursors.committed([{ signer: SIGNER, nonce: 5n }]);
@@ -42,9 +58,16 @@ function reconcile(anyway?: boolean): Promise<Findings[]> {
     { execute: async (_chain: unknown, signers: unknown) => ((looked = signers), found) } as unknown as FindSent,
     { execute: () => written() } as unknown as AdoptSent,
     held,
-    { execute: async () => void (heldBack += 1) } as unknown as HoldBack,
     cursors,
-    new RecordingLog(),
+    {
+      nextPending: async (asked: unknown) => {
+        [heldBack, rooms] = [heldBack + 1, asked];
+        return waiting.map((tx) => ({ tx }));
+      },
+    } as unknown as TxQueue,
+    writes.asDoor(),
+    Object.assign(new ExecutionConfig(), { batchSize: BATCH }),
+    log,
   ).execute({} as ChainConnector, [LEASE], anyway);
 }
 
@@ -77,7 +100,7 @@ describe('a signer whose last commits were lost', () => {
 
 describe('a signer of which a pool hides something', () => {
   beforeEach(() => {
-    const outlook = { signer: SIGNER, cursor: 3n, open: [], known: true, suspect: false };
+    const outlook = { signer: SIGNER, cursor: 3n, open: [], inFlightFrom: null, known: true, suspect: false, epoch: 1 };
     found = [new Findings(outlook, 3n, [], 5n, false, false)];
     written = () => Promise.reject(new Error('written down too soon'));
   });
@@ -109,4 +132,33 @@ it('a lease that is lost meanwhile is no matter of the signer: the step ends', a
   written = () => Promise.reject(new LeaseLost([LEASE], 'reconcile'));
   await expect(reconcile()).rejects.toBeInstanceOf(LeaseLost);
   expect(held.has(SIGNER)).toBe(false);
+});
+
+describe('a signer that stands still', () => {
+  beforeEach(() => {
+    waiting = ['a', 'b'].map((txId) => aManagedTx({ txId }).build());
+    writes.canLock = (txId) => txId === 'b';
+    const outlook = { signer: SIGNER, cursor: 3n, open: [], inFlightFrom: null, known: true, suspect: true, epoch: 1 };
+    found = [new Findings(outlook, 3n, [], 5n, false, false)];
+  });
+
+  it('says so in the first of its txs that wait still', async () => {
+    await reconcile();
+    expect(rooms).toEqual([{ signer: SIGNER, room: BATCH }]);
+    expect(writes.written).toMatchObject([{ operation: 'hold_back', tokens: [1n] }]);
+    expect(writes.txs).toMatchObject([{ id: 'b', state: 'PENDING', timers: { resubmit: { inMs: 1_000 } } }]);
+    expect(writes.txs[0]?.progress).toMatchObject({
+      subState: 'NONCE_SYNC',
+      lastError: 'the database may have lost commits: the transactions that this signer has sent are not all known yet',
+    });
+  });
+
+  it('says so in the log, with what is known, also when nothing waits', async () => {
+    waiting = [];
+    await reconcile();
+    expect(log.lines).toMatchObject([
+      { fields: { cursor: 3n, chainNonce: 3n, hiddenBelow: 5n, unread: false, suspect: true } },
+    ]);
+    expect(writes.written).toEqual([]);
+  });
 });

@@ -2,11 +2,10 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import type { Chains } from '../../../src/modules/chain/index.js';
 import { type Lease, NotLeader } from '../../../src/modules/signers/index.js';
-import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
-import type { LeasedWork } from '../../../src/modules/transactions/application/writing/leased-work.js';
+import { LaneMemory } from '../../../src/modules/ledger/application/writing/lane-memory.js';
+import type { LeasedWork } from '../../../src/modules/ledger/application/writing/leased-work.js';
 import type { HeldSigners } from '../../../src/modules/lost-commits/application/held-signers.js';
-import type { ReconcileLanes } from '../../../src/modules/lost-commits/application/reconcile-lanes.js';
-import { ReconcileSigner } from '../../../src/modules/lost-commits/application/reconcile-signer.js';
+import { type ReconcileLanes, ReconcileSigner } from '../../../src/modules/lost-commits/application/reconcile-lanes.js';
 import { aHash, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 

@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { NonceConfig } from '../../../src/config/index.js';
 import { signerKey } from '../../../src/kernel/signer-id.js';
-import type { ChainConnector } from '../../../src/modules/chain/index.js';
-import type { NonceLedger } from '../../../src/modules/signers/index.js';
+import { type ChainConnector, SecondObservations } from '../../../src/modules/chain/index.js';
+import { NonceLedger } from '../../../src/modules/signers/index.js';
 import { AlignNonces } from '../../../src/modules/nonces/application/align-nonces.js';
-import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
-import type { CommittedCursors } from '../../../src/modules/lost-commits/application/committed-cursors.js';
-import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
+import { LaneMemory } from '../../../src/modules/ledger/application/writing/lane-memory.js';
+import { CommittedCursors } from '../../../src/modules/lost-commits/application/committed-cursors.js';
+import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -29,15 +30,15 @@ beforeEach(() => {
   [cursor, calls, memory] = [CURSOR, [], new LaneMemory(clock)];
   config = new NonceConfig();
   align = new AlignNonces(
-    {
-      cursors: async (signers: unknown) => {
+    fakeOf(NonceLedger, {
+      cursors: async (signers) => {
         calls.push(['cursors', signers]);
         return new Map(cursor === null ? [] : [[signerKey(SIGNER), cursor]]);
       },
-    } as unknown as NonceLedger,
+    }),
     memory,
     new SecondObservations(clock),
-    { expect: (signers: unknown) => void calls.push(['expect', signers]) } as unknown as CommittedCursors,
+    fakeOf(CommittedCursors, { expect: (signers) => void calls.push(['expect', signers]) }),
     config,
     new RecordingLog(),
   );
@@ -51,7 +52,7 @@ async function look(toldByOne: bigint, lowestOfAll: bigint | null): Promise<bigi
     transactionCounts: async (...args: unknown[]) => (calls.push(['one', ...args]), [toldByOne]),
     agreedCounts: async (...args: unknown[]) => (calls.push(['all', ...args]), [count]),
   };
-  const { nonces, held } = await align.execute(chain as unknown as ChainConnector, [LEASE]);
+  const { nonces, held } = await align.execute(chain, [LEASE]);
   expect(held.has(signerKey(SIGNER))).toBe(nonces.length === 0);
   return nonces[0]?.nonce ?? null;
 }
@@ -95,9 +96,7 @@ describe('the chain', () => {
     expect([await align.execute({} as ChainConnector, [LEASE]), calls]).toEqual([{ nonces: [], held: new Set() }, []]);
   });
 
-  it('is asked at the start of a sequence also where the config says that it is not', async () => {
-    config.chainQuery.enabled = false;
-    expect([await look(9n, 9n), calls.length]).toEqual([0n, 2]);
+  it('is asked at the start of a sequence', async () => {
     cursor = null;
     expect([await look(9n, 9n), await look(9n, 9n)]).toEqual([null, 9n]);
   });
@@ -106,7 +105,7 @@ describe('the chain', () => {
 it('a look at one signer is none at another', async () => {
   const [theirs, count] = [aSigner(2), (number: number) => ({ nonce: 9n, block: { number, hash: aHash(number) } })];
   const chain = (number: number) =>
-    ({ transactionCounts: async () => [9n], agreedCounts: async () => [count(number)] }) as unknown as ChainConnector;
+    fakeOf(EthersChainConnector, { transactionCounts: async () => [9n], agreedCounts: async () => [count(number)] });
   await align.execute(chain(8), [LEASE]);
   const { nonces } = await align.execute(chain(9), [{ ...LEASE, signer: theirs }]);
   expect(nonces).toEqual([]);

@@ -1,18 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ChainConnector, GasEstimate } from '../../../src/modules/chain/index.js';
-import { CreateFills } from '../../../src/modules/nonces/application/create-fills.js';
+import { CreateFills } from '../../../src/modules/nonces/application/fill-nonce-gaps.js';
 import type { FeeRules } from '../../../src/modules/sending/index.js';
-import {
-  type Attempt,
-  type AttemptFees,
-  type AttemptRepository,
-  highestFees,
-  NewFills,
-} from '../../../src/modules/transactions/index.js';
+import { type Attempt, type AttemptFees, type AttemptRepository, NewFills } from '../../../src/modules/ledger/index.js';
 import { anAttempt, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
-import { NO_FEES } from '../../../src/modules/transactions/domain/tx-request.js';
+import { NO_FEES } from '../../../src/modules/ledger/domain/tx-request.js';
+import { highestFees } from '../../../src/modules/sending/domain/fee-bump.js';
 
 const LEASES = [1, 2].map((n) => ({ signer: aSigner(n), owner: 'node', token: BigInt(n) }));
 const SLOTS = [
@@ -53,7 +48,7 @@ beforeEach(() => {
 
 const fill = (slots = SLOTS) => {
   const chain = {
-    feeQuote: async () => null,
+    feeQuote: async () => ({ blockNumber: 100 }),
     estimateGas: async (calls: readonly unknown[]) => (asked.push(...calls), estimates),
   };
   return create.execute(chain as unknown as ChainConnector, LEASES, slots);
@@ -113,19 +108,6 @@ describe('a fill', () => {
     };
     await expect(fill()).rejects.toThrow('taken meanwhile');
     expect(log.lines).toEqual([]);
-  });
-});
-
-describe('a fill of a slot that the version before filled', () => {
-  it('is not signed: its bytes, which may be those of somebody else, are sent again', async () => {
-    before = [anAttempt({ ...SLOTS[0], kind: 'fill', txId: null })];
-    expect((await fill()).map(({ tx }) => tx.nonce)).toEqual([3n]);
-    expect(writes.fills.map(({ nonce }) => nonce)).toEqual([7n, 3n]);
-  });
-
-  it('is signed where those bytes have a fill already, which ended', async () => {
-    before = [anAttempt({ ...SLOTS[0], kind: 'fill', txId: 'ended' })];
-    expect((await fill()).map(({ tx }) => tx.nonce)).toEqual([7n, 3n]);
   });
 });
 

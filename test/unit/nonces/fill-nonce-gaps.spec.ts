@@ -1,11 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { sameSigner, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { Chains } from '../../../src/modules/chain/index.js';
-import type { CreateFills } from '../../../src/modules/nonces/application/create-fills.js';
-import { FillNonceGaps } from '../../../src/modules/nonces/application/fill-nonce-gaps.js';
+import { type CreateFills, FillNonceGaps } from '../../../src/modules/nonces/application/fill-nonce-gaps.js';
 import type { BroadcastAttempts, SignAttempts } from '../../../src/modules/sending/index.js';
 import type { NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
-import { LaneMemory } from '../../../src/modules/transactions/index.js';
+import { LaneMemory } from '../../../src/modules/ledger/index.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 

@@ -1,13 +1,15 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ConfirmationsConfig } from '../../../src/config/index.js';
 import type { Hash } from '../../../src/kernel/hex.js';
-import type { Agreed, BlockRef, Chains, NonceUse } from '../../../src/modules/chain/index.js';
+import { type Agreed, type BlockRef, type NonceUse, type FinalityRule } from '../../../src/modules/chain/index.js';
 import { AgreedHeads } from '../../../src/modules/chain/application/agreed-heads.js';
-import type { FinalityRule } from '../../../src/modules/chain/application/finality-rule.js';
 import { type SlotInDoubt, ForeignNonces } from '../../../src/modules/nonces/application/foreign-nonces.js';
 import { byDepth } from '../../../src/modules/chain/domain/final-heights.js';
 import { aHash, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { ModelChains } from '../../support/model-chain.js';
+import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 
 const REQUIRED = 2;
 const STALE_MS = 60_000;
@@ -31,17 +33,17 @@ beforeEach(() => {
     agreedHead: (chain, at) => heads.newest(chain, at),
   };
   const config = Object.assign(new ConfirmationsConfig(), { staleReceiptTimeout: STALE_MS });
-  const chain = {
+  const chain = fakeOf(EthersChainConnector, {
     chainId: DEV_CHAIN,
-    nonceUses: async (questions: readonly unknown[]) => (asked.push([...questions]), [fate]),
-    head: async () => block(head),
-    agreedBlocks: async (numbers: readonly number[]) =>
+    nonceUses: async (questions) => (asked.push([...questions]), [fate]),
+    head: async () => ({ ...block(head), parentHash: aHash(0), timestamp: 0, baseFeePerGas: null, receiptsRoot: null }),
+    agreedBlocks: async (numbers) =>
       numbers.map((number): Agreed<Hash> | null => {
         const hash = other.has(number) ? other.get(number) : aHash(number);
         return hash ? { value: hash, isAlone: false } : null;
       }),
-  };
-  const chains = { get: () => chain } as unknown as Chains;
+  });
+  const chains = new ModelChains(chain);
   taken = new ForeignNonces(chains, finality as FinalityRule, config, clock);
   asked = [];
   other = new Map();
@@ -55,14 +57,14 @@ function block(number: number, hash = aHash(number)): BlockRef {
 
 /** The nonce was used in that block, as this look at that head says. */
 function usedIn(at: BlockRef, by: Hash | null = FOREIGN): void {
-  fate = { kind: 'passed', head: at, user: by && { txHash: by, block: at } };
+  fate = { kind: 'passed', head: at, user: by && { txHash: by, block: at, sent: null } };
 }
 
 /** @returns what used the slot, as far as this look is enough to say that it is taken; undefined when it is not */
 async function look(at: number): Promise<Hash | null | undefined> {
   head = at;
-  const [found] = await taken.execute(DEV_CHAIN, [SLOT]);
-  return found?.usedBy;
+  const [found] = await taken.usedForGood(DEV_CHAIN, [SLOT]);
+  return found && (found.usedBy?.txHash ?? null);
 }
 
 describe('a nonce that something else used', () => {
@@ -131,7 +133,7 @@ describe('a nonce that something else used', () => {
 });
 
 it('the chain is asked for the nonce of the signer and for every attempt at it, and for nothing where there is no doubt', async () => {
-  await taken.execute(DEV_CHAIN, []);
+  await taken.usedForGood(DEV_CHAIN, []);
   expect(asked).toEqual([]);
   await look(50);
   expect(asked).toEqual([[{ account: SLOT.slot.signer.address, nonce: 7n, hashes: SLOT.hashes }]]);

@@ -1,19 +1,22 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ConfirmationsConfig } from '../../../src/config/index.js';
 import type { Chains } from '../../../src/modules/chain/index.js';
 import { FreeNonceGaps } from '../../../src/modules/nonces/application/free-nonce-gaps.js';
-import type { StalledNonces } from '../../../src/modules/nonces/application/stalled-nonces.js';
 import type { NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
-import { ourWork } from '../confirmations/txs-in-memory.js';
+import { begunWork } from '../../support/fakes/our-work.js';
 
 const SIGNER = aSigner();
 const WIDEST = 64;
+const INTERVAL = 60_000;
 const PLACE: SlotRef = { signer: SIGNER, nonce: 5n };
 
-/** The chain's next nonce, whether it stands still, and how many below our lowest slot are missing from there. */
-let chain: { nonce: bigint | null; stalled: boolean; missing: number };
+/** The chain's next nonce, and how many below our lowest slot are missing from there. */
+let chain: { nonce: bigint | null; missing: number };
+let clock: FakeClock;
 let asked: unknown[][];
 let writes: RecordedWrites;
 let log: RecordingLog;
@@ -21,7 +24,7 @@ let freeGaps: FreeNonceGaps;
 
 beforeEach(() => {
   [asked, writes, log] = [[], new RecordedWrites(), new RecordingLog()];
-  chain = { nonce: PLACE.nonce, stalled: true, missing: 2 };
+  [clock, chain] = [new FakeClock(), { nonce: PLACE.nonce, missing: 2 }];
   freeGaps = new FreeNonceGaps(
     {
       get: () => ({
@@ -31,7 +34,7 @@ beforeEach(() => {
         },
       }),
     } as unknown as Chains,
-    ourWork,
+    begunWork,
     {
       missing: async (places: readonly SlotRef[]) =>
         chain.missing === 0 ? [] : places.map((place) => ({ ...place, count: chain.missing })),
@@ -41,14 +44,24 @@ beforeEach(() => {
       },
     } as unknown as NonceLedger,
     writes.asDoor(),
-    { observe: (place: SlotRef) => (asked.push(['observe', place]), chain.stalled) } as unknown as StalledNonces,
+    Object.assign(new ConfirmationsConfig(), { staleReceiptTimeout: INTERVAL }),
+    clock,
     log,
   );
 });
 
-async function freed(...signers: readonly (typeof SIGNER)[]): Promise<SlotRef[]> {
+async function look(afterMs: number, ...signers: readonly (typeof SIGNER)[]): Promise<SlotRef[]> {
+  clock.advance(afterMs);
+  writes.written.length = 0;
   await freeGaps.execute(DEV_CHAIN, signers);
   return writes.slots('freed');
+}
+
+/** What is freed by the second of two looks that find the chain standing still. */
+async function freed(...signers: readonly (typeof SIGNER)[]): Promise<SlotRef[]> {
+  await look(0, ...signers);
+  [asked, log.lines.length] = [[], 0];
+  return look(INTERVAL, ...signers);
 }
 
 describe('a gap below our lowest nonce', () => {
@@ -56,7 +69,6 @@ describe('a gap below our lowest nonce', () => {
     expect(await freed(SIGNER)).toEqual([PLACE]);
     expect(asked).toEqual([
       ['counts', [SIGNER.address], 'latest'],
-      ['observe', PLACE],
       ['free', [5n], WIDEST],
     ]);
     expect(writes.written).toMatchObject([{ operation: 'free_gaps', tokens: [1n] }]);
@@ -64,8 +76,9 @@ describe('a gap below our lowest nonce', () => {
   });
 
   it('is left alone while the chain moves', async () => {
-    chain.stalled = false;
-    expect([await freed(SIGNER), writes.written]).toEqual([[], []]);
+    await look(0, SIGNER);
+    chain.nonce = PLACE.nonce + 1n;
+    expect([await look(INTERVAL, SIGNER), writes.written]).toEqual([[], []]);
   });
 
   it('is none when every nonce from the next of the chain on is ours', async () => {
@@ -79,7 +92,7 @@ describe('a gap below our lowest nonce', () => {
     expect(log.lines.map(({ fields }) => fields['missing'])).toEqual([WIDEST + 1]);
     chain.missing = WIDEST;
     expect(await freed(SIGNER)).toEqual([PLACE]);
-    expect(log.lines.filter(({ fields }) => 'missing' in fields)).toHaveLength(1);
+    expect(log.lines.filter(({ fields }) => 'missing' in fields)).toEqual([]);
   });
 
   it('is not looked for while the chain does not tell its nonce', async () => {
@@ -89,5 +102,47 @@ describe('a gap below our lowest nonce', () => {
 
   it('costs no call of the chain while nothing is late', async () => {
     expect([await freed(), asked]).toEqual([[], []]);
+  });
+});
+
+/** Whether a look so much later finds that the nonce stands still. */
+async function observed(afterMs: number, nonce = PLACE.nonce, signer = SIGNER): Promise<boolean> {
+  chain.nonce = nonce;
+  return (await look(afterMs, signer)).length > 0;
+}
+
+describe('the chain’s next nonce stands still', () => {
+  it('when it was the same an interval ago, and not a millisecond sooner', async () => {
+    expect([await observed(0), await observed(INTERVAL - 1), await observed(1), await observed(1)]).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+  });
+
+  it('from its last move on', async () => {
+    await observed(0);
+    expect([await observed(INTERVAL, 6n), await observed(INTERVAL - 1, 6n), await observed(1, 6n)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it('also when it moved back: a reorg freed nonces', async () => {
+    await observed(0);
+    expect([await observed(INTERVAL, 4n), await observed(INTERVAL, 4n)]).toEqual([false, true]);
+  });
+
+  it('only when nobody stopped looking for longer than three intervals', async () => {
+    await observed(0);
+    expect(await observed(3 * INTERVAL)).toBe(true);
+    expect([await observed(3 * INTERVAL + 1), await observed(INTERVAL)]).toEqual([false, true]);
+  });
+
+  it('for each signer by itself', async () => {
+    await observed(0);
+    expect([await observed(INTERVAL, 5n, aSigner(2)), await observed(0)]).toEqual([false, true]);
   });
 });

@@ -1,25 +1,32 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { Hash } from '../../../src/kernel/hex.js';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import type { NonceUser } from '../../../src/modules/chain/index.js';
+import type { AdoptSent, Findings } from '../../../src/modules/lost-commits/index.js';
 import type { ForeignNonces } from '../../../src/modules/nonces/index.js';
 import { ReassignNonces } from '../../../src/modules/nonces/application/reassign-nonces.js';
 import {
   type Attempt,
   type AttemptRepository,
+  LaneMemory,
   ManagedTx,
   type ManagedTxRepository,
-} from '../../../src/modules/transactions/index.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+} from '../../../src/modules/ledger/index.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { aSentTransaction } from '../../support/sent-builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
-import { ourWork } from '../confirmations/txs-in-memory.js';
+import { ourWork } from '../../support/fakes/our-work.js';
 
 const SIGNER = aSigner();
 const SLOT = { signer: SIGNER, nonce: 4n };
+const LEASE = { signer: SIGNER, owner: 'node', token: 1n };
 const KNOWN = anAttempt({ ...SLOT, txId: 'tx-1', txHash: aHash(1) });
 
 /** A transaction that is not ours and has the nonce. */
-const USER = aHash(0xf0);
+const USER: NonceUser = { txHash: aHash(0xf0), block: { number: 1, hash: aHash(1) }, sent: null };
+
+const SENT = aSentTransaction({ account: SIGNER.address, hash: aHash(0xf0) });
 
 /** A node called its nonce used. */
 const inDoubt = (overrides: Partial<TxProgress> = {}): ManagedTx =>
@@ -29,19 +36,25 @@ const inDoubt = (overrides: Partial<TxProgress> = {}): ManagedTx =>
 let read: ManagedTx;
 let attempts: readonly Attempt[];
 /** Null when the chain cannot name the user. */
-let usedBy: Hash | null;
+let usedBy: NonceUser | null;
 let isProven: boolean;
+/** What is found to be ours after all; null when it has to be compared again. */
+let adopted: readonly object[] | null;
+let compared: unknown[];
+let memory: LaneMemory;
+let log: RecordingLog;
 let asked: unknown[];
 let writes: RecordedWrites;
-let log: RecordingLog;
 let reassign: ReassignNonces;
 
 beforeEach(() => {
-  [read, attempts, usedBy, isProven] = [inDoubt(), [KNOWN], USER, true];
-  [asked, writes, log] = [[], new RecordedWrites(), new RecordingLog()];
+  [read, attempts, usedBy, isProven, adopted] = [inDoubt(), [KNOWN], USER, true, []];
+  [asked, compared, writes, log] = [[], [], new RecordedWrites(), new RecordingLog()];
+  memory = new LaneMemory(new FakeClock());
+  memory.recovered([LEASE]);
   reassign = new ReassignNonces(
     {
-      execute: async (_: unknown, doubts: readonly { slot: unknown; hashes: unknown }[]) => {
+      usedForGood: async (_: unknown, doubts: readonly { slot: unknown; hashes: unknown }[]) => {
         asked.push(...doubts.map(({ slot, hashes }) => ({ slot, hashes })));
         return isProven ? doubts.map((doubt) => ({ ...doubt, usedBy })) : [];
       },
@@ -50,6 +63,13 @@ beforeEach(() => {
     { byIds: async () => [read], rivals: async () => [] } as unknown as ManagedTxRepository,
     { ofSlots: async () => attempts } as unknown as AttemptRepository,
     writes.asDoor(),
+    {
+      execute: async (_: unknown, findings: Findings) => {
+        compared.push(...findings.unknown);
+        return adopted;
+      },
+    } as unknown as AdoptSent,
+    memory,
     log,
   );
 });
@@ -72,10 +92,11 @@ describe('a tx whose nonce is proven taken', () => {
     ]);
   });
 
-  it('waits for another nonce, and its history and the log name what has the old one', async () => {
+  it('waits for another nonce, and its history names what has the old one', async () => {
     expect(await after()).toMatchObject({ state: 'PENDING', nonce: null, txHash: null });
-    expect(read.pendingEvents()).toMatchObject([{ reason: 'nonce_synced', detail: { nonce: '4', usedBy: USER } }]);
-    expect(log.lines.map(({ fields }) => fields)).toEqual([{ txId: 'tx-1', nonce: 4n, usedBy: USER }]);
+    expect(read.pendingEvents()).toMatchObject([
+      { reason: 'nonce_synced', detail: { nonce: '4', usedBy: USER.txHash } },
+    ]);
   });
 
   it('waits for another nonce also when the chain cannot name what has the old one', async () => {
@@ -124,7 +145,44 @@ describe('a tx whose nonce is proven taken', () => {
   });
 });
 
+it('a tx whose nonce a lost attempt of its own used keeps it', async () => {
+  adopted = [{}];
+  expect([await after(), writes.written]).toEqual([null, []]);
+});
+
 it('a tx whose nonce is not proven taken keeps it', async () => {
   isProven = false;
   expect([await after(), writes.written]).toEqual([null, []]);
+});
+
+describe('what used a nonce of ours', () => {
+  it('is foreign when it was compared with our txs, and none of them sent it', async () => {
+    usedBy = { ...USER, sent: SENT };
+    expect([(await after())?.state, compared]).toEqual(['PENDING', [SENT]]);
+    expect(log.lines.map(({ fields }) => fields)).toMatchObject([{ nonce: 4n, usedBy: USER.txHash }]);
+  });
+
+  it('is foreign when it is of no type that we sign', async () => {
+    expect([(await after())?.state, compared]).toEqual(['PENDING', []]);
+  });
+
+  it.each([
+    ['one of our txs sent it', [{}]],
+    ['it has to be compared again', null],
+  ])('is not foreign when %s', async (_when, found) => {
+    [usedBy, adopted] = [{ ...USER, sent: SENT }, found];
+    expect([await after(), log.lines]).toEqual([null, []]);
+  });
+
+  it('is not foreign while the lane has not begun', async () => {
+    usedBy = { ...USER, sent: SENT };
+    memory.forget([SIGNER]);
+    expect([await after(), compared]).toEqual([null, []]);
+  });
+
+  it('is not foreign while the lane belongs to another node', async () => {
+    usedBy = { ...USER, sent: SENT };
+    jest.spyOn(ourWork, 'run').mockImplementationOnce(async (_chain, items, task) => (await task([], items), []));
+    expect([await after(), compared]).toEqual([null, []]);
+  });
 });

@@ -1,12 +1,15 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { AdoptSent } from '../../../src/modules/lost-commits/index.js';
 import type { ForeignNonces } from '../../../src/modules/nonces/index.js';
 import { ReassignNonces } from '../../../src/modules/nonces/application/reassign-nonces.js';
-import type { Attempt, AttemptRepository } from '../../../src/modules/transactions/index.js';
-import { ManagedTx } from '../../../src/modules/transactions/index.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { Attempt, AttemptRepository } from '../../../src/modules/ledger/index.js';
+import { LaneMemory, ManagedTx } from '../../../src/modules/ledger/index.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
-import { ourWork, TxsInMemory } from '../confirmations/txs-in-memory.js';
+import { TxsInMemory } from '../confirmations/txs-in-memory.js';
+import { ourWork } from '../../support/fakes/our-work.js';
 
 const SLOT = { signer: aSigner(), nonce: 4n };
 const OF_ORIGINAL = anAttempt({ ...SLOT, txId: 'original', txHash: aHash(1) });
@@ -20,15 +23,18 @@ beforeEach(() => {
   [txs, attempts] = [new TxsInMemory(), [OF_ORIGINAL, OF_REPLACEMENT]];
   put('original', { replacedBy: 'replacement', subState: 'REPLACING' });
   put('replacement', { replaces: 'original', subState: 'NONCE_SYNC' });
+  const memory = new LaneMemory(new FakeClock());
+  memory.recovered([{ signer: SLOT.signer, owner: 'node', token: 1n }]);
   reassign = new ReassignNonces(
     {
-      execute: async (_: unknown, doubts: readonly object[]) =>
-        doubts.map((doubt) => ({ ...doubt, usedBy: aHash(0xf0) })),
+      usedForGood: async (_: unknown, doubts: readonly object[]) => doubts.map((doubt) => ({ ...doubt, usedBy: null })),
     } as unknown as ForeignNonces,
     ourWork,
     txs.asRepository(),
     { ofSlots: async () => attempts } as unknown as AttemptRepository,
     txs.writes.asDoor(),
+    { execute: async () => [] } as unknown as AdoptSent,
+    memory,
     new RecordingLog(),
   );
 });

@@ -1,13 +1,15 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { RpcUnavailable } from '../../../src/modules/chain/index.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import type { FillNonceGaps } from '../../../src/modules/nonces/application/fill-nonce-gaps.js';
-import type { FindFreedNonces } from '../../../src/modules/nonces/application/find-freed-nonces.js';
+import type { ForeignNonces, SlotInDoubt } from '../../../src/modules/nonces/application/foreign-nonces.js';
 import { ReopenNonces } from '../../../src/modules/nonces/application/reopen-nonces.js';
 import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js';
-import type { AttemptRepository, ConsumedSlot, LeasedWork } from '../../../src/modules/transactions/index.js';
+import type { AttemptRepository, ConsumedSlot, LeasedWork } from '../../../src/modules/ledger/index.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
-import { ourWork } from '../confirmations/txs-in-memory.js';
+import { ourWork } from '../../support/fakes/our-work.js';
 
 const SIGNER = aSigner();
 const [FIRST, SECOND] = [1n, 2n].map((nonce) => ({ signer: SIGNER, nonce, updatedAt: 'now' })) as [
@@ -17,14 +19,18 @@ const [FIRST, SECOND] = [1n, 2n].map((nonce) => ({ signer: SIGNER, nonce, update
 
 /** Foreign nonces above a block that is gone, as the database has them. */
 let consumed: ConsumedSlot[];
-/** What the chain says of them; the others are not decided. */
-let free: ConsumedSlot[];
+/** The chain's next nonce: those from there on are free. */
+let chain: ModelChain;
+let count: bigint;
+/** What the chain was asked. */
+let counted: unknown[][];
+/** Of those below: proven to be used; the others are not decided. And what was asked to be proven. */
 let used: ConsumedSlot[];
+let doubts: SlotInDoubt[];
 /** Happens while the chain is asked. */
 let meanwhile: () => void;
 let isOurs: boolean;
 let lowest: number[];
-let asked: bigint[][];
 /** Nonces that got fills, and the tokens of the leases. */
 let filled: unknown[][];
 let leased: SignerId[];
@@ -32,8 +38,14 @@ let log: RecordingLog;
 let reopen: ReopenNonces;
 
 beforeEach(() => {
-  [consumed, free, used] = [[FIRST, SECOND], [FIRST, SECOND], []];
-  [meanwhile, isOurs, lowest, asked, filled, leased] = [() => undefined, true, [], [], [], []];
+  [consumed, count, used, counted, doubts] = [[FIRST, SECOND], 1n, [], [], []];
+  [meanwhile, isOurs, lowest, filled, leased] = [() => undefined, true, [], [], []];
+  chain = new ModelChain();
+  chain.transactionCounts = async (...args) => {
+    counted.push(args);
+    meanwhile();
+    return args[0].map(() => count);
+  };
   log = new RecordingLog();
   const work: typeof ourWork.run = async (...args) => (isOurs ? ourWork.run(...args) : []);
   reopen = new ReopenNonces(
@@ -43,15 +55,13 @@ beforeEach(() => {
       consumedWithoutTx: async (_: unknown, from: number) => (lowest.push(from), consumed),
       stillConsumed: async (some: readonly ConsumedSlot[]) => some.filter((slot) => consumed.includes(slot)),
     } as unknown as AttemptRepository,
+    new ModelChains(chain),
     {
-      execute: async (_: unknown, slots: readonly ConsumedSlot[]) => {
-        asked.push(slots.map(({ nonce }) => nonce));
-        const said = (some: readonly ConsumedSlot[]) => slots.filter((slot) => some.includes(slot));
-        const answer = { freed: said(free), used: said(used) };
-        meanwhile();
-        return answer;
+      usedForGood: async (_: unknown, some: readonly SlotInDoubt[]) => {
+        doubts.push(...some);
+        return some.filter(({ slot }) => used.some(({ nonce }) => nonce === slot.nonce));
       },
-    } as unknown as FindFreedNonces,
+    } as unknown as ForeignNonces,
     {
       fill: async (chainId: number, leases: readonly Lease[], slots: readonly ConsumedSlot[]) =>
         void filled.push([chainId, leases[0]?.token, ...slots.map(({ nonce }) => nonce)]),
@@ -86,7 +96,7 @@ describe('a foreign nonce above a block that is gone', () => {
     await look(5);
     consumed = [];
     await look(null);
-    expect([asked, filled, isWaiting()]).toEqual([[[1n, 2n], []], [], false]);
+    expect([counted.length, filled, isWaiting()]).toEqual([1, [], false]);
   });
 
   it('is left alone when another node has filled it while the chain was asked', async () => {
@@ -105,35 +115,57 @@ describe('a foreign nonce above a block that is gone', () => {
     isOurs = false;
     await look(5);
     await look(4);
-    expect(asked).toEqual([
-      [1n, 2n],
-      [1n, 2n],
+    const { address } = SIGNER;
+    expect(counted).toEqual([
+      [[address, address], 'latest'],
+      [[address, address], 'latest'],
     ]);
   });
 });
 
 describe('a foreign nonce that is not free', () => {
-  it('is checked until its use on the new branch is proven, and gets no fill', async () => {
-    free = [FIRST];
+  it('is checked until its use on the new branch is proven by two observations, and gets no fill', async () => {
+    count = 2n;
     await look(5);
-    expect([filled, isWaiting()]).toEqual([[[DEV_CHAIN, 1n, 1n]], true]);
-    [consumed, used] = [[SECOND], [SECOND]];
+    expect([filled, isWaiting(), doubts]).toEqual([[[DEV_CHAIN, 1n, 2n]], true, [{ slot: FIRST, hashes: [] }]]);
+    [consumed, used] = [[FIRST], [FIRST]];
     await look(null);
     expect([filled.length, isWaiting()]).toEqual([1, false]);
   });
 
   it('gets a fill at a later check when it was freed after all', async () => {
-    free = [];
+    count = 3n;
     await look(5);
     expect([leased, filled, isWaiting()]).toEqual([[], [], true]);
-    free = [SECOND];
+    count = 2n;
     await look(null);
     expect([filled, isWaiting()]).toEqual([[[DEV_CHAIN, 1n, 2n]], true]);
   });
 });
 
-it('is waiting for nothing before a reorg', async () => {
+describe('a foreign nonce is not decided', () => {
+  it('on an answer that is missing', async () => {
+    chain.transactionCounts = async () => [];
+    await look(5);
+    expect([filled, isWaiting(), doubts.map(({ slot }) => slot)]).toEqual([[], true, [FIRST, SECOND]]);
+  });
+
+  it('while the chain cannot be asked', async () => {
+    const facts = { chainId: DEV_CHAIN, method: 'eth_getTransactionCount' };
+    chain.transactionCounts = () => Promise.reject(new RpcUnavailable('rpc_unavailable', facts, 'no answer'));
+    await look(5);
+    expect([filled, isWaiting()]).toEqual([[], true]);
+    expect(log.lines).toMatchObject([{ event: 'failed to check foreign nonces after a reorg' }]);
+  });
+
+  it('and that is no excuse when something else is broken', async () => {
+    chain.transactionCounts = () => Promise.reject(new TypeError('a bug'));
+    await expect(look(5)).rejects.toThrow('a bug');
+  });
+});
+
+it('nothing is waited for or asked before a reorg', async () => {
   expect(isWaiting()).toBe(false);
   await look(null);
-  expect([isWaiting(), lowest]).toEqual([false, []]);
+  expect([isWaiting(), lowest, counted]).toEqual([false, [], []]);
 });

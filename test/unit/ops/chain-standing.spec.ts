@@ -1,12 +1,14 @@
 import { expect, it, jest } from '@jest/globals';
-import type { Chains, RpcHealth } from '../../../src/modules/chain/index.js';
+import { Chains, RpcHealth } from '../../../src/modules/chain/index.js';
 import { ChainStanding } from '../../../src/modules/ops/application/chain-standing.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { anEndpoint } from './an-endpoint.js';
 
-const [OURS, OTHERS] = [DEV_CHAIN, DEV_CHAIN + 1].map((chainId) => anEndpoint(0, { chainId }));
-const rpc = { endpoints: () => [OURS, OTHERS] } as unknown as RpcHealth;
+const OURS = anEndpoint(0, { chainId: DEV_CHAIN });
+const OTHERS = anEndpoint(0, { chainId: DEV_CHAIN + 1 });
+const rpc = fakeOf(RpcHealth, { endpoints: () => [OURS, OTHERS] });
 const standing = (chains: Chains) => new ChainStanding(chains, rpc).execute(aSigner());
 
 it('the chain says a quote and the balance of the signer, and the endpoints are those of this chain', async () => {
@@ -25,11 +27,11 @@ it('what the chain does not say is null, and the rest is there', async () => {
 });
 
 it('a chain that this node does not know says nothing', async () => {
-  const unknown = {
+  const unknown = fakeOf(Chains, {
     get: () => {
       throw new Error('unknown chain');
     },
-  } as unknown as Chains;
+  });
   expect(await standing(unknown)).toEqual({ quote: null, balance: null, endpoints: [OURS] });
 });
 

@@ -2,12 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { EndpointMetrics } from '../../../src/modules/ops/infrastructure/endpoint-metrics.js';
 import { anEndpoint } from './an-endpoint.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 
 describe('the metrics of endpoints', () => {
   it('follow state and lag at every scrape', async () => {
     const registry = new Registry();
     let endpoints = [anEndpoint(0, { state: 'lagging', lagBlocks: 50 }), anEndpoint(1, { lagBlocks: 0 })];
-    new EndpointMetrics(registry, { endpoints: () => endpoints });
+    new EndpointMetrics(new FakeMetrics(registry), { endpoints: () => endpoints });
     expect(await registry.metrics()).toContain('rpc_endpoint_up{chain="7",endpoint="#0 https://rpc.example"} 0');
     expect(await registry.metrics()).toContain('rpc_endpoint_up{chain="7",endpoint="#1 https://rpc.example"} 1');
     expect(await registry.metrics()).toContain(

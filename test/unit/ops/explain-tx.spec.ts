@@ -1,22 +1,18 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { ChainRules, FeeQuote } from '../../../src/modules/chain/index.js';
-import type { ChainStanding, Standing } from '../../../src/modules/ops/application/chain-standing.js';
+import type { FinalityMode } from '../../../src/config/index.js';
+import { ChainRules } from '../../../src/modules/chain/index.js';
+import { ChainStanding, type Standing } from '../../../src/modules/ops/application/chain-standing.js';
 import { ExplainTx } from '../../../src/modules/ops/application/explain-tx.js';
-import type { SignerLimits } from '../../../src/modules/ops/application/signer-limits.js';
+import { SignerLimits } from '../../../src/modules/ops/application/signer-limits.js';
 import type { Surroundings } from '../../../src/modules/ops/application/tx-surroundings.js';
 import type { TxFacts } from '../../../src/modules/ops/domain/tx-facts.js';
-import type { AttemptView, TxQueries, TxView } from '../../../src/modules/transactions/index.js';
-import { aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { type AttemptView, TxQueries, type TxView } from '../../../src/modules/ledger/index.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { aReceipt, aSigner, aFeeQuote } from '../../support/builders.js';
+import { aTxView, anAttemptView } from '../../support/view-builders.js';
 
 const REQUIRED = 20;
-const QUOTE: FeeQuote = {
-  blockNumber: 12,
-  hasBaseFee: true,
-  baseFeePerGas: 4n,
-  tips: { slow: 1n, standard: 2n, fast: 3n, urgent: 5n },
-  congestedTip: 4n,
-  blobBaseFee: null,
-};
+const QUOTE = aFeeQuote({ blockNumber: 12 });
 /** Per gas, of the speed of the tx. */
 const MARKET = 10n;
 
@@ -24,7 +20,7 @@ let tx: Partial<TxView> | null;
 let around: Partial<Surroundings>;
 let attempts: Partial<AttemptView>[];
 let standing: Standing;
-let finality: string;
+let finality: FinalityMode;
 let asked: unknown[];
 let explainTx: ExplainTx;
 
@@ -32,32 +28,15 @@ beforeEach(() => {
   [tx, around, attempts, finality, asked] = [{ state: 'PENDING' }, {}, [], 'depth', []];
   standing = { quote: QUOTE, balance: 1_000_000n, endpoints: [] };
   explainTx = new ExplainTx(
-    { find: async () => tx && { ...aView(), ...tx }, attempts: async () => attempts } as unknown as TxQueries,
+    fakeOf(TxQueries, { find: async () => tx && aTxView(tx), attempts: async () => attempts.map(anAttemptView) }),
     {
       of: async (...args: unknown[]) => (asked.push(args), { ...nothingAround(), ...around }),
     },
-    { execute: async () => (asked.push('chain'), standing) } as unknown as ChainStanding,
-    { of: () => ({ configured: 64, learnt: null }) } as unknown as SignerLimits,
-    { finality: () => finality, requiredConfirmations: () => REQUIRED } as unknown as ChainRules,
+    fakeOf(ChainStanding, { execute: async () => (asked.push('chain'), standing) }),
+    fakeOf(SignerLimits, { of: () => ({ configured: 64, learnt: null, delegated: false }) }),
+    fakeOf(ChainRules, { finality: () => finality, requiredConfirmations: () => REQUIRED }),
   );
 });
-
-function aView(): Partial<TxView> {
-  return {
-    txId: 'tx',
-    kind: 'payload',
-    chainId: DEV_CHAIN,
-    signer: aSigner().address,
-    subState: null,
-    nonce: null,
-    speed: 'standard',
-    confirmations: null,
-    gasLimit: null,
-    payload: { to: null, value: '7', data: '0x', gasLimit: null, accessList: [], blobs: [], authorizationList: [] },
-    receipt: null,
-    nextResubmitAt: null,
-  };
-}
 
 function nothingAround(): Surroundings {
   return {
@@ -97,7 +76,7 @@ it('the words come with the facts', async () => {
 
 it('a command that waits, and the first no-op for its slot, are among the facts', async () => {
   tx = { state: 'IN_MEMPOOL', nonce: 7 };
-  around = { command: { kind: 'cancel', since: new Date(1_000) } };
+  around = { command: { kind: 'cancel', since: new Date(1_000), tries: 2, dueAt: new Date(2_000) } };
   const wei = { maxFeePerGas: '9', maxPriorityFeePerGas: '1' };
   attempts = [
     { ...wei, kind: 'payload', createdAt: 'first' },
@@ -106,8 +85,18 @@ it('a command that waits, and the first no-op for its slot, are among the facts'
   ];
   expect(await facts()).toMatchObject({
     noOpSignedAt: 'second',
-    command: { kind: 'cancel', since: '1970-01-01T00:00:01.000Z' },
+    command: { kind: 'cancel', since: '1970-01-01T00:00:01.000Z', tries: 2, nextTryAt: '1970-01-01T00:00:02.000Z' },
   });
+});
+
+it('a no-op that every node refused competes with nothing', async () => {
+  tx = { state: 'IN_MEMPOOL', subState: 'CANCELLING', nonce: 7 };
+  const wei = { maxFeePerGas: '9', maxPriorityFeePerGas: '1' };
+  const refused = { ...wei, kind: 'cancel', status: 'REJECTED', createdAt: 'second' } as const;
+  attempts = [{ ...wei, kind: 'payload', createdAt: 'first' }, refused];
+  expect(await facts()).toMatchObject({ noOpSignedAt: null });
+  attempts.push({ ...refused, status: 'ACCEPTED', createdAt: 'third' });
+  expect(await facts()).toMatchObject({ noOpSignedAt: 'third' });
 });
 
 describe('the queue', () => {
@@ -143,7 +132,7 @@ describe('the balance', () => {
     around = { waitingAhead: { count: 1, value: 0n, gas: 0n, blobs: 2n } };
     tx = {
       state: 'PENDING',
-      payload: { ...aView().payload, value: '0', gasLimit: '0', blobs: ['0x01'] } as TxView['payload'],
+      payload: { ...aTxView().payload, value: '0', gasLimit: '0', blobs: ['0x01'] },
     };
     const blob = 131_072n * 6n;
     expect((await facts())?.balance).toMatchObject({ queuedAhead: 2n * blob, missing: 3n * blob });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { explain } from '../../../src/modules/ops/domain/explanation.js';
 import type { TxFacts } from '../../../src/modules/ops/domain/tx-facts.js';
-import { isFinal, TX_STATES, type TxState, type TxSubState } from '../../../src/modules/transactions/index.js';
-import { TX_SUB_STATES } from '../../../src/modules/transactions/domain/tx-state-machine.js';
+import { isFinal, TX_STATES, type TxState, type TxSubState } from '../../../src/modules/ledger/index.js';
+import { TX_SUB_STATES } from '../../../src/modules/ledger/domain/tx-state-machine.js';
 import { anAddress, DEV_CHAIN } from '../../support/builders.js';
 
 const NEXT_TRY = '2026-11-21T08:01:00.000Z';
@@ -187,7 +187,7 @@ describe('what a sub state says', () => {
       'waits because its gas estimate reverts ("paused"); older transactions of its signer may change that.',
       { lastError: 'paused', blockedBy: behind },
     ],
-    SIGNER_UNAVAILABLE: ['waits because no live node has the key of its signer.', {}],
+    SIGNER_UNAVAILABLE: ['waits because no live node can sign for its signer.', {}],
   };
 
   it.each(TX_SUB_STATES)('%s', (subState) => {
@@ -197,7 +197,11 @@ describe('what a sub state says', () => {
 
   it('of a slot that is being closed names the no-op only once there is one', () => {
     const words = 'is not wanted any more (expired before it was mined): a no-op will compete with it for nonce 7';
-    expect(summaryOf({ subState: 'CANCELLING', failureReason: 'expired before it was mined' })).toContain(words);
+    const expired = { subState: 'CANCELLING', failureReason: 'expired before it was mined' } as const;
+    expect(summaryOf({ ...expired, price: price(NO_PRICE, false) })).toContain(words);
+    expect(summaryOf({ ...expired, price: null })).toContain(
+      'is not wanted any more (expired before it was mined), and no RPC endpoint tells what a no-op costs',
+    );
   });
 
   it('of a race tells an original from what waits for its race, and from what lost unless a reorg comes', () => {
@@ -241,8 +245,16 @@ describe('what is said besides', () => {
     ['speed_up', 'speed it up'],
   ] as const)('is a %s that waits for the owner of its signer', (kind, words) => {
     const since = '2026-11-21T08:00:09.000Z';
-    expect(summaryOf({ command: { kind, since } })).toContain(
+    const nextTryAt = '2026-11-21T08:01:00.000Z';
+    expect(summaryOf({ command: { kind, since, tries: 0, nextTryAt } })).toContain(
       ` Its client asked at ${since} to ${words}; the owner of its signer carries this out next.`,
+    );
+    expect([1, 3].map((tries) => summaryOf({ command: { kind, since, tries, nextTryAt } }))).toEqual(
+      ['one try', '3 tries'].map((tried) =>
+        expect.stringContaining(
+          ` Its client asked at ${since} to ${words}; that could not be done yet (${tried}), and is tried again at ${nextTryAt}.`,
+        ),
+      ),
     );
   });
 

@@ -1,6 +1,7 @@
 import type { Tx } from '../../../src/kernel/unit-of-work.js';
-import type { EventLog, SignerEvent } from '../../../src/modules/events/index.js';
-import type { Pause, PauseRequest, SignerPauses } from '../../../src/modules/signers/index.js';
+import { EventLog, type SignerEvent } from '../../../src/modules/events/index.js';
+import { type Pause, SignerPauses } from '../../../src/modules/signers/index.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 
 const TX = { open: true } as Tx;
 export const SINCE = new Date('2026-11-21T08:00:00Z');
@@ -20,26 +21,26 @@ export class PauseLab {
     },
   };
 
-  readonly pauses = {
-    pause: async (tx: Tx, _signer: unknown, request: PauseRequest) => {
+  readonly pauses = fakeOf(SignerPauses, {
+    pause: async (tx, _signer, request) => {
       this.steps.push(tx === TX ? 'pause' : 'pause outside');
       const changed = this.pause === null;
       this.pause ??= { ...request, since: SINCE };
       return this.known ? { pause: this.pause, changed } : null;
     },
-    resume: async (tx: Tx) => {
+    resume: async (tx) => {
       this.steps.push(tx === TX ? 'resume' : 'resume outside');
       const changed = this.pause !== null;
       this.pause = null;
       return this.known ? { pause: null, changed } : null;
     },
     writesEnded: async () => void this.steps.push('writes ended'),
-  } as unknown as SignerPauses;
+  });
 
-  readonly log = {
-    appendOfSigners: async (tx: Tx, author: { nodeId: string }, events: readonly SignerEvent[]) => {
+  readonly log = fakeOf(EventLog, {
+    appendOfSigners: async (tx, author, events) => {
       this.steps.push(tx === TX ? `event of ${author.nodeId}` : 'event outside');
       this.events.push(...events);
     },
-  } as unknown as EventLog;
+  });
 }

@@ -1,15 +1,8 @@
 import { expect, it } from '@jest/globals';
-import type { FeeQuote } from '../../../src/modules/chain/index.js';
 import { marketPrice, priceFacts } from '../../../src/modules/ops/domain/prices.js';
+import { aFeeQuote } from '../../support/builders.js';
 
-const QUOTE: FeeQuote = {
-  blockNumber: 1,
-  hasBaseFee: true,
-  baseFeePerGas: 100n,
-  tips: { slow: 1n, standard: 2n, fast: 3n, urgent: 5n },
-  congestedTip: 4n,
-  blobBaseFee: null,
-};
+const QUOTE = aFeeQuote({ baseFeePerGas: 100n });
 const price = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) => ({ maxFeePerGas, maxPriorityFeePerGas });
 
 it('the market asks for twice the base fee and the tip of the speed, or on a chain without base fee for its gas price', () => {

@@ -9,13 +9,15 @@ import {
   TerminusModule,
 } from '@nestjs/terminus';
 import { Test } from '@nestjs/testing';
-import type { ChainConnector, Chains, EndpointStatus } from '../../../src/modules/chain/index.js';
+import { type Chains, type EndpointStatus } from '../../../src/modules/chain/index.js';
 import { Drain } from '../../../src/modules/ops/infrastructure/drain.js';
 import { ReadinessProbes } from '../../../src/modules/ops/infrastructure/readiness-probes.js';
 import { migrationNames } from '../../../src/platform/database/migrations.js';
-import type { HeartbeatDatabase } from '../../../src/platform/database/pools.js';
+import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { anEndpoint } from './an-endpoint.js';
+import { answeringDatabase } from '../../support/fakes/answering-database.js';
 
 interface Answer {
   readonly status: HealthCheckStatus;
@@ -54,14 +56,14 @@ class ReadinessLab {
     };
     const chains: Chains = {
       ids: () => [...new Set(this.endpoints.map(({ chainId }) => chainId))],
-      get: (chainId) => ({ chainId, head }) as unknown as ChainConnector,
+      get: (chainId) => fakeOf(EthersChainConnector, { chainId, head }),
     };
-    const query = async (): Promise<unknown> => {
+    const query = async (): Promise<object[]> => {
       this.queries += 1;
       if (this.database === 'down') throw new Error('connection refused');
-      return { rows: this.applied.map((name) => ({ name })) };
+      return this.applied.map((name) => ({ name }));
     };
-    const database = { query } as unknown as HeartbeatDatabase;
+    const database = answeringDatabase(query);
     return new ReadinessProbes(
       indicators,
       database,

@@ -5,6 +5,7 @@ import { SignerOverview, type SignerView } from '../../../src/modules/ops/applic
 import { SignerMetrics } from '../../../src/modules/ops/infrastructure/signer-metrics.js';
 import { anAddress } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 
 const view = (n: number): SignerView => ({
   chainId: 7,
@@ -39,7 +40,7 @@ class Signers extends SignerOverview {
 function scraped(signers: Signers, config: Partial<MetricsConfig> = {}) {
   const registry = new Registry();
   const clock = new FakeClock();
-  new SignerMetrics(registry, signers, Object.assign(new MetricsConfig(), config), clock);
+  new SignerMetrics(new FakeMetrics(registry, config), signers, Object.assign(new MetricsConfig(), config), clock);
   return { clock, scrape: () => registry.metrics() };
 }
 

@@ -22,8 +22,8 @@ class ToldDatabase {
   async query({ name }: Statement, values: readonly unknown[]): Promise<{ rows: unknown[] }> {
     if (name === 'database_open_epoch') {
       this.opened.push([...values]);
-      const [before, system, timeline] = values;
-      const epoch = String(Number(before) + 1);
+      const [number, system, timeline] = values;
+      const epoch = String(number);
       const ofServer = { system_identifier: String(system), timeline: String(timeline) };
       this.row = { ...this.row, epoch, started_at: `2025-01-0${epoch}`, ...ofServer };
       return { rows: [] };
@@ -104,7 +104,7 @@ describe('an epoch', () => {
   it('is opened where there is none, and nobody is alarmed', async () => {
     database.row = { ...NO_EPOCH, ...SERVER };
     await watch.checkIfReconnected();
-    expect(database.opened).toEqual([[0, 'server', 1, 'first', 'node-a']]);
+    expect(database.opened).toEqual([[1, 'server', 1, 'first', 'node-a']]);
     expect([told, log.lines]).toEqual([[], []]);
   });
 
@@ -113,7 +113,7 @@ describe('an epoch', () => {
     database.row = { ...database.row, server_timeline: '2' };
     database.connects += 1;
     await watch.checkIfReconnected();
-    expect(database.opened).toEqual([[1, 'server', 2, 'new_timeline', 'node-a']]);
+    expect(database.opened).toEqual([[2, 'server', 2, 'new_timeline', 'node-a']]);
     expect(told).toEqual(['new_timeline']);
     expect(log.lines).toMatchObject([{ evidence: 'new_timeline', system: 'server', timeline: 2, epoch: 1 }]);
     database.connects += 1;
@@ -150,7 +150,7 @@ describe('an epoch', () => {
     expect(told).toHaveLength(1);
     database.connects += 1;
     await watch.checkIfReconnected();
-    expect(database.opened).toEqual([[1, 'server', 1, 'cursor_went_backwards', 'node-a']]);
+    expect(database.opened).toEqual([[2, 'server', 1, 'cursor_went_backwards', 'node-a']]);
     expect(told).toEqual(['cursor_went_backwards']);
   });
 });

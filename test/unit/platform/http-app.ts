@@ -18,7 +18,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Max, Min, ValidateNested } from 'class-validator';
-import { ServerConfig } from '../../../src/config/index.js';
+import { ConfigModule, LockstepConfig, ServerConfig } from '../../../src/config/index.js';
 import {
   Conflict,
   InvariantViolation,
@@ -119,6 +119,7 @@ export interface HttpApp {
 /** A small app with everything of platform/http switched on, for these controllers and what they ask. */
 export async function startHttpApp(
   parts: Pick<ModuleMetadata, 'controllers' | 'providers'> = { controllers: [ThingsController] },
+  bodyLimit = 2048,
 ): Promise<HttpApp> {
   const { log, lines } = readableLog();
 
@@ -126,10 +127,13 @@ export async function startHttpApp(
   @Module({ providers: [{ provide: Log, useValue: log }], exports: [Log] })
   class TestLogModule {}
 
-  @Module({ imports: [TestLogModule, HttpModule, MetricsModule], ...parts })
+  @Module({
+    imports: [ConfigModule.register(new LockstepConfig()), TestLogModule, HttpModule, MetricsModule],
+    ...parts,
+  })
   class TestAppModule {}
 
-  const config = Object.assign(new ServerConfig(), { bodyLimit: 2048 });
+  const config = Object.assign(new ServerConfig(), { bodyLimit });
   const app = await NestFactory.create<NestFastifyApplication>(TestAppModule, createFastifyAdapter(config), {
     logger: new NestLogger(log),
     abortOnError: false,

@@ -10,10 +10,7 @@ import {
 
 const CONFIG = Object.assign(new DatabaseConfig(), {
   poolSize: 7,
-  readPoolSize: 3,
   statementTimeout: 5_000,
-  lockTimeout: 2_000,
-  idleInTransactionTimeout: 4_000,
 });
 
 function limitsOf(pool: PoolOptions): unknown {
@@ -22,7 +19,7 @@ function limitsOf(pool: PoolOptions): unknown {
 
 it.each([
   ['lanes', lanePool(CONFIG), 'lockstep', 7, 5_000],
-  ['reads', readPool(CONFIG), 'lockstep-reads', 3, 5_000],
+  ['reads', readPool(CONFIG), 'lockstep-reads', 4, 5_000],
   // A statement that hangs is given up before the next renewal is due.
   ['heartbeats', heartbeatPool(CONFIG, 3_000), 'lockstep-heartbeat', 2, 3_000],
   ['heartbeats of a short time-out', heartbeatPool(CONFIG, 8_000), 'lockstep-heartbeat', 2, 5_000],
@@ -34,8 +31,8 @@ it.each([
       connectionTimeoutMillis: timeoutMs,
       statement_timeout: timeoutMs,
       query_timeout: timeoutMs + 1_000,
-      lock_timeout: 2_000,
-      idle_in_transaction_session_timeout: 4_000,
+      lock_timeout: 3_000,
+      idle_in_transaction_session_timeout: 5_000,
       keepAlive: true,
     },
   });
@@ -43,6 +40,6 @@ it.each([
 
 it('what holds a lease row is given up before a lease ends, by default', () => {
   const { duration } = new LeaseConfig();
-  const { statementTimeout, lockTimeout, idleInTransactionTimeout } = new DatabaseConfig();
-  for (const limit of [statementTimeout, lockTimeout, idleInTransactionTimeout]) expect(limit).toBeLessThan(duration);
+  const { statementTimeout, lockTimeout } = new DatabaseConfig();
+  for (const limit of [statementTimeout, lockTimeout]) expect(limit).toBeLessThan(duration);
 });

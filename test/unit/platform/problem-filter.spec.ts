@@ -125,7 +125,6 @@ describe('every error of the HTTP server', () => {
     it.each([
       ['cut off', '{"requestId": "a'],
       ['not JSON at all', 'hello'],
-      ['empty', ''],
       ['with a prototype', '{"__proto__": {"admin": true}}'],
       ['with a constructor', '{"constructor": {"prototype": {"admin": true}}}'],
     ])('JSON that is %s is malformed_json', async (_words, payload) => {
@@ -133,6 +132,11 @@ describe('every error of the HTTP server', () => {
         status: 400,
         code: 'malformed_json',
       });
+    });
+
+    it('an empty body with a JSON content type is none', async () => {
+      const problem = await problemOf({ payload: '', headers: JSON_HEADERS });
+      expect(problem.errors).toMatchObject([{ path: 'requestId', code: 'missing_field' }]);
     });
 
     it('a body too large is told the limit', async () => {
@@ -239,6 +243,8 @@ describe('every error of the HTTP server', () => {
     });
 
     it('covers the query', async () => {
+      const empty = await problemOf({ method: 'GET', url: '/api/v1/things?limit=' });
+      expect(empty.errors).toMatchObject([{ path: 'limit' }]);
       const problem = await problemOf({ method: 'GET', url: '/api/v1/things?limit=9999&state=NEW&colour=red' });
       expect(problem.errors.map(({ path }: { path: string }) => path).sort()).toEqual(['colour', 'limit', 'state']);
     });

@@ -1,17 +1,9 @@
-import 'reflect-metadata';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { Test, type TestingModule } from '@nestjs/testing';
-import { getDataSourceToken } from '@nestjs/typeorm';
-import { AppModule } from '../../../src/app.module.js';
-import { configFrom } from '../../../src/config/index.js';
+import type { TestingModule } from '@nestjs/testing';
 import { HeadTracker } from '../../../src/modules/chain/index.js';
 import { LeaseManager } from '../../../src/modules/signers/index.js';
-import { Doorbell } from '../../../src/modules/transactions/application/writing/doorbell.js';
-import { CheckDurability } from '../../../src/platform/database/check-durability.js';
-import { Database } from '../../../src/platform/database/database.js';
-import type { Statement } from '../../../src/platform/database/pg-tx.js';
-import { HEARTBEAT, HeartbeatDatabase, READS, ReadDatabase } from '../../../src/platform/database/pools.js';
+import { CHAINS, EmptyDatabase, startEmpty } from '../../support/empty-application.js';
 
 /** Everything that runs by itself, under the name by which Nest's registry lists it; on each chain by itself. */
 const ON_EACH_CHAIN = [
@@ -34,7 +26,6 @@ const ON_EACH_NODE = [
   'webhook-housekeeping',
 ];
 const ON_EACH_NODE_THAT_ACTS = ['webhook-deliveries', 'webhook-fan-out'];
-const CHAINS = [1, 7];
 const ALL = [
   ...ON_EACH_NODE,
   ...ON_EACH_NODE_THAT_ACTS,
@@ -43,56 +34,12 @@ const ALL = [
 
 const MINUTE_MS = 60_000;
 
-/** A database that has nothing. */
-class EmptyDatabase {
-  readonly connects = 0;
-  readonly statements: string[] = [];
-
-  async query({ name }: Statement): Promise<{ rows: unknown[] }> {
-    this.statements.push(name);
-    return { rows: [] };
-  }
-
-  transaction(work: (tx: this) => Promise<unknown>): Promise<unknown> {
-    return work(this);
-  }
-
-  run = this.transaction.bind(this);
-}
-
-const NO_ENTITIES = {
-  options: { type: 'postgres' },
-  isInitialized: false,
-  entityMetadatas: [],
-  getRepository: () => ({}),
-};
-
 let database: EmptyDatabase;
 let app: TestingModule;
 let more: TestingModule[];
 
-/** The whole application, without a database, and with chains that do not answer. */
-async function start(role: string, sections: Record<string, unknown> = {}): Promise<TestingModule> {
-  const config = configFrom({
-    node: { role },
-    database: { url: 'postgres://nowhere' },
-    logging: { level: 'fatal' },
-    ...sections,
-    chains: CHAINS.map((id) => ({ id, rpcUrls: ['http://127.0.0.1:1'] })),
-  });
-  let testing = Test.createTestingModule({ imports: [AppModule.register(config)] });
-  for (const pool of [undefined, READS, HEARTBEAT])
-    testing = testing.overrideProvider(getDataSourceToken(pool)).useValue(NO_ENTITIES);
-  for (const pool of [Database, ReadDatabase, HeartbeatDatabase])
-    testing = testing.overrideProvider(pool).useValue(database);
-  const made = await testing
-    .overrideProvider(CheckDurability)
-    .useValue({})
-    .overrideProvider(Doorbell)
-    .useValue({ ring: () => undefined })
-    .compile();
-  return made.init();
-}
+const start = (role: string, sections: Record<string, unknown> = {}): Promise<TestingModule> =>
+  startEmpty({ node: { role }, ...sections }, database);
 
 function scheduledIn(node: TestingModule): string[] {
   const registry = node.get(SchedulerRegistry);

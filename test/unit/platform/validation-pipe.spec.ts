@@ -1,36 +1,137 @@
 import { describe, expect, it } from '@jest/globals';
-import { IsObject, IsOptional } from 'class-validator';
+import { Type } from 'class-transformer';
+import { ArrayMaxSize, IsArray, IsInt, IsObject, IsOptional, ValidateBy, ValidateNested } from 'class-validator';
+import { InvalidRequest } from '../../../src/platform/http/invalid-request.js';
 import { RequestValidationPipe } from '../../../src/platform/http/validation-pipe.js';
+import type { Violation } from '../../../src/platform/http/problem-details.js';
+
+let looks = 0;
+/** Counts how often it is asked. */
+const Looked = (options = {}): PropertyDecorator =>
+  ValidateBy({ name: 'looked', validator: { validate: (value) => (looks += 1) > 0 && value === 1 } }, options);
+
+class LineDto {
+  @Looked({ context: { code: 'no_one' }, message: 'x'.repeat(301) })
+  one!: number;
+}
 
 class NoteDto {
   @IsOptional()
   @IsObject()
   facts?: object;
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(100)
+  @ValidateNested({ each: true })
+  @Type(() => LineDto)
+  lines?: LineDto[];
+
+  @IsOptional()
+  @IsArray()
+  @ArrayMaxSize(3)
+  @Looked({ each: true })
+  numbers?: number[];
+}
+
+class PageDto {
+  @IsOptional()
+  @Type(() => Number)
+  @IsInt()
+  limit?: number;
 }
 
 const PIPE = new RequestValidationPipe();
-const read = (body: object): Promise<NoteDto> => PIPE.read(NoteDto, body);
-const fields = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, 1]));
 
-/** class-transformer takes a time that grows with the square of the fields of an object. */
-describe('an object of many fields', () => {
-  it('is taken in a good body', async () => {
-    expect(await read({ facts: fields(2_001) })).toEqual({ facts: fields(2_001) });
+function mistakesOf(work: () => unknown): readonly Violation[] {
+  looks = 0;
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof InvalidRequest) return error.errors;
+    throw error;
+  }
+  return [];
+}
+const mistakesIn = (body: unknown): readonly Violation[] => mistakesOf(() => PIPE.read(NoteDto, body));
+
+describe('what a request costs', () => {
+  it('is no look at the items of a list that is too long', () => {
+    const wide = new Array(350_000).fill({});
+    expect(mistakesIn({ lines: wide, numbers: wide })).toMatchObject([{ path: 'lines' }, { path: 'numbers' }]);
+    expect(looks).toBe(0);
   });
 
-  it.each([
-    ['the body itself', fields],
-    ['a known field of it', (count: number) => ({ facts: fields(count), stranger: 1 })],
-    ['an object in a list', (count: number) => ({ facts: [{ deep: fields(count) }] })],
-  ])('ends the search for mistakes when it has more than two thousand: %s', async (_words, bodyOf) => {
-    await expect(read(bodyOf(2_001))).rejects.toMatchObject({ code: 'too_many_fields' });
-    await expect(read(bodyOf(2_000))).rejects.toMatchObject({
-      code: expect.stringMatching(/unknown_field|invalid_request/),
-    });
+  it('ends with the fiftieth mistake', () => {
+    const mistakes = mistakesIn({ lines: new Array(100).fill({ one: 2 }) });
+    expect([mistakes.length, looks]).toEqual([50, 50]);
+    const unknown = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`f${i}`, 1]));
+    expect(mistakesIn({ ...unknown, numbers: [1] })).toHaveLength(50);
+    expect(looks).toBe(0);
   });
 
-  it('is not a list of many items', async () => {
-    const facts = new Array(2_001).fill(0);
-    await expect(read({ facts })).rejects.toMatchObject({ code: 'invalid_request' });
+  it('is one look at each value before its rules', () => {
+    let reads = 0;
+    const facts = {
+      get a() {
+        return (reads += 1);
+      },
+    };
+    expect(mistakesIn({ facts })).toEqual([]);
+    expect(reads).toBe(1);
   });
+
+  it('is a query of a hundred parameters at most', () => {
+    const query = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, '1']));
+    const read = (count: number): unknown => PIPE.transform(query(count), { type: 'query', metatype: PageDto });
+    expect(mistakesOf(() => read(100))).toHaveLength(50);
+    expect(() => read(101)).toThrow(expect.objectContaining({ code: 'too_many_parameters' }));
+  });
+});
+
+describe('a mistake in a request', () => {
+  it('has the whole path of its field, the code of its rule, and not more than a few words', () => {
+    expect(mistakesIn({ lines: [{ one: 1 }, { one: 2 }] })).toEqual([
+      { path: 'lines[1].one', code: 'no_one', message: `${'x'.repeat(299)}…` },
+    ]);
+    expect(mistakesIn({ lines: [{}, { one: 1, [`y`.repeat(81)]: 1 }] })).toEqual([
+      { path: 'lines[0].one', code: 'missing_field', message: 'lines[0].one is missing' },
+      expect.objectContaining({ path: `lines[1].${'y'.repeat(79)}…`, code: 'unknown_field' }),
+    ]);
+  });
+
+  it('is a field that hides the class of an object', () => {
+    const mistake = expect.objectContaining({ path: 'constructor', code: 'unknown_field' });
+    expect(mistakesIn({ constructor: null, lines: [{ one: 1 }] })).toEqual([mistake]);
+  });
+
+  it('is no object where one belongs', () => {
+    expect(mistakesIn([])).toEqual([{ path: '', code: 'invalid_field', message: 'the body must be an object' }]);
+    expect(mistakesIn({ lines: [1] })).toMatchObject([{ path: 'lines[0]', code: 'invalid_field' }]);
+    expect(mistakesIn(null)).toEqual([]);
+  });
+
+  const texts: [string, string][] = [
+    ['NUL', 'a\0'],
+    ['half of a surrogate pair', '\ud800'],
+  ];
+  it.each(texts)(
+    'is a text with %s, in any place of a body, a query or a path: PostgreSQL cannot store it',
+    (_words, text) => {
+      const mistake = (path: string) => [expect.objectContaining({ path, code: 'invalid_text' })];
+      expect(mistakesIn({ facts: { a: [{ b: text }] } })).toEqual(mistake('facts.a[0].b'));
+      expect(mistakesIn({ facts: { [text]: 1 } })).toEqual(mistake(`facts.${text}`));
+      expect(mistakesOf(() => PIPE.transform({ limit: text }, { type: 'query', metatype: PageDto }))).toEqual(
+        mistake('limit'),
+      );
+      expect(mistakesOf(() => PIPE.transform(text, { type: 'param', metatype: String }))).toEqual(mistake(''));
+      expect(mistakesIn({ facts: { smile: '😀' } })).toEqual([]);
+    },
+  );
+});
+
+it('numbers of a query are numbers, and what is no DTO passes', () => {
+  expect(PIPE.transform({ limit: '7' }, { type: 'query', metatype: PageDto })).toEqual({ limit: 7 });
+  expect(PIPE.transform({ any: 1 }, { type: 'body', metatype: Object })).toEqual({ any: 1 });
+  expect(PIPE.transform('id', { type: 'param', metatype: String })).toBe('id');
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { EventsConfig, TransactionsConfig } from '../../../src/config/lockstep-config.js';
 import { DeleteOld } from '../../../src/modules/retention/application/delete-old.js';
-import { RetentionMetrics } from '../../../src/modules/retention/application/retention-metrics.js';
 import { type DeletedBatch, OldEvents } from '../../../src/modules/retention/domain/old-rows.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 
 const DAY_MS = 86_400_000;
 const OLDEST = new Date('2026-01-01T00:00:00Z');
@@ -32,21 +32,8 @@ class FakeRows extends OldEvents {
   }
 }
 
-class CountedRows extends RetentionMetrics {
-  readonly rows: [string, number][] = [];
-  readonly oldest: (Date | null)[] = [];
-
-  deleted(table: string, count: number): void {
-    this.rows.push([table, count]);
-  }
-
-  oldestEvent(at: Date | null): void {
-    this.oldest.push(at);
-  }
-}
-
 function setUp(retention: { readonly txs?: number; readonly events?: number } = {}) {
-  const [txs, events, metrics, clock] = [new FakeRows(), new FakeRows(), new CountedRows(), new FakeClock()];
+  const [txs, events, metrics, clock] = [new FakeRows(), new FakeRows(), new FakeMetrics(), new FakeClock()];
   const transactionsConfig = Object.assign(new TransactionsConfig(), retention.txs && { retention: retention.txs });
   const eventsConfig = Object.assign(new EventsConfig(), retention.events && { retention: retention.events });
   const deleteOld = new DeleteOld(txs, events, transactionsConfig, eventsConfig, clock, metrics);
@@ -62,21 +49,18 @@ describe('a run of the retention', () => {
       events: [],
       reads: 0,
     });
-    expect(metrics.oldest).toEqual([]);
+    expect(await metrics.lines('events_oldest')).toEqual(['events_oldest_age_seconds 0']);
   });
 
   it('deletes batch by batch until nothing is left, and tells the metrics', async () => {
-    const { txs, events, metrics, deleteOld } = setUp({ events: DAY_MS });
+    const { txs, events, metrics, clock, deleteOld } = setUp({ events: DAY_MS });
     events.left = 3;
     await deleteOld.execute(running);
     expect(txs.asked).toEqual([]);
     expect(events.asked).toEqual(['0', '1', '2'].map((place) => ({ place, keepMs: DAY_MS })));
-    expect(metrics.rows).toEqual([
-      ['some_table', 2],
-      ['some_table', 2],
-      ['some_table', 2],
-    ]);
-    expect(metrics.oldest).toEqual([OLDEST]);
+    expect(metrics.counted('retention_deleted_rows_total')).toEqual({ some_table: 6 });
+    const age = (clock.now().getTime() - OLDEST.getTime()) / 1_000;
+    expect(await metrics.lines('events_oldest')).toEqual([`events_oldest_age_seconds ${age}`]);
   });
 
   it('keeps each kind for its own time', async () => {
@@ -96,7 +80,11 @@ describe('a run of the retention', () => {
     const { txs, events, metrics, deleteOld } = setUp({ txs: DAY_MS, events: DAY_MS });
     txs.isBusy = true;
     await deleteOld.execute(running);
-    expect({ txs: txs.asked.length, events: events.asked.length, counted: metrics.rows.length }).toEqual({
+    expect({
+      txs: txs.asked.length,
+      events: events.asked.length,
+      counted: metrics.values('retention_deleted_rows_total').length,
+    }).toEqual({
       txs: 1,
       events: 1,
       counted: 1,
@@ -110,6 +98,16 @@ describe('a run of the retention', () => {
     events.onBatch = () => events.asked.length === 3 && clock.advance(20_000);
     await deleteOld.execute(running);
     expect([txs.asked.length, events.asked.length]).toEqual([2, 3]);
+  });
+
+  it('deletes one kind although the database gave up a batch of the other, and says so', async () => {
+    const { txs, events, deleteOld } = setUp({ txs: DAY_MS, events: DAY_MS });
+    const failure = new Error('canceling statement due to statement timeout');
+    txs.onBatch = () => {
+      throw failure;
+    };
+    await expect(deleteOld.execute(running)).rejects.toBe(failure);
+    expect(events.asked.length).toBe(1);
   });
 
   it('ends after the batch in flight when the process is about to end', async () => {

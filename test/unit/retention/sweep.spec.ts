@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { Sweep } from '../../../src/modules/retention/domain/sweep.js';
+import { Sweep } from '../../../src/modules/retention/application/delete-old.js';
 
 const HOUR_MS = 3_600_000;
 

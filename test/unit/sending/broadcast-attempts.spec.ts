@@ -1,14 +1,17 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
-import type { BroadcastOutcome, ChainConnector } from '../../../src/modules/chain/index.js';
-import type { AttachSidecars } from '../../../src/modules/sending/application/attach-sidecars.js';
+import { type BroadcastOutcome } from '../../../src/modules/chain/index.js';
 import { BroadcastAttempts } from '../../../src/modules/sending/application/broadcast-attempts.js';
-import type { ClassifySends } from '../../../src/modules/sending/application/classify-sends.js';
-import type { RecordSends } from '../../../src/modules/sending/application/record-sends.js';
+import { ClassifySends } from '../../../src/modules/sending/application/classify-sends.js';
+import { RecordSends } from '../../../src/modules/sending/application/record-sends.js';
 import type { AnsweredSend, ClassifiedSend, Sending } from '../../../src/modules/sending/application/send.js';
 import type { Lease } from '../../../src/modules/signers/index.js';
-import type { Attempt } from '../../../src/modules/transactions/domain/attempt.js';
+import type { Attempt } from '../../../src/modules/ledger/domain/attempt.js';
+import { BlobRepository } from '../../../src/modules/ledger/index.js';
+import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 
 const SIGNER = aSigner();
@@ -19,6 +22,8 @@ const LEASES = [
 ];
 const REJECTED: BroadcastOutcome = { kind: 'rejected', errorClass: 'oversized_data', message: 'too large' };
 const VERDICT = { kind: 'refused_in_doubt', reason: 'as classified' } as const;
+
+const noSidecars = fakeOf(BlobRepository, { sidecars: async () => new Map() });
 
 let answers: (nonce: bigint) => BroadcastOutcome;
 /** What happened, in order. */
@@ -35,26 +40,26 @@ beforeEach(() => {
   writes.onWrite = (_changes, operation) => void steps.push(operation);
   broadcast = new BroadcastAttempts(
     writes.asDoor(),
-    {
-      execute: async (attempts: readonly Attempt[]) => attempts.map(({ txHash, raw }) => ({ hash: txHash, raw })),
-    } as unknown as AttachSidecars,
-    {
+    noSidecars,
+    fakeOf(ClassifySends, {
       execute: async (_chain: unknown, answered: readonly AnsweredSend[]) => {
         steps.push('classify');
         return answered.map((send) => ({ ...send, verdict: VERDICT }));
       },
-    } as unknown as ClassifySends,
-    {
+    }),
+    fakeOf(RecordSends, {
       execute: async (leases: readonly Lease[], sends: readonly ClassifiedSend[]) => {
         steps.push('record');
         recorded.push({ leases, sends });
       },
-    } as unknown as RecordSends,
+    }),
     { reached: (point) => void steps.push(point) },
+    new FakeClock(),
+    { pause: () => new Promise(() => undefined) },
   );
 });
 
-const chain = {
+const chain = fakeOf(EthersChainConnector, {
   chainId: DEV_CHAIN,
   broadcast: async (sent: readonly { hash: string; raw: string }[]) => {
     steps.push('broadcast');
@@ -64,7 +69,7 @@ const chain = {
     steps.push('answer');
     return nonces.map((nonce) => answers(nonce));
   },
-} as unknown as ChainConnector;
+});
 
 /** One whose hash is its nonce. */
 function sending(nonce: bigint, attempt: Partial<Attempt> = {}): Sending {
@@ -101,7 +106,7 @@ describe('what is sent', () => {
   });
 
   it('is not recorded where the chain gave no answer', async () => {
-    const silent = { ...chain, broadcast: async () => [] } as unknown as ChainConnector;
+    const silent = fakeOf(EthersChainConnector, { ...chain, broadcast: async () => [] });
     await broadcast.execute(silent, LEASES, [sending(7n)]);
     expect(statuses()).toEqual([]);
   });

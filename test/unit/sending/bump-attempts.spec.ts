@@ -1,21 +1,22 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import type { AttemptDraft } from '../../../src/modules/sending/application/attempt-signer.js';
-import type { BroadcastAttempts } from '../../../src/modules/sending/application/broadcast-attempts.js';
+import { BroadcastAttempts } from '../../../src/modules/sending/application/broadcast-attempts.js';
 import { BumpAttempts } from '../../../src/modules/sending/application/bump-attempts.js';
-import type { PricedBump, PriceBumps } from '../../../src/modules/sending/application/price-bumps.js';
+import { type PricedBump, PriceBumps } from '../../../src/modules/sending/application/price-bumps.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
-import type { TxMetrics } from '../../../src/modules/transactions/index.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
-import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { ModelChain } from '../../support/model-chain.js';
+import { aHash, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const LEASE = { signer: aSigner(), owner: 'node', token: 1n };
-const CHAIN = { chainId: DEV_CHAIN } as ChainConnector;
+const CHAIN = new ModelChain();
 
 let priced: PricedBump[];
-let counted: unknown[][];
+let metrics: FakeMetrics;
 let sent: Sending[];
 /** What was stored before the send. */
 let storedBefore: string[][];
@@ -24,25 +25,22 @@ let log: RecordingLog;
 let bump: BumpAttempts;
 
 beforeEach(() => {
-  [priced, counted, sent, storedBefore] = [[], [], [], []];
+  [priced, metrics, sent, storedBefore] = [[], new FakeMetrics(), [], []];
   [writes, log] = [new RecordedWrites(), new RecordingLog()];
   bump = new BumpAttempts(
-    { execute: async () => priced } as unknown as PriceBumps,
+    fakeOf(PriceBumps, { execute: async () => priced }),
     {
       sign: async (drafts: readonly AttemptDraft[]) =>
         drafts.map((draft) => anAttempt({ ...draft, txHash: aHash(draft.nonce + 100n) })),
     },
     writes.asDoor(),
-    {
-      execute: async (_chain: unknown, _leases: unknown, sendings: readonly Sending[]) => {
+    fakeOf(BroadcastAttempts, {
+      execute: async (_chain, _leases, sendings) => {
         storedBefore.push(writes.inserted.map(({ txHash }) => txHash));
         sent.push(...sendings);
       },
-    } as unknown as BroadcastAttempts,
-    {
-      resubmitted: (...args: unknown[]) => void counted.push(args),
-      feeCapped: (count: number) => void counted.push(['capped', count]),
-    } as unknown as TxMetrics,
+    }),
+    metrics,
     log,
   );
 });
@@ -72,11 +70,15 @@ const execute = (...bumps: readonly PricedBump[]) => {
 
 it('what is to be in the same commit is written with new bytes, and not without', async () => {
   const written: number[] = [];
-  const inSameCommit = async () => void written.push(writes.written.length);
+  const inSameCommit = async (_fence: unknown, ids: readonly string[]) => {
+    expect(ids).toEqual(['tx']);
+    written.push(writes.written.length);
+  };
+  const asked = { quote: await CHAIN.feeQuote(), inSameCommit };
   priced = [toSign('tx')];
-  await bump.execute(CHAIN, [LEASE], priced, inSameCommit);
+  await bump.execute(CHAIN, [LEASE], priced, asked);
   priced = [not('capped')];
-  await bump.execute(CHAIN, [LEASE], priced, inSameCommit);
+  await bump.execute(CHAIN, [LEASE], priced, asked);
   expect([written, writes.operations]).toEqual([[0], ['bump', 'bump']]);
 });
 
@@ -109,7 +111,7 @@ describe('a bump', () => {
       ['a', 'a', 7n],
       ['b', 'b', 8n],
     ]);
-    expect(counted).toEqual([['bump', 2]]);
+    expect(metrics.counted('resubmit_total')).toEqual({ bump: 2 });
   });
 
   it('leaves the tx that was given as it was', async () => {
@@ -119,7 +121,7 @@ describe('a bump', () => {
   });
 
   it('is not asked for where nothing is wanted', async () => {
-    expect([await execute(), writes.written, counted]).toEqual([new Map(), [], []]);
+    expect([await execute(), writes.written, metrics.values('resubmit_total')]).toEqual([new Map(), [], []]);
   });
 });
 
@@ -129,16 +131,15 @@ describe('a price above the caps', () => {
     const [tx] = writes.txs;
     expect(tx?.progress).toMatchObject({ state: 'IN_MEMPOOL', subState: 'FEE_CAPPED', txHash: aHash(1) });
     expect(tx?.timers.resubmit).toBe('keep');
-    expect(counted).toContainEqual(['capped', 1]);
     expect(log.lines).toMatchObject([{ event: 'bump not signed: its price is above the fee caps' }]);
     await execute(not('capped', { subState: 'FEE_CAPPED' }));
-    expect([writes.txs.length, log.lines.length]).toEqual([1, 1]);
+    expect([writes.txs.length, log.lines.length, metrics.values('tx_fee_capped_total')]).toEqual([1, 1, [1]]);
   });
 
   it('marks no tx that a client wanted to be faster, and none whose slot is being closed', async () => {
     const closing = { as: 'FAILED', reason: 'refused', won: false } as const;
     await execute(not('capped', {}, true), not('capped', { txId: 'closing', closing }));
-    expect([writes.txs, counted]).toEqual([[], [['bump', 0]]]);
+    expect([writes.txs, metrics.values('tx_fee_capped_total')]).toEqual([[], []]);
   });
 
   it('leaves a tx alone that nodes refuse, so that its refusals go on being counted', async () => {

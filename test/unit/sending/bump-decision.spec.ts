@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { isBumpable } from '../../../src/modules/sending/domain/bump-decision.js';
-import type { AttemptKind } from '../../../src/modules/transactions/index.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aManagedTx } from '../../support/builders.js';
+import { type AttemptKind } from '../../../src/modules/ledger/domain/attempt.js';
 
 describe('another price can help', () => {
   const can = (progress: Partial<TxProgress>, kind: AttemptKind = 'payload'): boolean =>

@@ -4,12 +4,15 @@ import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import type { SlotRef } from '../../../src/modules/signers/index.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import { ClassifySends } from '../../../src/modules/sending/application/classify-sends.js';
-import { RefusalEvidence } from '../../../src/modules/sending/application/refusal-evidence.js';
+import {
+  type LearnPoolLimits,
+  type LimitedSends,
+  RefusalEvidence,
+} from '../../../src/modules/sending/application/refusal-evidence.js';
 import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
-import type { LearnPoolLimits, LimitedSends } from '../../../src/modules/sending/application/learn-pool-limits.js';
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
-import type { Attempt, AttemptOutcome } from '../../../src/modules/transactions/domain/attempt.js';
-import type { AttemptRepository, ManagedTxRepository } from '../../../src/modules/transactions/index.js';
+import type { Attempt, AttemptOutcome } from '../../../src/modules/ledger/domain/attempt.js';
+import type { AttemptRepository, FundsRepository } from '../../../src/modules/ledger/index.js';
 import { aHash, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -47,7 +50,7 @@ beforeEach(() => {
     {
       ofSlots: async (slots: readonly SlotRef[]) => (asked.push(...slots.map(({ nonce }) => nonce)), siblings),
     } as unknown as AttemptRepository,
-    new RefusalEvidence(new SecondObservations(clock), txs as unknown as ManagedTxRepository, config),
+    new RefusalEvidence(new SecondObservations(clock), txs as unknown as FundsRepository, config),
     { learnLimit: (_chain: number, words: string) => void learned.push(words) } as unknown as FeeRules,
     { execute: async () => limited } as unknown as LearnPoolLimits,
     config,
@@ -78,13 +81,20 @@ describe('a missing answer', () => {
   const missing = (tries = MAX_REFUSALS): AnsweredSend =>
     answered('transient', { status: 'UNKNOWN' }, sentBefore('OUTCOME_UNKNOWN', tries));
 
-  it('is about this transaction when the chain took another one within resubmit.interval', async () => {
+  it('is about this transaction when the chain took another one within two rounds of resends', async () => {
     clock.advance(INTERVAL);
     await judge.execute(chain, [answered(null)]);
-    clock.advance(INTERVAL);
+    clock.advance(2 * INTERVAL);
     expect(await kindOf(missing())).toBe('refused_in_doubt');
     clock.advance(1);
     expect(await kindOf(missing())).toBe('sent');
+  });
+
+  it('is about this transaction when a pool has just compared another one with what it has', async () => {
+    await judge.execute(chain, [answered('transient', { status: 'UNKNOWN' })]);
+    expect(await kindOf(missing())).toBe('sent');
+    await judge.execute(chain, [answered('replacement_underpriced', { status: 'UNKNOWN' })]);
+    expect(await kindOf(missing())).toBe('refused_in_doubt');
   });
 
   it('ends nothing before the chain took any, nor before so many', async () => {
@@ -107,7 +117,7 @@ describe('a refusal for a limit of the pool', () => {
     await judge.execute(chain, [answered('already_known', { attempt, status: 'ACCEPTED', error: null })]);
     expect(await kindOf(full())).toBe('waiting');
     await judge.execute(chain, [answered(null)]);
-    clock.advance(INTERVAL);
+    clock.advance(2 * INTERVAL);
     expect(await kindOf(full())).toBe('requeued');
     clock.advance(1);
     expect(await kindOf(full())).toBe('waiting');

@@ -3,12 +3,11 @@ import { ResubmitConfig } from '../../../src/config/index.js';
 import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
 import { ClassifySends } from '../../../src/modules/sending/application/classify-sends.js';
-import { RefusalEvidence } from '../../../src/modules/sending/application/refusal-evidence.js';
-import type { LearnPoolLimits } from '../../../src/modules/sending/application/learn-pool-limits.js';
+import { type LearnPoolLimits, RefusalEvidence } from '../../../src/modules/sending/application/refusal-evidence.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import type { SendVerdict } from '../../../src/modules/sending/domain/send-verdict.js';
-import type { Attempt, AttemptRepository, ManagedTxRepository } from '../../../src/modules/transactions/index.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
+import type { Attempt, AttemptRepository, FundsRepository } from '../../../src/modules/ledger/index.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aHash, aManagedTx, anAttempt } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -27,7 +26,7 @@ beforeEach(() => {
   const config = Object.assign(new ResubmitConfig(), { maxRefusals: 3 });
   classify = new ClassifySends(
     { ofSlots: async () => ofSlot } as unknown as AttemptRepository,
-    new RefusalEvidence(new SecondObservations(clock), txs as unknown as ManagedTxRepository, config),
+    new RefusalEvidence(new SecondObservations(clock), txs as unknown as FundsRepository, config),
     { learnLimit: () => undefined } as unknown as FeeRules,
     { execute: async () => ({ waiting: new Set(), passed: new Set() }) } as unknown as LearnPoolLimits,
     config,
@@ -91,7 +90,7 @@ it('a replacement that was refused for its price again and again is withdrawn, a
   expect(await refused({ subState: 'FEE_CAPPED', tries: 99 }, 'underpriced')).toMatchObject({ kind: 'withdrawn' });
 });
 
-it('a tx that replaces nothing has its slot closed, also beside an attempt without a tx', async () => {
-  ofSlot = [{ ...ORIGINAL, txId: null }, REPLACEMENT];
+it('a tx that replaces nothing has its slot closed, also beside an attempt of another tx', async () => {
+  ofSlot = [{ ...ORIGINAL, txId: 'stranger' }, REPLACEMENT];
   expect(await refused({ replaces: null })).toMatchObject({ kind: 'refused_in_doubt' });
 });

@@ -2,9 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { Signature, SigningKey, Transaction } from 'ethers';
 import fc from 'fast-check';
 import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../../src/kernel/hex.js';
-import type { EncodableDraft } from '../../../src/modules/sending/infrastructure/envelope-fields.js';
-import { Envelope } from '../../../src/modules/sending/infrastructure/envelope.js';
-import type { SignedAuthorization, TxType } from '../../../src/modules/transactions/index.js';
+import { type EncodableDraft, Envelope } from '../../../src/modules/sending/infrastructure/envelope.js';
+import type { SignedAuthorization, TxType } from '../../../src/modules/ledger/index.js';
 import { aHash } from '../../support/builders.js';
 
 const KEY = new SigningKey(`0x${'11'.repeat(32)}`);
@@ -129,8 +128,8 @@ describe('an envelope', () => {
       fc.property(draft, (item) => {
         const envelope = new Envelope(item);
         const expected = byEthers(item);
-        expect(envelope.digest).toBe(expected.unsignedHash);
-        const { r, s, yParity } = KEY.sign(envelope.digest);
+        expect(envelope.unsigned.digest).toBe(expected.unsignedHash);
+        const { r, s, yParity } = KEY.sign(envelope.unsigned.digest);
         expected.signature = Signature.from({ r, s, yParity });
         const sealed = envelope.signed({ r: parseHex(r), s: parseHex(s), yParity });
         expect(sealed).toEqual({ raw: expected.serialized, txHash: expected.hash });
@@ -141,7 +140,7 @@ describe('an envelope', () => {
 
   it('is encoded as ethers does it when its data are longer than two bytes can count', () => {
     const long = { ...plain, data: hex(new Uint8Array(70_000).fill(0xab)) };
-    expect(new Envelope(long).digest).toBe(byEthers(long).unsignedHash);
+    expect(new Envelope(long).unsigned.digest).toBe(byEthers(long).unsignedHash);
   });
 
   it('has no leading zeros in a signature whose numbers are short', () => {

@@ -8,8 +8,9 @@ import {
   isNoBetter,
   requestCaps,
 } from '../../../src/modules/sending/domain/fee-bump.js';
-import type { AttemptFees, TxType } from '../../../src/modules/transactions/domain/attempt.js';
-import { NO_FEES } from '../../../src/modules/transactions/domain/tx-request.js';
+import type { AttemptFees, TxType } from '../../../src/modules/ledger/domain/attempt.js';
+import { NO_FEES } from '../../../src/modules/ledger/domain/tx-request.js';
+import { aFeeQuote } from '../../support/builders.js';
 
 const GWEI = 1_000_000_000n;
 const NO_CAPS: FeeCaps = {
@@ -175,14 +176,7 @@ describe('the caps of a request', () => {
 });
 
 describe('a price is above the market', () => {
-  const quote = {
-    blockNumber: 1,
-    hasBaseFee: true,
-    baseFeePerGas: 80n,
-    tips: { slow: 1n, standard: 2n, fast: 3n, urgent: 9n },
-    congestedTip: 5n,
-    blobBaseFee: 7n,
-  };
+  const quote = aFeeQuote({ baseFeePerGas: 80n, congestedTip: 5n, blobBaseFee: 7n });
 
   it('when it pays the base fee of the next block and the 90th percentile of the tips', () => {
     expect(isAboveMarket(fees(85n, 5n), quote)).toBe(true);

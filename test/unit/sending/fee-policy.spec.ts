@@ -1,19 +1,16 @@
-import { aHash } from '../../support/builders.js';
+import { aHash, aFeeQuote } from '../../support/builders.js';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { FeeQuote } from '../../../src/modules/chain/index.js';
-import { NO_FEES, type TxRequest } from '../../../src/modules/transactions/domain/tx-request.js';
+import { NO_FEES, type TxRequest } from '../../../src/modules/ledger/domain/tx-request.js';
 import { atMarket, feesWithin, initialFees, tooExpensive } from '../../../src/modules/sending/domain/fee-policy.js';
 
 const GWEI = 1_000_000_000n;
-const QUOTE: FeeQuote = {
-  blockNumber: 1,
-  hasBaseFee: true,
+const QUOTE = aFeeQuote({
   congestedTip: 4n * GWEI,
-  blobBaseFee: null,
   baseFeePerGas: 10n * GWEI,
   tips: { slow: GWEI, standard: 2n * GWEI, fast: 3n * GWEI, urgent: 5n * GWEI },
-};
+});
 const CAPS = { maxFeePerGas: 10n ** 16n, maxPriorityFeePerGas: 10n ** 16n, maxFeePerBlobGas: 10n ** 16n };
 
 const BLOBS = { blobHashes: [aHash(1)] };

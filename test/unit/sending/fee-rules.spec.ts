@@ -4,22 +4,19 @@ import { ChainRules } from '../../../src/modules/chain/application/chain-rules.j
 import type { FeeCaps, FeeQuote } from '../../../src/modules/chain/index.js';
 import { FeeRules, type SlotToBump } from '../../../src/modules/sending/application/fee-rules.js';
 import { atMarket } from '../../../src/modules/sending/domain/fee-policy.js';
-import { SignerFeeCaps } from '../../../src/modules/transactions/application/intake/signer-fee-caps.js';
-import type { Attempt, AttemptFees } from '../../../src/modules/transactions/domain/attempt.js';
-import { NO_FEES } from '../../../src/modules/transactions/domain/tx-request.js';
-import { anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { SignerFeeCaps } from '../../../src/modules/ledger/application/signer-fee-caps.js';
+import type { Attempt, AttemptFees } from '../../../src/modules/ledger/domain/attempt.js';
+import { NO_FEES } from '../../../src/modules/ledger/domain/tx-request.js';
+import { anAttempt, aSigner, DEV_CHAIN, aFeeQuote } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 
 const GAS = 1_000n;
-const QUOTE: FeeQuote = {
-  blockNumber: 1,
-  hasBaseFee: true,
-  congestedTip: 50n,
-  blobBaseFee: null,
+const QUOTE = aFeeQuote({
   baseFeePerGas: 80n,
+  congestedTip: 50n,
   tips: { slow: 10n, standard: 20n, fast: 40n, urgent: 60n },
-};
+});
 const PLAIN: FeeQuote = { ...QUOTE, hasBaseFee: false, baseFeePerGas: 0n };
 const SIGNER = aSigner();
 /** Twice the base fee, and the tip. */
@@ -172,8 +169,14 @@ describe('the price of a no-op', () => {
     expect(rules.noOp(SIGNER, QUOTE, [out(fees(390n, 390n), { type: 0 })])).toEqual(fees(400n, 400n));
   });
 
-  it('is none when the market is above the caps', () => {
-    expect(rules.noOp(SIGNER, { ...QUOTE, baseFeePerGas: 401n }, [])).toBeNull();
+  it('is as high as the caps allow when the market is above them, in its tip or in its base fee', () => {
+    expect(rules.noOp(SIGNER, { ...QUOTE, baseFeePerGas: 401n }, [])).toMatchObject({
+      maxFeePerGas: CAPS.maxFeePerGas,
+    });
+    const tips = { ...QUOTE.tips, fast: CAPS.maxPriorityFeePerGas + 1n };
+    expect(rules.noOp(SIGNER, { ...QUOTE, tips }, [])).toMatchObject({
+      maxPriorityFeePerGas: CAPS.maxPriorityFeePerGas,
+    });
   });
 });
 
@@ -253,6 +256,12 @@ describe('the next price of a slot', () => {
     expect(bumped([out(fees(200n, 44n))], { because }, cheap)).toEqual({ kind: 'above_market' });
     // This fee cap pays only 43 above the base fee.
     expect(bumped([out(fees(123n, 44n))], { because }, cheap)).toMatchObject({ kind: 'fees' });
+  });
+
+  it('does not rise for ever because a node demands a price of blobs, where there are none', () => {
+    const cheap = { ...QUOTE, tips: { ...QUOTE.tips, urgent: 21n } };
+    const because = { refusal: 'transaction gas price below minimum: blob fee cap 0, minimum needed 1' };
+    expect(bumped([out(fees(200n, 44n))], { because }, cheap)).toEqual({ kind: 'above_market' });
   });
 
   it('does not rise for ever in its fee cap while its tip is still below twice the most urgent one', () => {

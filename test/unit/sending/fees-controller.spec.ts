@@ -3,21 +3,14 @@ import { Unprocessable } from '../../../src/kernel/errors.js';
 import { RpcUnavailable } from '../../../src/modules/chain/index.js';
 import { QuoteFees, type QuotedFees } from '../../../src/modules/sending/application/quote-fees.js';
 import { FeesController } from '../../../src/modules/sending/infrastructure/http/fees.controller.js';
-import { DEV_CHAIN } from '../../support/builders.js';
+import { DEV_CHAIN, aFeeQuote } from '../../support/builders.js';
 import { type HttpApp, send, startHttpApp } from '../platform/http-app.js';
 
 const GWEI = 1_000_000_000n;
 const fees = (maxFeePerGas: bigint, maxPriorityFeePerGas: bigint) => ({ maxFeePerGas, maxPriorityFeePerGas });
 const FEES: QuotedFees = {
   chainId: DEV_CHAIN,
-  quote: {
-    blockNumber: 4711,
-    hasBaseFee: true,
-    baseFeePerGas: 20_000_000n * GWEI,
-    tips: { slow: 1n, standard: 2n, fast: 3n, urgent: 5n },
-    congestedTip: 4n,
-    blobBaseFee: 7n,
-  },
+  quote: aFeeQuote({ blockNumber: 4711, baseFeePerGas: 20_000_000n * GWEI, blobBaseFee: 7n }),
   caps: { maxFeePerGas: 900n, maxPriorityFeePerGas: 90n, maxFeePerBlobGas: 9n },
   speeds: { slow: fees(11n, 1n), standard: fees(12n, 2n), fast: fees(13n, 3n), urgent: fees(15n, 5n) },
 };

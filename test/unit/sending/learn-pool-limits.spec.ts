@@ -2,15 +2,12 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig } from '../../../src/config/index.js';
 import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
-import { LearnPoolLimits } from '../../../src/modules/sending/application/learn-pool-limits.js';
+import { LearnPoolLimits } from '../../../src/modules/sending/application/refusal-evidence.js';
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
 import type { SlotRef } from '../../../src/modules/signers/index.js';
-import {
-  type InFlightAround,
-  InFlightLimits,
-  type ManagedTxRepository,
-} from '../../../src/modules/transactions/index.js';
+import { InFlightLimits, type TxsInFlight } from '../../../src/modules/ledger/index.js';
 import { aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
+import { type InFlightAround } from '../../../src/modules/ledger/domain/txs-in-flight.js';
 
 const [A, B] = [aSigner(1), aSigner(2)];
 const IN_POOL = 5;
@@ -28,7 +25,7 @@ beforeEach(() => {
   learn = new LearnPoolLimits(
     {
       inFlightAround: async (slots: readonly SlotRef[]) => (asked.push(...slots), around),
-    } as unknown as ManagedTxRepository,
+    } as unknown as TxsInFlight,
     limits,
     { ring: (signers: readonly SignerId[]) => void rung.push(...signers) },
   );

@@ -2,9 +2,10 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ChainConnector, ChainRules } from '../../../src/modules/chain/index.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import { MeasureFunds } from '../../../src/modules/sending/application/measure-funds.js';
-import type { FundsRepository, ManagedTxRepository, QueuedCost } from '../../../src/modules/transactions/index.js';
+import type { FundsRepository } from '../../../src/modules/ledger/index.js';
 import type { PricedRequest } from '../../../src/modules/sending/domain/fee-policy.js';
 import { aRequest, aSigner } from '../../support/builders.js';
+import { type QueuedCost } from '../../../src/modules/ledger/domain/funds.repository.js';
 
 const [A, B] = [aSigner(1), aSigner(2)];
 const cost = (overrides: Partial<QueuedCost>): QueuedCost => ({
@@ -34,8 +35,7 @@ beforeEach(() => {
     balances: async (accounts: unknown) => (asked.push(accounts), [100n, 100n]),
   } as unknown as ChainConnector;
   measure = new MeasureFunds(
-    { queued: async () => queues } as unknown as FundsRepository,
-    { committedWei: async () => committed } as unknown as ManagedTxRepository,
+    { queued: async () => queues, committedWei: async () => committed } as unknown as FundsRepository,
     // The price of a request is as many wei as its speed has letters, and of a blob two more.
     {
       clamped: (_id: unknown, { speed, payload }: PricedRequest, gasLimit: bigint) => {
@@ -51,6 +51,12 @@ beforeEach(() => {
 const run = (most = 10) => measure.execute(chain, [A, B], most);
 
 describe('the funds of a signer', () => {
+  it('are what is in flight before the balance is read: a tx that is mined in between counts twice, and is not left out', async () => {
+    const { balances } = chain;
+    chain.balances = (accounts) => ((committed = [0n, 0n]), balances(accounts));
+    expect((await run()).map(({ inFlight }) => inFlight)).toEqual([30n, 0n]);
+  });
+
   it('are its balance, less what is in flight, less what waits, with the gas at the price of each request', async () => {
     queues = [[cost({ speed: 'fast', value: 1n, gas: 10n, count: 2 }), cost({ speed: 'urgent', gas: 3n })], []];
     const wei = 1n + 10n * 4n + 3n * 6n;

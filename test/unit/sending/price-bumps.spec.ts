@@ -1,15 +1,17 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import { PriceBumps, type PricedBump, type WantedBump } from '../../../src/modules/sending/application/price-bumps.js';
-import type { Attempt, AttemptFees } from '../../../src/modules/transactions/domain/attempt.js';
-import type {
+import {
   AttemptRepository,
   ManagedTxRepository,
   SignerFeeCaps,
-  TxRequest,
-} from '../../../src/modules/transactions/index.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
-import { NO_FEES } from '../../../src/modules/transactions/domain/index.js';
+  type TxRequest,
+  type Attempt,
+  type AttemptFees,
+} from '../../../src/modules/ledger/index.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import { NO_FEES } from '../../../src/modules/ledger/domain/index.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -32,14 +34,14 @@ let prices: PriceBumps;
 beforeEach(() => {
   [stored, request, read, chain] = [[], {}, [], new ModelChain()];
   prices = new PriceBumps(
-    { ofSlots: async () => stored } as unknown as AttemptRepository,
-    {
-      requested: async (ids: readonly string[]) => {
+    fakeOf(AttemptRepository, { ofSlots: async () => stored }),
+    fakeOf(ManagedTxRepository, {
+      requested: async (ids) => {
         read.push(...ids);
         return ids.map((txId) => ({ tx: aTx({ txId }), request: aRequest(request) }));
       },
-    } as unknown as ManagedTxRepository,
-    new FeeRules({ of: () => CAPS } as unknown as SignerFeeCaps, new FakeClock()),
+    }),
+    new FeeRules(fakeOf(SignerFeeCaps, { of: () => CAPS }), new FakeClock()),
   );
 });
 
@@ -52,7 +54,7 @@ async function priced(
   wanted: Partial<WantedBump> = {},
 ): Promise<PricedBump | undefined> {
   stored = attempts.map((attempt) => anAttempt({ status: 'ACCEPTED', fees: fees(8n, 1n), ...attempt }));
-  const [bump] = await prices.execute(chain, [{ tx: aTx(progress), force: false, ...wanted }]);
+  const [bump] = await prices.execute(await chain.feeQuote(), [{ tx: aTx(progress), force: false, ...wanted }]);
   return bump;
 }
 

@@ -3,18 +3,21 @@ import { ConfirmationsConfig, ResubmitConfig } from '../../../src/config/index.j
 import { RecordSends } from '../../../src/modules/sending/application/record-sends.js';
 import type { ClassifiedSend } from '../../../src/modules/sending/application/send.js';
 import type { SendVerdict } from '../../../src/modules/sending/domain/send-verdict.js';
-import type { Attempt, AttemptOutcome } from '../../../src/modules/transactions/domain/attempt.js';
-import type { ManagedTx, TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
-import type { ManagedTxRepository, TxMetrics } from '../../../src/modules/transactions/index.js';
-import { aHash, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import {
+  ManagedTxRepository,
+  type Attempt,
+  type AttemptOutcome,
+  type ManagedTx,
+} from '../../../src/modules/ledger/index.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { aHash, aManagedTx, anAttempt, aSigner, aLease } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const SIGNER = aSigner();
-const LEASES = [
-  { signer: SIGNER, owner: 'node', token: 1n },
-  { signer: aSigner(2), owner: 'node', token: 2n },
-];
+const LEASES = [aLease(SIGNER), aLease(aSigner(2), 2n)];
 const STALE_RECEIPT = 45_000;
 const SENT: Extract<SendVerdict, { kind: 'sent' }> = {
   kind: 'sent',
@@ -29,7 +32,7 @@ const WAITING: SendVerdict = { kind: 'waiting', subState: 'NODE_UNAVAILABLE', re
 const REFUSED: Partial<AttemptOutcome> = { status: 'REJECTED', errorClass: 'oversized_data', error: 'too large' };
 const HUNG_UP: Partial<AttemptOutcome> = { status: 'UNKNOWN', errorClass: 'transient', error: 'hung up' };
 
-let counted: string[];
+let metrics: FakeMetrics;
 let writes: RecordedWrites;
 let resubmit: ResubmitConfig;
 let confirmations: ConfirmationsConfig;
@@ -38,18 +41,24 @@ let record: RecordSends;
 let originals: ManagedTx[];
 
 beforeEach(() => {
-  [counted, writes, resubmit, log] = [[], new RecordedWrites(), new ResubmitConfig(), new RecordingLog()];
+  [metrics, writes, resubmit, log] = [
+    new FakeMetrics(),
+    new RecordedWrites(),
+    new ResubmitConfig(),
+    new RecordingLog(),
+  ];
   confirmations = Object.assign(new ConfirmationsConfig(), {
     staleReceiptTimeout: STALE_RECEIPT,
     fetchReceiptUponEntry: false,
   });
-  const metrics = { submitted: (result: string, count: number) => void counted.push(`${result} ${count}`) };
   originals = [];
-  const repository = {
-    byIds: async (ids: readonly string[]) => originals.filter(({ id }) => ids.includes(id)),
-  } as unknown as ManagedTxRepository;
-  record = new RecordSends(writes.asDoor(), repository, resubmit, confirmations, metrics as unknown as TxMetrics, log);
+  const repository = fakeOf(ManagedTxRepository, {
+    byIds: async (ids) => originals.filter(({ id }) => ids.includes(id)),
+  });
+  record = new RecordSends(writes.asDoor(), repository, resubmit, confirmations, metrics, log);
 });
+
+const counted = () => metrics.counted('tx_submit_total');
 
 function aSend(
   verdict: SendVerdict,
@@ -73,7 +82,7 @@ describe('what nodes took', () => {
     expect(writes.answered).toEqual(sends.map(({ outcome }) => outcome));
     const sent = { state: 'IN_MEMPOOL', submitted: true };
     expect(writes.txs).toMatchObject([7n, 8n].map((nonce) => ({ ...sent, progress: { nonce, txHash: aHash(nonce) } })));
-    expect([writes.released, counted, log.lines]).toEqual([[], ['accepted 1', 'accepted 1'], []]);
+    expect([writes.released, counted(), log.lines]).toEqual([[], { accepted: 2 }, []]);
   });
 
   it('is written into copies: a transaction that is rolled back leaves the tx as it was', async () => {
@@ -145,7 +154,7 @@ describe('a refusal', () => {
   it('for good ends the tx and frees its slot', async () => {
     await execute(aSend(FOR_GOOD, REFUSED));
     expect(writes.txs).toMatchObject([{ state: 'FAILED', progress: { failureReason: 'too large', closing: null } }]);
-    expect([writes.released, counted]).toEqual([[{ signer: SIGNER, nonce: 7n }], ['rejected 1']]);
+    expect([writes.released, counted()]).toEqual([[{ signer: SIGNER, nonce: 7n }], { rejected: 1 }]);
   });
 
   it('for what may change frees the slot, and the tx waits for another nonce', async () => {
@@ -178,7 +187,7 @@ describe('a refusal', () => {
 
   it('of what was accepted once is counted as unknown: it says nothing about the first send', async () => {
     await execute(aSend(SENT, { status: 'ACCEPTED', error: 'hung up' }, IN_MEMPOOL));
-    expect(counted).toEqual(['unknown 1']);
+    expect(counted()).toEqual({ unknown: 1 });
   });
 });
 
@@ -216,7 +225,7 @@ describe('a tx that is sent again', () => {
       for (const state of ['ALLOCATED', 'IN_MEMPOOL'] as const)
         await execute(aSend({ ...SENT, subState: 'OUTCOME_UNKNOWN', counts }, HUNG_UP, { state }));
     expect(writes.txs.map(({ progress }) => progress.tries)).toEqual([1, 1, 0, 0]);
-    expect(counted).toEqual(new Array(4).fill('unknown 1'));
+    expect(counted()).toEqual({ unknown: 4 });
   });
 });
 

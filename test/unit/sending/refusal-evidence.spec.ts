@@ -4,7 +4,7 @@ import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
 import { RefusalEvidence } from '../../../src/modules/sending/application/refusal-evidence.js';
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
-import type { ManagedTxRepository, TxSubState } from '../../../src/modules/transactions/index.js';
+import type { FundsRepository, TxSubState } from '../../../src/modules/ledger/index.js';
 import { aManagedTx, anAttempt } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -27,7 +27,7 @@ beforeEach(() => {
   };
   evidence = new RefusalEvidence(
     new SecondObservations(new FakeClock()),
-    txs as unknown as ManagedTxRepository,
+    txs as unknown as FundsRepository,
     Object.assign(new ResubmitConfig(), { maxRefusals: MAX_REFUSALS }),
   );
 });
@@ -41,29 +41,37 @@ function refused(errorClass: NodeErrorClass, subState: TxSubState, tries: number
 
 it('a refusal for lack of funds is checked against the balance and all that is in flight, before it ends something', async () => {
   const early = refused('insufficient_funds', 'INSUFFICIENT_FUNDS', MAX_REFUSALS - 2);
-  expect((await evidence.execute(chain, [early])).funded.size).toBe(0);
+  expect((await evidence.collect(chain, [early])).funded.size).toBe(0);
   expect(asked).toBe(0);
   const late = refused('insufficient_funds', 'INSUFFICIENT_FUNDS', MAX_REFUSALS - 1);
-  expect((await evidence.execute(chain, [early, late])).funded).toEqual(new Set([late]));
+  expect((await evidence.collect(chain, [early, late])).funded).toEqual(new Set([late]));
   committed += 1n;
-  expect((await evidence.execute(chain, [late])).funded.size).toBe(0);
+  expect((await evidence.collect(chain, [late])).funded.size).toBe(0);
 });
 
 it('a nonce that nodes call used is free while the chain has not counted it', async () => {
   const early = refused('nonce_too_low', 'NONCE_SYNC', MAX_REFUSALS - 2);
   const late = refused('nonce_too_low', 'NONCE_SYNC', MAX_REFUSALS - 1);
-  expect((await evidence.execute(chain, [early, late])).nonceIsFree).toEqual(new Set([late]));
+  expect((await evidence.collect(chain, [early, late])).nonceIsFree).toEqual(new Set([late]));
 });
 
 it('a refusal for good by one endpoint alone is unconfirmed until it repeats it at a later block, and is forgotten once accepted', async () => {
   const send = refused('oversized_data', 'NODE_REFUSED', 0);
-  expect((await evidence.execute(chain, [send])).unconfirmed).toEqual(new Set([send]));
+  expect((await evidence.collect(chain, [send])).unconfirmed).toEqual(new Set([send]));
   chain.mine();
-  expect((await evidence.execute(chain, [send])).unconfirmed.size).toBe(0);
+  expect((await evidence.collect(chain, [send])).unconfirmed.size).toBe(0);
   const accepted: AnsweredSend = {
     ...send,
     outcome: { ...send.outcome, status: 'ACCEPTED', errorClass: null, error: null, alone: false },
   };
-  await evidence.execute(chain, [accepted]);
-  expect((await evidence.execute(chain, [send])).unconfirmed).toEqual(new Set([send]));
+  await evidence.collect(chain, [accepted]);
+  expect((await evidence.collect(chain, [send])).unconfirmed).toEqual(new Set([send]));
+});
+
+it('the txs in flight are read before the balances: one that is mined in between counts twice, and is not left out', async () => {
+  const balances = chain.balances.bind(chain);
+  chain.balances = (accounts) => ((committed = 0n), balances(accounts));
+  committed = BALANCE + 1n;
+  const late = refused('insufficient_funds', 'INSUFFICIENT_FUNDS', MAX_REFUSALS - 1);
+  expect((await evidence.collect(chain, [late])).funded.size).toBe(0);
 });

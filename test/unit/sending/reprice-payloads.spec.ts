@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ResubmitConfig } from '../../../src/config/index.js';
-import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import type { AttemptDraft } from '../../../src/modules/sending/application/attempt-signer.js';
-import type { FeeRules, SlotToBump } from '../../../src/modules/sending/application/fee-rules.js';
+import { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import { type RefusedTx, RepricePayloads } from '../../../src/modules/sending/application/reprice-payloads.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
-import type { Attempt, AttemptFees } from '../../../src/modules/transactions/domain/attempt.js';
-import type { TxProgress } from '../../../src/modules/transactions/domain/managed-tx.js';
-import type { ManagedTxRepository } from '../../../src/modules/transactions/index.js';
-import { aHash, aManagedTx, anAttempt, aRequest, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import { ManagedTxRepository, type Attempt, type AttemptFees } from '../../../src/modules/ledger/index.js';
+import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { aHash, aManagedTx, anAttempt, aRequest, aSigner, DEV_CHAIN, aFeeQuote } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 
 const LEASE = { signer: aSigner(), owner: 'node', token: 1n };
@@ -16,8 +16,9 @@ const OTHER_LEASE = { signer: aSigner(2), owner: 'node', token: 2n };
 const MARKET: AttemptFees = { maxFeePerGas: 50n, maxPriorityFeePerGas: 5n };
 const HIGHER: AttemptFees = { maxFeePerGas: 60n, maxPriorityFeePerGas: 6n };
 const LOWER: AttemptFees = { maxFeePerGas: 40n, maxPriorityFeePerGas: 4n };
+const CAPS = { maxFeePerGas: 9n, maxPriorityFeePerGas: 9n, maxFeePerBlobGas: 9n };
 /** Refused as too cheap. */
-const REFUSED: Partial<Attempt> = { status: 'REJECTED', errorClass: 'underpriced' };
+const REFUSED: Partial<Attempt> = { txId: 'tx', status: 'REJECTED', errorClass: 'underpriced', pricedAtBlock: 42 };
 /** Refused for a price that a node calls too high for one transaction. */
 const TOO_MUCH: Partial<Attempt> = { ...REFUSED, errorClass: 'node_fee_cap_exceeded' };
 
@@ -31,26 +32,26 @@ let reprice: RepricePayloads;
 
 beforeEach(() => {
   [market, higher, asked, writes] = [MARKET, HIGHER, [], new RecordedWrites()];
-  const fees = {
-    price: (_signer: unknown, _request: unknown, gasLimit: bigint) => {
+  const fees = fakeOf(FeeRules, {
+    price: (_signer, _request, gasLimit) => {
       asked.push(['market', gasLimit]);
-      return market === null ? { tooExpensive: 'too dear' } : { fees: market };
+      return market === null ? { tooExpensive: 'too dear', limitedBy: 'chain' } : { fees: market };
     },
-    bumped: ({ attempts, because }: SlotToBump) => {
+    bumped: ({ attempts, because }) => {
       asked.push([JSON.stringify(because), attempts.at(-1)?.fees.maxFeePerGas ?? 0n]);
-      return higher === null ? { kind: 'capped' } : { kind: 'fees', fees: higher };
+      return higher === null ? { kind: 'capped', caps: CAPS } : { kind: 'fees', fees: higher };
     },
-    lower: ({ maxFeePerGas }: AttemptFees) => (asked.push(['lower', maxFeePerGas]), LOWER),
-  };
+    lower: ({ maxFeePerGas }) => (asked.push(['lower', maxFeePerGas]), LOWER),
+  });
   reprice = new RepricePayloads(
     {
       sign: async (drafts: readonly AttemptDraft[]) => drafts.map((draft) => anAttempt({ ...draft, txHash: aHash(9) })),
     },
-    fees as unknown as FeeRules,
+    fees,
     writes.asDoor(),
-    {
-      requested: async (ids: readonly string[]) => ids.map((txId) => ({ tx: aTx({ txId }), request: aRequest() })),
-    } as unknown as ManagedTxRepository,
+    fakeOf(ManagedTxRepository, {
+      requested: async (ids) => ids.map((txId) => ({ tx: aTx({ txId }), request: aRequest() })),
+    }),
     Object.assign(new ResubmitConfig(), { maxRefusals: 3 }),
   );
 });
@@ -62,7 +63,7 @@ const aTx = (progress: Partial<TxProgress> = {}) =>
 type Refused = Omit<RefusedTx, 'ofSlot'> & Partial<RefusedTx>;
 
 function repriced(...refused: readonly Refused[]): Promise<Sending[]> {
-  const chain = { chainId: DEV_CHAIN, feeQuote: async () => ({ blockNumber: 42 }) } as unknown as ChainConnector;
+  const chain = fakeOf(EthersChainConnector, { chainId: DEV_CHAIN, feeQuote: async () => aFeeQuote() });
   const alone = refused.map((item) => ({ ofSlot: item.attempts, ...item }));
   return reprice.execute(chain, [LEASE, OTHER_LEASE], alone);
 }

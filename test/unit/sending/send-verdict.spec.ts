@@ -1,8 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { ACTION, type BroadcastOutcome } from '../../../src/modules/chain/index.js';
 import { NODE_ERROR_CLASSES, type NodeErrorClass } from '../../../src/kernel/node-error-class.js';
-import { type Attempt, outcomeOf } from '../../../src/modules/transactions/domain/attempt.js';
-import { type SendHistory, type SendVerdict, verdictOf } from '../../../src/modules/sending/domain/send-verdict.js';
+import { type Attempt } from '../../../src/modules/ledger/domain/attempt.js';
+import {
+  type SendHistory,
+  type SendVerdict,
+  verdictOf,
+  outcomeOf,
+} from '../../../src/modules/sending/domain/send-verdict.js';
 import { anAttempt } from '../../support/builders.js';
 
 function afterTries(tries: number, overrides: Partial<SendHistory> = {}): SendHistory {

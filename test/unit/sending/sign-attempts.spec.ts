@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { FeeQuote } from '../../../src/modules/chain/index.js';
 import { type AttemptDraft, NotEncodable } from '../../../src/modules/sending/application/attempt-signer.js';
-import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
+import { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
 import { SignAttempts } from '../../../src/modules/sending/application/sign-attempts.js';
-import { LaneMemory } from '../../../src/modules/transactions/application/writing/lane-memory.js';
-import type { TxRequest } from '../../../src/modules/transactions/index.js';
+import { LaneMemory } from '../../../src/modules/ledger/application/writing/lane-memory.js';
+import type { TxRequest } from '../../../src/modules/ledger/index.js';
+import { CustodyFailed } from '../../../src/modules/signers/index.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
@@ -42,7 +44,7 @@ beforeEach(() => {
   };
   sign = new SignAttempts(
     signer,
-    { clamped: (_signer: unknown, request: unknown) => (priced.push(request), FEES) } as unknown as FeeRules,
+    fakeOf(FeeRules, { clamped: (_signer: unknown, request: unknown) => (priced.push(request), FEES) }),
     writes.asDoor(),
     memory,
     { reached: (point) => void steps.push(point) },
@@ -134,6 +136,19 @@ describe('what is signed', () => {
     };
     await expect(signAt(5n)).rejects.toThrow('custody is away');
     expect(writes.written).toEqual([]);
+  });
+
+  it('is nothing when the custody fails: what waits says so, once', async () => {
+    signing = () => {
+      throw new CustodyFailed('another key');
+    };
+    await expect(signAt(5n)).rejects.toThrow('another key');
+    expect(writes.txs).toMatchObject([
+      { id: 'tx-5', state: 'ALLOCATED', progress: { subState: 'SIGNER_UNAVAILABLE' } },
+    ]);
+    const tx = aManagedTx({ state: 'ALLOCATED', nonce: 5n, gasLimit: 21_000n, subState: 'SIGNER_UNAVAILABLE' }).build();
+    await expect(sign.execute({} as FeeQuote, [LEASE], [{ tx, request: aRequest() }])).rejects.toThrow('another key');
+    expect([writes.written.length, writes.inserted, writes.released]).toEqual([1, [], []]);
   });
 
   it('is nothing when nothing is to be signed', async () => {

@@ -4,10 +4,11 @@ import type { AttemptDraft } from '../../../src/modules/sending/application/atte
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import { SignNoOps, type SlotToConsume } from '../../../src/modules/sending/application/sign-no-ops.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
-import { type Attempt, type AttemptFees, highestFees } from '../../../src/modules/transactions/domain/attempt.js';
+import { type Attempt, type AttemptFees } from '../../../src/modules/ledger/domain/attempt.js';
 import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
+import { highestFees } from '../../../src/modules/sending/domain/fee-bump.js';
 
 const SIGNER = aSigner();
 const LEASE = { signer: SIGNER, owner: 'node', token: 1n };

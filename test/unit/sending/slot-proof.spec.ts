@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AttemptStatus } from '../../../src/modules/transactions/domain/attempt.js';
-import { anotherMayBeOut } from '../../../src/modules/sending/domain/slot-proof.js';
+import type { AttemptStatus } from '../../../src/modules/ledger/domain/attempt.js';
+import { anotherMayBeOut } from '../../../src/modules/sending/application/send.js';
 import { aHash, aSigner } from '../../support/builders.js';
 
 const REFUSED = { signer: aSigner(1), nonce: 5n, txHash: aHash(1) };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { competingType, noOpType, txTypeOf, typeOfSlot } from '../../../src/modules/sending/domain/tx-type.js';
-import type { Attempt, TxPayload, TxType } from '../../../src/modules/transactions/index.js';
+import type { Attempt, TxPayload, TxType } from '../../../src/modules/ledger/index.js';
 import { aHash, anAddress, anAttempt, aRequest } from '../../support/builders.js';
 
 const { payload: PLAIN, fees: NO_FEES } = aRequest();

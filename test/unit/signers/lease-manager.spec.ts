@@ -3,13 +3,13 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig, LeaseConfig, NodeConfig } from '../../../src/config/lockstep-config.js';
 import { Router } from '../../../src/modules/signers/application/router.js';
 import { LeaseManager } from '../../../src/modules/signers/application/lease-manager.js';
-import { LeaseMetrics } from '../../../src/modules/signers/application/lease-metrics.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import { LeaseLost } from '../../../src/modules/signers/domain/lease-lost.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { KeysOf, Named } from '../../support/fakes/fake-node.js';
 import { FakeLeaseStore } from '../../support/fakes/fake-lease-store.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { readableLog } from '../platform/log-lines.js';
 
 const DURATION = 10_000;
@@ -17,32 +17,9 @@ const ALICE = aSigner(1);
 const BOB = aSigner(2);
 const KEYLESS = aSigner(99);
 
-class CountedMetrics extends LeaseMetrics {
-  readonly counts: Record<string, number> = {};
-  heldNow = 0;
-
-  acquired(result: string, count: number): void {
-    this.add(`acquire ${result}`, count);
-  }
-  renewed(result: string, count: number): void {
-    this.add(`renew ${result}`, count);
-  }
-  fenced(operation: string, count: number): void {
-    this.add(`fenced ${operation}`, count);
-  }
-  held(count: number): void {
-    this.heldNow = count;
-  }
-  committed(): void {}
-
-  private add(key: string, count: number): void {
-    this.counts[key] = (this.counts[key] ?? 0) + count;
-  }
-}
-
 let store: FakeLeaseStore;
 let clock: FakeClock;
-let metrics: CountedMetrics;
+let metrics: FakeMetrics;
 let router: Router;
 let manager: LeaseManager;
 
@@ -52,7 +29,7 @@ beforeEach(() => build([ALICE, BOB]));
 function build(signers: readonly SignerId[]): void {
   store = new FakeLeaseStore();
   clock = new FakeClock();
-  metrics = new CountedMetrics();
+  metrics = new FakeMetrics();
   const config = Object.assign(new LeaseConfig(), { duration: DURATION, clockSkewAllowance: 700 });
   const keys = new KeysOf(signers);
   const me = new Named('me');
@@ -115,8 +92,8 @@ describe('acquiring', () => {
     store.grant(BOB, 'another');
     const leases = await manager.acquireOrRenew([ALICE, BOB]);
     expect(leases).toEqual([{ signer: ALICE, owner: 'me', token: 1n }]);
-    expect(metrics.counts).toEqual({ 'acquire acquired': 1, 'acquire busy': 1 });
-    expect(metrics.heldNow).toBe(1);
+    expect(metrics.counted('lease_acquire_total')).toEqual({ acquired: 1, busy: 1 });
+    expect(metrics.values('lease_held').at(-1)).toBe(1);
   });
 
   it('never asks for a signer whose key is elsewhere', async () => {
@@ -136,7 +113,7 @@ describe('acquiring', () => {
     store.onCall = () => Promise.reject(new Error('no database'));
     await expect(manager.acquireOrRenew([ALICE, BOB])).rejects.toThrow('no database');
     expect(manager.held(ALICE)).not.toBeNull();
-    expect(metrics.counts).toMatchObject({ 'acquire error': 1 });
+    expect(metrics.counted('lease_acquire_total')).toMatchObject({ error: 1 });
   });
 });
 
@@ -159,7 +136,7 @@ describe('renewing', () => {
     expect(manager.held(ALICE)).not.toBeNull();
     clock.advance(1);
     expect(manager.held(ALICE)).toBeNull();
-    expect(metrics.counts).toMatchObject({ 'renew error': 1 });
+    expect(metrics.counted('lease_renew_total')).toEqual({ error: 1 });
   });
 
   it('drops a lease that another node took, and keeps the others', async () => {
@@ -168,8 +145,8 @@ describe('renewing', () => {
     await manager.renewAll();
     expect(manager.held(ALICE)).toBeNull();
     expect(manager.held(BOB)).not.toBeNull();
-    expect(metrics.counts).toMatchObject({ 'renew lost': 1, 'renew renewed': 1 });
-    expect(metrics.heldNow).toBe(1);
+    expect(metrics.counted('lease_renew_total')).toEqual({ lost: 1, renewed: 1 });
+    expect(metrics.values('lease_held').at(-1)).toBe(1);
   });
 
   it('keeps a newer lease of ours that came while the older one was being refused', async () => {
@@ -192,8 +169,8 @@ describe('a lease that the fence found lost', () => {
     manager.lost(new LeaseLost([alice], 'allocate'));
     expect(manager.held(ALICE)).toBeNull();
     expect(manager.held(BOB)).not.toBeNull();
-    expect(metrics.counts).toMatchObject({ 'fenced allocate': 1 });
-    expect(metrics.heldNow).toBe(1);
+    expect(metrics.counted('lease_fenced_total')).toEqual({ allocate: 1 });
+    expect(metrics.values('lease_held').at(-1)).toBe(1);
   });
 
   it('does not take a newer lease of ours with it', async () => {
@@ -214,7 +191,7 @@ describe('releasing all', () => {
     await manager.releaseAll();
     store.expectCalls(['acquire', ALICE, BOB], ['release', ALICE, BOB]);
     expect(store.ownerOf(ALICE)).toBe('');
-    expect(metrics.heldNow).toBe(0);
+    expect(metrics.values('lease_held').at(-1)).toBe(0);
   });
 
   it('does not bother the database when there is nothing to release', async () => {
@@ -367,7 +344,7 @@ describe('giving leases up', () => {
     await manager.giveUp(alice ? [alice] : []);
     expect([store.ownerOf(ALICE), store.ownerOf(BOB)]).toEqual(['', 'me']);
     expect(manager.held(BOB)).not.toBeNull();
-    expect(metrics.heldNow).toBe(1);
+    expect(metrics.values('lease_held').at(-1)).toBe(1);
   });
 
   it.each([true, false])('says to the database whether they were idle: %s', async (idle) => {

@@ -1,26 +1,25 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { LeaseConfig } from '../../../src/config/index.js';
-import type { LeaseMetrics } from '../../../src/modules/signers/application/lease-metrics.js';
 import { NodeLeases } from '../../../src/modules/signers/application/node-leases.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeLeaseStore } from '../../support/fakes/fake-lease-store.js';
 import { Named } from '../../support/fakes/fake-node.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 
 const [A, B] = [aSigner(1), aSigner(2)];
 const config = Object.assign(new LeaseConfig(), { duration: 7_000, clockSkewAllowance: 300 });
 const TERMS = { durationMs: 7_000, clockSkewAllowanceMs: 300 };
 
 let store: FakeLeaseStore;
-let counted: unknown[][];
+let metrics: FakeMetrics;
 let leases: NodeLeases;
 
 beforeEach(() => {
-  [store, counted] = [new FakeLeaseStore(), []];
-  leases = new NodeLeases(store, new Named('me'), config, {
-    acquired: (...args: unknown[]) => void counted.push(['acquired', ...args]),
-    renewed: (...args: unknown[]) => void counted.push(['renewed', ...args]),
-  } as unknown as LeaseMetrics);
+  [store, metrics] = [new FakeLeaseStore(), new FakeMetrics()];
+  leases = new NodeLeases(store, new Named('me'), config, metrics);
 });
+
+const failures = () => (['lease_acquire_total', 'lease_renew_total'] as const).map((name) => metrics.counted(name));
 
 it('leases are taken, renewed and released in the name of this node, for the configured time', async () => {
   const taken = await leases.acquire([A, B]);
@@ -30,7 +29,7 @@ it('leases are taken, renewed and released in the name of this node, for the con
   store.expectCalls(['acquire', A, B], ['renew', A, B], ['release', A, B]);
   expect(store.terms).toEqual([TERMS, TERMS]);
   expect(store.idleReleases).toEqual([true]);
-  expect([store.ownerOf(A), leases.nodeId, leases.durationMs, counted]).toEqual(['', 'me', 7_000, []]);
+  expect([store.ownerOf(A), leases.nodeId, leases.durationMs, failures()]).toEqual(['', 'me', 7_000, [{}, {}]]);
 });
 
 it('a release is not of idle signers unless the caller says so', async () => {
@@ -43,8 +42,5 @@ it('a failure is counted for each signer, and passed on', async () => {
   store.onCall = () => Promise.reject(new Error('the database is away'));
   await expect(leases.acquire([A, B])).rejects.toThrow('the database is away');
   await expect(leases.renew(taken.slice(0, 1))).rejects.toThrow('the database is away');
-  expect(counted).toEqual([
-    ['acquired', 'error', 2],
-    ['renewed', 'error', 1],
-  ]);
+  expect(failures()).toEqual([{ error: 2 }, { error: 1 }]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { TRANSITIONS, TX_SUB_STATES } from '../../../src/modules/transactions/domain/tx-state-machine.js';
+import { TRANSITIONS, TX_SUB_STATES } from '../../../src/modules/ledger/domain/tx-state-machine.js';
 import { Coverage } from '../../simulator/coverage.js';
 import { COVERAGE, TOO_SELDOM } from '../../simulator/coverage-list.js';
 import { Seen } from '../../simulator/seen.js';

@@ -1,5 +1,4 @@
-import { WebhookMetrics } from '../../../src/modules/webhooks/application/webhook-metrics.js';
-import type { ClaimedDelivery, DeliveryStatus, TryResult } from '../../../src/modules/webhooks/domain/delivery.js';
+import type { ClaimedDelivery, TryResult } from '../../../src/modules/webhooks/domain/delivery.js';
 import {
   type Backlog,
   type Claim,
@@ -12,6 +11,7 @@ export function aClaimed(seq: number, overrides: Partial<ClaimedDelivery> = {}):
     endpointId: 'one',
     position: { xid: 7n, seq: BigInt(seq), part: 0 },
     url: 'https://example.com/hook',
+    host: 'example.com',
     body: '{}',
     secrets: [`whsec_${Buffer.alloc(24).toString('base64')}`],
     tries: 0,
@@ -24,11 +24,19 @@ export function aClaimed(seq: number, overrides: Partial<ClaimedDelivery> = {}):
 export class FakeQueue extends DeliveryQueue {
   due: ClaimedDelivery[] = [];
   readonly claims: Claim[] = [];
+  /** What endpoint `one` might have had in each claim. */
+  readonly free: number[] = [];
+  readonly buried: number[] = [];
+  readonly pruned: [number, number, number][] = [];
+  mostPruned = Number.POSITIVE_INFINITY;
+  /** Those that are not deleted. */
+  endpoints: string[] = [];
   readonly batches: (readonly TryResult[])[] = [];
   onRecord: () => Promise<void> = async () => undefined;
 
   override async claim(claim: Claim): Promise<readonly ClaimedDelivery[]> {
-    this.claims.push({ ...claim, taken: new Map(claim.taken) });
+    this.claims.push(claim);
+    this.free.push(claim.shareOf({ id: 'one', host: 'example.com', url: 'https://example.com/hook' }, 1).most);
     return this.due.splice(0);
   }
   override async record(_nodeId: string, results: readonly TryResult[]): Promise<readonly Recorded[]> {
@@ -36,24 +44,16 @@ export class FakeQueue extends DeliveryQueue {
     await this.onRecord();
     return results.map((result) => ({ ...result, status: result.outcome === 'delivered' ? 'delivered' : 'waiting' }));
   }
-  override async bury(): Promise<number> {
+  override async bury(limit: number): Promise<number> {
+    this.buried.push(limit);
     return 0;
   }
-  override async prune(): Promise<number> {
+  override async prune(keepDeliveredMs: number, keepDeadMs: number, limit: number): Promise<number> {
+    this.pruned.push([keepDeliveredMs, keepDeadMs, limit]);
+    if (limit > this.mostPruned) throw new Error('canceling statement due to statement timeout');
     return 0;
   }
   override async backlog(): Promise<readonly Backlog[]> {
-    return [];
-  }
-}
-
-export class CountedMetrics extends WebhookMetrics {
-  readonly counted: string[] = [];
-
-  override recorded(endpointId: string, status: DeliveryStatus): void {
-    this.counted.push(`${endpointId} ${status}`);
-  }
-  override posted(seconds: number): void {
-    this.counted.push(`${seconds} s`);
+    return this.endpoints.map((endpointId) => ({ endpointId, waiting: 0, ageSeconds: 0, isFailing: false }));
   }
 }

@@ -12,16 +12,20 @@ const ALL: Subscriber = { id: 'all', callbackOnly: false, types: null, chainIds:
 
 class FakeLog extends FanOutLog {
   heard = true;
-  at: EventPosition | null = LOG_BEGINNING;
+  isTaken = false;
+  /** The most deliveries that one statement can insert. */
+  most = Number.POSITIVE_INFINITY;
+  at: EventPosition = LOG_BEGINNING;
   readonly steps: string[] = [];
   readonly inserted: Match[] = [];
   endpoints: Subscriber[] = [ALL, { ...ALL, id: 'failed', types: ['tx.failed'] }];
 
-  override async skipUnheard(): Promise<boolean> {
-    return this.heard;
-  }
   override async place(): Promise<EventPosition | null> {
-    return this.at;
+    return this.heard ? this.at : null;
+  }
+  override async lock(_tx: Tx, place: EventPosition): Promise<boolean> {
+    this.steps.push('lock');
+    return !this.isTaken && place === this.at;
   }
   override async moveTo(_tx: Tx, place: EventPosition): Promise<void> {
     this.steps.push('move');
@@ -32,7 +36,8 @@ class FakeLog extends FanOutLog {
     return this.endpoints;
   }
   override async insert(_tx: Tx, matches: readonly Match[]): Promise<void> {
-    this.steps.push('insert');
+    this.steps.push(`insert ${matches.length}`);
+    if (matches.length > this.most) throw new Error('canceling statement due to statement timeout');
     this.inserted.push(...matches);
   }
 }
@@ -42,12 +47,15 @@ class FakeReader extends EventReader {
   constructor(private readonly log: FakeLog) {
     super();
   }
-  override async page(): Promise<EventPage> {
-    return this.next;
+  override page(): Promise<EventPage> {
+    throw new Error('would wait for the reads of clients');
   }
   override async pageIn(): Promise<EventPage> {
     this.log.steps.push('page');
     return this.next;
+  }
+  override async knows(): Promise<boolean> {
+    return true;
   }
   override async end(): Promise<EventPosition> {
     return END;
@@ -76,7 +84,7 @@ describe('the fan-out', () => {
     ]);
     expect(log.at).toBe(END);
     // An endpoint that is created after the page was read, and before the look for endpoints, gets the page; the other way it would miss events.
-    expect(log.steps).toEqual(['page', 'subscribers', 'insert', 'move']);
+    expect(log.steps).toEqual(['page', 'subscribers', 'lock', 'insert 3', 'move']);
   });
 
   it('moves past rows that nobody gets, and writes nothing when there is nothing new', async () => {
@@ -88,19 +96,31 @@ describe('the fan-out', () => {
     expect(log.steps).toEqual(['page', 'subscribers']);
   });
 
-  it('reads no events while nobody subscribes, or while another node has the place', async () => {
+  it('reads no events while nobody subscribes, and writes nothing while another node has the place', async () => {
     log.heard = false;
     expect(await fanOut.execute()).toMatchObject({ isIdle: true });
-    [log.heard, log.at] = [true, null];
-    expect(await fanOut.execute()).toMatchObject({ isIdle: true, deliveries: 0 });
     expect(log.steps).toEqual([]);
+    [log.heard, log.isTaken] = [true, true];
+    expect(await fanOut.execute()).toMatchObject({ isIdle: true, deliveries: 0 });
+    expect(log.steps).toEqual(['page', 'subscribers', 'lock']);
   });
 
-  it('inserts thousands of deliveries in several statements', async () => {
-    log.endpoints = Array.from({ length: 6_000 }, (_, n) => ({ ...ALL, id: String(n) }));
+  it('of thousands of deliveries is many short database transactions, and the place moves with each finished row', async () => {
+    log.endpoints = Array.from({ length: 700 }, (_, n) => ({ ...ALL, id: String(n) }));
+    reader.next = { ...reader.next, events: [aPublicEvent(1), aPublicEvent(2)] };
+    expect(await fanOut.execute()).toMatchObject({ deliveries: 1_400 });
+    const inserts = [['insert 500'], ['insert 500', 'move'], ['insert 400', 'move']];
+    expect(log.steps).toEqual(['page', 'subscribers', ...inserts.flatMap((steps) => ['lock', ...steps])]);
+    expect(new Set(log.inserted.map(({ event, endpointId }) => `${event.position.seq} ${endpointId}`)).size).toBe(
+      1_400,
+    );
+  });
+
+  it('that is too slow is repeated in halves', async () => {
+    log.endpoints = Array.from({ length: 500 }, (_, n) => ({ ...ALL, id: String(n) }));
+    log.most = 100;
     reader.next = { ...reader.next, events: [aPublicEvent(1)] };
-    await fanOut.execute();
-    expect(log.steps).toEqual(['page', 'subscribers', 'insert', 'insert', 'move']);
-    expect(log.inserted.length).toBe(6_000);
+    for (let n = 0; n < 3; n += 1) await expect(fanOut.execute()).rejects.toThrow('statement timeout');
+    expect(log.steps.filter((step) => step.startsWith('insert'))).toEqual(['insert 500', 'insert 250', 'insert 125']);
   });
 });

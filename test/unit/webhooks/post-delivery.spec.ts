@@ -1,11 +1,12 @@
 import { expect, it } from '@jest/globals';
 import { PostDelivery } from '../../../src/modules/webhooks/application/post-delivery.js';
-import { StandardWebhookSignatures } from '../../../src/modules/webhooks/infrastructure/sign-webhook.js';
+import { WebhookSignatures } from '../../../src/modules/webhooks/application/webhook-signatures.js';
 import { aClaimed } from './delivery-fakes.js';
-import { FakeSender, OK, StoppedClock } from './webhook-fakes.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { FakeSender, OK } from './webhook-fakes.js';
 
 const sender = new FakeSender();
-const post = new PostDelivery(sender, new StandardWebhookSignatures(), new StoppedClock());
+const post = new PostDelivery(sender, new WebhookSignatures(), new FakeClock());
 
 it('has the id of its event, and one signature for each secret', async () => {
   const [old] = aClaimed(5).secrets;

@@ -1,20 +1,24 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { RecordDeliveries, type Outcome } from '../../../src/modules/webhooks/application/record-deliveries.js';
+import { WebhookMetrics } from '../../../src/modules/webhooks/application/webhook-metrics.js';
 import { gate } from '../../support/gate.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { Named } from '../../support/fakes/fake-node.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { readableLog } from '../platform/log-lines.js';
-import { aClaimed, CountedMetrics, FakeQueue } from './delivery-fakes.js';
+import { aClaimed, FakeQueue } from './delivery-fakes.js';
 import { anEndpoint, FakeEndpoints } from './webhook-fakes.js';
 
 let queue: FakeQueue;
 let endpoints: FakeEndpoints;
-let metrics: CountedMetrics;
+let metrics: FakeMetrics;
 let results: RecordDeliveries;
 
 beforeEach(async () => {
-  [queue, endpoints, metrics] = [new FakeQueue(), new FakeEndpoints(), new CountedMetrics()];
+  [queue, endpoints, metrics] = [new FakeQueue(), new FakeEndpoints(), new FakeMetrics()];
   await endpoints.add({ ...anEndpoint({ id: 'one' }), secret: 's' });
-  results = new RecordDeliveries(queue, endpoints, metrics, new Named('node'), readableLog().log);
+  const counted = new WebhookMetrics(metrics, queue, new FakeClock());
+  results = new RecordDeliveries(queue, endpoints, counted, new Named('node'), readableLog().log);
 });
 
 const result = (seq: number, more: Partial<Outcome> = {}): Outcome => ({
@@ -47,8 +51,8 @@ it('stores together what comes while the results before are written', async () =
     [3, 4],
   ]);
   expect(recorded).toBe(2);
-  expect(metrics.counted.filter((one) => one === 'one delivered').length).toBe(4);
-  expect(metrics.counted).toContain('0.5 s');
+  expect(metrics.counted('webhook_deliveries_total')).toEqual({ 'one delivered': 4 });
+  expect(metrics.values('webhook_seconds')).toEqual([0.5, 0.5, 0.5, 0.5]);
 });
 
 it('goes on after a batch that could not be stored', async () => {

@@ -19,6 +19,9 @@ class Pages extends EventReader {
   override pageIn(): Promise<EventPage> {
     return this.page(place(0));
   }
+  override async knows(): Promise<boolean> {
+    return true;
+  }
   override async end(): Promise<EventPosition> {
     return place(99);
   }
@@ -82,6 +85,17 @@ it('ends at its limit and says where to go on', async () => {
   expect(await replay.execute('one', range, null, 500)).toEqual({ replayed: 1, hasMore: true, next: place(5) });
   await replay.execute('one', range, place(5), 500);
   expect(pages.asked.at(-1)).toEqual(place(5));
+});
+
+it('reads no more than 100 pages for one request, even if the endpoint wants none of their events', async () => {
+  pages.pages = Array.from({ length: 300 }, (_, n) => ({
+    events: [event(n, 1, 'tx.failed')],
+    next: place(n + 1),
+    hasMore: true,
+    isHeldBack: false,
+  }));
+  expect(await replay.execute('one', range, null, 10_000)).toEqual({ replayed: 0, hasMore: true, next: place(100) });
+  expect(pages.asked.length).toBe(100);
 });
 
 it('is for enabled endpoints', async () => {

@@ -1,12 +1,12 @@
 import { expect, it } from '@jest/globals';
 import { RotateSecret } from '../../../src/modules/webhooks/application/rotate-secret.js';
-import { StandardWebhookSignatures } from '../../../src/modules/webhooks/infrastructure/sign-webhook.js';
+import { WebhookSignatures } from '../../../src/modules/webhooks/application/webhook-signatures.js';
 import { anEndpoint, AT, FakeEndpoints } from './webhook-fakes.js';
 
 it('makes a new secret, and keeps the old one for the time that is asked', async () => {
   const endpoints = new FakeEndpoints();
   await endpoints.add({ ...anEndpoint({ id: 'one' }), secret: 'old' });
-  const rotate = new RotateSecret(endpoints, new StandardWebhookSignatures());
+  const rotate = new RotateSecret(endpoints, new WebhookSignatures());
   const { endpoint, secret } = await rotate.execute('one', 5_000);
   expect(await endpoints.secretsOf('one')).toEqual([secret, 'old']);
   expect(endpoint.previousSecretUntil).toEqual(new Date(AT.getTime() + 5_000));

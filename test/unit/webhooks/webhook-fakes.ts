@@ -1,4 +1,3 @@
-import { Clock } from '../../../src/kernel/clock.js';
 import type { PublicEvent } from '../../../src/modules/events/index.js';
 import type { WebhookEndpoint } from '../../../src/modules/webhooks/domain/webhook-endpoint.js';
 import {
@@ -108,16 +107,5 @@ export class FakeSender extends WebhookSender {
   override send(shipment: Shipment): Promise<Answer> {
     this.sent.push(shipment);
     return this.answer(shipment);
-  }
-}
-
-export class StoppedClock extends Clock {
-  ms = 0;
-
-  override now(): Date {
-    return new Date(AT.getTime() + this.ms);
-  }
-  override monotonicMs(): number {
-    return this.ms;
   }
 }

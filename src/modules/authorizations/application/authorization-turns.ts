@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
-import { LaneMemory } from '../../transactions/index.js';
-import type { Grant } from '../domain/grant.js';
+import { Doorbell, type Grant, InFlightLimits, LaneMemory } from '../../ledger/index.js';
 
 /** For so long an authority gives no nonces to its payloads, to get idle. Then its payloads go on, and it tries again later. */
 const LONGEST_TURN_MS = 120_000;
@@ -14,6 +13,8 @@ const PAYLOADS_MS = 3_000;
 export class AuthorizationTurns {
   /** Since when a wanted one has its turn, by its id. */
   private turns = new Map<string, number>();
+  /** Since when the payloads of an authority are held back, by signer. */
+  private readonly heldSince = new Map<string, number>();
   /** Until when payloads have their turn, by signer. */
   private readonly payloads = new Map<string, number>();
   /** Ids of those that were seen mined. */
@@ -22,6 +23,8 @@ export class AuthorizationTurns {
   constructor(
     private readonly memory: LaneMemory,
     private readonly clock: Clock,
+    private readonly limits: InFlightLimits,
+    private readonly doorbell: Doorbell,
   ) {}
 
   /** What is to be done of all that is there. Holds back the payloads of their authorities. */
@@ -32,7 +35,11 @@ export class AuthorizationTurns {
     const wanted = due.filter(({ stage }) => stage === 'wanted');
     this.turns = new Map(wanted.map(({ id }) => [id, this.turns.get(id) ?? now]));
     this.mined = new Set(all.filter(({ id }) => this.mined.has(id)).map(({ id }) => id));
-    for (const { signer, stage } of due) if (stage === 'wanted' || stage === 'open') this.memory.holdBack(signer);
+    const unused = due.filter(({ stage }) => stage !== 'mined' && stage !== 'ended');
+    const holding = new Set(unused.map(({ signer }) => signerKey(signer)));
+    for (const key of this.heldSince.keys()) if (!holding.has(key)) this.heldSince.delete(key);
+    for (const key of holding) this.heldSince.set(key, this.heldSince.get(key) ?? now);
+    for (const { signer, stage } of unused) if (stage !== 'overdue') this.memory.holdBack(signer);
     return due.filter(({ stage }) => stage !== 'open');
   }
 
@@ -41,23 +48,44 @@ export class AuthorizationTurns {
     return this.clock.monotonicMs() - (this.turns.get(id) ?? Infinity) >= LONGEST_TURN_MS;
   }
 
-  /** @returns whether this is the first time that it is seen mined */
-  isFirstMined({ id, signer }: Grant): boolean {
-    if (this.mined.has(id)) return false;
-    this.mined.add(id);
-    this.payloadsMayGo(signer);
-    return true;
+  /** Its payload goes on. From now on the lane of the authority asks the database whether the authorization is still out. */
+  signed({ signer, sender }: Grant): void {
+    this.memory.kindsSeen(signer, this.memory.nextKind(signer), true);
+    this.doorbell.ring([sender]);
   }
 
-  /** From now on its lane asks the database whether the authorization is still out. */
-  signed(signer: SignerId): void {
-    this.memory.kindsSeen(signer, this.memory.nextKind(signer), true);
+  /** The account may run other code from now on. Does nothing when it was seen mined before. */
+  wasMined({ id, signer }: Grant): void {
+    if (this.mined.has(id)) return;
+    this.mined.add(id);
+    this.payloadsMayGo(signer);
+    this.goOn(signer);
+  }
+
+  /** It has ended, or was taken back from a tx that waits for too long. */
+  ended({ signer, stage }: Grant): void {
+    if (stage === 'overdue') this.gaveUp(signer);
+    else this.payloadsMayGo(signer);
+    this.goOn(signer);
+  }
+
+  /** They were held back in vain, and have a turn that is as long: the txs of others take half of the time of an authority at most. */
+  gaveUp(signer: SignerId): void {
+    const now = this.clock.monotonicMs();
+    const heldMs = now - (this.heldSince.get(signerKey(signer)) ?? now);
+    this.payloadsMayGo(signer, Math.max(PAYLOADS_MS, heldMs));
   }
 
   /** The chain is asked before the next nonce is given out: one endpoint may have been behind. */
-  payloadsMayGo(signer: SignerId): void {
+  private payloadsMayGo(signer: SignerId, forMs = PAYLOADS_MS): void {
     this.memory.letGo(signer);
     this.memory.distrustNonce(signer);
-    this.payloads.set(signerKey(signer), this.clock.monotonicMs() + PAYLOADS_MS);
+    this.heldSince.delete(signerKey(signer));
+    this.payloads.set(signerKey(signer), this.clock.monotonicMs() + forMs);
+  }
+
+  private goOn(signer: SignerId): void {
+    this.limits.mayHaveDelegated(signer);
+    this.doorbell.ring([signer]);
   }
 }

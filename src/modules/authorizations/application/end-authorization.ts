@@ -1,20 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { backoffMs } from '../../../kernel/backoff.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
-import type { ChainConnector } from '../../chain/index.js';
+import type { AgreedCount } from '../../chain/index.js';
 import type { Fence, Lease } from '../../signers/index.js';
-import { type ChangeSet, WriteChanges } from '../../transactions/index.js';
-import { AuthorizationStore } from '../domain/authorization-store.js';
-import type { Grant } from '../domain/grant.js';
+import { AuthorizationStore, type ChangeSet, type Grant, WriteChanges } from '../../ledger/index.js';
 
 const FIRST_PAUSE_MS = 5_000;
+/** A tx that never comes to its end holds its authorities back for a few minutes in all, and then for some seconds in an hour. */
+const LONGEST_PAUSE_MS = 3_600_000;
 
 /**
  * How long a tx waits before its authorizations are signed again: one to two times the back-off, by its id, so that two txs that wait for each
  * other get apart.
  */
 export function pauseMs({ id, tries }: Pick<Grant, 'id' | 'tries'>): number {
-  return backoffMs(FIRST_PAUSE_MS, tries) * (1 + Number.parseInt(id.slice(0, 8), 16) / 2 ** 32);
+  return backoffMs(FIRST_PAUSE_MS, tries, LONGEST_PAUSE_MS) * (1 + Number.parseInt(id.slice(0, 8), 16) / 2 ** 32);
 }
 
 /**
@@ -30,10 +30,9 @@ export class EndAuthorization {
   ) {}
 
   /** @returns whether it has ended, or was taken back */
-  async execute(chain: ChainConnector, lease: Lease, grant: Grant): Promise<boolean> {
+  async execute(lease: Lease, grant: Grant, agreed: AgreedCount | null): Promise<boolean> {
     const { nonce } = grant;
     if (nonce === null) return this.neverSigned(lease, grant);
-    const [agreed] = await chain.agreedCounts([lease.signer.address], 'latest');
     if (!agreed) return false;
     const isUsed = agreed.nonce > nonce;
     const { slots } = await this.write.underFence([lease], 'end_authorization', (fence) =>

@@ -1,12 +1,51 @@
 import { Injectable } from '@nestjs/common';
-import type { ChainConnector } from '../../chain/index.js';
-import { CommittedCursors } from '../../lost-commits/index.js';
+import { type Nonce, signerKey } from '../../../kernel/signer-id.js';
+import type { AgreedCount, ChainConnector } from '../../chain/index.js';
+import { AdmitLanes, CommittedCursors } from '../../lost-commits/index.js';
+import { AlignNonces } from '../../nonces/index.js';
 import { AuthorizationSigner } from '../../sending/index.js';
-import { type Fence, grantNonces, type Lease, NonceLedger } from '../../signers/index.js';
-import { type ChangeSet, type SignedAuthorization, WriteChanges } from '../../transactions/index.js';
-import { AuthorizationStore } from '../domain/authorization-store.js';
-import type { Grant } from '../domain/grant.js';
-import { FindGrantNonce, type GrantNonce } from './find-grant-nonce.js';
+import { type Fence, grantNonces, type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
+import {
+  AuthorizationStore,
+  type ChangeSet,
+  Doorbell,
+  type Grant,
+  LaneMemory,
+  type SignedAuthorization,
+  WriteChanges,
+} from '../../ledger/index.js';
+
+/** The next nonce of a signer on its chain, and with what to align its cursor. */
+interface GrantNonce {
+  readonly nonce: Nonce;
+  readonly chainNonces: readonly SlotRef[];
+}
+
+/** Which nonce an authorization of a signer needs, by what the chain said before. It is ignored with any other one. */
+@Injectable()
+export class FindGrantNonce {
+  constructor(
+    private readonly admit: AdmitLanes,
+    private readonly align: AlignNonces,
+    private readonly memory: LaneMemory,
+    private readonly doorbell: Doorbell,
+  ) {}
+
+  /** Null while it is not known. */
+  async find(chain: ChainConnector, lease: Lease, agreed: AgreedCount): Promise<GrantNonce | null> {
+    const { signer } = lease;
+    if (this.memory.needsRecovery(lease)) {
+      // Its lane asks the chain what the signer has sent.
+      this.doorbell.ring([signer]);
+      return null;
+    }
+    if ((await this.admit.execute(chain, [lease])).length === 0) return null;
+    this.memory.distrustNonce(signer);
+    const said = { transactionCounts: async () => [agreed.nonce], agreedCounts: async () => [agreed] };
+    const { nonces, held } = await this.align.execute(said, [lease]);
+    return held.has(signerKey(signer)) ? null : { nonce: agreed.nonce, chainNonces: nonces };
+  }
+}
 
 /**
  * Signs the authorization of a signer for the tx of another one. The nonce, its slot and the signature in the request of the tx are one commit,
@@ -24,9 +63,9 @@ export class GrantAuthorization {
   ) {}
 
   /** @returns whether it is signed now */
-  async execute(chain: ChainConnector, lease: Lease, grant: Grant): Promise<boolean> {
-    if (!grant.isReady || grant.target === null) return false;
-    const found = await this.nonces.execute(chain, lease);
+  async execute(chain: ChainConnector, lease: Lease, grant: Grant, agreed: AgreedCount | null): Promise<boolean> {
+    if (!grant.isReady || grant.target === null || agreed === null) return false;
+    const found = await this.nonces.find(chain, lease, agreed);
     if (found === null) return false;
     const { signer } = lease;
     const signed = await this.signer.sign(signer, { ...grant.target, nonce: found.nonce });

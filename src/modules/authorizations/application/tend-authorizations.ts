@@ -1,14 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import { Chains } from '../../chain/index.js';
+import { type AgreedCount, type ChainConnector, Chains } from '../../chain/index.js';
 import { type Lease, LeaseManager } from '../../signers/index.js';
-import { LeasedWork } from '../../transactions/index.js';
-import { AuthorizationStore } from '../domain/authorization-store.js';
-import type { Grant } from '../domain/grant.js';
-import { AuthorizationSteps } from './authorization-steps.js';
+import { AuthorizationStore, type Grant, LeasedWork } from '../../ledger/index.js';
 import { AuthorizationTurns } from './authorization-turns.js';
+import { EndAuthorization, pauseMs } from './end-authorization.js';
+import { GrantAuthorization } from './grant-authorization.js';
 
-/** Brings the authorizations forward that signers of this node give for txs of others, on their workers, between their lane steps. */
+type Counts = ReadonlyMap<string, AgreedCount | null>;
+
+/**
+ * Brings the authorizations forward that signers of this node give for txs of others, on their workers, between their lane steps. The chain is
+ * asked before that: others share the workers.
+ */
 @Injectable()
 export class TendAuthorizations {
   constructor(
@@ -16,7 +20,8 @@ export class TendAuthorizations {
     private readonly store: AuthorizationStore,
     private readonly turns: AuthorizationTurns,
     private readonly work: LeasedWork,
-    private readonly steps: AuthorizationSteps,
+    private readonly grants: GrantAuthorization,
+    private readonly ends: EndAuthorization,
     private readonly chains: Chains,
   ) {}
 
@@ -24,13 +29,54 @@ export class TendAuthorizations {
     const signers = this.leases.heldOn(chainId).map((lease) => lease.signer);
     if (signers.length === 0) return;
     const due = this.turns.begin(await this.store.open(chainId, signers));
-    await this.work.run(chainId, due, (leases, share) => this.share(chainId, leases, share));
+    const counts = await this.counts(chainId, due.filter(needsCount));
+    await this.work.run(chainId, due, (leases, share) => this.share(chainId, leases, share, counts));
   }
 
-  private async share(chainId: ChainId, leases: readonly Lease[], share: readonly Grant[]): Promise<void> {
+  /** By the address of the signer. */
+  private async counts(chainId: ChainId, asking: readonly Grant[]): Promise<Counts> {
+    const addresses = [...new Set(asking.map(({ signer }) => signer.address))];
+    if (addresses.length === 0) return new Map();
+    const counts = await this.chains.get(chainId).agreedCounts(addresses, 'latest');
+    return new Map(addresses.map((address, index) => [address, counts[index] ?? null]));
+  }
+
+  private async share(
+    chainId: ChainId,
+    leases: readonly Lease[],
+    share: readonly Grant[],
+    counts: Counts,
+  ): Promise<void> {
     for (const grant of share) {
       const lease = leases.find(({ signer }) => signer.address === grant.signer.address);
-      if (lease) await this.steps.execute(this.chains.get(chainId), lease, grant);
+      const agreed = needsCount(grant) ? (counts.get(grant.signer.address) ?? null) : null;
+      if (lease) await this.step(this.chains.get(chainId), lease, grant, agreed);
     }
   }
+
+  /** The next step of one authorization. @param agreed the count of its signer on the chain; null when it is not known */
+  private async step(chain: ChainConnector, lease: Lease, grant: Grant, agreed: AgreedCount | null): Promise<void> {
+    switch (grant.stage) {
+      case 'wanted':
+        if (await this.grants.execute(chain, lease, grant, agreed)) this.turns.signed(grant);
+        else if (this.turns.isOver(grant)) {
+          await this.store.postpone(grant, pauseMs(grant));
+          this.turns.gaveUp(grant.signer);
+        }
+        return;
+      case 'mined':
+        this.turns.wasMined(grant);
+        return;
+      case 'open':
+        return;
+      case 'overdue':
+      case 'ended':
+        if (await this.ends.execute(lease, grant, agreed)) this.turns.ended(grant);
+    }
+  }
+}
+
+/** It can be signed, or its nonce may be free. */
+function needsCount({ stage, isReady, nonce }: Grant): boolean {
+  return stage === 'wanted' ? isReady : nonce !== null && (stage === 'overdue' || stage === 'ended');
 }

@@ -34,10 +34,10 @@ export class FeedClaim {
     this.held = place && { place, untilMs };
   }
 
-  /** All before `place` is published. */
-  async move(place: EventPosition): Promise<void> {
-    const isOurs = await this.cursor.move(this.node.id, place);
-    this.held = isOurs && this.held !== null ? { ...this.held, place } : null;
+  /** All between the two is published. */
+  async move(from: EventPosition, to: EventPosition): Promise<void> {
+    const isOurs = await this.cursor.move(this.node.id, from, to);
+    this.held = isOurs && this.held !== null ? { ...this.held, place: to } : null;
   }
 
   async release(): Promise<void> {

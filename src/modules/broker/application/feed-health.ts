@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { backoffMs } from '../../../kernel/backoff.js';
 import { Clock } from '../../../kernel/clock.js';
 import { Log } from '../../../platform/logging/log.js';
-import type { PublishFailed } from '../domain/event-sink.js';
-import { BrokerMetrics } from './broker-metrics.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
+import type { PublishFailed } from '../../../sinks/event-sink.js';
 
 const FIRST_REST_MS = 1_000;
 const LONGEST_REST_MS = 30_000;
@@ -13,12 +13,12 @@ const LONGEST_REST_MS = 30_000;
 export class FeedHealth {
   private failures = 0;
   private restsUntilMs = 0;
-  /** What was logged last: null for nothing yet, and empty text for success. */
+  /** The reason that was logged last: null for nothing yet, and empty text for success. */
   private said: string | null = null;
 
   constructor(
     private readonly clock: Clock,
-    private readonly metrics: BrokerMetrics,
+    private readonly metrics: Metrics,
     private readonly log: Log,
   ) {}
 
@@ -41,11 +41,13 @@ export class FeedHealth {
   /** @param hasProgress some events were stored for good before */
   failed({ code, message, advice, cause }: PublishFailed, hasProgress: boolean): void {
     if (hasProgress) this.failures = 0;
-    this.metrics.failed(code);
+    this.metrics.count('broker_failures_total', 1, { code });
     this.restsUntilMs = this.clock.monotonicMs() + backoffMs(FIRST_REST_MS, this.failures, LONGEST_REST_MS);
     this.failures += 1;
-    if (this.said !== message)
+    // How it is seen that a broker is away changes while it is: one outage, one line.
+    const reason = code === 'broker_unreachable' ? code : message;
+    if (this.said !== reason)
       this.log.error('broker takes no events', { code, problem: message, advice, error: cause });
-    this.said = message;
+    this.said = reason;
   }
 }

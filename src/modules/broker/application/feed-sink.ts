@@ -1,9 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { comparePositions, EventReader, type EventPosition, type PublicEvent } from '../../events/index.js';
-import { EventSink, PublishFailed } from '../domain/event-sink.js';
+import { EventSink, PublishFailed, type SinkMessage } from '../../../sinks/event-sink.js';
+import {
+  behindRow,
+  bodyOf,
+  comparePositions,
+  eventId,
+  type EventPosition,
+  EventReader,
+  type PublicEvent,
+} from '../../events/index.js';
 import { FeedClaim } from './feed-claim.js';
 import { FeedHealth } from './feed-health.js';
-import { placeBefore } from './place-before.js';
 
 /** Also the bound of what is published and not acknowledged. */
 const PAGE_ROWS = 500;
@@ -12,7 +19,7 @@ const PAGE_ROWS = 500;
 export type NextLook = 'now' | 'soon' | 'later';
 
 interface Stop {
-  /** So many events, the first ones, are stored. */
+  /** How many of the first events are stored. */
   readonly stored: number;
   readonly failure: PublishFailed;
 }
@@ -36,7 +43,7 @@ export class FeedSink {
     const { events, next, hasMore, isHeldBack } = await this.reader.page(place, PAGE_ROWS);
     const stop = await this.publish(events);
     if (stop !== null) return this.stopAt(place, events, stop);
-    if (comparePositions(next, place) > 0) await this.claim.move(next);
+    if (comparePositions(next, place) > 0) await this.claim.move(place, next);
     if (hasMore) return 'now';
     return isHeldBack ? 'soon' : 'later';
   }
@@ -50,7 +57,7 @@ export class FeedSink {
     let stored = 0;
     for (const some of [events.slice(0, alone), events.slice(alone)].filter(({ length }) => length > 0)) {
       try {
-        await this.sink.publish(some);
+        await this.sink.publish(some.map(messageOf));
       } catch (failure) {
         if (!(failure instanceof PublishFailed)) throw failure;
         return { stored: stored + failure.stored, failure };
@@ -65,8 +72,24 @@ export class FeedSink {
     const stored = placeBefore(events, stop.stored);
     const hasProgress = stored !== null && comparePositions(stored, place) > 0;
     this.health.failed(stop.failure, hasProgress);
-    if (hasProgress) await this.claim.move(stored);
+    if (hasProgress) await this.claim.move(place, stored);
     await this.claim.release();
     return 'later';
   }
+}
+
+export function messageOf(event: PublicEvent): SinkMessage {
+  const { position, type, chainId, signer } = event;
+  return { id: eventId(position), type, chainId, signer, body: JSON.stringify(bodyOf(event)) };
+}
+
+/**
+ * Up to where the log is published when only the first `stored` events are: behind the last row of which all events are among them. Null
+ * when there is none.
+ */
+function placeBefore(events: readonly PublicEvent[], stored: number): EventPosition | null {
+  const next = events[stored]?.position;
+  const whole = events.slice(0, stored).filter(({ position: { xid, seq } }) => xid !== next?.xid || seq !== next.seq);
+  const last = whole.at(-1)?.position;
+  return last === undefined ? null : behindRow(last.xid, last.seq);
 }

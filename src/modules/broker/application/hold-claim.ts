@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { BrokerConfig } from '../../../config/lockstep-config.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
+import { BrokerConfig } from '../../../sinks/event-sink.js';
 import { EventReader, LOG_BEGINNING } from '../../events/index.js';
 import { FeedCursor } from '../domain/feed-cursor.js';
-import { BrokerMetrics } from './broker-metrics.js';
 import { FeedClaim } from './feed-claim.js';
 import { FeedHealth } from './feed-health.js';
 
@@ -17,14 +17,16 @@ export class HoldClaim {
     private readonly cursor: FeedCursor,
     private readonly reader: EventReader,
     private readonly config: BrokerConfig,
-    private readonly metrics: BrokerMetrics,
+    private readonly metrics: Metrics,
   ) {}
 
   async execute(): Promise<void> {
     await this.begin();
     // Another node may reach a broker that this one does not reach.
     if (!this.health.isResting) await this.claim.take();
-    this.metrics.lag(await this.cursor.lag());
+    const { rows, seconds } = await this.cursor.lag();
+    this.metrics.set('broker_lag_events', rows);
+    this.metrics.set('broker_behind_seconds', seconds);
   }
 
   private async begin(): Promise<void> {

@@ -20,10 +20,10 @@ export abstract class FeedCursor {
    */
   abstract claim(nodeId: string, durationMs: number): Promise<EventPosition | null>;
   /**
-   * Moves forward to where all rows are published.
-   * @returns false when the node has the claim no longer; nothing is changed then
+   * Moves forward to where all rows behind `from` are published.
+   * @returns false when the node has the claim no longer, or the place is not `from`; nothing is changed then
    */
-  abstract move(nodeId: string, place: EventPosition): Promise<boolean>;
+  abstract move(nodeId: string, from: EventPosition, to: EventPosition): Promise<boolean>;
   /** Lets another node take the claim at once. */
   abstract release(nodeId: string): Promise<void>;
   abstract lag(): Promise<FeedLag>;

@@ -1,14 +1,13 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { LockstepConfig } from '../../../config/lockstep-config.js';
 import { messageOf } from '../../../kernel/errors.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { Ticker } from '../../../platform/scheduling/ticker.js';
 import { Tickers } from '../../../platform/scheduling/tickers.js';
+import { EventSink } from '../../../sinks/event-sink.js';
 import { EventBell } from '../../events/index.js';
 import { FeedClaim } from '../application/feed-claim.js';
 import { FeedSink } from '../application/feed-sink.js';
 import { HoldClaim } from '../application/hold-claim.js';
-import { EventSink } from '../domain/event-sink.js';
 
 /** A fifth of how long a claim lasts. */
 const CLAIM_EVERY_MS = 2_000;
@@ -16,12 +15,11 @@ const FEED_EVERY_MS = 1_000;
 /** Until a database transaction that holds events back has ended, mostly. */
 const SOON_MS = 50;
 
-/** When: publishes after a bell and every second, on a node that acts, where a broker is configured. */
+/** When: publishes after a bell and every second. */
 @Injectable()
 export class BrokerFeeder implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly claimTicker: Ticker;
   private readonly feedTicker: Ticker;
-  private readonly isOn: boolean;
   private stopListening: () => void = () => undefined;
   private soon: NodeJS.Timeout | null = null;
 
@@ -31,11 +29,9 @@ export class BrokerFeeder implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly claim: FeedClaim,
     private readonly sink: EventSink,
     private readonly bell: EventBell,
-    { broker, node }: LockstepConfig,
     private readonly log: Log,
     tickers: Tickers,
   ) {
-    this.isOn = broker.isOn && node.acts;
     const create = (name: string, intervalMs: number, run: () => Promise<void>): Ticker =>
       tickers.create({ name, intervalMs, run });
     this.claimTicker = create('broker-claim', CLAIM_EVERY_MS, () => this.holdClaim());
@@ -43,7 +39,6 @@ export class BrokerFeeder implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   onApplicationBootstrap(): void {
-    if (!this.isOn) return;
     this.claimTicker.start();
     this.feedTicker.start();
     this.stopListening = this.bell.listen(() => this.wake());
@@ -51,7 +46,6 @@ export class BrokerFeeder implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** The claim ends last, so that another node begins when this one publishes no more. */
   async onModuleDestroy(): Promise<void> {
-    if (!this.isOn) return;
     this.stopListening();
     if (this.soon !== null) clearTimeout(this.soon);
     await Promise.all([this.feedTicker.stop(), this.claimTicker.stop()]);

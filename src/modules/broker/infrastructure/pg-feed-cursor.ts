@@ -10,7 +10,7 @@ const BEGIN = {
 
 const HAS_BEGUN = { name: 'broker_has_begun', text: `SELECT FROM event_reader WHERE name = 'broker'` };
 
-/** Of two nodes at once the second one waits for the row, and then finds the claim of the first one. */
+/** When two nodes claim at once, the second waits for the row, and then finds the claim of the first. */
 const CLAIM = {
   name: 'broker_claim',
   text: `
@@ -20,12 +20,15 @@ const CLAIM = {
     RETURNING xid::text AS xid, seq`,
 };
 
-/** A claim that ran out, and that nobody has taken, still counts: what was published is published. */
+/**
+ * A claim that ran out, and that nobody has taken, still counts: what was published is published. Only from the place behind which it was read:
+ * a failover may have set the place back, or a person.
+ */
 const MOVE = {
   name: 'broker_move',
   text: `
     UPDATE event_reader SET xid = $2::text::xid8, seq = $3, updated_at = clock_timestamp()
-     WHERE name = 'broker' AND claimed_by = $1 AND (xid, seq) < ($2::text::xid8, $3::bigint)`,
+     WHERE name = 'broker' AND claimed_by = $1 AND (xid, seq) = ($4::text::xid8, $5::bigint) AND (xid, seq) < ($2::text::xid8, $3::bigint)`,
 };
 
 const RELEASE = {
@@ -63,8 +66,9 @@ export class PgFeedCursor extends FeedCursor {
     return row === undefined ? null : behindRow(row.xid, row.seq);
   }
 
-  async move(nodeId: string, { xid, seq }: EventPosition): Promise<boolean> {
-    return (await this.database.query(MOVE, [nodeId, xid.toString(), seq])).rowCount === 1;
+  async move(nodeId: string, from: EventPosition, to: EventPosition): Promise<boolean> {
+    const values = [nodeId, to.xid.toString(), to.seq, from.xid.toString(), from.seq];
+    return (await this.database.query(MOVE, values)).rowCount === 1;
   }
 
   async release(nodeId: string): Promise<void> {

@@ -1,25 +1,25 @@
-import type { ConfirmationsConfig } from '../../../config/lockstep-config.js';
 import { range } from '../../../kernel/range.js';
 import type { Log } from '../../../platform/logging/log.js';
 import type { Block, BlockHeader, BlockRef } from '../domain/block.js';
-import type { ChainConnector } from '../domain/chain-connector.js';
+import type { ChainBlocks } from '../domain/chain-connector.js';
 import type { ChainUpdate } from '../domain/chain-update.js';
 import type { RecentBlocks } from '../domain/recent-blocks.js';
-import { commonAncestor } from './common-ancestor.js';
+import { BLOCKS_PER_CALL, commonAncestor } from './read-blocks.js';
 import { DistantHeads } from './distant-heads.js';
-import { BLOCKS_PER_CALL } from './read-blocks.js';
 import { StalledChains } from './stalled-chains.js';
+
+/**
+ * Missed blocks that are read one by one. After a longer gap, the receipts of all transactions in flight are requested by hash, once, and the
+ * walk continues from the head.
+ */
+const MOST_WALKED = 1_000;
 
 /** Reads what is new on a chain, and moves its recent blocks there: forward, through a reorg, or over a gap. */
 export class AdvanceHead {
   private readonly stalled: StalledChains;
   private readonly distant = new DistantHeads();
 
-  /** A head more than `blockQueueLength` blocks above the followed blocks is reached by a gap. */
-  constructor(
-    private readonly config: Pick<ConfirmationsConfig, 'blockQueueLength'>,
-    private readonly log: Log,
-  ) {
+  constructor(private readonly log: Log) {
     this.stalled = new StalledChains(log);
   }
 
@@ -27,11 +27,11 @@ export class AdvanceHead {
    * @param recent is changed, also when this throws
    * @returns null when nothing is new, or when the chain cannot be followed for now
    */
-  async execute(chain: ChainConnector, recent: RecentBlocks): Promise<ChainUpdate | null> {
+  async execute(chain: ChainBlocks, recent: RecentBlocks): Promise<ChainUpdate | null> {
     const { chainId } = chain;
     const head = await chain.head();
     const { tip } = recent;
-    if (tip === null || head.number - tip > this.config.blockQueueLength) return this.jump(chain, recent, head.number);
+    if (tip === null || head.number - tip > MOST_WALKED) return this.jump(chain, recent, head.number);
     if (head.number < recent.bottom) return this.startBelow(chain, recent, head);
     this.stalled.clear(chainId);
     this.distant.clear(chainId);
@@ -47,7 +47,7 @@ export class AdvanceHead {
 
   /** @param from the highest followed block that may be orphaned */
   private async reorg(
-    chain: ChainConnector,
+    chain: ChainBlocks,
     recent: RecentBlocks,
     from: number,
     head: number,
@@ -62,7 +62,7 @@ export class AdvanceHead {
   }
 
   /** Continues at a distant head. First it orphans the followed blocks that a reorg replaced: no later run would find them. */
-  private async jump(chain: ChainConnector, recent: RecentBlocks, head: number): Promise<ChainUpdate | null> {
+  private async jump(chain: ChainBlocks, recent: RecentBlocks, head: number): Promise<ChainUpdate | null> {
     const { chainId } = chain;
     const { tip } = recent;
     const [block] = await chain.blocks([head]);
@@ -91,11 +91,7 @@ export class AdvanceHead {
    * A head below all followed blocks orphans none of them: the endpoint may lag, the chain may have been reset, or an earlier head may
    * have been wrong. The head tracker waits, and then continues at the low head, because otherwise it might wait for ever.
    */
-  private async startBelow(
-    chain: ChainConnector,
-    recent: RecentBlocks,
-    head: BlockHeader,
-  ): Promise<ChainUpdate | null> {
+  private async startBelow(chain: ChainBlocks, recent: RecentBlocks, head: BlockHeader): Promise<ChainUpdate | null> {
     const { chainId } = chain;
     const fields = { head: head.number, lowest: recent.bottom };
     const reason = 'head is below all followed blocks, the endpoint lags or the chain was reset';
@@ -112,7 +108,7 @@ export class AdvanceHead {
   }
 
   /** Removes the followed blocks above the common ancestor; null when the endpoint does not have all blocks needed to find it. */
-  private async rewind(chain: ChainConnector, recent: RecentBlocks, from: number): Promise<readonly BlockRef[] | null> {
+  private async rewind(chain: ChainBlocks, recent: RecentBlocks, from: number): Promise<readonly BlockRef[] | null> {
     const ancestor = await commonAncestor(chain, recent, from);
     if (ancestor === null) return null;
     if (ancestor === from) return [];
@@ -123,7 +119,7 @@ export class AdvanceHead {
 }
 
 /** Stops at the first block that does not extend the tip: the chain changed during the read, and the next run continues there. */
-async function walk(chain: ChainConnector, recent: RecentBlocks, head: number): Promise<Block[]> {
+async function walk(chain: ChainBlocks, recent: RecentBlocks, head: number): Promise<Block[]> {
   const first = (recent.tip ?? head - 1) + 1;
   const answers = await chain.blocks(range(first, Math.min(head, first + BLOCKS_PER_CALL - 1)));
   const linked: Block[] = [];

@@ -6,7 +6,7 @@ import {
   LockstepConfig,
 } from '../../../config/lockstep-config.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import type { FeeCaps } from '../domain/fee-caps.js';
+import type { FeeCaps } from '../domain/fee-quote.js';
 
 /** The configured rules of one chain, with defaults for what the config leaves out. */
 @Injectable()

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { ConfirmationsConfig } from '../../../config/lockstep-config.js';
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
+import { DatabaseWatch } from '../../../platform/database/database-watch.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { BlockRef } from '../domain/block.js';
 import { BlockStore } from '../domain/block-store.js';
@@ -24,15 +24,19 @@ export class HeadTracker {
   private readonly applied = new Map<ChainId, RecentBlocks>();
   /** The tip of each chain on which blocks were stored since old ones were deleted last. */
   private readonly unpruned = new Map<ChainId, number>();
+  /** What is followed of them may be ahead of what the database has. */
+  private readonly toLoadAgain = new Set<ChainId>();
   private readonly advanceHead: AdvanceHead;
 
   constructor(
     private readonly chains: Chains,
     private readonly store: BlockStore,
-    config: ConfirmationsConfig,
     log: Log,
+    watch: DatabaseWatch,
   ) {
-    this.advanceHead = new AdvanceHead(config, log);
+    this.advanceHead = new AdvanceHead(log);
+    // What a reorg changed may be among the lost commits: it is found again from the stored blocks, which are as old as all the rest.
+    watch.onNewEpoch(() => [...this.recent.keys()].forEach((chainId) => this.toLoadAgain.add(chainId)));
   }
 
   /** The canonical hash at a height; null for a height that this node has not followed. */
@@ -67,6 +71,7 @@ export class HeadTracker {
    * @returns whether something was new
    */
   async execute(chainId: ChainId, apply: (update: ChainUpdate) => Promise<void>): Promise<boolean> {
+    if (this.toLoadAgain.delete(chainId)) this.recent.delete(chainId);
     const before = this.recent.get(chainId) ?? (await this.load(chainId));
     const recent = before.copy();
     this.recent.set(chainId, recent);
@@ -84,8 +89,10 @@ export class HeadTracker {
       this.applied.set(chainId, recent);
       return true;
     } catch (error) {
-      // Not loaded from the store again: other nodes may have advanced it, and this node would skip those blocks.
-      this.recent.set(chainId, before);
+      // Not loaded from the store again: other nodes may have advanced it, and this node would skip those blocks. But what began with nothing
+      // begins anew: else it would never hear of blocks that other nodes stored since, and of their reorg.
+      if (before.tip === null) this.recent.delete(chainId);
+      else this.recent.set(chainId, before);
       throw error;
     }
   }

@@ -1,6 +1,10 @@
-import { RpcUnavailable } from '../domain/rpc-unavailable.js';
+import type { Hash } from '../../../kernel/hex.js';
+import { range } from '../../../kernel/range.js';
 import type { Block } from '../domain/block.js';
-import type { ChainConnector } from '../domain/chain-connector.js';
+import type { ChainBlocks, ChainConnector } from '../domain/chain-connector.js';
+import type { Agreed } from '../domain/evidence.js';
+import type { RecentBlocks } from '../domain/recent-blocks.js';
+import { RpcUnavailable } from '../domain/rpc-unavailable.js';
 
 /** Blocks in one read. */
 export const BLOCKS_PER_CALL = 50;
@@ -19,4 +23,34 @@ export async function readBlocks(
     if (error instanceof RpcUnavailable) return numbers.map(() => null);
     throw error;
   }
+}
+
+/** Canonical hashes by height, as far as the endpoints agree. Each height is asked for once. */
+export async function agreedHashes(
+  chain: Pick<ChainConnector, 'agreedBlocks'>,
+  heights: readonly number[],
+): Promise<ReadonlyMap<number, Agreed<Hash>>> {
+  const distinct = [...new Set(heights)];
+  const answers = await chain.agreedBlocks(distinct);
+  return new Map(
+    distinct.flatMap((height, index): [number, Agreed<Hash>][] => {
+      const answer = answers[index];
+      return answer ? [[height, answer]] : [];
+    }),
+  );
+}
+
+/**
+ * The highest followed block up to `from` that is still canonical; one below the lowest followed block when there is none.
+ * null when the endpoint does not have some block (yet): only a *different* block at a height proves a reorg.
+ */
+export async function commonAncestor(chain: ChainBlocks, recent: RecentBlocks, from: number): Promise<number | null> {
+  for (let high = from; high >= recent.bottom; high -= BLOCKS_PER_CALL) {
+    const numbers = range(Math.max(recent.bottom, high - BLOCKS_PER_CALL + 1), high);
+    const blocks = await readBlocks(chain, numbers);
+    if (blocks.some((block) => block === null)) return null;
+    const ancestor = numbers.findLast((number, index) => blocks[index]?.hash === recent.hashAt(number));
+    if (ancestor !== undefined) return ancestor;
+  }
+  return recent.bottom - 1;
 }

@@ -9,7 +9,7 @@ import {
   type Receipt,
   type ReceiptsByHash,
 } from '../domain/block.js';
-import type { ChainConnector } from '../domain/chain-connector.js';
+import type { ChainReceipts } from '../domain/chain-connector.js';
 import { RpcUnavailable } from '../domain/rpc-unavailable.js';
 import { ProvenReceipts } from './proven-receipts.js';
 
@@ -36,7 +36,7 @@ export class VerifiedReceipts {
    * Receipts of transactions of one block, in one round trip. Receipts that were not answered, or that are from another block, are
    * missing in the result. An RPC failure gives an empty result: some nodes need longer than the time-out for a very large block.
    */
-  async ofBlock(chain: ChainConnector, block: NumberedBlock, hashes: readonly Hash[]): Promise<ReceiptsByHash> {
+  async ofBlock(chain: ChainReceipts, block: NumberedBlock, hashes: readonly Hash[]): Promise<ReceiptsByHash> {
     if (!isWholeBlockCheaper(hashes.length)) return oneByOne(chain, block.hash, hashes);
     try {
       return await this.wholeBlock(chain, block, hashes);
@@ -53,7 +53,7 @@ export class VerifiedReceipts {
    *
    * @returns at least the given receipts that could be verified; `found` may contain other receipts of the same blocks
    */
-  async verify(chain: ChainConnector, receipts: readonly Receipt[]): Promise<VerifiedAnswer> {
+  async verify(chain: ChainReceipts, receipts: readonly Receipt[]): Promise<VerifiedAnswer> {
     const found = new Map<Hash, Receipt>();
     const gone = new Set<Hash>();
     for (const block of groupBy(receipts, ({ blockHash }) => blockHash).keys())
@@ -69,7 +69,7 @@ export class VerifiedReceipts {
   }
 
   private async wholeBlock(
-    chain: ChainConnector,
+    chain: ChainReceipts,
     block: NumberedBlock,
     hashes: readonly Hash[],
   ): Promise<ReceiptsByHash> {
@@ -85,7 +85,7 @@ export class VerifiedReceipts {
   }
 }
 
-async function oneByOne(chain: ChainConnector, block: Hash, hashes: readonly Hash[]): Promise<ReceiptsByHash> {
+async function oneByOne(chain: ChainReceipts, block: Hash, hashes: readonly Hash[]): Promise<ReceiptsByHash> {
   const lookups = await chain.receipts(hashes);
   return inBlock(
     block,

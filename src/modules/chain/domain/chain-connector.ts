@@ -1,8 +1,7 @@
 import type { Address, Hash, Hex } from '../../../kernel/hex.js';
 import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import type { BlobSidecar } from './blob-sidecar.js';
-import type { AgreedCount } from './agreed-count.js';
-import type { Agreed } from './evidence.js';
+import type { Agreed, AgreedCount } from './evidence.js';
 import type { Block, BlockHeader, BlockReceipts, BlockToProve, Receipt, ReceiptLookup } from './block.js';
 import type { BroadcastOutcome } from './broadcast-outcome.js';
 import type { FeeQuote } from './fee-quote.js';
@@ -33,63 +32,81 @@ export type FinalityTag = 'safe' | 'finalized';
 /** A transaction, and the block that has it according to a stored receipt. */
 export type PlacedTx = Pick<Receipt, 'txHash' | 'blockHash'>;
 
-/**
- * One EVM chain. Every method takes many items and costs few round trips. It throws `RpcUnavailable` when no endpoint answered; where
- * each item has its own outcome (receipts, estimates, sends) the outcome is `unavailable` or `unknown` instead. It must not be called
- * inside a database transaction (docs/invariants.md, I11, asserted).
- */
-export abstract class ChainConnector {
-  abstract readonly chainId: ChainId;
+interface OneChain {
+  readonly chainId: ChainId;
+}
 
-  abstract head(): Promise<BlockHeader>;
+/** Blocks and heads. */
+export interface ChainBlocks extends OneChain {
+  head(): Promise<BlockHeader>;
   /** Newest block under the tag; null when the node has none (yet). Most nodes that do not support the tag answer with an error. */
-  abstract taggedHead(tag: FinalityTag): Promise<BlockHeader | null>;
+  taggedHead(tag: FinalityTag): Promise<BlockHeader | null>;
   /** In the given order; null for a block that the node does not have. */
-  abstract blocks(numbers: readonly number[]): Promise<(Block | null)[]>;
-  /** In the given order. */
-  abstract receipts(hashes: readonly Hash[]): Promise<ReceiptLookup[]>;
-  /** All receipts of one block by its hash; null when the node does not have (or no longer has) that block. */
-  abstract blockReceipts(block: BlockToProve): Promise<BlockReceipts | null>;
-  /** Next nonce of each account as of the tag, in the given order. */
-  abstract transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]>;
-  /**
-   * The lowest transaction count of all endpoints as of the tag, with the evidence of `raise_cursor`; null when it is not known. In
-   * the given order. Costs a call per account and one more at every endpoint.
-   */
-  abstract agreedCounts(accounts: readonly Address[], tag: BlockTag): Promise<(AgreedCount | null)[]>;
+  blocks(numbers: readonly number[]): Promise<(Block | null)[]>;
   /**
    * Hash of the canonical block at each height, with the evidence of `make_final` and `reopen_final`; null when it is not known or the
    * endpoints do not agree. An endpoint without the block does not count as an answer. The answer of a single endpoint needs a second
    * observation. In the given order. Costs a call per height at every endpoint.
    */
-  abstract agreedBlocks(numbers: readonly number[]): Promise<(Agreed<Hash> | null)[]>;
+  agreedBlocks(numbers: readonly number[]): Promise<(Agreed<Hash> | null)[]>;
+}
+
+/** What became of transactions. */
+export interface ChainReceipts extends OneChain {
+  /** In the given order. */
+  receipts(hashes: readonly Hash[]): Promise<ReceiptLookup[]>;
+  /** All receipts of one block by its hash; null when the node does not have (or no longer has) that block. */
+  blockReceipts(block: BlockToProve): Promise<BlockReceipts | null>;
   /**
    * Receipts on whose block and outcome, or absence, the endpoints agree, with the evidence of `make_final`; `unavailable` where they
    * do not. In the given order. Costs a call per receipt at every endpoint; with a single endpoint, a call per block.
    */
-  abstract agreedReceipts(known: readonly PlacedTx[]): Promise<ReceiptLookup[]>;
+  agreedReceipts(known: readonly PlacedTx[]): Promise<ReceiptLookup[]>;
+}
+
+/** Accounts: their nonces, their transactions, their balances. */
+export interface ChainAccounts extends OneChain {
+  /** Next nonce of each account as of the tag, in the given order. */
+  transactionCounts(accounts: readonly Address[], tag: BlockTag): Promise<Nonce[]>;
+  /**
+   * The lowest transaction count of all endpoints as of the tag, with the evidence of `raise_cursor`; null when it is not known. In
+   * the given order. Costs a call per account and one more at every endpoint.
+   */
+  agreedCounts(accounts: readonly Address[], tag: BlockTag): Promise<(AgreedCount | null)[]>;
   /** Transaction counts of each account, from every endpoint; in the given order. */
-  abstract accountCounts(accounts: readonly Address[]): Promise<AccountCounts[]>;
+  accountCounts(accounts: readonly Address[]): Promise<AccountCounts[]>;
   /** Transactions in the pools of all endpoints, in the given order. Only for rare cases: it costs several calls per account. */
-  abstract pooledOf(questions: readonly PooledQuestion[]): Promise<PooledTransactions[]>;
+  pooledOf(questions: readonly PooledQuestion[]): Promise<PooledTransactions[]>;
   /** Mined transactions of the accounts, in the given order. Only for rare cases: it may read thousands of blocks. */
-  abstract minedOf(questions: readonly MinedQuestion[]): Promise<MinedTransactions[]>;
+  minedOf(questions: readonly MinedQuestion[]): Promise<MinedTransactions[]>;
   /** Whether nonces were used, and by which transaction; in the given order. Costs a call per slot and attempt at every endpoint. */
-  abstract nonceUses(slots: readonly NonceQuestion[]): Promise<NonceUse[]>;
+  nonceUses(slots: readonly NonceQuestion[]): Promise<NonceUse[]>;
   /** Wei, as of `latest`, in the given order. */
-  abstract balances(accounts: readonly Address[]): Promise<bigint[]>;
+  balances(accounts: readonly Address[]): Promise<bigint[]>;
   /** Whether each account runs the code of a contract (EIP-7702), as of `latest`, in the given order. */
-  abstract delegated(accounts: readonly Address[]): Promise<boolean[]>;
+  delegated(accounts: readonly Address[]): Promise<boolean[]>;
+}
+
+/** What a transaction costs. */
+export interface ChainFees extends OneChain {
   /** A call that one endpoint refuses is estimated by all endpoints: a refusal needs the evidence of `fail_payload`. */
-  abstract estimateGas(calls: readonly Call[]): Promise<GasEstimate[]>;
-  abstract feeQuote(): Promise<FeeQuote>;
+  estimateGas(calls: readonly Call[]): Promise<GasEstimate[]>;
+  feeQuote(): Promise<FeeQuote>;
   /** The most that the data of each call costs on the L1 of a rollup, in wei, in the given order; 0, without a call, on other chains. */
-  abstract l1DataFees(calls: readonly DataOfCall[]): Promise<bigint[]>;
+  l1DataFees(calls: readonly DataOfCall[]): Promise<bigint[]>;
+}
+
+/**
+ * One EVM chain. Every method takes many items and costs few round trips. It throws `RpcUnavailable` when no endpoint answered; where
+ * each item has its own outcome (receipts, estimates, sends) the outcome is `unavailable` or `unknown` instead. It must not be called
+ * inside a database transaction (docs/invariants.md, I11, asserted). Who only reads gets a part of it, and cannot send.
+ */
+export interface ChainConnector extends ChainBlocks, ChainReceipts, ChainAccounts, ChainFees {
   /**
    * Sends in the given order. Never throws for one transaction: each has its own outcome. Callers must treat the outcome `unknown` as
    * sent (docs/invariants.md, I6).
    */
-  abstract broadcast(transactions: readonly SignedBytes[]): Promise<BroadcastOutcome[]>;
+  broadcast(transactions: readonly SignedBytes[]): Promise<BroadcastOutcome[]>;
 }
 
 /** The chains this process is configured for. */

@@ -89,3 +89,18 @@ const MAX_DIGITS = 30;
 function aboveBy(price: bigint, percent: bigint): bigint {
   return maxOf((price * (100n + percent) + 99n) / 100n, price + 1n);
 }
+
+/** "tx fee (1.20 ether) exceeds the configured cap (1.00 ether)": geth and its kin, `--rpc.txfeecap`. */
+const CAP = /cap \((\d{1,30})(?:\.(\d{1,18}))? (ether|wei)\)/i;
+const ETHER_DECIMALS = 18;
+
+/**
+ * The highest cost of a transaction that a node accepts, in wei, from the text of its refusal; null when the text has none. geth prints two
+ * digits, so `0.00 ether` is some cap that the text does not name.
+ */
+export function nodeTxFeeCap(message: string): bigint | null {
+  const [, whole, fraction = '', unit] = CAP.exec(message) ?? [];
+  if (whole === undefined) return null;
+  const cap = unit?.toLowerCase() === 'wei' ? BigInt(whole) : BigInt(whole + fraction.padEnd(ETHER_DECIMALS, '0'));
+  return cap === 0n ? null : cap;
+}

@@ -1,3 +1,4 @@
+import type { Nonce } from '../../../kernel/signer-id.js';
 import type { BlockRef } from './block.js';
 
 /** Decisions that cannot be undone (docs/invariants.md, I13). One answer is enough for all others, such as sending the same bytes again. */
@@ -86,4 +87,12 @@ export function observationsNeeded(decision: Decision, isAlone: boolean): 1 | 2 
 /** Whether an equal observation counts as a second one. Two observations at the same block count as one. */
 export function isLaterObservation(earlier: BlockRef, later: BlockRef): boolean {
   return later.number > earlier.number;
+}
+
+/** A transaction count from more than one endpoint, if the chain has more than one. */
+export interface AgreedCount {
+  /** The lowest count of all answers: a count that is too high never wins. */
+  readonly nonce: Nonce;
+  /** A head block of the endpoints that answered. Two observations at the same block count as one. */
+  readonly block: BlockRef;
 }

@@ -1,5 +1,8 @@
 import type { Address, Hash, Hex } from '../../../kernel/hex.js';
 
+/** Gas of a plain transfer on most chains, and the least of any transaction. */
+export const TRANSFER_GAS = 21_000n;
+
 /** EIP-2930. */
 export type AccessList = readonly { readonly address: Address; readonly storageKeys: readonly Hex[] }[];
 
@@ -35,5 +38,7 @@ export type GasEstimate =
   | { readonly kind: 'insufficient_funds'; readonly message: string }
   /** The node answered with an error about this call that has no known class; the caller retries a limited number of times. */
   | { readonly kind: 'unclear'; readonly message: string }
+  /** No answer to this call alone, while others are answered; the caller retries a limited number of times. */
+  | { readonly kind: 'silent'; readonly message: string }
   /** The node could not answer; the caller retries. */
   | { readonly kind: 'unavailable'; readonly message: string };

@@ -1,6 +1,7 @@
 import type { Address, Hash } from '../../../kernel/hex.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { BlockRef, Receipt } from './block.js';
+import type { SentTransaction } from './sent-transaction.js';
 
 /** A nonce of an account, and every transaction of ours that may have used it. */
 export interface NonceQuestion {
@@ -13,6 +14,8 @@ export interface NonceQuestion {
 export interface NonceUser {
   readonly txHash: Hash;
   readonly block: BlockRef;
+  /** Null when it is of no type that Lockstep signs, or the answer about it is broken. */
+  readonly sent: SentTransaction | null;
 }
 
 /** How a nonce was used, as far as the endpoints know. */

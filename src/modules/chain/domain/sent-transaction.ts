@@ -54,7 +54,7 @@ export interface PooledQuestion {
 /** The transactions of an account in the pools of all endpoints. */
 export interface PooledTransactions {
   readonly transactions: readonly SentTransaction[];
-  /** Whether an endpoint showed its whole pool, including transactions above a nonce gap. */
+  /** Whether an endpoint showed its whole pool, including transactions above a nonce gap, and none was silent about its own. */
   readonly shown: boolean;
   /** The highest pending count of an endpoint that does not show its pool: transactions below it may be hidden there. */
   readonly hiddenBelow: Nonce;

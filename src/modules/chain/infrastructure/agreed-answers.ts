@@ -1,9 +1,8 @@
 import type { Address, Hash } from '../../../kernel/hex.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
-import type { AgreedCount } from '../domain/agreed-count.js';
+import { type Agreed, type AgreedCount, agreedUpon, sufficient } from '../domain/evidence.js';
 import type { BlockRef, ReceiptLookup } from '../domain/block.js';
 import type { BlockTag } from '../domain/chain-connector.js';
-import { type Agreed, agreedUpon, sufficient } from '../domain/evidence.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
 import { lookup } from './receipt-lookups.js';
 import type { RpcPool } from './rpc/rpc-pool.js';

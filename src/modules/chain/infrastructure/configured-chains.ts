@@ -1,10 +1,10 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { Registry } from 'prom-client';
 import { LockstepConfig, type ChainConfig } from '../../../config/index.js';
 import { Clock } from '../../../kernel/clock.js';
 import { Unprocessable } from '../../../kernel/errors.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import { Chains, type ChainConnector } from '../domain/chain-connector.js';
 import type { EndpointStatus, RpcHealth } from '../domain/endpoint-status.js';
 import { NoL1DataFees } from '../domain/l1-data-fees.js';
@@ -12,7 +12,6 @@ import { errorPattern } from '../domain/node-error-table.js';
 import { EthersChainConnector } from './ethers-chain-connector.js';
 import { OptimismDataFees } from './optimism-data-fees.js';
 import { JsonRpcEndpoint } from './rpc/json-rpc-endpoint.js';
-import { RpcMetrics } from './rpc/rpc-metrics.js';
 import { RpcPool } from './rpc/rpc-pool.js';
 import { RpcReader } from './rpc/rpc-reader.js';
 
@@ -22,14 +21,18 @@ import { RpcReader } from './rpc/rpc-reader.js';
  */
 export const MIN_TIP_WEI_PER_GAS = 1_000_000n;
 
+/** Calls of one request. What an endpoint refuses is halved, and what it takes is learnt, down to one. */
+const BATCH_SIZE = 100;
+/** Bytes of one request: below what nginx (1 MiB) and geth (5 MB) take by default. */
+const BATCH_BYTES = 1_000_000;
+
 /** The chains of the config. Each has its own endpoints and connections, so a hung chain does not delay the others. */
 @Injectable()
 export class ConfiguredChains extends Chains implements RpcHealth, OnApplicationShutdown {
   private readonly chains: ReadonlyMap<ChainId, { readonly connector: ChainConnector; readonly pool: RpcPool }>;
 
-  constructor(config: LockstepConfig, registry: Registry, clock: Clock, log: Log) {
+  constructor(config: LockstepConfig, metrics: Metrics, clock: Clock, log: Log) {
     super();
-    const metrics = new RpcMetrics(registry);
     this.chains = new Map(
       config.chains.map((chain) => {
         const errorPatterns = chain.errorPatterns.map((known) => errorPattern(known.pattern, known.class));
@@ -84,8 +87,8 @@ function endpointsOf(chain: ChainConfig): JsonRpcEndpoint[] {
         url,
         index,
         timeoutMs: chain.rpcTimeout,
-        batchSize: chain.rpcBatchSize,
-        batchBytes: chain.rpcBatchBytes,
+        batchSize: BATCH_SIZE,
+        batchBytes: BATCH_BYTES,
       }),
   );
 }

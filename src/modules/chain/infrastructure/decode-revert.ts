@@ -6,6 +6,10 @@ const ERROR_STRING = '0x08c379a0';
 const PANIC = '0x4e487b71';
 /** Longer reasons are cut: a contract may return a megabyte. */
 const MAX_REASON_CHARS = 500;
+/** Only the start of the data is read: a regular expression over megabytes has no room on the stack. */
+const MAX_DATA_CHARS = 100_000;
+/** Objects in each other. */
+const MAX_DEPTH = 4;
 
 /** Solidity documentation, "Panic via assert and Error via require". */
 const PANIC_MEANINGS: Readonly<Record<string, string>> = {
@@ -29,10 +33,12 @@ export function decodeRevert(error: NodeError): string {
 }
 
 /** geth and anvil put the bytes in `data`; hardhat in `data.data`; parity writes "Reverted 0x...". */
-function revertData(data: unknown): string | null {
-  if (isRecord(data)) return revertData(data['data']) ?? revertData(data['result']);
+function revertData(data: unknown, depth = 0): string | null {
+  if (isRecord(data) && depth < MAX_DEPTH)
+    return revertData(data['data'], depth + 1) ?? revertData(data['result'], depth + 1);
   if (typeof data !== 'string') return null;
-  return /^(?:Reverted )?(0x(?:[0-9a-f]{2}){4,})$/i.exec(data.trim())?.[1]?.toLowerCase() ?? null;
+  const start = data.trim().slice(0, MAX_DATA_CHARS);
+  return /^(?:Reverted )?(0x(?:[0-9a-f]{2}){4,})[0-9a-f]?$/i.exec(start)?.[1]?.toLowerCase() ?? null;
 }
 
 function fromData(data: string): string {

@@ -33,7 +33,7 @@ export async function endpointQuotes(pool: RpcPool, rpc: RpcReader, minTip: bigi
   return histories.map((history) => quoteFrom(history, suggestion, minTip));
 }
 
-/** Quotes of a chain that seems to have no base fee. */
+/** Quotes of a chain that seems to have no base fee, or whose nodes do not have `eth_feeHistory`. */
 async function plainQuotes(
   pool: RpcPool,
   rpc: RpcReader,
@@ -41,15 +41,16 @@ async function plainQuotes(
   histories: readonly EndpointAnswer[],
 ): Promise<readonly FeeQuote[]> {
   assertAnswered(rpc, HISTORY, histories);
-  const answers = await ask(pool, [GAS_PRICE, HEAD]);
+  const answers = await ask(pool, [GAS_PRICE, HEAD, SUGGESTION]);
   const quotes = sufficient(
     'sign_fee',
-    answers.map(({ replies: [gasPrice, head], isCurrent }, i) => {
+    answers.map(({ replies: [gasPrice, head, suggestion], isCurrent }, i) => {
       const quote = plainQuoteFrom(
         {
           history: parsedOrNull(histories[i]?.replies[0], parseFeeHistory),
           gasPrice: parsedOrNull(gasPrice, (value) => quantity(value, 'gasPrice')),
           head: parsedOrNull(head, blockHeader),
+          suggestion: parsedOrNull(suggestion, (value) => quantity(value, 'tip')),
         },
         minTip,
       );

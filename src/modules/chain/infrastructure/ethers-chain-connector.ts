@@ -2,12 +2,11 @@ import type { Clock } from '../../../kernel/clock.js';
 import type { Address, Hash } from '../../../kernel/hex.js';
 import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import { assertOutsideTransaction } from '../../../platform/database/transaction-scope.js';
-import type { AgreedCount } from '../domain/agreed-count.js';
-import type { Agreed } from '../domain/evidence.js';
+import type { Agreed, AgreedCount } from '../domain/evidence.js';
 import type { Block, BlockHeader, BlockReceipts, BlockToProve, ReceiptLookup } from '../domain/block.js';
 import type { BroadcastOutcome } from '../domain/broadcast-outcome.js';
 import {
-  ChainConnector,
+  type ChainConnector,
   type BlockTag,
   type FinalityTag,
   type PlacedTx,
@@ -27,12 +26,11 @@ import type { BlobProofs } from '../../../config/sections/chain-config.js';
 import type { NonceUse, NonceQuestion } from '../domain/nonce-use.js';
 import { agreedBlocks, agreedCounts, agreedReceipts } from './agreed-answers.js';
 import { BlobSends } from './blob-sends.js';
-import { broadcast } from './broadcaster.js';
+import { broadcast } from './broadcast-reply.js';
 import { FeeQuotes } from './fee-quotes.js';
 import { estimateGas } from './gas-estimates.js';
 import { minedTransactions } from './mined-transactions.js';
-import { isDelegation } from './delegation-code.js';
-import { block, blockHeader, hexQuantity, quantity } from './parse-answer.js';
+import { block, blockHeader, hexQuantity, isDelegation, quantity } from './parse-answer.js';
 import { accountCounts, pooledTransactions } from './pooled-transactions.js';
 import { ReceiptsOfBlock, receiptsByHash } from './receipt-lookups.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
@@ -40,7 +38,7 @@ import type { RpcReader } from './rpc/rpc-reader.js';
 import { nonceUses } from './nonce-uses.js';
 
 /** An EVM chain over JSON-RPC. ethers decodes; it does not send: its provider hides retries, batching and raw errors. */
-export class EthersChainConnector extends ChainConnector {
+export class EthersChainConnector implements ChainConnector {
   readonly chainId: ChainId;
   private readonly quotes: FeeQuotes;
   private readonly receiptsOf: ReceiptsOfBlock;
@@ -57,7 +55,6 @@ export class EthersChainConnector extends ChainConnector {
     blobProofs: BlobProofs,
     private readonly dataFees: L1DataFees = new NoL1DataFees(),
   ) {
-    super();
     this.chainId = rpc.chainId;
     this.quotes = new FeeQuotes(pool, rpc, clock, minTip);
     this.receiptsOf = new ReceiptsOfBlock(rpc);

@@ -1,4 +1,4 @@
-import type { Call, CallAuthorization, GasEstimate } from '../domain/gas-estimate.js';
+import { type Call, type CallAuthorization, type GasEstimate, TRANSFER_GAS } from '../domain/gas-estimate.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import { sufficient } from '../domain/evidence.js';
 import { actionOf } from '../domain/node-error-action.js';
@@ -20,16 +20,21 @@ const ENDPOINT_ERRORS: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>([
 const MILDEST_FIRST: readonly GasEstimate['kind'][] = ['insufficient_funds', 'unclear'];
 
 const METHOD = 'eth_estimateGas';
+/** No chain has blocks with more, and the database stores no more. */
+const MOST_GAS = (1n << 63n) - 1n;
 
 /**
  * Estimates each call on `latest`, the one state that every node has. A success at one endpoint is enough. A call that it refuses is
- * estimated by all endpoints, because the refusal may fail a payload.
+ * estimated by all endpoints, because the refusal may fail a payload; so is one for which it answers what is no gas.
  */
 export async function estimateGas(pool: RpcPool, rpc: RpcReader, calls: readonly Call[]): Promise<GasEstimate[]> {
   const params = calls.map((call) => [paramsOf(call), 'latest']);
   const replies = await rpc.replies(METHOD, params);
   const first = calls.map((_, i) => estimateFrom(rpc, replies[i]));
-  const refused = first.flatMap((estimate, i) => (isRefusal(estimate) ? [i] : []));
+  const refused = first.flatMap((estimate, i) => {
+    const isNonsense = replies[i]?.kind === 'result' && estimate.kind !== 'ok';
+    return isNonsense || isRefusal(estimate) ? [i] : [];
+  });
   if (refused.length === 0 || pool.hasOneEndpoint) return first;
   const requests = refused.map((i): RpcRequest => ({ method: METHOD, params: params[i] ?? [] }));
   const answers = await pool.answers('fail_payload', requests);
@@ -66,11 +71,13 @@ function combined(estimates: readonly GasEstimate[]): GasEstimate {
 }
 
 function isRefusal({ kind }: GasEstimate): boolean {
-  return kind !== 'ok' && kind !== 'unavailable';
+  return kind !== 'ok' && kind !== 'unavailable' && kind !== 'silent';
 }
 
 function estimateFrom(rpc: RpcReader, reply: RpcReply | undefined): GasEstimate {
   if (reply?.kind === 'result') return estimated(reply.value);
+  if (reply?.kind === 'failed' && reply.failure.reason === 'call_silent')
+    return { kind: 'silent', message: reply.failure.message };
   if (reply?.kind !== 'error') return { kind: 'unavailable', message: reasonOf(reply) };
   const { message } = reply.error;
   const errorClass = rpc.classOf(METHOD, reply.error);
@@ -82,7 +89,9 @@ function estimateFrom(rpc: RpcReader, reply: RpcReply | undefined): GasEstimate 
 
 function estimated(value: unknown): GasEstimate {
   try {
-    return { kind: 'ok', gas: quantity(value, 'gas') };
+    const gas = quantity(value, 'gas');
+    if (gas < TRANSFER_GAS || gas > MOST_GAS) throw new MalformedAnswer('gas', 'a number from 21,000 and below 2^63');
+    return { kind: 'ok', gas };
   } catch (error) {
     if (error instanceof MalformedAnswer) return { kind: 'unavailable', message: error.message };
     throw error;

@@ -1,5 +1,5 @@
 import type { Address } from '../../../kernel/hex.js';
-import type { Nonce } from '../../../kernel/signer-id.js';
+import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import type { MinedQuestion, MinedTransactions, SentTransaction } from '../domain/sent-transaction.js';
 import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
@@ -25,7 +25,10 @@ export async function minedTransactions(
   if (questions.length === 0) return [];
   const before = await lastBlockBefore(pool, head, Math.min(...questions.map(({ since }) => since)));
   const idle = await idleSince(pool, before, head, questions);
-  const walk = new Walk(questions.filter((question) => !idle.has(question.account)));
+  const walk = new Walk(
+    questions.filter((question) => !idle.has(question.account)),
+    pool.chainId,
+  );
   for (let to = head; to > before && !walk.done && head - to < MAX_BLOCKS_READ; to -= FULL_BLOCKS_PER_CALL) {
     const heights = Array.from({ length: Math.min(FULL_BLOCKS_PER_CALL, to - before) }, (_, i) => to - i);
     const replies = await pool.read(heights.map((height) => block(height, true)));
@@ -78,7 +81,10 @@ class Walk {
   private readonly found: SentTransaction[] = [];
   unbroken = true;
 
-  constructor(private readonly questions: readonly MinedQuestion[]) {}
+  constructor(
+    private readonly questions: readonly MinedQuestion[],
+    private readonly chainId: ChainId,
+  ) {}
 
   /** The nonces of an account grow with the blocks: below its first nonce of interest nothing is left to find. */
   get done(): boolean {
@@ -89,7 +95,7 @@ class Walk {
 
   read(reply: RpcReply): void {
     if (reply.kind !== 'result' || reply.value === null) this.unbroken = false;
-    for (const { account } of this.questions) this.found.push(...transactionsOf(reply, account));
+    for (const { account } of this.questions) this.found.push(...transactionsOf(reply, account, this.chainId));
   }
 
   of(account: Address, from: Nonce): SentTransaction[] {

@@ -1,10 +1,11 @@
 import type { Address, Hash } from '../../../kernel/hex.js';
 import { range } from '../../../kernel/range.js';
-import type { Nonce } from '../../../kernel/signer-id.js';
+import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import type { BlockRef } from '../domain/block.js';
 import type { NonceUser, NonceQuestion } from '../domain/nonce-use.js';
 import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
 import { address, blockHeader, fields, hash, hexQuantity, list, parsedOrNull, quantity } from './parse-answer.js';
+import { sentTransaction } from './sent-transaction-answer.js';
 
 /** Full nodes keep the state of so many blocks; nodes that keep more find older uses. */
 const STATE_KEPT_BLOCKS = 128;
@@ -22,7 +23,7 @@ export const BLOCK_NOT_READ = 'block not read';
 type Ask = (requests: readonly RpcRequest[]) => Promise<RpcReply[]>;
 type Slot = Pick<NonceQuestion, 'account' | 'nonce'>;
 type BlockWithSenders = BlockRef & { readonly txs: readonly Sent[] };
-type Sent = Slot & { readonly txHash: Hash };
+type Sent = Slot & { readonly txHash: Hash; readonly answer: unknown };
 
 /**
  * Finds the transactions that used nonces, by the block at which the transaction count of the account exceeded the nonce. Null when it
@@ -38,6 +39,7 @@ export async function nonceUsers(
   slots: readonly Slot[],
   head: number,
   round: number,
+  chainId: ChainId,
 ): Promise<(NonceUser | typeof BLOCK_NOT_READ | null)[]> {
   if (slots.length === 0) return [];
   const counts = new Counts(ask);
@@ -54,7 +56,9 @@ export async function nonceUsers(
     if (height !== null && !blocks.has(height)) return BLOCK_NOT_READ;
     const block = height === null ? null : blocks.get(height);
     const user = block?.txs.find((tx) => tx.account === account && tx.nonce === nonce);
-    return block && user ? { txHash: user.txHash, block: { number: block.number, hash: block.hash } } : null;
+    if (!block || !user) return null;
+    const sent = parsedOrNull({ kind: 'result', value: user.answer }, (value) => sentTransaction(value, chainId));
+    return { txHash: user.txHash, block: { number: block.number, hash: block.hash }, sent };
   });
 }
 
@@ -133,6 +137,7 @@ function blockWithSenders(value: unknown): BlockWithSenders {
       account: address(tx['from'], 'transaction.from'),
       nonce: quantity(tx['nonce'], 'transaction.nonce'),
       txHash: hash(tx['hash'], 'transaction.hash'),
+      answer: item,
     };
   });
   return { number, hash: own, txs };

@@ -61,6 +61,7 @@ async function withUsers(
     passed.map(({ slot }) => slot),
     Math.max(...passed.map(({ head }) => head.number)),
     round,
+    pool.chainId,
   );
   const userOf = new Map(passed.map(({ slot }, i) => [slot, users[i] ?? null]));
   return uses.map((use, i): NonceUse => {

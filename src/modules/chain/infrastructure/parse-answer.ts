@@ -1,5 +1,5 @@
 import { messageOf } from '../../../kernel/errors.js';
-import { parseAddress, parseHash, type Address, type Hash } from '../../../kernel/hex.js';
+import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../../kernel/hex.js';
 import type { Block, BlockHeader, Receipt } from '../domain/block.js';
 import { isRecord, type RpcReply } from './rpc/json-rpc.js';
 
@@ -114,4 +114,11 @@ export function text<T>(value: unknown, field: string, parse: (text: string) => 
   } catch (error) {
     throw new MalformedAnswer(field, `valid: ${messageOf(error)}`);
   }
+}
+
+/** EIP-7702: the code of an account that delegates is this, and the address of the contract whose code it runs. */
+const DELEGATION = /^0xef0100[0-9a-f]{40}$/i;
+
+export function isDelegation(code: unknown): boolean {
+  return DELEGATION.test(text(code, 'code', parseHex));
 }

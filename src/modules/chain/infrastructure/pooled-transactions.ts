@@ -1,6 +1,6 @@
 import type { Address } from '../../../kernel/hex.js';
 import { maxOf, minOf } from '../../../kernel/quantities.js';
-import type { Nonce } from '../../../kernel/signer-id.js';
+import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import type { AccountCounts, PooledQuestion, PooledTransactions, SentTransaction } from '../domain/sent-transaction.js';
 import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
 import { fields, hexQuantity, list, parsedOrNull, quantity } from './parse-answer.js';
@@ -33,7 +33,7 @@ export async function pooledTransactions(
   pool: RpcPool,
   questions: readonly PooledQuestion[],
 ): Promise<(PooledTransactions | null)[]> {
-  const pools = questions.map((question) => new PoolsOf(question));
+  const pools = questions.map((question) => new PoolsOf(question, pool.chainId));
   const contents = await askAll(
     pool,
     questions.flatMap(({ account }) => [
@@ -45,7 +45,7 @@ export async function pooledTransactions(
   await askOneByOne(pool, pools);
   if (pools.some((each) => each.missing().length > 0)) {
     const next = await askAll(pool, [{ method: 'eth_getBlockByNumber', params: ['pending', true] }]);
-    for (const [reply] of next) for (const each of pools) each.found(transactionsOf(reply, each.account));
+    for (const [reply] of next) for (const each of pools) each.found(transactionsOf(reply, each.account, pool.chainId));
   }
   return pools.map((each) => each.answer());
 }
@@ -59,17 +59,23 @@ async function askOneByOne(pool: RpcPool, pools: readonly PoolsOf[]): Promise<vo
     asked.map(({ each, nonce }) => ({ method, params: [each.account, hexQuantity(nonce)] })),
   );
   for (const replies of answers)
-    asked.forEach(({ each }, i) => each.found([parsedOrNull(replies[i], sentTransaction)]));
+    asked.forEach(({ each }, i) =>
+      each.found([parsedOrNull(replies[i], (value) => sentTransaction(value, pool.chainId))]),
+    );
 }
 
 /** The pooled transactions of one account, as far as known. */
 class PoolsOf {
   private readonly byHash = new Map<string, SentTransaction>();
   private shown = false;
+  private isOneSilent = false;
   private answered = false;
   private hiddenBelow = 0n;
 
-  constructor(private readonly question: PooledQuestion) {}
+  constructor(
+    private readonly question: PooledQuestion,
+    private readonly chainId: ChainId,
+  ) {}
 
   get account(): Address {
     return this.question.account;
@@ -79,9 +85,11 @@ class PoolsOf {
   shows(content: RpcReply | undefined, count: RpcReply | undefined): void {
     const pending = counted(count);
     if (pending !== null) this.answered = true;
-    const all = parsedOrNull(content, contentFrom);
+    const all = parsedOrNull(content, (value) => contentFrom(value, this.chainId));
     if (all === null) this.hiddenBelow = maxOf(this.hiddenBelow, pending ?? 0n);
     else this.shown = true;
+    // Its pool may have what the others do not have.
+    if (all === null && pending === null) this.isOneSilent = true;
     this.found(all ?? []);
   }
 
@@ -101,7 +109,11 @@ class PoolsOf {
 
   answer(): PooledTransactions | null {
     if (!this.answered) return null;
-    return { transactions: [...this.byHash.values()], shown: this.shown, hiddenBelow: this.hiddenBelow };
+    return {
+      transactions: [...this.byHash.values()],
+      shown: this.shown && !this.isOneSilent,
+      hiddenBelow: this.hiddenBelow,
+    };
   }
 }
 
@@ -118,15 +130,15 @@ function counted(reply: RpcReply | undefined): Nonce | null {
 }
 
 /** `{pending: {nonce: transaction}, queued: {nonce: transaction}}`. */
-function contentFrom(value: unknown): (SentTransaction | null)[] {
+function contentFrom(value: unknown, chainId: ChainId): (SentTransaction | null)[] {
   const content = fields(value, 'content');
   return ['pending', 'queued'].flatMap((part) =>
-    Object.values(fields(content[part] ?? {}, `content.${part}`)).map(sentTransaction),
+    Object.values(fields(content[part] ?? {}, `content.${part}`)).map((sent) => sentTransaction(sent, chainId)),
   );
 }
 
 /** The transactions of one account in a block with full transactions. */
-export function transactionsOf(reply: RpcReply | undefined, account: Address): SentTransaction[] {
+export function transactionsOf(reply: RpcReply | undefined, account: Address, chainId: ChainId): SentTransaction[] {
   const all = parsedOrNull(reply, (value) => list(fields(value, 'block')['transactions'], 'block.transactions')) ?? [];
-  return all.filter((item) => senderOf(item) === account).flatMap((item) => sentTransaction(item) ?? []);
+  return all.filter((item) => senderOf(item) === account).flatMap((item) => sentTransaction(item, chainId) ?? []);
 }

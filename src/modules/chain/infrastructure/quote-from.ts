@@ -1,3 +1,4 @@
+import { maxOf } from '../../../kernel/quantities.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
 import type { BlockHeader } from '../domain/block.js';
 import type { FeeHistory, MedianTips } from './fee-history.js';
@@ -8,11 +9,13 @@ import type { FeeHistory, MedianTips } from './fee-history.js';
  */
 const PERCENT_OF_GAS_PRICE = { slow: 100n, standard: 110n, fast: 120n, congested: 120n, urgent: 130n } as const;
 
-/** What one endpoint of a chain that seems to have no base fee answered; null for what it did not answer. */
+/** What one endpoint of a chain that seems to have no base fee, or no `eth_feeHistory`, answered; null for what it did not answer. */
 export interface PlainAnswers {
   readonly history: FeeHistory | null;
   readonly gasPrice: bigint | null;
   readonly head: BlockHeader | null;
+  /** `eth_maxPriorityFeePerGas`. */
+  readonly suggestion: bigint | null;
 }
 
 /** When no recent block had a transaction, the tip that the node suggests. Never below `minTip`, and never lower for a faster speed. */
@@ -31,9 +34,11 @@ export function quoteFrom(history: FeeHistory, suggestedTip: bigint | null, minT
  *
  * @returns null when the endpoint did not answer enough
  */
-export function plainQuoteFrom({ history, gasPrice, head }: PlainAnswers, minTip: bigint): FeeQuote | null {
+export function plainQuoteFrom({ history, gasPrice, head, suggestion }: PlainAnswers, minTip: bigint): FeeQuote | null {
   // With a base fee of 0 the gas price that a node suggests is a tip.
   const headHasBaseFee = head !== null && head.baseFeePerGas !== null;
+  if (history === null && headHasBaseFee)
+    return headQuote(head.number, head.baseFeePerGas, suggestion, gasPrice, minTip);
   if (history !== null && (history.nextBaseFee > 0n || headHasBaseFee)) return quoteFrom(history, gasPrice, minTip);
   const prices = history?.tips ?? (gasPrice === null ? null : scaled(gasPrice, PERCENT_OF_GAS_PRICE));
   if (head === null || headHasBaseFee || prices === null) return null;
@@ -44,6 +49,24 @@ export function plainQuoteFrom({ history, gasPrice, head }: PlainAnswers, minTip
     ...pricesFrom(prices, minTip),
     blobBaseFee: null,
   };
+}
+
+/**
+ * Without `eth_feeHistory`. The base fee of the next block is at most an eighth higher (EIP-1559), and the gas price that a node suggests
+ * is its base fee and a tip. Null when the node suggests nothing.
+ */
+function headQuote(
+  blockNumber: number,
+  baseFee: bigint,
+  suggestion: bigint | null,
+  gasPrice: bigint | null,
+  minTip: bigint,
+): FeeQuote | null {
+  const tip = suggestion ?? (gasPrice === null ? null : maxOf(0n, gasPrice - baseFee));
+  if (tip === null) return null;
+  const newestBlock = blockNumber;
+  const nextBaseFee = (baseFee * 9n + 7n) / 8n;
+  return quoteFrom({ newestBlock, nextBaseFee, nextBlobBaseFee: null, tips: null }, tip, minTip);
 }
 
 function pricesFrom(medians: MedianTips, minTip: bigint): Pick<FeeQuote, 'tips' | 'congestedTip'> {

@@ -1,5 +1,6 @@
 import { type Authorization, Signature, toBeHex, Transaction } from 'ethers';
 import { type Address, parseAddress, parseHash, parseHex } from '../../../kernel/hex.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
 import type { SentTransaction } from '../domain/sent-transaction.js';
 import { address, fields, hash, list, MalformedAnswer, quantity } from './parse-answer.js';
 
@@ -7,15 +8,17 @@ type Answer = Readonly<Record<string, unknown>>;
 
 /**
  * Parses a transaction of a JSON-RPC answer and encodes its bytes again. Null when they cannot be encoded (an unknown type), do not have
- * the hash, or were signed by another key: such an answer is not used.
+ * the hash, or were signed by another key or for another chain, on which the key has the same address: such an answer is not used.
  */
-export function sentTransaction(value: unknown): SentTransaction | null {
+export function sentTransaction(value: unknown, chainId: ChainId): SentTransaction | null {
   const answer = fields(value, 'transaction');
   const account = address(answer['from'], 'transaction.from');
   const claimed = hash(answer['hash'], 'transaction.hash');
   const nonce = quantity(answer['nonce'], 'transaction.nonce');
   const encoded = encode(answer, nonce);
   if (encoded?.hash !== claimed || encoded.from?.toLowerCase() !== account) return null;
+  // A legacy transaction without a chain id, which ethers calls 0, is valid on every chain.
+  if (encoded.chainId !== 0n && encoded.chainId !== BigInt(chainId)) return null;
   return { ...contentOf(encoded, account), nonce, hash: claimed, raw: parseHex(encoded.serialized) };
 }
 

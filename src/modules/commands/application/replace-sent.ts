@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { ChainConnector } from '../../chain/index.js';
-import { AttemptSigner, BroadcastAttempts, NotEncodable, payloadDraft } from '../../sending/index.js';
+import { AttemptSigner, NotEncodable, payloadDraft, type Sending } from '../../sending/index.js';
 import type { Lease } from '../../signers/index.js';
 import {
   type Attempt,
@@ -9,12 +8,20 @@ import {
   ManagedTxRepository,
   type RequestedTx,
   WriteChanges,
-} from '../../transactions/index.js';
+  CommandedTxs,
+} from '../../ledger/index.js';
 import { commandVerdict, kindVerdict } from '../domain/command-verdict.js';
 import type { Decision, TxCommand } from '../domain/tx-command.js';
+import type { ChainAnswers } from './ask-chain.js';
 import { type PricedReplacement, PriceReplacement } from './price-replacement.js';
 
 type Priced = Extract<PricedReplacement, { kind: 'priced' }>;
+
+/** How a replace ended, null when it has to be tried again; and the stored bytes that are to be sent. */
+export interface CarriedOut {
+  readonly decision: Decision | null;
+  readonly sending: Sending | null;
+}
 
 interface Replace {
   readonly original: RequestedTx;
@@ -22,9 +29,15 @@ interface Replace {
   readonly ofSlot: readonly Attempt[];
 }
 
+const LATER: CarriedOut = { decision: null, sending: null };
+
+function decided(decision: Decision): CarriedOut {
+  return { decision, sending: null };
+}
+
 /**
  * Carries out replaces of txs that have a nonce: the replacement takes the slot, is signed at a higher price than everything that may be out
- * for it, and is sent. The original is only watched from then on; whichever is mined decides.
+ * for it, and is stored. The caller sends it. The original is only watched from then on; whichever is mined decides.
  */
 @Injectable()
 export class ReplaceSent {
@@ -34,27 +47,30 @@ export class ReplaceSent {
     private readonly price: PriceReplacement,
     private readonly signer: AttemptSigner,
     private readonly write: WriteChanges,
-    private readonly broadcast: BroadcastAttempts,
+    private readonly store: CommandedTxs,
   ) {}
 
-  /** @returns null when it has to be tried again */
-  async execute(chain: ChainConnector, leases: readonly Lease[], command: TxCommand): Promise<Decision | null> {
+  /** @param said about the replacement, before the worker of the signer was entered */
+  async execute(leases: readonly Lease[], command: TxCommand, said: ChainAnswers): Promise<CarriedOut> {
     const { commandId, txId, replacement: replacementId } = command;
     const found = await this.repository.requested([txId, replacementId ?? txId]);
     const original = found.find(({ tx }) => tx.id === txId);
     const replacement = found.find(({ tx }) => tx.id === replacementId);
-    if (!original || !replacement) return { commandId, refusal: 'no such transaction' };
+    if (!original || !replacement) return decided({ commandId, refusal: 'no such transaction' });
     // Cancelled meanwhile; or a crash lost the note that it was carried out.
     if (replacement.tx.state !== 'PENDING')
-      return {
+      return decided({
         commandId,
         refusal: replacement.tx.progress.nonce === null ? `the replacement is ${replacement.tx.state}` : null,
-      };
+      });
     const { tx } = original;
     // It took the place of the original before, and a crash lost the note about it.
-    if (tx.progress.replacedBy === replacement.tx.id) return { commandId, refusal: null };
+    if (tx.progress.replacedBy === replacement.tx.id) return decided({ commandId, refusal: null });
     const verdict = commandVerdict('replace', tx);
     if (verdict.kind === 'refused') return this.drop(leases, command, replacement, verdict.detail);
+    // Before it takes any place: the original would end for a replacement that is never sent.
+    if (await this.store.hasExpired(replacement.tx.id))
+      return this.drop(leases, command, replacement, 'the replacement expired');
     const ofSlot = tx.progress.nonce === null ? [] : await this.attempts.ofSlots([tx]);
     const isUnsent =
       tx.state === 'PENDING' || (tx.state === 'ALLOCATED' && ofSlot.every(({ status }) => status === 'REJECTED'));
@@ -62,7 +78,7 @@ export class ReplaceSent {
     const hasBlobs = original.request.payload.blobHashes !== undefined;
     const otherKind = kindVerdict(hasBlobs, replacement.request.payload);
     if (otherKind) return this.drop(leases, command, replacement, otherKind.detail);
-    return this.race(chain, leases, command, { original, replacement, ofSlot });
+    return this.race(leases, command, said, { original, replacement, ofSlot });
   }
 
   private async drop(
@@ -70,10 +86,10 @@ export class ReplaceSent {
     { commandId }: TxCommand,
     { tx }: RequestedTx,
     reason: string,
-  ): Promise<Decision> {
+  ): Promise<CarriedOut> {
     tx.dropped(`not replaced: ${reason}`);
     await this.write.execute(leases, 'replace', { txs: [tx] });
-    return { commandId, refusal: reason };
+    return decided({ commandId, refusal: reason });
   }
 
   /** Nothing of the original is out: it ends, and the replacement waits in its place. */
@@ -81,22 +97,22 @@ export class ReplaceSent {
     leases: readonly Lease[],
     { commandId }: TxCommand,
     { original: { tx: original }, replacement: { tx: replacement } }: Replace,
-  ): Promise<Decision> {
+  ): Promise<CarriedOut> {
     const released = original.progress.nonce === null ? [] : [{ signer: original.signer, nonce: original.nonce }];
     original.replacedUnsent(replacement.id);
     replacement.entersQueue();
     await this.write.execute(leases, 'replace', { txs: [original, replacement], slots: { released } });
-    return { commandId, refusal: null };
+    return decided({ commandId, refusal: null });
   }
 
   private async race(
-    chain: ChainConnector,
     leases: readonly Lease[],
     command: TxCommand,
+    said: ChainAnswers,
     { original: { tx: original }, replacement, ofSlot }: Replace,
-  ): Promise<Decision | null> {
-    const priced = await this.price.execute(chain, replacement, ofSlot);
-    if (priced.kind === 'later') return null;
+  ): Promise<CarriedOut> {
+    const priced = this.price.execute(replacement, ofSlot, said);
+    if (priced.kind === 'later') return LATER;
     if (priced.kind === 'refused') return this.drop(leases, command, replacement, priced.reason);
     const tx = ManagedTx.rehydrate(replacement.tx.progress);
     const { signer, nonce } = original;
@@ -104,7 +120,7 @@ export class ReplaceSent {
     const signed = await this.sign({ ...replacement, tx }, priced);
     if (typeof signed === 'string') return this.drop(leases, command, replacement, signed);
     const [attempt] = signed;
-    if (!attempt) return null;
+    if (!attempt) return LATER;
     tx.signed(attempt.txHash, attempt.fees);
     original.raced(tx);
     await this.write.execute(leases, 'replace', {
@@ -112,8 +128,7 @@ export class ReplaceSent {
       attempts: { inserted: [attempt] },
       txs: [original, tx],
     });
-    await this.broadcast.execute(chain, leases, [{ tx, attempt }]);
-    return { commandId: command.commandId, refusal: null };
+    return { decision: { commandId: command.commandId, refusal: null }, sending: { tx, attempt } };
   }
 
   /** @returns the reason when it can never be a valid transaction */

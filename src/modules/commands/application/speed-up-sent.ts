@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { ChainConnector } from '../../chain/index.js';
+import type { ChainConnector, FeeQuote } from '../../chain/index.js';
 import { BumpAttempts, type BumpResult } from '../../sending/index.js';
 import type { Lease } from '../../signers/index.js';
-import { type AttemptFees, ManagedTxRepository, type RequestedFees } from '../../transactions/index.js';
-import { CommandStore } from '../domain/command-store.js';
+import { type AttemptFees, type ManagedTx, ManagedTxRepository, type TxRequest } from '../../ledger/index.js';
+import { CommandStore, type Decision, type TxCommand } from '../domain/tx-command.js';
 import { commandVerdict } from '../domain/command-verdict.js';
-import type { Decision, TxCommand } from '../domain/tx-command.js';
 
 const REFUSALS = {
   bumped: null,
@@ -14,7 +13,12 @@ const REFUSALS = {
   not_possible: 'it cannot be bumped now',
 } as const satisfies Record<BumpResult, string | null>;
 
-/** Carries out speed-ups, each of them once: signs the payload again at a higher price, whatever its age and its place among the signer's nonces. */
+interface SpeedUp {
+  readonly command: TxCommand;
+  readonly tx: ManagedTx;
+}
+
+/** Carries out speed-ups, each of them once: signs the payloads again at a higher price, whatever their age and their place among the signer's nonces. */
 @Injectable()
 export class SpeedUpSent {
   constructor(
@@ -23,25 +27,60 @@ export class SpeedUpSent {
     private readonly store: CommandStore,
   ) {}
 
-  async execute(chain: ChainConnector, leases: readonly Lease[], command: TxCommand): Promise<Decision> {
-    const { commandId } = command;
-    // A send that failed does not undo the bump, which was stored together with the end of the command.
-    if (!(await this.store.isQueued(commandId))) return { commandId, refusal: null };
-    const [tx] = await this.repository.byIds([command.txId]);
-    if (!tx) return { commandId, refusal: 'no such transaction' };
-    const verdict = commandVerdict('speed_up', tx);
-    if (verdict.kind === 'refused') return { commandId, refusal: verdict.detail };
-    const wanted = { tx, force: true, fees: feesOf(command.fees) };
-    // In one commit: a speed-up that is carried out twice would raise the price twice.
-    const results = await this.bump.execute(chain, leases, [wanted], (fence) =>
-      this.store.decide([{ commandId, refusal: null }], fence.tx),
-    );
-    return { commandId, refusal: REFUSALS[results.get(tx.id) ?? 'not_possible'] };
+  /** @param commands of different txs */
+  async execute(
+    chain: ChainConnector,
+    leases: readonly Lease[],
+    commands: readonly TxCommand[],
+    quote: FeeQuote,
+  ): Promise<Decision[]> {
+    const txs = await this.repository.byIds(commands.map(({ txId }) => txId));
+    const decisions: Decision[] = [];
+    const wanted: SpeedUp[] = [];
+    for (const command of commands) {
+      const tx = txs.find(({ id }) => id === command.txId);
+      const refusal = tx === undefined ? 'no such transaction' : refusalOf(tx);
+      // A send that failed does not undo the bump, which was stored together with the end of the command.
+      if (!(await this.store.isQueued(command.commandId)))
+        decisions.push({ commandId: command.commandId, refusal: null });
+      else if (tx === undefined || refusal !== null) decisions.push({ commandId: command.commandId, refusal });
+      else wanted.push({ command, tx });
+    }
+    return [...decisions, ...(await this.speedUp(chain, leases, wanted, quote))];
+  }
+
+  private async speedUp(
+    chain: ChainConnector,
+    leases: readonly Lease[],
+    wanted: readonly SpeedUp[],
+    quote: FeeQuote,
+  ): Promise<Decision[]> {
+    const bumps = wanted.map(({ tx, command }) => ({ tx, force: true, fees: feesOf(command.fees) }));
+    const results = await this.bump.execute(chain, leases, bumps, {
+      quote,
+      // A speed-up that is carried out twice would raise the price twice.
+      inSameCommit: (fence, bumped) =>
+        this.store.decide(
+          wanted
+            .filter(({ tx }) => bumped.includes(tx.id))
+            .map(({ command: { commandId } }) => ({ commandId, refusal: null })),
+          fence.tx,
+        ),
+    });
+    return wanted.map(({ tx, command: { commandId } }) => ({
+      commandId,
+      refusal: REFUSALS[results.get(tx.id) ?? 'not_possible'],
+    }));
   }
 }
 
+function refusalOf(tx: ManagedTx): string | null {
+  const verdict = commandVerdict('speed_up', tx);
+  return verdict.kind === 'refused' ? verdict.detail : null;
+}
+
 /** Fees that the client left out are up to the rule of bumps. */
-function feesOf(asked: RequestedFees | null): Partial<AttemptFees> | null {
+function feesOf(asked: TxRequest['fees'] | null): Partial<AttemptFees> | null {
   if (asked === null) return null;
   const { gasPrice, ...fees } = asked;
   const prices = gasPrice === null ? fees : { ...fees, maxFeePerGas: gasPrice, maxPriorityFeePerGas: gasPrice };

@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Conflict, NotFound } from '../../../kernel/errors.js';
 import type { Hash } from '../../../kernel/hex.js';
+import type { SignerId } from '../../../kernel/signer-id.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
-import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { type Tx, UnitOfWork } from '../../../kernel/unit-of-work.js';
-import { EventLog } from '../../events/index.js';
-import { Doorbell, type ManagedTx, type RequestedFees, type TxRequest } from '../../transactions/index.js';
-import { CommandStore } from '../domain/command-store.js';
+import { SignerInDoubt, SignersInDoubt } from '../../lost-commits/index.js';
+import { CommandedTxs, Doorbell, type ManagedTx, type TxRequest } from '../../ledger/index.js';
+import { type CommandKind, type CommandStatus, CommandStore, type TxCommand } from '../domain/tx-command.js';
 import { commandVerdict, type CommandVerdict, kindVerdict } from '../domain/command-verdict.js';
-import type { CommandKind, CommandStatus, TxCommand } from '../domain/tx-command.js';
 
 export interface CommandInput {
   readonly txId: string;
@@ -16,8 +15,8 @@ export interface CommandInput {
   /** Null when the client sent none: then nothing can be repeated. */
   readonly requestId: string | null;
   readonly requestHash: Hash;
-  readonly fees: RequestedFees | null;
-  /** Of a replace: the new request. */
+  readonly fees: TxRequest['fees'] | null;
+  /** The new request of a replace. */
   readonly request: TxRequest | null;
 }
 
@@ -36,24 +35,31 @@ export class SubmitCommand {
   constructor(
     private readonly unitOfWork: UnitOfWork,
     private readonly store: CommandStore,
-    private readonly events: EventLog,
+    private readonly txs: CommandedTxs,
     private readonly ids: IdGenerator,
-    private readonly node: NodeIdentity,
     private readonly doorbell: Doorbell,
+    private readonly inDoubt: SignersInDoubt,
   ) {}
 
   /**
    * @throws NotFound `tx_not_found`
+   * @throws SignerInDoubt when the tx waits, and may have been sent by commits that the database lost
    * @throws Conflict `idempotency_conflict`, or the reason why the tx cannot be changed any more; then nothing is stored
    */
   async execute(input: CommandInput): Promise<SubmittedCommand> {
-    const submitted = await this.unitOfWork.run((tx) => this.submit(tx, input));
-    if (submitted.isNew) this.doorbell.ring([submitted.command.signer]);
-    return submitted;
+    for (;;) {
+      await this.inDoubt.look();
+      const submitted = await this.unitOfWork.run((tx) => this.submit(tx, input));
+      // Else its connection was new, and is looked at first.
+      if (submitted === null) continue;
+      if (submitted.isNew) this.doorbell.ring([submitted.command.signer]);
+      return submitted;
+    }
   }
 
-  private async submit(tx: Tx, input: CommandInput): Promise<SubmittedCommand> {
-    const managed = await this.store.lock(tx, input.txId);
+  /** @returns null when nobody knows whether the database lost commits; nothing is written */
+  private async submit(tx: Tx, input: CommandInput): Promise<SubmittedCommand | null> {
+    const managed = await this.txs.lock(tx, input.txId);
     if (!managed)
       throw new NotFound(
         'tx_not_found',
@@ -63,6 +69,7 @@ export class SubmitCommand {
     const known = input.requestId === null ? null : await this.store.find(tx, managed.signer, input.requestId);
     if (known) return { command: sameRequest(known, input), isNew: false };
     const status = await this.statusOf(tx, managed, input);
+    if (managed.state === 'PENDING' && !(await this.isUnsent(tx, managed.signer))) return null;
     const commandId = this.ids.next();
     const command: TxCommand = {
       commandId,
@@ -75,12 +82,37 @@ export class SubmitCommand {
       replacement: input.request && (managed.state === 'PENDING' ? managed.id : this.ids.next()),
       status,
       refusal: null,
+      tries: 0,
     };
-    if (managed.state === 'PENDING') await this.changePending(tx, managed, command, input.request);
-    else if (input.request && command.replacement)
-      await this.store.insertReplacement(tx, command.replacement, input.request, managed.id);
+    await this.changeTx(tx, managed, command, input.request);
     await this.store.insert(tx, command);
     return { command, isNew: true };
+  }
+
+  /** What waits changes at once. It needs no fence: whoever allocates a nonce locks the tx first. */
+  private async changeTx(tx: Tx, managed: ManagedTx, command: TxCommand, request: TxRequest | null): Promise<void> {
+    const { kind, requestId, replacement } = command;
+    if (managed.state === 'PENDING') {
+      if (kind === 'cancel') managed.cancelled('cancelled before it was sent');
+      else managed.edited(requestId);
+      await this.txs.savePending(tx, managed, request);
+    } else if (request && replacement) {
+      const isStored = await this.txs.insertReplacement(tx, replacement, request, managed.id);
+      if (!isStored) throw keyTaken({ requestId: request.requestId });
+    }
+  }
+
+  /**
+   * False when nobody knows, and the caller has to look again.
+   * @throws SignerInDoubt
+   */
+  private async isUnsent(tx: Tx, signer: SignerId): Promise<boolean> {
+    const inDoubt = await this.inDoubt.among(tx, [signer]);
+    if (inDoubt === null) return false;
+    if (inDoubt.size === 0) return true;
+    // Its owner reconciles it, also where it has nothing to do.
+    this.doorbell.ring([signer]);
+    throw new SignerInDoubt(signer);
   }
 
   private async statusOf(tx: Tx, managed: ManagedTx, { kind, request }: CommandInput): Promise<CommandStatus> {
@@ -88,7 +120,8 @@ export class SubmitCommand {
     const verdict = rule.kind === 'by_owner' ? ((await this.kindVerdict(tx, managed, request)) ?? rule) : rule;
     if (verdict.kind === 'refused')
       throw new Conflict(verdict.code, verdict.detail, verdict.advice, { txId: managed.id, state: managed.state });
-    if (verdict.kind === 'by_owner' && kind === 'replace' && (await this.store.hasQueuedReplace(tx, managed.id)))
+    // Else the older one, which is carried out later, would win.
+    if (kind === 'replace' && (await this.store.hasQueuedReplace(tx, managed.id)))
       throw new Conflict('being_replaced', 'another replacement was accepted', 'read replacedBy of the transaction', {
         txId: managed.id,
         state: managed.state,
@@ -99,28 +132,20 @@ export class SubmitCommand {
   /** In a pool its kind is decided. While it may be unsent, the owner of its signer finds out. */
   private async kindVerdict(tx: Tx, managed: ManagedTx, request: TxRequest | null): Promise<CommandVerdict | null> {
     if (request === null || managed.state !== 'IN_MEMPOOL') return null;
-    return kindVerdict(await this.store.hasBlobs(tx, managed.id), request.payload);
-  }
-
-  private async changePending(
-    tx: Tx,
-    managed: ManagedTx,
-    { kind, requestId }: TxCommand,
-    request: TxRequest | null,
-  ): Promise<void> {
-    if (kind === 'cancel') managed.cancelled('cancelled before it was sent');
-    else managed.edited(requestId);
-    await this.store.savePending(tx, managed, request);
-    await this.events.append(tx, { nodeId: this.node.id, tokenFor: () => null }, managed.pendingEvents());
+    return kindVerdict(await this.txs.hasBlobs(tx, managed.id), request.payload);
   }
 }
 
 function sameRequest(known: TxCommand, { kind, txId, requestHash }: CommandInput): TxCommand {
   if (known.requestHash === requestHash && known.kind === kind && known.txId === txId) return known;
-  throw new Conflict(
+  throw keyTaken({ txId: known.txId, requestId: known.requestId });
+}
+
+function keyTaken(facts: { readonly txId?: string; readonly requestId: string }): Conflict {
+  return new Conflict(
     'idempotency_conflict',
     'this requestId was used for a different request',
     'use a new requestId, or send the first body unchanged',
-    { txId: known.txId, requestId: known.requestId },
+    facts,
   );
 }

@@ -1,4 +1,4 @@
-import type { ManagedTx, TxPayload } from '../../transactions/index.js';
+import type { ManagedTx, TxPayload } from '../../ledger/index.js';
 import type { CommandKind } from './tx-command.js';
 
 /** What becomes of a command, by the present state of its tx. */

@@ -1,6 +1,8 @@
 import type { Hash } from '../../../kernel/hex.js';
-import type { SignerId } from '../../../kernel/signer-id.js';
-import type { RequestedFees } from '../../transactions/index.js';
+import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
+import type { Tx } from '../../../kernel/unit-of-work.js';
+import { NO_FEES } from '../../ledger/domain/index.js';
+import type { TxRequest } from '../../ledger/index.js';
 
 /** What a client may ask for about a tx that it created. */
 export const COMMAND_KINDS = ['cancel', 'replace', 'speed_up'] as const;
@@ -19,16 +21,52 @@ export interface TxCommand {
   readonly requestId: string;
   readonly requestHash: Hash;
   /** Explicit fees of a speed-up; null for the market. */
-  readonly fees: RequestedFees | null;
-  /** Of a replace: the tx with the new payload. It is the tx itself when that was still PENDING. */
+  readonly fees: TxRequest['fees'] | null;
+  /** The tx with the new payload of a replace. It is the tx itself when that was still PENDING. */
   readonly replacement: string | null;
   readonly status: CommandStatus;
   /** Why it was refused; else null. */
   readonly refusal: string | null;
+  /** How often its owner could not carry it out. */
+  readonly tries: number;
 }
+
+/** Before a command that could not be carried out is tried again; doubles each time. */
+export const FIRST_PAUSE_MS = 1_000;
 
 /** How a command ended. */
 export interface Decision {
   readonly commandId: string;
   readonly refusal: string | null;
+}
+
+/** @param decimals amounts as decimal strings; what the client did not choose is left out */
+export function feesFrom(decimals: Readonly<Record<string, string>>): TxRequest['fees'] {
+  return { ...NO_FEES, ...Object.fromEntries(Object.entries(decimals).map(([name, wei]) => [name, BigInt(wei)])) };
+}
+
+/** Commands of clients about their txs. */
+export abstract class CommandStore {
+  abstract find(tx: Tx, signer: SignerId, requestId: string): Promise<TxCommand | null>;
+  /** Whether a replace of the tx waits for its owner. */
+  abstract hasQueuedReplace(tx: Tx, txId: string): Promise<boolean>;
+  /** @throws Conflict `idempotency_conflict` when another command took the key meanwhile */
+  abstract insert(tx: Tx, command: TxCommand): Promise<void>;
+
+  /** Commands that wait for their owner and are due, at most this many of each signer, the longest due first. */
+  abstract queued(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<TxCommand[]>;
+  /** Commands that could not be carried out now are due again after these milliseconds, and were tried once more. */
+  abstract postpone(later: readonly Later[]): Promise<void>;
+  /** Whether a command waits for its owner still. */
+  abstract isQueued(commandId: string): Promise<boolean>;
+  /** @param tx in which it is written; a database transaction of its own by default */
+  abstract decide(decisions: readonly Decision[], tx?: Tx): Promise<void>;
+  /** All commands about a tx, oldest first. */
+  abstract ofTx(txId: string): Promise<TxCommand[]>;
+}
+
+/** What could not be done now, and after how many milliseconds it is due again. */
+export interface Later {
+  readonly id: string;
+  readonly inMs: number;
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LockstepConfig } from '../../../config/lockstep-config.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
+import { Log } from '../../../platform/logging/log.js';
 import { Tickers } from '../../../platform/scheduling/tickers.js';
 import { ChainScheduler } from '../../chain/index.js';
 import { CloseExpired } from '../application/close-expired.js';
@@ -8,12 +9,15 @@ import { ExecuteCommands } from '../application/execute-commands.js';
 
 const CHECK_EVERY_MS = 1_000;
 
-/** Looks once a second for commands to carry out, and for txs in flight that expired. */
+/** Looks once a second for commands to carry out, and for txs that expired. Neither waits for the other, nor for what began before. */
 @Injectable()
 export class CommandScheduler extends ChainScheduler {
+  private readonly running = new Set<Promise<void>>();
+
   constructor(
     private readonly commands: ExecuteCommands,
     private readonly expired: CloseExpired,
+    private readonly log: Log,
     config: LockstepConfig,
     tickers: Tickers,
   ) {
@@ -25,8 +29,22 @@ export class CommandScheduler extends ChainScheduler {
     if (this.role.acts) this.kick(chainId);
   }
 
+  override async onModuleDestroy(): Promise<void> {
+    await super.onModuleDestroy();
+    await this.idle();
+  }
+
   protected override async tick(chainId: ChainId): Promise<void> {
-    await this.commands.execute(chainId);
+    const run = this.commands
+      .execute(chainId)
+      .catch((error: unknown) => this.log.error('failed to carry out commands', { chainId, error }))
+      .finally(() => this.running.delete(run));
+    this.running.add(run);
     await this.expired.execute(chainId);
+  }
+
+  /** Resolves when no command is being carried out. */
+  protected async idle(): Promise<void> {
+    await Promise.all(this.running);
   }
 }

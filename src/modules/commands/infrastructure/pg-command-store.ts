@@ -1,24 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { Conflict } from '../../../kernel/errors.js';
 import { parseHash } from '../../../kernel/hex.js';
-import { NodeIdentity } from '../../../kernel/node-identity.js';
+import { toDecimals } from '../../../kernel/quantities.js';
 import { type ChainId, parseSigner, type SignerId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx, type SqlValue } from '../../../platform/database/pg-tx.js';
 import {
-  BlobRepository,
-  fromStoredFees,
-  type ManagedTx,
-  type ProgressRow,
-  type StoredFees,
-  toManagedTx,
-  toStoredFees,
-  toStoredOptions,
-  type TxRequest,
-} from '../../transactions/index.js';
-import { CommandStore } from '../domain/command-store.js';
-import type { CommandKind, CommandStatus, Decision, TxCommand } from '../domain/tx-command.js';
+  type CommandKind,
+  type CommandStatus,
+  CommandStore,
+  type Decision,
+  feesFrom,
+  type Later,
+  type TxCommand,
+} from '../domain/tx-command.js';
 import * as sql from './command.statements.js';
 
 interface CommandRow {
@@ -29,25 +25,17 @@ interface CommandRow {
   kind: CommandKind;
   request_id: string;
   request_hash: string;
-  options: { readonly fees?: StoredFees };
+  options: { readonly fees?: Readonly<Record<string, string>> };
   replacement: string | null;
   status: CommandStatus;
   refusal: string | null;
+  tries: number;
 }
 
 @Injectable()
 export class PgCommandStore extends CommandStore {
-  constructor(
-    private readonly database: Database,
-    private readonly node: NodeIdentity,
-    private readonly blobs: BlobRepository,
-  ) {
+  constructor(private readonly database: Database) {
     super();
-  }
-
-  async lock(tx: Tx, txId: string): Promise<ManagedTx | null> {
-    const { rows } = await PgTx.of(tx).query<ProgressRow>(sql.LOCK, [txId]);
-    return rows[0] ? toManagedTx(rows[0]) : null;
   }
 
   async find(tx: Tx, { chainId, address }: SignerId, requestId: string): Promise<TxCommand | null> {
@@ -57,11 +45,6 @@ export class PgCommandStore extends CommandStore {
 
   async hasQueuedReplace(tx: Tx, txId: string): Promise<boolean> {
     const { rowCount } = await PgTx.of(tx).query(sql.QUEUED_REPLACE, [txId]);
-    return rowCount === 1;
-  }
-
-  async hasBlobs(tx: Tx, txId: string): Promise<boolean> {
-    const { rowCount } = await PgTx.of(tx).query(sql.HAS_BLOBS, [txId]);
     return rowCount === 1;
   }
 
@@ -75,53 +58,20 @@ export class PgCommandStore extends CommandStore {
       kind,
       requestId,
       requestHash,
-      JSON.stringify(fees === null ? {} : { fees: toStoredFees(fees) }),
+      JSON.stringify(fees === null ? {} : { fees: toDecimals(fees) }),
       replacement,
       status,
     ]);
     if (rowCount !== 1) throw takenKey(requestId);
   }
 
-  async savePending(tx: Tx, { id, state, progress }: ManagedTx, request: TxRequest | null): Promise<void> {
-    if (request !== null) {
-      await PgTx.of(tx).query(sql.EDIT_REQUEST, [
-        id,
-        request.payload.to,
-        request.payload.value,
-        request.payload.data,
-        JSON.stringify(toStoredOptions(request)),
-        ...agreedOnce(request),
-      ]);
-      await this.blobs.replace(tx, id, request.sidecar);
-    }
-    await PgTx.of(tx).query(sql.SAVE_PENDING, [id, state, progress.subState, progress.failureReason]);
-  }
-
-  async insertReplacement(tx: Tx, txId: string, request: TxRequest, replaces: string): Promise<void> {
-    const { signer, requestId, requestHash, payload, priority } = request;
-    const { rowCount } = await PgTx.of(tx).query(sql.INSERT_REPLACEMENT, [
-      txId,
-      signer.chainId,
-      signer.address,
-      requestId,
-      requestHash,
-      payload.to,
-      payload.value,
-      payload.data,
-      JSON.stringify(toStoredOptions(request)),
-      priority,
-      ...agreedOnce(request),
-      replaces,
-      this.node.id,
-    ]);
-    if (rowCount !== 1) throw takenKey(requestId);
-    if (request.sidecar) await this.blobs.replace(tx, txId, request.sidecar);
-  }
-
-  async queued(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<TxCommand[]> {
-    const addresses = signers.map(({ address }) => address);
-    const { rows } = await this.database.query<CommandRow>(sql.QUEUED, [chainId, addresses, limit]);
+  async queued(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<TxCommand[]> {
+    const { rows } = await this.database.query<CommandRow>(sql.QUEUED, [chainId, signers, perSigner]);
     return rows.map(toCommand);
+  }
+
+  async postpone(later: readonly Later[]): Promise<void> {
+    if (later.length > 0) await this.database.query(sql.POSTPONE, laterColumns(later));
   }
 
   async isQueued(commandId: string): Promise<boolean> {
@@ -141,21 +91,10 @@ export class PgCommandStore extends CommandStore {
     const { rows } = await this.database.query<CommandRow>(sql.OF_TX, [txId]);
     return rows.map(toCommand);
   }
-
-  async hasExpired(txId: string): Promise<boolean> {
-    const { rowCount } = await this.database.query(sql.HAS_EXPIRED, [txId]);
-    return rowCount === 1;
-  }
-
-  async expired(chainId: ChainId, signers: readonly SignerId[], limit: number): Promise<ManagedTx[]> {
-    const addresses = signers.map(({ address }) => address);
-    const { rows } = await this.database.query<ProgressRow>(sql.EXPIRED, [chainId, addresses, limit]);
-    return rows.map(toManagedTx);
-  }
 }
 
-function agreedOnce({ confirmations, expiresAt, metadata }: TxRequest): SqlValue[] {
-  return [confirmations, expiresAt, metadata === null ? null : JSON.stringify(metadata)];
+function laterColumns(later: readonly Later[]): SqlValue[] {
+  return [later.map(({ id }) => id), later.map(({ inMs }) => inMs)];
 }
 
 function takenKey(requestId: string): Conflict {
@@ -176,9 +115,10 @@ function toCommand(row: CommandRow): TxCommand {
     kind: row.kind,
     requestId: row.request_id,
     requestHash: parseHash(row.request_hash),
-    fees: fees === undefined ? null : fromStoredFees(fees),
+    fees: fees === undefined ? null : feesFrom(fees),
     replacement: row.replacement,
     status: row.status,
     refusal: row.refusal,
+    tries: row.tries,
   };
 }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ChainUpdate } from '../../chain/index.js';
-import { RecheckReceipts } from './recheck-receipts.js';
-import { MatchAttempts } from './match-attempts.js';
+import { MatchAttempts, RecheckReceipts } from './match-attempts.js';
 import { ReopenFinal } from './reopen-final.js';
 import { Finalizer } from './finalizer.js';
 
@@ -25,6 +24,6 @@ export class ApplyChainUpdate {
     );
     await this.reopen.execute(update);
     await this.match.execute(chainId, blocks);
-    await this.finalizer.execute(chainId, head);
+    await this.finalizer.finalize(chainId, head);
   }
 }

@@ -1,33 +1,93 @@
 import { Injectable } from '@nestjs/common';
-import { inSlices } from '../../../kernel/in-slices.js';
 import type { Hash } from '../../../kernel/hex.js';
-import type { ChainId } from '../../../kernel/signer-id.js';
+import { groupBy } from '../../../kernel/group-by.js';
+import { type ChainId, distinctSigners, type SignerId, signersOf } from '../../../kernel/signer-id.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
+import { Turns } from '../../../platform/scheduling/turns.js';
 import { ReassignNonces } from '../../nonces/index.js';
-import type { Attempt, ManagedTx } from '../../transactions/index.js';
-import { DueReceipts, type DueTx, MAX_TXS_PER_CALL } from './due-receipts.js';
+import { LeaseManager, slotKey } from '../../signers/index.js';
+import {
+  type Attempt,
+  AttemptRepository,
+  LeasedWork,
+  ManagedTx,
+  ManagedTxRepository,
+  PostponeDue,
+  TxsInFlight,
+  WriteChanges,
+} from '../../ledger/index.js';
 import { LookUpReceipts } from './look-up-receipts.js';
-import { PostponeReceiptChecks } from './postpone-receipt-checks.js';
-import { ReceiptMetrics } from './receipt-metrics.js';
 import { type MinedAttempt, RecordMined } from './record-mined.js';
+import { ConfirmationsConfig } from '../../../config/lockstep-config.js';
+
+/** Pause after an RPC error, which does not mean "no receipt", and while a nonce is in doubt. */
+const CHECK_AGAIN_MS = 2_000;
+
+/** A tx without a receipt. `answered`: true when the node answered that no attempt has one; false when a call failed. */
+export interface MissingReceipt {
+  readonly signer: SignerId;
+  readonly tx: ManagedTx;
+  readonly answered: boolean;
+}
+
+/** Sets the next check of receipts that were not found, or not recorded. */
+@Injectable()
+export class PostponeReceiptChecks {
+  constructor(
+    private readonly work: LeasedWork,
+    private readonly repository: ManagedTxRepository,
+    private readonly write: WriteChanges,
+    private readonly postpone: PostponeDue,
+    private readonly config: ConfirmationsConfig,
+  ) {}
+
+  /** @param found txs with a receipt: those that could not be MINED now are due later, too */
+  async execute(chainId: ChainId, missing: readonly MissingReceipt[], found: readonly ManagedTx[]): Promise<void> {
+    const left = new Map(missing.map(({ tx }) => [tx.id, tx]));
+    const run = this.work.run(chainId, missing, async (leases, share) => {
+      const answered = new Map(share.map((item) => [item.tx.id, item.answered]));
+      const txs = (await this.repository.byIds(share.map(({ tx }) => tx.id))).filter((tx) => tx.state === 'IN_MEMPOOL');
+      for (const tx of txs)
+        tx.receiptMissing(
+          answered.get(tx.id) === true && !tx.isInDoubt ? this.config.staleReceiptTimeout : CHECK_AGAIN_MS,
+        );
+      await this.write.execute(leases, 'receipt_missing', { txs });
+      for (const { tx } of share) left.delete(tx.id);
+    });
+    await run.finally(() => this.postpone.execute('receiptCheck', [...left.values(), ...found]));
+  }
+}
+
+/** Few statements, and a few batches of each endpoint. */
+const TXS_AT_ONCE = 500;
+
+/** A tx whose receipt check is due, with its attempts, and with those of the txs that compete for its slot. */
+export interface DueTx {
+  readonly signer: SignerId;
+  readonly tx: ManagedTx;
+  readonly attempts: readonly Attempt[];
+}
 
 /** Requests receipts by hash of txs that were not found in a block for too long, of all their attempts: blocks can be missed. */
 @Injectable()
 export class CheckReceipts {
+  private readonly receiptTurns = new Turns<ManagedTx>(TXS_AT_ONCE, ({ signer }) => signer.address);
+
   constructor(
-    private readonly due: DueReceipts,
+    private readonly leases: LeaseManager,
+    private readonly inFlight: TxsInFlight,
+    private readonly attempts: AttemptRepository,
     private readonly lookUp: LookUpReceipts,
     private readonly recordMined: RecordMined,
     private readonly postpone: PostponeReceiptChecks,
     private readonly reassign: ReassignNonces,
-    private readonly metrics: ReceiptMetrics,
+    private readonly metrics: Metrics,
   ) {}
 
-  async execute(chainId: ChainId): Promise<void> {
-    const due = await this.due.execute(chainId);
-    await Promise.all(inSlices(due, MAX_TXS_PER_CALL).map((part) => this.check(chainId, part)));
-  }
-
-  private async check(chainId: ChainId, due: readonly DueTx[]): Promise<void> {
+  /** @returns signers with a tx that is not mined, by the word of an endpoint: their nonce on the chain may stand still */
+  async execute(chainId: ChainId): Promise<SignerId[]> {
+    const due = await this.due(chainId);
+    if (due.length === 0) return [];
     // Txs that compete for one slot have the same attempts.
     const attempts = [...new Map(due.flatMap((item) => item.attempts).map((one) => [one.txHash, one])).values()];
     const lookups = await this.lookUp.execute(chainId, attempts);
@@ -35,7 +95,6 @@ export class CheckReceipts {
       const lookup = lookups.get(attempt.txHash);
       return lookup?.kind === 'found' ? [{ signer: attempt.signer, attempt, receipt: lookup.receipt }] : [];
     });
-    await this.recordMined.execute(chainId, found);
     const mined = new Map(found.map(({ attempt }) => [attempt.txHash, attempt.txId]));
     const missing = due
       .filter((item) => !item.attempts.some(({ txHash }) => mined.has(txHash)))
@@ -43,16 +102,39 @@ export class CheckReceipts {
         ...item,
         answered: item.attempts.every(({ txHash }) => lookups.get(txHash)?.kind === 'none'),
       }));
-    this.metrics.checked('found', found.length);
-    this.metrics.checked('none', missing.filter(({ answered }) => answered).length);
-    this.metrics.checked('error', missing.filter(({ answered }) => !answered).length);
+    this.metrics.count('receipt_check_total', found.length, { result: 'found' });
+    this.metrics.count('receipt_check_total', missing.filter(({ answered }) => answered).length, { result: 'none' });
+    this.metrics.count('receipt_check_total', missing.filter(({ answered }) => !answered).length, { result: 'error' });
     // A tx that rests while a rival is mined stays as it is, and would be due again at once.
     const resting = due.filter(({ tx, attempts: own }) => tx.isResting && hasMinedRival(tx, own, mined));
-    await this.postpone.execute(chainId, [...missing, ...resting.map((item) => ({ ...item, answered: true }))]);
+    const others = due.filter((item) => !missing.some(({ tx }) => tx.id === item.tx.id) && !resting.includes(item));
+    try {
+      await this.recordMined.execute(chainId, found);
+    } finally {
+      await this.postpone.execute(
+        chainId,
+        [...missing, ...resting.map((item) => ({ ...item, answered: true }))],
+        others.map(({ tx }) => tx),
+      );
+    }
+    const unmined = missing.filter(({ answered }) => answered);
     await this.reassign.execute(
       chainId,
-      missing.filter(({ tx, answered }) => answered && tx.isInDoubt),
+      unmined.filter(({ tx }) => tx.isInDoubt),
     );
+    return distinctSigners(signersOf(unmined));
+  }
+
+  /** Of this node's signers, in turn. */
+  private async due(chainId: ChainId): Promise<DueTx[]> {
+    const signers = this.leases.heldOn(chainId).map(({ signer }) => signer.address);
+    const txs = await this.receiptTurns.take(chainId, signers, (some, perSigner) =>
+      this.inFlight.dueForReceiptCheck(chainId, some, perSigner),
+    );
+    if (txs.length === 0) return [];
+    const attempts = await this.attempts.ofSlots(txs.map((tx) => ({ signer: tx.signer, nonce: tx.nonce })));
+    const bySlot = groupBy(attempts, slotKey);
+    return txs.map((tx) => ({ signer: tx.signer, tx, attempts: tx.attemptsAmong(bySlot.get(slotKey(tx)) ?? []) }));
   }
 }
 

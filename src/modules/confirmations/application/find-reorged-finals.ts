@@ -4,8 +4,8 @@ import type { Hash } from '../../../kernel/hex.js';
 import { inSlices } from '../../../kernel/in-slices.js';
 import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { type BlockRef, type ChainConnector, Chains, BLOCKS_PER_CALL, readBlocks } from '../../chain/index.js';
-import { ManagedTx, ManagedTxRepository } from '../../transactions/index.js';
+import { type BlockRef, type ChainBlocks, Chains, BLOCKS_PER_CALL, readBlocks } from '../../chain/index.js';
+import { ManagedTx, MinedTxs } from '../../ledger/index.js';
 
 /** Final txs of a signer to read at once, after its newest one was found orphaned. */
 const PAGE_TXS = 100;
@@ -41,7 +41,7 @@ export class FindReorgedFinals {
 
   constructor(
     private readonly chains: Chains,
-    private readonly repository: ManagedTxRepository,
+    private readonly mined: MinedTxs,
     private readonly log: Log,
   ) {}
 
@@ -68,7 +68,7 @@ export class FindReorgedFinals {
     const chain = this.chains.get(chainId);
     const gone = new Map<Hash, BlockRef>();
     let isKnown = true;
-    let txs = await this.repository.newestFinal(chainId, null, 1);
+    let txs = await this.mined.newestFinal(chainId, null, 1);
     for (let page = 1; txs.length > 0; page += 1) {
       const canonical = await canonicalHashes(chain, txs.flatMap(blockOf));
       // Only another block at the same height proves a reorg. A missing block proves nothing, but the blocks below may be orphaned.
@@ -81,14 +81,14 @@ export class FindReorgedFinals {
           chainId,
           signers: open.length - known.length,
         });
-      txs = await this.repository.newestFinal(chainId, (page > 1 ? known : open).map(oldest), PAGE_TXS);
+      txs = await this.mined.newestFinal(chainId, (page > 1 ? known : open).map(oldest), PAGE_TXS);
     }
     return { gone: [...gone.values()], isKnown };
   }
 }
 
 /** Reads hashes by height, null where the node has no block. Stops at the first of our blocks that is canonical: all below are, too. */
-async function canonicalHashes(chain: ChainConnector, blocks: readonly BlockRef[]): Promise<Canonical> {
+async function canonicalHashes(chain: ChainBlocks, blocks: readonly BlockRef[]): Promise<Canonical> {
   const hashes = new Map<number, Hash | null>();
   const heights = [...new Set(blocks.map(({ number }) => number))].sort((a, b) => b - a);
   for (const numbers of inSlices(heights, BLOCKS_PER_CALL)) {

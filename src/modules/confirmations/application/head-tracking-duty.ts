@@ -3,8 +3,16 @@ import { Clock } from '../../../kernel/clock.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { LeaseManager, Router } from '../../signers/index.js';
-import { ChainActivity } from './chain-activity.js';
 import { ReopenFinal } from './reopen-final.js';
+
+/** The chains on which any node had leases lately. */
+export abstract class ChainActivity {
+  /**
+   * Stores that this node has leases on these chains.
+   * @returns for every chain that a node ever stored: milliseconds since the last time, by the database clock
+   */
+  abstract note(chainIds: readonly ChainId[]): Promise<ReadonlyMap<ChainId, number>>;
+}
 
 const NOTE_EVERY_MS = 30_000;
 /**

@@ -2,11 +2,52 @@ import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
 import { readingAhead } from '../../../kernel/reading-ahead.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import { type Block, type ChainConnector, Chains, VerifiedReceipts } from '../../chain/index.js';
+import { type Block, type ChainReceipts, Chains, VerifiedReceipts } from '../../chain/index.js';
 import { LeaseManager } from '../../signers/index.js';
-import { type Attempt, AttemptRepository } from '../../transactions/index.js';
-import { RecheckReceipts } from './recheck-receipts.js';
+import {
+  type Attempt,
+  AttemptRepository,
+  LaneMemory,
+  LeasedWork,
+  ManagedTxRepository,
+  WriteChanges,
+} from '../../ledger/index.js';
 import { type MinedAttempt, RecordMined } from './record-mined.js';
+
+/** Makes receipts due for the next run of the receipt checker, when following the chain block by block did not find them. */
+@Injectable()
+export class RecheckReceipts {
+  constructor(
+    private readonly leases: LeaseManager,
+    private readonly work: LeasedWork,
+    private readonly repository: ManagedTxRepository,
+    private readonly write: WriteChanges,
+    private readonly memory: LaneMemory,
+  ) {}
+
+  /** For a gap in the followed blocks: our txs may be mined in it. */
+  async forAll(chainId: ChainId): Promise<void> {
+    const left = await this.work.run(chainId, this.leases.heldOn(chainId), async (leases) => {
+      await this.write.receiptsDue(leases, 'recheck');
+    });
+    // Recovery makes all receipts due, too: signers that were left out now are recovered in their next step.
+    this.memory.forget(left.map(({ signer }) => signer));
+  }
+
+  /**
+   * For attempts that are in a block, and for which the node had no receipt yet.
+   * @returns the attempts whose txs could not be changed now
+   */
+  execute(chainId: ChainId, attempts: readonly Attempt[]): Promise<Attempt[]> {
+    return this.work.run(chainId, attempts, async (leases, share) => {
+      const txs = (await this.repository.byIds(share.map(({ txId }) => txId))).filter(
+        (tx) => tx.state === 'IN_MEMPOOL',
+      );
+      for (const tx of txs) tx.receiptMissing(0);
+      await this.write.execute(leases, 'recheck', { txs });
+    });
+  }
+}
 
 /**
  * Finds our attempts in new blocks: one indexed query for all hashes, receipts only for matches (docs/architecture.md, Block to CONFIRMED).
@@ -73,7 +114,7 @@ export class MatchAttempts {
     this.missed.set(chainId, [...left, ...others]);
   }
 
-  private async receiptsOf(chain: ChainConnector, block: Block, ours: readonly Attempt[]): Promise<MinedAttempt[]> {
+  private async receiptsOf(chain: ChainReceipts, block: Block, ours: readonly Attempt[]): Promise<MinedAttempt[]> {
     const inBlock = new Set(block.transactionHashes);
     const matches = new Map(
       ours.filter(({ txHash }) => inBlock.has(txHash)).map((attempt) => [attempt.txHash, attempt]),

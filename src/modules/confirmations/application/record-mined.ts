@@ -1,18 +1,10 @@
-import {
-  type Attempt,
-  isFinal,
-  LeasedWork,
-  ManagedTx,
-  ManagedTxRepository,
-  racesOf,
-  restWhileMined,
-  WriteChanges,
-} from '../../transactions/index.js';
+import { type Attempt, isFinal, LeasedWork, ManagedTx, ManagedTxRepository, WriteChanges } from '../../ledger/index.js';
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
 import { HeadTracker, type Receipt } from '../../chain/index.js';
 import { inSlices } from '../../../kernel/in-slices.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
+import { racesOf, restWhileMined } from '../domain/race.js';
 
 /** One of our attempts with its receipt. */
 export interface MinedAttempt {
@@ -40,9 +32,9 @@ export class RecordMined {
 
   /** @returns the receipts that could not be written now */
   async execute(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<MinedAttempt[]> {
-    const ofTxs = mined.filter((item) => item.attempt.txId !== null && this.isCredible(chainId, item));
+    const credible = mined.filter((item) => this.isCredible(chainId, item));
     const left: MinedAttempt[] = [];
-    for (const some of inSlices(ofTxs, MAX_TXS_AT_ONCE)) left.push(...(await this.record(chainId, some)));
+    for (const some of inSlices(credible, MAX_TXS_AT_ONCE)) left.push(...(await this.record(chainId, some)));
     return left;
   }
 
@@ -67,7 +59,7 @@ export class RecordMined {
   private record(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<MinedAttempt[]> {
     return this.work.run(chainId, mined, async (leases, share) => {
       const byTx = new Map(share.map((item) => [item.attempt.txId, item]));
-      const all = await this.repository.byIds(share.flatMap(({ attempt }) => attempt.txId ?? []));
+      const all = await this.repository.byIds(share.map(({ attempt }) => attempt.txId));
       this.reportImpossible(all);
       const txs = all.filter((tx) => isOpen(tx) && this.isOfPresentSlot(tx, byTx.get(tx.id)));
       const winners = txs.flatMap((tx) => byTx.get(tx.id) ?? []);

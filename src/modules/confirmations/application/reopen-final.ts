@@ -1,12 +1,66 @@
 import { Injectable } from '@nestjs/common';
+import type { Hash } from '../../../kernel/hex.js';
 import { type ChainId, signersOf } from '../../../kernel/signer-id.js';
-import type { ChainUpdate } from '../../chain/index.js';
+import { agreedHashes, Chains, type ChainUpdate, SecondObservations } from '../../chain/index.js';
 import { ReopenNonces } from '../../nonces/index.js';
 import { LeaseManager } from '../../signers/index.js';
-import { ManagedTxRepository } from '../../transactions/index.js';
-import { AskOrphaned } from './ask-orphaned.js';
-import { ReopenTxs } from './reopen-txs.js';
+import { isFinal, LeasedWork, ManagedTx, ManagedTxRepository, MinedTxs, WriteChanges } from '../../ledger/index.js';
+import { newestOf, racesOf, reopenRace } from '../domain/race.js';
 import { SuspectBlocks } from './suspect-blocks.js';
+import { Log } from '../../../platform/logging/log.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
+
+/** Sends final txs whose blocks were orphaned back to the mempool. */
+@Injectable()
+export class ReopenTxs {
+  constructor(
+    private readonly work: LeasedWork,
+    private readonly repository: ManagedTxRepository,
+    private readonly write: WriteChanges,
+    private readonly metrics: Metrics,
+    private readonly log: Log,
+  ) {}
+
+  /** @param gone hashes of orphaned blocks */
+  async execute(chainId: ChainId, final: readonly ManagedTx[], gone: ReadonlySet<Hash>): Promise<void> {
+    await this.work.run(chainId, final, async (leases, share) => {
+      // Read again: the signer's worker may have changed them since.
+      const txs = (await this.repository.byIds(share.map((tx) => tx.id))).filter(
+        ({ state, progress: { receipt } }) => isFinal(state) && receipt !== null && gone.has(receipt.blockHash),
+      );
+      const races = racesOf(txs, await this.repository.rivals(txs));
+      const orphaned = new Map(txs.map((tx) => [tx.id, tx.progress.receipt?.txHash ?? '']));
+      for (const tx of txs) {
+        this.log.error('final transaction orphaned by a reorg', {
+          txId: tx.id,
+          state: tx.state,
+          block: tx.progress.receipt?.blockNumber,
+        });
+        tx.reorged();
+      }
+      const rivals = races.flatMap((race) => reopenRace(race, orphaned.get(race.winner.id) ?? ''));
+      const reopened = races.map(({ winner, rivals: others }) => ({
+        signer: winner.signer,
+        nonce: winner.nonce,
+        holder: newestOf([winner, ...others.filter(({ state }) => state === 'IN_MEMPOOL')])?.id ?? winner.id,
+      }));
+      await this.write.execute(leases, 'reopen', {
+        txs: [...txs, ...rivals],
+        slots: { reopened },
+        attempts: { reopened: txs },
+      });
+      this.metrics.count('confirmations_newFork_total', txs.length);
+    });
+  }
+}
+
+/** Final txs in suspected blocks. */
+interface OrphanedTxs {
+  /** Another block is canonical at the height of theirs. */
+  readonly gone: readonly ManagedTx[];
+  /** The canonical block at their height is not known. */
+  readonly open: readonly ManagedTx[];
+}
 
 /**
  * Reopens final txs and consumed nonces after a reorg that is deeper than finality (docs/architecture.md, Reorg). Their signers may be idle
@@ -17,8 +71,9 @@ import { SuspectBlocks } from './suspect-blocks.js';
 export class ReopenFinal {
   constructor(
     private readonly suspects: SuspectBlocks,
-    private readonly repository: ManagedTxRepository,
-    private readonly ask: AskOrphaned,
+    private readonly mined: MinedTxs,
+    private readonly chains: Chains,
+    private readonly observations: SecondObservations,
     private readonly leases: LeaseManager,
     private readonly reopenTxs: ReopenTxs,
     private readonly reopenNonces: ReopenNonces,
@@ -31,14 +86,46 @@ export class ReopenFinal {
 
   async execute(update: ChainUpdate): Promise<void> {
     const { chainId } = update;
-    const { blocks, lowest, hasNew, keep } = await this.suspects.execute(update);
-    const txs = lowest === null ? [] : await this.repository.finalIn(chainId, lowest, [...blocks.keys()]);
-    const { gone, open } = await this.ask.execute(chainId, txs);
+    const { blocks, lowest, hasNew, keep } = await this.suspects.after(update);
+    const txs = lowest === null ? [] : await this.mined.finalIn(chainId, lowest, [...blocks.keys()]);
+    const { gone, open } = await this.orphanedOf(chainId, txs);
     if (gone.length > 0) await this.leases.takeFree(signersOf(gone));
     await this.reopenTxs.execute(chainId, gone, new Set(blocks.keys()));
     await this.reopenNonces.execute(chainId, hasNew ? lowest : null);
     // All final txs in suspected blocks are on the chain: the blocks are suspects no more.
     if (gone.length === 0 && open.length === 0) blocks.clear();
     keep();
+  }
+
+  /**
+   * Asks the chain which final txs were orphaned. Stored or followed blocks are not enough to reopen a tx: the endpoints must agree on
+   * another block at its height, by the evidence of `reopen_final` (docs/trust.md).
+   */
+  private async orphanedOf(chainId: ChainId, txs: readonly ManagedTx[]): Promise<OrphanedTxs> {
+    if (txs.length === 0) return { gone: [], open: [] };
+    const heights = txs.flatMap(({ progress }) => progress.receipt?.blockNumber ?? []);
+    const hashes = await this.provenHashes(chainId, heights);
+    const hashOf = ({ progress: { receipt } }: ManagedTx): Hash | null =>
+      receipt && (hashes.get(receipt.blockNumber) ?? null);
+    return {
+      gone: txs.filter((tx) => hashOf(tx) !== null && hashOf(tx) !== tx.progress.receipt?.blockHash),
+      open: txs.filter((tx) => hashOf(tx) === null),
+    };
+  }
+
+  /** Canonical hashes by height; null where a single endpoint observed it only once. Heights without a known hash are missing. */
+  private async provenHashes(chainId: ChainId, heights: readonly number[]): Promise<ReadonlyMap<number, Hash | null>> {
+    const chain = this.chains.get(chainId);
+    const agreed = [...(await agreedHashes(chain, heights))];
+    const head = agreed.some(([, { isAlone }]) => isAlone) ? await chain.head() : null;
+    return new Map(
+      agreed.map(([height, { value, isAlone }]) => {
+        const isProven =
+          head === null ||
+          !isAlone ||
+          this.observations.agree('reopen_final', `reopen ${chainId} ${height}`, value, head);
+        return [height, isProven ? value : null];
+      }),
+    );
   }
 }

@@ -2,19 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import type { BlockRef, Receipt } from '../../chain/index.js';
-import {
-  competeAgain,
-  endRace,
-  LeasedWork,
-  ManagedTx,
-  ManagedTxRepository,
-  type Race,
-  racesOf,
-  WriteChanges,
-} from '../../transactions/index.js';
-import { confirmationsAbove, type MinedVerdict } from '../domain/mined-verdict.js';
-import { ReceiptMetrics } from './receipt-metrics.js';
+import { LeasedWork, ManagedTx, ManagedTxRepository, WriteChanges } from '../../ledger/index.js';
+import type { MinedVerdict } from '../domain/mined-verdict.js';
+import { competeAgain, endRace, type Race, racesOf } from '../domain/race.js';
 
 /** The evidence that settles MINED txs. */
 export interface Settlement {
@@ -32,7 +24,7 @@ export class SettleTxs {
     private readonly work: LeasedWork,
     private readonly repository: ManagedTxRepository,
     private readonly write: WriteChanges,
-    private readonly metrics: ReceiptMetrics,
+    private readonly metrics: Metrics,
     private readonly log: Log,
   ) {}
 
@@ -57,7 +49,7 @@ export class SettleTxs {
         txHash: progress.receipt?.txHash ?? null,
       }));
       const races = await this.races([...final, ...gone]);
-      for (const tx of final) finalise(tx, settlement.head);
+      for (const tx of final) tx.settled('execution reverted', settlement.head);
       for (const tx of gone) tx.reorged();
       for (const tx of changed) this.correct(tx, settlement.fresh);
       const rivals = decideRaces(races);
@@ -66,7 +58,7 @@ export class SettleTxs {
         attempts: { reopened: gone.filter(isOpen) },
         slots: { consumed },
       });
-      this.metrics.newFork(gone.length);
+      this.metrics.count('confirmations_newFork_total', gone.length);
       decided += final.length + gone.length;
     });
     return decided;
@@ -94,9 +86,4 @@ function decideRaces(races: readonly Race[]): ManagedTx[] {
 
 function isOpen({ state }: ManagedTx): boolean {
   return state === 'IN_MEMPOOL';
-}
-
-function finalise(tx: ManagedTx, head: BlockRef | null): void {
-  const { receipt } = tx.progress;
-  tx.settled('execution reverted', receipt && confirmationsAbove(receipt, head));
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
+import { DatabaseWatch } from '../../../platform/database/database-watch.js';
 import { type BlockRef, BlockStore, type ChainUpdate } from '../../chain/index.js';
 import { FindReorgedFinals } from './find-reorged-finals.js';
 
@@ -24,21 +25,27 @@ export interface Suspects {
 export class SuspectBlocks {
   private readonly suspects = new Map<ChainId, Map<Hash, number>>();
   /** Hashes of stored orphaned blocks that were suspects already. */
-  private readonly known = new Map<ChainId, ReadonlySet<Hash>>();
+  private known = new Map<ChainId, ReadonlySet<Hash>>();
 
   constructor(
     private readonly blocks: BlockStore,
     private readonly reorgedFinals: FindReorgedFinals,
-  ) {}
+    watch: DatabaseWatch,
+  ) {
+    // That a tx was reopened may be among the lost commits, and the orphaned block may not be: every stored one is suspected again.
+    watch.onNewEpoch(() => (this.known = new Map()));
+  }
 
   isWaiting(chainId: ChainId): boolean {
     return (this.suspects.get(chainId)?.size ?? 0) > 0 || this.reorgedFinals.isWaiting(chainId);
   }
 
-  async execute(update: ChainUpdate): Promise<Suspects> {
+  async after(update: ChainUpdate): Promise<Suspects> {
     const { chainId, orphaned } = update;
+    // Not the map of a later epoch: what was read before the epoch began must not become known in it.
+    const { known } = this;
     const stored = await this.blocks.orphaned(chainId, SEARCH_BLOCKS);
-    const before = this.known.get(chainId);
+    const before = known.get(chainId);
     const newlyStored = stored.filter(({ hash }) => !before?.has(hash));
     const { blocks, keep } = await this.suspectsAfter(update, newlyStored);
     return {
@@ -48,7 +55,7 @@ export class SuspectBlocks {
       keep: () => {
         keep();
         this.suspects.set(chainId, blocks);
-        this.known.set(chainId, new Set([...stored, ...orphaned].map(({ hash }) => hash)));
+        known.set(chainId, new Set([...stored, ...orphaned].map(({ hash }) => hash)));
       },
     };
   }

@@ -1,6 +1,5 @@
 import type { Hash } from '../../../kernel/hex.js';
-import type { BlockRef, Receipt } from '../../chain/index.js';
-import type { ConfirmationRange } from '../../transactions/index.js';
+import type { Receipt } from '../../chain/index.js';
 
 /**
  * The verdict on a MINED tx whose block is deep enough. `final`: the block is canonical, and the receipt, read again, has the same status.
@@ -24,10 +23,4 @@ export function minedVerdict(receipt: Receipt, { canonical, fresh, denied }: Rec
   if (canonical !== receipt.blockHash) return 'gone';
   if (fresh === undefined) return 'open';
   return fresh.status === receipt.status ? 'final' : 'changed';
-}
-
-/** The blocks above the receipt's block, up to the followed head; null when there is none. */
-export function confirmationsAbove({ blockNumber }: Receipt, head: BlockRef | null): ConfirmationRange | null {
-  if (!head || head.number <= blockNumber) return null;
-  return { from: blockNumber + 1, to: head.number, hash: head.hash };
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
-import { ChainActivity } from '../application/chain-activity.js';
+import { ChainActivity } from '../application/head-tracking-duty.js';
 
 /** Writes in the order of chain ids, so that concurrent nodes never deadlock. The SELECT does not see the rows of its own INSERT. */
 const NOTE = {

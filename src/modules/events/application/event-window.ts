@@ -4,9 +4,10 @@ import { Log } from '../../../platform/logging/log.js';
 import { comparePositions, type EventPosition } from '../domain/event-position.js';
 import { type EventPage, EventReader } from '../domain/event-reader.js';
 import { RecentEvents } from '../domain/recent-events.js';
+import type { EventFilter } from '../domain/event-filter.js';
 import { EventBell } from './event-bell.js';
+import { OldReads, ROWS_PER_READ } from './old-reads.js';
 
-const ROWS_PER_READ = 1_000;
 const POLL_MS = 1_000;
 /** Events that are held back can mostly be read in a moment. The pause doubles while they cannot. */
 const HELD_BACK_MS = 20;
@@ -17,7 +18,8 @@ const HELD_BACK_MS = 20;
  */
 @Injectable()
 export class EventWindow implements OnModuleDestroy {
-  private followers = 0;
+  /** What to call when the database has lost the place of the window. */
+  private readonly followers = new Set<() => void>();
   private recent: RecentEvents | null = null;
   private running: Promise<void> | null = null;
   private readonly waiting = new Set<() => void>();
@@ -28,25 +30,28 @@ export class EventWindow implements OnModuleDestroy {
 
   constructor(
     private readonly reader: EventReader,
+    private readonly oldReads: OldReads,
     private readonly bell: EventBell,
     private readonly log: Log,
   ) {}
 
-  /** Keeps the window up to date until the returned function is called. */
-  follow(): () => void {
-    this.followers += 1;
+  /**
+   * Keeps the window up to date until the returned function is called.
+   * @param lost called when a standby without the last commits took over: who goes on at its place would miss events
+   */
+  follow(lost: () => void): () => void {
+    const follower = (): void => lost();
+    this.followers.add(follower);
     if (!this.stopped) this.running ??= this.run();
-    let ended = false;
     return () => {
-      if (!ended) this.followers -= 1;
-      ended = true;
-      if (this.followers === 0) this.wakeUp();
+      this.followers.delete(follower);
+      if (this.followers.size === 0) this.wakeUp();
     };
   }
 
-  /** Events after a place: from memory when the window has them all, otherwise from the database. */
-  async read(after: EventPosition): Promise<EventPage> {
-    return this.recent?.after(after, ROWS_PER_READ) ?? this.reader.page(after, ROWS_PER_READ);
+  /** Events after a place, at least those that pass the filter: from memory when the window has them all, otherwise from the database. */
+  async read(after: EventPosition, filter: EventFilter): Promise<EventPage> {
+    return this.recent?.after(after, ROWS_PER_READ) ?? this.oldReads.page(after, filter);
   }
 
   /** Resolves when the window has gone beyond `after`, or `signal` is aborted, or after `timeoutMs`. */
@@ -76,7 +81,7 @@ export class EventWindow implements OnModuleDestroy {
   }
 
   private get isNeeded(): boolean {
-    return this.followers > 0 && !this.stopped;
+    return this.followers.size > 0 && !this.stopped;
   }
 
   private async run(): Promise<void> {
@@ -97,13 +102,15 @@ export class EventWindow implements OnModuleDestroy {
     this.running = null;
   }
 
-  /** @returns null when the database could not be read, and before the first page */
+  /** @returns null when the database could not be read, or has lost the place of the window */
   private async readNew(): Promise<EventPage | null> {
     this.isRung = false;
     try {
-      this.recent ??= new RecentEvents(await this.reader.end());
-      const page = await this.reader.page(this.recent.end, ROWS_PER_READ);
-      this.recent.add(page);
+      const recent = (this.recent ??= new RecentEvents(await this.reader.end()));
+      const page = await this.reader.page(recent.end, ROWS_PER_READ);
+      // After the page, which is of no use when its beginning was lost before.
+      if (!(await this.reader.knows(recent.end))) return this.beginAnew();
+      recent.add(page);
       this.failing = false;
       for (const look of [...this.waiting]) look();
       return page;
@@ -112,6 +119,13 @@ export class EventWindow implements OnModuleDestroy {
       this.failing = true;
       return null;
     }
+  }
+
+  private beginAnew(): null {
+    this.log.warn('database has lost the last events: streams end');
+    this.recent = null;
+    for (const lost of [...this.followers]) lost();
+    return null;
   }
 
   /** A ring during the last read ends the pause at once. */

@@ -1,4 +1,5 @@
 import type { Tx } from '../../../kernel/unit-of-work.js';
+import type { EventFilter } from './event-filter.js';
 import type { EventPosition } from './event-position.js';
 import type { PublicEvent } from './public-event.js';
 
@@ -18,10 +19,15 @@ export interface EventPage {
  * the order in which they happened. An event can be read when all database transactions that may still write before it have ended.
  */
 export abstract class EventReader {
-  /** @param limit of rows, of which not all are public events */
-  abstract page(after: EventPosition, limit: number): Promise<EventPage>;
+  /**
+   * @param limit of rows, of which not all are public events
+   * @param filter leaves out most rows that it does not want; the page goes as far as without it
+   */
+  abstract page(after: EventPosition, limit: number, filter?: EventFilter): Promise<EventPage>;
   /** The same in a database transaction. */
   abstract pageIn(tx: Tx, after: EventPosition, limit: number): Promise<EventPage>;
+  /** False for a place that this log never had, or has lost: the database is another one, or was set back. */
+  abstract knows(place: EventPosition): Promise<boolean>;
   /** Behind all events that can be read now. */
   abstract end(): Promise<EventPosition>;
 }

@@ -71,9 +71,9 @@ const BY: Fields = {
 };
 const RECEIPT = object(
   {
-    status: { type: ['string', 'null'], enum: ['success', 'reverted', null], description: 'How the execution ended' },
-    gasUsed: orNull(text('Gas that was used', { pattern: '^[0-9]+$' }), 'in events of older versions'),
-    effectiveGasPrice: orNull(wei('Price per gas that was paid'), 'in events of older versions'),
+    status: text('How the execution ended', { enum: ['success', 'reverted'] }),
+    gasUsed: text('Gas that was used', { pattern: '^[0-9]+$' }),
+    effectiveGasPrice: wei('Price per gas that was paid'),
     contractAddress: orNull(address('The contract that was created'), 'when none was created'),
   },
   'What the receipt says',
@@ -116,7 +116,7 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
       ...TX,
       block: BLOCK,
       reason: REASON,
-      replacedBy: orNull(text('The transaction that replaced it'), 'in events of older versions'),
+      replacedBy: text('The transaction that replaced it'),
     },
   },
   'tx.dropped': {

@@ -22,7 +22,7 @@ export const PUBLIC_EVENT_TYPES = [
 ] as const;
 export type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
 
-/** Of the shape of `data`. */
+/** The version of the shape of `data`. */
 export const PUBLIC_EVENT_VERSION = 1;
 
 /** One event as clients get it, with what readers filter by. */
@@ -52,7 +52,7 @@ export interface LoggedEvent {
   readonly replaces: string | null;
   readonly callback: string | null;
   readonly toState: string | null;
-  /** Of the attempt `txHash`. */
+  /** The nonce of the attempt `txHash`. */
   readonly nonce: bigint | null;
   readonly txHash: Hash | null;
   readonly block: { readonly number: number; readonly hash: Hash } | null;

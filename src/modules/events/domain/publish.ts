@@ -86,7 +86,6 @@ function confirmationsOf({ detail }: LoggedEvent): JsonObject {
   return { confirmations: detail?.['confirmations'] ?? null, newFork: detail?.['newFork'] ?? false };
 }
 
-/** Events that older versions wrote have status and gasUsed only. */
 function receiptOf(event: LoggedEvent): JsonObject {
   const { status = null, gasUsed = null, effectiveGasPrice = null, contractAddress = null } = event.detail ?? {};
   return { ...ofBlock(event), receipt: { status, gasUsed, effectiveGasPrice, contractAddress } };

@@ -4,7 +4,7 @@ import type { EventPage } from './event-reader.js';
 import type { PublicEvent } from './public-event.js';
 
 const MOST_EVENTS = 10_000;
-/** Of their bodies. */
+/** The size of their bodies. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
 interface Kept {

@@ -24,7 +24,7 @@ export const EVENT_REASONS = [
   'replaced',
   'dropped',
 ] as const;
-/** Of events about a signer, which have no tx. */
+/** The reasons of events about a signer, which have no tx. */
 export const SIGNER_EVENT_REASONS = ['paused', 'resumed', 'balance_low', 'balance_restored'] as const;
 export type SignerEventReason = (typeof SIGNER_EVENT_REASONS)[number];
 export type EventReason = (typeof EVENT_REASONS)[number];

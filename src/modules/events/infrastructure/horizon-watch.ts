@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { Gauge, Registry } from 'prom-client';
 import { Clock } from '../../../kernel/clock.js';
 import { Log } from '../../../platform/logging/log.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import type { Ticker } from '../../../platform/scheduling/ticker.js';
 import { Tickers } from '../../../platform/scheduling/tickers.js';
 import { MEND_FOREIGN_LOG, PgHorizon } from './pg-horizon.js';
@@ -14,7 +14,6 @@ const SAY_EVERY_MS = 60_000;
 @Injectable()
 export class HorizonWatch implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly ticker: Ticker;
-  private readonly heldBack: Gauge;
   /** What was said when, by its culprit. */
   private said = new Map<string, number>();
 
@@ -22,14 +21,9 @@ export class HorizonWatch implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly horizon: PgHorizon,
     private readonly clock: Clock,
     private readonly log: Log,
-    registry: Registry,
+    private readonly metrics: Metrics,
     tickers: Tickers,
   ) {
-    this.heldBack = new Gauge({
-      name: 'event_readers_held_back_seconds',
-      help: 'Age of the oldest event that is committed and cannot be read yet, because an older database transaction is open',
-      registers: [registry],
-    });
     this.ticker = tickers.create({ name: 'event-horizon', intervalMs: INTERVAL_MS, run: () => this.check() });
   }
 
@@ -43,7 +37,7 @@ export class HorizonWatch implements OnApplicationBootstrap, OnModuleDestroy {
 
   async check(): Promise<void> {
     const { heldBackSeconds, isForeignLog } = await this.horizon.state();
-    this.heldBack.set(heldBackSeconds);
+    this.metrics.set('event_readers_held_back_seconds', heldBackSeconds);
     if (isForeignLog) this.sayForeign();
     else if (heldBackSeconds > TOO_LONG_SECONDS) await this.sayWho(Math.round(heldBackSeconds));
   }
@@ -57,7 +51,7 @@ export class HorizonWatch implements OnApplicationBootstrap, OnModuleDestroy {
   private sayForeign(): void {
     if (!this.isDue('foreign')) return;
     this.log.error('the event log is that of another database cluster, and cannot be read', {
-      advice: 'stop all nodes, run this statement once, and start them again (README, Operations)',
+      advice: 'stop all nodes, run this statement once, and start them again (docs/operations.md, The database)',
       statement: MEND_FOREIGN_LOG,
     });
   }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../kernel/json.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import { PgTx, type SqlRunner } from '../../../platform/database/pg-tx.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
+import { ALL_EVENTS, type EventFilter } from '../domain/event-filter.js';
 import { behindRow, type EventPosition, LAST_PART, LOG_BEGINNING } from '../domain/event-position.js';
 import { type EventPage, EventReader } from '../domain/event-reader.js';
 import type { LoggedEvent } from '../domain/public-event.js';
@@ -25,7 +26,8 @@ export const PAGE = {
         FROM page p
         LEFT JOIN managed_tx t ON t.tx_id = p.tx_id
         LEFT JOIN tx_attempt a ON a.chain_id = p.chain_id AND a.tx_hash = p.tx_hash
-       WHERE p.reason = ANY($4::text[]) AND (p.tx_id IS NULL OR t.kind = 'payload'))
+       WHERE p.reason = ANY($4::text[]) AND (p.tx_id IS NULL OR t.kind = 'payload')
+         AND ($5::bigint IS NULL OR p.chain_id = $5) AND ($6::uuid IS NULL OR p.tx_id = $6) AND ($7::text IS NULL OR coalesce(p.signer, t.signer) = $7))
     SELECT k.xid::text AS xid, k.seq, k.created_at, k.reason, k.chain_id, coalesce(k.signer, k.tx_signer) AS signer, k.tx_id, k.request_id, k.replaces,
            k.callback, k.to_state, k.nonce, k.tx_hash, k.block_number, k.block_hash, k.error, k.detail, k.after_reorg,
            NULL::bigint AS read, NULL::boolean AS held_back
@@ -41,6 +43,19 @@ const END = {
   text: `
     SELECT e.xid::text AS xid, e.seq FROM tx_event e
      WHERE e.xid < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY e.xid DESC, e.seq DESC LIMIT 1`,
+};
+
+/**
+ * Rows from half an hour ago on are never deleted (`events.retention`), and a place is that of a row. So a place is lost when its row is not
+ * there and the one before it is that young; and when no database transaction had its id yet.
+ */
+const KNOWS = {
+  name: 'event_knows',
+  text: `
+    SELECT $1::text::xid8 < pg_snapshot_xmax(pg_current_snapshot())
+       AND (EXISTS (SELECT FROM tx_event e WHERE e.xid = $1::text::xid8 AND e.seq = $2::bigint)
+         OR coalesce((SELECT p.created_at < clock_timestamp() - interval '30 minutes' FROM tx_event p
+                       WHERE (p.xid, p.seq) < ($1::text::xid8, $2::bigint) ORDER BY p.xid DESC, p.seq DESC LIMIT 1), true)) AS knows`,
 };
 
 interface PageRow {
@@ -66,7 +81,7 @@ interface PageRow {
   held_back: null;
 }
 
-/** Of the last row. */
+/** The position of the last row. */
 interface PageEnd {
   xid: string | null;
   seq: string | null;
@@ -80,12 +95,17 @@ export class PgEventReader extends EventReader {
     super();
   }
 
-  page(after: EventPosition, limit: number): Promise<EventPage> {
-    return readPage(this.database, after, limit);
+  page(after: EventPosition, limit: number, filter: EventFilter = ALL_EVENTS): Promise<EventPage> {
+    return readPage(this.database, after, limit, filter);
   }
 
   pageIn(tx: Tx, after: EventPosition, limit: number): Promise<EventPage> {
-    return readPage(PgTx.of(tx), after, limit);
+    return readPage(PgTx.of(tx), after, limit, ALL_EVENTS);
+  }
+
+  async knows({ xid, seq }: EventPosition): Promise<boolean> {
+    const { rows } = await this.database.query<{ knows: boolean }>(KNOWS, [xid.toString(), seq]);
+    return rows[0]?.knows ?? false;
   }
 
   async end(): Promise<EventPosition> {
@@ -94,11 +114,16 @@ export class PgEventReader extends EventReader {
   }
 }
 
-async function readPage(runner: SqlRunner, after: EventPosition, limit: number): Promise<EventPage> {
+async function readPage(
+  runner: SqlRunner,
+  after: EventPosition,
+  limit: number,
+  { chainId, txId, signer }: EventFilter,
+): Promise<EventPage> {
   // A place between two parts of a row: the row is read again, and its first parts are left out.
   const isWithin = after.part < LAST_PART && after.seq > 0n;
-  const from = [after.xid.toString(), isWithin ? after.seq - 1n : after.seq, limit, PUBLISHED_REASONS] as const;
-  const { rows } = await runner.query<PageRow | PageEnd>(PAGE, from);
+  const from = [after.xid.toString(), isWithin ? after.seq - 1n : after.seq, limit, PUBLISHED_REASONS];
+  const { rows } = await runner.query<PageRow | PageEnd>(PAGE, [...from, chainId, txId, signer]);
   const end = rows.find(isEnd);
   const found = rows.flatMap((row) => (isEnd(row) ? [] : publicEventsOf(toLogged(row))));
   const events = found.filter(

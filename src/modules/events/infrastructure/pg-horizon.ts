@@ -25,8 +25,8 @@ const OLDEST_WRITER = {
      ORDER BY age(w.xid) DESC LIMIT 1`,
 };
 
-/** Readers of the log order by ids of database transactions, and an update of all rows is the only way to lower them. */
-export const MEND_FOREIGN_LOG = `WITH readers AS (UPDATE event_reader r SET xid = '1', seq = coalesce((SELECT min(e.seq) - 1 FROM tx_event e WHERE (e.xid, e.seq) > (r.xid, r.seq)), r.seq)) UPDATE tx_event SET xid = '1'`;
+/** Readers of the log and deliveries of webhooks are ordered by ids of database transactions, and an update of all rows is the only way to lower them. */
+export const MEND_FOREIGN_LOG = `WITH readers AS (UPDATE event_reader r SET xid = '1', seq = coalesce((SELECT min(e.seq) - 1 FROM tx_event e WHERE (e.xid, e.seq) > (r.xid, r.seq)), r.seq)), deliveries AS (UPDATE webhook_delivery SET xid = '1') UPDATE tx_event SET xid = '1'`;
 
 export interface HorizonState {
   /** Age of the oldest event that is committed and cannot be read yet; 0 without one. */

@@ -1,35 +1,17 @@
-import {
-  type ChangeSet,
-  kindOf,
-  ManagedTx,
-  ManagedTxRepository,
-  type RequestedTx,
-  WriteChanges,
-} from '../../transactions/index.js';
+import { type ChangeSet, LaneMemory, TxQueue, type RequestedTx, WriteChanges } from '../../ledger/index.js';
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import { CrashPoints } from '../../../kernel/crash-points.js';
 import { InvariantViolation } from '../../../kernel/errors.js';
 import { groupBy } from '../../../kernel/group-by.js';
 import { signerKey } from '../../../kernel/signer-id.js';
-import {
-  type Fence,
-  grantNonces,
-  type Lease,
-  leasesFor,
-  NonceLedger,
-  type SequenceState,
-  type SlotHolder,
-  type SlotRef,
-} from '../../signers/index.js';
+import { bisectOnFailure } from '../../../platform/scheduling/bisect-on-failure.js';
+import type { ChainConnector } from '../../chain/index.js';
+import { type Fence, type Lease, leasesFor, NonceLedger, type SlotRef } from '../../signers/index.js';
 import { CommittedCursors } from '../../lost-commits/index.js';
+import { AlignNonces } from '../../nonces/index.js';
+import { allocateSequence } from './allocate-sequence.js';
 import type { ReadyTx } from './prepare-pending.js';
-
-interface Allocation {
-  readonly txs: readonly ManagedTx[];
-  readonly slots: readonly SlotHolder[];
-  readonly cursor: { readonly from: SequenceState; readonly to: bigint };
-}
 
 /**
  * Allocates nonces in one fenced transaction: alignment, cursor, slots, txs and events are written together or not at all, so the first
@@ -38,16 +20,45 @@ interface Allocation {
 @Injectable()
 export class AllocateNonces {
   constructor(
+    private readonly align: AlignNonces,
     private readonly ledger: NonceLedger,
-    private readonly repository: ManagedTxRepository,
+    private readonly queue: TxQueue,
     private readonly write: WriteChanges,
     private readonly cursors: CommittedCursors,
+    private readonly memory: LaneMemory,
     private readonly config: ExecutionConfig,
     private readonly crashPoints: CrashPoints,
   ) {}
 
-  /** @param chainNonces the chain's nonces of signers that need alignment, read before the transaction (docs/invariants.md, I11) */
+  /**
+   * @param setAside called with each tx that cannot be written
+   * @returns those that got a nonce
+   */
   async execute(
+    chain: ChainConnector,
+    leases: readonly Lease[],
+    all: readonly ReadyTx[],
+    setAside: (poison: ReadyTx, error: unknown) => Promise<void>,
+  ): Promise<RequestedTx[]> {
+    const { nonces, held } = await this.align.execute(chain, leases);
+    const aligned = new Set<string>();
+    const ready = all.filter(({ tx }) => !held.has(signerKey(tx.signer)));
+    const commit = async (piece: readonly ReadyTx[]): Promise<RequestedTx[]> => {
+      const some = await this.commit(leases, piece, nonces);
+      // For all signers, also those without a ready tx. Not earlier: what was not committed must be asked for again.
+      for (const { signer } of nonces) aligned.add(signerKey(signer));
+      return some;
+    };
+    const allocated = await bisectOnFailure(ready, commit, setAside);
+    this.memory.aligned(leases.filter(({ signer }) => aligned.has(signerKey(signer))));
+    // Some were not PENDING any more: changed by a request, or allocated by a commit whose answer was lost. In the second case
+    // the next step must find them in the database.
+    if (allocated.length < ready.length) this.memory.forget(ready.map(({ tx }) => tx.signer));
+    return allocated;
+  }
+
+  /** @param chainNonces the chain's nonces of signers that need alignment, read before the transaction (docs/invariants.md, I11) */
+  private async commit(
     leases: readonly Lease[],
     ready: readonly ReadyTx[],
     chainNonces: readonly SlotRef[],
@@ -56,7 +67,6 @@ export class AllocateNonces {
       ...ready.map(({ tx }) => tx.signer),
       ...chainNonces.map(({ signer }) => signer),
     ]);
-    if (covered.length === 0) return [];
     const { txs: allocated = [] } = await this.write.underFence(covered, 'allocate', (fence) =>
       this.changes(fence, covered, ready, chainNonces),
     );
@@ -76,8 +86,7 @@ export class AllocateNonces {
     chainNonces: readonly SlotRef[],
   ): Promise<ChangeSet> {
     await this.ledger.align(fence, chainNonces);
-    if (ready.length === 0) return {};
-    const waiting = await this.repository.lockForNonce(
+    const waiting = await this.queue.lockForNonce(
       fence,
       ready.map(({ tx }) => tx),
     );
@@ -96,6 +105,10 @@ export class AllocateNonces {
       throw new InvariantViolation('cannot allocate nonces of a signer without a cursor', {
         signers: leases.map(({ signer }) => signerKey(signer)),
       });
+    await this.ledger.openFree(
+      fence,
+      allocations.flatMap(({ free }) => free),
+    );
     return {
       txs,
       slots: {
@@ -104,29 +117,4 @@ export class AllocateNonces {
       },
     };
   }
-}
-
-/**
- * A tx that authorizes its own account uses two nonces: its own, and the next one for the authorization. {@link PoolTurns} lets nothing else
- * through with it. If its slot is closed by a no-op instead, the second nonce is unused, and found as a stalled nonce and filled.
- */
-function withOwnNonce(cursor: bigint): ReturnType<typeof grantNonces> {
-  return { nonces: [cursor], cursor: cursor + 2n };
-}
-
-function allocateSequence(sequence: SequenceState, ready: readonly ReadyTx[]): Allocation {
-  const alone = ready.find(({ request }) => kindOf(request.payload) === 'alone');
-  const grant = alone ? withOwnNonce(sequence.cursor) : grantNonces(sequence.cursor, sequence.released, ready.length);
-  const txs = ready.map(({ tx, gasLimit }, index) => {
-    const nonce = grant.nonces[index];
-    if (nonce === undefined) throw new InvariantViolation('fewer nonces were granted than requested');
-    const copy = ManagedTx.rehydrate(tx.progress);
-    copy.allocated(nonce, gasLimit);
-    return copy;
-  });
-  return {
-    txs,
-    slots: txs.map((tx) => ({ signer: tx.signer, nonce: tx.nonce, txId: tx.id })),
-    cursor: { from: sequence, to: grant.cursor },
-  };
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { type Lease, LeaseManager, Router } from '../../signers/index.js';
-import { Doorbell, LeasedWork } from '../../transactions/index.js';
+import { Doorbell, LeasedWork } from '../../ledger/index.js';
 
 /** Releases leases between two lane steps: of signers that belong to another node now, and of idle signers. */
 @Injectable()

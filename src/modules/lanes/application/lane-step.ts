@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
-import { Log } from '../../../platform/logging/log.js';
 import { isolateFailures } from '../../../platform/scheduling/isolate-failures.js';
-import { Chains } from '../../chain/index.js';
-import { LeaseLost, LeaseManager } from '../../signers/index.js';
-import { LaneMemory } from '../../transactions/index.js';
-import { AdvanceLanes } from './advance-lanes.js';
+import type { ChainConnector } from '../../chain/index.js';
+import { FillNonceGaps } from '../../nonces/index.js';
+import { BroadcastAttempts, SignAttempts } from '../../sending/index.js';
+import { type Lease, LeaseLost, LeaseManager } from '../../signers/index.js';
+import { LaneMemory } from '../../ledger/index.js';
+import { AllocateNonces } from './allocate-nonces.js';
+import { PreparePending, type ReadyTx } from './prepare-pending.js';
+import { ResumeLanes } from './resume-lanes.js';
 
 /**
  * One step of the lanes of some signers of one chain (docs/architecture.md, Lane step). Signers in one step share database transactions and
@@ -14,45 +17,70 @@ import { AdvanceLanes } from './advance-lanes.js';
 @Injectable()
 export class LaneStep {
   constructor(
-    private readonly chains: Chains,
     private readonly leases: LeaseManager,
     private readonly memory: LaneMemory,
-    private readonly lanes: AdvanceLanes,
-    private readonly log: Log,
+    private readonly lanes: ResumeLanes,
+    private readonly pending: PreparePending,
+    private readonly nonces: AllocateNonces,
+    private readonly attempts: SignAttempts,
+    private readonly broadcast: BroadcastAttempts,
+    private readonly gaps: FillNonceGaps,
   ) {}
 
   /**
    * @param onFailed called with each signer that failed while others succeeded
-   * @returns the signers with more waiting txs than this step had room for
+   * @returns the signers with more waiting txs than this step had room for, and with a tx that got a nonce
    * @throws when no signer succeeded
    */
-  async execute(
-    chainId: number,
+  async step(
+    chain: ChainConnector,
     signers: readonly SignerId[],
-    onFailed: (signer: SignerId) => void = () => undefined,
+    onFailed: (signer: SignerId, error: unknown) => void,
   ): Promise<SignerId[]> {
     const more: SignerId[] = [];
     const failures = await isolateFailures(signers, async (some) => {
-      more.push(...(await this.together(chainId, some)));
+      more.push(...(await this.together(chain, some)));
     });
-    for (const { item, error } of failures) {
-      this.log.error('lane step failed', { signer: signerKey(item), error });
-      onFailed(item);
-    }
+    for (const { item, error } of failures) onFailed(item, error);
     return more;
   }
 
-  private async together(chainId: number, signers: readonly SignerId[]): Promise<SignerId[]> {
+  private async together(chain: ChainConnector, signers: readonly SignerId[]): Promise<SignerId[]> {
     const leases = await this.leases.acquireOrRenew(signers);
     if (leases.length === 0) return [];
     try {
-      return await this.lanes.execute(this.chains.get(chainId), leases);
+      return await this.advance(chain, leases);
     } catch (error) {
       // Memory may differ from the database after a failure: the next step reads the database.
       this.memory.forget(signers);
       if (error instanceof LeaseLost) return this.dropLost(signers, error);
       throw error;
     }
+  }
+
+  private async advance(chain: ChainConnector, held: readonly Lease[]): Promise<SignerId[]> {
+    const leases = await this.lanes.execute(chain, held);
+    const { ready, full } = await this.pending.execute(chain, leases);
+    const moved = ready.length > 0 ? await this.send(chain, leases, ready) : new Set<string>();
+    await this.gaps.execute(chain.chainId, leases);
+    // When nothing got a nonce, the next step would only repeat the same calls.
+    return full.filter((signer) => moved.has(signerKey(signer)));
+  }
+
+  /** @returns keys of the signers with a tx that got a nonce */
+  private async send(
+    chain: ChainConnector,
+    leases: readonly Lease[],
+    ready: readonly ReadyTx[],
+  ): Promise<ReadonlySet<string>> {
+    // Read before nonces are allocated: without fees nothing could be signed.
+    const quote = await chain.feeQuote();
+    const allocated = await this.nonces.execute(chain, leases, ready, (poison, error) =>
+      this.pending.quarantine(leases, poison, error),
+    );
+    const signed = await this.attempts.execute(quote, leases, allocated);
+    await this.broadcast.execute(chain, leases, signed);
+    return new Set(allocated.map(({ tx }) => signerKey(tx.signer)));
   }
 
   private dropLost(signers: readonly SignerId[], error: LeaseLost): SignerId[] {

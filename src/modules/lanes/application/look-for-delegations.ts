@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import type { ChainConnector } from '../../chain/index.js';
-import { InFlightLimits } from '../../transactions/index.js';
+import type { ChainAccounts } from '../../chain/index.js';
+import { InFlightLimits } from '../../ledger/index.js';
 
 /**
  * Finds out which signers delegate to a contract (EIP-7702), so that they get no more nonces than pools take of them: one at once. It asks
@@ -17,7 +17,7 @@ export class LookForDelegations {
   ) {}
 
   /** Never throws: a lane does not stand still because the code of an account is not known. */
-  async execute(chain: ChainConnector, signers: readonly SignerId[]): Promise<void> {
+  async execute(chain: ChainAccounts, signers: readonly SignerId[]): Promise<void> {
     if (signers.length === 0) return;
     try {
       const delegated = await chain.delegated(signers.map(({ address }) => address));

@@ -2,15 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import { type SignerId, signerKey } from '../../../kernel/signer-id.js';
 import {
-  hasGrants,
   InFlightLimits,
-  kindOf,
   LaneMemory,
-  ManagedTxRepository,
   type PoolKind,
   type StoredRequest,
-} from '../../transactions/index.js';
-import { poolTurn } from '../domain/pool-turn.js';
+  type TxPayload,
+  TxsInFlight,
+} from '../../ledger/index.js';
 
 /** A payload that is worth a nonce. */
 export interface Candidate {
@@ -25,7 +23,7 @@ export interface Candidate {
 @Injectable()
 export class PoolTurns {
   constructor(
-    private readonly repository: ManagedTxRepository,
+    private readonly inFlight: TxsInFlight,
     private readonly memory: LaneMemory,
     private readonly limits: InFlightLimits,
   ) {}
@@ -35,7 +33,7 @@ export class PoolTurns {
    * @param candidates in the order of their queue
    * @returns ids of those that have to wait
    */
-  async execute(candidates: readonly Candidate[]): Promise<ReadonlySet<string>> {
+  async waiting(candidates: readonly Candidate[]): Promise<ReadonlySet<string>> {
     const groups = [...groupBy(candidates, ({ tx }) => signerKey(tx.signer)).values()].flatMap((group) => {
       const signer = group[0]?.tx.signer;
       const isSpecial = group.some(({ request }) => kindOf(request.payload) !== 'plain');
@@ -46,10 +44,12 @@ export class PoolTurns {
         : [];
     });
     if (groups.length === 0) return new Set();
-    const inFlight = await this.repository.kindsInFlight(groups.map(({ signer }) => signer));
+    const inFlight = await this.inFlight.kindsInFlight(groups.map(({ signer }) => signer));
     return new Set(
       groups.flatMap(({ signer, group, isSpecial, isHeldBack }, index) => {
         const kind = inFlight[index] ?? null;
+        // An own authorization may have used a nonce that has a free slot, since the chain was asked.
+        if (this.memory.mayHaveKinds(signer)) this.memory.alignAgain(signer);
         const { admitted, next } = poolTurn(
           group.map(({ request }) => kindOf(request.payload)),
           kind,
@@ -60,7 +60,7 @@ export class PoolTurns {
           this.limits.delegates(signer);
         // A payload that other signers have signed for goes on: their nonces wait for it.
         const mayPass = ({ request }: Candidate): boolean =>
-          !isHeldBack || hasGrants(request.payload.authorizationList);
+          !isHeldBack || request.payload.authorizationList?.some((item) => 'authority' in item && 'r' in item) === true;
         return group.flatMap((item, at) => (admitted[at] === true && mayPass(item) ? [] : [item.tx.id]));
       }),
     );
@@ -69,4 +69,41 @@ export class PoolTurns {
 
 function isKept(kind: PoolKind | null): boolean {
   return kind !== null && kind !== 'plain';
+}
+
+interface PoolTurn {
+  /** For each payload, whether it may get a nonce now. */
+  readonly admitted: readonly boolean[];
+  /** The kind that gets the next turn: nothing else is admitted until it had it. Null when no kind waits. */
+  readonly next: PoolKind | null;
+}
+
+/**
+ * Which payloads may get a nonce beside what is in flight. Kinds are never in flight together, and `alone` not even with its own. A kind that
+ * has to wait gets the next turn, so a steady flow of another kind cannot keep it out.
+ * @param waiting of the payloads, in the order of the queue
+ * @param next of the turn before
+ */
+export function poolTurn(waiting: readonly PoolKind[], inFlight: PoolKind | null, next: PoolKind | null): PoolTurn {
+  const turn = turnOf(waiting, inFlight, next);
+  const first = waiting.indexOf(turn ?? 'alone');
+  const admitted = waiting.map(
+    (kind, at) => kind === turn && (kind !== 'alone' || (inFlight === null && at === first)),
+  );
+  const other = waiting.find((kind, at) => !(admitted[at] ?? false) && kind !== (turn ?? inFlight));
+  return { admitted, next: other ?? (next === turn ? null : next) };
+}
+
+/** Null while what is in flight has to be mined before the next kind. */
+function turnOf(waiting: readonly PoolKind[], inFlight: PoolKind | null, next: PoolKind | null): PoolKind | null {
+  if (inFlight === null) return next ?? waiting[0] ?? null;
+  return next === null || next === inFlight ? inFlight : null;
+}
+
+export function kindOf({
+  blobHashes,
+  authorizationList = [],
+}: Pick<TxPayload, 'blobHashes' | 'authorizationList'>): PoolKind {
+  if (blobHashes) return 'blob';
+  return authorizationList.some((item) => 'signer' in item) ? 'alone' : 'plain';
 }

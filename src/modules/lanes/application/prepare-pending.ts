@@ -1,13 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
+import { Clock } from '../../../kernel/clock.js';
 import { messageOf } from '../../../kernel/errors.js';
 import { groupBy } from '../../../kernel/group-by.js';
 import { signerKey, type SignerId, signersOf } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { ChainConnector } from '../../chain/index.js';
 import { type Lease, leasesFor } from '../../signers/index.js';
-import { ManagedTx, ManagedTxRepository, type StoredRequest, WriteChanges } from '../../transactions/index.js';
-import { NextPending } from './next-pending.js';
+import {
+  InFlightLimits,
+  LaneMemory,
+  ManagedTx,
+  TxQueue,
+  type PendingTx,
+  type StoredRequest,
+  WriteChanges,
+} from '../../ledger/index.js';
 import { SimulatePending } from './simulate-pending.js';
 
 /** A waiting tx that may get a nonce. */
@@ -23,24 +31,37 @@ export interface PreparedTxs {
   readonly full: readonly SignerId[];
 }
 
+/** How many txs a lane has room for, and after which position of its queue to read. */
+interface LaneRoom {
+  readonly lease: Lease;
+  readonly signer: SignerId;
+  readonly room: number;
+  readonly after: ReturnType<LaneMemory['queueStart']>;
+}
+
 type Ending = { readonly tx: ManagedTx; readonly apply: (tx: ManagedTx) => void };
 
 const QUARANTINE_MS = 60_000;
 
-/** Simulates waiting txs before they get a nonce: a tx that would revert, is expired or cannot be paid uses no nonce. */
+/**
+ * Reads the next waiting txs of each lane, as many as `maxInFlight`, and the limits of the pools, leave room for, and simulates them before they
+ * get a nonce: a tx that would revert, is expired or cannot be paid uses no nonce.
+ */
 @Injectable()
 export class PreparePending {
   constructor(
-    private readonly next: NextPending,
     private readonly simulate: SimulatePending,
-    private readonly repository: ManagedTxRepository,
+    private readonly queue: TxQueue,
     private readonly write: WriteChanges,
+    private readonly memory: LaneMemory,
+    private readonly limits: InFlightLimits,
     private readonly config: ExecutionConfig,
+    private readonly clock: Clock,
     private readonly log: Log,
   ) {}
 
   async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<PreparedTxs> {
-    const pending = await this.next.execute(leases);
+    const pending = await this.next(leases);
     const verdicts = await this.simulate.execute(chain, pending);
     const ready = pending.flatMap(({ tx, request }, index): ReadyTx[] => {
       const verdict = verdicts[index];
@@ -51,7 +72,7 @@ export class PreparePending {
       return verdict?.kind === 'not_now' ? [{ tx, apply: verdict.apply }] : [];
     });
     await this.end(leases, endings);
-    this.next.leftWaiting(
+    this.memory.rereadQueue(
       signersOf(pending.flatMap(({ tx }, index) => (verdicts[index]?.kind === 'parked' ? [tx] : []))),
     );
     return { ready, full: signersWithFullBatch(ready, this.config.batchSize) };
@@ -63,6 +84,37 @@ export class PreparePending {
     await this.end(leases, [{ tx, apply: (copy) => copy.postponed(null, QUARANTINE_MS, messageOf(error)) }]);
   }
 
+  private async next(leases: readonly Lease[]): Promise<PendingTx[]> {
+    const rooms = await this.rooms(leases);
+    const startedAtMs = this.clock.monotonicMs();
+    const pending = await this.queue.nextPending(rooms);
+    const tookMs = this.clock.monotonicMs() - startedAtMs;
+    const last = new Map(
+      pending
+        .filter(({ wasTried }) => !wasTried)
+        .map(({ tx, request }) => [signerKey(tx.signer), { priority: request.priority, txId: tx.id }]),
+    );
+    for (const { lease, after } of rooms)
+      this.memory.queueRead(lease, after, tookMs, last.get(signerKey(lease.signer)) ?? null);
+    return pending;
+  }
+
+  /** The room of each lane: what is left of `maxInFlight` or of a lower learnt limit, and at most a batch. */
+  private async rooms(leases: readonly Lease[]): Promise<LaneRoom[]> {
+    const { maxInFlight, batchSize } = this.config;
+    const roomOf = (lease: Lease): number =>
+      Math.min(batchSize, this.limits.ofLease(lease) - (this.memory.inFlight(lease) ?? maxInFlight));
+    const short = leases.filter((lease) => roomOf(lease) < batchSize && this.memory.mayCountInFlight(lease));
+    const counts = await this.queue.countInFlight(
+      short.map((lease) => lease.signer),
+      maxInFlight,
+    );
+    short.forEach((lease, index) => this.memory.countedInFlight(lease, counts[index] ?? maxInFlight));
+    return leases
+      .map((lease) => ({ lease, signer: lease.signer, room: roomOf(lease), after: this.memory.queueStart(lease) }))
+      .filter(({ room }) => room > 0);
+  }
+
   /** Skips txs that are not PENDING any more: a request may have changed them since they were read. */
   private async end(leases: readonly Lease[], endings: readonly Ending[]): Promise<void> {
     if (endings.length === 0) return;
@@ -70,13 +122,10 @@ export class PreparePending {
       leases,
       endings.map(({ tx }) => tx.signer),
     );
-    await this.write.underFence(covered, 'end_pending', async (fence) => {
-      const waiting = await this.repository.lockPending(
-        fence,
-        endings.map(({ tx }) => tx),
-      );
-      return { txs: endings.filter(({ tx }) => waiting.has(tx.id)).map(ended) };
-    });
+    const waiting = endings.map(({ tx }) => tx);
+    await this.write.ofPending(covered, 'end_pending', waiting, (locked) => ({
+      txs: endings.filter(({ tx }) => locked.has(tx.id)).map(ended),
+    }));
   }
 }
 

@@ -1,18 +1,18 @@
-import type { ChainId } from '../../../kernel/signer-id.js';
-import { actionOf, Chains } from '../../chain/index.js';
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
-import { BroadcastAttempts, RepricePayloads, type Sending, SignNoOps } from '../../sending/index.js';
-import { type Lease, slotKey } from '../../signers/index.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
+import { actionOf, Chains } from '../../chain/index.js';
 import {
   asFound,
-  type Attempt,
-  AttemptRepository,
-  type ManagedTx,
+  BroadcastAttempts,
   refusedForPrice,
-  TxMetrics,
-} from '../../transactions/index.js';
-import { attemptToResend } from '../domain/attempt-to-resend.js';
+  RepricePayloads,
+  type Sending,
+  SignNoOps,
+} from '../../sending/index.js';
+import { type Lease, slotKey } from '../../signers/index.js';
+import { type Attempt, AttemptRepository, type ManagedTx, ManagedTxRepository } from '../../ledger/index.js';
 
 /** A tx with its attempts, oldest first, and with all attempts of its slot; `last` is the newest of its own. */
 interface SentTx {
@@ -25,40 +25,59 @@ interface SentTx {
 /** After so many attempts of one fill, other gas is not accepted either; it is resent as it is. Another price may be. */
 const MAX_FILL_ATTEMPTS = 16;
 
-/**
- * Resends an attempt of each tx with the same bytes: the one with the highest price that may be out. Signs new bytes when the last attempt
- * was refused for its price or content.
- */
+export interface Resent {
+  readonly sent: readonly ManagedTx[];
+  /** What needs new bytes: the last ones were refused for their price or content, or the slot is to be closed. */
+  readonly toRenew: readonly ManagedTx[];
+}
+
+/** Sends txs again. What is signed goes first, and waits for nothing; then what needs new bytes, which may wait for a price. */
 @Injectable()
 export class ResendAttempts {
   constructor(
     private readonly chains: Chains,
+    private readonly repository: ManagedTxRepository,
     private readonly attempts: AttemptRepository,
     private readonly noOps: SignNoOps,
     private readonly reprice: RepricePayloads,
     private readonly broadcast: BroadcastAttempts,
-    private readonly metrics: TxMetrics,
+    private readonly metrics: Metrics,
   ) {}
 
-  async execute(chainId: ChainId, leases: readonly Lease[], txs: readonly ManagedTx[]): Promise<void> {
-    const chain = this.chains.get(chainId);
-    const due = await this.withAttempts(txs);
-    const noOps = await this.noOps.execute(
-      chain,
-      leases,
-      due.filter(needsNoOp).map(({ tx, ofSlot }) => ({ tx, attempts: ofSlot })),
-    );
-    const repriced = await this.reprice.execute(chain, leases, due);
-    const fresh = [...noOps, ...repriced];
-    const isFresh = new Set(fresh.map(({ tx }) => tx.id));
-    const sameBytes = due
-      .filter(({ tx }) => !isFresh.has(tx.id))
-      .map(({ tx, attempts, last }): Sending => ({ tx, attempt: attemptToResend(tx, attempts) ?? last }));
-    await this.broadcast.execute(chain, leases, [...sameBytes, ...fresh]);
-    this.metrics.resubmitted('same_bytes', sameBytes.length);
+  /**
+   * Resends an attempt of each tx with the same bytes: the one with the highest price that may be out. Asks the chain nothing before, so a chain
+   * without a price holds up nothing that is signed.
+   */
+  async resend(chainId: ChainId, leases: readonly Lease[], txs: readonly ManagedTx[]): Promise<Resent> {
+    const due = await this.inFlight(txs);
+    const renewed = due.filter((item) => needsNoOp(item) || this.reprice.isAboutPrice(item));
+    const again = sameBytes(due.filter((item) => !renewed.includes(item)));
+    await this.broadcast.execute(this.chains.get(chainId), leases, again);
+    this.metrics.count('resubmit_total', again.length, { kind: 'same_bytes' });
+    return { sent: again.map(({ tx }) => tx), toRenew: renewed.map(({ tx }) => tx) };
   }
 
-  private async withAttempts(txs: readonly ManagedTx[]): Promise<SentTx[]> {
+  /**
+   * Signs new bytes for txs whose last ones were refused for their price or content, and for slots that are to be closed; and sends them. Where
+   * there is no other price to try, the same bytes go again.
+   */
+  async renew(chainId: ChainId, leases: readonly Lease[], txs: readonly ManagedTx[]): Promise<void> {
+    const chain = this.chains.get(chainId);
+    const due = await this.inFlight(txs);
+    const closing = due.filter(needsNoOp).map(({ tx, ofSlot }) => ({ tx, attempts: ofSlot }));
+    const noOps = await this.noOps.execute(chain, leases, closing);
+    const fresh = [...noOps, ...(await this.reprice.execute(chain, leases, due))];
+    const isFresh = new Set(fresh.map(({ tx }) => tx.id));
+    const again = sameBytes(due.filter(({ tx }) => !isFresh.has(tx.id)));
+    await this.broadcast.execute(chain, leases, [...again, ...fresh]);
+    this.metrics.count('resubmit_total', again.length, { kind: 'same_bytes' });
+  }
+
+  /** Reads the txs again, because the worker of their signer may have changed them. Leaves out those that are not in flight, and those without an attempt. */
+  protected async inFlight(found: readonly ManagedTx[]): Promise<SentTx[]> {
+    const txs = (await this.repository.byIds(found.map(({ id }) => id))).filter(
+      (tx) => (tx.state === 'IN_MEMPOOL' || tx.state === 'ALLOCATED') && !tx.isResting,
+    );
     const all = await this.attempts.ofSlots(txs.map((tx) => ({ signer: tx.signer, nonce: tx.nonce })));
     const bySlot = groupBy(all.map(asFound), slotKey);
     return txs.flatMap((tx) => {
@@ -77,4 +96,33 @@ function needsNoOp({ tx, attempts, last }: SentTx): boolean {
   if (refusedForPrice(last)) return true;
   if (last.kind === 'fill' && attempts.length >= MAX_FILL_ATTEMPTS) return false;
   return actionOf(last.errorClass).response === 'fail_payload';
+}
+
+/** The bytes of each that are sent once more; none of a slot that is to be closed as long as it has only its payload. */
+function sameBytes(due: readonly SentTx[]): Sending[] {
+  return due.flatMap(({ tx, attempts }): Sending[] => {
+    const attempt = attemptToResend(tx, attempts);
+    return attempt ? [{ tx, attempt }] : [];
+  });
+}
+
+/**
+ * The attempt whose bytes are sent again: of those that may be out, or never left this node, the one with the highest price. A node that
+ * restarted with an empty pool then gets the price that has the best chance, and a pool that has a cheaper one replaces it. A newer attempt
+ * that every node refused is proven not to be out, and would be refused again. When all were refused, the newest. In a slot that is being
+ * closed, the payload is never sent again, also when there is no no-op yet.
+ * @param attempts of this tx, oldest first
+ */
+export function attemptToResend(tx: ManagedTx, attempts: readonly Attempt[]): Attempt | undefined {
+  const wanted = tx.isClosing ? attempts.filter(({ kind }) => kind === 'cancel') : attempts;
+  // A node that refuses gives a reason. Without one, a bump was held back or found no connection, and still has to be sent.
+  const unrefused = wanted.filter(({ status, errorClass }) => status !== 'REJECTED' || errorClass === null);
+  return unrefused.length === 0
+    ? wanted.at(-1)
+    : unrefused.reduce((best, next) => (isCheaper(next, best) ? best : next));
+}
+
+function isCheaper({ fees }: Attempt, other: Attempt): boolean {
+  if (fees.maxFeePerGas !== other.fees.maxFeePerGas) return fees.maxFeePerGas < other.fees.maxFeePerGas;
+  return fees.maxPriorityFeePerGas < other.fees.maxPriorityFeePerGas;
 }

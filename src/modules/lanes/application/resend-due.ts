@@ -1,33 +1,49 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
-import { type ChainId, signersOf } from '../../../kernel/signer-id.js';
-import { FreeNonceGaps } from '../../nonces/index.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
+import { Turns } from '../../../platform/scheduling/turns.js';
 import { LeaseManager } from '../../signers/index.js';
-import { LeasedWork, ManagedTxRepository } from '../../transactions/index.js';
+import { BegunWork, type ManagedTx, PostponeDue, TxsInFlight } from '../../ledger/index.js';
 import { ResendAttempts } from './resend-attempts.js';
 
-/** Resends txs that were not mined within `resubmit.interval`: pools drop transactions, and nodes restart with empty pools. */
+/**
+ * Resends txs of this node's signers that were not mined within `resubmit.interval`, in turn: pools drop transactions, and nodes restart with
+ * empty pools. What is signed goes first; then what needs new bytes, which may wait for a price. What could be neither sent nor signed is due
+ * again later.
+ */
 @Injectable()
 export class ResendDue {
+  private readonly resendTurns: Turns<ManagedTx>;
+
   constructor(
     private readonly leases: LeaseManager,
-    private readonly work: LeasedWork,
-    private readonly repository: ManagedTxRepository,
-    private readonly resend: ResendAttempts,
-    private readonly gaps: FreeNonceGaps,
-    private readonly config: ExecutionConfig,
-  ) {}
+    private readonly inFlight: TxsInFlight,
+    private readonly work: BegunWork,
+    private readonly attempts: ResendAttempts,
+    private readonly postpone: PostponeDue,
+    config: ExecutionConfig,
+  ) {
+    this.resendTurns = new Turns(config.batchSize, ({ signer }) => signer.address);
+  }
 
   async execute(chainId: ChainId): Promise<void> {
-    const signers = this.leases.heldOn(chainId).map((lease) => lease.signer);
-    if (signers.length === 0) return;
-    const due = await this.repository.dueForResubmit(chainId, signers, this.config.batchSize);
-    await this.work.run(chainId, due, async (leases, share) => {
-      // Read again: the signer's worker may have changed them since.
-      const txs = await this.repository.byIds(share.map((tx) => tx.id));
-      const open = txs.filter((tx) => (tx.state === 'IN_MEMPOOL' || tx.state === 'ALLOCATED') && !tx.isResting);
-      await this.resend.execute(chainId, leases, open);
+    const signers = this.leases.heldOn(chainId).map(({ signer }) => signer.address);
+    const due = await this.resendTurns.take(chainId, signers, (some, perSigner) =>
+      this.inFlight.dueForResubmit(chainId, some, perSigner),
+    );
+    const left = new Map(due.map((tx) => [tx.id, tx]));
+    const toRenew: ManagedTx[] = [];
+    const resent = this.work.run(chainId, due, async (leases, share) => {
+      const result = await this.attempts.resend(chainId, leases, share);
+      toRenew.push(...result.toRenew);
+      for (const { id } of result.sent) left.delete(id);
     });
-    await this.gaps.execute(chainId, signersOf(due));
+    const renewed = resent.finally(() =>
+      this.work.run(chainId, toRenew, async (leases, share) => {
+        await this.attempts.renew(chainId, leases, share);
+        for (const { id } of share) left.delete(id);
+      }),
+    );
+    await renewed.finally(() => this.postpone.execute('resubmit', [...left.values()]));
   }
 }

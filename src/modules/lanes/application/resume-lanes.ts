@@ -1,23 +1,87 @@
 import { Injectable } from '@nestjs/common';
+import { groupBy } from '../../../kernel/group-by.js';
+import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
 import type { ChainConnector } from '../../chain/index.js';
+import { AdmitLanes } from '../../lost-commits/index.js';
 import type { Lease } from '../../signers/index.js';
-import { InFlightLimits, LaneMemory } from '../../transactions/index.js';
+import {
+  AttemptRepository,
+  InFlightLimits,
+  LaneMemory,
+  type ManagedTx,
+  type RequestedTx,
+  TxsInFlight,
+  WriteChanges,
+} from '../../ledger/index.js';
 import { LookForDelegations } from './look-for-delegations.js';
-import { RecoverLane } from './recover-lane.js';
-import { ResendLimited } from './resend-limited.js';
+import { ResendAttempts } from './resend-attempts.js';
+import { Log } from '../../../platform/logging/log.js';
+import { asFound, BroadcastAttempts, type Sending, SignAttempts } from '../../sending/index.js';
 
-/** What a lane does with its txs that hold a nonce, before others get one: recovery, then sends that wait for room in a pool. */
+/**
+ * Finishes what a crash or the previous owner left (docs/architecture.md, Lane step). A slot without a signed attempt gets one. An attempt
+ * that was signed, and may have been sent, is resent with the same bytes: nothing new is signed to find out what happened
+ * (docs/invariants.md, I5).
+ */
 @Injectable()
-export class ResumeLanes {
+export class RecoverLane {
   constructor(
-    private readonly recover: RecoverLane,
-    private readonly limited: ResendLimited,
-    private readonly delegations: LookForDelegations,
-    private readonly limits: InFlightLimits,
-    private readonly memory: LaneMemory,
+    private readonly inFlight: TxsInFlight,
+    private readonly attempts: AttemptRepository,
+    private readonly write: WriteChanges,
+    private readonly sign: SignAttempts,
+    private readonly broadcast: BroadcastAttempts,
+    private readonly log: Log,
   ) {}
 
   async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<void> {
+    const signers = leases.map((lease) => lease.signer);
+    await this.write.receiptsDue(leases, 'recover');
+    const left = (await this.inFlight.allocated(signers)).filter(({ tx }) => !tx.isResting);
+    if (left.length === 0) return;
+    const known = await this.attempts.ofSlots(left.map(({ tx }) => ({ signer: tx.signer, nonce: tx.nonce })));
+    const latest = new Map(known.map((attempt) => [attempt.txId, attempt]));
+    const unsigned: RequestedTx[] = [];
+    const signed: Sending[] = [];
+    for (const item of left) {
+      const attempt = latest.get(item.tx.id);
+      if (attempt) signed.push({ tx: item.tx, attempt: asFound(attempt) });
+      else unsigned.push(item);
+    }
+    this.log.info('lane recovered', {
+      signers: signers.map(signerKey),
+      unsigned: unsigned.length,
+      resent: signed.length,
+    });
+    // What is signed does not wait for a price.
+    await this.broadcast.execute(chain, leases, signed);
+    if (unsigned.length === 0) return;
+    const fresh = await this.sign.execute(await chain.feeQuote(), leases, unsigned);
+    await this.broadcast.execute(chain, leases, fresh);
+  }
+}
+
+/**
+ * What a lane does with its txs that hold a nonce, before others get one: it makes sure that the database knows all of them, then recovery, then
+ * sends that wait for room in a pool.
+ */
+@Injectable()
+export class ResumeLanes {
+  constructor(
+    private readonly admit: AdmitLanes,
+    private readonly recover: RecoverLane,
+    private readonly delegations: LookForDelegations,
+    private readonly limits: InFlightLimits,
+    private readonly memory: LaneMemory,
+    private readonly inFlight: TxsInFlight,
+    private readonly resends: ResendAttempts,
+  ) {}
+
+  /** @returns the leases whose lanes go on */
+  async execute(chain: ChainConnector, held: readonly Lease[]): Promise<readonly Lease[]> {
+    const admitted = await this.admit.execute(chain, held);
+    // Not those that have to be admitted again, because a new epoch began since they were.
+    const leases = admitted.filter((lease) => this.memory.isAdmitted(lease));
     const toRecover = leases.filter((lease) => this.memory.needsRecovery(lease));
     // Before the recovery: when a part of it fails, that part marks its lane for recovery again.
     this.memory.recovered(toRecover);
@@ -27,6 +91,37 @@ export class ResumeLanes {
       chain,
       [...toLook].map(({ signer }) => signer),
     );
-    await this.limited.execute(chain.chainId, leases);
+    await this.resendLimited(chain.chainId, leases);
+    return leases;
+  }
+
+  /**
+   * Sends txs again that a pool refused for one of its limits, as soon as it may have room: txs of their signer were mined, or it took one
+   * that it had refused. Lowest nonces first, and as many as the learnt limit allows.
+   */
+  private async resendLimited(chainId: ChainId, leases: readonly Lease[]): Promise<void> {
+    const due = leases.filter((lease) => this.limits.mayResend(lease));
+    if (due.length === 0) return;
+    const waiting = await this.inFlight.waitingForPool(
+      due.map((lease) => ({ signer: lease.signer, room: this.limits.ofLease(lease) })),
+    );
+    const bySigner = groupBy(waiting, ({ signer }) => signerKey(signer));
+    for (const lease of due) this.limits.resending(lease, bySigner.has(signerKey(lease.signer)));
+    const fitting = await this.fitting(due, [...bySigner.values()]);
+    if (fitting.length === 0) return;
+    const { toRenew } = await this.resends.resend(chainId, leases, fitting);
+    if (toRenew.length > 0) await this.resends.renew(chainId, leases, toRenew);
+  }
+
+  /** What is left of the limit of each signer above the txs that its pool has. */
+  private async fitting(leases: readonly Lease[], waiting: readonly (readonly ManagedTx[])[]): Promise<ManagedTx[]> {
+    const lowest = waiting.flatMap(([first]) => (first ? [first] : []));
+    if (lowest.length === 0) return [];
+    const around = await this.inFlight.inFlightAround(lowest);
+    const limitOf = new Map(leases.map((lease) => [signerKey(lease.signer), this.limits.ofLease(lease)]));
+    return waiting.flatMap((own, index) => {
+      const limit = own[0] ? (limitOf.get(signerKey(own[0].signer)) ?? 0) : 0;
+      return own.slice(0, Math.max(0, limit - (around[index]?.below ?? limit)));
+    });
   }
 }

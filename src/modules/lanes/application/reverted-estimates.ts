@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { type ChainId, signerKey, signersOf } from '../../../kernel/signer-id.js';
-import { type ChainConnector, type GasEstimate, HeadTracker, SecondObservations } from '../../chain/index.js';
+import { type ChainBlocks, type GasEstimate, HeadTracker, SecondObservations } from '../../chain/index.js';
 import {
-  hashOfStored,
+  hashRequest,
   type ManagedTx,
-  ManagedTxRepository,
   type PendingTx,
+  requestText,
   type StoredRequest,
-} from '../../transactions/index.js';
+  TxQueue,
+} from '../../ledger/index.js';
 
 /**
  * Decides which reverting estimates end a payload. An observation at a later block must have the same revert reason, and every earlier
@@ -17,14 +18,14 @@ import {
 @Injectable()
 export class RevertedEstimates {
   constructor(
-    private readonly repository: ManagedTxRepository,
+    private readonly queue: TxQueue,
     private readonly observations: SecondObservations,
     private readonly tracker: HeadTracker,
   ) {}
 
   /** @returns the ids of txs whose estimate is proven to revert */
-  async execute(
-    chain: ChainConnector,
+  async proven(
+    chain: ChainBlocks,
     pending: readonly PendingTx[],
     estimates: ReadonlyMap<string, GasEstimate>,
   ): Promise<ReadonlySet<string>> {
@@ -36,7 +37,7 @@ export class RevertedEstimates {
     const block = await chain.head();
     const firstIsFollowed = new Map(refused.map(({ tx, key }) => [tx.id, this.isFirstFollowed(chain.chainId, key)]));
     // Read after the check above: a tx in an orphaned block counts as unmined only once the head tracker has applied the reorg.
-    const oldest = await this.repository.oldestUnmined(
+    const oldest = await this.queue.oldestUnmined(
       signersOf(refused.map(({ tx }) => tx)),
       refused.map(({ tx }) => tx.id),
     );
@@ -47,7 +48,8 @@ export class RevertedEstimates {
       const isFollowed = firstIsFollowed.get(tx.id);
       // An observation from before the predecessor was mined, or from an orphaned block, proves nothing.
       if (waits(tx) || isFollowed === false) this.observations.forget(key);
-      else if (isFollowed && this.observations.agree('fail_payload', key, reason, block)) proven.set(tx.id, key);
+      else if (isFollowed && this.observations.agree('fail_payload', key, stablePart(reason), block))
+        proven.set(tx.id, key);
     }
     for (const key of proven.values()) this.observations.forget(key);
     return new Set(proven.keys());
@@ -75,12 +77,19 @@ export class RevertedEstimates {
 
 /** An observation of a payload says nothing about another one that a client put in its place. */
 function keyOf({ id }: ManagedTx, request: StoredRequest): string {
-  return `estimate ${id} ${hashOfStored(request)}`;
+  return `estimate ${id} ${hashRequest(requestText(request))}`;
 }
 
 function reasonOf(estimate: GasEstimate | undefined): string | null {
   if (estimate?.kind === 'reverted') return estimate.reason;
   return estimate?.kind === 'rejected' ? estimate.message : null;
+}
+
+/** Without what may differ each time: numbers and addresses, such as a block or a time in the text. Its words and selectors stay. */
+function stablePart(reason: string): string {
+  return reason.startsWith('custom error') || reason.startsWith('panic')
+    ? reason
+    : reason.replace(/0x[0-9a-f]+|\d+/gi, '#');
 }
 
 /** Ids grow with time (UUIDv7). */

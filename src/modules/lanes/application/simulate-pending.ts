@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
-import type { ChainConnector, FeeQuote, GasEstimate } from '../../chain/index.js';
+import { type ChainConnector, type FeeQuote, type GasEstimate, TRANSFER_GAS } from '../../chain/index.js';
 import type { Address } from '../../../kernel/hex.js';
-import { backoffMs, triedForMs } from '../../../kernel/backoff.js';
-import { awaitedAuthorities, costOf, type PendingTx } from '../../transactions/index.js';
-import { callOf, FeeRules, withMargin } from '../../sending/index.js';
-import { CoverCosts } from './cover-costs.js';
-import { again, type PendingVerdict, type Simulated } from './pending-verdict.js';
+import { backoffMs, chanceOf, jittered, triedForMs } from '../../../kernel/backoff.js';
+import { type AttemptFees, awaitedAuthorities, costOf, type PendingTx } from '../../ledger/index.js';
+import { FeeRules, type Priced, withMargin } from '../../sending/index.js';
+import { again, CoverCosts, type PendingVerdict, type Simulated } from './cover-costs.js';
 import { PoolTurns } from './pool-turns.js';
-import { RevertedEstimates } from './reverted-estimates.js';
+import { EstimatePending, type Look } from './estimate-pending.js';
 
 /** Back-off before the next simulation; doubles with each simulation that has the same result. */
 const FIRST_RETRY_MS = 2_000;
@@ -25,6 +24,16 @@ const WAITS_FOR_TURN: PendingVerdict = {
       'waits for its turn: no pool takes it beside what its signer has in flight, or has authorized',
     ),
 };
+/** It keeps what counts against it: an estimate that takes long is neither a refusal nor an outage. */
+const NOT_YET_ESTIMATED: PendingVerdict = {
+  kind: 'not_now',
+  apply: (tx) => {
+    const isRefused = tx.progress.subState === 'NODE_REFUSED';
+    const subState = isRefused ? 'NODE_REFUSED' : 'NODE_UNAVAILABLE';
+    const pauseMs = jittered(backoffMs(FIRST_RETRY_MS, tx.equalTries(subState)), chanceOf(tx.id));
+    tx.postponed(subState, pauseMs, 'no endpoint has answered the estimate of its gas yet', !isRefused);
+  },
+};
 /** Also not doubled. The signers that sign make it due at once. */
 const AUTHORIZATION_RETRY_MS = 5_000;
 
@@ -34,7 +43,7 @@ export class SimulatePending {
   constructor(
     private readonly fees: FeeRules,
     private readonly cover: CoverCosts,
-    private readonly reverted: RevertedEstimates,
+    private readonly estimates: EstimatePending,
     private readonly turns: PoolTurns,
     private readonly config: ExecutionConfig,
   ) {}
@@ -43,43 +52,48 @@ export class SimulatePending {
   async execute(chain: ChainConnector, pending: readonly PendingTx[]): Promise<PendingVerdict[]> {
     if (pending.length === 0) return [];
     const quote = await chain.feeQuote();
-    const gas = await estimate(
-      chain,
-      pending.filter((item) => !item.expired && authoritiesOf(item).length === 0),
-    );
-    const reverting = await this.reverted.execute(chain, pending, gas);
+    const looks = await this.estimates.execute(chain, pending, pending.filter(needsEstimate));
     const dataFees = await chain.l1DataFees(pending.map(({ request }) => request.payload));
     const verdicts = pending.map((item, index) => {
-      const estimated = gas.get(item.tx.id);
-      const verdict = this.verdictOf(item, estimated, reverting.has(item.tx.id), quote);
+      const verdict = this.verdictOf(item, looks.get(item.tx.id), quote);
       return verdict.kind === 'ready' ? { ...verdict, cost: verdict.cost + (dataFees[index] ?? 0n) } : verdict;
     });
     return this.cover.execute(chain, pending, await this.inTurn(pending, verdicts));
   }
 
   private async inTurn(pending: readonly PendingTx[], verdicts: readonly Simulated[]): Promise<readonly Simulated[]> {
-    const waiting = await this.turns.execute(pending.filter((_, index) => verdicts[index]?.kind === 'ready'));
+    const waiting = await this.turns.waiting(pending.filter((_, index) => verdicts[index]?.kind === 'ready'));
     if (waiting.size === 0) return verdicts;
     return verdicts.map((verdict, index) => (waiting.has(pending[index]?.tx.id ?? '') ? WAITS_FOR_TURN : verdict));
   }
 
-  private verdictOf(
-    { tx, request, expired }: PendingTx,
-    gas: GasEstimate | undefined,
-    isProvenRevert: boolean,
-    quote: FeeQuote,
-  ): Simulated {
+  private verdictOf({ tx, request, expired }: PendingTx, look: Look | undefined, quote: FeeQuote): Simulated {
     if (expired) return { kind: 'not_now', apply: (copy) => copy.expired() };
     const [authority] = authoritiesOf({ request });
-    if (authority !== undefined) return waitsFor(authority);
     const own = request.payload.gasLimit;
-    const estimated = own === null ? (gas ?? { kind: 'unavailable', message: 'the node gave no estimate' }) : null;
-    if (estimated && estimated.kind !== 'ok') return this.withoutGas(estimated, isProvenRevert);
-    const gasLimit = estimated ? withMargin(estimated.gas) : (own ?? 0n);
+    if (authority !== undefined) return this.awaiting({ tx, request }, authority, own ?? TRANSFER_GAS, quote);
+    if (own === null && look === undefined) return NOT_YET_ESTIMATED;
+    if (look && look.gas.kind !== 'ok') return this.withoutGas(look.gas, look.isProvenRevert);
+    const gasLimit = look?.gas.kind === 'ok' ? withMargin(look.gas.gas) : (own ?? 0n);
     const priced = this.fees.price(tx.signer, request, gasLimit, quote);
-    const { value, blobHashes = [] } = request.payload;
-    const amounts = { value, gas: gasLimit, blobs: BigInt(blobHashes.length) };
-    if ('fees' in priced) return { kind: 'ready', gasLimit, cost: costOf(amounts, priced.fees) };
+    return 'fees' in priced
+      ? { kind: 'ready', gasLimit, cost: costs(request, gasLimit, priced.fees) }
+      : this.unpriced(priced);
+  }
+
+  /** The signers that sign hold back their own payloads, and not for one that has no price now, or no money. */
+  private awaiting(
+    { tx, request }: Pick<PendingTx, 'tx' | 'request'>,
+    authority: Address,
+    leastGas: bigint,
+    quote: FeeQuote,
+  ): Simulated {
+    const priced = this.fees.price(tx.signer, request, leastGas, quote);
+    if (!('fees' in priced)) return this.unpriced(priced);
+    return { kind: 'awaits', cost: costs(request, leastGas, priced.fees), verdict: waitsFor(authority) };
+  }
+
+  private unpriced(priced: Extract<Priced, { tooExpensive: string }>): PendingVerdict {
     return priced.limitedBy === 'chain'
       ? again('FEE_CAPPED', FIRST_FEE_RETRY_MS, priced.tooExpensive)
       : this.untilGivenUp(priced.tooExpensive);
@@ -96,6 +110,7 @@ export class SimulatePending {
       case 'insufficient_funds':
         return { kind: 'unfunded', error: gas.message };
       case 'unclear':
+      case 'silent':
         return this.untilGivenUp(gas.message);
       case 'unavailable':
         return again('NODE_UNAVAILABLE', FIRST_RETRY_MS, gas.message);
@@ -116,6 +131,11 @@ export class SimulatePending {
   }
 }
 
+function costs({ payload }: PendingTx['request'], gas: bigint, fees: AttemptFees): bigint {
+  const { value, blobHashes = [] } = payload;
+  return costOf({ value, gas, blobs: BigInt(blobHashes.length) }, fees);
+}
+
 /** Signers that have to sign for it before its gas can be estimated. */
 function authoritiesOf({ request }: Pick<PendingTx, 'request'>): Address[] {
   return awaitedAuthorities(request.payload.authorizationList);
@@ -130,12 +150,6 @@ function ends(reason: string): PendingVerdict {
   return { kind: 'not_now', apply: (tx) => tx.failed(reason) };
 }
 
-async function estimate(chain: ChainConnector, pending: readonly PendingTx[]): Promise<Map<string, GasEstimate>> {
-  const asked = pending.filter(({ request }) => request.payload.gasLimit === null);
-  const estimates = asked.length === 0 ? [] : await chain.estimateGas(asked.map(({ request }) => callOf(request)));
-  return new Map(asked.flatMap(({ tx }, index): [string, GasEstimate][] => entry(tx.id, estimates[index])));
-}
-
-function entry(txId: string, gas: GasEstimate | undefined): [string, GasEstimate][] {
-  return gas ? [[txId, gas]] : [];
+function needsEstimate(item: PendingTx): boolean {
+  return !item.expired && authoritiesOf(item).length === 0 && item.request.payload.gasLimit === null;
 }

@@ -1,4 +1,4 @@
-import type { ManagedTx } from '../../transactions/index.js';
+import type { ManagedTx } from '../../ledger/index.js';
 
 /** `resubmit.bumpAfterBlocks` and `resubmit.bumpDepth`. */
 export interface BumpRule {
@@ -27,15 +27,15 @@ export interface Look {
 
 /**
  * Finds the txs of one signer that are stuck in a pool because of their price: among its lowest unmined nonces, those whose newest attempt
- * was priced `bumpAfterBlocks` blocks ago or earlier. Everything behind them, or behind a tx that another price cannot help, is blocked and
- * not too cheap.
+ * was priced `bumpAfterBlocks` blocks ago or earlier. Everything behind them, behind a tx that another price cannot help, or behind a nonce
+ * without a tx, is blocked and not too cheap.
  * @param lowest its lowest unmined txs by nonce: one more than `bumpDepth`, which becomes due when the others are mined
  */
 export function stuckTxs(lowest: readonly LowTx[], head: number, rule: BumpRule): Look {
-  const firstBlocking = lowest.findIndex(({ isBumpable }) => !isBumpable);
+  const firstBlocking = lowest.findIndex((low, index) => !low.isBumpable || isBehindGap(low, lowest[index - 1]));
   const open = firstBlocking < 0 ? lowest : lowest.slice(0, firstBlocking);
-  const due = open.slice(0, rule.bumpDepth).filter((low) => dueAt(low, rule) <= head);
-  const nextLooks = open.map((low) => Math.max(head + 1, dueAt(low, rule)));
+  const due = open.slice(0, rule.bumpDepth).filter((low) => dueAt(low, head, rule) <= head);
+  const nextLooks = open.map((low) => Math.max(head + 1, dueAt(low, head, rule)));
   if (firstBlocking >= 0) nextLooks.push(head + rule.bumpAfterBlocks);
   return { due: due.map(({ tx }) => tx), nextIfQuiet: nextLooks.length === 0 ? null : Math.min(...nextLooks) };
 }
@@ -49,6 +49,14 @@ export function nextLook({ due, nextIfQuiet }: Look, anyBumped: boolean, head: n
   return anyBumped ? head + 1 : head + rule.bumpAfterBlocks;
 }
 
-function dueAt({ pricedAtBlock, wasTooCheap }: LowTx, { bumpAfterBlocks }: BumpRule): number {
-  return pricedAtBlock === null ? 0 : pricedAtBlock + (wasTooCheap ? 1 : bumpAfterBlocks);
+/** A quote may be of a later block than the followed head, but not by so many: then an endpoint told a block that the chain does not have. */
+const FAR_BLOCKS = 1_000;
+
+function isBehindGap({ tx }: LowTx, below: LowTx | undefined): boolean {
+  return below !== undefined && tx.nonce > below.tx.nonce + 1n;
+}
+
+function dueAt({ pricedAtBlock, wasTooCheap }: LowTx, head: number, { bumpAfterBlocks }: BumpRule): number {
+  if (pricedAtBlock === null || pricedAtBlock > head + FAR_BLOCKS) return 0;
+  return pricedAtBlock + (wasTooCheap ? 1 : bumpAfterBlocks);
 }

@@ -29,11 +29,12 @@ export class BalanceScheduler extends ChainScheduler {
   protected override async tick(chainId: ChainId): Promise<void> {
     const tip = this.heads.tip(chainId);
     if (tip === null || tip === this.measuredAt.get(chainId)) return;
+    const chain = this.chains.get(chainId);
     const busy = await this.watch.execute(
-      chainId,
+      chain,
       this.leases.heldOn(chainId).map(({ signer }) => signer),
     );
-    await this.delegations.execute(this.chains.get(chainId), busy);
+    await this.delegations.execute(chain, busy);
     this.measuredAt.set(chainId, tip);
   }
 }

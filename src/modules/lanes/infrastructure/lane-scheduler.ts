@@ -3,13 +3,13 @@ import { LockstepConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { ChainScheduler } from '../../chain/index.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
+import { Chains, ChainScheduler } from '../../chain/index.js';
 import { EventLoopLoad } from '../../../platform/scheduling/event-loop-load.js';
 import { Tickers } from '../../../platform/scheduling/tickers.js';
 import { LeaseManager, Router, SignerWorkers } from '../../signers/index.js';
-import { LanePace } from './lane-pace.js';
-import { LaneQueue } from './lane-queue.js';
-import { LaneMemory, ManagedTxRepository, type SignerWork, TxMetrics } from '../../transactions/index.js';
+import { LanePace, LaneQueue } from './lane-queue.js';
+import { LaneMemory, TxQueue } from '../../ledger/index.js';
 import { LaneStep } from '../application/lane-step.js';
 
 /** Pause after a search for all work, in multiples of its duration: such searches take at most a hundredth of a core. */
@@ -30,13 +30,14 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
   private stopped = false;
 
   constructor(
-    private readonly step: LaneStep,
+    private readonly lanes: LaneStep,
+    private readonly chains: Chains,
     private readonly workers: SignerWorkers,
-    private readonly repository: ManagedTxRepository,
+    private readonly queue: TxQueue,
     private readonly leases: LeaseManager,
     private readonly memory: LaneMemory,
     private readonly router: Router,
-    private readonly metrics: TxMetrics,
+    private readonly metrics: Metrics,
     private readonly clock: Clock,
     private readonly log: Log,
     config: LockstepConfig,
@@ -74,17 +75,25 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
   /** Polls for work, because a doorbell can be lost. */
   protected override async tick(chainId: ChainId): Promise<void> {
     const work = await this.findWork(chainId);
-    this.wake(work.filter((item) => this.needsStep(item)).map(({ signer }) => signer));
+    const waiting = work.filter(({ signer, hasPending, lease }) => {
+      const held = this.leases.held(signer);
+      // A signer without pending txs still needs an owner, which checks its receipts and finishes what a failed step left.
+      if (held !== null) return hasPending || this.memory.needsStep(held);
+      if (lease === 'held') this.router.served(signer);
+      else this.router.unserved(signer, lease === 'lapsed');
+      return lease !== 'held' && this.leases.isOurs(signer);
+    });
+    this.wake(waiting.map(({ signer }) => signer));
   }
 
   /** Dead index entries can make a search for all work expensive. Between two such searches only signers in work are read. */
-  private async findWork(chainId: ChainId): Promise<SignerWork[]> {
+  private async findWork(chainId: ChainId) {
     const startedAt = this.clock.monotonicMs();
-    if (startedAt < (this.searchAgainAtMs.get(chainId) ?? 0)) return this.repository.signersInWork(chainId);
+    if (startedAt < (this.searchAgainAtMs.get(chainId) ?? 0)) return this.queue.signersInWork(chainId);
     const pauseSince = (since: number): number =>
       Math.min(PAUSE_PER_SEARCH_TIME * (this.clock.monotonicMs() - since), LONGEST_PAUSE_MS);
     try {
-      const work = await this.repository.signersWithWork(chainId);
+      const work = await this.queue.signersWithWork(chainId);
       this.leases.workSeen(
         work.map(({ signer }) => signer),
         [chainId],
@@ -93,15 +102,6 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     } finally {
       this.searchAgainAtMs.set(chainId, this.clock.monotonicMs() + pauseSince(startedAt));
     }
-  }
-
-  /** A signer without pending txs still needs an owner, which checks its receipts and finishes what a failed step left. */
-  private needsStep({ signer, hasPending, lease }: SignerWork): boolean {
-    const held = this.leases.held(signer);
-    if (held !== null) return hasPending || this.memory.needsStep(held);
-    if (lease === 'held') this.router.served(signer);
-    else this.router.unserved(signer, lease === 'lapsed');
-    return lease !== 'held' && this.leases.isOurs(signer);
   }
 
   private queueOf(bell: string): LaneQueue {
@@ -138,13 +138,13 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
     const rungAt = this.clock.monotonicMs();
     workers
       .run(signerKey(signer), () => {
-        this.metrics.queueLatency((this.clock.monotonicMs() - rungAt) / 1000);
+        this.metrics.observe('worker_queue_latency_seconds', (this.clock.monotonicMs() - rungAt) / 1000);
         return this.drain(signer, bell);
       })
       .catch((error: unknown) => {
         this.log.error('lane step failed', { chainId: signer.chainId, error });
       });
-    this.metrics.queueDepth(signer.chainId, workers.depth());
+    this.metrics.set('worker_queue_depth', workers.depth(), { chain: signer.chainId });
   }
 
   /** Runs one step. Schedules the next one even after a failure, while signers wait. */
@@ -164,7 +164,10 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
 
   private async stepWith(chainId: ChainId, bell: string, share: readonly SignerId[]): Promise<void> {
     const failed: SignerId[] = [];
-    const more = await this.step.execute(chainId, share, (signer) => failed.push(signer));
+    const more = await this.lanes.step(this.chains.get(chainId), share, (signer, error) => {
+      this.log.error('lane step failed', { signer: signerKey(signer), error });
+      failed.push(signer);
+    });
     const now = this.clock.monotonicMs();
     this.queueOf(bell).stepped(share, failed, now);
     // When a full batch waits already, do not wait for more work.

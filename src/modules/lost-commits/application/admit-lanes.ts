@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import { DatabaseWatch } from '../../../platform/database/database-watch.js';
 import type { ChainConnector } from '../../chain/index.js';
 import { type Lease, LeaseManager } from '../../signers/index.js';
-import { LaneMemory } from '../../transactions/index.js';
+import { LaneMemory } from '../../ledger/index.js';
 import { HeldSigners } from './held-signers.js';
-import { LostCommitsMetrics } from './lost-commits-metrics.js';
 import { ReconcileLanes } from './reconcile-lanes.js';
 
 /**
@@ -13,18 +13,22 @@ import { ReconcileLanes } from './reconcile-lanes.js';
  */
 @Injectable()
 export class AdmitLanes {
+  /** How many epochs have begun since this process did. */
+  private epochs = 0;
+
   constructor(
     private readonly watch: DatabaseWatch,
     private readonly leases: LeaseManager,
     private readonly memory: LaneMemory,
     private readonly held: HeldSigners,
     private readonly reconcile: ReconcileLanes,
-    private readonly metrics: LostCommitsMetrics,
+    private readonly metrics: Metrics,
   ) {
     watch.onNewEpoch((evidence) => {
-      metrics.lost(evidence);
+      metrics.count('database_lost_commits_total', 1, { evidence });
       // The memory of lanes is older than the lost commits: each lane begins again, and is reconciled here first.
       memory.forgetAll();
+      this.epochs += 1;
     });
   }
 
@@ -33,12 +37,17 @@ export class AdmitLanes {
     await this.watch.checkIfReconnected();
     const beginning = leases.filter((lease) => this.memory.needsRecovery(lease));
     if (beginning.length === 0) return leases;
+    const { epochs } = this;
     await this.reconcile.execute(
       chain,
       beginning.filter(({ signer }) => this.held.isDue(signer)),
     );
     this.held.keepOnly((signer) => this.leases.held(signer) !== null);
-    this.metrics.held(this.held.count);
-    return leases.filter(({ signer }) => !this.held.has(signer));
+    this.metrics.set('signers_held', this.held.count);
+    // What was read before a new epoch says nothing about it: no lane of this step acts.
+    if (this.epochs !== epochs) return [];
+    const admitted = leases.filter(({ signer }) => !this.held.has(signer));
+    this.memory.admitted(admitted);
+    return admitted;
   }
 }

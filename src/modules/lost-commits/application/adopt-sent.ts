@@ -1,28 +1,32 @@
 import {
   type Attempt,
   type ChangeSet,
+  LostCommitsRepository,
   ManagedTx,
-  ManagedTxRepository,
   NewFills,
   type RequestedTx,
   WriteChanges,
-} from '../../transactions/index.js';
+} from '../../ledger/index.js';
 import { Injectable } from '@nestjs/common';
+import type { Hash } from '../../../kernel/hex.js';
 import { maxOf } from '../../../kernel/quantities.js';
 import { type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import type { SentTransaction } from '../../chain/index.js';
-import { type Fence, type Lease } from '../../signers/index.js';
-import { LostCommitsRepository } from '../domain/lost-commits.repository.js';
-import { type Match, matchSent } from '../domain/match-sent.js';
+import type { Lease, SlotHolder } from '../../signers/index.js';
+import { carries, hasMoved, type Match, matchSent } from '../domain/match-sent.js';
 import type { Findings } from './findings.js';
-import { LostCommitsMetrics } from './lost-commits-metrics.js';
 
 /** Sent transactions of one nonce, and the tx whose attempts they become. */
 interface Adopted {
   readonly nonce: Nonce;
-  /** The tx gets its slot now; it had none before. */
-  readonly isNew: boolean;
+  /** Whether the tx waited for a nonce. */
+  readonly waited: boolean;
+  /** Whether the tx holds the slot already, gets one that nobody has, or competes for that of the tx that it replaces. */
+  readonly slot: 'kept' | 'free' | 'raced';
+  /** A changed copy of the tx that held the slot: it waits, or its replacement competes with it. */
+  readonly yields: ManagedTx | null;
   /** A changed copy of the tx. */
   readonly holder: RequestedTx;
   readonly sent: readonly SentTransaction[];
@@ -31,91 +35,102 @@ interface Adopted {
 /** Each nonce of a gap costs a no-op, so a foreign transaction far above our nonces is ignored. */
 const WIDEST_GAP_NONCES = 64n;
 const NOTHING: ChangeSet = {};
+const NO_OP_FOUND = 'the database lost why a no-op was signed for its nonce';
+const PASSED_ON = 'the database lost why its nonce was given to another transaction';
 
 /**
  * Stores sent transactions that the database did not know: slot, cursor, and the same bytes as an attempt. From then on they are resent and
  * confirmed like every attempt. A transaction without a payload of ours becomes the attempt of a fill: its bytes are resent until its nonce
  * is used, by it or by another transaction, and no payload gets that nonce. Where it has blobs, which nobody here knows, the fill is signed
- * like that of a gap.
+ * like that of a gap. A no-op at the nonce of a payload closes its slot, as the commit that was lost did.
  */
 @Injectable()
 export class AdoptSent {
   constructor(
     private readonly write: WriteChanges,
     private readonly fills: NewFills,
-    private readonly repository: ManagedTxRepository,
     private readonly lost: LostCommitsRepository,
-    private readonly metrics: LostCommitsMetrics,
+    private readonly metrics: Metrics,
     private readonly log: Log,
   ) {}
 
-  /** @returns false when a waiting tx was changed meanwhile; then nothing is written */
-  async execute(lease: Lease, findings: Findings): Promise<boolean> {
-    const { signer, suspect } = findings.outlook;
+  /** @returns what was stored; null when a waiting tx was changed meanwhile, and nothing is written */
+  async execute(lease: Lease, findings: Findings): Promise<readonly Match[] | null> {
+    const { signer, suspect, epoch } = findings.outlook;
     const matches = await this.matchesOf(findings);
-    if (matches.length === 0 && !suspect) return true;
+    if (matches.length === 0 && !suspect) return [];
     const adopted = this.adopted(signer, matches);
-    const written = await this.write.underFence([lease], 'reconcile', async (fence) => {
-      if (await this.isStale(fence, adopted)) return NOTHING;
-      if (suspect) await this.lost.reconciled(fence, [signer]);
-      return changesOf(adopted, this.gapsBetween(findings, adopted, matches));
+    const waiting = adopted.flatMap(({ waited, holder: { tx } }) => (waited ? [tx] : []));
+    const written = await this.write.ofPending([lease], 'reconcile', waiting, async (locked, fence) => {
+      if (locked.size < waiting.length) return NOTHING;
+      if (suspect) await this.lost.reconciled(fence, signer, epoch);
+      return changesOf(adopted, vacatedBy(adopted, matches), this.gapsBetween(findings, adopted, matches));
     });
-    if (written === NOTHING) return false;
+    if (written === NOTHING) return null;
     this.report(signer, matches);
-    return true;
+    return matches;
   }
 
-  private async matchesOf({ outlook, latest, unknown }: Findings): Promise<Match[]> {
+  private async matchesOf(findings: Findings): Promise<Match[]> {
+    const { outlook, latest, unknown } = findings;
     const { signer, open, cursor } = outlook;
     if (unknown.length === 0) return [];
-    const waiting = outlook.known ? await this.lost.waitingFor(signer, unknown) : [];
-    const unsigned = new Set(open.flatMap(({ txId }) => txId ?? []));
-    const allocated = unsigned.size === 0 ? [] : await this.repository.allocated([signer]);
-    const holders = new Map(allocated.filter(({ tx }) => unsigned.has(tx.id)).map((item) => [item.tx.nonce, item]));
-    const matches = matchSent(unknown, holders, waiting);
-    return upToGap(matches, maxOf(cursor, latest)).filter(
-      // Ignores two kinds of foreign transactions: one with the nonce of a tx that was never signed, because the two compete; and a mined
-      // one, because it needs no slot.
-      ({ nonce, tx }) => tx !== null || (nonce >= latest && !holders.has(nonce)),
+    const nonces = unknown.map(({ nonce }) => nonce);
+    const found = outlook.known ? await this.lost.holders(signer, nonces) : [];
+    const holders = new Map(found.map((item) => [item.tx.nonce, item]));
+    const free = new Set(open.flatMap(({ nonce, txId }) => (txId === null ? [nonce] : [])));
+    // Else the nonce was used for good, and what is out with it changes nothing.
+    const concerning = unknown.filter(({ nonce }) => nonce >= cursor || free.has(nonce) || holders.has(nonce));
+    const others = outlook.known ? await this.lost.withPayloadOf(signer, concerning) : [];
+    const mayBeElsewhere = ({ tx: { id, progress } }: RequestedTx): boolean =>
+      progress.nonce === null || findings.lacks(id, progress.nonce);
+    const matches = upToGap(matchSent(concerning, holders, others.filter(mayBeElsewhere)), maxOf(cursor, latest));
+    const left = new Set(matches.filter(hasMoved).map(({ tx }) => tx?.tx.id));
+    return matches.filter(
+      // Ignores two kinds of foreign transactions: one with the nonce of a tx, because the two compete; and a mined one, because it needs no
+      // slot. The slot of a tx that moved is nobody's.
+      ({ nonce, tx, holder }) => tx !== null || (holder ? left.has(holder.tx.id) : nonce >= latest),
     );
   }
 
   /** Bytes without a payload of ours become the attempt of a fill, if they can be sent again. */
   private adopted(signer: SignerId, matches: readonly Match[]): Adopted[] {
-    return matches.flatMap(({ nonce, tx, sent }): Adopted[] => {
+    const moved = new Set(matches.filter(hasMoved).map(({ tx }) => tx?.tx.id));
+    return matches.flatMap((match): Adopted[] => {
+      const { nonce, tx, holder: known, sent } = match;
       const [first] = sent;
       if (!first || isHalf(first, tx)) return [];
       const holder = tx ?? this.fills.at({ signer, nonce }, first.gasLimit);
       const copy = tx ? ManagedTx.rehydrate(tx.tx.progress) : holder.tx;
-      copy.recovered(nonce, first.gasLimit, first.hash);
-      return [{ nonce, isNew: tx?.tx.state !== 'ALLOCATED', holder: { ...holder, tx: copy }, sent }];
+      const noOp = tx?.tx.kind === 'payload' ? sent.find((each) => !carries(each, tx.request)) : undefined;
+      if (hasMoved(match)) gaveUp(copy, null);
+      if (noOp) closed(copy, noOp);
+      else copy.recovered(nonce, first.gasLimit, first.hash);
+      const yields = known && known !== tx && !moved.has(known.tx.id) ? yielding(known.tx, copy, first.hash) : null;
+      const slot = tx === known ? 'kept' : yields?.isResting ? 'raced' : 'free';
+      const waited = tx !== null && tx.tx.progress.nonce === null;
+      return [{ nonce, waited, slot, yields, holder: { ...holder, tx: copy }, sent }];
     });
   }
 
-  /** True when a waiting tx was changed since it was read. */
-  private async isStale(fence: Fence, adopted: readonly Adopted[]): Promise<boolean> {
-    const waiting = adopted.flatMap(({ isNew, holder: { tx } }) => (isNew && tx.kind === 'payload' ? [tx] : []));
-    return (await this.repository.lockPending(fence, waiting)).size < waiting.length;
-  }
-
-  /** Unknown transactions may have used these nonces: they get fills, and no payload. */
+  /** Unknown transactions may have used these nonces, and old bytes of txs that moved may: they get fills, and no payload. */
   private gapsBetween(
     { outlook: { signer, cursor }, latest }: Findings,
     adopted: readonly Adopted[],
     matches: readonly Match[],
   ): RequestedTx[] {
-    const held = new Set(adopted.flatMap(({ isNew, nonce }) => (isNew ? [nonce] : [])));
+    const held = new Set(adopted.map(({ nonce }) => nonce));
     const start = maxOf(cursor, latest);
     const end = matches.reduce((above, { nonce }) => maxOf(above, nonce + 1n), start);
-    const gaps: RequestedTx[] = [];
-    for (let nonce = start; nonce < end; nonce += 1n) if (!held.has(nonce)) gaps.push(this.fills.at({ signer, nonce }));
-    return gaps;
+    const gaps = vacatedBy(adopted, matches).flatMap(({ nonce }) => (held.has(nonce) ? [] : [nonce]));
+    for (let nonce = start; nonce < end; nonce += 1n) if (!held.has(nonce)) gaps.push(nonce);
+    return gaps.map((nonce) => this.fills.at({ signer, nonce }));
   }
 
   private report(signer: SignerId, matches: readonly Match[]): void {
     const payloads = matches.filter(({ tx }) => tx !== null);
-    this.metrics.adopted('payload', payloads.length);
-    this.metrics.adopted('foreign', matches.length - payloads.length);
+    this.metrics.count('nonce_recovered_total', payloads.length, { kind: 'payload' });
+    this.metrics.count('nonce_recovered_total', matches.length - payloads.length, { kind: 'foreign' });
     for (const { nonce, tx, sent } of matches)
       this.log.error('unknown sent transaction stored', {
         signer: signerKey(signer),
@@ -141,29 +156,72 @@ function upToGap(matches: readonly Match[], start: Nonce): Match[] {
   });
 }
 
-function changesOf(adopted: readonly Adopted[], gaps: readonly RequestedTx[]): ChangeSet {
-  const fresh = adopted.filter(({ isNew }) => isNew).map(({ holder }) => holder);
-  const newFills = fresh.filter(({ tx }) => tx.kind === 'fill');
+/** The commit that was lost had begun to close the slot, so the payload is not wanted any more. */
+function closed(tx: ManagedTx, noOp: SentTransaction): void {
+  if (!tx.isClosing) tx.close('CANCELLED', NO_OP_FOUND);
+  tx.competitorSigned(noOp.hash);
+}
+
+/** Its replacement competes for the slot; another tx gets the slot only with proof that nothing of this one is out. */
+function yielding(holder: ManagedTx, to: ManagedTx, txHash: Hash): ManagedTx {
+  const copy = ManagedTx.rehydrate(holder.progress);
+  if (to.progress.replaces === copy.id) copy.raced(to);
+  else gaveUp(copy, txHash);
+  return copy;
+}
+
+/** @param usedBy the transaction that is out with its old nonce */
+function gaveUp(tx: ManagedTx, usedBy: Hash | null): void {
+  if (tx.state === 'ALLOCATED') tx.requeued('NONCE_SYNC', 0, PASSED_ON);
+  else tx.foreignTxUsedNonce(usedBy);
+}
+
+/** The slots that the database knows of txs that have others now, or wait. */
+function vacatedBy(adopted: readonly Adopted[], matches: readonly Match[]): SlotHolder[] {
+  const moved = matches.flatMap((match) => (match.tx && hasMoved(match) ? [slotOf(match.tx)] : []));
+  const passedOn = adopted.flatMap(({ nonce, slot, yields, holder: { tx } }) =>
+    yields && slot === 'free' ? [{ signer: tx.signer, nonce, txId: yields.id }] : [],
+  );
+  return [...moved, ...passedOn];
+}
+
+/** @param gaps fills for slots that nobody has */
+function changesOf(
+  adopted: readonly Adopted[],
+  vacated: readonly SlotHolder[],
+  gaps: readonly RequestedTx[],
+): ChangeSet {
+  const holdersOf = (wanted: Adopted['slot']): RequestedTx[] =>
+    adopted.filter(({ slot }) => slot === wanted).map(({ holder }) => holder);
+  const newFills = holdersOf('free').filter(({ tx }) => tx.kind === 'fill');
   const known = adopted.filter(({ holder }) => !newFills.includes(holder)).map(({ holder: { tx } }) => tx);
+  // The row of a tx that was only allocated does not change.
+  const isNoted = (tx: ManagedTx): boolean => tx.enteredState === null && tx.state === 'ALLOCATED';
   return {
     fills: [...newFills, ...gaps],
     slots: {
-      adopted: [...fresh, ...gaps].map(({ tx }) => ({ signer: tx.signer, nonce: tx.nonce, txId: tx.id })),
+      vacated,
+      adopted: [...holdersOf('free'), ...gaps].map(slotOf),
+      handedOver: holdersOf('raced').map(slotOf),
     },
-    attempts: { inserted: adopted.flatMap(({ holder, sent }) => sent.map((each) => attemptOf(holder.tx, each))) },
-    txs: known.filter(({ enteredState }) => enteredState !== null),
-    noted: known.filter(({ enteredState }) => enteredState === null),
+    attempts: { inserted: adopted.flatMap(({ holder, sent }) => sent.map((each) => attemptOf(holder, each))) },
+    txs: [...known.filter((tx) => !isNoted(tx)), ...adopted.flatMap(({ yields }) => yields ?? [])],
+    noted: known.filter(isNoted),
   };
 }
 
-function attemptOf({ id, kind, signer, nonce }: ManagedTx, sent: SentTransaction): Attempt {
+function slotOf({ tx: { signer, nonce, id: txId } }: RequestedTx): SlotHolder {
+  return { signer, nonce, txId };
+}
+
+function attemptOf({ tx: { id, kind, signer, nonce }, request }: RequestedTx, sent: SentTransaction): Attempt {
   const { hash, raw, gasLimit, maxFeePerGas, maxPriorityFeePerGas, maxFeePerBlobGas } = sent;
   return {
     signer,
     nonce,
     txHash: hash,
     raw,
-    kind,
+    kind: kind === 'fill' || carries(sent, request) ? kind : 'cancel',
     txId: id,
     gasLimit,
     fees: { maxFeePerGas, maxPriorityFeePerGas, ...(maxFeePerBlobGas !== undefined && { maxFeePerBlobGas }) },

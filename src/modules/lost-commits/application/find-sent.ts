@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { SignerId } from '../../../kernel/signer-id.js';
-import type { AccountCounts, ChainConnector, MinedTransactions, PooledTransactions } from '../../chain/index.js';
-import { LostCommitsRepository, type SignerOutlook } from '../domain/lost-commits.repository.js';
-import { Findings, lowestUnknown, mayLack } from './findings.js';
+import type { AccountCounts, ChainAccounts, MinedTransactions } from '../../chain/index.js';
+import { AttemptRepository, LostCommitsRepository, type SignerOutlook } from '../../ledger/index.js';
+import { Findings, mayLack, searchedFrom } from './findings.js';
 
 /** How far the clocks of the database and of block producers may differ. */
 const MAX_CLOCK_DIFFERENCE_SECONDS = 60;
@@ -15,10 +15,13 @@ type Mined = MinedTransactions | null;
  */
 @Injectable()
 export class FindSent {
-  constructor(private readonly lost: LostCommitsRepository) {}
+  constructor(
+    private readonly lost: LostCommitsRepository,
+    private readonly attempts: AttemptRepository,
+  ) {}
 
   /** @returns findings for each signer that may have sent transactions that the database does not know */
-  async execute(chain: ChainConnector, signers: readonly SignerId[]): Promise<Findings[]> {
+  async execute(chain: ChainAccounts, signers: readonly SignerId[]): Promise<Findings[]> {
     if (signers.length === 0) return [];
     const outlooks = await this.lost.outlook(signers);
     const counts = await countsOf(chain, outlooks);
@@ -30,23 +33,38 @@ export class FindSent {
    * Reads the pools first, then the chain: a transaction that is mined in between is found in a block. In the other order it would be found
    * in neither.
    */
-  private async search(chain: ChainConnector, outlooks: readonly SignerOutlook[]): Promise<Findings[]> {
-    const queries = outlooks.map((outlook) => ({ account: outlook.signer.address, from: lowestUnknown(outlook) }));
+  private async search(chain: ChainAccounts, outlooks: readonly SignerOutlook[]): Promise<Findings[]> {
+    const queries = outlooks.map((outlook) => ({ account: outlook.signer.address, from: searchedFrom(outlook) }));
     const pooled = await chain.pooledOf(queries);
     const counts = await countsOf(chain, outlooks);
     const mined = await this.minedOf(chain, outlooks, counts);
-    return outlooks.map((outlook, i) => findings(outlook, counts[i], pooled[i], mined[i] ?? null));
+    const sent = outlooks.map((_, i) =>
+      uniqueByHash([...(mined[i]?.transactions ?? []), ...(pooled[i]?.transactions ?? [])]),
+    );
+    const attempts = await this.attempts.byHashes(
+      chain.chainId,
+      sent.flat().map(({ hash }) => hash),
+    );
+    // A tx that was refused everywhere may have given its nonce up, and have got it again: signed at the same price it has the same bytes.
+    const known = new Set(attempts.filter(({ status }) => status !== 'REJECTED').map(({ txHash }) => txHash));
+    const seen = attempts.map(({ txId, nonce }) => ({ txId, nonce }));
+    return outlooks.map((outlook, i) => {
+      const { hiddenBelow = 0n, shown = false } = pooled[i] ?? {};
+      const lacking = (sent[i] ?? []).filter(({ hash }) => !known.has(hash));
+      const unread = mined[i]?.complete === false;
+      return new Findings(outlook, counts[i]?.latest ?? 0n, lacking, hiddenBelow, shown, unread, seen);
+    });
   }
 
-  /** Reads blocks only for signers with unknown used nonces and with waiting txs that may have used them. */
+  /** Reads blocks only for signers with used nonces and with txs that may have used them with bytes that are not known. */
   private async minedOf(
-    chain: ChainConnector,
+    chain: ChainAccounts,
     outlooks: readonly SignerOutlook[],
     counts: readonly AccountCounts[],
   ): Promise<Mined[]> {
     const since = await Promise.all(
       outlooks.map(async (outlook, i) => {
-        const mayBeUsed = outlook.known && lowestUnknown(outlook) < (counts[i]?.pending ?? 0n);
+        const mayBeUsed = outlook.known && searchedFrom(outlook) < (counts[i]?.pending ?? 0n);
         return mayBeUsed ? this.lost.waitingSince(outlook.signer) : null;
       }),
     );
@@ -57,7 +75,7 @@ export class FindSent {
     const answers = await chain.minedOf(
       asked.map(({ outlook, since: from }) => ({
         account: outlook.signer.address,
-        from: lowestUnknown(outlook),
+        from: searchedFrom(outlook),
         since: from,
       })),
     );
@@ -66,25 +84,8 @@ export class FindSent {
   }
 }
 
-function countsOf(chain: ChainConnector, outlooks: readonly SignerOutlook[]): Promise<AccountCounts[]> {
+function countsOf(chain: ChainAccounts, outlooks: readonly SignerOutlook[]): Promise<AccountCounts[]> {
   return chain.accountCounts(outlooks.map(({ signer }) => signer.address));
-}
-
-function findings(
-  outlook: SignerOutlook,
-  counts: AccountCounts | undefined,
-  pooled: PooledTransactions | undefined,
-  mined: Mined,
-): Findings {
-  const { transactions = [], hiddenBelow = 0n, shown = false } = pooled ?? {};
-  return new Findings(
-    outlook,
-    counts?.latest ?? 0n,
-    uniqueByHash([...(mined?.transactions ?? []), ...transactions]),
-    hiddenBelow,
-    shown,
-    mined?.complete === false,
-  );
 }
 
 function uniqueByHash<T extends { readonly hash: string }>(items: readonly T[]): T[] {

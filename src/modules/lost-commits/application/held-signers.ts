@@ -3,6 +3,7 @@ import { NonceConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import { maxOf } from '../../../kernel/quantities.js';
 import { type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { DatabaseWatch } from '../../../platform/database/database-watch.js';
 import type { Findings } from './findings.js';
 
 /** Pause before a held signer is checked again. Polls find its work about as often. */
@@ -27,7 +28,14 @@ export class HeldSigners {
   constructor(
     private readonly config: NonceConfig,
     private readonly clock: Clock,
-  ) {}
+    watch: DatabaseWatch,
+  ) {
+    // Nobody vouched for what was sent since, and no pool was quiet about it.
+    watch.onNewEpoch(() => {
+      this.vouched.clear();
+      this.held.clear();
+    });
+  }
 
   has(signer: SignerId): boolean {
     return this.held.has(signerKey(signer));

@@ -1,39 +1,89 @@
 import { groupBy } from '../../../kernel/group-by.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { SentTransaction } from '../../chain/index.js';
-import type { Authorization, RequestedTx, TxRequest } from '../../transactions/index.js';
+import { noOpPayload } from '../../ledger/domain/index.js';
+import type { Authorization, RequestedTx, TxPayload } from '../../ledger/index.js';
 
-/** Sent transactions with one nonce, and the tx whose payload they carry; null when no tx has that payload. */
+/** Sent transactions with one nonce, and the tx that sent them; null when none of ours did. */
 export interface Match {
   readonly nonce: Nonce;
   readonly tx: RequestedTx | null;
+  /** The tx that holds the slot of the nonce in the database. */
+  readonly holder: RequestedTx | undefined;
   readonly sent: readonly SentTransaction[];
 }
 
 /**
- * Finds the tx of each sent transaction, lowest nonce first. Equal payloads are interchangeable, so the oldest tx gets the lowest nonce.
- * @param holders txs that hold the slot of a nonce: a transaction with that nonce can only belong to the holder
- * @param waiting txs without a nonce, oldest first
+ * Finds out who sent what the chain or a pool shows with our key (rule F7 of docs/invariants.md), lowest nonce first. Nothing that is out is
+ * called foreign, and no payload gets another nonce, before it was compared here. Equal payloads are interchangeable, so the oldest tx gets
+ * the lowest nonce.
+ * @param holders txs that hold the slot of a nonce. Who has its payload is the holder, then its replacement. A no-op closes the slot of the
+ * holder. That another tx has the payload shows that the holder had given the slot up
+ * @param others oldest first: txs without a nonce, and txs in flight of which nothing is out with their own nonce. One of these has its
+ * payload out with another nonce only when it had moved there ({@link hasMoved}); a no-op with its old nonce is that of a fill
  */
 export function matchSent(
   sent: readonly SentTransaction[],
   holders: ReadonlyMap<Nonce, RequestedTx>,
-  waiting: readonly RequestedTx[],
+  others: readonly RequestedTx[],
 ): Match[] {
-  const left = new Set(waiting);
   const byNonce = [...groupBy(sent, ({ nonce }) => nonce)].sort(([a], [b]) => (a < b ? -1 : 1));
-  return byNonce.map(([nonce, group]): Match => {
+  const senders = new Map<Nonce, RequestedTx>();
+  const isLeft = ({ tx }: RequestedTx): boolean => [...senders.values()].every((sender) => sender.tx.id !== tx.id);
+  const take = (nonce: Nonce, tx: RequestedTx | undefined): void => void (tx && senders.set(nonce, tx));
+  for (const [nonce, group] of byNonce) take(nonce, successorOf(group, holders.get(nonce), others.filter(isLeft)));
+  const waitingFirst = [...others].sort((a, b) => Number(isInFlight(a)) - Number(isInFlight(b)));
+  const isClosed = ([nonce, group]: Group): boolean => group.some((each) => closes(each, holders.get(nonce)));
+  // Whether the holder moved is known before a no-op is taken for its.
+  for (const group of [...byNonce.filter((each) => !isClosed(each)), ...byNonce.filter(isClosed)]) {
+    const [nonce, some] = group;
     const holder = holders.get(nonce);
-    const candidates = holder ? [holder] : [...left];
-    const tx = candidates.find(({ request }) => group.some((each) => carries(each, request))) ?? null;
-    if (tx === null) return { nonce, tx, sent: group.slice(0, 1) };
-    left.delete(tx);
-    return { nonce, tx, sent: group.filter((each) => carries(each, tx.request)) };
+    if (senders.has(nonce)) continue;
+    if (holder && isLeft(holder) && isClosed(group)) take(nonce, holder);
+    // The slot of a fill is never given up.
+    else if (holder?.tx.kind !== 'fill') take(nonce, senderIn(waitingFirst.filter(isLeft), some));
+  }
+  return byNonce.map(([nonce, sentWith]): Match => {
+    const [holder, tx] = [holders.get(nonce), senders.get(nonce) ?? null];
+    if (tx === null) return { nonce, tx, holder, sent: sentWith.slice(0, 1) };
+    const isOurs = (each: SentTransaction): boolean => carries(each, tx.request) || (tx === holder && closes(each, tx));
+    return { nonce, tx, holder, sent: sentWith.filter(isOurs) };
   });
 }
 
+type Group = readonly [Nonce, readonly SentTransaction[]];
+
+/** Whether the database knows the tx with another nonce, which it had given up. */
+export function hasMoved({ nonce, tx }: Match): boolean {
+  return tx !== null && isInFlight(tx) && tx.tx.nonce !== nonce;
+}
+
+function isInFlight({ tx }: RequestedTx): boolean {
+  return tx.progress.nonce !== null;
+}
+
+function successorOf(
+  sent: readonly SentTransaction[],
+  holder: RequestedTx | undefined,
+  others: readonly RequestedTx[],
+): RequestedTx | undefined {
+  if (!holder) return undefined;
+  return senderIn([holder, ...others.filter(({ tx }) => tx.progress.replaces === holder.tx.id)], sent);
+}
+
+function senderIn(txs: readonly RequestedTx[], sent: readonly SentTransaction[]): RequestedTx | undefined {
+  return txs.find(({ request }) => sent.some((each) => carries(each, request)));
+}
+
+function closes(sent: SentTransaction, holder: RequestedTx | undefined): boolean {
+  return holder !== undefined && carries(sent, { payload: noOpPayload(sent.account, sent.type) });
+}
+
 /** Ignores gas and fees: Lockstep chooses them for each attempt. */
-export function carries(sent: SentTransaction, { payload }: Pick<TxRequest, 'payload'>): boolean {
+export function carries(
+  sent: SentTransaction,
+  { payload }: { readonly payload: Omit<TxPayload, 'gasLimit'> },
+): boolean {
   return (
     sent.to === payload.to &&
     sent.value === payload.value &&

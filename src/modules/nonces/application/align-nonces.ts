@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { NonceConfig } from '../../../config/lockstep-config.js';
 import { type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { type BlockTag, type ChainConnector, SecondObservations } from '../../chain/index.js';
+import { type ChainConnector, SecondObservations } from '../../chain/index.js';
 import { type Lease, NonceLedger, type SlotRef } from '../../signers/index.js';
-import { LaneMemory } from '../../transactions/index.js';
+import { LaneMemory } from '../../ledger/index.js';
 import { CommittedCursors } from '../../lost-commits/index.js';
 
 /** The chain's nonces, compared with our cursors. */
@@ -19,9 +19,12 @@ interface KnownNonces {
   readonly signer: SignerId;
   /** 0 for a signer that has no cursor yet. */
   readonly cursor: Nonce;
-  /** The transaction count that one endpoint reported; 0 where no endpoint was asked. */
+  /** The transaction count that one endpoint reported. */
   readonly count: Nonce;
 }
+
+/** Who tells counts: the chain, or what it said before. */
+type Counts = Pick<ChainConnector, 'transactionCounts' | 'agreedCounts'>;
 
 /**
  * Reads the next nonce of signers from the chain, every `nonceStateTimeout`. A count that is not above the cursor changes nothing and needs
@@ -39,17 +42,14 @@ export class AlignNonces {
     private readonly log: Log,
   ) {}
 
-  async execute(chain: ChainConnector, leases: readonly Lease[]): Promise<Alignment> {
+  async execute(chain: Counts, leases: readonly Lease[]): Promise<Alignment> {
     const due = leases.filter((lease) => this.memory.needsAlignment(lease, this.config.nonceStateTimeout));
     if (due.length === 0) return { nonces: [], held: new Set() };
     const signers = due.map(({ signer }) => signer);
     const cursors = await this.ledger.cursors(signers);
     // Compare before the cursor is raised to the chain's nonce: the raise would hide lost commits whose transactions were mined.
     this.committed.expect(signers, cursors);
-    // Others may have used an account before we did, so the first alignment always asks, even if `chainQuery` is off.
-    const { enabled, mode } = this.config.chainQuery;
-    const asked = due.filter(({ signer }) => enabled || !cursors.has(signerKey(signer))).map(({ signer }) => signer);
-    const counts = await this.counts(chain, asked, mode);
+    const counts = await this.counts(chain, signers);
     const known = due.map(({ signer }): KnownNonces => {
       const cursor = cursors.get(signerKey(signer)) ?? 0n;
       return { signer, cursor, count: counts.get(signerKey(signer)) ?? 0n };
@@ -66,21 +66,16 @@ export class AlignNonces {
     };
   }
 
-  private async counts(
-    chain: ChainConnector,
-    signers: readonly SignerId[],
-    tag: BlockTag,
-  ): Promise<ReadonlyMap<string, Nonce>> {
-    if (signers.length === 0) return new Map();
+  private async counts(chain: Counts, signers: readonly SignerId[]): Promise<ReadonlyMap<string, Nonce>> {
     const counts = await chain.transactionCounts(
       signers.map(({ address }) => address),
-      tag,
+      this.config.chainQuery.mode,
     );
     return new Map(signers.map((signer, index) => [signerKey(signer), counts[index] ?? 0n]));
   }
 
   /** @returns the signers whose count is proven: above the cursor, or not above it after all */
-  private async raise(chain: ChainConnector, above: readonly KnownNonces[]): Promise<SlotRef[]> {
+  private async raise(chain: Counts, above: readonly KnownNonces[]): Promise<SlotRef[]> {
     if (above.length === 0) return [];
     const agreed = await chain.agreedCounts(
       above.map(({ signer }) => signer.address),

@@ -5,6 +5,7 @@ import {
   Chains,
   FinalityRule,
   type NonceUse,
+  type NonceUser,
 } from '../../chain/index.js';
 import { Injectable } from '@nestjs/common';
 import { ConfirmationsConfig } from '../../../config/lockstep-config.js';
@@ -20,10 +21,10 @@ export interface SlotInDoubt {
   readonly hashes: readonly Hash[];
 }
 
-/** A slot whose nonce a foreign transaction used for good. */
+/** A slot whose nonce a transaction that the database does not know used for good. */
 export type ForeignUse<Doubt extends SlotInDoubt> = Doubt & {
-  /** Hash of the foreign transaction; null when the chain does not report it. */
-  readonly usedBy: Hash | null;
+  /** Null when the chain does not report it. */
+  readonly usedBy: NonceUser | null;
 };
 
 /** Blocks to remember a sighting that was not confirmed. */
@@ -36,7 +37,7 @@ interface Sighting {
   readonly first: BlockRef;
   readonly last: BlockRef;
   /** The foreign transaction, if one of the observations found it. */
-  readonly user: Hash | null;
+  readonly user: NonceUser | null;
   /** Monotonic milliseconds of the first observation. */
   readonly since: number;
 }
@@ -65,7 +66,10 @@ export class ForeignNonces {
   ) {}
 
   /** @returns the slots whose nonce a foreign transaction used for good */
-  async execute<Doubt extends SlotInDoubt>(chainId: ChainId, doubts: readonly Doubt[]): Promise<ForeignUse<Doubt>[]> {
+  async usedForGood<Doubt extends SlotInDoubt>(
+    chainId: ChainId,
+    doubts: readonly Doubt[],
+  ): Promise<ForeignUse<Doubt>[]> {
     if (doubts.length === 0) return [];
     const chain = this.chains.get(chainId);
     const uses = await chain.nonceUses(
@@ -93,9 +97,9 @@ export class ForeignNonces {
     }
     const known = this.sightings.get(key);
     const last = use.user?.block ?? use.head;
-    const user = use.user?.txHash ?? known?.user ?? null;
+    const user = use.user ?? known?.user ?? null;
     // When the foreign transaction is named now, or differs from the one before, its own block has to become final.
-    const first = known?.user === user ? known.first : last;
+    const first = known && known.user?.txHash === user?.txHash ? known.first : last;
     this.sightings.set(key, { first, last, user, since: known?.since ?? this.clock.monotonicMs() });
   }
 

@@ -1,13 +1,24 @@
 import { Injectable } from '@nestjs/common';
-import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { ConfirmationsConfig } from '../../../config/lockstep-config.js';
+import { Clock } from '../../../kernel/clock.js';
+import { type ChainId, type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Chains } from '../../chain/index.js';
 import { NonceLedger, type SlotRef } from '../../signers/index.js';
-import { LeasedWork, WriteChanges } from '../../transactions/index.js';
-import { StalledNonces } from './stalled-nonces.js';
+import { BegunWork, WriteChanges } from '../../ledger/index.js';
 
 /** Each nonce costs a no-op, so an operator has to free a wider gap with {@link SyncSigner}. */
 const WIDEST_GAP_NONCES = 64;
+
+/** Intervals without an observation after which the earlier observation does not count any more. */
+const STALE_INTERVALS = 3;
+
+/** The chain's next nonce of a signer, with the monotonic milliseconds of its first and its last observation. */
+interface Observation {
+  readonly nonce: Nonce;
+  readonly first: number;
+  readonly last: number;
+}
 
 /**
  * Frees nonces below our lowest slot. Foreign transactions used them, a reorg freed them, and no slot exists for them: the chain's nonce
@@ -15,23 +26,26 @@ const WIDEST_GAP_NONCES = 64;
  */
 @Injectable()
 export class FreeNonceGaps {
+  private readonly observations = new Map<string, Observation>();
+
   constructor(
     private readonly chains: Chains,
-    private readonly work: LeasedWork,
+    private readonly work: BegunWork,
     private readonly ledger: NonceLedger,
     private readonly write: WriteChanges,
-    private readonly stalled: StalledNonces,
+    private readonly config: ConfirmationsConfig,
+    private readonly clock: Clock,
     private readonly log: Log,
   ) {}
 
-  /** @param signers signers with a tx that was not mined within `resubmit.interval` */
+  /** @param signers signers with a tx that was not mined within `confirmations.staleReceiptTimeout`, whether resends are on or off */
   async execute(chainId: ChainId, signers: readonly SignerId[]): Promise<void> {
     if (signers.length === 0) return;
     const accounts = signers.map(({ address }) => address);
     const counts = await this.chains.get(chainId).transactionCounts(accounts, 'latest');
     const stalled = signers.flatMap((signer, index): SlotRef[] => {
       const nonce = counts[index];
-      return nonce !== undefined && this.stalled.observe({ signer, nonce }) ? [{ signer, nonce }] : [];
+      return nonce !== undefined && this.standsStill({ signer, nonce }) ? [{ signer, nonce }] : [];
     });
     await this.work.run(chainId, await this.gapsAt(stalled), async (leases, share) => {
       const { slots } = await this.write.underFence(leases, 'free_gaps', async (fence) => ({
@@ -40,6 +54,20 @@ export class FreeNonceGaps {
       for (const { signer, nonce } of slots?.freed ?? [])
         this.log.warn('nonce freed below our lowest slot', { signer: signerKey(signer), nonce });
     });
+  }
+
+  /**
+   * One observation is not enough: the endpoint may lag.
+   * @returns true when the nonce has not changed for `confirmations.staleReceiptTimeout`, after which a tx that is not mined is looked at again
+   */
+  private standsStill({ signer, nonce }: SlotRef): boolean {
+    const { staleReceiptTimeout: interval } = this.config;
+    const now = this.clock.monotonicMs();
+    const known = this.observations.get(signerKey(signer));
+    const goesOn = known?.nonce === nonce && now - known.last <= STALE_INTERVALS * interval;
+    const first = goesOn ? known.first : now;
+    this.observations.set(signerKey(signer), { nonce, first, last: now });
+    return now - first >= interval;
   }
 
   /** The signers with a gap that is not wider than the limit. */

@@ -1,17 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
-import type { ChainId } from '../../../kernel/signer-id.js';
+import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { type Lease, slotKey } from '../../signers/index.js';
+import { AdoptSent, Findings } from '../../lost-commits/index.js';
+import { type Lease, leasesFor, slotKey } from '../../signers/index.js';
 import {
   type Attempt,
   AttemptRepository,
-  attemptsFor,
+  LaneMemory,
   LeasedWork,
   ManagedTx,
   ManagedTxRepository,
   WriteChanges,
-} from '../../transactions/index.js';
+} from '../../ledger/index.js';
 import { ForeignNonces, type ForeignUse, type SlotInDoubt } from './foreign-nonces.js';
 
 /** A tx whose nonce a node reports as used, and all its attempts. */
@@ -20,7 +21,7 @@ export interface TxInDoubt {
   readonly attempts: readonly Attempt[];
 }
 
-type ForeignSlot = ForeignUse<SlotInDoubt & Pick<TxInDoubt, 'tx'> & Pick<ManagedTx, 'signer'>>;
+export type ForeignSlot = ForeignUse<SlotInDoubt & Pick<TxInDoubt, 'tx'> & Pick<ManagedTx, 'signer'>>;
 
 /**
  * Handles foreign nonces: when a foreign transaction used the nonce of a tx for good, a payload goes back to PENDING and waits for another
@@ -34,11 +35,13 @@ export class ReassignNonces {
     private readonly repository: ManagedTxRepository,
     private readonly attempts: AttemptRepository,
     private readonly write: WriteChanges,
+    private readonly adopt: AdoptSent,
+    private readonly memory: LaneMemory,
     private readonly log: Log,
   ) {}
 
   async execute(chainId: ChainId, doubts: readonly TxInDoubt[]): Promise<void> {
-    const used = await this.foreign.execute(
+    const used = await this.foreign.usedForGood(
       chainId,
       doubts.map(({ tx, attempts }) => ({
         tx,
@@ -51,22 +54,48 @@ export class ReassignNonces {
   }
 
   private async reassign(leases: readonly Lease[], used: readonly ForeignSlot[]): Promise<void> {
-    const txs = await this.stillInDoubt(used);
-    const users = new Map(used.map(({ tx, usedBy }) => [tx.id, usedBy]));
+    const foreign = await this.foreignAmong(leases, used);
+    const txs = foreign.length === 0 ? [] : await this.stillInDoubt(foreign);
+    const users = new Map(foreign.map(({ tx, usedBy }) => [tx.id, usedBy?.txHash ?? null]));
     const lost = txs.map(({ signer, nonce }) => ({ signer, nonce, txHash: null }));
     const raced = txs.filter((tx) => tx.mayHaveRivals);
     const replaced = (await this.repository.rivals(raced)).filter(({ state }) => state === 'IN_MEMPOOL');
     for (const tx of replaced) tx.foreignTxUsedNonce(null);
-    for (const tx of txs) {
-      const usedBy = users.get(tx.id) ?? null;
-      this.log.warn('nonce used by a foreign transaction', { txId: tx.id, nonce: tx.nonce, usedBy });
-      tx.foreignTxUsedNonce(usedBy);
-    }
+    for (const tx of txs) tx.foreignTxUsedNonce(users.get(tx.id) ?? null);
     await this.write.execute(leases, 'nonce_sync', {
       txs: [...txs, ...replaced],
       attempts: { decided: lost },
       slots: { consumed: lost },
     });
+  }
+
+  /**
+   * Compares what used a nonce with our own txs before it counts as foreign (rule F7 of docs/invariants.md): the database may have lost the
+   * commit of a bump, a cancel or a replace. What is ours becomes an attempt, whose receipt is looked for next.
+   * @returns the uses that are foreign. Those of lanes that have not begun are left out: what they sent is not all known yet.
+   */
+  protected async foreignAmong(leases: readonly Lease[], uses: readonly ForeignSlot[]): Promise<ForeignSlot[]> {
+    const foreign: ForeignSlot[] = [];
+    for (const use of uses) {
+      const [lease] = leasesFor(leases, [use.slot.signer]);
+      if (lease && !this.memory.needsRecovery(lease) && (await this.isForeign(lease, use))) foreign.push(use);
+    }
+    return foreign;
+  }
+
+  private async isForeign(lease: Lease, { slot: { signer, nonce }, usedBy }: ForeignSlot): Promise<boolean> {
+    const next = nonce + 1n;
+    const outlook = { signer, cursor: next, open: [], inFlightFrom: nonce, known: true, suspect: false, epoch: 0 };
+    const sent = usedBy?.sent ? [usedBy.sent] : [];
+    const adopted = await this.adopt.execute(lease, new Findings(outlook, next, sent, 0n, true, false));
+    // Null: a waiting tx was changed meanwhile, and the next look compares again.
+    if (adopted === null || adopted.length > 0) return false;
+    this.log.warn('nonce used by a foreign transaction', {
+      signer: signerKey(signer),
+      nonce,
+      usedBy: usedBy?.txHash ?? null,
+    });
+    return true;
   }
 
   /** Reads the txs again: the proof does not hold when an attempt was added, or when state or nonce changed. */
@@ -78,7 +107,7 @@ export class ReassignNonces {
       (tx) =>
         tx.isInDoubt &&
         tx.nonce === slots.get(tx.id)?.nonce &&
-        attemptsFor(tx, bySlot.get(slotKey(tx)) ?? []).length === known.get(tx.id),
+        tx.attemptsAmong(bySlot.get(slotKey(tx)) ?? []).length === known.get(tx.id),
     );
   }
 }

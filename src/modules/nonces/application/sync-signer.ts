@@ -1,9 +1,9 @@
-import { LeasedWork, WriteChanges } from '../../transactions/index.js';
+import { LeasedWork, WriteChanges } from '../../ledger/index.js';
 import { Injectable } from '@nestjs/common';
 import { Conflict, Unavailable } from '../../../kernel/errors.js';
 import { type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
-import { type AgreedCount, type ChainConnector, Chains } from '../../chain/index.js';
+import { type AgreedCount, type ChainAccounts, Chains } from '../../chain/index.js';
 import { type Lease, NonceLedger } from '../../signers/index.js';
 import { type Reconciliation, ReconcileSigner } from '../../lost-commits/index.js';
 
@@ -59,7 +59,7 @@ export class SyncSigner {
     }));
   }
 
-  private async align(chain: ChainConnector, lease: Lease, atMost: number): Promise<Omit<SyncReport, 'recovered'>> {
+  private async align(chain: ChainAccounts, lease: Lease, atMost: number): Promise<Omit<SyncReport, 'recovered'>> {
     const { signer } = lease;
     const [agreed] = await chain.agreedCounts([signer.address], 'latest');
     if (!agreed)

@@ -1,16 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { maxOf, toJsonInteger } from '../../../kernel/quantities.js';
 import { parseSigner, type SignerId } from '../../../kernel/signer-id.js';
-import { ChainRules, type FeeQuote, type Speed } from '../../chain/index.js';
-import {
-  type AttemptView,
-  costOf,
-  isFinal,
-  TRANSFER_GAS,
-  type TxAmounts,
-  TxQueries,
-  type TxView,
-} from '../../transactions/index.js';
+import { ChainRules, type FeeQuote, type Speed, TRANSFER_GAS } from '../../chain/index.js';
+import { type AttemptView, costOf, isFinal, TxQueries, type TxView } from '../../ledger/index.js';
 import { explain, type Explanation } from '../domain/explanation.js';
 import { marketBlobFee, marketPrice, priceFacts } from '../domain/prices.js';
 import type { TxFacts } from '../domain/tx-facts.js';
@@ -62,8 +54,13 @@ export class ExplainTx {
       ...{ txId, kind, chainId, address: tx.signer, state, subState, nonce, expiresAt, lastError, failureReason },
       since: around.since.toISOString(),
       replacedBy: around.replacedBy,
-      noOpSignedAt: attempts.find((attempt) => attempt.kind === 'cancel')?.createdAt ?? null,
-      command: command && { kind: command.kind, since: command.since.toISOString() },
+      noOpSignedAt: attempts.find((attempt) => attempt.kind === 'cancel' && mayBeOut(attempt))?.createdAt ?? null,
+      command: command && {
+        kind: command.kind,
+        since: command.since.toISOString(),
+        tries: command.tries,
+        nextTryAt: command.dueAt.toISOString(),
+      },
       nextTryAt: tx.nextResubmitAt,
       attempts: attempts.length,
       awaits: tx.state === 'PENDING' ? unsigned(tx) : [],
@@ -131,7 +128,7 @@ function balanceOf(
   return { balance, committed, queuedAhead, missing: maxOf(0n, committed + queuedAhead + own - balance) };
 }
 
-function amountsOf({ gasLimit, payload }: TxView): TxAmounts {
+function amountsOf({ gasLimit, payload }: TxView) {
   const gas = BigInt(gasLimit ?? payload.gasLimit ?? TRANSFER_GAS);
   return { value: BigInt(payload.value), gas, blobs: BigInt(payload.blobs.length) };
 }

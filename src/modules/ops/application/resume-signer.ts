@@ -5,7 +5,7 @@ import { UnitOfWork } from '../../../kernel/unit-of-work.js';
 import { Log } from '../../../platform/logging/log.js';
 import { EventLog } from '../../events/index.js';
 import { type PauseRequest, SignerPauses } from '../../signers/index.js';
-import { Doorbell } from '../../transactions/index.js';
+import { Doorbell } from '../../ledger/index.js';
 import { unknownSigner } from './unknown-signer.js';
 
 /** Ends the pause of a signer on request of an operator, and wakes its lane. */

@@ -3,7 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import { Chains } from '../../chain/index.js';
 import { type Funds, MeasureFunds } from '../../sending/index.js';
-import { FundsRepository } from '../../transactions/index.js';
+import { FundsRepository } from '../../ledger/index.js';
 import { unknownSigner } from './unknown-signer.js';
 
 /** Bounds the work of one request. */

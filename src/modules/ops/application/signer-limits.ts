@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import { LeaseManager } from '../../signers/index.js';
-import { InFlightLimits } from '../../transactions/index.js';
+import { InFlightLimits } from '../../ledger/index.js';
 
 /** How many txs of a signer may be in flight. */
 export interface InFlightLimitView {

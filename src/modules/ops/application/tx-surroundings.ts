@@ -1,5 +1,6 @@
 import type { SignerId } from '../../../kernel/signer-id.js';
-import type { TxAmounts, TxState } from '../../transactions/index.js';
+import type { CommandKind } from '../../commands/index.js';
+import type { TxState } from '../../ledger/index.js';
 
 /** What is around a tx in the database. Wei. */
 export interface Surroundings {
@@ -7,7 +8,12 @@ export interface Surroundings {
   readonly since: Date;
   readonly replacedBy: string | null;
   /** Txs of its signer without a nonce that come before it, counted up to the limit. */
-  readonly waitingAhead: TxAmounts & { readonly count: number };
+  readonly waitingAhead: {
+    readonly count: number;
+    readonly value: bigint;
+    readonly gas: bigint;
+    readonly blobs: bigint;
+  };
   /** Txs of its signer in flight, and those of them with a lower nonce: every one, when it has no nonce. Counted up to the limit. */
   readonly inFlight: number;
   readonly inFlightAhead: number;
@@ -17,7 +23,13 @@ export interface Surroundings {
   readonly leaseOwner: string | null;
   readonly paused: boolean;
   /** The oldest command about the tx that waits for its owner. */
-  readonly command: { readonly kind: 'cancel' | 'replace' | 'speed_up'; readonly since: Date } | null;
+  readonly command: {
+    readonly kind: CommandKind;
+    readonly since: Date;
+    /** How often it could not be carried out, and when it is tried next. */
+    readonly tries: number;
+    readonly dueAt: Date;
+  } | null;
 }
 
 export abstract class TxSurroundings {

@@ -1,8 +1,7 @@
-import type { TxState, TxSubState } from '../../transactions/index.js';
-import { closing, racing } from './races-in-words.js';
+import type { TxState, TxSubState } from '../../ledger/index.js';
+import { closing, racing, type Words } from './races-in-words.js';
 import { noticesOf, whyInPool, whyWaiting } from './surroundings-in-words.js';
 import type { TxFacts } from './tx-facts.js';
-import type { Words } from './words.js';
 
 /** Why a tx is where it is, what happens next, and what a person can do about it. */
 export interface Explanation {
@@ -95,7 +94,7 @@ const BY_SUB_STATE: Readonly<Record<TxSubState, Say>> = {
   }),
   NODE_REFUSED: ({ lastError }) => ({
     why: `waits because every RPC endpoint refuses it for now${said(lastError)}`,
-    next: `${TRY_AGAIN}; after resubmit.maxRefusals equal refusals it gives up its nonce`,
+    next: `${TRY_AGAIN}; after 10 equal refusals it gives up its nonce`,
     operator: ['Read what the RPC endpoints say; another endpoint may accept it.'],
   }),
   POOL_LIMIT: ({ lastError, signer: { inFlightLimit } }) => ({
@@ -119,10 +118,10 @@ const BY_SUB_STATE: Readonly<Record<TxSubState, Say>> = {
     next: 'Lockstep estimates it again at a later block; it fails when that reverts, too, and nothing older is left',
     operator: ['Cancel it if the payload is wrong.'],
   }),
-  SIGNER_UNAVAILABLE: ({ address }) => ({
-    why: 'waits because no live node has the key of its signer',
-    next: 'it goes on when a node with the key is there',
-    operator: [`Add ${address} to the config of a node again.`],
+  SIGNER_UNAVAILABLE: ({ address, lastError }) => ({
+    why: `waits because no live node can sign for its signer${said(lastError)}`,
+    next: 'it goes on when a node can',
+    operator: [`Add ${address} to the config of a node again, or see why its custody does not sign (logs).`],
     isUntimed: true,
   }),
 };

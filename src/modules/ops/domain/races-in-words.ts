@@ -1,9 +1,23 @@
 import type { TxFacts } from './tx-facts.js';
-import type { Words } from './words.js';
+
+/** What is said of a tx in one state or sub state. */
+export interface Words {
+  readonly why: string;
+  readonly next: string;
+  readonly operator?: readonly string[];
+  /** Without a time: something else than the timer of the tx comes first. */
+  readonly isUntimed?: boolean;
+}
 
 /** A tx whose slot a no-op closes. */
-export function closing({ nonce, failureReason, noOpSignedAt }: TxFacts): Words {
+export function closing({ nonce, failureReason, noOpSignedAt, price }: TxFacts): Words {
   const reason = failureReason === null ? '' : ` (${failureReason})`;
+  if (noOpSignedAt === null && price === null)
+    return {
+      why: `is not wanted any more${reason}, and no RPC endpoint tells what a no-op costs that competes with it for nonce ${nonce}`,
+      next: 'the node that owns its signer signs and sends a no-op with this nonce, as soon as there is a price',
+      operator: ['See /health/ready, and the state of the RPC endpoints in the facts.'],
+    };
   if (noOpSignedAt === null)
     return {
       why: `is not wanted any more${reason}: a no-op will compete with it for nonce ${nonce}`,

@@ -59,8 +59,12 @@ const WISHES = { cancel: 'cancel it', replace: 'replace it', speed_up: 'speed it
 
 function commandOf({ command }: TxFacts): string[] {
   if (command === null) return [];
-  const { kind, since } = command;
-  return [`Its client asked at ${since} to ${WISHES[kind]}; the owner of its signer carries this out next.`];
+  const { kind, since, tries, nextTryAt } = command;
+  const asked = `Its client asked at ${since} to ${WISHES[kind]}`;
+  if (tries === 0) return [`${asked}; the owner of its signer carries this out next.`];
+  return [
+    `${asked}; that could not be done yet (${tries === 1 ? 'one try' : `${tries} tries`}), and is tried again at ${nextTryAt}.`,
+  ];
 }
 
 /** An endpoint that was never called is not dead: a node of role `api` calls none for days. */

@@ -1,5 +1,6 @@
 import type { EndpointStatus } from '../../chain/index.js';
-import type { TxState, TxSubState } from '../../transactions/index.js';
+import type { CommandKind } from '../../commands/index.js';
+import type { TxState, TxSubState } from '../../ledger/index.js';
 
 /** Wei per gas. */
 export interface Price {
@@ -23,10 +24,16 @@ export interface TxFacts {
   readonly lastError: string | null;
   readonly failureReason: string | null;
   readonly replacedBy: string | null;
-  /** When the first no-op was signed that competes with it for its slot. */
+  /** When the first no-op was signed that competes with it for its slot. One that every node refused competes with nothing. */
   readonly noOpSignedAt: string | null;
   /** The oldest command about it that waits for the owner of its signer. */
-  readonly command: { readonly kind: 'cancel' | 'replace' | 'speed_up'; readonly since: string } | null;
+  readonly command: {
+    readonly kind: CommandKind;
+    readonly since: string;
+    /** How often it could not be carried out, and when it is tried next. */
+    readonly tries: number;
+    readonly nextTryAt: string;
+  } | null;
   readonly attempts: number;
   /** Signers that have to sign an authorization for it, and did not yet. */
   readonly awaits: readonly string[];
@@ -35,7 +42,7 @@ export interface TxFacts {
   /** The lowest nonce of its signer that is not mined, if that is in front of it. */
   readonly blockedBy: { readonly txId: string; readonly nonce: number | string; readonly state: TxState } | null;
   readonly price: {
-    /** Of the attempts that may be out. */
+    /** The highest price of the attempts that may be out. */
     readonly highestAttempt: Price | null;
     readonly market: Price;
     readonly congestedTip: bigint;

@@ -5,17 +5,24 @@ import { ReadDatabase } from '../../../platform/database/pools.js';
 import { SignerLimits } from '../application/signer-limits.js';
 import { SignerOverview, type SignerView } from '../application/signer-overview.js';
 
-/** Counts only the signers of this page, with the partial indexes of live rows. */
+/** Counts only the signers of this page, with the partial indexes of live rows: 100,000 txs of all of them together, or 1,000 of each. */
 const LIST = {
   name: 'ops_signers',
   text: `
+    WITH page AS MATERIALIZED (
+      SELECT * FROM signer WHERE (chain_id, address) > ($1::bigint, $2::text) ORDER BY chain_id, address LIMIT $3),
+    most AS MATERIALIZED (SELECT greatest(1000, 100000 / greatest(1, count(*))) AS of_one FROM page)
     SELECT s.chain_id, s.address, s.custody, s.paused_at, s.paused_by, s.pause_reason, l.owner_node, l.fencing_token, l.expires_at,
            l.expires_at > clock_timestamp() AS leased, c.next_nonce, p.count AS pending, f.count AS in_flight
-      FROM (SELECT * FROM signer WHERE (chain_id, address) > ($1::bigint, $2::text) ORDER BY chain_id, address LIMIT $3) s
+      FROM page s
       LEFT JOIN signer_lease l ON l.chain_id = s.chain_id AND l.signer = s.address
       LEFT JOIN signer_nonce_cursor c ON c.chain_id = s.chain_id AND c.signer = s.address
-     CROSS JOIN LATERAL (SELECT count(*) FROM managed_tx t WHERE t.chain_id = s.chain_id AND t.signer = s.address AND t.state = 'PENDING') p
-     CROSS JOIN LATERAL (SELECT count(*) FROM managed_tx t WHERE t.chain_id = s.chain_id AND t.signer = s.address AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')) f
+     CROSS JOIN LATERAL (SELECT count(*) FROM (
+       SELECT FROM managed_tx t WHERE t.chain_id = s.chain_id AND t.signer = s.address AND t.state = 'PENDING'
+        LIMIT (SELECT of_one FROM most)) w) p
+     CROSS JOIN LATERAL (SELECT count(*) FROM (
+       SELECT FROM managed_tx t WHERE t.chain_id = s.chain_id AND t.signer = s.address AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+        LIMIT (SELECT of_one FROM most)) w) f
      ORDER BY s.chain_id, s.address`,
 };
 

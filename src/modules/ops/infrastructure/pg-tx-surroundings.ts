@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
-import { COMMITTED_WEI, type TxState } from '../../transactions/index.js';
+import type { CommandKind } from '../../commands/index.js';
+import { TxQueries, type TxState } from '../../ledger/index.js';
 import { type Surroundings, TxSurroundings } from '../application/tx-surroundings.js';
 
 /**
@@ -12,7 +13,7 @@ const AROUND = {
   name: 'ops_tx_around',
   text: `
     SELECT t.replaced_by, coalesce(since.at, t.created_at) AS since, q.count AS waiting, q.value, q.gas, q.blobs, f.count AS in_flight, f.ahead,
-           c.kind AS command, c.created_at AS command_since, b.tx_id AS blocker, b.nonce AS blocker_nonce, b.state AS blocker_state,
+           c.kind AS command, c.created_at AS command_since, c.tries AS command_tries, c.due_at AS command_due, b.tx_id AS blocker, b.nonce AS blocker_nonce, b.state AS blocker_state,
            (SELECT l.owner_node FROM signer_lease l WHERE l.chain_id = t.chain_id AND l.signer = t.signer AND l.expires_at > clock_timestamp()) AS owner,
            (SELECT s.paused_at IS NOT NULL FROM signer s WHERE s.chain_id = t.chain_id AND s.address = t.signer) AS paused
       FROM managed_tx t
@@ -20,7 +21,7 @@ const AROUND = {
         SELECT e.created_at AS at FROM tx_event e
          WHERE e.tx_id = t.tx_id AND (e.from_state IS DISTINCT FROM e.to_state OR e.detail ? 'subState') ORDER BY e.seq DESC LIMIT 1) since ON true
       LEFT JOIN LATERAL (
-        SELECT k.kind, k.created_at FROM tx_command k WHERE k.tx_id = t.tx_id AND k.status = 'QUEUED' ORDER BY k.tx_id, k.command_id LIMIT 1) c ON true
+        SELECT k.kind, k.created_at, k.tries, k.due_at FROM tx_command k WHERE k.tx_id = t.tx_id AND k.status = 'QUEUED' ORDER BY k.tx_id, k.command_id LIMIT 1) c ON true
      CROSS JOIN LATERAL (
        SELECT count(*)::int AS count, coalesce(sum(a.value), 0) AS value,
               coalesce(sum(coalesce(a.gas_limit, (a.options->>'gasLimit')::bigint, 21000)), 0) AS gas,
@@ -62,31 +63,34 @@ interface AroundRow {
   blocker: string | null;
   blocker_nonce: string | null;
   blocker_state: TxState | null;
-  command: 'cancel' | 'replace' | 'speed_up' | null;
+  command: CommandKind | null;
   command_since: Date | null;
+  command_tries: number | null;
+  command_due: Date | null;
   owner: string | null;
   paused: boolean | null;
 }
 
 @Injectable()
 export class PgTxSurroundings extends TxSurroundings {
-  constructor(private readonly database: ReadDatabase) {
+  constructor(
+    private readonly database: ReadDatabase,
+    private readonly txs: TxQueries,
+  ) {
     super();
   }
 
   async of(txId: string, signer: SignerId, most: number): Promise<Surroundings | null> {
     const { rows } = await this.database.query<AroundRow>(AROUND, [txId, most]);
-    const { rows: costs } = await this.database.query<{ wei: string }>(COMMITTED_WEI, [
-      [signer.chainId],
-      [signer.address],
-    ]);
+    const committed = await this.txs.committedWei(signer);
     const [row] = rows;
-    return row ? toSurroundings(row, BigInt(costs[0]?.wei ?? 0)) : null;
+    return row ? toSurroundings(row, committed) : null;
   }
 }
 
 function toSurroundings(row: AroundRow, committed: bigint): Surroundings {
   const { blocker, blocker_nonce: nonce, blocker_state: state, command: kind, command_since: since } = row;
+  const { command_tries: tries, command_due: dueAt } = row;
   return {
     since: row.since,
     replacedBy: row.replaced_by,
@@ -98,6 +102,6 @@ function toSurroundings(row: AroundRow, committed: bigint): Surroundings {
     committed,
     leaseOwner: row.owner,
     paused: row.paused === true,
-    command: kind !== null && since !== null ? { kind, since } : null,
+    command: kind !== null && since !== null && tries !== null && dueAt !== null ? { kind, since, tries, dueAt } : null,
   };
 }

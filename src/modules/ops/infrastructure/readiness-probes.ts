@@ -3,8 +3,9 @@ import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/term
 import { Clock } from '../../../kernel/clock.js';
 import { messageOf } from '../../../kernel/errors.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
+import { isReadOnly } from '../../../platform/database/database-errors.js';
 import { HeartbeatDatabase } from '../../../platform/database/pools.js';
-import { pendingMigrations } from '../../../platform/database/pending-migrations.js';
+import { pendingMigrations } from '../../../platform/database/migrations.js';
 import { RecentAnswer } from '../../../platform/scheduling/recent-answer.js';
 import { Chains, type EndpointStatus, RpcHealth } from '../../chain/index.js';
 import { Drain } from './drain.js';
@@ -12,10 +13,11 @@ import { Drain } from './drain.js';
 /** Probes need no authentication and are not limited, so the database is queried at most this often. */
 const QUERY_EVERY_MS = 1_000;
 
-const PING = { name: 'ready_ping', text: 'SELECT 1' };
+/** Locks nothing, and fails as a write does on a standby, or on an old primary after a failover. */
+const PING = { name: 'ready_ping', text: 'SELECT 1 FROM migrations WHERE false FOR KEY SHARE' };
 
 /**
- * The conditions for sending requests to a node: its database answers, its migrations have run, and it is not shutting down. A chain
+ * The conditions for sending requests to a node: its database takes writes, its migrations have run, and it is not shutting down. A chain
  * without a usable endpoint is reported, but the node stays ready: other nodes have the same endpoints, and accepted requests are sent when
  * an endpoint is back.
  */
@@ -32,7 +34,9 @@ export class ReadinessProbes {
     private readonly drain: Drain,
     clock: Clock,
   ) {
-    this.ping = new RecentAnswer(() => answered(database.query(PING, [])), QUERY_EVERY_MS, clock);
+    // In a transaction, because that gives up a connection to a read-only server.
+    const ping = async (): Promise<null> => database.transaction((tx) => tx.query(PING, [])).then(() => null);
+    this.ping = new RecentAnswer(ping, QUERY_EVERY_MS, clock);
     this.pending = new RecentAnswer(async () => pendingText(await pendingMigrations(database)), QUERY_EVERY_MS, clock);
   }
 
@@ -62,7 +66,7 @@ export class ReadinessProbes {
       const problem = await probe();
       return problem ? indicator.down(problem) : indicator.up();
     } catch (error) {
-      return indicator.down(messageOf(error));
+      return indicator.down(isReadOnly(causeOf(error)) ? 'the database server is read-only' : messageOf(error));
     }
   }
 }
@@ -72,14 +76,12 @@ function isDead({ state, consecutiveFailures }: EndpointStatus): boolean {
   return state === 'backing_off' || state === 'wrong_chain' || (state === 'unverified' && consecutiveFailures > 0);
 }
 
-function pendingText(pending: readonly string[]): string | null {
-  return pending.length === 0 ? null : `pending: ${pending.join(', ')}`;
+function causeOf(error: unknown): unknown {
+  return error instanceof Error ? error.cause : error;
 }
 
-/** Any answer shows that the database is up. */
-async function answered(question: Promise<unknown>): Promise<null> {
-  await question;
-  return null;
+function pendingText(pending: readonly string[]): string | null {
+  return pending.length === 0 ? null : `pending: ${pending.join(', ')}`;
 }
 
 function shown({ endpoint, state, lagBlocks, reportedChainId, lastError }: EndpointStatus): object {

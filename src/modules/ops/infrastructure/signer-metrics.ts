@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Counter, Gauge, Registry } from 'prom-client';
 import { MetricsConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
+import { type MetricOf, Metrics } from '../../../platform/metrics/metrics.js';
 import { SignerOverview, type SignerView } from '../application/signer-overview.js';
 
 const PAGE_SIGNERS = 500;
@@ -19,79 +19,50 @@ interface Known {
 export class SignerMetrics {
   private known: Known | null = null;
   private reading: Promise<void> | null = null;
-  private readonly errors: Counter;
 
   constructor(
-    registry: Registry,
+    private readonly metrics: Metrics,
     private readonly overview: SignerOverview,
     private readonly config: MetricsConfig,
     private readonly clock: Clock,
   ) {
-    const labelNames = config.signerLabels ? ['chain', 'signer'] : ['chain'];
-    const backlog = { name: 'signer_backlog', help: 'Transactions that wait for a nonce or a block', labelNames };
-    const nonce = { name: 'signer_nonce', help: 'Nonce cursor', labelNames: [...labelNames, 'kind'] };
-    const limit = {
-      name: 'signer_in_flight_limit',
-      help: 'Transactions of a signer that the pools of its chain take at once, where that is less than execution.maxInFlight; the lowest of a chain where signers are no labels',
-      labelNames,
-    };
-    const age = {
-      name: 'signer_scrape_age_seconds',
-      help: 'Age of the values of the signer metrics; infinite before the first read',
-    };
-    this.gauge(registry, backlog, (gauge, known) => this.showBacklog(gauge, known));
-    this.gauge(registry, nonce, (gauge, known) => this.showCursors(gauge, known));
-    this.gauge(registry, limit, (gauge, known) => this.showLimits(gauge, known));
-    this.gauge(registry, age, (gauge, known) => gauge.set(this.ageOf(known)));
-    this.errors = new Counter({
-      name: 'signer_scrape_errors_total',
-      help: 'Failed reads of the signers; their metrics keep the last values',
-      registers: [registry],
+    this.show('signer_backlog', (signers) => this.showBacklog(signers));
+    this.show('signer_nonce', (signers) => this.showCursors(signers));
+    this.show('signer_in_flight_limit', (signers) => this.showLimits(signers));
+    metrics.onScrape('signer_scrape_age_seconds', async () => {
+      const known = await this.latest();
+      const age = known === null ? Infinity : (clock.monotonicMs() - known.atMs) / 1_000;
+      metrics.set('signer_scrape_age_seconds', age);
     });
   }
 
-  private gauge(
-    registry: Registry,
-    options: { readonly name: string; readonly help: string; readonly labelNames?: string[] },
-    show: (gauge: Gauge, known: Known | null) => void,
-  ): void {
-    const gauge: Gauge = new Gauge({
-      ...options,
-      registers: [registry],
-      collect: async () => {
-        const known = await this.latest();
-        gauge.reset();
-        show(gauge, known);
-      },
+  private show(name: MetricOf<'gauge'>, values: (signers: readonly SignerView[]) => void): void {
+    this.metrics.onScrape(name, async () => {
+      const known = await this.latest();
+      this.metrics.clear(name);
+      values(known?.signers ?? []);
     });
   }
 
-  private ageOf(known: Known | null): number {
-    return known === null ? Infinity : (this.clock.monotonicMs() - known.atMs) / 1_000;
+  private showBacklog(signers: readonly SignerView[]): void {
+    for (const { chainId, address, backlog } of signers)
+      this.metrics.add('signer_backlog', backlog, { chain: chainId, signer: address });
   }
 
-  private showBacklog(gauge: Gauge, known: Known | null): void {
-    for (const { chainId, address, backlog } of known?.signers ?? []) {
-      const chain = String(chainId);
-      gauge.inc(this.config.signerLabels ? { chain, signer: address } : { chain }, backlog);
-    }
-  }
-
-  private showCursors(gauge: Gauge, known: Known | null): void {
+  private showCursors(signers: readonly SignerView[]): void {
     if (!this.config.signerLabels) return;
-    for (const { chainId, address, cursor } of known?.signers ?? []) {
-      if (cursor !== null) gauge.set({ chain: String(chainId), signer: address, kind: 'cursor' }, Number(cursor));
-    }
+    for (const { chainId, address, cursor } of signers)
+      if (cursor !== null)
+        this.metrics.set('signer_nonce', Number(cursor), { chain: chainId, signer: address, kind: 'cursor' });
   }
 
-  private showLimits(gauge: Gauge, known: Known | null): void {
-    const limited = (known?.signers ?? []).flatMap(({ chainId, address, inFlightLimit: { learnt } }) =>
-      learnt === null ? [] : [{ chain: String(chainId), signer: address, learnt }],
+  private showLimits(signers: readonly SignerView[]): void {
+    const limited = signers.flatMap(({ chainId, address, inFlightLimit: { learnt } }) =>
+      learnt === null ? [] : [{ labels: { chain: chainId, signer: address }, learnt }],
     );
     // The lowest last: without labels of signers it is the one that stays.
     limited.sort((a, b) => b.learnt - a.learnt);
-    for (const { chain, signer, learnt } of limited)
-      gauge.set(this.config.signerLabels ? { chain, signer } : { chain }, learnt);
+    for (const { labels, learnt } of limited) this.metrics.set('signer_in_flight_limit', learnt, labels);
   }
 
   /** All gauges of a scrape, and concurrent scrapes, share one read. */
@@ -109,7 +80,7 @@ export class SignerMetrics {
       const signers = await this.everySigner();
       this.known = { signers, atMs: this.clock.monotonicMs() };
     } catch {
-      this.errors.inc();
+      this.metrics.count('signer_scrape_errors_total', 1);
     }
   }
 

@@ -1,13 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { EventsConfig, TransactionsConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import { realPause } from '../../../platform/scheduling/pause.js';
 import { OldEvents, type OldRows, OldTxs } from '../domain/old-rows.js';
-import { Sweep } from '../domain/sweep.js';
-import { RetentionMetrics } from './retention-metrics.js';
 
 /** For each kind of rows. Both together end before the next run begins. */
 const MAX_RUN_MS = 20_000;
+
+/**
+ * How often to begin anew. What had to stay may go by then. Until the next vacuum, each beginning reads the index entries of all deleted
+ * rows again, so it is not done every minute.
+ */
+const BEGIN_EVERY_MS = 3_600_000;
 
 interface Rule {
   readonly rows: OldRows;
@@ -19,6 +24,7 @@ interface Rule {
 @Injectable()
 export class DeleteOld {
   private readonly rules: readonly Rule[];
+  private oldestAt: Date | null = null;
 
   constructor(
     txs: OldTxs,
@@ -26,19 +32,28 @@ export class DeleteOld {
     transactionsConfig: TransactionsConfig,
     eventsConfig: EventsConfig,
     private readonly clock: Clock,
-    private readonly metrics: RetentionMetrics,
+    private readonly metrics: Metrics,
   ) {
     this.rules = [
       { rows: txs, sweep: new Sweep(txs.beginning), keepMs: transactionsConfig.retention },
       { rows: events, sweep: new Sweep(events.beginning), keepMs: eventsConfig.retention },
     ].filter(({ keepMs }) => keepMs !== Infinity);
+    metrics.onScrape('events_oldest_age_seconds', () => this.showOldest());
   }
 
   /** @param isStopped asked after each batch */
   async execute(isStopped: () => boolean): Promise<void> {
     if (this.rules.length === 0) return;
-    for (const rule of this.rules) await this.deleteBatches(rule, isStopped);
-    this.metrics.oldestEvent(await this.events.oldestAt());
+    const failures: unknown[] = [];
+    for (const rule of this.rules)
+      await this.deleteBatches(rule, isStopped).catch((error: unknown) => failures.push(error));
+    this.oldestAt = await this.events.oldestAt();
+    if (failures.length > 0) throw failures[0];
+  }
+
+  private showOldest(): void {
+    const ageMs = this.oldestAt === null ? 0 : this.clock.now().getTime() - this.oldestAt.getTime();
+    this.metrics.set('events_oldest_age_seconds', ageMs / 1_000);
   }
 
   private async deleteBatches({ rows, sweep, keepMs }: Rule, isStopped: () => boolean): Promise<void> {
@@ -48,12 +63,37 @@ export class DeleteOld {
       const batch = await rows.deleteBehind(sweep.next(begun), keepMs);
       if (batch === null) return;
       sweep.passed(batch.next, batch.hasMore);
-      for (const [table, count] of Object.entries(batch.deleted)) this.metrics.deleted(table, count);
+      for (const [table, count] of Object.entries(batch.deleted))
+        this.metrics.count('retention_deleted_rows_total', count, { table });
       const now = this.clock.monotonicMs();
       const rest = now - begun;
       if (!batch.hasMore || now + rest >= until) return;
       // The database is there for others at least half of the time.
       await realPause(rest);
     }
+  }
+}
+
+/** Where the next batch of a table begins. */
+export class Sweep {
+  private place: string;
+  private begunAtMs = -Infinity;
+  private isAtEnd = true;
+
+  constructor(private readonly beginning: string) {
+    this.place = beginning;
+  }
+
+  next(nowMs: number): string {
+    if (this.isAtEnd && nowMs - this.begunAtMs >= BEGIN_EVERY_MS) {
+      this.place = this.beginning;
+      this.begunAtMs = nowMs;
+    }
+    return this.place;
+  }
+
+  passed(place: string, hasMore: boolean): void {
+    this.place = place;
+    this.isAtEnd = !hasMore;
   }
 }

@@ -1,6 +1,10 @@
-import { FINAL_STATES } from '../../transactions/index.js';
+import { isFinal, TX_STATES } from '../../ledger/index.js';
 
-/** Of a node that does not get it, the run ends: another one deletes rows of this kind. */
+const FINAL_STATES = `(${TX_STATES.filter(isFinal)
+  .map((state) => `'${state}'`)
+  .join(', ')})`;
+
+/** A node that does not get the lock ends its run: another node deletes rows of this kind. */
 export const ONE_AT_A_TIME = {
   name: 'retention_lock',
   text: 'SELECT pg_try_advisory_xact_lock(7250318, $1) AS taken',

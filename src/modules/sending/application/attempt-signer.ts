@@ -2,20 +2,13 @@ import { messageOf, Unprocessable } from '../../../kernel/errors.js';
 import type { SignerId, Nonce } from '../../../kernel/signer-id.js';
 import type { AccessList } from '../../chain/index.js';
 import type { Address, Hash, Hex } from '../../../kernel/hex.js';
-import type {
-  Attempt,
-  AttemptFees,
-  AttemptKind,
-  Authorization,
-  SignedAuthorization,
-  TxType,
-} from '../../transactions/index.js';
+import type { Attempt, AttemptFees, Authorization, SignedAuthorization, TxType } from '../../ledger/index.js';
 
 /** All values in the bytes of a transaction, and what is stored with them. */
 export interface AttemptDraft {
   readonly signer: SignerId;
   readonly nonce: Nonce;
-  readonly kind: AttemptKind;
+  readonly kind: Attempt['kind'];
   readonly txId: string;
   readonly to: Address | null;
   readonly value: bigint;
@@ -31,7 +24,7 @@ export interface AttemptDraft {
   readonly pricedAtBlock: number | null;
 }
 
-/** These values can never make a valid transaction. A custody that cannot sign *now* throws another error. */
+/** These values can never make a signed transaction. A custody that cannot sign *now* throws `CustodyFailed`. */
 export class NotEncodable extends Unprocessable {
   constructor(cause: unknown) {
     super('not_encodable', messageOf(cause), 'create a new transaction with other values', {}, { cause });
@@ -42,7 +35,8 @@ export class NotEncodable extends Unprocessable {
 export abstract class AttemptSigner {
   /**
    * Returns attempts in the order of the drafts.
-   * @throws NotEncodable when one of the drafts can never be a valid transaction
+   * @throws NotEncodable when one of the drafts can never be a signed transaction
+   * @throws CustodyFailed when the custody of one signer gives no usable signature: nothing is signed
    */
   abstract sign(drafts: readonly AttemptDraft[]): Promise<Attempt[]>;
 }

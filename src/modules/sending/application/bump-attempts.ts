@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
-import type { ChainConnector } from '../../chain/index.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
+import type { ChainConnector, FeeQuote } from '../../chain/index.js';
 import { type Fence, type Lease, leasesFor } from '../../signers/index.js';
-import { type Attempt, ManagedTx, TxMetrics, WriteChanges } from '../../transactions/index.js';
+import { type Attempt, ManagedTx, WriteChanges } from '../../ledger/index.js';
 import type { BumpResult } from '../domain/bump-decision.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { BroadcastAttempts } from './broadcast-attempts.js';
@@ -11,6 +12,14 @@ import type { Sending } from './send.js';
 
 /** After a crash between the commit of a bump and its send, the next owner sends it after this time. */
 const SEND_WITHIN_MS = 5_000;
+
+/** What a command adds to the bumps that it asks for. */
+export interface OnRequest {
+  /** Read before the signer's worker was entered. */
+  readonly quote: FeeQuote;
+  /** Writes what must be true if, and only if, the new bytes of the txs with these ids are stored. */
+  readonly inSameCommit: (fence: Fence, bumped: readonly string[]) => Promise<void>;
+}
 
 /**
  * Signs the payload or no-op of txs that are in a pool again, at a higher price and with the same nonce, commits the bytes, and sends them.
@@ -23,26 +32,23 @@ export class BumpAttempts {
     private readonly signer: AttemptSigner,
     private readonly write: WriteChanges,
     private readonly broadcast: BroadcastAttempts,
-    private readonly metrics: TxMetrics,
+    private readonly metrics: Metrics,
     private readonly log: Log,
   ) {}
 
-  /**
-   * @param inSameCommit writes what must be true if, and only if, the new bytes are stored
-   * @returns what became of each tx, by its id
-   */
+  /** @returns what became of each tx, by its id */
   async execute(
     chain: ChainConnector,
     leases: readonly Lease[],
     wanted: readonly WantedBump[],
-    inSameCommit?: (fence: Fence) => Promise<void>,
+    asked?: OnRequest,
   ): Promise<ReadonlyMap<string, BumpResult>> {
     if (wanted.length === 0) return new Map();
-    const priced = await this.prices.execute(chain, wanted);
+    const priced = await this.prices.execute(asked?.quote ?? (await chain.feeQuote()), wanted);
     const refused = priced.flatMap((bump) => ('result' in bump ? [bump] : []));
     const signed = await this.sign(priced);
     const noted = refused.flatMap((bump) => marked(bump, bump.result) ?? []);
-    await this.store(leases, signed, noted, inSameCommit);
+    await this.store(leases, signed, noted, asked);
     this.report(signed, noted);
     await this.broadcast.execute(chain, leases, signed);
     return new Map<string, BumpResult>([
@@ -55,7 +61,7 @@ export class BumpAttempts {
     leases: readonly Lease[],
     signed: readonly Sending[],
     noted: readonly ManagedTx[],
-    inSameCommit: (fence: Fence) => Promise<void> = () => Promise.resolve(),
+    asked?: OnRequest,
   ): Promise<void> {
     const txs = [...signed.map(({ tx }) => tx), ...noted];
     if (txs.length === 0) return;
@@ -64,7 +70,11 @@ export class BumpAttempts {
       txs.map(({ signer }) => signer),
     );
     await this.write.underFence(covered, 'bump', async (fence) => {
-      if (signed.length > 0) await inSameCommit(fence);
+      if (asked && signed.length > 0)
+        await asked.inSameCommit(
+          fence,
+          signed.map(({ tx }) => tx.id),
+        );
       return { attempts: { inserted: signed.map(({ attempt }) => attempt) }, txs };
     });
   }
@@ -79,11 +89,11 @@ export class BumpAttempts {
   }
 
   private report(signed: readonly Sending[], noted: readonly ManagedTx[]): void {
-    this.metrics.resubmitted('bump', signed.length);
+    this.metrics.count('resubmit_total', signed.length, { kind: 'bump' });
     for (const { tx, attempt } of signed)
       this.log.info('bump signed', { txId: tx.id, nonce: tx.nonce, txHash: attempt.txHash, ...attempt.fees });
     const capped = noted.filter(({ progress }) => progress.subState === 'FEE_CAPPED');
-    if (capped.length > 0) this.metrics.feeCapped(capped.length);
+    if (capped.length > 0) this.metrics.count('tx_fee_capped_total', capped.length);
     for (const tx of capped)
       this.log.warn('bump not signed: its price is above the fee caps', { txId: tx.id, nonce: tx.nonce });
   }

@@ -4,8 +4,8 @@ import { Clock } from '../../../kernel/clock.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import type { ChainConnector } from '../../chain/index.js';
 import { slotKey } from '../../signers/index.js';
-import { type Attempt, AttemptRepository } from '../../transactions/index.js';
-import { anotherMayBeOut } from '../domain/slot-proof.js';
+import { type Attempt, AttemptRepository } from '../../ledger/index.js';
+import { anotherMayBeOut, type AnsweredSend, type ClassifiedSend } from './send.js';
 import {
   HAS_ANOTHER,
   pauseAfterRefusals,
@@ -13,21 +13,22 @@ import {
   type SendVerdict,
   verdictOf,
 } from '../domain/send-verdict.js';
-import type { AnsweredSend, ClassifiedSend } from './send.js';
 import { FeeRules } from './fee-rules.js';
-import { LearnPoolLimits } from './learn-pool-limits.js';
-import { RefusalEvidence } from './refusal-evidence.js';
+import { LearnPoolLimits, RefusalEvidence } from './refusal-evidence.js';
 
 type Evidence = Pick<
   SendHistory,
   'needsSecondObservation' | 'nonceIsFree' | 'isFunded' | 'waitsForLower' | 'othersAreTaken' | 'anotherIsOut'
 >;
 
+/** Rounds of resends. Answers of one round come one after the other, so the last one about another transaction may be of the round before. */
+const RECENT_ROUNDS = 2;
+
 /** Decides what the answers to sends mean. An end needs the evidence of docs/trust.md (I13). */
 @Injectable()
 export class ClassifySends {
-  /** When each chain last accepted a transaction, and when it last took one that it did not have; monotonic ms. */
-  private readonly lastAccepted = new Map<ChainId, number>();
+  /** When a pool of each chain last looked at a transaction, and when one last took one that it did not have; monotonic ms. */
+  private readonly lastLookedAt = new Map<ChainId, number>();
   private readonly lastTaken = new Map<ChainId, number>();
 
   constructor(
@@ -41,7 +42,7 @@ export class ClassifySends {
 
   async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<ClassifiedSend[]> {
     this.learn(chain.chainId, answered);
-    const known = await this.evidence.execute(chain, answered);
+    const known = await this.evidence.collect(chain, answered);
     const limited = await this.limits.execute(answered);
     const bumps = await this.withAnotherOut(answered);
     const classified = answered.map((send) => ({
@@ -60,11 +61,11 @@ export class ClassifySends {
 
   private learn(chainId: ChainId, answered: readonly AnsweredSend[]): void {
     for (const { outcome } of answered) {
-      if (outcome.error === null) {
-        this.lastAccepted.set(chainId, this.clock.monotonicMs());
-        if (outcome.errorClass === null) this.lastTaken.set(chainId, this.clock.monotonicMs());
-      }
-      if (outcome.errorClass === 'node_fee_cap_exceeded') this.fees.learnLimit(chainId, outcome.error ?? '');
+      const { error, errorClass } = outcome;
+      if (error === null || (errorClass !== null && HAS_ANOTHER.has(errorClass)))
+        this.lastLookedAt.set(chainId, this.clock.monotonicMs());
+      if (error === null && errorClass === null) this.lastTaken.set(chainId, this.clock.monotonicMs());
+      if (errorClass === 'node_fee_cap_exceeded') this.fees.learnLimit(chainId, error ?? '');
     }
   }
 
@@ -73,7 +74,7 @@ export class ClassifySends {
     const verdict = verdictOf(send.outcome, {
       equalTries: (subState) => send.tx.equalTries(subState),
       ...evidence,
-      othersGetThrough: this.isRecent(this.lastAccepted.get(chainId)),
+      othersGetThrough: this.isRecent(this.lastLookedAt.get(chainId)),
       maxRefusals,
       maxRefusalsInDoubt,
       intervalMs: interval,
@@ -82,7 +83,7 @@ export class ClassifySends {
   }
 
   private isRecent(atMs: number | undefined): boolean {
-    return atMs !== undefined && this.clock.monotonicMs() - atMs <= this.config.interval;
+    return atMs !== undefined && this.clock.monotonicMs() - atMs <= RECENT_ROUNDS * this.config.interval;
   }
 
   /** The sends whose refusal may be about their price alone, because another attempt of the slot may be out. */

@@ -2,17 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { minOf } from '../../../kernel/quantities.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
-import { demandedFee, type FeeCaps, type FeeQuote, nodeTxFeeCap } from '../../chain/index.js';
+import { demandedFee, type FeeCaps, type FeeQuote, nodeTxFeeCap, TRANSFER_GAS } from '../../chain/index.js';
+import { type Attempt, type AttemptFees, SignerFeeCaps, type TxType } from '../../ledger/index.js';
 import {
-  type Attempt,
-  type AttemptFees,
-  highestFees,
-  refusedForPrice,
-  SignerFeeCaps,
-  TRANSFER_GAS,
-  type TxType,
-} from '../../transactions/index.js';
-import { NodeTxFeeLimits } from '../domain/node-tx-fee-limits.js';
+  atMarket,
+  feesWithin,
+  hasOnePrice,
+  initialFees,
+  NodeTxFeeLimits,
+  onePrice,
+  type PricedRequest,
+  tooExpensive,
+} from '../domain/fee-policy.js';
 import {
   type Bump,
   bumpedFees,
@@ -23,16 +24,9 @@ import {
   isOffered,
   requestCaps,
   sameFees,
+  highestFees,
+  refusedForPrice,
 } from '../domain/fee-bump.js';
-import {
-  atMarket,
-  feesWithin,
-  hasOnePrice,
-  initialFees,
-  onePrice,
-  type PricedRequest,
-  tooExpensive,
-} from '../domain/fee-policy.js';
 import { noOpType, typeOfSlot } from '../domain/tx-type.js';
 
 /** Fees, or the reason why there are none. */
@@ -42,13 +36,13 @@ export type Priced =
 /** A slot that shall get another attempt at a higher price. */
 export interface SlotToBump {
   readonly signer: SignerId;
-  /** Of the client, whose own fees are the most that it pays; null for a no-op. */
+  /** What the client asked for. Its own fees are the most that it pays. Null for a no-op. */
   readonly request: PricedRequest | null;
   /** Fees that a client wants to pay at least, as far as the caps allow. */
   readonly atLeast?: Partial<AttemptFees>;
   /** All attempts of the slot. */
   readonly attempts: readonly Attempt[];
-  /** Of the next attempt. */
+  /** The type of the next attempt. */
   readonly type: TxType;
   readonly gasLimit: bigint;
   /**
@@ -149,8 +143,8 @@ export class FeeRules {
   }
 
   /**
-   * The fees of a no-op, with urgency, because every transaction behind it waits. Null when they are above the
-   * caps, or were refused as too cheap at the caps.
+   * The fees of a no-op, with urgency, because every transaction behind it waits. As much as the caps allow, whatever the market asks: without
+   * a no-op nothing competes with a payload that is not wanted any more. Null when they were refused as too cheap at the caps.
    * @param rivals the attempts at the same nonce, which the no-op must outbid
    * @param refusal the words of a node for which the last no-op was too cheap
    */
@@ -161,7 +155,6 @@ export class FeeRules {
     refusal: string | null = null,
   ): AttemptFees | null {
     const caps = this.caps.of(signer);
-    if (tooExpensive(atMarket('fast'), quote, caps) !== null) return null;
     const type = noOpType(typeOfSlot(rivals), quote);
     const because = refusal === null ? 'forced' : { refusal };
     const bump = this.bumped({ signer, request: null, attempts: rivals, type, gasLimit: TRANSFER_GAS, because }, quote);
@@ -196,7 +189,7 @@ export class FeeRules {
   }
 }
 
-/** Of one price, the tip is what is above the base fee. */
+/** The tip in a single gas price is what is above the base fee. */
 function withTip(fees: AttemptFees, type: TxType, { baseFeePerGas }: FeeQuote): AttemptFees {
   return hasOnePrice(type) ? { ...fees, maxPriorityFeePerGas: fees.maxPriorityFeePerGas - baseFeePerGas } : fees;
 }

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { maxOf } from '../../../kernel/quantities.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
-import { type ChainConnector, ChainRules, type FeeQuote } from '../../chain/index.js';
-import { costOf, FundsRepository, ManagedTxRepository, type QueuedCost } from '../../transactions/index.js';
+import { type ChainConnector, ChainRules } from '../../chain/index.js';
+import { costOf, FundsRepository } from '../../ledger/index.js';
 import { FeeRules } from './fee-rules.js';
 
 /** The balance of a signer, and what its txs may take from it. Wei. */
@@ -25,7 +25,6 @@ export interface Funds {
 export class MeasureFunds {
   constructor(
     private readonly funds: FundsRepository,
-    private readonly txs: ManagedTxRepository,
     private readonly fees: FeeRules,
     private readonly rules: ChainRules,
   ) {}
@@ -34,7 +33,7 @@ export class MeasureFunds {
   async execute(chain: ChainConnector, signers: readonly SignerId[], most: number): Promise<Funds[]> {
     if (signers.length === 0) return [];
     // Before the balances: a tx that is mined in between counts twice this time, and is not left out.
-    const committed = await this.txs.committedWei(signers);
+    const committed = await this.funds.committedWei(signers);
     const queues = await this.funds.queued(signers, most);
     const quote = await chain.feeQuote();
     const balances = await chain.balances(signers.map(({ address }) => address));
@@ -43,7 +42,10 @@ export class MeasureFunds {
       const inFlight = committed[index] ?? 0n;
       const queue = queues[index] ?? [];
       const count = queue.reduce((sum, cost) => sum + cost.count, 0);
-      const wei = queue.reduce((sum, cost) => sum + this.weiOf(signer, cost, quote), 0n);
+      const wei = queue.reduce((sum, { fees, speed, count, ...amounts }) => {
+        const request = { fees, speed, ...(amounts.blobs > 0n && { payload: { blobHashes: [] } }) };
+        return sum + costOf(amounts, this.fees.clamped(signer, request, amounts.gas / BigInt(count), quote));
+      }, 0n);
       const missing = maxOf(0n, inFlight + wei - balance);
       return {
         signer,
@@ -55,11 +57,5 @@ export class MeasureFunds {
         isLow: missing > 0n || balance < (this.rules.lowBalance(chain.chainId) ?? 0n),
       };
     });
-  }
-
-  private weiOf(signer: SignerId, cost: QueuedCost, quote: FeeQuote): bigint {
-    const { fees, speed, count, gas, blobs } = cost;
-    const request = { fees, speed, ...(blobs > 0n && { payload: { blobHashes: [] } }) };
-    return costOf(cost, this.fees.clamped(signer, request, gas / BigInt(count), quote));
   }
 }

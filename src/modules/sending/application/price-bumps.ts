@@ -1,23 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
-import type { ChainConnector, FeeQuote } from '../../chain/index.js';
+import type { FeeQuote } from '../../chain/index.js';
 import { slotKey } from '../../signers/index.js';
 import {
-  asFound,
   type Attempt,
   AttemptRepository,
   type AttemptFees,
   type ManagedTx,
   ManagedTxRepository,
-  refusedForPrice,
   type StoredRequest,
-} from '../../transactions/index.js';
+} from '../../ledger/index.js';
 import { type BumpResult, isBumpable } from '../domain/bump-decision.js';
 import { atMarket } from '../domain/fee-policy.js';
 import type { AttemptDraft } from './attempt-signer.js';
 import { FeeRules, type SlotToBump } from './fee-rules.js';
-import { noOpDraft } from './no-op.js';
-import { payloadDraft } from './payload-draft.js';
+import { bindingFor, refusedForPrice } from '../domain/fee-bump.js';
+import { asFound } from '../domain/send-verdict.js';
+import { noOpDraft, payloadDraft } from './drafts.js';
 
 /** A tx that is to get a higher price. */
 export interface WantedBump {
@@ -41,8 +40,7 @@ export class PriceBumps {
     private readonly fees: FeeRules,
   ) {}
 
-  async execute(chain: ChainConnector, wanted: readonly WantedBump[]): Promise<PricedBump[]> {
-    const quote = await chain.feeQuote();
+  async execute(quote: FeeQuote, wanted: readonly WantedBump[]): Promise<PricedBump[]> {
     const stored = await this.attempts.ofSlots(wanted.map(({ tx }) => ({ signer: tx.signer, nonce: tx.nonce })));
     const bySlot = groupBy(stored.map(asFound), slotKey);
     const requests = new Map((await this.requested(wanted)).map(({ tx, request }) => [tx.id, request]));
@@ -72,7 +70,7 @@ export class PriceBumps {
       signer: tx.signer,
       request: limitsOf(bump, request),
       atLeast: bump.fees ?? {},
-      attempts: ofSlot,
+      attempts: bindingFor(tx.id, ofSlot, quote.blockNumber),
       type,
       gasLimit,
     };

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { ChainRules, Chains, type FeeCaps, type FeeQuote, SPEEDS, type Speed } from '../../chain/index.js';
-import type { AttemptFees } from '../../transactions/index.js';
+import type { AttemptFees } from '../../ledger/index.js';
 import { atMarket, initialFees } from '../domain/fee-policy.js';
 
 /** What a transaction of each speed would offer now. Wei per gas. */

@@ -1,15 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { ConfirmationsConfig, ResubmitConfig } from '../../../config/lockstep-config.js';
 import { Log } from '../../../platform/logging/log.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import type { Lease } from '../../signers/index.js';
-import {
-  type AttemptOutcome,
-  ManagedTx,
-  ManagedTxRepository,
-  type SubmitTimers,
-  TxMetrics,
-  WriteChanges,
-} from '../../transactions/index.js';
+import { type AttemptOutcome, ManagedTx, ManagedTxRepository, WriteChanges } from '../../ledger/index.js';
 import type { SendVerdict } from '../domain/send-verdict.js';
 import type { ClassifiedSend } from './send.js';
 
@@ -21,7 +15,7 @@ export class RecordSends {
     private readonly repository: ManagedTxRepository,
     private readonly resubmit: ResubmitConfig,
     private readonly confirmations: ConfirmationsConfig,
-    private readonly metrics: TxMetrics,
+    private readonly metrics: Metrics,
     private readonly log: Log,
   ) {}
 
@@ -81,7 +75,7 @@ export class RecordSends {
    * With `resubmit.enabled` off, Lockstep only checks the receipt of a tx that a node accepted. Every other tx gets a time for its next
    * send.
    */
-  private timersAfter(verdict: Extract<SendVerdict, { kind: 'sent' | 'waiting' }>): SubmitTimers {
+  private timersAfter(verdict: Extract<SendVerdict, { kind: 'sent' | 'waiting' }>): ManagedTx['timers'] {
     const askAtOnce = this.confirmations.fetchReceiptUponEntry || (verdict.kind === 'sent' && verdict.askReceipt);
     const isDone = verdict.subState === null && !this.resubmit.enabled;
     return {
@@ -92,7 +86,7 @@ export class RecordSends {
 
   private report(sends: readonly ClassifiedSend[]): void {
     for (const { tx, attempt, outcome, verdict } of sends) {
-      this.metrics.submitted(resultOf(outcome), 1);
+      this.metrics.count('tx_submit_total', 1, { result: resultOf(outcome) });
       if (outcome.error === null) continue;
       this.log.warn('broadcast returned an error', {
         txId: tx.id,

@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { ResubmitConfig } from '../../../config/lockstep-config.js';
 import { actionOf, type ChainConnector, SecondObservations } from '../../chain/index.js';
-import { ManagedTxRepository } from '../../transactions/index.js';
+import { Doorbell, FundsRepository, InFlightLimits, TxsInFlight } from '../../ledger/index.js';
 import type { AnsweredSend } from './send.js';
+import { groupBy } from '../../../kernel/group-by.js';
+import { signerKey } from '../../../kernel/signer-id.js';
+import { isPoolLimit } from '../domain/send-verdict.js';
 
 /** What is known about refusals besides the words of the nodes. */
 export interface KnownOfRefusals {
@@ -19,11 +22,11 @@ export interface KnownOfRefusals {
 export class RefusalEvidence {
   constructor(
     private readonly observations: SecondObservations,
-    private readonly repository: ManagedTxRepository,
+    private readonly funds: FundsRepository,
     private readonly config: ResubmitConfig,
   ) {}
 
-  async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<KnownOfRefusals> {
+  async collect(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<KnownOfRefusals> {
     // An earlier refusal of what a node accepts is outdated.
     for (const { attempt, outcome } of answered) if (outcome.error === null) this.observations.forget(attempt.txHash);
     return {
@@ -76,7 +79,7 @@ export class RefusalEvidence {
     if (called.length === 0) return new Set();
     const signers = called.map(({ attempt }) => attempt.signer);
     // Before the balances: a tx that is mined in between counts twice, and is not left out.
-    const committed = await this.repository.committedWei(signers);
+    const committed = await this.funds.committedWei(signers);
     const balances = await chain.balances(signers.map(({ address }) => address));
     return new Set(called.filter((_, index) => (balances[index] ?? 0n) >= (committed[index] ?? 0n)));
   }
@@ -88,4 +91,65 @@ function isAnsweredBy(
   response: ReturnType<typeof actionOf>['response'],
 ): boolean {
   return errorClass !== null && actionOf(errorClass).response === response;
+}
+
+/** Sends that a pool refused for one of its limits. */
+export interface LimitedSends {
+  /** Lower nonces of their signer are not mined. */
+  readonly waiting: ReadonlySet<AnsweredSend>;
+  /** The pool has a higher nonce of their signer, so it is not full of others. */
+  readonly passed: ReadonlySet<AnsweredSend>;
+}
+
+/** Learns from the answers to sends how many txs of a signer the pools of its chain take. */
+@Injectable()
+export class LearnPoolLimits {
+  constructor(
+    private readonly inFlight: TxsInFlight,
+    private readonly limits: InFlightLimits,
+    private readonly doorbell: Doorbell,
+  ) {}
+
+  async execute(answered: readonly AnsweredSend[]): Promise<LimitedSends> {
+    const refused = answered.filter(wasLimited);
+    this.noticeTaken(answered, refused);
+    if (refused.length === 0) return { waiting: new Set(), passed: new Set() };
+    const lowest = [...groupBy(refused, keyOf).values()].flatMap((own) => own.reduce(lower));
+    const around = await this.inFlight.inFlightAround(lowest.map(({ attempt }) => attempt));
+    const belowOf = (index: number): number => around[index]?.below ?? 0;
+    lowest.forEach((send, index) => {
+      const inPool = belowOf(index);
+      this.limits.refused(send.attempt.signer, inPool === 0 && isWholePool(send) ? null : inPool);
+    });
+    const first = new Set(lowest.filter((_, index) => belowOf(index) === 0));
+    return {
+      waiting: new Set(refused.filter((send) => !first.has(send))),
+      passed: new Set(lowest.filter((_, index) => around[index]?.isPassed)),
+    };
+  }
+
+  /** A pool that takes one of the txs that waited may take the others, too. */
+  private noticeTaken(answered: readonly AnsweredSend[], refused: readonly AnsweredSend[]): void {
+    const limited = new Set(refused.map(keyOf));
+    const taken = answered.filter((send) => send.outcome.error === null && !limited.has(keyOf(send)));
+    for (const [first] of groupBy(taken, keyOf).values())
+      if (first && this.limits.taken(first.attempt.signer)) this.doorbell.ring([first.attempt.signer]);
+  }
+}
+
+function wasLimited({ outcome: { errorClass, error } }: AnsweredSend): boolean {
+  return error !== null && errorClass !== null && isPoolLimit(errorClass);
+}
+
+/** The lowest nonce of a signer waits for the pool, not for the txs of its signer. */
+function isWholePool({ outcome }: AnsweredSend): boolean {
+  return outcome.errorClass === 'txpool_full';
+}
+
+function keyOf({ attempt }: AnsweredSend): string {
+  return signerKey(attempt.signer);
+}
+
+function lower(a: AnsweredSend, b: AnsweredSend): AnsweredSend {
+  return b.attempt.nonce < a.attempt.nonce ? b : a;
 }

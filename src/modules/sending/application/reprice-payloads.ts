@@ -1,22 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { ResubmitConfig } from '../../../config/lockstep-config.js';
-import { actionOf, type ChainConnector, type FeeQuote } from '../../chain/index.js';
+import { actionOf, type ChainFees, type FeeQuote } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
 import {
   type Attempt,
   type AttemptFees,
   ManagedTx,
   ManagedTxRepository,
-  refusedForPrice,
   type RequestedTx,
   WriteChanges,
-} from '../../transactions/index.js';
-import { anotherMayBeOut } from '../domain/slot-proof.js';
+} from '../../ledger/index.js';
+import { anotherMayBeOut, type Sending } from './send.js';
 import { AttemptSigner } from './attempt-signer.js';
-import type { Sending } from './send.js';
-import { sameFees } from '../domain/fee-bump.js';
+import { bindingFor, refusedForPrice, sameFees } from '../domain/fee-bump.js';
 import { FeeRules } from './fee-rules.js';
-import { gasLimitOf, payloadDraft } from './payload-draft.js';
+import { gasLimitOf, payloadDraft } from './drafts.js';
 
 /** A tx whose bytes every node refused, and all its attempts, oldest first. */
 export interface RefusedTx {
@@ -45,7 +43,7 @@ export class RepricePayloads {
   ) {}
 
   /** @returns what was signed again; the other txs keep their bytes */
-  async execute(chain: ChainConnector, leases: readonly Lease[], refused: readonly RefusedTx[]): Promise<Sending[]> {
+  async execute(chain: ChainFees, leases: readonly Lease[], refused: readonly RefusedTx[]): Promise<Sending[]> {
     const wanted = refused.filter((item) => this.isAboutPrice(item));
     if (wanted.length === 0) return [];
     const quote = await chain.feeQuote();
@@ -72,7 +70,8 @@ export class RepricePayloads {
     return sendings;
   }
 
-  private isAboutPrice({ tx, attempts }: RefusedTx): boolean {
+  /** Whether every node refused its bytes for their price, so that another one may help. */
+  isAboutPrice({ tx, attempts }: RefusedTx): boolean {
     const last = attempts.at(-1);
     if (
       tx.kind !== 'payload' ||
@@ -93,7 +92,13 @@ export class RepricePayloads {
     const priced = this.fees.price(tx.signer, request, gasLimit, quote);
     if (!('fees' in priced)) return null;
     const isOther = (fees: AttemptFees): boolean => attempts.every((attempt) => !sameFees(attempt.fees, fees));
-    const slot = { signer: tx.signer, request, attempts: ofSlot, type: last.type, gasLimit };
+    const slot = {
+      signer: tx.signer,
+      request,
+      attempts: bindingFor(tx.id, ofSlot, quote.blockNumber),
+      type: last.type,
+      gasLimit,
+    };
     if (refusedForPrice(last)) {
       const bump = this.fees.bumped({ ...slot, because: { refusal: tx.progress.lastError ?? '' } }, quote);
       return bump.kind === 'fees' ? bump.fees : null;

@@ -1,5 +1,6 @@
-import type { Attempt, AttemptOutcome, ManagedTx } from '../../transactions/index.js';
+import type { Attempt, AttemptOutcome, ManagedTx } from '../../ledger/index.js';
 import type { SendVerdict } from '../domain/send-verdict.js';
+import { sameSigner } from '../../../kernel/signer-id.js';
 
 /** Stored signed bytes, and their tx. */
 export interface Sending {
@@ -15,4 +16,20 @@ export interface AnsweredSend extends Sending {
 /** A send, and what its answer means for the tx. */
 export interface ClassifiedSend extends AnsweredSend {
   readonly verdict: SendVerdict;
+}
+
+type InSlot = Pick<Attempt, 'signer' | 'nonce' | 'txHash'>;
+
+/**
+ * Whether other bytes with the nonce of `refused` may have reached a node. Every attempt may have, except one that all nodes refused
+ * (docs/invariants.md, I6). The slot may go to another payload only if there is no such attempt.
+ */
+export function anotherMayBeOut(refused: InSlot, known: readonly (InSlot & Pick<Attempt, 'status'>)[]): boolean {
+  return known.some(
+    ({ txHash, nonce, signer, status }) =>
+      txHash !== refused.txHash &&
+      nonce === refused.nonce &&
+      sameSigner(signer, refused.signer) &&
+      status !== 'REJECTED',
+  );
 }

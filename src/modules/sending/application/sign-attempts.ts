@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { CrashPoints } from '../../../kernel/crash-points.js';
+import { signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { FeeQuote } from '../../chain/index.js';
-import type { Lease } from '../../signers/index.js';
-import { type Attempt, LaneMemory, ManagedTx, type RequestedTx, WriteChanges } from '../../transactions/index.js';
+import { CustodyFailed, type Lease } from '../../signers/index.js';
+import { type Attempt, LaneMemory, ManagedTx, type RequestedTx, WriteChanges } from '../../ledger/index.js';
 import { type AttemptDraft, AttemptSigner, NotEncodable } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
 import { atMarket } from '../domain/fee-policy.js';
 import { noOpType, txTypeOf } from '../domain/tx-type.js';
 import { bisectOnFailure } from '../../../platform/scheduling/bisect-on-failure.js';
-import { noOpDraft } from './no-op.js';
-import { gasLimitOf, payloadDraft } from './payload-draft.js';
+import { gasLimitOf, noOpDraft, payloadDraft } from './drafts.js';
 import type { Sending } from './send.js';
 
 type Signing =
@@ -33,7 +33,10 @@ export class SignAttempts {
     if (allocated.length === 0) return [];
     const signings = await this.sign(allocated, (item) =>
       item.tx.kind === 'fill' ? this.fill(item, quote) : this.payload(item, quote),
-    );
+    ).catch(async (error: unknown) => {
+      if (error instanceof CustodyFailed) await this.noteUnsigned(leases, allocated);
+      throw error;
+    });
     this.crashPoints.reached('after_sign');
     return bisectOnFailure(
       signings,
@@ -69,6 +72,14 @@ export class SignAttempts {
       if (items.length > 1) return (await Promise.all(items.map((item) => this.sign([item], draft)))).flat();
       return only ? [{ item: only, error: error.message }] : [];
     }
+  }
+
+  /** What is signed for several signers is tried again for each alone: only then it is known whose custody failed. */
+  private async noteUnsigned(leases: readonly Lease[], items: readonly RequestedTx[]): Promise<void> {
+    if (new Set(items.map(({ tx }) => signerKey(tx.signer))).size > 1) return;
+    const txs = items.filter(({ tx }) => !tx.isUnsigned).map(({ tx }) => ManagedTx.rehydrate(tx.progress));
+    for (const tx of txs) tx.unsigned();
+    if (txs.length > 0) await this.write.execute(leases, 'sign', { txs });
   }
 
   /**

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
-import type { ChainConnector } from '../../chain/index.js';
+import type { ChainFees } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
-import { type Attempt, ManagedTx, refusedForPrice, WriteChanges } from '../../transactions/index.js';
+import { type Attempt, ManagedTx, WriteChanges } from '../../ledger/index.js';
 import { noOpType, typeOfSlot } from '../domain/tx-type.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
-import { noOpDraft, noOpGas } from './no-op.js';
+import { noOpDraft, noOpGas } from './drafts.js';
 import type { Sending } from './send.js';
+import { bindingFor, refusedForPrice } from '../domain/fee-bump.js';
 
 /** A tx whose slot a no-op will consume, and all attempts for the slot. */
 export interface SlotToConsume {
@@ -30,11 +31,12 @@ export class SignNoOps {
   ) {}
 
   /** @returns what was signed; leaves out those whose price is above the caps, or was refused as too cheap at the caps */
-  async execute(chain: ChainConnector, leases: readonly Lease[], wanted: readonly SlotToConsume[]): Promise<Sending[]> {
+  async execute(chain: ChainFees, leases: readonly Lease[], wanted: readonly SlotToConsume[]): Promise<Sending[]> {
     if (wanted.length === 0) return [];
     const quote = await chain.feeQuote();
     const priced = wanted.flatMap(({ tx, attempts }) => {
-      const fees = this.fees.noOp(tx.signer, quote, attempts, refusalOf(tx, attempts));
+      const rivals = bindingFor(tx.id, attempts, quote.blockNumber);
+      const fees = this.fees.noOp(tx.signer, quote, rivals, refusalOf(tx, attempts));
       if (!fees) this.log.warn('no-op not signed: its price is above the caps', { txId: tx.id, nonce: tx.nonce });
       const type = noOpType(typeOfSlot(attempts), quote);
       return fees ? [{ tx, type, fees }] : [];

@@ -1,4 +1,4 @@
-import type { Attempt, ManagedTx, TxSubState } from '../../transactions/index.js';
+import type { Attempt, ManagedTx, TxSubState } from '../../ledger/index.js';
 
 /** What became of a bump that was wanted. */
 export type BumpResult =

@@ -1,6 +1,7 @@
 import type { DemandedFee, FeeCaps, FeeQuote } from '../../chain/index.js';
+import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import { maxOf, minOf } from '../../../kernel/quantities.js';
-import type { AttemptFees, RequestedFees, TxType } from '../../transactions/index.js';
+import type { Attempt, AttemptFees, TxRequest, TxType } from '../../ledger/index.js';
 import { hasOnePrice, onePrice } from './fee-policy.js';
 
 /** The next price of a slot. */
@@ -17,7 +18,7 @@ export interface BumpBasis {
   /** What a first attempt would offer now. */
   readonly market: AttemptFees;
   readonly caps: FeeCaps;
-  /** Of the next attempt. */
+  /** The type of the next attempt. */
   readonly type: TxType;
   /** What a node asked for in its refusal. */
   readonly demanded: DemandedFee | null;
@@ -75,12 +76,15 @@ function believed(demanded: bigint | undefined, offered: bigint): bigint {
   return minOf(demanded ?? 0n, MAX_DEMAND_FACTOR * maxOf(offered, MODEST_WEI_PER_GAS));
 }
 
-/** Whether fees reach what a node demands. A fee cap below base fee + tip does not pay the tip in full. */
+/**
+ * Whether fees reach what a node demands. A fee cap below base fee + tip does not pay the tip in full. No fees reach what is demanded for blobs
+ * of a tx that has none, so that counts for nothing.
+ */
 export function isOffered(demanded: DemandedFee, fees: AttemptFees, baseFeePerGas: bigint): boolean {
   const tip = demanded.maxPriorityFeePerGas;
   return (
     (demanded.maxFeePerGas ?? 0n) <= fees.maxFeePerGas &&
-    (demanded.maxFeePerBlobGas ?? 0n) <= (fees.maxFeePerBlobGas ?? 0n) &&
+    (fees.maxFeePerBlobGas === undefined || (demanded.maxFeePerBlobGas ?? 0n) <= fees.maxFeePerBlobGas) &&
     (tip === undefined || (tip <= fees.maxPriorityFeePerGas && baseFeePerGas + tip <= fees.maxFeePerGas))
   );
 }
@@ -93,7 +97,7 @@ function within(least: bigint, wanted: bigint, cap: bigint): bigint {
  * The caps for another attempt of a request with fees of its own: each is the most that the client wants to pay, or the highest attempt so
  * far, where that is more (a command of the client may have raised it).
  */
-export function requestCaps(caps: FeeCaps, asked: RequestedFees, previous: AttemptFees): FeeCaps {
+export function requestCaps(caps: FeeCaps, asked: TxRequest['fees'], previous: AttemptFees): FeeCaps {
   const cap = (name: keyof FeeCaps): bigint => {
     const own = asked[name] ?? (name === 'maxFeePerBlobGas' ? null : asked.gasPrice);
     return own === null ? caps[name] : minOf(caps[name], maxOf(own, previous[name] ?? 0n));
@@ -155,4 +159,51 @@ export function isNoBetter(fees: AttemptFees, refused: AttemptFees): boolean {
 
 export function sameFees(a: AttemptFees, b: AttemptFees): boolean {
   return isNoBetter(a, b) && isNoBetter(b, a);
+}
+
+/** Refusals of a transaction that a higher price would have avoided. */
+const TOO_CHEAP: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>([
+  'underpriced',
+  'replacement_underpriced',
+  'fee_cap_too_low',
+  'blob_fee_cap_too_low',
+]);
+
+/** Whether its last send was refused because it was too cheap; also by a pool that has another attempt of the slot. */
+export function refusedForPrice({ errorClass }: Pick<Attempt, 'errorClass'>): boolean {
+  return errorClass !== null && TOO_CHEAP.has(errorClass);
+}
+
+/** Blocks after which the market may have moved so far that a refused price says nothing any more; before it, an endpoint told a wrong block. */
+const REFUSED_PRICE_BLOCKS = 16;
+
+/**
+ * The attempts of a slot that bind its next price: those that may be out, and those that were refused, for a while, of the same tx alone.
+ * @param txId null for a tx without an attempt
+ */
+export function bindingFor(txId: string | null, ofSlot: readonly Attempt[], blockNumber: number): Attempt[] {
+  return ofSlot.filter(
+    ({ status, txId: owner, pricedAtBlock }) =>
+      status !== 'REJECTED' || (owner === txId && Math.abs(blockNumber - (pricedAtBlock ?? 0)) <= REFUSED_PRICE_BLOCKS),
+  );
+}
+
+/**
+ * The highest fees of all attempts that may be out, and of those that were refused only because they were too cheap. The next attempt for
+ * the slot must pay more.
+ */
+export function highestFees(attempts: readonly Attempt[]): AttemptFees | null {
+  const [first, ...others] = attempts
+    .filter((attempt) => attempt.status !== 'REJECTED' || refusedForPrice(attempt))
+    .map(({ fees }) => fees);
+  return first ? others.reduce(higherOf, first) : null;
+}
+
+function higherOf(a: AttemptFees, b: AttemptFees): AttemptFees {
+  const blobFee = maxOf(a.maxFeePerBlobGas ?? 0n, b.maxFeePerBlobGas ?? 0n);
+  return {
+    maxFeePerGas: maxOf(a.maxFeePerGas, b.maxFeePerGas),
+    maxPriorityFeePerGas: maxOf(a.maxPriorityFeePerGas, b.maxPriorityFeePerGas),
+    ...(blobFee === 0n ? {} : { maxFeePerBlobGas: blobFee }),
+  };
 }

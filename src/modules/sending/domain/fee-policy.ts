@@ -1,7 +1,8 @@
 import type { FeeCaps, FeeQuote, Speed } from '../../chain/index.js';
 import { minOf } from '../../../kernel/quantities.js';
-import { NO_FEES } from '../../transactions/domain/index.js';
-import type { AttemptFees, TxPayload, TxRequest, TxType } from '../../transactions/index.js';
+import { NO_FEES } from '../../ledger/domain/index.js';
+import type { AttemptFees, TxPayload, TxRequest, TxType } from '../../ledger/index.js';
+import type { ChainId } from '../../../kernel/signer-id.js';
 
 /** What the price of a payload depends on. */
 export type PricedRequest = Pick<TxRequest, 'fees' | 'speed'> & {
@@ -105,4 +106,24 @@ export function feesWithin(maxTxFee: bigint, gasLimit: bigint, fees: AttemptFees
   const nextBaseFee = (quote.baseFeePerGas * 9n + 7n) / 8n;
   if (maxFeePerGas < minOf(nextBaseFee, fees.maxFeePerGas)) return null;
   return { ...fees, maxFeePerGas, maxPriorityFeePerGas: minOf(fees.maxPriorityFeePerGas, maxFeePerGas) };
+}
+
+/** After this time the limit of a node is tried again, because its operator may raise it. */
+const VALID_MS = 600_000;
+
+/** The most that the nodes of each chain allow a transaction to cost, in wei, as read from their refusals. Times are monotonic ms. */
+export class NodeTxFeeLimits {
+  private readonly limits = new Map<ChainId, { readonly wei: bigint; readonly untilMs: number }>();
+
+  /** The lowest of several limits counts. */
+  learn(chainId: ChainId, limit: bigint, nowMs: number): void {
+    const known = this.of(chainId, nowMs);
+    this.limits.set(chainId, { wei: known === null ? limit : minOf(known, limit), untilMs: nowMs + VALID_MS });
+  }
+
+  /** Null when no node named a limit lately. */
+  of(chainId: ChainId, nowMs: number): bigint | null {
+    const known = this.limits.get(chainId);
+    return known !== undefined && nowMs < known.untilMs ? known.wei : null;
+  }
 }

@@ -1,11 +1,12 @@
 import { actionOf, type NodeErrorResponse } from '../../chain/domain/index.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
-import type { AttemptOutcome, TxSubState } from '../../transactions/index.js';
+import type { BroadcastOutcome } from '../../chain/index.js';
+import type { Attempt, AttemptOutcome, TxSubState } from '../../ledger/index.js';
 import { backoffMs } from '../../../kernel/backoff.js';
 
 /** What a send means for the tx. */
 export type SendVerdict =
-  /** A pool has it, or may have it (docs/invariants.md, I6). `counts`: its error counts towards `resubmit.maxRefusals`. */
+  /** A pool has it, or may have it (docs/invariants.md, I6). `counts`: its error counts towards `maxRefusals`. */
   | {
       readonly kind: 'sent';
       readonly subState: TxSubState | null;
@@ -13,7 +14,7 @@ export type SendVerdict =
       readonly retryInMs: number;
       readonly counts: boolean;
     }
-  /** Refused for now; it is sent again later. With `counts` false it does not count towards `resubmit.maxRefusals`. */
+  /** Refused for now; it is sent again later. With `counts` false it does not count towards `maxRefusals`. */
   | { readonly kind: 'waiting'; readonly subState: TxSubState; readonly retryInMs: number; readonly counts?: false }
   /** Every endpoint refused every send of the slot, for good: no bytes are out, and the slot is free (I7). */
   | { readonly kind: 'refused_for_good'; readonly reason: string }
@@ -45,7 +46,10 @@ export interface SendHistory {
   readonly nonceIsFree: boolean;
   /** Whether the balance covers it, although nodes refused it for lack of funds again and again. */
   readonly isFunded: boolean;
-  /** Whether the chain accepted other transactions since the last send of this one, so that a missing answer is about this one. */
+  /**
+   * Whether pools of the chain looked at other transactions since the last send of this one: took them, had them, or refused them because
+   * they have another with the nonce. Then a missing answer is about this one.
+   */
   readonly othersGetThrough: boolean;
   /**
    * Whether a pool refused it for a limit, and lower nonces of its signer are not mined. It cannot be mined before them, so it waits, and
@@ -54,9 +58,9 @@ export interface SendHistory {
   readonly waitsForLower: boolean;
   /** Whether the pools of the chain take other transactions now, so that a refusal for a limit is about this one. */
   readonly othersAreTaken: boolean;
-  /** `resubmit.maxRefusals`. */
+  /** `maxRefusals`. */
   readonly maxRefusals: number;
-  /** `resubmit.maxRefusalsInDoubt`. */
+  /** `maxRefusalsInDoubt`. */
   readonly maxRefusalsInDoubt: number;
   /** `resubmit.interval`, milliseconds. */
   readonly intervalMs: number;
@@ -179,4 +183,42 @@ function subStateOf(errorClass: NodeErrorClass): TxSubState {
 
 function reasonOf({ error, errorClass }: AttemptOutcome): string {
   return error ?? errorClass ?? 'refused';
+}
+
+/**
+ * An attempt as it is stored. `SIGNED` there means that a node may have sent it and died before it stored the answer. `REJECTED` is proof
+ * that the attempt is not out: it is stored as `SIGNED` before it is sent again.
+ */
+export function asFound(attempt: Attempt): Attempt {
+  return attempt.status === 'SIGNED' ? { ...attempt, status: 'UNKNOWN' } : attempt;
+}
+
+/**
+ * An attempt that may be out keeps that status after any later answer: a refusal of the second send says nothing about the first
+ * (docs/invariants.md, I6).
+ */
+export function outcomeOf(attempt: Attempt, outcome: BroadcastOutcome): AttemptOutcome {
+  if (outcome.kind === 'accepted')
+    return {
+      attempt,
+      status: 'ACCEPTED',
+      errorClass: outcome.errorClass ?? null,
+      error: null,
+      notSent: false,
+      alone: false,
+    };
+  const error = outcome.message;
+  if (outcome.kind === 'not_sent')
+    return { attempt, status: withoutSend(attempt), errorClass: null, error, notSent: true, alone: false };
+  const { errorClass } = outcome;
+  const alone = outcome.kind === 'rejected' && outcome.alone === true;
+  const answer = { attempt, errorClass, error, notSent: false, alone };
+  if (attempt.status === 'ACCEPTED') return { ...answer, status: 'ACCEPTED' };
+  const mayBeOut = attempt.status === 'UNKNOWN' || outcome.kind === 'unknown';
+  return { ...answer, status: mayBeOut ? 'UNKNOWN' : 'REJECTED' };
+}
+
+/** Bytes that never left this node are not out, like bytes that every node refused. */
+function withoutSend({ status }: Attempt): AttemptOutcome['status'] {
+  return status === 'SIGNED' || status === 'REJECTED' ? 'REJECTED' : status === 'ACCEPTED' ? 'ACCEPTED' : 'UNKNOWN';
 }

@@ -1,5 +1,5 @@
 import type { FeeQuote } from '../../chain/index.js';
-import type { Attempt, TxRequest, TxType } from '../../transactions/index.js';
+import type { Attempt, TxRequest, TxType } from '../../ledger/index.js';
 
 /** The type of a payload without an attempt (EIP-2718). */
 export function txTypeOf(

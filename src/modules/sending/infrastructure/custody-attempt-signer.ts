@@ -3,11 +3,11 @@ import { InvariantViolation } from '../../../kernel/errors.js';
 import { groupBy } from '../../../kernel/group-by.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import { mapInTurns } from '../../../platform/scheduling/map-in-turns.js';
-import { Custody } from '../../signers/index.js';
+import { CannotSign, Custody } from '../../signers/index.js';
 import { type AttemptDraft, AttemptSigner, NotEncodable } from '../application/attempt-signer.js';
-import type { Attempt, SignedAuthorization } from '../../transactions/index.js';
+import { signAuthorizations } from '../application/authorization-signer.js';
+import type { Attempt, SignedAuthorization } from '../../ledger/index.js';
 import { Envelope } from './envelope.js';
-import { signAuthorizations } from './sign-authorizations.js';
 
 interface Unsigned {
   readonly draft: AttemptDraft;
@@ -22,6 +22,14 @@ export class CustodyAttemptSigner extends AttemptSigner {
   }
 
   async sign(drafts: readonly AttemptDraft[]): Promise<Attempt[]> {
+    try {
+      return await this.signed(drafts);
+    } catch (error) {
+      throw error instanceof CannotSign ? new NotEncodable(error) : error;
+    }
+  }
+
+  private async signed(drafts: readonly AttemptDraft[]): Promise<Attempt[]> {
     const authorized = await this.authorized(drafts);
     const unsigned = await mapInTurns(drafts, (draft) => ({
       draft,
@@ -46,7 +54,7 @@ export class CustodyAttemptSigner extends AttemptSigner {
     if (!first) return;
     const signatures = await this.custody.sign(
       first.draft.signer,
-      group.map(({ envelope }) => envelope.digest),
+      group.map(({ envelope }) => envelope.unsigned),
     );
     await mapInTurns(group, ({ draft, envelope }, index) => {
       const signature = signatures[index];

@@ -3,12 +3,12 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import { Custody } from '../domain/custody.js';
 import type { Lease } from '../domain/lease.js';
 import type { LeaseLost } from '../domain/lease-lost.js';
 import { LeasesByChain } from '../domain/leases-by-chain.js';
 import { SignerLease } from '../domain/signer-lease.js';
-import { LeaseMetrics } from './lease-metrics.js';
 import { Router } from './router.js';
 
 /** Longer than any pause between two requests of a busy signer. Taking a lease again costs one more statement. */
@@ -31,7 +31,7 @@ export class LeaseManager {
     private readonly custody: Custody,
     private readonly router: Router,
     private readonly clock: Clock,
-    private readonly metrics: LeaseMetrics,
+    private readonly metrics: Metrics,
     private readonly log: Log,
   ) {}
 
@@ -111,15 +111,15 @@ export class LeaseManager {
       if (stillOurs.has(leaseKey(held.lease))) held.renewed(requestedAt, this.store.durationMs);
       else this.drop(held.lease, 'renew');
     }
-    this.metrics.renewed('renewed', renewed.length);
-    this.metrics.held(this.leases.size);
+    this.metrics.count('lease_renew_total', renewed.length, { result: 'renewed' });
+    this.metrics.set('lease_held', this.leases.size);
   }
 
   /** The database refused a write under these leases, so this node stops acting for their signers. */
   lost(error: LeaseLost): void {
-    this.metrics.fenced(error.operation, error.leases.length);
+    this.metrics.count('lease_fenced_total', error.leases.length, { op: error.operation });
     for (const lease of error.leases) this.drop(lease, error.operation);
-    this.metrics.held(this.leases.size);
+    this.metrics.set('lease_held', this.leases.size);
   }
 
   /** Whether this node acts for the signer, or should try to. */
@@ -137,7 +137,7 @@ export class LeaseManager {
       this.log.info('lease handed over', { signer: signerKey(lease.signer), fencingToken: lease.token });
     }
     await this.store.release(leases, idle);
-    this.metrics.held(this.leases.size);
+    this.metrics.set('lease_held', this.leases.size);
   }
 
   /** Releases all leases at shutdown, after the work in flight, so that other nodes can take over at once. */
@@ -146,7 +146,7 @@ export class LeaseManager {
     const leases = this.leases.all().map((held) => held.lease);
     this.leases.clear();
     if (leases.length > 0) await this.store.release(leases);
-    this.metrics.held(0);
+    this.metrics.set('lease_held', 0);
   }
 
   private async acquire(signers: readonly SignerId[]): Promise<void> {
@@ -165,9 +165,9 @@ export class LeaseManager {
       if (isFirst) this.onFirst(lease.signer.chainId);
       this.log.info('lease acquired', { signer: signerKey(lease.signer), fencingToken: lease.token });
     }
-    this.metrics.acquired('acquired', acquired.length);
-    this.metrics.acquired('busy', signers.length - acquired.length);
-    this.metrics.held(this.leases.size);
+    this.metrics.count('lease_acquire_total', acquired.length, { result: 'acquired' });
+    this.metrics.count('lease_acquire_total', signers.length - acquired.length, { result: 'busy' });
+    this.metrics.set('lease_held', this.leases.size);
   }
 
   private drop(lease: Lease, operation: string): void {
@@ -175,7 +175,7 @@ export class LeaseManager {
     // This node has acquired a newer lease since: keep it.
     if (this.leases.get(lease.signer)?.lease.token !== lease.token) return;
     this.leases.delete(lease.signer);
-    this.metrics.renewed('lost', 1);
+    this.metrics.count('lease_renew_total', 1, { result: 'lost' });
     this.log.warn('lease lost', { signer: key, operation, fencingToken: lease.token, nodeId: this.store.nodeId });
   }
 }

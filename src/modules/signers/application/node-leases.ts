@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { LeaseConfig } from '../../../config/lockstep-config.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import type { Lease } from '../domain/lease.js';
 import { LeaseStore, type LeaseTerms } from '../domain/lease-store.js';
-import { LeaseMetrics } from './lease-metrics.js';
 
 /** Takes, renews and releases leases for this node, with the durations of the config. */
 @Injectable()
@@ -13,7 +13,7 @@ export class NodeLeases {
     private readonly store: LeaseStore,
     private readonly node: NodeIdentity,
     private readonly config: LeaseConfig,
-    private readonly metrics: LeaseMetrics,
+    private readonly metrics: Metrics,
   ) {}
 
   get nodeId(): string {
@@ -29,7 +29,7 @@ export class NodeLeases {
     try {
       return await this.store.acquire(this.node.id, signers, this.terms());
     } catch (error) {
-      this.metrics.acquired('error', signers.length);
+      this.metrics.count('lease_acquire_total', signers.length, { result: 'error' });
       throw error;
     }
   }
@@ -39,7 +39,7 @@ export class NodeLeases {
     try {
       return await this.store.renew(this.node.id, leases, this.terms());
     } catch (error) {
-      this.metrics.renewed('error', leases.length);
+      this.metrics.count('lease_renew_total', leases.length, { result: 'error' });
       throw error;
     }
   }

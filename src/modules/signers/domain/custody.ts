@@ -1,18 +1,6 @@
-import type { Hash, Hex } from '../../../kernel/hex.js';
+import { Unprocessable } from '../../../kernel/errors.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
-
-/** ECDSA over secp256k1 with a low s (EIP-2). */
-export interface EcdsaSignature {
-  readonly r: Hex;
-  readonly s: Hex;
-  readonly yParity: 0 | 1;
-}
-
-/** Where a key is kept, for operators. It never contains the key. */
-export interface CustodyReference {
-  readonly type: string;
-  readonly path?: string;
-}
+import type { EcdsaSignature, Signable } from '../../../kernel/signing.js';
 
 /** Caps of one signer in the config: wei per gas, and per blob gas; absent where the signer has none of its own. */
 export interface SignerFees {
@@ -23,14 +11,27 @@ export interface SignerFees {
 
 export interface CustodiedSigner {
   readonly signer: SignerId;
-  readonly reference: CustodyReference;
+  /** Where the key is kept, for operators. It never contains the key. */
+  readonly reference: { readonly type: string; readonly path?: string };
   readonly fees?: SignerFees;
 }
 
-/** Holds the private keys and signs with them. */
+/** The custody gave no usable signature: it failed, took too long, or signed with another key. A later try may succeed. */
+export class CustodyFailed extends Error {
+  override readonly name = 'CustodyFailed';
+}
+
+/** The custody of the signer never signs what is asked for. */
+export class CannotSign extends Unprocessable {}
+
+/** Has the keys of all types of custody, as they were listed at the start, and signs with them. */
 export abstract class Custody {
   abstract signers(): readonly CustodiedSigner[];
   abstract has(signer: SignerId): boolean;
-  /** Signs 32-byte digests, in the given order. */
-  abstract sign(signer: SignerId, digests: readonly Hash[]): Promise<EcdsaSignature[]>;
+  /**
+   * Signs in the given order. Each signature is checked: it is one of the signer's key.
+   * @throws CustodyFailed
+   * @throws CannotSign
+   */
+  abstract sign(signer: SignerId, items: readonly Signable[]): Promise<EcdsaSignature[]>;
 }

@@ -12,8 +12,8 @@ export interface NodeEntry {
 export interface LiveNode {
   readonly nodeId: string;
   /**
-   * Keys of the signers that the node can sign for; nodes with the same keys share the same object. Null when the node does not report
-   * them, as nodes of older versions: then it counts as a node with every key.
+   * Keys of the signers that the node can sign for; nodes with the same keys share the same object. Null when the list is not there any
+   * more, because the node was silent for hours: then it counts as a node with every key.
    */
   readonly signers: ReadonlySet<string> | null;
 }

@@ -56,12 +56,11 @@ export abstract class NonceLedger {
    * @returns the slots that were created
    */
   abstract freeMissing(fence: Fence, chainNonces: readonly SlotRef[], atMost: number): Promise<SlotRef[]>;
+  /** Opens new slots that no tx holds: what they were meant for may leave them unused, and then the next payload gets them. */
+  abstract openFree(fence: Fence, slots: readonly SlotRef[]): Promise<void>;
   /** How many nonces {@link freeMissing} would free, for the signers that have any. Needs no lease. */
   abstract missing(chainNonces: readonly SlotRef[]): Promise<(SlotRef & { readonly count: number })[]>;
-  /**
-   * Nonce gaps: released slots below a held one, which keep every transaction behind them from being mined, and held slots without a tx,
-   * which the previous version of Lockstep left. Needs no lease.
-   */
+  /** Nonce gaps: released slots below a held one, which keep every transaction behind them from being mined. Needs no lease. */
   abstract gaps(signers: readonly SignerId[]): Promise<SlotRef[]>;
   /** Gives fills the slots that no tx holds: nonce gaps, and nonces that a reorg took from a foreign transaction. */
   abstract fill(fence: Fence, slots: readonly SlotHolder[]): Promise<void>;

@@ -35,7 +35,9 @@ export class LeaseHeartbeat implements OnApplicationBootstrap, BeforeApplication
     });
   }
 
+  /** Nothing is accepted before the database has an epoch: a standby that has a transaction has the epoch, too. */
   async onApplicationBootstrap(): Promise<void> {
+    await this.database.check();
     await this.directory.register(this.custody.signers());
     await this.meetOthers();
     this.ticker.start();

@@ -3,9 +3,9 @@ import { Clock } from '../../../kernel/clock.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
 import { Database } from '../../../platform/database/database.js';
 import type { PgTx } from '../../../platform/database/pg-tx.js';
-import { LeaseMetrics } from '../application/lease-metrics.js';
 import { Fence, FencedUnitOfWork } from '../domain/fence.js';
 import type { Lease } from '../domain/lease.js';
 import { LeaseLost } from '../domain/lease-lost.js';
@@ -46,7 +46,7 @@ export class PgFencedUnitOfWork extends FencedUnitOfWork {
     private readonly database: Database,
     private readonly node: NodeIdentity,
     private readonly clock: Clock,
-    private readonly metrics: LeaseMetrics,
+    private readonly metrics: Metrics,
   ) {
     super();
   }
@@ -58,7 +58,7 @@ export class PgFencedUnitOfWork extends FencedUnitOfWork {
       if (lost.length > 0) throw new LeaseLost(lost, operation);
       return work(new PgFence(tx, this.node.id, leases));
     });
-    this.metrics.committed(operation, (this.clock.monotonicMs() - startedAt) / 1000);
+    this.metrics.observe('db_commit_seconds', (this.clock.monotonicMs() - startedAt) / 1000, { op: operation });
     return result;
   }
 

@@ -46,7 +46,7 @@ const HOLDER = {
 
 interface NodeRow {
   node_id: string;
-  key_set: string | null;
+  key_set: string;
 }
 
 @Injectable()
@@ -69,7 +69,7 @@ export class PgNodeRegistry extends NodeRegistry {
     const { rows } = await this.heartbeats.query<NodeRow>(HEARTBEAT, values);
     await this.learnKeys(rows);
     return rows
-      .map((row) => ({ nodeId: row.node_id, signers: this.keySets.get(row.key_set ?? '') ?? null }))
+      .map((row) => ({ nodeId: row.node_id, signers: this.keySets.get(row.key_set) ?? null }))
       .sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
   }
 
@@ -105,7 +105,7 @@ export class PgNodeRegistry extends NodeRegistry {
   }
 
   private async learnKeys(nodes: readonly NodeRow[]): Promise<void> {
-    const unknown = nodes.flatMap(({ key_set }) => (key_set === null || this.keySets.has(key_set) ? [] : key_set));
+    const unknown = nodes.map(({ key_set }) => key_set).filter((keySet) => !this.keySets.has(keySet));
     if (unknown.length === 0) return;
     const { rows } = await this.heartbeats.query<{ key_set: string; signers: string[] }>(KEYS, [unknown]);
     for (const { key_set, signers } of rows) this.keySets.set(key_set, new Set(signers));

@@ -72,6 +72,15 @@ const FREE_MISSING = {
     RETURNING chain_id, signer, nonce`,
 };
 
+const OPEN_FREE = {
+  name: 'nonce_open_free',
+  text: `
+    INSERT INTO signer_nonce_allocation (chain_id, signer, nonce, status, fencing_token)
+    SELECT n.chain_id, n.signer, n.nonce, 'RELEASED', n.token
+      FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS n (chain_id, signer, nonce, token)
+     ORDER BY 1, 2, 3`,
+};
+
 const READ = {
   name: 'nonce_read',
   text: `
@@ -138,9 +147,6 @@ const GAPS = {
       JOIN signer_nonce_allocation s ON s.chain_id = w.chain_id AND s.signer = w.signer AND s.status = 'RELEASED'
      WHERE EXISTS (SELECT FROM signer_nonce_allocation higher
                     WHERE higher.chain_id = s.chain_id AND higher.signer = s.signer AND higher.nonce > s.nonce AND higher.status = 'HELD')
-    UNION ALL
-    SELECT s.chain_id, s.signer, s.nonce FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
-      JOIN signer_nonce_allocation s ON s.chain_id = w.chain_id AND s.signer = w.signer AND s.status = 'HELD' AND s.tx_id IS NULL
      ORDER BY 1, 2, 3`,
 };
 
@@ -173,7 +179,7 @@ const HAND_OVER = {
   text: `
     UPDATE signer_nonce_allocation s SET tx_id = h.tx_id, fencing_token = h.token, updated_at = clock_timestamp()
       FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::uuid[]) AS h (chain_id, signer, nonce, token, tx_id)
-     WHERE s.chain_id = h.chain_id AND s.signer = h.signer AND s.nonce = h.nonce AND s.status = 'HELD' AND s.tx_id IS NOT NULL`,
+     WHERE s.chain_id = h.chain_id AND s.signer = h.signer AND s.nonce = h.nonce AND s.status = 'HELD'`,
 };
 
 const CONSUME = {
@@ -273,6 +279,11 @@ export class PgNonceLedger extends NonceLedger {
       atMost,
     ]);
     return rows.map(slotOf);
+  }
+
+  async openFree(fence: Fence, slots: readonly SlotRef[]): Promise<void> {
+    if (slots.length === 0) return;
+    await PgTx.of(fence.tx).query(OPEN_FREE, fencedColumns(fence, slots));
   }
 
   async missing(chainNonces: readonly SlotRef[]): Promise<(SlotRef & { readonly count: number })[]> {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { IdGenerator } from '../../../kernel/id-generator.js';
 import type { EndpointSettings, WebhookEndpoint } from '../domain/webhook-endpoint.js';
 import { WebhookEndpoints } from '../domain/webhook-endpoints.js';
-import { WebhookSignatures } from '../domain/webhook-signatures.js';
+import { WebhookSignatures } from './webhook-signatures.js';
 import { WebhookTargets } from '../domain/webhook-targets.js';
 
 export interface WithSecret {

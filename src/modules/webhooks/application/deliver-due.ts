@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { WebhooksConfig } from '../../../config/index.js';
 import { Clock } from '../../../kernel/clock.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
-import type { ClaimedDelivery } from '../domain/delivery.js';
+import type { ClaimedDelivery, EndpointAt } from '../domain/delivery.js';
 import { DeliveryQueue } from '../domain/delivery-queue.js';
 import { Places } from '../domain/places.js';
 import { askedWaitMs, outcomeOf, retryWaitMs } from '../domain/retries.js';
@@ -10,10 +10,8 @@ import type { Answer } from '../domain/webhook-sender.js';
 import { PostDelivery } from './post-delivery.js';
 import { RecordDeliveries } from './record-deliveries.js';
 
-/** One that fails is tried, and gets all its places back with the first success. */
-const PLACES_OF_FAILING = 4;
-/** Of all endpoints of this node. */
-const MOST_POSTS = 4_096;
+/** A claim of so many may have left more. */
+const ENOUGH = 100;
 /** From the end of a post to the record of its result. */
 const RECORD_WITHIN_MS = 15_000;
 
@@ -42,17 +40,12 @@ export class DeliverDue {
 
   /** @returns how many it began to post */
   async execute(): Promise<number> {
-    if (this.places.total >= MOST_POSTS) return 0;
-    const { concurrency, timeout } = this.config;
-    const claimed = await this.queue.claim({
-      nodeId: this.node.id,
-      forMs: timeout + RECORD_WITHIN_MS,
-      places: concurrency,
-      placesOfFailing: Math.min(PLACES_OF_FAILING, concurrency),
-      taken: this.places.taken(this.clock.monotonicMs()),
-    });
-    for (const delivery of claimed) this.begin(delivery);
-    return claimed.length;
+    let begun = 0;
+    for (;;) {
+      const more = await this.claim();
+      begun += more;
+      if (more < ENOUGH) return begun;
+    }
   }
 
   /** Resolves when the posts in flight have ended and are recorded. */
@@ -61,20 +54,36 @@ export class DeliverDue {
     await this.results.idle();
   }
 
+  private async claim(): Promise<number> {
+    const { room } = this.places;
+    if (room === 0) return 0;
+    const nowMs = this.clock.monotonicMs();
+    const claimed = await this.queue.claim({
+      nodeId: this.node.id,
+      forMs: this.config.timeout + RECORD_WITHIN_MS,
+      // Shares are as of now: a claim of all that is free would leave nothing for endpoints that come later.
+      most: Math.ceil(room / 2),
+      shareOf: (endpoint, sharers) => this.places.shareOf(endpoint, sharers, nowMs),
+    });
+    for (const delivery of claimed) this.begin(delivery);
+    return claimed.length;
+  }
+
   private begin(delivery: ClaimedDelivery): void {
-    this.places.take(delivery.endpointId);
-    const post = this.post(delivery).finally(() => {
+    const endpoint = { id: delivery.endpointId, url: delivery.url, host: delivery.host };
+    this.places.take(endpoint);
+    const post = this.post(endpoint, delivery).finally(() => {
       this.posts.delete(post);
-      this.places.leave(delivery.endpointId);
+      this.places.leave(endpoint);
       if (this.places.total * 2 < this.config.concurrency) this.hasRoom();
     });
     this.posts.add(post);
   }
 
-  private async post(delivery: ClaimedDelivery): Promise<void> {
+  private async post(endpoint: EndpointAt, delivery: ClaimedDelivery): Promise<void> {
     const { endpointId, position, tries, isFailing } = delivery;
     const answer = await this.postDelivery.execute(delivery);
-    this.heed(endpointId, answer);
+    this.heed(endpoint, answer);
     this.results.execute({
       endpointId,
       position,
@@ -88,9 +97,9 @@ export class DeliverDue {
     });
   }
 
-  /** Until the time that the receiver asks for, nothing is sent to its endpoint. */
-  private heed(endpointId: string, answer: Answer): void {
+  /** Until the time that the receiver asks for, nothing is sent to its endpoint at this URL. */
+  private heed(endpoint: EndpointAt, answer: Answer): void {
     const waitMs = askedWaitMs(answer);
-    if (waitMs !== null) this.places.rest(endpointId, this.clock.monotonicMs() + waitMs);
+    if (waitMs !== null) this.places.rest(endpoint, this.clock.monotonicMs() + waitMs);
   }
 }

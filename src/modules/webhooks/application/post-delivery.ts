@@ -4,7 +4,7 @@ import { messageOf } from '../../../kernel/errors.js';
 import { eventId } from '../../events/index.js';
 import type { ClaimedDelivery } from '../domain/delivery.js';
 import { type Answer, WebhookSender } from '../domain/webhook-sender.js';
-import { WebhookSignatures } from '../domain/webhook-signatures.js';
+import { WebhookSignatures } from './webhook-signatures.js';
 
 /** Signs one delivery with every secret that is valid now, and posts it. Its id is that of the event: the same in each try and replay. */
 @Injectable()

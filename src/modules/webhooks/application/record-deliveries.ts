@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { messageOf } from '../../../kernel/errors.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { Log } from '../../../platform/logging/log.js';
+import { Portion } from '../../../platform/scheduling/portion.js';
 import type { TryResult } from '../domain/delivery.js';
 import { DeliveryQueue } from '../domain/delivery-queue.js';
 import { WebhookEndpoints } from '../domain/webhook-endpoints.js';
@@ -13,13 +14,14 @@ const GONE = 'the receiver answered 410';
 /** A result, and whether its endpoint counted as failing when the delivery was claimed. */
 export interface Outcome extends TryResult {
   readonly wasFailing: boolean;
-  /** Of the post. */
+  /** How long the post took, in milliseconds. */
   readonly durationMs: number;
 }
 
 /** Stores results in batches: those that come while a batch is written are the next one. */
 @Injectable()
 export class RecordDeliveries {
+  private readonly portion = new Portion(MOST_AT_ONCE);
   private waiting: Outcome[] = [];
   private writing: Promise<void> | null = null;
   private recorded: () => void = () => undefined;
@@ -52,13 +54,13 @@ export class RecordDeliveries {
   private async writeAll(): Promise<void> {
     // Results of the same moment go together.
     await new Promise(setImmediate);
-    while (this.waiting.length > 0) await this.write(this.waiting.splice(0, MOST_AT_ONCE));
+    while (this.waiting.length > 0) await this.write(this.waiting.splice(0, this.portion.size));
     this.writing = null;
   }
 
   private async write(batch: readonly Outcome[]): Promise<void> {
     try {
-      const recorded = await this.queue.record(this.node.id, batch);
+      const recorded = await this.portion.take(() => this.queue.record(this.node.id, batch));
       for (const { endpointId, status } of recorded) this.metrics.recorded(endpointId, status);
       await this.noteHealth(batch);
     } catch (error) {

@@ -6,6 +6,8 @@ import { WebhookEndpoints } from '../domain/webhook-endpoints.js';
 import { enabledWebhook } from './unknown-webhook.js';
 
 const PAGE_ROWS = 500;
+/** One request reads at most this many pages, even if its endpoint wants none of their events. */
+const MOST_PAGES = 100;
 /** Events are in the order of their commits: one may come later in the log than a younger one, by no more than the longest commit. */
 const DISORDER_MS = 60_000;
 
@@ -40,7 +42,7 @@ export class ReplayRange {
     const last = range.until.getTime() + DISORDER_MS;
     let place = after ?? (await this.times.before(new Date(range.since.getTime() - DISORDER_MS)));
     let replayed = 0;
-    for (;;) {
+    for (let pages = 1; ; pages += 1) {
       const page = await this.events.page(place, PAGE_ROWS);
       const matches = page.events.filter((event) => isWithin(event, range) && wants(endpoint, event));
       if (matches.length > 0) {
@@ -50,7 +52,7 @@ export class ReplayRange {
       if (!page.hasMore || page.events.some(({ time }) => time.getTime() > last)) {
         return { replayed, hasMore: false, next: null };
       }
-      if (replayed + PAGE_ROWS > limit) return { replayed, hasMore: true, next: place };
+      if (replayed + PAGE_ROWS > limit || pages === MOST_PAGES) return { replayed, hasMore: true, next: place };
     }
   }
 }

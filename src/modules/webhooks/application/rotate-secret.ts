@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { WebhookEndpoints } from '../domain/webhook-endpoints.js';
-import { WebhookSignatures } from '../domain/webhook-signatures.js';
+import { WebhookSignatures } from './webhook-signatures.js';
 import type { WithSecret } from './create-endpoint.js';
 import { knownWebhook } from './unknown-webhook.js';
 

@@ -1,16 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
+import { TooMany } from '../../../kernel/errors.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
 import { WebhookEndpoints } from '../domain/webhook-endpoints.js';
 import { type Answer, WebhookSender } from '../domain/webhook-sender.js';
-import { WebhookSignatures } from '../domain/webhook-signatures.js';
+import { WebhookSignatures } from './webhook-signatures.js';
 import { knownWebhook } from './unknown-webhook.js';
 
 const VERSION = 1;
+/** From the begin of a test of an endpoint to the next one. */
+const INTERVAL_MS = 1_000;
+/** The most tests at once of all endpoints of this node. */
+const MOST_AT_ONCE = 16;
 
 /** Sends one event of type `webhook.test` now, to a disabled endpoint, too. It is not repeated and leaves no delivery. */
 @Injectable()
 export class TestEndpoint {
+  private readonly running = new Set<string>();
+  /** When the last test of each endpoint began. Those of the last second, and of no others. */
+  private readonly begunAtMs = new Map<string, number>();
+
   constructor(
     private readonly endpoints: WebhookEndpoints,
     private readonly sender: WebhookSender,
@@ -19,9 +28,35 @@ export class TestEndpoint {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws NotFound `webhook_not_found` */
+  /** @throws NotFound `webhook_not_found`; TooMany `too_many_tests` */
   async execute(endpointId: string): Promise<Answer> {
     const { url } = knownWebhook(endpointId, await this.endpoints.find(endpointId));
+    this.begin(endpointId);
+    try {
+      return await this.send(endpointId, url);
+    } finally {
+      this.running.delete(endpointId);
+    }
+  }
+
+  private begin(endpointId: string): void {
+    const now = this.clock.monotonicMs();
+    for (const [id, atMs] of this.begunAtMs) if (now - atMs >= INTERVAL_MS) this.begunAtMs.delete(id);
+    const isBusy = this.running.has(endpointId) || this.begunAtMs.has(endpointId);
+    if (isBusy || this.running.size >= MOST_AT_ONCE) {
+      throw new TooMany(
+        'too_many_tests',
+        isBusy
+          ? 'this endpoint is tested now, or was a moment ago'
+          : `${MOST_AT_ONCE} endpoints are tested at this node`,
+        'wait a second between tests',
+      );
+    }
+    this.running.add(endpointId);
+    this.begunAtMs.set(endpointId, now);
+  }
+
+  private async send(endpointId: string, url: string): Promise<Answer> {
     const secrets = await this.endpoints.secretsOf(endpointId);
     const at = this.clock.now();
     const id = `test-${this.ids.next()}`;

@@ -1,14 +1,20 @@
-import type { ClaimedDelivery, DeliveryKey, DeliveryStatus, TryResult } from './delivery.js';
+import type { ClaimedDelivery, DeliveryKey, DeliveryStatus, EndpointAt, TryResult } from './delivery.js';
 
 export interface Claim {
   readonly nodeId: string;
   /** Until when only this node may send what it claims. Milliseconds from now. */
   readonly forMs: number;
-  /** Places of an endpoint, and of one that fails. */
-  readonly places: number;
-  readonly placesOfFailing: number;
-  /** Places that are taken, by endpoint. */
-  readonly taken: ReadonlyMap<string, number>;
+  /** At most so many, of all endpoints together. */
+  readonly most: number;
+  /** @param sharers how many endpoints of its host ask for a share now, itself included */
+  readonly shareOf: (endpoint: EndpointAt, sharers: number) => Share;
+}
+
+/** How many deliveries of one endpoint may be claimed now. */
+export interface Share {
+  readonly most: number;
+  /** No more than `most`. */
+  readonly mostIfFailing: number;
 }
 
 export interface Recorded extends DeliveryKey {
@@ -17,7 +23,7 @@ export interface Recorded extends DeliveryKey {
 
 /** The deliveries that wait, in order per tx, for any node that acts. */
 export abstract class DeliveryQueue {
-  /** What is due now, of each endpoint as many as it has free places. No other node gets them until the claim ends. */
+  /** Some of what is due now, of all endpoints in turn. No other node gets them until the claim ends. */
   abstract claim(claim: Claim): Promise<readonly ClaimedDelivery[]>;
   /**
    * Stores results of deliveries that this node has claimed. A failed one is `dead` when its time for retries is over; while it waits, later
@@ -38,9 +44,9 @@ export abstract class DeliveryQueue {
 
 export interface Backlog {
   readonly endpointId: string;
-  /** Counted up to 100,000. */
+  /** Counted up to 100,000 divided by the number of endpoints, or 1,000. */
   readonly waiting: number;
-  /** Of the oldest event. */
+  /** The age of the oldest event. */
   readonly ageSeconds: number;
   readonly isFailing: boolean;
 }

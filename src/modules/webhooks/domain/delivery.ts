@@ -10,9 +10,18 @@ export interface DeliveryKey {
   readonly position: EventPosition;
 }
 
+/** An endpoint, and the host and port that it shares with others. */
+export interface EndpointAt {
+  readonly id: string;
+  readonly url: string;
+  readonly host: string;
+}
+
 /** What this node may send until its claim ends. */
 export interface ClaimedDelivery extends DeliveryKey {
   readonly url: string;
+  /** The host of the URL, with its port. */
+  readonly host: string;
   readonly body: string;
   /** Those that are valid now, the newest first. */
   readonly secrets: readonly string[];
@@ -44,7 +53,7 @@ export interface DeliveryView {
   readonly tries: number;
   /** When it is sent next; null when it is not waiting. */
   readonly dueAt: Date | null;
-  /** Of the last try; null when no answer came. */
+  /** The status of the last try; null when no answer came. */
   readonly answerStatus: number | null;
   /** The first kilobyte. */
   readonly answerBody: string | null;

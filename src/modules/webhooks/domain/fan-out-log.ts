@@ -10,13 +10,13 @@ export interface Match {
 
 /** How far the event log has become deliveries. */
 export abstract class FanOutLog {
-  /** When nobody subscribes, all events of now count as delivered. @returns whether somebody subscribes */
-  abstract skipUnheard(): Promise<boolean>;
-  /** Locks the place until the end of the database transaction; null when another node has it, or nobody has ever subscribed. */
-  abstract place(tx: Tx): Promise<EventPosition | null>;
+  /** Null when nobody subscribes: then all events of now count as delivered. */
+  abstract place(): Promise<EventPosition | null>;
+  /** Locks the place until the end of the database transaction. @returns false when another node has it, or has moved it */
+  abstract lock(tx: Tx, place: EventPosition): Promise<boolean>;
   abstract moveTo(tx: Tx, place: EventPosition): Promise<void>;
   /** All enabled endpoints. */
-  abstract subscribers(tx: Tx): Promise<readonly Subscriber[]>;
+  abstract subscribers(): Promise<readonly Subscriber[]>;
   /** Each once, however often it is asked for. Not before the deliveries of the same tx that wait already. */
   abstract insert(tx: Tx, matches: readonly Match[]): Promise<void>;
 }

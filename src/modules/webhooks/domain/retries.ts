@@ -1,11 +1,9 @@
-import { backoffMs } from '../../../kernel/backoff.js';
+import { backoffMs, jittered } from '../../../kernel/backoff.js';
 import type { Outcome } from './delivery.js';
 import type { Answer } from './webhook-sender.js';
 
 const FIRST_MS = 5_000;
 const LONGEST_MS = 6 * 3_600_000;
-/** A pause is between this part of its length and all of it, so that receivers do not get all retries at once. */
-const LEAST_PART = 0.75;
 const GONE = 410;
 const LEAST_ASKED_MS = 1_000;
 /** They tell with Retry-After how long to wait. */
@@ -30,5 +28,5 @@ export function askedWaitMs({ status, retryAfterMs }: Answer): number | null {
  */
 export function retryWaitMs(answer: Answer, tries: number, chance: number): number {
   const pause = backoffMs(FIRST_MS, tries, LONGEST_MS);
-  return Math.round(askedWaitMs(answer) ?? pause * (LEAST_PART + (1 - LEAST_PART) * chance));
+  return Math.round(askedWaitMs(answer) ?? jittered(pause, chance));
 }

@@ -25,15 +25,16 @@ export interface WebhookEndpoint extends EndpointSettings {
   readonly disabled: { readonly since: Date; readonly reason: string } | null;
   /** Since when no delivery has succeeded; null after a success. */
   readonly failingSince: Date | null;
-  /** Until then the secret before the last rotation signs, too. */
+  /** When the secret before the last rotation stops to sign. */
   readonly previousSecretUntil: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
 /** An enabled endpoint, as far as decides which events it gets. */
-export interface Subscriber extends EndpointFilter {
+export interface Subscriber extends Omit<EndpointFilter, 'signers'> {
   readonly id: string;
+  readonly signers: ReadonlySet<Address> | readonly Address[] | null;
   readonly callbackOnly: boolean;
 }
 
@@ -46,6 +47,6 @@ export function wants({ id, callbackOnly, types, chainIds, signers }: Subscriber
   return passes(types, event.type) && passes(chainIds, event.chainId) && passes(signers, event.signer);
 }
 
-function passes<T>(wanted: readonly T[] | null, value: T): boolean {
-  return wanted === null || wanted.includes(value);
+function passes<T>(wanted: ReadonlySet<T> | readonly T[] | null, value: T): boolean {
+  return wanted === null || ('has' in wanted ? wanted.has(value) : wanted.includes(value));
 }

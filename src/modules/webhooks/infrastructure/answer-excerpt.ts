@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** Of an answer so much is read, so that its connection can be used again; what is longer ends the connection. */
+/** The most bytes of an answer that are read, so that its connection can be used again. A longer answer ends the connection. */
 const READ_BYTES = 64 * 1024;
 const KEPT_BYTES = 1024;
 

@@ -1,6 +1,6 @@
 import type { Statement } from '../../../platform/database/pg-tx.js';
 import type { DeliveryStatus } from '../domain/delivery.js';
-import { SAME_ENDPOINT } from './same-endpoint.js';
+import { LATER } from './delivery.statements.js';
 
 const COLUMNS = `d.xid::text AS xid, d.seq, d.part, d.type, d.tx_id, d.status, d.tries, d.due_at, d.answer_status, d.answer_body, d.error, d.tried_at,
   d.event_at`;
@@ -34,8 +34,7 @@ export const REPLAY = {
     behind AS (
       UPDATE webhook_delivery w SET due_at = a.due_at
         FROM again a
-       WHERE w.tx_id = a.tx_id AND w.status = 'waiting' AND ${SAME_ENDPOINT('w', 'a')} AND (w.xid, w.seq, w.part) > (a.xid, a.seq, a.part)
-         AND w.due_at > a.due_at)
+       WHERE w.status = 'waiting' AND ${LATER('w', 'a')} AND w.due_at > a.due_at)
     SELECT FROM again`,
 };
 

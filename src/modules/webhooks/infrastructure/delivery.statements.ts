@@ -1,31 +1,48 @@
-import { SAME_ENDPOINT } from './same-endpoint.js';
+import { HOST } from './endpoint.statements.js';
 
 /**
- * Of each endpoint that may have something waiting, what is due, up to its free places. Rows that another node locks are passed over. A delivery
- * is not taken while an earlier one of its tx waits; OFFSET 0 keeps this a look into the index for each row, whatever the planner thinks of
- * the number of rows. `clock_timestamp()` could not bound the search in the index: all retries of an endpoint that is down would be read.
+ * Conditions on deliveries of the same tx and endpoint. The endpoint is compared by ranges: then the index of what waits of a tx
+ * (webhook_delivery_order) is read from one row to another, and those that begin with the endpoint do not fit, which would read its whole backlog.
+ */
+export const SAME_ENDPOINT = (a: string, b: string): string =>
+  `${a}.endpoint_id >= ${b}.endpoint_id AND ${a}.endpoint_id <= ${b}.endpoint_id`;
+
+/** That `a` comes before `b`. */
+export const EARLIER = (a: string, b: string): string =>
+  `${a}.tx_id = ${b}.tx_id AND ${a}.endpoint_id >= ${b}.endpoint_id AND ${place(a)} < ${place(b)}`;
+
+/** That `a` comes after `b`. */
+export const LATER = (a: string, b: string): string =>
+  `${a}.tx_id = ${b}.tx_id AND ${a}.endpoint_id <= ${b}.endpoint_id AND ${place(a)} > ${place(b)}`;
+
+const place = (a: string): string => `(${a}.endpoint_id, ${a}.xid, ${a}.seq, ${a}.part)`;
+
+/**
+ * Claims what is due of each of some endpoints, up to what it may have. Rows that another node locks are passed over. A delivery is not taken while an
+ * earlier one of its tx waits; OFFSET 0 keeps this a look into the index for each row, whatever the planner thinks of the number of rows.
+ * `clock_timestamp()` could not bound the search in the index: all retries of an endpoint that is down would be read.
  */
 export const CLAIM = {
   name: 'webhook_claim',
   text: `
-    WITH room AS (
-      SELECT e.endpoint_id, t.floor, greatest(0, CASE WHEN e.failing_since IS NULL THEN $3::int ELSE $4::int END - t.taken) AS free
-        FROM unnest($5::uuid[], $6::int[], $7::timestamptz[]) AS t(endpoint_id, taken, floor) JOIN webhook_endpoint e ON e.endpoint_id = t.endpoint_id
-       WHERE e.disabled_at IS NULL AND e.deleted_at IS NULL),
+    WITH share AS MATERIALIZED (
+      SELECT e.endpoint_id, t.floor, CASE WHEN e.failing_since IS NULL THEN t.most ELSE t.most_if_failing END AS most
+        FROM unnest($3::uuid[], $4::timestamptz[], $5::int[], $6::int[]) WITH ORDINALITY AS t(endpoint_id, floor, most, most_if_failing, turn)
+        JOIN webhook_endpoint e ON e.endpoint_id = t.endpoint_id
+       WHERE e.disabled_at IS NULL AND e.deleted_at IS NULL ORDER BY t.turn),
     due AS (
-      SELECT d.place FROM room r CROSS JOIN LATERAL (
+      SELECT d.place FROM share s CROSS JOIN LATERAL (
         SELECT w.ctid AS place FROM webhook_delivery w
-         WHERE w.endpoint_id = r.endpoint_id AND w.status = 'waiting' AND w.due_at >= r.floor AND w.due_at <= statement_timestamp()
+         WHERE w.endpoint_id = s.endpoint_id AND w.status = 'waiting' AND w.due_at >= s.floor AND w.due_at <= statement_timestamp()
            AND (w.claimed_until IS NULL OR w.claimed_until < clock_timestamp())
-           AND NOT EXISTS (
-             SELECT FROM webhook_delivery b WHERE b.tx_id = w.tx_id AND b.status = 'waiting' AND ${SAME_ENDPOINT('b', 'w')}
-                AND (b.xid, b.seq, b.part) < (w.xid, w.seq, w.part) OFFSET 0)
-         ORDER BY w.due_at LIMIT r.free FOR UPDATE SKIP LOCKED) d)
+           AND NOT EXISTS (SELECT FROM webhook_delivery b WHERE b.status = 'waiting' AND ${EARLIER('b', 'w')} OFFSET 0)
+         ORDER BY w.due_at LIMIT s.most FOR UPDATE SKIP LOCKED) d
+       LIMIT $7)
     UPDATE webhook_delivery d
        SET claimed_by = $1, claimed_until = clock_timestamp() + $2::float8 * interval '1 ms'
       FROM webhook_endpoint e
      WHERE d.ctid = ANY(ARRAY(SELECT place FROM due)) AND d.status || '' = 'waiting' AND e.endpoint_id = d.endpoint_id
-    RETURNING d.endpoint_id, d.xid::text AS xid, d.seq, d.part, d.body, d.tries, e.url, e.secret,
+    RETURNING d.endpoint_id, d.xid::text AS xid, d.seq, d.part, d.body, d.tries, e.url, ${HOST} AS host, e.secret,
               CASE WHEN e.previous_secret_until > clock_timestamp() THEN e.previous_secret END AS previous_secret,
               e.failing_since IS NOT NULL AS is_failing`,
 };
@@ -55,8 +72,7 @@ export const RECORD = {
     behind AS (
       UPDATE webhook_delivery w SET due_at = f.due_at
         FROM recorded f
-       WHERE f.status = 'waiting' AND w.tx_id = f.tx_id AND w.status = 'waiting' AND ${SAME_ENDPOINT('w', 'f')}
-         AND (w.xid, w.seq, w.part) > (f.xid, f.seq, f.part) AND w.due_at < f.due_at)
+       WHERE f.status = 'waiting' AND w.status = 'waiting' AND ${LATER('w', 'f')} AND w.due_at < f.due_at)
     SELECT endpoint_id, xid::text AS xid, seq, part, status FROM recorded`,
 };
 
@@ -100,15 +116,18 @@ export const FORGET_ENDPOINTS = {
   name: 'webhook_forget_endpoints',
   text: `
     DELETE FROM webhook_endpoint e WHERE e.deleted_at < clock_timestamp() - interval '1 hour'
-       AND NOT EXISTS (SELECT FROM webhook_delivery d WHERE d.endpoint_id = e.endpoint_id)`,
+       AND NOT EXISTS (SELECT FROM webhook_delivery d WHERE d.endpoint_id = e.endpoint_id OFFSET 0)`,
 };
 
+/** Counts 100,000 of all endpoints together, or 1,000 of each. */
 export const BACKLOG = {
   name: 'webhook_backlog',
   text: `
+    WITH most AS MATERIALIZED (
+      SELECT greatest(1000, 100000 / greatest(1, count(*))) AS of_one FROM webhook_endpoint o WHERE o.deleted_at IS NULL)
     SELECT e.endpoint_id, e.failing_since IS NOT NULL AS is_failing, w.waiting, w.age
       FROM webhook_endpoint e CROSS JOIN LATERAL (
         SELECT count(*)::int AS waiting, coalesce(extract(epoch FROM clock_timestamp() - min(d.event_at)), 0)::float8 AS age
-          FROM (SELECT o.event_at FROM webhook_delivery o WHERE o.endpoint_id = e.endpoint_id AND o.status = 'waiting' LIMIT 100000) d) w
+          FROM (SELECT o.event_at FROM webhook_delivery o WHERE o.endpoint_id = e.endpoint_id AND o.status = 'waiting' LIMIT (SELECT of_one FROM most)) d) w
      WHERE e.deleted_at IS NULL`,
 };

@@ -1,9 +1,12 @@
 const COLUMNS = `e.endpoint_id, e.url, e.description, e.types, e.chain_ids, e.signers, e.callback_only, e.previous_secret_until, e.disabled_at,
   e.disabled_reason, e.failing_since, e.created_at, e.updated_at`;
 
+/** The host and the port of its URL, which is stored as `new URL` writes it. */
+export const HOST = `split_part(e.url, '/', 3)`;
+
 /**
- * The place of the fan-out comes into being with the first endpoint, in the snapshot of its commit: every event that is committed later is
- * behind it.
+ * The place of the fan-out comes into being with the first endpoint: every event that is committed later is behind it. What is behind it and was
+ * committed before is left out (IS_FROM_BEFORE).
  */
 export const ADD = {
   name: 'webhook_add',
@@ -14,8 +17,8 @@ export const ADD = {
         FROM (SELECT 1) one LEFT JOIN (
           SELECT t.xid, t.seq FROM tx_event t WHERE t.xid < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY t.xid DESC, t.seq DESC LIMIT 1) l ON true
       ON CONFLICT (name) DO NOTHING)
-    INSERT INTO webhook_endpoint AS e (endpoint_id, url, description, types, chain_ids, signers, callback_only, secret)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING ${COLUMNS}`,
+    INSERT INTO webhook_endpoint AS e (endpoint_id, url, description, types, chain_ids, signers, callback_only, secret, created_in, created_after)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, pg_current_snapshot(), (SELECT last_value FROM tx_event_seq_seq)) RETURNING ${COLUMNS}`,
 };
 
 export const FIND = {
@@ -46,6 +49,16 @@ export const CHANGE = {
            failing_since = CASE WHEN $8 AND e.disabled_at IS NOT NULL THEN NULL ELSE e.failing_since END,
            updated_at = clock_timestamp()
      WHERE e.endpoint_id = $1 RETURNING ${COLUMNS}`,
+};
+
+/** Some of what the receiver at another URL had put off. */
+export const HASTEN = {
+  name: 'webhook_hasten',
+  text: `
+    UPDATE webhook_delivery d SET due_at = clock_timestamp()
+     WHERE d.status || '' = 'waiting' AND d.ctid = ANY(ARRAY(
+       SELECT o.ctid FROM webhook_delivery o
+        WHERE o.endpoint_id = $1 AND o.status = 'waiting' AND o.due_at > statement_timestamp() LIMIT $2 FOR UPDATE SKIP LOCKED))`,
 };
 
 export const ROTATE = {

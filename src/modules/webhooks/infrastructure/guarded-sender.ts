@@ -13,12 +13,13 @@ import { TargetGuard } from './guard/target-guard.js';
 import { webhookUrl } from './guard/webhook-url.js';
 import { postFailure, redirectFailure, TimedOut } from './post-failure.js';
 
-/** To one origin (scheme, host and port); more posts wait for a free one. */
-const MAX_CONNECTIONS = 256;
 const MAX_RETRY_AFTER_MS = 86_400_000;
 const HEADERS = { 'content-type': 'application/json', 'user-agent': 'Lockstep' };
 
-/** Posts over connections of its own, which are kept for the next post. Proxies of the environment are not used: they would connect for us. */
+/**
+ * Posts over connections of its own, which are kept for the next post. No post waits for the connection of another: how many go to one host at
+ * once is decided before (`Places`). Proxies of the environment are not used: they would connect for us.
+ */
 @Injectable()
 export class GuardedSender extends WebhookSender implements OnApplicationShutdown {
   private readonly agent: Agent;
@@ -32,7 +33,6 @@ export class GuardedSender extends WebhookSender implements OnApplicationShutdow
     super();
     this.agent = new Agent({
       connect: guardedConnector(guard, resolver, config.timeout),
-      connections: MAX_CONNECTIONS,
       // One time-out covers them.
       headersTimeout: 0,
       bodyTimeout: 0,

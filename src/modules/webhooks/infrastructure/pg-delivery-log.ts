@@ -6,7 +6,7 @@ import type { DeliveryStatus, DeliveryView } from '../domain/delivery.js';
 import { DeliveryLog, type DeliveryWithBody } from '../domain/delivery-log.js';
 import type { Match } from '../domain/fan-out-log.js';
 import { FIND_DELIVERY, INSERT_OR_REPEAT, listOf, REPLAY, REPLAY_DEAD } from './delivery-log.statements.js';
-import { deliveryValues } from './delivery-values.js';
+import { deliveryValues } from './pg-fan-out-log.js';
 import { type KeyRow, toPosition } from './pg-delivery-queue.js';
 
 interface DeliveryRow extends Omit<KeyRow, 'endpoint_id'> {

@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { Database } from '../../../platform/database/database.js';
+import type { SqlValue } from '../../../platform/database/pg-tx.js';
+import { Pauses } from '../../../platform/scheduling/pause.js';
+import { Portion } from '../../../platform/scheduling/portion.js';
+import { type ReadDue, Turns } from '../../../platform/scheduling/turns.js';
 import type { EventPosition } from '../../events/index.js';
 import type { ClaimedDelivery, DeliveryStatus, TryResult } from '../domain/delivery.js';
-import { type Backlog, type Claim, DeliveryQueue, type Recorded } from '../domain/delivery-queue.js';
-import { DueFloors } from './due-floors.js';
+import { type Backlog, type Claim, DeliveryQueue, type Recorded, type Share } from '../domain/delivery-queue.js';
+import { DueFloors, type WaitingEndpoint } from './due-floors.js';
 import { BACKLOG, BURY, CLAIM, FORGET_ENDPOINTS, PRUNE, PRUNE_LOCK, RECORD } from './delivery.statements.js';
 
 export interface KeyRow {
@@ -16,6 +20,7 @@ export interface KeyRow {
 
 interface ClaimedRow extends KeyRow {
   readonly url: string;
+  readonly host: string;
   readonly body: string;
   readonly tries: number;
   readonly secret: string;
@@ -30,28 +35,32 @@ interface BacklogRow {
   readonly is_failing: boolean;
 }
 
-const NOTHING = { rows: [] };
+interface Asked extends WaitingEndpoint, Share {}
+
+/** In one claim. */
+const PAGE = 500;
 
 @Injectable()
 export class PgDeliveryQueue extends DeliveryQueue {
   private readonly floors: DueFloors;
+  private readonly turns = new Turns<ClaimedDelivery>(PAGE, ({ endpointId }) => endpointId);
+  private readonly portion = new Portion(PAGE);
 
   constructor(
     private readonly database: Database,
     clock: Clock,
+    pauses: Pauses,
   ) {
     super();
-    this.floors = new DueFloors(database, clock);
+    this.floors = new DueFloors(database, clock, pauses);
   }
 
-  async claim({ nodeId, forMs, places, placesOfFailing, taken }: Claim): Promise<readonly ClaimedDelivery[]> {
-    const floors = await this.floors.ofWaiting();
-    const endpoints = [...floors.keys()];
-    const busy = endpoints.map((endpoint) => taken.get(endpoint) ?? 0);
-    const values = [nodeId, forMs, places, placesOfFailing, endpoints, busy, [...floors.values()]];
-    const { rows } = endpoints.length === 0 ? NOTHING : await this.database.query<ClaimedRow>(CLAIM, values);
-    if (rows.length === 0) this.floors.expire();
-    return rows.map(toClaimed);
+  async claim(claim: Claim): Promise<readonly ClaimedDelivery[]> {
+    const waiting = await this.floors.ofWaiting();
+    const ids = waiting.map(({ id }) => id);
+    const claimed = await this.turns.take(claim.nodeId, ids, this.claimInTurn(claim, waiting));
+    if (claimed.length === 0) this.floors.expire();
+    return claimed;
   }
 
   async record(nodeId: string, results: readonly TryResult[]): Promise<readonly Recorded[]> {
@@ -92,6 +101,38 @@ export class PgDeliveryQueue extends DeliveryQueue {
       isFailing: row.is_failing,
     }));
   }
+
+  /** Claims of each endpoint what is missing to `perEndpoint`, and returns all that it has got of this claim. */
+  private claimInTurn(
+    { nodeId, forMs, most, shareOf }: Claim,
+    waiting: readonly WaitingEndpoint[],
+  ): ReadDue<ClaimedDelivery> {
+    const known = new Map(shared(waiting, shareOf).map((one) => [one.id, one]));
+    const got = new Map<string, ClaimedDelivery[]>();
+    let room = Math.min(most, PAGE);
+    const claim = (asked: readonly Asked[]): Promise<ClaimedDelivery[]> =>
+      this.portion.take(async (size) => {
+        const some = asked.slice(0, size);
+        const { rows } = await this.database.query<ClaimedRow>(CLAIM, [
+          nodeId,
+          forMs,
+          ...valuesOf(some),
+          Math.min(room, size),
+        ]);
+        return rows.map(toClaimed);
+      });
+    return async (endpoints, perEndpoint) => {
+      const asked = endpoints
+        .flatMap((id) => known.get(id) ?? [])
+        .map((one) => ({ ...one, ...missing(one, perEndpoint, got.get(one.id)?.length ?? 0) }))
+        .filter((one) => one.most > 0);
+      // What was claimed before a failure is posted all the same.
+      const more = asked.length === 0 || room === 0 ? [] : await claim(asked).catch(unless(got.size > 0));
+      room -= more.length;
+      for (const one of more) got.set(one.endpointId, [...(got.get(one.endpointId) ?? []), one]);
+      return endpoints.flatMap((id) => got.get(id) ?? []);
+    };
+  }
 }
 
 export function toPosition({ xid, seq, part }: Omit<KeyRow, 'endpoint_id'>): EventPosition {
@@ -103,9 +144,39 @@ function toClaimed(row: ClaimedRow): ClaimedDelivery {
     endpointId: row.endpoint_id,
     position: toPosition(row),
     url: row.url,
+    host: row.host,
     body: row.body,
     secrets: [row.secret, ...(row.previous_secret === null ? [] : [row.previous_secret])],
     tries: row.tries,
     isFailing: row.is_failing,
+  };
+}
+
+/** The endpoints that may have some, with their shares. */
+function shared(waiting: readonly WaitingEndpoint[], shareOf: Claim['shareOf']): Asked[] {
+  const asking = waiting.filter((one) => shareOf(one, 1).most > 0);
+  const sharers = new Map<string, number>();
+  for (const { host } of asking) sharers.set(host, (sharers.get(host) ?? 0) + 1);
+  return asking.map((one) => ({ ...one, ...shareOf(one, sharers.get(one.host) ?? 1) }));
+}
+
+function missing({ most, mostIfFailing }: Share, perEndpoint: number, had: number): Share {
+  const upTo = (share: number): number => Math.max(0, Math.min(share, perEndpoint) - had);
+  return { most: upTo(most), mostIfFailing: upTo(mostIfFailing) };
+}
+
+function valuesOf(asked: readonly Asked[]): SqlValue[] {
+  return [
+    asked.map(({ id }) => id),
+    asked.map(({ floor }) => floor),
+    asked.map(({ most }) => most),
+    asked.map(({ mostIfFailing }) => mostIfFailing),
+  ];
+}
+
+function unless(isEnough: boolean): (error: unknown) => ClaimedDelivery[] {
+  return (error) => {
+    if (isEnough) return [];
+    throw error;
   };
 }

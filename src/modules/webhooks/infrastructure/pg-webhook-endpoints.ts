@@ -8,6 +8,9 @@ import { type EndpointChange, type NewEndpoint, WebhookEndpoints } from '../doma
 import * as sql from './endpoint.statements.js';
 
 const DISABLED_BY_CLIENT = 'disabled by PATCH';
+/** The most deliveries that one change of a URL makes due; further ones keep their due time. */
+const MOST_HASTENED = 100_000;
+const HASTENED_AT_ONCE = 1_000;
 
 export interface FilterRow {
   readonly types: string[] | null;
@@ -48,14 +51,18 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
     return rows.map(toEndpoint);
   }
 
-  change(id: string, { enabled, ...settings }: EndpointChange): Promise<WebhookEndpoint | null> {
-    return this.database.transaction(async (tx) => {
+  async change(id: string, { enabled, ...settings }: EndpointChange): Promise<WebhookEndpoint | null> {
+    let oldUrl: string | undefined;
+    const changed = await this.database.transaction(async (tx) => {
       const [row] = (await tx.query<EndpointRow>(sql.LOCK, [id])).rows;
       if (row === undefined) return null;
+      oldUrl = row.url;
       const isEnabled = enabled ?? row.disabled_at === null;
       const values = [id, ...valuesOf({ ...toEndpoint(row), ...settings }), isEnabled, DISABLED_BY_CLIENT];
       return the((await tx.query<EndpointRow>(sql.CHANGE, values)).rows);
     });
+    if (changed !== null && changed.url !== oldUrl) await this.hasten(id);
+    return changed;
   }
 
   rotateSecret(id: string, secret: string, keepMs: number): Promise<WebhookEndpoint | null> {
@@ -78,6 +85,14 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
 
   async setFailing(id: string, isFailing: boolean): Promise<void> {
     await this.database.query(sql.SET_FAILING, [id, isFailing]);
+  }
+
+  /** The new receiver has put off nothing. In short statements: a backlog may be long. */
+  private async hasten(id: string): Promise<void> {
+    for (let hastened = 0; hastened < MOST_HASTENED; hastened += HASTENED_AT_ONCE) {
+      const { rowCount } = await this.database.query(sql.HASTEN, [id, HASTENED_AT_ONCE]);
+      if ((rowCount ?? 0) < HASTENED_AT_ONCE) return;
+    }
   }
 
   private async one(statement: Statement, values: readonly SqlValue[]): Promise<WebhookEndpoint | null> {

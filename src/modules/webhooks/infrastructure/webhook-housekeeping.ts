@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { NodeConfig, WebhooksConfig } from '../../../config/index.js';
+import { NodeConfig } from '../../../config/index.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Housekeeping } from '../../../platform/scheduling/housekeeping.js';
+import { Portion } from '../../../platform/scheduling/portion.js';
 import { DeliveryQueue } from '../domain/delivery-queue.js';
 
 const NAME = 'webhook-housekeeping';
@@ -10,13 +11,20 @@ const INTERVAL_MS = 30_000;
 /** In one database transaction, so that it is short. */
 const BATCH = 2_000;
 const MOST_BATCHES = 50;
+const DAY_MS = 86_400_000;
+/** A delivery can be read and replayed meanwhile: long enough for what a receiver lost, and for a week of bodies to stay small. */
+const KEEP_DELIVERED_MS = 7 * DAY_MS;
+/** Longer, because somebody has to notice, and to repair the receiver. */
+const KEEP_DEAD_MS = 30 * DAY_MS;
 
 /** When: twice a minute. Gives up what waits for disabled endpoints, and deletes what is not kept any longer. */
 @Injectable()
 export class WebhookHousekeeping extends Housekeeping {
+  private readonly buried = new Portion(BATCH);
+  private readonly pruned = new Portion(BATCH);
+
   constructor(
     private readonly queue: DeliveryQueue,
-    private readonly config: WebhooksConfig,
     role: NodeConfig,
     log: Log,
   ) {
@@ -29,12 +37,14 @@ export class WebhookHousekeeping extends Housekeeping {
   }
 
   protected override async clean(): Promise<void> {
-    const { keepDelivered, keepDead } = this.config;
-    await inBatches(() => this.queue.bury(BATCH));
-    await inBatches(() => this.queue.prune(keepDelivered, keepDead, BATCH));
+    await inBatches(this.buried, (size) => this.queue.bury(size));
+    await inBatches(this.pruned, (size) => this.queue.prune(KEEP_DELIVERED_MS, KEEP_DEAD_MS, size));
   }
 }
 
-async function inBatches(batch: () => Promise<number>): Promise<void> {
-  for (let n = 0; n < MOST_BATCHES; n += 1) if ((await batch()) < BATCH) return;
+async function inBatches(portion: Portion, batch: (size: number) => Promise<number>): Promise<void> {
+  for (let n = 0; n < MOST_BATCHES; n += 1) {
+    const isLast = await portion.take(async (size) => (await batch(size)) < size);
+    if (isLast) return;
+  }
 }

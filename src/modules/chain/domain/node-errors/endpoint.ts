@@ -11,6 +11,8 @@ export const ACCESS_ROWS: readonly Row[] = [
       'request (limit|count|rate) (is )?(reached|exceeded)|request rate|exceeds defined limit',
       '(rps|requests?) (per second )?limit|requests per second|concurrent requests',
       '(requests|credits|cu|calls?) limit',
+      '(usage|throughput|bandwidth|(daily|monthly) \\w+) limit|credits? (are )?exhausted|throttl(ed|ing)',
+      'too many connections|requests too (fast|often)',
       'compute units?|over capacity|capacity (limit|exceeded)|quota|free tier|for your current plan|too much load',
     ],
   },
@@ -37,6 +39,8 @@ export const NODE_ROWS: readonly Row[] = [
     class: 'transient',
     any: [
       'time(d)? out|deadline exceeded|timeout',
+      // A proxy gave up; one of its tries may have arrived.
+      'retr(y|ies)( limit| attempts)? (exceeded|exhausted)',
       /\be(conn\w+|notfound|timedout|pipe|hostunreach|netunreach|ai again)\b|\bund err\b|socket hang up|fetch failed/,
       'connection (was |is )?(reset|refused|closed|aborted|terminat)|connect error',
       'context cancell?ed|closed \\w+ connection|other side closed|broken pipe|unexpected eof',

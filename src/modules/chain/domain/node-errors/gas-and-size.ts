@@ -41,7 +41,7 @@ export const GAS_ROWS: readonly Row[] = [
     any: ['out of gas'],
   },
   // Cosmos chains refuse a transaction so before they take it.
-  { class: 'intrinsic_gas_too_low', any: [whole('out of gas')] },
+  { class: 'intrinsic_gas_too_low', any: [whole('out of gas'), 'out of gas in location'] },
 ];
 
 const TOO_BIG = 'too (large|big|long)';

@@ -12,19 +12,27 @@ export interface BatchSize {
 /** Full batches that were accepted before a lowered limit is doubled: limits change, and a proxy may refuse by mistake. */
 const FULL_BATCHES_TO_GROW = 1_000;
 
-/** The largest batch for one endpoint: as configured, or smaller after the endpoint refused a batch. */
+/** The same for a limit that was lowered because a batch got no answer: the call that spoiled it may be gone. */
+const FULL_BATCHES_AFTER_SILENCE = 32;
+
+/** The largest batch for one endpoint: as configured, or smaller after the endpoint refused a batch or did not answer it. */
 export class BatchLimits {
   private calls: number;
   private bytes: number;
   private fullBatches = 0;
+  private fullBatchesToGrow = FULL_BATCHES_TO_GROW;
+  private turn = 0;
 
   constructor(private readonly most: BatchSize) {
     this.calls = Math.max(1, most.calls);
     this.bytes = most.bytes;
   }
 
-  /** In the given order. A call that is larger than the limit is a slice of its own. */
-  slices(calls: readonly EncodedCall[]): EncodedCall[][] {
+  /**
+   * A call that is larger than the limit is a slice of its own.
+   * @param isInTurn another slice comes first each time: those at the front may use up the patience for all. Else in the given order
+   */
+  slices(calls: readonly EncodedCall[], isInTurn = false): EncodedCall[][] {
     const slices: EncodedCall[][] = [];
     let bytes = 0;
     for (const call of calls) {
@@ -34,19 +42,27 @@ export class BatchLimits {
       else slice.push(call);
       bytes = call.text.length + (isFull ? 0 : bytes);
     }
-    return slices;
+    const first = isInTurn && this.isLowered ? this.turn++ % Math.max(1, slices.length) : 0;
+    return [...slices.slice(first), ...slices.slice(0, first)];
   }
 
   /** Halves the limit. @param isForBytes the endpoint refused the batch for its bytes, not for its number of calls */
   refused(batch: readonly EncodedCall[], isForBytes: boolean): void {
     this.fullBatches = 0;
+    this.fullBatchesToGrow = FULL_BATCHES_TO_GROW;
     if (isForBytes) this.bytes = Math.min(this.bytes, Math.ceil(bytesOf(batch) / 2));
     else this.calls = Math.min(this.calls, Math.ceil(batch.length / 2));
   }
 
+  /** Halves the number of calls. */
+  silent(batch: readonly EncodedCall[]): void {
+    this.refused(batch, false);
+    this.fullBatchesToGrow = FULL_BATCHES_AFTER_SILENCE;
+  }
+
   accepted(batch: readonly EncodedCall[]): void {
     const isFull = batch.length === this.calls || bytesOf(batch) > this.bytes / 2;
-    if (!isFull || !this.isLowered || ++this.fullBatches < FULL_BATCHES_TO_GROW) return;
+    if (!isFull || !this.isLowered || ++this.fullBatches < this.fullBatchesToGrow) return;
     this.fullBatches = 0;
     this.calls = Math.min(this.most.calls, this.calls * 2);
     this.bytes = Math.min(this.most.bytes, this.bytes * 2);

@@ -85,11 +85,13 @@ export class EndpointHealth {
     return this.chain !== 'wrong_chain' || this.closedUntil <= now;
   }
 
-  answered(latencyMs: number): void {
+  /** @param latencyMs null when a call took as long as we wait, which says nothing about the others */
+  answered(latencyMs: number | null): void {
     this.consecutiveFailures = 0;
     this.closedUntil = 0;
     this.askedToWait = false;
-    this.latency = this.latency === null ? latencyMs : this.latency + EWMA_WEIGHT * (latencyMs - this.latency);
+    if (latencyMs !== null)
+      this.latency = this.latency === null ? latencyMs : this.latency + EWMA_WEIGHT * (latencyMs - this.latency);
   }
 
   failed(failure: Pick<RpcFailure, 'reason' | 'message' | 'retryAfterMs'>, now: number): void {

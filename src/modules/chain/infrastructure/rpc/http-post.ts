@@ -11,8 +11,11 @@ export interface HttpAnswer {
 
 /** HTTP transport of one JSON-RPC endpoint. */
 export interface HttpPost {
-  /** @throws the error of the transport: the request may have been delivered, unless the error proves the contrary */
-  post(body: string): Promise<HttpAnswer>;
+  /**
+   * @param timeoutMs shorter than usual
+   * @throws the error of the transport: the request may have been delivered, unless the error proves the contrary
+   */
+  post(body: string, timeoutMs?: number): Promise<HttpAnswer>;
   /** Drops open connections; requests in flight fail. */
   close(): Promise<void>;
 }
@@ -37,13 +40,13 @@ export class UndiciPost implements HttpPost {
     });
   }
 
-  async post(body: string): Promise<HttpAnswer> {
+  async post(body: string, timeoutMs = this.timeoutMs): Promise<HttpAnswer> {
     const answer = await this.pool.request({
       method: 'POST',
       path: this.url.path,
       headers: { 'content-type': 'application/json', accept: 'application/json', ...this.url.headers },
       body,
-      signal: AbortSignal.timeout(this.timeoutMs),
+      signal: AbortSignal.timeout(timeoutMs),
     });
     const retryAfter = answer.headers['retry-after'];
     return {

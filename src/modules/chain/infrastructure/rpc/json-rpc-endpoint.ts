@@ -1,8 +1,12 @@
 import { assertOutsideTransaction } from '../../../../platform/database/transaction-scope.js';
-import { BatchLimits, type EncodedCall } from './batch-limits.js';
+import type { NodeErrorClass } from '../../../../kernel/node-error-class.js';
+import { classifyNodeError } from '../../domain/node-error-table.js';
+import { BatchLimits, type BatchSize, type EncodedCall } from './batch-limits.js';
+import { AtMost } from '../../../../platform/scheduling/at-most.js';
+import { BatchedAsk } from './batched-ask.js';
 import { EndpointUrl } from './endpoint-url.js';
 import { type HttpPost, UndiciPost } from './http-post.js';
-import { failed, type RpcReply, type RpcRequest } from './json-rpc.js';
+import type { RpcReply, RpcRequest } from './json-rpc.js';
 import { JsonRpcRoundTrip } from './json-rpc-round-trip.js';
 import type { RpcEndpoint } from './rpc-endpoint.js';
 
@@ -18,6 +22,35 @@ export interface EndpointOptions {
   readonly batchBytes: number;
 }
 
+/** Of 16 connections: what is silent must leave some for the others. */
+const BATCHES_AT_ONCE = 8;
+/** Of 16 connections: estimates may take as long as a client's contract runs, and sends, receipts and heads do not wait for them. */
+const ESTIMATES_AT_ONCE = 12;
+const ESTIMATE = 'eth_estimateGas';
+const CONTROL_TIMEOUT_MS = 2_000;
+
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+const HEAD: RpcRequest = { method: 'eth_blockNumber', params: [] };
+/**
+ * What an endpoint is asked to find out whether it answers at all. Where silence about a call may end a payload, it is the same method: an
+ * endpoint that estimates nothing at all says nothing about the payload.
+ */
+const CONTROLS: ReadonlyMap<string, RpcRequest> = new Map([
+  [
+    ESTIMATE,
+    {
+      method: ESTIMATE,
+      params: [{ from: ZERO_ADDRESS, to: ZERO_ADDRESS, value: '0x0', data: '0x' }, 'latest'],
+    },
+  ],
+]);
+/** The endpoint, or the node behind it, did not work. */
+const ABOUT_ENDPOINT: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>([
+  'transient',
+  'rate_limited',
+  'ambiguous_internal',
+]);
+
 /**
  * One JSON-RPC 2.0 endpoint over HTTP. Every request gets a reply: a result, the node's raw error, or a failure that says whether the
  * request may have been delivered. Throws only for a bug of ours (a call inside a database transaction, I11).
@@ -26,28 +59,31 @@ export class JsonRpcEndpoint implements RpcEndpoint {
   readonly label: string;
   private readonly http: HttpPost;
   private readonly roundTrip: JsonRpcRoundTrip;
-  private readonly limits: BatchLimits;
+  private readonly most: BatchSize;
+  private readonly timeoutMs: number;
+  private readonly estimates = new AtMost(ESTIMATES_AT_ONCE);
+  /** By method. */
+  private readonly limits = new Map<string, BatchLimits>();
   private lastId = 0;
 
   /** @throws InvalidInput `invalid_rpc_url` */
   constructor(options: EndpointOptions, http?: HttpPost) {
     const url = EndpointUrl.parse(options.url, options.index);
     this.label = url.label;
-    this.limits = new BatchLimits({ calls: options.batchSize, bytes: options.batchBytes });
+    this.most = { calls: options.batchSize, bytes: options.batchBytes };
+    this.timeoutMs = options.timeoutMs;
     this.http = http ?? new UndiciPost(url, options.timeoutMs);
     this.roundTrip = new JsonRpcRoundTrip(this.http, url);
   }
 
-  /** Sends as few batches as the limits allow, concurrently. */
+  /** Sends as few batches as the limits allow, several at once. */
   async ask(requests: readonly RpcRequest[]): Promise<RpcReply[]> {
-    const slices = this.limits.slices(this.encoded(requests));
-    const replies = await Promise.all(slices.map((slice) => this.sendHalving(slice)));
-    return replies.flat();
+    return this.exchange(requests, BATCHES_AT_ONCE);
   }
 
-  /** Sends one batch after the other. After a batch without an answer it sends no more: each would wait for the same time-out. */
+  /** Sends one batch after the other. When the endpoint stops answering it sends no more: each would wait for the same time-out. */
   async askInOrder(requests: readonly RpcRequest[]): Promise<RpcReply[]> {
-    return inTurn(this.limits.slices(this.encoded(requests)), (slice) => this.sendHalving(slice));
+    return this.exchange(requests, 1);
   }
 
   /** Drops open connections; requests in flight fail. */
@@ -63,46 +99,37 @@ export class JsonRpcEndpoint implements RpcEndpoint {
     });
   }
 
-  /**
-   * Halves a refused batch until the endpoint accepts it, so that every call gets a reply of its own. The endpoint either processed
-   * nothing of the refused batch, or processes the same calls twice.
-   */
-  private async sendHalving(calls: readonly EncodedCall[]): Promise<readonly RpcReply[]> {
-    const answer = await this.roundTrip.send(calls);
-    if (answer.kind === 'answered') {
-      this.limits.accepted(calls);
-      return answer.replies;
-    }
-    const { isForBytes, message } = answer.refusal;
-    if (calls.length === 1) return [tooLarge(message)];
-    this.limits.refused(calls, isForBytes);
-    const middle = Math.ceil(calls.length / 2);
-    return inTurn([calls.slice(0, middle), calls.slice(middle)], (half) => this.sendHalving(half));
+  private exchange(requests: readonly RpcRequest[], atOnce: number): Promise<RpcReply[]> {
+    const calls = this.encoded(requests);
+    const method = requests[0]?.method ?? '';
+    const ask = new BatchedAsk({
+      limits: this.limitsOf(method),
+      send: (batch) =>
+        method === ESTIMATE ? this.estimates.run(() => this.roundTrip.send(batch)) : this.roundTrip.send(batch),
+      isAlive: () => this.isAlive(method),
+      atOnce,
+    });
+    return ask.execute(calls);
+  }
+
+  /** One size for each method: how many calls a node works off in time depends on what they cost. */
+  private limitsOf(method: string): BatchLimits {
+    const known = this.limits.get(method);
+    if (known) return known;
+    const limits = new BatchLimits(this.most);
+    this.limits.set(method, limits);
+    return limits;
+  }
+
+  private async isAlive(method: string): Promise<boolean> {
+    const control = CONTROLS.get(method) ?? HEAD;
+    // What is asked of a control question is the control.
+    if (method === HEAD.method || method === 'eth_chainId') return false;
+    const answer = await this.roundTrip.send(this.encoded([control]), Math.min(this.timeoutMs, CONTROL_TIMEOUT_MS));
+    const [reply] = answer.kind === 'answered' ? answer.replies : [];
+    if (reply?.kind === 'result') return true;
+    return (
+      reply?.kind === 'error' && !ABOUT_ENDPOINT.has(classifyNodeError({ method: control.method, ...reply.error }))
+    );
   }
 }
-
-/** An error of this call, not a failure of the endpoint: the endpoint will always refuse this call. */
-function tooLarge(message: string): RpcReply {
-  return { kind: 'error', error: { code: undefined, message: `oversized data: ${message}`, data: undefined } };
-}
-
-/** Sends the parts one after the other; after a part without an answer it does not send the rest. */
-async function inTurn(
-  parts: readonly (readonly EncodedCall[])[],
-  send: (part: readonly EncodedCall[]) => Promise<readonly RpcReply[]>,
-): Promise<RpcReply[]> {
-  const replies: RpcReply[] = [];
-  let broken = false;
-  for (const part of parts) {
-    const answers: readonly RpcReply[] = broken ? part.map(() => failed(NOT_SENT)) : await send(part);
-    broken ||= answers.every(({ kind }) => kind === 'failed');
-    replies.push(...answers);
-  }
-  return replies;
-}
-
-const NOT_SENT = {
-  reason: 'unreachable',
-  mayHaveArrived: false,
-  message: 'not sent: the batch before it got no answer',
-} as const;

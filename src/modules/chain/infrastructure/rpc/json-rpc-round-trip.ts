@@ -18,20 +18,22 @@ export class JsonRpcRoundTrip {
     private readonly url: EndpointUrl,
   ) {}
 
-  async send(calls: readonly EncodedCall[]): Promise<BatchAnswer> {
-    const answer = await this.request(calls);
+  /** @param timeoutMs shorter than usual */
+  async send(calls: readonly EncodedCall[], timeoutMs?: number): Promise<BatchAnswer> {
+    const answer = await this.request(calls, timeoutMs);
     if (answer.kind === 'answered')
       return { kind: 'answered', replies: answer.replies.map((reply) => this.clean(reply)) };
     const { refusal } = answer;
     return { kind: 'refused', refusal: { ...refusal, message: this.url.clean(refusal.message) } };
   }
 
-  private async request(calls: readonly EncodedCall[]): Promise<BatchAnswer> {
+  private async request(calls: readonly EncodedCall[], timeoutMs?: number): Promise<BatchAnswer> {
     const texts = calls.map(({ text }) => text);
     try {
       return await this.post(
         calls.map(({ id }) => id),
         texts.length === 1 ? texts.join() : `[${texts.join(',')}]`,
+        timeoutMs,
       );
     } catch (error) {
       const failure = transportFailure(error);
@@ -39,8 +41,8 @@ export class JsonRpcRoundTrip {
     }
   }
 
-  private async post(ids: readonly number[], request: string): Promise<BatchAnswer> {
-    const { statusCode, retryAfter, text } = await this.http.post(request);
+  private async post(ids: readonly number[], request: string, timeoutMs?: number): Promise<BatchAnswer> {
+    const { statusCode, retryAfter, text } = await this.http.post(request, timeoutMs);
     const json = parseJson(text);
     const excerpt = plain(text.slice(0, 120));
     const refusal = batchRefusal(ids.length, { status: statusCode, json, excerpt });
@@ -64,7 +66,7 @@ export class JsonRpcRoundTrip {
       case 'result':
         return reply;
       case 'error':
-        return { kind: 'error', error: { ...reply.error, message: this.url.clean(reply.error.message) } };
+        return { ...reply, error: { ...reply.error, message: this.url.clean(reply.error.message) } };
       case 'failed':
         return failed({ ...reply.failure, message: this.url.clean(reply.failure.message) });
     }

@@ -22,7 +22,11 @@ export type RpcFailureReason =
   /** Not JSON-RPC, or the answer to another request. */
   | 'malformed'
   /** The answer to the batch has no item for this request. */
-  | 'missing';
+  | 'missing'
+  /** No answer to this call alone, while the endpoint answers others: the fault of the call, and not of the endpoint. */
+  | 'call_silent'
+  /** The endpoint answers others, but it was not asked for this call alone any more. */
+  | 'batch_silent';
 
 /** No answer. The node may have executed the request if it may have arrived (docs/invariants.md, I6). */
 export interface RpcFailure {
@@ -35,7 +39,8 @@ export interface RpcFailure {
 
 export type RpcReply =
   | { readonly kind: 'result'; readonly value: unknown }
-  | { readonly kind: 'error'; readonly error: NodeError }
+  /** `afterSilence`: sent before, without an answer, so it may have been executed then. */
+  | { readonly kind: 'error'; readonly error: NodeError; readonly afterSilence?: true }
   | { readonly kind: 'failed'; readonly failure: RpcFailure };
 
 export function failed(failure: RpcFailure): RpcReply {

@@ -1,14 +1,15 @@
 import type { Clock } from '../../../../kernel/clock.js';
 import type { ChainId } from '../../../../kernel/signer-id.js';
 import type { Log } from '../../../../platform/logging/log.js';
+import type { Metrics } from '../../../../platform/metrics/metrics.js';
 import type { EndpointStatus } from '../../domain/endpoint-status.js';
 import type { ErrorPattern } from '../../domain/node-error-table.js';
-import { endpointFailure } from './endpoint-failure.js';
+import { endpointFailure, isOfCall } from './endpoint-failure.js';
 import { EndpointHealth } from './endpoint-health.js';
 import type { RpcFailure, RpcReply, RpcRequest } from './json-rpc.js';
 import { MalformedAnswer, smallNumber } from '../parse-answer.js';
 import type { RpcEndpoint } from './rpc-endpoint.js';
-import { methodOf, type RpcMetrics } from './rpc-metrics.js';
+import { countAsked, methodOf } from './rpc-metrics.js';
 
 /** The properties that all endpoints of one chain share. */
 export interface MemberContext {
@@ -16,7 +17,7 @@ export interface MemberContext {
   readonly errorPatterns: readonly ErrorPattern[];
   /** Blocks an endpoint may be behind the best head. */
   readonly maxLag: number;
-  readonly metrics: RpcMetrics;
+  readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -44,7 +45,7 @@ export class PoolMember {
   /** Sends requests of one method. */
   async ask(requests: readonly RpcRequest[], order: Order = 'concurrent'): Promise<RpcReply[]> {
     const { replies, milliseconds, failure } = await this.exchange(requests, order);
-    if (failure === null) this.health.answered(milliseconds);
+    if (failure === null) this.health.answered(replies.some(isOfCall) ? null : milliseconds);
     return replies;
   }
 
@@ -123,7 +124,7 @@ export class PoolMember {
     const replies = await (order === 'in order' ? this.endpoint.askInOrder(requests) : this.endpoint.ask(requests));
     const end = clock.monotonicMs();
     const method = methodOf(requests[0]);
-    metrics.asked(chainId, requests, replies, end - start);
+    countAsked(metrics, chainId, requests, replies, end - start);
     const failure = endpointFailure(method, replies, this.context.errorPatterns);
     if (failure !== null) {
       const isNew = this.health.availableAt <= end;

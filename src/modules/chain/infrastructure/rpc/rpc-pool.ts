@@ -2,6 +2,7 @@ import type { Clock } from '../../../../kernel/clock.js';
 import type { ChainId } from '../../../../kernel/signer-id.js';
 import { assertOutsideTransaction } from '../../../../platform/database/transaction-scope.js';
 import type { Log } from '../../../../platform/logging/log.js';
+import type { Metrics } from '../../../../platform/metrics/metrics.js';
 import { type Pause, realPause } from '../../../../platform/scheduling/pause.js';
 import type { EndpointStatus } from '../../domain/endpoint-status.js';
 import { type Decision, EVIDENCE } from '../../domain/evidence.js';
@@ -13,7 +14,6 @@ import { type EndpointAnswer, QuorumReads } from './quorum-reads.js';
 import type { RpcFailure, RpcReply, RpcRequest } from './json-rpc.js';
 import { PoolMember } from './pool-member.js';
 import type { RpcEndpoint } from './rpc-endpoint.js';
-import type { RpcMetrics } from './rpc-metrics.js';
 import { SendsToAll } from './sends-to-all.js';
 
 export interface RpcPoolOptions {
@@ -31,6 +31,7 @@ export interface RpcPoolOptions {
 
 /** The endpoints of one chain. A read goes to the best endpoint and fails over, a quorum read and a send go to all endpoints. */
 export class RpcPool {
+  readonly chainId: ChainId;
   private readonly members: readonly PoolMember[];
   private readonly heads: HeadComparison;
   private readonly selection: EndpointSelection;
@@ -40,11 +41,12 @@ export class RpcPool {
 
   constructor(
     options: RpcPoolOptions,
-    metrics: RpcMetrics,
+    metrics: Metrics,
     private readonly clock: Clock,
     log: Log,
   ) {
     const { endpoints, pause = realPause, maxWaitMs, ...shared } = options;
+    this.chainId = options.chainId;
     const noEndpoint = (): RpcFailure => this.noUsableEndpoint();
     this.members = endpoints.map((endpoint) => new PoolMember(endpoint, { ...shared, metrics, clock, log }));
     this.heads = new HeadComparison(this.members, clock, pause, options.maxLag);

@@ -1,11 +1,11 @@
 import type { ChainId } from '../../../../kernel/signer-id.js';
 import type { Log } from '../../../../platform/logging/log.js';
+import type { Metrics } from '../../../../platform/metrics/metrics.js';
 import type { NodeErrorClass } from '../../../../kernel/node-error-class.js';
 import { classifyNodeError, type ErrorPattern } from '../../domain/node-error-table.js';
 import { RpcUnavailable } from '../../domain/rpc-unavailable.js';
 import type { NodeError, RpcReply } from './json-rpc.js';
 import { MalformedAnswer } from '../parse-answer.js';
-import type { RpcMetrics } from './rpc-metrics.js';
 import type { RpcPool } from './rpc-pool.js';
 
 export type Params = readonly unknown[];
@@ -16,7 +16,7 @@ export class RpcReader {
     readonly chainId: ChainId,
     private readonly pool: RpcPool,
     private readonly errorPatterns: readonly ErrorPattern[],
-    private readonly metrics: RpcMetrics,
+    private readonly metrics: Metrics,
     private readonly log: Log,
   ) {}
 
@@ -51,7 +51,7 @@ export class RpcReader {
   /** Classifies and counts a node error. A text without a row in the table is logged completely, so that a row can be added. */
   classOf(method: string, error: NodeError): NodeErrorClass {
     const errorClass = classifyNodeError({ method, ...error, extraPatterns: this.errorPatterns });
-    this.metrics.classified(this.chainId, method, errorClass);
+    this.metrics.count('rpc_node_errors_total', 1, { chain: this.chainId, method, class: errorClass });
     if (errorClass === 'unknown') {
       const { code, message } = error;
       this.log.warn('node error has no known class', { chainId: this.chainId, method, code, error: message });

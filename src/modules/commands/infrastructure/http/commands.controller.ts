@@ -1,43 +1,39 @@
 import { Body, Controller, Get, Headers, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { NotFound } from '../../../../kernel/errors.js';
 import { parseAddress } from '../../../../kernel/hex.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
+import { TxQueries, type TxView } from '../../../ledger/index.js';
 import {
+  DEFAULT_WAIT_MS,
   IntakeRules,
-  isTxId,
+  findTx,
   AssertCallback,
   ProveBlobs,
-  txProblems,
-  TxQueries,
-  type TxView,
   WaitForState,
   WaitQueryDto,
-} from '../../../transactions/index.js';
+} from '../../../requests/index.js';
 import { type CommandInput, SubmitCommand } from '../../application/submit-command.js';
-import { CommandStore } from '../../domain/command-store.js';
-import type { TxCommand } from '../../domain/tx-command.js';
+import { CommandStore, type TxCommand } from '../../domain/tx-command.js';
 import { CommandScheduler } from '../command-scheduler.js';
-import * as problem from './command-problems.js';
 import {
+  CANCEL_EXAMPLES,
   CancelTxDto,
   CommandAnswerDto,
   CommandDto,
   CommandListDto,
+  REPLACE_EXAMPLES,
   ReplaceTxDto,
+  SPEED_UP_EXAMPLES,
   SpeedUpTxDto,
 } from './commands.dto.js';
-import { CANCEL_EXAMPLES, REPLACE_EXAMPLES, SPEED_UP_EXAMPLES } from './commands.examples.js';
 import { toCancel, toReplace, toSpeedUp } from './to-command.js';
 
-const PATH = '/api/v1/tx/019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
-const DEFAULT_WAIT_MS = 30_000;
 const KEY_HEADER = { name: 'Idempotency-Key', required: false, description: 'Same as requestId in the body' };
 const WAIT = 'With `waitFor` the request waits for a state of the transaction, or of its replacement, as GET does.';
 
-@ApiTags('transactions')
+@ApiTags('changes')
 @Controller('api/v1/tx')
 export class CommandsController {
   constructor(
@@ -63,15 +59,17 @@ export class CommandsController {
   @ApiResponse({ status: 202, type: CommandAnswerDto, description: 'Accepted; the owner of the signer carries it out' })
   @ApiResponse({ status: 200, type: CommandAnswerDto, description: 'Done, or stored before' })
   @ApiProblems(
-    `${PATH}/cancel`,
-    txProblems.INVALID,
-    txProblems.UNKNOWN_TX,
-    problem.ALREADY_MINED,
-    problem.ALREADY_FINAL,
-    problem.BEING_REPLACED,
-    problem.NOT_A_PAYLOAD,
-    txProblems.CONFLICT,
-    txProblems.UNAVAILABLE,
+    'tx_not_found',
+    'already_mined',
+    'already_final',
+    'being_replaced',
+    'not_a_payload',
+    'idempotency_conflict',
+    'signer_in_doubt',
+    'too_many_waiters',
+    'missing_request_id',
+    'invalid_request_id',
+    'request_id_mismatch',
   )
   async cancel(
     @Param('txId') txId: string,
@@ -95,23 +93,32 @@ export class CommandsController {
   @ApiResponse({ status: 202, type: CommandAnswerDto, description: 'Accepted; the owner of the signer carries it out' })
   @ApiResponse({ status: 200, type: CommandAnswerDto, description: 'Done, or stored before' })
   @ApiProblems(
-    `${PATH}/replace`,
-    txProblems.INVALID,
-    txProblems.MISSING_REQUEST_ID,
-    txProblems.UNKNOWN_TX,
-    problem.ALREADY_MINED,
-    problem.ALREADY_FINAL,
-    problem.BEING_REPLACED,
-    problem.BEING_CANCELLED,
-    problem.OTHER_KIND,
-    problem.NOT_A_PAYLOAD,
-    txProblems.CONFLICT,
-    problem.NOT_IN_REPLACEMENT,
-    txProblems.INVALID_BLOB,
-    txProblems.BLOBS_BUSY,
-    txProblems.METADATA_TOO_LARGE,
-    txProblems.UNKNOWN_WEBHOOK,
-    txProblems.UNAVAILABLE,
+    'tx_not_found',
+    'already_mined',
+    'already_final',
+    'being_replaced',
+    'not_a_payload',
+    'idempotency_conflict',
+    'signer_in_doubt',
+    'too_many_waiters',
+    'being_cancelled',
+    'other_kind',
+    'not_in_replacement',
+    'missing_request_id',
+    'invalid_request_id',
+    'request_id_mismatch',
+    'invalid_payload',
+    'invalid_quantity',
+    'invalid_time',
+    'invalid_fees',
+    'invalid_authorization',
+    'gas_limit_required',
+    'invalid_blob',
+    'blobs_busy',
+    'kzg_unavailable',
+    'unknown_webhook',
+    'metadata_too_large',
+    'fees_above_cap',
   )
   async replace(
     @Param('txId') txId: string,
@@ -136,16 +143,20 @@ export class CommandsController {
   @ApiResponse({ status: 202, type: CommandAnswerDto, description: 'Accepted; the owner of the signer carries it out' })
   @ApiResponse({ status: 200, type: CommandAnswerDto, description: 'Stored before' })
   @ApiProblems(
-    `${PATH}/speed-up`,
-    txProblems.INVALID,
-    txProblems.UNKNOWN_TX,
-    problem.NOT_SENT_YET,
-    problem.ALREADY_MINED,
-    problem.ALREADY_FINAL,
-    problem.BEING_REPLACED,
-    problem.NOT_A_PAYLOAD,
-    txProblems.CONFLICT,
-    txProblems.UNAVAILABLE,
+    'tx_not_found',
+    'already_mined',
+    'already_final',
+    'being_replaced',
+    'not_a_payload',
+    'idempotency_conflict',
+    'signer_in_doubt',
+    'too_many_waiters',
+    'not_sent_yet',
+    'invalid_fees',
+    'fees_above_cap',
+    'missing_request_id',
+    'invalid_request_id',
+    'request_id_mismatch',
   )
   async speedUp(
     @Param('txId') txId: string,
@@ -168,7 +179,7 @@ export class CommandsController {
   @Get(':txId/commands')
   @ApiOperation({ summary: 'List the cancels, replaces and speed-ups of a transaction, oldest first' })
   @ApiResponse({ status: 200, type: CommandListDto })
-  @ApiProblems(`${PATH}/commands`, txProblems.UNKNOWN_TX, txProblems.UNAVAILABLE)
+  @ApiProblems('tx_not_found')
   async list(@Param('txId') txId: string): Promise<CommandListDto> {
     const tx = await this.find(txId);
     return { items: (await this.commands.ofTx(tx.txId)).map(toDto), nextCursor: null };
@@ -176,14 +187,14 @@ export class CommandsController {
 
   private async answer(
     input: CommandInput,
-    { waitFor, timeoutMs }: WaitQueryDto,
+    { waitFor, timeoutMs = DEFAULT_WAIT_MS }: WaitQueryDto,
     reply: FastifyReply,
   ): Promise<CommandAnswerDto> {
     const left = leaveSignal(reply);
     const { command, isNew } = await this.submit.execute(input);
     this.scheduler.wake(command.signer.chainId);
     const watched = command.replacement ?? command.txId;
-    if (waitFor !== undefined) await this.wait.execute(watched, waitFor, timeoutMs ?? DEFAULT_WAIT_MS, left);
+    if (waitFor !== undefined) await this.wait.execute(watched, waitFor, timeoutMs, left);
     void reply.status(isNew && command.status === 'QUEUED' ? HttpStatus.ACCEPTED : HttpStatus.OK);
     const now = waitFor === undefined ? command : await this.latest(command);
     return Object.assign(toDto(now), { tx: await this.find(watched) });
@@ -194,10 +205,8 @@ export class CommandsController {
     return all.find(({ commandId }) => commandId === command.commandId) ?? command;
   }
 
-  private async find(txId: string): Promise<TxView> {
-    const tx = isTxId(txId) ? await this.queries.find(txId) : null;
-    if (tx !== null) return tx;
-    throw new NotFound('tx_not_found', 'no such transaction', 'check the id, or find the transaction by its requestId');
+  private find(txId: string): Promise<TxView> {
+    return findTx(txId, (id) => this.queries.find(id));
   }
 }
 

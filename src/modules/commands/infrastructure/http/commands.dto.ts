@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsObject, IsOptional, IsString, Length, ValidateNested } from 'class-validator';
-import { CreateTxDto, FeesDto, TxDto } from '../../../transactions/index.js';
+import { CreateTxDto, FeesDto, TxDto } from '../../../requests/index.js';
 import { COMMAND_KINDS, COMMAND_STATUSES, type CommandKind, type CommandStatus } from '../../domain/tx-command.js';
 
 const TX_ID = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
@@ -65,3 +65,27 @@ export class CommandListDto {
   @ApiProperty({ type: [CommandDto] }) items!: CommandDto[];
   @ApiProperty({ type: String, nullable: true, example: null }) nextCursor!: null;
 }
+
+/** Example bodies in Swagger. */
+export const CANCEL_EXAMPLES = {
+  once: { summary: 'With an idempotency key', value: { requestId: 'cancel-invoice-4711' } },
+  plain: { summary: 'Without one', value: {} },
+};
+
+export const SPEED_UP_EXAMPLES = {
+  market: { summary: 'The market decides', value: { requestId: 'speed-up-invoice-4711' } },
+  fees: {
+    summary: 'With fees to pay at least',
+    value: { fees: { maxFeePerGas: '60000000000', maxPriorityFeePerGas: '3000000000' } },
+  },
+};
+
+export const REPLACE_EXAMPLES = {
+  transfer: {
+    summary: 'Another amount',
+    value: {
+      requestId: 'invoice-4711-corrected',
+      payload: { to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', value: '2000000000000000' },
+    },
+  },
+};

@@ -1,21 +1,10 @@
 import { InvalidInput } from '../../../../kernel/errors.js';
 import type { Hash } from '../../../../kernel/hex.js';
 import { canonicalJson } from '../../../../kernel/json.js';
+import { toDecimals } from '../../../../kernel/quantities.js';
 import { parseSigner } from '../../../../kernel/signer-id.js';
-import {
-  CreateTxDto,
-  hashRequest,
-  type ProveBlobs,
-  requestIdOf,
-  type RequestedFees,
-  requestText,
-  toBlobs,
-  toFees,
-  toStoredFees,
-  toTxRequest,
-  type TxRequest,
-  type TxView,
-} from '../../../transactions/index.js';
+import { hashRequest, type TxRequest, requestText, type TxView } from '../../../ledger/index.js';
+import { CreateTxDto, type ProveBlobs, requestIdOf, toBlobs, toFees, toTxRequest } from '../../../requests/index.js';
 import type { CommandInput } from '../../application/submit-command.js';
 import type { CommandKind } from '../../domain/tx-command.js';
 import type { CancelTxDto, ReplaceTxDto, SpeedUpTxDto } from './commands.dto.js';
@@ -71,6 +60,6 @@ function optionalId(inBody: string | null | undefined, inHeader: string | undefi
   return inBody == null && inHeader === undefined ? null : requestIdOf(inBody, inHeader);
 }
 
-function hashOf(kind: CommandKind, txId: string, fees: RequestedFees | null = null): Hash {
-  return hashRequest(canonicalJson({ kind, txId, fees: fees && { ...toStoredFees(fees) } }));
+function hashOf(kind: CommandKind, txId: string, fees: TxRequest['fees'] | null = null): Hash {
+  return hashRequest(canonicalJson({ kind, txId, fees: fees && toDecimals(fees) }));
 }

@@ -49,7 +49,7 @@ export class EventStream {
   private async sendPage(): Promise<boolean> {
     const { window, filter, signal } = this.options;
     try {
-      const { events, next, hasMore } = await window.read(this.place);
+      const { events, next, hasMore } = await window.read(this.place, filter);
       await this.send(events.filter((event) => isWanted(filter, event)));
       this.place = next;
       return hasMore;

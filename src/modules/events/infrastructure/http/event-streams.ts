@@ -1,9 +1,10 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Counter, Gauge, Registry } from 'prom-client';
 import { EventsConfig } from '../../../../config/lockstep-config.js';
 import { Unavailable } from '../../../../kernel/errors.js';
 import { Log } from '../../../../platform/logging/log.js';
+import { Metrics } from '../../../../platform/metrics/metrics.js';
+import { checkPlace } from '../../application/list-events.js';
 import { EventWindow } from '../../application/event-window.js';
 import type { EventFilter } from '../../domain/event-filter.js';
 import type { EventPosition } from '../../domain/event-position.js';
@@ -15,7 +16,6 @@ import { SlowClient } from './slow-client.js';
 @Injectable()
 export class EventStreams implements OnModuleDestroy {
   private readonly open = new Set<AbortController>();
-  private readonly cut: Counter;
   private stopped = false;
 
   constructor(
@@ -23,25 +23,15 @@ export class EventStreams implements OnModuleDestroy {
     private readonly window: EventWindow,
     private readonly config: EventsConfig,
     private readonly log: Log,
-    registry: Registry,
+    private readonly metrics: Metrics,
   ) {
-    const gauge: Gauge = new Gauge({
-      name: 'event_streams',
-      help: 'Open streams of events',
-      registers: [registry],
-      collect: () => gauge.set(this.open.size),
-    });
-    this.cut = new Counter({
-      name: 'event_streams_cut_total',
-      help: 'Streams of events that were closed because their client was too slow',
-      registers: [registry],
-    });
+    metrics.onScrape('event_streams', () => metrics.set('event_streams', this.open.size));
   }
 
   /**
    * Answers with a stream, and resolves when it has begun.
    * @param after null: from now on
-   * @throws Unavailable `too_many_streams`, `shutting_down`, or when the database does not answer
+   * @throws Conflict `unknown_event_id`; Unavailable `too_many_streams`, `shutting_down`, or when the database does not answer
    */
   async begin(reply: FastifyReply, after: EventPosition | null, filter: EventFilter): Promise<void> {
     this.checkRoom();
@@ -52,8 +42,8 @@ export class EventStreams implements OnModuleDestroy {
     this.open.add(end);
     try {
       // Asked even when the client knows its place, so that a stream never begins without a database.
-      const now = await this.reader.end();
-      void this.run(reply, end, after ?? now, filter);
+      if (after !== null) await checkPlace(this.reader, after);
+      void this.run(reply, end, after ?? (await this.reader.end()), filter);
     } catch (error) {
       this.open.delete(end);
       throw error;
@@ -86,7 +76,7 @@ export class EventStreams implements OnModuleDestroy {
   ): Promise<void> {
     const { window, config } = this;
     const { signal } = end;
-    const unfollow = window.follow();
+    const unfollow = window.follow(() => end.abort());
     const output = beginAnswer(reply);
     try {
       await new EventStream({ window, config, filter, after, output, signal }).run();
@@ -103,7 +93,7 @@ export class EventStreams implements OnModuleDestroy {
   }
 
   private failed(error: unknown): void {
-    if (error instanceof SlowClient) this.cut.inc();
+    if (error instanceof SlowClient) this.metrics.count('event_streams_cut_total', 1);
     else this.log.error('stream of events failed', { error });
   }
 }

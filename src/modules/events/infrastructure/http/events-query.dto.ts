@@ -1,11 +1,16 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Transform, Type } from 'class-transformer';
-import { IsIn, IsInt, IsOptional, IsString, IsUUID, Max, Min } from 'class-validator';
+import { Transform } from 'class-transformer';
+import { ArrayMaxSize, IsIn, IsOptional, IsString, IsUUID } from 'class-validator';
+import { IsChainIdQuery, IsPageLimit } from '../../../../platform/http/page-query.dto.js';
 import { IsAddressText } from '../../../../platform/http/validators.js';
+import { InvalidInput } from '../../../../kernel/errors.js';
 import { parseAddress } from '../../../../kernel/hex.js';
 import { MAX_LISTED_EVENTS } from '../../application/list-events.js';
 import type { EventFilter } from '../../domain/event-filter.js';
+import { type EventPosition, parseEventId } from '../../domain/event-position.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../domain/public-event.js';
+
+const TYPES = PUBLIC_EVENT_TYPES.join('|').replaceAll('.', '\\.');
 
 export class EventsQueryDto {
   @ApiPropertyOptional({
@@ -17,12 +22,7 @@ export class EventsQueryDto {
   @IsString()
   after?: string;
 
-  @ApiPropertyOptional({ example: 31337 })
-  @IsOptional()
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(Number.MAX_SAFE_INTEGER)
+  @IsChainIdQuery()
   chainId?: number;
 
   @ApiPropertyOptional({ example: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266' })
@@ -37,11 +37,13 @@ export class EventsQueryDto {
 
   @ApiPropertyOptional({
     type: String,
+    pattern: `^(${TYPES})(,(${TYPES}))*$`,
     example: 'tx.confirmed,tx.failed',
     description: `Event types, separated by commas: ${PUBLIC_EVENT_TYPES.join(', ')}`,
   })
   @IsOptional()
   @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.split(',') : value))
+  @ArrayMaxSize(PUBLIC_EVENT_TYPES.length)
   @IsIn(PUBLIC_EVENT_TYPES, {
     each: true,
     context: { code: 'unknown_event_type' },
@@ -49,13 +51,19 @@ export class EventsQueryDto {
   })
   types?: PublicEventType[];
 
-  @ApiPropertyOptional({ default: 100, minimum: 1, maximum: MAX_LISTED_EVENTS, description: 'Of a page' })
-  @IsOptional()
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(MAX_LISTED_EVENTS)
+  @IsPageLimit(100, MAX_LISTED_EVENTS, 'Of a page')
   limit?: number;
+}
+
+/** @throws InvalidInput `invalid_event_id` */
+export function positionOf(id: string): EventPosition {
+  const position = parseEventId(id);
+  if (position !== null) return position;
+  throw new InvalidInput(
+    'invalid_event_id',
+    'not the id of an event',
+    'send the id of an event or a nextCursor, unchanged; 0-0-0 is before the oldest event',
+  );
 }
 
 export function filterOf({ chainId, signer, txId, types }: EventsQueryDto): EventFilter {

@@ -1,5 +1,13 @@
 import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
-import { ApiHeader, ApiOperation, ApiProduces, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import {
+  ApiExtraModels,
+  ApiHeader,
+  ApiOperation,
+  ApiProperty,
+  ApiResponse,
+  ApiTags,
+  getSchemaPath,
+} from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '../../../../kernel/json.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
@@ -7,11 +15,9 @@ import { ListEvents } from '../../application/list-events.js';
 import type { EventFilter } from '../../domain/event-filter.js';
 import { eventId, type EventPosition } from '../../domain/event-position.js';
 import { bodyOf } from '../../domain/publish.js';
-import * as problem from './event-problems.js';
 import { EventStreams } from './event-streams.js';
-import { EventsQueryDto, filterOf } from './events-query.dto.js';
+import { EventsQueryDto, filterOf, positionOf } from './events-query.dto.js';
 
-const PATH = '/api/v1/events';
 const DEFAULT_LIMIT = 100;
 const STREAM = 'text/event-stream';
 const PAGE = 'application/json';
@@ -29,6 +35,7 @@ class EventPageDto {
 }
 
 @ApiTags('events')
+@ApiExtraModels(EventPageDto)
 @Controller('api/v1/events')
 export class EventsController {
   constructor(
@@ -46,9 +53,12 @@ export class EventsController {
       'leave a page empty while there is more: read on until `nextCursor` stays the same.',
   })
   @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'The id of the last event that was received' })
-  @ApiProduces(PAGE, STREAM)
-  @ApiResponse({ status: 200, type: EventPageDto })
-  @ApiProblems(PATH, problem.INVALID, problem.INVALID_EVENT_ID, problem.TOO_MANY_STREAMS, problem.UNAVAILABLE)
+  @ApiResponse({
+    status: 200,
+    description: 'A page, or a stream whose data are bodies as in the section webhooks of this document',
+    content: { [PAGE]: { schema: { $ref: getSchemaPath(EventPageDto) } }, [STREAM]: { schema: {} } },
+  })
+  @ApiProblems('invalid_event_id', 'unknown_event_id', 'too_many_streams')
   async events(
     @Query() query: EventsQueryDto,
     @Headers('last-event-id') lastEventId: string | undefined,
@@ -57,7 +67,7 @@ export class EventsController {
   ): Promise<void> {
     // A browser repeats the URL of its first request, and the header is newer.
     const id = lastEventId || query.after;
-    const after = id === undefined ? null : problem.positionOf(id);
+    const after = id === undefined ? null : positionOf(id);
     const filter = filterOf(query);
     if (wantsStream(accept, after)) await this.streams.begin(reply, after, filter);
     else await reply.send(await this.page(after, filter, query.limit ?? DEFAULT_LIMIT));

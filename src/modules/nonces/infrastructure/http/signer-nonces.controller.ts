@@ -4,10 +4,10 @@ import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
 import { toJsonInteger } from '../../../../kernel/quantities.js';
 import { signerOfPath } from '../../../../kernel/signer-id.js';
+import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { type SyncReport, SyncSigner } from '../../application/sync-signer.js';
 
-const PATH = '/api/v1/signers/31337/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266/sync';
 const DEFAULT_GAP_NONCES = 1_000;
 
 class SyncQueryDto {
@@ -26,7 +26,8 @@ class SyncQueryDto {
   maxFills?: number;
 
   @ApiPropertyOptional({
-    default: false,
+    enum: ['true', 'false'],
+    default: 'false',
     description:
       'Confirms that this signer has sent no transaction except those that are found. For a signer that is held because the database lost commits.',
   })
@@ -35,18 +36,16 @@ class SyncQueryDto {
   vouch?: 'true' | 'false';
 }
 
-const nonce = (description: string) =>
-  ApiProperty({ oneOf: [{ type: 'number' }, { type: 'string' }], example: 7, description });
+const nonce = (description: string) => ApiJsonInteger({ example: 7, description });
 
 class AgreedCountDto {
-  @nonce('Lowest transaction count of all endpoints that answered; a decimal string above 2^53') nonce!:
-    number | string;
+  @nonce('Lowest transaction count of all endpoints that answered') nonce!: number | string;
   @ApiProperty({ example: 4711 }) blockNumber!: number;
   @ApiProperty({ example: `0x${'ab'.repeat(32)}` }) blockHash!: string;
 }
 
 class CursorChangeDto {
-  @ApiProperty({ oneOf: [{ type: 'number' }, { type: 'string' }], nullable: true, example: 7 })
+  @ApiJsonInteger({ nullable: true, example: 7 })
   before!: number | string | null;
   @nonce('Next new nonce') after!: number | string;
 }
@@ -76,7 +75,7 @@ class SyncReportDto {
   recovered!: RecoveredDto[];
 }
 
-@ApiTags('operations')
+@ApiTags('signers')
 @Controller('api/v1/signers/:chainId/:address')
 export class SignerNoncesController {
   constructor(private readonly sync: SyncSigner) {}
@@ -91,33 +90,16 @@ export class SignerNoncesController {
   })
   @ApiResponse({ status: 200, type: SyncReportDto })
   @ApiProblems(
-    PATH,
-    {
-      status: 400,
-      code: 'invalid_address',
-      detail: 'not a 20-byte address',
-      advice: 'send 0x followed by 40 hex digits',
-    },
-    {
-      status: 409,
-      code: 'not_leader',
-      detail: 'another node acts for 0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
-      advice: 'send the request to the owner, or try again later',
-      retryable: true,
-    },
-    {
-      status: 409,
-      code: 'signer_held',
-      detail: 'the database lost commits, and this signer may have sent transactions that the database does not know',
-      advice: 'wait until the pools are empty, or repeat the call with vouch=true if this signer has sent nothing else',
-    },
-    {
-      status: 503,
-      code: 'nonce_not_known',
-      detail: 'too few endpoints of the chain reported the nonce of this signer',
-      advice: 'check its endpoints with GET /health/ready, then try again',
-      retryable: true,
-    },
+    'invalid_chain_id',
+    'invalid_address',
+    'unknown_chain',
+    'not_leader',
+    'signer_held',
+    'nonce_not_known',
+    'lease_lost',
+    'rpc_unavailable',
+    'rpc_malformed_answer',
+    'rpc_wrong_chain',
   )
   async run(
     @Param('chainId') chainId: string,

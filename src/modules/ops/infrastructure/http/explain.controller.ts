@@ -1,8 +1,7 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { NotFound } from '../../../../kernel/errors.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
-import { isTxId } from '../../../transactions/index.js';
+import { findTx } from '../../../requests/index.js';
 import { type ExplainedTx, ExplainTx } from '../../application/explain-tx.js';
 import type { Price, TxFacts } from '../../domain/tx-facts.js';
 import { ExplanationDto } from './explanation.dto.js';
@@ -20,31 +19,9 @@ export class ExplainController {
       'for one fee quote and one balance; what it does not answer within 2 s is null.',
   })
   @ApiResponse({ status: 200, type: ExplanationDto })
-  @ApiProblems(
-    '/api/v1/tx/{txId}/explain',
-    {
-      status: 404,
-      code: 'tx_not_found',
-      detail: 'no such transaction',
-      advice: 'check the id, or find the transaction by its requestId',
-    },
-    {
-      status: 503,
-      code: 'database_unavailable',
-      detail: 'the database did not answer in time',
-      advice: 'try again',
-      retryable: true,
-    },
-  )
+  @ApiProblems('tx_not_found')
   async of(@Param('txId') txId: string): Promise<ExplanationDto> {
-    const explained = isTxId(txId) ? await this.explain.execute(txId) : null;
-    if (explained === null)
-      throw new NotFound(
-        'tx_not_found',
-        'no such transaction',
-        'check the id, or find the transaction by its requestId',
-      );
-    return shown(explained);
+    return shown(await findTx(txId, (id) => this.explain.execute(id)));
   }
 }
 

@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { TX_STATES } from '../../../transactions/index.js';
+import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
+import { COMMAND_KINDS } from '../../../commands/index.js';
+import { TX_STATES } from '../../../ledger/index.js';
 
 class NextDto {
   @ApiProperty({ example: 'Lockstep sends the same bytes again' }) what!: string;
@@ -18,7 +20,7 @@ class QueueDto {
 
 class BlockedByDto {
   @ApiProperty({ example: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b' }) txId!: string;
-  @ApiProperty({ type: Number, example: 7, description: 'A decimal string above 2^53' }) nonce!: number | string;
+  @ApiJsonInteger({ example: 7 }) nonce!: number | string;
   @ApiProperty({ enum: TX_STATES, example: 'IN_MEMPOOL' }) state!: string;
 }
 
@@ -58,7 +60,7 @@ class BalanceDto {
   missing!: string;
 }
 
-class InFlightLimitDto {
+class ExplainedLimitDto {
   @ApiProperty({ example: 64 }) configured!: number;
   @ApiProperty({ type: Number, nullable: true, example: null, description: 'Known only by the owner of the lease' })
   learnt!: number | null;
@@ -66,16 +68,18 @@ class InFlightLimitDto {
   delegated!: boolean;
 }
 
-class SignerDto {
+class ExplainedSignerDto {
   @ApiProperty({ example: false }) paused!: boolean;
   @ApiProperty({ type: String, nullable: true, example: 'pod-1-3f9a1c' }) leaseOwner!: string | null;
   @ApiProperty({ example: 3 }) inFlight!: number;
-  @ApiProperty({ type: InFlightLimitDto }) inFlightLimit!: InFlightLimitDto;
+  @ApiProperty({ type: ExplainedLimitDto }) inFlightLimit!: ExplainedLimitDto;
 }
 
 class WaitingCommandDto {
-  @ApiProperty({ enum: ['cancel', 'replace', 'speed_up'], example: 'cancel' }) kind!: string;
+  @ApiProperty({ enum: COMMAND_KINDS, example: 'cancel' }) kind!: string;
   @ApiProperty({ example: '2026-11-21T08:00:30.000Z' }) since!: string;
+  @ApiProperty({ example: 0, description: 'How often it could not be carried out' }) tries!: number;
+  @ApiProperty({ example: '2026-11-21T08:00:30.000Z' }) nextTryAt!: string;
 }
 
 class FactsDto {
@@ -109,7 +113,7 @@ class FactsDto {
     description: 'Null once it is mined, and while the chain does not answer',
   })
   balance!: BalanceDto | null;
-  @ApiProperty({ type: SignerDto }) signer!: SignerDto;
+  @ApiProperty({ type: ExplainedSignerDto }) signer!: ExplainedSignerDto;
 }
 
 export class ExplanationDto {

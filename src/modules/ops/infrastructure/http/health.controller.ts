@@ -23,7 +23,7 @@ export class HealthController {
   @Get('ready')
   @HealthCheck({ swaggerDocumentation: false })
   @ApiOperation({
-    summary: 'Check readiness: the database answers, the migrations have run, and the node is not shutting down',
+    summary: 'Check readiness: the database takes writes, the migrations have run, and the node is not shutting down',
     description:
       'Reports chains from the calls that this node made before; a probe makes no call. A chain without a usable RPC endpoint is ' +
       '`degraded`, and the status is still 200: Lockstep accepts requests, and sends them when an endpoint is back. Each endpoint ' +
@@ -61,13 +61,7 @@ export class HealthController {
       },
     },
   })
-  @ApiProblems('/health/ready', {
-    status: 503,
-    code: 'service_unavailable',
-    detail: 'not ready',
-    advice: 'facts.details shows which part is down',
-    retryable: true,
-  })
+  @ApiProblems('service_unavailable')
   ready(): Promise<HealthCheckResult> {
     return this.health.check(this.probes.all());
   }

@@ -4,8 +4,6 @@ import { signerOfPath } from '../../../../kernel/signer-id.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { type BalanceReport, SignerBalance } from '../../application/signer-balance.js';
 
-const PATH = '/api/v1/signers/31337/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266/balance';
-
 class InFlightDto {
   @ApiProperty({ example: 2 }) count!: number;
   @ApiProperty({
@@ -37,7 +35,7 @@ class SignerBalanceDto {
   @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) asOf!: string;
 }
 
-@ApiTags('operations')
+@ApiTags('signers')
 @Controller('api/v1/signers/:chainId/:address')
 export class SignerBalanceController {
   constructor(private readonly balance: SignerBalance) {}
@@ -46,32 +44,13 @@ export class SignerBalanceController {
   @ApiOperation({ summary: 'Compare the balance of a signer with what its transactions may cost' })
   @ApiResponse({ status: 200, type: SignerBalanceDto })
   @ApiProblems(
-    PATH,
-    {
-      status: 400,
-      code: 'invalid_address',
-      detail: 'not a 20-byte address',
-      advice: 'send 0x followed by 40 hex digits',
-    },
-    {
-      status: 404,
-      code: 'unknown_signer',
-      detail: 'no signer 0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266 on chain 31337',
-      advice: 'GET /api/v1/signers lists the signers',
-    },
-    {
-      status: 422,
-      code: 'unknown_chain',
-      detail: 'chain 5 is not configured',
-      advice: 'use a configured chain',
-    },
-    {
-      status: 503,
-      code: 'rpc_unavailable',
-      detail: 'no endpoint of the chain answered',
-      advice: 'try again',
-      retryable: true,
-    },
+    'invalid_chain_id',
+    'invalid_address',
+    'unknown_signer',
+    'unknown_chain',
+    'rpc_unavailable',
+    'rpc_malformed_answer',
+    'rpc_wrong_chain',
   )
   async get(@Param('chainId') chainId: string, @Param('address') address: string): Promise<SignerBalanceDto> {
     return toDto(await this.balance.execute(signerOfPath(chainId, address)));

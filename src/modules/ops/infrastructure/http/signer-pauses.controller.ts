@@ -3,38 +3,20 @@ import { ApiBody, ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, A
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { signerOfPath } from '../../../../kernel/signer-id.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
-import type { Problem } from '../../../../platform/http/problem-details.js';
 import type { Pause } from '../../../signers/index.js';
 import { PauseSigner } from '../../application/pause-signer.js';
 import { ResumeSigner } from '../../application/resume-signer.js';
-import { PauseDto } from './pause.dto.js';
 
-const PATH = '/api/v1/signers/31337/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
 /** Until callers have keys. */
 const BY = 'api';
 const MAX_REASON_CHARS = 500;
 
-const PROBLEMS: readonly Problem[] = [
-  {
-    status: 400,
-    code: 'invalid_address',
-    detail: 'not a 20-byte address',
-    advice: 'send 0x followed by 40 hex digits',
-  },
-  {
-    status: 404,
-    code: 'unknown_signer',
-    detail: 'no signer 0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266 on chain 31337',
-    advice: 'GET /api/v1/signers lists the signers',
-  },
-  {
-    status: 503,
-    code: 'database_unavailable',
-    detail: 'the database did not answer in time',
-    advice: 'try again',
-    retryable: true,
-  },
-];
+/** A pause of a signer that is in force. */
+export class PauseDto {
+  @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) since!: string;
+  @ApiProperty({ example: 'api' }) by!: string;
+  @ApiProperty({ type: String, nullable: true, example: 'key rotation' }) reason!: string | null;
+}
 
 class PauseRequestDto {
   @ApiPropertyOptional({ maxLength: MAX_REASON_CHARS, example: 'key rotation', description: 'For the audit trail' })
@@ -56,7 +38,7 @@ class SignerPauseDto {
   @ApiProperty({ type: PauseDto, nullable: true }) paused!: PauseDto | null;
 }
 
-@ApiTags('operations')
+@ApiTags('signers')
 @Controller('api/v1/signers/:chainId/:address')
 export class SignerPausesController {
   constructor(
@@ -74,7 +56,7 @@ export class SignerPausesController {
   })
   @ApiBody({ type: PauseRequestDto, examples: EXAMPLES })
   @ApiResponse({ status: 200, type: SignerPauseDto })
-  @ApiProblems(`${PATH}/pause`, ...PROBLEMS)
+  @ApiProblems('invalid_chain_id', 'invalid_address', 'unknown_signer')
   async pause(
     @Param('chainId') chainId: string,
     @Param('address') address: string,
@@ -93,7 +75,7 @@ export class SignerPausesController {
   })
   @ApiBody({ type: PauseRequestDto, examples: EXAMPLES })
   @ApiResponse({ status: 200, type: SignerPauseDto })
-  @ApiProblems(`${PATH}/resume`, ...PROBLEMS)
+  @ApiProblems('invalid_chain_id', 'invalid_address', 'unknown_signer')
   async resume(
     @Param('chainId') chainId: string,
     @Param('address') address: string,

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import type { AttemptFees } from '../../../transactions/index.js';
+import type { AttemptFees } from '../../../ledger/index.js';
 import type { QuotedFees } from '../../application/quote-fees.js';
 
 const wei = (example: string, description?: string) =>

@@ -48,7 +48,7 @@ export function guardedLookup(guard: TargetGuard, resolver: NameResolver, protoc
   };
 }
 
-/** Of a name with both, the addresses that pass; the others are as if they were not there. */
+/** Returns the addresses of a name that pass; the others are as if they were not there. */
 async function checkedAddresses(
   guard: TargetGuard,
   resolver: NameResolver,

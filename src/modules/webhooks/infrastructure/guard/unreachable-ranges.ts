@@ -3,16 +3,22 @@ import ipaddr from 'ipaddr.js';
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * Where clouds answer every machine of theirs with its credentials and settings: AWS, GCP, Azure and others (169.254.169.254), tasks of AWS
- * ECS, Alibaba, Azure's agent (an address of the public range), Oracle, AWS and GCP over IPv6.
+ * Where clouds answer every machine of theirs with its credentials and settings: AWS, GCP, Azure and others (169.254.169.254), AWS's clock
+ * and names, tasks of AWS ECS, pods of AWS EKS, Alibaba, Azure's agent (an address of the public range), Oracle, AWS and GCP over IPv6.
  */
 const METADATA = new Set(
   [
     '169.254.169.254',
+    '169.254.169.123',
+    '169.254.169.253',
     '169.254.170.2',
+    '169.254.170.23',
     '100.100.100.200',
     '168.63.129.16',
     '192.0.0.192',
+    'fd00:ec2::23',
+    'fd00:ec2::123',
+    'fd00:ec2::253',
     'fd00:ec2::254',
     'fd20:ce::254',
   ].map((address) => ipaddr.parse(address).toString()),

@@ -1,30 +1,18 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import { IsIn, IsInt, IsISO8601, IsOptional, IsString, Length, Max, Min } from 'class-validator';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/delivery.js';
+import { IsIn, IsOptional } from 'class-validator';
+import { IsCursor, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
+import { IsTime } from '../../../../platform/http/validators.js';
+import { DELIVERY_STATUSES, type DeliveryStatus, type DeliveryView } from '../../domain/delivery.js';
+import type { DeliveryWithBody } from '../../domain/delivery-log.js';
 
 const EXAMPLE_TIME = '2026-11-21T08:00:00.000Z';
 const EXAMPLE_ID = '7312-4711-0';
 
-export class DeliveryListQueryDto {
+export class DeliveryListQueryDto extends PageQueryDto {
   @ApiPropertyOptional({ enum: DELIVERY_STATUSES })
   @IsOptional()
   @IsIn(DELIVERY_STATUSES)
   status?: DeliveryStatus;
-
-  @ApiPropertyOptional({ description: '`nextCursor` of the previous page' })
-  @IsOptional()
-  @IsString()
-  @Length(1, 100)
-  cursor?: string;
-
-  @ApiPropertyOptional({ default: 50, minimum: 1, maximum: 200 })
-  @IsOptional()
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(200)
-  limit?: number;
 }
 
 export class ReplayDto {
@@ -35,18 +23,15 @@ export class ReplayDto {
 
   @ApiPropertyOptional({ example: EXAMPLE_TIME, description: 'Events from this time on' })
   @IsOptional()
-  @IsISO8601({ strict: true })
+  @IsTime()
   since?: string;
 
   @ApiPropertyOptional({ example: EXAMPLE_TIME, description: 'Events up to this time. Default: now' })
   @IsOptional()
-  @IsISO8601({ strict: true })
+  @IsTime()
   until?: string;
 
-  @ApiPropertyOptional({ description: '`nextCursor` of the previous answer, with the same since and until' })
-  @IsOptional()
-  @IsString()
-  @Length(1, 100)
+  @IsCursor('`nextCursor` of the previous answer, with the same since and until')
   cursor?: string;
 }
 
@@ -83,4 +68,25 @@ export class DeliveryWithBodyDto extends DeliveryDto {
 export class DeliveryPageDto {
   @ApiProperty({ type: [DeliveryDto] }) items!: DeliveryDto[];
   @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
+}
+
+export function deliveryView(view: DeliveryView): Pick<DeliveryDto, keyof DeliveryDto> {
+  const { eventId, type, txId, status, tries, answerStatus, answerBody, error } = view;
+  return {
+    eventId,
+    type,
+    txId,
+    status,
+    tries,
+    dueAt: view.dueAt?.toISOString() ?? null,
+    answerStatus,
+    answerBody,
+    error,
+    triedAt: view.triedAt?.toISOString() ?? null,
+    eventAt: view.eventAt.toISOString(),
+  };
+}
+
+export function deliveryViewWithBody(view: DeliveryWithBody): DeliveryWithBodyDto {
+  return { ...deliveryView(view), body: JSON.parse(view.body) as Record<string, unknown> };
 }

@@ -1,4 +1,5 @@
-import { InvalidInput, NotFound } from '../../../../kernel/errors.js';
+import { NotFound } from '../../../../kernel/errors.js';
+import { invalidCursor } from '../../../../platform/http/page-cursor.js';
 import { type EventPosition, parseEventId } from '../../../events/index.js';
 import { unknownWebhook } from '../../application/unknown-webhook.js';
 
@@ -21,14 +22,6 @@ export function endpointCursor(cursor: string | undefined): string | null {
   if (cursor === undefined) return null;
   if (!UUID.test(cursor)) throw invalidCursor();
   return cursor;
-}
-
-function invalidCursor(): InvalidInput {
-  return new InvalidInput(
-    'invalid_cursor',
-    'not a cursor of this API',
-    'send the nextCursor of the previous page, unchanged',
-  );
 }
 
 /**
@@ -56,6 +49,6 @@ export function unknownDelivery(eventId: string): NotFound {
   return new NotFound(
     'delivery_not_found',
     `the endpoint has no delivery of event ${eventId.slice(0, 80)}`,
-    'GET …/deliveries lists them; deliveries that ended are deleted after webhooks.keepDelivered and webhooks.keepDead',
+    'GET …/deliveries lists them; deliveries that ended are deleted after 7 days, or 30 when dead',
   );
 }

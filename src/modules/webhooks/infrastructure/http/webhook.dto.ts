@@ -1,5 +1,4 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
   ArrayMinSize,
@@ -10,11 +9,11 @@ import {
   IsOptional,
   IsString,
   Length,
-  Matches,
   Max,
   MaxLength,
   Min,
 } from 'class-validator';
+import { ADDRESS_PATTERN } from '../../../../platform/http/describe-rules.js';
 import { IsAddressText } from '../../../../platform/http/validators.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../../events/index.js';
 
@@ -31,8 +30,6 @@ class WebhookSettingsDto {
   @IsOptional()
   @IsString()
   @MaxLength(MAX_DESCRIPTION_CHARS)
-  // PostgreSQL stores neither NUL nor half surrogate pairs.
-  @Matches(/^[^\p{Cs}\0]*$/u, { message: 'description must not have NUL or half surrogate pairs' })
   description?: string | null;
 
   @ApiPropertyOptional({ enum: PUBLIC_EVENT_TYPES, isArray: true, nullable: true, description: ALL })
@@ -43,7 +40,12 @@ class WebhookSettingsDto {
   @IsIn(PUBLIC_EVENT_TYPES, { each: true })
   types?: PublicEventType[] | null;
 
-  @ApiPropertyOptional({ type: [Number], nullable: true, example: [31337], description: ALL })
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    example: [31337],
+    description: ALL,
+  })
   @IsOptional()
   @IsArray()
   @ArrayMinSize(1)
@@ -53,7 +55,12 @@ class WebhookSettingsDto {
   @Max(Number.MAX_SAFE_INTEGER, { each: true })
   chainIds?: number[] | null;
 
-  @ApiPropertyOptional({ type: [String], nullable: true, example: [EXAMPLE_SIGNER], description: ALL })
+  @ApiPropertyOptional({
+    type: 'array',
+    items: { type: 'string', pattern: ADDRESS_PATTERN },
+    example: [EXAMPLE_SIGNER],
+    description: ALL,
+  })
   @IsOptional()
   @IsArray()
   @ArrayMinSize(1)
@@ -105,22 +112,6 @@ export class RotateSecretDto {
   @Min(0)
   @Max(MAX_VALID_HOURS)
   keepOldHours?: number;
-}
-
-export class WebhookListQueryDto {
-  @ApiPropertyOptional({ description: '`nextCursor` of the previous page' })
-  @IsOptional()
-  @IsString()
-  @Length(1, 100)
-  cursor?: string;
-
-  @ApiPropertyOptional({ default: 50, minimum: 1, maximum: 200 })
-  @IsOptional()
-  @Type(() => Number)
-  @IsInt()
-  @Min(1)
-  @Max(200)
-  limit?: number;
 }
 
 class DisabledDto {

@@ -1,5 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiNoContentResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { pageOf } from '../../../../platform/http/page-cursor.js';
+import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { ChangeEndpoint } from '../../application/change-endpoint.js';
 import { CreateEndpoint } from '../../application/create-endpoint.js';
@@ -9,22 +11,17 @@ import { knownWebhook, unknownWebhook } from '../../application/unknown-webhook.
 import { WebhookEndpoints } from '../../domain/webhook-endpoints.js';
 import { toChange, toSettings, toView } from './to-webhook.js';
 import { endpointCursor, endpointIdOf } from './webhook-ids.js';
-import * as problem from './webhook-problems.js';
 import {
   ChangeWebhookDto,
   CreateWebhookDto,
   RotateSecretDto,
   TestAnswerDto,
   WebhookDto,
-  WebhookListQueryDto,
   WebhookPageDto,
   WebhookWithSecretDto,
 } from './webhook.dto.js';
 import { CHANGE_EXAMPLES, CREATE_EXAMPLES, ROTATE_EXAMPLES } from './webhook.examples.js';
 
-const PATH = '/api/v1/webhooks';
-const ONE = `${PATH}/019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b`;
-const DEFAULT_PAGE = 50;
 const DEFAULT_KEEP_HOURS = 24;
 const HOUR_MS = 3_600_000;
 
@@ -47,7 +44,7 @@ export class WebhooksController {
   })
   @ApiBody({ type: CreateWebhookDto, examples: CREATE_EXAMPLES })
   @ApiResponse({ status: 201, type: WebhookWithSecretDto })
-  @ApiProblems(PATH, problem.INVALID, problem.INVALID_URL, problem.UNAVAILABLE)
+  @ApiProblems('invalid_webhook_url')
   async create(@Body() body: CreateWebhookDto): Promise<WebhookWithSecretDto> {
     const { endpoint, secret } = await this.createEndpoint.execute(toSettings(body));
     return { ...toView(endpoint), secret };
@@ -56,17 +53,16 @@ export class WebhooksController {
   @Get()
   @ApiOperation({ summary: 'List webhook endpoints, newest first' })
   @ApiResponse({ status: 200, type: WebhookPageDto })
-  @ApiProblems(PATH, problem.INVALID, problem.INVALID_CURSOR, problem.UNAVAILABLE)
-  async list(@Query() { cursor, limit = DEFAULT_PAGE }: WebhookListQueryDto): Promise<WebhookPageDto> {
+  @ApiProblems('invalid_cursor')
+  async list(@Query() { cursor, limit = DEFAULT_PAGE_ITEMS }: PageQueryDto): Promise<WebhookPageDto> {
     const found = await this.endpoints.list(endpointCursor(cursor), limit + 1);
-    const items = found.slice(0, limit).map(toView);
-    return { items, nextCursor: found.length > limit ? (items.at(-1)?.id ?? null) : null };
+    return pageOf(found.map(toView), limit, ({ id }) => id);
   }
 
   @Get(':id')
   @ApiOperation({ summary: 'Get a webhook endpoint' })
   @ApiResponse({ status: 200, type: WebhookDto })
-  @ApiProblems(ONE, problem.UNKNOWN_WEBHOOK, problem.UNAVAILABLE)
+  @ApiProblems('webhook_not_found')
   async find(@Param('id') text: string): Promise<WebhookDto> {
     const id = endpointIdOf(text);
     return toView(knownWebhook(id, await this.endpoints.find(id)));
@@ -76,7 +72,7 @@ export class WebhooksController {
   @ApiOperation({ summary: 'Change a webhook endpoint', description: 'What is left out stays as it is.' })
   @ApiBody({ type: ChangeWebhookDto, examples: CHANGE_EXAMPLES })
   @ApiResponse({ status: 200, type: WebhookDto })
-  @ApiProblems(ONE, problem.INVALID, problem.INVALID_URL, problem.UNKNOWN_WEBHOOK, problem.UNAVAILABLE)
+  @ApiProblems('invalid_webhook_url', 'webhook_not_found')
   async change(@Param('id') id: string, @Body() body: ChangeWebhookDto): Promise<WebhookDto> {
     return toView(await this.changeEndpoint.execute(endpointIdOf(id), toChange(body)));
   }
@@ -88,7 +84,7 @@ export class WebhooksController {
     description: 'Nothing is sent to it any more. Its deliveries are deleted, too.',
   })
   @ApiNoContentResponse()
-  @ApiProblems(ONE, problem.UNKNOWN_WEBHOOK, problem.UNAVAILABLE)
+  @ApiProblems('webhook_not_found')
   async remove(@Param('id') text: string): Promise<void> {
     const id = endpointIdOf(text);
     if (!(await this.endpoints.remove(id))) throw unknownWebhook(id);
@@ -103,7 +99,7 @@ export class WebhooksController {
   })
   @ApiBody({ type: RotateSecretDto, examples: ROTATE_EXAMPLES })
   @ApiResponse({ status: 200, type: WebhookWithSecretDto })
-  @ApiProblems(`${ONE}/rotate-secret`, problem.INVALID, problem.UNKNOWN_WEBHOOK, problem.UNAVAILABLE)
+  @ApiProblems('webhook_not_found')
   async rotate(@Param('id') id: string, @Body() body: RotateSecretDto): Promise<WebhookWithSecretDto> {
     const keepMs = (body.keepOldHours ?? DEFAULT_KEEP_HOURS) * HOUR_MS;
     const { endpoint, secret } = await this.rotateSecret.execute(endpointIdOf(id), keepMs);
@@ -117,9 +113,8 @@ export class WebhooksController {
     description:
       'Sends one event of type `webhook.test` now and answers with what the receiver said. It is not repeated.',
   })
-  @ApiBody({ required: false, examples: { plain: { summary: 'No body', value: {} } }, schema: { type: 'object' } })
   @ApiResponse({ status: 200, type: TestAnswerDto })
-  @ApiProblems(`${ONE}/test`, problem.UNKNOWN_WEBHOOK, problem.UNAVAILABLE)
+  @ApiProblems('webhook_not_found', 'too_many_tests')
   async test(@Param('id') id: string): Promise<TestAnswerDto> {
     const { status, body, error, durationMs } = await this.testEndpoint.execute(endpointIdOf(id));
     return { status, body, error, durationMs };

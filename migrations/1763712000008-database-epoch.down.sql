@@ -1,2 +1,0 @@
-DROP TABLE signer_reconciliation;
-DROP TABLE database_epoch;

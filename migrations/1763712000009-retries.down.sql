@@ -1,6 +1,0 @@
-UPDATE managed_tx SET sub_state = NULL WHERE sub_state IN ('NODE_REFUSED', 'NODE_UNAVAILABLE', 'SIMULATION_REVERTED');
-ALTER TABLE managed_tx DROP CONSTRAINT managed_tx_sub_state_check;
-ALTER TABLE managed_tx ADD CONSTRAINT managed_tx_sub_state_check CHECK (sub_state IN (
-  'NONCE_SYNC', 'STALE', 'FEE_CAPPED', 'INSUFFICIENT_FUNDS', 'OUTCOME_UNKNOWN', 'CANCELLING', 'REPLACING', 'REORG_DETECTED', 'SIGNER_PAUSED')) NOT VALID;
-ALTER TABLE managed_tx DROP COLUMN last_error;
-ALTER TABLE managed_tx DROP COLUMN tries;

@@ -1,8 +1,0 @@
--- A constant default is stored once and not written into each row, so these two lines take no time on a large table.
-ALTER TABLE managed_tx ADD COLUMN tries integer NOT NULL DEFAULT 0;
-ALTER TABLE managed_tx ADD COLUMN last_error text;
--- NOT VALID: the rows that are there satisfied the narrower rule before, so they are not read again under an exclusive lock.
-ALTER TABLE managed_tx DROP CONSTRAINT managed_tx_sub_state_check;
-ALTER TABLE managed_tx ADD CONSTRAINT managed_tx_sub_state_check CHECK (sub_state IN (
-  'NONCE_SYNC', 'STALE', 'FEE_CAPPED', 'INSUFFICIENT_FUNDS', 'OUTCOME_UNKNOWN', 'CANCELLING', 'REPLACING', 'REORG_DETECTED', 'SIGNER_PAUSED',
-  'NODE_REFUSED', 'NODE_UNAVAILABLE', 'SIMULATION_REVERTED')) NOT VALID;

@@ -1,1 +1,0 @@
-DROP INDEX managed_tx_fills;

@@ -1,0 +1,55 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureBuilt, ensureInstalled, ROOT } from './bootstrap.mjs';
+
+/* Sends requests that schemathesis makes from the OpenAPI document, and checks each answer against it. */
+
+const VERSION = '4.32.5';
+const INSTALL_TIMEOUT_MS = 3 * 60_000;
+const SECONDS = 120;
+const CONFIG = `
+hooks = ${JSON.stringify(join(ROOT, 'scripts', 'schemathesis.py'))}
+[generation]
+# PostgreSQL stores no NUL, so every text is refused that has one; no schema says so.
+allow-x00 = false
+[checks.positive_data_acceptance]
+# A request that is valid by the document may be refused for its meaning: form_as_documented looks at the code.
+expected-statuses = ['2xx', '400', '404', '409', '422', '429', '503']
+[checks.negative_data_rejection]
+# 413: a list that is too long by the document may make the body too large first.
+expected-statuses = ['400', '404', '405', '409', '413', '415', '422', '429', '503']
+[[operations]]
+include-path = '/api/v1/tx/batch'
+# Its answer is 200 by design: each item has a status of its own.
+checks.negative_data_rejection.enabled = false
+`;
+
+const home = mkdtempSync(join(tmpdir(), 'lockstep-schemathesis-'));
+process.once('exit', () => rmSync(home, { recursive: true, force: true }));
+
+/** `SCHEMATHESIS_BIN`, or what pip installs into a folder that is deleted at the end. @returns null when there is no Python or no package */
+function findSchemathesis() {
+  if (process.env.SCHEMATHESIS_BIN) return process.env.SCHEMATHESIS_BIN;
+  const bin = join(home, 'venv', 'bin');
+  const run = (command, ...args) => spawnSync(command, args, { timeout: INSTALL_TIMEOUT_MS }).status === 0;
+  if (!run('python3', '-m', 'venv', join(home, 'venv'))) return null;
+  if (!run(join(bin, 'pip'), 'install', '-q', `schemathesis==${VERSION}`)) return null;
+  return existsSync(join(bin, 'schemathesis')) ? join(bin, 'schemathesis') : null;
+}
+
+// The service is started as `node dist/main.js`, from here.
+process.chdir(ROOT);
+await ensureInstalled();
+await ensureBuilt();
+const command = findSchemathesis();
+if (command === null) {
+  console.log('schemathesis did not run: Python is missing here, or pip cannot install it.');
+  process.exit(0);
+}
+await import('../test/support/run-typescript.mjs');
+const { runSchemathesis } = await import('../bench/schemathesis.ts');
+writeFileSync(join(home, 'schemathesis.toml'), CONFIG);
+const args = ['--seed', '1', '--max-time', String(SECONDS), '--request-timeout', '10'];
+process.exit(await runSchemathesis(command, args, home));

@@ -1,0 +1,16 @@
+"""Checks of schemathesis that know our codes. `scripts/schemathesis.mjs` runs it."""
+
+import schemathesis
+
+# What a schema can say. Every other code is about the meaning of a request: ids that do not exist, fields that exclude each other.
+FORM = {"invalid_request", "unknown_field", "malformed_json", "invalid_address", "invalid_chain_id", "invalid_hex"}
+
+
+@schemathesis.check
+def form_as_documented(ctx, response, case):
+    """What is valid by the document may be refused for its meaning only."""
+    meta = case.meta
+    if response.status_code != 400 or meta is None or not meta.generation.mode.is_positive:
+        return
+    problem = response.json()
+    assert problem["code"] not in FORM, f"valid by the document: {problem}"

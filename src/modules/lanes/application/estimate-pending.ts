@@ -1,0 +1,167 @@
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
+import { groupBy } from '../../../kernel/group-by.js';
+import { type ChainId, signerKey } from '../../../kernel/signer-id.js';
+import { AtMost } from '../../../platform/scheduling/at-most.js';
+import { endedWithin, Pauses } from '../../../platform/scheduling/pause.js';
+import type { ChainConnector, GasEstimate } from '../../chain/index.js';
+import { callOf } from '../../sending/index.js';
+import { hashRequest, requestText, type ManagedTx, type PendingTx } from '../../ledger/index.js';
+import { RevertedEstimates } from './reverted-estimates.js';
+
+/** What is known of the gas of one waiting payload. */
+export interface Look {
+  readonly gas: GasEstimate;
+  readonly isProvenRevert: boolean;
+}
+
+interface Asked {
+  readonly signer: string;
+  /** Null while nobody has answered. */
+  look: Look | null;
+  readonly sinceMs: number;
+}
+
+/** A step holds the worker that its signers share: it waits this long for payloads that nothing is known against, */
+const LONGEST_WAIT_MS = 2_000;
+/** and this long for those that had no answer before. */
+const SUSPECTS_WAIT_MS = 250;
+/** Suspects of one signer that are asked at once, and of all of a chain. Each may keep a connection until a time-out. */
+const SUSPECTS_AT_ONCE = 2;
+const MOST_OF_CHAIN = 8;
+/** After new silence about a payload of a signer, or a late ask that it shared, its payloads share no batch with those of others. */
+const APART_MS = 60_000;
+/** A later answer is asked for again. */
+const KEPT_MS = 120_000;
+
+/**
+ * Estimates waiting payloads so that no signer waits for another's (docs/invariants.md, I15, F2 and F3). A payload that had no answer is asked
+ * alone, and a step does not wait for it: what comes later is kept for the step that finds the payload due again.
+ */
+@Injectable()
+export class EstimatePending {
+  private readonly asked = new Map<string, Asked>();
+  /** Suspects that are asked, by chain. Signers whose steps wait no longer give their turn on. */
+  private readonly suspects = new Map<ChainId, AtMost>();
+  /** Until when; by signer. */
+  private readonly apart = new Map<string, number>();
+
+  constructor(
+    private readonly reverted: RevertedEstimates,
+    private readonly clock: Clock,
+    private readonly pauses: Pauses,
+  ) {}
+
+  /**
+   * @param pending all waiting payloads of the step
+   * @param toAsk those of them that need an estimate
+   * @returns by tx id; without those that nobody has answered yet
+   */
+  async execute(
+    chain: ChainConnector,
+    pending: readonly PendingTx[],
+    toAsk: readonly PendingTx[],
+  ): Promise<ReadonlyMap<string, Look>> {
+    this.forgetOld();
+    const open = toAsk.filter((item) => !this.asked.has(keyOf(item)));
+    const suspects = open.filter(({ tx }) => isSuspect(tx));
+    const fresh = open.filter(({ tx }) => !isSuspect(tx));
+    const isApart = ({ tx }: PendingTx): boolean => this.apart.has(signerKey(tx.signer));
+    const shared = fresh.filter((item) => !isApart(item));
+    const ask = (items: readonly PendingTx[]): Promise<void> => this.ask(chain, pending, items);
+    const window = { isOpen: true };
+    const background = [
+      ...[...ofSigners(suspects)].flatMap((own) => this.oneByOne(chain.chainId, own, window, ask)),
+      ...[...ofSigners(fresh.filter(isApart))].filter((own) => this.unanswered(own) === 0).map((own) => ask(own)),
+      // Nobody waits for these any more: what failed is asked again when it is due.
+    ].map((look) => look.catch(() => undefined));
+    if (!(await endedWithin(this.pauses.pause, LONGEST_WAIT_MS, ask(shared)))) this.separate(shared);
+    await endedWithin(this.pauses.pause, SUSPECTS_WAIT_MS, Promise.all(background));
+    window.isOpen = false;
+    return new Map(toAsk.flatMap((item) => this.take(item)));
+  }
+
+  /** A few at once, and the next ones as long as answers come in time. */
+  private oneByOne(
+    chainId: ChainId,
+    items: PendingTx[],
+    window: { readonly isOpen: boolean },
+    ask: (items: readonly PendingTx[]) => Promise<void>,
+  ): Promise<void>[] {
+    const suspects = this.suspects.get(chainId) ?? new AtMost(MOST_OF_CHAIN);
+    this.suspects.set(chainId, suspects);
+    return Array.from({ length: Math.max(0, SUSPECTS_AT_ONCE - this.unanswered(items)) }, async () => {
+      while (window.isOpen && items.length > 0)
+        await suspects.run(async () => (window.isOpen ? ask(items.splice(0, 1)) : undefined));
+    });
+  }
+
+  /** How many payloads of the signer of these are asked about. */
+  private unanswered([first]: readonly PendingTx[]): number {
+    const signer = first ? signerKey(first.tx.signer) : '';
+    return [...this.asked.values()].filter((asked) => asked.signer === signer && asked.look === null).length;
+  }
+
+  /** Which signer it is that has no answer shows when each is asked by itself, also about these: a whole batch may take several time-outs. */
+  private separate(late: readonly PendingTx[]): void {
+    const untilMs = this.clock.monotonicMs() + APART_MS;
+    for (const item of late) {
+      this.apart.set(signerKey(item.tx.signer), untilMs);
+      if (this.asked.get(keyOf(item))?.look === null) this.asked.delete(keyOf(item));
+    }
+  }
+
+  private async ask(chain: ChainConnector, pending: readonly PendingTx[], items: readonly PendingTx[]): Promise<void> {
+    if (items.length === 0) return;
+    const sinceMs = this.clock.monotonicMs();
+    for (const item of items) this.asked.set(keyOf(item), { signer: signerKey(item.tx.signer), look: null, sinceMs });
+    try {
+      const estimates = await chain.estimateGas(items.map(({ request }) => callOf(request)));
+      const gasOf = new Map(
+        items.flatMap(({ tx }, i): [string, GasEstimate][] => (estimates[i] ? [[tx.id, estimates[i]]] : [])),
+      );
+      const proven = await this.reverted.proven(chain, pending, gasOf);
+      for (const item of items) this.answered(item, gasOf.get(item.tx.id), proven.has(item.tx.id));
+    } catch (error) {
+      for (const item of items) this.asked.delete(keyOf(item));
+      throw error;
+    }
+  }
+
+  private answered(item: PendingTx, gas: GasEstimate | undefined, isProvenRevert: boolean): void {
+    const signer = signerKey(item.tx.signer);
+    const nowMs = this.clock.monotonicMs();
+    const isNewSilence = (gas?.kind === 'silent' || gas?.kind === 'unavailable') && !isSuspect(item.tx);
+    if (isNewSilence) this.apart.set(signer, nowMs + APART_MS);
+    const look = { gas: gas ?? { kind: 'unavailable', message: 'the node gave no estimate' }, isProvenRevert } as const;
+    this.asked.set(keyOf(item), { signer, look, sinceMs: nowMs });
+  }
+
+  private take(item: PendingTx): [string, Look][] {
+    const look = this.asked.get(keyOf(item))?.look;
+    if (!look) return [];
+    this.asked.delete(keyOf(item));
+    return [[item.tx.id, look]];
+  }
+
+  private forgetOld(): void {
+    const nowMs = this.clock.monotonicMs();
+    for (const [signer, untilMs] of this.apart) if (untilMs <= nowMs) this.apart.delete(signer);
+    for (const [key, { look, sinceMs }] of this.asked)
+      if (look !== null && nowMs - sinceMs > KEPT_MS) this.asked.delete(key);
+  }
+}
+
+/** Its last estimate had no answer, or none that is understood. */
+function isSuspect({ progress: { subState } }: ManagedTx): boolean {
+  return subState === 'NODE_UNAVAILABLE' || subState === 'NODE_REFUSED';
+}
+
+/** A client may put another payload in its place. */
+function keyOf({ tx, request }: PendingTx): string {
+  return `${tx.id} ${hashRequest(requestText(request))}`;
+}
+
+function ofSigners(items: readonly PendingTx[]): Iterable<PendingTx[]> {
+  return groupBy(items, ({ tx }) => signerKey(tx.signer)).values();
+}

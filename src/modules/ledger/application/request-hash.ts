@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { type Hash, parseHash } from '../../../kernel/hex.js';
+import { canonicalJson } from '../../../kernel/json.js';
+import type { RequestedAuthorization } from '../domain/authorization.js';
+import type { StoredRequest, TxRequest } from '../domain/tx-request.js';
+
+/** As a client sends it, or as it is stored: without metadata. */
+type RequestWithoutHash = Omit<StoredRequest, 'requestHash'> & Partial<Pick<TxRequest, 'metadata'>>;
+
+/**
+ * The normal form of a request. Two spellings of one request (mixed case, `0x10` for `16`, another key order) have the same text. Any other
+ * difference shows in it.
+ */
+export function requestText(request: RequestWithoutHash): string {
+  const {
+    signer,
+    requestId,
+    payload,
+    fees,
+    speed,
+    priority,
+    confirmations,
+    expiresAt,
+    metadata = null,
+    callback,
+  } = request;
+  return canonicalJson({
+    chainId: signer.chainId,
+    signer: signer.address,
+    requestId,
+    to: payload.to,
+    value: payload.value.toString(),
+    data: payload.data,
+    gasLimit: payload.gasLimit?.toString() ?? null,
+    // What follows is left out when not chosen: requests that were stored before these fields existed keep their hash.
+    ...(payload.blobHashes && { blobHashes: payload.blobHashes }),
+    ...(payload.authorizationList && { authorizationList: payload.authorizationList.map(inText) }),
+    accessList: payload.accessList.map(({ address, storageKeys }) => ({ address, storageKeys })),
+    maxFeePerGas: fees.maxFeePerGas?.toString() ?? null,
+    maxPriorityFeePerGas: fees.maxPriorityFeePerGas?.toString() ?? null,
+    speed,
+    priority,
+    // Left out when not chosen: requests that were stored before these fields existed keep their hash.
+    ...(fees.gasPrice === null ? {} : { gasPrice: fees.gasPrice.toString() }),
+    ...(fees.maxFeePerBlobGas === null ? {} : { maxFeePerBlobGas: fees.maxFeePerBlobGas.toString() }),
+    ...(confirmations === null ? {} : { confirmations }),
+    ...(callback === undefined ? {} : { callback }),
+    expiresAt: expiresAt?.toISOString() ?? null,
+    metadata,
+  });
+}
+
+/** All amounts as decimal strings. */
+function inText(authorization: RequestedAuthorization): Record<string, string | number> {
+  return Object.fromEntries(
+    Object.entries(authorization).map(([name, value]) => [name, typeof value === 'bigint' ? value.toString() : value]),
+  );
+}
+
+export function hashRequest(text: string): Hash {
+  return parseHash(`0x${createHash('sha256').update(text).digest('hex')}`);
+}

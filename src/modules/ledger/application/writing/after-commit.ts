@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { type SignerId, signersOf } from '../../../../kernel/signer-id.js';
+import { Metrics } from '../../../../platform/metrics/metrics.js';
+import { actionOf } from '../../../chain/index.js';
+import type { ManagedTx } from '../../domain/managed-tx.js';
+import { isFinal } from '../../domain/tx-state-machine.js';
+import { type ChangeSet, savedIn } from './change-set.js';
+import { BumpWatch } from './bump-watch.js';
+import { Doorbell } from './doorbell.js';
+import { InFlightLimits } from './in-flight-limits.js';
+import { LaneMemory } from './lane-memory.js';
+
+/**
+ * Notifies the rest of this node, and the nodes that act for the signers, of a commit. A lost notification costs only time: polling finds
+ * all work.
+ */
+@Injectable()
+export class AfterCommit {
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly memory: LaneMemory,
+    private readonly bumps: BumpWatch,
+    private readonly doorbell: Doorbell,
+    private readonly limits: InFlightLimits,
+  ) {}
+
+  notify(changes: ChangeSet): void {
+    const changed = savedIn(changes);
+    const left = signersOf(changed.filter(leftFlight));
+    const { released = [], freed = [] } = changes.slots ?? {};
+    for (const { enteredState } of changed)
+      if (enteredState !== null) this.metrics.count('tx_state_total', 1, { state: enteredState });
+    for (const { signer } of [...released, ...freed]) this.memory.gapOpened(signer);
+    for (const signer of withDoubtfulNonce(changes)) this.memory.distrustNonce(signer);
+    this.memory.noncesAllocated(newlyInFlight(changes).map(({ signer }) => signer));
+    this.memory.madeRoom(left);
+    this.limits.madeRoom(left);
+    this.bumps.sent(signersOf(changed.filter(({ enteredState }) => enteredState === 'IN_MEMPOOL')));
+    this.doorbell.ring([...left, ...signersOf(freed)]);
+  }
+
+  /** A write failed, and may have happened all the same: nobody was told what it changed. What is remembered of its signers is read anew. */
+  inDoubt(signers: readonly SignerId[]): void {
+    this.memory.forget(signers);
+    this.limits.mayHaveRoom(signers);
+    this.bumps.lookAgain(signers);
+  }
+}
+
+/** Txs that got a slot. A replacement gets that of a tx that is in flight already. */
+function newlyInFlight(changes: ChangeSet): ManagedTx[] {
+  const raced = new Set((changes.slots?.handedOver ?? []).map(({ txId }) => txId));
+  return savedIn(changes).filter(({ id, enteredState }) => enteredState === 'ALLOCATED' && !raced.has(id));
+}
+
+/** The tx had a nonce and no longer needs it, or waits for another one. */
+function leftFlight(tx: ManagedTx): boolean {
+  const { enteredState, timers } = tx;
+  if (enteredState === 'MINED') return true;
+  if (enteredState === 'PENDING') return timers.resubmit === 'clear';
+  const { nonce, receipt } = tx.progress;
+  return enteredState !== null && isFinal(enteredState) && nonce !== null && receipt === null;
+}
+
+/** Signers whose nonce must be read from the chain before the next allocation. */
+function withDoubtfulNonce({ slots = {}, attempts = {} }: ChangeSet): SignerId[] {
+  const foreign = (slots.consumed ?? []).filter(({ txHash }) => txHash === null);
+  const calledUsed = (attempts.answered ?? []).filter(
+    ({ errorClass }) => errorClass !== null && actionOf(errorClass).response === 'check_receipts',
+  );
+  return signersOf([
+    ...foreign,
+    ...(slots.freed ?? []),
+    ...(slots.forgotten ?? []),
+    ...calledUsed.map(({ attempt }) => attempt),
+  ]);
+}

@@ -1,0 +1,77 @@
+import { Injectable } from '@nestjs/common';
+import { ResubmitConfig } from '../../../../config/lockstep-config.js';
+import { type ChainId, signerKey, type SignerId } from '../../../../kernel/signer-id.js';
+import type { Lease } from '../../../signers/index.js';
+
+/** When to look for stuck txs of a signer: at this block; null for never, because nothing is in flight. */
+interface Watched {
+  readonly token: bigint;
+  lookAt: number | null;
+}
+
+interface WatchedChain {
+  /** The newest block that {@link BumpWatch.due} was asked about. */
+  head: number;
+  /** By signer key. */
+  signers: Map<string, Watched>;
+}
+
+/**
+ * Remembers, for each signer that this node holds, the block at which to look for txs that are stuck in a pool. Without it every new block
+ * would cost a read per signer. A new owner knows nothing, and looks once.
+ */
+@Injectable()
+export class BumpWatch {
+  private readonly chains = new Map<ChainId, WatchedChain>();
+
+  constructor(private readonly config: ResubmitConfig) {}
+
+  /**
+   * The signers to look at now; none while the head stands still. Forgets the signers that this node no longer holds.
+   * @param leases all leases of this node on the chain
+   * @param head the newest followed block
+   */
+  due(chainId: ChainId, leases: readonly Lease[], head: number): SignerId[] {
+    const before = this.chains.get(chainId);
+    const signers = new Map<string, Watched>();
+    for (const { signer, token } of leases) {
+      const known = before?.signers.get(signerKey(signer));
+      signers.set(signerKey(signer), known?.token === token ? this.notFarAfter(head, known) : { token, lookAt: head });
+    }
+    this.chains.set(chainId, { head, signers });
+    return leases.flatMap(({ signer }) => {
+      const lookAt = signers.get(signerKey(signer))?.lookAt ?? null;
+      return lookAt !== null && lookAt <= head ? [signer] : [];
+    });
+  }
+
+  /** The head may come back from a block that the chain does not have: an endpoint told it. */
+  private notFarAfter(head: number, known: Watched): Watched {
+    if (known.lookAt !== null) known.lookAt = Math.min(known.lookAt, head + this.config.bumpAfterBlocks);
+    return known;
+  }
+
+  /** @param next the block of the next look; null when nothing of the signer is in flight */
+  looked({ signer, token }: Lease, next: number | null): void {
+    const known = this.chains.get(signer.chainId)?.signers.get(signerKey(signer));
+    if (known?.token === token) known.lookAt = next;
+  }
+
+  /** Nobody knows whether something of these signers came into the mempool. */
+  lookAgain(signers: readonly SignerId[]): void {
+    for (const signer of signers) {
+      const chain = this.chains.get(signer.chainId);
+      const known = chain?.signers.get(signerKey(signer));
+      if (chain && known) known.lookAt = chain.head;
+    }
+  }
+
+  /** Txs of these signers came into the mempool. A look that is due earlier stays. */
+  sent(signers: readonly SignerId[]): void {
+    for (const signer of signers) {
+      const chain = this.chains.get(signer.chainId);
+      const known = chain?.signers.get(signerKey(signer));
+      if (chain && known?.lookAt === null) known.lookAt = chain.head + this.config.bumpAfterBlocks;
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import type { ChainId } from '../../../kernel/signer-id.js';
+import type { Tx } from '../../../kernel/unit-of-work.js';
+import type { ManagedTx } from './managed-tx.js';
+import type { TxRequest } from './tx-request.js';
+
+/**
+ * The txs that commands are about, and those that expire. Changes of txs that wait without a nonce need no lease: the row lock decides between
+ * a client and the lane, which takes only rows that are PENDING and unchanged (docs/decisions/0022-commands.md).
+ */
+export abstract class CommandedTxs {
+  /** Locks the row until the end of the database transaction. Null for an unknown id. */
+  abstract lock(tx: Tx, txId: string): Promise<ManagedTx | null>;
+  /** Whether the payload of the tx has blobs. */
+  abstract hasBlobs(tx: Tx, txId: string): Promise<boolean>;
+  /** Writes a locked tx that was PENDING with its events, and its request and blobs if that was replaced. */
+  abstract savePending(tx: Tx, managed: ManagedTx, request: TxRequest | null): Promise<void>;
+  /**
+   * Stores a replacement with its blobs. No lane takes it before its command is carried out.
+   * @returns false, and nothing is stored, when a tx of the signer has this requestId
+   */
+  abstract insertReplacement(tx: Tx, txId: string, request: TxRequest, replaces: string): Promise<boolean>;
+  /** Whether the `expiresAt` of a tx has passed by the database clock. */
+  abstract hasExpired(txId: string): Promise<boolean>;
+  /**
+   * Txs that are not mined, whose `expiresAt` has passed by the database clock, and whose slots are not being closed yet: at most this many of
+   * each signer, the longest due first.
+   */
+  abstract expired(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<ManagedTx[]>;
+  /** Expired txs that could not be closed now are due again after these milliseconds. */
+  abstract postponeClosing(later: readonly { readonly id: string; readonly inMs: number }[]): Promise<void>;
+}

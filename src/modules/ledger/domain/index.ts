@@ -1,0 +1,2 @@
+/* What the domains of other modules use of this one when they run. It loads no package; the module's own door does. */
+export { NO_FEES, noOpPayload } from './tx-request.js';

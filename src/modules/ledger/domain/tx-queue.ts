@@ -1,0 +1,77 @@
+import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
+import type { Fence } from '../../signers/index.js';
+import type { ManagedTx } from './managed-tx.js';
+import type { RequestedTx } from './managed-tx.repository.js';
+
+/** The order of txs that were not tried: by priority, highest first, then by id, which begins with its time. */
+export interface QueuePosition {
+  readonly priority: number;
+  readonly txId: string;
+}
+
+/** Hexadecimal digits of the milliseconds at the start of a UUIDv7. */
+const TIME_DIGITS = 12;
+
+/** The position of a tx that has the same priority and is this many milliseconds older. */
+export function olderBy(ms: number, { priority, txId }: QueuePosition): QueuePosition {
+  const time = Number.parseInt(txId.replaceAll('-', '').slice(0, TIME_DIGITS), 16);
+  const digits = Math.max(0, time - ms)
+    .toString(16)
+    .padStart(TIME_DIGITS, '0');
+  return { priority, txId: `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000` };
+}
+
+export interface PendingTx extends RequestedTx {
+  /** By the database clock. */
+  readonly expired: boolean;
+  /** It was postponed before, and its timer has run out. */
+  readonly wasTried: boolean;
+}
+
+/** How many waiting txs of a signer to read. */
+export interface SignerRoom {
+  readonly signer: SignerId;
+  readonly room: number;
+  /** Where the read of untried txs begins. Txs of a higher priority are read from their start. Absent or null: at the first tx. */
+  readonly after?: QueuePosition | null;
+}
+
+export interface SignerWork {
+  readonly signer: SignerId;
+  /** A tx is waiting, its time has come, and the signer is not paused. */
+  readonly hasPending: boolean;
+  /** `held` by another node; `lapsed` when it expired without a release; else `free`, or held by this node. */
+  readonly lease: 'held' | 'lapsed' | 'free';
+}
+
+/** The queue of each signer: the txs that wait for a nonce, what they wait behind, and which signers have work. */
+export abstract class TxQueue {
+  /**
+   * The next waiting txs of each signer, by priority. Within one priority, two groups take turns: untried txs, the oldest first, and txs
+   * that were tried and whose timer has run out, the longest due first. Left out are txs that are not due, and all of paused signers.
+   */
+  abstract nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]>;
+  /** How many txs of each signer have a nonce and are not mined, in the given order. Counting stops at `upTo`. */
+  abstract countInFlight(signers: readonly SignerId[], upTo: number): Promise<number[]>;
+  /**
+   * By signer key, the id of the oldest tx that is in flight or that waits for another reason than its own estimate. A signer without such
+   * a tx has no entry.
+   * @param besides ids of waiting txs whose estimates revert now
+   */
+  abstract oldestUnmined(
+    signers: readonly SignerId[],
+    besides: readonly string[],
+  ): Promise<ReadonlyMap<string, string>>;
+  /** Those that may get a nonce: locked like by {@link WriteChanges.ofPending}, and without the txs of paused signers. */
+  abstract lockForNonce(fence: Fence, txs: readonly ManagedTx[]): Promise<ReadonlySet<string>>;
+  /**
+   * Signers that have work: unfinished txs, an authorization to give, or a command that waits. Costs one index probe per such signer, and more
+   * while an old snapshot keeps the index entries of finished txs.
+   */
+  abstract signersWithWork(chainId: ChainId): Promise<SignerWork[]>;
+  /**
+   * Signers that may have work, by their leases. Always equally cheap. Leaves out signers that were never worked on, and those of a dead
+   * node without pending txs.
+   */
+  abstract signersInWork(chainId: ChainId): Promise<SignerWork[]>;
+}

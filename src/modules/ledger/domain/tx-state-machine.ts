@@ -1,0 +1,67 @@
+/** Public states of a managed tx (docs/state-machine.md). */
+export const TX_STATES = [
+  'PENDING',
+  'ALLOCATED',
+  'IN_MEMPOOL',
+  'MINED',
+  'CONFIRMED',
+  'FAILED',
+  'CANCELLED',
+  'REPLACED',
+  'DROPPED',
+] as const;
+export type TxState = (typeof TX_STATES)[number];
+
+/** Why a tx makes no progress; null when it does. */
+export const TX_SUB_STATES = [
+  'NONCE_SYNC',
+  'STALE',
+  'FEE_CAPPED',
+  'INSUFFICIENT_FUNDS',
+  'OUTCOME_UNKNOWN',
+  'CANCELLING',
+  'REPLACING',
+  'REORG_DETECTED',
+  /** An operator paused its signer. Not stored, because a pause changes no tx: the queries add it. */
+  'SIGNER_PAUSED',
+  /** Every node refuses it for now, for a reason other than price or funds. It is tried again. */
+  'NODE_REFUSED',
+  /** The pools have no room: for more txs of its signer, or for any. It keeps its nonce, and is sent again when there is room. */
+  'POOL_LIMIT',
+  /** No node answers. It is tried again. */
+  'NODE_UNAVAILABLE',
+  /** Its gas estimate reverts. It is estimated again at a later block, and fails only if that estimate reverts, too. */
+  'SIMULATION_REVERTED',
+  /** Its custody does not sign. Also, but not stored: no live node has the key of its signer; the queries add that. */
+  'SIGNER_UNAVAILABLE',
+] as const;
+export type TxSubState = (typeof TX_SUB_STATES)[number];
+
+/**
+ * Every allowed change of state. A tx leaves a final state only through a reorg deeper than `confirmations.required`, and only if a block
+ * decided its end: see {@link canTransition}.
+ */
+export const TRANSITIONS = {
+  PENDING: ['ALLOCATED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED'],
+  ALLOCATED: ['IN_MEMPOOL', 'MINED', 'PENDING', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED'],
+  IN_MEMPOOL: ['MINED', 'PENDING', 'CANCELLED', 'REPLACED', 'DROPPED', 'FAILED'],
+  MINED: ['CONFIRMED', 'FAILED', 'CANCELLED', 'IN_MEMPOOL'],
+  CONFIRMED: ['IN_MEMPOOL'],
+  FAILED: ['IN_MEMPOOL'],
+  CANCELLED: ['IN_MEMPOOL'],
+  REPLACED: ['IN_MEMPOOL'],
+  DROPPED: ['IN_MEMPOOL'],
+} as const satisfies Record<TxState, readonly TxState[]>;
+
+const FINAL: ReadonlySet<TxState> = new Set(['CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED']);
+
+export function isFinal(state: TxState): boolean {
+  return FINAL.has(state);
+}
+
+/** @param decidedByBlock whether a mined slot decided the present state, so that a reorg could undo it */
+export function canTransition(from: TxState, to: TxState, decidedByBlock: boolean): boolean {
+  const allowed: readonly TxState[] = TRANSITIONS[from];
+  if (!allowed.includes(to)) return false;
+  return isFinal(from) ? decidedByBlock : true;
+}

@@ -1,0 +1,178 @@
+import { Injectable } from '@nestjs/common';
+import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
+import type { Tx } from '../../../kernel/unit-of-work.js';
+import { Database } from '../../../platform/database/database.js';
+import { PgTx } from '../../../platform/database/pg-tx.js';
+import type { SentTransaction } from '../../chain/index.js';
+import { type Fence, signerColumns } from '../../signers/index.js';
+import { LostCommitsRepository, type SignerOutlook } from '../domain/lost-commits.repository.js';
+import type { RequestedTx } from '../domain/managed-tx.repository.js';
+import { PROGRESS_COLUMNS, REQUEST_COLUMNS, type RequestRow, toRequested } from './managed-tx.rows.js';
+
+/** Txs with the same payload to read at most: each unknown transaction needs only one of them. */
+const MAX_CANDIDATES_TXS = 10_000;
+
+const NEWEST_EPOCH = `coalesce((SELECT e.epoch FROM database_epoch e ORDER BY e.epoch DESC LIMIT 1), 1)`;
+const IS_SUSPECT = `
+           coalesce((SELECT r.epoch FROM signer_reconciliation r WHERE r.chain_id = w.chain_id AND r.signer = w.signer), 1) < ${NEWEST_EPOCH}`;
+
+export const SUSPECTS = {
+  name: 'lost_suspects',
+  text: `
+    SELECT w.position::int - 1 AS position FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position)
+     WHERE ${IS_SUSPECT} ORDER BY w.position`,
+};
+
+/**
+ * Runs once per lease. A fencing token above 1 shows that the lease was held before. Reads the txs in flight, like the recovery of a lane.
+ */
+export const OUTLOOK = {
+  name: 'lost_outlook',
+  text: `
+    SELECT coalesce((SELECT c.next_nonce FROM signer_nonce_cursor c WHERE c.chain_id = w.chain_id AND c.signer = w.signer), 0) AS cursor,
+           coalesce((SELECT l.fencing_token > 1 FROM signer_lease l WHERE l.chain_id = w.chain_id AND l.signer = w.signer), false)
+             OR EXISTS (SELECT FROM signer_nonce_cursor c WHERE c.chain_id = w.chain_id AND c.signer = w.signer) AS acted,
+           ${IS_SUSPECT} AS suspect, ${NEWEST_EPOCH} AS epoch,
+           ARRAY(SELECT t.nonce FROM managed_tx t
+                  WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state = 'ALLOCATED'
+                    AND NOT EXISTS (SELECT FROM tx_attempt a
+                                     WHERE a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.tx_id = t.tx_id)
+                  ORDER BY t.nonce) AS unsigned_nonces,
+           ARRAY(SELECT t.tx_id FROM managed_tx t
+                  WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state = 'ALLOCATED'
+                    AND NOT EXISTS (SELECT FROM tx_attempt a
+                                     WHERE a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.tx_id = t.tx_id)
+                  ORDER BY t.nonce) AS unsigned_txs,
+           ARRAY(SELECT s.nonce FROM signer_nonce_allocation s
+                  WHERE s.chain_id = w.chain_id AND s.signer = w.signer AND s.status = 'RELEASED' ORDER BY s.nonce) AS released,
+           (SELECT t.nonce FROM managed_tx t
+             WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+             ORDER BY t.chain_id, t.signer, t.nonce LIMIT 1) AS in_flight_from
+      FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position`,
+};
+
+export const HOLDERS = {
+  name: 'lost_holders',
+  text: `
+    SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}
+      FROM signer_nonce_allocation s
+      JOIN managed_tx t ON t.tx_id = s.tx_id AND t.nonce = s.nonce
+     WHERE s.chain_id = $1 AND s.signer = $2 AND s.nonce = ANY($3::bigint[]) AND s.status = 'HELD' AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')`,
+};
+
+/**
+ * A tx is sent after it was created. What was lost was committed after everything that was kept, so after the cursor was last aligned, too.
+ * Slow, because it reads all waiting txs: for exceptions only. One query per state, because each state has its own index; for both states in
+ * one query PostgreSQL reads all finished txs.
+ */
+export const WAITING_SINCE = {
+  name: 'lost_waiting_since',
+  text: `
+    SELECT extract(epoch FROM greatest(waiting.since,
+             (SELECT c.last_synced_at FROM signer_nonce_cursor c WHERE c.chain_id = $1 AND c.signer = $2)))::float8 AS since
+      FROM (SELECT least(
+              (SELECT min(t.created_at) FROM managed_tx t WHERE t.chain_id = $1 AND t.signer = $2 AND t.state = 'PENDING'),
+              (SELECT min(t.created_at) FROM managed_tx t
+                WHERE t.chain_id = $1 AND t.signer = $2 AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL'))) AS since) waiting
+     WHERE waiting.since IS NOT NULL`,
+};
+
+const hasPayload = (state: string): string => `
+    SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, t.created_at
+      FROM managed_tx t
+     WHERE t.chain_id = $1 AND t.signer = $2 AND ${state}
+       AND EXISTS (SELECT FROM unnest($3::text[], $4::numeric[], $5::text[]) AS p (to_address, value, data)
+                    WHERE t.to_address IS NOT DISTINCT FROM p.to_address AND t.value = p.value AND t.data = decode(substr(p.data, 3), 'hex'))`;
+
+/** Reads all waiting txs, and all in flight: payloads have no index. Who lost a race does not hold its slot. One query per kind, as for {@link WAITING_SINCE}. */
+export const WITH_PAYLOAD = {
+  name: 'lost_with_payload',
+  text: `
+    SELECT * FROM (${hasPayload(`t.state = 'PENDING'`)}
+     UNION ALL ${hasPayload(`t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')`)}
+       AND t.kind = 'payload' AND t.closing IS NULL AND t.replaced_by IS NULL
+       AND EXISTS (SELECT FROM signer_nonce_allocation s
+                    WHERE s.chain_id = t.chain_id AND s.signer = t.signer AND s.nonce = t.nonce AND s.status = 'HELD' AND s.tx_id = t.tx_id)) t
+     ORDER BY t.state = 'PENDING' DESC, t.created_at, t.tx_id LIMIT ${MAX_CANDIDATES_TXS}`,
+};
+
+const RECONCILED = {
+  name: 'lost_reconciled',
+  text: `
+    INSERT INTO signer_reconciliation AS r (chain_id, signer, epoch, fencing_token) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (chain_id, signer) DO UPDATE
+       SET epoch = excluded.epoch, fencing_token = excluded.fencing_token, reconciled_at = clock_timestamp()`,
+};
+
+interface OutlookRow {
+  cursor: string;
+  acted: boolean;
+  suspect: boolean;
+  epoch: string;
+  unsigned_nonces: string[];
+  unsigned_txs: string[];
+  released: string[];
+  in_flight_from: string | null;
+}
+
+@Injectable()
+export class PgLostCommitsRepository extends LostCommitsRepository {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  async outlook(signers: readonly SignerId[]): Promise<SignerOutlook[]> {
+    const { rows } = await this.database.query<OutlookRow>(OUTLOOK, signerColumns(signers));
+    return signers.flatMap((signer, index) => {
+      const row = rows[index];
+      return row ? [toOutlook(signer, row)] : [];
+    });
+  }
+
+  async holders({ chainId, address }: SignerId, nonces: readonly Nonce[]): Promise<RequestedTx[]> {
+    const { rows } = await this.database.query<RequestRow>(HOLDERS, [chainId, address, nonces]);
+    return rows.map(toRequested);
+  }
+
+  async waitingSince({ chainId, address }: SignerId): Promise<number | null> {
+    const { rows } = await this.database.query<{ since: number }>(WAITING_SINCE, [chainId, address]);
+    return rows[0]?.since ?? null;
+  }
+
+  async withPayloadOf({ chainId, address }: SignerId, payloads: readonly SentTransaction[]): Promise<RequestedTx[]> {
+    const { rows } = await this.database.query<RequestRow>(WITH_PAYLOAD, [
+      chainId,
+      address,
+      payloads.map(({ to }) => to),
+      payloads.map(({ value }) => value),
+      payloads.map(({ data }) => data),
+    ]);
+    return rows.map(toRequested);
+  }
+
+  async suspects(tx: Tx, signers: readonly SignerId[]): Promise<SignerId[]> {
+    const { rows } = await PgTx.of(tx).query<{ position: number }>(SUSPECTS, signerColumns(signers));
+    return rows.flatMap(({ position }) => signers[position] ?? []);
+  }
+
+  async reconciled(fence: Fence, signer: SignerId, epoch: number): Promise<void> {
+    await PgTx.of(fence.tx).query(RECONCILED, [signer.chainId, signer.address, epoch, fence.tokenFor(signer)]);
+  }
+}
+
+function toOutlook(signer: SignerId, row: OutlookRow): SignerOutlook {
+  const unsigned = row.unsigned_nonces.map((nonce, i) => ({
+    nonce: BigInt(nonce),
+    txId: row.unsigned_txs[i] ?? null,
+  }));
+  const released = row.released.map((nonce) => ({ nonce: BigInt(nonce), txId: null }));
+  return {
+    signer,
+    cursor: BigInt(row.cursor),
+    open: [...unsigned, ...released],
+    inFlightFrom: row.in_flight_from === null ? null : BigInt(row.in_flight_from),
+    known: row.acted || row.suspect,
+    suspect: row.suspect,
+    epoch: Number(row.epoch),
+  };
+}

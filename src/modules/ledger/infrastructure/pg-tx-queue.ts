@@ -1,0 +1,242 @@
+import { Injectable } from '@nestjs/common';
+import { parseAddress } from '../../../kernel/hex.js';
+import { NodeIdentity } from '../../../kernel/node-identity.js';
+import { type ChainId, parseSigner, type SignerId, signerKey } from '../../../kernel/signer-id.js';
+import { Database } from '../../../platform/database/database.js';
+import type { Statement } from '../../../platform/database/pg-tx.js';
+import { type Fence, signerColumns } from '../../signers/index.js';
+import type { ManagedTx } from '../domain/managed-tx.js';
+import { type PendingTx, type SignerRoom, type SignerWork, TxQueue } from '../domain/tx-queue.js';
+import { lockTxs, PROGRESS_COLUMNS, REQUEST_COLUMNS, type RequestRow, toRequested } from './managed-tx.rows.js';
+
+/**
+ * Since when a waiting row is ready, in the terms of the index managed_tx_waiting: always, if it was not tried; else when its timer has run
+ * out.
+ */
+const READY_SINCE = `coalesce(next_resubmit_at, '-infinity'::timestamptz)`;
+
+/** Whether `p` is in front of the first parked tx of its queue, if there is one. */
+const IS_BEFORE_PARKED = `(-p.priority, p.tx_id) < (coalesce(parked.rank, 2147483647), coalesce(parked.tx_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`;
+
+/** A probe of an index that is nearly always empty. */
+const IS_PAUSED = (of: string): string =>
+  `EXISTS (SELECT FROM signer g WHERE g.chain_id = ${of}.chain_id AND g.address = ${of}.signer AND g.paused_at IS NOT NULL)`;
+
+/**
+ * Reads the index managed_tx_waiting: txs that were not tried in the order (priority, age), and txs that were tried and are due, the
+ * longest due first. Only when more of those are due than there is room for, as after an outage, are they read by priority, each of which costs a
+ * probe of managed_tx_tried. Reads no rows that are not due. Within one priority the two groups take turns, so neither blocks the other. Index
+ * entries of rows that no longer wait stay until every transaction of the server is newer, and each read passes over them. A lane therefore
+ * passes the position that it has reached, and the read begins there. Only higher priorities are read from the start. Nothing passes a
+ * parked tx, which the balance did not cover: what is behind it waits until its timer runs out (docs/architecture.md, Parked queues).
+ */
+export const NEXT_PENDING = {
+  name: 'tx_next_pending',
+  text: `
+    SELECT ${PROGRESS_COLUMNS}, ${REQUEST_COLUMNS}, coalesce(t.expires_at <= clock_timestamp(), false) AS expired,
+           t.next_resubmit_at IS NOT NULL AS tried
+      FROM unnest($1::bigint[], $2::text[], $3::int[], $4::int[], $5::uuid[]) AS w (chain_id, signer, room, rank, after)
+      LEFT JOIN LATERAL (
+        SELECT -k.priority AS rank, k.tx_id FROM managed_tx k
+         WHERE k.chain_id = w.chain_id AND k.signer = w.signer AND k.state = 'PENDING' AND k.sub_state = 'INSUFFICIENT_FUNDS' AND k.next_resubmit_at > statement_timestamp()
+         ORDER BY -k.priority, k.tx_id LIMIT 1) parked ON true
+      LEFT JOIN LATERAL (
+        SELECT p.tx_id FROM managed_tx p
+         WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} > '-infinity' AND ${READY_SINCE} <= statement_timestamp()
+         ORDER BY ${READY_SINCE} OFFSET w.room LIMIT 1) crowd ON true
+     CROSS JOIN LATERAL (
+       SELECT * FROM (
+         SELECT *, row_number() OVER (PARTITION BY priority ORDER BY tx_id) AS turn FROM (
+           (SELECT * FROM managed_tx p
+             WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} = '-infinity' AND -p.priority < w.rank AND ${IS_BEFORE_PARKED}
+             ORDER BY -p.priority, p.tx_id LIMIT w.room)
+           UNION ALL
+           (SELECT * FROM managed_tx p
+             WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} = '-infinity' AND (-p.priority, p.tx_id) > (w.rank, w.after) AND ${IS_BEFORE_PARKED}
+             ORDER BY -p.priority, p.tx_id LIMIT w.room)) fresh
+         UNION ALL
+         SELECT *, row_number() OVER (PARTITION BY priority ORDER BY next_resubmit_at) AS turn FROM (
+           (SELECT * FROM managed_tx p
+             WHERE crowd.tx_id IS NULL AND p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND ${READY_SINCE} > '-infinity' AND ${READY_SINCE} <= statement_timestamp() AND ${IS_BEFORE_PARKED}
+             ORDER BY ${READY_SINCE} LIMIT w.room)
+           UNION ALL
+           (SELECT of_rank.* FROM (
+              WITH RECURSIVE ranks AS (
+                SELECT (SELECT min(-k.priority) FROM managed_tx k WHERE k.chain_id = w.chain_id AND k.signer = w.signer AND k.state = 'PENDING' AND k.next_resubmit_at IS NOT NULL) AS rank
+                UNION ALL
+                SELECT (SELECT min(-k.priority) FROM managed_tx k WHERE k.chain_id = w.chain_id AND k.signer = w.signer AND k.state = 'PENDING' AND k.next_resubmit_at IS NOT NULL AND -k.priority > r.rank) FROM ranks r WHERE r.rank IS NOT NULL)
+              SELECT rank FROM ranks WHERE rank IS NOT NULL) r
+             CROSS JOIN LATERAL (
+               SELECT * FROM managed_tx p
+                WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.state = 'PENDING' AND -p.priority = r.rank AND p.next_resubmit_at IS NOT NULL
+                  AND p.next_resubmit_at <= statement_timestamp() AND ${IS_BEFORE_PARKED}
+                ORDER BY -p.priority, p.next_resubmit_at LIMIT w.room) of_rank
+             WHERE crowd.tx_id IS NOT NULL)) again) both_kinds
+        ORDER BY priority DESC, turn, tx_id LIMIT w.room) t
+     WHERE NOT ${IS_PAUSED('w')}`,
+};
+
+/**
+ * Only one of several txs that compete for one slot counts. Its cost grows with the number of txs in flight, so a lane counts rarely and keeps its own count
+ * between.
+ */
+const COUNT_IN_FLIGHT = {
+  name: 'tx_count_in_flight',
+  text: `
+    SELECT (SELECT count(*) FROM (
+             SELECT FROM managed_tx t
+              WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
+                AND t.sub_state IS DISTINCT FROM 'REPLACING'
+              ORDER BY t.nonce LIMIT $3) AS live)::int AS count
+      FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position) ORDER BY w.position`,
+};
+
+/**
+ * Runs only when an estimate reverts. The number of txs in flight is bounded, and waiting txs are read once per signer. Fills are left out:
+ * they change no estimate, and a fill whose nonce cannot be decided may stay in flight for long.
+ */
+const OLDEST_UNMINED = {
+  name: 'tx_oldest_unmined',
+  text: `
+    SELECT w.chain_id, w.signer, least(
+             (SELECT t.tx_id FROM managed_tx t
+               WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL') AND t.kind = 'payload' AND t.sub_state IS DISTINCT FROM 'REPLACING'
+               ORDER BY t.tx_id LIMIT 1),
+             (SELECT t.tx_id FROM managed_tx t
+               WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.state = 'PENDING' AND t.sub_state IS DISTINCT FROM 'SIMULATION_REVERTED'
+                 AND t.tx_id <> ALL($3::uuid[])
+               ORDER BY t.tx_id LIMIT 1)) AS tx_id
+      FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)`,
+};
+
+/** Like LOCK_PENDING, without the txs of paused signers. It runs under the fence, and SignerPauses.writesEnded waits for that. */
+const LOCK_FOR_NONCE = {
+  name: 'tx_lock_for_nonce',
+  text: `
+    SELECT t.tx_id, t.version FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' AND NOT ${IS_PAUSED('t')}
+     ORDER BY t.tx_id FOR UPDATE OF t SKIP LOCKED`,
+};
+
+/**
+ * A loose index scan: it jumps from signer to signer, so 100,000 waiting txs of one signer cost one probe, and idle signers cost nothing. A
+ * subquery reads the leases: a join that was planned for an empty table would compare each signer with each lease.
+ * A command may wait although its tx has ended: the owner died in between, and its replacement would wait for ever.
+ */
+export const SIGNERS_WITH_WORK = {
+  name: 'tx_signers_with_work',
+  text: `
+    WITH RECURSIVE pending AS (
+      (SELECT signer FROM managed_tx WHERE chain_id = $1 AND state = 'PENDING' ORDER BY signer LIMIT 1)
+      UNION ALL
+      SELECT (SELECT t.signer FROM managed_tx t WHERE t.chain_id = $1 AND t.state = 'PENDING' AND t.signer > p.signer ORDER BY t.signer LIMIT 1)
+        FROM pending p WHERE p.signer IS NOT NULL),
+    live AS (
+      (SELECT signer FROM managed_tx WHERE chain_id = $1 AND state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED') ORDER BY signer LIMIT 1)
+      UNION ALL
+      SELECT (SELECT t.signer FROM managed_tx t WHERE t.chain_id = $1 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED') AND t.signer > l.signer ORDER BY t.signer LIMIT 1)
+        FROM live l WHERE l.signer IS NOT NULL)
+    SELECT work.signer, bool_or(work.pending) AS pending,
+           coalesce((SELECT CASE WHEN l.expires_at > clock_timestamp() THEN CASE WHEN l.owner_node = $2 THEN 'free' ELSE 'held' END
+                                 WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'lapsed' END
+                       FROM signer_lease l WHERE l.chain_id = $1 AND l.signer = work.signer), 'free') AS lease
+      FROM (SELECT p.signer, (
+                     SELECT true FROM managed_tx t
+                      WHERE t.chain_id = $1 AND t.signer = p.signer AND t.state = 'PENDING' AND ${READY_SINCE} <= statement_timestamp() AND NOT EXISTS (SELECT FROM signer g WHERE g.chain_id = $1 AND g.address = p.signer AND g.paused_at IS NOT NULL)
+                      ORDER BY t.chain_id, t.signer, ${READY_SINCE} LIMIT 1) IS NOT NULL AS pending
+              FROM pending p
+            UNION ALL SELECT signer, false FROM live
+            UNION ALL SELECT authority, false FROM tx_authorization WHERE chain_id = $1
+            UNION ALL SELECT signer, true FROM tx_command WHERE chain_id = $1 AND status = 'QUEUED') AS work
+     WHERE work.signer IS NOT NULL GROUP BY work.signer`,
+};
+
+/**
+ * Signers whose leases were not released as idle. Every signer with unfinished txs has such a lease, except signers that were never worked
+ * on. No tx leaves index entries behind in what this statement reads, so an old snapshot does not make it slower. It does not search for
+ * txs that wait for their first try. An expired lease proves no work: a dead node leaves one for each signer that it ever held, and taking
+ * over thousands of idle signers would cost as many lane steps. Of those it returns only signers with pending txs; SIGNERS_WITH_WORK finds
+ * the others.
+ */
+export const SIGNERS_IN_WORK = {
+  name: 'tx_signers_in_work',
+  text: `
+    SELECT * FROM (
+      SELECT l.signer,
+             (SELECT true FROM managed_tx t
+               WHERE t.chain_id = $1 AND t.signer = l.signer AND t.state = 'PENDING' AND ${READY_SINCE} > '-infinity' AND ${READY_SINCE} <= statement_timestamp() AND NOT ${IS_PAUSED('l')}
+               ORDER BY t.chain_id, t.signer, ${READY_SINCE} LIMIT 1) IS NOT NULL AS pending,
+             CASE WHEN l.expires_at > clock_timestamp() THEN CASE WHEN l.owner_node = $2 THEN 'free' ELSE 'held' END
+                  WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'lapsed' END AS lease
+        FROM signer_lease l WHERE l.chain_id = $1 AND NOT l.idle) AS work
+     WHERE pending OR lease <> 'lapsed' ORDER BY signer`,
+};
+
+/** Below every rank. A rank is a priority with its sign changed. */
+const BELOW_ALL_RANKS = -2_147_483_648;
+
+@Injectable()
+export class PgTxQueue extends TxQueue {
+  constructor(
+    private readonly database: Database,
+    private readonly node: NodeIdentity,
+  ) {
+    super();
+  }
+
+  async nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]> {
+    if (wanted.length === 0) return [];
+    const { rows } = await this.database.query<RequestRow & { expired: boolean; tried: boolean }>(NEXT_PENDING, [
+      ...signerColumns(wanted.map(({ signer }) => signer)),
+      wanted.map(({ room }) => room),
+      wanted.map(({ after }) => (after ? -after.priority : BELOW_ALL_RANKS)),
+      wanted.map(({ after }) => after?.txId ?? '00000000-0000-0000-0000-000000000000'),
+    ]);
+    return rows.map((row) => ({
+      ...toRequested(row),
+      expired: row.expired,
+      wasTried: row.tried,
+    }));
+  }
+
+  async countInFlight(signers: readonly SignerId[], upTo: number): Promise<number[]> {
+    if (signers.length === 0) return [];
+    const { rows } = await this.database.query<{ count: number }>(COUNT_IN_FLIGHT, [...signerColumns(signers), upTo]);
+    return rows.map(({ count }) => count);
+  }
+
+  async oldestUnmined(signers: readonly SignerId[], besides: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const { rows } = await this.database.query<{ chain_id: string; signer: string; tx_id: string | null }>(
+      OLDEST_UNMINED,
+      [...signerColumns(signers), besides],
+    );
+    return new Map(
+      rows.flatMap((row): [string, string][] =>
+        row.tx_id === null ? [] : [[signerKey(parseSigner(row.chain_id, row.signer)), row.tx_id]],
+      ),
+    );
+  }
+
+  lockForNonce(fence: Fence, txs: readonly ManagedTx[]): Promise<ReadonlySet<string>> {
+    return lockTxs(fence, LOCK_FOR_NONCE, txs);
+  }
+
+  signersWithWork(chainId: ChainId): Promise<SignerWork[]> {
+    return this.readWork(SIGNERS_WITH_WORK, chainId);
+  }
+
+  signersInWork(chainId: ChainId): Promise<SignerWork[]> {
+    return this.readWork(SIGNERS_IN_WORK, chainId);
+  }
+
+  private async readWork(statement: Statement, chainId: ChainId): Promise<SignerWork[]> {
+    const { rows } = await this.database.query<{ signer: string; pending: boolean; lease: SignerWork['lease'] }>(
+      statement,
+      [chainId, this.node.id],
+    );
+    return rows.map((row) => ({
+      signer: { chainId, address: parseAddress(row.signer) },
+      hasPending: row.pending,
+      lease: row.lease,
+    }));
+  }
+}

@@ -1,0 +1,73 @@
+import type { TxFilter } from '../application/views/tx-views.js';
+import type { TxState } from '../domain/tx-state-machine.js';
+
+/** The number of txs in these states is bounded, and no index has them in the order of ids, so all of them are read and sorted. */
+const IN_FLIGHT: readonly TxState[] = ['ALLOCATED', 'IN_MEMPOOL', 'MINED'];
+
+/** The chains of all signers, one index probe each: the indexes of txs begin with the chain. */
+const EVERY_CHAIN = `
+  WITH RECURSIVE chains AS (
+    (SELECT chain_id FROM signer ORDER BY chain_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT s.chain_id FROM signer s WHERE s.chain_id > c.chain_id ORDER BY s.chain_id LIMIT 1) FROM chains c WHERE c.chain_id IS NOT NULL)`;
+
+/**
+ * Builds the statement for the ids of a page of txs by state or signer, newest first: a page of each chain, merged. The state is a literal
+ * in the text, because only then partial indexes fit: managed_tx_by_state, managed_tx_ended_by_signer, managed_tx_live, managed_tx_fills.
+ * Chain and signer are ranges of one value and part of the order. So only an index that begins with them has the order, and the planner
+ * cannot choose to search a rare state along the primary key.
+ */
+export function listStatement({ chainId, signer, state, kind, before, limit }: TxFilter): {
+  readonly text: string;
+  readonly values: readonly (string | number)[];
+} {
+  const values: (string | number)[] = [];
+  const value = (item: string | number): string => `$${values.push(item)}`;
+  const chains = chainId === undefined ? EVERY_CHAIN : `WITH chains AS (SELECT ${value(chainId)}::bigint AS chain_id)`;
+  const isInFlight = state !== undefined && IN_FLIGHT.includes(state);
+  const conditions = [
+    'm.chain_id BETWEEN c.chain_id AND c.chain_id',
+    ...(signer === undefined ? [] : [only('m.signer', value(signer))]),
+    ...(state === undefined ? [] : [`m.state = '${state}'`]),
+    `m.kind = '${kind}'`,
+    ...(isInFlight ? ['m.nonce >= 0'] : []),
+    ...(before === undefined ? [] : [`m.tx_id < ${value(before)}`]),
+  ];
+  // As text, so that no index of all txs has the order.
+  const id = isInFlight ? 'm.tx_id::text' : 'm.tx_id';
+  const order = ['m.chain_id', ...(signer === undefined ? [] : ['m.signer']), id].map((key) => `${key} DESC`).join();
+  const most = value(limit);
+  const text = `${chains}
+    SELECT t.tx_id FROM chains c
+     CROSS JOIN LATERAL (SELECT m.tx_id FROM managed_tx m WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${most}) t
+     WHERE c.chain_id IS NOT NULL ORDER BY t.tx_id DESC LIMIT ${most}`;
+  return { text, values };
+}
+
+function only(column: string, value: string): string {
+  return `${column} BETWEEN ${value} AND ${value}`;
+}
+
+/** The most bytes of one page of a list. A single longer tx still makes a page. */
+const MAX_PAGE_BYTES = 1024 * 1024;
+
+/** About how many bytes a row `t` of managed_tx takes in an answer. Call data is shown in hexadecimal. */
+export const VIEW_BYTES = `
+  1000 + 2 * octet_length(t.data) + coalesce(octet_length(t.metadata::text), 0) + coalesce(octet_length(t.receipt::text), 0)
+       + octet_length(t.options::text)
+       + coalesce(octet_length(t.failure_reason), 0) + coalesce(octet_length(t.last_error), 0)`;
+
+export interface SizedRow {
+  readonly id: string;
+  readonly bytes: number;
+}
+
+/** The longest first part of the rows that fits one page; at least one row, if there is one. */
+export function pageOf(rows: readonly SizedRow[], limit: number): readonly SizedRow[] {
+  let bytes = 0;
+  const end = rows.slice(0, limit).findIndex((row, index) => {
+    bytes += row.bytes;
+    return index > 0 && bytes > MAX_PAGE_BYTES;
+  });
+  return rows.slice(0, end === -1 ? limit : end);
+}

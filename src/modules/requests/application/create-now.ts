@@ -1,0 +1,47 @@
+import { ForwardToOwner, type OriginalRequest } from './forward-to-owner.js';
+import { Injectable } from '@nestjs/common';
+import { TooMany } from '../../../kernel/errors.js';
+import { TxQueries, type TxRequest, type TxView } from '../../ledger/index.js';
+import { CreateTx, type CreatedTx } from './create-tx.js';
+import { type ForwardedAnswer } from './forwarding.js';
+import { WaitForState } from './wait-for-state.js';
+
+/** How long a create waits for its nonce. The tx is stored in any case. */
+const WAIT_MS = 5_000;
+
+export type CreateNowResult =
+  | { readonly kind: 'created'; readonly tx: CreatedTx; readonly view: TxView | null }
+  | { readonly kind: 'forwarded'; readonly answer: ForwardedAnswer };
+
+/** Creates a tx and returns its nonce, which only the owner of the signer can allocate. */
+@Injectable()
+export class CreateNow {
+  constructor(
+    private readonly createTx: CreateTx,
+    private readonly owner: ForwardToOwner,
+    private readonly wait: WaitForState,
+    private readonly queries: TxQueries,
+  ) {}
+
+  /**
+   * @param original the request to forward to the owner
+   * @throws NotLeader when `intake.notLeader` is `reject`
+   */
+  async execute(request: Omit<TxRequest, 'requestHash'>, original: OriginalRequest): Promise<CreateNowResult> {
+    const answer = await this.owner.execute(request.signer, original);
+    if (answer) return { kind: 'forwarded', answer };
+    const tx = await this.createTx.execute(request);
+    // A paused signer gives no nonce, so there is nothing to wait for.
+    if (tx.nonce === null && !tx.isPaused) await this.waitForNonce(tx.txId);
+    return { kind: 'created', tx, view: await this.queries.find(tx.txId) };
+  }
+
+  /** The tx is stored already. If too many requests wait, its present state is returned. */
+  private async waitForNonce(txId: string): Promise<void> {
+    try {
+      await this.wait.execute(txId, 'ALLOCATED', WAIT_MS);
+    } catch (error) {
+      if (!(error instanceof TooMany)) throw error;
+    }
+  }
+}

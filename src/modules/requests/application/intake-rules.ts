@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { IntakeConfig } from '../../../config/lockstep-config.js';
+import { InvalidInput, Unprocessable } from '../../../kernel/errors.js';
+import type { JsonObject } from '../../../kernel/json.js';
+import { SignerFeeCaps, type TxRequest } from '../../ledger/index.js';
+
+/** Rules that every request must meet, also a repeated one, before Lockstep reads what is stored. */
+@Injectable()
+export class IntakeRules {
+  constructor(
+    private readonly caps: SignerFeeCaps,
+    private readonly config: IntakeConfig,
+  ) {}
+
+  /** @throws InvalidInput `invalid_fees`; Unprocessable `metadata_too_large`, `fees_above_cap` */
+  assertAcceptable({ signer, fees, metadata }: Pick<TxRequest, 'signer' | 'fees' | 'metadata'>): void {
+    assertMetadataFits(metadata, this.config.maxMetadataBytes);
+    if (fees.gasPrice !== null && (fees.maxFeePerGas !== null || fees.maxPriorityFeePerGas !== null)) {
+      throw new InvalidInput(
+        'invalid_fees',
+        'fees.gasPrice is there together with fees.maxFeePerGas or fees.maxPriorityFeePerGas',
+        'send gasPrice for a transaction of type 0 or 1, or the other two for EIP-1559',
+      );
+    }
+    const caps = this.caps.of(signer);
+    for (const name of ['maxFeePerGas', 'maxPriorityFeePerGas', 'gasPrice', 'maxFeePerBlobGas'] as const) {
+      const limit = name === 'gasPrice' ? 'maxFeePerGas' : name;
+      const asked = fees[name];
+      if (asked === null || asked <= caps[limit]) continue;
+      throw new Unprocessable(
+        'fees_above_cap',
+        `${name} ${asked} is above the cap of the chain and signer, ${caps[limit]}`,
+        `lower it, or raise fees.${limit} of the chain or the signer in the config`,
+        { chainId: signer.chainId, cap: caps[limit].toString() },
+      );
+    }
+  }
+}
+
+/** @throws Unprocessable `metadata_too_large` when it has more than `maxBytes` as JSON in UTF-8 */
+function assertMetadataFits(metadata: JsonObject | null, maxBytes: number): void {
+  if (metadata === null) return;
+  const bytes = Buffer.byteLength(JSON.stringify(metadata));
+  if (bytes <= maxBytes) return;
+  throw new Unprocessable(
+    'metadata_too_large',
+    `metadata has ${bytes} bytes; the limit is ${maxBytes}`,
+    'store it yourself and send a reference to it',
+    { bytes, maxBytes },
+  );
+}

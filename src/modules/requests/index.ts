@@ -1,0 +1,11 @@
+export { AssertCallback } from './application/assert-callback.js';
+export { IntakeRules } from './application/intake-rules.js';
+export { ProveBlobs } from './application/prove-blobs.js';
+export { WaitForState } from './application/wait-for-state.js';
+export { CreateTxDto, FeesDto } from './infrastructure/http/create-tx.dto.js';
+export { findTx } from './infrastructure/http/found-tx.js';
+export { toBlobs } from './infrastructure/http/to-blobs.js';
+export { toFees } from './infrastructure/http/to-fees.js';
+export { requestIdOf, toRequest as toTxRequest } from './infrastructure/http/to-request.js';
+export { DEFAULT_WAIT_MS, WaitQueryDto } from './infrastructure/http/tx-query.dto.js';
+export { TxDto } from './infrastructure/http/tx-responses.js';

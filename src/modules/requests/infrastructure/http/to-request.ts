@@ -1,0 +1,117 @@
+import { InvalidInput } from '../../../../kernel/errors.js';
+import { parseAddress, parseHex } from '../../../../kernel/hex.js';
+import type { JsonObject } from '../../../../kernel/json.js';
+import { parseQuantity } from '../../../../kernel/quantities.js';
+import type { ChainId, SignerId } from '../../../../kernel/signer-id.js';
+import type { TxPayload, TxRequest } from '../../../ledger/index.js';
+import type { CreateTxDto, PayloadDto } from './create-tx.dto.js';
+import { toFees } from './to-fees.js';
+import { toAuthorizations } from './to-authorizations.js';
+import { isRequestId } from './request-id.js';
+
+/** The largest gas limit that fits the BIGINT of the database; far above that of any block. */
+const MAX_GAS = (1n << 63n) - 1n;
+
+/** Turns a validated body into domain types. */
+export function toRequest(
+  body: CreateTxDto,
+  chainId: ChainId,
+  idempotencyKey: string | undefined,
+): Omit<TxRequest, 'requestHash'> {
+  const signer = { chainId, address: parseAddress(body.signer) };
+  const payload = toPayload(body.payload, signer);
+  return {
+    signer,
+    requestId: requestIdOf(body.requestId, idempotencyKey),
+    payload,
+    fees: toFees(body.fees, body.payload),
+    speed: body.speed ?? 'standard',
+    priority: body.priority ?? 0,
+    confirmations: body.confirmations ?? null,
+    expiresAt: body.expiresAt == null ? null : toDate(body.expiresAt),
+    metadata: body.metadata == null ? null : (body.metadata as JsonObject),
+    ...(body.callback == null ? {} : { callback: body.callback.toLowerCase() }),
+  };
+}
+
+function toPayload(payload: PayloadDto, signer: SignerId): TxPayload {
+  const data = parseHex(payload.data ?? '0x');
+  if (payload.to == null && data === '0x') {
+    throw new InvalidInput(
+      'invalid_payload',
+      'payload has neither a receiver nor init code',
+      'set payload.to, or payload.data to create a contract',
+    );
+  }
+  const isSpecial = payload.blobs != null || payload.authorizationList != null;
+  if (payload.to == null && isSpecial) {
+    throw new InvalidInput(
+      'invalid_payload',
+      'a transaction with blobs or authorizations cannot create a contract',
+      'set payload.to, for example to the signer itself',
+    );
+  }
+  if (payload.blobs != null && payload.authorizationList != null) {
+    throw new InvalidInput(
+      'invalid_payload',
+      'a transaction cannot have both blobs and authorizations',
+      'send two transactions',
+    );
+  }
+  const gasLimit = payload.gasLimit == null ? null : parseQuantity(payload.gasLimit, MAX_GAS);
+  if (gasLimit === 0n)
+    throw new InvalidInput('invalid_quantity', 'payload.gasLimit is 0', 'leave it out, and Lockstep estimates it');
+  const authorizationList = payload.authorizationList && toAuthorizations(payload.authorizationList, signer);
+  if (gasLimit === null && authorizationList?.some((item) => 'signer' in item) === true) {
+    throw new InvalidInput(
+      'gas_limit_required',
+      'no node can estimate the gas of an authorization that is not signed yet',
+      'set payload.gasLimit: 25,000 for each authorization, above what the call needs',
+    );
+  }
+  return {
+    to: payload.to == null ? null : parseAddress(payload.to),
+    value: parseQuantity(payload.value ?? '0'),
+    data,
+    gasLimit,
+    accessList: (payload.accessList ?? []).map(({ address, storageKeys }) => ({
+      address: parseAddress(address),
+      storageKeys: storageKeys.map(parseHex),
+    })),
+    ...(authorizationList && { authorizationList }),
+  };
+}
+
+export function requestIdOf(inBody: string | null | undefined, inHeader: string | undefined): string {
+  if (inBody != null && inHeader !== undefined && inBody !== inHeader) {
+    throw new InvalidInput(
+      'request_id_mismatch',
+      'requestId and the Idempotency-Key header differ',
+      'send one of them, or both with the same value',
+    );
+  }
+  const requestId = inBody ?? inHeader;
+  if (requestId === undefined || requestId === '') {
+    throw new InvalidInput(
+      'missing_request_id',
+      'requestId is missing',
+      'send a requestId that is unique per signer: a repeated request never sends twice',
+    );
+  }
+  if (!isRequestId(requestId)) {
+    throw new InvalidInput(
+      'invalid_request_id',
+      'requestId has more than 200 characters, or characters that are not text',
+      'send up to 200 printable characters',
+    );
+  }
+  return requestId;
+}
+
+function toDate(text: string): Date {
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime())) {
+    throw new InvalidInput('invalid_time', 'expiresAt is not a time', 'send a time such as "2030-01-01T00:00:00.000Z"');
+  }
+  return date;
+}

@@ -1,0 +1,210 @@
+import { Body, Controller, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { parseAddress, parseHash } from '../../../../kernel/hex.js';
+import { leaveSignal } from '../../../../platform/http/leave-signal.js';
+import { decodeCursor, encodeCursor, type Page, pageOf } from '../../../../platform/http/page-cursor.js';
+import { DEFAULT_PAGE_ITEMS } from '../../../../platform/http/page-query.dto.js';
+import { ApiProblems } from '../../../../platform/http/problem.dto.js';
+import { Chains } from '../../../chain/index.js';
+import { type HistoryEntry, MAX_HISTORY_PAGE, TxHistory } from '../../../events/index.js';
+import { AssertCallback } from '../../application/assert-callback.js';
+import { CreateNow } from '../../application/create-now.js';
+import { CreateTx, type CreatedTx } from '../../application/create-tx.js';
+import { ProveBlobs } from '../../application/prove-blobs.js';
+import { Forwarding } from '../../application/forwarding.js';
+import { type AttemptView, TxQueries, type TxView } from '../../../ledger/index.js';
+import { WaitForState } from '../../application/wait-for-state.js';
+import { acceptedStatus, acceptedView, chainOf } from './accepted-tx.js';
+import { CREATE_TX_EXAMPLES } from './create-tx.examples.js';
+import { CreateTxDto } from './create-tx.dto.js';
+import { findTx, foundTx, TX_ID } from './found-tx.js';
+import { toBlobs } from './to-blobs.js';
+import { toRequest } from './to-request.js';
+import {
+  ByRequestQueryDto,
+  DEFAULT_WAIT_MS,
+  HISTORY_PLACE,
+  HistoryQueryDto,
+  ListQueryDto,
+  WaitQueryDto,
+} from './tx-query.dto.js';
+import { AcceptedTxDto, AttemptListDto, HistoryDto, TxDto, TxPageDto } from './tx-responses.js';
+
+const PATH = '/api/v1/tx';
+
+@ApiTags('transactions')
+@Controller('api/v1/tx')
+export class TxController {
+  constructor(
+    private readonly proveBlobs: ProveBlobs,
+    private readonly assertCallback: AssertCallback,
+    private readonly createTx: CreateTx,
+    private readonly createNow: CreateNow,
+    private readonly forwarding: Forwarding,
+    private readonly queries: TxQueries,
+    private readonly history: TxHistory,
+    private readonly wait: WaitForState,
+    private readonly chains: Chains,
+  ) {}
+
+  @Post()
+  @ApiOperation({
+    summary: 'Submit a transaction',
+    description:
+      'Lockstep stores the request before it answers. A repeated request with the same requestId is never sent twice.',
+  })
+  @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'Same as requestId in the body' })
+  @ApiBody({ type: CreateTxDto, examples: CREATE_TX_EXAMPLES })
+  @ApiResponse({ status: 202, type: AcceptedTxDto, description: 'Accepted' })
+  @ApiResponse({ status: 200, type: AcceptedTxDto, description: 'The same request was stored before' })
+  @ApiProblems(
+    'missing_request_id',
+    'invalid_request_id',
+    'request_id_mismatch',
+    'invalid_payload',
+    'invalid_quantity',
+    'invalid_time',
+    'invalid_fees',
+    'invalid_authorization',
+    'gas_limit_required',
+    'invalid_blob',
+    'blobs_busy',
+    'kzg_unavailable',
+    'unknown_webhook',
+    'metadata_too_large',
+    'fees_above_cap',
+    'missing_chain_id',
+    'idempotency_conflict',
+    'unknown_signer',
+    'unknown_authority',
+    'unknown_chain',
+    'signer_unavailable',
+    'intake_full',
+    'bad_forward_signature',
+    'not_leader',
+    'owner_unreachable',
+  )
+  async create(
+    @Body() body: CreateTxDto,
+    @Headers() headers: Readonly<Record<string, string | undefined>>,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<AcceptedTxDto | string> {
+    const chainId = chainOf(this.chains, body.chainId);
+    const asked = await this.proveBlobs.execute(
+      toRequest(body, chainId, headers['idempotency-key']),
+      toBlobs(body.payload.blobs ?? []),
+    );
+    await this.assertCallback.execute(asked);
+    if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked), reply);
+    // The owner gets the key in the body, because it may have come in a header, and the chain by its id.
+    const original = { ...(request.body as object), chainId, requestId: asked.requestId };
+    const wasForwarded = this.forwarding.wasForwarded(headers, original);
+    const result = await this.createNow.execute(asked, { path: PATH, body: original, wasForwarded });
+    if (result.kind === 'created') return accepted(withView(result.tx, result.view), reply);
+    void reply.status(result.answer.status).header('content-type', result.answer.contentType);
+    return result.answer.body;
+  }
+
+  @Get()
+  @ApiOperation({
+    summary: 'List transactions, newest first',
+    description:
+      'A page has fewer than `limit` items if they would be longer than about 1 MB; `nextCursor` leads to the rest. The no-ops that Lockstep sends to ' +
+      'fill nonce gaps are listed only with `kind=fill`.',
+  })
+  @ApiResponse({ status: 200, type: TxPageDto })
+  @ApiProblems('invalid_cursor')
+  async list(@Query() query: ListQueryDto): Promise<Page<TxView>> {
+    const { items, nextBefore } = await this.queries.list({
+      limit: query.limit ?? DEFAULT_PAGE_ITEMS,
+      kind: query.kind ?? 'payload',
+      ...(query.chainId === undefined ? {} : { chainId: query.chainId }),
+      ...(query.signer === undefined ? {} : { signer: parseAddress(query.signer) }),
+      ...(query.state === undefined ? {} : { state: query.state }),
+      ...(query.cursor === undefined ? {} : { before: decodeCursor(query.cursor, TX_ID) }),
+    });
+    return { items, nextCursor: nextBefore === null ? null : encodeCursor(nextBefore) };
+  }
+
+  @Get('by-request')
+  @ApiOperation({ summary: 'Find a transaction by its idempotency key' })
+  @ApiResponse({ status: 200, type: TxDto })
+  @ApiProblems('missing_chain_id', 'unknown_chain', 'tx_not_found')
+  async byRequest(@Query() query: ByRequestQueryDto): Promise<TxView> {
+    return foundTx(
+      await this.queries.findByRequest(
+        chainOf(this.chains, query.chainId),
+        parseAddress(query.signer),
+        query.requestId,
+      ),
+    );
+  }
+
+  @Get(':txId')
+  @ApiOperation({
+    summary: 'Get a transaction',
+    description:
+      'With `waitFor` the request waits until the transaction has reached or passed that state, at most `timeoutMs`, and returns its state then. At most ' +
+      '10,000 requests can wait at one node; further ones get 429. While the database is unavailable the request waits on, and returns 503 ' +
+      'if it is still unavailable after `timeoutMs`.',
+  })
+  @ApiResponse({ status: 200, type: TxDto })
+  @ApiProblems('tx_not_found', 'too_many_waiters')
+  async get(
+    @Param('txId') txId: string,
+    @Query() { waitFor, timeoutMs = DEFAULT_WAIT_MS }: WaitQueryDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<TxView> {
+    const left = leaveSignal(reply);
+    const tx = await this.find(txId);
+    if (waitFor === undefined) return tx;
+    await this.wait.execute(tx.txId, waitFor, timeoutMs, left);
+    // The client has left, so no newer state is read.
+    return left.aborted ? tx : this.find(txId);
+  }
+
+  @Get(':txId/history')
+  @ApiOperation({ summary: 'List the audit trail of a transaction, oldest entry first' })
+  @ApiResponse({ status: 200, type: HistoryDto })
+  @ApiProblems('invalid_cursor', 'tx_not_found')
+  async historyOf(@Param('txId') txId: string, @Query() query: HistoryQueryDto): Promise<Page<HistoryEntry>> {
+    const limit = query.limit ?? MAX_HISTORY_PAGE;
+    const after = query.cursor === undefined ? '0' : decodeCursor(query.cursor, HISTORY_PLACE);
+    const tx = await this.find(txId);
+    const entries = await this.history.of(tx.txId, { after, limit: limit + 1 });
+    return pageOf(entries, limit, ({ seq }) => encodeCursor(seq));
+  }
+
+  @Get(':txId/attempts')
+  @ApiOperation({ summary: 'List the signed attempts of a transaction, oldest first' })
+  @ApiResponse({ status: 200, type: AttemptListDto })
+  @ApiProblems('tx_not_found')
+  async attemptsOf(@Param('txId') txId: string): Promise<Page<AttemptView>> {
+    const tx = await this.find(txId);
+    return { items: await this.queries.attempts(tx.txId), nextCursor: null };
+  }
+
+  private find(txId: string): Promise<TxView> {
+    return findTx(txId, (id) => this.queries.find(id));
+  }
+}
+
+function accepted(tx: CreatedTx, reply: FastifyReply): AcceptedTxDto {
+  void reply.status(acceptedStatus(tx));
+  return acceptedView(tx);
+}
+
+/** Adds the state that the tx reached while the request waited for its nonce. */
+function withView(tx: CreatedTx, view: TxView | null): CreatedTx {
+  if (view === null) return tx;
+  const { state, nonce, txHash, contractAddress } = view;
+  return {
+    ...tx,
+    state,
+    nonce: nonce === null ? null : BigInt(nonce),
+    txHash: txHash === null ? null : parseHash(txHash),
+    contractAddress,
+  };
+}

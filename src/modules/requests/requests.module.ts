@@ -1,0 +1,41 @@
+import { Module } from '@nestjs/common';
+import { ChainModule } from '../chain/chain.module.js';
+import { EventsModule } from '../events/events.module.js';
+import { LedgerModule } from '../ledger/ledger.module.js';
+import { SignersModule } from '../signers/signers.module.js';
+import { AssertCallback } from './application/assert-callback.js';
+import { CallbackEndpoints } from './application/callback-endpoints.js';
+import { CreateNow } from './application/create-now.js';
+import { CreateTx } from './application/create-tx.js';
+import { ForwardToOwner } from './application/forward-to-owner.js';
+import { Forwarding } from './application/forwarding.js';
+import { IntakeBatcher } from './application/intake-batcher.js';
+import { IntakeRules } from './application/intake-rules.js';
+import { ProveBlobs } from './application/prove-blobs.js';
+import { WaitForState } from './application/wait-for-state.js';
+import { Kzg } from './domain/kzg.js';
+import { HttpForwarding } from './infrastructure/http/http-forwarding.js';
+import { TxBatchController } from './infrastructure/http/tx-batch.controller.js';
+import { TxController } from './infrastructure/http/tx.controller.js';
+import { NativeKzg } from './infrastructure/native-kzg.js';
+import { PgCallbackEndpoints } from './infrastructure/pg-callback-endpoints.js';
+
+@Module({
+  imports: [ChainModule, EventsModule, SignersModule, LedgerModule],
+  controllers: [TxController, TxBatchController],
+  providers: [
+    IntakeRules,
+    ProveBlobs,
+    AssertCallback,
+    { provide: CallbackEndpoints, useClass: PgCallbackEndpoints },
+    CreateTx,
+    CreateNow,
+    ForwardToOwner,
+    IntakeBatcher,
+    WaitForState,
+    { provide: Forwarding, useClass: HttpForwarding },
+    { provide: Kzg, useClass: NativeKzg },
+  ],
+  exports: [AssertCallback, IntakeRules, ProveBlobs, WaitForState],
+})
+export class RequestsModule {}

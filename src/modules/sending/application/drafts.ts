@@ -1,0 +1,111 @@
+import { InvariantViolation } from '../../../kernel/errors.js';
+import { minOf } from '../../../kernel/quantities.js';
+import type { SignerId } from '../../../kernel/signer-id.js';
+import { type Call, type ChainFees, TRANSFER_GAS } from '../../chain/index.js';
+import {
+  type AttemptFees,
+  type Authorization,
+  type ManagedTx,
+  noOpPayload,
+  type RequestedTx,
+  type SignedAuthorization,
+  type StoredRequest,
+  type TxType,
+} from '../../ledger/index.js';
+import type { AttemptDraft } from './attempt-signer.js';
+
+/** The call whose gas a node estimates for a payload. It counts only authorizations that have a signature. */
+export function callOf({ signer, payload }: Pick<StoredRequest, 'signer' | 'payload'>): Call {
+  return {
+    from: signer.address,
+    to: payload.to,
+    value: payload.value,
+    data: payload.data,
+    accessList: payload.accessList,
+    ...(payload.blobHashes && { blobHashes: payload.blobHashes }),
+    ...(payload.authorizationList && {
+      authorizationList: payload.authorizationList.flatMap((item) => ('r' in item ? [item] : [])),
+    }),
+  };
+}
+
+/** A CHECK of the table and `allocated()` make sure that an allocated tx has a gas limit. */
+export function gasLimitOf({ tx }: Pick<RequestedTx, 'tx'>): bigint {
+  return tx.progress.gasLimit ?? 0n;
+}
+
+/**
+ * Builds the draft of the client's payload, with the nonce of its tx.
+ * @param pricedAtBlock of the quote that gave the fees
+ */
+export function payloadDraft(item: RequestedTx, fees: AttemptFees, pricedAtBlock: number, type: TxType): AttemptDraft {
+  const { tx, request } = item;
+  const { to, value, data, accessList, blobHashes, authorizationList } = request.payload;
+  return {
+    signer: tx.signer,
+    nonce: tx.nonce,
+    kind: tx.kind,
+    txId: tx.id,
+    to,
+    value,
+    data,
+    accessList,
+    ...(blobHashes && { blobHashes }),
+    ...(authorizationList && {
+      // The account has used the nonce of the transaction before the authorization is applied.
+      authorizationList: authorizationList.map((item): Authorization | SignedAuthorization => {
+        if ('signer' in item) return { ...item, nonce: tx.nonce + 1n };
+        if ('r' in item) return item;
+        // A lane gives a payload no nonce before all other signers have signed.
+        throw new InvariantViolation('an authorization is not signed yet', { authority: item.authority });
+      }),
+    }),
+    gasLimit: gasLimitOf(item),
+    fees,
+    type,
+    pricedAtBlock,
+  };
+}
+
+/** A transaction that only consumes a nonce: 0 wei from the signer to itself. */
+export function noOpDraft(
+  tx: ManagedTx,
+  fees: AttemptFees,
+  pricedAtBlock: number,
+  type: TxType,
+  gasLimit: bigint = TRANSFER_GAS,
+): AttemptDraft {
+  const { signer, nonce, id: txId } = tx;
+  return {
+    signer,
+    nonce,
+    kind: tx.kind === 'fill' ? 'fill' : 'cancel',
+    txId,
+    ...noOpPayload(signer.address, type),
+    gasLimit,
+    fees,
+    type,
+    pricedAtBlock,
+  };
+}
+
+/**
+ * Gas of a no-op of each signer, in the given order. On chains that count the cost of L1 data as gas, the estimate is above that of a plain
+ * transfer. An estimate above what any transaction may have is no reason to sign one that no node accepts.
+ */
+export async function noOpGas(chain: ChainFees, signers: readonly SignerId[]): Promise<bigint[]> {
+  const calls = signers.map(({ address }) => ({ from: address, ...noOpPayload(address, 2) }));
+  const estimates = await chain.estimateGas(calls);
+  return estimates.map((estimate) => (estimate.kind === 'ok' ? minOf(estimate.gas, MAX_TX_GAS) : TRANSFER_GAS));
+}
+
+/** The state of the chain changes between estimate and execution. Gas that is not used costs nothing. */
+const GAS_MARGIN_PERCENT = 125n;
+/** EIP-7825: no transaction may have more gas than 2^24. The margin never exceeds it. */
+export const MAX_TX_GAS = 1n << 24n;
+
+/** The gas limit for an estimate. */
+export function withMargin(gas: bigint): bigint {
+  const margin = (gas * GAS_MARGIN_PERCENT) / 100n;
+  return gas >= MAX_TX_GAS ? gas : minOf(margin, MAX_TX_GAS);
+}

@@ -1,2 +1,0 @@
-/* What the domains of other modules use of this one when they run. It loads no package; the module's own door does. */
-export { NO_FEES } from './tx-request.js';

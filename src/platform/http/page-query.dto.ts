@@ -1,0 +1,39 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
+
+/** The place in a list from which a page goes on. */
+export function IsCursor(description = '`nextCursor` of the previous page'): PropertyDecorator {
+  return asStacked(ApiPropertyOptional({ description }), IsOptional(), IsString(), Length(1, 100));
+}
+
+/** How many items a page has at most. */
+export function IsPageLimit(byDefault: number, maximum: number, description?: string): PropertyDecorator {
+  const documented = { default: byDefault, minimum: 1, maximum, ...(description !== undefined && { description }) };
+  return asStacked(ApiPropertyOptional(documented), IsOptional(), ...wholeNumber(maximum));
+}
+
+export function IsChainIdQuery(): PropertyDecorator {
+  const documented = ApiPropertyOptional({ example: 31337 });
+  return asStacked(documented, IsOptional(), ...wholeNumber(Number.MAX_SAFE_INTEGER));
+}
+
+export const DEFAULT_PAGE_ITEMS = 50;
+
+export class PageQueryDto {
+  @IsCursor()
+  cursor?: string;
+
+  @IsPageLimit(DEFAULT_PAGE_ITEMS, 200)
+  limit?: number;
+}
+
+function wholeNumber(maximum: number): PropertyDecorator[] {
+  return [Type(() => Number), IsInt(), Min(1), Max(maximum)];
+}
+
+/** In the order in which decorators above a property are applied: the last one first. */
+function asStacked(...decorators: readonly PropertyDecorator[]): PropertyDecorator {
+  return applyDecorators(...[...decorators].reverse());
+}

@@ -1,0 +1,94 @@
+import { ADDRESS_PATTERN } from './describe-rules.js';
+import type { Json, JsonObject } from '../../kernel/json.js';
+
+const PATH_PARAMETERS: Readonly<Record<string, JsonObject>> = {
+  chainId: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+  address: { type: 'string', pattern: ADDRESS_PATTERN },
+};
+
+/**
+ * What `@nestjs/swagger` cannot say of our DTOs. OpenAPI 3.1 has no `nullable: true`: there, null is a type. All our numbers are integers. What
+ * is optional in a request may be null (`@IsOptional`), and a request has no other fields.
+ */
+export function truthful(document: JsonObject): JsonObject {
+  const typed = withTypes(document) as JsonObject;
+  const schemas = objectAt(typed, 'components', 'schemas');
+  const requests = new Set<string>();
+  const paths = mapValues(objectAt(typed, 'paths'), (path) =>
+    mapValues(path, (operation) => withParameters(withBody(operation, schemas, requests))),
+  );
+  const changed = mapValues(schemas, (schema, name) => (requests.has(name) ? asRequest(schema) : schema));
+  return { ...typed, paths, components: { ...objectAt(typed, 'components'), schemas: changed } };
+}
+
+/** A body without a field that is required may be left out, or null. */
+function withBody(operation: JsonObject, schemas: JsonObject, requests: Set<string>): JsonObject {
+  const body = objectAt(operation, 'requestBody');
+  const ofBody = new Set<string>();
+  addReferenced(body, schemas, ofBody);
+  for (const name of ofBody) requests.add(name);
+  const [name] = ofBody;
+  if (name === undefined) return operation;
+  const required = objectAt(schemas, name)['required'] !== undefined;
+  const content = mapValues(objectAt(body, 'content'), (media) =>
+    required ? media : { ...media, schema: orNull(objectAt(media, 'schema')) },
+  );
+  return { ...operation, requestBody: { ...body, required, content } };
+}
+
+function withParameters(operation: JsonObject): JsonObject {
+  const parameters = (operation['parameters'] ?? []) as readonly JsonObject[];
+  const typed = parameters.map((parameter) => {
+    const known = parameter['in'] === 'path' ? PATH_PARAMETERS[parameter['name'] as string] : undefined;
+    return known === undefined ? parameter : { ...parameter, schema: known };
+  });
+  return { ...operation, parameters: typed };
+}
+
+function withTypes(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(withTypes);
+  if (value === null || typeof value !== 'object') return value;
+  const entries = Object.entries(value as JsonObject).map(([name, item]) => [name, withTypes(item)] as const);
+  const { nullable, ...schema } = Object.fromEntries(entries);
+  if (schema['type'] === 'number') schema['type'] = 'integer';
+  // A property may be named `nullable`, too; then it is a schema.
+  if (typeof nullable !== 'boolean') return nullable === undefined ? schema : { nullable, ...schema };
+  return nullable ? orNull(schema) : schema;
+}
+
+function orNull(schema: JsonObject): JsonObject {
+  const { type, enum: values, description, ...rest } = schema;
+  if (Array.isArray(type)) return schema;
+  if (typeof type !== 'string')
+    return {
+      ...(description === undefined ? {} : { description }),
+      anyOf: [{ ...rest, ...(values && { enum: values }) }, { type: 'null' }],
+    };
+  return { ...schema, type: [type, 'null'], ...(Array.isArray(values) ? { enum: [...(values as Json[]), null] } : {}) };
+}
+
+function asRequest(schema: JsonObject): JsonObject {
+  const required = (schema['required'] ?? []) as readonly Json[];
+  const fields = mapValues(objectAt(schema, 'properties'), (field, name) =>
+    required.includes(name) ? field : orNull(field),
+  );
+  return { ...schema, properties: fields, additionalProperties: false };
+}
+
+function addReferenced(value: Json, schemas: JsonObject, names: Set<string>): void {
+  if (value === null || typeof value !== 'object') return;
+  for (const item of Object.values(value)) addReferenced(item, schemas, names);
+  const reference = Array.isArray(value) ? undefined : (value as JsonObject)['$ref'];
+  const name = typeof reference === 'string' ? reference.slice('#/components/schemas/'.length) : '';
+  if (name === '' || names.has(name)) return;
+  names.add(name);
+  addReferenced(schemas[name] ?? null, schemas, names);
+}
+
+function objectAt(value: JsonObject, ...path: readonly string[]): JsonObject {
+  return path.reduce<JsonObject>((inner, key) => (inner[key] ?? {}) as JsonObject, value);
+}
+
+function mapValues(object: JsonObject, change: (value: JsonObject, name: string) => JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value as JsonObject, name)]));
+}

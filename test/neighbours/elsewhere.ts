@@ -1,0 +1,70 @@
+/** Lists, batches and workers that the neighbour test does not run: what one actor can do to others there, and the test that shows it. */
+export interface Elsewhere {
+  readonly parts: readonly string[];
+  readonly why: string;
+  readonly shownBy: string;
+}
+
+export const ELSEWHERE: readonly Elsewhere[] = [
+  {
+    parts: ['TendAuthorizations', 'AuthorizationScheduler', 'authorization.statements/OPEN'],
+    why: 'authorities take turns with their payloads, so the figure is how long one is held back',
+    shownBy: 'test/integration/neighbours.int-spec.ts',
+  },
+  {
+    parts: ['BatchedAsk', 'JsonRpcEndpoint'],
+    why: 'the calls of one question, of every method that the service asks',
+    shownBy: 'test/unit/chain/batched-ask.spec.ts',
+  },
+  {
+    parts: ['SettleTxs', 'ReopenTxs', 'RecheckReceipts', 'ConfirmationManager'],
+    why: 'whole blocks, which are the same for all signers; what cannot be written is left for the next block',
+    shownBy: 'test/integration/neighbours.int-spec.ts',
+  },
+  {
+    parts: [
+      'ReassignNonces',
+      'ReopenNonces',
+      'FreeNonceGaps',
+      'HandOver',
+      'WatchBalances',
+      'BalanceScheduler',
+      'HandOverScheduler',
+    ],
+    why: 'one item per signer, by the worker that separates who fails',
+    shownBy: 'test/unit/ledger/leased-work.spec.ts',
+  },
+  {
+    parts: ['FanOut', 'FanOutScheduler', 'EnabledEndpoints'],
+    why: 'one log in its order; what is inserted at once is bounded, whoever subscribes',
+    shownBy: 'test/integration/webhook-fan-out.int-spec.ts',
+  },
+  {
+    parts: ['OldReads'],
+    why: 'one page of each stream at a time; a stream has no owner yet',
+    shownBy: 'test/unit/events/old-reads.spec.ts',
+  },
+  {
+    parts: ['WebhookHousekeeping', 'delivery.statements/BURY', 'delivery.statements/PRUNE'],
+    why: 'rows that nobody waits for, in bounded portions',
+    shownBy: 'test/unit/webhooks/webhook-housekeeping.spec.ts',
+  },
+  {
+    parts: [
+      'RetentionHousekeeping',
+      'PgOldTxs',
+      'PgOldEvents',
+      'BlobHousekeeping',
+      'BlockHousekeeping',
+      'NodeHousekeeping',
+      'pg-blob.repository/PRUNE',
+    ],
+    why: 'rows that nobody waits for, a bounded number at a time',
+    shownBy: 'test/integration/retention.int-spec.ts',
+  },
+  {
+    parts: ['BrokerFeeder', 'HorizonWatch', 'LeaseHeartbeat'],
+    why: 'one receiver, one log, one statement for all leases: no actors',
+    shownBy: 'test/unit/broker/feed-sink.spec.ts',
+  },
+];

@@ -1,0 +1,47 @@
+import { Worker } from 'jest-worker';
+import { fileURLToPath } from 'node:url';
+
+/*
+ * Runs the files of a suite in a few processes of plain Node. Jest's own runner makes a new world for every file, and loads Nest, TypeORM and
+ * ethers anew into each, which took most of the time of the unit tests. Here each process loads a module once and the engine compiles it once.
+ * What a file changes for all (timers, spies, the environment) is put back after it (file.mjs). Registration, hooks, time-outs and matchers
+ * are Jest's own.
+ */
+
+const HOOKS = new URL('./register.mjs', import.meta.url).href;
+
+export default class SharedModulesRunner {
+  supportsEventEmitters = false;
+  isSerial = false;
+
+  constructor(globalConfig) {
+    this.globalConfig = globalConfig;
+  }
+
+  async runTests(tests, watcher, onStart, onResult, onFailure) {
+    const { maxWorkers, testNamePattern, testTimeout } = this.globalConfig;
+    const workers = new Worker(fileURLToPath(new URL('./file.mjs', import.meta.url)), {
+      exposedMethods: ['runFile'],
+      numWorkers: Math.min(maxWorkers, tests.length),
+      // A process that dies fails its file; the file is not run again.
+      maxRetries: 0,
+      forkOptions: { stdio: 'pipe', execArgv: ['--no-warnings', '--import', HOOKS] },
+    });
+    workers.getStdout().pipe(process.stdout);
+    workers.getStderr().pipe(process.stderr);
+    const waiting = [...tests];
+    const runNext = async () => {
+      for (let test = waiting.shift(); test !== undefined && !watcher.isInterrupted(); test = waiting.shift()) {
+        await onStart(test);
+        const { config } = test.context;
+        try {
+          onResult(test, await workers.runFile(test.path, { config, testNamePattern, testTimeout }));
+        } catch (error) {
+          onFailure(test, error);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: maxWorkers }, runNext));
+    await workers.end();
+  }
+}

@@ -1,0 +1,34 @@
+import { takeStock } from './lost-commits.js';
+import { NO_FAULTS } from './network/surroundings.js';
+import { TRUTH } from './network/view.js';
+import { live } from './settle.js';
+import type { World } from './world.js';
+
+/** From now on a standby misses what is committed, whatever it is. */
+export async function fallBehind(world: World): Promise<void> {
+  if (!world.play.losesCommits || world.isBehind) return;
+  world.note('the standby falls behind');
+  await world.database.fallBehind();
+  world.isBehind = true;
+}
+
+/**
+ * The standby is promoted. What the lost commits had sent is in pools or in blocks, and endpoints say so: what no pool shows, and what comes back
+ * later, no node can know (docs/decisions/0012-lost-commits.md).
+ */
+export async function failOver(world: World): Promise<void> {
+  if (!world.isBehind) return;
+  world.isBehind = false;
+  for (const node of [...world.nodes]) if (node.gate.holdsLocks) await world.bury(node);
+  const { network, database, faults } = world;
+  network.rates = NO_FAULTS;
+  for (const endpoint of network.endpoints) {
+    endpoint.isWell();
+    endpoint.view = TRUTH;
+  }
+  network.gossip();
+  await takeStock(world, () => database.failOver());
+  faults.losesCommits = true;
+  for (const signer of world.signers) await database.expireLease(signer);
+  await live(world, world.awake());
+}

@@ -1,0 +1,60 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+
+interface Operation {
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
+}
+export interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+export interface DocumentedAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: unknown;
+}
+
+const DOCUMENT = 'openapi';
+const NO_ROUTE = new Set(['method_not_allowed', 'malformed_url', 'url_too_long', 'route_not_found']);
+
+/** Compares answers with the OpenAPI document of the service: status, content type and schema. */
+export class ApiDocument {
+  private readonly ajv = new Ajv2020({ strict: false, validateFormats: false });
+  private readonly paths: readonly { readonly pattern: RegExp; readonly path: string }[];
+  private readonly checks = new Map<string, ValidateFunction>();
+
+  constructor(private readonly document: OpenApi) {
+    this.ajv.addSchema(document, DOCUMENT);
+    // A literal segment wins over a parameter.
+    const paths = Object.keys(document.paths).sort((a, b) => a.split('{').length - b.split('{').length);
+    this.paths = paths.map((path) => ({ path, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`) }));
+  }
+
+  /** What the document does not say of this answer; null when it says all. */
+  wrongWith(method: string, url: string, { status, type, body }: DocumentedAnswer): string | null {
+    const at = url.split('?', 1)[0] ?? '';
+    const name = method.toLowerCase();
+    const found = this.paths.find(({ path, pattern }) => pattern.test(at) && this.document.paths[path]?.[name]);
+    const where = `${method} ${at}: ${status}`;
+    if (found === undefined) return isNoRoute(at, body) ? null : `${where} of a path that is not documented`;
+    const { responses } = this.document.paths[found.path]?.[name] ?? { responses: {} };
+    const answer = responses[status];
+    if (answer === undefined) return `${where} is not documented: ${JSON.stringify(body)}`;
+    const media = type.split(';', 1)[0] ?? '';
+    if (answer.content === undefined) return media === '' ? null : `${where} has a body`;
+    if (!(media in answer.content)) return `${where} of type ${type} is not documented`;
+    if (!media.endsWith('json')) return null;
+    const check = this.checkOf(['paths', found.path, name, 'responses', String(status), 'content', media, 'schema']);
+    return check(body) ? null : `${where}: ${this.ajv.errorsText(check.errors)}: ${JSON.stringify(body)}`;
+  }
+
+  private checkOf(pointer: readonly string[]): ValidateFunction {
+    const place = pointer.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
+    const check = this.checks.get(place) ?? this.ajv.compile({ $ref: `${DOCUMENT}#/${place}` });
+    this.checks.set(place, check);
+    return check;
+  }
+}
+
+function isNoRoute(path: string, body: unknown): boolean {
+  if (path.startsWith('/docs')) return true;
+  return typeof body === 'object' && body !== null && 'code' in body && NO_ROUTE.has(String(body.code));
+}

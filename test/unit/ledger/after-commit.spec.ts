@@ -1,0 +1,204 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ExecutionConfig, ResubmitConfig } from '../../../src/config/index.js';
+import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
+import type { SignerId } from '../../../src/kernel/signer-id.js';
+import { AfterCommit } from '../../../src/modules/ledger/application/writing/after-commit.js';
+import { BumpWatch } from '../../../src/modules/ledger/application/writing/bump-watch.js';
+import type { ChangeSet } from '../../../src/modules/ledger/application/writing/change-set.js';
+import { InFlightLimits } from '../../../src/modules/ledger/application/writing/in-flight-limits.js';
+import { LaneMemory } from '../../../src/modules/ledger/application/writing/lane-memory.js';
+import type { ManagedTx, TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import { aHash, aManagedTx, anAttempt, aReceipt, aRequest, aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
+
+const [MINE, OTHER] = [aSigner(1), aSigner(2)];
+const LEASES = [MINE, OTHER].map((signer) => ({ signer, owner: 'node', token: 1n }));
+const IN_FLIGHT = 5;
+const TIMERS = { resubmit: 'keep', receiptCheck: 'keep' } as const;
+
+let metrics: FakeMetrics;
+let rung: (readonly SignerId[])[];
+let memory: LaneMemory;
+let limits: InFlightLimits;
+let bumps: BumpWatch;
+let after: AfterCommit;
+
+beforeEach(() => {
+  [metrics, rung] = [new FakeMetrics(), []];
+  memory = new LaneMemory(new FakeClock());
+  // Nothing is open as far as the lanes know.
+  memory.aligned(LEASES);
+  memory.gapsChecked(LEASES);
+  for (const lease of LEASES) memory.countedInFlight(lease, IN_FLIGHT);
+  limits = new InFlightLimits(new ExecutionConfig());
+  bumps = new BumpWatch(new ResubmitConfig());
+  after = new AfterCommit(metrics, memory, bumps, { ring: (signers) => void rung.push(signers) }, limits);
+});
+
+/** A copy of a tx to which this happened in the commit. */
+function changed(change: (tx: ManagedTx) => void, progress: Partial<TxProgress> = {}): ManagedTx {
+  const tx = aManagedTx({ state: 'IN_MEMPOOL', nonce: 7n, txHash: aHash(1), signer: MINE, ...progress }).build();
+  change(tx);
+  return tx;
+}
+
+const slot = (signer = MINE) => ({ signer, nonce: 7n });
+const ofBoth = (asks: (lease: (typeof LEASES)[number]) => unknown) => LEASES.map(asks);
+const mayHaveGaps = () => ofBoth((lease) => memory.mayHaveGaps(lease));
+const asksForNonce = () => ofBoth((lease) => memory.needsAlignment(lease, 1_000));
+const hasRoom = () => ofBoth((lease) => memory.mayCountInFlight(lease));
+const inFlight = () => ofBoth((lease) => memory.inFlight(lease));
+
+it('after a failed write everything that is known of its signers, and of no other, is read anew', () => {
+  memory.recovered(LEASES);
+  limits.refused(MINE, 3);
+  limits.refused(OTHER, 3);
+  const look = (head: number) => bumps.due(MINE.chainId, LEASES, head);
+  look(5);
+  for (const lease of LEASES) bumps.looked(lease, null);
+  after.inDoubt([MINE]);
+  expect(ofBoth((lease) => memory.needsStep(lease))).toEqual([true, false]);
+  expect(ofBoth((lease) => memory.inFlight(lease))).toEqual([null, IN_FLIGHT]);
+  expect(ofBoth((lease) => limits.mayResend(lease))).toEqual([true, false]);
+  expect(look(6)).toEqual([MINE]);
+});
+
+describe('metrics', () => {
+  it('count every state that a fill or a tx entered, once for each commit, and nothing of what was only noted', () => {
+    const fill = changed((tx) => tx.allocated(7n, 21_000n), { kind: 'fill', state: 'PENDING', nonce: null });
+    const [tx, noted] = [changed((copy) => copy.mined(aReceipt())), changed((copy) => copy.competitorSigned(aHash(2)))];
+    after.notify({ fills: [{ tx: fill, request: aRequest() }], txs: [tx], noted: [noted] });
+    expect(metrics.counted('tx_state_total')).toEqual({ ALLOCATED: 1, MINED: 1 });
+  });
+});
+
+describe('a lane looks for gaps', () => {
+  it.each<[string, ChangeSet]>([
+    ['released', { slots: { released: [slot()] } }],
+    ['freed', { slots: { freed: [slot()] } }],
+  ])('when a slot of its own signer was %s', (_what, changes) => {
+    after.notify(changes);
+    expect(mayHaveGaps()).toEqual([true, false]);
+  });
+
+  it('not when slots were taken or used', () => {
+    const holders = [{ ...slot(), txId: 'tx' }];
+    const consumed = [{ ...slot(), txHash: aHash(1) }];
+    after.notify({ slots: { held: holders, adopted: holders, filled: holders, reopened: [slot()], consumed } });
+    expect(mayHaveGaps()).toEqual([false, false]);
+  });
+});
+
+describe('a lane asks the chain for its nonce', () => {
+  const answer = (errorClass: NodeErrorClass | null): ChangeSet => {
+    const said = { status: 'UNKNOWN', error: null, notSent: false, alone: false } as const;
+    return { attempts: { answered: [{ attempt: anAttempt({ signer: MINE }), errorClass, ...said }] } };
+  };
+
+  it.each<[string, ChangeSet]>([
+    ['a foreign transaction consumed its slot', { slots: { consumed: [{ ...slot(), txHash: null }] } }],
+    ['nonces that others had used were freed', { slots: { freed: [slot()] } }],
+    ['an authorization used a nonce', { slots: { forgotten: [slot()] } }],
+    ['a node called its nonce used', answer('nonce_too_low')],
+  ])('when %s', (_what, changes) => {
+    after.notify(changes);
+    expect(asksForNonce()).toEqual([true, false]);
+  });
+
+  it.each<[string, ChangeSet]>([
+    ['one of ours consumed its slot', { slots: { consumed: [{ ...slot(), txHash: aHash(1) }] } }],
+    ['a slot of it was released', { slots: { released: [slot()] } }],
+    ['a node refused an attempt for its size', answer('oversized_data')],
+    ['a node took an attempt', answer(null)],
+  ])('not when %s', (_what, changes) => {
+    after.notify(changes);
+    expect(asksForNonce()).toEqual([false, false]);
+  });
+});
+
+describe('what a lane has in flight', () => {
+  it('grows by each tx and each fill that got a nonce', () => {
+    const allocated = () => changed((tx) => tx.allocated(7n, 21_000n), { state: 'PENDING', nonce: null });
+    const other = changed((tx) => tx.resubmitted(aHash(1), null, { resubmit: 'keep', receiptCheck: 'keep' }, null));
+    after.notify({ fills: [{ tx: allocated(), request: aRequest() }], txs: [allocated(), other] });
+    expect([inFlight(), hasRoom()]).toEqual([
+      [IN_FLIGHT + 2, IN_FLIGHT],
+      [false, false],
+    ]);
+  });
+
+  it('does not grow by a replacement: it gets the slot of a tx that is counted already', () => {
+    const tx = changed((copy) => copy.competes(7n, 21_000n), { txId: 'new', state: 'PENDING', nonce: null });
+    after.notify({ txs: [tx], slots: { handedOver: [{ ...slot(), txId: 'new' }] } });
+    expect(inFlight()).toEqual([IN_FLIGHT, IN_FLIGHT]);
+  });
+
+  it.each<[string, ManagedTx]>([
+    ['was mined', changed((tx) => tx.mined(aReceipt()))],
+    ['lost its nonce and waits for another at once', changed((tx) => tx.foreignTxUsedNonce(null))],
+    ['was refused for good', changed((tx) => tx.failed('no'), { state: 'ALLOCATED' })],
+    ['was a fill whose nonce others used', changed((tx) => tx.foreignTxUsedNonce(null), { kind: 'fill' })],
+  ])('is counted again when a tx %s, and whoever acts for its signer is woken', (_what, tx) => {
+    after.notify({ txs: [tx] });
+    expect([hasRoom(), rung]).toEqual([[true, false], [[MINE]]]);
+  });
+
+  const receipt = aReceipt();
+  it.each<[string, ManagedTx]>([
+    [
+      'became final in its block: there was room since it was mined',
+      changed((tx) => tx.settled('', null), { state: 'MINED', receipt }),
+    ],
+    ['never had a nonce', changed((tx) => tx.expired(), { state: 'PENDING', nonce: null })],
+    [
+      'waits for a while before its next nonce',
+      changed((tx) => tx.requeued('FEE_CAPPED', 9, 'no'), { state: 'ALLOCATED' }),
+    ],
+    ['is in flight again after a reorg', changed((tx) => tx.reorged(), { state: 'MINED', receipt })],
+    ['is where it was', changed((tx) => tx.receiptMissing(1))],
+  ])('is not when a tx %s, and nobody is woken', (_what, tx) => {
+    after.notify({ txs: [tx] });
+    expect([hasRoom(), rung.flat()]).toEqual([[false, false], []]);
+  });
+});
+
+it('the limit of a pool grows when txs of its signer are mined', () => {
+  for (const signer of [MINE, OTHER]) limits.refused(signer, IN_FLIGHT);
+  after.notify({ txs: [changed((tx) => tx.mined(aReceipt())), changed((tx) => tx.mined(aReceipt()))] });
+  expect([limits.learnt(MINE), limits.learnt(OTHER)]).toEqual([IN_FLIGHT + 1, IN_FLIGHT]);
+});
+
+describe('the doorbell', () => {
+  it('rings once for each signer, however many of its txs left', () => {
+    const mined = (signer: SignerId) => changed((tx) => tx.mined(aReceipt()), { signer });
+    after.notify({ txs: [mined(MINE), mined(OTHER), mined(MINE)] });
+    expect(rung).toEqual([[MINE, OTHER]]);
+  });
+
+  it('rings for freed nonces, which somebody has to fill, and not for released ones: their lane is at work', () => {
+    after.notify({ slots: { freed: [slot(), slot()], released: [slot(OTHER)] } });
+    expect(rung).toEqual([[MINE]]);
+  });
+});
+
+describe('the next look for stuck txs', () => {
+  const lookAt = (head: number) => bumps.due(MINE.chainId, LEASES, head).map(({ address }) => address);
+  beforeEach(() => {
+    lookAt(100);
+    for (const lease of LEASES) bumps.looked(lease, null);
+  });
+
+  it.each<[string, ManagedTx]>([
+    ['was sent', changed((tx) => tx.sent(aHash(1), null, TIMERS, null), { state: 'ALLOCATED' })],
+    ['is in the mempool again after a reorg', changed((tx) => tx.reorged(), { state: 'MINED', receipt: aReceipt() })],
+  ])('is some blocks after a tx of the signer %s', (_what, tx) => {
+    after.notify({ txs: [tx] });
+    expect([lookAt(104), lookAt(105)]).toEqual([[], [MINE.address]]);
+  });
+
+  it('is not brought about by anything else', () => {
+    after.notify({ txs: [changed((tx) => tx.mined(aReceipt())), changed((tx) => tx.receiptMissing(1))] });
+    expect(lookAt(1_000)).toEqual([]);
+  });
+});

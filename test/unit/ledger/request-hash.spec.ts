@@ -1,0 +1,89 @@
+import { describe, expect, it } from '@jest/globals';
+import { parseHex } from '../../../src/kernel/hex.js';
+import { hashRequest, requestText } from '../../../src/modules/ledger/application/request-hash.js';
+import { NO_FEES, type TxRequest } from '../../../src/modules/ledger/domain/tx-request.js';
+import { aHash, anAddress, aRequest, aSigner } from '../../support/builders.js';
+
+const REQUEST = aRequest();
+const SIGNED = { chainId: 1n, address: anAddress(3), nonce: 4n, yParity: 1, r: aHash(5), s: aHash(6) } as const;
+const EVERYTHING = aRequest({
+  payload: {
+    to: anAddress(2),
+    value: 3n,
+    data: parseHex('0xab'),
+    gasLimit: 21_000n,
+    accessList: [{ address: anAddress(3), storageKeys: [aHash(4)] }],
+  },
+  fees: { ...NO_FEES, maxFeePerGas: 5n, maxPriorityFeePerGas: 6n },
+  speed: 'fast',
+  priority: 7,
+  confirmations: 8,
+  expiresAt: new Date('2026-01-02T03:04:05Z'),
+  metadata: { order: 9 },
+});
+
+describe('the text of a request', () => {
+  it('is the one under which requests were stored before', () => {
+    expect(JSON.parse(requestText(EVERYTHING))).toEqual({
+      chainId: 31337,
+      signer: anAddress(1),
+      requestId: 'request-1',
+      to: anAddress(2),
+      value: '3',
+      data: '0xab',
+      gasLimit: '21000',
+      accessList: [{ address: anAddress(3), storageKeys: [aHash(4)] }],
+      maxFeePerGas: '5',
+      maxPriorityFeePerGas: '6',
+      speed: 'fast',
+      priority: 7,
+      confirmations: 8,
+      expiresAt: '2026-01-02T03:04:05.000Z',
+      metadata: { order: 9 },
+    });
+  });
+
+  it('has null for what the client left to Lockstep, and nothing of the fields that came later', () => {
+    const text = JSON.parse(requestText(REQUEST)) as object;
+    expect(text).toMatchObject({ gasLimit: null, maxFeePerGas: null, maxPriorityFeePerGas: null, expiresAt: null });
+    for (const later of ['confirmations', 'gasPrice', 'maxFeePerBlobGas', 'blobHashes', 'authorizationList'])
+      expect(text).not.toHaveProperty(later);
+  });
+
+  it.each<[string, Partial<TxRequest>]>([
+    ['signer', { signer: aSigner(2) }],
+    ['chain', { signer: { ...aSigner(), chainId: 1 } }],
+    ['request id', { requestId: 'request-2' }],
+    ['receiver', { payload: { ...REQUEST.payload, to: null } }],
+    ['value', { payload: { ...REQUEST.payload, value: 2n } }],
+    ['gas limit', { payload: { ...REQUEST.payload, gasLimit: 21_000n } }],
+    ['fees', { fees: { ...NO_FEES, maxFeePerGas: 1n } }],
+    ['gas price', { fees: { ...NO_FEES, gasPrice: 1n } }],
+    ['blob fee', { fees: { ...NO_FEES, maxFeePerBlobGas: 1n } }],
+    ['blob', { payload: { ...REQUEST.payload, blobHashes: [aHash(1)] } }],
+    ['authorization', { payload: { ...REQUEST.payload, authorizationList: [SIGNED] } }],
+    ['speed', { speed: 'urgent' }],
+    ['priority', { priority: 1 }],
+    ['end', { expiresAt: new Date(0) }],
+    ['metadata', { metadata: {} }],
+  ])('is another one when the %s is', (_what, change) => {
+    expect(requestText(aRequest(change))).not.toBe(requestText(REQUEST));
+  });
+
+  it.each<[string, object]>([
+    ['chain', { chainId: 0n }],
+    ['code', { address: anAddress(4) }],
+    ['nonce', { nonce: 5n }],
+    ['signature', { s: aHash(7) }],
+    ['parity', { yParity: 0 }],
+  ])('is another one when the %s of an authorization is', (_what, change) => {
+    const text = (item: object) =>
+      requestText(aRequest({ payload: { ...REQUEST.payload, authorizationList: [item as typeof SIGNED] } }));
+    expect(text({ ...SIGNED, ...change })).not.toBe(text(SIGNED));
+  });
+
+  it('has a SHA-256 hash', () => {
+    // printf abc | sha256sum
+    expect(hashRequest('abc')).toBe('0xba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+});

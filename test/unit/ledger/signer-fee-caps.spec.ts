@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { configFrom } from '../../../src/config/index.js';
+import { ChainRules } from '../../../src/modules/chain/application/chain-rules.js';
+import { CheckedCustody } from '../../../src/modules/signers/infrastructure/checked-custody.js';
+import { SignerFeeCaps } from '../../../src/modules/ledger/application/signer-fee-caps.js';
+import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
+
+const MNEMONIC = {
+  type: 'mnemonic',
+  phrase: 'test test test test test test test test test test test junk',
+  count: 2,
+};
+const OF_CHAIN = { maxFeePerGas: 400n, maxPriorityFeePerGas: 50n, maxFeePerBlobGas: 5_000_000_000_000n };
+
+async function capsOf(fees: Record<string, string> | undefined) {
+  const config = configFrom({
+    database: { url: 'postgres://nobody@localhost/none' },
+    chains: [
+      {
+        id: DEV_CHAIN,
+        rpcUrls: ['http://127.0.0.1:1'],
+        fees: { maxFeePerGas: '400', maxPriorityFeePerGas: '50' },
+        signers: [{ ...MNEMONIC, ...(fees && { fees }) }],
+      },
+    ],
+  });
+  const custody = await CheckedCustody.open(config, new RecordingLog());
+  const caps = new SignerFeeCaps(new ChainRules(config, config.confirmations), custody);
+  return { caps, signers: custody.signers().map(({ signer }) => signer) };
+}
+
+describe('the fee caps of a signer', () => {
+  it('are those of its chain where it has none of its own', async () => {
+    const { caps, signers } = await capsOf(undefined);
+    for (const signer of [...signers, aSigner(9)]) expect(caps.of(signer)).toEqual(OF_CHAIN);
+  });
+
+  it('are its own where they are lower, for every account of its mnemonic', async () => {
+    const { caps, signers } = await capsOf({ maxFeePerGas: '300', maxFeePerBlobGas: '7' });
+    expect(signers).toHaveLength(2);
+    for (const signer of signers)
+      expect(caps.of(signer)).toEqual({ ...OF_CHAIN, maxFeePerGas: 300n, maxFeePerBlobGas: 7n });
+    expect(caps.of(aSigner(9))).toEqual(OF_CHAIN);
+  });
+
+  it('are those of its chain where its own are higher', async () => {
+    const { caps, signers } = await capsOf({ maxFeePerGas: '900', maxPriorityFeePerGas: '900' });
+    for (const signer of signers) expect(caps.of(signer)).toEqual(OF_CHAIN);
+  });
+});

@@ -1,0 +1,13 @@
+import { expect, it } from '@jest/globals';
+import { RouteTable } from '../../../src/platform/http/route-table.js';
+
+it.each([
+  ['/tx/batch', ['POST']],
+  ['/tx/7?x=1', ['GET', 'HEAD']],
+  ['/tx', []],
+])('the methods of %s are %j', (url, methods) => {
+  const table = new RouteTable();
+  table.add(['GET', 'HEAD'], '/tx/:txId');
+  table.add('POST', '/tx/batch');
+  expect(table.methodsOf(url)).toEqual(methods);
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from '@jest/globals';
+import { configFrom } from '../../../src/config/index.js';
+import { InvalidInput, Unprocessable } from '../../../src/kernel/errors.js';
+import { ChainRules } from '../../../src/modules/chain/application/chain-rules.js';
+import { IntakeRules } from '../../../src/modules/requests/application/intake-rules.js';
+import { aRequest, DEV_CHAIN } from '../../support/builders.js';
+import { SignerFeeCaps } from '../../../src/modules/ledger/application/signer-fee-caps.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
+import { NO_FEES } from '../../../src/modules/ledger/domain/tx-request.js';
+
+const OTHER_CHAIN = DEV_CHAIN + 1;
+const config = configFrom({
+  database: { url: 'postgres://nobody@localhost/none' },
+  confirmations: { finality: 'depth', required: 12 },
+  chains: [
+    { id: OTHER_CHAIN, rpcUrls: ['http://127.0.0.1:1'] },
+    {
+      id: DEV_CHAIN,
+      rpcUrls: ['http://127.0.0.1:1'],
+      fees: { maxFeePerGas: '400', maxPriorityFeePerGas: '50' },
+      confirmations: { finality: 'safe', required: 3 },
+    },
+  ],
+});
+const rules = new ChainRules(config, config.confirmations);
+const intake = new IntakeRules(
+  new SignerFeeCaps(rules, new KeysOf([])),
+  Object.assign(config.intake, { maxMetadataBytes: 16 }),
+);
+
+/** What is thrown, for its parts. */
+function refusal(run: () => void): unknown {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  return null;
+}
+
+describe('the rules of a chain', () => {
+  it('are its own', () => {
+    expect(rules.feeCaps(DEV_CHAIN)).toMatchObject({ maxFeePerGas: 400n, maxPriorityFeePerGas: 50n });
+    expect(rules.finality(DEV_CHAIN)).toBe('safe');
+    expect(rules.requiredConfirmations(DEV_CHAIN)).toBe(3);
+  });
+
+  it.each([OTHER_CHAIN, 99])('are the defaults where the config says nothing of chain %d', (chainId) => {
+    expect(rules.feeCaps(chainId)).toMatchObject({
+      maxFeePerGas: 5_000_000_000_000n,
+      maxPriorityFeePerGas: 500_000_000_000n,
+    });
+    expect(rules.finality(chainId)).toBe('depth');
+    expect(rules.requiredConfirmations(chainId)).toBe(12);
+  });
+});
+
+describe('a request is refused before it is stored', () => {
+  it('when its metadata has more bytes as JSON than are stored', () => {
+    // {"a":"ä123456"} has 15 characters and 16 bytes.
+    expect(refusal(() => intake.assertAcceptable(aRequest({ metadata: { a: 'ä123456' } })))).toBeNull();
+    const error = refusal(() => intake.assertAcceptable(aRequest({ metadata: { a: 'ä1234567' } })));
+    expect(error).toBeInstanceOf(Unprocessable);
+    expect(error).toMatchObject({
+      code: 'metadata_too_large',
+      message: 'metadata has 17 bytes; the limit is 16',
+      advice: 'store it yourself and send a reference to it',
+      facts: { bytes: 17, maxBytes: 16 },
+    });
+  });
+
+  it.each([
+    ['maxFeePerGas', 'maxFeePerGas', 400n],
+    ['maxPriorityFeePerGas', 'maxPriorityFeePerGas', 50n],
+    ['gasPrice', 'maxFeePerGas', 400n],
+    ['maxFeePerBlobGas', 'maxFeePerBlobGas', 5_000_000_000_000n],
+  ] as const)('when its %s is above the cap %s', (name, limit, cap) => {
+    const asking = (wei: bigint) => aRequest({ fees: { ...NO_FEES, [name]: wei } });
+    expect(refusal(() => intake.assertAcceptable(asking(cap)))).toBeNull();
+    const error = refusal(() => intake.assertAcceptable(asking(cap + 1n)));
+    expect(error).toBeInstanceOf(Unprocessable);
+    expect(error).toMatchObject({
+      code: 'fees_above_cap',
+      message: `${name} ${cap + 1n} is above the cap of the chain and signer, ${cap}`,
+      advice: `lower it, or raise fees.${limit} of the chain or the signer in the config`,
+      facts: { chainId: DEV_CHAIN, cap: cap.toString() },
+    });
+  });
+
+  it.each(['maxFeePerGas', 'maxPriorityFeePerGas'] as const)('when it has a gas price and %s', (name) => {
+    const error = refusal(() => intake.assertAcceptable(aRequest({ fees: { ...NO_FEES, gasPrice: 1n, [name]: 1n } })));
+    expect(error).toBeInstanceOf(InvalidInput);
+    expect(error).toMatchObject({ code: 'invalid_fees' });
+  });
+
+  it('never when it leaves both to Lockstep', () => {
+    expect(refusal(() => intake.assertAcceptable(aRequest()))).toBeNull();
+  });
+});
