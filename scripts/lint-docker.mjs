@@ -92,7 +92,7 @@ function mountFaults(source, volumes) {
 }
 
 function isPinned(image) {
-  return /[:@][^/]+$/.test(image) && !image.endsWith(':latest');
+  return /[:@][^/]*\d[^/]*$/.test(image);
 }
 
 function isJsonArray(text) {

@@ -46,7 +46,7 @@ export interface RunningAnvil {
  * block), so not more often than needed.
  */
 const STATE_INTERVAL_SECONDS = 2;
-const READY_TIMEOUT_MS = 60_000;
+const READY_TIMEOUT_MS = 25_000;
 /** A dump takes 0.2 s per 25,000 blocks. */
 const STOP_GRACE_MS = 60_000;
 

@@ -3,6 +3,7 @@ import type { TxView } from '../../src/modules/ledger/application/views/tx-views
 import { DEV_ACCOUNTS } from '../support/anvil.js';
 import { Cluster } from '../support/cluster.js';
 import { Geth } from '../support/geth.js';
+import type { GenesisOptions } from '../support/geth-genesis.js';
 import { GWEI } from '../support/geth-wire.js';
 import { TransferLedger } from '../support/transfer-ledger.js';
 import { until } from '../support/until.js';
@@ -11,19 +12,23 @@ const [ALICE, BOB] = DEV_ACCOUNTS;
 const NOBODY = '0x00000000000000000000000000000000000000bb';
 /** Init code of a contract that writes 1 into slot 0 of the account that runs it. */
 const WRITER = '0x6460015f55005f526005601bf3';
+const blobOf = (text: string) => `0x00${Buffer.from(text).toString('hex')}`;
 
 let geth: Geth;
 let cluster: Cluster;
 
-beforeAll(async () => {
-  geth = await Geth.start();
-  cluster = await Cluster.start({ nodes: 2, rpcUrl: geth.url });
-});
+/** For a describe. */
+function withGeth(genesis: Partial<GenesisOptions>): void {
+  beforeAll(async () => {
+    geth = await Geth.start({ genesis });
+    cluster = await Cluster.start({ nodes: 2, rpcUrl: geth.url });
+  });
 
-afterAll(async () => {
-  await cluster.stop();
-  await geth.stop();
-});
+  afterAll(async () => {
+    await cluster.stop();
+    await geth.stop();
+  });
+}
 
 async function create(signer: string, requestId: string, payload: object, fees?: object): Promise<string> {
   const { status, body } = await cluster.post('/api/v1/tx', { signer, requestId, payload, ...(fees && { fees }) });
@@ -44,6 +49,8 @@ function onChain({ txHash }: TxView): Promise<unknown> {
 }
 
 describe('on geth', () => {
+  withGeth({});
+
   it('transactions with one price, with and without an access list, are mined as such', async () => {
     const price = { gasPrice: (5n * GWEI).toString() };
     const accessList = [{ address: NOBODY, storageKeys: [] }];
@@ -68,6 +75,21 @@ describe('on geth', () => {
     await ledger.create(8);
     // The authorization took a nonce of its own, beside that of its transaction.
     await ledger.expectEachPaidOnce({ firstNonce: 2 });
+  });
+});
+
+(Geth.takesBlobProofs() ? describe : describe.skip)('on geth before Osaka, where geth is older than 1.17', () => {
+  withGeth({ osaka: false });
+
+  it('blobs with a proof for each blob are mined between other transactions of the signer', async () => {
+    const blobs = await create(ALICE, 'blobs', { to: NOBODY, blobs: [blobOf('one'), blobOf('two')] });
+    const plain = await create(ALICE, 'plain', { to: NOBODY, value: '1' });
+    const more = await create(ALICE, 'more', { to: NOBODY, blobs: [blobOf('three')] });
+    const [first, second, third] = [await confirmed(blobs), await confirmed(plain), await confirmed(more)];
+    expect(await onChain(first)).toMatchObject({ type: '0x3', blobVersionedHashes: first.payload.blobs });
+    expect(first.payload.blobs).toHaveLength(2);
+    expect(await onChain(second)).toMatchObject({ type: '0x2' });
+    expect(await onChain(third)).toMatchObject({ type: '0x3', blobVersionedHashes: third.payload.blobs });
   });
 });
 

@@ -6,6 +6,8 @@ export interface GenesisOptions {
   readonly baseFeePerGas: bigint;
   /** Places in the dev mnemonic of accounts whose code is an EIP-7702 delegation from block 0 on. */
   readonly delegated: readonly number[];
+  /** Whether Osaka is in force, from which on blobs have a proof for each cell. */
+  readonly osaka: boolean;
 }
 
 const FUNDED = 20;
@@ -18,11 +20,11 @@ const BLOBS = { target: 6, max: 9, baseFeeUpdateFraction: 5_007_716 };
 type Alloc = Readonly<Record<string, { readonly code?: string }>>;
 
 /**
- * For `geth init`: merged from block 0 on, with every fork up to Osaka, and with money for the accounts of the dev mnemonic.
+ * For `geth init`: merged from block 0 on, with every fork up to Prague or Osaka, and with money for the accounts of the dev mnemonic.
  * @param ofDev the accounts of geth's own dev chain, of which the contracts are taken: without the queues of Prague geth 1.17 builds no block
  */
 export function gethGenesis(
-  { gasLimit, baseFeePerGas, delegated }: GenesisOptions,
+  { gasLimit, baseFeePerGas, delegated, osaka }: GenesisOptions,
   ofDev: Alloc,
 ): Readonly<Record<string, unknown>> {
   return {
@@ -30,8 +32,8 @@ export function gethGenesis(
       chainId: DEV_CHAIN_ID,
       ...Object.fromEntries(FORKS_BY_BLOCK.map((name) => [`${name}Block`, 0])),
       terminalTotalDifficulty: 0,
-      ...Object.fromEntries(FORKS_BY_TIME.map((name) => [`${name}Time`, 0])),
-      blobSchedule: { cancun: BLOBS, prague: BLOBS, osaka: BLOBS },
+      ...Object.fromEntries([...FORKS_BY_TIME, ...(osaka ? ['osaka'] : [])].map((name) => [`${name}Time`, 0])),
+      blobSchedule: { cancun: BLOBS, prague: BLOBS, ...(osaka && { osaka: BLOBS }) },
     },
     difficulty: '0x0',
     gasLimit: hex(gasLimit),
@@ -58,7 +60,7 @@ const FORKS_BY_BLOCK = [
   'berlin',
   'london',
 ];
-const FORKS_BY_TIME = ['shanghai', 'cancun', 'prague', 'osaka'];
+const FORKS_BY_TIME = ['shanghai', 'cancun', 'prague'];
 
 function hex(value: bigint): string {
   return `0x${value.toString(16)}`;

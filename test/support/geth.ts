@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DetachedProcess, spawnDetached } from '../../src/dev/detached-process.js';
 import { freePort } from '../../src/dev/free-port.js';
-import { callRpc, chainIdOf } from '../../src/dev/json-rpc.js';
+import { callRpc } from '../../src/dev/json-rpc.js';
 import { poll } from '../../src/dev/poll.js';
 import { type GenesisOptions, gethGenesis } from './geth-genesis.js';
 
@@ -18,9 +18,10 @@ export interface GethOptions {
   readonly flags?: readonly string[];
 }
 
-const GENESIS: GenesisOptions = { gasLimit: 30_000_000n, baseFeePerGas: 10n ** 9n, delegated: [] };
+const GENESIS: GenesisOptions = { gasLimit: 30_000_000n, baseFeePerGas: 10n ** 9n, delegated: [], osaka: true };
 const PROGRAM = process.env['GETH_BIN'] || 'geth';
-const READY_TIMEOUT_MS = 60_000;
+/** Until its first block. */
+const READY_TIMEOUT_MS = 20_000;
 const STOP_GRACE_MS = 20_000;
 /** 100,000 gwei. */
 const UNREACHABLE_TIP = '100000000000000';
@@ -47,11 +48,11 @@ export class Geth {
     const folder = mkdtempSync(join(tmpdir(), 'lockstep-geth-'));
     const genesis = { ...GENESIS, ...options.genesis };
     const genesisFile = join(folder, 'genesis.json');
-    const dev = JSON.parse(execFileSync(PROGRAM, ['--dev', 'dumpgenesis'], { stdio: 'pipe', encoding: 'utf8' }));
-    writeFileSync(genesisFile, JSON.stringify(gethGenesis(genesis, dev.alloc)));
     const flags = flagsOf(options, folder, genesis.gasLimit, port, enginePort);
     const geth = new Geth(`http://127.0.0.1:${port}`, folder, flags);
     try {
+      const dev = JSON.parse(execFileSync(PROGRAM, ['--dev', 'dumpgenesis'], { stdio: 'pipe', encoding: 'utf8' }));
+      writeFileSync(genesisFile, JSON.stringify(gethGenesis(genesis, dev.alloc)));
       execFileSync(PROGRAM, ['init', '--datadir', folder, ...STORAGE, genesisFile], { stdio: 'pipe' });
       await geth.boot();
     } catch (error) {
@@ -59,6 +60,12 @@ export class Geth {
       throw new Error(`geth did not start (${PROGRAM}; GETH_BIN names another): ${String(error)}`, { cause: error });
     }
     return geth;
+  }
+
+  /** Whether it takes blobs with a proof for each blob, on a chain before Osaka: from 1.17 on it refuses them. */
+  static takesBlobProofs(): boolean {
+    const text = execFileSync(PROGRAM, ['version'], { stdio: 'pipe', encoding: 'utf8' });
+    return Number(/^Version: 1\.(\d+)/m.exec(text)?.[1]) < 17;
   }
 
   get pid(): number {
@@ -93,12 +100,13 @@ export class Geth {
     this.process = node;
     const ready = await poll(READY_TIMEOUT_MS, async () => {
       if (node.exitStatus) return false;
-      return chainIdOf(this.url, 2_000).then(
-        () => true,
+      return this.call('eth_blockNumber').then(
+        (block) => Number(block) > 0 || null,
         () => null,
       );
     });
-    if (ready !== true) throw new Error(readFileSync(logFile, 'utf8').slice(-2_000));
+    if (ready !== true)
+      throw new Error(`it built no block; end of its log:\n${readFileSync(logFile, 'utf8').slice(-2_000)}`);
   }
 
   async stop(): Promise<void> {

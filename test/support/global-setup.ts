@@ -1,12 +1,28 @@
 import { runMigrations } from '../../src/platform/database/migrations.js';
+import { startAnvil } from './anvil.js';
+import { Geth } from './geth.js';
+import { NatsServer } from './nats-server.js';
 import { startScratchPostgres } from './postgres.js';
 import { keepServer, takeServer, TEMPLATE_VARIABLE, SERVER_VARIABLE } from './shared-server.js';
 import { createDatabase, databaseUrl } from './test-database.js';
 
 const TEMPLATE = 'lockstep_template';
 
-/** One server for the whole run, and in it a database that is migrated once and then only copied. */
-export default async function globalSetup(): Promise<void> {
+/** What the tests of a suite start beside PostgreSQL. */
+const PROGRAMS: Readonly<Record<string, () => Promise<{ stop(): Promise<void> }>>> = {
+  int: startAnvil,
+  e2e: startAnvil,
+  chaos: startAnvil,
+  geth: () => Geth.start(),
+  nats: () => NatsServer.start(),
+};
+
+/**
+ * One server for the whole run, and in it a database that is migrated once and then only copied. Each program is started here once, so that one that
+ * is missing or does not work is told at once, and not by every test.
+ */
+export default async function globalSetup(_: unknown, suite: { displayName: { name: string } }): Promise<void> {
+  await (await PROGRAMS[suite.displayName.name]?.())?.stop();
   // Jest runs this once for each suite of a run; the suites share the server.
   if (process.env[SERVER_VARIABLE] !== undefined) return;
   const server = await startScratchPostgres();
