@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt, ensureInstalled, ROOT } from './bootstrap.mjs';
+import { closeReport, newReport } from './report.mjs';
 
 /* Sends requests that schemathesis makes from the OpenAPI document, and checks each answer against it. */
 
@@ -45,7 +46,7 @@ await ensureInstalled();
 await ensureBuilt();
 const command = findSchemathesis();
 if (command === null) {
-  console.log('schemathesis did not run: Python is missing here, or pip cannot install it.');
+  closeReport({ ...newReport(), absent: ['schemathesis: Python is missing here, or pip cannot install it'] });
   process.exit(0);
 }
 await import('../test/support/run-typescript.mjs');

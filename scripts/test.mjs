@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { bin, ensureBuilt, ensureInstalled, ROOT } from './bootstrap.mjs';
+import { GETH, goProgram, NATS_SERVER } from './go-program.mjs';
+import { closeReport, newReport } from './report.mjs';
+import { runSuites } from './suites.mjs';
 
-/* The whole check, in the order in which a mistake is found soonest. Stops at the first stage that fails. */
+/*
+ * The whole check, in the order in which a mistake is found soonest; the unit tests end it when they fail. With arguments one suite alone:
+ * `node scripts/test.mjs chaos`, and more of them are Jest's.
+ */
 
 const CHECKS = [
   ['Format', bin('prettier', 'bin/prettier.cjs'), ['--check', '--log-level', 'warn', '.']],
@@ -24,13 +27,15 @@ const CHECKS = [
 
 // Of the chaos suite only one kill, one pause and one partition: all of it is a command of its own (npm run test:chaos).
 const SUITES = [
-  { title: 'unit', args: ['--selectProjects', 'unit'] },
-  { title: 'int', args: ['--selectProjects', 'int'] },
-  { title: 'e2e', args: ['--selectProjects', 'e2e'] },
-  { title: 'chaos smoke', args: ['chaos/smoke', '--selectProjects', 'chaos'] },
+  { name: 'unit', args: [] },
+  { name: 'int', args: [] },
+  { name: 'e2e', args: [] },
+  // One kill, one pause and one partition: all of the suite is a command of its own (npm run test:chaos).
+  { name: 'chaos', args: ['chaos/smoke'] },
 ];
 
-const results = mkdtempSync(join(tmpdir(), 'lockstep-test-'));
+const PROGRAMS = { geth: GETH, nats: NATS_SERVER };
+
 const running = new Set();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
@@ -39,14 +44,28 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 
-let passed = 0;
-let failed = 0;
+const report = newReport();
+const [only, ...args] = process.argv.slice(2);
+const suites = only === undefined ? SUITES : [{ name: only, args }];
 await ensureInstalled();
 await ensureBuilt();
-const ok = (await allChecks()) && (await allSuites());
-rmSync(results, { recursive: true, force: true });
-console.log(`${passed} passed, ${failed} failed`);
+if (only in PROGRAMS) takeProgram(only);
+const right = only !== undefined || (await allChecks());
+const ok = right && (await runSuites(suites, report, (flags) => node(flags, 'inherit')));
+closeReport(report);
 process.exit(ok ? 0 : 1);
+
+/** Ends this process, which is no failure, where there is none. */
+function takeProgram(suite) {
+  const { variable } = PROGRAMS[suite];
+  const file = goProgram(PROGRAMS[suite]);
+  if (file === null) {
+    report.absent.push(`${suite} tests: ${variable} names no program, and Go is missing or could not build one`);
+    closeReport(report);
+    process.exit(0);
+  }
+  process.env[variable] = file;
+}
 
 /** Side by side, two at a time; what each one says is kept back until it is its turn. */
 async function allChecks() {
@@ -68,32 +87,8 @@ async function allChecks() {
   return good;
 }
 
-async function allSuites() {
-  for (const { title, args } of SUITES) {
-    console.log(`\n== ${title} tests`);
-    const file = join(results, `${title}.json`);
-    const flags = [...args, '--maxWorkers=2', '--json', '--outputFile', file];
-    // Jest prints its JSON to standard output only when no file is given; its normal report goes to standard error.
-    const { code, seconds } = await node([bin('jest', 'bin/jest.js'), ...flags], 'inherit');
-    heading(`${title} tests`, seconds, code);
-    count(file);
-    if (code !== 0) return false;
-  }
-  return true;
-}
-
-function count(file) {
-  try {
-    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(readFileSync(file, 'utf8'));
-    passed += numPassedTests;
-    // A file that could not even be loaded has no tests to count, and is a failure all the same.
-    failed += numFailedTests + numRuntimeErrorTestSuites;
-  } catch {
-    failed += 1;
-  }
-}
-
 function heading(title, seconds, code) {
+  report.parts.push({ name: title, ok: code === 0, seconds });
   console.log(`== ${title}: ${code === 0 ? 'ok' : 'FAILED'} (${seconds.toFixed(1)} s)`);
 }
 

@@ -1,0 +1,38 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './bootstrap.mjs';
+
+/*
+ * The programs that `npm run ci` builds with Go, each at one version. A program that happens to be on the PATH is not taken: its version
+ * would decide whether CI is green.
+ */
+
+const INSTALL_TIMEOUT_MS = 15 * 60_000;
+const SUFFIX = process.platform === 'win32' ? '.exe' : '';
+
+export const GETH = { variable: 'GETH_BIN', source: 'github.com/ethereum/go-ethereum/cmd/geth', version: 'v1.16.8' };
+export const NATS_SERVER = {
+  variable: 'NATS_SERVER_BIN',
+  source: 'github.com/nats-io/nats-server/v2',
+  name: 'nats-server',
+  version: 'v2.11.10',
+};
+
+/**
+ * The one that the variable names, or the pinned one, which is built once in each clone (`npm run reset` deletes it).
+ * @returns its path; null when there is no Go, or Go cannot get it
+ */
+export function goProgram({ variable, source, version, name = source.split('/').at(-1) }) {
+  if (process.env[variable]) return process.env[variable];
+  const folder = join(ROOT, '.lockstep', 'bin', version);
+  const file = join(folder, name + SUFFIX);
+  if (existsSync(file)) return file;
+  console.log(`\nBuilding ${source}@${version} ...`);
+  const { status } = spawnSync('go', ['install', `${source}@${version}`], {
+    env: { ...process.env, GOBIN: folder },
+    stdio: 'inherit',
+    timeout: INSTALL_TIMEOUT_MS,
+  });
+  return status === 0 ? file : null;
+}

@@ -1,0 +1,57 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+
+/*
+ * What a check says at its end. A script that runs others names a file in this variable: they add their reports to it in place of printing
+ * them, and it prints all of them as one. Not LOCKSTEP_…: those are settings of the service.
+ */
+const VARIABLE = 'TEST_REPORT';
+const SLOWEST = 10;
+
+/**
+ * parts: {name, ok, seconds}; files of tests: {file, seconds}; flaky: {file, test, message} of what failed once and passed alone;
+ * absent: texts, one for each part that did not run
+ */
+export function newReport() {
+  return { parts: [], files: [], flaky: [], absent: [], passed: 0, failed: 0 };
+}
+
+/** The environment of a child whose report goes into this file. */
+export function reportingTo(file) {
+  return { ...process.env, [VARIABLE]: file };
+}
+
+/** Adds what the children have reported. */
+export function addReports(report, file) {
+  if (!existsSync(file)) return;
+  for (const line of readFileSync(file, 'utf8').split('\n').filter(Boolean)) {
+    const { passed, failed, ...lists } = JSON.parse(line);
+    report.passed += passed;
+    report.failed += failed;
+    for (const [name, items] of Object.entries(lists)) report[name].push(...items);
+  }
+}
+
+export function closeReport(report) {
+  const file = process.env[VARIABLE];
+  if (file) appendFileSync(file, `${JSON.stringify(report)}\n`);
+  else console.log(textOf(report));
+}
+
+function textOf({ parts, files, flaky, absent, passed, failed }) {
+  const slowest = [...files].sort((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
+  return [
+    ...list('Seconds', parts, ({ name, ok, seconds }) => `${time(seconds)}  ${name}${ok ? '' : ': FAILED'}`),
+    ...list('The slowest files', slowest, ({ file, seconds }) => `${time(seconds)}  ${file}`),
+    ...list('Flaky (failed, then passed alone)', flaky, ({ file, test, message }) => `${file}: ${test}\n${message}`),
+    ...list('Did not run', absent, (text) => text),
+    `\n${passed} passed, ${failed} failed`,
+  ].join('\n');
+}
+
+function list(title, items, lineOf) {
+  return items.length === 0 ? [] : [`\n${title}:`, ...items.map((item) => `  ${lineOf(item)}`)];
+}
+
+function time(seconds) {
+  return seconds.toFixed(1).padStart(7);
+}

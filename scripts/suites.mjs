@@ -1,0 +1,85 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { bin, ROOT } from './bootstrap.mjs';
+
+/* Runs suites of Jest one after the other, and looks once more, at the end, at the files that failed. */
+
+/** Their tests use real processes on a busy machine. What fails in the others is decided by the code alone. */
+const LOOKED_AT_AGAIN = new Set(['int', 'e2e', 'chaos', 'geth', 'nats']);
+/** A seed that fails is a fault, also when the next run of it passes. */
+const SIMULATOR = /(^|\/)simulator/;
+/** So many at once are no chance. */
+const MOST_LOOKED_AT_AGAIN = 10;
+
+/**
+ * @param suites of {name, args}: a project of jest.config.mjs, and what else Jest is told
+ * @param node runs Node with arguments. @returns {code, seconds}
+ * @returns whether all is right in the end
+ */
+export async function runSuites(suites, report, node) {
+  const folder = mkdtempSync(join(tmpdir(), 'lockstep-test-'));
+  const outcomes = new Map();
+  const again = [];
+  let ok = true;
+  for (const { name, args } of suites) {
+    const { files, passed } = await jest(name, ['--maxWorkers=2', ...args]);
+    for (const file of files) outcomes.set(file.name, file);
+    const failed = files.filter(({ status }) => status === 'failed').map((file) => file.name);
+    if (passed) continue;
+    if (mayLookAgain(name, failed)) again.push({ name, failed });
+    else ok = false;
+    if (!LOOKED_AT_AGAIN.has(name)) break;
+  }
+  if (ok) for (const { name, failed } of again) await lookAgain(name, failed);
+  rmSync(folder, { recursive: true });
+  ok &&= again.every(({ failed }) => failed.every((file) => outcomes.get(file).status === 'passed'));
+  count();
+  return ok;
+
+  async function jest(name, args, title = `${name} tests`) {
+    const file = join(folder, 'results.json');
+    rmSync(file, { force: true });
+    console.log(`\n== ${title}`);
+    const flags = ['--selectProjects', name, '--json', '--outputFile', file, ...args];
+    // Jest prints its JSON to standard output only when no file is given; its normal report goes to standard error.
+    const { code, seconds } = await node([bin('jest', 'bin/jest.js'), ...flags]);
+    report.parts.push({ name: title, ok: code === 0, seconds });
+    return { passed: code === 0, files: existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).testResults : [] };
+  }
+
+  async function lookAgain(name, failed) {
+    const { files } = await jest(name, ['--maxWorkers=1', '--runTestsByPath', ...failed], `${name} tests, once more`);
+    for (const file of files) {
+      if (file.status === 'passed') report.flaky.push(...failuresOf(outcomes.get(file.name)));
+      outcomes.set(file.name, file);
+    }
+  }
+
+  function count() {
+    for (const { name, status, startTime, endTime, assertionResults } of outcomes.values()) {
+      const failures = assertionResults.filter((test) => test.status === 'failed').length;
+      report.passed += assertionResults.filter((test) => test.status === 'passed').length;
+      // A file that could not even be loaded has no tests to count, and is a failure all the same.
+      report.failed += failures === 0 && status === 'failed' ? 1 : failures;
+      report.files.push({ file: relative(ROOT, name), seconds: (endTime - startTime) / 1000 });
+    }
+    if (!ok && report.failed === 0) report.failed = 1;
+  }
+}
+
+function mayLookAgain(name, failed) {
+  return (
+    LOOKED_AT_AGAIN.has(name) &&
+    failed.length > 0 &&
+    failed.length <= MOST_LOOKED_AT_AGAIN &&
+    !failed.some((file) => SIMULATOR.test(relative(ROOT, file).split('/').at(-1)))
+  );
+}
+
+function failuresOf({ name, message, assertionResults }) {
+  const failed = assertionResults.filter(({ status }) => status === 'failed');
+  const file = relative(ROOT, name);
+  if (failed.length === 0) return [{ file, test: 'the file as a whole', message }];
+  return failed.map((test) => ({ file, test: test.fullName, message: test.failureMessages.join('\n') }));
+}
