@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { bin, ROOT } from './bootstrap.mjs';
 
 /* Runs suites of Jest one after the other, and looks once more, at the end, at the files that failed. */
@@ -8,13 +8,13 @@ import { bin, ROOT } from './bootstrap.mjs';
 /** Their tests use real processes on a busy machine. What fails in the others is decided by the code alone. */
 const LOOKED_AT_AGAIN = new Set(['int', 'e2e', 'chaos', 'geth', 'nats']);
 /** A seed that fails is a fault, also when the next run of it passes. */
-const SIMULATOR = /(^|\/)simulator/;
+const SIMULATOR = 'simulator';
 /** So many at once are no chance. */
 const MOST_LOOKED_AT_AGAIN = 10;
 
 /**
  * @param suites of {name, args}: a project of jest.config.mjs, and what else Jest is told
- * @param node runs Node with arguments. @returns {code, seconds}
+ * @param node runs Node with arguments, under a title. @returns {code, seconds}
  * @returns whether all is right in the end
  */
 export async function runSuites(suites, report, node) {
@@ -23,7 +23,7 @@ export async function runSuites(suites, report, node) {
   const again = [];
   let ok = true;
   for (const { name, args } of suites) {
-    const { files, passed } = await jest(name, ['--maxWorkers=2', ...args]);
+    const { files, passed } = await jest(name, ['--maxWorkers=2', ...args], [name, 'tests', ...args].join(' '));
     for (const file of files) outcomes.set(file.name, file);
     const failed = files.filter(({ status }) => status === 'failed').map((file) => file.name);
     if (passed) continue;
@@ -37,13 +37,12 @@ export async function runSuites(suites, report, node) {
   count();
   return ok;
 
-  async function jest(name, args, title = `${name} tests`) {
+  async function jest(name, args, title) {
     const file = join(folder, 'results.json');
     rmSync(file, { force: true });
-    console.log(`\n== ${title}`);
     const flags = ['--selectProjects', name, '--json', '--outputFile', file, ...args];
     // Jest prints its JSON to standard output only when no file is given; its normal report goes to standard error.
-    const { code, seconds } = await node([bin('jest', 'bin/jest.js'), ...flags]);
+    const { code, seconds } = await node([bin('jest', 'bin/jest.js'), ...flags], title);
     report.parts.push({ name: title, ok: code === 0, seconds });
     return { passed: code === 0, files: existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).testResults : [] };
   }
@@ -73,7 +72,7 @@ function mayLookAgain(name, failed) {
     LOOKED_AT_AGAIN.has(name) &&
     failed.length > 0 &&
     failed.length <= MOST_LOOKED_AT_AGAIN &&
-    !failed.some((file) => SIMULATOR.test(relative(ROOT, file).split('/').at(-1)))
+    !failed.some((file) => basename(file).startsWith(SIMULATOR))
   );
 }
 

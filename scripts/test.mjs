@@ -51,7 +51,7 @@ await ensureInstalled();
 await ensureBuilt();
 if (only in PROGRAMS) takeProgram(only);
 const right = only !== undefined || (await allChecks());
-const ok = right && (await runSuites(suites, report, (flags) => node(flags, 'inherit')));
+const ok = right && (await runSuites(suites, report, shown));
 closeReport(report);
 process.exit(ok ? 0 : 1);
 
@@ -85,6 +85,11 @@ async function allChecks() {
     good &&= code === 0;
   }
   return good;
+}
+
+function shown(args, title) {
+  console.log(`\n== ${title}`);
+  return node(args, 'inherit');
 }
 
 function heading(title, seconds, code) {

@@ -47,6 +47,8 @@ export interface RunningAnvil {
  */
 const STATE_INTERVAL_SECONDS = 2;
 const READY_TIMEOUT_MS = 25_000;
+/** The whole chain is read first. */
+const READY_WITH_STATE_TIMEOUT_MS = 60_000;
 /** A dump takes 0.2 s per 25,000 blocks. */
 const STOP_GRACE_MS = 60_000;
 
@@ -112,7 +114,8 @@ async function waitUntilReady(
   logFile: string,
   options: AnvilOptions,
 ): Promise<void> {
-  const ready = await poll(READY_TIMEOUT_MS, async () => {
+  const timeout = options.stateFile === undefined ? READY_TIMEOUT_MS : READY_WITH_STATE_TIMEOUT_MS;
+  const ready = await poll(timeout, async () => {
     if (node.exitStatus) return false;
     return chainIdOf(url, 2_000).then(
       () => true,
