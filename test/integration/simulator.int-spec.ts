@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { runSeed } from '../simulator/run-seed.js';
 import { simulatorDatabase } from '../support/simulator-database.js';
 
-/** `npm run simulate` runs as many more as wanted; `.ci/run` 1,000. */
+/** `npm run simulate` runs as many more as wanted; `.ci/run` 200. */
 const SEEDS = 50;
 
 const database = await simulatorDatabase();

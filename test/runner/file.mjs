@@ -8,6 +8,8 @@ import { jest } from './jest-globals.mjs';
 
 const ROOT = 1;
 
+// What a file has started ends with this process (`process.once('exit', …)`), also when Jest is interrupted.
+for (const event of ['disconnect', 'SIGINT', 'SIGTERM', 'SIGHUP']) process.once(event, () => process.exit(1));
 process.on('uncaughtException', blame).on('unhandledRejection', blame);
 addEventHandler(({ name, test }) => {
   if (name === 'test_start') jest.restoreAllMocks();

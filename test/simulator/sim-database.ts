@@ -32,7 +32,8 @@ export class SimDatabase {
     const source = createDataSource(config);
     await source.initialize();
     await settlePool(source, config.poolSize);
-    const poolOf = (max: number): Pool => new Pool({ connectionString: url, max });
+    // `end()` of a pool does not wait until its connections are closed, and a server that stops next tells them so.
+    const poolOf = (max: number): Pool => new Pool({ connectionString: url, max }).on('error', () => undefined);
     return new SimDatabase(url, source, poolOf(4), poolOf(1));
   }
 

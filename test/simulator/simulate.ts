@@ -1,14 +1,11 @@
-import { runMigrations } from '../../src/platform/database/migrations.js';
-import { startScratchPostgres } from '../support/postgres.js';
-import { createDatabase, databaseUrl } from '../support/test-database.js';
 import { Coverage } from './coverage.js';
 import { COVERAGE } from './coverage-list.js';
+import { openSimulatorDatabase } from './own-server.js';
 import { BadOption, parseOptions, type SimulateOptions, USAGE } from './options.js';
 import { foldSeed } from './random.js';
 import { runSeed, type SeedResult } from './run-seed.js';
-import { SimDatabase } from './sim-database.js';
+import type { SimDatabase } from './sim-database.js';
 
-const DATABASE = 'simulator';
 const TRACE_LINES = 40;
 
 /** EX_USAGE of sysexits.h. */
@@ -26,17 +23,12 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 async function simulate(options: SimulateOptions): Promise<number> {
-  const server = await startScratchPostgres();
-  process.once('exit', () => server.abandon());
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
-  await createDatabase(server.url, DATABASE);
-  const url = databaseUrl(server.url, DATABASE);
-  await runMigrations(url);
-  const database = await SimDatabase.open(url);
+  const { database, stop } = await openSimulatorDatabase();
   try {
     return await runAll(options, database);
   } finally {
-    await database.close();
+    await stop();
   }
 }
 
