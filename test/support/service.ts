@@ -136,6 +136,14 @@ export class Service {
     return this.events.get(event) ?? [];
   }
 
+  /** The lines of the log that warn of something, and those of these events, for the message of a test that failed. */
+  warnings(...events: readonly string[]): string[] {
+    const lines = this.log.join('').split('\n');
+    return lines.filter(
+      (line) => /"level":"(warn|error)"/.test(line) || events.some((event) => line.includes(`"msg":"${event}"`)),
+    );
+  }
+
   /** Graceful, as Kubernetes does it. @returns the exit code */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.child.kill(signal);
