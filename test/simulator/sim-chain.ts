@@ -269,7 +269,10 @@ export class SimChain extends ModelChain {
       const fitting = [...this.out.values()].filter((tx) => this.fits(tx, txs));
       if (fitting.length === 0) break;
       const asBefore = fitting.filter((tx) => gone.includes(tx));
-      txs.push(random.pick(asBefore.length > 0 && random.chance(0.6) ? asBefore : fitting));
+      const others = fitting.filter((tx) => gone.some((before) => isOtherPayload(tx, before)));
+      // A race is rare, and one that a block has decided rarer.
+      if (others.length > 0 && random.chance(0.5)) txs.push(random.pick(others));
+      else txs.push(random.pick(asBefore.length > 0 && random.chance(0.6) ? asBefore : fitting));
     }
     return txs;
   }
@@ -284,8 +287,7 @@ export class SimChain extends ModelChain {
       const winner = this.minedBy(tx.from, tx.nonce);
       if (!winner || winner.tx.hash === tx.hash) continue;
       this.seen.note('a reorg mines another transaction for a nonce');
-      const isRace = winner.tx.data !== tx.data && ![winner.tx.data, tx.data].includes(FOREIGN_DATA);
-      if (isRace) this.seen.note('a reorg changes the winner of a race');
+      if (isOtherPayload(winner.tx, tx)) this.seen.note('a reorg changes the winner of a race');
     }
   }
 
@@ -306,4 +308,10 @@ export class SimChain extends ModelChain {
     const all = [...before, tx].reduce((sum, each) => sum + this.purses.most(each), 0n);
     return all <= this.balanceAt(tx.from, this.height);
   }
+}
+
+/** Both are ours and for one nonce, and are not two prices of one payload. */
+function isOtherPayload(one: ModelTx, other: ModelTx): boolean {
+  const isOneNonce = one.from === other.from && one.nonce === other.nonce;
+  return isOneNonce && one.data !== other.data && ![one.data, other.data].includes(FOREIGN_DATA);
 }
