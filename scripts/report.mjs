@@ -1,4 +1,5 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 /*
  * What a check says at its end. A script that runs others names a file in this variable: they add their reports to it in place of printing
@@ -33,7 +34,8 @@ export function addReports(report, file) {
 
 export function closeReport(report) {
   const file = process.env[VARIABLE];
-  if (file) appendFileSync(file, `${JSON.stringify(report)}\n`);
+  // A script that was interrupted waits for nobody, and its folder is gone.
+  if (file && existsSync(dirname(file))) appendFileSync(file, `${JSON.stringify(report)}\n`);
   else console.log(textOf(report));
 }
 

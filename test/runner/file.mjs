@@ -1,6 +1,7 @@
 import { jestExpect as expect } from '@jest/expect';
 import { addEventHandler, getState, resetState, run } from 'jest-circus';
 import { formatResultsErrors } from 'jest-message-util';
+import { existsSync, readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { jest } from './jest-globals.mjs';
 
@@ -8,8 +9,23 @@ import { jest } from './jest-globals.mjs';
 
 const ROOT = 1;
 
-// What a file has started ends with this process (`process.once('exit', …)`), also when Jest is interrupted.
+// What a file has started ends with this process, also when Jest is interrupted, and also what is paused.
 for (const event of ['disconnect', 'SIGINT', 'SIGTERM', 'SIGHUP']) process.once(event, () => process.exit(1));
+process.once('exit', () => {
+  for (const pid of children()) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  }
+});
+
+/** Where the system lists them. */
+function children() {
+  const list = `/proc/${process.pid}/task/${process.pid}/children`;
+  return existsSync(list) ? readFileSync(list, 'utf8').split(' ').filter(Boolean).map(Number) : [];
+}
 process.on('uncaughtException', blame).on('unhandledRejection', blame);
 addEventHandler(({ name, test }) => {
   if (name === 'test_start') jest.restoreAllMocks();
