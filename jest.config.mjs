@@ -11,7 +11,7 @@ const withPostgres = {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
 };
 
-/** Run with `--maxWorkers=2`; the scripts of package.json do. */
+/** Run by scripts/suites.mjs, which says with how many workers. */
 export default {
   // Ends a test that hangs; nothing waits for it.
   testTimeout: 180_000,

@@ -7,6 +7,9 @@ import { bin, ROOT } from './bootstrap.mjs';
 
 /** Their tests use real processes on a busy machine. What fails in the others is decided by the code alone. */
 const LOOKED_AT_AGAIN = new Set(['int', 'e2e', 'chaos', 'geth', 'nats']);
+/** Unit tests keep a core busy each; the others also wait for blocks, leases and servers. */
+const WORKERS = { unit: 2 };
+const WORKERS_THAT_WAIT = 3;
 /** A seed that fails is a fault, also when the next run of it passes. */
 const SIMULATOR = 'simulator';
 /** So many at once are no chance. */
@@ -23,7 +26,8 @@ export async function runSuites(suites, report, node) {
   const again = [];
   let ok = true;
   for (const { name, args } of suites) {
-    const { files, passed } = await jest(name, ['--maxWorkers=2', ...args], [name, 'tests', ...args].join(' '));
+    const workers = `--maxWorkers=${WORKERS[name] ?? WORKERS_THAT_WAIT}`;
+    const { files, passed } = await jest(name, [workers, ...args], [name, 'tests', ...args].join(' '));
     for (const file of files) outcomes.set(file.name, file);
     const failed = files.filter(({ status }) => status === 'failed').map((file) => file.name);
     if (passed) continue;

@@ -21,7 +21,7 @@ let database: ClusterDatabase;
 let service: Service;
 
 beforeAll(async () => {
-  [anvil, testDatabase] = await Promise.all([startAnvil({ blockTime: 1 }), createTestDatabase()]);
+  [anvil, testDatabase] = await Promise.all([startAnvil({ blockTime: 0.3 }), createTestDatabase()]);
   database = new ClusterDatabase(testDatabase.url);
   service = await start({});
 });

@@ -41,7 +41,7 @@ let database: TestDatabase;
 let service: Service;
 
 beforeAll(async () => {
-  [anvil, database] = await Promise.all([startAnvil({ blockTime: 1 }), createTestDatabase()]);
+  [anvil, database] = await Promise.all([startAnvil({ blockTime: 0.3 }), createTestDatabase()]);
   service = await start();
 });
 

@@ -22,7 +22,7 @@ let workerOnly: Service;
 let signer: string;
 
 beforeAll(async () => {
-  [anvil, database] = await Promise.all([startAnvil({ blockTime: 1 }), createTestDatabase()]);
+  [anvil, database] = await Promise.all([startAnvil({ blockTime: 0.3 }), createTestDatabase()]);
   owner = await node({ mode: 'basic', notLeader: 'forward' });
   signer = DEV_ACCOUNTS[0];
   await owner.post('/api/v1/tx', create('warm-up'));

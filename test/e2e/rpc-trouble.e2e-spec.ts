@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 async function anAnvil(chainId = DEV_CHAIN_ID): Promise<RunningAnvil> {
-  const anvil = await startAnvil({ blockTime: 1, chainId });
+  const anvil = await startAnvil({ blockTime: 0.3, chainId });
   cleanUps.push(() => anvil.kill());
   return anvil;
 }

@@ -11,7 +11,7 @@ let database: TestDatabase;
 let wire: TcpProxy;
 
 beforeAll(async () => {
-  [anvil, database] = await Promise.all([startAnvil({ blockTime: 1 }), createTestDatabase()]);
+  [anvil, database] = await Promise.all([startAnvil({ blockTime: 0.3 }), createTestDatabase()]);
   wire = await TcpProxy.listen(database.url);
 });
 afterAll(async () => {

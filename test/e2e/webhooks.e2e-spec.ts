@@ -17,7 +17,7 @@ let service: Service;
 const receiver = new Receiver();
 
 beforeAll(async () => {
-  [anvil, testDatabase] = await Promise.all([startAnvil({ blockTime: 1 }), createTestDatabase(), receiver.start()]);
+  [anvil, testDatabase] = await Promise.all([startAnvil({ blockTime: 0.3 }), createTestDatabase(), receiver.start()]);
   service = await Service.start({
     databaseUrl: testDatabase.url,
     rpcUrl: anvil.url,

@@ -151,7 +151,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   { name: 'no fence', shows: ANY, sabotage: [[FencedUnitOfWork, { provide: FencedUnitOfWork, useClass: NoFence }]] },
   {
     name: 'a fence that reads the lease and does not lock it',
-    from: 48,
+    from: 57,
     shows: ANY,
     sabotage: [[FencedUnitOfWork, { provide: FencedUnitOfWork, useClass: UnlockedFence }]],
   },
@@ -167,7 +167,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'recovery that signs anew with other fees',
-    from: 13,
+    from: 26,
     shows: ANY,
     sabotage: [[RecoverLane, { provide: RecoverLane, useClass: SigningRecovery }]],
   },

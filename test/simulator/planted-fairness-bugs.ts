@@ -230,7 +230,7 @@ export const FAIRNESS_BUGS: readonly PlantedBug[] = [
       [TxsInFlight, { provide: TxsInFlight, useClass: FrontOfResends }],
       [PostponeDue, { provide: PostponeDue, useClass: NeverPostponed }],
     ],
-    from: 29,
+    from: 42,
     shows: /^(F1: resend|I8)/,
   },
   {

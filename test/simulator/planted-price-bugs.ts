@@ -104,6 +104,7 @@ export const PRICE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a cancel that moves the payload to another nonce',
+    from: 8,
     sabotage: [[CloseUnwanted, { provide: CloseUnwanted, useClass: MovingCancel }]],
     shows: /^(I8: payload|rule 23)/,
   },

@@ -163,7 +163,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     name: 'one endpoint that speaks for all about a nonce',
     wire: { ...REAL_WIRE, Pool: OneWitness },
     focus: 'nonces without us',
-    from: 130,
+    from: 162,
     shows: /^(I8: payload|rule 23)/,
   },
   {
@@ -178,7 +178,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     name: 'a cursor raised by one transaction count',
     sabotage: [[AlignNonces, { provide: AlignNonces, useClass: OneCount }]],
     focus: 'counts',
-    from: 60,
+    from: 64,
     shows: /^I13: the cursor/,
   },
   {
@@ -189,7 +189,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a slot that is never closed once its payload was accepted',
-    from: 43,
+    from: 46,
     sabotage: [[ClassifySends, { provide: ClassifySends, useFactory: trustingJudge, inject: JUDGE_PARTS }]],
     shows: /^I8: .* stand still, .*refused with/,
   },

@@ -128,24 +128,25 @@ function hasty(verdict: SendVerdict): SendVerdict {
 export const WORLD_BUGS: readonly PlantedBug[] = [
   {
     name: 'finals that no reorg opens again',
-    from: 13,
+    from: 19,
     sabotage: [[ReopenFinal, { provide: ReopenFinal, useClass: NeverReopens }]],
     shows: /^I9: .*(by a block that is gone|has not used it)/,
   },
   {
     name: 'attempts that are forgotten when another one is signed',
-    from: 70,
+    from: 76,
     sabotage: [[AttemptRepository, { provide: AttemptRepository, useClass: NewestAttempts }]],
     shows: /^(I7|I8|I9|rule 23)/,
   },
   {
     name: 'a receipt that is not there yet, taken for one that never comes',
+    from: 7,
     sabotage: [[ForeignNonces, { provide: ForeignNonces, useClass: TakenAtFirstSight }]],
     shows: /^(I8|rule 23)/,
   },
   {
     name: 'blocks that are taken to have all their receipts',
-    from: 127,
+    from: 254,
     sabotage: [[VerifiedReceipts, { provide: VerifiedReceipts, useClass: CompleteBlocks }]],
     shows: /a receipt is missing/,
   },
@@ -156,18 +157,19 @@ export const WORLD_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'fees above the caps',
+    from: 5,
     sabotage: [[ChainRules, { provide: ChainRules, useClass: DefaultCaps }]],
     shows: /^I13: .* above the cap/,
   },
   {
     name: 'a payload that fails for want of funds',
-    from: 11,
+    from: 29,
     sabotage: [[ClassifySends, { provide: ClassifySends, useClass: StingyJudge }]],
     shows: /^I13: .*not every node would refuse it/,
   },
   {
     name: 'a refusal that ends a payload which a pool has kept',
-    from: 23,
+    from: 41,
     sabotage: [[ClassifySends, { provide: ClassifySends, useClass: HastyJudge }]],
     shows: /^(I8|rule 23|internal)/,
   },

@@ -14,7 +14,7 @@ export interface ClusterOptions {
   readonly databaseUrl?: string;
   /** A fresh anvil by default. */
   readonly rpcUrl?: string;
-  /** Seconds between the blocks of that anvil; 1 by default. */
+  /** Seconds between the blocks of that anvil; 0.5 by default. */
   readonly blockTime?: number;
   /** Sections that differ from {@link QUICK}. */
   readonly config?: Record<string, unknown>;
@@ -178,7 +178,7 @@ export class Cluster {
 
 async function anvilFor(options: ClusterOptions, cleanUps: (() => Promise<unknown>)[]): Promise<string> {
   const anvil = await startAnvil({
-    blockTime: options.blockTime ?? 1,
+    blockTime: options.blockTime ?? 0.5,
     ...(options.accounts !== undefined && { accounts: options.accounts }),
   });
   cleanUps.push(() => anvil.kill());
