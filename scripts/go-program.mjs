@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ROOT } from './bootstrap.mjs';
 
 /*
@@ -36,3 +37,6 @@ export function goProgram({ variable, source, version, name = source.split('/').
   });
   return status === 0 ? file : null;
 }
+
+// Run by itself it builds all of them.
+if (process.argv[1] === fileURLToPath(import.meta.url)) for (const program of [GETH, NATS_SERVER]) goProgram(program);
