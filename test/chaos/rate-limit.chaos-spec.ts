@@ -11,7 +11,7 @@ let front: RpcFront;
 let cluster: Cluster;
 
 beforeAll(async () => {
-  anvil = await startAnvil({ blockTime: 2 });
+  anvil = await startAnvil({ blockTime: 1 });
   front = await RpcFront.listen(anvil.url, {});
   cluster = await Cluster.start({ nodes: 1, rpcUrl: anvil.url, chain: { rpcUrls: [front.url] } });
 });
@@ -27,7 +27,7 @@ it('a node of whose requests nine of ten are refused for their rate gets every t
   const start = performance.now();
   const random = seeded(5);
   front.rules.refuses = () => random() < 0.9;
-  await cluster.createMany(DEV_ACCOUNTS.slice(0, 4), 'refused', 15);
+  await cluster.createMany(DEV_ACCOUNTS.slice(0, 4), 'refused', 50);
   await cluster.allConfirmed(600_000);
   const seconds = (performance.now() - start) / 1_000;
   const requests = front.requests - before;
