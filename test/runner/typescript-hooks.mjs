@@ -8,7 +8,9 @@ import { transformFile } from '@swc/core';
  */
 
 export async function resolve(specifier, context, next) {
-  if (specifier.startsWith('.') && specifier.endsWith('.js') && context.parentURL?.endsWith('.ts')) {
+  // A thread begins with the URL of its file.
+  const isOurs = specifier.startsWith('file:') || (specifier.startsWith('.') && context.parentURL?.endsWith('.ts'));
+  if (isOurs && specifier.endsWith('.js')) {
     const typescript = new URL(specifier.replace(/\.js$/, '.ts'), context.parentURL);
     if (existsSync(typescript)) return { url: typescript.href, shortCircuit: true };
   }

@@ -44,4 +44,14 @@ describe('the sidecar of blobs', () => {
     const [wrong, right] = await Promise.allSettled([kzg.prove([bad]), kzg.prove([new Uint8Array(131_072)])]);
     expect([wrong.status, right.status]).toEqual(['rejected', 'fulfilled']);
   });
+
+  it('is refused when the thread ends before it answers, and the next request gets another thread', async () => {
+    const own = new NativeKzg();
+    const proven = own.prove([new Uint8Array(131_072)]);
+    await new Promise(setImmediate);
+    await own.onApplicationShutdown();
+    await expect(proven).rejects.toMatchObject({ code: 'kzg_unavailable' });
+    await expect(own.prove([new Uint8Array(131_072)])).resolves.toBeDefined();
+    await own.onApplicationShutdown();
+  });
 });

@@ -1,26 +1,22 @@
 import { createHash } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
-import type { DasContextJs } from '@crate-crypto/node-eth-kzg';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { messageOf, Unavailable } from '../../../kernel/errors.js';
 import { type Hash, parseHash } from '../../../kernel/hex.js';
 import { Kzg, type ProvenBlobs } from '../domain/kzg.js';
+import type { KzgAnswer } from './kzg-worker.js';
 
 /** The most requests with blobs, the running one included: each holds up to a megabyte and takes up to two seconds. */
 const MAX_WAITING = 16;
 /** First byte of a versioned hash: the version of KZG. */
 const KZG_VERSION = '01';
 
-interface Proven {
-  readonly blob: Uint8Array;
-  readonly commitment: Uint8Array;
-  readonly blobProof: Uint8Array;
-  readonly cellProofs: Uint8Array;
-}
-
-/** Proves blobs with rust-eth-kzg, in the thread pool of Node (docs/decisions/0023-kzg.md). One request at a time. */
+/** Proves blobs with rust-eth-kzg, in a thread of its own (docs/decisions/0023-kzg.md). One request at a time. */
 @Injectable()
-export class NativeKzg extends Kzg {
-  private context: Promise<DasContextJs> | null = null;
+export class NativeKzg extends Kzg implements OnApplicationShutdown {
+  /** Not before the first blob: loading takes two seconds of CPU, and platforms without a binary only lose blobs. */
+  private thread: Worker | null = null;
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
 
@@ -37,10 +33,14 @@ export class NativeKzg extends Kzg {
     }
   }
 
+  async onApplicationShutdown(): Promise<void> {
+    await this.thread?.terminate();
+  }
+
   private async proveNow(blobs: readonly Uint8Array[]): Promise<ProvenBlobs> {
-    const context = await (this.context ??= load());
-    const proven: Proven[] = [];
-    for (const blob of blobs) proven.push(await proveBlob(context, blob));
+    const answer = await this.ask(blobs);
+    if ('error' in answer) throw new Error(`KZG: ${answer.error}`);
+    const { proven } = answer;
     return {
       hashes: proven.map(({ commitment }) => versionedHash(commitment)),
       sidecar: {
@@ -51,28 +51,41 @@ export class NativeKzg extends Kzg {
       },
     };
   }
-}
 
-/** Not before the first blob: loading takes time, and platforms without a binary only lose blobs. */
-async function load(): Promise<DasContextJs> {
-  try {
-    const { DasContextJs: Context } = await import('@crate-crypto/node-eth-kzg');
-    // With precomputed tables it would be a third faster, and take 2.4 s and 100 MB at the start.
-    return Context.create({ usePrecomp: false });
-  } catch (error) {
-    throw new Unavailable(
-      'kzg_unavailable',
-      `the KZG library does not run here: ${messageOf(error)}`,
-      'send blobs to a Lockstep node on Linux (glibc), macOS or Windows',
-    );
+  private async ask(blobs: readonly Uint8Array[]): Promise<KzgAnswer> {
+    const thread = (this.thread ??= newThread());
+    const answered = new AbortController();
+    try {
+      thread.postMessage(blobs);
+      const { signal } = answered;
+      const [answer] = (await Promise.race([once(thread, 'message', { signal }), ended(thread, signal)])) as [
+        KzgAnswer,
+      ];
+      return answer;
+    } catch (error) {
+      this.thread = null;
+      throw new Unavailable(
+        'kzg_unavailable',
+        `the KZG library does not run here: ${messageOf(error)}`,
+        'send blobs to a Lockstep node on Linux (glibc), macOS or Windows',
+      );
+    } finally {
+      answered.abort();
+    }
   }
 }
 
-async function proveBlob(context: DasContextJs, blob: Uint8Array): Promise<Proven> {
-  const commitment = await context.asyncBlobToKzgCommitment(blob);
-  const blobProof = await context.asyncComputeBlobKzgProof(blob, commitment);
-  const { proofs } = await context.asyncComputeCellsAndKzgProofs(blob);
-  return { blob, commitment, blobProof, cellProofs: Buffer.concat(proofs) };
+/** It keeps no process alive that has nothing else to do. */
+function newThread(): Worker {
+  const thread = new Worker(new URL('./kzg-worker.js', import.meta.url));
+  thread.unref();
+  return thread;
+}
+
+/** An error of a thread, as of one whose library does not load, rejects `once` by itself. */
+async function ended(thread: Worker, signal: AbortSignal): Promise<never> {
+  const [code] = (await once(thread, 'exit', { signal })) as [number];
+  throw new Error(`its thread ended with code ${code}`);
 }
 
 function versionedHash(commitment: Uint8Array): Hash {

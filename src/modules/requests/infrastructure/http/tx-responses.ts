@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
 import {
+  ATTEMPT_STATUSES,
   TX_KINDS,
   TX_STATES,
   TX_SUB_STATES,
@@ -169,7 +170,7 @@ export class AttemptDto {
   @ApiProperty({ example: HASH }) txHash!: string;
   @ApiJsonInteger({ example: 7 }) nonce!: number | string;
   @ApiProperty({ enum: ['payload', 'cancel', 'fill'], example: 'payload' }) kind!: string;
-  @ApiProperty({ enum: ['SIGNED', 'ACCEPTED', 'REJECTED', 'UNKNOWN', 'MINED', 'LOST'], example: 'MINED' })
+  @ApiProperty({ enum: ATTEMPT_STATUSES, example: 'MINED' })
   status!: string;
   @ApiProperty({ enum: [0, 1, 2, 3, 4], example: 2, description: 'EIP-2718' }) type!: number;
   @ApiProperty({ example: '26250' }) gasLimit!: string;
