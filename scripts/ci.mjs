@@ -10,13 +10,17 @@ import { addReports, closeReport, newReport, reportingTo } from './report.mjs';
  * A part that fails does not keep the others from running.
  */
 
-/** Each is a command that a developer can run: the arguments of npm. */
+/** Each is a command that a developer can run, or some that run side by side: the arguments of npm. */
 const SHORT = [
   ['test'],
   ['run', 'lint:docker'],
   // What `npm test` has run of it is left out.
   ['run', 'test:chaos', '--', '--testPathIgnorePatterns', 'chaos/smoke'],
-  ['run', 'simulate', '--', '--seeds', '200'],
+  // One process keeps one core busy.
+  [
+    ['run', 'simulate', '--', '--seeds', '100'],
+    ['run', 'simulate', '--', '--seeds', '100', '--from', '101'],
+  ],
   ['run', 'test:geth'],
   ['run', 'test:nats'],
 ];
@@ -31,14 +35,14 @@ const LONG = [
 ];
 
 const isLong = process.argv[2] === 'long';
-let current = null;
+const current = new Set();
 let interrupted = false;
 const programs = isLong ? null : buildPrograms();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     interrupted = true;
     programs?.child.kill(signal);
-    current?.kill(signal);
+    for (const child of current) child.kill(signal);
   });
 }
 
@@ -46,9 +50,9 @@ const home = mkdtempSync(join(tmpdir(), 'lockstep-ci-'));
 const reports = join(home, 'reports');
 const report = newReport();
 const parts = [];
-for (const args of isLong ? LONG : SHORT) {
-  if (NEEDS_PROGRAMS.has(args.at(-1))) await programs.built;
-  if (!interrupted) parts.push(await part(args));
+for (const entry of isLong ? LONG : SHORT) {
+  if (NEEDS_PROGRAMS.has(entry.at(-1))) await programs.built;
+  if (!interrupted) parts.push(...(await Promise.all(Array.isArray(entry[0]) ? entry.map(part) : [part(entry)])));
 }
 addReports(report, reports);
 report.parts.push(...parts);
@@ -62,15 +66,17 @@ async function part(args) {
   const start = performance.now();
   const cli = process.env.npm_execpath;
   const [command, before] = cli?.endsWith('.js') ? [process.execPath, [cli]] : ['npm', []];
-  current = spawn(command, [...before, ...args], {
+  const child = spawn(command, [...before, ...args], {
     cwd: ROOT,
     stdio: 'inherit',
     env: reportingTo(reports),
   });
+  current.add(child);
   const ok = await new Promise((resolve) => {
-    current.once('error', () => resolve(false));
-    current.once('close', (code) => resolve(code === 0));
+    child.once('error', () => resolve(false));
+    child.once('close', (code) => resolve(code === 0));
   });
+  current.delete(child);
   return { name, ok, seconds: (performance.now() - start) / 1000 };
 }
 
