@@ -160,7 +160,7 @@ CREATE TABLE managed_tx (
   state                 text        NOT NULL CHECK (state IN (
     'PENDING', 'ALLOCATED', 'IN_MEMPOOL', 'MINED', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')),
   sub_state             text        CHECK (sub_state IN (
-    'NONCE_SYNC', 'STALE', 'FEE_CAPPED', 'INSUFFICIENT_FUNDS', 'OUTCOME_UNKNOWN', 'CANCELLING', 'REPLACING', 'REORG_DETECTED', 'SIGNER_PAUSED',
+    'NONCE_SYNC', 'STALE', 'FEE_CAPPED', 'INSUFFICIENT_FUNDS', 'OUTCOME_UNKNOWN', 'CANCELLING', 'REFUSED', 'REPLACING', 'REORG_DETECTED', 'SIGNER_PAUSED',
     'NODE_REFUSED', 'NODE_UNAVAILABLE', 'SIMULATION_REVERTED', 'POOL_LIMIT', 'SIGNER_UNAVAILABLE')),
   nonce                 bigint      CHECK (nonce >= 0),
   gas_limit             bigint      CHECK (gas_limit > 0),
@@ -174,17 +174,19 @@ CREATE TABLE managed_tx (
   confirmed_at          timestamptz,
   failure_reason        text,
   tries                 integer     NOT NULL DEFAULT 0,
-  -- Nonces in a row that it gave back because no node took it.
+  -- Nonces in a row that no-ops used because no node took its payload.
   requeues              integer     NOT NULL DEFAULT 0,
   last_error            text,
   -- Set while a no-op competes with the payload for its slot: what the tx becomes if the no-op is mined, why, and whether it was mined.
   closing               jsonb       CHECK (
-    closing IS NULL OR (coalesce(closing ->> 'as', '') IN ('FAILED', 'CANCELLED') AND closing ? 'reason' AND coalesce(jsonb_typeof(closing -> 'won'), '') = 'boolean')),
+    closing IS NULL OR (coalesce(closing ->> 'as', '') IN ('FAILED', 'CANCELLED', 'PENDING') AND closing ? 'reason' AND coalesce(jsonb_typeof(closing -> 'won'), '') = 'boolean')),
   -- When to look again at a tx that expired and could not be closed; null for its expires_at.
   close_due_at          timestamptz,
   -- A replacement is a managed tx that competes with another one for its slot.
   replaces              uuid,
   replaced_by           uuid,
+  -- A replacement of it that the nodes refused, and that may be out all the same.
+  withdrawn_replacement uuid,
   fencing_token         bigint,
   version               integer     NOT NULL DEFAULT 0,
   created_at            timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -243,7 +245,7 @@ CREATE TABLE tx_attempt (
   max_fee_per_blob_gas     numeric     CONSTRAINT tx_attempt_blob_fee_check CHECK (max_fee_per_blob_gas >= 0),
   -- The block of the fee quote that priced it; a bump is due some blocks later.
   priced_at_block          bigint,
-  status                   text        NOT NULL CHECK (status IN ('SIGNED', 'ACCEPTED', 'REJECTED', 'UNKNOWN', 'MINED', 'LOST')),
+  status                   text        NOT NULL CHECK (status IN ('SIGNED', 'UNSENT', 'ACCEPTED', 'REJECTED', 'UNKNOWN', 'MINED', 'LOST')),
   error_class              text,
   last_error               text,
   fencing_token            bigint      NOT NULL,

@@ -75,6 +75,11 @@ export const PROBLEMS: Readonly<Record<number, Readonly<Record<string, Texts>>>>
     already_final: ['the transaction is CONFIRMED', 'create a new transaction'],
     being_replaced: [`the transaction ${ID} competes for its nonce`, `send it to ${ID}`],
     being_cancelled: ['a no-op competes for its nonce', 'create a new transaction'],
+    being_requeued: [
+      'no node takes it, and a no-op uses its nonce up so that it gets another one',
+      'replace it when it is PENDING again, or cancel it',
+    ],
+    refused_by_nodes: [`the nodes refused it, and ${ID} is sent in its place`, `send it to ${ID}`],
     other_kind: [
       'a transaction with blobs cannot replace one without, nor the reverse',
       'cancel the transaction, and create another one',

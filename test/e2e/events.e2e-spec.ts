@@ -3,6 +3,7 @@ import { JsonRpcProvider } from 'ethers';
 import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { DEV_ACCOUNTS, type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { EventBodyRules } from '../support/event-body-rules.js';
+import { RpcFront } from '../support/rpc-front.js';
 import { Service } from '../support/service.js';
 import { type Frame, StreamClient } from '../support/stream-client.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -27,16 +28,23 @@ let database: TestDatabase;
 let provider: JsonRpcProvider;
 let api: Service;
 let other: Service;
+let front: RpcFront;
 let created = 0;
+/** Call data that the node refuses in words. */
+const UNWANTED = '0xdeadbeef';
 
 beforeAll(async () => {
   [anvil, database] = await Promise.all([startAnvil({ extraArgs: ['--no-mining'] }), createTestDatabase()]);
+  front = await RpcFront.listen(anvil.url, {
+    refusesBytes: (raw) => (raw.includes(UNWANTED.slice(2)) ? 'oversized data' : null),
+  });
   provider = new JsonRpcProvider(anvil.url, undefined, { staticNetwork: true, cacheTimeout: -1 });
   [api, other] = [await start('api'), await start('all')];
 });
 afterAll(async () => {
   await Promise.all([api, other].map((node) => node.stop()));
   provider.destroy();
+  await front.stop();
   await anvil.stop();
   await database.drop();
 });
@@ -47,7 +55,7 @@ function start(role: string): Promise<Service> {
     node: { role },
     webhooks: { allow: ['127.0.0.1/32'] },
   };
-  return Service.start({ databaseUrl: database.url, rpcUrl: anvil.url, config });
+  return Service.start({ databaseUrl: database.url, rpcUrl: front.url, config });
 }
 
 const mine = (): Promise<unknown> => provider.send('evm_mine', []);
@@ -186,9 +194,20 @@ describe('the documented bodies', () => {
     await reached(body.replacement, 'IN_MEMPOOL');
     const failed = await create(6, { payload: { data: '0xfe', gasLimit: '100000' } });
     await reached(failed, 'IN_MEMPOOL');
+    const refused = await create(6, { payload: { to: TO, data: UNWANTED } });
     await mineUntil('all have ended', () =>
-      [of(cancelled), of(replaced), of(failed)].every((types) => /cancelled|replaced|failed/.test(types.at(-1) ?? '')),
+      [of(cancelled), of(replaced), of(failed), of(refused)].every((types) =>
+        /cancelled|replaced|failed/.test(types.at(-1) ?? ''),
+      ),
     );
+    expect(of(refused)).toEqual(expect.arrayContaining(['tx.refused']));
+    const words = all.frames.find(({ event }) => event === 'tx.refused')?.data as unknown as Body;
+    expect(words.data).toMatchObject({
+      txId: refused,
+      state: 'IN_MEMPOOL',
+      reason: 'oversized data',
+      becomes: 'FAILED',
+    });
     expect([of(cancelled), of(dropped), of(replaced), of(failed)].map((types) => types.at(-1))).toEqual([
       'tx.cancelled',
       'tx.dropped',

@@ -8,7 +8,7 @@ import { NO_FEES } from '../../src/modules/ledger/domain/index.js';
 import type { ModelTx } from '../support/model-pool.js';
 import { nodeLab } from '../support/node-lab.js';
 import { RaceLab } from '../support/race-lab.js';
-import { onlyFor, OVERSIZED, refused, type SendFault, tagged, timedOut } from '../support/send-faults.js';
+import { NOT_SENT, onlyFor, OVERSIZED, refused, type SendFault, tagged, timedOut } from '../support/send-faults.js';
 
 const lab = nodeLab();
 const race = new RaceLab(lab);
@@ -225,7 +225,7 @@ describe('a node that refuses a bump for its price', () => {
     await emptyBlocks(BUMP_AFTER + 20);
     for (let round = 0; round < 12; round += 1) await lab.resubmit();
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL' });
-    expect(await lab.node.tx(txId)).not.toMatchObject({ subState: 'CANCELLING' });
+    expect(await lab.node.tx(txId)).not.toMatchObject({ subState: 'REFUSED' });
     await lab.confirmAll();
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', txHash: first?.hash });
   });
@@ -240,8 +240,7 @@ function refusedAs(errorClass: NodeErrorClass): SendFault {
 
 describe('a no-op', () => {
   it('that fills a nonce gap is bumped like a payload', async () => {
-    lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
-    for (const tag of [1, 2, 3]) await lab.create(tag);
+    await lab.gap();
     await lab.node.step();
     await emptyBlocks(BUMP_AFTER);
     const [fill] = await lab.openFills();
@@ -273,17 +272,24 @@ describe('a no-op', () => {
   });
 });
 
-describe('a payload that got the nonce of one that was refused for its price', () => {
+describe.each([
+  ['that never left the node, and was cancelled', NOT_SENT, 'CANCELLED'],
+  [
+    'that was refused for its price, and is replaced',
+    refused('fee_cap_too_low', 'max fee per gas less than block base fee'),
+    'IN_MEMPOOL',
+  ],
+] as const)('a payload that got the nonce of one %s', (_former, fault, state) => {
   /** The former holder offered 100 gwei, in a market of 3. */
   async function secondHolder(): Promise<string> {
-    lab.chain.faults.broadcast = onlyFor(1, refused('fee_cap_too_low', 'max fee per gas less than block base fee'));
+    lab.chain.faults.broadcast = onlyFor(1, fault);
     const dear = { ...NO_FEES, maxFeePerGas: 100n * GWEI, maxPriorityFeePerGas: 50n * GWEI };
     const former = await lab.create(1, { fees: dear });
     await lab.node.step();
-    await race.cancel(former);
+    if (state === 'CANCELLED') await lab.cancelUnsent(former);
+    const txId = state === 'CANCELLED' ? await lab.sent(2) : await race.replacement(former, 2);
     await lab.node.commands();
-    expect(await lab.states([former])).toEqual(['CANCELLED']);
-    const txId = await lab.sent(2);
+    expect(await lab.states([former])).toEqual([state]);
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
     return txId;
   }

@@ -29,7 +29,7 @@ describe('a filled gap that a deep reorg opens while its signer is another nodeâ
     await witness.follow();
     expect(await lab.openFills(witness)).toHaveLength(1);
     await settleAll(witness);
-    expect(await lab.states(ids, witness)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+    expect(await lab.states(ids, witness)).toEqual(['CONFIRMED', 'CANCELLED', 'CONFIRMED']);
     expect(lab.chain.minedTxs().map(({ nonce }) => nonce)).toEqual([0n, 1n, 2n]);
   });
 
@@ -43,7 +43,7 @@ describe('a filled gap that a deep reorg opens while its signer is another nodeâ
     await next.follow();
     expect(await lab.openFills(next)).toHaveLength(1);
     await settleAll(next);
-    expect(await lab.states(ids, next)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+    expect(await lab.states(ids, next)).toEqual(['CONFIRMED', 'CANCELLED', 'CONFIRMED']);
   });
 
   it('is left alone when its owner has seen to it', async () => {

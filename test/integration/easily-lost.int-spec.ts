@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { FencedUnitOfWork } from '../../src/modules/signers/index.js';
+import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
 import { MinedTxs } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aHash, aReceipt } from '../support/builders.js';
 import { makeDue, nodeLab } from '../support/node-lab.js';
-import { onlyFor, OVERSIZED, refused, tagged, timedOut } from '../support/send-faults.js';
+import { RaceLab } from '../support/race-lab.js';
+import { NOT_SENT, onlyFor, OVERSIZED, refused, tagged, timedOut } from '../support/send-faults.js';
 import { NO_FEES } from '../../src/modules/ledger/domain/tx-request.js';
 
 const lab = nodeLab();
@@ -54,13 +56,36 @@ describe('a guarantee that is easily lost', () => {
     const next = await lab.takeOver();
     await next.step();
     expect(await lab.states([txId], next)).toEqual(['IN_MEMPOOL']);
+    expect(await next.get(TxQueries).attempts(txId)).toMatchObject([{ status: 'UNKNOWN' }]);
+    await lab.confirmAll(next);
+    expect(await next.tx(txId)).toMatchObject({ state: 'CONFIRMED', failureReason: null });
+  });
+
+  it('an UNSENT that is found may have been sent since, so nothing ends it but the chain', async () => {
+    lab.chain.faults.broadcast = () => NOT_SENT;
+    const txId = await lab.sent(1);
+    expect(await lab.node.get(TxQueries).attempts(txId)).toMatchObject([{ status: 'UNSENT' }]);
+    delete lab.chain.faults.broadcast;
+    const attempts = lab.node.get(AttemptRepository);
+    attempts.recordOutcomes = () => Promise.reject(new Error('crashed'));
+    await lab.resubmit().catch(() => undefined);
+    expect(lab.chain.pooled()).toHaveLength(1);
+    // A cancel that comes before the next owner has sent it again.
+    await lab.node.releaseLeases();
+    const next = await lab.startNode();
+    await new RaceLab(lab).cancel(txId, null, next);
+    lab.chain.faults.broadcast = () => NOT_SENT;
+    await next.step();
+    await next.commands();
+    expect(await next.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING' });
+    await lab.confirmAll(next);
+    expect(await lab.states([txId], next)).toEqual(['CONFIRMED']);
+    expect(lab.minedWith(1)).toHaveLength(1);
   });
 
   it('a gap of a later step is filled without a new owner', async () => {
     await lab.sent(9);
-    lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
-    for (const tag of [1, 2, 3]) await lab.create(tag);
-    await lab.node.step();
+    await lab.gap();
     await lab.mine();
     await lab.node.step();
     expect(

@@ -99,7 +99,7 @@ describe('a nonce that a transaction of somebody else has used', () => {
     const txId = await lab.sent(1);
     lab.chain.faults.broadcast = onlyFor(1, OVERSIZED);
     await lab.resubmit();
-    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING' });
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'REFUSED' });
     lab.chain.sendForeign(lab.node.signer().address, 0n);
     lab.chain.mine();
     await look();
@@ -110,8 +110,7 @@ describe('a nonce that a transaction of somebody else has used', () => {
   });
 
   it('is no gap any more where a fill was waiting for it', async () => {
-    lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
-    const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
+    const ids = await lab.gap();
     await lab.node.step();
     lab.chain.sendForeign(lab.node.signer().address, 1n);
     await lab.mine();
@@ -121,14 +120,13 @@ describe('a nonce that a transaction of somebody else has used', () => {
     lab.chain.mineEmpty(2);
     await look();
     expect(await lab.fills()).toMatchObject([{ state: 'DROPPED', nonce: 1 }]);
-    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'CANCELLED', 'CONFIRMED']);
   });
 });
 
 describe('a fill', () => {
   it('has a history and attempts, and is in no list that does not ask for it', async () => {
-    lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
-    for (const tag of [1, 2, 3]) await lab.create(tag);
+    await lab.gap();
     await lab.node.step();
     await lab.confirmAll();
     const [fill] = await lab.fills();

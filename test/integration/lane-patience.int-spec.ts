@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
+import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
 import { Router } from '../../src/modules/signers/index.js';
 import { SyncSigner } from '../../src/modules/nonces/application/sync-signer.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest } from '../support/builders.js';
 import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';
-import { onlyFor, OVERSIZED, refused, refusedByOne, tagged, timedOut } from '../support/send-faults.js';
+import { NOT_SENT, onlyFor, OVERSIZED, refused, refusedByOne, tagged, timedOut } from '../support/send-faults.js';
 import type { TestNode } from '../support/test-node.js';
 import { NO_FEES } from '../../src/modules/ledger/domain/tx-request.js';
 
@@ -88,7 +89,7 @@ describe('a payload that was accepted once', () => {
     expect((await lab.node.tx(txId)).subState).toBe('NODE_REFUSED');
     lab.chain.mineEmpty();
     await lab.resubmit();
-    expect((await lab.node.tx(txId)).subState).toBe('CANCELLING');
+    expect((await lab.node.tx(txId)).subState).toBe('REFUSED');
   });
 });
 
@@ -99,7 +100,10 @@ describe('a payload that one endpoint alone refuses for good', () => {
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'ALLOCATED', subState: 'NODE_REFUSED' });
     lab.chain.mineEmpty();
     await lab.resubmit();
-    expect(await lab.node.tx(txId)).toMatchObject({ state: 'FAILED', failureReason: 'oversized data' });
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'REFUSED' });
+    await lab.resubmit();
+    await lab.confirmAll();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'FAILED', failureReason: 'oversized data', nonce: 0 });
   });
 
   it('is sent when it was wrong once', async () => {
@@ -126,15 +130,28 @@ describe('what has no answer', () => {
   });
 
   it('waits seconds, and keeps its proof, when it surely never left', async () => {
-    const outcome = { kind: 'not_sent', message: 'ECONNREFUSED' } as const;
-    lab.chain.faults.broadcast = () => ({ deliver: false, outcome });
+    lab.chain.faults.broadcast = () => NOT_SENT;
     const txId = await lab.sent(1);
     const { state, subState, nextResubmitAt } = await lab.node.tx(txId);
     expect({ state, subState }).toEqual({ state: 'ALLOCATED', subState: 'NODE_UNAVAILABLE' });
     expect(Date.parse(nextResubmitAt ?? '') - Date.now()).toBeLessThan(5_000);
-    lab.chain.faults.broadcast = () => OVERSIZED;
     await lab.resubmit();
-    expect(await lab.states([txId])).toEqual(['FAILED']);
+    expect(await lab.node.get(TxQueries).attempts(txId)).toMatchObject([{ status: 'UNSENT' }]);
+    await lab.cancelUnsent(txId);
+    expect(await lab.states([txId])).toEqual(['CANCELLED']);
+    delete lab.chain.faults.broadcast;
+    const next = await lab.sent(2);
+    expect(await lab.node.tx(next)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
+  });
+
+  it('is no proof any more when it left at last, whatever the node says then', async () => {
+    lab.chain.faults.broadcast = () => NOT_SENT;
+    const txId = await lab.sent(1);
+    lab.chain.faults.broadcast = onlyFor(1, OVERSIZED);
+    await lab.resubmit();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'REFUSED', nonce: 0 });
+    await live(2);
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'FAILED', failureReason: 'oversized data', nonce: 0 });
   });
 
   it('does not count while nothing gets through: an outage ends no payload', async () => {
@@ -180,18 +197,40 @@ describe('the balance', () => {
     expect(await next.tx(third)).toMatchObject({ state: 'PENDING', subState: null });
   });
 
-  it('that runs out after a nonce was taken holds up nobody: the payload waits without one, and is mined when there is money', async () => {
-    lab.chain.faults.broadcast = onlyFor(
-      1,
-      refused('insufficient_funds', 'insufficient funds for gas * price + value'),
-    );
+  const NO_FUNDS = refused('insufficient_funds', 'insufficient funds for gas * price + value');
+
+  it('that runs out after a nonce was taken lets the payload wait with it, however often it is refused, for a top-up', async () => {
+    const rich = lab.chain.balances;
+    lab.chain.faults.broadcast = onlyFor(1, NO_FUNDS);
     const ids = [await lab.create(1), await lab.create(2)];
-    await live(12);
-    expect((await lab.states(ids))[1]).toBe('CONFIRMED');
-    expect(await lab.node.tx(ids[0] ?? '')).toMatchObject({ subState: 'INSUFFICIENT_FUNDS', failureReason: null });
+    await lab.node.step();
+    lab.chain.balances = async (accounts) => accounts.map(() => 1n);
+    await live(30);
+    expect(await lab.node.tx(ids[0] ?? '')).toMatchObject({
+      state: 'ALLOCATED',
+      subState: 'INSUFFICIENT_FUNDS',
+      nonce: 0,
+      failureReason: null,
+      lastError: NO_FUNDS.outcome.kind === 'rejected' ? NO_FUNDS.outcome.message : '',
+    });
+    expect(lab.chain.minedTxs()).toEqual([]);
+    lab.chain.balances = rich;
     delete lab.chain.faults.broadcast;
     await live(2);
     expect(await lab.states(ids)).toEqual(['CONFIRMED', 'CONFIRMED']);
+    expect(lab.chain.minedTxs().map(({ data }) => data)).toEqual([tagged(1), tagged(2)]);
+  });
+
+  it('that covers what nodes call unaffordable holds up nobody: the payload gets another nonce, and is mined when it is taken', async () => {
+    lab.chain.faults.broadcast = onlyFor(1, NO_FUNDS);
+    const ids = [await lab.create(1), await lab.create(2)];
+    await live(12);
+    expect((await lab.states(ids))[1]).toBe('CONFIRMED');
+    expect(await lab.node.tx(ids[0] ?? '')).toMatchObject({ failureReason: null });
+    delete lab.chain.faults.broadcast;
+    await live(2);
+    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'CONFIRMED']);
+    expect(lab.minedWith(1)).toHaveLength(1);
   });
 });
 
@@ -251,23 +290,45 @@ describe('a market above the caps of the chain', () => {
     expect(await lab.states([txId])).toEqual(['CONFIRMED']);
   });
 
-  it('fills no gap and closes no slot', async () => {
-    lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
-    for (const tag of [1, 2, 3]) await lab.create(tag);
+  it('is not followed by a fill, which is sent at the caps', async () => {
+    await lab.gap();
+    await makeDear();
     await lab.node.step();
-    const honest = lab.chain.feeQuote.bind(lab.chain);
-    lab.chain.feeQuote = async () => ({ ...(await honest()), baseFeePerGas: 10n ** 16n });
-    await lab.node.step();
-    expect(lab.chain.sent.every(({ maxFeePerGas }) => maxFeePerGas < 10n ** 13n)).toBe(true);
-    lab.chain.feeQuote = honest;
-    await lab.node.step();
-    expect(
-      lab.chain
-        .pooled()
-        .map(({ nonce }) => Number(nonce))
-        .sort(),
-    ).toEqual([0, 1, 2]);
+    expect(dearest()).toBeLessThan(10n ** 13n);
+    expect(nonces()).toEqual([0, 1, 2]);
   });
+
+  it('is not followed by the no-op that closes a slot, which is sent at the caps', async () => {
+    lab.chain.faults.broadcast = onlyFor(2, OVERSIZED_SAYS_ONE);
+    const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
+    await lab.node.step();
+    lab.chain.mineEmpty();
+    await makeDear();
+    await lab.resubmit();
+    await lab.resubmit();
+    expect(await lab.node.tx(ids[1] ?? '')).toMatchObject({ state: 'IN_MEMPOOL', subState: 'REFUSED' });
+    expect(dearest()).toBeLessThan(10n ** 13n);
+    expect(nonces()).toEqual([0, 1, 2]);
+    await lab.confirmAll();
+    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+  });
+
+  async function makeDear(): Promise<void> {
+    const quote = await lab.chain.feeQuote();
+    lab.chain.feeQuote = async () => ({ ...quote, baseFeePerGas: 10n ** 16n });
+  }
+
+  /** Wei per gas, of all that was ever sent. */
+  function dearest(): bigint {
+    return lab.chain.sent.reduce((most, { maxFeePerGas }) => (maxFeePerGas > most ? maxFeePerGas : most), 0n);
+  }
+
+  function nonces(): number[] {
+    return lab.chain
+      .pooled()
+      .map(({ nonce }) => Number(nonce))
+      .sort();
+  }
 });
 
 describe('the nonce of the chain', () => {

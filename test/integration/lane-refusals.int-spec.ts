@@ -1,55 +1,125 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../src/kernel/hex.js';
+import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
+import { SignNoOps } from '../../src/modules/sending/index.js';
 import { aRequest } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
-import { onlyFor, OVERSIZED, refused, tagged, timedOut } from '../support/send-faults.js';
+import { onlyFor, OVERSIZED, refused, timedOut } from '../support/send-faults.js';
 
 const lab = nodeLab();
-/** Three of one signer, of which nonce 1 is refused for good, so that it has to be filled. */
-const GAP = 2;
+/** The second of three of one signer. */
+const MIDDLE = 2;
 
 async function sendThree(): Promise<string[]> {
-  const ids = [await lab.create(1), await lab.create(GAP), await lab.create(3)];
+  const ids = [await lab.create(1), await lab.create(MIDDLE), await lab.create(3)];
   await lab.node.step();
   return ids;
 }
 
 describe('a tx that is refused for good', () => {
-  it('fails, and its nonce is given to the next payload', async () => {
+  it('gets a no-op for its nonce in the same step, and fails when the no-op is final', async () => {
     lab.chain.faults.broadcast = onlyFor(1, OVERSIZED);
-    const poison = await lab.sent(1);
-    expect(await lab.node.tx(poison)).toMatchObject({ state: 'FAILED', failureReason: 'oversized data' });
+    const txId = await lab.sent(1);
+    const refusal = { subState: 'REFUSED', nonce: 0, failureReason: 'oversized data' };
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', ...refusal });
+    expect(lab.chain.pooled()).toMatchObject([{ nonce: 0n, data: '0x' }]);
     const next = await lab.sent(2);
-    expect(await lab.node.tx(next)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
+    expect(await lab.node.tx(next)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 1 });
+    await lab.mine();
+    expect(await lab.states([txId, next])).toEqual(['MINED', 'MINED']);
+    lab.chain.mineEmpty(2);
+    await lab.node.follow();
+    const noOp = lab.chain.minedBy(lab.node.signer().address, 0n)?.tx;
+    expect(await lab.node.tx(txId)).toMatchObject({
+      state: 'FAILED',
+      subState: null,
+      nonce: 0,
+      failureReason: 'oversized data',
+      txHash: noOp?.hash,
+    });
+    expect(await lab.states([next])).toEqual(['CONFIRMED']);
+    expect(lab.minedWith(1)).toEqual([]);
   });
 
-  it('leaves a free nonce that the next owner of the lease knows, too', async () => {
+  it('has a history of attempts: the payload that was refused, and the no-op that was mined', async () => {
     lab.chain.faults.broadcast = onlyFor(1, OVERSIZED);
-    await lab.sent(1);
+    const txId = await lab.sent(1);
+    const attempts = () => lab.node.get(TxQueries).attempts(txId);
+    expect(await attempts()).toMatchObject([
+      { kind: 'payload', status: 'REJECTED', nonce: 0 },
+      { kind: 'cancel', status: 'ACCEPTED', nonce: 0 },
+    ]);
+    await lab.confirmAll();
+    expect(await attempts()).toMatchObject([{ status: 'LOST' }, { status: 'MINED' }]);
+  });
+
+  it('keeps its nonce for the next owner of the lease, who gives another one to what comes next', async () => {
+    lab.chain.faults.broadcast = onlyFor(1, OVERSIZED);
+    const refusedTx = await lab.sent(1);
     const next = await lab.takeOver();
     const txId = await lab.create(2);
     await next.step();
-    expect(await next.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 0 });
+    expect(await next.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', nonce: 1 });
+    await lab.confirmAll(next);
+    expect(await lab.states([refusedTx, txId], next)).toEqual(['FAILED', 'CONFIRMED']);
   });
 
-  it('in the middle of a batch leaves a gap, which is filled', async () => {
-    lab.chain.faults.broadcast = onlyFor(GAP, OVERSIZED);
+  it('in the middle of a batch holds up nothing: a no-op has its nonce, and all are mined in one block', async () => {
+    lab.chain.faults.broadcast = onlyFor(MIDDLE, OVERSIZED);
     const ids = await sendThree();
-    await lab.confirmAll();
-    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+    await lab.mine();
     expect(lab.chain.minedTxs().map(({ nonce }) => nonce)).toEqual([0n, 1n, 2n]);
+    lab.chain.mineEmpty(2);
+    await lab.node.follow();
+    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+    expect(await lab.fills()).toEqual([]);
   });
 
-  it('leaves a gap whose fill the next owner of the lease makes final, with the bytes that the first one sent', async () => {
-    lab.chain.faults.broadcast = onlyFor(GAP, OVERSIZED);
+  it('has a no-op that the next owner of the lease makes final, with the bytes that the first one sent', async () => {
+    lab.chain.faults.broadcast = onlyFor(MIDDLE, OVERSIZED);
     const ids = await sendThree();
-    const [before] = await lab.openFills();
+    const [noOp] = lab.chain.pooled().filter(({ data }) => data === '0x');
     const next = await lab.takeOver();
     await next.step();
+    lab.chain.dropPool();
+    await lab.resubmit(next);
     await lab.confirmAll(next);
-    expect(await lab.fills(next)).toMatchObject([{ txId: before?.txId, state: 'CONFIRMED', txHash: before?.txHash }]);
+    expect(await next.tx(ids[1] ?? '')).toMatchObject({ state: 'FAILED', txHash: noOp?.hash });
     expect(await lab.states(ids, next)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+  });
+
+  it('has a no-op of the next owner when the first one died before it signed one', async () => {
+    lab.chain.faults.broadcast = onlyFor(MIDDLE, OVERSIZED);
+    lab.node.get(SignNoOps).execute = () => Promise.reject(new Error('crashed'));
+    const ids = [await lab.create(1), await lab.create(MIDDLE), await lab.create(3)];
+    await lab.node.step().catch(() => undefined);
+    expect(await lab.node.tx(ids[1] ?? '')).toMatchObject({ state: 'IN_MEMPOOL', subState: 'REFUSED' });
+    expect(lab.chain.pooled().map(({ nonce }) => nonce)).toEqual([0n, 2n]);
+    const next = await lab.takeOver();
+    await next.step();
+    // Its timer ran out when it was refused.
+    await next.resubmit();
+    await lab.confirmAll(next);
+    expect(await lab.states(ids, next)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+    expect(lab.minedWith(MIDDLE)).toEqual([]);
+  });
+
+  it('never has its payload sent again, and its no-op is signed anew with the gas that the chain asks for', async () => {
+    let refusals = 0;
+    lab.chain.faults.broadcast = ({ data, nonce }) => {
+      if (nonce !== 1n) return undefined;
+      if (data !== '0x') return OVERSIZED;
+      refusals += 1;
+      return refusals > 1 ? undefined : refused('intrinsic_gas_too_low', 'intrinsic gas too low');
+    };
+    const ids = await sendThree();
+    const before = lab.chain.sent.length;
+    lab.chain.faults.estimate = () => ({ kind: 'ok', gas: 40_000n });
+    for (let round = 0; round < 3; round += 1) await lab.resubmit();
+    expect(lab.chain.sent.slice(before).filter(({ nonce, data }) => nonce === 1n && data !== '0x')).toEqual([]);
+    await lab.confirmAll();
+    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
   });
 });
 
@@ -59,7 +129,7 @@ describe('a refusal in doubt', () => {
     const txId = await lab.sent(1);
     lab.chain.faults.broadcast = () => refused('gas_limit_exceeds_block', 'exceeds block gas limit');
     await lab.resubmit();
-    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING', nonce: 0 });
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'REFUSED', nonce: 0 });
     // The payload was in the pool all the time, and is mined.
     delete lab.chain.faults.broadcast;
     await lab.confirmAll();
@@ -96,10 +166,32 @@ describe('a refusal in doubt', () => {
   });
 });
 
+describe('a gap', () => {
+  it('whose tx never left the node is filled, and the next owner of the lease makes the fill final with the same bytes', async () => {
+    const ids = await lab.gap();
+    await lab.node.step();
+    const [before] = await lab.openFills();
+    const next = await lab.takeOver();
+    await next.step();
+    await lab.confirmAll(next);
+    expect(await lab.fills(next)).toMatchObject([{ txId: before?.txId, state: 'CONFIRMED', txHash: before?.txHash }]);
+    expect(await lab.states(ids, next)).toEqual(['CONFIRMED', 'CANCELLED', 'CONFIRMED']);
+    expect(lab.chain.minedTxs().map(({ nonce }) => nonce)).toEqual([0n, 1n, 2n]);
+  });
+
+  it('is filled by the next owner of the lease when the first one could not', async () => {
+    const ids = await lab.gap();
+    const next = await lab.takeOver();
+    await next.step();
+    await lab.confirmAll(next);
+    expect(await lab.states(ids, next)).toEqual(['CONFIRMED', 'CANCELLED', 'CONFIRMED']);
+  });
+});
+
 describe('a fill', () => {
   it('is final only when its block is deep enough: a reorg that loses it has it sent again', async () => {
-    lab.chain.faults.broadcast = onlyFor(GAP, OVERSIZED);
-    const ids = await sendThree();
+    const ids = await lab.gap();
+    await lab.node.step();
     await lab.mine();
     await lab.node.step();
     lab.chain.reorg(1, { drop: true });
@@ -114,18 +206,19 @@ describe('a fill', () => {
     }
     lab.chain.mineEmpty(3);
     await owner.follow();
-    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'CANCELLED', 'CONFIRMED']);
   });
 
   it('that is refused for good is signed anew, with the gas that the chain asks for', async () => {
+    await lab.gap();
     let refusals = 0;
     lab.chain.faults.broadcast = ({ data }) => {
-      if (data === tagged(GAP)) return OVERSIZED;
       if (data !== '0x' || refusals > 0) return undefined;
       refusals += 1;
       return refused('intrinsic_gas_too_low', 'intrinsic gas too low');
     };
-    await sendThree();
+    await lab.node.step();
+    expect(refusals).toBe(1);
     lab.chain.faults.estimate = () => ({ kind: 'ok', gas: 40_000n });
     const successor = await lab.takeOver();
     await successor.step();

@@ -10,7 +10,7 @@ import { AttemptRepository, isFinal } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { gate } from '../support/gate.js';
 import { makeDue, nodeLab } from '../support/node-lab.js';
-import { onlyFor, OVERSIZED, refused, tagged } from '../support/send-faults.js';
+import { NOT_SENT, onlyFor, OVERSIZED, tagged } from '../support/send-faults.js';
 import type { TestNode } from '../support/test-node.js';
 import { outcomeOf } from '../../src/modules/sending/domain/send-verdict.js';
 import { TxWriter } from '../../src/modules/ledger/domain/tx-writer.js';
@@ -200,8 +200,12 @@ describe('a commit that succeeds without an answer, outside of a lane step', () 
     expect((await lab.states(ids)).every(isFinal)).toBe(true);
   }
 
-  it.each(['cancel', 'expire', 'record'] as const)('leaves no gap when it releases a slot: %s', async (operation) => {
-    lab.chain.faults.broadcast = onlyFor(1, refused('underpriced', 'low'));
+  it.each([
+    ['cancel', 'releases', 'CANCELLED'],
+    ['expire', 'releases', 'DROPPED'],
+    ['record', 'closes', 'FAILED'],
+  ] as const)('leaves no gap: %s, which %s a slot', async (operation, _does, end) => {
+    lab.chain.faults.broadcast = onlyFor(1, NOT_SENT);
     const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
     await lab.node.step();
     expect(await lab.states(ids)).toEqual(['ALLOCATED', 'IN_MEMPOOL', 'IN_MEMPOOL']);
@@ -217,7 +221,8 @@ describe('a commit that succeeds without an answer, outside of a lane step', () 
     else await lab.node.commands().catch(() => undefined);
     delete lab.chain.faults.broadcast;
     await finish(ids);
-    expect((await lab.states(ids)).slice(1)).toEqual(['CONFIRMED', 'CONFIRMED']);
+    expect(await lab.states(ids)).toEqual([end, 'CONFIRMED', 'CONFIRMED']);
+    expect(lab.minedWith(1)).toEqual([]);
     if (operation === 'cancel') expect(await new RaceLab(lab).commandsOf(first)).toMatchObject([{ status: 'DONE' }]);
   });
 

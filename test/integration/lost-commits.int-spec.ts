@@ -6,7 +6,7 @@ import { loseAttempts, loseCommitsOfLanes, Standby } from '../support/lost-commi
 import { FOREIGN_DATA } from '../support/model-chain.js';
 import { makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { RaceLab } from '../support/race-lab.js';
-import { onlyFor, refused, tagged } from '../support/send-faults.js';
+import { NOT_SENT, onlyFor, refused, tagged } from '../support/send-faults.js';
 import type { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
 
@@ -228,13 +228,12 @@ describe.each(PLACES)('a promoted standby that had not received the commit of by
   });
 
   it('executes a payload once that got the nonce of another, which had ended', async () => {
-    lab.chain.faults.broadcast = onlyFor(1, refused('fee_cap_too_low', 'max fee per gas less than block base fee'));
-    const refusedTx = await lab.sent(1);
-    expect(await lab.states([refusedTx])).toEqual(['ALLOCATED']);
+    lab.chain.faults.broadcast = onlyFor(1, NOT_SENT);
+    const unsent = await lab.sent(1);
+    expect(await lab.states([unsent])).toEqual(['ALLOCATED']);
     const txId = await lab.create(2);
     const next = await promotedWithout(async () => {
-      await race.cancel(refusedTx);
-      await lab.node.commands();
+      await lab.cancelUnsent(unsent);
       await lab.node.step();
       delete lab.chain.faults.broadcast;
       expect(sentWith(2)).toHaveLength(1);
@@ -243,111 +242,76 @@ describe.each(PLACES)('a promoted standby that had not received the commit of by
     expect(lab.minedWith(2)).toHaveLength(1);
   });
 
-  describe('executes a payload once that moved to another nonce', () => {
+  describe('executes each payload once, when no-ops used the nonces that the standby knows', () => {
     const TOO_CHEAP = refused('fee_cap_too_low', 'max fee per gas less than block base fee');
 
-    /** A tx at nonce 0 that no pool accepts. */
-    async function refusedTx(): Promise<string> {
-      lab.chain.faults.broadcast = onlyFor(1, TOO_CHEAP);
-      const txId = await lab.sent(1);
-      expect(await lab.states([txId])).toEqual(['ALLOCATED']);
-      return txId;
-    }
-
-    async function requeued(txId: string): Promise<void> {
-      await until('it gives its nonce up', async () => {
+    /** No pool accepts them, until no-ops have used their nonces for good. */
+    async function requeued(txIds: readonly string[]): Promise<void> {
+      await until('they wait for other nonces', async () => {
         await lab.resubmit();
-        return (await lab.states([txId]))[0] === 'PENDING';
-      });
-      delete lab.chain.faults.broadcast;
-    }
-
-    it('while another payload got its nonce', async () => {
-      const txId = await refusedTx();
-      const other = await lab.create(2, { priority: 5 });
-      const next = await promotedWithout(async () => {
-        await requeued(txId);
-        await lab.node.step();
-        await makeWaitingDue(lab.node);
-        await lab.node.step();
-        expect(await lab.node.tx(txId)).toMatchObject({ nonce: 1 });
-      });
-      expect(await lab.states([txId, other], next)).toEqual(['CONFIRMED', 'CONFIRMED']);
-      expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1]);
-    });
-
-    it('while its nonce was filled', async () => {
-      const txId = await refusedTx();
-      const other = await lab.sent(2);
-      const next = await promotedWithout(async () => {
-        await requeued(txId);
-        await lab.node.step();
-        expect(await lab.openFills()).toHaveLength(1);
-        await makeWaitingDue(lab.node);
-        await lab.node.step();
-        expect(await lab.node.tx(txId)).toMatchObject({ nonce: 2 });
-      });
-      expect(await lab.states([txId, other], next)).toEqual(['CONFIRMED', 'CONFIRMED']);
-      expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1]);
-    });
-  });
-
-  describe('executes each payload once', () => {
-    const TOO_CHEAP = refused('fee_cap_too_low', 'max fee per gas less than block base fee');
-
-    /** Gives its nonce up, and is sent again in the order of these tags. */
-    async function sentAgain(txIds: readonly string[], order: readonly number[]): Promise<void> {
-      await until('all give their nonces up', async () => {
-        await lab.resubmit();
+        await lab.confirmAll();
         return (await lab.states(txIds)).every((state) => state === 'PENDING');
       });
       delete lab.chain.faults.broadcast;
-      for (const index of order) {
-        await lab.node
-          .get(Database)
-          .query(
-            { name: 'test_due', text: 'UPDATE managed_tx SET next_resubmit_at = clock_timestamp() WHERE tx_id = $1' },
-            [txIds[index] ?? ''],
-          );
-        await lab.node.step();
-      }
     }
 
     const nonces = async (txIds: readonly string[]) =>
       Promise.all(txIds.map(async (txId) => (await lab.node.tx(txId)).nonce));
 
+    it('and another payload got the next one', async () => {
+      lab.chain.faults.broadcast = onlyFor(1, TOO_CHEAP);
+      const txId = await lab.sent(1);
+      const other = await lab.create(2, { priority: 5 });
+      const next = await promotedWithout(async () => {
+        await requeued([txId]);
+        await lab.node.step();
+        await makeWaitingDue(lab.node);
+        await lab.node.step();
+        expect(await nonces([other, txId])).toEqual([1, 2]);
+      });
+      expect(await lab.states([txId, other], next)).toEqual(['CONFIRMED', 'CONFIRMED']);
+      expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1]);
+    });
+
+    it('and what was sent behind it was mined', async () => {
+      lab.chain.faults.broadcast = onlyFor(1, TOO_CHEAP);
+      const txId = await lab.sent(1);
+      const other = await lab.sent(2);
+      const next = await promotedWithout(async () => {
+        await requeued([txId]);
+        await makeWaitingDue(lab.node);
+        await lab.node.step();
+        expect(await nonces([txId])).toEqual([2]);
+      });
+      expect(await lab.states([txId, other], next)).toEqual(['CONFIRMED', 'CONFIRMED']);
+      expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1]);
+    });
+
     it.each([
-      ['swapped nonces', [1, 0]],
-      ['moved in a cycle', [2, 0, 1]],
-    ])('when txs %s', async (_, order) => {
+      ['two of them were sent again in the other order', [1, 0]],
+      ['three of them were sent again in another order', [2, 0, 1]],
+    ])('and %s', async (_, order) => {
       lab.chain.faults.broadcast = () => TOO_CHEAP;
       const txIds: string[] = [];
       for (const tag of order.map((__, index) => index + 1)) txIds.push(await lab.create(tag));
       await lab.node.step();
       expect(await nonces(txIds)).toEqual(order.map((__, index) => index));
       const next = await promotedWithout(async () => {
-        await sentAgain(txIds, order);
-        expect(await nonces(txIds)).toEqual(order.map((__, index) => order.indexOf(index)));
+        lab.chain.faults.broadcast = ({ data }) => (data === '0x' ? undefined : TOO_CHEAP);
+        await requeued(txIds);
+        for (const index of order) {
+          await lab.node
+            .get(Database)
+            .query(
+              { name: 'test_due', text: 'UPDATE managed_tx SET next_resubmit_at = clock_timestamp() WHERE tx_id = $1' },
+              [txIds[index] ?? ''],
+            );
+          await lab.node.step();
+        }
+        expect(await nonces(txIds)).toEqual(order.map((__, index) => order.length + order.indexOf(index)));
       });
       expect(await lab.states(txIds, next)).toEqual(order.map(() => 'CONFIRMED'));
       expect(order.map((__, index) => lab.minedWith(index + 1).length)).toEqual(order.map(() => 1));
-    });
-
-    it('when an older tx got the nonce of a younger one', async () => {
-      lab.chain.faults.broadcast = () => TOO_CHEAP;
-      const txIds = [await lab.sent(1)];
-      await until('it gives its nonce up', async () => {
-        await lab.resubmit();
-        return (await lab.states(txIds))[0] === 'PENDING';
-      });
-      txIds.push(await lab.sent(2));
-      expect(await nonces(txIds)).toEqual([null, 0]);
-      const next = await promotedWithout(async () => {
-        await sentAgain(txIds, [0, 1]);
-        expect(await nonces(txIds)).toEqual([0, 1]);
-      });
-      expect(await lab.states(txIds, next)).toEqual(['CONFIRMED', 'CONFIRMED']);
-      expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1]);
     });
   });
 

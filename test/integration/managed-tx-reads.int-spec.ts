@@ -120,12 +120,14 @@ describe('what is in flight', () => {
       });
     await put(0xa1, 10, { status: 'ACCEPTED' });
     await put(0xa2, 20, { status: 'SIGNED' });
-    await put(0xa3, 1000, { status: 'REJECTED' });
+    await put(0xa3, 1000, { status: 'UNSENT' });
+    // Refused in words, which is no proof that it is not out.
+    await put(0xa7, 30, { status: 'REJECTED' });
     await put(0xa4, 500, { status: 'ACCEPTED', signer: OTHER.address });
     await put(0xa5, 600, { status: 'ACCEPTED', chain_id: 7 });
     await put(0xa6, 700, { status: 'ACCEPTED', nonce: 4 });
     // Values are 2 and 3; the second has no attempt yet.
-    expect(await funds.committedWei([aSigner(9), OURS])).toEqual([0n, 2n + 100n * 20n + 3n]);
+    expect(await funds.committedWei([aSigner(9), OURS])).toEqual([0n, 2n + 100n * 30n + 3n]);
   });
 
   it('has the blobs of each tx at the price of its dearest attempt; a no-op without blobs of its own has one', async () => {

@@ -4,7 +4,7 @@ import { AttemptRepository, MinedTxs } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aHash, aRequest, DEV_CHAIN } from '../support/builders.js';
 import { makeDue, nodeLab } from '../support/node-lab.js';
-import { OVERSIZED, refused, tagged } from '../support/send-faults.js';
+import { NOT_SENT, refused, tagged } from '../support/send-faults.js';
 import { TxsInFlight } from '../../src/modules/ledger/domain/txs-in-flight.js';
 
 const lab = nodeLab();
@@ -172,8 +172,11 @@ describe('what becomes final', () => {
 });
 
 it('gaps are filled from the lowest nonce up', async () => {
-  lab.chain.faults.broadcast = ({ data }) => (['2', '4'].includes(data.slice(-1)) ? OVERSIZED : undefined);
-  for (const tag of [1, 2, 3, 4, 5]) await lab.create(tag);
+  lab.chain.faults.broadcast = ({ data }) => (['2', '4'].includes(data.slice(-1)) ? NOT_SENT : undefined);
+  const ids: string[] = [];
+  for (const tag of [1, 2, 3, 4, 5]) ids.push(await lab.create(tag));
+  await lab.node.step();
+  for (const txId of [ids[3], ids[1]]) await lab.cancelUnsent(txId ?? '');
   await lab.node.step();
   const fills = (await lab.openFills()).map(({ nonce }) => nonce);
   expect(fills).toEqual([3, 1]);

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { BroadcastOutcome, GasEstimate } from '../../src/modules/chain/index.js';
 import { Database } from '../../src/platform/database/database.js';
-import { FillNonceGaps } from '../../src/modules/nonces/index.js';
 import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';
-import { onlyFor, refused, tagged } from '../support/send-faults.js';
+import { NOT_SENT, onlyFor, refused, tagged } from '../support/send-faults.js';
 import type { TestNode } from '../support/test-node.js';
 
 const lab = nodeLab();
@@ -18,7 +17,7 @@ async function createAll(): Promise<string[]> {
   return ids;
 }
 
-/** 99 are CONFIRMED, the poison is FAILED with these words, and every nonce up to the last is used, by payloads and at most one fill. */
+/** 99 are CONFIRMED, the poison is FAILED with these words, and every nonce up to the last is used, by payloads and at most one no-op. */
 async function expectOneLost(ids: readonly string[], words: string): Promise<void> {
   const poison = await lab.node.tx(ids[POISON - 1] ?? '');
   expect(poison).toMatchObject({ state: 'FAILED', failureReason: expect.stringContaining(words) });
@@ -115,22 +114,22 @@ describe('a poison payload at position 50 of 100, which is refused only when it 
     ['has too much gas', 'gas_limit_exceeds_block', 'exceeds block gas limit'],
     ['is oversized', 'oversized_data', 'oversized data: transaction size 131073, limit 131072'],
   ] as const)(
-    'because it %s, costs one fill: 99 CONFIRMED, 1 FAILED with its words',
+    'because it %s, costs one no-op: 99 CONFIRMED, 1 FAILED with its words',
     async (_what, errorClass, words) => {
       const node = await wideNode();
       lab.chain.faults.broadcast = onlyFor(POISON, refused(errorClass, words));
       const ids = await createAll();
       await node.step();
-      // All others, and the fill of the gap, are on their way after this one step.
-      await node.step();
+      // All others, and the no-op for its nonce, are on their way after this one step.
       expect(lab.chain.pooled()).toHaveLength(PAYLOADS);
       await lab.confirmAll(node);
       await expectOneLost(ids, words);
-      expect(await lab.fills()).toMatchObject([{ state: 'CONFIRMED', nonce: POISON - 1 }]);
+      expect(await node.tx(ids[POISON - 1] ?? '')).toMatchObject({ nonce: POISON - 1 });
+      expect(await lab.fills()).toEqual([]);
     },
   );
 
-  it('by one endpoint alone, is refused again at a later block first, and nothing behind it waits longer than for the fill', async () => {
+  it('by one endpoint alone, is refused again at a later block first, and nothing behind it waits longer than for the no-op', async () => {
     const node = await wideNode();
     const outcome: BroadcastOutcome = {
       kind: 'rejected',
@@ -145,7 +144,8 @@ describe('a poison payload at position 50 of 100, which is refused only when it 
     expect(lab.chain.minedTxs()).toHaveLength(POISON - 1);
     await makeDue(node);
     await node.resubmit();
-    await node.step();
+    // The no-op is due at once.
+    await node.resubmit();
     await lab.confirmAll(node);
     await expectOneLost(ids, 'oversized data');
   });
@@ -156,15 +156,12 @@ describe('two gaps', () => {
   const isGap = ({ data }: { readonly data: string }): boolean => GAPS.some((tag) => tagged(tag) === data);
 
   beforeEach(async () => {
-    const refusal = refused('oversized_data', 'oversized data');
-    lab.chain.faults.broadcast = (tx) => (isGap(tx) ? refusal : undefined);
-    // The gaps stay for the next step.
-    const fill = lab.node.get(FillNonceGaps);
-    const execute = fill.execute.bind(fill);
-    fill.execute = async () => undefined;
-    for (const tag of [1, 2, 3, 4, 5]) await lab.create(tag);
+    lab.chain.faults.broadcast = (tx) => (isGap(tx) ? NOT_SENT : undefined);
+    const ids: string[] = [];
+    for (const tag of [1, 2, 3, 4, 5]) ids.push(await lab.create(tag));
     await lab.node.step();
-    fill.execute = execute;
+    // What never left the node gives its nonce back, and the gaps stay for the next step.
+    for (const tag of GAPS) await lab.cancelUnsent(ids[tag - 1] ?? '');
     expect(lab.chain.pooled().map(({ nonce }) => nonce)).toEqual([0n, 2n, 4n]);
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { nodeLab } from '../support/node-lab.js';
 import { RaceLab } from '../support/race-lab.js';
-import { onlyFor, OVERSIZED, refused, tagged } from '../support/send-faults.js';
+import { NOT_SENT, onlyFor, OVERSIZED, refused, tagged } from '../support/send-faults.js';
 import type { ModelTx } from '../support/model-chain.js';
 
 const lab = nodeLab();
@@ -26,6 +26,37 @@ function minersTake(tag: number): void {
   const tx = lab.chain.sent.find(withTag(tag));
   if (tx) lab.chain.force(tx);
 }
+
+/** A sent tx, and a replacement that every node refused for good. */
+async function withdrawnReplacement(): Promise<[string, string]> {
+  const original = await lab.sent(1);
+  lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
+  const replacement = await race.replacement(original, 2);
+  await lab.node.commands();
+  expect(await lab.node.tx(replacement)).toMatchObject({
+    state: 'IN_MEMPOOL',
+    subState: 'REPLACING',
+    failureReason: 'oversized data',
+    nonce: 0,
+  });
+  expect(await lab.node.tx(original)).toMatchObject({ state: 'IN_MEMPOOL', replacedBy: null, subState: null });
+  return [original, replacement];
+}
+
+it('a replacement of what never left, and that every node refuses, has its slot closed: nobody else holds it', async () => {
+  lab.chain.faults.broadcast = onlyFor(1, NOT_SENT);
+  const original = await lab.create(1);
+  await lab.node.step();
+  lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
+  const replacement = await race.replacement(original, 2);
+  await lab.node.commands();
+  await lab.node.step();
+  expect(await lab.states([original, replacement])).toEqual(['REPLACED', 'IN_MEMPOOL']);
+  expect(await lab.node.tx(replacement)).toMatchObject({ subState: 'REFUSED', nonce: 0 });
+  await lab.confirmAll();
+  expect(await lab.states([original, replacement])).toEqual(['REPLACED', 'FAILED']);
+  expect(lab.minedWith(2)).toEqual([]);
+});
 
 describe('a tx without a nonce', () => {
   it('is cancelled at once, and never gets a nonce', async () => {
@@ -97,8 +128,8 @@ describe('a cancel of a sent tx', () => {
     expect(await lab.states(ids)).toEqual(['CONFIRMED', 'CANCELLED', 'CONFIRMED']);
   });
 
-  it('of what no node took gives the slot back at once, and the next payload takes it', async () => {
-    lab.chain.faults.broadcast = (tx) => (withTag(1)(tx) ? refused('underpriced', 'low') : undefined);
+  it('of what never left the node gives the slot back at once, and the next payload takes it', async () => {
+    lab.chain.faults.broadcast = onlyFor(1, NOT_SENT);
     const txId = await lab.sent(1);
     await race.cancel(txId);
     await lab.node.commands();
@@ -106,6 +137,20 @@ describe('a cancel of a sent tx', () => {
     const next = await lab.sent(2);
     await lab.confirmAll();
     expect(await lab.node.tx(next)).toMatchObject({ state: 'CONFIRMED', nonce: 0 });
+  });
+
+  it('of what every node refused in words waits for a no-op to be final: a node may have kept it', async () => {
+    lab.chain.faults.broadcast = onlyFor(1, refused('underpriced', 'low'));
+    const txId = await lab.sent(1);
+    await race.cancel(txId);
+    await lab.node.commands();
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING', nonce: 0 });
+    const next = await lab.sent(2);
+    await lab.resubmit();
+    await lab.confirmAll();
+    expect(await lab.states([txId])).toEqual(['CANCELLED']);
+    expect(await lab.node.tx(next)).toMatchObject({ state: 'CONFIRMED', nonce: 1 });
+    expect([lab.minedWith(1).length, noOps().length]).toEqual([0, 1]);
   });
 
   it('is one command when it is repeated with its key, and changes nothing when it is repeated without', async () => {
@@ -269,16 +314,91 @@ describe('a replace of a sent tx', () => {
     expect([lab.minedWith(1).length, lab.minedWith(2).length, noOps().length]).toEqual([0, 0, 1]);
   });
 
-  it('that every node refuses for good fails alone, and the original goes on', async () => {
-    const original = await lab.sent(1);
-    lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
-    const replacement = await race.replacement(original, 2);
+  it('that every node refuses for good rests, the original goes on, and it fails when the original is final', async () => {
+    const [original, replacement] = await withdrawnReplacement();
+    await lab.resubmit();
+    await lab.mine();
+    expect(await lab.states([original, replacement])).toEqual(['MINED', 'IN_MEMPOOL']);
+    lab.chain.mineEmpty(2);
+    await lab.node.follow();
+    expect(await lab.node.tx(original)).toMatchObject({ state: 'CONFIRMED', replacedBy: null });
+    expect(await lab.node.tx(replacement)).toMatchObject({ state: 'FAILED', failureReason: 'oversized data' });
+    expect([lab.minedWith(1).length, lab.minedWith(2).length]).toEqual([1, 0]);
+  });
+
+  it('that every node refused for good, and that is mined all the same, goes on as mined, and the original ends REPLACED', async () => {
+    const [original, replacement] = await withdrawnReplacement();
+    await lab.resubmit();
+    minersTake(2);
+    await lab.mine();
+    expect(await lab.states([original, replacement])).toEqual(['IN_MEMPOOL', 'MINED']);
+    lab.chain.mineEmpty(2);
+    await lab.node.follow();
+    expect(await lab.node.tx(original)).toMatchObject({ state: 'REPLACED', replacedBy: replacement });
+    expect(await lab.node.tx(replacement)).toMatchObject({ state: 'CONFIRMED', failureReason: null });
+    expect([lab.minedWith(1).length, lab.minedWith(2).length]).toEqual([0, 1]);
+  });
+
+  it.each([
+    ['original', 'REPLACED', 'CONFIRMED'],
+    ['replacement', 'CONFIRMED', 'FAILED'],
+  ] as const)(
+    'that every node refused for good may end the other way after a reorg took the %s back',
+    async (first, ...ends) => {
+      const ids = await withdrawnReplacement();
+      await lab.resubmit();
+      if (first === 'replacement') minersTake(2);
+      await lab.mine();
+      lab.chain.reorg(1, { drop: true });
+      await lab.node.follow();
+      expect(await lab.states(ids)).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL']);
+      // Only the original is sent again.
+      const before = lab.chain.sent.length;
+      await lab.resubmit();
+      expect(lab.chain.sent.slice(before).map(({ data }) => data)).toEqual([tagged(1)]);
+      if (first === 'original') minersTake(2);
+      await lab.confirmAll();
+      expect(await lab.states(ids)).toEqual(ends);
+      expect([lab.minedWith(1).length, lab.minedWith(2).length].sort()).toEqual([0, 1]);
+    },
+  );
+
+  it.each([
+    ['original', 'REPLACED', 'CONFIRMED'],
+    // A final block had it, so it competes like every other.
+    ['replacement', 'CONFIRMED', 'DROPPED'],
+  ] as const)(
+    'that every node refused for good may end the other way after a reorg deeper than finality took the %s back',
+    async (first, ...ends) => {
+      const ids = await withdrawnReplacement();
+      await lab.resubmit();
+      if (first === 'replacement') minersTake(2);
+      await lab.confirmAll();
+      lab.chain.reorg(3, { drop: true });
+      await lab.node.follow();
+      await lab.node.follow();
+      expect(await lab.states(ids)).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL']);
+      minersTake(first === 'replacement' ? 1 : 2);
+      await lab.confirmAll();
+      expect(await lab.states(ids)).toEqual(ends);
+      expect([lab.minedWith(1).length, lab.minedWith(2).length].sort()).toEqual([0, 1]);
+    },
+  );
+
+  it('that every node refused for good takes no command, and its original takes a cancel but no other replace', async () => {
+    const [original, replacement] = await withdrawnReplacement();
+    const refusal = { code: 'refused_by_nodes' };
+    await expect(race.cancel(replacement)).rejects.toMatchObject(refusal);
+    await expect(race.speedUp(replacement)).rejects.toMatchObject(refusal);
+    await expect(race.replace(replacement, 3)).rejects.toMatchObject(refusal);
+    await expect(race.replace(original, 3)).rejects.toMatchObject(refusal);
+    await race.cancel(original);
     await lab.node.commands();
-    expect(await lab.node.tx(replacement)).toMatchObject({ state: 'FAILED' });
-    expect(await lab.node.tx(original)).toMatchObject({ state: 'IN_MEMPOOL', replacedBy: null, subState: null });
+    expect(await lab.node.tx(original)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING' });
     await lab.resubmit();
     await lab.confirmAll();
-    expect(await lab.states([original])).toEqual(['CONFIRMED']);
+    expect(await lab.states([original, replacement])).toEqual(['CANCELLED', 'FAILED']);
+    expect([lab.minedWith(1).length, lab.minedWith(2).length, noOps().length]).toEqual([0, 0, 1]);
   });
 
   it('that comes too late is DROPPED, and says why', async () => {
@@ -327,8 +447,8 @@ describe('a replace of a sent tx', () => {
     expect(await lab.states([original, replacement])).toEqual(['REPLACED', 'CONFIRMED']);
   });
 
-  it('takes the place of an original that no node took', async () => {
-    lab.chain.faults.broadcast = onlyFor(1, refused('underpriced', 'low'));
+  it('takes the place of an original that never left the node', async () => {
+    lab.chain.faults.broadcast = onlyFor(1, NOT_SENT);
     const original = await lab.sent(1);
     const replacement = await race.replacement(original, 2);
     await lab.node.commands();
@@ -337,6 +457,20 @@ describe('a replace of a sent tx', () => {
     await lab.confirmAll();
     expect(await lab.node.tx(replacement)).toMatchObject({ state: 'CONFIRMED', nonce: 0, replaces: original });
     expect(lab.minedWith(1)).toEqual([]);
+  });
+
+  it('competes with an original that every node refused in words, and either may be mined', async () => {
+    lab.chain.faults.broadcast = onlyFor(1, refused('underpriced', 'low'));
+    const original = await lab.sent(1);
+    const replacement = await race.replacement(original, 2);
+    await lab.node.commands();
+    expect(await lab.states([original, replacement])).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL']);
+    await lab.mine();
+    expect(await lab.states([original, replacement])).toEqual(['IN_MEMPOOL', 'MINED']);
+    lab.chain.mineEmpty(2);
+    await lab.node.follow();
+    expect(await lab.states([original, replacement])).toEqual(['REPLACED', 'CONFIRMED']);
+    expect([lab.minedWith(1).length, lab.minedWith(2).length]).toEqual([0, 1]);
   });
 
   it('with the key of another request is refused, and stores nothing', async () => {

@@ -13,6 +13,8 @@ import { TestNode } from '../support/test-node.js';
 
 /** When the refusals begin. */
 type Start = 'at the first send' | 'after a time-out' | 'after it was accepted once';
+/** Whether a pool has the bytes all the same. */
+type Kept = 'kept' | 'not kept';
 const STARTS: readonly Start[] = ['at the first send', 'after a time-out', 'after it was accepted once'];
 const FOR_EVER = 1_000;
 const FIVE_TIMES = 5;
@@ -53,7 +55,7 @@ async function startNode(times: number): Promise<void> {
 }
 
 /** What a node answers by this class; one that calls it known has it, and the others do not. */
-function answer(errorClass: NodeErrorClass): SendFault {
+function answer(errorClass: NodeErrorClass, kept: Kept): SendFault {
   const message: string = errorClass;
   if (errorClass === 'already_known' || errorClass === 'already_mined')
     return { deliver: true, outcome: { kind: 'accepted', errorClass } };
@@ -61,7 +63,7 @@ function answer(errorClass: NodeErrorClass): SendFault {
     ACTION[errorClass].outcome === 'rejected'
       ? { kind: 'rejected', errorClass, message }
       : { kind: 'unknown', errorClass, message };
-  return { deliver: false, outcome };
+  return { deliver: kept === 'kept', outcome };
 }
 
 function dataOf(index: number, isBehind: boolean): ReturnType<typeof tagged> {
@@ -84,7 +86,7 @@ async function createCases(): Promise<Case[]> {
 }
 
 /** Each payload gets its class's answer so many times; before that, what `start` says. */
-function refuse(start: Start, times: number): void {
+function refuse(start: Start, times: number, kept: Kept = 'not kept'): void {
   const left = new Map(NODE_ERROR_CLASSES.map((_, index) => [String(dataOf(index, false)), times]));
   const begun = new Set<string>();
   chain.faults.broadcast = ({ data }) => {
@@ -97,7 +99,7 @@ function refuse(start: Start, times: number): void {
     }
     const more = left.get(data) ?? 0;
     left.set(data, more - 1);
-    return more > 0 ? answer(errorClass) : undefined;
+    return more > 0 ? answer(errorClass, kept) : undefined;
   };
 }
 
@@ -143,6 +145,32 @@ describe.each(STARTS)('answers of every class, %s', (start) => {
       expectOnce();
     },
   );
+});
+
+describe('answers of every class, about what a pool keeps all the same', () => {
+  it.each([
+    ['for ever', FOR_EVER],
+    ['five times', FIVE_TIMES],
+  ])('%s: the chain alone decides, and each payload is CONFIRMED just when it was executed', async (_, times) => {
+    await startNode(times);
+    const cases = await createCases();
+    const signers = cases.map(({ signer }) => signer);
+    refuse('at the first send', times, 'kept');
+    await node.step(...signers);
+    for (let round = 0; round < 6; round += 1) await live(signers);
+    const executed = new Set(chain.minedTxs().map(({ data }) => data));
+    const states = await statesOf(cases);
+    const said = cases.map(({ errorClass }) => ({ errorClass, state: states.get(errorClass) }));
+    expect(said).toEqual(
+      cases.map(({ errorClass }, index) => ({
+        errorClass,
+        state: executed.has(dataOf(index, false)) ? 'CONFIRMED' : 'FAILED',
+      })),
+    );
+    expect(said.filter(({ state }) => state === 'CONFIRMED').length).toBeGreaterThan(cases.length / 2);
+    for (const { behind } of cases) expect((await node.tx(behind)).state).toBe('CONFIRMED');
+    expectOnce();
+  });
 });
 
 /** What may be out waits for a top-up with its nonce, and so does what is behind it: a no-op would need funds, too. */

@@ -47,7 +47,7 @@ describe('a reorg deeper than what was called final', () => {
     await lab.node.resubmit();
     await lab.confirmAll();
     await lab.node.step();
-    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'CANCELLED', 'CONFIRMED']);
     expect(lab.chain.minedTxs().map(({ nonce }) => nonce)).toEqual([0n, 1n, 2n]);
     expect(await lab.openFills()).toEqual([]);
   });

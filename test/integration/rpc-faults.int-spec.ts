@@ -119,7 +119,7 @@ describe('a nonce that is too low', () => {
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'NODE_REFUSED' });
     await mineWithout(txId);
     await lab.resubmit();
-    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING' });
+    expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'REFUSED' });
     await lab.mine();
     await lab.resubmit();
     const [payload, noOp, ...more] = await lab.attempts(txId);

@@ -29,9 +29,18 @@ type Reasons<Name extends string> = Readonly<Record<Name, string | null>>;
 const ONLY_READS = 'reads say it, and it is not stored';
 const NO_PERMIT = 'the product makes no permits';
 
+const CUSTODY_SIGNS = 'each custody of the simulator signs';
+
+/** By name, like the others. */
+const TRANSITION_REASONS: Readonly<Record<string, string>> = {
+  'ALLOCATED -> FAILED': CUSTODY_SIGNS,
+  // Its payload was out with another nonce, and the database had lost that.
+  'ALLOCATED -> PENDING': TOO_SELDOM,
+};
+
 const SUB_STATES: Partial<Reasons<TxSubState>> = {
   SIGNER_PAUSED: ONLY_READS,
-  SIGNER_UNAVAILABLE: 'each custody of the simulator signs',
+  SIGNER_UNAVAILABLE: CUSTODY_SIGNS,
 };
 
 const EVENTS: Partial<Reasons<EventReason>> = {
@@ -42,10 +51,8 @@ const EVENTS: Partial<Reasons<EventReason>> = {
 const VERDICTS: Reasons<SendVerdict['kind']> = {
   sent: WANTED,
   waiting: WANTED,
-  refused_for_good: WANTED,
-  requeued: WANTED,
+  refused: WANTED,
   withdrawn: TOO_SELDOM,
-  refused_in_doubt: WANTED,
 };
 
 const SLOTS: Reasons<`${SlotStatus | 'none'} -> ${SlotStatus | 'none'}`> = {
@@ -55,7 +62,7 @@ const SLOTS: Reasons<`${SlotStatus | 'none'} -> ${SlotStatus | 'none'}`> = {
   'RELEASED -> RELEASED': 'no change',
   'none -> HELD': WANTED,
   'none -> CONSUMED': WANTED,
-  'none -> RELEASED': WANTED,
+  'none -> RELEASED': TOO_SELDOM,
   'HELD -> CONSUMED': WANTED,
   'HELD -> RELEASED': WANTED,
   'HELD -> none': 'a held slot is never forgotten',
@@ -71,6 +78,7 @@ const ATTEMPTS: Reasons<AttemptKind> = { payload: WANTED, cancel: WANTED, fill: 
 
 const ATTEMPT_STATUSES: Reasons<AttemptStatus> = {
   SIGNED: WANTED,
+  UNSENT: WANTED,
   ACCEPTED: WANTED,
   REJECTED: WANTED,
   UNKNOWN: WANTED,
@@ -179,6 +187,9 @@ const MOVES = [
   'a signer is paused',
   'a signer is resumed',
   'a block has the transaction that the pool did not keep',
+  'a connection for sends alone is refused',
+  'a node keeps what it refuses',
+  'a block has a payload that its node had refused',
   'a pool drops what cannot be paid any more',
   'pools drop a payload that they had accepted',
   'a send is refused for want of funds',
@@ -215,7 +226,7 @@ export const COVERAGE: readonly Item[] = [
   ...listed('curse', STARTS),
   ...wanted('curse', CURSES),
   ...Object.entries(TRANSITIONS).flatMap(([from, targets]) =>
-    targets.map((to) => itemOf('transition', `${from} -> ${to}`)),
+    targets.map((to) => itemOf('transition', `${from} -> ${to}`, TRANSITION_REASONS[`${from} -> ${to}`])),
   ),
   ...TX_SUB_STATES.map((each) => itemOf('sub-state', each, SUB_STATES[each])),
   ...EVENT_REASONS.map((each) => itemOf('event', each, EVENTS[each])),

@@ -1,8 +1,13 @@
+import { isExpected } from './actions.js';
+import { cancel } from './command-actions.js';
 import { takeStock } from './lost-commits.js';
 import { NO_FAULTS } from './network/surroundings.js';
 import { TRUTH } from './network/view.js';
 import { live } from './settle.js';
 import type { World } from './world.js';
+
+/** What clients ask for at once after a loss. */
+const QUESTIONS = 3;
 
 /** From now on a standby misses what is committed, whatever it is. */
 export async function fallBehind(world: World): Promise<void> {
@@ -30,5 +35,17 @@ export async function failOver(world: World): Promise<void> {
   await takeStock(world, () => database.failOver());
   faults.losesCommits = true;
   for (const signer of world.signers) await database.expireLease(signer);
+  if (world.play.asksAtOnce) await askAtOnce(world);
   await live(world, world.awake());
+}
+
+/** Before any node has looked what was sent, clients cancel what seems to wait. */
+async function askAtOnce(world: World): Promise<void> {
+  for (let time = 0; time < QUESTIONS; time += 1) {
+    try {
+      await cancel(world);
+    } catch (error) {
+      if (!isExpected(error)) throw error;
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import { parseAddress } from '../../src/kernel/hex.js';
-import type { Snapshot, TxRow } from './snapshot.js';
+import { gaveUpNonce, type Snapshot, type TxRow } from './snapshot.js';
 import { checkAllEnded } from './liveness.js';
 import type { Network } from './network/network.js';
 import { checkRaces } from './races.js';
@@ -42,13 +42,15 @@ function checkNoGap(end: Snapshot, chain: SimChain, open: OpenSlots): void {
 }
 
 /** I8 and I9: what is CONFIRMED is on chain once, and what FAILED did not execute. */
-function checkOutcomes({ txs }: Snapshot, { chain, seen }: Network): void {
+function checkOutcomes(end: Snapshot, { chain, seen }: Network): void {
+  const { txs } = end;
   for (const tx of txs.filter(({ kind }) => kind === 'fill')) checkFill(tx, chain);
   for (const tx of txs.filter(({ kind }) => kind === 'payload')) {
     const onChain = chain.minedTxs().filter(({ data }) => data === tx.data);
     const executed = onChain.filter(({ data }) => !chain.reverting.has(data));
     const expected = tx.state === 'CONFIRMED' ? 1 : 0;
-    if (executed.length > expected && chain.wasMoved(tx.data)) seen.note('a moved payload ran at its old nonce');
+    if (executed.length > expected && chain.wasMoved(tx.data, gaveUpNonce(tx, end)))
+      seen.note('a moved payload ran at its old nonce');
     else if (executed.length !== expected)
       fail('I8', `${tx.id} is ${tx.state} (${tx.reason}), and was executed ${executed.length} times`);
     if (tx.state === 'CONFIRMED' && !executed.some(({ hash }) => hash === tx.hash))

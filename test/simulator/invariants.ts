@@ -2,7 +2,7 @@ import type { ModelTx } from '../support/model-chain.js';
 import type { Network } from './network/network.js';
 import { checkPrices } from './prices.js';
 import type { SentLog } from './sent-log.js';
-import { isRace } from './races.js';
+import { isRace, isWithdrawn, withdrawnFor } from './races.js';
 import type { SimChain } from './sim-chain.js';
 import type { EventRow, Snapshot, TxRow } from './snapshot.js';
 import { checkTrust } from './trust.js';
@@ -19,7 +19,7 @@ export function checkInvariants(before: Snapshot, now: Snapshot, network: Networ
   checkNonces(now);
   checkFence(before, now);
   checkPrices(before, now, network, sent);
-  checkTrust(now, network);
+  checkTrust(now, network, sent);
   checkFinality(now, chain);
   checkReopened(before, now, network);
 }
@@ -30,7 +30,7 @@ function checkPayloadsOnChain(chain: SimChain): void {
   for (const tx of chain.ourMinedPayloads()) {
     const other = seen.get(tx.data);
     // It was moved because the nonce was gone for good, and a reorg deeper than that gave it back.
-    if (other && chain.wasMoved(tx.data)) continue;
+    if (other && chain.wasMoved(tx.data, true)) continue;
     if (other) fail('I8', `payload ${tx.data} is on chain twice, at nonces ${other.nonce} and ${tx.nonce}`);
     seen.set(tx.data, tx);
   }
@@ -42,22 +42,21 @@ function checkSent(chain: SimChain, sent: SentLog, now: Snapshot): void {
   for (const tx of new Map(chain.sent.map((each) => [each.hash, each])).values()) {
     if (!chain.isPayload(tx)) continue;
     for (const other of earlier)
-      if (!chain.wasTakenForGood(other) && !chain.isForgotten(other))
-        checkRivals(other, tx, sent, now, chain.lostBytes);
+      if (!chain.wasTakenForGood(other) && !chain.isForgotten(other)) checkRivals(other, tx, sent, now, chain);
     earlier.push(tx);
   }
 }
 
-/** @param lost who knows nothing of some bytes signs others for their nonce */
-function checkRivals(first: ModelTx, second: ModelTx, sent: SentLog, now: Snapshot, lost: ReadonlySet<string>): void {
+/** Who knows nothing of some bytes signs others for their nonce. */
+function checkRivals(first: ModelTx, second: ModelTx, sent: SentLog, now: Snapshot, chain: SimChain): void {
   const where = `at nonce ${second.nonce} of ${second.from}`;
   const sameSlot = first.from === second.from && first.nonce === second.nonce;
   const samePayload = first.data === second.data;
   if (sameSlot && !samePayload && sent.mayBeOut(first.hash) && !isRace(first.data, second.data, now))
     fail('rule 23', `payload ${second.data} was sent ${where}, where ${first.data} may be out`);
-  if (samePayload && !sameSlot && sent.mayBeOut(first.hash))
+  if (samePayload && !sameSlot && sent.mayBeOut(first.hash) && !chain.wasClosedForGood(first))
     fail('I8', `payload ${second.data} was sent ${where}, and may be out at nonce ${first.nonce}`);
-  const isUnknown = lost.has(first.hash) || lost.has(second.hash);
+  const isUnknown = chain.lostBytes.has(first.hash) || chain.lostBytes.has(second.hash);
   if (samePayload && sameSlot && sent.mayBeOut(first.hash) && !isUnknown && !hasBump(second, now))
     fail('I5', `payload ${second.data} was sent ${where} with other bytes than before, and nobody raised its fees`);
 }
@@ -94,7 +93,7 @@ function checkNonces({ txs, events }: Snapshot): void {
       fail('rule 23', `${tx.id} got a second nonce without giving back the first`);
     if (tx.nonce !== null && reserved.at(-1)?.nonce !== String(tx.nonce))
       fail('I10', `${tx.id} has nonce ${tx.nonce}, and its events say ${reserved.at(-1)?.nonce}`);
-    if (!LIVE.has(tx.state) || tx.replacedBy !== null) continue;
+    if (!LIVE.has(tx.state) || tx.replacedBy !== null || isWithdrawn(tx, txs)) continue;
     const key = `${tx.signer}/${tx.nonce}`;
     const other = live.get(key);
     if (other) fail('I7', `${other.id} and ${tx.id} are live at the same nonce ${tx.nonce}`);
@@ -138,13 +137,14 @@ function checkTokenOrder(events: readonly EventRow[]): void {
 }
 
 /** I9: final by a block that was deep enough, and that has it; whether a deeper reorg took it back since is asked at the end. */
-function checkFinality({ txs }: Snapshot, chain: SimChain): void {
-  for (const tx of txs) {
+function checkFinality(now: Snapshot, chain: SimChain): void {
+  for (const tx of now.txs) {
     if (!isDecided(tx)) continue;
     const block = chain.everAt(tx.blockHash ?? '');
     if (!block) fail('I9', `${tx.id} is ${tx.state} by a block that was never on the chain`);
-    if (!chain.finality.wasFinal(block.hash, tx.confirmations)) fail('I9', `${tx.id} is ${tx.state} too early`);
-    if (!block.transactionHashes.some((hash) => hash === tx.hash)) fail('I9', `${tx.id} is not in its block`);
+    const decided = block.transactionHashes.some((hash) => hash === tx.hash) ? tx : withdrawnFor(tx, block, now);
+    if (!decided) fail('I9', `${tx.id} is not in its block`);
+    if (!chain.finality.wasFinal(block.hash, decided.confirmations)) fail('I9', `${tx.id} is ${tx.state} too early`);
   }
 }
 

@@ -38,6 +38,9 @@ function hasEnded(tx: TxRow, txs: readonly TxRow[], network: Network): boolean {
   const replacement = txs.find(({ id, nonce }) => id === tx.replacedBy && nonce === tx.nonce);
   if (tx.sub === 'REPLACING' && replacement && !FINAL.has(replacement.state))
     return hasEnded(replacement, txs, network);
+  // It was refused, and what it was to replace decides about both.
+  const original = txs.find(({ withdrawn }) => withdrawn === tx.id);
+  if (tx.sub === 'REPLACING' && original && !FINAL.has(original.state)) return hasEnded(original, txs, network);
   const isHopeless = ({ data }: TxRow): boolean =>
     curses.isHopeless(data) || needs.of(data) !== undefined || hanging.has(data);
   if (!isHopeless(tx) || !tx.resubmits) return false;
@@ -96,7 +99,10 @@ export function checkEverythingWakes(
 /** In a race one is sent again, or is in a block: the others rest. */
 function isSentFor(tx: TxRow, rival: TxRow): boolean {
   const isRival = rival.id !== tx.id && rival.signer === tx.signer && rival.nonce === tx.nonce;
-  return isRival && (rival.state === 'MINED' || (tx.replacedBy !== null && rival.state !== 'PENDING'));
+  return (
+    isRival &&
+    (rival.state === 'MINED' || rival.withdrawn === tx.id || (tx.replacedBy !== null && rival.state !== 'PENDING'))
+  );
 }
 
 function isAtWork({ isBusy, gate }: SimNode): boolean {

@@ -43,7 +43,7 @@ export class NodeHttp implements HttpPost {
           sends.map(({ hash }) => hash),
           sender,
         );
-      return this.send(body, sends);
+      return this.send(body, calls, sends);
     });
     await this.pass(`after ${place}`);
     this.note(sends, answer);
@@ -54,8 +54,8 @@ export class NodeHttp implements HttpPost {
     // Nothing is open.
   }
 
-  private send(body: string, sends: readonly Item[]): HttpAnswer {
-    if (this.endpoint.outage !== 'refuses connections') for (const { hash } of sends) this.log.left(hash);
+  private send(body: string, calls: readonly Call[], sends: readonly Item[]): HttpAnswer {
+    if (!this.endpoint.refuses(calls)) for (const { hash } of sends) this.log.left(hash);
     return this.exchange(body);
   }
 

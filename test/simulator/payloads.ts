@@ -30,7 +30,7 @@ export function afflict(world: World, { signer, payload }: Pick<TxRequest, 'sign
     { weight: 3, value: 'reverts always' },
     { weight: 6, value: 'needs another' },
     { weight: 3, value: 'hangs' },
-    { weight: 15, value: 'refused' },
+    { weight: network.isPicky ? 120 : 15, value: 'refused' },
   ] as const);
   if (kind === 'reverts in its block') network.chain.reverting.add(data);
   if (kind === 'reverts always') network.needs.add(data, null);

@@ -148,7 +148,12 @@ class RequeueingRecovery {
 const ANY = /^(I\d+|rule 23|job): /;
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
-  { name: 'no fence', shows: ANY, sabotage: [[FencedUnitOfWork, { provide: FencedUnitOfWork, useClass: NoFence }]] },
+  {
+    name: 'no fence',
+    from: 5,
+    shows: ANY,
+    sabotage: [[FencedUnitOfWork, { provide: FencedUnitOfWork, useClass: NoFence }]],
+  },
   {
     name: 'a fence that reads the lease and does not lock it',
     from: 57,
@@ -157,22 +162,23 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'no unique slot, and a cursor kept in memory',
-    from: 9,
+    from: 10,
     shows: ANY,
     sabotage: [[NonceLedger, { provide: NonceLedger, useClass: ForgetfulLedger }]],
     schema: {
       break: 'DROP INDEX managed_tx_live',
-      mend: `CREATE UNIQUE INDEX managed_tx_live ON managed_tx (chain_id, signer, nonce) WHERE state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')`,
+      mend: `CREATE UNIQUE INDEX managed_tx_live ON managed_tx (chain_id, signer, nonce, (coalesce(replaces, '00000000-0000-0000-0000-000000000000'::uuid))) WHERE state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')`,
     },
   },
   {
     name: 'recovery that signs anew with other fees',
-    from: 26,
+    from: 36,
     shows: ANY,
     sabotage: [[RecoverLane, { provide: RecoverLane, useClass: SigningRecovery }]],
   },
   {
     name: 'recovery that gives a payload another nonce',
+    from: 2,
     shows: ANY,
     sabotage: [[RecoverLane, { provide: RecoverLane, useClass: RequeueingRecovery }]],
   },

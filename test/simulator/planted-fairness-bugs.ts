@@ -187,14 +187,14 @@ export const FAIRNESS_BUGS: readonly PlantedBug[] = [
       [LostCommitsRepository, { provide: LostCommitsRepository, useClass: BlindToFlight }],
       [ReassignNonces, { provide: ReassignNonces, useClass: NothingIsOurs }],
     ],
-    from: 90,
+    from: 326,
     shows: /^(I7|I8|I9|rule 23)/,
   },
   {
     name: 'a waiting tx that is changed while nobody knows whether it was sent',
-    play: { mode: 'worker-queue', leasesEnd: true, losesCommits: true, hasReceivers: false },
+    play: { mode: 'worker-queue', leasesEnd: true, losesCommits: true, asksAtOnce: true, hasReceivers: false },
     sabotage: [[SignersInDoubt, { provide: SignersInDoubt, useClass: NobodyInDoubt }]],
-    from: 412,
+    from: 22,
     shows: /^I8: .* executed .*/,
   },
   {
@@ -206,7 +206,7 @@ export const FAIRNESS_BUGS: readonly PlantedBug[] = [
   {
     name: 'a write whose answer was lost, taken for one that did not happen',
     play: { ...PLAIN, mode: 'worker-queue', leasesEnd: false, unanswered: 'nonce_release' },
-    from: 30,
+    from: 86,
     sabotage: [[AfterCommit, { provide: AfterCommit, useClass: SureOfFailures }]],
     shows: /^(I7|I8)/,
   },
@@ -230,7 +230,7 @@ export const FAIRNESS_BUGS: readonly PlantedBug[] = [
       [TxsInFlight, { provide: TxsInFlight, useClass: FrontOfResends }],
       [PostponeDue, { provide: PostponeDue, useClass: NeverPostponed }],
     ],
-    from: 42,
+    from: 46,
     shows: /^(F1: resend|I8)/,
   },
   {

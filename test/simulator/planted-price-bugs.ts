@@ -92,13 +92,13 @@ class MovingCancel extends CloseUnwanted {
 export const PRICE_BUGS: readonly PlantedBug[] = [
   {
     name: 'a bump below the rule',
-    from: 8,
+    from: 10,
     sabotage: [[PriceBumps, { provide: PriceBumps, useClass: SmallBumps }]],
     shows: /^fees: .* may be out/,
   },
   {
     name: 'a bump that forgets the attempt before it',
-    from: 13,
+    from: 16,
     sabotage: [[AttemptRepository, { provide: AttemptRepository, useClass: LastPrices }]],
     shows: /^(I7|I8|I9|rule 23)/,
   },

@@ -52,7 +52,7 @@ export const QUEUE_BUGS: readonly PlantedBug[] = [
   {
     name: 'a lane that only a take-over cures',
     shows: /^I8/,
-    from: 32,
+    from: 33,
     play: { mode: 'basic', leasesEnd: false, losesCommits: false, hasReceivers: false },
     sabotage: [[LaneMemory, { provide: LaneMemory, useClass: StubbornMemory }]],
   },

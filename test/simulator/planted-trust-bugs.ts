@@ -104,7 +104,7 @@ class TrustingJudge extends ClassifySends {
   override async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<ClassifiedSend[]> {
     const judged = await super.execute(chain, answered);
     return judged.map((send): ClassifiedSend => {
-      if (send.verdict.kind !== 'refused_in_doubt' || send.outcome.status !== 'ACCEPTED') return send;
+      if (send.verdict.kind !== 'refused' || send.outcome.status !== 'ACCEPTED') return send;
       const verdict = { kind: 'sent', subState: null, askReceipt: false, retryInMs: SOON_MS, counts: false } as const;
       return { ...send, verdict };
     });
@@ -171,7 +171,7 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
     wire: { ...REAL_WIRE, Pool: PoolOfTheHighest },
     sabotage: [[Finalizer, { provide: Finalizer, useClass: DepthAsTold }]],
     focus: 'ahead',
-    from: 50,
+    from: 51,
     shows: /^I9: .* too early/,
   },
   {
@@ -183,19 +183,19 @@ export const TRUST_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a payload that is refused for ever and never given up',
-    from: 15,
+    from: 24,
     sabotage: [[ClassifySends, { provide: ClassifySends, useFactory: patientJudge, inject: JUDGE_PARTS }]],
     shows: /^I8: .* stand still, .*refused with/,
   },
   {
     name: 'a slot that is never closed once its payload was accepted',
-    from: 46,
+    from: 51,
     sabotage: [[ClassifySends, { provide: ClassifySends, useFactory: trustingJudge, inject: JUDGE_PARTS }]],
     shows: /^I8: .* stand still, .*refused with/,
   },
   {
     name: 'a batch that is never split',
-    from: 10,
+    from: 12,
     wire: { ...REAL_WIRE, Endpoint: WholeBatches },
     shows: /^I8: .* stand still/,
   },

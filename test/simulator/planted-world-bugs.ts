@@ -1,7 +1,7 @@
 import type { ForeignUse } from '../../src/modules/nonces/application/foreign-nonces.js';
 import { Chains } from '../../src/modules/chain/domain/chain-connector.js';
 import { Injectable } from '@nestjs/common';
-import { ChainFeesConfig } from '../../src/config/index.js';
+import { ChainFeesConfig, ConfirmationsConfig, ResubmitConfig } from '../../src/config/index.js';
 import type { Hash } from '../../src/kernel/hex.js';
 import type { ChainId } from '../../src/kernel/signer-id.js';
 import {
@@ -12,13 +12,15 @@ import {
   VerifiedReceipts,
 } from '../../src/modules/chain/index.js';
 import { ReopenFinal } from '../../src/modules/confirmations/application/reopen-final.js';
-import { slotKey, type SlotRef } from '../../src/modules/signers/index.js';
+import { type Lease, slotKey, type SlotRef } from '../../src/modules/signers/index.js';
 import { ChainRules } from '../../src/modules/chain/application/chain-rules.js';
 import { ClassifySends } from '../../src/modules/sending/application/classify-sends.js';
 import type { AnsweredSend, ClassifiedSend } from '../../src/modules/sending/application/send.js';
 import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
-import type { SendVerdict } from '../../src/modules/sending/domain/send-verdict.js';
-import type { Attempt } from '../../src/modules/ledger/index.js';
+import { RecordSends } from '../../src/modules/sending/application/record-sends.js';
+import { type Attempt, ManagedTx, ManagedTxRepository, WriteChanges } from '../../src/modules/ledger/index.js';
+import { Log } from '../../src/platform/logging/log.js';
+import { Metrics } from '../../src/platform/metrics/metrics.js';
 import { type SlotInDoubt, ForeignNonces } from '../../src/modules/nonces/index.js';
 import { PgAttemptRepository } from '../../src/modules/ledger/infrastructure/pg-attempt.repository.js';
 import type { PlantedBug } from './planted-bug.js';
@@ -106,22 +108,42 @@ class StingyJudge extends ClassifySends {
       const { errorClass, error } = send.outcome;
       if (send.verdict.kind !== 'waiting' || errorClass === null) return send;
       if (actionOf(errorClass).response !== 'wait_for_funds') return send;
-      return { ...send, verdict: { kind: 'refused_for_good', reason: error ?? 'refused' } };
+      return { ...send, verdict: { kind: 'refused', as: 'FAILED', reason: error ?? 'refused' } };
     });
   }
 }
 
-/** Takes a refusal for the last word, whatever was accepted before. */
+/** Takes a refusal for the last word: ends the payload, and gives its nonce to others. */
 @Injectable()
-class HastyJudge extends ClassifySends {
-  override async execute(chain: ChainConnector, answered: readonly AnsweredSend[]): Promise<ClassifiedSend[]> {
-    const judged = await super.execute(chain, answered);
-    return judged.map((send) => ({ ...send, verdict: hasty(send.verdict) }));
+class HastyRecords extends RecordSends {
+  constructor(
+    private readonly door: WriteChanges,
+    repository: ManagedTxRepository,
+    resubmit: ResubmitConfig,
+    confirmations: ConfirmationsConfig,
+    metrics: Metrics,
+    log: Log,
+  ) {
+    super(door, repository, resubmit, confirmations, metrics, log);
   }
-}
 
-function hasty(verdict: SendVerdict): SendVerdict {
-  return verdict.kind === 'refused_in_doubt' ? { kind: 'refused_for_good', reason: verdict.reason } : verdict;
+  override async execute(leases: readonly Lease[], sends: readonly ClassifiedSend[]): Promise<ManagedTx[]> {
+    const refused = sends.filter(({ verdict }) => verdict.kind === 'refused');
+    const txs = refused.map(({ tx, outcome: { error } }) => {
+      const copy = ManagedTx.rehydrate({ ...tx.progress, state: 'ALLOCATED' });
+      copy.failed(error ?? 'refused');
+      return copy;
+    });
+    await this.door.execute(leases, 'record', {
+      attempts: { answered: refused.map(({ outcome }) => outcome) },
+      slots: { released: refused.map(({ attempt }) => attempt) },
+      txs,
+    });
+    return super.execute(
+      leases,
+      sends.filter((send) => !refused.includes(send)),
+    );
+  }
 }
 
 /** What the product must survive of the world: each of these does not. */
@@ -146,7 +168,7 @@ export const WORLD_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'blocks that are taken to have all their receipts',
-    from: 254,
+    from: 270,
     sabotage: [[VerifiedReceipts, { provide: VerifiedReceipts, useClass: CompleteBlocks }]],
     shows: /a receipt is missing/,
   },
@@ -163,14 +185,14 @@ export const WORLD_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a payload that fails for want of funds',
-    from: 29,
+    from: 2,
     sabotage: [[ClassifySends, { provide: ClassifySends, useClass: StingyJudge }]],
     shows: /^I13: .*not every node would refuse it/,
   },
   {
     name: 'a refusal that ends a payload which a pool has kept',
-    from: 41,
-    sabotage: [[ClassifySends, { provide: ClassifySends, useClass: HastyJudge }]],
-    shows: /^(I8|rule 23|internal)/,
+    from: 18,
+    sabotage: [[RecordSends, { provide: RecordSends, useClass: HastyRecords }]],
+    shows: /^(I6: .* without a block|I8|rule 23|internal)/,
   },
 ];

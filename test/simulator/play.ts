@@ -9,6 +9,8 @@ export interface Play {
   readonly leasesEnd: boolean;
   /** Whether standbys are promoted that miss commits. */
   readonly losesCommits: boolean;
+  /** Whether clients ask for something after such a loss before any node has looked what was sent. */
+  readonly asksAtOnce?: boolean;
   /** Whether there are webhook endpoints. */
   readonly hasReceivers: boolean;
   /** Commits of this write have no answer, but for those of lane steps. */

@@ -13,14 +13,14 @@ const DEFAULT_CAP = new ChainFeesConfig().maxFeePerGas;
 /** An eighth more each time leads from the market to where no refusal raises the price any more within fewer. */
 const MOST_ATTEMPTS = 30;
 
-/** Every price is within the caps, and another attempt for a nonce pays an eighth more than those that may be out (design section 8). */
+/** Every price is within the caps, and another attempt for a nonce pays an eighth more than those that a pool may have (design section 8). */
 export function checkPrices(before: Snapshot, now: Snapshot, network: Network, sent: SentLog): void {
   const known = new Set(before.attempts.map(({ hash }) => hash));
   for (const attempt of now.attempts) {
     // What was lost and found again was priced by what was known then.
     if (known.has(attempt.hash) || network.chain.lostBytes.has(attempt.hash)) continue;
     checkCap(attempt, network);
-    const rivals = before.attempts.filter((each) => isRival(each, attempt) && sent.mayBeOut(each.hash as Hash));
+    const rivals = before.attempts.filter((each) => isRival(each, attempt) && sent.mayBeInPool(each.hash as Hash));
     for (const rival of rivals) checkRaise(rival, attempt, network);
     if (rivals.some(({ tx, kind }) => tx === attempt.tx && kind === 'payload' && attempt.kind === 'payload'))
       checkDepth(attempt, before, now);

@@ -1,3 +1,4 @@
+import type { ModelBlock } from '../support/model-chain.js';
 import type { SimChain } from './sim-chain.js';
 import type { AttemptRow, Snapshot, TxRow } from './snapshot.js';
 import { Violation } from './violation.js';
@@ -18,6 +19,18 @@ export function replacesAny(tx: TxRow, older: TxRow, txs: readonly TxRow[]): boo
 export function isRace(first: string, second: string, { txs }: Pick<Snapshot, 'txs'>): boolean {
   const [one, other] = [first, second].map((data) => txs.find((tx) => tx.data === data));
   return one !== undefined && other !== undefined && (replacesAny(one, other, txs) || replacesAny(other, one, txs));
+}
+
+/** Nodes refused it, and what it was to replace is sent again in its place; it may be mined all the same. */
+export function isWithdrawn({ id }: TxRow, txs: readonly TxRow[]): boolean {
+  return txs.some(({ withdrawn }) => withdrawn === id);
+}
+
+/** What was mined in a block with the nonce of a replacement that FAILED with it: what that was to replace; undefined: nothing. */
+export function withdrawnFor(tx: TxRow, { txs: mined }: Pick<ModelBlock, 'txs'>, now: Snapshot): TxRow | undefined {
+  const winner = mined.find(({ from, nonce }) => from === tx.signer && Number(nonce) === tx.nonce);
+  const attempt = now.attempts.find(({ hash }) => hash === winner?.hash);
+  return now.txs.find((other) => other.id === attempt?.tx && tx.state === 'FAILED' && replacesAny(tx, other, now.txs));
 }
 
 /** What must hold of cancels and replaces when everything has ended: states and links are as the chain decided (I9). */

@@ -32,17 +32,21 @@ const NODES: Script = [
 /** With webhook endpoints. */
 const RECEIVERS: Script = [{ weight: 12, value: actions.deliver }];
 
+/** Where answers of the database are lost: what gives up a nonce for which nothing was sent. */
+const UNANSWERED: Script = [{ weight: 30, value: cancel }];
+
 /** Of what the network does, among the others. */
 const NETWORK_WEIGHT = 48;
 
 /** What may happen next in one seed, by weight. */
-export function scriptOf(random: Random, { hasReceivers }: Play): Script {
+export function scriptOf(random: Random, { hasReceivers, unanswered }: Play): Script {
   const network = networkScript(random);
   const total = network.reduce((sum, { weight }) => sum + weight, 0);
   return [
     ...NODES,
     ...network.map(({ weight, value }) => ({ value, weight: (weight * NETWORK_WEIGHT) / total })),
     ...(hasReceivers ? RECEIVERS : []),
+    ...(unanswered !== undefined ? UNANSWERED : []),
   ];
 }
 

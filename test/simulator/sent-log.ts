@@ -3,7 +3,7 @@ import type { Hash } from '../../src/kernel/hex.js';
 import { Violation } from './violation.js';
 
 const ATTEMPTS = `
-  SELECT a.tx_hash AS hash, coalesce(a.kind = 'payload' AND t.sub_state = 'CANCELLING' AND l.owner_node = $2, false) AS "isCancelled"
+  SELECT a.tx_hash AS hash, coalesce(a.kind = 'payload' AND t.sub_state IN ('CANCELLING', 'REFUSED') AND l.owner_node = $2, false) AS "isCancelled"
     FROM tx_attempt a LEFT JOIN managed_tx t ON t.tx_id = a.tx_id
     LEFT JOIN signer_lease l ON l.chain_id = a.chain_id AND l.signer = a.signer
    WHERE a.tx_hash = ANY($1)`;
@@ -38,8 +38,13 @@ export class SentLog {
     this.of(hash).refused += 1;
   }
 
-  /** Whether any send of it was answered otherwise than by a refusal, or not at all (I6). */
+  /** Whether it ever left: who refuses it in words may have kept it (I6). */
   mayBeOut(hash: Hash): boolean {
+    return this.of(hash).sent > 0;
+  }
+
+  /** Whether any send of it was answered otherwise than by a refusal, or not at all. */
+  mayBeInPool(hash: Hash): boolean {
     const { sent, refused } = this.of(hash);
     return sent > refused;
   }

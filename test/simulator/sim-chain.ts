@@ -17,6 +17,9 @@ import { Seen } from './seen.js';
 
 /** Not ours to execute once: no-ops, and whatever somebody else sends. */
 export const NO_PAYLOAD: ReadonlySet<string> = new Set(['0x', FOREIGN_DATA]);
+/** How likely a block has what a node refused and kept: beside another transaction for its nonce, and without one. */
+const KEPT_BESIDE = 0.5;
+const KEPT_ALONE = 0.2;
 /** Transactions in a block of a new branch. */
 const MOST_OF_A_BRANCH_BLOCK = 4;
 
@@ -36,6 +39,8 @@ export class SimChain extends ModelChain {
   protected override readonly pool: SimPool;
   /** Every transaction that a pool ever took: whoever makes a block may have it still. */
   private readonly out = new Map<Hash, ModelTx>();
+  /** Of these what a node refused in words, and no pool ever took. */
+  private readonly kept = new Set<Hash>();
   /** The highest count that each account ever had: a reorg may have taken some of it back. */
   private readonly highest = new Map<string, bigint>();
   private readonly read = new Map<string, ModelTx>();
@@ -55,10 +60,17 @@ export class SimChain extends ModelChain {
     this.faults.status = ({ data }) => (this.reverting.has(data) ? 'reverted' : undefined);
   }
 
-  /** @param random for blocks of somebody who may have any of several transactions for one nonce; null: of what the pool kept */
-  makeBlock(limit: number, random: Random | null): void {
+  /**
+   * @param random for blocks of somebody who may have any of several transactions for one nonce; null: of what the pool kept
+   * @param keeper of what nodes refused and kept all the same
+   */
+  makeBlock(limit: number, random: Random | null, keeper: Random): void {
     const txs: ModelTx[] = [];
-    for (let tx = this.nextFor(txs, random); tx && txs.length < limit; tx = this.nextFor(txs, random)) txs.push(tx);
+    while (txs.length < limit) {
+      const tx = this.keptFor(txs, keeper) ?? this.nextFor(txs, random);
+      if (!tx) break;
+      txs.push(tx);
+    }
     this.append(txs);
   }
 
@@ -90,7 +102,16 @@ export class SimChain extends ModelChain {
 
   override offer(tx: ModelTx): PoolAnswer {
     this.out.set(tx.hash, tx);
+    this.kept.delete(tx.hash);
     return super.offer(tx);
+  }
+
+  /** A node refused it, and has it all the same. */
+  keep(tx: ModelTx): void {
+    if (this.out.has(tx.hash)) return;
+    this.out.set(tx.hash, tx);
+    this.kept.add(tx.hash);
+    this.seen.note('a node keeps what it refuses');
   }
 
   /** The pools drop it; it is out all the same. */
@@ -123,11 +144,13 @@ export class SimChain extends ModelChain {
   }
 
   /** Somebody else had the nonce in a block that was final, whatever a reorg did to it since; or a request that the database lost. */
-  wasTakenForGood({ from, nonce }: Pick<ModelTx, 'from' | 'nonce'>): boolean {
-    const uses = this.uses.get(`${from} ${nonce}`) ?? [];
-    return uses.some(
-      ({ block, data }) => (data === FOREIGN_DATA || this.lostPayloads.has(data)) && this.finality.wasFinal(block),
-    );
+  wasTakenForGood(tx: Pick<ModelTx, 'from' | 'nonce'>): boolean {
+    return this.wasUsedForGood(tx, (data) => data === FOREIGN_DATA || this.lostPayloads.has(data));
+  }
+
+  /** The same of a no-op: a payload that nodes refuse gets another nonce then. */
+  wasClosedForGood(tx: Pick<ModelTx, 'from' | 'nonce'>): boolean {
+    return this.wasUsedForGood(tx, (data) => data === '0x');
   }
 
   /** The database lost it, and no pool and no block had it then: no node can know that it was ever sent, and it does not come back. */
@@ -135,9 +158,14 @@ export class SimChain extends ModelChain {
     return this.lostBytes.has(hash) && !this.out.has(hash);
   }
 
-  /** A payload of ours was sent at a nonce that somebody else had for good: it was moved, and a deeper reorg may give the nonce back. */
-  wasMoved(data: string): boolean {
-    return this.sent.some((tx) => tx.data === data && this.wasTakenForGood(tx));
+  /**
+   * A payload of ours was sent at a nonce that somebody else had for good: it was moved, and a deeper reorg may give the nonce back.
+   * @param gaveUpNonce whether it also may have been moved because a no-op of ours had the nonce
+   */
+  wasMoved(data: string, gaveUpNonce: boolean): boolean {
+    return this.sent.some(
+      (tx) => tx.data === data && (this.wasTakenForGood(tx) || (gaveUpNonce && this.wasClosedForGood(tx))),
+    );
   }
 
   /** It was in a block that was final, and a deeper reorg took that back. */
@@ -239,7 +267,9 @@ export class SimChain extends ModelChain {
   protected override append(txs: readonly ModelTx[]): Block {
     const block = super.append(txs);
     this.ever.set(block.hash, this.tip());
-    for (const { from, nonce, data } of txs) {
+    for (const { hash, from, nonce, data } of txs) {
+      if (this.kept.has(hash) && !NO_PAYLOAD.has(data))
+        this.seen.note('a block has a payload that its node had refused');
       if (nonce >= this.highestCount(from)) this.highest.set(from, nonce + 1n);
       const key = `${from} ${nonce}`;
       this.uses.set(key, [...(this.uses.get(key) ?? []), { block: block.hash, data }]);
@@ -261,6 +291,20 @@ export class SimChain extends ModelChain {
     const found = random.pick(this.rivalsAt(kept).filter((tx) => this.fits(tx, txs)));
     if (found.hash !== kept.hash) this.seen.note('a block has the transaction that the pool did not keep');
     return found;
+  }
+
+  private wasUsedForGood({ from, nonce }: Pick<ModelTx, 'from' | 'nonce'>, by: (data: string) => boolean): boolean {
+    return (this.uses.get(`${from} ${nonce}`) ?? []).some(
+      ({ block, data }) => by(data) && this.finality.wasFinal(block),
+    );
+  }
+
+  private keptFor(txs: readonly ModelTx[], keeper: Random): ModelTx | undefined {
+    const fitting = [...this.kept].flatMap((hash) => this.out.get(hash) ?? []).filter((tx) => this.fits(tx, txs));
+    return fitting.find(({ from, nonce }) => {
+      const hasRival = this.pooled().some((rival) => rival.from === from && rival.nonce === nonce);
+      return keeper.chance(hasRival ? KEPT_BESIDE : KEPT_ALONE);
+    });
   }
 
   private ofBranch(limit: number, gone: readonly ModelTx[], random: Random): ModelTx[] {

@@ -19,6 +19,8 @@ export interface TxRow {
   /** The tx whose slot it is to take, and the one that is to take its own. */
   readonly replaces: string | null;
   readonly replacedBy: string | null;
+  /** Its replacement that nodes refused, and that may be out all the same. */
+  readonly withdrawn: string | null;
   readonly resubmits: boolean;
   /** Its next time is a day away, or more. */
   readonly isFar: boolean;
@@ -112,7 +114,7 @@ const READ = `
     'leases', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'token', fencing_token, 'owner', owner_node, 'isLive', expires_at > clock_timestamp(), 'isReleased', expires_at = '-infinity')), '[]') FROM signer_lease),
     'cursors', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', next_nonce, 'token', fencing_token)), '[]') FROM signer_nonce_cursor),
     'txs', (SELECT coalesce(json_agg(json_build_object('id', tx_id, 'kind', kind, 'signer', signer, 'state', state, 'sub', sub_state, 'nonce', nonce, 'hash', tx_hash,
-                'block', block_number, 'blockHash', block_hash, 'confirmations', confirmations, 'token', fencing_token, 'data', '0x' || encode(data, 'hex'), 'reason', failure_reason, 'replaces', replaces, 'replacedBy', replaced_by,
+                'block', block_number, 'blockHash', block_hash, 'confirmations', confirmations, 'token', fencing_token, 'data', '0x' || encode(data, 'hex'), 'reason', failure_reason, 'replaces', replaces, 'replacedBy', replaced_by, 'withdrawn', withdrawn_replacement,
                 'resubmits', next_resubmit_at IS NOT NULL,
                 'isFar', coalesce(greatest(next_resubmit_at, next_receipt_check_at) > clock_timestamp() + interval '1 day', false)) ORDER BY tx_id), '[]') FROM managed_tx),
     'events', (SELECT coalesce(json_agg(json_build_object('xid', e.xid::text, 'seq', e.seq, 'tx', e.tx_id, 'signer', t.signer, 'reason', e.reason, 'from', e.from_state, 'to', e.to_state,
@@ -127,6 +129,11 @@ const READ = `
        UNION ALL SELECT 'expiry', tx_id, signer, expires_at, 0 FROM managed_tx WHERE state = 'PENDING' AND expires_at IS NOT NULL
        UNION ALL SELECT 'command', command_id, signer, due_at, tries FROM tx_command WHERE status = 'QUEUED') w)
   ) AS snapshot`;
+
+/** It had a nonce once, and waited for another one afterwards. */
+export function gaveUpNonce({ id }: TxRow, { events }: Pick<Snapshot, 'events'>): boolean {
+  return events.some(({ tx, from, to }) => tx === id && from !== null && from !== 'PENDING' && to === 'PENDING');
+}
 
 export async function readSnapshot(pool: Pool): Promise<Snapshot> {
   const { rows } = await pool.query<{ snapshot: Snapshot }>({ name: 'snapshot', text: READ });

@@ -1,16 +1,47 @@
 import { actionOf } from '../../src/modules/chain/index.js';
 import { classOfSend } from './network/refusal-texts.js';
 import type { Network } from './network/network.js';
+import type { ModelTx } from '../support/model-chain.js';
+import type { SentLog } from './sent-log.js';
 import type { SimChain } from './sim-chain.js';
-import type { Snapshot, TxRow } from './snapshot.js';
+import { gaveUpNonce, type Snapshot, type TxRow } from './snapshot.js';
 import { Violation } from './violation.js';
 
 const MINED = new Set(['MINED', 'CONFIRMED', 'FAILED', 'CANCELLED']);
 
 /** I13: what cannot be undone was not done on the word of one endpoint. */
-export function checkTrust(now: Snapshot, network: Network): void {
+export function checkTrust(now: Snapshot, network: Network, sent: SentLog): void {
   checkCursors(now, network);
-  for (const tx of now.txs) if (tx.state === 'FAILED' && tx.block === null) checkFailure(tx, now, network);
+  for (const tx of now.txs) {
+    if (tx.state !== 'FAILED') continue;
+    if (tx.block === null) checkUnsent(tx, now, network, sent);
+    if (tx.block === null || (!isReverted(tx, now, network) && !isInDoubt(tx, network, sent)))
+      checkFailure(tx, now, network);
+  }
+}
+
+/** I6: what ends without a block was never sent, or its nonce is another's for good. */
+function checkUnsent(tx: TxRow, now: Snapshot, { chain }: Network, sent: SentLog): void {
+  const out = chain.sent.find(
+    (each) => each.data === tx.data && sent.mayBeOut(each.hash) && !isOver(each, tx, now, chain),
+  );
+  if (out) throw new Violation('I6', `${tx.id} is FAILED (${tx.reason}) without a block, and ${out.hash} may be out`);
+}
+
+function isOver(sent: ModelTx, tx: TxRow, now: Snapshot, chain: SimChain): boolean {
+  if (chain.wasTakenForGood(sent) || chain.isForgotten(sent)) return true;
+  return gaveUpNonce(tx, now) && chain.wasClosedForGood(sent);
+}
+
+/** Whoever did not answer may have taken it. Then one that refused it twice, at two blocks, is enough for a no-op, and the chain decides. */
+function isInDoubt({ data }: TxRow, { chain }: Network, sent: SentLog): boolean {
+  return chain.sent.some((each) => each.data === data && sent.mayBeInPool(each.hash));
+}
+
+/** Its block has its payload, and no no-op and no other tx of its slot. */
+function isReverted({ hash, blockHash }: TxRow, { attempts }: Snapshot, { chain }: Network): boolean {
+  const own = chain.everAt(blockHash ?? '')?.txs.find((tx) => tx.hash === hash);
+  return own !== undefined && attempts.find((attempt) => attempt.hash === own.hash)?.kind !== 'cancel';
 }
 
 /** Past the slots of ours only as far as the chain ever counted. */
@@ -25,7 +56,7 @@ function checkCursors({ cursors, slots }: Snapshot, { chain }: Network): void {
   }
 }
 
-/** Failed without a block: every node refuses it, or it can never execute. */
+/** Failed, and not by a revert: every node refuses it, or it can never execute. */
 function checkFailure(tx: TxRow, now: Snapshot, { curses, needs, hanging, chain }: Network): void {
   const curse = curses.past(tx.data);
   if (curse?.only === null || hanging.has(tx.data)) return;

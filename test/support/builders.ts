@@ -147,6 +147,7 @@ export class ManagedTxBuilder {
       replaces: null,
       replacedBy: null,
       tries: 0,
+      withdrawnReplacement: null,
       requeues: 0,
       lastError: null,
       version: 0,

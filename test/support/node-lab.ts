@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect } from '@jest/globals';
 import type { TxRequest } from '../../src/modules/ledger/domain/tx-request.js';
+import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
 import { TxQueries, type TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { isFinal, type TxState } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
-import { aRequest } from './builders.js';
+import { aHash, aRequest } from './builders.js';
 import { ModelChain, type ModelTx } from './model-chain.js';
-import { onlyFor, OVERSIZED, tagged } from './send-faults.js';
+import { NOT_SENT, onlyFor, tagged } from './send-faults.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
 import { type SetConstants, TestNode } from './test-node.js';
 
@@ -53,7 +54,8 @@ export class NodeLab {
 
   async startNode(config: Record<string, unknown> = {}, setConstants?: SetConstants): Promise<TestNode> {
     const { database, chain, nodes } = this.opened;
-    const node = await TestNode.start(database.url, chain, config, setConstants);
+    // Nobody renews a lease while a test does other things, which takes long on a busy machine.
+    const node = await TestNode.start(database.url, chain, { lease: { duration: '10m' }, ...config }, setConstants);
     nodes.push(node);
     return node;
   }
@@ -133,14 +135,34 @@ export class NodeLab {
     await by.resubmit();
   }
 
-  /** Three txs, of which the second was refused for good, and its nonce filled; all final. */
-  async filledGap(): Promise<string[]> {
-    this.chain.faults.broadcast = onlyFor(2, OVERSIZED);
+  /**
+   * Three txs. The bytes of the second never leave the node, and it is cancelled: its nonce is free below one that is in use, until the next
+   * step fills it.
+   */
+  async gap(): Promise<string[]> {
+    this.chain.faults.broadcast = onlyFor(2, NOT_SENT);
     const ids = [await this.create(1), await this.create(2), await this.create(3)];
+    await this.node.step();
+    await this.cancelUnsent(ids[1] ?? '');
+    delete this.chain.faults.broadcast;
+    expect(await this.states(ids)).toEqual(['IN_MEMPOOL', 'CANCELLED', 'IN_MEMPOOL']);
+    return ids;
+  }
+
+  /** The same, filled; all final. */
+  async filledGap(): Promise<string[]> {
+    const ids = await this.gap();
     await this.node.step();
     await this.confirmAll();
     expect(await this.openFills()).toEqual([]);
     return ids;
+  }
+
+  /** What never left the node ends at once, and its nonce is free. */
+  async cancelUnsent(txId: string, by = this.node): Promise<void> {
+    const command = { kind: 'cancel', requestId: null, requestHash: aHash(1), fees: null, request: null } as const;
+    await by.get(SubmitCommand).execute({ txId, ...command });
+    await by.commands();
   }
 
   /** Fills of the first signer that are not final. */

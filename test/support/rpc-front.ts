@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
 interface RpcCall {
+  readonly id?: number;
   readonly method: string;
   readonly params?: readonly unknown[];
 }
@@ -11,6 +12,8 @@ export interface FrontRules {
   lag?: number;
   /** Whether the next request is answered 429 and never reaches the node. */
   refuses?: () => boolean;
+  /** The words by which the bytes of a transaction are refused; null: the node gets them. */
+  refusesBytes?: (raw: string) => string | null;
 }
 
 /** Seconds; what a refused client is asked to wait. */
@@ -67,6 +70,22 @@ export class RpcFront {
   }
 
   private async answer(body: RpcCall | RpcCall[]): Promise<string> {
+    if ([body].flat().every((call) => this.refusalOf(call) === null)) return this.passOn(body);
+    const answers = await Promise.all(
+      [body].flat().map(async (call): Promise<unknown> => {
+        const message = this.refusalOf(call);
+        if (message !== null) return { jsonrpc: '2.0', id: call.id, error: { code: -32_000, message } };
+        return JSON.parse(await this.passOn(call));
+      }),
+    );
+    return JSON.stringify(Array.isArray(body) ? answers : answers[0]);
+  }
+
+  private refusalOf({ method, params = [] }: RpcCall): string | null {
+    return method === 'eth_sendRawTransaction' ? (this.rules.refusesBytes?.(String(params[0])) ?? null) : null;
+  }
+
+  private async passOn(body: RpcCall | RpcCall[]): Promise<string> {
     const { lag } = this.rules;
     if (lag === undefined) return this.post(body);
     const { result } = JSON.parse(

@@ -11,7 +11,15 @@ export type { ChangeSet } from './application/writing/change-set.js';
 export { hashRequest, requestText } from './application/request-hash.js';
 export { type AttemptView, TxQueries, type TxView } from './application/views/tx-views.js';
 export { WriteChanges } from './application/writing/write-changes.js';
-export type { Attempt, AttemptFees, AttemptOutcome, TxType } from './domain/attempt.js';
+export {
+  type Attempt,
+  ATTEMPT_STATUSES,
+  type AttemptFees,
+  type AttemptOutcome,
+  mayBeInPool,
+  mayBeOut,
+  type TxType,
+} from './domain/attempt.js';
 export { type Authorization, awaitedAuthorities, type SignedAuthorization } from './domain/authorization.js';
 export { BlobRepository } from './domain/blob.repository.js';
 export { AttemptRepository, type ConsumedSlot } from './domain/attempt.repository.js';

@@ -42,16 +42,16 @@ export const ATTEMPTS = faults(int('attempt-repository'), [
   {
     id: 'attempt-about-to-send-also-mined',
     in: 'attempt_about_to_send',
-    text: `t.tx_hash = a.tx_hash AND t.status = 'REJECTED'`,
+    text: `t.tx_hash = a.tx_hash AND t.status IN ('REJECTED', 'UNSENT')`,
     becomes: 't.tx_hash = a.tx_hash',
     why: 'what was decided is undecided again by a second send',
   },
   {
     id: 'attempt-about-to-send-nothing',
     in: 'attempt_about_to_send',
-    text: `t.tx_hash = a.tx_hash AND t.status = 'REJECTED'`,
+    text: `t.tx_hash = a.tx_hash AND t.status IN ('REJECTED', 'UNSENT')`,
     becomes: `t.tx_hash = a.tx_hash AND t.status = 'UNKNOWN'`,
-    why: 'a refused attempt is out again and counts as not sent (I6)',
+    why: 'an attempt that never left is out, and counts as not sent (I6)',
   },
   {
     id: 'attempt-about-to-send-on-any-chain',

@@ -31,6 +31,7 @@ export interface Standpoint {
   readonly seen: ViewedChain;
   readonly pool: SimPool;
   readonly hasBlockReceipts: boolean;
+  readonly keepsRefused: number;
   readonly head: PoolHead;
 }
 
@@ -217,11 +218,21 @@ export class Methods {
 
   /** Undefined: no answer. */
   private send(raw: string): string | undefined {
-    const { network, index } = this.at;
+    const { network, view, pool, keepsRefused } = this.at;
     const tx = network.chain.decode(parseHex(raw));
     network.chain.sent.push(tx);
-    if (this.at.view.otherChain) throw new NodeRefused(-32000, 'invalid chain id for signer: have 31337 want 1');
-    if (this.at.pool.has(tx.hash)) throw new NodeRefused(-32000, 'already known');
+    if (view.otherChain) throw new NodeRefused(-32000, 'invalid chain id for signer: have 31337 want 1');
+    if (pool.has(tx.hash)) throw new NodeRefused(-32000, 'already known');
+    try {
+      return this.judge(tx);
+    } catch (error) {
+      if (error instanceof NodeRefused && this.luck(`keep ${tx.hash}`).chance(keepsRefused)) network.chain.keep(tx);
+      throw error;
+    }
+  }
+
+  private judge(tx: ModelTx): string | undefined {
+    const { network, index } = this.at;
     if (tx.nonce < this.countFor(tx.from)) throw new NodeRefused(-32000, 'nonce too low');
     const luck = this.luck(tx.hash);
     if (luck.chance(network.rates.refusedForNow)) this.refuse(wordsOf(luck.pick(PASSING_REFUSALS), luck));

@@ -22,6 +22,8 @@ export class Network implements Surroundings {
   readonly headers: Headers;
   readonly endpoints: readonly SimEndpoint[];
   rates = NO_FAULTS;
+  /** Whether nodes refuse most payloads. */
+  readonly isPicky: boolean;
   /** The one that may lie: the others outvote it (I13). One that is alone lies at one block only, once. */
   private readonly mayLie: SimEndpoint | undefined;
   private lies = 0;
@@ -43,16 +45,21 @@ export class Network implements Surroundings {
     for (const endpoint of this.endpoints) if (random.chance(0.15)) endpoint.limits = limits(random);
     const strength = new Random(seed ^ WEIGHT_SALT).pick([Infinity, Infinity, 1, 2, 3]);
     for (const endpoint of this.endpoints) endpoint.strength = strength;
+    const ofKeepers = new Random(seed ^ KEEP_SALT);
+    for (const endpoint of this.endpoints) endpoint.keepsRefused = ofKeepers.pick([0, 0.3, 1]);
+    if (ofKeepers.chance(0.4)) this.refuseSendsAtTimes(seed);
+    this.isPicky = ofKeepers.chance(0.25);
     const { shortOfRoom, room } = this.rules;
     for (const { pool, index } of this.endpoints)
       if (shortOfRoom === 'everybody' || (shortOfRoom === 'one endpoint' && index === 0)) pool.room = room;
   }
 
   describe(): string {
-    const words = this.endpoints.map(({ index, limits, hasBlockReceipts }) => {
+    const words = this.endpoints.map(({ index, limits, hasBlockReceipts, keepsRefused }) => {
       const { calls, bytes, words: how } = limits;
       const limited = calls < Infinity ? ` (at most ${calls} calls and ${bytes} bytes, else ${how})` : '';
-      return `endpoint ${index}${limited}${hasBlockReceipts ? '' : ' (no eth_getBlockReceipts)'}`;
+      const keeps = keepsRefused > 0 ? ` (keeps ${keepsRefused} of what it refuses)` : '';
+      return `endpoint ${index}${limited}${hasBlockReceipts ? '' : ' (no eth_getBlockReceipts)'}${keeps}`;
     });
     const { finality, maxFeePerGas, deepReorgs, steepFees, shortOfRoom } = this.rules;
     const rules = `finality by ${finality}, fees up to ${maxFeePerGas ?? 'the default'}${deepReorgs ? ', deep reorgs' : ''}${steepFees ? ', steep fees' : ''}, pools short of room: ${shortOfRoom}`;
@@ -79,6 +86,7 @@ export class Network implements Surroundings {
     this.rates = NO_FAULTS;
     this.curses.lift();
     for (const endpoint of this.endpoints) {
+      endpoint.refusesSends = () => false;
       endpoint.isWell();
       endpoint.view = TRUTH;
     }
@@ -93,7 +101,7 @@ export class Network implements Surroundings {
     this.evict();
     this.chain.trimPool();
     const luck = this.luck.about('block maker');
-    this.chain.makeBlock(limit, luck.chance(this.rates.otherRival) ? luck : null);
+    this.chain.makeBlock(limit, luck.chance(this.rates.otherRival) ? luck : null, this.luck.about('keeper'));
     this.endLoneLie();
     for (const endpoint of this.endpoints) endpoint.prune();
   }
@@ -114,6 +122,12 @@ export class Network implements Surroundings {
       const { pool, index } = endpoint;
       for (const tx of this.chain.pooled()) if (this.curses.accepts(index, tx.data)) pool.take(tx, endpoint.head);
     }
+  }
+
+  /** During some blocks nothing leaves any node of ours. */
+  private refuseSendsAtTimes(seed: number): void {
+    for (const endpoint of this.endpoints)
+      endpoint.refusesSends = () => new Random(seed ^ (SEND_SALT + this.chain.height)).chance(0.3);
   }
 
   /** Pools drop what they kept at first and do not want any more; who makes a block may have it still. */
@@ -140,6 +154,8 @@ export class Network implements Surroundings {
 
 /** So that what else a seed says stays as it was. */
 const WEIGHT_SALT = 0x6c6f6164;
+const KEEP_SALT = 0x6b656570;
+const SEND_SALT = 0x73656e64;
 
 const COUNTS = [
   { weight: 30, value: 1 },

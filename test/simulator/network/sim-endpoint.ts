@@ -25,6 +25,10 @@ export class SimEndpoint implements Standpoint {
   limits: Limits = NO_LIMITS;
   /** Estimates of one request that it makes in time. */
   strength = Infinity;
+  /** How likely it keeps what it refuses in words: the next block may have it. */
+  keepsRefused = 0;
+  /** Whether nobody gets a connection to send anything now, as where a provider has other machines for it. */
+  refusesSends: () => boolean = () => false;
   /** Cut off from the other nodes: it hears of nothing, and nobody hears what is sent to it. */
   isolated = false;
   /** Grows when another node may be behind the URL: connections that were open are lost. */
@@ -75,6 +79,14 @@ export class SimEndpoint implements Standpoint {
     this.view = { ...this.view, behind, kept, index, state, receipts };
   }
 
+  /** Whether it gets to know nothing of these calls. */
+  refuses(calls: readonly Call[]): boolean {
+    if (this.outage === 'refuses connections') return true;
+    if (!calls.some(({ method }) => method === 'eth_sendRawTransaction') || !this.refusesSends()) return false;
+    this.network.seen.note('a connection for sends alone is refused');
+    return true;
+  }
+
   /** @throws as a transport does */
   receive(body: string): HttpAnswer {
     const calls = callsIn(body);
@@ -82,6 +94,7 @@ export class SimEndpoint implements Standpoint {
       `${this.index} ${calls.map(({ method, params }) => method + String(params[0])).join()}`,
     );
     const { lostRequest, lostAnswer } = this.network.rates;
+    if (this.refuses(calls)) throw connectionRefused();
     if (this.outage !== null) return this.failToAnswer(this.outage, calls, luck.chance(0.5));
     if (luck.chance(lostRequest)) throw timeout();
     const tooLarge = this.tooLarge(calls, body);
@@ -108,7 +121,7 @@ export class SimEndpoint implements Standpoint {
     if (isHeard && arrives) for (const call of calls) this.methods.answer(call);
     switch (outage) {
       case 'refuses connections':
-        throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+        throw connectionRefused();
       case 'times out':
         throw timeout();
       case 'resets':
@@ -147,6 +160,10 @@ export class SimEndpoint implements Standpoint {
 
 export function callsIn(body: string): readonly Call[] {
   return [JSON.parse(body) as Call | readonly Call[]].flat();
+}
+
+function connectionRefused(): Error {
+  return Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 }
 
 function timeout(): Error {

@@ -55,16 +55,16 @@ describe('a tx that is not wanted any more', () => {
     expect([writes.released, writes.operations]).toEqual([[SLOT], ['cancel']]);
   });
 
-  it('and was refused by every endpoint ends at once, and gives its slot back', async () => {
-    attempts = [anAttemptThatIs('REJECTED'), anAttemptThatIs('REJECTED', { txHash: aHash(2) })];
+  it('and never left a node ends at once, and gives its slot back', async () => {
+    attempts = [anAttemptThatIs('UNSENT'), anAttemptThatIs('UNSENT', { txHash: aHash(2) })];
     expect(await closed(unwanted('ALLOCATED'))).toMatchObject([{ state: 'CANCELLED' }]);
     expect(writes.released).toEqual([SLOT]);
   });
 
-  it.each<Attempt['status']>(['SIGNED', 'ACCEPTED', 'UNKNOWN', 'LOST', 'MINED'])(
+  it.each<Attempt['status']>(['SIGNED', 'REJECTED', 'ACCEPTED', 'UNKNOWN', 'LOST', 'MINED'])(
     'and has an attempt that is %s keeps its slot, which a no-op closes',
     async (status) => {
-      attempts = [anAttemptThatIs('REJECTED'), anAttemptThatIs(status, { txHash: aHash(2) })];
+      attempts = [anAttemptThatIs('UNSENT'), anAttemptThatIs(status, { txHash: aHash(2) })];
       const [tx] = await closed(unwanted('ALLOCATED'));
       expect(tx).toMatchObject({
         state: 'IN_MEMPOOL',
@@ -77,13 +77,13 @@ describe('a tx that is not wanted any more', () => {
   );
 
   it('keeps its slot also when only another tx of the slot may be out', async () => {
-    attempts = [anAttemptThatIs('REJECTED'), anAttemptThatIs('ACCEPTED', { txId: 'original', txHash: aHash(2) })];
+    attempts = [anAttemptThatIs('UNSENT'), anAttemptThatIs('ACCEPTED', { txId: 'original', txHash: aHash(2) })];
     expect(await closed(unwanted('ALLOCATED'))).toMatchObject([{ state: 'IN_MEMPOOL' }]);
     expect(writes.released).toEqual([]);
   });
 
   it('and was in the mempool keeps its slot, whatever its attempts say', async () => {
-    attempts = [anAttemptThatIs('REJECTED')];
+    attempts = [anAttemptThatIs('UNSENT')];
     expect(await closed(unwanted('IN_MEMPOOL'))).toMatchObject([{ state: 'IN_MEMPOOL', isClosing: true }]);
     expect(writes.released).toEqual([]);
   });

@@ -68,6 +68,22 @@ describe('what becomes of a cancel, a replace and a speed-up', () => {
       expect(verdictsOn({ state, subState: 'REPLACING', ...variant })).toEqual(all('already_mined'));
   });
 
+  it('of one that waits until a no-op has used its nonce: it can be cancelled', () => {
+    const verdicts = ['by_owner', 'being_requeued', 'by_owner'];
+    const closing = { as: 'PENDING', reason: 'pool is full', won: false } as const;
+    expect(verdictsOn({ state: 'IN_MEMPOOL', closing })).toEqual(verdicts);
+    const mined = { state: 'MINED', closing: { ...closing, won: true } } as const;
+    expect(verdictsOn(mined)).toEqual(['by_owner', 'being_requeued', 'already_mined']);
+    expect(verdictsOn({ state: 'MINED', closing })).toEqual(all('already_mined'));
+  });
+
+  it('of a replacement that the nodes refused, and of what it was to replace', () => {
+    const withdrawn = { subState: 'REPLACING', replaces: 'other', failureReason: 'too large' } as const;
+    expect(verdictsOn({ state: 'IN_MEMPOOL', ...withdrawn })).toEqual(all('refused_by_nodes'));
+    const other = { state: 'IN_MEMPOOL', withdrawnReplacement: REPLACEMENT } as const;
+    expect(verdictsOn(other)).toEqual(['by_owner', 'refused_by_nodes', 'by_owner']);
+  });
+
   it.each(TX_STATES)('of a fill that is %s: it is refused, because no client made it', (state) => {
     for (const variant of VARIANTS)
       expect(verdictsOn({ kind: 'fill', state, ...variant })).toEqual(all('not_a_payload'));

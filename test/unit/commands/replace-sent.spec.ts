@@ -226,7 +226,7 @@ describe('a replacement of what was never sent', () => {
   it.each<[string, Partial<TxProgress>, () => Attempt[], object[]]>([
     ['that waits for a nonce', { state: 'PENDING', nonce: null }, () => [], []],
     ['that was not signed', { state: 'ALLOCATED' }, () => [], [SLOT]],
-    ['that every endpoint refused', { state: 'ALLOCATED' }, () => [anAttempt({ ...SLOT, status: 'REJECTED' })], [SLOT]],
+    ['that never left a node', { state: 'ALLOCATED' }, () => [anAttempt({ ...SLOT, status: 'UNSENT' })], [SLOT]],
   ])('takes its place: %s', async (_what, original, attempts, released) => {
     isTx(original);
     ofSlot = attempts();

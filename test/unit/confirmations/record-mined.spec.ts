@@ -129,7 +129,7 @@ describe('what cannot be, and was mined all the same, is reported and changes no
     txs.put(aManagedTx({ txId: TX, state, nonce: NONCE }).build());
     await record([aMined()]);
     expect([txs.of(TX).state, txs.saved]).toEqual([state, []]);
-    expect(said()).toEqual(['transaction mined that every endpoint had refused']);
+    expect(said()).toEqual(['transaction mined that had ended']);
   });
 
   it('but not one that became final with its receipt', async () => {

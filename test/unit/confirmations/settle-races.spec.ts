@@ -121,3 +121,46 @@ it('txs without rivals cost no question about them', async () => {
   });
   expect([asked, txs.saved]).toEqual([[0], ['alone']]);
 });
+
+describe('a replacement that was withdrawn', () => {
+  const REFUSED = { subState: 'REPLACING', replaces: 'first', replacedBy: null, failureReason: 'too large' } as const;
+  const original = (progress: Partial<TxProgress> = {}): void =>
+    put('first', { replacedBy: null, withdrawnReplacement: 'second', subState: null, ...progress });
+
+  beforeEach(() => {
+    original();
+    put('second', REFUSED);
+    put('third', { state: 'CANCELLED', nonce: null, replaces: null });
+  });
+
+  it('is FAILED when the block of what it was to replace is final', async () => {
+    original({ state: 'MINED', receipt: aReceipt({ txHash: HASHES.first }) });
+    await settled({ first: 'final' });
+    expect(states().slice(0, 2)).toEqual(['CONFIRMED', 'FAILED']);
+    expect(txs.of('first').withdrawnReplacement).toBeNull();
+  });
+
+  it('is FAILED when a no-op used the nonce for good, while the payload of the other one waits for another nonce', async () => {
+    const closing = { as: 'PENDING', reason: 'pool is full', won: true } as const;
+    original({ state: 'MINED', receipt: aReceipt({ txHash: HASHES.first }), closing });
+    await settled({ first: 'final' });
+    expect(states().slice(0, 2)).toEqual(['PENDING', 'FAILED']);
+    expect(txs.writes.slots('consumed')).toMatchObject([{ ...SLOT, holder: 'first', txHash: null }]);
+  });
+
+  it('ends the other one REPLACED when it is mined all the same', async () => {
+    put('second', { ...REFUSED, failureReason: null, state: 'MINED', receipt: aReceipt({ txHash: HASHES.second }) });
+    await settled({ second: 'final' });
+    expect(states().slice(0, 2)).toEqual(['REPLACED', 'CONFIRMED']);
+    expect(txs.of('first').replacedBy).toBe('second');
+  });
+
+  it('rests again when a reorg orphans its block, and the other one is sent', async () => {
+    put('second', { ...REFUSED, failureReason: null, state: 'MINED', receipt: aReceipt({ txHash: HASHES.second }) });
+    original({ subState: 'REPLACING' });
+    await settled({ second: 'gone' });
+    const timers = new Map(txs.writes.txs.map((tx) => [tx.id, tx.timers.resubmit]));
+    expect([timers.get('first'), timers.get('second')]).toEqual([{ inMs: 0 }, 'clear']);
+    expect(ManagedTx.rehydrate(txs.of('second')).isWithdrawn).toBe(true);
+  });
+});

@@ -69,8 +69,8 @@ export class TxsInMemory {
   async rivals(txs: readonly ManagedTx[]): Promise<ManagedTx[]> {
     const slots = new Set(txs.map(slotKey));
     const known = new Set(txs.map(({ id }) => id));
-    return this.where(({ nonce, replaces, replacedBy }) => nonce !== null && (replaces ?? replacedBy) !== null).filter(
-      (tx) => !known.has(tx.id) && slots.has(slotKey(tx)),
+    return this.where(({ nonce }) => nonce !== null).filter(
+      (tx) => tx.mayHaveRivals && !known.has(tx.id) && slots.has(slotKey(tx)),
     );
   }
 

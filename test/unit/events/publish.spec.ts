@@ -88,6 +88,11 @@ const CASES: [string, Partial<LoggedEvent>, unknown][] = [
     [['tx.failed', { block: null, confirmations: null, newFork: false, reason: 'refused' }]],
   ],
   [
+    'refused',
+    { reason: 'refused', error: 'oversized data', detail: { subState: 'REFUSED', becomes: 'FAILED' } },
+    [['tx.refused', { reason: 'oversized data', becomes: 'FAILED' }]],
+  ],
+  [
     'cancelled',
     { reason: 'cancelled', error: 'cancelled' },
     [['tx.cancelled', { block: null, confirmations: null, newFork: false, reason: 'cancelled' }]],

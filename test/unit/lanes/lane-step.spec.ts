@@ -30,6 +30,8 @@ let full: SignerId[];
 /** Ids of ready txs that get no nonce, and of those that cannot be written. */
 let gone: Set<string>;
 let poison: Set<string>;
+/** Ids of ready txs that the nodes refuse. */
+let refused: Set<string>;
 /** What the steps did, in order. */
 let calls: unknown[][];
 /** The leases that were lost, and the signers that failed. */
@@ -43,7 +45,7 @@ const CHAIN = fakeOf(EthersChainConnector, { chainId: DEV_CHAIN, feeQuote: () =>
 beforeEach(() => {
   memory = new LaneMemory(new FakeClock());
   [leases, resume, lost, failed] = [[LEASE, OTHER], (share) => share, [], []];
-  [ready, full, gone, poison, calls] = [[], [], new Set(), new Set(), []];
+  [ready, full, gone, poison, refused, calls] = [[], [], new Set(), new Set(), new Set(), []];
   feeQuote = () => Promise.resolve(QUOTE);
   memory.recovered(leases);
   lanes = new LaneStep(
@@ -53,7 +55,10 @@ beforeEach(() => {
       lost: (error) => void lost.push(...error.leases),
     }),
     memory,
-    fakeOf(ResumeLanes, { execute: async (chain, share) => (calls.push(['resume', chain, share]), resume(share)) }),
+    fakeOf(ResumeLanes, {
+      execute: async (chain, share) => (calls.push(['resume', chain, share]), resume(share)),
+      close: async (chainId, share, txs) => void calls.push(['close', chainId, share, ...txs.map(({ id }) => id)]),
+    }),
     fakeOf(PreparePending, {
       execute: async (...args) => (calls.push(['prepare', ...args]), { ready, full }),
       quarantine: async (_leases, { tx }, error) => void calls.push(['aside', tx.id, error]),
@@ -72,8 +77,10 @@ beforeEach(() => {
       },
     }),
     fakeOf(BroadcastAttempts, {
-      execute: async (chain, _leases, signed) =>
-        void calls.push(['send', chain, ...signed.map(({ attempt }) => `signed ${attempt.txId}`)]),
+      execute: async (chain, _leases, signed) => {
+        calls.push(['send', chain, ...signed.map(({ attempt }) => `signed ${attempt.txId}`)]);
+        return signed.map(({ tx }) => tx).filter(({ id }) => refused.has(id));
+      },
     }),
     fakeOf(FillNonceGaps, { execute: async (...args) => void calls.push(['fill gaps', ...args]) }),
   );
@@ -96,6 +103,16 @@ const sharesOf = (name: string): unknown[] => callsOf(name).map((call) => call.f
 const startAnew = (): boolean[] => [LEASE, OTHER].map((lease) => memory.needsRecovery(lease));
 
 describe('a step', () => {
+  it('sends no-ops for what the nodes refused, before its signers look for gaps', async () => {
+    ready = [aReady('a'), aReady('b')];
+    refused.add('b');
+    await step(LEASE);
+    expect(callsOf('send', 'close', 'fill gaps').slice(1)).toEqual([
+      ['close', DEV_CHAIN, [LEASE], 'b'],
+      ['fill gaps', DEV_CHAIN, [LEASE]],
+    ]);
+  });
+
   it('is one for all signers that share it, and tells which have more waiting', async () => {
     [ready, full] = [[aReady('a', OTHER)], [OTHER.signer]];
     expect(await step(LEASE, OTHER)).toEqual([OTHER.signer]);
@@ -119,6 +136,7 @@ describe('a step', () => {
       ['allocate', CHAIN, all, ['a', 'b']],
       ['sign', QUOTE, 'a', 'b'],
       ['send', CHAIN, 'signed a', 'signed b'],
+      ['close', DEV_CHAIN, all],
       ['fill gaps', DEV_CHAIN, all],
     ]);
   });

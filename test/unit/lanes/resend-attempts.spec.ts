@@ -56,7 +56,10 @@ beforeEach(() => {
     },
   });
   const broadcast = fakeOf(BroadcastAttempts, {
-    execute: async (_chain: unknown, _leases: unknown, sendings: readonly Sending[]) => void sent.push(...sendings),
+    execute: async (_chain: unknown, _leases: unknown, sendings: readonly Sending[]) => {
+      sent.push(...sendings);
+      return [];
+    },
   });
   resends = new ResendAttempts(
     chains,

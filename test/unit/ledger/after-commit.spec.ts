@@ -145,6 +145,7 @@ describe('what a lane has in flight', () => {
   });
 
   const receipt = aReceipt();
+  const REQUEUED = { as: 'PENDING', reason: 'no', won: true } as const;
   it.each<[string, ManagedTx]>([
     [
       'became final in its block: there was room since it was mined',
@@ -153,7 +154,7 @@ describe('what a lane has in flight', () => {
     ['never had a nonce', changed((tx) => tx.expired(), { state: 'PENDING', nonce: null })],
     [
       'waits for a while before its next nonce',
-      changed((tx) => tx.requeued('FEE_CAPPED', 9, 'no'), { state: 'ALLOCATED' }),
+      changed((tx) => tx.settled('', null), { state: 'MINED', receipt, closing: REQUEUED }),
     ],
     ['is in flight again after a reorg', changed((tx) => tx.reorged(), { state: 'MINED', receipt })],
     ['is where it was', changed((tx) => tx.receiptMissing(1))],

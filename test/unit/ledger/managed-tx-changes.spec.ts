@@ -20,10 +20,13 @@ const mined = (overrides: Partial<TxProgress> = {}) => inMempool({ state: 'MINED
 const CLOSING: Closing = { as: 'FAILED', reason: 'refused', won: false };
 /** Its slot is being closed. */
 const closing = (overrides: Partial<TxProgress> = {}) =>
-  inMempool({ subState: 'CANCELLING', failureReason: 'refused', closing: CLOSING, tries: 2, ...overrides });
+  inMempool({ subState: 'REFUSED', failureReason: 'refused', closing: CLOSING, tries: 2, ...overrides });
 /** Its slot is being closed because the client cancelled it. */
 const CANCELLING: Closing = { as: 'CANCELLED', reason: 'cancelled by its client', won: false };
 const cancelling = () => closing({ closing: CANCELLING, failureReason: CANCELLING.reason });
+/** A no-op was mined in its place, and it waits for another nonce. */
+const REQUEUED: Closing = { as: 'PENDING', reason: 'pool is full', won: true };
+const requeuing = (overrides: Partial<TxProgress> = {}) => mined({ closing: REQUEUED, ...overrides });
 const fill = (overrides: Partial<TxProgress> = {}) => allocated({ kind: 'fill', ...overrides });
 
 /** The only event that a change left. */
@@ -117,39 +120,51 @@ describe('a tx that is postponed', () => {
 });
 
 describe('a tx with a nonce', () => {
-  it('waits twice as long with each nonce in a row that it gives back, an hour at most, until a node takes it', () => {
-    const tx = allocated();
+  it('waits twice as long with each nonce in a row that a no-op used, an hour at most, until a node takes it', () => {
     const pauses: unknown[] = [];
-    for (let n = 0; n < 9; n += 1) {
-      tx.requeued('FEE_CAPPED', 60_000, 'too cheap');
+    for (let requeues = 0; requeues < 13; requeues += 1) {
+      const tx = requeuing({ requeues });
+      tx.settled('', null);
+      expect(tx.progress.requeues).toBe(requeues + 1);
       pauses.push(tx.timers.resubmit);
-      tx.allocated(7n, 21_000n);
     }
-    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60].map((minutes) => ({ inMs: minutes * 60_000 })));
+    const seconds = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 3600, 3600];
+    expect(pauses).toEqual(seconds.map((each) => ({ inMs: each * 1_000 })));
+    const tx = allocated({ requeues: 3 });
     tx.sent(aHash(1), null, { resubmit: 'keep', receiptCheck: 'keep' }, null);
     expect(tx.progress.requeues).toBe(0);
   });
 
-  it('gives it back when nothing of it is out, and waits for another', () => {
-    const tx = allocated({ txHash: aHash(1) });
-    tx.requeued('NODE_REFUSED', 3_000, 'pool is full');
+  it('waits for another one when a no-op has used it for good', () => {
+    const tx = requeuing();
+    const { receipt } = tx.progress;
+    tx.settled('', null);
     expect(tx.progress).toMatchObject({
-      state: 'PENDING',
-      nonce: null,
-      txHash: null,
-      subState: 'NODE_REFUSED',
-      tries: 1,
-      lastError: 'pool is full',
+      ...{ state: 'PENDING', nonce: null, txHash: null, receipt: null, closing: null, failureReason: null },
+      ...{ subState: 'NODE_REFUSED', tries: 1, lastError: 'pool is full' },
     });
-    expect(tx.timers).toEqual({ resubmit: { inMs: 3_000 }, receiptCheck: 'clear' });
-    expect(eventOf(tx)).toEqual({
+    expect(tx.timers).toEqual({ resubmit: { inMs: 2_000 }, receiptCheck: 'clear' });
+    expect(eventOf(tx)).toMatchObject({
       reason: 'updated',
-      from: 'ALLOCATED',
+      from: 'MINED',
       to: 'PENDING',
-      txHash: aHash(1),
+      txHash: receipt?.txHash,
       error: 'pool is full',
       detail: { subState: 'NODE_REFUSED', nonce: '7' },
     });
+  });
+
+  it('is confirmed when the payload is mined before the no-op', () => {
+    const tx = requeuing({ closing: { ...REQUEUED, won: false } });
+    tx.settled('', null);
+    expect(tx.state).toBe('CONFIRMED');
+  });
+
+  it('is passed on when the database lost why another transaction has its nonce', () => {
+    const tx = allocated({ txHash: aHash(1) });
+    tx.passedOn('lost');
+    expect(tx.progress).toMatchObject({ state: 'PENDING', nonce: null, subState: 'NONCE_SYNC', lastError: 'lost' });
+    expect(tx.timers).toEqual({ resubmit: { inMs: 0 }, receiptCheck: 'clear' });
   });
 
   it.each(['signed', 'repriced'] as const)('names its bytes and their fees when it is %s', (call) => {
@@ -223,7 +238,7 @@ describe('a tx in the mempool', () => {
   it('stays one that is closing, whatever a further send of it comes to', () => {
     const tx = closing();
     tx.resubmitted(aHash(1), 'STALE', TIMERS, 'timeout');
-    expect(tx.progress).toMatchObject({ subState: 'CANCELLING', tries: 3 });
+    expect(tx.progress).toMatchObject({ subState: 'REFUSED', tries: 3 });
   });
 
   it('is asked for again when it has no receipt', () => {
@@ -233,11 +248,15 @@ describe('a tx in the mempool', () => {
     expect(tx.pendingEvents()).toEqual([]);
   });
 
-  it.each(['FAILED', 'CANCELLED'] as const)('is closing when it is to end %s and may be out', (as) => {
+  it.each([
+    ['FAILED', 'REFUSED', 'refused'],
+    ['PENDING', 'REFUSED', null],
+    ['CANCELLED', 'CANCELLING', 'refused'],
+  ] as const)('is closing when it is to be %s and may be out', (as, subState, failureReason) => {
     const tx = inMempool();
     expect([tx.isClosing, tx.isInDoubt]).toEqual([false, false]);
     tx.close(as, 'refused');
-    expect(tx.progress).toMatchObject({ state: 'IN_MEMPOOL', subState: 'CANCELLING', failureReason: 'refused' });
+    expect(tx.progress).toMatchObject({ state: 'IN_MEMPOOL', subState, failureReason });
     expect(tx.progress).toMatchObject({
       closing: { as, reason: 'refused', won: false },
       tries: 1,
@@ -245,16 +264,42 @@ describe('a tx in the mempool', () => {
     });
     expect(tx.timers).toEqual(AT_ONCE);
     expect([tx.isClosing, tx.isInDoubt]).toEqual([true, true]);
-    const detail = { subState: 'CANCELLING' };
-    expect(eventOf(tx)).toEqual({ reason: 'updated', from: 'IN_MEMPOOL', to: 'IN_MEMPOOL', error: 'refused', detail });
+    const isRefused = as !== 'CANCELLED';
+    expect(eventOf(tx)).toEqual({
+      ...{ reason: isRefused ? 'refused' : 'updated', from: 'IN_MEMPOOL', to: 'IN_MEMPOOL' },
+      ...{ txHash: aHash(1), error: 'refused', detail: isRefused ? { subState, becomes: as } : { subState } },
+    });
+  });
+
+  it('that only waits for another nonce can be cancelled, also when the no-op is in a block', () => {
+    const waits = inMempool({ closing: { ...REQUEUED, won: false }, subState: 'REFUSED' });
+    const won = requeuing();
+    for (const tx of [waits, won]) {
+      expect(tx.isBeingRequeued).toBe(true);
+      tx.close('CANCELLED', CANCELLING.reason);
+      expect(tx.isBeingRequeued).toBe(false);
+      expect(tx.progress).toMatchObject({ failureReason: CANCELLING.reason });
+    }
+    expect(waits.progress).toMatchObject({ subState: 'CANCELLING', closing: CANCELLING });
+    expect(won.progress).toMatchObject({ state: 'MINED', closing: { ...CANCELLING, won: true } });
+    won.settled('', null);
+    expect(won.progress).toMatchObject({ state: 'CANCELLED', failureReason: CANCELLING.reason });
+    const payloadWon = mined({ closing: { ...REQUEUED, won: false } });
+    expect(payloadWon.isBeingRequeued).toBe(false);
+  });
+
+  it('waits for another nonce also when a foreign transaction used this one before the no-op', () => {
+    const tx = inMempool({ closing: { ...REQUEUED, won: false } });
+    tx.foreignTxUsedNonce(null);
+    expect(tx.progress).toMatchObject({ state: 'PENDING', nonce: null, closing: null });
   });
 
   it('is in it when it is to be closed and was never called sent', () => {
     const tx = allocated({ txHash: aHash(1) });
     tx.close('FAILED', 'refused');
     expect([tx.isClosing, tx.progress.closing]).toEqual([true, CLOSING]);
-    const rest = { txHash: aHash(1), error: 'refused' };
-    expect(eventOf(tx)).toEqual({ reason: 'sent', from: 'ALLOCATED', to: 'IN_MEMPOOL', ...rest });
+    const rest = { txHash: aHash(1), error: 'refused', detail: { subState: 'REFUSED', becomes: 'FAILED' } };
+    expect(eventOf(tx)).toEqual({ reason: 'refused', from: 'ALLOCATED', to: 'IN_MEMPOOL', ...rest });
   });
 
   it('is in doubt when a node calls its nonce used, and only while it is there', () => {
@@ -487,7 +532,10 @@ describe('a change that is not possible', () => {
   const CALLS: [string, ManagedTx, (tx: ManagedTx) => void][] = [
     ['recovered', mined(), (tx) => tx.recovered(1n, 1n, aHash(1))],
     ['postponed', inMempool(), (tx) => tx.postponed('STALE', 1, '')],
-    ['requeued', pending(), (tx) => tx.requeued('STALE', 1, '')],
+    ['passedOn', pending(), (tx) => tx.passedOn('')],
+    ['failed', inMempool(), (tx) => tx.failed('')],
+    ['close of what was mined', mined(), (tx) => tx.close('CANCELLED', '')],
+    ['withdrawn', mined(), (tx) => tx.withdrawn('')],
     ['repriced', inMempool(), (tx) => tx.repriced(aHash(1), FEES)],
     ['signed', inMempool(), (tx) => tx.signed(aHash(1), FEES)],
     ['sent', inMempool(), (tx) => tx.sent(aHash(1), null, TIMERS, null)],
@@ -542,11 +590,11 @@ describe('a higher price', () => {
     expect(eventOf(tx)).toEqual({ reason: 'gas_bumped', from: 'IN_MEMPOOL', to: 'IN_MEMPOOL', ...rest });
   });
 
-  it('of the no-op that closes a slot leaves the tx CANCELLING', () => {
+  it('of the no-op that closes a slot leaves the tx REFUSED', () => {
     const tx = inMempool();
     tx.close('FAILED', 'refused');
     tx.bumped(aHash(3), FEES, 5_000);
-    expect(tx.progress).toMatchObject({ subState: 'CANCELLING', failureReason: 'refused' });
+    expect(tx.progress).toMatchObject({ subState: 'REFUSED', failureReason: 'refused' });
   });
 
   it('that the caps do not allow is what the tx waits for, and is said once', () => {

@@ -32,10 +32,10 @@ describe('the timers of a tx', () => {
     ['a foreign nonce while it is closed', inMempool({ closing: CLOSING }), (tx) => tx.foreignTxUsedNonce(null), CLEAR],
     ['a pause', aManagedTx().build(), (tx) => tx.postponed(null, 9, 'no'), { ...KEEP, resubmit: { inMs: 9 } }],
     [
-      'a slot that was freed',
-      aManagedTx().allocated().build(),
-      (tx) => tx.requeued('FEE_CAPPED', 9, 'no'),
-      { resubmit: { inMs: 9 }, receiptCheck: 'clear' },
+      'a nonce that a no-op used',
+      mined({ closing: { as: 'PENDING', reason: 'no', won: true } }),
+      (tx) => tx.settled('', null),
+      { resubmit: { inMs: 2_000 }, receiptCheck: 'clear' },
     ],
     ['its end', aManagedTx().build(), (tx) => tx.failed('no'), CLEAR],
     ['its expiry', aManagedTx().build(), (tx) => tx.expired(), CLEAR],
@@ -95,7 +95,7 @@ describe('a slot that is being closed', () => {
     const tx = inMempool();
     tx.close('FAILED', 'no');
     tx.resubmitted(aHash(2), 'STALE', IN_A_MINUTE, null);
-    expect(tx.progress).toMatchObject({ subState: 'CANCELLING', failureReason: 'no' });
+    expect(tx.progress).toMatchObject({ subState: 'REFUSED', failureReason: 'no' });
     expect([tx.isClosing, tx.isInDoubt]).toEqual([true, true]);
   });
 

@@ -73,22 +73,63 @@ describe('a tx whose replacement was signed', () => {
 describe('a tx whose replacement every endpoint refused', () => {
   it('is sent again at once, and nothing replaces it', () => {
     const tx = aTx('IN_MEMPOOL', REPLACED);
-    tx.raceWithdrawn();
-    expect(tx.progress).toMatchObject({ state: 'IN_MEMPOOL', replacedBy: null, subState: null });
+    tx.raceWithdrawn('replacement');
+    const links = { replacedBy: null, withdrawnReplacement: 'replacement' };
+    expect(tx.progress).toMatchObject({ state: 'IN_MEMPOOL', ...links, subState: null });
     expect([tx.timers, tx.isResting]).toEqual([AT_ONCE, false]);
     expect(eventOf(tx)).toMatchObject({ reason: 'updated', detail: { subState: null, replacedBy: null } });
   });
 
   it('and was mined meanwhile is sent again after a reorg, because nobody else would be', () => {
     const tx = aTx('MINED', { receipt: aReceipt(), ...REPLACED });
-    tx.raceWithdrawn();
+    tx.raceWithdrawn('replacement');
     expect([tx.state, tx.timers.resubmit]).toEqual(['MINED', 'keep']);
     tx.reorged();
     expect([tx.progress.subState, tx.timers]).toEqual(['REORG_DETECTED', AT_ONCE]);
   });
 
   it('is in the mempool or mined', () => {
-    onlyFrom(['IN_MEMPOOL', 'MINED'], (tx) => tx.raceWithdrawn(), REPLACED);
+    onlyFrom(['IN_MEMPOOL', 'MINED'], (tx) => tx.raceWithdrawn('replacement'), REPLACED);
+  });
+});
+
+describe('a replacement that every endpoint refused', () => {
+  const WITHDRAWN = { replaces: 'other', subState: 'REPLACING', failureReason: 'too large' } as const;
+
+  it.each<TxState>(['ALLOCATED', 'IN_MEMPOOL'])('rests with the words of the node, and is watched: %s', (state) => {
+    const tx = aTx(state, { replaces: 'other' });
+    tx.withdrawn('too large');
+    expect(tx.progress).toMatchObject({ state: 'IN_MEMPOOL', ...WITHDRAWN, lastError: 'too large' });
+    expect([tx.timers, tx.isResting, tx.isWithdrawn, tx.mayHaveRivals]).toEqual([WATCHED, true, true, true]);
+    expect(eventOf(tx)).toMatchObject({ reason: 'refused', to: 'IN_MEMPOOL', error: 'too large' });
+  });
+
+  it('goes on resting when the other one was mined, and when a reorg orphaned it', () => {
+    const tx = aTx('IN_MEMPOOL', WITHDRAWN);
+    tx.rivalMined();
+    expect([tx.timers, tx.isWithdrawn]).toEqual([CLEAR, true]);
+    tx.rivalOrphaned();
+    expect([tx.timers, tx.isWithdrawn]).toEqual([WATCHED, true]);
+  });
+
+  it('is FAILED with the words of the node when another transaction with its nonce is final', () => {
+    const lost = aTx('IN_MEMPOOL', WITHDRAWN);
+    lost.lostRace('DROPPED', 'other', OF_RIVAL);
+    expect(lost.progress).toMatchObject({ state: 'FAILED', failureReason: 'too large', receipt: OF_RIVAL });
+    expect(eventOf(lost)).toMatchObject({ reason: 'failed', error: 'too large', txHash: OF_RIVAL.txHash });
+    const foreign = aTx('IN_MEMPOOL', WITHDRAWN);
+    foreign.foreignTxUsedNonce(null);
+    expect(foreign.progress).toMatchObject({ state: 'FAILED', failureReason: 'too large', receipt: null });
+  });
+
+  it('goes on as mined when it is mined all the same, and what it replaces is REPLACED by it', () => {
+    const tx = aTx('IN_MEMPOOL', WITHDRAWN);
+    tx.mined(aReceipt());
+    expect([tx.isWithdrawn, tx.progress.failureReason]).toEqual([false, null]);
+    const other = aTx('IN_MEMPOOL', { txId: 'other', withdrawnReplacement: 'tx' });
+    expect(other.mayHaveRivals).toBe(true);
+    other.lostRace('REPLACED', 'tx', OF_RIVAL);
+    expect(other.progress).toMatchObject({ state: 'REPLACED', replacedBy: 'tx', withdrawnReplacement: null });
   });
 });
 
@@ -136,7 +177,7 @@ describe('a tx that lost its race', () => {
   ])('and was %s ends %s with the receipt of the winner', (state, as, reason) => {
     const isReplaced = as === 'REPLACED';
     const tx = aTx(state, { subState: 'REPLACING', replacedBy: isReplaced ? 'replacement' : null });
-    tx.lostRace(as, OF_RIVAL);
+    tx.lostRace(as, 'replacement', OF_RIVAL);
     expect(tx.progress).toMatchObject({
       state: as,
       subState: null,
@@ -157,12 +198,12 @@ describe('a tx that lost its race', () => {
   });
 
   it('had a nonce, and was not mined itself', () => {
-    onlyFrom(['ALLOCATED', 'IN_MEMPOOL', 'PENDING'], (tx) => tx.lostRace('REPLACED', OF_RIVAL));
+    onlyFrom(['ALLOCATED', 'IN_MEMPOOL', 'PENDING'], (tx) => tx.lostRace('REPLACED', 'other', OF_RIVAL));
   });
 
   it('and whose rival was orphaned by a deep reorg is open again, without the receipt of the rival', () => {
     const tx = aTx('IN_MEMPOOL', { replaces: 'other' });
-    tx.lostRace('DROPPED', OF_RIVAL);
+    tx.lostRace('DROPPED', 'other', OF_RIVAL);
     tx.saved();
     tx.reorged();
     expect(tx.progress).toMatchObject({ state: 'IN_MEMPOOL', receipt: null, failureReason: null });
@@ -171,7 +212,7 @@ describe('a tx that lost its race', () => {
 
   it('and was cancelled before goes on being cancelled after such a reorg', () => {
     const tx = aTx('IN_MEMPOOL', { replaces: 'other', closing: CANCELLING });
-    tx.lostRace('DROPPED', OF_RIVAL);
+    tx.lostRace('DROPPED', 'other', OF_RIVAL);
     tx.saved();
     tx.reorged();
     expect([tx.isClosing, tx.progress.failureReason]).toEqual([true, 'cancelled']);

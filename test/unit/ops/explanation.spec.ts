@@ -168,6 +168,10 @@ describe('what a sub state says', () => {
       'competes with a no-op for nonce 7 since 2026-11-21T08:00:01.000Z (cancelled by its client): if the no-op is mined, its payload is not executed.',
       { failureReason: 'cancelled by its client', noOpSignedAt: '2026-11-21T08:00:01.000Z' },
     ],
+    REFUSED: [
+      'was refused by every RPC endpoint ("oversized data"), and a node may have kept its bytes all the same: a no-op competes since 2026-11-21T08:00:01.000Z with it for nonce 7.',
+      { failureReason: 'oversized data', noOpSignedAt: '2026-11-21T08:00:01.000Z' },
+    ],
     REPLACING: [
       'rests: its replacement other competes with it for nonce 7, and the one of the two that is mined decides.',
       { replacedBy: 'other' },
@@ -193,6 +197,15 @@ describe('what a sub state says', () => {
   it.each(TX_SUB_STATES)('%s', (subState) => {
     const [words, overrides] = WORDS[subState];
     expect(summaryOf({ subState, ...overrides })).toBe(`The transaction ${words}`);
+  });
+
+  it('of a replacement that the nodes refused says so, and of a cancelled one that rests does not', () => {
+    const rests = { subState: 'REPLACING', replacedBy: null, failureReason: 'too large' } as const;
+    const refused =
+      'rests: every RPC endpoint refused it ("too large"), and what it replaces is sent again with nonce 7.';
+    expect(summaryOf(rests)).toBe(`The transaction ${refused}`);
+    const cancelled = summaryOf({ ...rests, noOpSignedAt: '2026-11-21T08:00:01.000Z' });
+    expect(cancelled).toBe('The transaction rests: another transaction with nonce 7 is in a block.');
   });
 
   it('of a slot that is being closed names the no-op only once there is one', () => {

@@ -100,7 +100,8 @@ describe('what a send taught us', () => {
   });
 
   it.each<[AttemptStatus, AttemptStatus]>([
-    ['SIGNED', 'REJECTED'],
+    ['SIGNED', 'UNSENT'],
+    ['UNSENT', 'UNSENT'],
     ['REJECTED', 'REJECTED'],
     ['ACCEPTED', 'ACCEPTED'],
     ['UNKNOWN', 'UNKNOWN'],
@@ -116,6 +117,8 @@ describe('what a send taught us', () => {
 
   it.each([
     ['SIGNED', REJECTED, 'REJECTED'],
+    ['UNSENT', REJECTED, 'REJECTED'],
+    ['UNSENT', UNKNOWN, 'UNKNOWN'],
     ['REJECTED', REJECTED, 'REJECTED'],
     ['UNKNOWN', REJECTED, 'UNKNOWN'],
     ['ACCEPTED', REJECTED, 'ACCEPTED'],

@@ -21,7 +21,7 @@ const LEASES = [
   { signer: OTHER, owner: 'node', token: 2n },
 ];
 const REJECTED: BroadcastOutcome = { kind: 'rejected', errorClass: 'oversized_data', message: 'too large' };
-const VERDICT = { kind: 'refused_in_doubt', reason: 'as classified' } as const;
+const VERDICT = { kind: 'refused', as: 'FAILED', reason: 'as classified' } as const;
 
 const noSidecars = fakeOf(BlobRepository, { sidecars: async () => new Map() });
 
@@ -51,6 +51,7 @@ beforeEach(() => {
       execute: async (leases: readonly Lease[], sends: readonly ClassifiedSend[]) => {
         steps.push('record');
         recorded.push({ leases, sends });
+        return [];
       },
     }),
     { reached: (point) => void steps.push(point) },
@@ -77,7 +78,7 @@ function sending(nonce: bigint, attempt: Partial<Attempt> = {}): Sending {
   return { tx, attempt: anAttempt({ nonce, txHash: aHash(nonce), txId: tx.id, ...attempt }) };
 }
 
-const send = (...sendings: readonly Sending[]): Promise<void> => broadcast.execute(chain, LEASES, sendings);
+const send = (...sendings: readonly Sending[]): Promise<unknown> => broadcast.execute(chain, LEASES, sendings);
 const statuses = (): unknown[] =>
   recorded.flatMap(({ sends }) => sends.map(({ attempt, outcome }) => [attempt.nonce, outcome.status]));
 

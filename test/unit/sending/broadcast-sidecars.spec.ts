@@ -25,7 +25,7 @@ beforeEach(() => {
     new RecordedWrites().asDoor(),
     fakeOf(BlobRepository, blobs),
     fakeOf(ClassifySends, { execute: async () => [] }),
-    fakeOf(RecordSends, { execute: async () => undefined }),
+    fakeOf(RecordSends, { execute: async () => [] }),
     { reached: () => undefined },
     new FakeClock(),
     { pause: () => new Promise(() => undefined) },

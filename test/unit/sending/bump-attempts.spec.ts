@@ -38,6 +38,7 @@ beforeEach(() => {
       execute: async (_chain, _leases, sendings) => {
         storedBefore.push(writes.inserted.map(({ txHash }) => txHash));
         sent.push(...sendings);
+        return [];
       },
     }),
     metrics,

@@ -85,7 +85,7 @@ describe('a missing answer', () => {
     clock.advance(INTERVAL);
     await judge.execute(chain, [answered(null)]);
     clock.advance(2 * INTERVAL);
-    expect(await kindOf(missing())).toBe('refused_in_doubt');
+    expect(await kindOf(missing())).toBe('refused');
     clock.advance(1);
     expect(await kindOf(missing())).toBe('sent');
   });
@@ -94,7 +94,7 @@ describe('a missing answer', () => {
     await judge.execute(chain, [answered('transient', { status: 'UNKNOWN' })]);
     expect(await kindOf(missing())).toBe('sent');
     await judge.execute(chain, [answered('replacement_underpriced', { status: 'UNKNOWN' })]);
-    expect(await kindOf(missing())).toBe('refused_in_doubt');
+    expect(await kindOf(missing())).toBe('refused');
   });
 
   it('ends nothing before the chain took any, nor before so many', async () => {
@@ -102,7 +102,7 @@ describe('a missing answer', () => {
     await judge.execute(chain, [answered(null)]);
     expect([await kindOf(missing(MAX_REFUSALS - 2)), await kindOf(missing(MAX_REFUSALS - 1))]).toEqual([
       'sent',
-      'refused_in_doubt',
+      'refused',
     ]);
   });
 });
@@ -118,7 +118,7 @@ describe('a refusal for a limit of the pool', () => {
     expect(await kindOf(full())).toBe('waiting');
     await judge.execute(chain, [answered(null)]);
     clock.advance(2 * INTERVAL);
-    expect(await kindOf(full())).toBe('requeued');
+    expect(await kindOf(full())).toBe('refused');
     clock.advance(1);
     expect(await kindOf(full())).toBe('waiting');
   });
@@ -133,7 +133,7 @@ describe('a refusal for a limit of the pool', () => {
   it('ends the wait when the pool has a higher nonce of its signer', async () => {
     const send = full();
     limited = { ...limited, passed: new Set([send]) };
-    expect(await kindOf(send)).toBe('requeued');
+    expect(await kindOf(send)).toBe('refused');
   });
 });
 
@@ -147,7 +147,7 @@ describe('a nonce that is called used', () => {
   it('and that the chain has not used has its slot closed after so many', async () => {
     expect([await kindOf(called(MAX_REFUSALS - 2)), await kindOf(called(MAX_REFUSALS - 1))]).toEqual([
       'sent',
-      'refused_in_doubt',
+      'refused',
     ]);
   });
 
@@ -171,7 +171,7 @@ describe('a nonce that is called used', () => {
       chain.agreedCounts = async () => [{ nonce, block: { number: 1, hash: aHash(1) } }];
       kinds.push(await kindOf(send));
     }
-    expect(kinds).toEqual(['refused_in_doubt', 'refused_in_doubt', 'sent']);
+    expect(kinds).toEqual(['refused', 'refused', 'sent']);
   });
 
   it('costs no question before', async () => {
@@ -186,7 +186,7 @@ describe('a refusal for good of one endpoint alone', () => {
   it('is believed at a later block, and not at the same one', async () => {
     expect([await kindOf(alone()), await kindOf(alone())]).toEqual(['waiting', 'waiting']);
     chain.mineEmpty();
-    expect(await kindOf(alone())).toBe('refused_for_good');
+    expect(await kindOf(alone())).toBe('refused');
   });
 
   it('says nothing any more when the transaction was taken in between', async () => {
@@ -197,35 +197,16 @@ describe('a refusal for good of one endpoint alone', () => {
   });
 
   it('is believed at once where all endpoints said it', async () => {
-    expect(await kindOf(answered('oversized_data'))).toBe('refused_for_good');
+    expect(await kindOf(answered('oversized_data'))).toBe('refused');
   });
 });
 
-describe('a slot', () => {
-  const refused = (overrides: Partial<AnsweredSend> = {}): AnsweredSend => answered('oversized_data', {}, overrides);
-  const sibling = (overrides: Partial<Attempt>): Attempt => anAttempt({ txHash: aHash(2), ...overrides });
-
-  it.each(['SIGNED', 'ACCEPTED', 'UNKNOWN'] as const)(
-    'is closed, and not freed, while another attempt of it is %s',
-    async (status) => {
-      siblings = [anAttempt({ status: 'REJECTED' }), sibling({ status })];
-      expect(await kindOf(refused())).toBe('refused_in_doubt');
-    },
-  );
-
-  it.each<[string, Partial<Attempt>]>([
-    ['was refused, too', { status: 'REJECTED' }],
-    ['has another nonce', { status: 'ACCEPTED', nonce: 8n }],
-    ['is of another signer', { status: 'ACCEPTED', signer: aSigner(2) }],
-    ['is the refused one itself', { status: 'SIGNED', txHash: aHash(1) }],
-  ])('is freed when what else was signed %s', async (_what, overrides) => {
-    siblings = [sibling(overrides)];
-    expect(await kindOf(refused())).toBe('refused_for_good');
-  });
-
-  it('is closed, and not freed, once its tx was in the mempool', async () => {
-    expect(await kindOf(refused(sentBefore('OUTCOME_UNKNOWN', 0)))).toBe('refused_in_doubt');
-  });
+it('a refusal for good closes the slot, whatever else was signed for it: a node may have kept what it refused', async () => {
+  for (const status of ['SIGNED', 'ACCEPTED', 'UNKNOWN', 'REJECTED', 'UNSENT'] as const) {
+    siblings = [anAttempt({ status: 'REJECTED' }), anAttempt({ txHash: aHash(2), status })];
+    expect(await kindOf(answered('oversized_data'))).toBe('refused');
+    expect(await kindOf(answered('oversized_data', {}, sentBefore('OUTCOME_UNKNOWN', 0)))).toBe('refused');
+  }
 });
 
 describe('a no-op', () => {
@@ -271,18 +252,14 @@ it('what a node says of its fee cap is learned, and nothing else', async () => {
   expect(learned).toEqual(['cap (1 ether)']);
 });
 
-it('a payload that is refused for a price again and again waits for another nonce, unless it may be out', async () => {
+it('a payload that is refused for a price again and again gets another nonce', async () => {
   const refused = (): AnsweredSend =>
     answered(
       'underpriced',
       {},
       { tx: aManagedTx({ state: 'ALLOCATED', nonce: 7n, subState: 'FEE_CAPPED', tries: 99 }).build() },
     );
-  expect(await kindOf(refused())).toBe('requeued');
-  siblings = [anAttempt({ txHash: aHash(2), status: 'UNKNOWN' })];
-  expect(await judge.execute(chain, [refused()])).toMatchObject([
-    { verdict: { kind: 'refused_in_doubt', reason: 'underpriced' } },
-  ]);
+  expect(await judge.execute(chain, [refused()])).toMatchObject([{ verdict: { kind: 'refused', as: 'PENDING' } }]);
 });
 
 describe('a payload that the balance does not cover', () => {
@@ -295,19 +272,13 @@ describe('a payload that the balance does not cover', () => {
   const waits = { kind: 'waiting', subState: 'INSUFFICIENT_FUNDS', retryInMs: 60_000 };
   const verdictOn = async (send: AnsweredSend) => (await judge.execute(chain, [send]))[0]?.verdict;
 
-  it('waits without a nonce when nothing of its slot is out', async () => {
-    expect(await kindOf(refused('ALLOCATED'))).toBe('requeued');
-  });
-
-  it('keeps its slot and waits for a top-up when another attempt may be out', async () => {
-    siblings = [anAttempt({ txHash: aHash(2), status: 'UNKNOWN' })];
+  it('keeps its slot and waits for a top-up', async () => {
     expect(await verdictOn(refused('ALLOCATED'))).toEqual(waits);
   });
 
   it.each(['ALLOCATED', 'IN_MEMPOOL'] as const)('loses its slot when the balance does cover it: %s', async (state) => {
-    if (state === 'ALLOCATED') siblings = [anAttempt({ txHash: aHash(2), status: 'UNKNOWN' })];
     committed = 1_000n * 10n ** 18n;
-    expect(await kindOf(refused(state))).toBe('refused_in_doubt');
+    expect(await kindOf(refused(state))).toBe('refused');
     committed += 1n;
     expect(await kindOf(refused(state))).toBe('waiting');
   });
@@ -317,13 +288,12 @@ describe('a payload that the balance does not cover', () => {
   });
 });
 
-it('only slots that are to be freed are looked at for other attempts, and what is taken stays as it is', async () => {
-  siblings = [anAttempt({ txHash: aHash(2), status: 'UNKNOWN' })];
-  await judge.execute(chain, [answered(null)]);
+it('only the slots of bumps and of refused replacements are looked at for other attempts', async () => {
+  await judge.execute(chain, [answered(null), answered('oversized_data')]);
   expect(asked).toEqual([]);
-  const verdicts = await judge.execute(chain, [answered(null), answered('oversized_data')]);
+  const tx = aManagedTx({ state: 'ALLOCATED', nonce: 7n, replaces: 'other' }).build();
+  await judge.execute(chain, [answered('oversized_data', {}, { tx })]);
   expect(asked).toEqual([7n]);
-  expect(verdicts.map(({ verdict }) => verdict.kind)).toEqual(['sent', 'refused_in_doubt']);
 });
 
 it('one endpoint alone that has no room says nothing about the payload', async () => {

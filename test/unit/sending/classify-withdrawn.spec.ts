@@ -46,8 +46,8 @@ async function refused(
 }
 
 describe('a replacement that every endpoint refused for good', () => {
-  it.each<Attempt['status']>(['SIGNED', 'ACCEPTED', 'UNKNOWN'])(
-    'is withdrawn with the words of the node while the original may be out: %s',
+  it.each<Attempt['status']>(['SIGNED', 'REJECTED', 'ACCEPTED', 'UNKNOWN'])(
+    'is withdrawn with the words of the node, and the original goes on: %s',
     async (status) => {
       ofSlot = [{ ...ORIGINAL, status }, REPLACEMENT];
       expect(await refused()).toEqual({ kind: 'withdrawn', reason: 'words of the node' });
@@ -59,24 +59,24 @@ describe('a replacement that every endpoint refused for good', () => {
     expect(await refused()).toMatchObject({ kind: 'withdrawn' });
   });
 
-  it('frees the slot when nothing of the original is out', async () => {
-    ofSlot = [{ ...ORIGINAL, status: 'REJECTED' }, REPLACEMENT];
-    expect(await refused()).toMatchObject({ kind: 'refused_for_good' });
+  it('has its slot closed when nothing of the original was sent: it ended, and nobody else would hold the slot', async () => {
+    ofSlot = [{ ...ORIGINAL, status: 'UNSENT' }, REPLACEMENT];
+    expect(await refused()).toMatchObject({ kind: 'refused' });
   });
 
   it('has its slot closed when another attempt of its own may be out', async () => {
     ofSlot = [ORIGINAL, { ...REPLACEMENT, txHash: aHash(3), status: 'UNKNOWN' }, REPLACEMENT];
-    expect(await refused()).toMatchObject({ kind: 'refused_in_doubt' });
+    expect(await refused()).toMatchObject({ kind: 'refused' });
   });
 
   it('has its slot closed once it was in the mempool itself', async () => {
-    expect(await refused({ state: 'IN_MEMPOOL' })).toMatchObject({ kind: 'refused_in_doubt' });
+    expect(await refused({ state: 'IN_MEMPOOL' })).toMatchObject({ kind: 'refused' });
   });
 
   it('has its slot closed when what may be out is of no tx of its race: nobody else would hold the slot', async () => {
     // The original had another slot.
     ofSlot = [{ ...ORIGINAL, txId: 'stranger' }, { ...ORIGINAL, txHash: aHash(5), nonce: 6n }, REPLACEMENT];
-    expect(await refused()).toMatchObject({ kind: 'refused_in_doubt' });
+    expect(await refused()).toMatchObject({ kind: 'refused' });
   });
 
   it('is withdrawn when the one that it replaces was refused, too, and only the first of the race may be out', async () => {
@@ -92,5 +92,5 @@ it('a replacement that was refused for its price again and again is withdrawn, a
 
 it('a tx that replaces nothing has its slot closed, also beside an attempt of another tx', async () => {
   ofSlot = [{ ...ORIGINAL, txId: 'stranger' }, REPLACEMENT];
-  expect(await refused({ replaces: null })).toMatchObject({ kind: 'refused_in_doubt' });
+  expect(await refused({ replaces: null })).toMatchObject({ kind: 'refused' });
 });

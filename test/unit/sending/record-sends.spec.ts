@@ -26,8 +26,8 @@ const SENT: Extract<SendVerdict, { kind: 'sent' }> = {
   retryInMs: 60_000,
   counts: true,
 };
-const FOR_GOOD: SendVerdict = { kind: 'refused_for_good', reason: 'too large' };
-const REQUEUED: SendVerdict = { kind: 'requeued', subState: 'INSUFFICIENT_FUNDS', retryInMs: 2_000 };
+const FOR_GOOD: SendVerdict = { kind: 'refused', as: 'FAILED', reason: 'too large' };
+const REQUEUED: SendVerdict = { kind: 'refused', as: 'PENDING', reason: 'too large' };
 const WAITING: SendVerdict = { kind: 'waiting', subState: 'NODE_UNAVAILABLE', retryInMs: 2_000 };
 const REFUSED: Partial<AttemptOutcome> = { status: 'REJECTED', errorClass: 'oversized_data', error: 'too large' };
 const HUNG_UP: Partial<AttemptOutcome> = { status: 'UNKNOWN', errorClass: 'transient', error: 'hung up' };
@@ -71,7 +71,7 @@ function aSend(
   return { tx, attempt, verdict, outcome: { ...ok, ...outcome } };
 }
 
-const execute = (...sends: readonly ClassifiedSend[]): Promise<void> => record.execute(LEASES, sends);
+const execute = (...sends: readonly ClassifiedSend[]): Promise<ManagedTx[]> => record.execute(LEASES, sends);
 const IN_MEMPOOL = { state: 'IN_MEMPOOL' } as const;
 
 describe('what nodes took', () => {
@@ -122,14 +122,17 @@ describe('a replacement that every endpoint refused', () => {
     replacedBy: 'tx-7',
     subState: 'REPLACING',
   } as const;
-  const withdraw = (): Promise<void> => execute(aSend(WITHDRAWN, REFUSED, { replaces: 'original' }));
+  const withdraw = (): Promise<unknown> => execute(aSend(WITHDRAWN, REFUSED, { replaces: 'original' }));
 
-  it('fails with the words of the node, and its original has the slot again and is sent again', async () => {
+  it('rests with the words of the node, and its original has the slot again and is sent again', async () => {
     originals = [aManagedTx(RACED).build()];
     await withdraw();
     expect(writes.txs).toMatchObject([
-      { state: 'FAILED', progress: { failureReason: 'too large' } },
-      { state: 'IN_MEMPOOL', progress: { replacedBy: null, subState: null }, timers: { resubmit: { inMs: 0 } } },
+      { isWithdrawn: true, progress: { failureReason: 'too large' } },
+      {
+        progress: { replacedBy: null, withdrawnReplacement: 'tx-7', subState: null },
+        timers: { resubmit: { inMs: 0 } },
+      },
     ]);
     expect(writes.slots('handedOver')).toMatchObject([{ nonce: 7n, txId: 'original' }]);
     expect(writes.released).toEqual([]);
@@ -138,48 +141,35 @@ describe('a replacement that every endpoint refused', () => {
   it('is forgotten by an original that was mined meanwhile: after a reorg nobody else would be sent', async () => {
     originals = [aManagedTx({ ...RACED, state: 'MINED' }).build()];
     await withdraw();
-    expect(writes.txs).toMatchObject([{ state: 'FAILED' }, { state: 'MINED', progress: { replacedBy: null } }]);
+    expect(writes.txs).toMatchObject([{ isWithdrawn: true }, { state: 'MINED', progress: { replacedBy: null } }]);
     expect(writes.slots('handedOver')).toMatchObject([{ nonce: 7n, txId: 'original' }]);
   });
 
-  it('fails alone when its original has ended', async () => {
+  it('rests alone when its original has ended', async () => {
     originals = [aManagedTx({ ...RACED, state: 'CONFIRMED' }).build()];
     await withdraw();
-    expect(writes.txs).toMatchObject([{ state: 'FAILED' }]);
+    expect(writes.txs).toMatchObject([{ isWithdrawn: true }]);
     expect(writes.slots('handedOver')).toEqual([]);
   });
 });
 
 describe('a refusal', () => {
-  it('for good ends the tx and frees its slot', async () => {
-    await execute(aSend(FOR_GOOD, REFUSED));
-    expect(writes.txs).toMatchObject([{ state: 'FAILED', progress: { failureReason: 'too large', closing: null } }]);
-    expect([writes.released, counted()]).toEqual([[{ signer: SIGNER, nonce: 7n }], { rejected: 1 }]);
-  });
-
-  it('for what may change frees the slot, and the tx waits for another nonce', async () => {
-    await execute(aSend(REQUEUED, REFUSED));
-    expect(writes.txs).toMatchObject([{ state: 'PENDING', timers: { resubmit: { inMs: 2_000 } } }]);
-    const waits = { nonce: null, subState: 'INSUFFICIENT_FUNDS', lastError: 'too large' };
-    expect(writes.txs).toMatchObject([{ progress: waits }]);
-    expect(writes.released).toEqual([{ signer: SIGNER, nonce: 7n }]);
-  });
-
-  it('of something that may be out frees nothing: its slot is to be closed, and the tx ends FAILED if the no-op wins', async () => {
-    await execute(aSend({ kind: 'refused_in_doubt', reason: 'too large' }, REFUSED));
-    expect([writes.txs[0]?.isClosing, writes.released]).toEqual([true, []]);
-    expect(writes.txs[0]?.progress.closing).toEqual({ as: 'FAILED', reason: 'too large', won: false });
-  });
-
-  it('of one frees only its slot', async () => {
-    await execute(aSend(FOR_GOOD, REFUSED), aSend(SENT, {}, { nonce: 8n }));
-    expect(writes.released).toEqual([{ signer: SIGNER, nonce: 7n }]);
-    expect(writes.txs.map(({ state }) => state)).toEqual(['FAILED', 'IN_MEMPOOL']);
+  it.each([
+    [FOR_GOOD, 'too large'],
+    [REQUEUED, null],
+  ])('frees no slot: a no-op is to close it, and is wanted at once (%j)', async (verdict, failureReason) => {
+    const wanted = await execute(aSend(verdict, REFUSED), aSend(SENT, {}, { nonce: 8n }));
+    expect(wanted.map(({ id }) => id)).toEqual(['tx-7']);
+    expect(writes.txs[0]).toMatchObject({ isClosing: true, timers: { resubmit: { inMs: 0 } } });
+    const { as } = verdict;
+    const closing = { as, reason: 'too large', won: false };
+    expect(writes.txs[0]?.progress).toMatchObject({ subState: 'REFUSED', nonce: 7n, closing, failureReason });
+    expect([writes.released, counted()]).toEqual([[], { rejected: 1, accepted: 1 }]);
   });
 
   it('is logged with the tx, the error and what it means', async () => {
     await execute(aSend(FOR_GOOD, REFUSED));
-    const fields = { txId: 'tx-7', txHash: aHash(7), nonce: 7n, error: 'too large', verdict: 'refused_for_good' };
+    const fields = { txId: 'tx-7', txHash: aHash(7), nonce: 7n, error: 'too large', verdict: 'refused' };
     expect(log.lines).toEqual([
       { event: 'broadcast returned an error', fields: { ...fields, errorClass: 'oversized_data' } },
     ]);

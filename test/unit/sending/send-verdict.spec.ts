@@ -15,6 +15,7 @@ function afterTries(tries: number, overrides: Partial<SendHistory> = {}): SendHi
     equalTries: () => tries,
     needsSecondObservation: false,
     anotherIsOut: false,
+    hasOriginal: false,
     nonceIsFree: false,
     isFunded: false,
     othersGetThrough: true,
@@ -41,13 +42,14 @@ function said(errorClass: NodeErrorClass): BroadcastOutcome {
 describe('a send that surely never left', () => {
   const NOT_SENT = { kind: 'not_sent', message: 'ECONNREFUSED' } as const;
 
-  it.each(['SIGNED', 'REJECTED'] as const)(
-    'proves that an attempt %s is not out, and is tried again soon',
-    (status) => {
-      expect(outcomeOf(anAttempt({ status }), NOT_SENT)).toMatchObject({ status: 'REJECTED', error: 'ECONNREFUSED' });
-      expect(verdict(status, NOT_SENT)).toEqual({ kind: 'waiting', subState: 'NODE_UNAVAILABLE', retryInMs: 2_000 });
-    },
-  );
+  it.each([
+    ['SIGNED', 'UNSENT'],
+    ['UNSENT', 'UNSENT'],
+    ['REJECTED', 'REJECTED'],
+  ] as const)('leaves an attempt %s as %s, and is tried again soon', (status, after) => {
+    expect(outcomeOf(anAttempt({ status }), NOT_SENT)).toMatchObject({ status: after, error: 'ECONNREFUSED' });
+    expect(verdict(status, NOT_SENT)).toEqual({ kind: 'waiting', subState: 'NODE_UNAVAILABLE', retryInMs: 2_000 });
+  });
 
   it.each(['UNKNOWN', 'ACCEPTED'] as const)('changes nothing for an attempt that is %s', (status) => {
     expect(outcomeOf(anAttempt({ status }), NOT_SENT)).toMatchObject({ status });
@@ -59,10 +61,15 @@ describe('what a refusal means', () => {
   const FOR_GOOD = NODE_ERROR_CLASSES.filter((each) => ACTION[each].response === 'fail_payload');
   const REFUSALS = NODE_ERROR_CLASSES.filter((each) => ACTION[each].outcome === 'rejected');
 
-  it.each(FOR_GOOD)('%s: ends what was never out, and closes the slot of what may be', (errorClass) => {
-    expect(verdict('SIGNED', said(errorClass)).kind).toBe('refused_for_good');
-    expect(verdict('UNKNOWN', said(errorClass)).kind).toBe('refused_in_doubt');
-    expect(verdict('ACCEPTED', said(errorClass)).kind).toBe('refused_in_doubt');
+  it.each(FOR_GOOD)('%s: closes the slot, also of what no node took: one may have kept it', (errorClass) => {
+    const refused = { kind: 'refused', as: 'FAILED', reason: errorClass };
+    for (const status of ['SIGNED', 'UNSENT', 'REJECTED', 'UNKNOWN', 'ACCEPTED'] as const)
+      expect(verdict(status, said(errorClass))).toEqual(refused);
+  });
+
+  it.each(FOR_GOOD)('%s: withdraws a replacement, and what it replaces goes on', (errorClass) => {
+    const history = afterTries(0, { hasOriginal: true });
+    expect(verdict('SIGNED', said(errorClass), history)).toEqual({ kind: 'withdrawn', reason: errorClass });
   });
 
   it.each(FOR_GOOD)('%s: ends nothing while a second look is wanted', (errorClass) => {
@@ -71,25 +78,33 @@ describe('what a refusal means', () => {
     expect(verdict('ACCEPTED', said(errorClass), history)).toMatchObject({ kind: 'sent', subState: 'NODE_REFUSED' });
   });
 
-  it.each(REFUSALS)('%s: gives up the nonce of what was never out after so many equal refusals', (errorClass) => {
-    expect(['refused_for_good', 'requeued']).toContain(verdict('SIGNED', said(errorClass), afterTries(9)).kind);
-  });
+  it.each(REFUSALS.filter((each) => each !== 'insufficient_funds'))(
+    '%s: closes the slot of what no node took after so many equal refusals',
+    (errorClass) => {
+      expect(verdict('SIGNED', said(errorClass), afterTries(9)).kind).toBe('refused');
+      expect(verdict('SIGNED', said(errorClass), afterTries(9, { hasOriginal: true })).kind).toBe('withdrawn');
+    },
+  );
 
   it.each(REFUSALS.filter((each) => each !== 'insufficient_funds'))(
     '%s: closes the slot of what may be out after so many equal refusals',
     (errorClass) => {
-      expect(verdict('ACCEPTED', said(errorClass), afterTries(99)).kind).toBe('refused_in_doubt');
+      expect(verdict('ACCEPTED', said(errorClass), afterTries(99)).kind).toBe('refused');
     },
   );
 
   it('insufficient_funds: is a refusal like others once the balance is known to cover it', () => {
     const funded = (tries: number): SendHistory => afterTries(tries, { isFunded: true });
     expect(verdict('ACCEPTED', said('insufficient_funds'), funded(98)).kind).toBe('sent');
-    expect(verdict('ACCEPTED', said('insufficient_funds'), funded(99)).kind).toBe('refused_in_doubt');
-    expect(verdict('SIGNED', said('insufficient_funds'), funded(9))).toMatchObject({
-      kind: 'requeued',
-      subState: 'NODE_REFUSED',
-    });
+    expect(verdict('ACCEPTED', said('insufficient_funds'), funded(99)).kind).toBe('refused');
+    expect(verdict('SIGNED', said('insufficient_funds'), funded(9))).toMatchObject({ kind: 'refused', as: 'PENDING' });
+  });
+
+  it('insufficient_funds: what no node took waits for a top-up with its nonce, but a replacement is withdrawn', () => {
+    const waits = { kind: 'waiting', subState: 'INSUFFICIENT_FUNDS', retryInMs: 60_000 };
+    expect(verdict('SIGNED', said('insufficient_funds'), afterTries(999))).toEqual(waits);
+    const replacement = afterTries(9, { hasOriginal: true });
+    expect(verdict('SIGNED', said('insufficient_funds'), replacement).kind).toBe('withdrawn');
   });
 
   it.each(['UNKNOWN', 'ACCEPTED'] as const)(
@@ -135,15 +150,15 @@ describe('a send that was taken', () => {
 
 describe('a refusal that comes again and again', () => {
   it.each([
-    ['insufficient_funds', 'INSUFFICIENT_FUNDS'],
     ['underpriced', 'FEE_CAPPED'],
     ['account_limit', 'POOL_LIMIT'],
     ['nonce_too_high', 'NODE_REFUSED'],
     ['txpool_full', 'POOL_LIMIT'],
-  ] as const)('(%s) ends with the payload waiting without a nonce: circumstances change', (errorClass, subState) => {
+  ] as const)('(%s) ends with the payload waiting for another nonce: circumstances change', (errorClass, subState) => {
     const waiting = { kind: 'waiting', subState, retryInMs: 60_000 };
     expect(verdict('SIGNED', said(errorClass), afterTries(8))).toEqual(waiting);
-    expect(verdict('SIGNED', said(errorClass), afterTries(9))).toEqual({ ...waiting, kind: 'requeued' });
+    const reason = `refused 10 times: ${errorClass}`;
+    expect(verdict('SIGNED', said(errorClass), afterTries(9))).toEqual({ kind: 'refused', as: 'PENDING', reason });
   });
 
   it.each(['node_fee_cap_exceeded', 'invalid_sender', 'invalid_chain_id'] as const)(
@@ -151,7 +166,7 @@ describe('a refusal that comes again and again', () => {
     (errorClass) => {
       expect(verdict('SIGNED', said(errorClass), afterTries(8)).kind).toBe('waiting');
       const reason = `refused 10 times: ${errorClass}`;
-      expect(verdict('SIGNED', said(errorClass), afterTries(9))).toEqual({ kind: 'refused_for_good', reason });
+      expect(verdict('SIGNED', said(errorClass), afterTries(9))).toEqual({ kind: 'refused', as: 'FAILED', reason });
     },
   );
 
@@ -159,7 +174,7 @@ describe('a refusal that comes again and again', () => {
     const policy = said('node_fee_cap_exceeded');
     const reason = 'node_fee_cap_exceeded';
     expect(verdict('ACCEPTED', policy, afterTries(8))).toMatchObject({ kind: 'sent', subState: 'NODE_REFUSED' });
-    expect(verdict('ACCEPTED', policy, afterTries(9))).toEqual({ kind: 'refused_in_doubt', reason });
+    expect(verdict('ACCEPTED', policy, afterTries(9))).toEqual({ kind: 'refused', as: 'FAILED', reason });
     expect(verdict('ACCEPTED', said('txpool_full'), afterTries(98)).kind).toBe('sent');
   });
 
@@ -172,7 +187,7 @@ describe('a refusal that comes again and again', () => {
 
   it('tells what the nodes said, or else the class', () => {
     const outcome = { ...outcomeOf(anAttempt({ status: 'SIGNED' }), said('oversized_data')), error: null };
-    expect(verdictOf(outcome, afterTries(0))).toEqual({ kind: 'refused_for_good', reason: 'oversized_data' });
+    expect(verdictOf(outcome, afterTries(0))).toMatchObject({ kind: 'refused', reason: 'oversized_data' });
   });
 });
 
@@ -201,7 +216,7 @@ describe('an answer that leaves it open', () => {
 
   it.each(OPEN)('%s: closes the slot after so many, when others get through', (errorClass) => {
     expect(verdict('SIGNED', said(errorClass), afterTries(98))).toMatchObject({ kind: 'sent', counts: true });
-    expect(verdict('SIGNED', said(errorClass), afterTries(99)).kind).toBe('refused_in_doubt');
+    expect(verdict('SIGNED', said(errorClass), afterTries(99)).kind).toBe('refused');
   });
 
   it.each(OPEN)('%s: is sent again after the interval', (errorClass) => {
@@ -227,7 +242,7 @@ describe('an answer that leaves it open', () => {
   it.each(['tx_type_conflict', 'hash_mismatch'] as const)(
     '%s: is about this very transaction, and closes the slot although nobody else gets through',
     (errorClass) => {
-      expect(verdict('SIGNED', said(errorClass), outage).kind).toBe('refused_in_doubt');
+      expect(verdict('SIGNED', said(errorClass), outage).kind).toBe('refused');
     },
   );
 
@@ -239,7 +254,7 @@ describe('an answer that leaves it open', () => {
     });
     expect(verdict('SIGNED', said('nonce_too_low'), afterTries(8, { nonceIsFree: true })).kind).toBe('sent');
     const free = afterTries(9, { nonceIsFree: true });
-    expect(verdict('SIGNED', said('nonce_too_low'), free).kind).toBe('refused_in_doubt');
+    expect(verdict('SIGNED', said('nonce_too_low'), free).kind).toBe('refused');
   });
 });
 
@@ -252,7 +267,7 @@ describe('a refusal of another price, while an earlier attempt of ours may be ou
       const goesOn = { kind: 'sent', subState: null, askReceipt: false, retryInMs: 60_000, counts: true };
       expect(verdict('SIGNED', said(errorClass), bump)).toEqual(goesOn);
       expect(verdict('ACCEPTED', said(errorClass), bump)).toEqual(goesOn);
-      expect(verdict('SIGNED', said(errorClass), { ...bump, anotherIsOut: false }).kind).toBe('refused_in_doubt');
+      expect(verdict('SIGNED', said(errorClass), { ...bump, anotherIsOut: false }).kind).toBe('refused');
     },
   );
 
@@ -262,7 +277,8 @@ describe('a refusal of another price, while an earlier attempt of ours may be ou
     ),
   )('%s: never ends the payload', (errorClass) => {
     expect(verdict('SIGNED', said(errorClass), bump).kind).toBe('waiting');
-    expect(verdict('SIGNED', said(errorClass), { ...bump, anotherIsOut: false }).kind).not.toBe('waiting');
+    const alone = { ...bump, anotherIsOut: false, isFunded: true };
+    expect(verdict('SIGNED', said(errorClass), alone).kind).not.toBe('waiting');
   });
 
   it('a used nonce is a question still: perhaps the earlier one was mined', () => {
@@ -274,6 +290,6 @@ describe('a refusal of another price, while an earlier attempt of ours may be ou
   });
 
   it('a refusal of the payload itself ends it, as after any other send', () => {
-    expect(verdict('SIGNED', said('execution_reverted'), bump).kind).toBe('refused_for_good');
+    expect(verdict('SIGNED', said('execution_reverted'), bump).kind).toBe('refused');
   });
 });

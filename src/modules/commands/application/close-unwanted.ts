@@ -6,6 +6,7 @@ import {
   AttemptRepository,
   type ManagedTx,
   ManagedTxRepository,
+  mayBeOut,
   WriteChanges,
 } from '../../ledger/index.js';
 import { commandVerdict } from '../domain/command-verdict.js';
@@ -67,7 +68,7 @@ function hasNonce(tx: ManagedTx): boolean {
   return tx.progress.nonce !== null;
 }
 
-/** Nothing was signed, or every endpoint refused everything, also what others sent for the slot. */
+/** Nothing was signed for the slot, or nothing of it left a node. */
 function nothingIsOut(tx: ManagedTx, bySlot: ReadonlyMap<string, readonly Attempt[]>): boolean {
-  return tx.state === 'ALLOCATED' && (bySlot.get(slotKey(tx)) ?? []).every(({ status }) => status === 'REJECTED');
+  return tx.state === 'ALLOCATED' && !(bySlot.get(slotKey(tx)) ?? []).some(mayBeOut);
 }

@@ -6,6 +6,7 @@ import {
   AttemptRepository,
   ManagedTx,
   ManagedTxRepository,
+  mayBeOut,
   type RequestedTx,
   WriteChanges,
   CommandedTxs,
@@ -72,8 +73,7 @@ export class ReplaceSent {
     if (await this.store.hasExpired(replacement.tx.id))
       return this.drop(leases, command, replacement, 'the replacement expired');
     const ofSlot = tx.progress.nonce === null ? [] : await this.attempts.ofSlots([tx]);
-    const isUnsent =
-      tx.state === 'PENDING' || (tx.state === 'ALLOCATED' && ofSlot.every(({ status }) => status === 'REJECTED'));
+    const isUnsent = tx.state === 'PENDING' || (tx.state === 'ALLOCATED' && !ofSlot.some(mayBeOut));
     if (isUnsent) return this.takePlace(leases, command, { original, replacement, ofSlot });
     const hasBlobs = original.request.payload.blobHashes !== undefined;
     const otherKind = kindVerdict(hasBlobs, replacement.request.payload);
@@ -92,7 +92,7 @@ export class ReplaceSent {
     return decided({ commandId, refusal: reason });
   }
 
-  /** Nothing of the original is out: it ends, and the replacement waits in its place. */
+  /** Nothing of the original was sent: it ends, and the replacement waits in its place. */
   private async takePlace(
     leases: readonly Lease[],
     { commandId }: TxCommand,

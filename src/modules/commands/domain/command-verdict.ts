@@ -22,11 +22,32 @@ export function commandVerdict(command: CommandKind, tx: ManagedTx): CommandVerd
     return command === 'speed_up'
       ? refused('not_sent_yet', 'the transaction has no nonce yet', 'replace it to change its fees or its speed')
       : { kind: 'at_once' };
+  if (tx.isBeingRequeued) {
+    if (command === 'cancel') return { kind: 'by_owner' };
+    if (command === 'replace')
+      return refused(
+        'being_requeued',
+        'no node takes it, and a no-op uses its nonce up so that it gets another one',
+        'replace it when it is PENDING again, or cancel it',
+      );
+  }
   if (state === 'MINED')
     return refused('already_mined', 'the transaction is in a block', 'read its receipt; only a reorg can undo it');
   if (state !== 'ALLOCATED' && state !== 'IN_MEMPOOL')
     return refused('already_final', `the transaction is ${state}`, 'create a new transaction');
-  const { replacedBy } = tx.progress;
+  const { replacedBy, withdrawnReplacement } = tx.progress;
+  if (tx.isWithdrawn)
+    return refused(
+      'refused_by_nodes',
+      `the nodes refused it, and ${tx.progress.replaces} is sent in its place`,
+      `send it to ${tx.progress.replaces}`,
+    );
+  if (withdrawnReplacement !== null && command === 'replace')
+    return refused(
+      'refused_by_nodes',
+      `the nodes refused its replacement ${withdrawnReplacement}, which may be mined all the same`,
+      'wait for the end of the transaction, or cancel it',
+    );
   if (replacedBy !== null)
     return refused(
       'being_replaced',

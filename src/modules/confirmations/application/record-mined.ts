@@ -88,12 +88,12 @@ export class RecordMined {
     return false;
   }
 
-  /** Reports a mined tx that had ended, or waits, as never sent: a node lied, or Lockstep has a bug. An operator has to check it. */
+  /** Reports a mined tx that had ended without a block, or waits for a nonce. An operator has to check it. */
   private reportImpossible(txs: readonly ManagedTx[]): void {
     for (const tx of txs) {
       const { state, receipt, txHash } = tx.progress;
       if ((isFinal(state) && receipt === null) || state === 'PENDING')
-        this.log.error('transaction mined that every endpoint had refused', { txId: tx.id, state, txHash });
+        this.log.error('transaction mined that had ended', { txId: tx.id, state, txHash });
     }
   }
 }

@@ -41,12 +41,13 @@ export class SettleTxs {
       );
       const withVerdict = (verdict: MinedVerdict): ManagedTx[] => txs.filter(({ id }) => verdicts.get(id) === verdict);
       const [final, gone, changed] = [withVerdict('final'), withVerdict('gone'), withVerdict('changed')];
-      // The mined attempt consumes the slot, and it need not be the newest.
+      // The mined attempt consumes the slot, and it need not be the newest. The slot of a payload that gets another nonce is nobody's from now
+      // on, like one that a foreign transaction used: a reorg that is deeper than finality then frees it for a fill.
       const consumed = final.map(({ id, signer, nonce, progress }) => ({
         signer,
         nonce,
         holder: id,
-        txHash: progress.receipt?.txHash ?? null,
+        txHash: (progress.closing?.as === 'PENDING' && progress.closing.won ? null : progress.receipt?.txHash) ?? null,
       }));
       const races = await this.races([...final, ...gone]);
       for (const tx of final) tx.settled('execution reverted', settlement.head);

@@ -1,3 +1,4 @@
+import type { Receipt } from '../../chain/index.js';
 import type { ManagedTx } from '../../ledger/index.js';
 
 /*
@@ -8,6 +9,8 @@ import type { ManagedTx } from '../../ledger/index.js';
 /** A tx that is mined, and the others of its slot. */
 export interface Race {
   readonly winner: ManagedTx;
+  /** Of the winner, as it was when the race was found. */
+  readonly receipt: Receipt | null;
   readonly rivals: readonly ManagedTx[];
 }
 
@@ -15,6 +18,7 @@ export interface Race {
 export function racesOf(winners: readonly ManagedTx[], others: readonly ManagedTx[]): Race[] {
   return winners.map((winner) => ({
     winner,
+    receipt: winner.progress.receipt,
     rivals: others.filter(
       ({ id, signer, progress: { nonce } }) =>
         id !== winner.id &&
@@ -30,18 +34,19 @@ export function restWhileMined({ rivals }: Race): ManagedTx[] {
   return changed(rivals.filter(isLive), (rival) => rival.rivalMined());
 }
 
-/** A reorg orphaned the block of the mined tx: the others compete again. */
-export function competeAgain({ rivals }: Race): ManagedTx[] {
+/** A reorg orphaned the block of the mined tx: the others compete again, and one that was withdrawn rests again. */
+export function competeAgain({ winner, rivals }: Race): ManagedTx[] {
+  if (rivals.some(({ progress }) => progress.withdrawnReplacement === winner.id))
+    winner.withdrawn('every endpoint had refused it, and a reorg orphaned its block');
   return changed(rivals.filter(isLive), (rival) => rival.rivalOrphaned());
 }
 
 /** The mined tx is final. What it replaced ends REPLACED; what was to replace it ends DROPPED. */
-export function endRace({ winner, rivals }: Race): ManagedTx[] {
-  const { receipt } = winner.progress;
+export function endRace({ winner, receipt, rivals }: Race): ManagedTx[] {
   if (!receipt) return [];
   const older = olderThan(winner, rivals);
   return changed(rivals.filter(isLive), (rival) =>
-    rival.lostRace(older.has(rival.id) ? 'REPLACED' : 'DROPPED', receipt),
+    rival.lostRace(older.has(rival.id) ? 'REPLACED' : 'DROPPED', winner.id, receipt),
   );
 }
 

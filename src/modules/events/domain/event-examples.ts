@@ -68,6 +68,12 @@ const REORG: readonly Partial<LoggedEvent>[] = [
 const OTHER_ENDS: readonly Partial<LoggedEvent>[] = [
   {
     ...SENT,
+    reason: 'refused',
+    error: 'oversized data',
+    detail: { subState: 'REFUSED', becomes: 'FAILED' },
+  },
+  {
+    ...SENT,
     reason: 'failed',
     toState: 'FAILED',
     block: FIRST_BLOCK,

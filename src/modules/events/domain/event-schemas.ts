@@ -95,6 +95,16 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
       },
     },
   },
+  'tx.refused': {
+    summary: 'Every RPC endpoint refused it. Not final: one may have kept it all the same, and the chain decides',
+    fields: {
+      ...TX,
+      reason: text('What the endpoints said'),
+      becomes: text('Its state if another transaction uses its nonce for good; PENDING: it gets another nonce', {
+        enum: ['FAILED', 'PENDING'],
+      }),
+    },
+  },
   'tx.receipt_updated': {
     summary: 'There is a receipt, or another one than before. Not final',
     fields: { ...TX, block: BLOCK, receipt: RECEIPT },
@@ -107,7 +117,10 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
     summary: 'Final: executed with success, and deep enough. `confirmations` has the blocks that were appended',
     fields: { ...TX, block: BLOCK, ...CONFIRMATIONS },
   },
-  'tx.failed': { summary: 'Final: reverted, or refused before it was sent', fields: { ...TX, ...ENDED } },
+  'tx.failed': {
+    summary: 'Final: reverted; or refused, and its nonce is final with another transaction; or it can never be sent',
+    fields: { ...TX, ...ENDED },
+  },
   'tx.cancelled': { summary: 'Final: cancelled, and not executed', fields: { ...TX, ...ENDED } },
   'tx.replaced': {
     summary:

@@ -7,6 +7,7 @@ import type { EventPosition } from './event-position.js';
 export const PUBLIC_EVENT_TYPES = [
   'tx.accepted',
   'tx.submitted',
+  'tx.refused',
   'tx.receipt_updated',
   'tx.confirmations',
   'tx.confirmed',

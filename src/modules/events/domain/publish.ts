@@ -16,6 +16,7 @@ const SIGNER =
 const BY_REASON: Readonly<Record<string, Publish>> = {
   queued: ({ replaces }) => [['tx.accepted', { replaces }]],
   sent: (event) => submitted(event),
+  refused: ({ error, detail }) => [['tx.refused', { reason: error, becomes: detail?.['becomes'] ?? null }]],
   gas_bumped: (event) => submitted(event),
   mined: (event) => [
     ['tx.receipt_updated', receiptOf(event)],

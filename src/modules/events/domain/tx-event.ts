@@ -11,6 +11,7 @@ export const EVENT_REASONS = [
   'permit_ready',
   'signed',
   'sent',
+  'refused',
   'resubmitted',
   'gas_bumped',
   'mined',

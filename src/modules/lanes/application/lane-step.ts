@@ -79,7 +79,8 @@ export class LaneStep {
       this.pending.quarantine(leases, poison, error),
     );
     const signed = await this.attempts.execute(quote, leases, allocated);
-    await this.broadcast.execute(chain, leases, signed);
+    const refused = await this.broadcast.execute(chain, leases, signed);
+    await this.lanes.close(chain.chainId, leases, refused);
     return new Set(allocated.map(({ tx }) => signerKey(tx.signer)));
   }
 

@@ -107,9 +107,9 @@ function sameBytes(due: readonly SentTx[]): Sending[] {
 }
 
 /**
- * The attempt whose bytes are sent again: of those that may be out, or never left this node, the one with the highest price. A node that
- * restarted with an empty pool then gets the price that has the best chance, and a pool that has a cheaper one replaces it. A newer attempt
- * that every node refused is proven not to be out, and would be refused again. When all were refused, the newest. In a slot that is being
+ * The attempt whose bytes are sent again: of those that a pool may have, or that never left this node, the one with the highest price. A node
+ * that restarted with an empty pool then gets the price that has the best chance, and a pool that has a cheaper one replaces it. A newer
+ * attempt that every node refused would be refused again. When all were refused, the newest. In a slot that is being
  * closed, the payload is never sent again, also when there is no no-op yet.
  * @param attempts of this tx, oldest first
  */

@@ -63,7 +63,7 @@ export class RecoverLane {
 
 /**
  * What a lane does with its txs that hold a nonce, before others get one: it makes sure that the database knows all of them, then recovery, then
- * sends that wait for room in a pool.
+ * sends that wait for room in a pool. And what it does with those that were refused.
  */
 @Injectable()
 export class ResumeLanes {
@@ -93,6 +93,14 @@ export class ResumeLanes {
     );
     await this.resendLimited(chain.chainId, leases);
     return leases;
+  }
+
+  /**
+   * Sends no-ops for the nonces of payloads that the nodes have just refused. Not when their timers run out: nothing behind these nonces can be
+   * mined before.
+   */
+  async close(chainId: ChainId, leases: readonly Lease[], refused: readonly ManagedTx[]): Promise<void> {
+    if (refused.length > 0) await this.resends.renew(chainId, leases, refused);
   }
 
   /**

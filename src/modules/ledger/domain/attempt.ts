@@ -3,7 +3,23 @@ import type { Hash, Hex } from '../../../kernel/hex.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 
 export type AttemptKind = 'payload' | 'cancel' | 'fill';
-export type AttemptStatus = 'SIGNED' | 'ACCEPTED' | 'REJECTED' | 'UNKNOWN' | 'MINED' | 'LOST';
+
+/**
+ * `SIGNED`: a node may have sent it, and died before it stored the answer. `UNSENT`: its bytes never left this node. `REJECTED`: every node
+ * refused it in words, which is no proof that none kept it (docs/invariants.md, I6). `LOST`: another transaction used its nonce.
+ */
+export const ATTEMPT_STATUSES = ['SIGNED', 'UNSENT', 'ACCEPTED', 'REJECTED', 'UNKNOWN', 'MINED', 'LOST'] as const;
+export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
+
+/** Whether its bytes may have reached a node. Then only the chain ends it: when its nonce is final with another transaction. */
+export function mayBeOut({ status }: { readonly status: AttemptStatus }): boolean {
+  return status !== 'UNSENT';
+}
+
+/** Whether a pool may say that it has it: what competes with it for its nonce has to pay more, and to be of its type. */
+export function mayBeInPool({ status }: { readonly status: AttemptStatus }): boolean {
+  return status !== 'UNSENT' && status !== 'REJECTED';
+}
 
 /**
  * Type of a transaction, by EIP-2718: 0 legacy, 1 access list (EIP-2930), 2 fee market (EIP-1559), 3 blobs (EIP-4844), 4 set code
@@ -40,10 +56,10 @@ export interface Attempt {
 /** What a send showed about an attempt. */
 export interface AttemptOutcome {
   readonly attempt: Attempt;
-  readonly status: 'ACCEPTED' | 'REJECTED' | 'UNKNOWN';
+  readonly status: 'UNSENT' | 'ACCEPTED' | 'REJECTED' | 'UNKNOWN';
   readonly errorClass: NodeErrorClass | null;
   readonly error: string | null;
-  /** The bytes surely never left this node: every connection was refused. */
+  /** This time the bytes surely never left this node: every connection was refused. */
   readonly notSent: boolean;
   /** Only one endpoint answered. */
   readonly alone: boolean;

@@ -23,8 +23,8 @@ export type TxKind = (typeof TX_KINDS)[number];
 
 /** A no-op competes with the payload for the slot of a tx. The chain decides which of the two is mined. */
 export interface Closing {
-  /** What the tx becomes if the no-op is mined. */
-  readonly as: 'FAILED' | 'CANCELLED';
+  /** What the tx becomes if the no-op is mined. `PENDING`: its payload waits for another nonce. */
+  readonly as: 'FAILED' | 'CANCELLED' | 'PENDING';
   readonly reason: string;
   /** The no-op was mined, in a block that a reorg may still orphan. */
   readonly won: boolean;
@@ -51,9 +51,11 @@ export interface TxProgress {
   readonly replaces: string | null;
   /** The replacement that competes for the slot of this tx, or that took it. */
   readonly replacedBy: string | null;
+  /** A replacement of this tx that every endpoint refused. It may be out all the same, and then takes the slot. */
+  readonly withdrawnReplacement: string | null;
   /** How many tries in a row ended in the same `subState`. */
   readonly tries: number;
-  /** How many nonces in a row it gave back because no node took it. */
+  /** How many nonces in a row went to no-ops because no node took its payload. */
   readonly requeues: number;
   /** The error of the last try; null if it succeeded. */
   readonly lastError: string | null;
@@ -76,7 +78,12 @@ type EventDetail = Pick<TxEvent, 'txHash' | 'block' | 'error' | 'detail'>;
 
 const LONGEST_REQUEUE_MS = 3_600_000;
 
-const END_REASONS = { FAILED: 'failed', CANCELLED: 'cancelled' } as const satisfies Record<Closing['as'], EventReason>;
+const END_REASONS = { FAILED: 'failed', CANCELLED: 'cancelled' } as const satisfies Record<
+  Exclude<Closing['as'], 'PENDING'>,
+  EventReason
+>;
+/** Before a payload that the nodes refused gets another nonce; doubles with each nonce that it lost in a row. */
+const FIRST_REQUEUE_MS = 2_000;
 
 /**
  * One request and its whole life after intake, or a fill. The only class that changes `state`. Every change leaves an event, which is
@@ -114,6 +121,7 @@ export class ManagedTx {
       closing: null,
       replaces: null,
       replacedBy: null,
+      withdrawnReplacement: null,
       tries: 0,
       requeues: 0,
       lastError: null,
@@ -251,18 +259,18 @@ export class ManagedTx {
     this.tried('SIGNER_UNAVAILABLE', 'the custody of its signer does not sign', false);
   }
 
-  /**
-   * No attempt is out, and the slot is released: the tx waits for another nonce. Each nonce that it gives back costs a no-op, so the pause
-   * doubles with each, up to an hour.
-   */
-  requeued(subState: TxSubState, retryInMs: number, error: string): void {
+  /** Another transaction has its nonce, and nothing of it was sent with it: it waits for another one. */
+  passedOn(error: string): void {
     this.expectState('ALLOCATED');
     const { nonce, txHash } = this.data;
-    this.transition('PENDING', 'updated', { txHash, error, detail: { subState, nonce: nonce?.toString() ?? null } });
+    this.transition('PENDING', 'updated', {
+      txHash,
+      error,
+      detail: { subState: 'NONCE_SYNC', nonce: nonce?.toString() ?? null },
+    });
     this.waitsForNonce();
-    this.tried(subState, error);
-    this.resubmitTimer = { inMs: backoffMs(retryInMs, this.data.requeues, LONGEST_REQUEUE_MS) };
-    this.data.requeues += 1;
+    this.tried('NONCE_SYNC', error);
+    this.resubmitTimer = { inMs: 0 };
   }
 
   /** Signed again for the same slot, with fees that a node may accept. For a payload only while no attempt is out. */
@@ -285,7 +293,7 @@ export class ManagedTx {
     this.expectState('IN_MEMPOOL');
     this.data.txHash = txHash;
     this.record('gas_bumped', { txHash, detail: feesOf(fees) });
-    this.count(this.isClosing ? 'CANCELLING' : 'STALE', null);
+    this.count(this.closingSubState ?? 'STALE', null);
     this.resubmitTimer = { inMs: sendInMs };
   }
 
@@ -331,7 +339,7 @@ export class ManagedTx {
     this.setTimers(timers);
     this.data.txHash = attempt;
     const isStillCapped = subState === 'STALE' && this.data.subState === 'FEE_CAPPED';
-    this.count(this.isClosing ? 'CANCELLING' : isStillCapped ? 'FEE_CAPPED' : subState, error, counts);
+    this.count(this.closingSubState ?? (isStillCapped ? 'FEE_CAPPED' : subState), error, counts);
     this.record('resubmitted', { txHash: attempt, error });
   }
 
@@ -340,23 +348,41 @@ export class ManagedTx {
     this.receiptTimer = { inMs: askAgainInMs };
   }
 
-  /** An attempt may be out, and the payload is no longer wanted: a no-op closes the slot, unless the payload is mined first. */
+  /**
+   * An attempt may be out, and the payload is no longer wanted, or no node takes it: a no-op closes the slot, unless the payload is mined first.
+   * Its client may cancel it while it only waits for another nonce ({@link isBeingRequeued}); every other slot that is being closed keeps its
+   * end.
+   */
   close(as: Closing['as'], reason: string): void {
+    const overrides = as === 'CANCELLED' && this.isBeingRequeued;
+    if (this.data.state === 'MINED' && overrides) {
+      this.record('updated', { error: reason, detail: { subState: null } });
+      this.closesAs({ as, reason, won: true });
+      return;
+    }
     this.expectState('ALLOCATED', 'IN_MEMPOOL');
-    if (this.data.state === 'ALLOCATED')
-      this.transition('IN_MEMPOOL', 'sent', { txHash: this.data.txHash, error: reason });
-    else this.record('updated', { error: reason, detail: { subState: 'CANCELLING' } });
-    // A slot that is being closed already keeps its end: a refusal of the no-op must not fail a cancelled tx.
-    const closing = this.data.closing ?? { as, reason, won: false };
-    this.data.failureReason = closing.reason;
-    this.data.closing = closing;
-    this.count('CANCELLING', reason);
+    const kept = overrides ? null : this.data.closing;
+    this.closesAs(kept ?? { as, reason, won: false });
+    const { as: becomes } = this.data.closing ?? { as };
+    const isRefused = becomes !== 'CANCELLED';
+    const subState = isRefused ? 'REFUSED' : 'CANCELLING';
+    const detail = isRefused ? { subState, becomes } : { subState };
+    const said = { txHash: this.data.txHash, error: reason, detail };
+    if (this.data.state === 'ALLOCATED') this.transition('IN_MEMPOOL', isRefused ? 'refused' : 'sent', said);
+    else this.record(isRefused ? 'refused' : 'updated', said);
+    this.count(subState, reason);
     this.resubmitTimer = { inMs: 0 };
     this.receiptTimer = { inMs: 0 };
   }
 
   get isClosing(): boolean {
     return this.data.state === 'IN_MEMPOOL' && this.data.closing !== null;
+  }
+
+  /** Nodes refused it for now, again and again: its payload gets another nonce when a no-op has used this one for good. */
+  get isBeingRequeued(): boolean {
+    const { closing, state } = this.data;
+    return closing?.as === 'PENDING' && (state === 'IN_MEMPOOL' || (state === 'MINED' && closing.won));
   }
 
   /** A foreign transaction may have used the nonce: a node reports the nonce as used, or the slot is being closed. */
@@ -388,8 +414,12 @@ export class ManagedTx {
       this.endUnsent('REPLACED', 'replaced', 'a foreign transaction used its nonce', { ...detail, replacedBy });
       return;
     }
+    if (this.isWithdrawn) {
+      this.endUnsent('FAILED', 'failed', this.data.failureReason ?? '', detail);
+      return;
+    }
     // The tx only waited for its slot to be closed.
-    if (closing !== null) {
+    if (closing !== null && closing.as !== 'PENDING') {
       this.endUnsent(closing.as, END_REASONS[closing.as], closing.reason, detail);
       return;
     }
@@ -414,7 +444,7 @@ export class ManagedTx {
     const won = kind === 'no-op';
     const closing = this.data.closing ?? (won ? { as: 'FAILED', reason: 'a no-op used its nonce' } : null);
     this.data.closing = closing && { ...closing, won };
-    this.data.failureReason = won ? (closing?.reason ?? null) : null;
+    this.data.failureReason = won && closing?.as !== 'PENDING' ? (closing?.reason ?? null) : null;
     this.resubmitTimer = 'clear';
     this.receiptTimer = 'clear';
   }
@@ -438,8 +468,7 @@ export class ManagedTx {
     const detail = { txHash: receipt.txHash, block: blockOf(receipt), detail: appended(blocksAbove(receipt, head)) };
     const { closing } = this.data;
     if (closing?.won) {
-      this.transition(closing.as, END_REASONS[closing.as], { ...detail, error: closing.reason });
-      this.data.failureReason = closing.reason;
+      this.lostToNoOp(closing, detail);
     } else if (receipt.status === 'success') {
       this.transition('CONFIRMED', 'confirmed', detail);
     } else {
@@ -447,6 +476,24 @@ export class ManagedTx {
       this.data.failureReason = revertReason;
     }
     this.data.replacedBy = null;
+    this.data.withdrawnReplacement = null;
+  }
+
+  /** A no-op used its nonce for good, so nothing of it can be mined. Its payload waits for another one, if it is still wanted. */
+  private lostToNoOp({ as, reason: error }: Closing, block: EventDetail): void {
+    if (as !== 'PENDING') {
+      this.transition(as, END_REASONS[as], { ...block, error });
+      this.data.failureReason = error;
+      return;
+    }
+    const subState = 'NODE_REFUSED';
+    const nonce = this.nonce.toString();
+    this.transition('PENDING', 'updated', { ...block, error, detail: { ...block.detail, subState, nonce } });
+    this.waitsForNonce();
+    this.data.receipt = null;
+    this.count(subState, error);
+    this.resubmitTimer = { inMs: backoffMs(FIRST_REQUEUE_MS, this.data.requeues, LONGEST_REQUEUE_MS) };
+    this.data.requeues += 1;
   }
 
   /** A reorg orphaned its block, so the same bytes are sent again. Also for a final tx, if the reorg is that deep. */
@@ -459,15 +506,16 @@ export class ManagedTx {
     });
     // The reason of a revert belongs to the orphaned block. The closing of a slot goes on.
     const { closing } = this.data;
-    this.data.closing = closing && { ...closing, won: false };
-    this.data.failureReason = closing?.reason ?? null;
     this.data.receipt = null;
+    if (closing) this.closesAs({ ...closing, won: false });
+    else this.data.failureReason = null;
     this.watchedAgain('REORG_DETECTED');
   }
 
   /** Whether another tx competes with this one for its slot, or did. */
   get mayHaveRivals(): boolean {
-    return this.data.replaces !== null || this.data.replacedBy !== null;
+    const { replaces, replacedBy, withdrawnReplacement } = this.data;
+    return replaces !== null || replacedBy !== null || withdrawnReplacement !== null;
   }
 
   /**
@@ -478,7 +526,7 @@ export class ManagedTx {
     return this.mayHaveRivals ? [...ofSlot] : ofSlot.filter(({ txId }) => txId === this.id);
   }
 
-  /** Another tx of its slot is sent in its place, or was mined: it is only watched. */
+  /** Another tx of its slot is sent in its place, or was mined: it is only watched. Or every endpoint refused it ({@link isWithdrawn}). */
   get isResting(): boolean {
     return this.data.subState === 'REPLACING' && this.data.state !== 'PENDING';
   }
@@ -495,11 +543,35 @@ export class ManagedTx {
     this.receiptTimer = { inMs: 0 };
   }
 
-  /** Every endpoint refused its replacement for good, so this tx is sent again; if it is mined, only after a reorg. */
-  raceWithdrawn(): void {
+  /**
+   * A replacement that every endpoint refused, and that may be out all the same: what it replaces is sent again in its place, and whichever is
+   * mined decides.
+   */
+  withdrawn(reason: string): void {
+    this.expectState('ALLOCATED', 'IN_MEMPOOL');
+    const said = {
+      txHash: this.data.txHash,
+      error: reason,
+      detail: { subState: 'REPLACING', becomes: 'FAILED' },
+    };
+    if (this.data.state === 'ALLOCATED') this.transition('IN_MEMPOOL', 'refused', said);
+    else this.record('refused', said);
+    this.data.failureReason = reason;
+    this.count('REPLACING', reason);
+    this.resubmitTimer = 'clear';
+    this.receiptTimer = { inMs: 0 };
+  }
+
+  get isWithdrawn(): boolean {
+    return this.isResting && this.data.failureReason !== null && this.data.closing === null;
+  }
+
+  /** Every endpoint refused its replacement, so this tx is sent again; if it is mined, only after a reorg. */
+  raceWithdrawn(replacement: string): void {
     this.expectState('IN_MEMPOOL', 'MINED');
     this.record('updated', { detail: { subState: null, replacedBy: null } });
     this.data.replacedBy = null;
+    this.data.withdrawnReplacement = replacement;
     if (this.data.state === 'IN_MEMPOOL') this.watchedAgain(null);
   }
 
@@ -514,20 +586,32 @@ export class ManagedTx {
   /** A reorg orphaned the block of the other tx: the race goes on. */
   rivalOrphaned(): void {
     this.expectState('ALLOCATED', 'IN_MEMPOOL');
-    this.watchedAgain('REORG_DETECTED');
+    if (this.isWithdrawn) this.receiptTimer = { inMs: 0 };
+    else this.watchedAgain('REORG_DETECTED');
   }
 
   /**
    * Another tx of the same slot was mined, and its block is final.
+   * @param as `DROPPED`: it was to replace the other one; if every endpoint had refused it, it FAILED
+   * @param winner id of the other tx
    * @param receipt of the other tx: a reorg that orphans its block opens the race again
    */
-  lostRace(as: 'REPLACED' | 'DROPPED', receipt: Receipt): void {
-    const reason = as === 'REPLACED' ? 'replaced' : 'dropped';
-    const error = as === 'REPLACED' ? null : 'the transaction that it replaces was mined';
-    const detail = as === 'REPLACED' ? { replacedBy: this.data.replacedBy } : null;
-    this.transition(as, reason, { txHash: receipt.txHash, block: blockOf(receipt), error, detail });
+  lostRace(as: 'REPLACED' | 'DROPPED', winner: string, receipt: Receipt): void {
+    const block = { txHash: receipt.txHash, block: blockOf(receipt) };
+    if (as === 'REPLACED') {
+      const replacedBy = this.data.replacedBy ?? winner;
+      this.transition('REPLACED', 'replaced', { ...block, error: null, detail: { replacedBy } });
+      this.data.replacedBy = replacedBy;
+      this.data.failureReason = null;
+    } else if (this.isWithdrawn) {
+      this.transition('FAILED', 'failed', { ...block, error: this.data.failureReason });
+    } else {
+      const error = 'the transaction that it replaces was mined';
+      this.transition('DROPPED', 'dropped', { ...block, error, detail: null });
+      this.data.failureReason = error;
+    }
     this.data.receipt = receipt;
-    this.data.failureReason = error;
+    this.data.withdrawnReplacement = null;
     this.data.subState = null;
     this.resubmitTimer = 'clear';
     this.receiptTimer = 'clear';
@@ -537,6 +621,7 @@ export class ManagedTx {
   racesAgain(replacedBy: string): void {
     this.expectState('IN_MEMPOOL');
     this.data.replacedBy = replacedBy;
+    this.data.withdrawnReplacement = null;
     this.watchedAgain('REORG_DETECTED');
   }
 
@@ -578,9 +663,9 @@ export class ManagedTx {
     this.resubmitTimer = { inMs: 0 };
   }
 
-  /** Refused for good. The caller releases the slot, if there is one, and only with proof that no attempt is out. */
+  /** It can never be executed, and nothing of it was sent. The caller releases the slot, if there is one. */
   failed(reason: string): void {
-    this.expectState('PENDING', 'ALLOCATED', 'IN_MEMPOOL');
+    this.expectState('PENDING', 'ALLOCATED');
     this.endUnsent('FAILED', 'failed', reason);
     this.data.failureReason = reason;
   }
@@ -606,9 +691,22 @@ export class ManagedTx {
     this.receiptTimer = { inMs: 0 };
   }
 
+  private closesAs(closing: Closing): void {
+    this.data.closing = closing;
+    this.data.failureReason = closing.as === 'PENDING' ? null : closing.reason;
+  }
+
+  /** The sub state of a slot that is being closed; null of every other. */
+  private get closingSubState(): TxSubState | null {
+    if (!this.isClosing) return null;
+    return this.data.closing?.as === 'CANCELLED' ? 'CANCELLING' : 'REFUSED';
+  }
+
   private waitsForNonce(): void {
     this.data.nonce = null;
     this.data.txHash = null;
+    this.data.closing = null;
+    this.data.withdrawnReplacement = null;
     this.resubmitTimer = 'clear';
     this.receiptTimer = 'clear';
   }

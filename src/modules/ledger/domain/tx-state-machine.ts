@@ -20,6 +20,8 @@ export const TX_SUB_STATES = [
   'INSUFFICIENT_FUNDS',
   'OUTCOME_UNKNOWN',
   'CANCELLING',
+  /** Nodes refused its payload, which may be out all the same: a no-op with its nonce competes with it. */
+  'REFUSED',
   'REPLACING',
   'REORG_DETECTED',
   /** An operator paused its signer. Not stored, because a pause changes no tx: the queries add it. */
@@ -45,7 +47,7 @@ export const TRANSITIONS = {
   PENDING: ['ALLOCATED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED'],
   ALLOCATED: ['IN_MEMPOOL', 'MINED', 'PENDING', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED'],
   IN_MEMPOOL: ['MINED', 'PENDING', 'CANCELLED', 'REPLACED', 'DROPPED', 'FAILED'],
-  MINED: ['CONFIRMED', 'FAILED', 'CANCELLED', 'IN_MEMPOOL'],
+  MINED: ['CONFIRMED', 'FAILED', 'CANCELLED', 'PENDING', 'IN_MEMPOOL'],
   CONFIRMED: ['IN_MEMPOOL'],
   FAILED: ['IN_MEMPOOL'],
   CANCELLED: ['IN_MEMPOOL'],

@@ -52,7 +52,7 @@ export const IS_OUT = `(t.block_number IS NULL OR t.closing IS NOT NULL)`;
 
 export const FINAL_STATES = `('CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')`;
 
-export const PROGRESS_COLUMNS = `t.tx_id, t.chain_id, t.signer, t.state, t.sub_state, t.nonce, t.gas_limit, t.tx_hash, t.receipt, t.failure_reason, t.kind, t.closing, t.replaces, t.replaced_by, t.tries, t.requeues, t.last_error, t.version`;
+export const PROGRESS_COLUMNS = `t.tx_id, t.chain_id, t.signer, t.state, t.sub_state, t.nonce, t.gas_limit, t.tx_hash, t.receipt, t.failure_reason, t.kind, t.closing, t.replaces, t.replaced_by, t.withdrawn_replacement, t.tries, t.requeues, t.last_error, t.version`;
 /** Without metadata, because no lane needs it. */
 export const REQUEST_COLUMNS = `t.request_id, t.request_hash, t.to_address, t.value, t.data, t.options, t.priority, t.confirmations, t.expires_at`;
 
@@ -71,6 +71,7 @@ export interface ProgressRow {
   closing: Closing | null;
   replaces: string | null;
   replaced_by: string | null;
+  withdrawn_replacement: string | null;
   tries: number;
   requeues: number;
   last_error: string | null;
@@ -104,6 +105,7 @@ export function toManagedTx(row: ProgressRow): ManagedTx {
     closing: row.closing,
     replaces: row.replaces,
     replacedBy: row.replaced_by,
+    withdrawnReplacement: row.withdrawn_replacement,
     tries: row.tries,
     requeues: row.requeues,
     lastError: row.last_error,

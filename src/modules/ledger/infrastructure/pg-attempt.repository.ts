@@ -35,7 +35,7 @@ const ABOUT_TO_SEND = {
   text: `
     UPDATE tx_attempt t SET status = 'SIGNED', fencing_token = a.token
       FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS a (chain_id, tx_hash, token)
-     WHERE t.chain_id = a.chain_id AND t.tx_hash = a.tx_hash AND t.status = 'REJECTED'`,
+     WHERE t.chain_id = a.chain_id AND t.tx_hash = a.tx_hash AND t.status IN ('REJECTED', 'UNSENT')`,
 };
 
 /** A mined attempt stays MINED after any later answer of a node. */
@@ -57,7 +57,6 @@ const DECIDE = {
        AND t.status <> CASE WHEN t.tx_hash = w.tx_hash THEN 'MINED' ELSE 'LOST' END`,
 };
 
-/** Refused attempts never reached a pool, so they stay refused. */
 const REOPEN = {
   name: 'attempt_reopen',
   text: `

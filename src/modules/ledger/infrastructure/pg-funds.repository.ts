@@ -60,7 +60,7 @@ export const COMMITTED_WEI = {
                         SELECT max(t.gas_limit * a.max_fee_per_gas + CASE WHEN a.max_fee_per_blob_gas IS NULL THEN 0
                                    ELSE ${GAS_PER_BLOB} * a.max_fee_per_blob_gas * coalesce(jsonb_array_length(t.options -> 'blobHashes'), 1) END)
                           FROM tx_attempt a
-                         WHERE a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.status <> 'REJECTED'), 0)) AS wei
+                         WHERE a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.status <> 'UNSENT'), 0)) AS wei
                  FROM managed_tx t
                 WHERE t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')
                   AND (t.replaces IS NULL AND t.replaced_by IS NULL OR NOT EXISTS (

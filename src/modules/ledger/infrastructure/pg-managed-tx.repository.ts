@@ -26,7 +26,7 @@ const RIVALS = {
       JOIN (SELECT DISTINCT a.tx_id, a.nonce FROM tx_attempt a
               JOIN unnest($1::bigint[], $2::text[], $3::bigint[]) AS w (chain_id, signer, nonce)
                 ON a.chain_id = w.chain_id AND a.signer = w.signer AND a.nonce = w.nonce) sent ON sent.tx_id = t.tx_id AND sent.nonce = t.nonce
-     WHERE (t.replaces IS NOT NULL OR t.replaced_by IS NOT NULL) AND t.tx_id <> ALL($4::uuid[])
+     WHERE (t.replaces IS NOT NULL OR t.replaced_by IS NOT NULL OR t.withdrawn_replacement IS NOT NULL) AND t.tx_id <> ALL($4::uuid[])
      ORDER BY t.tx_id`,
 };
 

@@ -35,6 +35,7 @@ export const ANY_MINED = {
  * Reads one range of managed_tx_mined for each number of confirmations in use, including none (the rule of the chain). It finds these
  * numbers with one index probe each, and reads no rows that are not deep enough. A column with the height at which a tx becomes final would
  * need only one range. But it would not work for a block tag, which moves by itself, and it would keep a rule after the config has changed.
+ * A payload gets another nonce by the rule of the chain alone (docs/decisions/0033-only-the-chain-ends-what-was-sent.md).
  */
 export const MINED_UP_TO = {
   name: 'tx_mined_up_to',
@@ -53,6 +54,7 @@ export const MINED_UP_TO = {
         SELECT * FROM managed_tx m
          WHERE m.chain_id = $1 AND m.signer = ANY($2::text[]) AND m.state = 'MINED' AND m.confirmations = o.confirmations
            AND m.block_number <= least($4::bigint - o.confirmations, $5::bigint)
+           AND (m.block_number <= $3 OR NOT coalesce(m.closing @> '{"as": "PENDING", "won": true}', false))
          ORDER BY m.confirmations, m.block_number LIMIT $6::bigint + $7::bigint) t)
      LIMIT $6 OFFSET $7`,
 };

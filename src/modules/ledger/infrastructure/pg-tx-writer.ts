@@ -34,16 +34,16 @@ const SAVE = {
   text: `
     UPDATE managed_tx t
        SET state = s.state, sub_state = s.sub_state, nonce = s.nonce, gas_limit = s.gas_limit, tx_hash = s.tx_hash,
-           receipt = s.receipt, block_number = s.block_number, block_hash = s.block_hash, failure_reason = s.failure_reason, closing = s.closing, replaced_by = s.replaced_by, tries = s.tries, requeues = s.requeues, last_error = s.last_error,
+           receipt = s.receipt, block_number = s.block_number, block_hash = s.block_hash, failure_reason = s.failure_reason, closing = s.closing, replaced_by = s.replaced_by, withdrawn_replacement = s.withdrawn_replacement, tries = s.tries, requeues = s.requeues, last_error = s.last_error,
            next_resubmit_at = CASE WHEN s.resubmit_ms = -1 THEN t.next_resubmit_at ELSE clock_timestamp() + s.resubmit_ms * interval '1 ms' END,
            next_receipt_check_at = CASE WHEN s.receipt_ms = -1 THEN t.next_receipt_check_at ELSE clock_timestamp() + s.receipt_ms * interval '1 ms' END,
            last_submit_at = CASE WHEN s.submitted THEN clock_timestamp() ELSE t.last_submit_at END,
            confirmed_at = CASE WHEN s.state = 'CONFIRMED' THEN coalesce(t.confirmed_at, clock_timestamp()) ELSE NULL END,
            fencing_token = s.token, version = s.version + 1, updated_at = clock_timestamp()
       FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::jsonb[], $8::bigint[], $9::text[],
-                  $10::text[], $11::float8[], $12::float8[], $13::boolean[], $14::bigint[], $15::int[], $16::int[], $17::text[], $18::jsonb[], $19::uuid[], $20::int[])
+                  $10::text[], $11::float8[], $12::float8[], $13::boolean[], $14::bigint[], $15::int[], $16::int[], $17::text[], $18::jsonb[], $19::uuid[], $20::int[], $21::uuid[])
            AS s (tx_id, state, sub_state, nonce, gas_limit, tx_hash, receipt, block_number, block_hash,
-                 failure_reason, resubmit_ms, receipt_ms, submitted, token, version, tries, last_error, closing, replaced_by, requeues)
+                 failure_reason, resubmit_ms, receipt_ms, submitted, token, version, tries, last_error, closing, replaced_by, requeues, withdrawn_replacement)
      WHERE t.tx_id = s.tx_id AND t.version = s.version`,
 };
 
@@ -197,6 +197,7 @@ function progressColumns(fence: Fence, txs: readonly ManagedTx[]): SqlValue[] {
     rows.map((row) => (row.closing ? JSON.stringify(row.closing) : null)),
     rows.map((row) => row.replacedBy),
     rows.map((row) => row.requeues),
+    rows.map((row) => row.withdrawnReplacement),
   ];
 }
 

@@ -172,7 +172,7 @@ function yielding(holder: ManagedTx, to: ManagedTx, txHash: Hash): ManagedTx {
 
 /** @param usedBy the transaction that is out with its old nonce */
 function gaveUp(tx: ManagedTx, usedBy: Hash | null): void {
-  if (tx.state === 'ALLOCATED') tx.requeued('NONCE_SYNC', 0, PASSED_ON);
+  if (tx.state === 'ALLOCATED') tx.passedOn(PASSED_ON);
   else tx.foreignTxUsedNonce(usedBy);
 }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import type { AccountCounts, ChainAccounts, MinedTransactions } from '../../chain/index.js';
-import { AttemptRepository, LostCommitsRepository, type SignerOutlook } from '../../ledger/index.js';
+import { AttemptRepository, LostCommitsRepository, mayBeOut, type SignerOutlook } from '../../ledger/index.js';
 import { Findings, mayLack, searchedFrom } from './findings.js';
 
 /** How far the clocks of the database and of block producers may differ. */
@@ -45,8 +45,8 @@ export class FindSent {
       chain.chainId,
       sent.flat().map(({ hash }) => hash),
     );
-    // A tx that was refused everywhere may have given its nonce up, and have got it again: signed at the same price it has the same bytes.
-    const known = new Set(attempts.filter(({ status }) => status !== 'REJECTED').map(({ txHash }) => txHash));
+    // A tx that was not sent may have given its nonce up, and have got it again: signed at the same price it has the same bytes.
+    const known = new Set(attempts.filter(mayBeOut).map(({ txHash }) => txHash));
     const seen = attempts.map(({ txId, nonce }) => ({ txId, nonce }));
     return outlooks.map((outlook, i) => {
       const { hiddenBelow = 0n, shown = false } = pooled[i] ?? {};

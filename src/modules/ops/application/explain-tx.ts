@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { maxOf, toJsonInteger } from '../../../kernel/quantities.js';
 import { parseSigner, type SignerId } from '../../../kernel/signer-id.js';
 import { ChainRules, type FeeQuote, type Speed, TRANSFER_GAS } from '../../chain/index.js';
-import { type AttemptView, costOf, isFinal, TxQueries, type TxView } from '../../ledger/index.js';
+import { type AttemptView, costOf, isFinal, mayBeInPool, TxQueries, type TxView } from '../../ledger/index.js';
 import { explain, type Explanation } from '../domain/explanation.js';
 import { marketBlobFee, marketPrice, priceFacts } from '../domain/prices.js';
 import type { TxFacts } from '../domain/tx-facts.js';
@@ -54,7 +54,7 @@ export class ExplainTx {
       ...{ txId, kind, chainId, address: tx.signer, state, subState, nonce, expiresAt, lastError, failureReason },
       since: around.since.toISOString(),
       replacedBy: around.replacedBy,
-      noOpSignedAt: attempts.find((attempt) => attempt.kind === 'cancel' && mayBeOut(attempt))?.createdAt ?? null,
+      noOpSignedAt: attempts.find((attempt) => attempt.kind === 'cancel' && mayBeInPool(attempt))?.createdAt ?? null,
       command: command && {
         kind: command.kind,
         since: command.since.toISOString(),
@@ -66,7 +66,7 @@ export class ExplainTx {
       awaits: tx.state === 'PENDING' ? unsigned(tx) : [],
       queue: queueOf(tx, around),
       blockedBy: blockedBy && { ...blockedBy, nonce: toJsonInteger(blockedBy.nonce) },
-      price: quote && isUnmined(tx) ? priceFacts(quote, speed, attempts.filter(mayBeOut).map(feesOf)) : null,
+      price: quote && isUnmined(tx) ? priceFacts(quote, speed, attempts.filter(mayBeInPool).map(feesOf)) : null,
       endpoints: endpoints.map(({ endpoint, state: health, lastError: error }) => ({
         endpoint,
         state: health,
@@ -131,10 +131,6 @@ function balanceOf(
 function amountsOf({ gasLimit, payload }: TxView) {
   const gas = BigInt(gasLimit ?? payload.gasLimit ?? TRANSFER_GAS);
   return { value: BigInt(payload.value), gas, blobs: BigInt(payload.blobs.length) };
-}
-
-function mayBeOut({ status }: AttemptView): boolean {
-  return status !== 'REJECTED';
 }
 
 function feesOf({ gasPrice, maxFeePerGas, maxPriorityFeePerGas }: AttemptView): {

@@ -1,5 +1,5 @@
 import type { TxState, TxSubState } from '../../ledger/index.js';
-import { closing, racing, type Words } from './races-in-words.js';
+import { closing, racing, refused, type Words } from './races-in-words.js';
 import { noticesOf, whyInPool, whyWaiting } from './surroundings-in-words.js';
 import type { TxFacts } from './tx-facts.js';
 
@@ -81,6 +81,7 @@ const BY_SUB_STATE: Readonly<Record<TxSubState, Say>> = {
     operator: ['See the state of the RPC endpoints in the facts.'],
   }),
   CANCELLING: closing,
+  REFUSED: refused,
   REPLACING: racing,
   REORG_DETECTED: () => ({
     why: 'was mined in a block that a reorg orphaned',
@@ -94,7 +95,7 @@ const BY_SUB_STATE: Readonly<Record<TxSubState, Say>> = {
   }),
   NODE_REFUSED: ({ lastError }) => ({
     why: `waits because every RPC endpoint refuses it for now${said(lastError)}`,
-    next: `${TRY_AGAIN}; after 10 equal refusals it gives up its nonce`,
+    next: `${TRY_AGAIN}; after 10 equal refusals a no-op uses its nonce up, and it gets another one or fails`,
     operator: ['Read what the RPC endpoints say; another endpoint may accept it.'],
   }),
   POOL_LIMIT: ({ lastError, signer: { inFlightLimit } }) => ({

@@ -29,13 +29,31 @@ export function closing({ nonce, failureReason, noOpSignedAt, price }: TxFacts):
   };
 }
 
+/** A tx whose payload the nodes refused: a no-op closes its slot. */
+export function refused({ nonce, lastError, failureReason, noOpSignedAt }: TxFacts): Words {
+  const said = failureReason ?? lastError;
+  const words = said === null ? '' : ` ("${said}")`;
+  const end = failureReason === null ? 'its payload gets another nonce' : 'it is FAILED';
+  const noOp = noOpSignedAt === null ? 'a no-op will compete' : `a no-op competes since ${noOpSignedAt}`;
+  return {
+    why: `was refused by every RPC endpoint${words}, and a node may have kept its bytes all the same: ${noOp} with it for nonce ${nonce}`,
+    next: `if the no-op is mined, ${end} when that block is final; if its payload is mined, it goes on as mined`,
+  };
+}
+
 /** A tx in a race with others for one slot, which is not sent itself. */
-export function racing({ state, nonce, replacedBy }: TxFacts): Words {
+export function racing({ state, nonce, replacedBy, failureReason, noOpSignedAt }: TxFacts): Words {
   if (state === 'PENDING')
     return {
       why: 'waits for its race with the transaction that it replaces',
       next: 'the node that owns its signer signs and sends it with the same nonce, or says why not',
       isUntimed: true,
+    };
+  // With a no-op it is one that its client cancelled.
+  if (failureReason !== null && noOpSignedAt === null)
+    return {
+      why: `rests: every RPC endpoint refused it ("${failureReason}"), and what it replaces is sent again with nonce ${nonce}`,
+      next: 'it is FAILED when another transaction with its nonce is final; if it is mined all the same, it goes on as mined',
     };
   if (replacedBy === null)
     return {

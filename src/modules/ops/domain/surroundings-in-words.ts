@@ -51,7 +51,7 @@ export function noticesOf(facts: TxFacts): {
 function expiryOf({ state, subState, expiresAt }: TxFacts): string[] {
   if (expiresAt === null || state === 'MINED') return [];
   if (state === 'PENDING') return [`If it has no nonce at ${expiresAt}, it ends DROPPED.`];
-  if (subState === 'CANCELLING' || subState === 'REPLACING') return [];
+  if (subState === 'CANCELLING' || subState === 'REFUSED' || subState === 'REPLACING') return [];
   return [`If it is not mined at ${expiresAt}, a no-op with its nonce competes with it.`];
 }
 

@@ -14,7 +14,7 @@ import {
   type SignedBytes,
 } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
-import { type Attempt, BlobRepository, WriteChanges } from '../../ledger/index.js';
+import { type Attempt, BlobRepository, type ManagedTx, mayBeInPool, WriteChanges } from '../../ledger/index.js';
 import { outcomeOf } from '../domain/send-verdict.js';
 import { ClassifySends } from './classify-sends.js';
 import { RecordSends } from './record-sends.js';
@@ -62,21 +62,27 @@ export class BroadcastAttempts {
     this.sends = new FairAsk({ actorOf, keyOf, batches: sendBatches }, clock, pause);
   }
 
-  async execute(chain: ChainConnector, leases: readonly Lease[], sendings: readonly Sending[]): Promise<void> {
-    if (sendings.length === 0) return;
+  /** @returns the txs whose payloads the nodes refused: no-ops for their nonces are due at once */
+  async execute(
+    chain: ChainConnector,
+    leases: readonly Lease[],
+    sendings: readonly Sending[],
+  ): Promise<readonly ManagedTx[]> {
+    if (sendings.length === 0) return [];
     await this.markAsResent(leases, sendings);
     const told = await this.sends.execute(sendings, async (batch) =>
       chain.broadcast(await this.withSidecars(batch.map(({ attempt }) => attempt))),
     );
     this.crashPoints.reached('after_broadcast');
-    await this.record.execute(leases, await this.classify.execute(chain, told.map(answered)));
+    const refused = await this.record.execute(leases, await this.classify.execute(chain, told.map(answered)));
     this.crashPoints.reached('after_record');
+    return refused;
   }
 
-  /** Stores refused attempts as SIGNED before they are sent again: until the answer is stored, they may be out (see {@link asFound}). */
+  /** Stores attempts that no pool has as SIGNED before they are sent again: until the answer is stored, one may have them (see {@link asFound}). */
   private markAsResent(leases: readonly Lease[], sendings: readonly Sending[]): Promise<void> {
-    const refused = sendings.map(({ attempt }) => attempt).filter(({ status }) => status === 'REJECTED');
-    return this.write.execute(leases, 'resend', { attempts: { resent: refused } });
+    const resent = sendings.map(({ attempt }) => attempt).filter((attempt) => !mayBeInPool(attempt));
+    return this.write.execute(leases, 'resend', { attempts: { resent } });
   }
 
   /**

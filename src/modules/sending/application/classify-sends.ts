@@ -4,8 +4,8 @@ import { Clock } from '../../../kernel/clock.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import type { ChainConnector } from '../../chain/index.js';
 import { slotKey } from '../../signers/index.js';
-import { type Attempt, AttemptRepository } from '../../ledger/index.js';
-import { anotherMayBeOut, type AnsweredSend, type ClassifiedSend } from './send.js';
+import { type Attempt, AttemptRepository, mayBeOut } from '../../ledger/index.js';
+import { anotherMayBeInPool, type AnsweredSend, type ClassifiedSend } from './send.js';
 import {
   HAS_ANOTHER,
   pauseAfterRefusals,
@@ -18,8 +18,22 @@ import { LearnPoolLimits, RefusalEvidence } from './refusal-evidence.js';
 
 type Evidence = Pick<
   SendHistory,
-  'needsSecondObservation' | 'nonceIsFree' | 'isFunded' | 'waitsForLower' | 'othersAreTaken' | 'anotherIsOut'
+  | 'needsSecondObservation'
+  | 'nonceIsFree'
+  | 'isFunded'
+  | 'waitsForLower'
+  | 'othersAreTaken'
+  | 'anotherIsOut'
+  | 'hasOriginal'
 >;
+
+/** What else was signed for the slots of refused sends. */
+interface Rivals {
+  /** Sends whose refusal may be about their price alone, because a pool may have another attempt of the slot. */
+  readonly inPool: ReadonlySet<AnsweredSend>;
+  /** Replacements that no node accepted, in the slot of what they replace. */
+  readonly originals: ReadonlySet<AnsweredSend>;
+}
 
 /** Rounds of resends. Answers of one round come one after the other, so the last one about another transaction may be of the round before. */
 const RECENT_ROUNDS = 2;
@@ -44,8 +58,8 @@ export class ClassifySends {
     this.learn(chain.chainId, answered);
     const known = await this.evidence.collect(chain, answered);
     const limited = await this.limits.execute(answered);
-    const bumps = await this.withAnotherOut(answered);
-    const classified = answered.map((send) => ({
+    const rivals = await this.rivalsOf(answered);
+    return answered.map((send) => ({
       ...send,
       verdict: this.verdict(chain.chainId, send, {
         needsSecondObservation: known.unconfirmed.has(send),
@@ -53,10 +67,10 @@ export class ClassifySends {
         isFunded: known.funded.has(send),
         waitsForLower: limited.waiting.has(send),
         othersAreTaken: limited.passed.has(send) || this.isRecent(this.lastTaken.get(chain.chainId)),
-        anotherIsOut: bumps.has(send),
+        anotherIsOut: rivals.inPool.has(send),
+        hasOriginal: rivals.originals.has(send),
       }),
     }));
-    return this.withProof(classified);
   }
 
   private learn(chainId: ChainId, answered: readonly AnsweredSend[]): void {
@@ -86,41 +100,30 @@ export class ClassifySends {
     return atMs !== undefined && this.clock.monotonicMs() - atMs <= RECENT_ROUNDS * this.config.interval;
   }
 
-  /** The sends whose refusal may be about their price alone, because another attempt of the slot may be out. */
-  private async withAnotherOut(answered: readonly AnsweredSend[]): Promise<ReadonlySet<AnsweredSend>> {
-    const inQuestion = answered.filter(isPerhapsBump);
-    if (inQuestion.length === 0) return new Set();
+  private async rivalsOf(answered: readonly AnsweredSend[]): Promise<Rivals> {
+    const inQuestion = answered.filter((send) => isPerhapsBump(send) || isRefusedReplacement(send));
+    if (inQuestion.length === 0) return { inPool: new Set(), originals: new Set() };
     const siblings = await this.attempts.ofSlots(inQuestion.map(({ attempt }) => attempt));
-    return new Set(inQuestion.filter(({ attempt }) => anotherMayBeOut(attempt, siblings)));
-  }
-
-  /** A slot is released only if no *other* attempt of it may be out. Otherwise it must be closed. */
-  private async withProof(classified: readonly ClassifiedSend[]): Promise<ClassifiedSend[]> {
-    const freeing = classified.filter(({ verdict: { kind } }) => kind === 'refused_for_good' || kind === 'requeued');
-    if (freeing.length === 0) return [...classified];
-    const siblings = await this.attempts.ofSlots(freeing.map(({ attempt }) => attempt));
-    return classified.map((item) => {
-      if (!freeing.includes(item)) return item;
-      const { attempt, outcome, tx } = item;
-      if (tx.state !== 'IN_MEMPOOL' && !anotherMayBeOut(attempt, siblings)) return item;
-      const own = siblings.filter(({ txId }) => txId === tx.id);
-      if (competesWithOriginal(item, siblings) && tx.state !== 'IN_MEMPOOL' && !anotherMayBeOut(attempt, own))
-        return { ...item, verdict: { kind: 'withdrawn', reason: outcome.error ?? 'refused' } };
-      if (waitsForFunds(item.verdict)) return { ...item, verdict: { ...item.verdict, kind: 'waiting' } };
-      return { ...item, verdict: { kind: 'refused_in_doubt', reason: outcome.error ?? 'refused' } };
-    });
+    return {
+      inPool: new Set(inQuestion.filter((send) => isPerhapsBump(send) && anotherMayBeInPool(send.attempt, siblings))),
+      originals: new Set(
+        inQuestion.filter((send) => isRefusedReplacement(send) && competesWithOriginal(send, siblings)),
+      ),
+    };
   }
 }
 
-/** A top-up lets it go on, so its slot is not closed. */
-function waitsForFunds(verdict: SendVerdict): verdict is Extract<SendVerdict, { kind: 'requeued' }> {
-  return verdict.kind === 'requeued' && verdict.subState === 'INSUFFICIENT_FUNDS';
-}
-
-/** Whether the tx that it replaces was signed for the same slot. A replacement may have got a slot of its own since. */
+/**
+ * Whether the tx that it replaces was sent for the same slot, and no pool has an attempt of its own. A replacement may have got a slot of its own
+ * since; or the same one, after what it replaces had ended unsent.
+ */
 function competesWithOriginal({ tx, attempt }: AnsweredSend, known: readonly Attempt[]): boolean {
   const { replaces } = tx.progress;
-  return replaces !== null && known.some((other) => other.txId === replaces && slotKey(other) === slotKey(attempt));
+  const own = known.filter(({ txId }) => txId === tx.id);
+  return (
+    known.some((other) => other.txId === replaces && slotKey(other) === slotKey(attempt) && mayBeOut(other)) &&
+    !anotherMayBeInPool(attempt, own)
+  );
 }
 
 /** A pool has another transaction with the nonce, or a tx that is in a pool already has an attempt that no node accepted. */
@@ -129,18 +132,20 @@ function isPerhapsBump({ tx, outcome: { errorClass, status } }: AnsweredSend): b
   return HAS_ANOTHER.has(errorClass) || (tx.state === 'IN_MEMPOOL' && status === 'REJECTED');
 }
 
+/** A replacement that no node has accepted. */
+function isRefusedReplacement({ tx, outcome: { errorClass, status } }: AnsweredSend): boolean {
+  return errorClass !== null && status === 'REJECTED' && tx.state !== 'IN_MEMPOOL' && tx.progress.replaces !== null;
+}
+
 /** A no-op closes a slot or fills a nonce gap and has no payload to lose. It is signed again, and a refusal never ends the tx. */
 function asNoOp(verdict: SendVerdict, { tx, attempt }: AnsweredSend, intervalMs: number): SendVerdict {
   switch (verdict.kind) {
     case 'sent':
     case 'waiting':
       return verdict;
-    case 'requeued':
     case 'withdrawn':
-    case 'refused_for_good':
-    case 'refused_in_doubt':
+    case 'refused':
       if (attempt.kind === 'cancel') return { kind: 'waiting', subState: 'CANCELLING', retryInMs: intervalMs };
-      if (waitsForFunds(verdict)) return { ...verdict, kind: 'waiting' };
       return {
         kind: 'waiting',
         subState: 'NODE_REFUSED',

@@ -3,7 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { minOf } from '../../../kernel/quantities.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import { demandedFee, type FeeCaps, type FeeQuote, nodeTxFeeCap, TRANSFER_GAS } from '../../chain/index.js';
-import { type Attempt, type AttemptFees, SignerFeeCaps, type TxType } from '../../ledger/index.js';
+import { type Attempt, type AttemptFees, mayBeInPool, SignerFeeCaps, type TxType } from '../../ledger/index.js';
 import {
   atMarket,
   feesWithin,
@@ -107,7 +107,7 @@ export class FeeRules {
     )
       return { kind: 'above_market' };
     const outbidding = this.bump(slot, quote, market, previous);
-    if (attempts.some(({ status }) => status !== 'REJECTED')) return outbidding;
+    if (attempts.some(mayBeInPool)) return outbidding;
     return this.orWithoutRival(outbidding, slot, quote, market);
   }
 

@@ -19,25 +19,26 @@ export class RecordSends {
     private readonly log: Log,
   ) {}
 
-  async execute(leases: readonly Lease[], sends: readonly ClassifiedSend[]): Promise<void> {
+  /** @returns the txs whose payloads the nodes refused: no-ops for their nonces are due at once */
+  async execute(leases: readonly Lease[], sends: readonly ClassifiedSend[]): Promise<ManagedTx[]> {
     this.report(sends);
     const originals = await this.originalsOf(sends.filter(({ verdict }) => verdict.kind === 'withdrawn'));
+    const txs = sends.map((send) => this.applied(send));
     await this.write.execute(leases, 'record', {
       attempts: { answered: sends.map(({ outcome }) => outcome) },
-      slots: {
-        released: sends.filter(({ verdict }) => freesSlot(verdict)).map(({ attempt }) => attempt),
-        handedOver: originals.map(({ id, signer, nonce }) => ({ signer, nonce, txId: id })),
-      },
-      txs: [...sends.map((send) => this.applied(send)), ...originals],
+      slots: { handedOver: originals.map(({ id, signer, nonce }) => ({ signer, nonce, txId: id })) },
+      txs: [...txs, ...originals],
     });
+    return txs.filter((_, index) => sends[index]?.verdict.kind === 'refused');
   }
 
-  /** The txs that get their slots back, because nothing of their replacements is out. */
+  /** The txs that get their slots back, and are sent again in place of their replacements. */
   private async originalsOf(withdrawn: readonly ClassifiedSend[]): Promise<ManagedTx[]> {
     if (withdrawn.length === 0) return [];
-    const all = await this.repository.byIds(withdrawn.flatMap(({ tx }) => tx.progress.replaces ?? []));
+    const replacementOf = new Map(withdrawn.map(({ tx }) => [tx.progress.replaces, tx.id]));
+    const all = await this.repository.byIds([...replacementOf.keys()].flatMap((id) => id ?? []));
     const originals = all.filter(({ state }) => state === 'IN_MEMPOOL' || state === 'MINED');
-    for (const original of originals) original.raceWithdrawn();
+    for (const original of originals) original.raceWithdrawn(replacementOf.get(original.id) ?? '');
     return originals;
   }
 
@@ -46,15 +47,11 @@ export class RecordSends {
     const { error } = outcome;
     const reason = error ?? '';
     switch (verdict.kind) {
-      case 'refused_for_good':
       case 'withdrawn':
-        copy.failed(verdict.reason);
+        copy.withdrawn(verdict.reason);
         return copy;
-      case 'requeued':
-        copy.requeued(verdict.subState, verdict.retryInMs, reason);
-        return copy;
-      case 'refused_in_doubt':
-        copy.close('FAILED', verdict.reason);
+      case 'refused':
+        copy.close(verdict.as, verdict.reason);
         return copy;
       case 'waiting':
         if (copy.state === 'IN_MEMPOOL')
@@ -98,10 +95,6 @@ export class RecordSends {
       });
     }
   }
-}
-
-function freesSlot({ kind }: SendVerdict): boolean {
-  return kind === 'refused_for_good' || kind === 'requeued';
 }
 
 /** The result of this send. The status of the attempt differs: an accepted attempt stays ACCEPTED after a later refusal. */

@@ -7,10 +7,11 @@ import {
   type AttemptFees,
   ManagedTx,
   ManagedTxRepository,
+  mayBeInPool,
   type RequestedTx,
   WriteChanges,
 } from '../../ledger/index.js';
-import { anotherMayBeOut, type Sending } from './send.js';
+import { anotherMayBeInPool, type Sending } from './send.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { bindingFor, refusedForPrice, sameFees } from '../domain/fee-bump.js';
 import { FeeRules } from './fee-rules.js';
@@ -30,7 +31,7 @@ interface Known extends RefusedTx {
 
 /**
  * Signs a payload again with the same nonce and other fees, when every node refused it because its price is too low or too high. Only while
- * none of its attempts is out. The new price may also be lower, unless it has to outbid another tx of its slot.
+ * no pool says that it has one of its attempts: only one of them can be mined. The new price may also be lower, unless it has to outbid another tx of its slot.
  */
 @Injectable()
 export class RepricePayloads {
@@ -81,7 +82,7 @@ export class RepricePayloads {
     )
       return false;
     const isPrice = actionOf(last.errorClass).response === 'reprice' || last.errorClass === 'node_fee_cap_exceeded';
-    return isPrice && attempts.every(({ status }) => status === 'REJECTED');
+    return isPrice && !attempts.some(mayBeInPool);
   }
 
   /** Null when there is no other price to try. */
@@ -103,7 +104,7 @@ export class RepricePayloads {
       const bump = this.fees.bumped({ ...slot, because: { refusal: tx.progress.lastError ?? '' } }, quote);
       return bump.kind === 'fees' ? bump.fees : null;
     }
-    if (anotherMayBeOut(last, ofSlot)) {
+    if (anotherMayBeInPool(last, ofSlot)) {
       const bump = this.fees.bumped({ ...slot, because: 'forced' }, quote);
       return bump.kind === 'fees' && isOther(bump.fees) ? bump.fees : null;
     }

@@ -1,4 +1,4 @@
-import type { Attempt, AttemptOutcome, ManagedTx } from '../../ledger/index.js';
+import { type Attempt, type AttemptOutcome, type ManagedTx, mayBeInPool } from '../../ledger/index.js';
 import type { SendVerdict } from '../domain/send-verdict.js';
 import { sameSigner } from '../../../kernel/signer-id.js';
 
@@ -20,16 +20,13 @@ export interface ClassifiedSend extends AnsweredSend {
 
 type InSlot = Pick<Attempt, 'signer' | 'nonce' | 'txHash'>;
 
-/**
- * Whether other bytes with the nonce of `refused` may have reached a node. Every attempt may have, except one that all nodes refused
- * (docs/invariants.md, I6). The slot may go to another payload only if there is no such attempt.
- */
-export function anotherMayBeOut(refused: InSlot, known: readonly (InSlot & Pick<Attempt, 'status'>)[]): boolean {
+/** Whether a pool may have other bytes with the nonce of `refused`. */
+export function anotherMayBeInPool(refused: InSlot, known: readonly (InSlot & Pick<Attempt, 'status'>)[]): boolean {
   return known.some(
     ({ txHash, nonce, signer, status }) =>
       txHash !== refused.txHash &&
       nonce === refused.nonce &&
       sameSigner(signer, refused.signer) &&
-      status !== 'REJECTED',
+      mayBeInPool({ status }),
   );
 }

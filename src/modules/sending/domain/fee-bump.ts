@@ -1,6 +1,7 @@
 import type { DemandedFee, FeeCaps, FeeQuote } from '../../chain/index.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import { maxOf, minOf } from '../../../kernel/quantities.js';
+import { mayBeInPool } from '../../ledger/domain/index.js';
 import type { Attempt, AttemptFees, TxRequest, TxType } from '../../ledger/index.js';
 import { hasOnePrice, onePrice } from './fee-policy.js';
 
@@ -178,23 +179,24 @@ export function refusedForPrice({ errorClass }: Pick<Attempt, 'errorClass'>): bo
 const REFUSED_PRICE_BLOCKS = 16;
 
 /**
- * The attempts of a slot that bind its next price: those that may be out, and those that were refused, for a while, of the same tx alone.
+ * The attempts of a slot that bind its next price: those that a pool may have, and those that were refused, for a while, of the same tx alone.
  * @param txId null for a tx without an attempt
  */
 export function bindingFor(txId: string | null, ofSlot: readonly Attempt[], blockNumber: number): Attempt[] {
   return ofSlot.filter(
     ({ status, txId: owner, pricedAtBlock }) =>
-      status !== 'REJECTED' || (owner === txId && Math.abs(blockNumber - (pricedAtBlock ?? 0)) <= REFUSED_PRICE_BLOCKS),
+      mayBeInPool({ status }) ||
+      (owner === txId && Math.abs(blockNumber - (pricedAtBlock ?? 0)) <= REFUSED_PRICE_BLOCKS),
   );
 }
 
 /**
- * The highest fees of all attempts that may be out, and of those that were refused only because they were too cheap. The next attempt for
+ * The highest fees of all attempts that a pool may have, and of those that were refused only because they were too cheap. The next attempt for
  * the slot must pay more.
  */
 export function highestFees(attempts: readonly Attempt[]): AttemptFees | null {
   const [first, ...others] = attempts
-    .filter((attempt) => attempt.status !== 'REJECTED' || refusedForPrice(attempt))
+    .filter((attempt) => mayBeInPool(attempt) || refusedForPrice(attempt))
     .map(({ fees }) => fees);
   return first ? others.reduce(higherOf, first) : null;
 }

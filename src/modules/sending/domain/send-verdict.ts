@@ -1,6 +1,7 @@
 import { actionOf, type NodeErrorResponse } from '../../chain/domain/index.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import type { BroadcastOutcome } from '../../chain/index.js';
+import { mayBeInPool } from '../../ledger/domain/index.js';
 import type { Attempt, AttemptOutcome, TxSubState } from '../../ledger/index.js';
 import { backoffMs } from '../../../kernel/backoff.js';
 
@@ -16,20 +17,13 @@ export type SendVerdict =
     }
   /** Refused for now; it is sent again later. With `counts` false it does not count towards `maxRefusals`. */
   | { readonly kind: 'waiting'; readonly subState: TxSubState; readonly retryInMs: number; readonly counts?: false }
-  /** Every endpoint refused every send of the slot, for good: no bytes are out, and the slot is free (I7). */
-  | { readonly kind: 'refused_for_good'; readonly reason: string }
   /**
-   * Every endpoint refused every send of the slot, again and again, for a reason outside the payload: the slot is released, and the payload
-   * waits without a nonce.
+   * Refused for good, or again and again. Its bytes may be out all the same (I6), so a no-op with its nonce competes with it. When the no-op has
+   * used the nonce for good, the tx is `FAILED`; or, where the reason lies outside the payload, `PENDING`: it gets another nonce.
    */
-  | { readonly kind: 'requeued'; readonly subState: TxSubState; readonly retryInMs: number }
-  /**
-   * Every endpoint refused every send of a replacement, but what it replaces may be out: the replacement fails, and the original keeps the
-   * slot.
-   */
-  | { readonly kind: 'withdrawn'; readonly reason: string }
-  /** Refused now, but an earlier send may be out: a competing no-op must close the slot. */
-  | { readonly kind: 'refused_in_doubt'; readonly reason: string };
+  | { readonly kind: 'refused'; readonly as: 'FAILED' | 'PENDING'; readonly reason: string }
+  /** The same for a replacement whose original may be out: the original is sent again in its place, and the chain decides. */
+  | { readonly kind: 'withdrawn'; readonly reason: string };
 
 /** What the verdict depends on, besides the answer of the nodes. */
 export interface SendHistory {
@@ -40,8 +34,10 @@ export interface SendHistory {
    * first time.
    */
   readonly needsSecondObservation: boolean;
-  /** Whether another attempt of ours with the same nonce may be out: what is refused then is only another price for it. */
+  /** Whether a pool may have another attempt of ours with the same nonce: what is refused then is only another price for it. */
   readonly anotherIsOut: boolean;
+  /** Whether it is a replacement that no node has accepted, and has the nonce of what it replaces. */
+  readonly hasOriginal: boolean;
   /** Whether the chain has not used the nonce, although a node reports it as used again and again. */
   readonly nonceIsFree: boolean;
   /** Whether the balance covers it, although nodes refused it for lack of funds again and again. */
@@ -109,14 +105,17 @@ export function verdictOf(outcome: AttemptOutcome, history: SendHistory): SendVe
   const action = actionOf(errorClass);
   // Accepted once, and now a node reports its nonce as used: most likely by this very attempt, else by a foreign transaction.
   if (action.response === 'check_receipts') {
-    if (history.nonceIsFree && isOver('NONCE_SYNC', history))
-      return { kind: 'refused_in_doubt', reason: reasonOf(outcome) };
+    if (history.nonceIsFree && isOver('NONCE_SYNC', history)) return refused('FAILED', reasonOf(outcome));
     return { ...sent(action.outcome === 'accepted' ? null : 'NONCE_SYNC', history.intervalMs), askReceipt: true };
   }
   if (action.outcome === 'accepted') return sent(null, history.intervalMs);
   return outcome.status === 'REJECTED'
-    ? refusedWithProof(outcome, errorClass, history)
+    ? refusedInWords(outcome, errorClass, history)
     : refusedInDoubt(outcome, errorClass, history);
+}
+
+function refused(as: 'FAILED' | 'PENDING', reason: string): SendVerdict {
+  return { kind: 'refused', as, reason };
 }
 
 function sent(subState: TxSubState | null, retryInMs: number): Extract<SendVerdict, { kind: 'sent' }> {
@@ -127,24 +126,27 @@ function sent(subState: TxSubState | null, retryInMs: number): Extract<SendVerdi
 function notSent({ status }: AttemptOutcome, history: SendHistory): SendVerdict {
   const subState = 'NODE_UNAVAILABLE';
   const retryInMs = pauseAfterRefusals(history.equalTries(subState));
-  const mayBeOut = status === 'UNKNOWN' || status === 'ACCEPTED';
-  return mayBeOut ? sent(subState, retryInMs) : { kind: 'waiting', subState, retryInMs };
+  return mayBeInPool({ status }) ? sent(subState, retryInMs) : { kind: 'waiting', subState, retryInMs };
 }
 
-/** `REJECTED` means that no send of this attempt was accepted or has an unknown outcome. */
-function refusedWithProof(outcome: AttemptOutcome, errorClass: NodeErrorClass, history: SendHistory): SendVerdict {
+/** `REJECTED` means that no send of this attempt was accepted or has an unknown outcome. A node may have kept it all the same. */
+function refusedInWords(outcome: AttemptOutcome, errorClass: NodeErrorClass, history: SendHistory): SendVerdict {
   const reason = reasonOf(outcome);
   const { response } = actionOf(errorClass);
   const subState = subStateOf(errorClass);
   const tries = history.equalTries(subState);
   const retryInMs = pauseAfterRefusals(tries);
   if (history.waitsForLower) return { kind: 'waiting', subState, retryInMs: history.intervalMs, counts: false };
-  if (response === 'fail_payload' && !history.needsSecondObservation) return { kind: 'refused_for_good', reason };
+  const end = (as: 'FAILED' | 'PENDING', why: string): SendVerdict =>
+    history.hasOriginal ? { kind: 'withdrawn', reason: why } : refused(as, why);
+  if (response === 'fail_payload' && !history.needsSecondObservation) return end('FAILED', reason);
   if (response === 'fail_payload' || history.anotherIsOut || !isOver(subState, history))
     return { kind: 'waiting', subState, retryInMs };
-  return TEMPORARY_RESPONSES.has(response)
-    ? { kind: 'requeued', subState: history.isFunded ? 'NODE_REFUSED' : subState, retryInMs }
-    : { kind: 'refused_for_good', reason: `refused ${tries + 1} times: ${reason}` };
+  // A no-op needs funds, too. A top-up lets the payload go on, and its client may cancel it. An original may be affordable.
+  if (response === 'wait_for_funds' && !history.isFunded && !history.hasOriginal)
+    return { kind: 'waiting', subState, retryInMs };
+  const again = `refused ${tries + 1} times: ${reason}`;
+  return end(TEMPORARY_RESPONSES.has(response) ? 'PENDING' : 'FAILED', again);
 }
 
 /** An earlier send may be out, so a refusal of this one proves nothing (I6). */
@@ -155,13 +157,13 @@ function refusedInDoubt(outcome: AttemptOutcome, errorClass: NodeErrorClass, his
   if (history.waitsForLower) return { ...sent(subState, history.intervalMs), counts: false };
   if (result === 'unknown') {
     const counts = history.othersGetThrough || ABOUT_THE_TX.has(errorClass);
-    if (counts && isOver(subState, history, history.maxRefusalsInDoubt)) return { kind: 'refused_in_doubt', reason };
+    if (counts && isOver(subState, history, history.maxRefusalsInDoubt)) return refused('FAILED', reason);
     return { ...sent(subState, history.intervalMs), counts };
   }
   const most = TEMPORARY_RESPONSES.has(response) ? history.maxRefusalsInDoubt : history.maxRefusals;
   const isEnd = response === 'fail_payload' ? !history.needsSecondObservation : isOver(subState, history, most);
   // A no-op needs funds, too. A top-up lets the payload go on, and its client may cancel it. With funds there is nothing to wait for.
-  if (isEnd && (response !== 'wait_for_funds' || history.isFunded)) return { kind: 'refused_in_doubt', reason };
+  if (isEnd && (response !== 'wait_for_funds' || history.isFunded)) return refused('FAILED', reason);
   return sent(subState, pauseAfterRefusals(history.equalTries(subState)));
 }
 
@@ -186,8 +188,8 @@ function reasonOf({ error, errorClass }: AttemptOutcome): string {
 }
 
 /**
- * An attempt as it is stored. `SIGNED` there means that a node may have sent it and died before it stored the answer. `REJECTED` is proof
- * that the attempt is not out: it is stored as `SIGNED` before it is sent again.
+ * An attempt as it is stored. `SIGNED` there means that a node may have sent it and died before it stored the answer. `UNSENT` is proof that
+ * the attempt is not out: it is stored as `SIGNED` before it is sent.
  */
 export function asFound(attempt: Attempt): Attempt {
   return attempt.status === 'SIGNED' ? { ...attempt, status: 'UNKNOWN' } : attempt;
@@ -218,7 +220,8 @@ export function outcomeOf(attempt: Attempt, outcome: BroadcastOutcome): AttemptO
   return { ...answer, status: mayBeOut ? 'UNKNOWN' : 'REJECTED' };
 }
 
-/** Bytes that never left this node are not out, like bytes that every node refused. */
+/** What is known of an attempt after a send that did not leave this node. */
 function withoutSend({ status }: Attempt): AttemptOutcome['status'] {
-  return status === 'SIGNED' || status === 'REJECTED' ? 'REJECTED' : status === 'ACCEPTED' ? 'ACCEPTED' : 'UNKNOWN';
+  if (status === 'SIGNED' || status === 'UNSENT') return 'UNSENT';
+  return status === 'REJECTED' || status === 'ACCEPTED' ? status : 'UNKNOWN';
 }

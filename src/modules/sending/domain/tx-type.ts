@@ -1,4 +1,5 @@
 import type { FeeQuote } from '../../chain/index.js';
+import { mayBeInPool } from '../../ledger/domain/index.js';
 import type { Attempt, TxRequest, TxType } from '../../ledger/index.js';
 
 /** The type of a payload without an attempt (EIP-2718). */
@@ -13,11 +14,11 @@ export function txTypeOf(
 }
 
 /**
- * The type of the attempt with the highest price among those that may be out; null when none may be. Whatever competes for the slot has to
+ * The type of the attempt with the highest price among those that a pool may have; null when there is none. Whatever competes for the slot has to
  * be of this type: no pool lets a transaction with blobs replace one without, or the reverse.
  */
 export function typeOfSlot(attempts: readonly Pick<Attempt, 'status' | 'fees' | 'type'>[]): TxType | null {
-  const [first, ...others] = attempts.filter(({ status }) => status !== 'REJECTED');
+  const [first, ...others] = attempts.filter(mayBeInPool);
   if (!first) return null;
   return others.reduce((best, next) => (next.fees.maxFeePerGas > best.fees.maxFeePerGas ? next : best), first).type;
 }

@@ -63,6 +63,7 @@ export class CommandsController {
     'already_mined',
     'already_final',
     'being_replaced',
+    'refused_by_nodes',
     'not_a_payload',
     'idempotency_conflict',
     'signer_in_doubt',
@@ -86,7 +87,7 @@ export class CommandsController {
     summary: 'Replace a transaction by another payload',
     description:
       'A transaction without a nonce gets the new payload in place. For a sent one, a second transaction with the same nonce and a higher price competes with ' +
-      `it: either the original ends REPLACED, or the replacement ends DROPPED. Blobs replace blobs only, once they were sent. ${WAIT}`,
+      `it: either the original ends REPLACED, or the replacement ends DROPPED, or FAILED if the nodes refuse it. Blobs replace blobs only, once they were sent. ${WAIT}`,
   })
   @ApiHeader(KEY_HEADER)
   @ApiBody({ type: ReplaceTxDto, examples: REPLACE_EXAMPLES })
@@ -97,11 +98,13 @@ export class CommandsController {
     'already_mined',
     'already_final',
     'being_replaced',
+    'refused_by_nodes',
     'not_a_payload',
     'idempotency_conflict',
     'signer_in_doubt',
     'too_many_waiters',
     'being_cancelled',
+    'being_requeued',
     'other_kind',
     'not_in_replacement',
     'missing_request_id',
@@ -147,6 +150,7 @@ export class CommandsController {
     'already_mined',
     'already_final',
     'being_replaced',
+    'refused_by_nodes',
     'not_a_payload',
     'idempotency_conflict',
     'signer_in_doubt',
