@@ -63,23 +63,13 @@ describe.each(REFUSALS)('a payload that a node refuses as %s ("%s"), and keeps',
     expect(await endsOf(txId)).toEqual(['confirmed']);
   });
 
-  it('is CONFIRMED although its client cancelled it meanwhile', async () => {
+  it.each<[string, (txId: string) => Promise<unknown>]>([
+    ['its client cancelled it', (txId) => race.cancel(txId)],
+    ['it expired', (txId) => expire(txId)],
+  ])('is CONFIRMED although %s meanwhile', async (_what, end) => {
     keep();
     const txId = await lab.sent(PAID);
-    await race.cancel(txId);
-    await lab.node.commands();
-    const later = await lab.sent(2);
-    await live(3);
-    expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 0, failureReason: null });
-    expect(await lab.states([later])).toEqual(['CONFIRMED']);
-    expect(executed()).toEqual([PAID, 2]);
-    expect(await endsOf(txId)).toEqual(['confirmed']);
-  });
-
-  it('is CONFIRMED although it expired meanwhile', async () => {
-    keep();
-    const txId = await lab.sent(PAID);
-    await expire(txId);
+    await end(txId);
     await lab.node.commands();
     const later = await lab.sent(2);
     await live(3);

@@ -4,8 +4,7 @@ import { messageOf } from '../../../kernel/errors.js';
 
 /* The thread of NativeKzg. A library that does not load ends it. */
 
-export interface ProvenBlob {
-  readonly blob: Uint8Array;
+interface ProvenBlob {
   readonly commitment: Uint8Array;
   readonly blobProof: Uint8Array;
   readonly cellProofs: Uint8Array;
@@ -21,7 +20,7 @@ function proveBlob(blob: Uint8Array): ProvenBlob {
   const commitment = context.blobToKzgCommitment(blob);
   const blobProof = context.computeBlobKzgProof(blob, commitment);
   const { proofs } = context.computeCellsAndKzgProofs(blob);
-  return { blob, commitment, blobProof, cellProofs: Buffer.concat(proofs) };
+  return { commitment, blobProof, cellProofs: Buffer.concat(proofs) };
 }
 
 function answerTo(blobs: readonly Uint8Array[]): KzgAnswer {

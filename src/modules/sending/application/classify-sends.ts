@@ -101,14 +101,13 @@ export class ClassifySends {
   }
 
   private async rivalsOf(answered: readonly AnsweredSend[]): Promise<Rivals> {
-    const inQuestion = answered.filter((send) => isPerhapsBump(send) || isRefusedReplacement(send));
-    if (inQuestion.length === 0) return { inPool: new Set(), originals: new Set() };
-    const siblings = await this.attempts.ofSlots(inQuestion.map(({ attempt }) => attempt));
+    const bumps = answered.filter(isPerhapsBump);
+    const replacements = answered.filter(isRefusedReplacement);
+    if (bumps.length + replacements.length === 0) return { inPool: new Set(), originals: new Set() };
+    const siblings = await this.attempts.ofSlots([...bumps, ...replacements].map(({ attempt }) => attempt));
     return {
-      inPool: new Set(inQuestion.filter((send) => isPerhapsBump(send) && anotherMayBeInPool(send.attempt, siblings))),
-      originals: new Set(
-        inQuestion.filter((send) => isRefusedReplacement(send) && competesWithOriginal(send, siblings)),
-      ),
+      inPool: new Set(bumps.filter(({ attempt }) => anotherMayBeInPool(attempt, siblings))),
+      originals: new Set(replacements.filter((send) => competesWithOriginal(send, siblings))),
     };
   }
 }
