@@ -322,7 +322,6 @@ CREATE TABLE chain_block (
   number      bigint   NOT NULL,
   hash        evm_hash NOT NULL,
   parent_hash evm_hash NOT NULL,
-  timestamp   bigint   NOT NULL,
   canonical   boolean  NOT NULL,
   PRIMARY KEY (chain_id, number, hash)
 );

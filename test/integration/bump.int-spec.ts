@@ -125,6 +125,7 @@ describe('all attempts of a bumped tx stay watched', () => {
     await lab.resubmit();
     expect(await lab.node.tx(txId)).toMatchObject({ subState: 'NONCE_SYNC' });
     await lab.node.checkReceipts();
+    await lab.node.follow();
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'MINED', txHash: first?.hash });
     await lab.confirmAll();
     expect((await attempts(txId)).map(({ status }) => status)).toEqual(['MINED', 'LOST']);

@@ -108,6 +108,7 @@ describe.each(CLIENTS)('on $client', ({ start, hasBlockReceipts }) => {
     await lab.resubmit();
     expect((await lab.attempts(txId)).map(({ errorClass }) => errorClass)).toEqual(['nonce_too_low']);
     await lab.node.checkReceipts();
+    await lab.node.follow();
     expect(await lab.states([txId])).toEqual(['MINED']);
     await lab.confirmAll();
     expect(await lab.states([txId])).toEqual(['CONFIRMED']);

@@ -53,7 +53,7 @@ export class Headers {
       number: hex(block.number),
       hash: block.hash,
       parentHash: block.parentHash,
-      timestamp: hex(block.timestamp),
+      timestamp: hex(block.timestamp ?? 0),
       baseFeePerGas: hex(block.baseFeePerGas ?? 0n),
       receiptsRoot: this.proven ? this.rootOf(block) : OTHER_ROOT,
       transactions: full ? block.txs.map((tx) => transaction(tx, block)) : block.transactionHashes,

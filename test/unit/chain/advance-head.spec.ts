@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AdvanceHead } from '../../../src/modules/chain/application/advance-head.js';
 import { RecentBlocks } from '../../../src/modules/chain/domain/recent-blocks.js';
 import { type ChainUpdate, RpcUnavailable } from '../../../src/modules/chain/index.js';
+import type { BlockHeader } from '../../../src/modules/chain/domain/block.js';
 import type { LogFields } from '../../../src/platform/logging/log.js';
 import { aHash } from '../../support/builders.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -253,6 +254,62 @@ describe('a reorg', () => {
     expect(recent.tip).toBe(10);
   });
 });
+
+describe('a height without a block', () => {
+  it('is gone over: the parent of the next block tells', async () => {
+    await followed(4);
+    leaveOut(6);
+    chain.mineEmpty(3);
+    expect(await step()).toMatchObject({
+      head: 8,
+      blocks: [{ number: 5 }, { number: 7 }, { number: 8 }],
+      orphaned: [],
+    });
+    expect(await step()).toBeNull();
+  });
+
+  it('is no such height while the parent of the next block is another: the endpoint does not have it yet', async () => {
+    await followed(4);
+    chain.mineEmpty(3);
+    const honest = chain.blocks.bind(chain);
+    chain.blocks = async (numbers) => (await honest(numbers)).map((block) => (block?.number === 6 ? null : block));
+    expect(await step()).toMatchObject({ head: 5, blocks: [{ number: 5 }], orphaned: [] });
+    expect(await step()).toBeNull();
+    chain.blocks = honest;
+    expect(await step()).toMatchObject({ head: 7, blocks: [{ number: 6 }, { number: 7 }] });
+  });
+
+  it('orphans the block that was followed there', async () => {
+    await followed(10);
+    chain.reorg(3);
+    leaveOut(9);
+    expect(await step()).toMatchObject({
+      blocks: [{ number: 8 }, { number: 10 }, { number: 11 }, { number: 12 }],
+      orphaned: [{ number: 8 }, { number: 9 }, { number: 10 }],
+    });
+  });
+
+  it('does not hide a reorg above it', async () => {
+    leaveOut(6);
+    await followed(10);
+    chain.reorg(2);
+    expect(await step()).toMatchObject({ head: 12, orphaned: [{ number: 10 }, { number: 11 }] });
+  });
+});
+
+/** From this height on the chain shows its blocks one higher. */
+function leaveOut(height: number): void {
+  const [head, blocks] = [chain.head.bind(chain), chain.blocks.bind(chain)];
+  const higher = <T extends BlockHeader>(block: T): T => ({
+    ...block,
+    number: block.number + Number(block.number >= height),
+  });
+  chain.head = async () => higher(await head());
+  chain.blocks = async (numbers) => {
+    const shown = await blocks(numbers.map((number) => number - Number(number > height)));
+    return shown.map((block, i) => (block === null || numbers[i] === height ? null : higher(block)));
+  };
+}
 
 function step(): Promise<ChainUpdate | null> {
   return advanceHead.execute(chain, recent);

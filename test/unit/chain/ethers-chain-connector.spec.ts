@@ -3,7 +3,7 @@ import { parseAddress, parseHex } from '../../../src/kernel/hex.js';
 import { RpcUnavailable } from '../../../src/modules/chain/domain/rpc-unavailable.js';
 import { receiptsRoot } from '../../../src/modules/chain/infrastructure/receipts-root.js';
 import { aConnector, type FixtureOptions } from './chain-fixture.js';
-import { FakeRpcServer } from './fake-rpc-server.js';
+import { type FakeAnswer, FakeRpcServer } from './fake-rpc-server.js';
 import { BLOCK, hashOf, OTHER_BLOCK, receiptAnswer } from './receipt-answer.js';
 
 const TX = hashOf('1');
@@ -41,8 +41,16 @@ describe('the chain connector', () => {
       return hash === missing ? 'nothing' : { result: null };
     };
     const hashes = [known, none, indexing, malformed, foreign, missing].flatMap((hash) => hash ?? []);
-    const kinds = (await connect().receipts(hashes)).map(({ kind }) => kind);
-    expect(kinds).toEqual(['found', 'none', 'unavailable', 'unavailable', 'unavailable', 'unavailable']);
+    const answers = await connect().receipts(hashes);
+    expect(answers.map(({ kind }) => kind)).toEqual([
+      'found',
+      'none',
+      'unavailable',
+      'unclear',
+      'unclear',
+      'unavailable',
+    ]);
+    expect(answers[3]).toMatchObject({ message: `receipt.status is not a hex quantity (#0 ${node.url.slice(0, -1)})` });
   });
 
   it('an unreachable node makes receipts unavailable, and other reads an RpcUnavailable without its URL', async () => {
@@ -71,6 +79,37 @@ describe('the chain connector', () => {
   ])('%s is not a head', async (_name, result) => {
     node.answer = () => ({ result });
     await expect(connect().head()).rejects.toMatchObject({ code: 'rpc_malformed_answer' });
+  });
+
+  const shown = (number: number, hash: unknown = BLOCK) => ({
+    result: { number: `0x${number.toString(16)}`, hash, parentHash: OTHER_BLOCK },
+  });
+  const ZEROS = `0x${'0'.repeat(64)}`;
+
+  it.each([ZEROS, null])(
+    'a latest block whose hash is %s is only announced: the head is the block below it',
+    async (none) => {
+      node.head = 7;
+      node.answer = ({ params: [tag] }) => (tag === 'latest' ? shown(7, none) : shown(Number(tag)));
+      expect(await connect().head()).toMatchObject({ number: 6, hash: BLOCK });
+    },
+  );
+
+  it.each<[string, FakeAnswer]>([
+    ['is null', { result: null }],
+    ['is an error', { error: { code: 12, message: 'requested epoch was a null round (6)' } }],
+    ['is the block before', shown(5)],
+    ['is only announced', shown(6, ZEROS)],
+  ])('a height has no block where the answer %s', async (_words, answer) => {
+    node.answer = ({ params: [tag] }) => (tag === '0x6' ? answer : shown(Number(tag)));
+    expect((await connect().blocks([5, 6, 7])).map((block) => block?.number ?? null)).toEqual([5, null, 7]);
+  });
+
+  it('blocks are not available where the endpoint has nothing but errors, or a block that was not asked for', async () => {
+    node.answer = () => ({ error: { code: 12, message: 'no' } });
+    await expect(connect().blocks([5, 6])).rejects.toMatchObject({ code: 'rpc_unavailable' });
+    node.answer = () => shown(9);
+    await expect(connect().blocks([5])).rejects.toMatchObject({ code: 'rpc_malformed_answer' });
   });
 
   it.each(['safe', 'finalized'] as const)('asks for the block under %s by the tag, once', async (tag) => {

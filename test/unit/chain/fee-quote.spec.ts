@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { insideTransaction } from '../../../src/platform/database/transaction-scope.js';
-import { parseFeeHistory } from '../../../src/modules/chain/infrastructure/fee-history.js';
+import { type FeeHistory, parseFeeHistory } from '../../../src/modules/chain/infrastructure/fee-history.js';
 import { MalformedAnswer } from '../../../src/modules/chain/infrastructure/parse-answer.js';
-import { quoteFrom } from '../../../src/modules/chain/infrastructure/quote-from.js';
+import { quoteFrom as quoteOf } from '../../../src/modules/chain/infrastructure/quote-from.js';
 import { aConnector } from './chain-fixture.js';
 import { FakeRpcServer } from './fake-rpc-server.js';
 
@@ -15,6 +15,9 @@ const history = (rewards: number[][], ratios = rewards.map(() => 0.5), oldest = 
   gasUsedRatio: ratios,
   reward: rewards.map((reward) => reward.map(hex)),
 });
+
+const quoteFrom = (told: FeeHistory, suggestion: bigint | null, floor: bigint) =>
+  quoteOf({ ...told, nextBaseFee: told.nextBaseFee ?? -1n }, suggestion, floor);
 
 describe('a fee quote', () => {
   it('takes the base fee of the next block, and medians of the tips per speed', () => {
@@ -109,13 +112,24 @@ describe('a fee quote', () => {
     );
   });
 
+  it.each<[string, object, Partial<FeeHistory>]>([
+    ['as many base fees as blocks', { baseFeePerGas: ['0x8'] }, { nextBaseFee: 9n }],
+    ['too few base fees', { baseFeePerGas: [] }, { nextBaseFee: null }],
+    ['no base fees', { baseFeePerGas: undefined }, { nextBaseFee: null }],
+    ['a base fee that is no number', { baseFeePerGas: ['0x1', null] }, { nextBaseFee: null }],
+    ['a missing percentile', { reward: [['0x1', '0x2', '0x3', '0x4']] }, { tips: null }],
+    ['a percentile that is no number', { reward: [['0x1', '0x2', '0x3', '0x4', 5]] }, { tips: null }],
+    ['empty tips', { reward: [[]] }, { tips: null }],
+    ['a blob fee that is no number', { baseFeePerBlobGas: ['0x1', null] }, { nextBlobBaseFee: null }],
+  ])('%s: what is left counts', (_name, fields, expected) => {
+    const whole = { newestBlock: 100, nextBaseFee: 9n, nextBlobBaseFee: null };
+    expect(parseFeeHistory({ ...history([[1, 2, 3, 4, 5]]), ...fields })).toMatchObject({ ...whole, ...expected });
+  });
+
   it.each<[string, unknown]>([
     ['nothing', null],
     ['no blocks', { ...history([]), baseFeePerGas: [] }],
-    ['too few base fees', { ...history([[1, 2, 3, 4, 5]]), baseFeePerGas: ['0x1'] }],
-    ['a base fee that is no number', { ...history([[1, 2, 3, 4, 5]]), baseFeePerGas: ['0x1', null] }],
-    ['a missing percentile', history([[1, 2, 3, 4]])],
-    ['a blob fee that is no number', { ...history([[1, 2, 3, 4, 5]]), baseFeePerBlobGas: ['0x1', null] }],
+    ['no heights', { ...history([[1, 2, 3, 4, 5]]), oldestBlock: null }],
   ])('%s is malformed', (_name, answer) => expect(() => parseFeeHistory(answer)).toThrow(MalformedAnswer));
 });
 

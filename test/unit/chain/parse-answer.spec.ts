@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as answer from '../../../src/modules/chain/infrastructure/parse-answer.js';
 
 const HASH = `0x${'ab'.repeat(32)}`;
+const ZEROS = `0x${'0'.repeat(64)}`;
 const RECEIPT = {
   transactionHash: HASH.toUpperCase().replace('0X', '0x'),
   blockNumber: '0x10',
@@ -65,17 +66,52 @@ describe('answers are parsed at the edge', () => {
       expect(answer.block({ ...BLOCK, receiptsRoot }).receiptsRoot).toBeNull();
   });
 
+  const UNTOLD: readonly unknown[] = [undefined, null, '', '0x', 7, {}];
+
+  it.each(['transactionIndex', 'gasUsed', 'effectiveGasPrice'] as const)(
+    'a receipt whose %s is absent, null, empty or misshapen does not tell it, and says which field that is',
+    (field) => {
+      for (const value of UNTOLD) {
+        const untold: string[] = [];
+        const parsed = answer.receipt({ ...RECEIPT, [field]: value }, (name) => untold.push(name));
+        expect([parsed?.[field], parsed?.status, untold]).toEqual([null, 'success', [`receipt.${field}`]]);
+      }
+    },
+  );
+
+  it('a receipt that created nothing, in all the ways in which nodes tell it', () => {
+    for (const contractAddress of [...UNTOLD, ZEROS.slice(0, 42)])
+      expect(answer.receipt({ ...RECEIPT, contractAddress })?.contractAddress).toBeNull();
+  });
+
+  it('a receipt in a block of zeros is none: it is a preconfirmation', () =>
+    expect(answer.receipt({ ...RECEIPT, blockHash: ZEROS })).toBeNull());
+
+  it('a block that tells no time, no base fee and no transactions', () => {
+    for (const value of UNTOLD)
+      expect(answer.block({ ...BLOCK, timestamp: value, baseFeePerGas: value, transactions: value })).toMatchObject({
+        ...{ number: 16, hash: HASH, parentHash: HASH },
+        ...{ timestamp: null, baseFeePerGas: null, transactionHashes: [] },
+      });
+  });
+
+  it('a block with whole transactions, and with some that it does not tell', () =>
+    expect(answer.block({ ...BLOCK, transactions: [{ hash: HASH }, null, '0x12', {}] }).transactionHashes).toEqual([
+      HASH,
+    ]));
+
   it.each<[string, () => unknown]>([
     ['a receipt without status', () => answer.receipt({ ...RECEIPT, status: undefined })],
     ['a receipt with status 2', () => answer.receipt({ ...RECEIPT, status: '0x2' })],
     ['a receipt with status true', () => answer.receipt({ ...RECEIPT, status: true })],
-    ['a receipt without gas', () => answer.receipt({ ...RECEIPT, gasUsed: null })],
+    ['a receipt without the number of its block', () => answer.receipt({ ...RECEIPT, blockNumber: null })],
     ['a receipt with a short hash', () => answer.receipt({ ...RECEIPT, transactionHash: '0x12' })],
     ['a receipt that is a text', () => answer.receipt('0x1')],
     ['a block with a decimal number', () => answer.block({ ...BLOCK, number: 16 })],
     ['a block number above 2^53', () => answer.block({ ...BLOCK, number: '0x20000000000001' })],
-    ['a block with whole transactions', () => answer.block({ ...BLOCK, transactions: [{ hash: HASH }] })],
-    ['a block without transactions', () => answer.block({ ...BLOCK, transactions: undefined })],
+    ['a block without a hash', () => answer.block({ ...BLOCK, hash: null })],
+    ['a block of zeros', () => answer.block({ ...BLOCK, hash: ZEROS })],
+    ['a block without a parent', () => answer.block({ ...BLOCK, parentHash: '0x' })],
     ['a quantity without digits', () => answer.quantity('0x', 'x')],
     ['a quantity of more than 256 bits', () => answer.quantity(`0x${'f'.repeat(65)}`, 'x')],
     ['a decimal quantity', () => answer.quantity('12', 'x')],

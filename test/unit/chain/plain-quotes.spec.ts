@@ -142,10 +142,31 @@ describe('the quote of a chain without a base fee', () => {
     expect(await quoteOf(market, PLAIN, PLAIN)).toMatchObject({ hasBaseFee: false, tips: { slow: 10n * GWEI } });
   });
 
+  it('is the base fee of the head and the least tip, where the node tells nothing else', async () => {
+    const only: Node = { ...PLAIN, head: headAt(100, { baseFeePerGas: '0x8' }), gasPrice: UNSUPPORTED };
+    expect(await quoteOf(only)).toMatchObject({ hasBaseFee: true, baseFeePerGas: 9n, tips: { slow: 1n, urgent: 1n } });
+  });
+
+  it('has the base fee of the head, and the tips of a history without base fees', async () => {
+    const history = { result: { oldestBlock: hex(100), gasUsedRatio: [0.5], reward: [[1, 2, 3, 4, 5].map(hex)] } };
+    expect(await quoteOf({ ...PLAIN, history, head: headAt(100, { baseFeePerGas: '0x8' }) })).toMatchObject({
+      ...{ blockNumber: 100, hasBaseFee: true, baseFeePerGas: 9n },
+      tips: { slow: 1n, standard: 2n, urgent: 5n },
+    });
+  });
+
+  it('is the tip that a node suggests, where nothing else tells a price and there is no base fee', async () => {
+    const suggestion = { result: hex(10n * GWEI) };
+    expect(await quoteOf({ ...PLAIN, gasPrice: UNSUPPORTED, suggestion })).toMatchObject({
+      hasBaseFee: false,
+      tips: { slow: 10n * GWEI },
+    });
+  });
+
   it.each<[string, Partial<Node>]>([
-    ['gas price', { gasPrice: UNSUPPORTED }],
+    ['price', { gasPrice: UNSUPPORTED }],
     ['header', { head: UNSUPPORTED }],
-    ['price of a chain with a base fee', { head: headAt(100, { baseFeePerGas: '0x7' }), gasPrice: UNSUPPORTED }],
+    ['answer about its prices', { head: headAt(100, { baseFeePerGas: '0x7' }), gasPrice: 'nothing' }],
   ])('is not available from a node that tells no %s', async (_name, missing) => {
     await expect(quoteOf({ ...PLAIN, ...missing })).rejects.toMatchObject({ code: 'rpc_unavailable' });
   });

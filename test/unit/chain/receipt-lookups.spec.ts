@@ -110,4 +110,68 @@ describe('receipts', () => {
       });
     });
   });
+
+  describe('of which two contradict each other', () => {
+    const executed = { ...receiptAnswer(TX), gasUsed: '0x5208' };
+    const copy = { ...executed, status: '0x0', gasUsed: '0x0', transactionIndex: '0x2' };
+    const asked = { hash: BLOCK, receiptsRoot: null, transactionHashes: [TX, SECOND] };
+    const answers = (whole: unknown, single: unknown) =>
+      (node.answer = ({ method, params: [hash] }): FakeAnswer =>
+        method === WHOLE ? { result: whole } : { result: hash === TX ? single : receiptAnswer(hash) });
+    const inBlock = async () =>
+      (await fixture.connector.blockReceipts(asked))?.receipts.map(({ txHash, status }) => [txHash, status]);
+
+    it.each([
+      ['a copy that used no gas, before or behind it', [copy, executed]],
+      ['a copy that comes later', [executed, { ...copy, gasUsed: '0x5208' }]],
+    ])('is the execution beside %s, when the answer by hash agrees', async (_words, [first, second]) => {
+      answers([first, receiptAnswer(SECOND), second], executed);
+      expect(await inBlock()).toEqual(expect.arrayContaining([[TX, 'success'], [SECOND, 'success']])); // prettier-ignore
+      answers([first, receiptAnswer(SECOND), second], copy);
+      expect(await inBlock()).toEqual([[SECOND, 'success']]);
+    });
+
+    it('is one of two that are equal, without another call', async () => {
+      answers([executed, executed, receiptAnswer(SECOND)], null);
+      expect(await inBlock()).toEqual([[TX, 'success'], [SECOND, 'success']]); // prettier-ignore
+      expect(paramsOf(SINGLE)).toEqual([]);
+    });
+
+    it('decides nothing: a revert by hash, and a success in its block', async () => {
+      answers([copy, executed], copy);
+      expect(await fixture.connector.receipts([TX, SECOND])).toMatchObject([
+        { kind: 'unclear', message: expect.stringContaining('eth_getBlockReceipts') },
+        { kind: 'found', receipt: { txHash: SECOND } },
+      ]);
+      const placed = [TX, SECOND].map((txHash) => ({ txHash, blockHash: BLOCK }));
+      expect(await fixture.connector.agreedReceipts(placed)).toMatchObject([{ kind: 'unclear' }, { kind: 'found' }]);
+    });
+
+    it.each<[string, unknown]>([
+      ['says the same', [copy]],
+      ['does not have it', []],
+      ['is not told', null],
+    ])('but a revert counts where its block %s', async (_words, whole) => {
+      answers(whole, copy);
+      expect(await fixture.connector.receipts([TX])).toMatchObject([
+        { kind: 'found', receipt: { status: 'reverted' } },
+      ]);
+    });
+  });
+
+  it('of a block leave out those that cannot be read: of strangers, and of ours, which are asked for by hash', async () => {
+    node.answer = () => ({ result: [{ ...receiptAnswer(THIRD), status: null }, receiptAnswer(TX), 7] });
+    const asked = { hash: BLOCK, receiptsRoot: null, transactionHashes: [TX] };
+    expect(await fixture.connector.blockReceipts(asked)).toMatchObject({ receipts: [{ txHash: TX }] });
+  });
+
+  it('name each field that an endpoint does not tell once in the log', async () => {
+    node.answer = ({ params: [hash] }) => ({ result: { ...receiptAnswer(hash), gasUsed: null } });
+    await fixture.connector.receipts([TX, SECOND]);
+    await fixture.connector.receipts([THIRD]);
+    const lines = fixture.log.lines.filter(({ event }) => event.includes('does not tell'));
+    expect(lines.map(({ fields }) => fields)).toEqual([
+      { chainId: 1337, endpoint: expect.stringContaining('#0 http://127.0.0.1'), field: 'receipt.gasUsed' },
+    ]);
+  });
 });

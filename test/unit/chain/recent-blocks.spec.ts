@@ -28,11 +28,12 @@ describe('the window on the chain', () => {
     expect([6, 7, 8, 9].map((number) => window.hashAt(number))).toEqual([null, aHash(7), aHash(8), aHash(9)]);
   });
 
-  it('is extended by the block after its tip that names the tip as its parent', () => {
+  it('is extended by a block above its tip that names the tip as its parent: heights between them have no block', () => {
     window.reset([link(5)]);
     expect(window.isExtendedBy(link(6))).toBe(true);
     expect(window.isExtendedBy({ ...link(6), parentHash: aHash(99) })).toBe(false);
-    expect(window.isExtendedBy({ ...link(7), parentHash: aHash(5) })).toBe(false);
+    expect(window.isExtendedBy({ ...link(7), parentHash: aHash(5) })).toBe(true);
+    expect(window.isExtendedBy(link(7))).toBe(false);
     expect(window.isExtendedBy({ ...link(1), parentHash: aHash(5) })).toBe(false);
   });
 

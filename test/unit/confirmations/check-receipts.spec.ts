@@ -35,6 +35,7 @@ let answer: (hash: Hash) => ReceiptLookup | undefined;
 let questions: number[];
 let recorded: Receipt[];
 let postponed: [txId: string, answered: boolean][];
+let unclear: (string | null | undefined)[];
 let withReceipt: string[];
 let isAway: boolean;
 let doubts: TxInDoubt[];
@@ -77,10 +78,11 @@ beforeEach(() => {
     {
       execute: async (
         _chain: ChainId,
-        missing: readonly (DueTx & { answered: boolean })[],
+        missing: readonly (DueTx & { answered: boolean; unclear?: string | null })[],
         found: readonly ManagedTx[],
       ) => {
         postponed.push(...missing.map(({ tx, answered }): [string, boolean] => [tx.id, answered]));
+        unclear = missing.map((each) => each.unclear);
         withReceipt.push(...found.map(({ id }) => id));
       },
     } as unknown as PostponeReceiptChecks,
@@ -115,6 +117,16 @@ it.each([0, 1])('an answer that is missing for one attempt is none for its tx: %
   await look();
   expect([doubts, postponed]).toEqual([[], [[TX, false]]]);
   expect(checked()).toEqual({ error: 1 });
+});
+
+it('what is wrong with an answer that decides nothing is told', async () => {
+  const [, second] = ATTEMPTS;
+  answer = (hash) =>
+    hash === second?.txHash
+      ? { kind: 'unclear', message: 'receipt.status is not a hex quantity (#0)' }
+      : { kind: 'none' };
+  await look();
+  expect([doubts, postponed, unclear]).toEqual([[], [[TX, false]], ['receipt.status is not a hex quantity (#0)']]);
 });
 
 it('no answer at all says nothing of any tx', async () => {

@@ -45,6 +45,14 @@ describe('a tx without a receipt', () => {
     expect([txs.looksInMs, txs.writes.operations]).toEqual([[inMs], ['receipt_missing']]);
   });
 
+  it('says what is wrong with an answer that decides nothing, until it is sent or mined', async () => {
+    const tx = sent(TX, null);
+    await postpone.execute(DEV_CHAIN, [{ ...missing(tx, false), unclear: 'no status (#0)' }], []);
+    expect([txs.of(TX).lastError, txs.looksInMs]).toEqual(['no status (#0)', [SOON_MS]]);
+    await postpone.execute(DEV_CHAIN, [missing(tx, true)], []);
+    expect(txs.of(TX).lastError).toBe('no status (#0)');
+  });
+
   it('is looked at again when its own answer says, also beside others', async () => {
     const some = [missing(sent('tx-1', null), true), missing(sent('tx-2', null), false)];
     await postpone.execute(DEV_CHAIN, some, []);

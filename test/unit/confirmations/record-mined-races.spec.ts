@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { HeadTracker } from '../../../src/modules/chain/index.js';
+import { Chains, HeadTracker } from '../../../src/modules/chain/index.js';
 import { type MinedAttempt, RecordMined } from '../../../src/modules/confirmations/application/record-mined.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
@@ -24,7 +24,8 @@ function put(txId: string, progress: Partial<TxProgress>): void {
 
 function record(...mined: readonly MinedAttempt[]): Promise<MinedAttempt[]> {
   return new RecordMined(
-    fakeOf(HeadTracker, { hashAt: () => null, tip: () => null }),
+    fakeOf(Chains, {}),
+    fakeOf(HeadTracker, { hashAt: () => aReceipt().blockHash, tip: () => aReceipt().blockNumber }),
     ourWork,
     txs.asRepository(),
     txs.writes.asDoor(),

@@ -1,6 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Hash } from '../../../src/kernel/hex.js';
-import { HeadTracker, type Receipt } from '../../../src/modules/chain/index.js';
+import {
+  type Block,
+  type ChainConnector,
+  Chains,
+  HeadTracker,
+  type Receipt,
+} from '../../../src/modules/chain/index.js';
 import { type MinedAttempt, RecordMined } from '../../../src/modules/confirmations/application/record-mined.js';
 import { type Attempt, LeasedWork, ManagedTx } from '../../../src/modules/ledger/index.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
@@ -12,23 +18,36 @@ import { ourWork, workThatLeaves } from '../../support/fakes/our-work.js';
 const TX = 'tx-1';
 const NONCE = 7n;
 const TIP = 100;
+const IGNORED = 'receipt ignored: its block is not on the followed chain';
 
 let txs: TxsInMemory;
 let log: RecordingLog;
 /** The canonical hash at a height, as far as this node has followed the chain. */
 let followed: Map<number, Hash>;
 let tip: number | null;
+/** What the endpoints show. */
+let shown: Map<number, Block>;
 
 beforeEach(() => {
   txs = new TxsInMemory();
   txs.put(aManagedTx({ txId: TX }).allocated(NONCE).sent().build());
   log = new RecordingLog();
-  followed = new Map();
+  followed = new Map([[aReceipt().blockNumber, aReceipt().blockHash]]);
+  shown = new Map();
   tip = TIP;
+});
+
+const CHAIN = {
+  blocks: async (numbers) => numbers.map((number) => shown.get(number) ?? null),
+} as Partial<ChainConnector> as ChainConnector;
+const aBlock = (number: number, hash: Hash): Block => ({
+  ...{ number, hash, parentHash: hash, transactionHashes: [] },
+  ...{ timestamp: null, baseFeePerGas: null, receiptsRoot: null },
 });
 
 function record(mined: readonly MinedAttempt[], work: LeasedWork = ourWork): Promise<MinedAttempt[]> {
   return new RecordMined(
+    fakeOf(Chains, { get: () => CHAIN }),
     fakeOf(HeadTracker, { hashAt: (_, number) => followed.get(number) ?? null, tip: () => tip }),
     work,
     txs.asRepository(),
@@ -101,17 +120,27 @@ describe('the block that a receipt names', () => {
   it.each([
     ['is the one that was followed', TIP, OURS, TIP, 'MINED'],
     ['is another than the one that was followed', TIP, aHash(0xdead), TIP, 'IN_MEMPOOL'],
-    ['is below all that was followed', 1, null, TIP, 'MINED'],
-    ['is not followed yet, and near', TIP + 256, null, TIP, 'MINED'],
-    ['is far above all that was followed', TIP + 257, null, TIP, 'IN_MEMPOOL'],
-    ['is the first that this node hears of', TIP + 257, null, null, 'MINED'],
+    ['is not followed yet, although it is shown', TIP + 1, null, TIP, 'IN_MEMPOOL'],
   ])('%s', async (_words, blockNumber, canonical, newest, state) => {
     tip = newest;
     if (canonical) followed.set(blockNumber, canonical);
+    shown.set(blockNumber, aBlock(blockNumber, OURS));
     expect(await record([aMined({}, { blockNumber, blockHash: OURS })])).toEqual([]);
     expect(txs.of(TX).state).toBe(state);
-    const expected = state === 'MINED' ? [] : ['receipt ignored: its block is not on the followed chain'];
-    expect(said()).toEqual(expected);
+    expect(said()).toEqual(blockNumber === TIP && state === 'IN_MEMPOOL' ? [IGNORED] : []);
+  });
+
+  it.each([
+    ['is below all that was followed', 1, TIP],
+    ['is the first that this node hears of', TIP + 257, null],
+  ])('%s is believed only when an endpoint shows it', async (_words, blockNumber, newest) => {
+    tip = newest;
+    for (const block of [null, aBlock(blockNumber, aHash(0xdead)), aBlock(blockNumber, OURS)]) {
+      if (block) shown.set(blockNumber, block);
+      await record([aMined({}, { blockNumber, blockHash: OURS })]);
+    }
+    expect(txs.of(TX).state).toBe('MINED');
+    expect([txs.saved, said()]).toEqual([[TX], [IGNORED, IGNORED]]);
   });
 });
 

@@ -240,11 +240,12 @@ describe('what a sub state says', () => {
 });
 
 describe('what is said besides', () => {
-  it('is when a tx that waits expires', () => {
+  it('is when a tx that waits expires, and what was wrong with the last answer about it', () => {
     const expiresAt = '2026-11-21T09:00:00.000Z';
     expect(summaryOf({ state: 'PENDING', expiresAt })).toContain(
       ` If it has no nonce at ${expiresAt}, it ends DROPPED.`,
     );
+    expect(summaryOf({ state: 'IN_MEMPOOL', lastError: 'no status (#0)' })).toContain(' ("no status (#0)")');
     expect(summaryOf({ state: 'IN_MEMPOOL', expiresAt })).toContain(
       ` If it is not mined at ${expiresAt}, a no-op with its nonce competes with it.`,
     );

@@ -124,7 +124,9 @@ async function walk(chain: ChainBlocks, recent: RecentBlocks, head: number): Pro
   const answers = await chain.blocks(range(first, Math.min(head, first + BLOCKS_PER_CALL - 1)));
   const linked: Block[] = [];
   for (const block of answers) {
-    if (!block || (recent.tip !== null && !recent.isExtendedBy(block))) break;
+    // Whether a height without an answer has no block, or one that the endpoint does not have yet: the parent of the next block tells.
+    if (!block) continue;
+    if (recent.tip !== null && !recent.isExtendedBy(block)) break;
     recent.push(block);
     linked.push(block);
   }

@@ -42,15 +42,31 @@ export async function agreedHashes(
 
 /**
  * The highest followed block up to `from` that is still canonical; one below the lowest followed block when there is none.
- * null when the endpoint does not have some block (yet): only a *different* block at a height proves a reorg.
+ * null when the endpoint does not have some block (yet): only a *different* block at a height proves a reorg, or that the height has none.
  */
 export async function commonAncestor(chain: ChainBlocks, recent: RecentBlocks, from: number): Promise<number | null> {
   for (let high = from; high >= recent.bottom; high -= BLOCKS_PER_CALL) {
-    const numbers = range(Math.max(recent.bottom, high - BLOCKS_PER_CALL + 1), high);
+    const numbers = range(Math.max(recent.bottom, high - BLOCKS_PER_CALL + 1), high).filter(
+      (number) => recent.hashAt(number) !== null,
+    );
     const blocks = await readBlocks(chain, numbers);
-    if (blocks.some((block) => block === null)) return null;
+    const unknown = numbers.filter((_, index) => blocks[index] === null);
+    if (unknown.length > 0 && !(await haveNoBlock(chain, unknown))) return null;
     const ancestor = numbers.findLast((number, index) => blocks[index]?.hash === recent.hashAt(number));
     if (ancestor !== undefined) return ancestor;
   }
   return recent.bottom - 1;
+}
+
+/** Blocks around heights without one that are read to prove that they have none; longer runs are hardly seen. */
+const AROUND = 8;
+
+/** Whether the blocks around each height are parent and child, so that there is nothing between them. */
+async function haveNoBlock(chain: ChainBlocks, heights: readonly number[]): Promise<boolean> {
+  const around = range(Math.max(0, Math.min(...heights) - AROUND), Math.max(...heights) + AROUND);
+  const shown = (await readBlocks(chain, around)).filter((block) => block !== null);
+  return heights.every((height) => {
+    const child = shown.find(({ number }) => number > height);
+    return child !== undefined && shown.findLast(({ number }) => number < height)?.hash === child.parentHash;
+  });
 }

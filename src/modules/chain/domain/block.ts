@@ -4,8 +4,8 @@ export interface BlockHeader {
   readonly number: number;
   readonly hash: Hash;
   readonly parentHash: Hash;
-  /** Seconds since the epoch, from the block header. */
-  readonly timestamp: number;
+  /** Seconds since the epoch, from the block header; null when the node does not tell. */
+  readonly timestamp: number | null;
   /** Wei per gas (EIP-1559); null on chains without a base fee. */
   readonly baseFeePerGas: bigint | null;
   /** Root of the receipts trie; null when the node leaves it out, and for a block that was loaded from the store. */
@@ -22,15 +22,16 @@ export interface Block extends BlockHeader {
 /** A block by its hash, and what proves its receipts. Without root and transactions nothing is proven. */
 export type BlockToProve = Pick<Block, 'hash' | 'receiptsRoot' | 'transactionHashes'>;
 
+/** What only informs is null when the node does not tell it (docs/invariants.md, K1). */
 export interface Receipt {
   readonly txHash: Hash;
   readonly blockNumber: number;
   readonly blockHash: Hash;
-  readonly transactionIndex: number;
+  readonly transactionIndex: number | null;
   readonly status: 'success' | 'reverted';
-  readonly gasUsed: bigint;
+  readonly gasUsed: bigint | null;
   /** Wei per gas that was paid. */
-  readonly effectiveGasPrice: bigint;
+  readonly effectiveGasPrice: bigint | null;
   /** Set when the transaction created a contract. */
   readonly contractAddress: Address | null;
 }
@@ -40,6 +41,14 @@ export type ReceiptsByHash = ReadonlyMap<Hash, Receipt>;
 /** Whether one call for all receipts of a block is cheaper than one call for each of so many receipts. */
 export function isWholeBlockCheaper(receipts: number): boolean {
   return receipts >= 2;
+}
+
+/**
+ * The execution among the receipts of one transaction, in the order of their block: a copy used no gas, or comes later. Null only for an empty
+ * list.
+ */
+export function executionAmong(receipts: readonly Receipt[]): Receipt | null {
+  return receipts.find(({ gasUsed }) => gasUsed !== 0n) ?? receipts[0] ?? null;
 }
 
 /** All receipts of one block, in order. */
@@ -52,8 +61,12 @@ export interface BlockReceipts {
   readonly proven: boolean;
 }
 
-/** `unavailable` means that the RPC failed; it must never be read as `none`, which means "no receipt". */
+/**
+ * `unavailable` means that the RPC failed; it must never be read as `none`, which means "no receipt". `unclear`: the endpoints answer, and
+ * what they say decides nothing; the message is for people.
+ */
 export type ReceiptLookup =
   | { readonly kind: 'found'; readonly receipt: Receipt }
   | { readonly kind: 'none' }
+  | { readonly kind: 'unclear'; readonly message: string }
   | { readonly kind: 'unavailable'; readonly message: string };

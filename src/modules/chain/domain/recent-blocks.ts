@@ -3,7 +3,7 @@ import type { BlockHeader, BlockRef } from './block.js';
 
 type Link = Pick<BlockHeader, 'number' | 'hash' | 'parentHash'>;
 
-/** The newest canonical blocks of a chain, linked by parent hash. */
+/** The newest canonical blocks of a chain, linked by parent hash. A height may have none (docs/invariants.md, K4). */
 export class RecentBlocks {
   private readonly hashes = new Map<number, Hash>();
   private highest: number | null = null;
@@ -39,9 +39,9 @@ export class RecentBlocks {
     for (const link of links) this.push(link);
   }
 
-  /** Whether the block is the child of the tip; if not, a reorg happened, or blocks are missing. */
+  /** Whether the block is the child of the tip; if not, a reorg happened, or blocks are missing. Heights between them have no block. */
   isExtendedBy(block: Link): boolean {
-    return this.highest !== null && block.number === this.highest + 1 && this.hashAt(this.highest) === block.parentHash;
+    return this.highest !== null && block.number > this.highest && this.hashAt(this.highest) === block.parentHash;
   }
 
   push(link: Link): void {

@@ -65,8 +65,12 @@ export async function agreedReceipts(pool: RpcPool, hashes: readonly Hash[]): Pr
         : answer;
     });
     const agreed = agreedUpon('make_final', lookups.map(outcomeIn))?.value ?? null;
-    const unavailable = { kind: 'unavailable', message: 'the endpoints do not agree' } as const;
-    return lookups.find((answer) => agreed !== null && outcomeIn(answer) === agreed) ?? unavailable;
+    return (
+      lookups.find((answer) => (agreed === null ? answer.kind === 'unclear' : outcomeIn(answer) === agreed)) ?? {
+        kind: 'unavailable',
+        message: 'the endpoints do not agree',
+      }
+    );
   });
 }
 

@@ -2,7 +2,7 @@ import { sufficient } from '../domain/evidence.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
 import { FEE_HISTORY_BLOCKS, type FeeHistory, parseFeeHistory, TIP_PERCENTILES } from './fee-history.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
-import { plainQuoteFrom, quoteFrom } from './quote-from.js';
+import { plainQuoteFrom, quoteFrom, tellsBaseFee } from './quote-from.js';
 import type { RpcRequest } from './rpc/json-rpc.js';
 import type { EndpointAnswer } from './rpc/quorum-reads.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
@@ -26,9 +26,9 @@ const HEAD: RpcRequest = { method: 'eth_getBlockByNumber', params: ['latest', fa
 export async function endpointQuotes(pool: RpcPool, rpc: RpcReader, minTip: bigint): Promise<readonly FeeQuote[]> {
   const answers = await ask(pool, [HISTORY]);
   const told = sufficient('sign_fee', answers.map(historyOf));
-  const histories = currentOf(told ?? []).map(({ history }) => history);
-  if (told === null || histories.some(({ nextBaseFee }) => nextBaseFee === 0n))
-    return plainQuotes(pool, rpc, minTip, answers);
+  const current = currentOf(told ?? []).map(({ history }) => history);
+  const histories = current.filter(tellsBaseFee).filter(({ nextBaseFee }) => nextBaseFee > 0n);
+  if (told === null || histories.length < current.length) return plainQuotes(pool, rpc, minTip, answers);
   const suggestion = histories.some(({ tips }) => tips === null) ? await lowestSuggestion(pool, rpc) : null;
   return histories.map((history) => quoteFrom(history, suggestion, minTip));
 }
@@ -51,6 +51,7 @@ async function plainQuotes(
           gasPrice: parsedOrNull(gasPrice, (value) => quantity(value, 'gasPrice')),
           head: parsedOrNull(head, blockHeader),
           suggestion: parsedOrNull(suggestion, (value) => quantity(value, 'tip')),
+          isSilent: [gasPrice, suggestion].some((reply) => reply?.kind === 'failed'),
         },
         minTip,
       );

@@ -30,7 +30,15 @@ import { broadcast } from './broadcast-reply.js';
 import { FeeQuotes } from './fee-quotes.js';
 import { estimateGas } from './gas-estimates.js';
 import { minedTransactions } from './mined-transactions.js';
-import { block, blockHeader, hexQuantity, isDelegation, quantity } from './parse-answer.js';
+import {
+  block,
+  blockHeader,
+  hexQuantity,
+  isDelegation,
+  isPreconfirmed,
+  quantity,
+  smallNumber,
+} from './parse-answer.js';
 import { accountCounts, pooledTransactions } from './pooled-transactions.js';
 import { ReceiptsOfBlock, receiptsByHash } from './receipt-lookups.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
@@ -62,7 +70,10 @@ export class EthersChainConnector implements ChainConnector {
   }
 
   async head(): Promise<BlockHeader> {
-    const head = await this.rpc.one('eth_getBlockByNumber', ['latest', false], blockHeader);
+    const latest = await this.rpc.one('eth_getBlockByNumber', ['latest', false], (value, untold) =>
+      isPreconfirmed(value) ? null : blockHeader(value, untold),
+    );
+    const head = latest ?? (await this.newestReal());
     this.quotes.sawHead(head);
     return head;
   }
@@ -74,14 +85,22 @@ export class EthersChainConnector implements ChainConnector {
   async blocks(numbers: readonly number[]): Promise<(Block | null)[]> {
     const method = 'eth_getBlockByNumber';
     const params = numbers.map((number) => [hexQuantity(number), false]);
-    const found = await this.rpc.all(method, params, (value) => (value === null ? null : block(value)));
-    const wrong = found.find((answer, i) => answer !== null && answer.number !== numbers[i]);
-    if (wrong) throw this.rpc.malformed(method, `block ${wrong.number} was not asked for`);
-    return found;
+    const replies = await this.rpc.replies(method, params);
+    // A height may have no block (docs/invariants.md, K4): then the node answers with an error, with null, or with the block before.
+    const isAnswering = replies.some(({ kind }) => kind === 'result');
+    return numbers.map((number, i) => {
+      if (replies[i]?.kind === 'error' && isAnswering) return null;
+      const found = this.rpc.parsed(method, replies[i], (value, untold) =>
+        value === null || isPreconfirmed(value) ? null : block(value, untold),
+      );
+      if (found !== null && found.number > number)
+        throw this.rpc.malformed(method, `block ${found.number} was not asked for`);
+      return found?.number === number ? found : null;
+    });
   }
 
   async receipts(hashes: readonly Hash[]): Promise<ReceiptLookup[]> {
-    return receiptsByHash(this.rpc, hashes);
+    return this.receiptsOf.unlessContradicted(await receiptsByHash(this.rpc, hashes));
   }
 
   async blockReceipts(block: BlockToProve): Promise<BlockReceipts | null> {
@@ -102,10 +121,9 @@ export class EthersChainConnector implements ChainConnector {
   }
 
   async agreedReceipts(known: readonly PlacedTx[]): Promise<ReceiptLookup[]> {
-    if (this.pool.hasOneEndpoint) return this.receiptsOf.again(known);
-    return agreedReceipts(
-      this.pool,
-      known.map(({ txHash }) => txHash),
+    const hashes = known.map(({ txHash }) => txHash);
+    return this.receiptsOf.unlessContradicted(
+      this.pool.hasOneEndpoint ? await this.receiptsOf.again(known) : await agreedReceipts(this.pool, hashes),
     );
   }
 
@@ -152,6 +170,12 @@ export class EthersChainConnector implements ChainConnector {
 
   async broadcast(transactions: readonly SignedBytes[]): Promise<BroadcastOutcome[]> {
     return this.blobSends.execute(transactions, (formed) => broadcast(this.pool, this.rpc, formed));
+  }
+
+  /** For a chain whose `latest` is not a block yet. */
+  private async newestReal(): Promise<BlockHeader> {
+    const number = await this.rpc.one('eth_blockNumber', [], (value) => smallNumber(value, 'head'));
+    return this.rpc.one('eth_getBlockByNumber', [hexQuantity(Math.max(0, number - 1)), false], blockHeader);
   }
 
   private orUnavailable<T>(method: string, answers: readonly (T | null)[]): T[] {

@@ -1,4 +1,4 @@
-import { fields, list, MalformedAnswer, quantity, smallNumber } from './parse-answer.js';
+import { fields, informed, list, MalformedAnswer, quantity, smallNumber } from './parse-answer.js';
 
 /** How many blocks a quote is made from. */
 export const FEE_HISTORY_BLOCKS = 20;
@@ -9,48 +9,59 @@ const PERCENTILES = Object.keys(TIP_PERCENTILES) as (keyof typeof TIP_PERCENTILE
 /** A median of tips for each percentile; null where no recent block had a transaction. Wei per gas. */
 export type MedianTips = Readonly<Record<keyof typeof TIP_PERCENTILES, bigint>>;
 
-/** The parsed answer of `eth_feeHistory`. Wei per gas. */
+/** The parsed answer of `eth_feeHistory`. Wei per gas. What a node does not tell, or in another form, is null (docs/invariants.md, K1). */
 export interface FeeHistory {
   readonly newestBlock: number;
-  /** Base fee of the block after the newest: the last element of `baseFeePerGas`. Nodes answer 0 on a chain without a base fee. */
-  readonly nextBaseFee: bigint;
-  /** Wei per blob gas of the block after the newest; null where the chain has no blobs. */
+  /** Base fee of the block after the newest. Nodes answer 0 on a chain without a base fee. */
+  readonly nextBaseFee: bigint | null;
+  /** Wei per blob gas of the block after the newest; null also where the chain has no blobs. */
   readonly nextBlobBaseFee: bigint | null;
   readonly tips: MedianTips | null;
 }
 
-/** @throws MalformedAnswer */
+/** @throws MalformedAnswer without the heights of its blocks */
 export function parseFeeHistory(value: unknown): FeeHistory {
   const raw = fields(value, 'feeHistory');
   const oldest = smallNumber(raw['oldestBlock'], 'oldestBlock');
   const ratios = list(raw['gasUsedRatio'], 'gasUsedRatio').map(Number);
-  const baseFees = list(raw['baseFeePerGas'], 'baseFeePerGas');
-  if (ratios.length === 0 || baseFees.length !== ratios.length + 1)
-    throw new MalformedAnswer('baseFeePerGas', 'one longer than gasUsedRatio');
+  if (ratios.length === 0) throw new MalformedAnswer('gasUsedRatio', 'a list of blocks');
   return {
     newestBlock: oldest + ratios.length - 1,
-    nextBaseFee: quantity(baseFees.at(-1), 'baseFeePerGas[]'),
+    nextBaseFee: nextBaseFee(raw['baseFeePerGas'], ratios.length),
     nextBlobBaseFee: nextBlobBaseFee(raw['baseFeePerBlobGas']),
     tips: medianTips(raw['reward'], ratios),
   };
 }
 
+/** The last element, where there is one more than blocks. Some nodes leave it out: then the fee may be an eighth above that of the newest. */
+function nextBaseFee(value: unknown, blocks: number): bigint | null {
+  const fees = Array.isArray(value) ? value : [];
+  const last = informed(fees.at(-1), 'baseFeePerGas[]', quantity);
+  if (last === null || fees.length < blocks) return null;
+  return fees.length === blocks ? highestNextBaseFee(last) : last;
+}
+
+/** The most that the base fee of the next block can be (EIP-1559), wei per gas. */
+export function highestNextBaseFee(baseFee: bigint): bigint {
+  return (baseFee * 9n + 7n) / 8n;
+}
+
 /** EIP-4844: the fee of a blob is at least 1 wei. Nodes answer 0, or nothing, for a chain without blobs. */
 function nextBlobBaseFee(value: unknown): bigint | null {
-  if (value === null || value === undefined) return null;
-  const fee = quantity(list(value, 'baseFeePerBlobGas').at(-1), 'baseFeePerBlobGas[]');
+  const fee = Array.isArray(value) ? informed(value.at(-1), 'baseFeePerBlobGas[]', quantity) : null;
   return fee === 0n ? null : fee;
 }
 
 /** Medians over the blocks that had transactions: one mad block has no say. For an empty block the node answers 0, which is no price. */
 function medianTips(value: unknown, ratios: readonly number[]): MedianTips | null {
-  const rewards = value === null || value === undefined ? [] : list(value, 'reward');
-  const used = rewards.filter((_, i) => (ratios[i] ?? 0) > 0).map((reward) => list(reward, 'reward[]'));
+  const rewards: readonly unknown[] = Array.isArray(value) ? value : [];
+  const used = rewards.flatMap((reward, i): bigint[][] => {
+    const tips = (Array.isArray(reward) ? reward : []).map((tip) => informed(tip, 'reward[][]', quantity));
+    const told = tips.filter((tip) => tip !== null);
+    return (ratios[i] ?? 0) > 0 && told.length === PERCENTILES.length && told.length === tips.length ? [told] : [];
+  });
   if (used.length === 0) return null;
-  const medians = PERCENTILES.map((name, i): [string, bigint] => [
-    name,
-    median(used.map((reward) => quantity(reward[i], 'reward[][]'))),
-  ]);
+  const medians = PERCENTILES.map((name, i): [string, bigint] => [name, median(used.map((tips) => tips[i] ?? 0n))]);
   return Object.fromEntries(medians) as MedianTips;
 }
 

@@ -1,4 +1,4 @@
-import type { Address } from '../../../kernel/hex.js';
+import type { Address, Hash } from '../../../kernel/hex.js';
 import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import type { MinedQuestion, MinedTransactions, SentTransaction } from '../domain/sent-transaction.js';
 import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
@@ -51,7 +51,8 @@ async function lastBlockBefore(pool: RpcPool, head: number, since: number): Prom
   const replies = await pool.read(heights.map((height) => block(height, false)));
   const older = replies.flatMap((reply) => {
     const header = parsedOrNull(reply, blockHeader);
-    return header !== null && header.timestamp < since ? [header.number] : [];
+    const isOlder = header !== null && header.timestamp !== null && header.timestamp < since;
+    return isOlder ? [header.number] : [];
   });
   return Math.max(-1, ...older);
 }
@@ -79,7 +80,10 @@ async function idleSince(
 /** The transactions found so far. */
 class Walk {
   private readonly found: SentTransaction[] = [];
-  unbroken = true;
+  /** The parent of the lowest block that was read. */
+  private parent: Hash | null = null;
+  private isOverGap = false;
+  private isBroken = false;
 
   constructor(
     private readonly questions: readonly MinedQuestion[],
@@ -93,9 +97,21 @@ class Walk {
     );
   }
 
+  /** A height without a block breaks nothing when the blocks around it are parent and child (docs/invariants.md, K4). */
   read(reply: RpcReply): void {
-    if (reply.kind !== 'result' || reply.value === null) this.unbroken = false;
+    if (reply.kind !== 'result' || reply.value === null) {
+      this.isOverGap = true;
+      return;
+    }
+    const header = parsedOrNull(reply, blockHeader);
+    if (this.isOverGap && header?.hash !== this.parent) this.isBroken = true;
+    this.isOverGap = false;
+    this.parent = header?.parentHash ?? null;
     for (const { account } of this.questions) this.found.push(...transactionsOf(reply, account, this.chainId));
+  }
+
+  get unbroken(): boolean {
+    return !this.isBroken && !this.isOverGap;
   }
 
   of(account: Address, from: Nonce): SentTransaction[] {

@@ -3,7 +3,7 @@ import { sufficient } from '../domain/evidence.js';
 import type { NonceUse, NonceQuestion } from '../domain/nonce-use.js';
 import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
 import { nonceUsers, BLOCK_NOT_READ } from './nonce-users.js';
-import { blockHeader, fields, hash, parsedOrNull, quantity, smallNumber } from './parse-answer.js';
+import { blockHash, blockHeader, fields, parsedOrNull, quantity, smallNumber } from './parse-answer.js';
 import { lookup } from './receipt-lookups.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
 import type { EndpointAnswer } from './rpc/quorum-reads.js';
@@ -123,8 +123,8 @@ function placeOf(reply: RpcReply | undefined): Place {
 }
 
 function place(value: unknown): { readonly block: Place } {
-  const { blockNumber, blockHash } = fields(value, 'transaction');
-  if (blockHash === null || blockHash === undefined) return { block: null };
-  const number = smallNumber(blockNumber, 'transaction.blockNumber');
-  return { block: { number, hash: hash(blockHash, 'transaction.blockHash') } };
+  const raw = fields(value, 'transaction');
+  const inBlock = blockHash(raw['blockHash'], 'transaction.blockHash');
+  if (inBlock === null) return { block: null };
+  return { block: { number: smallNumber(raw['blockNumber'], 'transaction.blockNumber'), hash: inBlock } };
 }

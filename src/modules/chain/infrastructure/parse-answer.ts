@@ -3,6 +3,10 @@ import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../.
 import type { Block, BlockHeader, Receipt } from '../domain/block.js';
 import { isRecord, type RpcReply } from './rpc/json-rpc.js';
 
+const NO_BLOCK = `0x${'0'.repeat(64)}`;
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
+const ignore: Untold = () => undefined;
+
 /** The answer of a node does not have the format of the method. The message names the field, not its content. */
 export class MalformedAnswer extends Error {
   constructor(field: string, expected: string) {
@@ -10,6 +14,9 @@ export class MalformedAnswer extends Error {
     this.name = 'MalformedAnswer';
   }
 }
+
+/** Is told the name of a field that only informs, and that an answer does not have, or has in another form. */
+export type Untold = (field: string) => void;
 
 /** null for a failure, an error, a null result, or a result of another format. */
 export function parsedOrNull<T>(reply: RpcReply | undefined, parse: (value: unknown) => T): T | null {
@@ -55,40 +62,85 @@ export function fields(value: unknown, field: string): Readonly<Record<string, u
   return value;
 }
 
-export function blockHeader(value: unknown): BlockHeader {
+/** Only what decides is demanded: number, hash and parent (docs/invariants.md, K1). */
+export function blockHeader(value: unknown, untold: Untold = ignore): BlockHeader {
   const block = fields(value, 'block');
-  const baseFee = block['baseFeePerGas'];
+  const number = smallNumber(block['number'], 'block.number');
+  const own = blockHash(block['hash'], 'block.hash');
+  if (own === null) throw new MalformedAnswer('block.hash', 'the hash of a block');
+  const baseFee = block['baseFeePerGas'] ?? null;
   return {
-    number: smallNumber(block['number'], 'block.number'),
-    hash: hash(block['hash'], 'block.hash'),
+    number,
+    hash: own,
     parentHash: hash(block['parentHash'], 'block.parentHash'),
-    timestamp: smallNumber(block['timestamp'], 'block.timestamp'),
-    baseFeePerGas: baseFee === undefined || baseFee === null ? null : quantity(baseFee, 'block.baseFeePerGas'),
+    timestamp: informed(block['timestamp'], 'block.timestamp', smallNumber, untold),
+    baseFeePerGas: baseFee === null ? null : informed(baseFee, 'block.baseFeePerGas', quantity, untold),
     receiptsRoot: rootOrNull(block['receiptsRoot']),
   };
 }
 
-export function block(value: unknown): Block {
-  const hashes = list(fields(value, 'block')['transactions'], 'block.transactions');
-  return { ...blockHeader(value), transactionHashes: hashes.map((item) => hash(item, 'block.transactions[]')) };
+/** A transaction that is told without a readable hash cannot be ours by what this block says. */
+export function block(value: unknown, untold: Untold = ignore): Block {
+  const header = blockHeader(value, untold);
+  const told = informed(fields(value, 'block')['transactions'], 'block.transactions', list, untold) ?? [];
+  const hashes = told.map((item) =>
+    informed(isRecord(item) ? item['hash'] : item, 'block.transactions[]', hash, untold),
+  );
+  return { ...header, transactionHashes: hashes.filter((each) => each !== null) };
 }
 
-/** null for a transaction that is known but not in a block: some nodes answer with an empty receipt. */
-export function receipt(value: unknown): Receipt | null {
+/** The hash of a block; null where there is none: nodes name a block of zeros for what is not in a block yet (docs/invariants.md, K2). */
+export function blockHash(value: unknown, field: string): Hash | null {
+  return value === null || value === undefined || value === NO_BLOCK ? null : hash(value, field);
+}
+
+/** A block that is only announced (docs/invariants.md, K2). */
+export function isPreconfirmed(value: unknown): boolean {
+  return blockHash(fields(value, 'block')['hash'], 'block.hash') === null;
+}
+
+/**
+ * null for a transaction that is known but not in a block: some nodes answer with an empty receipt. Only what decides is demanded:
+ * transaction, block and status (docs/invariants.md, K1).
+ */
+export function receipt(value: unknown, untold: Untold = ignore): Receipt | null {
   const raw = fields(value, 'receipt');
-  if (raw['blockHash'] === null || raw['blockHash'] === undefined) return null;
-  const contract = raw['contractAddress'];
+  const inBlock = blockHash(raw['blockHash'], 'receipt.blockHash');
+  if (inBlock === null) return null;
+  // Chains without EIP-1559 have only the offered gas price.
+  const price = raw['effectiveGasPrice'] ?? raw['gasPrice'];
   return {
     txHash: hash(raw['transactionHash'], 'receipt.transactionHash'),
     blockNumber: smallNumber(raw['blockNumber'], 'receipt.blockNumber'),
-    blockHash: hash(raw['blockHash'], 'receipt.blockHash'),
-    transactionIndex: smallNumber(raw['transactionIndex'], 'receipt.transactionIndex'),
+    blockHash: inBlock,
+    transactionIndex: informed(raw['transactionIndex'], 'receipt.transactionIndex', smallNumber, untold),
     status: status(raw['status']),
-    gasUsed: quantity(raw['gasUsed'], 'receipt.gasUsed'),
-    // Chains without EIP-1559 have only the offered gas price.
-    effectiveGasPrice: quantity(raw['effectiveGasPrice'] ?? raw['gasPrice'], 'receipt.effectiveGasPrice'),
-    contractAddress: contract === null || contract === undefined ? null : address(contract, 'receipt.contractAddress'),
+    gasUsed: informed(raw['gasUsed'], 'receipt.gasUsed', quantity, untold),
+    effectiveGasPrice: informed(price, 'receipt.effectiveGasPrice', quantity, untold),
+    contractAddress: contract(raw['contractAddress'], untold),
   };
+}
+
+/** Nodes tell in several ways that none was created. */
+function contract(value: unknown, untold: Untold): Address | null {
+  if (value === null || value === undefined || value === '' || value === '0x' || value === ZERO_ADDRESS) return null;
+  return informed(value, 'receipt.contractAddress', address, untold);
+}
+
+/** For a field that only informs. */
+export function informed<T>(
+  value: unknown,
+  field: string,
+  parse: (value: unknown, field: string) => T,
+  untold: Untold = ignore,
+): T | null {
+  try {
+    if (value !== null && value !== undefined) return parse(value, field);
+  } catch (error) {
+    if (!(error instanceof MalformedAnswer)) throw error;
+  }
+  untold(field);
+  return null;
 }
 
 /** The root is only used for proofs, so a chain without a valid root is followed, too. */

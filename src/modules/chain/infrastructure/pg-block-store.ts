@@ -35,9 +35,9 @@ const DISPLACE = {
 const STORE = {
   name: 'block_store',
   text: `
-    INSERT INTO chain_block AS b (chain_id, number, hash, parent_hash, timestamp, canonical)
-    SELECT $1, n.number, n.hash, n.parent_hash, n.timestamp, true
-      FROM unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[]) AS n (number, hash, parent_hash, timestamp) ORDER BY n.number
+    INSERT INTO chain_block AS b (chain_id, number, hash, parent_hash, canonical)
+    SELECT $1, n.number, n.hash, n.parent_hash, true
+      FROM unnest($2::bigint[], $3::text[], $4::text[]) AS n (number, hash, parent_hash) ORDER BY n.number
         ON CONFLICT (chain_id, number, hash) DO UPDATE SET canonical = true WHERE NOT b.canonical`,
 };
 
@@ -77,13 +77,8 @@ export class PgBlockStore extends BlockStore {
       if (orphaned.length > 0) await tx.query(ORPHAN, [chainId, orphaned]);
       if (canonical.length === 0) return;
       await tx.query(DISPLACE, [chainId, numbers, hashes]);
-      await tx.query(STORE, [
-        chainId,
-        numbers,
-        hashes,
-        canonical.map((block) => block.parentHash),
-        canonical.map((block) => block.timestamp),
-      ]);
+      const parents = canonical.map((block) => block.parentHash);
+      await tx.query(STORE, [chainId, numbers, hashes, parents]);
     });
   }
 

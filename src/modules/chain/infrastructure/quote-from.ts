@@ -1,7 +1,7 @@
 import { maxOf } from '../../../kernel/quantities.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
 import type { BlockHeader } from '../domain/block.js';
-import type { FeeHistory, MedianTips } from './fee-history.js';
+import { type FeeHistory, highestNextBaseFee, type MedianTips } from './fee-history.js';
 
 /**
  * Percent of `eth_gasPrice` for each speed, on a chain whose nodes do not tell what recent blocks paid. A node answers with about the 60th
@@ -16,10 +16,21 @@ export interface PlainAnswers {
   readonly head: BlockHeader | null;
   /** `eth_maxPriorityFeePerGas`. */
   readonly suggestion: bigint | null;
+  /** Whether it did not answer about one of the two prices: an error is an answer. */
+  readonly isSilent: boolean;
+}
+
+/** A history that tells the base fee of the next block. */
+interface WithBaseFee {
+  readonly nextBaseFee: bigint;
+}
+
+export function tellsBaseFee(history: FeeHistory): history is FeeHistory & WithBaseFee {
+  return history.nextBaseFee !== null;
 }
 
 /** When no recent block had a transaction, the tip that the node suggests. Never below `minTip`, and never lower for a faster speed. */
-export function quoteFrom(history: FeeHistory, suggestedTip: bigint | null, minTip: bigint): FeeQuote {
+export function quoteFrom(history: FeeHistory & WithBaseFee, suggestedTip: bigint | null, minTip: bigint): FeeQuote {
   return {
     blockNumber: history.newestBlock,
     hasBaseFee: true,
@@ -30,20 +41,29 @@ export function quoteFrom(history: FeeHistory, suggestedTip: bigint | null, minT
 }
 
 /**
- * Only a header shows whether a chain has a base fee: `eth_feeHistory` answers 0 for a chain without one, and for one whose base fee is 0.
+ * Any of the answers may be missing, as long as one tells a price (docs/invariants.md, K1). Only a header shows whether a chain has a base fee:
+ * `eth_feeHistory` answers 0 for a chain without one, and for one whose base fee is 0.
  *
  * @returns null when the endpoint did not answer enough
  */
-export function plainQuoteFrom({ history, gasPrice, head, suggestion }: PlainAnswers, minTip: bigint): FeeQuote | null {
-  // With a base fee of 0 the gas price that a node suggests is a tip.
-  const headHasBaseFee = head !== null && head.baseFeePerGas !== null;
-  if (history === null && headHasBaseFee)
-    return headQuote(head.number, head.baseFeePerGas, suggestion, gasPrice, minTip);
-  if (history !== null && (history.nextBaseFee > 0n || headHasBaseFee)) return quoteFrom(history, gasPrice, minTip);
-  const prices = history?.tips ?? (gasPrice === null ? null : scaled(gasPrice, PERCENT_OF_GAS_PRICE));
-  if (head === null || headHasBaseFee || prices === null) return null;
+export function plainQuoteFrom(answers: PlainAnswers, minTip: bigint): FeeQuote | null {
+  const { history, gasPrice, head, suggestion, isSilent } = answers;
+  const newestBlock = history?.newestBlock ?? head?.number;
+  const nextBaseFee = nextBaseFeeIn(answers);
+  if (newestBlock === undefined) return null;
+  if (nextBaseFee !== null) {
+    const { tips = null, nextBlobBaseFee = null } = history ?? {};
+    // The gas price that a node suggests is its base fee and a tip.
+    const above = gasPrice === null ? null : maxOf(0n, gasPrice - (head?.baseFeePerGas ?? nextBaseFee));
+    const tip = suggestion ?? above;
+    if (tips === null && tip === null && isSilent) return null;
+    return quoteFrom({ newestBlock, nextBaseFee, nextBlobBaseFee, tips }, tip, minTip);
+  }
+  const price = gasPrice ?? suggestion;
+  const prices = history?.tips ?? (price === null ? null : scaled(price, PERCENT_OF_GAS_PRICE));
+  if (head === null || prices === null) return null;
   return {
-    blockNumber: history?.newestBlock ?? head.number,
+    blockNumber: newestBlock,
     hasBaseFee: false,
     baseFeePerGas: 0n,
     ...pricesFrom(prices, minTip),
@@ -51,22 +71,12 @@ export function plainQuoteFrom({ history, gasPrice, head, suggestion }: PlainAns
   };
 }
 
-/**
- * Without `eth_feeHistory`. The base fee of the next block is at most an eighth higher (EIP-1559), and the gas price that a node suggests
- * is its base fee and a tip. Null when the node suggests nothing.
- */
-function headQuote(
-  blockNumber: number,
-  baseFee: bigint,
-  suggestion: bigint | null,
-  gasPrice: bigint | null,
-  minTip: bigint,
-): FeeQuote | null {
-  const tip = suggestion ?? (gasPrice === null ? null : maxOf(0n, gasPrice - baseFee));
-  if (tip === null) return null;
-  const newestBlock = blockNumber;
-  const nextBaseFee = (baseFee * 9n + 7n) / 8n;
-  return quoteFrom({ newestBlock, nextBaseFee, nextBlobBaseFee: null, tips: null }, tip, minTip);
+/** Null on a chain that has none, as far as this endpoint tells. */
+function nextBaseFeeIn({ history, head }: PlainAnswers): bigint | null {
+  const ofHead = head?.baseFeePerGas ?? null;
+  const told = history?.nextBaseFee ?? null;
+  if (told !== null && (told > 0n || ofHead !== null)) return told;
+  return ofHead === null ? null : highestNextBaseFee(ofHead);
 }
 
 function pricesFrom(medians: MedianTips, minTip: bigint): Pick<FeeQuote, 'tips' | 'congestedTip'> {

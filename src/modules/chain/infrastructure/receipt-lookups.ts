@@ -2,6 +2,7 @@ import type { Hash } from '../../../kernel/hex.js';
 import {
   type BlockReceipts,
   type BlockToProve,
+  executionAmong,
   isWholeBlockCheaper,
   type Receipt,
   type ReceiptLookup,
@@ -10,30 +11,36 @@ import { groupBy } from '../../../kernel/group-by.js';
 import type { PlacedTx } from '../domain/chain-connector.js';
 import { RpcUnavailable } from '../domain/rpc-unavailable.js';
 import type { RpcReply } from './rpc/json-rpc.js';
-import { block, list, MalformedAnswer, receipt } from './parse-answer.js';
+import { block, list, MalformedAnswer, receipt, type Untold } from './parse-answer.js';
 import { receiptsRoot } from './receipts-root.js';
-import { reasonOf, type RpcReader } from './rpc/rpc-reader.js';
+import { reasonOf, type RpcReader, toldBy } from './rpc/rpc-reader.js';
 
-/** One lookup per hash. An answer that cannot be used is `unavailable`, never `none`. */
+const CONTRADICTED = 'eth_getTransactionReceipt says that it reverted, and eth_getBlockReceipts that it succeeded';
+const ignoreUntold =
+  (_reply: RpcReply & { kind: 'result' }): Untold =>
+  () =>
+    undefined;
+
+/** One lookup per hash. An answer that cannot be used is never `none`. */
 export async function receiptsByHash(rpc: RpcReader, hashes: readonly Hash[]): Promise<ReceiptLookup[]> {
   const replies = await rpc.replies(
     'eth_getTransactionReceipt',
     hashes.map((hash) => [hash]),
   );
-  return hashes.map((hash, i) => lookup(hash, replies[i]));
+  return hashes.map((hash, i) => lookup(hash, replies[i], (reply) => rpc.untoldBy(reply)));
 }
 
 /** Parses the reply to `eth_getTransactionReceipt`. */
-export function lookup(hash: Hash, reply: RpcReply | undefined): ReceiptLookup {
+export function lookup(hash: Hash, reply: RpcReply | undefined, untoldBy = ignoreUntold): ReceiptLookup {
   if (reply?.kind !== 'result') return { kind: 'unavailable', message: reasonOf(reply) };
   if (reply.value === null) return { kind: 'none' };
   try {
-    const found = receipt(reply.value);
+    const found = receipt(reply.value, untoldBy(reply));
     if (found === null) return { kind: 'none' };
     if (found.txHash === hash) return { kind: 'found', receipt: found };
-    return { kind: 'unavailable', message: 'receipt of another transaction' };
+    return { kind: 'unclear', message: toldBy(reply, 'receipt of another transaction') };
   } catch (error) {
-    if (error instanceof MalformedAnswer) return { kind: 'unavailable', message: error.message };
+    if (error instanceof MalformedAnswer) return { kind: 'unclear', message: toldBy(reply, error.message) };
     throw error;
   }
 }
@@ -44,8 +51,19 @@ export class ReceiptsOfBlock {
 
   constructor(private readonly rpc: RpcReader) {}
 
-  /** @throws RpcUnavailable */
+  /**
+   * Without the receipts that cannot be read, and without those that contradict each other: they are asked for by hash, which tells what is
+   * wrong.
+   *
+   * @throws RpcUnavailable
+   */
   async of(asked: BlockToProve): Promise<BlockReceipts | null> {
+    const told = await this.told(asked);
+    return told && { ...told, receipts: await this.executions(told.receipts) };
+  }
+
+  /** As the endpoint tells them, copies included. */
+  private async told(asked: BlockToProve): Promise<BlockReceipts | null> {
     const method = 'eth_getBlockReceipts';
     if (this.unsupported) return this.oneByOne(asked);
     const [reply] = await this.rpc.replies(method, [[asked.hash]]);
@@ -55,18 +73,19 @@ export class ReceiptsOfBlock {
     }
     const raw = this.rpc.parsed(method, reply, (value) => (value === null ? null : list(value, 'receipts')));
     if (raw === null) return null;
-    const receipts = this.rpc.parsed(method, reply, () => raw.map(mined));
+    const receipts = this.rpc.parsed(method, reply, (_, untold) => raw.flatMap((item) => readable(item, untold) ?? []));
     if (receipts.some(({ blockHash }) => blockHash !== asked.hash))
       throw this.rpc.malformed(method, 'receipts of another block');
     return { receipts, proven: isProven(asked, receipts, raw) };
   }
 
-  /** Reads whole blocks where that saves calls; receipts that are no longer in their block are read by hash. */
+  /** Reads whole blocks where that saves calls; receipts that are no longer in their block, and reverts, are read by hash. */
   async again(known: readonly PlacedTx[]): Promise<ReceiptLookup[]> {
     const found = new Map<Hash, Receipt>();
     for (const [blockHash, inBlock] of groupBy(known, (placed) => placed.blockHash)) {
       if (!isWholeBlockCheaper(inBlock.length)) continue;
-      for (const receipt of await this.inBlock(blockHash)) found.set(receipt.txHash, receipt);
+      for (const receipt of await this.executions(await this.inBlock(blockHash)))
+        if (receipt.status === 'success') found.set(receipt.txHash, receipt);
     }
     const others = known.map(({ txHash }) => txHash).filter((txHash) => !found.has(txHash));
     const answers = new Map((await receiptsByHash(this.rpc, others)).map((answer, i) => [others[i], answer]));
@@ -77,20 +96,59 @@ export class ReceiptsOfBlock {
     });
   }
 
+  /**
+   * Nodes show copies of a transaction that failed, beside its execution. So a revert that is told by hash counts only while the receipts of
+   * its block do not contradict it (docs/invariants.md, K3): a client pays again for what is FAILED.
+   */
+  async unlessContradicted(answers: readonly ReceiptLookup[]): Promise<ReceiptLookup[]> {
+    const reverted = answers.flatMap((answer) =>
+      answer.kind === 'found' && answer.receipt.status === 'reverted' ? [answer.receipt] : [],
+    );
+    const contradicted = new Set<Receipt>();
+    for (const [blockHash, told] of groupBy(reverted, (each) => each.blockHash)) {
+      if (this.unsupported) break;
+      const copies = groupBy(await this.inBlock(blockHash), ({ txHash }) => txHash);
+      for (const each of told)
+        if (executionAmong(copies.get(each.txHash) ?? [])?.status === 'success') contradicted.add(each);
+    }
+    return answers.map((answer) =>
+      answer.kind === 'found' && contradicted.has(answer.receipt) ? { kind: 'unclear', message: CONTRADICTED } : answer,
+    );
+  }
+
+  /** Empty when they cannot be read. */
   private async inBlock(hash: Hash): Promise<readonly Receipt[]> {
     try {
-      return (await this.of({ hash, receiptsRoot: null, transactionHashes: [] }))?.receipts ?? [];
+      return (await this.told({ hash, receiptsRoot: null, transactionHashes: [] }))?.receipts ?? [];
     } catch (error) {
       if (error instanceof RpcUnavailable) return [];
       throw error;
     }
   }
 
+  /** One receipt for each transaction. Where a block has two of them with different statuses, the answer by hash must agree. */
+  private async executions(receipts: readonly Receipt[]): Promise<readonly Receipt[]> {
+    if (new Set(receipts.map(({ txHash }) => txHash)).size === receipts.length) return receipts;
+    const byTx = groupBy(receipts, ({ txHash }) => txHash);
+    const firsts = [...byTx.values()].flatMap((copies) => executionAmong(copies) ?? []);
+    const inDoubt = firsts.filter(({ txHash, status }) => byTx.get(txHash)?.some((copy) => copy.status !== status));
+    const answers = await receiptsByHash(
+      this.rpc,
+      inDoubt.map(({ txHash }) => txHash),
+    );
+    const contradicted = inDoubt.filter(({ status }, i) => {
+      const answer = answers[i];
+      return answer?.kind !== 'found' || answer.receipt.status !== status;
+    });
+    return firsts.filter((each) => !contradicted.includes(each));
+  }
+
   /** Null when a transaction is now in another block, or in none: then the block is no longer canonical. */
   private async oneByOne(asked: BlockToProve): Promise<BlockReceipts | null> {
     const method = 'eth_getTransactionReceipt';
-    const parse = (value: unknown) => (value === null ? null : block(value));
-    const found = await this.rpc.one('eth_getBlockByHash', [asked.hash, false], parse);
+    const found = await this.rpc.one('eth_getBlockByHash', [asked.hash, false], (value, untold) =>
+      value === null ? null : block(value, untold),
+    );
     if (found === null) return null;
     const hashes = found.transactionHashes;
     const replies = await this.rpc.replies(
@@ -99,7 +157,8 @@ export class ReceiptsOfBlock {
     );
     const receipts: Receipt[] = [];
     for (const [i, hash] of hashes.entries()) {
-      const answer = lookup(hash, replies[i]);
+      const answer = lookup(hash, replies[i], (reply) => this.rpc.untoldBy(reply));
+      if (answer.kind === 'unclear') continue;
       if (answer.kind === 'unavailable') throw this.rpc.unavailable(method, answer.message);
       if (answer.kind === 'none' || answer.receipt.blockHash !== asked.hash) return null;
       receipts.push(answer.receipt);
@@ -116,8 +175,11 @@ function isProven(asked: BlockToProve, receipts: readonly Receipt[], raw: readon
   return receiptsRoot(raw) === asked.receiptsRoot;
 }
 
-function mined(value: unknown): Receipt {
-  const found = receipt(value);
-  if (found === null) throw new MalformedAnswer('receipt.blockHash', 'a hash');
-  return found;
+function readable(value: unknown, untold: Untold): Receipt | null {
+  try {
+    return receipt(value, untold);
+  } catch (error) {
+    if (error instanceof MalformedAnswer) return null;
+    throw error;
+  }
 }

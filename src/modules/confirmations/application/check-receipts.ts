@@ -4,6 +4,7 @@ import { groupBy } from '../../../kernel/group-by.js';
 import { type ChainId, distinctSigners, type SignerId, signersOf } from '../../../kernel/signer-id.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import { Turns } from '../../../platform/scheduling/turns.js';
+import type { ReceiptLookup } from '../../chain/index.js';
 import { ReassignNonces } from '../../nonces/index.js';
 import { LeaseManager, slotKey } from '../../signers/index.js';
 import {
@@ -23,11 +24,15 @@ import { ConfirmationsConfig } from '../../../config/lockstep-config.js';
 /** Pause after an RPC error, which does not mean "no receipt", and while a nonce is in doubt. */
 const CHECK_AGAIN_MS = 2_000;
 
-/** A tx without a receipt. `answered`: true when the node answered that no attempt has one; false when a call failed. */
+/**
+ * A tx without a receipt. `answered`: true when the node answered that no attempt has one; false when a call failed. `unclear`: what is wrong
+ * with an answer that decides nothing.
+ */
 export interface MissingReceipt {
   readonly signer: SignerId;
   readonly tx: ManagedTx;
   readonly answered: boolean;
+  readonly unclear?: string | null;
 }
 
 /** Sets the next check of receipts that were not found, or not recorded. */
@@ -45,12 +50,12 @@ export class PostponeReceiptChecks {
   async execute(chainId: ChainId, missing: readonly MissingReceipt[], found: readonly ManagedTx[]): Promise<void> {
     const left = new Map(missing.map(({ tx }) => [tx.id, tx]));
     const run = this.work.run(chainId, missing, async (leases, share) => {
-      const answered = new Map(share.map((item) => [item.tx.id, item.answered]));
+      const told = new Map(share.map((item) => [item.tx.id, item]));
       const txs = (await this.repository.byIds(share.map(({ tx }) => tx.id))).filter((tx) => tx.state === 'IN_MEMPOOL');
-      for (const tx of txs)
-        tx.receiptMissing(
-          answered.get(tx.id) === true && !tx.isInDoubt ? this.config.staleReceiptTimeout : CHECK_AGAIN_MS,
-        );
+      for (const tx of txs) {
+        const { answered = false, unclear = null } = told.get(tx.id) ?? {};
+        tx.receiptMissing(answered && !tx.isInDoubt ? this.config.staleReceiptTimeout : CHECK_AGAIN_MS, unclear);
+      }
       await this.write.execute(leases, 'receipt_missing', { txs });
       for (const { tx } of share) left.delete(tx.id);
     });
@@ -101,6 +106,7 @@ export class CheckReceipts {
       .map((item) => ({
         ...item,
         answered: item.attempts.every(({ txHash }) => lookups.get(txHash)?.kind === 'none'),
+        unclear: firstUnclear(item.attempts.map(({ txHash }) => lookups.get(txHash))),
       }));
     this.metrics.count('receipt_check_total', found.length, { result: 'found' });
     this.metrics.count('receipt_check_total', missing.filter(({ answered }) => answered).length, { result: 'none' });
@@ -136,6 +142,10 @@ export class CheckReceipts {
     const bySlot = groupBy(attempts, slotKey);
     return txs.map((tx) => ({ signer: tx.signer, tx, attempts: tx.attemptsAmong(bySlot.get(slotKey(tx)) ?? []) }));
   }
+}
+
+function firstUnclear(lookups: readonly (ReceiptLookup | undefined)[]): string | null {
+  return lookups.flatMap((lookup) => (lookup?.kind === 'unclear' ? [lookup.message] : []))[0] ?? null;
 }
 
 function hasMinedRival(tx: ManagedTx, attempts: readonly Attempt[], mined: ReadonlyMap<Hash, string | null>): boolean {

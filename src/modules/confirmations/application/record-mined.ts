@@ -1,7 +1,7 @@
 import { type Attempt, isFinal, LeasedWork, ManagedTx, ManagedTxRepository, WriteChanges } from '../../ledger/index.js';
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
-import { HeadTracker, type Receipt } from '../../chain/index.js';
+import { Chains, HeadTracker, readBlocks, type Receipt } from '../../chain/index.js';
 import { inSlices } from '../../../kernel/in-slices.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import { racesOf, restWhileMined } from '../domain/race.js';
@@ -13,9 +13,6 @@ export interface MinedAttempt {
   readonly receipt: Receipt;
 }
 
-/** How far the block of a receipt may be ahead of the followed blocks. */
-const MAX_AHEAD_BLOCKS = 256;
-
 /** Txs to write at once: a lane waits for each write, and a block may have many more of ours. */
 const MAX_TXS_AT_ONCE = 1_000;
 
@@ -23,6 +20,7 @@ const MAX_TXS_AT_ONCE = 1_000;
 @Injectable()
 export class RecordMined {
   constructor(
+    private readonly chains: Chains,
     private readonly tracker: HeadTracker,
     private readonly work: LeasedWork,
     private readonly repository: ManagedTxRepository,
@@ -32,28 +30,35 @@ export class RecordMined {
 
   /** @returns the receipts that could not be written now */
   async execute(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<MinedAttempt[]> {
-    const credible = mined.filter((item) => this.isCredible(chainId, item));
+    const credible = await this.inRealBlocks(chainId, mined);
     const left: MinedAttempt[] = [];
     for (const some of inSlices(credible, MAX_TXS_AT_ONCE)) left.push(...(await this.record(chainId, some)));
     return left;
   }
 
   /**
-   * False when the receipt names a block on another branch, or far above the followed blocks. A tx that is MINED in such a block would
-   * never be checked again. A true receipt is found again when its block is followed.
+   * Without those of blocks that are on another branch, that are not followed yet, or that no endpoint shows: preconfirmations, which may never
+   * be in a block (docs/invariants.md, K2). A tx that is MINED in such a block would never be checked again. A true receipt is found again when
+   * its block is followed.
    */
-  private isCredible(chainId: ChainId, { attempt, receipt: { blockNumber, blockHash } }: MinedAttempt): boolean {
-    const followed = this.tracker.hashAt(chainId, blockNumber);
+  private async inRealBlocks(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<MinedAttempt[]> {
     const tip = this.tracker.tip(chainId);
-    if (followed === blockHash || (followed === null && (tip === null || blockNumber <= tip + MAX_AHEAD_BLOCKS)))
-      return true;
-    this.log.warn('receipt ignored: its block is not on the followed chain', {
-      chainId,
-      txHash: attempt.txHash,
-      blockNumber,
-      blockHash,
+    const reached = mined.filter(({ receipt }) => tip === null || receipt.blockNumber <= tip);
+    const heights = [...new Set(reached.map(({ receipt }) => receipt.blockNumber))];
+    const hashes = new Map(heights.map((height) => [height, this.tracker.hashAt(chainId, height)]));
+    const unknown = heights.filter((height) => hashes.get(height) === null);
+    const shown = unknown.length === 0 ? [] : await readBlocks(this.chains.get(chainId), unknown);
+    for (const [index, height] of unknown.entries()) hashes.set(height, shown[index]?.hash ?? null);
+    return reached.filter(({ attempt: { txHash }, receipt: { blockNumber, blockHash } }) => {
+      if (hashes.get(blockNumber) === blockHash) return true;
+      this.log.warn('receipt ignored: its block is not on the followed chain', {
+        chainId,
+        txHash,
+        blockNumber,
+        blockHash,
+      });
+      return false;
     });
-    return false;
   }
 
   private record(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<MinedAttempt[]> {

@@ -69,11 +69,12 @@ const BY: Fields = {
   by: text('Who asked for it'),
   reason: orNull(text('The reason that was given'), 'when none was given'),
 };
+const NOT_TOLD = 'when the RPC endpoint does not tell it';
 const RECEIPT = object(
   {
     status: text('How the execution ended', { enum: ['success', 'reverted'] }),
-    gasUsed: text('Gas that was used', { pattern: '^[0-9]+$' }),
-    effectiveGasPrice: wei('Price per gas that was paid'),
+    gasUsed: orNull(text('Gas that was used', { pattern: '^[0-9]+$' }), NOT_TOLD),
+    effectiveGasPrice: orNull(wei('Price per gas that was paid'), NOT_TOLD),
     contractAddress: orNull(address('The contract that was created'), 'when none was created'),
   },
   'What the receipt says',

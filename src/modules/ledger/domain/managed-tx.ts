@@ -343,9 +343,10 @@ export class ManagedTx {
     this.record('resubmitted', { txHash: attempt, error });
   }
 
-  /** No attempt has a receipt yet. The receipt is checked again later. */
-  receiptMissing(askAgainInMs: number): void {
+  /** No attempt has a receipt that decides anything yet. It is checked again later. `unclear`: what is wrong with one that there is. */
+  receiptMissing(askAgainInMs: number, unclear: string | null = null): void {
     this.receiptTimer = { inMs: askAgainInMs };
+    if (unclear !== null) this.data.lastError = unclear;
   }
 
   /**
@@ -783,8 +784,8 @@ function appended(range: ConfirmationRange | null): JsonObject {
 function paidOf({ status, gasUsed, effectiveGasPrice, contractAddress }: Receipt): JsonObject {
   return {
     status,
-    gasUsed: gasUsed.toString(),
-    effectiveGasPrice: effectiveGasPrice.toString(),
+    gasUsed: gasUsed?.toString() ?? null,
+    effectiveGasPrice: effectiveGasPrice?.toString() ?? null,
     contractAddress,
   };
 }

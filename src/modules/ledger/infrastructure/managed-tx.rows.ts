@@ -212,7 +212,12 @@ function toAuthorization(stored: StoredAuthorization): RequestedAuthorization {
 }
 
 export function toStoredReceipt(receipt: Receipt): StoredReceipt {
-  return { ...receipt, gasUsed: receipt.gasUsed.toString(), effectiveGasPrice: receipt.effectiveGasPrice.toString() };
+  const { gasUsed, effectiveGasPrice } = receipt;
+  return {
+    ...receipt,
+    gasUsed: gasUsed?.toString() ?? null,
+    effectiveGasPrice: effectiveGasPrice?.toString() ?? null,
+  };
 }
 
 function toReceipt(stored: StoredReceipt): Receipt {
@@ -220,8 +225,8 @@ function toReceipt(stored: StoredReceipt): Receipt {
     ...stored,
     txHash: parseHash(stored.txHash),
     blockHash: parseHash(stored.blockHash),
-    gasUsed: BigInt(stored.gasUsed),
-    effectiveGasPrice: BigInt(stored.effectiveGasPrice),
+    gasUsed: stored.gasUsed === null ? null : BigInt(stored.gasUsed),
+    effectiveGasPrice: stored.effectiveGasPrice === null ? null : BigInt(stored.effectiveGasPrice),
     contractAddress: stored.contractAddress === null ? null : parseAddress(stored.contractAddress),
   };
 }

@@ -27,7 +27,10 @@ const BY_STATE: Readonly<Record<TxState, Say>> = {
     why: `has nonce ${nonce}, and no RPC endpoint has accepted it yet`,
     next: 'the node that owns its signer signs and sends it',
   }),
-  IN_MEMPOOL: (facts) => ({ why: `was sent and is not mined: ${whyInPool(facts)}`, next: SEND_AGAIN }),
+  IN_MEMPOOL: (facts) => ({
+    why: `was sent and is not mined: ${whyInPool(facts)}${said(facts.lastError)}`,
+    next: SEND_AGAIN,
+  }),
   MINED: (facts) => ({ ...mined(facts), isUntimed: true }),
   CONFIRMED: () => ({ why: 'was mined with success, and its block is deep enough', ...FINAL }),
   FAILED: ({ failureReason }) => ({

@@ -38,7 +38,8 @@ export interface RpcFailure {
 }
 
 export type RpcReply =
-  | { readonly kind: 'result'; readonly value: unknown }
+  /** `endpoint`: the label of the one that answered. */
+  | { readonly kind: 'result'; readonly value: unknown; readonly endpoint?: string }
   /** `afterSilence`: sent before, without an answer, so it may have been executed then. */
   | { readonly kind: 'error'; readonly error: NodeError; readonly afterSilence?: true }
   | { readonly kind: 'failed'; readonly failure: RpcFailure };

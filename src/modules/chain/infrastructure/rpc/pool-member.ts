@@ -46,7 +46,8 @@ export class PoolMember {
   async ask(requests: readonly RpcRequest[], order: Order = 'concurrent'): Promise<RpcReply[]> {
     const { replies, milliseconds, failure } = await this.exchange(requests, order);
     if (failure === null) this.health.answered(replies.some(isOfCall) ? null : milliseconds);
-    return replies;
+    const { label } = this.endpoint;
+    return replies.map((reply) => (reply.kind === 'result' ? { ...reply, endpoint: label } : reply));
   }
 
   /** Like {@link ask}, and the node receives the requests in this order. */

@@ -5,13 +5,18 @@ import type { NodeErrorClass } from '../../../../kernel/node-error-class.js';
 import { classifyNodeError, type ErrorPattern } from '../../domain/node-error-table.js';
 import { RpcUnavailable } from '../../domain/rpc-unavailable.js';
 import type { NodeError, RpcReply } from './json-rpc.js';
-import { MalformedAnswer } from '../parse-answer.js';
+import { MalformedAnswer, type Untold } from '../parse-answer.js';
 import type { RpcPool } from './rpc-pool.js';
 
 export type Params = readonly unknown[];
 
+type Parse<T> = (value: unknown, untold: Untold) => T;
+
 /** Reads from one chain and parses the answers. Its errors name chain and method, and never the URL. */
 export class RpcReader {
+  /** Endpoints and fields, each logged once. */
+  private readonly logged = new Set<string>();
+
   constructor(
     readonly chainId: ChainId,
     private readonly pool: RpcPool,
@@ -26,26 +31,40 @@ export class RpcReader {
   }
 
   /** @throws RpcUnavailable when any request has no usable answer */
-  async all<T>(method: string, params: readonly Params[], parse: (value: unknown) => T): Promise<T[]> {
+  async all<T>(method: string, params: readonly Params[], parse: Parse<T>): Promise<T[]> {
     const replies = await this.replies(method, params);
     return params.map((_, i) => this.parsed(method, replies[i], parse));
   }
 
   /** @throws RpcUnavailable */
-  async one<T>(method: string, params: Params, parse: (value: unknown) => T): Promise<T> {
+  async one<T>(method: string, params: Params, parse: Parse<T>): Promise<T> {
     const [reply] = await this.replies(method, [params]);
     return this.parsed(method, reply, parse);
   }
 
   /** @throws RpcUnavailable */
-  parsed<T>(method: string, reply: RpcReply | undefined, parse: (value: unknown) => T): T {
+  parsed<T>(method: string, reply: RpcReply | undefined, parse: Parse<T>): T {
     if (reply?.kind !== 'result') throw this.unavailable(method, reasonOf(reply));
     try {
-      return parse(reply.value);
+      return parse(reply.value, this.untoldBy(reply));
     } catch (error) {
-      if (error instanceof MalformedAnswer) throw this.malformed(method, error.message);
+      if (error instanceof MalformedAnswer) throw this.malformed(method, toldBy(reply, error.message));
       throw error;
     }
+  }
+
+  /** Logs each field that an endpoint does not tell, once. */
+  untoldBy({ endpoint = 'an endpoint' }: RpcReply & { kind: 'result' }): Untold {
+    return (field) => {
+      const key = `${endpoint} ${field}`;
+      if (this.logged.has(key)) return;
+      this.logged.add(key);
+      this.log.info('rpc endpoint does not tell a field, it counts as not known', {
+        chainId: this.chainId,
+        endpoint,
+        field,
+      });
+    };
   }
 
   /** Classifies and counts a node error. A text without a row in the table is logged completely, so that a row can be added. */
@@ -74,4 +93,9 @@ export class RpcReader {
 export function reasonOf(reply: RpcReply | undefined): string {
   if (reply?.kind === 'error') return reply.error.message;
   return reply?.kind === 'failed' ? reply.failure.message : 'no answer';
+}
+
+/** Names the endpoint with what is wrong with its answer. */
+export function toldBy({ endpoint }: RpcReply & { kind: 'result' }, message: string): string {
+  return endpoint === undefined ? message : `${message} (${endpoint})`;
 }

@@ -63,14 +63,15 @@ export interface AuthorizationView {
   readonly s?: string;
 }
 
+/** What the node does not tell is null. */
 export interface ReceiptView {
   readonly txHash: string;
   readonly blockNumber: number;
   readonly blockHash: string;
-  readonly transactionIndex: number;
+  readonly transactionIndex: number | null;
   readonly status: 'success' | 'reverted';
-  readonly gasUsed: string;
-  readonly effectiveGasPrice: string;
+  readonly gasUsed: string | null;
+  readonly effectiveGasPrice: string | null;
   readonly contractAddress: string | null;
 }
 

@@ -63,14 +63,17 @@ export class TxPayloadDto {
   @ApiProperty({ type: [AuthorizationViewDto], example: [] }) authorizationList!: readonly AuthorizationViewDto[];
 }
 
+const NOT_TOLD = 'Null when the RPC endpoint does not tell it';
+
 export class ReceiptDto {
   @ApiProperty({ example: HASH }) txHash!: string;
   @ApiProperty({ example: 1234 }) blockNumber!: number;
   @ApiProperty({ example: HASH }) blockHash!: string;
-  @ApiProperty({ example: 0 }) transactionIndex!: number;
+  @ApiProperty({ type: Number, nullable: true, example: 0, description: NOT_TOLD }) transactionIndex!: number | null;
   @ApiProperty({ enum: ['success', 'reverted'], example: 'success' }) status!: 'success' | 'reverted';
-  @ApiProperty({ example: '21000' }) gasUsed!: string;
-  @ApiProperty({ example: '1000000007' }) effectiveGasPrice!: string;
+  @ApiProperty({ type: String, nullable: true, example: '21000', description: NOT_TOLD }) gasUsed!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: '1000000007', description: NOT_TOLD })
+  effectiveGasPrice!: string | null;
   @ApiProperty({ type: String, nullable: true, example: null }) contractAddress!: string | null;
 }
 
