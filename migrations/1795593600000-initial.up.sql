@@ -1,11 +1,12 @@
 -- The schema, one table after another. Every key of work begins with chain_id or with an id; addresses and hashes are lower-case text in one
 -- normal form; wei are numeric(78, 0); nonces and fencing tokens bigint; time is timestamptz by the clock of the database. No foreign keys
--- (docs/decisions/0004-no-foreign-keys-on-the-hot-path.md).
+-- (docs/decisions/0004-no-foreign-keys-on-the-hot-path.md). Text in an index is COLLATE "C", by its bytes: the order of a language comes from a
+-- library of the system, and an upgrade of that breaks the index, also a unique one (rule K10; a test watches over it).
 
 -- The length and a star, not {40} and {64}: a counted repetition costs PostgreSQL's regular expressions 12 microseconds, this costs one
 -- (measured on PostgreSQL 18), and the life of a transaction checks some twenty of these.
-CREATE DOMAIN evm_address AS text CHECK (length(VALUE) = 42 AND VALUE ~ '^0x[0-9a-f]*$');
-CREATE DOMAIN evm_hash AS text CHECK (length(VALUE) = 66 AND VALUE ~ '^0x[0-9a-f]*$');
+CREATE DOMAIN evm_address AS text COLLATE "C" CHECK (length(VALUE) = 42 AND VALUE ~ '^0x[0-9a-f]*$');
+CREATE DOMAIN evm_hash AS text COLLATE "C" CHECK (length(VALUE) = 66 AND VALUE ~ '^0x[0-9a-f]*$');
 CREATE DOMAIN wei AS numeric(78, 0) CHECK (VALUE >= 0);
 
 -- ---------------------------------------------------------------------------------------------------------------------------------------
@@ -14,7 +15,7 @@ CREATE DOMAIN wei AS numeric(78, 0) CHECK (VALUE >= 0);
 
 -- The running nodes, by their own heartbeats and the clock of the database. Routing reads it; correctness does not depend on it.
 CREATE TABLE node (
-  node_id        text        PRIMARY KEY,
+  node_id        text        COLLATE "C" PRIMARY KEY,
   advertised_url text,
   -- Whether it acts for signers (role worker or all).
   acts           boolean     NOT NULL,
@@ -26,7 +27,7 @@ CREATE TABLE node (
 
 -- The signers that a node has keys for, by the digest of the list: nodes with the same keys share a row.
 CREATE TABLE node_key_set (
-  key_set      text        PRIMARY KEY,
+  key_set      text        COLLATE "C" PRIMARY KEY,
   signers      text[]      NOT NULL,
   announced_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
@@ -144,7 +145,7 @@ CREATE TABLE managed_tx (
   signer                evm_address NOT NULL,
   -- A fill, the no-op that consumes a nonce gap, is a managed tx of its own kind.
   kind                  text        NOT NULL DEFAULT 'payload' CHECK (kind IN ('payload', 'fill')),
-  request_id            text        NOT NULL CHECK (length(request_id) BETWEEN 1 AND 200),
+  request_id            text        COLLATE "C" NOT NULL CHECK (length(request_id) BETWEEN 1 AND 200),
   request_hash          evm_hash    NOT NULL,
   -- What the client asked for; immutable, but for the signatures of authorizations in the options.
   to_address            evm_address,
@@ -157,7 +158,7 @@ CREATE TABLE managed_tx (
   expires_at            timestamptz,
   metadata              jsonb,
   -- How far it got; written under the fence.
-  state                 text        NOT NULL CHECK (state IN (
+  state                 text        COLLATE "C" NOT NULL CHECK (state IN (
     'PENDING', 'ALLOCATED', 'IN_MEMPOOL', 'MINED', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')),
   sub_state             text        CHECK (sub_state IN (
     'NONCE_SYNC', 'STALE', 'FEE_CAPPED', 'INSUFFICIENT_FUNDS', 'OUTCOME_UNKNOWN', 'CANCELLING', 'REFUSED', 'REPLACING', 'REORG_DETECTED', 'SIGNER_PAUSED',
@@ -278,7 +279,7 @@ CREATE TABLE tx_command (
   signer       evm_address NOT NULL,
   tx_id        uuid        NOT NULL,
   kind         text        NOT NULL CHECK (kind IN ('cancel', 'replace', 'speed_up')),
-  request_id   text        NOT NULL CHECK (length(request_id) BETWEEN 1 AND 200),
+  request_id   text        COLLATE "C" NOT NULL CHECK (length(request_id) BETWEEN 1 AND 200),
   request_hash evm_hash    NOT NULL,
   options      jsonb       NOT NULL DEFAULT '{}',
   -- Of a replace: the tx with the new payload, which is the tx itself when it was still PENDING.
@@ -359,7 +360,7 @@ CREATE INDEX tx_event_history ON tx_event (tx_id, seq);
 
 -- The places of those who read the event log to the end, and of whom each must see each event: the fan-out to webhooks, and brokers.
 CREATE TABLE event_reader (
-  name          text        PRIMARY KEY,
+  name          text        COLLATE "C" PRIMARY KEY,
   xid           xid8        NOT NULL,
   seq           bigint      NOT NULL,
   -- Who reads now, when reading takes longer than a database transaction.
@@ -411,7 +412,7 @@ CREATE TABLE webhook_delivery (
   -- What is sent, frozen at the event.
   body          text        NOT NULL,
   event_at      timestamptz NOT NULL,
-  status        text        NOT NULL DEFAULT 'waiting' CHECK (status IN ('waiting', 'delivered', 'dead')),
+  status        text        COLLATE "C" NOT NULL DEFAULT 'waiting' CHECK (status IN ('waiting', 'delivered', 'dead')),
   tries         integer     NOT NULL DEFAULT 0,
   due_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
   -- Until then the node claimed_by is sending it. After that any node may.

@@ -8,15 +8,18 @@ export const SCHEMA_FILE = join(dirname(fileURLToPath(import.meta.url)), '../../
 
 /** One row per fact about the schema, in a fixed order, so that a change of the schema is a readable diff. */
 const FACTS = `
-  SELECT format('domain %s %s %s', t.typname, format_type(t.typbasetype, t.typtypmod),
+  SELECT format('domain %s %s%s %s', t.typname, format_type(t.typbasetype, t.typtypmod),
+                CASE WHEN t.typcollation NOT IN (0, 'pg_catalog.default'::regcollation) THEN ' collate ' || t.typcollation::regcollation::text ELSE '' END,
                 (SELECT string_agg(pg_get_constraintdef(c.oid), ' ' ORDER BY c.conname) FROM pg_constraint c WHERE c.contypid = t.oid)) AS fact
     FROM pg_type t WHERE t.typtype = 'd' AND t.typnamespace = 'public'::regnamespace
   UNION ALL
-  SELECT format('table %s column %s %s%s%s%s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
+  SELECT format('table %s column %s %s%s%s%s%s', c.relname, a.attname, format_type(a.atttypid, a.atttypmod),
+                CASE WHEN a.attcollation <> t.typcollation THEN ' collate ' || a.attcollation::regcollation::text ELSE '' END,
                 CASE WHEN a.attnotnull THEN ' not null' ELSE '' END,
                 CASE WHEN a.attidentity <> '' THEN ' identity ' || a.attidentity::text ELSE '' END,
                 coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), ''))
     FROM pg_attribute a
+    JOIN pg_type t ON t.oid = a.atttypid
     JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
     LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
    WHERE a.attnum > 0 AND NOT a.attisdropped

@@ -25,8 +25,8 @@ const UNTIL = `clock_timestamp() + $4::float8 * interval '1 ms'`;
  * covers every unique index. DO UPDATE covers only the index that it names: if two nodes inserted at once, one would fail at the index of
  * the fence. Expired leases are locked in the order of their keys before the first of them is changed. Only the new token, a change of a
  * key column, waits for the writers in flight. This statement returns a live lease of this node and does not renew it. Every statement here
- * waits for rows in the order of their keys. A statement that renewed some rows and then waited for others could deadlock with another one
- * like it.
+ * waits for rows in the order of the keys that it was given; the collation of the column may have another one. A statement that renewed some
+ * rows and then waited for others could deadlock with another one like it.
  */
 const ACQUIRE = {
   name: 'lease_acquire',
@@ -49,7 +49,7 @@ const ACQUIRE = {
           ON CONFLICT DO NOTHING
       RETURNING l.chain_id, l.signer, l.owner_node, l.fencing_token),
     ended AS (
-      SELECT l.chain_id, l.signer FROM signer_lease l JOIN free f ON l.chain_id = f.chain_id AND l.signer = f.signer
+      SELECT f.chain_id, f.signer FROM signer_lease l JOIN free f ON l.chain_id = f.chain_id AND l.signer = f.signer
        ORDER BY 1, 2 FOR NO KEY UPDATE OF l),
     next AS (
       UPDATE signer_lease l
