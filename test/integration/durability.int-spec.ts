@@ -90,6 +90,30 @@ describe('the check at start', () => {
     await expect(check({ unsafeServer: 'refuse' })).rejects.toThrow(/fsync, full_page_writes/);
   });
 
+  describe('of a database whose collation has another version than when its indexes were made', () => {
+    beforeEach(async () => {
+      await created.drop();
+      created = await createEmptyDatabase(`LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8'`);
+    });
+    const changed = () => asAdmin(`UPDATE pg_database SET datcollversion = '0' WHERE datname = current_database()`);
+
+    it('says it as an error with what to do, and goes on', async () => {
+      await changed();
+      const [, line] = await check();
+      expect(line).toMatchObject({ level: 'error', recorded: '0', actual: '1' });
+      expect(line?.['advice']).toMatch(/REINDEX DATABASE .* REFRESH COLLATION VERSION/);
+    });
+
+    it('refuses it when the config says so', async () => {
+      await changed();
+      await expect(check({ unsafeServer: 'refuse' })).rejects.toThrow(/fsync.*collation.*REFRESH/);
+    });
+
+    it('says nothing of one that has not changed', async () => {
+      expect(await check()).toHaveLength(1);
+    });
+  });
+
   it('refuses connections on which synchronous_commit is off all the same', async () => {
     const { database, config } = await open({ poolSize: 1 });
     await database.query({ name: 'weaken', text: `SET synchronous_commit = off` }, []);

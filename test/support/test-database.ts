@@ -14,8 +14,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 /** The same without a schema, for tests of the migrations themselves. */
-export async function createEmptyDatabase(): Promise<TestDatabase> {
-  return databaseFrom('template0');
+export async function createEmptyDatabase(locale = ''): Promise<TestDatabase> {
+  return databaseFrom(`template0 ${locale}`);
 }
 
 export function databaseUrl(serverUrl: string, name: string): string {

@@ -19,7 +19,7 @@ export class DatabaseConfig {
   @Duration()
   migrationTimeout = 60_000;
 
-  /** Whether to refuse, at start, a server without `fsync` or `full_page_writes`, or to log an error. */
+  /** Whether to refuse, at start, a server without `fsync` or `full_page_writes`, or whose collation changed, or to log an error. */
   @Choice(['report', 'refuse'])
   unsafeServer: 'report' | 'refuse' = 'report';
 
