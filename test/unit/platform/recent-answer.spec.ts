@@ -50,23 +50,48 @@ describe('a recent answer', () => {
 });
 
 describe('mapping in turns', () => {
-  it('maps every item, in order, and lets others have the thread after each 32', async () => {
-    const items = Array.from({ length: 70 }, (_, n) => n);
-    const mappedAtTurns: number[] = [];
-    let mapped = 0;
+  /** How many items were mapped whenever others had the thread, and what came of them. */
+  async function mapped(
+    items: readonly number[],
+    map: (item: number, index: number) => number,
+    turnMs?: number,
+  ): Promise<{ atTurns: number[]; results: number[] }> {
+    const atTurns = new Set<number>();
+    let count = 0;
     let over = false;
     const watch = (): void => {
       if (over) return;
-      mappedAtTurns.push(mapped);
+      atTurns.add(count);
       setImmediate(watch);
     };
-    const mapping = mapInTurns(items, (item, index) => {
-      mapped += 1;
-      return item + index;
-    });
+    const mapping = mapInTurns(
+      items,
+      (item, index) => {
+        count += 1;
+        return map(item, index);
+      },
+      turnMs,
+    );
     watch();
-    expect(await mapping).toEqual(items.map((item) => 2 * item));
+    const results = await mapping;
     over = true;
-    expect([...new Set(mappedAtTurns)]).toEqual([32, 64]);
+    return { atTurns: [...atTurns], results };
+  }
+
+  it('maps every item, in order, and lets others have the thread after each 32', async () => {
+    const items = Array.from({ length: 70 }, (_, n) => n);
+    expect(await mapped(items, (item, index) => item + index)).toEqual({
+      atTurns: [32, 64],
+      results: items.map((item) => 2 * item),
+    });
+  });
+
+  it('lets others have the thread sooner where items take longer', async () => {
+    const slow = (item: number): number => {
+      const end = performance.now() + 2;
+      while (performance.now() < end);
+      return item;
+    };
+    expect((await mapped([1, 2, 3], slow, 1)).atTurns).toEqual([1, 2]);
   });
 });

@@ -27,6 +27,9 @@ import {
   type TxBatchItemView,
 } from './tx-batch.items.js';
 
+/** An access list may have a thousand addresses, each with a checksum. */
+const TURN_MS = 10;
+
 @ApiTags('transactions')
 @Controller('api/v1/tx/batch')
 export class TxBatchController {
@@ -69,7 +72,7 @@ export class TxBatchController {
 
   private async createAll(items: readonly unknown[]): Promise<Outcome<CreatedTx>[]> {
     const mistakes = new BatchMistakes();
-    const reading = await mapInTurns(items, (item) => outcomeOf(this.read(item, mistakes.ofNext())));
+    const reading = await mapInTurns(items, (item) => outcomeOf(this.read(item, mistakes.ofNext())), TURN_MS);
     const preparing = await mapInTurns(await Promise.all(reading), async (asked) =>
       'error' in asked ? asked : outcomeOf(this.createTx.prepare(asked.value)),
     );
