@@ -38,6 +38,23 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/modules/*/infrastructure/http/**'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              group: ['**/kernel/hex.js'],
+              importNames: ['parseAddress'],
+              message: 'An address of a client is read by clientAddress (platform/http), which checks its checksum.',
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
     files: ['test/**/*.ts'],
     rules: {
       // expect(fake.method) hands a method to Jest, which never calls it without its object.

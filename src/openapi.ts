@@ -16,6 +16,8 @@ const DESCRIPTION = `A transaction manager for EVM chains. Hand it what to execu
    get no answer: the same \`requestId\` never sends twice.
 3. \`GET /api/v1/tx/{txId}?waitFor=CONFIRMED\` waits until it is final. Events and webhooks tell the same without a request for each.
 
+Addresses are in one case, or have their checksum (EIP-55; on chains 30 and 31 also EIP-1191): any other mix of cases is refused as a typo.
+
 Every error is a problem (RFC 9457): \`code\` is for programs, \`advice\` says what to do, \`retryable\` whether the same request may succeed later.`;
 
 /** In the order in which a client needs them. */

@@ -24,6 +24,10 @@ export const PROBLEMS: Readonly<Record<number, Readonly<Record<string, Texts>>>>
     too_many_values: ['the body has more than 30000 values', 'send less at once, for example a smaller batch'],
     too_many_parameters: ['the query has more than 100 parameters', 'look up their names at /docs'],
     invalid_address: ['not a 20-byte address', 'send 0x followed by 40 hex digits'],
+    invalid_checksum: [
+      'the capitals of address 0x70997970c51812dc3A010C7d01b50e0d17dc79C8 are not its checksum, so it may have a typo',
+      'compare every digit with the address that you mean; then send that one with its checksum, or in lower case',
+    ],
     invalid_chain_id: ['not a chain id', 'send the EIP-155 id of a configured chain'],
     invalid_cursor: ['not a cursor of this API', 'send the nextCursor of the previous page, unchanged'],
     invalid_event_id: ['not the id of an event', 'send the id of an event or a nextCursor, unchanged'],

@@ -36,7 +36,7 @@ export function parseHash(text: string): Hash {
 }
 
 /**
- * Accepts any case on purpose: clients send check-summed, lower-case and upper-case spellings of the same address.
+ * Accepts any case, and no checksum is looked at: what a client sends is read by `clientAddress` (platform/http).
  * @throws InvalidInput `invalid_address`
  */
 export function parseAddress(text: string): Address {

@@ -33,11 +33,6 @@ export function chainOfPath(chainId: string): ChainId {
   return Number(chainId);
 }
 
-/** Reads a signer from the path of a request. */
-export function signerOfPath(chainId: string, address: string): SignerId {
-  return { chainId: chainOfPath(chainId), address: parseAddress(address) };
-}
-
 /** @returns each signer once */
 export function distinctSigners(signers: readonly SignerId[]): SignerId[] {
   return [...new Map(signers.map((signer) => [signerKey(signer), signer])).values()];

@@ -14,6 +14,9 @@ const ALICE = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const BOB = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const CAROL = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC';
 const DAVE = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+/** One letter has another case than in their checksums. */
+const ALICE_TYPED = ALICE.replace('Fd6e', 'fd6e');
+const CAROL_TYPED = CAROL.replace('0x3C', '0x3c');
 /** Init code of a contract that answers every call with `Error("no luck")`: it copies its own tail and reverts with it. */
 const ERROR_DATA = `08c379a0${'20'.padStart(64, '0')}${'07'.padStart(64, '0')}${Buffer.from('no luck').toString('hex').padEnd(64, '0')}`;
 const ALWAYS_REVERTS = `0x6070600c60003960706000f36064600c60003960646000fd${ERROR_DATA}`;
@@ -200,6 +203,26 @@ describe('bad input', () => {
     ['a chain that is not configured', { ...good, chainId: 1 }, 422, 'unknown_chain'],
     ['bad hex', { ...good, payload: { to: CAROL, data: '0x123' } }, 400, 'invalid_request'],
     ['a bad address', { ...good, payload: { to: '0x1234' } }, 400, 'invalid_request'],
+    ['a signer whose checksum is wrong', { ...good, signer: ALICE_TYPED }, 400, 'invalid_checksum'],
+    ['a receiver whose checksum is wrong', { ...good, payload: { to: CAROL_TYPED } }, 400, 'invalid_checksum'],
+    [
+      'an access list with a wrong checksum',
+      {
+        ...good,
+        payload: { to: CAROL, accessList: [CAROL, CAROL_TYPED].map((address) => ({ address, storageKeys: [] })) },
+      },
+      400,
+      'invalid_checksum',
+    ],
+    ...[
+      { address: CAROL_TYPED, signer: ALICE },
+      { address: CAROL, signer: ALICE_TYPED },
+    ].map((authorization): [string, unknown, number, string] => [
+      `an authorization with a wrong checksum: ${JSON.stringify(authorization)}`,
+      { ...good, payload: { to: ALICE, gasLimit: '100000', authorizationList: [authorization] } },
+      400,
+      'invalid_checksum',
+    ]),
     ['a negative value', { ...good, payload: { to: CAROL, value: '-1' } }, 400, 'invalid_request'],
     [
       'a value above 256 bits',
@@ -269,9 +292,36 @@ describe('bad input', () => {
     ['/api/v1/tx?chainId=99999999999999999999', 400, 'invalid_request'],
     [`/api/v1/tx/by-request?signer=${ALICE}&requestId=%00`, 400, 'invalid_request'],
     ['/api/v1/nowhere', 404, 'route_not_found'],
+    [`/api/v1/tx?signer=${ALICE_TYPED}`, 400, 'invalid_checksum'],
+    [`/api/v1/tx/by-request?signer=${ALICE_TYPED}&requestId=a`, 400, 'invalid_checksum'],
+    [`/api/v1/events?signer=${ALICE_TYPED}`, 400, 'invalid_checksum'],
+    [`/api/v1/signers/31337/${ALICE_TYPED}/balance`, 400, 'invalid_checksum'],
   ])('GET %s answers %i %s', async (path, status, code) => {
     expect(await service.get(path)).toMatchObject({ status, body: { code } });
   });
+});
+
+it('a typo is found wherever an address is posted, and changes nothing', async () => {
+  const { body: tx } = await service.post('/api/v1/tx', transfer(ALICE, 'typo-of-replace'));
+  const replacement = { requestId: 'typo', payload: { to: CAROL_TYPED } };
+  const posts: [string, unknown][] = [
+    [`/api/v1/tx/${String(tx.txId)}/replace`, replacement],
+    ['/api/v1/webhooks', { url: 'https://example.com', signers: [ALICE, ALICE_TYPED] }],
+    ...['pause', 'resume', 'sync'].map((verb): [string, unknown] => [
+      `/api/v1/signers/31337/${ALICE_TYPED}/${verb}`,
+      {},
+    ]),
+  ];
+  for (const [path, body] of posts)
+    expect({ path, ...(await service.post(path, body)) }).toMatchObject({
+      path,
+      status: 400,
+      body: { code: 'invalid_checksum' },
+    });
+  const batch = await service.post('/api/v1/tx/batch', {
+    items: [transfer(ALICE_TYPED, 'typo'), transfer(ALICE, 'no-typo')],
+  });
+  expect(batch.body.items).toMatchObject([{ status: 400, problem: { code: 'invalid_checksum' } }, { status: 202 }]);
 });
 
 describe('lists', () => {

@@ -2,7 +2,7 @@ import { isISO8601, ValidateBy, type ValidationArguments, type ValidationOptions
 import { byteLength, parseAddress, parseHex } from '../../kernel/hex.js';
 import { parseQuantity } from '../../kernel/quantities.js';
 
-/** An address in upper, lower or mixed case; the case does not matter. */
+/** The form of an address. Its checksum depends on the chain: `clientAddress` checks it. */
 export function IsAddressText(options?: ValidationOptions): PropertyDecorator {
   const holds = (value: unknown): boolean => typeof value === 'string' && accepts(() => parseAddress(value));
   return rule('isAddressText', 'invalid_address', 'must be an address: 0x followed by 40 hex digits', holds, options);

@@ -146,6 +146,24 @@ describe('a create is refused', () => {
   const MOST_FEE = 2n ** 128n;
   const MOST_GAS = 2n ** 63n - 1n;
 
+  it('for any address with the checksum of another chain', () => {
+    const rootstock = '0x5aaEB6053f3e94c9b9a09f33669435E7ef1bEAeD';
+    const accessList = [{ address: rootstock, storageKeys: [] }];
+    const authorizationList = [{ ...SIGNED, address: rootstock, r: aHash(1), yParity: 1 as const }];
+    for (const body of [
+      { ...LEAST, signer: rootstock },
+      ...[{ to: rootstock }, { to: anAddress(2), accessList }, { to: anAddress(2), authorizationList }].map(
+        (payload) => ({
+          ...LEAST,
+          payload,
+        }),
+      ),
+    ]) {
+      expect(toRequest(body, 30, undefined).requestId).toBe(LEAST.requestId);
+      expect(() => toRequest(body, DEV_CHAIN, undefined)).toThrow(refused('invalid_checksum'));
+    }
+  });
+
   it('for a gas limit of 0, or one that the database cannot store', () => {
     const gas = (gasLimit: string | number) => read({ payload: { to: anAddress(2), gasLimit } }).payload.gasLimit;
     expect([gas(1), gas(MOST_GAS.toString())]).toEqual([1n, MOST_GAS]);

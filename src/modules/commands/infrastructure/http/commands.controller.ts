@@ -1,7 +1,7 @@
 import { Body, Controller, Get, Headers, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
-import { parseAddress } from '../../../../kernel/hex.js';
+import { parseSigner } from '../../../../kernel/signer-id.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { TxQueries, type TxView } from '../../../ledger/index.js';
@@ -115,6 +115,7 @@ export class CommandsController {
     'invalid_time',
     'invalid_fees',
     'invalid_authorization',
+    'invalid_checksum',
     'gas_limit_required',
     'invalid_blob',
     'blobs_busy',
@@ -173,7 +174,7 @@ export class CommandsController {
     const command = toSpeedUp(tx, body, key);
     if (command.fees)
       this.rules.assertAcceptable({
-        signer: { chainId: tx.chainId, address: parseAddress(tx.signer) },
+        signer: parseSigner(String(tx.chainId), tx.signer),
         fees: command.fees,
         metadata: null,
       });

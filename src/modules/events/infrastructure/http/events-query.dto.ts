@@ -1,10 +1,10 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsIn, IsOptional, IsString, IsUUID } from 'class-validator';
+import { clientAddress } from '../../../../platform/http/client-address.js';
 import { IsChainIdQuery, IsPageLimit } from '../../../../platform/http/page-query.dto.js';
 import { IsAddressText } from '../../../../platform/http/validators.js';
 import { InvalidInput } from '../../../../kernel/errors.js';
-import { parseAddress } from '../../../../kernel/hex.js';
 import { MAX_LISTED_EVENTS } from '../../application/list-events.js';
 import type { EventFilter } from '../../domain/event-filter.js';
 import { type EventPosition, parseEventId } from '../../domain/event-position.js';
@@ -69,7 +69,7 @@ export function positionOf(id: string): EventPosition {
 export function filterOf({ chainId, signer, txId, types }: EventsQueryDto): EventFilter {
   return {
     chainId: chainId ?? null,
-    signer: signer === undefined ? null : parseAddress(signer),
+    signer: signer === undefined ? null : clientAddress(signer, chainId),
     txId: txId?.toLowerCase() ?? null,
     types: types === undefined ? null : new Set(types),
   };

@@ -58,7 +58,7 @@ export class EventsController {
     description: 'A page, or a stream whose data are bodies as in the section webhooks of this document',
     content: { [PAGE]: { schema: { $ref: getSchemaPath(EventPageDto) } }, [STREAM]: { schema: {} } },
   })
-  @ApiProblems('invalid_event_id', 'unknown_event_id', 'too_many_streams')
+  @ApiProblems('invalid_event_id', 'invalid_checksum', 'unknown_event_id', 'too_many_streams')
   async events(
     @Query() query: EventsQueryDto,
     @Headers('last-event-id') lastEventId: string | undefined,

@@ -3,7 +3,7 @@ import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } 
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
 import { toJsonInteger } from '../../../../kernel/quantities.js';
-import { signerOfPath } from '../../../../kernel/signer-id.js';
+import { signerOfPath } from '../../../../platform/http/client-address.js';
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { type SyncReport, SyncSigner } from '../../application/sync-signer.js';
@@ -92,6 +92,7 @@ export class SignerNoncesController {
   @ApiProblems(
     'invalid_chain_id',
     'invalid_address',
+    'invalid_checksum',
     'unknown_chain',
     'not_leader',
     'signer_held',

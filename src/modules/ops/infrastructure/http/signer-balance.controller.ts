@@ -1,6 +1,6 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { signerOfPath } from '../../../../kernel/signer-id.js';
+import { signerOfPath } from '../../../../platform/http/client-address.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { type BalanceReport, SignerBalance } from '../../application/signer-balance.js';
 
@@ -46,6 +46,7 @@ export class SignerBalanceController {
   @ApiProblems(
     'invalid_chain_id',
     'invalid_address',
+    'invalid_checksum',
     'unknown_signer',
     'unknown_chain',
     'rpc_unavailable',

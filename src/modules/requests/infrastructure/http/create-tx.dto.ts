@@ -186,7 +186,10 @@ export class CreateTxDto {
   @Max(Number.MAX_SAFE_INTEGER)
   chainId?: number;
 
-  @ApiProperty({ description: 'Address of the sending account, in any case', example: EXAMPLE_SIGNER })
+  @ApiProperty({
+    description: 'Address of the sending account, in one case or with its checksum',
+    example: EXAMPLE_SIGNER,
+  })
   @IsAddressText()
   signer!: string;
 

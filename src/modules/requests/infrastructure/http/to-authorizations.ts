@@ -1,7 +1,8 @@
 import { InvalidInput } from '../../../../kernel/errors.js';
-import { type Address, parseAddress, parseHex } from '../../../../kernel/hex.js';
+import { type Address, parseHex } from '../../../../kernel/hex.js';
 import { parseQuantity } from '../../../../kernel/quantities.js';
 import type { SignerId } from '../../../../kernel/signer-id.js';
+import { clientAddress } from '../../../../platform/http/client-address.js';
 import type { TxPayload } from '../../../ledger/index.js';
 import type { AuthorizationDto } from './create-tx.dto.js';
 
@@ -20,7 +21,7 @@ export function toAuthorizations(
 ): Required<TxPayload>['authorizationList'] {
   if (items.length === 0) throw invalid('payload.authorizationList is empty', 'leave it out, or add an authorization');
   const authorizations = items.map((item) => toAuthorization(item, sender));
-  const signers = items.flatMap(({ signer }) => (signer == null ? [] : [parseAddress(signer)]));
+  const signers = items.flatMap(({ signer }) => (signer == null ? [] : [signer.toLowerCase()]));
   if (new Set(signers).size < signers.length)
     throw invalid('payload.authorizationList names a signer twice', 'send one authorization for each account');
   return authorizations;
@@ -33,7 +34,7 @@ function toAuthorization(item: AuthorizationDto, sender: SignerId) {
       `an authorization is for chain ${chainId}, and the transaction for chain ${sender.chainId}`,
       'sign it for the chain of the transaction, or for chain 0',
     );
-  const target = { chainId, address: parseAddress(item.address) };
+  const target = { chainId, address: clientAddress(item.address, sender.chainId) };
   return item.signer == null
     ? { ...target, ...signatureOf(item) }
     : { ...target, ...signerOf(item, item.signer, sender) };
@@ -45,7 +46,7 @@ function signerOf(
   name: string,
   sender: SignerId,
 ): { readonly signer: Address } | { readonly authority: Address } {
-  const address = parseAddress(name);
+  const address = clientAddress(name, sender.chainId);
   if ([item.nonce, item.yParity, item.r, item.s].some((given) => given != null))
     throw invalid('an authorization has both signer and a signature', 'send signer alone, or nonce, yParity, r and s');
   return address === sender.address ? { signer: address } : { authority: address };

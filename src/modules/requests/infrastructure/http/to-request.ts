@@ -1,8 +1,9 @@
 import { InvalidInput } from '../../../../kernel/errors.js';
-import { parseAddress, parseHex } from '../../../../kernel/hex.js';
+import { parseHex } from '../../../../kernel/hex.js';
 import type { JsonObject } from '../../../../kernel/json.js';
 import { parseQuantity } from '../../../../kernel/quantities.js';
 import type { ChainId, SignerId } from '../../../../kernel/signer-id.js';
+import { clientAddress } from '../../../../platform/http/client-address.js';
 import type { TxPayload, TxRequest } from '../../../ledger/index.js';
 import type { CreateTxDto, PayloadDto } from './create-tx.dto.js';
 import { toFees } from './to-fees.js';
@@ -18,7 +19,7 @@ export function toRequest(
   chainId: ChainId,
   idempotencyKey: string | undefined,
 ): Omit<TxRequest, 'requestHash'> {
-  const signer = { chainId, address: parseAddress(body.signer) };
+  const signer = { chainId, address: clientAddress(body.signer, chainId) };
   const payload = toPayload(body.payload, signer);
   return {
     signer,
@@ -70,12 +71,12 @@ function toPayload(payload: PayloadDto, signer: SignerId): TxPayload {
     );
   }
   return {
-    to: payload.to == null ? null : parseAddress(payload.to),
+    to: payload.to == null ? null : clientAddress(payload.to, signer.chainId),
     value: parseQuantity(payload.value ?? '0'),
     data,
     gasLimit,
     accessList: (payload.accessList ?? []).map(({ address, storageKeys }) => ({
-      address: parseAddress(address),
+      address: clientAddress(address, signer.chainId),
       storageKeys: storageKeys.map(parseHex),
     })),
     ...(authorizationList && { authorizationList }),

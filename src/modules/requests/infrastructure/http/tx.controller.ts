@@ -1,7 +1,8 @@
 import { Body, Controller, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { parseAddress, parseHash } from '../../../../kernel/hex.js';
+import { parseHash } from '../../../../kernel/hex.js';
+import { clientAddress } from '../../../../platform/http/client-address.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS } from '../../../../platform/http/page-query.dto.js';
@@ -67,6 +68,7 @@ export class TxController {
     'invalid_time',
     'invalid_fees',
     'invalid_authorization',
+    'invalid_checksum',
     'gas_limit_required',
     'invalid_blob',
     'blobs_busy',
@@ -115,13 +117,13 @@ export class TxController {
       'fill nonce gaps are listed only with `kind=fill`.',
   })
   @ApiResponse({ status: 200, type: TxPageDto })
-  @ApiProblems('invalid_cursor')
+  @ApiProblems('invalid_cursor', 'invalid_checksum')
   async list(@Query() query: ListQueryDto): Promise<Page<TxView>> {
     const { items, nextBefore } = await this.queries.list({
       limit: query.limit ?? DEFAULT_PAGE_ITEMS,
       kind: query.kind ?? 'payload',
       ...(query.chainId === undefined ? {} : { chainId: query.chainId }),
-      ...(query.signer === undefined ? {} : { signer: parseAddress(query.signer) }),
+      ...(query.signer === undefined ? {} : { signer: clientAddress(query.signer, query.chainId) }),
       ...(query.state === undefined ? {} : { state: query.state }),
       ...(query.cursor === undefined ? {} : { before: decodeCursor(query.cursor, TX_ID) }),
     });
@@ -131,15 +133,10 @@ export class TxController {
   @Get('by-request')
   @ApiOperation({ summary: 'Find a transaction by its idempotency key' })
   @ApiResponse({ status: 200, type: TxDto })
-  @ApiProblems('missing_chain_id', 'unknown_chain', 'tx_not_found')
+  @ApiProblems('missing_chain_id', 'unknown_chain', 'tx_not_found', 'invalid_checksum')
   async byRequest(@Query() query: ByRequestQueryDto): Promise<TxView> {
-    return foundTx(
-      await this.queries.findByRequest(
-        chainOf(this.chains, query.chainId),
-        parseAddress(query.signer),
-        query.requestId,
-      ),
-    );
+    const chainId = chainOf(this.chains, query.chainId);
+    return foundTx(await this.queries.findByRequest(chainId, clientAddress(query.signer, chainId), query.requestId));
   }
 
   @Get(':txId')

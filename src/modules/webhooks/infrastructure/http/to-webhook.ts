@@ -1,4 +1,4 @@
-import { parseAddress } from '../../../../kernel/hex.js';
+import { clientAddress } from '../../../../platform/http/client-address.js';
 import type { EndpointSettings, WebhookEndpoint } from '../../domain/webhook-endpoint.js';
 import type { EndpointChange } from '../../domain/webhook-endpoints.js';
 import type { ChangeWebhookDto, CreateWebhookDto, WebhookDto } from './webhook.dto.js';
@@ -9,7 +9,7 @@ export function toSettings(body: CreateWebhookDto): EndpointSettings {
     description: body.description ?? null,
     types: body.types ?? null,
     chainIds: body.chainIds ?? null,
-    signers: body.signers?.map(parseAddress) ?? null,
+    signers: body.signers?.map((signer) => clientAddress(signer, body.chainIds)) ?? null,
     callbackOnly: body.callbackOnly ?? false,
   };
 }
@@ -22,7 +22,7 @@ export function toChange(body: ChangeWebhookDto): EndpointChange {
     ...(description === undefined ? {} : { description }),
     ...(types === undefined ? {} : { types }),
     ...(chainIds === undefined ? {} : { chainIds }),
-    ...(signers === undefined ? {} : { signers: signers?.map(parseAddress) ?? null }),
+    ...(signers === undefined ? {} : { signers: signers?.map((signer) => clientAddress(signer, chainIds)) ?? null }),
     ...(callbackOnly == null ? {} : { callbackOnly }),
     ...(enabled == null ? {} : { enabled }),
   };

@@ -44,7 +44,7 @@ export class WebhooksController {
   })
   @ApiBody({ type: CreateWebhookDto, examples: CREATE_EXAMPLES })
   @ApiResponse({ status: 201, type: WebhookWithSecretDto })
-  @ApiProblems('invalid_webhook_url')
+  @ApiProblems('invalid_webhook_url', 'invalid_checksum')
   async create(@Body() body: CreateWebhookDto): Promise<WebhookWithSecretDto> {
     const { endpoint, secret } = await this.createEndpoint.execute(toSettings(body));
     return { ...toView(endpoint), secret };
@@ -72,7 +72,7 @@ export class WebhooksController {
   @ApiOperation({ summary: 'Change a webhook endpoint', description: 'What is left out stays as it is.' })
   @ApiBody({ type: ChangeWebhookDto, examples: CHANGE_EXAMPLES })
   @ApiResponse({ status: 200, type: WebhookDto })
-  @ApiProblems('invalid_webhook_url', 'webhook_not_found')
+  @ApiProblems('invalid_webhook_url', 'invalid_checksum', 'webhook_not_found')
   async change(@Param('id') id: string, @Body() body: ChangeWebhookDto): Promise<WebhookDto> {
     return toView(await this.changeEndpoint.execute(endpointIdOf(id), toChange(body)));
   }
