@@ -77,7 +77,7 @@ describe('each item of a batch', () => {
     ['no requestId', { ...good, requestId: undefined }, 400, 'missing_request_id'],
     ['a requestId that is no text', { ...good, requestId: 'a\u0000b' }, 400, 'invalid_request'],
     ['neither receiver nor init code', { ...good, payload: {} }, 400, 'invalid_payload'],
-    ['a fee of 0', { ...good, fees: { maxFeePerGas: '0' } }, 400, 'invalid_fees'],
+    ['a fee above 2^128', { ...good, fees: { maxFeePerGas: `1${'0'.repeat(39)}` } }, 400, 'invalid_fees'],
     ['metadata that cannot be stored', { ...good, metadata: { note: '\u0000' } }, 400, 'invalid_request'],
     ['metadata that is too long', { ...good, metadata: { note: 'x'.repeat(16_384) } }, 422, 'metadata_too_large'],
     ['null', null, 400, 'invalid_request'],

@@ -244,7 +244,7 @@ describe('bad input', () => {
       'invalid_request',
     ],
     ['an access list of lists', { ...good, payload: { to: CAROL, accessList: [[]] } }, 400, 'invalid_request'],
-    ['a fee of 0', { ...good, fees: { maxFeePerGas: '0' } }, 400, 'invalid_fees'],
+    ['a fee above 2^128', { ...good, fees: { maxFeePerGas: `1${'0'.repeat(39)}` } }, 400, 'invalid_fees'],
     [
       'metadata that is nested without end',
       `{"signer":"${ALICE}","requestId":"deep","payload":{"to":"${CAROL}"},"metadata":{"a":${'['.repeat(6000)}${']'.repeat(6000)}}}`,

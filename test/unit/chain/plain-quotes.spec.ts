@@ -113,6 +113,21 @@ describe('the quote of a chain without a base fee', () => {
     });
   });
 
+  const FREE = { slow: 0n, standard: 0n, fast: 0n, urgent: 0n };
+  it.each<[string, Partial<Node>, object]>([
+    ['has no base fee', {}, { hasBaseFee: false }],
+    ['has a base fee of 0', { head: headAt(100, { baseFeePerGas: '0x0' }) }, { hasBaseFee: true }],
+    ['saw blocks that paid all the same', { history: historyAt(100, [3n, 4n, 5n, 6n, 7n]) }, { hasBaseFee: false }],
+  ])('is 0, without a least tip, on a chain whose gas price is 0 and that %s', async (_words, node, expected) => {
+    const quote = { ...expected, baseFeePerGas: 0n, tips: FREE, congestedTip: 0n };
+    expect(await quoteOf({ ...PLAIN, gasPrice: { result: '0x0' }, ...node })).toMatchObject(quote);
+  });
+
+  it('is not 0 where only the gas price is: the base fee is paid', async () => {
+    const node = { ...PLAIN, gasPrice: { result: '0x0' }, head: headAt(100, { baseFeePerGas: '0x8' }) };
+    expect(await quoteOf(node)).toMatchObject({ baseFeePerGas: 9n, tips: { slow: 1n } });
+  });
+
   it('costs two round trips for all who ask in a second', async () => {
     await quoteOf(PLAIN);
     await Promise.all([fixture.connector.feeQuote(), fixture.connector.feeQuote()]);

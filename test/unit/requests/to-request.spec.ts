@@ -176,18 +176,17 @@ describe('a create is refused', () => {
     expect(() => read({ fees: { [name]: (MOST_FEE + 1n).toString() } })).toThrow(refused('invalid_fees'));
   });
 
-  it('for a highest price of 0, and not for a tip of 0', () => {
-    expect(() => read({ fees: { maxFeePerGas: '0' } })).toThrow(refused('invalid_fees'));
-    expect(read({ fees: { maxPriorityFeePerGas: '0' } }).fees.maxPriorityFeePerGas).toBe(0n);
+  it('not for a price of 0: there are chains whose gas is free', () => {
+    for (const name of ['maxFeePerGas', 'maxPriorityFeePerGas', 'gasPrice'])
+      expect(read({ fees: { [name]: '0' } }).fees).toEqual({ ...NO_FEES, [name]: 0n });
   });
 
-  it('for a gas price beside other prices, for a gas price of 0, and for a blob fee without blobs', () => {
+  it('for a gas price beside other prices, and for a blob fee without blobs', () => {
     expect(read({ fees: { gasPrice: '5' } }).fees).toEqual({ ...NO_FEES, gasPrice: 5n });
     const to = anAddress(2);
     for (const fees of [
       { gasPrice: '5', maxFeePerGas: '6' },
       { gasPrice: '5', maxPriorityFeePerGas: '0' },
-      { gasPrice: '0' },
       { maxFeePerBlobGas: '1' },
     ])
       expect(() => read({ payload: { to }, fees })).toThrow(refused('invalid_fees'));

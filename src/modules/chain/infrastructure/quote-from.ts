@@ -51,6 +51,8 @@ export function plainQuoteFrom(answers: PlainAnswers, minTip: bigint): FeeQuote 
   const newestBlock = history?.newestBlock ?? head?.number;
   const nextBaseFee = nextBaseFeeIn(answers);
   if (newestBlock === undefined) return null;
+  // Gas is free (docs/invariants.md, K5): what some paid all the same is no price, and an empty account could not pay the least tip.
+  if (gasPrice === 0n && !nextBaseFee) return freeQuote(newestBlock, nextBaseFee !== null);
   if (nextBaseFee !== null) {
     const { tips = null, nextBlobBaseFee = null } = history ?? {};
     // The gas price that a node suggests is its base fee and a tip.
@@ -69,6 +71,10 @@ export function plainQuoteFrom(answers: PlainAnswers, minTip: bigint): FeeQuote 
     ...pricesFrom(prices, minTip),
     blobBaseFee: null,
   };
+}
+
+function freeQuote(blockNumber: number, hasBaseFee: boolean): FeeQuote {
+  return { blockNumber, hasBaseFee, baseFeePerGas: 0n, ...pricesFrom(scaled(0n), 0n), blobBaseFee: null };
 }
 
 /** Null on a chain that has none, as far as this endpoint tells. */

@@ -20,13 +20,6 @@ export function toFees(
     gasPrice: optional(asked?.gasPrice),
     maxFeePerBlobGas: optional(asked?.maxFeePerBlobGas),
   };
-  if (fees.maxFeePerGas === 0n || fees.gasPrice === 0n) {
-    throw new InvalidInput(
-      'invalid_fees',
-      `fees.${fees.gasPrice === 0n ? 'gasPrice' : 'maxFeePerGas'} is 0`,
-      'leave it out, and Lockstep sets it from the market',
-    );
-  }
   if (Object.values(fees).some((wei) => wei !== null && wei > MAX_FEE_WEI)) {
     throw new InvalidInput('invalid_fees', 'a fee is above 2^128 wei per gas', 'send fees in wei per gas');
   }
