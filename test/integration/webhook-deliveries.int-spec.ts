@@ -226,6 +226,33 @@ describe('a receiver', () => {
     expect(await rowsOf(id)).toMatchObject([{ status: 'delivered', tries: 2 }]);
   });
 
+  it.each([
+    ['410', 410, {}],
+    ['429 with Retry-After', 429, { 'retry-after': '86400' }],
+    ['500 after many tries', 500, {}],
+  ])(
+    'that answers %s when its endpoint has another URL by then says nothing of the receiver there',
+    async (_, status, headers) => {
+      const id = await lab.endpoint({ url: receiver.url() });
+      await events(1, 1, 2);
+      await lab.run(`UPDATE webhook_delivery SET tries = 12`);
+      const release: (() => void)[] = [];
+      receiver.answer = (response) => release.push(() => response.writeHead(status, headers).end());
+      await node.deliver.execute();
+      await until('it is at the receiver', async () => release.length === 1);
+      const next = await aReceiver();
+      await lab.endpoints.change(id, { url: next.url() });
+      release[0]?.();
+      await node.deliver.idle();
+      await until('all are delivered', async () => {
+        await node.deliverAll();
+        return (await rowsOf(id)).every((row) => row.status !== 'waiting');
+      });
+      expect((await lab.endpoints.find(id))?.disabled).toBeNull();
+      expect(got(next)).toEqual([1, 2]);
+    },
+  );
+
   it('that redirects to a private address, sends 10 MB, or holds the socket leaves its answer or its fault', async () => {
     const quick = new DeliveringNode(lab, 'quick', { timeoutMs: 300 });
     const [redirects, floods, holds] = [await aReceiver(), await aReceiver(), await aReceiver()];

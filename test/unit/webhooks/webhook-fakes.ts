@@ -79,9 +79,10 @@ export class FakeEndpoints extends WebhookEndpoints {
   override async remove(id: string): Promise<boolean> {
     return this.rows.delete(id);
   }
-  override async disable(id: string, reason: string): Promise<void> {
+  override async disable(id: string, reason: string, onlyAt?: string): Promise<void> {
     const row = this.rows.get(id);
-    if (row) this.rows.set(id, { ...row, disabled: { since: AT, reason } });
+    if (row && (onlyAt === undefined || onlyAt === row.url))
+      this.rows.set(id, { ...row, disabled: { since: AT, reason } });
   }
   override async setFailing(id: string, isFailing: boolean): Promise<void> {
     const row = this.rows.get(id);

@@ -81,12 +81,13 @@ export class DeliverDue {
   }
 
   private async post(endpoint: EndpointAt, delivery: ClaimedDelivery): Promise<void> {
-    const { endpointId, position, tries, isFailing } = delivery;
+    const { endpointId, position, url, tries, isFailing } = delivery;
     const answer = await this.postDelivery.execute(delivery);
     this.heed(endpoint, answer);
     this.results.execute({
       endpointId,
       position,
+      url,
       outcome: outcomeOf(answer),
       waitMs: retryWaitMs(answer, tries, Math.random()),
       answerStatus: answer.status,

@@ -75,8 +75,10 @@ export class RecordDeliveries {
       const changes = batch.some((one) => one.endpointId === endpointId && one.wasFailing !== isFailing);
       if (changes) await this.endpoints.setFailing(endpointId, isFailing);
     }
-    const gone = new Set(batch.filter(({ outcome }) => outcome === 'gone').map(({ endpointId }) => endpointId));
-    for (const endpointId of gone) await this.endpoints.disable(endpointId, GONE);
+    const gone = new Map(
+      batch.filter(({ outcome }) => outcome === 'gone').map((one) => [one.endpointId + one.url, one]),
+    );
+    for (const { endpointId, url } of gone.values()) await this.endpoints.disable(endpointId, GONE, url);
   }
 }
 

@@ -27,7 +27,7 @@ export abstract class DeliveryQueue {
   abstract claim(claim: Claim): Promise<readonly ClaimedDelivery[]>;
   /**
    * Stores results of deliveries that this node has claimed. A failed one is `dead` when its time for retries is over; while it waits, later
-   * ones of its tx are not due.
+   * ones of its tx are not due. What another URL than that of now answered decides only about a success: all else is due again at once.
    * @returns those that were stored; the claim of the others had ended
    */
   abstract record(nodeId: string, results: readonly TryResult[]): Promise<readonly Recorded[]>;

@@ -36,6 +36,8 @@ export type Outcome = 'delivered' | 'failed' | 'gone';
 
 /** What became of one try. */
 export interface TryResult extends DeliveryKey {
+  /** Where it was posted to. */
+  readonly url: string;
   readonly outcome: Outcome;
   /** Milliseconds until the next try, when it failed. */
   readonly waitMs: number;

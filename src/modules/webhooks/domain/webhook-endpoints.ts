@@ -25,7 +25,7 @@ export abstract class WebhookEndpoints {
   abstract secretsOf(id: string): Promise<readonly string[]>;
   /** @returns false when there is no such endpoint */
   abstract remove(id: string): Promise<boolean>;
-  /** Changes nothing for one that is disabled already. */
-  abstract disable(id: string, reason: string): Promise<void>;
+  /** Changes nothing for one that is disabled already, or that has another URL than `onlyAt`. */
+  abstract disable(id: string, reason: string, onlyAt?: string): Promise<void>;
   abstract setFailing(id: string, isFailing: boolean): Promise<void>;
 }

@@ -49,20 +49,24 @@ export const CLAIM = {
 
 /**
  * In one statement: the results, and the time of the next try for what waits behind a failed one. The status is concatenated so that only the
- * primary key fits: the other indexes grow with the backlog.
+ * primary key fits: the other indexes grow with the backlog. A receiver that the endpoint has left while it was asked says nothing about the
+ * next one: neither its 410 nor its wait counts.
  */
 export const RECORD = {
   name: 'webhook_record',
   text: `
     WITH result AS (
-      SELECT * FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::smallint[], $6::text[], $7::float8[], $8::int[], $9::text[], $10::text[])
-        AS r(endpoint_id, xid, seq, part, outcome, wait_ms, answer_status, answer_body, error)),
+      SELECT r.*, CASE WHEN r.outcome = 'gone' AND e.url <> r.url THEN 'failed' ELSE r.outcome END AS counts_as,
+             CASE WHEN e.url <> r.url THEN 0 ELSE r.wait_ms END AS waits_ms
+        FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::smallint[], $6::text[], $7::float8[], $8::int[], $9::text[], $10::text[], $11::text[])
+          AS r(endpoint_id, xid, seq, part, outcome, wait_ms, answer_status, answer_body, error, url)
+        JOIN webhook_endpoint e ON e.endpoint_id = r.endpoint_id),
     recorded AS (
       UPDATE webhook_delivery d
-         SET status = CASE WHEN r.outcome = 'delivered' THEN 'delivered'
-                           WHEN r.outcome = 'gone' OR d.give_up_at <= clock_timestamp() THEN 'dead' ELSE 'waiting' END,
-             ended_at = CASE WHEN r.outcome <> 'failed' OR d.give_up_at <= clock_timestamp() THEN clock_timestamp() END,
-             due_at = least(clock_timestamp() + r.wait_ms * interval '1 ms', greatest(d.give_up_at, clock_timestamp())),
+         SET status = CASE WHEN r.counts_as = 'delivered' THEN 'delivered'
+                           WHEN r.counts_as = 'gone' OR d.give_up_at <= clock_timestamp() THEN 'dead' ELSE 'waiting' END,
+             ended_at = CASE WHEN r.counts_as <> 'failed' OR d.give_up_at <= clock_timestamp() THEN clock_timestamp() END,
+             due_at = least(clock_timestamp() + r.waits_ms * interval '1 ms', greatest(d.give_up_at, clock_timestamp())),
              tries = d.tries + 1, tried_at = clock_timestamp(), claimed_by = NULL, claimed_until = NULL,
              answer_status = r.answer_status, answer_body = r.answer_body, error = r.error
         FROM result r

@@ -86,7 +86,7 @@ export const DISABLE = {
   name: 'webhook_disable',
   text: `
     UPDATE webhook_endpoint SET disabled_at = clock_timestamp(), disabled_reason = $2, updated_at = clock_timestamp()
-     WHERE endpoint_id = $1 AND disabled_at IS NULL`,
+     WHERE endpoint_id = $1 AND disabled_at IS NULL AND ($3::text IS NULL OR url = $3)`,
 };
 
 export const SET_FAILING = {

@@ -75,6 +75,7 @@ export class PgDeliveryQueue extends DeliveryQueue {
       results.map(({ answerStatus }) => answerStatus),
       results.map(({ answerBody }) => answerBody),
       results.map(({ error }) => error),
+      results.map(({ url }) => url),
     ]);
     return rows.map((row) => ({ endpointId: row.endpoint_id, position: toPosition(row), status: row.status }));
   }

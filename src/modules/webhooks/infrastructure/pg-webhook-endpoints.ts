@@ -79,8 +79,8 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
     return rowCount === 1;
   }
 
-  async disable(id: string, reason: string): Promise<void> {
-    await this.database.query(sql.DISABLE, [id, reason]);
+  async disable(id: string, reason: string, onlyAt: string | null = null): Promise<void> {
+    await this.database.query(sql.DISABLE, [id, reason, onlyAt]);
   }
 
   async setFailing(id: string, isFailing: boolean): Promise<void> {
