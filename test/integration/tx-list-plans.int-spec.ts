@@ -77,6 +77,26 @@ describe('a page of txs by state, with and without chain and signer', () => {
   });
 });
 
+it('a page of a chain reads no younger txs of other chains', async () => {
+  await client.query(
+    `INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, value, data, options, priority, state)
+     SELECT ('018f0000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 2, $1, 'old-' || n, $2, 0, '', '{"speed": "standard"}', 0,
+            CASE WHEN n % 5 = 0 THEN 'PENDING' ELSE 'CANCELLED' END
+       FROM generate_series(1, 5000) AS n`,
+    [BUSY, aHash(7)],
+  );
+  await client.query('ANALYZE managed_tx');
+  expect(await pagesOf({ kind, chainId: 2, limit: 50 })).toBeLessThan(400);
+  const read = lab.node.get(TxQueries);
+  const first = await read.list({ kind, chainId: 2, limit: 7 });
+  const second = await read.list({ kind, chainId: 2, limit: 7, before: first.nextBefore ?? '' });
+  const numbers = [...first.items, ...second.items].map(({ requestId }) => requestId);
+  expect(numbers).toEqual(Array.from({ length: 14 }, (_, n) => `old-${5_000 - n}`));
+  expect((await read.list({ kind, chainId: DEV_CHAIN, limit: 3 })).items.map(({ state }) => state)).toEqual(
+    Array(3).fill('PENDING'),
+  );
+});
+
 async function idsOf(filter: TxFilter): Promise<string[]> {
   const { items } = await lab.node.get(TxQueries).list(filter);
   for (const tx of items) expect(tx.state).toBe(filter.state);

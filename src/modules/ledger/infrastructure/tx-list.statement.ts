@@ -1,5 +1,5 @@
 import type { TxFilter } from '../application/views/tx-views.js';
-import type { TxState } from '../domain/tx-state-machine.js';
+import { TX_STATES, type TxState } from '../domain/tx-state-machine.js';
 
 /** The number of txs in these states is bounded, and no index has them in the order of ids, so all of them are read and sorted. */
 const IN_FLIGHT: readonly TxState[] = ['ALLOCATED', 'IN_MEMPOOL', 'MINED'];
@@ -12,10 +12,11 @@ const EVERY_CHAIN = `
     SELECT (SELECT s.chain_id FROM signer s WHERE s.chain_id > c.chain_id ORDER BY s.chain_id LIMIT 1) FROM chains c WHERE c.chain_id IS NOT NULL)`;
 
 /**
- * Builds the statement for the ids of a page of txs by state or signer, newest first: a page of each chain, merged. The state is a literal
+ * Builds the statement for the ids of a page of txs by chain, state or signer, newest first: a page of each chain, merged. The state is a literal
  * in the text, because only then partial indexes fit: managed_tx_by_state, managed_tx_ended_by_signer, managed_tx_live, managed_tx_fills.
  * Chain and signer are ranges of one value and part of the order. So only an index that begins with them has the order, and the planner
- * cannot choose to search a rare state along the primary key.
+ * cannot choose to search a rare state, or the txs of a chain that is out of use, along the primary key. A page of a chain is merged from one of each
+ * state, because no index has all its txs in the order of ids.
  */
 export function listStatement({ chainId, signer, state, kind, before, limit }: TxFilter): {
   readonly text: string;
@@ -24,22 +25,29 @@ export function listStatement({ chainId, signer, state, kind, before, limit }: T
   const values: (string | number)[] = [];
   const value = (item: string | number): string => `$${values.push(item)}`;
   const chains = chainId === undefined ? EVERY_CHAIN : `WITH chains AS (SELECT ${value(chainId)}::bigint AS chain_id)`;
-  const isInFlight = state !== undefined && IN_FLIGHT.includes(state);
   const conditions = [
     'm.chain_id BETWEEN c.chain_id AND c.chain_id',
     ...(signer === undefined ? [] : [only('m.signer', value(signer))]),
-    ...(state === undefined ? [] : [`m.state = '${state}'`]),
     `m.kind = '${kind}'`,
-    ...(isInFlight ? ['m.nonce >= 0'] : []),
     ...(before === undefined ? [] : [`m.tx_id < ${value(before)}`]),
   ];
-  // As text, so that no index of all txs has the order.
-  const id = isInFlight ? 'm.tx_id::text' : 'm.tx_id';
-  const order = ['m.chain_id', ...(signer === undefined ? [] : ['m.signer']), id].map((key) => `${key} DESC`).join();
   const most = value(limit);
+  const pageIn = (one: TxState | undefined): string => {
+    const isInFlight = one !== undefined && IN_FLIGHT.includes(one);
+    const all = [
+      ...conditions,
+      ...(one === undefined ? [] : [`m.state = '${one}'`]),
+      ...(isInFlight ? ['m.nonce >= 0'] : []),
+    ];
+    // As text, so that no index of all txs has the order.
+    const id = isInFlight ? 'm.tx_id::text' : 'm.tx_id';
+    const order = ['m.chain_id', ...(signer === undefined ? [] : ['m.signer']), id].map((key) => `${key} DESC`).join();
+    return `(SELECT m.tx_id FROM managed_tx m WHERE ${all.join(' AND ')} ORDER BY ${order} LIMIT ${most})`;
+  };
+  const isOfChain = chainId !== undefined && signer === undefined && state === undefined && kind === 'payload';
+  const pages = (isOfChain ? TX_STATES : [state]).map(pageIn);
   const text = `${chains}
-    SELECT t.tx_id FROM chains c
-     CROSS JOIN LATERAL (SELECT m.tx_id FROM managed_tx m WHERE ${conditions.join(' AND ')} ORDER BY ${order} LIMIT ${most}) t
+    SELECT t.tx_id FROM chains c CROSS JOIN LATERAL (${pages.join(' UNION ALL ')}) t
      WHERE c.chain_id IS NOT NULL ORDER BY t.tx_id DESC LIMIT ${most}`;
   return { text, values };
 }

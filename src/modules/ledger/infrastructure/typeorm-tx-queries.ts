@@ -121,12 +121,9 @@ export class TypeormTxQueries extends TxQueries {
 
   private async whereOf(filter: TxFilter): Promise<FindOptionsWhere<ManagedTxEntity>> {
     const { chainId, signer, state, kind, before } = filter;
-    if (signer !== undefined || state !== undefined || kind === 'fill') return { txId: In(await this.idsOf(filter)) };
-    return {
-      kind,
-      ...(chainId === undefined ? {} : { chainId: String(chainId) }),
-      ...(before === undefined ? {} : { txId: LessThan(before) }),
-    };
+    const isOfAll = chainId === undefined && signer === undefined && state === undefined && kind === 'payload';
+    if (!isOfAll) return { txId: In(await this.idsOf(filter)) };
+    return { kind, ...(before === undefined ? {} : { txId: LessThan(before) }) };
   }
 
   private async idsOf(filter: TxFilter): Promise<string[]> {
