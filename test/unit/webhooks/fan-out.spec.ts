@@ -116,6 +116,16 @@ describe('the fan-out', () => {
     );
   });
 
+  it('of a page for ten thousand endpoints lets others have the thread in between', async () => {
+    log.endpoints = Array.from({ length: 10_000 }, (_, n) => ({ ...ALL, id: String(n), types: ['tx.failed'] }));
+    reader.next = { ...reader.next, events: Array.from({ length: 500 }, (_, seq) => aPublicEvent(seq)) };
+    let turns = 0;
+    const others = setInterval(() => (turns += 1), 1);
+    await fanOut.execute();
+    clearInterval(others);
+    expect(turns).toBeGreaterThan(20);
+  });
+
   it('that is too slow is repeated in halves', async () => {
     log.endpoints = Array.from({ length: 500 }, (_, n) => ({ ...ALL, id: String(n) }));
     log.most = 100;

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { UnitOfWork } from '../../../kernel/unit-of-work.js';
 import { Portion } from '../../../platform/scheduling/portion.js';
@@ -9,6 +10,8 @@ import { type Subscriber, wants } from '../domain/webhook-endpoint.js';
 const PAGE_ROWS = 500;
 /** Deliveries in one database transaction, which has to be short: readers of the log wait for its end. */
 const MOST_AT_ONCE = 500;
+/** Endpoints that are asked whether they want an event, before others have the thread: some milliseconds. */
+const LOOKS_PER_TURN = 20_000;
 
 export interface FannedOut {
   /** Nobody subscribes, or another node is at it. */
@@ -54,7 +57,13 @@ export class FanOut {
   ): Promise<number | null> {
     let [place, done, inserted] = [from, from, 0];
     let batch: Match[] = [];
+    let looks = 0;
     for (const [index, event] of page.events.entries()) {
+      looks += subscribers.length;
+      if (looks > LOOKS_PER_TURN) {
+        looks = 0;
+        await nextTurn();
+      }
       for (const one of subscribers) {
         if (!wants(one, event)) continue;
         batch.push({ event, endpointId: one.id });

@@ -32,8 +32,9 @@ export interface WebhookEndpoint extends EndpointSettings {
 }
 
 /** An enabled endpoint, as far as decides which events it gets. */
-export interface Subscriber extends Omit<EndpointFilter, 'signers'> {
+export interface Subscriber extends Omit<EndpointFilter, 'chainIds' | 'signers'> {
   readonly id: string;
+  readonly chainIds: ReadonlySet<ChainId> | readonly ChainId[] | null;
   readonly signers: ReadonlySet<Address> | readonly Address[] | null;
   readonly callbackOnly: boolean;
 }

@@ -87,8 +87,9 @@ function toSubscriber(row: SubscriberRow): Subscriber {
     id: row.endpoint_id,
     callbackOnly: row.callback_only,
     types,
-    chainIds,
-    signers: signers === null ? null : new Set(signers),
+    // Lists of a thousand took the fan-out a second per page.
+    chainIds: chainIds && new Set(chainIds),
+    signers: signers && new Set(signers),
   };
 }
 
