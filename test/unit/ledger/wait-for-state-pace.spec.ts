@@ -36,9 +36,9 @@ afterEach(async () => {
   jest.useRealTimers();
 });
 
-async function endsAtOnce(asked: TxState): Promise<boolean> {
+async function endsAtOnce(asked: TxState, left?: AbortSignal): Promise<boolean> {
   let ended = false;
-  void wait.execute('tx', asked, LONG_MS).then(() => (ended = true));
+  void wait.execute('tx', asked, LONG_MS, left).then(() => (ended = true));
   await jest.advanceTimersByTimeAsync(0);
   return ended;
 }
@@ -49,8 +49,9 @@ describe('a long poll ends', () => {
   it.each(ORDER)('when the tx is %s, or further', async (asked) => {
     const ended: boolean[] = [];
     for (current of ORDER) {
-      ended.push(await endsAtOnce(asked));
-      wait.onModuleDestroy();
+      const left = new AbortController();
+      ended.push(await endsAtOnce(asked, left.signal));
+      left.abort();
       await jest.advanceTimersByTimeAsync(LONG_MS);
     }
     expect(ended).toEqual(ORDER.map((_state, index) => index >= ORDER.indexOf(asked)));

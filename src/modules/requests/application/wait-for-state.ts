@@ -41,6 +41,7 @@ export class WaitForState implements OnModuleDestroy {
   private known = new Map<string, TxState | null>();
   private polling = false;
   private failing = false;
+  private stopped = false;
 
   constructor(
     private readonly queries: TxQueries,
@@ -55,7 +56,7 @@ export class WaitForState implements OnModuleDestroy {
    * @throws TooMany `too_many_waiters` when `maxWaiters` requests already wait at this node
    */
   async execute(txId: string, state: TxState, timeoutMs: number, left?: AbortSignal): Promise<void> {
-    if (left?.aborted === true) return;
+    if (this.stopped || left?.aborted === true) return;
     const { maxWaiters } = this.config;
     if (this.waiters.size >= maxWaiters) {
       throw new TooMany(
@@ -68,8 +69,9 @@ export class WaitForState implements OnModuleDestroy {
     await this.enter(txId, state, timeoutMs, left);
   }
 
-  /** A shutdown ends every wait, and the present state is returned. */
+  /** A shutdown ends every wait, also of requests that come later, and the present state is returned: the process waits for its answers. */
   onModuleDestroy(): void {
+    this.stopped = true;
     for (const { done } of [...this.waiters]) done();
   }
 
