@@ -34,6 +34,21 @@ describe('the signal that a client has left', () => {
     await until('the signal came', () => Promise.resolve(signals[0]?.aborted === true));
   });
 
+  it('has come for a client that left before it was asked for', async () => {
+    let left: AbortSignal | undefined;
+    server = fastify();
+    server.get('/', async (_request, reply) => {
+      await until('the client has left', () => Promise.resolve(reply.raw.destroyed));
+      left = leaveSignal(reply);
+      return 'too late';
+    });
+    const client = request(await server.listen({ port: 0, host: '127.0.0.1' })).on('error', () => undefined);
+    client.on('socket', (socket) => socket.on('connect', () => setTimeout(() => client.destroy(), 50)));
+    client.end();
+    await until('it was asked for', () => Promise.resolve(left !== undefined));
+    expect(left?.aborted).toBe(true);
+  });
+
   it('does not come for a client that got its answer', async () => {
     const { url, signals } = await listen(() => Promise.resolve('done'));
     expect(await (await fetch(url, { headers: { connection: 'close' } })).text()).toBe('done');
