@@ -92,6 +92,14 @@ it('a callback that is not there is refused, and nothing is stored', async () =>
   expect(found.status).toBe(404);
 });
 
+it('a request is answered as before when it is repeated after its callback was deleted', async () => {
+  const { body } = await service.post<{ id: string }>(PATH, { url: receiver.url() });
+  const first = await service.post<{ txId: string }>('/api/v1/tx', tx('repeated', body.id));
+  await fetch(`${service.url}${PATH}/${body.id}`, { method: 'DELETE' });
+  const again = await service.post<{ txId: string }>('/api/v1/tx', tx('repeated', body.id));
+  expect([first.status, again.status, again.body.txId]).toEqual([202, 200, first.body.txId]);
+});
+
 it('mistakes have stable codes', async () => {
   const code = async (answer: Promise<{ status: number; body: Readonly<Record<string, unknown>> }>) => {
     const { status, body } = await answer;

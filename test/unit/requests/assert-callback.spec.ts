@@ -1,6 +1,10 @@
 import { expect, it } from '@jest/globals';
 import { AssertCallback } from '../../../src/modules/requests/application/assert-callback.js';
 import { CallbackEndpoints } from '../../../src/modules/requests/application/callback-endpoints.js';
+import { TxQueries } from '../../../src/modules/ledger/application/views/tx-views.js';
+import { aSigner } from '../../support/builders.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { aTxView } from '../../support/view-builders.js';
 
 class Known extends CallbackEndpoints {
   readonly asked: (readonly string[])[] = [];
@@ -13,7 +17,14 @@ class Known extends CallbackEndpoints {
 }
 
 const endpoints = new Known();
-const assertCallback = new AssertCallback(endpoints);
+const stored = fakeOf(TxQueries, {
+  findByRequest: async (_chainId, _signer, requestId) => (requestId === 'stored' ? aTxView({}) : null),
+});
+const asking = new AssertCallback(endpoints, stored);
+const assertCallback = {
+  execute: ({ callback, requestId = 'new' }: { callback?: string; requestId?: string }) =>
+    asking.execute({ signer: aSigner(), requestId, ...(callback !== undefined && { callback }) }),
+};
 
 it('asks nothing for a request without a callback, and once for many in one go', async () => {
   await assertCallback.execute({});
@@ -31,6 +42,10 @@ it('refuses an endpoint that is not there, and not the others that are asked for
     kind: 'unprocessable',
   });
   await others;
+});
+
+it('lets a repeated request pass whose endpoint was deleted after it was stored', async () => {
+  await assertCallback.execute({ callback: 'gone', requestId: 'stored' });
 });
 
 it('asks again after a failure', async () => {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Unprocessable } from '../../../kernel/errors.js';
-import type { TxRequest } from '../../ledger/index.js';
+import { TxQueries, type TxRequest } from '../../ledger/index.js';
 import { CallbackEndpoints } from './callback-endpoints.js';
 
 interface Question {
@@ -14,11 +14,16 @@ interface Question {
 export class AssertCallback {
   private next: Question | null = null;
 
-  constructor(private readonly endpoints: CallbackEndpoints) {}
+  constructor(
+    private readonly endpoints: CallbackEndpoints,
+    private readonly txs: TxQueries,
+  ) {}
 
   /** @throws Unprocessable `unknown_webhook` */
-  async execute({ callback }: Pick<TxRequest, 'callback'>): Promise<void> {
+  async execute({ signer, requestId, callback }: Pick<TxRequest, 'signer' | 'requestId' | 'callback'>): Promise<void> {
     if (callback === undefined || (await this.exists(callback))) return;
+    // A repeated request, which a client sends that got no answer: its endpoint was there when it was stored.
+    if ((await this.txs.findByRequest(signer.chainId, signer.address, requestId)) !== null) return;
     throw new Unprocessable(
       'unknown_webhook',
       `no webhook endpoint ${callback}`,
