@@ -128,6 +128,11 @@ describe('what a tx without a sub state waits for', () => {
       'was mined in block 9, and waits for 1 block more of 20.',
       { state: 'MINED', mined: { blockNumber: 9, required: 20, missing: 1 } },
     ],
+    // By its request, on a chain whose tag decides, too.
+    [
+      'was mined in block 9, which is deep enough, and waits until the RPC endpoints agree that this block is final.',
+      { state: 'MINED', mined: { blockNumber: 9, required: 5, missing: 0 } },
+    ],
     [
       'was mined in block 9, and is final with 20 blocks on top.',
       { state: 'MINED', mined: { blockNumber: 9, required: 20, missing: null } },

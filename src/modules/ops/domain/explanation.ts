@@ -152,6 +152,12 @@ function mined({ mined: block }: TxFacts): Words {
   const where = `was mined in block ${block.blockNumber}`;
   if (block.required === null) return { why: `${where}, and waits until the chain tags this block as final`, next };
   if (block.missing === null) return { why: `${where}, and is final with ${block.required} blocks on top`, next };
+  // A tag of the chain may have to reach it besides, or endpoints are behind.
+  if (block.missing === 0)
+    return {
+      why: `${where}, which is deep enough, and waits until the RPC endpoints agree that this block is final`,
+      next,
+    };
   return { why: `${where}, and waits for ${blocks(block.missing)} more of ${block.required}`, next };
 }
 
