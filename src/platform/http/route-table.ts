@@ -30,8 +30,9 @@ function parametersOf({ segments }: Route): number {
   return segments.filter((segment) => segment.startsWith(':')).length;
 }
 
+/** With those that are empty: to Fastify, a path with one slash more is another path. */
 function segmentsOf(path: string): string[] {
-  return path.split('/').filter((segment) => segment !== '');
+  return path.split('/').slice(1);
 }
 
 function matches(pattern: readonly string[], path: readonly string[]): boolean {
