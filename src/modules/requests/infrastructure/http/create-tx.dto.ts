@@ -262,7 +262,8 @@ export class CreateTxDto {
   @ApiPropertyOptional({
     type: 'object',
     additionalProperties: true,
-    description: 'Data of the client, stored and returned unchanged. At most 16 kB as JSON',
+    description:
+      'Data of the client, stored and returned unchanged, but that numbers are those of JavaScript: send ids above 2^53 as text. At most 16 kB as JSON',
     example: { order: '4711' },
   })
   @IsOptional()
