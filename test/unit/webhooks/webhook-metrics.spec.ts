@@ -22,3 +22,16 @@ it('deliveries are counted by endpoint, and those that are deleted are forgotten
   expect(await shown.lines('webhook_deliveries')).toEqual([kept]);
   expect(await shown.lines('webhook_backlog')).toEqual(['webhook_backlog{endpoint="kept"} 0']);
 });
+
+it('a scrape waits a second for a database that hangs, and shows what was known last', async () => {
+  const [shown, queue, clock] = [new FakeMetrics(), new FakeQueue(), new FakeClock()];
+  const metrics = new WebhookMetrics(shown, queue, clock);
+  queue.endpoints = ['one'];
+  metrics.recorded('one', 'delivered');
+  const known = await shown.lines('webhook_');
+  queue.backlog = () => new Promise(() => undefined);
+  clock.advance(2_000);
+  const begunAt = performance.now();
+  expect(await shown.lines('webhook_')).toEqual(known);
+  expect(performance.now() - begunAt).toBeLessThan(3_000);
+});

@@ -1,12 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
+import { endedWithin, realPause } from '../../../platform/scheduling/pause.js';
 import { RecentAnswer } from '../../../platform/scheduling/recent-answer.js';
 import type { DeliveryStatus } from '../domain/delivery.js';
 import { type Backlog, DeliveryQueue } from '../domain/delivery-queue.js';
 
 /** One read serves the gauges of a scrape. */
 const READ_TTL_MS = 1_000;
+/** How long a scrape waits for the database. The read goes on, and the next scrape shows its result. */
+const SCRAPE_WAIT_MS = 1_000;
 const OUTCOME = { waiting: 'failed', delivered: 'delivered', dead: 'dead' } as const;
 
 /** Labels have ids of endpoints, of which there are few. The backlog is read when Prometheus scrapes. */
@@ -14,6 +17,8 @@ const OUTCOME = { waiting: 'failed', delivered: 'delivered', dead: 'dead' } as c
 export class WebhookMetrics {
   private readonly backlog: RecentAnswer<readonly Backlog[]>;
   private readonly counted = new Set<string>();
+  /** What was read last; null after a failure. */
+  private known: readonly Backlog[] | null = null;
 
   constructor(
     private readonly metrics: Metrics,
@@ -37,23 +42,30 @@ export class WebhookMetrics {
     this.metrics.observe('webhook_seconds', seconds);
   }
 
+  /** @returns whether the database answered in time */
+  private read(): Promise<boolean> {
+    const read = this.backlog.get().catch(() => null);
+    const stored = read.then((backlog) => (this.known = backlog));
+    return endedWithin(realPause, SCRAPE_WAIT_MS, stored);
+  }
+
   /** Without the database the values are left out. */
   private showBacklog(
     name: 'webhook_backlog' | 'webhook_oldest_seconds' | 'webhook_failing',
     valueOf: (one: Backlog) => number,
   ): void {
     this.metrics.onScrape(name, async () => {
+      await this.read();
       this.metrics.clear(name);
-      for (const one of await this.backlog.get().catch(() => []))
-        this.metrics.set(name, valueOf(one), { endpoint: one.endpointId });
+      for (const one of this.known ?? []) this.metrics.set(name, valueOf(one), { endpoint: one.endpointId });
     });
   }
 
   /** The backlog has every endpoint that is not deleted. */
   private async forgetDeleted(): Promise<void> {
-    const endpoints = await this.backlog.get().catch(() => null);
-    if (endpoints === null) return;
-    const there = new Set(endpoints.map(({ endpointId }) => endpointId));
+    // What was known before does not have younger endpoints.
+    if (!(await this.read()) || this.known === null) return;
+    const there = new Set(this.known.map(({ endpointId }) => endpointId));
     for (const endpoint of [...this.counted].filter((one) => !there.has(one))) {
       for (const outcome of Object.values(OUTCOME))
         this.metrics.forget('webhook_deliveries_total', { endpoint, outcome });
