@@ -20,6 +20,7 @@ class Endpoint {
   poison = new Set<number>();
   most = 1_000;
   isAlive = true;
+  isSameChain = false;
   failure = TIMED_OUT;
   readonly batches: number[][] = [];
 
@@ -28,6 +29,7 @@ class Endpoint {
     const ask = new BatchedAsk({
       limits: this.limits,
       isAlive: async () => this.isAlive,
+      isSameChain: async () => this.isSameChain,
       atOnce,
       send: async (batch) => {
         this.batches.push(batch.map(({ id }) => id));
@@ -82,6 +84,16 @@ describe('a batch without an answer', () => {
       ...new Array<string>(64).fill('unreachable'),
     ]);
     expect(endpoint.batches).toHaveLength(1);
+  });
+
+  it('because its connection was lost is sent in halves where the same chain answers: some endpoints refuse batches so', async () => {
+    const endpoint = new Endpoint();
+    [endpoint.most, endpoint.failure, endpoint.isSameChain] = [3, LOST, true];
+    // Each ask ends after four lost connections; the next one goes on with the size that is left.
+    expect((await endpoint.ask(64, 1)).map(said)).toContain('connection');
+    expect(new Set((await endpoint.ask(64, 1)).map(said))).toEqual(new Set(['result']));
+    await endpoint.ask(64, 1);
+    expect(endpoint.batches.map(({ length }) => length)).toEqual(new Array<number>(32).fill(2));
   });
 
   it('is bounded however much of it is poisoned, and everything else is answered in the end', async () => {

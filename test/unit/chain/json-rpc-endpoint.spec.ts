@@ -151,6 +151,15 @@ describe('a JSON-RPC endpoint', () => {
     expect(server.asked).toEqual(['eth_echo']);
   });
 
+  it('sends smaller batches where a larger one costs the connection, and the chain is still the same', async () => {
+    server.takeOver = ({ calls: some, request }) => some.length > 3 && Boolean(request.socket.destroy());
+    server.answer = ({ method, params }) => ({ result: method === 'eth_chainId' ? '0x1' : params[0] });
+    const made = endpoint();
+    expect((await made.ask(calls(8))).map(({ kind }) => kind)).toContain('failed');
+    await made.ask([{ method: 'eth_chainId', params: [] }]);
+    expect(await made.ask(calls(8))).toEqual(calls(8).map((_, i) => ({ kind: 'result', value: i })));
+  });
+
   it('knows that a refused connection delivered nothing', async () => {
     const gone = await new FakeRpcServer().start();
     const { url } = gone;

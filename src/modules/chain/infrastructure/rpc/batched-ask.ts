@@ -9,6 +9,8 @@ export interface Asking {
   readonly send: (batch: readonly EncodedCall[]) => Promise<BatchAnswer>;
   /** Whether the endpoint answers a call that costs it nothing. */
   readonly isAlive: () => Promise<boolean>;
+  /** After a lost connection: whether the chain that answers at the URL is the one from before. */
+  readonly isSameChain: () => Promise<boolean>;
   /** Batches at once; with 1 the endpoint gets the calls in their order. */
   readonly atOnce: number;
 }
@@ -27,6 +29,7 @@ const PATIENCE = 4;
 export class BatchedAsk {
   private readonly replies = new Map<number, RpcReply>();
   private readonly waiting: (readonly EncodedCall[])[] = [];
+  /** Also trips whose connection was lost. */
   private silentTrips = 0;
   private isDead = false;
 
@@ -57,9 +60,8 @@ export class BatchedAsk {
     const silent = batch.filter((_, i) => isSilence(answer.replies[i]));
     const isAgain = silent.some(({ id }) => this.replies.has(id));
     for (const [i, { id }] of batch.entries()) this.answered(id, answer.replies[i]);
-    // Its chain is verified before it is asked again.
     if (answer.replies.some((reply) => reply.kind === 'failed' && reply.failure.reason === 'connection'))
-      this.isDead = true;
+      await this.lost(batch);
     else if (silent.length === 0) limits.accepted(batch);
     else if (silent.length === batch.length) await this.silent(batch, isAgain);
     else this.divide(silent);
@@ -75,8 +77,7 @@ export class BatchedAsk {
       this.answered(first.id, tooLarge(message));
       return;
     }
-    this.asking.limits.refused(batch, isForBytes);
-    this.divide(batch);
+    this.refusedAs(batch, isForBytes);
   }
 
   /** @param isAgain it had no answer in a larger batch either */
@@ -91,6 +92,22 @@ export class BatchedAsk {
       this.asking.limits.silent(batch);
       this.divide(batch);
     } else if (first) this.replies.set(first.id, ofThisCall(reply));
+  }
+
+  /** Some endpoints close the connection of a batch that is too large (docs/invariants.md, K9). */
+  private async lost(batch: readonly EncodedCall[]): Promise<void> {
+    this.silentTrips += 1;
+    if (batch.length === 1 || !(await this.asking.isSameChain())) {
+      this.isDead = true;
+      return;
+    }
+    this.refusedAs(batch, false);
+    this.waiting.push(...this.asking.limits.slices(this.waiting.splice(0).flat()));
+  }
+
+  private refusedAs(batch: readonly EncodedCall[], isForBytes: boolean): void {
+    this.asking.limits.refused(batch, isForBytes);
+    this.divide(batch);
   }
 
   /** Next, and in their order. */

@@ -31,6 +31,7 @@ const CONTROL_TIMEOUT_MS = 2_000;
 
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const HEAD: RpcRequest = { method: 'eth_blockNumber', params: [] };
+const CHAIN: RpcRequest = { method: 'eth_chainId', params: [] };
 /**
  * What an endpoint is asked to find out whether it answers at all. Where silence about a call may end a payload, it is the same method: an
  * endpoint that estimates nothing at all says nothing about the payload.
@@ -65,6 +66,8 @@ export class JsonRpcEndpoint implements RpcEndpoint {
   /** By method. */
   private readonly limits = new Map<string, BatchLimits>();
   private lastId = 0;
+  /** The last answer to `eth_chainId`, which its pool compares with the config. */
+  private chain: unknown;
 
   /** @throws InvalidInput `invalid_rpc_url` */
   constructor(options: EndpointOptions, http?: HttpPost) {
@@ -78,7 +81,9 @@ export class JsonRpcEndpoint implements RpcEndpoint {
 
   /** Sends as few batches as the limits allow, several at once. */
   async ask(requests: readonly RpcRequest[]): Promise<RpcReply[]> {
-    return this.exchange(requests, BATCHES_AT_ONCE);
+    const replies = await this.exchange(requests, BATCHES_AT_ONCE);
+    if (requests[0]?.method === CHAIN.method && replies[0]?.kind === 'result') this.chain = replies[0].value;
+    return replies;
   }
 
   /** Sends one batch after the other. When the endpoint stops answering it sends no more: each would wait for the same time-out. */
@@ -107,6 +112,7 @@ export class JsonRpcEndpoint implements RpcEndpoint {
       send: (batch) =>
         method === ESTIMATE ? this.estimates.run(() => this.roundTrip.send(batch)) : this.roundTrip.send(batch),
       isAlive: () => this.isAlive(method),
+      isSameChain: () => this.isSameChain(),
       atOnce,
     });
     return ask.execute(calls);
@@ -121,12 +127,21 @@ export class JsonRpcEndpoint implements RpcEndpoint {
     return limits;
   }
 
+  private async isSameChain(): Promise<boolean> {
+    const [before, now] = [this.chain, await this.control(CHAIN)];
+    return before !== undefined && now?.kind === 'result' && now.value === before;
+  }
+
+  private async control(request: RpcRequest): Promise<RpcReply | undefined> {
+    const answer = await this.roundTrip.send(this.encoded([request]), Math.min(this.timeoutMs, CONTROL_TIMEOUT_MS));
+    return answer.kind === 'answered' ? answer.replies[0] : undefined;
+  }
+
   private async isAlive(method: string): Promise<boolean> {
     const control = CONTROLS.get(method) ?? HEAD;
     // What is asked of a control question is the control.
-    if (method === HEAD.method || method === 'eth_chainId') return false;
-    const answer = await this.roundTrip.send(this.encoded([control]), Math.min(this.timeoutMs, CONTROL_TIMEOUT_MS));
-    const [reply] = answer.kind === 'answered' ? answer.replies : [];
+    if (method === HEAD.method || method === CHAIN.method) return false;
+    const reply = await this.control(control);
     if (reply?.kind === 'result') return true;
     return (
       reply?.kind === 'error' && !ABOUT_ENDPOINT.has(classifyNodeError({ method: control.method, ...reply.error }))
