@@ -118,6 +118,24 @@ describe('a batch without an answer', () => {
   });
 });
 
+describe('a batch that is refused as a whole', () => {
+  it('may have arrived all the same, also when its calls find no connection later', async () => {
+    const gone = failed({ reason: 'unreachable', mayHaveArrived: false, message: 'ECONNREFUSED' });
+    const ask = new BatchedAsk({
+      limits: new BatchLimits({ calls: 64, bytes: 1_000_000 }),
+      isAlive: async () => false,
+      atOnce: 1,
+      send: async (batch) =>
+        batch.length > 2
+          ? { kind: 'refused', refusal: { isForBytes: true, message: 'HTTP 413' } }
+          : { kind: 'answered', replies: batch.map(() => gone) },
+    });
+    expect(await ask.execute(calls(4))).toMatchObject(
+      Array.from({ length: 4 }, () => ({ kind: 'failed', failure: { mayHaveArrived: true } })),
+    );
+  });
+});
+
 describe('silence', () => {
   it.each<[string, RpcReply, boolean]>([
     ['a time-out', TIMED_OUT, true],

@@ -82,6 +82,13 @@ describe('blobs are sent', () => {
     expect(sent).toEqual([['cell'], ['blob'], ['cell'], ['blob']]);
   });
 
+  it('and known to have been refused when no node can be reached with the other form', async () => {
+    const refusedOnce = async (transactions: readonly SignedBytes[]): Promise<BroadcastOutcome[]> =>
+      sent.length === 0 ? send(transactions) : [{ kind: 'not_sent', message: 'ECONNREFUSED' }];
+    accepted = null;
+    expect(await new BlobSends('auto').execute([BLOB], refusedOnce)).toMatchObject([{ kind: 'rejected' }]);
+  });
+
   it('once when the refusal is about something else', async () => {
     [accepted, refusal] = ['blob', 'nonce_too_high'];
     await new BlobSends('auto').execute([BLOB], send);

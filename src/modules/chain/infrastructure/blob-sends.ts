@@ -5,6 +5,7 @@ import { rlpBytes, rlpInteger, rlpList } from '../../../kernel/rlp.js';
 import { CELLS_PER_BLOB } from '../domain/blob-sidecar.js';
 import type { BroadcastOutcome } from '../domain/broadcast-outcome.js';
 import type { SignedBytes } from '../domain/chain-connector.js';
+import { combineOutcomes } from '../domain/combine-outcomes.js';
 
 type Send = (transactions: readonly SignedBytes[]) => Promise<BroadcastOutcome[]>;
 
@@ -31,10 +32,9 @@ export class BlobSends {
     if (again.some(({ kind }) => kind === 'accepted')) this.form = other;
     const better = new Map(refused.map((item, i) => [item, again[i]]));
     return transactions.flatMap((item, i): BroadcastOutcome[] => {
-      const retried = better.get(item);
-      // When both forms are refused, the refusal of the usual form says why.
-      const outcome = retried !== undefined && retried.kind !== 'rejected' ? retried : outcomes[i];
-      return outcome ? [outcome] : [];
+      const [first, retried] = [outcomes[i], better.get(item)];
+      // When both forms are refused, the refusal of the usual form says why. When the other one was not sent, this one was all the same.
+      return first ? [retried ? combineOutcomes([first, retried]) : first] : [];
     });
   }
 }

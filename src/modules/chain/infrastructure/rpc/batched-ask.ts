@@ -28,6 +28,8 @@ const PATIENCE = 4;
  */
 export class BatchedAsk {
   private readonly replies = new Map<number, RpcReply>();
+  /** Calls of batches that were refused as a whole: what refuses a batch in words may have passed it on. */
+  private readonly mayBeThere = new Set<number>();
   private readonly waiting: (readonly EncodedCall[])[] = [];
   /** Also trips whose connection was lost. */
   private silentTrips = 0;
@@ -77,6 +79,7 @@ export class BatchedAsk {
       this.answered(first.id, tooLarge(message));
       return;
     }
+    for (const { id } of batch) this.mayBeThere.add(id);
     this.refusedAs(batch, isForBytes);
   }
 
@@ -128,8 +131,10 @@ export class BatchedAsk {
 
   private replyTo(id: number): RpcReply {
     const reply = this.replies.get(id) ?? failed(NOT_SENT);
-    const isOfBatch = !this.isDead && reply.kind === 'failed' && (isSilence(reply) || reply.failure === NOT_SENT);
-    return isOfBatch ? failed({ ...reply.failure, reason: 'batch_silent' }) : reply;
+    if (reply.kind !== 'failed') return reply;
+    const isOfBatch = !this.isDead && (isSilence(reply) || reply.failure === NOT_SENT);
+    const mayHaveArrived = reply.failure.mayHaveArrived || this.mayBeThere.has(id);
+    return failed({ ...reply.failure, mayHaveArrived, ...(isOfBatch && { reason: 'batch_silent' }) });
   }
 }
 
