@@ -385,6 +385,22 @@ describe('a replace of a sent tx', () => {
     },
   );
 
+  it('that every node refused for good rests again after a reorg deeper than finality, and its original is executed', async () => {
+    const ids = await withdrawnReplacement();
+    await lab.resubmit();
+    await lab.confirmAll();
+    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED']);
+    lab.chain.reorg(3, { drop: true });
+    await lab.node.follow();
+    await lab.node.follow();
+    const before = lab.chain.sent.length;
+    await lab.resubmit();
+    expect(lab.chain.sent.slice(before).map(({ data }) => data)).toEqual([tagged(1)]);
+    await lab.confirmAll();
+    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'FAILED']);
+    expect([lab.minedWith(1).length, lab.minedWith(2).length, noOps().length]).toEqual([1, 0, 0]);
+  });
+
   it('that every node refused for good takes no command, and its original takes a cancel but no other replace', async () => {
     const [original, replacement] = await withdrawnReplacement();
     const refusal = { code: 'refused_by_nodes' };

@@ -56,15 +56,27 @@ export function endRace({ winner, receipt, rivals }: Race): ManagedTx[] {
  */
 export function reopenRace({ winner, rivals }: Race, orphaned: string): ManagedTx[] {
   const losers = rivals.filter(({ progress: { receipt } }) => receipt?.txHash === orphaned);
+  // The block of another tx made only those FAILED that had been withdrawn: they rest again, and what they replace is sent.
+  const refusals = new Map(
+    losers.flatMap(({ id, state, progress }) => (state === 'FAILED' ? [[id, progress.failureReason ?? '']] : [])),
+  );
   const reopened = changed(losers, (loser) => loser.reorged());
-  const successor = losers.find(({ progress }) => progress.replaces === winner.id);
-  if (successor) winner.racesAgain(successor.id);
+  for (const loser of losers) {
+    const original = [winner, ...losers].find(({ id }) => id === loser.progress.replaces);
+    const refusal = refusals.get(loser.id);
+    if (refusal === undefined) {
+      if (original === winner) winner.racesAgain(loser.id);
+      continue;
+    }
+    loser.withdrawn(refusal);
+    original?.raceWithdrawn(loser.id);
+  }
   return reopened;
 }
 
-/** The one that holds the slot, and is sent again: nothing replaces it. */
+/** The one that holds the slot, and is sent again: nothing replaces it, and it was not withdrawn. */
 export function newestOf(txs: readonly ManagedTx[]): ManagedTx | undefined {
-  return txs.find(({ progress }) => progress.replacedBy === null);
+  return txs.find(({ progress, isWithdrawn }) => progress.replacedBy === null && !isWithdrawn);
 }
 
 /** Looks from replacement to original: a tx has one original, but more than one replacement when the first ones failed. */
