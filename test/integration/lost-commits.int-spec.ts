@@ -238,8 +238,9 @@ describe.each(PLACES)('a promoted standby that had not received the commit of by
       delete lab.chain.faults.broadcast;
       expect(sentWith(2)).toHaveLength(1);
     });
-    expect(await lab.states([txId], next)).toEqual(['CONFIRMED']);
-    expect(lab.minedWith(2)).toHaveLength(1);
+    // The client of the first one was told that it is CANCELLED.
+    expect(await lab.states([unsent, txId], next)).toEqual(['CANCELLED', 'CONFIRMED']);
+    expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([0, 1]);
   });
 
   describe('executes each payload once, when no-ops used the nonces that the standby knows', () => {

@@ -252,7 +252,8 @@ describe('a transaction that is out at the nonce of a tx in flight', () => {
   });
 
   it.each([
-    ['ALLOCATED', 'PENDING'],
+    // Only a cancel or an expiry gives the slot of what never left to another tx.
+    ['ALLOCATED', 'CANCELLED'],
     ['IN_MEMPOOL', 'PENDING'],
   ] as const)('with the payload of another tx shows that the %s one had given its slot up', async (state, after) => {
     const request = aRequest({ payload: { ...aRequest().payload, value: FOREIGN } });

@@ -103,7 +103,7 @@ export class AdoptSent {
       const holder = tx ?? this.fills.at({ signer, nonce }, first.gasLimit);
       const copy = tx ? ManagedTx.rehydrate(tx.tx.progress) : holder.tx;
       const noOp = tx?.tx.kind === 'payload' ? sent.find((each) => !carries(each, tx.request)) : undefined;
-      if (hasMoved(match)) gaveUp(copy, null);
+      if (hasMoved(match)) leftSlot(copy);
       if (noOp) closed(copy, noOp);
       else copy.recovered(nonce, first.gasLimit, first.hash);
       const yields = known && known !== tx && !moved.has(known.tx.id) ? yielding(known.tx, copy, first.hash) : null;
@@ -162,18 +162,22 @@ function closed(tx: ManagedTx, noOp: SentTransaction): void {
   tx.competitorSigned(noOp.hash);
 }
 
-/** Its replacement competes for the slot; another tx gets the slot only with proof that nothing of this one is out. */
+/**
+ * Its replacement competes for the slot. Another tx gets the slot only when nothing of this one is out, and it has ended: its client was told so,
+ * and it must not be executed now.
+ */
 function yielding(holder: ManagedTx, to: ManagedTx, txHash: Hash): ManagedTx {
   const copy = ManagedTx.rehydrate(holder.progress);
   if (to.progress.replaces === copy.id) copy.raced(to);
-  else gaveUp(copy, txHash);
+  else if (copy.state === 'ALLOCATED') copy.cancelled(PASSED_ON);
+  else copy.foreignTxUsedNonce(txHash);
   return copy;
 }
 
-/** @param usedBy the transaction that is out with its old nonce */
-function gaveUp(tx: ManagedTx, usedBy: Hash | null): void {
+/** Its payload is out with another nonce. */
+function leftSlot(tx: ManagedTx): void {
   if (tx.state === 'ALLOCATED') tx.passedOn(PASSED_ON);
-  else tx.foreignTxUsedNonce(usedBy);
+  else tx.foreignTxUsedNonce(null);
 }
 
 /** The slots that the database knows of txs that have others now, or wait. */
