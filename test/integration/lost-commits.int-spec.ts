@@ -289,6 +289,31 @@ describe.each(PLACES)('a promoted standby that had not received the commit of by
     });
 
     it.each([
+      ['nodes had refused the payload', 0, false],
+      ['a no-op had been signed', 1, false],
+      ['a no-op was in a block', 1, true],
+    ])('and the standby knows that %s', async (_, resends, isMined) => {
+      lab.chain.faults.broadcast = onlyFor(1, TOO_CHEAP);
+      const txId = await lab.sent(1);
+      const other = await lab.sent(2);
+      await until('nodes have refused it ten times', async () => {
+        await lab.resubmit();
+        return (await lab.node.tx(txId)).subState === 'REFUSED';
+      });
+      for (let round = 0; round < resends; round += 1) await lab.resubmit();
+      if (isMined) await lab.mine();
+      expect(await lab.states([txId])).toEqual([isMined ? 'MINED' : 'IN_MEMPOOL']);
+      const next = await promotedWithout(async () => {
+        await requeued([txId]);
+        await makeWaitingDue(lab.node);
+        await lab.node.step();
+        expect(await nonces([txId])).toEqual([2]);
+      });
+      expect(await lab.states([txId, other], next)).toEqual(['CONFIRMED', 'CONFIRMED']);
+      expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1]);
+    });
+
+    it.each([
       ['two of them were sent again in the other order', [1, 0]],
       ['three of them were sent again in another order', [2, 0, 1]],
     ])('and %s', async (_, order) => {

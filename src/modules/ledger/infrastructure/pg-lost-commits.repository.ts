@@ -60,6 +60,9 @@ export const HOLDERS = {
      WHERE s.chain_id = $1 AND s.signer = $2 AND s.nonce = ANY($3::bigint[]) AND s.status = 'HELD' AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')`,
 };
 
+/** A no-op used the nonce of its payload, which may have another one by now. */
+const LOST_ITS_NONCE = `coalesce(t.closing @> '{"as": "PENDING", "won": true}', false)`;
+
 /**
  * A tx is sent after it was created. What was lost was committed after everything that was kept, so after the cursor was last aligned, too.
  * Slow, because it reads all waiting txs: for exceptions only. One query per state, because each state has its own index; for both states in
@@ -73,7 +76,8 @@ export const WAITING_SINCE = {
       FROM (SELECT least(
               (SELECT min(t.created_at) FROM managed_tx t WHERE t.chain_id = $1 AND t.signer = $2 AND t.state = 'PENDING'),
               (SELECT min(t.created_at) FROM managed_tx t
-                WHERE t.chain_id = $1 AND t.signer = $2 AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL'))) AS since) waiting
+                WHERE t.chain_id = $1 AND t.signer = $2 AND t.nonce >= 0
+                  AND (t.state IN ('ALLOCATED', 'IN_MEMPOOL') OR t.state = 'MINED' AND ${LOST_ITS_NONCE}))) AS since) waiting
      WHERE waiting.since IS NOT NULL`,
 };
 
@@ -84,13 +88,17 @@ const hasPayload = (state: string): string => `
        AND EXISTS (SELECT FROM unnest($3::text[], $4::numeric[], $5::text[]) AS p (to_address, value, data)
                     WHERE t.to_address IS NOT DISTINCT FROM p.to_address AND t.value = p.value AND t.data = decode(substr(p.data, 3), 'hex'))`;
 
-/** Reads all waiting txs, and all in flight: payloads have no index. Who lost a race does not hold its slot. One query per kind, as for {@link WAITING_SINCE}. */
+/**
+ * Reads all waiting txs, and all in flight: payloads have no index. What its client cancelled, or can never be sent, gets no other nonce. Who lost
+ * a race does not hold its slot. One query per kind, as for {@link WAITING_SINCE}.
+ */
 export const WITH_PAYLOAD = {
   name: 'lost_with_payload',
   text: `
     SELECT * FROM (${hasPayload(`t.state = 'PENDING'`)}
-     UNION ALL ${hasPayload(`t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL')`)}
-       AND t.kind = 'payload' AND t.closing IS NULL AND t.replaced_by IS NULL
+     UNION ALL ${hasPayload(`t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')`)}
+       AND (t.state <> 'MINED' OR ${LOST_ITS_NONCE})
+       AND t.kind = 'payload' AND coalesce(t.closing ->> 'as', 'PENDING') = 'PENDING' AND t.replaced_by IS NULL
        AND EXISTS (SELECT FROM signer_nonce_allocation s
                     WHERE s.chain_id = t.chain_id AND s.signer = t.signer AND s.nonce = t.nonce AND s.status = 'HELD' AND s.tx_id = t.tx_id)) t
      ORDER BY t.state = 'PENDING' DESC, t.created_at, t.tx_id LIMIT ${MAX_CANDIDATES_TXS}`,

@@ -82,8 +82,9 @@ export class AdoptSent {
     // Else the nonce was used for good, and what is out with it changes nothing.
     const concerning = unknown.filter(({ nonce }) => nonce >= cursor || free.has(nonce) || holders.has(nonce));
     const others = outlook.known ? await this.lost.withPayloadOf(signer, concerning) : [];
-    const mayBeElsewhere = ({ tx: { id, progress } }: RequestedTx): boolean =>
-      progress.nonce === null || findings.lacks(id, progress.nonce);
+    // Of those that are MINED only the no-op is.
+    const mayBeElsewhere = ({ tx: { id, state, progress } }: RequestedTx): boolean =>
+      progress.nonce === null || state === 'MINED' || findings.lacks(id, progress.nonce);
     const matches = upToGap(matchSent(concerning, holders, others.filter(mayBeElsewhere)), maxOf(cursor, latest));
     const left = new Set(matches.filter(hasMoved).map(({ tx }) => tx?.tx.id));
     return matches.filter(
@@ -177,6 +178,7 @@ function yielding(holder: ManagedTx, to: ManagedTx, txHash: Hash): ManagedTx {
 /** Its payload is out with another nonce. */
 function leftSlot(tx: ManagedTx): void {
   if (tx.state === 'ALLOCATED') tx.passedOn(PASSED_ON);
+  else if (tx.state === 'MINED') tx.settled('', null);
   else tx.foreignTxUsedNonce(null);
 }
 

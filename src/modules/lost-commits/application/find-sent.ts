@@ -47,7 +47,8 @@ export class FindSent {
     );
     // A tx that was not sent may have given its nonce up, and have got it again: signed at the same price it has the same bytes.
     const known = new Set(attempts.filter(mayBeOut).map(({ txHash }) => txHash));
-    const seen = attempts.map(({ txId, nonce }) => ({ txId, nonce }));
+    // A no-op with the old nonce does not show that the payload is still there: it may have got another nonce for it.
+    const seen = attempts.filter(({ kind }) => kind !== 'cancel').map(({ txId, nonce }) => ({ txId, nonce }));
     return outlooks.map((outlook, i) => {
       const { hiddenBelow = 0n, shown = false } = pooled[i] ?? {};
       const lacking = (sent[i] ?? []).filter(({ hash }) => !known.has(hash));
