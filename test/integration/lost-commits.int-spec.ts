@@ -6,7 +6,7 @@ import { loseAttempts, loseCommitsOfLanes, Standby } from '../support/lost-commi
 import { FOREIGN_DATA } from '../support/model-chain.js';
 import { makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { RaceLab } from '../support/race-lab.js';
-import { NOT_SENT, onlyFor, refused, tagged } from '../support/send-faults.js';
+import { NOT_SENT, onlyFor, OVERSIZED, refused, tagged } from '../support/send-faults.js';
 import type { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
 
@@ -225,6 +225,24 @@ describe.each(PLACES)('a promoted standby that had not received the commit of by
     expect(await lab.states([txId, replacement], next)).toEqual(['REPLACED', 'CONFIRMED']);
     expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([0, 1]);
     expect(await race.commandsOf(txId)).toMatchObject([{ status: 'DONE' }]);
+  });
+
+  it('executes what was sent again after nodes had refused its replacement, and not the replacement', async () => {
+    const txId = await lab.sent(1);
+    lab.chain.faults.broadcast = onlyFor(2, refused('txpool_full', 'txpool is full'));
+    const replacement = await race.replacement(txId, 2);
+    await lab.node.commands();
+    expect(await lab.states([replacement])).toEqual(['ALLOCATED']);
+    const next = await promotedWithout(async () => {
+      lab.chain.faults.broadcast = onlyFor(2, OVERSIZED);
+      await lab.resubmit();
+      await race.speedUp(txId);
+      await lab.node.commands();
+      expect(sentWith(1)).toHaveLength(2);
+      delete lab.chain.faults.broadcast;
+    });
+    expect(await lab.states([txId, replacement], next)).toEqual(['CONFIRMED', 'FAILED']);
+    expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 0]);
   });
 
   it('executes a payload once that got the nonce of another, which had ended', async () => {

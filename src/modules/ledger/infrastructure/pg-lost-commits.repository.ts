@@ -90,7 +90,7 @@ const hasPayload = (state: string): string => `
 
 /**
  * Reads all waiting txs, and all in flight: payloads have no index. What its client cancelled, or can never be sent, gets no other nonce. Who lost
- * a race does not hold its slot. One query per kind, as for {@link WAITING_SINCE}.
+ * a race does not hold its slot; what a replacement competes with gets it back. One query per kind, as for {@link WAITING_SINCE}.
  */
 export const WITH_PAYLOAD = {
   name: 'lost_with_payload',
@@ -98,9 +98,9 @@ export const WITH_PAYLOAD = {
     SELECT * FROM (${hasPayload(`t.state = 'PENDING'`)}
      UNION ALL ${hasPayload(`t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')`)}
        AND (t.state <> 'MINED' OR ${LOST_ITS_NONCE})
-       AND t.kind = 'payload' AND coalesce(t.closing ->> 'as', 'PENDING') = 'PENDING' AND t.replaced_by IS NULL
+       AND t.kind = 'payload' AND coalesce(t.closing ->> 'as', 'PENDING') = 'PENDING'
        AND EXISTS (SELECT FROM signer_nonce_allocation s
-                    WHERE s.chain_id = t.chain_id AND s.signer = t.signer AND s.nonce = t.nonce AND s.status = 'HELD' AND s.tx_id = t.tx_id)) t
+                    WHERE s.chain_id = t.chain_id AND s.signer = t.signer AND s.nonce = t.nonce AND s.status = 'HELD' AND s.tx_id = coalesce(t.replaced_by, t.tx_id))) t
      ORDER BY t.state = 'PENDING' DESC, t.created_at, t.tx_id LIMIT ${MAX_CANDIDATES_TXS}`,
 };
 

@@ -36,6 +36,7 @@ interface Adopted {
 const WIDEST_GAP_NONCES = 64n;
 const NOTHING: ChangeSet = {};
 const NO_OP_FOUND = 'the database lost why a no-op was signed for its nonce';
+const WITHDRAWN = 'the database lost why what it replaces was sent again';
 const PASSED_ON = 'the database lost why its nonce was given to another transaction';
 
 /**
@@ -82,9 +83,12 @@ export class AdoptSent {
     // Else the nonce was used for good, and what is out with it changes nothing.
     const concerning = unknown.filter(({ nonce }) => nonce >= cursor || free.has(nonce) || holders.has(nonce));
     const others = outlook.known ? await this.lost.withPayloadOf(signer, concerning) : [];
-    // Of those that are MINED only the no-op is.
+    // Of those that are MINED only the no-op is. What has a replacement is compared at its own nonce alone.
     const mayBeElsewhere = ({ tx: { id, state, progress } }: RequestedTx): boolean =>
-      progress.nonce === null || state === 'MINED' || findings.lacks(id, progress.nonce);
+      progress.nonce === null ||
+      progress.replacedBy !== null ||
+      state === 'MINED' ||
+      findings.lacks(id, progress.nonce);
     const matches = upToGap(matchSent(concerning, holders, others.filter(mayBeElsewhere)), maxOf(cursor, latest));
     const left = new Set(matches.filter(hasMoved).map(({ tx }) => tx?.tx.id));
     return matches.filter(
@@ -164,13 +168,16 @@ function closed(tx: ManagedTx, noOp: SentTransaction): void {
 }
 
 /**
- * Its replacement competes for the slot. Another tx gets the slot only when nothing of this one is out, and it has ended: its client was told so,
- * and it must not be executed now.
+ * Its replacement competes for the slot; or what it replaces does again, because it was withdrawn. Another tx gets the slot only when nothing of
+ * this one is out, and it has ended: its client was told so, and it must not be executed now.
  */
 function yielding(holder: ManagedTx, to: ManagedTx, txHash: Hash): ManagedTx {
   const copy = ManagedTx.rehydrate(holder.progress);
   if (to.progress.replaces === copy.id) copy.raced(to);
-  else if (copy.state === 'ALLOCATED') copy.cancelled(PASSED_ON);
+  else if (copy.progress.replaces === to.id) {
+    copy.withdrawn(WITHDRAWN);
+    to.raceWithdrawn(copy.id);
+  } else if (copy.state === 'ALLOCATED') copy.cancelled(PASSED_ON);
   else copy.foreignTxUsedNonce(txHash);
   return copy;
 }

@@ -17,8 +17,9 @@ export interface Match {
  * Finds out who sent what the chain or a pool shows with our key (rule F7 of docs/invariants.md), lowest nonce first. Nothing that is out is
  * called foreign, and no payload gets another nonce, before it was compared here. Equal payloads are interchangeable, so the oldest tx gets
  * the lowest nonce.
- * @param holders txs that hold the slot of a nonce. Who has its payload is the holder, then its replacement. A no-op closes the slot of the
- * holder. That another tx has the payload shows that the holder had given the slot up
+ * @param holders txs that hold the slot of a nonce. Who has its payload is the holder, then its replacement, then what it replaces, which is sent
+ * again when nodes refuse the holder. A no-op closes the slot of the holder. That another tx has the payload shows that the holder had given the
+ * slot up
  * @param others oldest first: txs without a nonce, and txs in flight of which nothing is out with their own nonce. One of these has its
  * payload out with another nonce only when it had moved there ({@link hasMoved}); a no-op with its old nonce is that of a fill
  */
@@ -31,8 +32,10 @@ export function matchSent(
   const senders = new Map<Nonce, RequestedTx>();
   const isLeft = ({ tx }: RequestedTx): boolean => [...senders.values()].every((sender) => sender.tx.id !== tx.id);
   const take = (nonce: Nonce, tx: RequestedTx | undefined): void => void (tx && senders.set(nonce, tx));
-  for (const [nonce, group] of byNonce) take(nonce, successorOf(group, holders.get(nonce), others.filter(isLeft)));
-  const waitingFirst = [...others].sort((a, b) => Number(isInFlight(a)) - Number(isInFlight(b)));
+  for (const [nonce, group] of byNonce) take(nonce, rivalOf(group, holders.get(nonce), others.filter(isLeft)));
+  const waitingFirst = others
+    .filter(({ tx }) => tx.progress.replacedBy === null)
+    .sort((a, b) => Number(isInFlight(a)) - Number(isInFlight(b)));
   const isClosed = ([nonce, group]: Group): boolean => group.some((each) => closes(each, holders.get(nonce)));
   // Whether the holder moved is known before a no-op is taken for its.
   for (const group of [...byNonce.filter((each) => !isClosed(each)), ...byNonce.filter(isClosed)]) {
@@ -62,13 +65,15 @@ function isInFlight({ tx }: RequestedTx): boolean {
   return tx.progress.nonce !== null;
 }
 
-function successorOf(
+function rivalOf(
   sent: readonly SentTransaction[],
   holder: RequestedTx | undefined,
   others: readonly RequestedTx[],
 ): RequestedTx | undefined {
   if (!holder) return undefined;
-  return senderIn([holder, ...others.filter(({ tx }) => tx.progress.replaces === holder.tx.id)], sent);
+  const isOfRace = ({ tx }: RequestedTx): boolean =>
+    tx.progress.replaces === holder.tx.id || tx.progress.replacedBy === holder.tx.id;
+  return senderIn([holder, ...others.filter(isOfRace)], sent);
 }
 
 function senderIn(txs: readonly RequestedTx[], sent: readonly SentTransaction[]): RequestedTx | undefined {
