@@ -160,6 +160,24 @@ describe('a database that lost the commits of a lane after the send', () => {
   });
 });
 
+it('executes a payload once whose replacement was lost, although the payload of a waiting tx is out with its nonce', async () => {
+  const txId = await lab.sent(1);
+  const equal = await lab.create(7, { payload: { ...aRequest().payload, data: tagged(2) } });
+  const standby = await Standby.of(lab.node.get(Database));
+  await race.replacement(txId, 2);
+  await lab.node.commands();
+  await lab.node.releaseLeases();
+  await standby.promote(true);
+  const next = await successor();
+  await next.step();
+  // Miners have the first bytes all the same.
+  const first = lab.chain.sent.find(({ data }) => data === tagged(1));
+  if (first) lab.chain.force(first);
+  await lab.mine(next);
+  await finish(next, [txId, equal]);
+  expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1]);
+});
+
 /** Of the bytes whose commit was lost, when the next owner comes. */
 const PLACES = ['in a block', 'in a pool'] as const;
 

@@ -251,19 +251,22 @@ describe('a transaction that is out at the nonce of a tx in flight', () => {
     expect(writes.written[0]?.changes.slots).toMatchObject({ adopted: [], handedOver: [{ nonce: 7n, txId: 'b' }] });
   });
 
-  it.each([
-    // Only a cancel or an expiry gives the slot of what never left to another tx.
-    ['ALLOCATED', 'CANCELLED'],
-    ['IN_MEMPOOL', 'PENDING'],
-  ] as const)('with the payload of another tx shows that the %s one had given its slot up', async (state, after) => {
+  it('with the payload of another tx shows that the ALLOCATED one had given its slot up, and ended', async () => {
     const request = aRequest({ payload: { ...aRequest().payload, value: FOREIGN } });
-    held = [sentBefore(7n, { state })];
+    held = [sentBefore(7n, { state: 'ALLOCATED' })];
     waiting = [{ tx: aTx('b').tx, request }];
     await adopt([aSent(7n, FOREIGN)]);
-    expect(writes.txs.map(({ id, state: now }) => [id, now])).toEqual([
+    expect(writes.txs.map(({ id, state }) => [id, state])).toEqual([
       ['b', 'ALLOCATED'],
-      ['a', after],
+      ['a', 'CANCELLED'],
     ]);
+  });
+
+  it('with the payload of another tx changes nothing for one that may be out: the two compete', async () => {
+    held = [sentBefore(7n)];
+    waiting = [{ tx: aTx('b').tx, request: aRequest({ payload: { ...aRequest().payload, value: FOREIGN } }) }];
+    await adopt([aSent(7n, FOREIGN)]);
+    expect(writes.written).toEqual([]);
   });
 
   it('of nobody here changes nothing', async () => {

@@ -8,7 +8,6 @@ import {
   WriteChanges,
 } from '../../ledger/index.js';
 import { Injectable } from '@nestjs/common';
-import type { Hash } from '../../../kernel/hex.js';
 import { maxOf } from '../../../kernel/quantities.js';
 import { type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
@@ -111,7 +110,7 @@ export class AdoptSent {
       if (hasMoved(match)) leftSlot(copy);
       if (noOp) closed(copy, noOp);
       else copy.recovered(nonce, first.gasLimit, first.hash);
-      const yields = known && known !== tx && !moved.has(known.tx.id) ? yielding(known.tx, copy, first.hash) : null;
+      const yields = known && known !== tx && !moved.has(known.tx.id) ? yielding(known.tx, copy) : null;
       const slot = tx === known ? 'kept' : yields?.isResting ? 'raced' : 'free';
       const waited = tx !== null && tx.tx.progress.nonce === null;
       return [{ nonce, waited, slot, yields, holder: { ...holder, tx: copy }, sent }];
@@ -171,14 +170,13 @@ function closed(tx: ManagedTx, noOp: SentTransaction): void {
  * Its replacement competes for the slot; or what it replaces does again, because it was withdrawn. Another tx gets the slot only when nothing of
  * this one is out, and it has ended: its client was told so, and it must not be executed now.
  */
-function yielding(holder: ManagedTx, to: ManagedTx, txHash: Hash): ManagedTx {
+function yielding(holder: ManagedTx, to: ManagedTx): ManagedTx {
   const copy = ManagedTx.rehydrate(holder.progress);
   if (to.progress.replaces === copy.id) copy.raced(to);
   else if (copy.progress.replaces === to.id) {
     copy.withdrawn(WITHDRAWN);
     to.raceWithdrawn(copy.id);
-  } else if (copy.state === 'ALLOCATED') copy.cancelled(PASSED_ON);
-  else copy.foreignTxUsedNonce(txHash);
+  } else copy.cancelled(PASSED_ON);
   return copy;
 }
 

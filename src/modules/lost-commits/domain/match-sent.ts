@@ -19,7 +19,7 @@ export interface Match {
  * the lowest nonce.
  * @param holders txs that hold the slot of a nonce. Who has its payload is the holder, then its replacement, then what it replaces, which is sent
  * again when nodes refuse the holder. A no-op closes the slot of the holder. That another tx has the payload shows that the holder had given the
- * slot up
+ * slot up, unless something of it may be out
  * @param others oldest first: txs without a nonce, and txs in flight of which nothing is out with their own nonce. One of these has its
  * payload out with another nonce only when it had moved there ({@link hasMoved}); a no-op with its old nonce is that of a fill
  */
@@ -43,8 +43,9 @@ export function matchSent(
     const holder = holders.get(nonce);
     if (senders.has(nonce)) continue;
     if (holder && isLeft(holder) && isClosed(group)) take(nonce, holder);
-    // The slot of a fill is never given up.
-    else if (holder?.tx.kind !== 'fill') take(nonce, senderIn(waitingFirst.filter(isLeft), some));
+    // The slot of a fill is never given up, nor that of a payload that may be out.
+    else if (holder?.tx.kind !== 'fill' && holder?.tx.state !== 'IN_MEMPOOL')
+      take(nonce, senderIn(waitingFirst.filter(isLeft), some));
   }
   return byNonce.map(([nonce, sentWith]): Match => {
     const [holder, tx] = [holders.get(nonce), senders.get(nonce) ?? null];
