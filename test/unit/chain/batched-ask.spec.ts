@@ -124,6 +124,7 @@ describe('a batch that is refused as a whole', () => {
     const ask = new BatchedAsk({
       limits: new BatchLimits({ calls: 64, bytes: 1_000_000 }),
       isAlive: async () => false,
+      isSameChain: async () => false,
       atOnce: 1,
       send: async (batch) =>
         batch.length > 2
