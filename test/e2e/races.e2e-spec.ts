@@ -160,7 +160,7 @@ describe('a client', () => {
       node(0).post<{ code: string }>('/api/v1/tx/nothing/cancel', {}),
       node(0).post<{ code: string }>(`/api/v1/tx/${txId}/replace`, newPayload()),
       node(0).post<{ code: string }>(`/api/v1/tx/${txId}/cancel`, { reason: 'none' }),
-      node(0).post<{ code: string }>(`/api/v1/tx/${txId}/speed-up`, { fees: { maxFeePerGas: '0' } }),
+      node(0).post<{ code: string }>(`/api/v1/tx/${txId}/speed-up`, { fees: { maxFeePerGas: `1${'0'.repeat(39)}` } }),
     ]);
     expect(wrong.map(({ status, body }) => `${status} ${body.code}`)).toEqual([
       '404 tx_not_found',

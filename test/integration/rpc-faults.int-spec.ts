@@ -61,8 +61,8 @@ describe('an RPC that takes a tx, and then', () => {
   ];
 
   it.each(FAULTS)('$name, has it in doubt: it counts as sent, and is mined once', async ({ fault, errorClass }) => {
-    // Without an answer each of the two is sent again alone, on a connection that holds.
-    const times = errorClass === 'transient' && fault.kind !== 'reset' ? 3 : 1;
+    // Without an answer each of the two is sent again alone, until a lone one loses its connection.
+    const times = errorClass !== 'transient' ? 1 : fault.kind === 'reset' ? 2 : 3;
     proxy.fail(SEND, fault, times);
     const txIds = await lab.sent(1, 2);
     // The lane waits for two seconds of these, and then goes on.
