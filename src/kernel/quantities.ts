@@ -42,3 +42,8 @@ export function maxOf(a: bigint, b: bigint): bigint {
 export function minOf(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
+
+/** The most that the base fee of the next block can be (EIP-1559), wei per gas. */
+export function highestNextBaseFee(baseFee: bigint): bigint {
+  return (baseFee * 9n + 7n) / 8n;
+}

@@ -56,7 +56,7 @@ export class VerifiedReceipts {
   async verify(chain: ChainReceipts, receipts: readonly Receipt[]): Promise<VerifiedAnswer> {
     const found = new Map<Hash, Receipt>();
     const gone = new Set<Hash>();
-    const unclear = new Map<Hash, string>();
+    const unclear: { readonly txHash: Hash; readonly error: string }[] = [];
     for (const block of groupBy(receipts, ({ blockHash }) => blockHash).keys())
       for (const [txHash, receipt] of this.proven.in(block)) found.set(txHash, receipt);
     const unproven = receipts.filter(({ txHash }) => !found.has(txHash));
@@ -65,10 +65,11 @@ export class VerifiedReceipts {
       const answer = answers[index];
       if (answer?.kind === 'found' && answer.receipt.blockHash === blockHash) found.set(txHash, answer.receipt);
       else if (answer?.kind === 'found' || answer?.kind === 'none') gone.add(txHash);
-      else if (answer?.kind === 'unclear') unclear.set(txHash, answer.message);
+      else if (answer?.kind === 'unclear') unclear.push({ txHash, error: answer.message });
     });
-    for (const [txHash, error] of [...unclear].slice(0, 1))
-      this.log.warn('receipts cannot be verified', { chainId: chain.chainId, count: unclear.size, txHash, error });
+    const [first] = unclear;
+    if (first)
+      this.log.warn('receipts cannot be verified', { chainId: chain.chainId, count: unclear.length, ...first });
     return { found, gone };
   }
 

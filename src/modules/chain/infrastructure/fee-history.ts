@@ -1,3 +1,4 @@
+import { highestNextBaseFee } from '../../../kernel/quantities.js';
 import { fields, informed, list, MalformedAnswer, quantity, smallNumber } from './parse-answer.js';
 
 /** How many blocks a quote is made from. */
@@ -39,11 +40,6 @@ function nextBaseFee(value: unknown, blocks: number): bigint | null {
   const last = informed(fees.at(-1), 'baseFeePerGas[]', quantity);
   if (last === null || fees.length < blocks) return null;
   return fees.length === blocks ? highestNextBaseFee(last) : last;
-}
-
-/** The most that the base fee of the next block can be (EIP-1559), wei per gas. */
-export function highestNextBaseFee(baseFee: bigint): bigint {
-  return (baseFee * 9n + 7n) / 8n;
 }
 
 /** EIP-4844: the fee of a blob is at least 1 wei. Nodes answer 0, or nothing, for a chain without blobs. */

@@ -1,7 +1,7 @@
-import { maxOf } from '../../../kernel/quantities.js';
+import { highestNextBaseFee, maxOf } from '../../../kernel/quantities.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
 import type { BlockHeader } from '../domain/block.js';
-import { type FeeHistory, highestNextBaseFee, type MedianTips } from './fee-history.js';
+import type { FeeHistory, MedianTips } from './fee-history.js';
 
 /**
  * Percent of `eth_gasPrice` for each speed, on a chain whose nodes do not tell what recent blocks paid. A node answers with about the 60th

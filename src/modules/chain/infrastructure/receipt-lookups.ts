@@ -16,10 +16,6 @@ import { receiptsRoot } from './receipts-root.js';
 import { reasonOf, type RpcReader, toldBy } from './rpc/rpc-reader.js';
 
 const CONTRADICTED = 'eth_getTransactionReceipt says that it reverted, and eth_getBlockReceipts that it succeeded';
-const ignoreUntold =
-  (_reply: RpcReply & { kind: 'result' }): Untold =>
-  () =>
-    undefined;
 
 /** One lookup per hash. An answer that cannot be used is never `none`. */
 export async function receiptsByHash(rpc: RpcReader, hashes: readonly Hash[]): Promise<ReceiptLookup[]> {
@@ -27,15 +23,15 @@ export async function receiptsByHash(rpc: RpcReader, hashes: readonly Hash[]): P
     'eth_getTransactionReceipt',
     hashes.map((hash) => [hash]),
   );
-  return hashes.map((hash, i) => lookup(hash, replies[i], (reply) => rpc.untoldBy(reply)));
+  return hashes.map((hash, i) => lookup(hash, replies[i], rpc.untoldBy(replies[i])));
 }
 
 /** Parses the reply to `eth_getTransactionReceipt`. */
-export function lookup(hash: Hash, reply: RpcReply | undefined, untoldBy = ignoreUntold): ReceiptLookup {
+export function lookup(hash: Hash, reply: RpcReply | undefined, untold?: Untold): ReceiptLookup {
   if (reply?.kind !== 'result') return { kind: 'unavailable', message: reasonOf(reply) };
   if (reply.value === null) return { kind: 'none' };
   try {
-    const found = receipt(reply.value, untoldBy(reply));
+    const found = receipt(reply.value, untold);
     if (found === null) return { kind: 'none' };
     if (found.txHash === hash) return { kind: 'found', receipt: found };
     return { kind: 'unclear', message: toldBy(reply, 'receipt of another transaction') };
@@ -157,7 +153,7 @@ export class ReceiptsOfBlock {
     );
     const receipts: Receipt[] = [];
     for (const [i, hash] of hashes.entries()) {
-      const answer = lookup(hash, replies[i], (reply) => this.rpc.untoldBy(reply));
+      const answer = lookup(hash, replies[i], this.rpc.untoldBy(replies[i]));
       if (answer.kind === 'unclear') continue;
       if (answer.kind === 'unavailable') throw this.rpc.unavailable(method, answer.message);
       if (answer.kind === 'none' || answer.receipt.blockHash !== asked.hash) return null;

@@ -1,5 +1,5 @@
 import type { FeeCaps, FeeQuote, Speed } from '../../chain/index.js';
-import { minOf } from '../../../kernel/quantities.js';
+import { highestNextBaseFee, minOf } from '../../../kernel/quantities.js';
 import { NO_FEES } from '../../ledger/domain/index.js';
 import type { AttemptFees, TxPayload, TxRequest, TxType } from '../../ledger/index.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
@@ -103,8 +103,7 @@ export function onePrice(price: bigint): AttemptFees {
 export function feesWithin(maxTxFee: bigint, gasLimit: bigint, fees: AttemptFees, quote: FeeQuote): AttemptFees | null {
   const maxFeePerGas = minOf(fees.maxFeePerGas, maxTxFee / gasLimit);
   if (maxFeePerGas >= fees.maxFeePerGas) return fees;
-  const nextBaseFee = (quote.baseFeePerGas * 9n + 7n) / 8n;
-  if (maxFeePerGas < minOf(nextBaseFee, fees.maxFeePerGas)) return null;
+  if (maxFeePerGas < minOf(highestNextBaseFee(quote.baseFeePerGas), fees.maxFeePerGas)) return null;
   return { ...fees, maxFeePerGas, maxPriorityFeePerGas: minOf(fees.maxPriorityFeePerGas, maxFeePerGas) };
 }
 

@@ -54,8 +54,9 @@ export class RpcReader {
   }
 
   /** Logs each field that an endpoint does not tell, once. */
-  untoldBy({ endpoint = 'an endpoint' }: RpcReply & { kind: 'result' }): Untold {
+  untoldBy(reply: RpcReply | undefined): Untold {
     return (field) => {
+      const endpoint = (reply?.kind === 'result' ? reply.endpoint : undefined) ?? 'an endpoint';
       const key = `${endpoint} ${field}`;
       if (this.logged.has(key)) return;
       this.logged.add(key);
