@@ -26,7 +26,7 @@ export const HELP = `npm run bench -- [options]
   5  RPC latency    0, 50 and 100 ms: throughput, calls
   6  growth         1,000,000 finished; 100,000 waiting; 10,000 idle signers (needs Linux)
   7  cost           statements, commits, WAL, RPC calls and CPU per transaction (needs Linux)
-  8  in flight      one signer, with the default of execution.maxInFlight
+  8  in flight      one signer, with the defaults of execution.maxInFlight and inFlightStart
   9  telling        row 2 while one stream or one webhook is told of every event
   10 neighbour      ten signers beside one with 1,000 payloads whose estimates hang or are refused
   11 crowd          300 tx/s alone, and beside 1,000 endpoints, 1,000 streams and 10,000 long polls (needs Linux)

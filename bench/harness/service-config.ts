@@ -2,7 +2,7 @@
  * What differs from the product's defaults, and why. It is in the results.
  * - confirmations.required: CONFIRMED two blocks after MINED.
  * - pollInterval: the head of a chain with 1 s blocks is looked at four times a second.
- * - maxInFlight: see {@link inFlightPerSigner}.
+ * - maxInFlight and inFlightStart: see {@link inFlightPerSigner}.
  */
 export const SERVICE_CONFIG = {
   confirmations: { required: 2 },
@@ -18,8 +18,14 @@ export const IN_FLIGHT = 6_000;
  * A few seconds' worth of transactions, so that no signer waits for blocks. Not more: the dev chain puts everything there is in
  * one block, and takes a time that grows with the square of a block's size to tell its receipts (6 s for 6,000).
  */
-export function inFlightPerSigner(signers: number): number {
+function inFlightPerSigner(signers: number): number {
   return Math.max(64, Math.ceil(IN_FLIGHT / signers));
+}
+
+/** From the first transaction on: what the product learns meanwhile is row 8. */
+export function inFlight(signers: number): { readonly maxInFlight: number; readonly inFlightStart: number } {
+  const perSigner = inFlightPerSigner(signers);
+  return { maxInFlight: perSigner, inFlightStart: perSigner };
 }
 
 /** What the numbers depend on most, to stand beside them. */
@@ -27,6 +33,6 @@ export function settingsInWords(): string {
   const perSigner = [1, 10, 100, 1_000].map((signers) => `${inFlightPerSigner(signers)} with ${signers}`).join(', ');
   return (
     `settings: confirmations.required ${SERVICE_CONFIG.confirmations.required}, chains[].pollInterval ${SERVICE_CHAIN.pollInterval}, ` +
-    `blocks of 1 s; execution.maxInFlight by signers: ${perSigner} (the default of the product is 64)`
+    `blocks of 1 s; execution.maxInFlight by signers: ${perSigner} (the product begins at 64 and learns up to 1,000)`
   );
 }

@@ -3,7 +3,7 @@ import { accounts } from './accounts.js';
 import { atExit } from './at-exit.js';
 import { type Chain, startChain } from './chain.js';
 import type { BenchPostgres } from './postgres.js';
-import { inFlightPerSigner, SERVICE_CHAIN, SERVICE_CONFIG } from './service-config.js';
+import { inFlight, SERVICE_CHAIN, SERVICE_CONFIG } from './service-config.js';
 import { TxLog } from './tx-log.js';
 
 export interface StackOptions {
@@ -86,7 +86,7 @@ export class Stack {
       databaseUrl: this.databaseUrl,
       rpcUrl: this.rpcUrl,
       accounts: signers,
-      config: { execution: { maxInFlight: inFlightPerSigner(signers) }, ...SERVICE_CONFIG, ...config },
+      config: { execution: inFlight(signers), ...SERVICE_CONFIG, ...config },
       chain: SERVICE_CHAIN,
       env: this.options.env ?? {},
     });

@@ -23,7 +23,11 @@ it.each([
 ])(
   'a storm of creates on 20 signers is confirmed exactly once while nodes are killed every few seconds ($mode)',
   async ({ mode, rounds }) => {
-    cluster = await Cluster.start({ nodes: 2, accounts: SIGNERS, config: { execution: { mode, maxInFlight: 2_000 } } });
+    cluster = await Cluster.start({
+      nodes: 2,
+      accounts: SIGNERS,
+      config: { execution: { mode, maxInFlight: 2_000, inFlightStart: 2_000 } },
+    });
     const signers = addresses();
     const done = { rounds: 0, kills: 0 };
     const goesOn = (): boolean => done.rounds < rounds || done.kills < KILLS;

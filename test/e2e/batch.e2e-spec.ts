@@ -37,7 +37,7 @@ function start(config: Record<string, unknown>): Promise<Service> {
   return Service.start({
     databaseUrl: testDatabase.url,
     rpcUrl: anvil.url,
-    config: { execution: { maxInFlight: 1000 }, ...config },
+    config: { execution: { inFlightStart: 1000 }, ...config },
   });
 }
 

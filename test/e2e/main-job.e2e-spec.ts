@@ -58,7 +58,7 @@ function start(): Promise<Service> {
   return Service.start({
     databaseUrl: database.url,
     rpcUrl: anvil.url,
-    config: { confirmations: { required: 2 }, execution: { maxInFlight: 1000 } },
+    config: { confirmations: { required: 2 }, execution: { inFlightStart: 1000 } },
   });
 }
 

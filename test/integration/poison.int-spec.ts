@@ -191,5 +191,5 @@ describe('two gaps', () => {
 /** Has all payloads in flight at once. */
 async function wideNode(): Promise<TestNode> {
   await lab.node.releaseLeases();
-  return lab.startNode({ execution: { maxInFlight: PAYLOADS } });
+  return lab.startNode({ execution: { inFlightStart: PAYLOADS } });
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ExecutionConfig } from '../../src/config/index.js';
 import type { NodeErrorClass } from '../../src/kernel/node-error-class.js';
 import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
 import { InFlightLimits } from '../../src/modules/ledger/index.js';
@@ -10,6 +11,7 @@ import type { TestNode } from '../support/test-node.js';
 const lab = nodeLab();
 const PAYLOADS = 12;
 const TAKES = 4;
+const START = new ExecutionConfig().inFlightStart;
 const tags = Array.from({ length: PAYLOADS }, (_, index) => index + 1);
 
 /** A pool that takes so many transactions of an account. */
@@ -39,7 +41,7 @@ function expectInOrder(): void {
 }
 
 describe('a pool that takes only a few txs of a signer', () => {
-  it.each(['account_limit', 'delegated_account_limit', 'txpool_full'] as const)(
+  it.each(['account_limit', 'delegated_account_limit', 'txpool_full', 'nonce_too_high'] as const)(
     'and answers %s gets all of them one block after the other, in order, with no nonce given up and no timer run out',
     async (errorClass) => {
       lab.chain.faults.broadcast = takesOnly(TAKES, errorClass);
@@ -58,12 +60,12 @@ describe('a pool that takes only a few txs of a signer', () => {
     const limits = lab.node.get(InFlightLimits);
     await createAll();
     await lab.node.step();
-    expect(limits.learnt(lab.node.signer())).toBe(TAKES);
+    expect(limits.of(lab.node.signer())).toBe(TAKES);
     const waiting = await lab.create(PAYLOADS + 1);
     await lab.node.step();
     expect(await lab.node.tx(waiting)).toMatchObject({ state: 'PENDING' });
     await lab.mine();
-    expect(limits.learnt(lab.node.signer())).toBe(TAKES + 1);
+    expect(limits.of(lab.node.signer())).toBe(TAKES + 1);
   });
 
   it('has the others wait with their nonces and a sub state, however often it refuses them', async () => {
@@ -96,7 +98,7 @@ describe('a pool that takes only a few txs of a signer', () => {
     delete lab.chain.faults.broadcast;
     await block();
     await block();
-    expect(lab.node.get(InFlightLimits).learnt(lab.node.signer())).toBe(TAKES + 2);
+    expect(lab.node.get(InFlightLimits).of(lab.node.signer())).toBe(TAKES + 2);
     await lab.confirmAll();
     expectInOrder();
   });
@@ -107,7 +109,7 @@ describe('a pool that takes only a few txs of a signer', () => {
     await lab.node.step();
     const next = await lab.takeOver();
     await next.step();
-    expect(next.get(InFlightLimits).learnt(next.signer())).toBe(TAKES);
+    expect(next.get(InFlightLimits).of(next.signer())).toBe(TAKES);
     for (let round = 0; round < PAYLOADS / TAKES; round += 1) await block(next);
     await lab.confirmAll(next);
     expect(new Set(await lab.states(ids, next))).toEqual(new Set(['CONFIRMED']));
@@ -135,6 +137,47 @@ describe('a pool that takes only a few txs of a signer', () => {
   });
 });
 
+describe('a chain that takes only the next nonce of an account', () => {
+  it('gets one payload with each block, in order, with no nonce given up', async () => {
+    lab.chain.faults.broadcast = takesOnly(1, 'nonce_too_high');
+    const ids = await createAll();
+    await lab.node.step();
+    expect(lab.node.get(InFlightLimits).of(lab.node.signer())).toBe(1);
+    const before = lab.chain.sent.length;
+    for (let round = 0; round < PAYLOADS; round += 1) await block();
+    expect(lab.chain.sent.length - before).toBeLessThanOrEqual(2 * PAYLOADS);
+    await lab.confirmAll();
+    expect(new Set(await lab.states(ids))).toEqual(new Set(['CONFIRMED']));
+    expectInOrder();
+    expect(await lab.fills()).toEqual([]);
+  });
+
+  it('teaches nothing when it refuses the next one: it has not seen the last block', async () => {
+    lab.chain.faults.broadcast = onlyFor(1, refused('nonce_too_high', 'nonce too high'));
+    const [first = ''] = await createAll();
+    await lab.node.step();
+    expect(await lab.node.tx(first)).toMatchObject({ state: 'ALLOCATED', subState: 'NODE_REFUSED' });
+    expect(lab.node.get(InFlightLimits).of(lab.node.signer())).toBe(START);
+    delete lab.chain.faults.broadcast;
+    await lab.resubmit();
+    await lab.confirmAll();
+    expectInOrder();
+  });
+});
+
+describe('a pool that drops what it took without a word', () => {
+  it('gets half as many at once, and everything again', async () => {
+    const ids = await createAll();
+    await lab.node.step();
+    lab.chain.dropPool();
+    await lab.resubmit();
+    expect(lab.node.get(InFlightLimits).of(lab.node.signer())).toBe(START / 2);
+    await lab.confirmAll();
+    expect(new Set(await lab.states(ids))).toEqual(new Set(['CONFIRMED']));
+    expectInOrder();
+  });
+});
+
 describe('a pool that is full', () => {
   const FULL = refused('txpool_full', 'txpool is full');
 
@@ -144,7 +187,7 @@ describe('a pool that is full', () => {
     await lab.node.step();
     for (let round = 0; round < 15; round += 1) await lab.resubmit();
     expect(new Set(await lab.states(ids))).toEqual(new Set(['ALLOCATED']));
-    expect(lab.node.get(InFlightLimits).learnt(lab.node.signer())).toBeNull();
+    expect(lab.node.get(InFlightLimits).of(lab.node.signer())).toBe(START);
     delete lab.chain.faults.broadcast;
     // Only the lowest nonce is due, at the end of its back-off.
     await makeLowestDue(lab.node);

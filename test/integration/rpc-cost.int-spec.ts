@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 async function open(required: number): Promise<RpcLab> {
-  const config = { confirmations: { required }, execution: { maxInFlight: 10_000 } };
+  const config = { confirmations: { required }, execution: { maxInFlight: 10_000, inFlightStart: 10_000 } };
   const setConstants: SetConstants = ({ execution }) => Object.assign(execution, { batchSize: 1_000 });
   lab = await RpcLab.open({ chainUrl: anvil.url, rpcUrls: [proxy.url], rpcTimeout: 60_000, config, setConstants });
   return lab;

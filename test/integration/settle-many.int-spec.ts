@@ -7,7 +7,7 @@ const lab = nodeLab();
 const CROWD = 1_000;
 
 it('a thousand receipts that cannot be read again hold up nobody else', async () => {
-  const node = await lab.startNode({ execution: { maxInFlight: CROWD } });
+  const node = await lab.startNode({ execution: { inFlightStart: CROWD } });
   await lab.node.releaseLeases();
   await Promise.all(Array.from({ length: CROWD }, (_, tag) => lab.create(tag)));
   for (let stepped = 0; stepped < CROWD; stepped = lab.chain.pooled().length) await node.step();

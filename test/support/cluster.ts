@@ -35,7 +35,7 @@ const QUICK = {
   worker: { pollInterval: '200ms' },
   resubmit: { interval: '3s' },
   confirmations: { required: 2, staleReceiptTimeout: '3s' },
-  execution: { maxInFlight: 2_000 },
+  execution: { maxInFlight: 2_000, inFlightStart: 2_000 },
 };
 const QUICK_DATABASE = { poolSize: 8, statementTimeout: '1s' };
 

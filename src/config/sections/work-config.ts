@@ -22,9 +22,19 @@ export class ExecutionConfig {
   @Choice(['basic', 'worker-queue'])
   mode: ExecutionMode = 'worker-queue';
 
-  /** Transactions of one signer that have a nonce and are not mined yet. */
+  /** The most transactions of one signer that have a nonce and are not mined yet. How many it is at a time is learnt. */
   @Count({ max: 100_000 })
-  maxInFlight = 64;
+  maxInFlight = 1_000;
+
+  /** What a signer begins with. */
+  @Count({ max: 100_000 })
+  inFlightStart = 64;
+
+  /**
+   * Of all signers of a chain at this node together, below geth's `globalslots` of 5,120. No key: it only shares out what signers grow to, and none is
+   * kept below `inFlightStart` for it.
+   */
+  readonly maxInFlightOfChain: number = 4_000;
 
   /**
    * Milliseconds for which a waiting transaction is retried when nodes refuse to estimate it because of its content; then it fails. It

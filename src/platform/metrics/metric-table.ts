@@ -48,7 +48,7 @@ export const METRICS = {
   ),
   signer_nonce: gauge('Nonce cursor', 'chain', 'signer', 'kind'),
   signer_in_flight_limit: gauge(
-    'Transactions of a signer that the pools of its chain take at once, where that is less than execution.maxInFlight; the lowest of a chain where signers are no labels',
+    'Transactions of a signer that may be in flight now, as learnt from blocks and pools; the lowest of a chain where signers are no labels',
     'chain',
     'signer',
   ),

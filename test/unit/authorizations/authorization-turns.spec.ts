@@ -17,7 +17,7 @@ beforeEach(() => {
   memory = new LaneMemory(clock);
   memory.recovered([LEASE]);
   memory.aligned([LEASE]);
-  [limits, rung] = [new InFlightLimits(new ExecutionConfig()), []];
+  [limits, rung] = [new InFlightLimits(new ExecutionConfig(), new FakeClock()), []];
   turns = new AuthorizationTurns(memory, clock, limits, { ring: (signers) => void rung.push(...signers) });
 });
 

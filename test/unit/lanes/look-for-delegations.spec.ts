@@ -3,11 +3,13 @@ import { ExecutionConfig } from '../../../src/config/index.js';
 import { LookForDelegations } from '../../../src/modules/lanes/application/look-for-delegations.js';
 import { InFlightLimits } from '../../../src/modules/ledger/index.js';
 import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aSigner } from '../../support/builders.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const [A, B] = [aSigner(1), aSigner(2)];
+const START = new ExecutionConfig().inFlightStart;
 
 let asked: unknown[];
 let answer: () => boolean[];
@@ -22,16 +24,16 @@ const chain = fakeOf(EthersChainConnector, {
 
 beforeEach(() => {
   [asked, answer] = [[], () => [false, true]];
-  [limits, log] = [new InFlightLimits(new ExecutionConfig()), new RecordingLog()];
+  [limits, log] = [new InFlightLimits(new ExecutionConfig(), new FakeClock()), new RecordingLog()];
   look = new LookForDelegations(limits, log);
 });
 
 it('a signer that delegates has one transaction in flight, until it does not delegate any more', async () => {
   await look.execute(chain, [A, B]);
-  expect([limits.learnt(A), limits.learnt(B)]).toEqual([null, 1]);
+  expect([limits.of(A), limits.of(B)]).toEqual([START, 1]);
   answer = () => [true, false];
   await look.execute(chain, [A, B]);
-  expect([limits.learnt(A), limits.learnt(B)]).toEqual([1, null]);
+  expect([limits.of(A), limits.of(B)]).toEqual([1, START]);
   expect(asked).toEqual([
     [A.address, B.address],
     [A.address, B.address],
@@ -49,6 +51,6 @@ it('a chain that does not answer stops nothing, and what is known stays', async 
     throw new Error('no endpoint');
   };
   await look.execute(chain, [A, B]);
-  expect(limits.learnt(B)).toBe(1);
+  expect(limits.of(B)).toBe(1);
   expect(log.lines.map(({ event }) => event)).toEqual(['failed to read the code of accounts']);
 });

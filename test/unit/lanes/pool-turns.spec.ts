@@ -23,7 +23,7 @@ beforeEach(() => {
   memory = new LaneMemory(clock);
   memory.recovered([LEASE]);
   [inFlight, reads] = [null, []];
-  limits = new InFlightLimits(new ExecutionConfig());
+  limits = new InFlightLimits(new ExecutionConfig(), new FakeClock());
   const repository = {
     kindsInFlight: async (signers: readonly unknown[]) => (reads.push(signers.length), signers.map(() => inFlight)),
   };

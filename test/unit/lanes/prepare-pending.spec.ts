@@ -43,7 +43,7 @@ beforeEach(() => {
   clock = new FakeClock();
   memory = new LaneMemory(clock);
   const config = Object.assign(new ExecutionConfig(), { maxInFlight: MAX_IN_FLIGHT, batchSize: BATCH });
-  limits = new InFlightLimits(config);
+  limits = new InFlightLimits(config, new FakeClock());
   [writes, log] = [new RecordedWrites(), new RecordingLog()];
   prepare = new PreparePending(
     {

@@ -34,7 +34,7 @@ let resume: ResumeLanes;
 
 beforeEach(() => {
   [recovery, calls, memory] = [() => undefined, [], new LaneMemory(new FakeClock())];
-  [looked, limits] = [[], new InFlightLimits(new ExecutionConfig())];
+  [looked, limits] = [[], new InFlightLimits(new ExecutionConfig(), new FakeClock())];
   admitted = [LEASE, OTHER];
   [waiting, below, reads, resent, renewed] = [[], 3, [], [], []];
   resume = new ResumeLanes(
@@ -66,7 +66,7 @@ beforeEach(() => {
       renew: async (_chain: number, _leases: unknown, txs: readonly ManagedTx[]) => void renewed.push(...txs),
     } as unknown as ResendAttempts,
   );
-  limits.refused(LEASE.signer, LIMIT - 1);
+  limits.refused(LEASE.signer, LIMIT);
   memory.admitted([LEASE, OTHER]);
 });
 

@@ -31,7 +31,7 @@ beforeEach(() => {
   memory.aligned(LEASES);
   memory.gapsChecked(LEASES);
   for (const lease of LEASES) memory.countedInFlight(lease, IN_FLIGHT);
-  limits = new InFlightLimits(new ExecutionConfig());
+  limits = new InFlightLimits(new ExecutionConfig(), new FakeClock());
   bumps = new BumpWatch(new ResubmitConfig());
   after = new AfterCommit(metrics, memory, bumps, { ring: (signers) => void rung.push(signers) }, limits);
 });
@@ -164,10 +164,13 @@ describe('what a lane has in flight', () => {
   });
 });
 
-it('the limit of a pool grows when txs of its signer are mined', () => {
+it('the limit of a signer grows when all that it has in flight is mined, in however many commits', () => {
   for (const signer of [MINE, OTHER]) limits.refused(signer, IN_FLIGHT);
-  after.notify({ txs: [changed((tx) => tx.mined(aReceipt())), changed((tx) => tx.mined(aReceipt()))] });
-  expect([limits.learnt(MINE), limits.learnt(OTHER)]).toEqual([IN_FLIGHT + 1, IN_FLIGHT]);
+  const mined = (signer: SignerId) => changed((tx) => tx.mined(aReceipt()), { signer });
+  after.notify({ txs: [mined(MINE), mined(OTHER), mined(MINE)] });
+  expect([limits.of(MINE), limits.of(OTHER)]).toEqual([IN_FLIGHT, IN_FLIGHT]);
+  after.notify({ txs: [mined(MINE), mined(MINE), mined(MINE)] });
+  expect([limits.of(MINE), limits.of(OTHER)]).toEqual([IN_FLIGHT + 1, IN_FLIGHT]);
 });
 
 describe('the doorbell', () => {

@@ -2,52 +2,103 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig } from '../../../src/config/index.js';
 import { InFlightLimits } from '../../../src/modules/ledger/index.js';
 import { aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 
-const SIGNER = aSigner();
+const [SIGNER, OTHER] = [aSigner(1), aSigner(2)];
 const LEASE = { signer: SIGNER, owner: 'node', token: 1n };
-const MAX_IN_FLIGHT = 10;
+const [START, MAX, OF_CHAIN] = [8, 32, 40];
 
+let clock: FakeClock;
 let limits: InFlightLimits;
+let block = 0;
 
 beforeEach(() => {
-  limits = new InFlightLimits(Object.assign(new ExecutionConfig(), { maxInFlight: MAX_IN_FLIGHT }));
+  clock = new FakeClock();
+  const config = { inFlightStart: START, maxInFlight: MAX, maxInFlightOfChain: OF_CHAIN };
+  limits = new InFlightLimits(Object.assign(new ExecutionConfig(), config), clock);
 });
 
+/** A block that takes all that the signer may have in flight. */
+function takesAll(signer = SIGNER): void {
+  const count = limits.of(signer);
+  limits.mined(signer, { block: (block += 1), count, inFlight: count });
+}
+
 describe('the limit of a signer', () => {
-  it('is the one of the config until a pool refuses', () => {
-    expect([limits.ofLease(LEASE), limits.learnt(SIGNER)]).toEqual([MAX_IN_FLIGHT, null]);
+  it('begins at inFlightStart, and doubles with each block that takes all, up to maxInFlight', () => {
+    const seen = [limits.ofLease(LEASE)];
+    for (let round = 0; round < 4; round += 1) {
+      takesAll();
+      seen.push(limits.ofLease(LEASE));
+    }
+    expect(seen).toEqual([START, 2 * START, 4 * START, MAX, MAX]);
   });
 
   it('is what the pool had when it refused, and at least one', () => {
     limits.refused(SIGNER, 4);
-    expect([limits.ofLease(LEASE), limits.learnt(SIGNER)]).toEqual([4, 4]);
+    expect(limits.ofLease(LEASE)).toBe(4);
     limits.refused(SIGNER, 0);
     expect(limits.ofLease(LEASE)).toBe(1);
   });
 
-  it('grows by one each time txs are mined, until it is the one of the config', () => {
-    limits.refused(SIGNER, MAX_IN_FLIGHT - 2);
-    limits.madeRoom([SIGNER, aSigner(2)]);
-    expect(limits.learnt(SIGNER)).toBe(MAX_IN_FLIGHT - 1);
-    limits.madeRoom([SIGNER]);
-    expect([limits.learnt(SIGNER), limits.ofLease(LEASE)]).toEqual([null, MAX_IN_FLIGHT]);
-    limits.madeRoom([SIGNER]);
-    expect(limits.ofLease(LEASE)).toBe(MAX_IN_FLIGHT);
-  });
-
   it('is not changed by a pool that is full of others', () => {
     limits.refused(SIGNER, null);
-    expect(limits.learnt(SIGNER)).toBeNull();
+    expect(limits.of(SIGNER)).toBe(START);
     limits.refused(SIGNER, 4);
     limits.refused(SIGNER, null);
-    expect(limits.learnt(SIGNER)).toBe(4);
+    expect(limits.of(SIGNER)).toBe(4);
+  });
+
+  it('is half when a pool had dropped some', () => {
+    limits.dropped(SIGNER);
+    expect(limits.of(SIGNER)).toBe(START / 2);
   });
 
   it('is forgotten with the lease, and counts for the lease under which it was learnt', () => {
     limits.refused(SIGNER, 4);
     expect(limits.ofLease(LEASE)).toBe(4);
-    expect(limits.ofLease({ ...LEASE, token: 2n })).toBe(MAX_IN_FLIGHT);
-    expect(limits.ofLease(LEASE)).toBe(MAX_IN_FLIGHT);
+    expect(limits.ofLease({ ...LEASE, token: 2n })).toBe(START);
+    expect(limits.ofLease(LEASE)).toBe(START);
+  });
+
+  it('that grew begins anew after a minute without a block of its own; what was refused is remembered', () => {
+    takesAll();
+    limits.refused(OTHER, 4);
+    clock.advance(60_001);
+    expect([limits.ofLease(LEASE), limits.ofLease({ ...LEASE, signer: OTHER })]).toEqual([START, 4]);
+  });
+});
+
+describe('signers of one chain', () => {
+  it('share what the chain takes in equal parts, and none is kept below the start', () => {
+    for (let round = 0; round < 3; round += 1) takesAll();
+    expect(limits.of(SIGNER)).toBe(MAX);
+    takesAll(OTHER);
+    expect([limits.of(SIGNER), limits.of(OTHER)]).toEqual([OF_CHAIN / 2, 2 * START]);
+    for (let at = 3; at < 10; at += 1) takesAll(aSigner(at));
+    expect(limits.of(SIGNER)).toBe(OF_CHAIN / 4);
+    expect(limits.of(aSigner(9))).toBe(START);
+  });
+
+  it('of other chains take nothing away', () => {
+    takesAll();
+    takesAll({ ...OTHER, chainId: SIGNER.chainId + 1 });
+    for (let round = 0; round < 2; round += 1) takesAll();
+    expect(limits.of(SIGNER)).toBe(MAX);
+  });
+
+  it('that are idle give their shares back', () => {
+    takesAll(OTHER);
+    clock.advance(60_001);
+    for (let round = 0; round < 3; round += 1) takesAll();
+    expect(limits.of(SIGNER)).toBe(MAX);
+  });
+
+  it('that lose what they had grown to give their shares back', () => {
+    takesAll(OTHER);
+    limits.refused(OTHER, 3);
+    for (let round = 0; round < 3; round += 1) takesAll();
+    expect(limits.of(SIGNER)).toBe(MAX);
   });
 });
 
@@ -55,7 +106,7 @@ describe('what a pool refused', () => {
   it('is not sent again at once, but when txs of its signer were mined', () => {
     limits.refused(SIGNER, 4);
     expect(limits.mayResend(LEASE)).toBe(false);
-    limits.madeRoom([aSigner(2)]);
+    limits.madeRoom([OTHER]);
     expect(limits.mayResend(LEASE)).toBe(false);
     limits.madeRoom([SIGNER]);
     expect(limits.mayResend(LEASE)).toBe(true);
@@ -85,21 +136,16 @@ describe('what a pool refused', () => {
 });
 
 describe('a signer whose account delegates', () => {
-  const DELEGATED = { isDelegated: true, learnt: 1, ofLease: 1 };
-  const now = () => ({
-    isDelegated: limits.isDelegated(SIGNER),
-    learnt: limits.learnt(SIGNER),
-    ofLease: limits.ofLease(LEASE),
-  });
+  const now = () => ({ isDelegated: limits.isDelegated(SIGNER), limit: limits.ofLease(LEASE) });
 
   it('has one tx in flight, however many are mined, until the delegation ends', () => {
     limits.refused(SIGNER, 4);
     limits.seen(SIGNER, true);
-    expect(now()).toEqual(DELEGATED);
+    expect(now()).toEqual({ isDelegated: true, limit: 1 });
     limits.madeRoom([SIGNER]);
-    expect(now()).toEqual(DELEGATED);
+    expect(now()).toEqual({ isDelegated: true, limit: 1 });
     limits.seen(SIGNER, false);
-    expect(now()).toEqual({ isDelegated: false, learnt: 5, ofLease: 5 });
+    expect(now()).toEqual({ isDelegated: false, limit: 4 });
   });
 
   it('is looked at again once the tx that may change it has left flight', () => {
@@ -116,6 +162,6 @@ describe('a signer whose account delegates', () => {
     limits.seen(SIGNER, true);
     limits.refused(SIGNER, null);
     limits.seen(SIGNER, false);
-    expect(limits.learnt(SIGNER)).toBeNull();
+    expect(limits.of(SIGNER)).toBe(START);
   });
 });

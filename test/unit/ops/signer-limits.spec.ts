@@ -3,18 +3,19 @@ import { ExecutionConfig } from '../../../src/config/index.js';
 import { SignerLimits } from '../../../src/modules/ops/application/signer-limits.js';
 import { InFlightLimits } from '../../../src/modules/ledger/index.js';
 import { aSigner, aLease } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { leasesOf } from '../../support/fakes/fake-leases.js';
 
 it('the limit of a signer is the one of the config, and what was learnt under the lease of this node', () => {
-  const config = Object.assign(new ExecutionConfig(), { maxInFlight: 64 });
-  const limits = new InFlightLimits(config);
+  const config = Object.assign(new ExecutionConfig(), { maxInFlight: 64, inFlightStart: 32 });
+  const limits = new InFlightLimits(config, new FakeClock());
   let leases = [aLease()];
   const signer = new SignerLimits(
     config,
     limits,
     leasesOf(() => leases),
   );
-  expect(signer.of(aSigner())).toEqual({ configured: 64, learnt: null, delegated: false });
+  expect(signer.of(aSigner())).toEqual({ configured: 64, learnt: 32, delegated: false });
   limits.refused(aSigner(), 16);
   expect(signer.of(aSigner())).toEqual({ configured: 64, learnt: 16, delegated: false });
   limits.seen(aSigner(), true);

@@ -7,10 +7,12 @@ import type { AnsweredSend } from '../../../src/modules/sending/application/send
 import type { SlotRef } from '../../../src/modules/signers/index.js';
 import { InFlightLimits, type TxsInFlight } from '../../../src/modules/ledger/index.js';
 import { aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { type InFlightAround } from '../../../src/modules/ledger/domain/txs-in-flight.js';
 
 const [A, B] = [aSigner(1), aSigner(2)];
 const IN_POOL = 5;
+const START = new ExecutionConfig().inFlightStart;
 const behind = (below: number): InFlightAround => ({ below, isPassed: false });
 
 /** Slots of which was asked how many lower ones are in flight. */
@@ -21,7 +23,12 @@ let limits: InFlightLimits;
 let learn: LearnPoolLimits;
 
 beforeEach(() => {
-  [asked, around, rung, limits] = [[], [behind(IN_POOL)], [], new InFlightLimits(new ExecutionConfig())];
+  [asked, around, rung, limits] = [
+    [],
+    [behind(IN_POOL)],
+    [],
+    new InFlightLimits(new ExecutionConfig(), new FakeClock()),
+  ];
   learn = new LearnPoolLimits(
     {
       inFlightAround: async (slots: readonly SlotRef[]) => (asked.push(...slots), around),
@@ -41,34 +48,37 @@ function answered(errorClass: NodeErrorClass | null, nonce: bigint, signer = A):
 const slotsAsked = (): unknown[] => asked.map(({ signer, nonce }) => ({ signer, nonce }));
 
 describe('a refusal for a limit of the pool', () => {
-  it.each(['account_limit', 'delegated_account_limit', 'txpool_full'] as const)(
+  it.each(['account_limit', 'delegated_account_limit', 'txpool_full', 'nonce_too_high'] as const)(
     '(%s) teaches how many of the signer are in flight below the lowest that was refused; all wait for lower nonces',
     async (errorClass) => {
       const sends = [answered(null, 7n), answered(errorClass, 9n), answered(errorClass, 8n)];
       expect((await learn.execute(sends)).waiting).toEqual(new Set(sends.slice(1)));
       expect(slotsAsked()).toEqual([{ signer: A, nonce: 8n }]);
-      expect(limits.learnt(A)).toBe(IN_POOL);
+      expect(limits.of(A)).toBe(IN_POOL);
     },
   );
 
   it('of each signer teaches about this one alone', async () => {
     around = [behind(3), behind(4)];
     await learn.execute([answered('account_limit', 8n, A), answered('account_limit', 9n, B)]);
-    expect([limits.learnt(A), limits.learnt(B)]).toEqual([3, 4]);
+    expect([limits.of(A), limits.of(B)]).toEqual([3, 4]);
   });
 
   it('of the lowest nonce waits for no lower one; the others wait for this one', async () => {
     around = [behind(0)];
     const sends = [answered('account_limit', 8n), answered('account_limit', 9n)];
     expect((await learn.execute(sends)).waiting).toEqual(new Set(sends.slice(1)));
-    expect(limits.learnt(A)).toBe(1);
+    expect(limits.of(A)).toBe(1);
   });
 
-  it('teaches nothing about the signer when the pool is full and has none of it', async () => {
-    around = [behind(0)];
-    await learn.execute([answered('txpool_full', 8n)]);
-    expect(limits.learnt(A)).toBeNull();
-  });
+  it.each(['txpool_full', 'nonce_too_high'] as const)(
+    '(%s) teaches nothing about a signer of which the pool has none',
+    async (errorClass) => {
+      around = [behind(0)];
+      await learn.execute([answered(errorClass, 8n)]);
+      expect(limits.of(A)).toBe(START);
+    },
+  );
 });
 
 it('a refusal is about the tx itself where the pool has a higher nonce of its signer', async () => {
@@ -78,12 +88,32 @@ it('a refusal is about the tx itself where the pool has a higher nonce of its si
   expect((await learn.execute([send])).passed).toEqual(new Set([send]));
 });
 
+describe('what a pool takes again', () => {
+  const again = (errorClass: NodeErrorClass | null, status: 'ACCEPTED' | 'UNKNOWN'): AnsweredSend => {
+    const send = answered(errorClass, 8n);
+    return { ...send, attempt: { ...send.attempt, status }, outcome: { ...send.outcome, error: null } };
+  };
+
+  it('was dropped by it, so it takes fewer', async () => {
+    await learn.execute([again(null, 'ACCEPTED'), again(null, 'ACCEPTED')]);
+    expect(limits.of(A)).toBe(START / 2);
+  });
+
+  it.each([
+    ['is there still', again('already_known', 'ACCEPTED')],
+    ['may never have reached it', again(null, 'UNKNOWN')],
+  ])('teaches nothing when it %s', async (_what, send) => {
+    await learn.execute([send]);
+    expect(limits.of(A)).toBe(START);
+  });
+});
+
 describe('other answers', () => {
-  it.each(['underpriced', 'nonce_too_high', 'insufficient_funds', 'oversized_data', 'transient'] as const)(
+  it.each(['underpriced', 'insufficient_funds', 'oversized_data', 'transient'] as const)(
     '(%s) teach nothing, and cost no statement',
     async (errorClass) => {
       expect((await learn.execute([answered(errorClass, 8n)])).waiting).toEqual(new Set());
-      expect([limits.learnt(A), asked, rung]).toEqual([null, [], []]);
+      expect([limits.of(A), asked, rung]).toEqual([START, [], []]);
     },
   );
 

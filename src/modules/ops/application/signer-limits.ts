@@ -6,8 +6,9 @@ import { InFlightLimits } from '../../ledger/index.js';
 
 /** How many txs of a signer may be in flight. */
 export interface InFlightLimitView {
+  /** `execution.maxInFlight` */
   readonly configured: number;
-  /** What its pools take, if that is less. Only the node that holds the lease of the signer knows it; null on every other node. */
+  /** How many it is now, as learnt from blocks and pools. Only the node that holds the lease of the signer knows it; null on every other node. */
   readonly learnt: number | null;
   /** Its account runs the code of a contract (EIP-7702), of which pools take one transaction at once. Known like `learnt`. */
   readonly delegated: boolean;
@@ -26,7 +27,7 @@ export class SignerLimits {
     const isOurs = this.leases.held(signer) !== null;
     return {
       configured: this.config.maxInFlight,
-      learnt: isOurs ? this.limits.learnt(signer) : null,
+      learnt: isOurs ? this.limits.of(signer) : null,
       delegated: isOurs && this.limits.isDelegated(signer),
     };
   }

@@ -5,7 +5,7 @@ import { Doorbell, FundsRepository, InFlightLimits, TxsInFlight } from '../../le
 import type { AnsweredSend } from './send.js';
 import { groupBy } from '../../../kernel/group-by.js';
 import { signerKey } from '../../../kernel/signer-id.js';
-import { isPoolLimit } from '../domain/send-verdict.js';
+import { mayBePoolLimit } from '../domain/send-verdict.js';
 
 /** What is known about refusals besides the words of the nodes. */
 export interface KnownOfRefusals {
@@ -113,13 +113,14 @@ export class LearnPoolLimits {
   async execute(answered: readonly AnsweredSend[]): Promise<LimitedSends> {
     const refused = answered.filter(wasLimited);
     this.noticeTaken(answered, refused);
+    this.noticeDropped(answered);
     if (refused.length === 0) return { waiting: new Set(), passed: new Set() };
     const lowest = [...groupBy(refused, keyOf).values()].flatMap((own) => own.reduce(lower));
     const around = await this.inFlight.inFlightAround(lowest.map(({ attempt }) => attempt));
     const belowOf = (index: number): number => around[index]?.below ?? 0;
     lowest.forEach((send, index) => {
       const inPool = belowOf(index);
-      this.limits.refused(send.attempt.signer, inPool === 0 && isWholePool(send) ? null : inPool);
+      this.limits.refused(send.attempt.signer, inPool === 0 && !isOfSigner(send) ? null : inPool);
     });
     const first = new Set(lowest.filter((_, index) => belowOf(index) === 0));
     return {
@@ -135,15 +136,22 @@ export class LearnPoolLimits {
     for (const [first] of groupBy(taken, keyOf).values())
       if (first && this.limits.taken(first.attempt.signer)) this.doorbell.ring([first.attempt.signer]);
   }
+
+  /** Pools that had it say so. */
+  private noticeDropped(answered: readonly AnsweredSend[]): void {
+    for (const { attempt, outcome } of answered)
+      if (attempt.status === 'ACCEPTED' && outcome.error === null && outcome.errorClass === null)
+        this.limits.dropped(attempt.signer);
+  }
 }
 
 function wasLimited({ outcome: { errorClass, error } }: AnsweredSend): boolean {
-  return error !== null && errorClass !== null && isPoolLimit(errorClass);
+  return error !== null && errorClass !== null && mayBePoolLimit(errorClass);
 }
 
-/** The lowest nonce of a signer waits for the pool, not for the txs of its signer. */
-function isWholePool({ outcome }: AnsweredSend): boolean {
-  return outcome.errorClass === 'txpool_full';
+/** Whether such a refusal of the lowest nonce says how many of the signer a pool takes: not of a pool that is full, or that has not seen the last block. */
+function isOfSigner({ outcome: { errorClass } }: AnsweredSend): boolean {
+  return errorClass !== null && actionOf(errorClass).response === 'limit_in_flight';
 }
 
 function keyOf({ attempt }: AnsweredSend): string {

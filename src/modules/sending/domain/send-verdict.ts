@@ -81,8 +81,13 @@ const TEMPORARY_RESPONSES: ReadonlySet<NodeErrorResponse> = new Set<NodeErrorRes
 const ABOUT_THE_TX: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>(['tx_type_conflict', 'hash_mismatch']);
 
 /** Whether a pool refuses such a transaction only because of how many it has: of the signer, or at all. */
-export function isPoolLimit(errorClass: NodeErrorClass): boolean {
+function isPoolLimit(errorClass: NodeErrorClass): boolean {
   return errorClass === 'txpool_full' || actionOf(errorClass).response === 'limit_in_flight';
+}
+
+/** A node that takes only the next nonce refuses all others as too high. Where no lower one is in flight it has only not seen the last block. */
+export function mayBePoolLimit(errorClass: NodeErrorClass): boolean {
+  return isPoolLimit(errorClass) || actionOf(errorClass).response === 'fill_gap';
 }
 
 /** Answers of a pool that has another transaction with the nonce, and keeps it. */
@@ -136,7 +141,8 @@ function refusedInWords(outcome: AttemptOutcome, errorClass: NodeErrorClass, his
   const subState = subStateOf(errorClass);
   const tries = history.equalTries(subState);
   const retryInMs = pauseAfterRefusals(tries);
-  if (history.waitsForLower) return { kind: 'waiting', subState, retryInMs: history.intervalMs, counts: false };
+  if (history.waitsForLower)
+    return { kind: 'waiting', subState: 'POOL_LIMIT', retryInMs: history.intervalMs, counts: false };
   const end = (as: 'FAILED' | 'PENDING', why: string): SendVerdict =>
     history.hasOriginal ? { kind: 'withdrawn', reason: why } : refused(as, why);
   if (response === 'fail_payload' && !history.needsSecondObservation) return end('FAILED', reason);
@@ -154,7 +160,7 @@ function refusedInDoubt(outcome: AttemptOutcome, errorClass: NodeErrorClass, his
   const { outcome: result, response } = actionOf(errorClass);
   const reason = reasonOf(outcome);
   const subState = result === 'unknown' ? 'OUTCOME_UNKNOWN' : subStateOf(errorClass);
-  if (history.waitsForLower) return { ...sent(subState, history.intervalMs), counts: false };
+  if (history.waitsForLower) return { ...sent('POOL_LIMIT', history.intervalMs), counts: false };
   if (result === 'unknown') {
     const counts = history.othersGetThrough || ABOUT_THE_TX.has(errorClass);
     if (counts && isOver(subState, history, history.maxRefusalsInDoubt)) return refused('FAILED', reason);

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type SignerId, signersOf } from '../../../../kernel/signer-id.js';
+import { groupBy } from '../../../../kernel/group-by.js';
+import { signerKey, type SignerId, signersOf } from '../../../../kernel/signer-id.js';
 import { Metrics } from '../../../../platform/metrics/metrics.js';
 import { actionOf } from '../../../chain/index.js';
 import type { ManagedTx } from '../../domain/managed-tx.js';
@@ -33,10 +34,24 @@ export class AfterCommit {
     for (const { signer } of [...released, ...freed]) this.memory.gapOpened(signer);
     for (const signer of withDoubtfulNonce(changes)) this.memory.distrustNonce(signer);
     this.memory.noncesAllocated(newlyInFlight(changes).map(({ signer }) => signer));
+    this.learnFromBlocks(changed);
     this.memory.madeRoom(left);
     this.limits.madeRoom(left);
     this.bumps.sent(signersOf(changed.filter(({ enteredState }) => enteredState === 'IN_MEMPOOL')));
     this.doorbell.ring([...left, ...signersOf(freed)]);
+  }
+
+  private learnFromBlocks(changed: readonly ManagedTx[]): void {
+    const mined = changed.flatMap(({ signer, enteredState, progress: { receipt } }) =>
+      enteredState === 'MINED' && receipt ? [{ signer, block: receipt.blockNumber }] : [],
+    );
+    for (const own of groupBy(mined, ({ signer, block }) => `${signerKey(signer)} ${block}`).values())
+      if (own[0])
+        this.limits.mined(own[0].signer, {
+          block: own[0].block,
+          count: own.length,
+          inFlight: this.memory.inFlightOf(own[0].signer),
+        });
   }
 
   /** A write failed, and may have happened all the same: nobody was told what it changed. What is remembered of its signers is read anew. */

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../../config/lockstep-config.js';
-import { signerKey, type SignerId } from '../../../../kernel/signer-id.js';
+import { Clock } from '../../../../kernel/clock.js';
+import { type ChainId, signerKey, type SignerId } from '../../../../kernel/signer-id.js';
 import type { Lease } from '../../../signers/index.js';
+import { InFlightWindow, type MinedOfSigner } from '../../domain/in-flight-window.js';
 
 interface Learnt {
   /** The token of the lease under which it was learnt; null until a lane step reads it. */
   token: bigint | null;
-  /** Null while only the whole pool is full, which says nothing about one signer. */
-  limit: number | null;
+  window: InFlightWindow;
   /** Some txs of the signer were refused for a limit of the pool, and were not taken since. */
   someWait: boolean;
   /** There may be room since the last refusal. */
@@ -17,9 +18,12 @@ interface Learnt {
 /** What a pool takes at once of an account that delegates to a contract (EIP-7702): the contract may spend what pays for the others. */
 const OF_DELEGATED = 1;
 
+/** A window above the start that had no round for so long begins anew. */
+const IDLE_MS = 60_000;
+
 /**
- * How many txs of a signer the pools of its chain take at once, as learnt from their refusals (docs/decisions/0014-refusals-have-an-end.md), and from
- * the code of its account. Only in the memory of the node that holds the lease, and only until the lease goes: the next owner learns it anew.
+ * How many txs of a signer may be in flight: as many as blocks and pools take ({@link InFlightWindow}), and one while its account delegates. Only in
+ * the memory of the node that holds the lease, and only until the lease goes: the next owner learns it anew.
  */
 @Injectable()
 export class InFlightLimits {
@@ -28,20 +32,28 @@ export class InFlightLimits {
   private readonly delegated = new Set<string>();
   /** Keys of signers with a tx in flight that may begin or end a delegation; true when it left flight, and nobody looked since. */
   private readonly delegating = new Map<string, boolean>();
+  /** Of each chain, the keys of signers whose windows are above the start. */
+  private readonly grown = new Map<ChainId, Set<string>>();
 
-  constructor(private readonly config: ExecutionConfig) {}
+  constructor(
+    private readonly config: ExecutionConfig,
+    private readonly clock: Clock,
+  ) {}
 
-  /** The most txs that may be in flight: `execution.maxInFlight`, or less if a pool takes less. */
+  /** The most txs that may be in flight. */
   ofLease({ signer, token }: Lease): number {
     const known = this.signers.get(signerKey(signer));
     if (known) known.token ??= token;
     if (known && known.token !== token) this.signers.delete(signerKey(signer));
-    return this.learnt(signer) ?? this.config.maxInFlight;
+    else if (known && this.isIdle(known)) known.window = new InFlightWindow(this.start());
+    return this.of(signer);
   }
 
-  /** Null when nothing was learnt. */
-  learnt(signer: SignerId): number | null {
-    return this.isDelegated(signer) ? OF_DELEGATED : this.refusedAbove(signer);
+  /** The same, for those who have no lease at hand. */
+  of(signer: SignerId): number {
+    if (this.isDelegated(signer)) return OF_DELEGATED;
+    const window = this.signers.get(signerKey(signer))?.window;
+    return Math.min(window?.limit ?? this.start(), this.shareOf(signer.chainId));
   }
 
   isDelegated(signer: SignerId): boolean {
@@ -76,8 +88,17 @@ export class InFlightLimits {
    * @param inPool txs of the signer that the pool has: those below the refused one. Null when this is not why it refused
    */
   refused(signer: SignerId, inPool: number | null): void {
-    const limit = inPool === null ? this.refusedAbove(signer) : Math.max(1, inPool);
-    this.signers.set(signerKey(signer), { token: null, limit, someWait: true, mayHaveRoom: false });
+    const known = this.known(signer);
+    if (inPool !== null) known.window.refusedAbove(inPool);
+    Object.assign(known, { token: null, someWait: true, mayHaveRoom: false });
+    this.note(signer, known);
+  }
+
+  /** A pool took a tx of the signer that it had taken before, and had dropped. */
+  dropped(signer: SignerId): void {
+    const known = this.known(signer);
+    known.window.dropped();
+    this.note(signer, known);
   }
 
   /** A pool took txs of the signer, and refused none. @returns whether others wait for room */
@@ -87,15 +108,19 @@ export class InFlightLimits {
     return known?.someWait === true;
   }
 
-  /** Txs of these signers were mined, or gave up their nonces. One entry per signer. The limit grows by one. */
+  /** Txs of the signer were mined. */
+  mined(signer: SignerId, what: MinedOfSigner): void {
+    const known = this.known(signer);
+    known.window.mined(what, this.clock.monotonicMs(), Math.min(this.config.maxInFlight, this.shareWith(signer)));
+    this.note(signer, known);
+  }
+
+  /** Txs of these signers were mined, or gave up their nonces. One entry per signer. */
   madeRoom(signers: readonly SignerId[]): void {
     for (const signer of signers) {
       if (this.delegating.has(signerKey(signer))) this.delegating.set(signerKey(signer), true);
       const known = this.signers.get(signerKey(signer));
-      if (!known) continue;
-      if (known.limit !== null) known.limit += 1;
-      if (known.limit !== null && known.limit >= this.config.maxInFlight) known.limit = null;
-      known.mayHaveRoom = known.someWait;
+      if (known) known.mayHaveRoom = known.someWait;
     }
   }
 
@@ -120,7 +145,49 @@ export class InFlightLimits {
     known.someWait = someWait;
   }
 
-  private refusedAbove(signer: SignerId): number | null {
-    return this.signers.get(signerKey(signer))?.limit ?? null;
+  private start(): number {
+    return Math.min(this.config.inFlightStart, this.config.maxInFlight);
+  }
+
+  private known(signer: SignerId): Learnt {
+    const key = signerKey(signer);
+    const known = this.signers.get(key) ?? {
+      token: null,
+      window: new InFlightWindow(this.start()),
+      someWait: false,
+      mayHaveRoom: false,
+    };
+    this.signers.set(key, known);
+    return known;
+  }
+
+  /** What a refusal taught stays. */
+  private isIdle({ window }: Learnt): boolean {
+    const startedAtMs = window.roundStartedAtMs;
+    return window.limit > this.start() && startedAtMs !== null && this.clock.monotonicMs() - startedAtMs > IDLE_MS;
+  }
+
+  private note({ chainId, address }: SignerId, { window }: Learnt): void {
+    const key = signerKey({ chainId, address });
+    const grown = this.grown.get(chainId) ?? new Set();
+    if (window.limit > this.start()) this.grown.set(chainId, grown.add(key));
+    else grown.delete(key);
+  }
+
+  /** What the signer may grow to beside the others of its chain. Those that are idle give their shares back. */
+  private shareWith(signer: SignerId): number {
+    for (const key of this.grown.get(signer.chainId) ?? []) {
+      const known = this.signers.get(key);
+      if (!known || this.isIdle(known)) this.grown.get(signer.chainId)?.delete(key);
+    }
+    const isNew = !this.grown.get(signer.chainId)?.has(signerKey(signer));
+    return this.shareOf(signer.chainId, isNew ? 1 : 0);
+  }
+
+  /** What a chain takes in equal parts, and never less than every signer begins with. */
+  private shareOf(chainId: ChainId, more = 0): number {
+    const signers = (this.grown.get(chainId)?.size ?? 0) + more;
+    const ofChain = Math.max(this.config.maxInFlightOfChain, this.config.maxInFlight);
+    return Math.max(this.start(), Math.floor(ofChain / Math.max(1, signers)));
   }
 }

@@ -146,6 +146,11 @@ export class LaneMemory {
     return this.of(lease).inFlight?.count ?? null;
   }
 
+  /** The same, whoever holds the lease. */
+  inFlightOf(signer: SignerId): number | null {
+    return this.lanes.get(signerKey(signer))?.inFlight?.count ?? null;
+  }
+
   /** Whether a new count could show room for more txs. */
   mayCountInFlight(lease: Lease): boolean {
     const { inFlight } = this.of(lease);

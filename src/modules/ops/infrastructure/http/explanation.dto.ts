@@ -61,8 +61,8 @@ class BalanceDto {
 }
 
 class ExplainedLimitDto {
-  @ApiProperty({ example: 64 }) configured!: number;
-  @ApiProperty({ type: Number, nullable: true, example: null, description: 'Known only by the owner of the lease' })
+  @ApiProperty({ example: 1000 }) configured!: number;
+  @ApiProperty({ type: Number, nullable: true, example: 64, description: 'Known only by the owner of the lease' })
   learnt!: number | null;
   @ApiProperty({ example: false, description: 'Its account runs the code of a contract (EIP-7702)' })
   delegated!: boolean;

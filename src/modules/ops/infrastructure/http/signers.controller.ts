@@ -8,14 +8,14 @@ import { PauseDto } from './signer-pauses.controller.js';
 import { SignerOverview, type SignerPage } from '../../application/signer-overview.js';
 
 class InFlightLimitDto {
-  @ApiProperty({ example: 64, description: '`execution.maxInFlight`' }) configured!: number;
+  @ApiProperty({ example: 1000, description: '`execution.maxInFlight`' }) configured!: number;
   @ApiProperty({
     type: Number,
     nullable: true,
-    example: 16,
+    example: 64,
     description:
-      'What the pools of the chain take of this signer, as learnt from their refusals, or 1 while it delegates; null while nothing less was ' +
-      'learnt, and on every node but the owner of the lease',
+      'How many transactions of this signer may be in flight now, as learnt from blocks and pools; 1 while it delegates. Null on every node but ' +
+      'the owner of the lease',
   })
   learnt!: number | null;
   @ApiProperty({
