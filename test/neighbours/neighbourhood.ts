@@ -12,7 +12,7 @@ import { ChainModule } from '../../src/modules/chain/chain.module.js';
 import { Chains, HeadTracker } from '../../src/modules/chain/index.js';
 import { Metrics } from '../../src/platform/metrics/metrics.js';
 import { EthersChainConnector } from '../../src/modules/chain/infrastructure/ethers-chain-connector.js';
-import { MIN_TIP_WEI_PER_GAS } from '../../src/modules/chain/infrastructure/configured-chains.js';
+import { MIN_TIP_WEI_PER_GAS } from '../../src/config/index.js';
 import { JsonRpcEndpoint } from '../../src/modules/chain/infrastructure/rpc/json-rpc-endpoint.js';
 import { RpcPool } from '../../src/modules/chain/infrastructure/rpc/rpc-pool.js';
 import { RpcReader } from '../../src/modules/chain/infrastructure/rpc/rpc-reader.js';

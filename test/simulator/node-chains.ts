@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { EthersChainConnector } from '../../src/modules/chain/infrastructure/ethers-chain-connector.js';
-import { MIN_TIP_WEI_PER_GAS } from '../../src/modules/chain/infrastructure/configured-chains.js';
+import { MIN_TIP_WEI_PER_GAS } from '../../src/config/index.js';
 import { JsonRpcEndpoint } from '../../src/modules/chain/infrastructure/rpc/json-rpc-endpoint.js';
 import type { RpcEndpoint } from '../../src/modules/chain/infrastructure/rpc/rpc-endpoint.js';
 import { RpcPool } from '../../src/modules/chain/infrastructure/rpc/rpc-pool.js';

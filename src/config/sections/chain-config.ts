@@ -37,6 +37,10 @@ export class ChainFeesConfig {
   /** Wei per blob gas (EIP-4844); 5,000 gwei. */
   @Wei()
   maxFeePerBlobGas = 5_000_000_000_000n;
+
+  /** Wei per gas: no quote has a lower tip. */
+  @Wei()
+  minPriorityFeePerGas?: bigint;
 }
 
 /** Patterns for error messages of a chain's nodes, for one class of node errors. */
@@ -49,10 +53,15 @@ export class ErrorPatternConfig {
   class: NodeErrorClass = 'unknown';
 }
 
+/** A key without a default here has that of the chain's profile; see `chainInForce`. */
 export class ChainConfig {
   /** EIP-155. */
   @Count({ max: Number.MAX_SAFE_INTEGER, required: true })
   id = 0;
+
+  /** For people; shown by the API. */
+  @Text()
+  name?: string;
 
   @Each('isRpcUrl', 'must be http:// or https:// URLs', hasScheme('http:', 'https:'))
   @TextList({ required: true })
@@ -69,11 +78,11 @@ export class ChainConfig {
 
   /** Blocks that an endpoint may be behind the best head; beyond that, reads go to other endpoints if there are any. */
   @Count({ min: 0 })
-  maxLag = 5;
+  maxLag?: number;
 
   /** Milliseconds between two polls of the head. */
   @Duration()
-  pollInterval = 1_000;
+  pollInterval?: number;
 
   /**
    * Proofs that travel with blobs: one for each `blob` (EIP-4844), one for each `cell` (EIP-7594, from the fork Osaka on), or `auto`: learnt
@@ -90,7 +99,7 @@ export class ChainConfig {
 
   /** How the chain charges for the data of its transactions on its L1, which gas estimates do not have. */
   @Choice(L1_DATA_FEES)
-  l1DataFee: L1DataFee = 'none';
+  l1DataFee?: L1DataFee;
 
   /** Wei. A signer whose balance falls below it has an event and a warning. */
   @Wei()

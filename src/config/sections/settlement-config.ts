@@ -36,13 +36,13 @@ export class ResubmitConfig {
 }
 
 export class ConfirmationsConfig {
-  /** The rule for finality: a number of blocks above, or a block tag that has reached the block. */
+  /** The rule for finality: a number of blocks above, or a block tag that has reached the block. Default: see `chainInForce`. */
   @Choice(FINALITY_MODES)
-  finality: FinalityMode = 'depth';
+  finality?: FinalityMode;
 
   /** With `depth`: blocks above its block that make a transaction final. */
   @Count({ min: 1, max: 100_000 })
-  required = 20;
+  required?: number;
 
   /** Milliseconds until a receipt is requested again. */
   @Duration()

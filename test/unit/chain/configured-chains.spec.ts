@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ChainConfig, LockstepConfig } from '../../../src/config/index.js';
+import { ChainConfig, LockstepConfig, MIN_TIP_WEI_PER_GAS } from '../../../src/config/index.js';
 import { parseHex } from '../../../src/kernel/hex.js';
-import { ConfiguredChains, MIN_TIP_WEI_PER_GAS } from '../../../src/modules/chain/infrastructure/configured-chains.js';
+import { ConfiguredChains } from '../../../src/modules/chain/infrastructure/configured-chains.js';
 import { aHash, anAddress } from '../../support/builders.js';
 import { until } from '../../support/until.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';

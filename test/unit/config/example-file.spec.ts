@@ -3,12 +3,18 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { fieldsOf, typesOf, type ConfigClass } from '../../../src/config/config-fields.js';
-import { loadConfig, LockstepConfig } from '../../../src/config/index.js';
+import {
+  ChainConfig,
+  chainInForce,
+  ConfirmationsConfig,
+  loadConfig,
+  LockstepConfig,
+} from '../../../src/config/index.js';
 import { HEARTBEAT_CONNECTIONS } from '../../../src/platform/database/data-source.js';
 
 const ROOT = process.cwd();
 const EXAMPLE = 'lockstep.example.yaml';
-const MOST_KEYS = 71;
+const MOST_KEYS = 73;
 /** Two `LISTEN`: for work, and for news of events. */
 const LISTENERS = 2;
 /** What the example gives instead of a default: they have none, or depend on the deployment. */
@@ -17,6 +23,7 @@ const EXAMPLES: ReadonlySet<string> = new Set([
   'node.forwardSecret',
   'database.url',
   'chains[].id',
+  'chains[].name',
   'chains[].rpcUrls',
   'chains[].wsUrls',
   'chains[].confirmations.finality',
@@ -32,6 +39,17 @@ const EXAMPLES: ReadonlySet<string> = new Set([
   'chains[].signers[].fees.maxPriorityFeePerGas',
   'chains[].signers[].fees.maxFeePerBlobGas',
 ]);
+
+/** Keys whose default depends on the chain: the example shows that of a chain without a profile. */
+const NO_PROFILE = chainInForce(new ChainConfig(), new ConfirmationsConfig());
+const OF_NO_PROFILE: Readonly<Record<string, unknown>> = {
+  'confirmations.finality': NO_PROFILE.finality.value,
+  'confirmations.required': NO_PROFILE.confirmations.value,
+  'chains[].maxLag': NO_PROFILE.maxLag.value,
+  'chains[].pollInterval': NO_PROFILE.pollInterval.value,
+  'chains[].fees.minPriorityFeePerGas': NO_PROFILE.minPriorityFeePerGas.value,
+  'chains[].l1DataFee': NO_PROFILE.l1DataFee.value,
+};
 
 interface Key {
   /** As in the file, with `[]` for an index. */
@@ -88,7 +106,7 @@ function keysOf(type: ConfigClass, prefix = ''): Key[] {
   const defaults = new type();
   return [...fieldsOf(type)].flatMap(([key, field]): Key[] => {
     const path = prefix + key;
-    if (field.kind === 'value') return [{ path, fallback: Reflect.get(defaults, key) }];
+    if (field.kind === 'value') return [{ path, fallback: Reflect.get(defaults, key) ?? OF_NO_PROFILE[path] }];
     return typesOf(field.type).flatMap((one) => keysOf(one, field.kind === 'section' ? `${path}.` : `${path}[].`));
   });
 }

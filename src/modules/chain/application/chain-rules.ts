@@ -1,14 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import {
+  ChainConfig,
   ChainFeesConfig,
+  type ChainInForce,
+  chainInForce,
   ConfirmationsConfig,
   type FinalityMode,
   LockstepConfig,
-} from '../../../config/lockstep-config.js';
+} from '../../../config/index.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import type { FeeCaps } from '../domain/fee-quote.js';
 
-/** The configured rules of one chain, with defaults for what the config leaves out. */
+/** The rules of one chain: the config, the chain's profile for what that leaves out, and defaults. */
 @Injectable()
 export class ChainRules {
   constructor(
@@ -27,12 +30,17 @@ export class ChainRules {
   }
 
   finality(chainId: ChainId): FinalityMode {
-    return this.of(chainId)?.confirmations?.finality ?? this.confirmations.finality;
+    return this.inForce(chainId).finality.value;
   }
 
   /** Blocks on top of a transaction's block until the transaction is final. Used with finality `depth`. */
   requiredConfirmations(chainId: ChainId): number {
-    return this.of(chainId)?.confirmations?.required ?? this.confirmations.required;
+    return this.inForce(chainId).confirmations.value;
+  }
+
+  private inForce(chainId: ChainId): ChainInForce {
+    const chain = this.of(chainId) ?? Object.assign(new ChainConfig(), { id: chainId });
+    return chainInForce(chain, this.confirmations);
   }
 
   private of(chainId: ChainId): LockstepConfig['chains'][number] | undefined {

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { LockstepConfig, type ChainConfig } from '../../../config/index.js';
+import { type ChainConfig, chainInForce, LockstepConfig } from '../../../config/index.js';
 import { Clock } from '../../../kernel/clock.js';
 import { Unprocessable } from '../../../kernel/errors.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
@@ -15,12 +15,6 @@ import { JsonRpcEndpoint } from './rpc/json-rpc-endpoint.js';
 import { RpcPool } from './rpc/rpc-pool.js';
 import { RpcReader } from './rpc/rpc-reader.js';
 
-/**
- * geth accepts no smaller tip by default (`--miner.gasprice`, 0.001 gwei since 1.14). Tips are higher on every chain where blocks are
- * full, and on a chain where tips are 0 this tip costs almost nothing.
- */
-export const MIN_TIP_WEI_PER_GAS = 1_000_000n;
-
 /** Calls of one request. What an endpoint refuses is halved, and what it takes is learnt, down to one. */
 const BATCH_SIZE = 100;
 /** Bytes of one request: below what nginx (1 MiB) and geth (5 MB) take by default. */
@@ -35,6 +29,7 @@ export class ConfiguredChains extends Chains implements RpcHealth, OnApplication
     super();
     this.chains = new Map(
       config.chains.map((chain) => {
+        const { maxLag, l1DataFee, minPriorityFeePerGas } = chainInForce(chain, config.confirmations);
         const errorPatterns = chain.errorPatterns.map((known) => errorPattern(known.pattern, known.class));
         const pool = new RpcPool(
           {
@@ -42,15 +37,22 @@ export class ConfiguredChains extends Chains implements RpcHealth, OnApplication
             endpoints: endpointsOf(chain),
             errorPatterns,
             maxWaitMs: chain.rpcTimeout,
-            maxLag: chain.maxLag,
+            maxLag: maxLag.value,
           },
           metrics,
           clock,
           log,
         );
         const rpc = new RpcReader(chain.id, pool, errorPatterns, metrics, log);
-        const dataFees = chain.l1DataFee === 'optimism' ? new OptimismDataFees(rpc) : new NoL1DataFees();
-        const connector = new EthersChainConnector(pool, rpc, clock, MIN_TIP_WEI_PER_GAS, chain.blobProofs, dataFees);
+        const dataFees = l1DataFee.value === 'optimism' ? new OptimismDataFees(rpc) : new NoL1DataFees();
+        const connector = new EthersChainConnector(
+          pool,
+          rpc,
+          clock,
+          minPriorityFeePerGas.value,
+          chain.blobProofs,
+          dataFees,
+        );
         return [chain.id, { connector, pool }];
       }),
     );

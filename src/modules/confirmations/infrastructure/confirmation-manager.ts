@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type ChainConfig, LockstepConfig } from '../../../config/lockstep-config.js';
+import { type ChainConfig, chainInForce, LockstepConfig } from '../../../config/index.js';
 import { Clock } from '../../../kernel/clock.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { Tickers } from '../../../platform/scheduling/tickers.js';
@@ -27,7 +27,7 @@ export class ConfirmationManager extends ChainScheduler {
     config: LockstepConfig,
     tickers: Tickers,
   ) {
-    const intervalMs = ({ pollInterval }: ChainConfig): number => pollInterval;
+    const intervalMs = (chain: ChainConfig): number => chainInForce(chain, config.confirmations).pollInterval.value;
     super({ name: 'follow', intervalMs, config, tickers });
     this.pollIntervals = new Map(config.chains.map((chain) => [chain.id, intervalMs(chain)]));
   }
