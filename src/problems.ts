@@ -66,6 +66,7 @@ export const PROBLEMS: Readonly<Record<number, Readonly<Record<string, Texts>>>>
     route_not_found: ['this node has role worker and no API', 'send the request to a node of role api or all'],
     tx_not_found: ['no such transaction', 'check the id, or find the transaction by its requestId'],
     unknown_signer: [`no signer ${SIGNER} on chain 31337`, 'GET /api/v1/signers lists the signers'],
+    unknown_chain: ['chain 1 is not configured', 'GET /api/v1/chains lists the chains'],
     webhook_not_found: [`no webhook endpoint ${ID}`, 'GET /api/v1/webhooks lists the endpoints'],
     delivery_not_found: ['the endpoint has no delivery of event 7312-4711-0', 'GET …/deliveries lists them'],
   },

@@ -17,6 +17,11 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     shownBy: 'test/unit/chain/batched-ask.spec.ts',
   },
   {
+    parts: ['ChainProbes'],
+    why: 'a ticker of its own for each chain, which ends when the chain has answered, and which nothing waits for',
+    shownBy: 'test/unit/chain/chain-probes.spec.ts',
+  },
+  {
     parts: ['SettleTxs', 'ReopenTxs', 'RecheckReceipts', 'ConfirmationManager'],
     why: 'whole blocks, which are the same for all signers; what cannot be written is left for the next block',
     shownBy: 'test/integration/neighbours.int-spec.ts',

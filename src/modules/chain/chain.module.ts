@@ -8,6 +8,7 @@ import { BlockStore } from './domain/block-store.js';
 import { Chains } from './domain/chain-connector.js';
 import { RpcHealth } from './domain/endpoint-status.js';
 import { BlockHousekeeping } from './infrastructure/block-housekeeping.js';
+import { ChainProbes } from './infrastructure/chain-probes.js';
 import { ConfiguredChains } from './infrastructure/configured-chains.js';
 import { NewHeads } from './infrastructure/new-heads.js';
 import { PgBlockStore } from './infrastructure/pg-block-store.js';
@@ -15,6 +16,7 @@ import { PgBlockStore } from './infrastructure/pg-block-store.js';
 @Module({
   providers: [
     BlockHousekeeping,
+    ChainProbes,
     ConfiguredChains,
     HeadTracker,
     NewHeads,
@@ -28,6 +30,7 @@ import { PgBlockStore } from './infrastructure/pg-block-store.js';
   ],
   exports: [
     Chains,
+    ChainProbes,
     BlockStore,
     HeadTracker,
     NewHeads,

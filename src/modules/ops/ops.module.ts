@@ -17,6 +17,7 @@ import { SignerOverview } from './application/signer-overview.js';
 import { SignerBalance } from './application/signer-balance.js';
 import { Drain } from './infrastructure/drain.js';
 import { EndpointMetrics } from './infrastructure/endpoint-metrics.js';
+import { ChainsController } from './infrastructure/http/chains.controller.js';
 import { HealthController } from './infrastructure/http/health.controller.js';
 import { SignerBalanceController } from './infrastructure/http/signer-balance.controller.js';
 import { SignerPausesController } from './infrastructure/http/signer-pauses.controller.js';
@@ -29,6 +30,7 @@ import { ReadinessProbes } from './infrastructure/readiness-probes.js';
   imports: [TerminusModule, ChainModule, EventsModule, SignersModule, LedgerModule, SendingModule],
   controllers: [
     HealthController,
+    ChainsController,
     SignersController,
     SignerPausesController,
     SignerBalanceController,

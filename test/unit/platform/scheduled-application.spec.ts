@@ -22,6 +22,8 @@ const ON_EACH_NODE = [
   'event-horizon',
   'lease-heartbeat',
   'node-housekeeping',
+  // Until the chain has answered, which none does here.
+  ...CHAINS.map((id) => `probe-${id}`),
   'retention-housekeeping',
   'webhook-housekeeping',
 ];
@@ -80,7 +82,7 @@ describe('the application', () => {
     expect(scheduledIn(app)).toEqual([]);
   });
 
-  it('schedules nothing but the heartbeat and housekeeping, which does nothing, on a node that only answers', async () => {
+  it('schedules nothing but the heartbeat, the probes of chains and housekeeping, which does nothing, on a node that only answers', async () => {
     const api = await start('api');
     more.push(api);
     expect(scheduledIn(api)).toEqual(ON_EACH_NODE);

@@ -8,9 +8,11 @@ import { Metrics } from '../../../platform/metrics/metrics.js';
 import { Chains, type ChainConnector } from '../domain/chain-connector.js';
 import type { EndpointStatus, RpcHealth } from '../domain/endpoint-status.js';
 import { NoL1DataFees } from '../domain/l1-data-fees.js';
+import type { ProbedChain } from '../domain/probed-chain.js';
 import { errorPattern } from '../domain/node-error-table.js';
 import { EthersChainConnector } from './ethers-chain-connector.js';
 import { OptimismDataFees } from './optimism-data-fees.js';
+import { BATCHED, probeChain } from './probe-chain.js';
 import { JsonRpcEndpoint } from './rpc/json-rpc-endpoint.js';
 import { RpcPool } from './rpc/rpc-pool.js';
 import { RpcReader } from './rpc/rpc-reader.js';
@@ -20,21 +22,29 @@ const BATCH_SIZE = 100;
 /** Bytes of one request: below what nginx (1 MiB) and geth (5 MB) take by default. */
 const BATCH_BYTES = 1_000_000;
 
+interface ConfiguredChain {
+  readonly connector: ChainConnector;
+  readonly pool: RpcPool;
+  readonly rpc: RpcReader;
+  readonly endpoints: readonly JsonRpcEndpoint[];
+}
+
 /** The chains of the config. Each has its own endpoints and connections, so a hung chain does not delay the others. */
 @Injectable()
 export class ConfiguredChains extends Chains implements RpcHealth, OnApplicationShutdown {
-  private readonly chains: ReadonlyMap<ChainId, { readonly connector: ChainConnector; readonly pool: RpcPool }>;
+  private readonly chains: ReadonlyMap<ChainId, ConfiguredChain>;
 
   constructor(config: LockstepConfig, metrics: Metrics, clock: Clock, log: Log) {
     super();
     this.chains = new Map(
       config.chains.map((chain) => {
         const { maxLag, l1DataFee, minPriorityFeePerGas } = chainInForce(chain, config.confirmations);
+        const endpoints = endpointsOf(chain);
         const errorPatterns = chain.errorPatterns.map((known) => errorPattern(known.pattern, known.class));
         const pool = new RpcPool(
           {
             chainId: chain.id,
-            endpoints: endpointsOf(chain),
+            endpoints,
             errorPatterns,
             maxWaitMs: chain.rpcTimeout,
             maxLag: maxLag.value,
@@ -53,7 +63,7 @@ export class ConfiguredChains extends Chains implements RpcHealth, OnApplication
           chain.blobProofs,
           dataFees,
         );
-        return [chain.id, { connector, pool }];
+        return [chain.id, { connector, pool, rpc, endpoints }];
       }),
     );
   }
@@ -63,13 +73,13 @@ export class ConfiguredChains extends Chains implements RpcHealth, OnApplication
   }
 
   get(chainId: ChainId): ChainConnector {
-    const chain = this.chains.get(chainId);
-    if (chain !== undefined) return chain.connector;
-    const known = this.ids();
-    throw new Unprocessable('unknown_chain', `chain ${chainId} is not configured`, `use one of: ${known.join(', ')}`, {
-      chainId,
-      known,
-    });
+    return this.of(chainId).connector;
+  }
+
+  /** @throws RpcUnavailable */
+  probe(chainId: ChainId): Promise<ProbedChain> {
+    const { connector, rpc, endpoints } = this.of(chainId);
+    return probeChain(connector, rpc, () => endpoints.every((endpoint) => endpoint.takesBatchesOf(BATCHED)));
   }
 
   endpoints(): readonly EndpointStatus[] {
@@ -79,6 +89,16 @@ export class ConfiguredChains extends Chains implements RpcHealth, OnApplication
   /** Closes the connections at the end of the shutdown: requests in flight fail, and their sends are `unknown`. */
   async onApplicationShutdown(): Promise<void> {
     await Promise.all([...this.chains.values()].map(({ pool }) => pool.close()));
+  }
+
+  private of(chainId: ChainId): ConfiguredChain {
+    const chain = this.chains.get(chainId);
+    if (chain !== undefined) return chain;
+    const known = this.ids();
+    throw new Unprocessable('unknown_chain', `chain ${chainId} is not configured`, `use one of: ${known.join(', ')}`, {
+      chainId,
+      known,
+    });
   }
 }
 

@@ -5,7 +5,7 @@ import type { RpcReply } from './rpc/json-rpc.js';
 import type { Params, RpcReader } from './rpc/rpc-reader.js';
 
 /** The `GasPriceOracle` of every chain of the OP stack. */
-const ORACLE = '0x420000000000000000000000000000000000000f';
+export const ORACLE = '0x420000000000000000000000000000000000000f';
 const ABI = new Interface([
   'function getL1FeeUpperBound(uint256 unsignedTxSize) view returns (uint256)',
   'function getL1Fee(bytes data) view returns (uint256)',

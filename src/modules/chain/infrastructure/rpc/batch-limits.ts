@@ -68,6 +68,10 @@ export class BatchLimits {
     this.bytes = Math.min(this.most.bytes, this.bytes * 2);
   }
 
+  get takesSeveral(): boolean {
+    return this.calls > 1;
+  }
+
   private get isLowered(): boolean {
     return this.calls < this.most.calls || this.bytes < this.most.bytes;
   }

@@ -91,6 +91,11 @@ export class JsonRpcEndpoint implements RpcEndpoint {
     return this.exchange(requests, 1);
   }
 
+  /** False after it refused several calls of the method at once, and single ones only were taken. */
+  takesBatchesOf(method: string): boolean {
+    return this.limitsOf(method).takesSeveral;
+  }
+
   /** Drops open connections; requests in flight fail. */
   async close(): Promise<void> {
     await this.http.close();

@@ -1,0 +1,105 @@
+import { Controller, Get, Param } from '@nestjs/common';
+import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { type ChainInForce, ORIGINS } from '../../../../config/index.js';
+import { NotFound } from '../../../../kernel/errors.js';
+import { type ChainId, chainOfPath } from '../../../../kernel/signer-id.js';
+import { ApiProblems } from '../../../../platform/http/problem.dto.js';
+import { ChainProbes } from '../../../chain/index.js';
+
+class OriginDto {
+  @ApiProperty({
+    enum: ORIGINS,
+    example: 'profile',
+    description:
+      'The first of these that has a value: the config, the profile of a known chain, its endpoint, the default',
+  })
+  from!: (typeof ORIGINS)[number];
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: 'viem/chains 2.57.20',
+    description: 'Of a profile: where the value was read, or why it was chosen',
+  })
+  source!: string | null;
+}
+
+class TextInForceDto extends OriginDto {
+  @ApiProperty({ type: String, nullable: true, example: 'Base' }) value!: string | null;
+}
+
+class NumberInForceDto extends OriginDto {
+  @ApiProperty({ type: Number, nullable: true, example: 2000 }) value!: number | null;
+}
+
+class FlagInForceDto extends OriginDto {
+  @ApiProperty({ type: Boolean, nullable: true, example: false }) value!: boolean | null;
+}
+
+const text = (description: string): PropertyDecorator => ApiProperty({ type: TextInForceDto, description });
+const number = (description: string): PropertyDecorator => ApiProperty({ type: NumberInForceDto, description });
+const flag = (description: string): PropertyDecorator => ApiProperty({ type: FlagInForceDto, description });
+
+class ChainDto {
+  @ApiProperty({ example: 8453 }) chainId!: number;
+  @text('For people') name!: TextInForceDto;
+  @text('The coin that pays for gas') nativeSymbol!: TextInForceDto;
+  @text('A block explorer') explorer!: TextInForceDto;
+  @number('Milliseconds between two blocks') blockTimeMs!: NumberInForceDto;
+  @number('`chains[].pollInterval`, milliseconds') pollIntervalMs!: NumberInForceDto;
+  @number('`chains[].maxLag`, blocks') maxLag!: NumberInForceDto;
+  @text('`depth`, or the block tag that makes a transaction final: `safe` or `finalized`') finality!: TextInForceDto;
+  @number('With finality `depth`: blocks on top that make a transaction final') confirmations!: NumberInForceDto;
+  @text('The least tip of a quote, wei per gas') minPriorityFeePerGas!: TextInForceDto;
+  @text('`eip1559`: blocks have a base fee; `legacy`: they have none') feeType!: TextInForceDto;
+  @text('`chains[].l1DataFee`: who tells the fee for L1 data, `none` or `optimism`') l1DataFee!: TextInForceDto;
+  @number('The most gas of one transaction; null when there is no such cap') transactionGasCap!: NumberInForceDto;
+  @flag('Whether the chain takes blobs (EIP-4844); null when that is not known') blobs!: FlagInForceDto;
+  @flag('Whether the chain takes authorizations (EIP-7702); null when that is not known')
+  authorizations!: FlagInForceDto;
+}
+
+class ChainListDto {
+  @ApiProperty({ type: [ChainDto] }) items!: ChainDto[];
+  @ApiProperty({ type: String, nullable: true, example: null, description: 'Always null: all chains are on one page' })
+  nextCursor!: null;
+}
+
+@ApiTags('chains')
+@Controller('api/v1/chains')
+export class ChainsController {
+  constructor(private readonly probes: ChainProbes) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'List the chains with the values in force',
+    description:
+      'Each value says where it comes from: the config wins over the profile of a known chain, and that over what its endpoint shows.',
+  })
+  @ApiResponse({ status: 200, type: ChainListDto })
+  list(): ChainListDto {
+    return { items: this.probes.inForce().map(([chainId, chain]) => toDto(chainId, chain)), nextCursor: null };
+  }
+
+  @Get(':chainId')
+  @ApiParam({ name: 'chainId', type: Number, example: 8453 })
+  @ApiOperation({ summary: 'Get the values in force of one chain' })
+  @ApiResponse({ status: 200, type: ChainDto })
+  @ApiProblems('invalid_chain_id', 'unknown_chain')
+  get(@Param('chainId') path: string): ChainDto {
+    const chainId = chainOfPath(path);
+    const found = this.probes.inForce().find(([id]) => id === chainId);
+    if (found !== undefined) return toDto(...found);
+    throw new NotFound('unknown_chain', `chain ${chainId} is not configured`, 'GET /api/v1/chains lists the chains', {
+      chainId,
+    });
+  }
+}
+
+function toDto(chainId: ChainId, { pollInterval, minPriorityFeePerGas, ...same }: ChainInForce): ChainDto {
+  return {
+    chainId,
+    ...same,
+    pollIntervalMs: pollInterval,
+    minPriorityFeePerGas: { ...minPriorityFeePerGas, value: minPriorityFeePerGas.value.toString() },
+  };
+}
