@@ -53,7 +53,10 @@ const OP_STACK = {
     'docs.optimism.io: GasPriceOracle is predeployed at 0x420000000000000000000000000000000000000F',
   ],
   blobs: NO_BLOBS,
-  authorizations: [true, 'docs.optimism.io: Isthmus (Pectra on the L2)'],
+  authorizations: [
+    true,
+    'docs.base.org/base-chain/specs/upgrades/isthmus/overview: Isthmus has Pectra for all chains of the stack',
+  ],
 } as const;
 
 /** The chains that need no more than their id and endpoints in the config. */
@@ -120,7 +123,7 @@ export const KNOWN_CHAINS: readonly ChainProfile[] = [
       32_000_000,
       'OffchainLabs/nitro l2pricing InitialPerTxGasLimitV50; docs.arbitrum.io: ArbOS 51 since 2026-01-08',
     ],
-    authorizations: [true, 'docs.arbitrum.io: ArbOS 40 Callisto (Pectra)'],
+    authorizations: [true, 'portal.thirdweb.com/changelog/eip-7702-smart-eoas-now-available-on-arbitrum (ArbOS 40)'],
   },
   {
     ...of(137, 'Polygon', 'POL', 'https://polygonscan.com'),
@@ -228,7 +231,10 @@ export const KNOWN_CHAINS: readonly ChainProfile[] = [
     ...PLAIN,
     name: ['Filecoin', `${VIEM}, shorter`],
     blockTimeMs: [30_000, 'FIP-0086: 900 epochs are 7.5 hours'],
-    finality: ['finalized', 'FIP-0086 (F3), or 900 epochs without it: Lotus decides, and has the tag'],
+    finality: [
+      'safe',
+      'filecoin-project/lotus#13026: final by F3 (FIP-0086), or 200 epochs deep without it; finalized is 900 epochs (7.5 hours) at /rpc/v1',
+    ],
     transactionGasCap: NO_CAP,
     authorizations: [false, 'FIP-0091: legacy and EIP-1559 transactions only'],
   },
