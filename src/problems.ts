@@ -37,7 +37,7 @@ export const PROBLEMS: Readonly<Record<number, Readonly<Record<string, Texts>>>>
     request_id_mismatch: ['requestId and Idempotency-Key differ', 'send only one of them'],
     invalid_payload: ['payload has neither a receiver nor init code', 'set payload.to, or payload.data'],
     invalid_quantity: ['gasLimit has more than 64 bits', 'send a smaller number'],
-    invalid_time: ['expiresAt is not a time', 'send a time such as 2030-01-01T00:00:00.000Z'],
+    invalid_time: ['not a time with its zone, as RFC 3339 has them', 'send a time such as 2030-01-01T00:00:00.000Z'],
     invalid_fees: ['gasPrice and maxFeePerGas exclude each other', 'send the one or the other'],
     invalid_authorization: ['a signed authorization needs nonce, yParity, r and s', 'send all of them, or a signer'],
     gas_limit_required: [

@@ -29,7 +29,6 @@ const SCHEMAS: Readonly<Record<string, (constraints: readonly unknown[]) => obje
   arrayMinSize: ([minItems]) => ({ minItems }),
   arrayMaxSize: ([maxItems]) => ({ maxItems }),
   isUuid: () => ({ format: 'uuid' }),
-  isIso8601: () => TIME,
   isTime: () => TIME,
   isRequestId: () => ({ minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$' }),
   isAddressText: () => ({ pattern: ADDRESS_PATTERN }),

@@ -1,6 +1,7 @@
-import { isISO8601, ValidateBy, type ValidationArguments, type ValidationOptions } from 'class-validator';
+import { ValidateBy, type ValidationArguments, type ValidationOptions } from 'class-validator';
 import { byteLength, parseAddress, parseHex } from '../../kernel/hex.js';
 import { parseQuantity } from '../../kernel/quantities.js';
+import { parseTime } from '../../kernel/time.js';
 
 /** The form of an address. Its checksum depends on the chain: `clientAddress` checks it. */
 export function IsAddressText(options?: ValidationOptions): PropertyDecorator {
@@ -28,10 +29,9 @@ export function IsQuantity(options?: ValidationOptions): PropertyDecorator {
   return rule('isQuantity', 'invalid_quantity', words, holds, options);
 }
 
-/** A time in ISO 8601, as far as `Date` reads it: not weeks, days of the year, or hours without minutes. */
+/** A time with its zone, or a date. */
 export function IsTime(options?: ValidationOptions): PropertyDecorator {
-  const holds = (value: unknown): boolean =>
-    isISO8601(value, { strict: true }) && !Number.isNaN(Date.parse(String(value)));
+  const holds = (value: unknown): boolean => typeof value === 'string' && accepts(() => parseTime(value));
   return rule('isTime', 'invalid_time', 'must be a time such as "2030-01-01T00:00:00.000Z"', holds, options);
 }
 

@@ -44,7 +44,11 @@ describe('a field of a create is good up to its limit, and no further', () => {
     ],
     ['speed', ['slow', 'standard', 'fast'].map((speed) => ({ speed })), [{ speed: 'instant' }]],
     ['allocate', [{ allocate: 'now' }, { allocate: 'later' }], [{ allocate: 'never' }]],
-    ['expiresAt', [{ expiresAt: '2030-01-01T00:00:00Z' }], [{ expiresAt: '2030-02-30T00:00:00Z' }, { expiresAt: 1 }]],
+    [
+      'expiresAt',
+      [{ expiresAt: '2030-01-01T00:00:00Z' }],
+      [{ expiresAt: '2030-02-30T00:00:00Z' }, { expiresAt: '2030-01-01T00:00:00' }, { expiresAt: 1 }],
+    ],
     ['metadata', [{ metadata: {} }], [{ metadata: [] }, { metadata: 'x' }]],
     ['payload.to', [payload({ to: null })], [payload({ to: '0x' })]],
     [

@@ -6,7 +6,6 @@ import {
   IsArray,
   IsIn,
   IsInt,
-  IsISO8601,
   IsObject,
   IsOptional,
   IsString,
@@ -16,7 +15,7 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
-import { IsAddressText, IsHexBytes, IsQuantity } from '../../../../platform/http/validators.js';
+import { IsAddressText, IsHexBytes, IsQuantity, IsTime } from '../../../../platform/http/validators.js';
 import { BLOB_BYTES, SPEEDS, type Speed } from '../../../chain/index.js';
 
 /** EIP-3860 limits init code to 49,152 bytes, and nodes refuse transactions over 128 KiB. */
@@ -256,7 +255,7 @@ export class CreateTxDto {
     example: '2030-01-01T00:00:00.000Z',
   })
   @IsOptional()
-  @IsISO8601({ strict: true })
+  @IsTime()
   expiresAt?: string;
 
   @ApiPropertyOptional({

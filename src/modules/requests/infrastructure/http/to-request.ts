@@ -2,6 +2,7 @@ import { InvalidInput } from '../../../../kernel/errors.js';
 import { parseHex } from '../../../../kernel/hex.js';
 import type { JsonObject } from '../../../../kernel/json.js';
 import { parseQuantity } from '../../../../kernel/quantities.js';
+import { parseTime } from '../../../../kernel/time.js';
 import type { ChainId, SignerId } from '../../../../kernel/signer-id.js';
 import { clientAddress } from '../../../../platform/http/client-address.js';
 import type { TxPayload, TxRequest } from '../../../ledger/index.js';
@@ -29,7 +30,7 @@ export function toRequest(
     speed: body.speed ?? 'standard',
     priority: body.priority ?? 0,
     confirmations: body.confirmations ?? null,
-    expiresAt: body.expiresAt == null ? null : toDate(body.expiresAt),
+    expiresAt: body.expiresAt == null ? null : parseTime(body.expiresAt),
     metadata: body.metadata == null ? null : (body.metadata as JsonObject),
     ...(body.callback == null ? {} : { callback: body.callback.toLowerCase() }),
   };
@@ -107,12 +108,4 @@ export function requestIdOf(inBody: string | null | undefined, inHeader: string 
     );
   }
   return requestId;
-}
-
-function toDate(text: string): Date {
-  const date = new Date(text);
-  if (Number.isNaN(date.getTime())) {
-    throw new InvalidInput('invalid_time', 'expiresAt is not a time', 'send a time such as "2030-01-01T00:00:00.000Z"');
-  }
-  return date;
 }

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { InvalidInput } from '../../../../kernel/errors.js';
+import { parseTime } from '../../../../kernel/time.js';
 import { pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS } from '../../../../platform/http/page-query.dto.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
@@ -100,7 +101,7 @@ export class WebhookDeliveriesController {
       const replayed = await this.deliveries.replayDead(id, MOST_REPLAYED);
       return { replayed, hasMore: replayed === MOST_REPLAYED, next: null };
     }
-    const range = { since: new Date(since), until: until == null ? new Date() : new Date(until) };
+    const range = { since: parseTime(since), until: until == null ? new Date() : parseTime(until) };
     return this.replayRange.execute(id, range, cursorPosition(cursor ?? undefined), MOST_REPLAYED);
   }
 
