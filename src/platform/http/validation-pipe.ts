@@ -44,13 +44,17 @@ function queryOf(type: DtoClass, value: unknown): object {
       'look up their names at /docs',
     );
   }
-  const typed: Record<string, unknown> = { ...plainToInstance(type, value) };
-  // `Number` makes 0 of it.
-  for (const [name, text] of Object.entries(value)) if (text === '' && typed[name] === 0) typed[name] = NaN;
-  return instanceOf(type, typed, new Mistakes());
+  const made: Record<string, unknown> = { ...plainToInstance(type, value) };
+  const typed = Object.entries<unknown>({ ...value }).map(([name, text]) => {
+    // It leaves out names that every object has, such as `constructor`.
+    const one = Object.hasOwn(made, name) ? made[name] : text;
+    // `Number` makes 0 of an empty text.
+    return [name, text === '' && one === 0 ? NaN : one];
+  });
+  return instanceOf(type, Object.fromEntries(typed), new Mistakes());
 }
 
-/** @throws InvalidInput `nested_too_deeply`; InvalidRequest for a text that cannot be stored */
+/** @throws InvalidInput `nested_too_deeply`; InvalidRequest for a text or a number that cannot be stored */
 function assertReadable(value: unknown, mistakes: Mistakes): void {
   const found = findUnreadable(value);
   if (found === null) return;
@@ -62,7 +66,11 @@ function assertReadable(value: unknown, mistakes: Mistakes): void {
     );
   }
   const path = found.reduce<string>((parent, key) => pathTo(parent, echo(String(key))), '');
-  const message = `${path === '' ? 'the value' : path} has NUL or half of a surrogate pair, which cannot be stored`;
-  mistakes.add(path, 'invalid_text', message);
+  const name = path === '' ? 'the value' : path;
+  const at = found.reduce<unknown>((parent, key) => Reflect.get(Object(parent), key), value);
+  // Else it is the name of a field that has the text.
+  if (typeof at === 'number' && !Number.isFinite(at))
+    mistakes.add(path, 'invalid_number', `${name} is a number above 1.8e308: send it as text`);
+  else mistakes.add(path, 'invalid_text', `${name} has NUL or half of a surrogate pair, which cannot be stored`);
   throw new InvalidRequest(mistakes.told);
 }

@@ -128,6 +128,22 @@ describe('a mistake in a request', () => {
       expect(mistakesIn({ facts: { smile: '😀' } })).toEqual([]);
     },
   );
+
+  it('is a number that is too large for JavaScript, in any place of a body: it would be stored as null', () => {
+    const mistake = (path: string) => [expect.objectContaining({ path, code: 'invalid_number' })];
+    expect(mistakesIn(JSON.parse('{"facts":{"a":[{"b":1e400}]}}'))).toEqual(mistake('facts.a[0].b'));
+    expect(mistakesIn(JSON.parse('{"facts":-1e400}'))).toEqual(mistake('facts'));
+    expect(mistakesIn({ facts: { a: Number.MAX_VALUE, b: -Number.MAX_VALUE } })).toEqual([]);
+  });
+});
+
+describe('a name of a query that every object has', () => {
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('%s is not a known field', (name) => {
+    const query: unknown = Object.assign(Object.create(null), JSON.parse(`{"limit":"7","${name}":"1"}`));
+    expect(mistakesOf(() => PIPE.transform(query, { type: 'query', metatype: PageDto }))).toMatchObject([
+      { path: name, code: 'unknown_field' },
+    ]);
+  });
 });
 
 it('numbers of a query are numbers, and what is no DTO passes', () => {
