@@ -380,8 +380,11 @@ CREATE TABLE webhook_endpoint (
   -- It gets only events of requests that name it as their callback.
   callback_only         boolean     NOT NULL DEFAULT false,
   secret                text        NOT NULL,
-  previous_secret       text,
-  previous_secret_until timestamptz,
+  -- Each signs until its own end; the newest first.
+  previous_secrets      text[]      NOT NULL DEFAULT '{}',
+  previous_secret_ends  timestamptz[] NOT NULL DEFAULT '{}',
+  -- Its URL has changed, and what the receiver at the last one has put off is not all due yet.
+  hastening             boolean     NOT NULL DEFAULT false,
   disabled_at           timestamptz,
   disabled_reason       text,
   -- Since when no delivery has succeeded; null after a success.
@@ -394,7 +397,7 @@ CREATE TABLE webhook_endpoint (
   created_after         bigint,
   created_at            timestamptz NOT NULL DEFAULT clock_timestamp(),
   updated_at            timestamptz NOT NULL DEFAULT clock_timestamp(),
-  CONSTRAINT webhook_endpoint_previous CHECK ((previous_secret IS NULL) = (previous_secret_until IS NULL)),
+  CONSTRAINT webhook_endpoint_previous CHECK (cardinality(previous_secrets) = cardinality(previous_secret_ends)),
   CONSTRAINT webhook_endpoint_disabled CHECK ((disabled_at IS NULL) = (disabled_reason IS NULL))
 );
 -- Enabled endpoints are read in pages of their ids, past those that are disabled or deleted.

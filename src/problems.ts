@@ -99,6 +99,10 @@ export const PROBLEMS: Readonly<Record<number, Readonly<Record<string, Texts>>>>
       'the event log has not come to 5000741-56-0: the database was restored, or a standby without the last commits took over',
       'go on after an event from some time before, and compare the state of transactions',
     ],
+    too_many_secrets: [
+      '5 previous secrets sign still; the first ends in 3600 s',
+      'rotate again then, or with keepOldHours 0, which ends them all at once',
+    ],
     webhook_disabled: [`webhook endpoint ${ID} is disabled: the receiver answered 410`, 'enable it with PATCH first'],
   },
   413: { body_too_large: ['the body is larger than 1048576 bytes', 'send a smaller body, or raise server.bodyLimit'] },
@@ -163,6 +167,7 @@ export const PROBLEMS: Readonly<Record<number, Readonly<Record<string, Texts>>>>
 };
 
 const RETRYABLE = new Set([429, 503]);
+const RETRYABLE_CONFLICTS = new Set(['not_leader', 'too_many_secrets']);
 const DATABASE = ['database_unavailable', 'database_read_only', 'commit_failed'];
 const OF_BODIES = ['malformed_json', 'too_many_values', 'body_too_large', 'unsupported_media_type'];
 const OF_INPUT = ['invalid_request', 'unknown_field', 'nested_too_deeply'];
@@ -204,7 +209,8 @@ function sharedCodes(path: string, method: string, { parameters = [], requestBod
 
 function answerOf(status: number, texts: readonly (readonly [string, Texts])[], path: string): object {
   const examples = texts.map(([code, [detail, advice]]) => {
-    const problem = { status, code, detail, advice, retryable: RETRYABLE.has(status) || code === 'not_leader' };
+    const retryable = RETRYABLE.has(status) || RETRYABLE_CONFLICTS.has(code);
+    const problem = { status, code, detail, advice, retryable };
     return [code, { summary: detail, value: problemDetails(problem, path) }] as const;
   });
   const codes = texts.map(([code]) => code);

@@ -65,7 +65,7 @@ describe('a delivery', () => {
     await lab.endpoints.rotateSecret(id, young ?? '', 60_000);
     await events(1, 1);
     await node.deliverAll();
-    await lab.run(`UPDATE webhook_endpoint SET previous_secret_until = now()`);
+    await lab.run(`UPDATE webhook_endpoint SET previous_secret_ends[1] = now()`);
     await events(1, 2);
     await node.deliverAll();
     const accepts = (secret = '', at = 0): boolean => {

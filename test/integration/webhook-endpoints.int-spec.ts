@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { PgCallbackEndpoints } from '../../src/modules/requests/infrastructure/pg-callback-endpoints.js';
 import { aSigner } from '../support/builders.js';
 import { storedRows } from '../support/stored-rows.js';
@@ -77,6 +77,31 @@ it('after a rotation both secrets sign until the old one ends', async () => {
   expect(await endpoints.rotateSecret(NOBODY, 'x', 0)).toBeNull();
 });
 
+it('a rotation that is repeated because its answer was lost ends no secret early: receivers have the first one', async () => {
+  const id = await lab.endpoint({ secret: 'one' });
+  await endpoints.rotateSecret(id, 'two', 86_400_000);
+  const until = (await endpoints.rotateSecret(id, 'three', 60_000))?.previousSecretUntil;
+  expect(await endpoints.secretsOf(id)).toEqual(['three', 'two', 'one']);
+  expect(until?.getTime()).toBeGreaterThan(Date.now() + 80_000_000);
+  await lab.run(`UPDATE webhook_endpoint SET previous_secret_ends[1] = now()`);
+  expect(await endpoints.secretsOf(id)).toEqual(['three', 'one']);
+});
+
+it('five previous secrets sign at most; a further rotation waits for the end of the first, or ends them all', async () => {
+  const [id, neighbour] = [await lab.endpoint({ secret: '0' }), await lab.endpoint({ secret: 'other' })];
+  for (const n of [1, 2, 3, 4, 5]) await endpoints.rotateSecret(id, `${n}`, n * 60_000);
+  const refused = await endpoints.rotateSecret(id, '6', 60_000).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'too_many_secrets', kind: 'conflict', retryable: true });
+  expect(refused).toHaveProperty('retryAfterSeconds', expect.closeTo(60, -1));
+  expect(await endpoints.secretsOf(id)).toEqual(['5', '4', '3', '2', '1', '0']);
+  expect(await endpoints.rotateSecret(neighbour, 'x', 60_000)).not.toBeNull();
+  await lab.run(`UPDATE webhook_endpoint SET previous_secret_ends[5] = now() WHERE secret = '5'`);
+  await endpoints.rotateSecret(id, '6', 60_000);
+  expect(await endpoints.secretsOf(id)).toEqual(['6', '5', '4', '3', '2', '1']);
+  expect((await endpoints.rotateSecret(id, '7', 0))?.previousSecretUntil).toBeNull();
+  expect(await endpoints.secretsOf(id)).toEqual(['7']);
+});
+
 it('a deleted endpoint is not there any more', async () => {
   const [id, neighbour] = [await lab.endpoint(), await lab.endpoint()];
   expect(await endpoints.remove(id)).toBe(true);
@@ -94,20 +119,41 @@ it('a request can name an endpoint that is there, also a disabled one', async ()
   expect(await callbacks.existing([id, disabled, deleted, NOBODY])).toEqual(new Set([id, disabled]));
 });
 
+const PUT_OFF = `
+  INSERT INTO webhook_delivery (endpoint_id, xid, seq, part, tx_id, type, body, event_at, due_at, give_up_at)
+  SELECT e.endpoint_id, '7', n, 0, gen_random_uuid(), 'tx.submitted', '{}', now(), now() + interval '1 day', now() + interval '3 days'
+    FROM webhook_endpoint e, generate_series(1, 2500) n`;
+const putOff = () =>
+  lab.stored.read(
+    `SELECT endpoint_id, count(*)::int AS count FROM webhook_delivery WHERE due_at > now() GROUP BY 1 ORDER BY 1`,
+  );
+
 it('what the receiver at an old URL has put off is due when the URL changes, however much waits, and of no other endpoint', async () => {
   await lab.stored.putTx(1);
   const [id, neighbour] = [await lab.endpoint(), await lab.endpoint()];
-  await lab.run(
-    `INSERT INTO webhook_delivery (endpoint_id, xid, seq, part, tx_id, type, body, event_at, due_at, give_up_at)
-     SELECT e.endpoint_id, '7', n, 0, gen_random_uuid(), 'tx.submitted', '{}', now(), now() + interval '1 day', now() + interval '3 days'
-       FROM webhook_endpoint e, generate_series(1, 2500) n`,
-  );
-  const putOff = () =>
-    lab.stored.read(
-      `SELECT endpoint_id, count(*)::int AS count FROM webhook_delivery WHERE due_at > now() GROUP BY 1 ORDER BY 1`,
-    );
+  await lab.run(PUT_OFF);
   await endpoints.change(id, { url: 'https://example.com/', description: 'the same URL' });
   expect(await putOff()).toHaveLength(2);
   await endpoints.change(id, { url: 'https://other.example/' });
   expect(await putOff()).toEqual([{ endpoint_id: neighbour, count: 2_500 }]);
+});
+
+it('a change of the URL that failed half-way is completed by the next one, and then the same URL makes nothing due', async () => {
+  await lab.stored.putTx(1);
+  const id = await lab.endpoint();
+  await lab.run(PUT_OFF);
+  const query = jest.spyOn(lab.database, 'query');
+  try {
+    query.mockRejectedValueOnce(new Error('statement timeout'));
+    await expect(endpoints.change(id, { url: 'https://other.example/' })).rejects.toThrow('statement timeout');
+  } finally {
+    query.mockRestore();
+  }
+  expect(await endpoints.find(id)).toMatchObject({ url: 'https://other.example/' });
+  expect(await putOff()).toEqual([{ endpoint_id: id, count: 2_500 }]);
+  await endpoints.change(id, { url: 'https://other.example/' });
+  expect(await putOff()).toEqual([]);
+  await lab.run(`UPDATE webhook_delivery SET due_at = now() + interval '1 day'`);
+  await endpoints.change(id, { url: 'https://other.example/' });
+  expect(await putOff()).toHaveLength(1);
 });

@@ -12,8 +12,9 @@ export class RotateSecret {
   ) {}
 
   /**
-   * Until `keepMs` have passed, both secrets sign. The one before the last rotation ends at once.
-   * @throws NotFound `webhook_not_found`
+   * Until `keepMs` have passed, the secret of now signs, too, and those of earlier rotations until their own ends; with 0 only the new one signs.
+   * So a repeated rotation, whose answer was lost, does no harm.
+   * @throws NotFound `webhook_not_found`; TooManySecrets
    */
   async execute(id: string, keepMs: number): Promise<WithSecret> {
     const secret = this.signatures.newSecret();

@@ -25,7 +25,7 @@ export interface WebhookEndpoint extends EndpointSettings {
   readonly disabled: { readonly since: Date; readonly reason: string } | null;
   /** Since when no delivery has succeeded; null after a success. */
   readonly failingSince: Date | null;
-  /** When the secret before the last rotation stops to sign. */
+  /** When the last of the previous secrets stops to sign; null when there are none. */
   readonly previousSecretUntil: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;

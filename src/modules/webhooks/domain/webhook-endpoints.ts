@@ -19,7 +19,11 @@ export abstract class WebhookEndpoints {
   abstract list(beforeId: string | null, limit: number): Promise<WebhookEndpoint[]>;
   /** @returns null when there is no such endpoint */
   abstract change(id: string, change: EndpointChange): Promise<WebhookEndpoint | null>;
-  /** @param keepMs how long the secret of now goes on signing; null when there is no such endpoint */
+  /**
+   * @param keepMs how long the secret of now goes on signing, and those before it until their own ends; 0 ends them all
+   * @returns null when there is no such endpoint
+   * @throws TooManySecrets
+   */
   abstract rotateSecret(id: string, secret: string, keepMs: number): Promise<WebhookEndpoint | null>;
   /** Those that sign now, the newest first; none when there is no such endpoint. */
   abstract secretsOf(id: string): Promise<readonly string[]>;

@@ -1,4 +1,4 @@
-import { HOST } from './endpoint.statements.js';
+import { HOST, SIGNING } from './endpoint.statements.js';
 
 /**
  * Conditions on deliveries of the same tx and endpoint. The endpoint is compared by ranges: then the index of what waits of a tx
@@ -42,8 +42,7 @@ export const CLAIM = {
        SET claimed_by = $1, claimed_until = clock_timestamp() + $2::float8 * interval '1 ms'
       FROM webhook_endpoint e
      WHERE d.ctid = ANY(ARRAY(SELECT place FROM due)) AND d.status || '' = 'waiting' AND e.endpoint_id = d.endpoint_id
-    RETURNING d.endpoint_id, d.xid::text AS xid, d.seq, d.part, d.body, d.tries, e.url, ${HOST} AS host, e.secret,
-              CASE WHEN e.previous_secret_until > clock_timestamp() THEN e.previous_secret END AS previous_secret,
+    RETURNING d.endpoint_id, d.xid::text AS xid, d.seq, d.part, d.body, d.tries, e.url, ${HOST} AS host, ${SIGNING} AS secrets,
               e.failing_since IS NOT NULL AS is_failing`,
 };
 

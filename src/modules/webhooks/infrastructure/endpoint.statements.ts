@@ -1,5 +1,12 @@
-const COLUMNS = `e.endpoint_id, e.url, e.description, e.types, e.chain_ids, e.signers, e.callback_only, e.previous_secret_until, e.disabled_at,
-  e.disabled_reason, e.failing_since, e.created_at, e.updated_at`;
+const COLUMNS = `e.endpoint_id, e.url, e.description, e.types, e.chain_ids, e.signers, e.callback_only, e.disabled_at, e.disabled_reason,
+  (SELECT max(t.until) FROM unnest(e.previous_secret_ends) AS t (until)) AS previous_secret_until, e.failing_since, e.created_at, e.updated_at`;
+
+/** Previous secrets that sign still, as `p`. By the time of the statement, which is the same in all its places. */
+const LIVING =
+  'unnest(e.previous_secrets, e.previous_secret_ends) AS p (secret, until) WHERE p.until > statement_timestamp()';
+
+/** All secrets that sign now, the newest first. */
+export const SIGNING = `e.secret || ARRAY(SELECT p.secret FROM ${LIVING})`;
 
 /** The host and the port of its URL, which is stored as `new URL` writes it. */
 export const HOST = `split_part(e.url, '/', 3)`;
@@ -43,12 +50,12 @@ export const CHANGE = {
   name: 'webhook_change',
   text: `
     UPDATE webhook_endpoint e
-       SET url = $2, description = $3, types = $4, chain_ids = $5, signers = $6, callback_only = $7,
+       SET hastening = e.hastening OR e.url <> $2, url = $2, description = $3, types = $4, chain_ids = $5, signers = $6, callback_only = $7,
            disabled_at = CASE WHEN $8 THEN NULL ELSE coalesce(e.disabled_at, clock_timestamp()) END,
            disabled_reason = CASE WHEN $8 THEN NULL ELSE coalesce(e.disabled_reason, $9) END,
            failing_since = CASE WHEN $8 AND e.disabled_at IS NOT NULL THEN NULL ELSE e.failing_since END,
            updated_at = clock_timestamp()
-     WHERE e.endpoint_id = $1 RETURNING ${COLUMNS}`,
+     WHERE e.endpoint_id = $1 RETURNING ${COLUMNS}, e.hastening`,
 };
 
 /** Some of what the receiver at another URL had put off. */
@@ -61,20 +68,36 @@ export const HASTEN = {
         WHERE o.endpoint_id = $1 AND o.status = 'waiting' AND o.due_at > statement_timestamp() LIMIT $2 FOR UPDATE SKIP LOCKED))`,
 };
 
+/** Not when the URL has changed again: what the receiver before that has put off is due later. */
+export const HASTENED = {
+  name: 'webhook_hastened',
+  text: 'UPDATE webhook_endpoint SET hastening = false WHERE endpoint_id = $1 AND url = $2',
+};
+
+/** All that have signed until now keep their ends, or none signs any more. */
 export const ROTATE = {
   name: 'webhook_rotate',
   text: `
     UPDATE webhook_endpoint e
-       SET secret = $2, previous_secret = e.secret, previous_secret_until = clock_timestamp() + $3::float8 * interval '1 ms',
-           updated_at = clock_timestamp()
-     WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL RETURNING ${COLUMNS}`,
+       SET secret = $2, updated_at = clock_timestamp(),
+           previous_secrets = CASE WHEN $3::float8 = 0 THEN '{}' ELSE ${SIGNING} END,
+           previous_secret_ends = CASE WHEN $3::float8 = 0 THEN '{}'
+             ELSE (statement_timestamp() + $3::float8 * interval '1 ms') || ARRAY(SELECT p.until FROM ${LIVING}) END
+     WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL AND ($3::float8 = 0 OR (SELECT count(*) FROM ${LIVING}) < $4)
+    RETURNING ${COLUMNS}`,
+};
+
+/** In how many seconds the first previous secret ends. */
+export const FIRST_END = {
+  name: 'webhook_first_end',
+  text: `
+    SELECT (SELECT extract(epoch FROM min(p.until) - statement_timestamp()) FROM ${LIVING})::float8 AS seconds
+      FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL`,
 };
 
 export const SECRETS = {
   name: 'webhook_secrets',
-  text: `
-    SELECT e.secret, CASE WHEN e.previous_secret_until > clock_timestamp() THEN e.previous_secret END AS previous_secret
-      FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL`,
+  text: `SELECT ${SIGNING} AS secrets FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL`,
 };
 
 export const REMOVE = {

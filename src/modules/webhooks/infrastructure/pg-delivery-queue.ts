@@ -23,8 +23,7 @@ interface ClaimedRow extends KeyRow {
   readonly host: string;
   readonly body: string;
   readonly tries: number;
-  readonly secret: string;
-  readonly previous_secret: string | null;
+  readonly secrets: readonly string[];
   readonly is_failing: boolean;
 }
 
@@ -147,7 +146,7 @@ function toClaimed(row: ClaimedRow): ClaimedDelivery {
     url: row.url,
     host: row.host,
     body: row.body,
-    secrets: [row.secret, ...(row.previous_secret === null ? [] : [row.previous_secret])],
+    secrets: row.secrets,
     tries: row.tries,
     isFailing: row.is_failing,
   };

@@ -3,6 +3,7 @@ import { parseAddress } from '../../../kernel/hex.js';
 import { Database } from '../../../platform/database/database.js';
 import type { SqlValue, Statement } from '../../../platform/database/pg-tx.js';
 import type { PublicEventType } from '../../events/index.js';
+import { MOST_PREVIOUS_SECRETS, TooManySecrets } from '../domain/too-many-secrets.js';
 import type { EndpointFilter, EndpointSettings, WebhookEndpoint } from '../domain/webhook-endpoint.js';
 import { type EndpointChange, type NewEndpoint, WebhookEndpoints } from '../domain/webhook-endpoints.js';
 import * as sql from './endpoint.statements.js';
@@ -52,26 +53,29 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
   }
 
   async change(id: string, { enabled, ...settings }: EndpointChange): Promise<WebhookEndpoint | null> {
-    let oldUrl: string | undefined;
     const changed = await this.database.transaction(async (tx) => {
       const [row] = (await tx.query<EndpointRow>(sql.LOCK, [id])).rows;
-      if (row === undefined) return null;
-      oldUrl = row.url;
+      if (row === undefined) return undefined;
       const isEnabled = enabled ?? row.disabled_at === null;
       const values = [id, ...valuesOf({ ...toEndpoint(row), ...settings }), isEnabled, DISABLED_BY_CLIENT];
-      return the((await tx.query<EndpointRow>(sql.CHANGE, values)).rows);
+      return (await tx.query<EndpointRow & { hastening: boolean }>(sql.CHANGE, values)).rows[0];
     });
-    if (changed !== null && changed.url !== oldUrl) await this.hasten(id);
-    return changed;
+    if (changed === undefined) return null;
+    if (changed.hastening) await this.hasten(id, changed.url);
+    return toEndpoint(changed);
   }
 
-  rotateSecret(id: string, secret: string, keepMs: number): Promise<WebhookEndpoint | null> {
-    return this.one(sql.ROTATE, [id, secret, keepMs]);
+  async rotateSecret(id: string, secret: string, keepMs: number): Promise<WebhookEndpoint | null> {
+    const rotated = await this.one(sql.ROTATE, [id, secret, keepMs, MOST_PREVIOUS_SECRETS]);
+    if (rotated !== null) return rotated;
+    const [full] = (await this.database.query<{ seconds: number | null }>(sql.FIRST_END, [id])).rows;
+    if (full === undefined) return null;
+    throw new TooManySecrets(full.seconds ?? 0);
   }
 
   async secretsOf(id: string): Promise<readonly string[]> {
-    const { rows } = await this.database.query<{ secret: string; previous_secret: string | null }>(sql.SECRETS, [id]);
-    return rows.flatMap(({ secret, previous_secret: previous }) => [secret, ...(previous === null ? [] : [previous])]);
+    const { rows } = await this.database.query<{ secrets: readonly string[] }>(sql.SECRETS, [id]);
+    return rows[0]?.secrets ?? [];
   }
 
   async remove(id: string): Promise<boolean> {
@@ -87,12 +91,13 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
     await this.database.query(sql.SET_FAILING, [id, isFailing]);
   }
 
-  /** The new receiver has put off nothing. In short statements: a backlog may be long. */
-  private async hasten(id: string): Promise<void> {
+  /** The new receiver has put off nothing. In short statements: a backlog may be long. What fails half-way is completed by the next change. */
+  private async hasten(id: string, url: string): Promise<void> {
     for (let hastened = 0; hastened < MOST_HASTENED; hastened += HASTENED_AT_ONCE) {
       const { rowCount } = await this.database.query(sql.HASTEN, [id, HASTENED_AT_ONCE]);
-      if ((rowCount ?? 0) < HASTENED_AT_ONCE) return;
+      if ((rowCount ?? 0) < HASTENED_AT_ONCE) break;
     }
+    await this.database.query(sql.HASTENED, [id, url]);
   }
 
   private async one(statement: Statement, values: readonly SqlValue[]): Promise<WebhookEndpoint | null> {

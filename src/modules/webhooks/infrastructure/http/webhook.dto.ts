@@ -105,7 +105,7 @@ export class RotateSecretDto {
     default: 24,
     minimum: 0,
     maximum: MAX_VALID_HOURS,
-    description: 'Both secrets sign until then',
+    description: 'So long the secret of now signs, too. 0 ends it at once, and all before it',
   })
   @IsOptional()
   @IsInt()
@@ -138,7 +138,7 @@ export class WebhookDto {
     type: String,
     nullable: true,
     example: null,
-    description: 'Until then the previous secret signs, too',
+    description: 'Until then a previous secret signs, too; null when there is none',
   })
   previousSecretUntil!: string | null;
   @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) createdAt!: string;

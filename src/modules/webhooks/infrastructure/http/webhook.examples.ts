@@ -24,7 +24,7 @@ export const CHANGE_EXAMPLES = {
 
 export const ROTATE_EXAMPLES = {
   day: { summary: 'Both secrets sign for a day', value: {} },
-  now: { summary: 'The old secret has leaked', value: { keepOldHours: 0 } },
+  now: { summary: 'A secret has leaked: all old ones end now', value: { keepOldHours: 0 } },
 };
 
 export const REPLAY_EXAMPLES = {

@@ -95,11 +95,11 @@ export class WebhooksController {
   @ApiOperation({
     summary: 'Make a new secret for a webhook endpoint',
     description:
-      'Both secrets sign until `keepOldHours` have passed. A third one, of an earlier rotation, ends at once.',
+      'The secret of now signs, too, until `keepOldHours` have passed, and those of earlier rotations, up to five, until their own ends. 0 ends them all at once.',
   })
   @ApiBody({ type: RotateSecretDto, examples: ROTATE_EXAMPLES })
   @ApiResponse({ status: 200, type: WebhookWithSecretDto })
-  @ApiProblems('webhook_not_found')
+  @ApiProblems('webhook_not_found', 'too_many_secrets')
   async rotate(@Param('id') id: string, @Body() body: RotateSecretDto): Promise<WebhookWithSecretDto> {
     const keepMs = (body.keepOldHours ?? DEFAULT_KEEP_HOURS) * HOUR_MS;
     const { endpoint, secret } = await this.rotateSecret.execute(endpointIdOf(id), keepMs);
