@@ -22,6 +22,8 @@ const OURS = aSigner(1);
 const OTHER = aSigner(2);
 const inTransaction = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => stored.node.database.run(work);
 
+const ofTx = (n: number) => store.ofTx(txIdOf(n), null, 100);
+
 const aCommand = (n: number, overrides: Partial<TxCommand> = {}): TxCommand => ({
   commandId: txIdOf(900 + n),
   signer: OURS,
@@ -52,8 +54,18 @@ describe('a command', () => {
     const fees = { ...NO_FEES, maxFeePerGas: 7n, maxPriorityFeePerGas: 0n };
     const all = [aCommand(1, { kind: 'speed_up', fees }), aCommand(2, { kind: 'replace', replacement: txIdOf(2) })];
     await insert(...all);
-    expect(await store.ofTx(txIdOf(1))).toEqual(all);
-    expect(await store.ofTx(txIdOf(2))).toEqual([]);
+    expect(await ofTx(1)).toEqual(all);
+    expect(await ofTx(2)).toEqual([]);
+  });
+
+  it('is in a page of those of its tx, oldest first, and by itself, however many there are', async () => {
+    await insert(...[1, 2, 3, 4, 5].map((n) => aCommand(n)), aCommand(6, { txId: txIdOf(2) }));
+    const page = async (after: number | null) =>
+      (await store.ofTx(txIdOf(1), after === null ? null : txIdOf(900 + after), 2)).map(({ requestId }) =>
+        Number(requestId.slice(8)),
+      );
+    expect([await page(null), await page(2), await page(4), await page(5)]).toEqual([[1, 2], [3, 4], [5], []]);
+    expect(await store.get(txIdOf(905))).toEqual(aCommand(5));
   });
 
   it('is found by its key and its signer', async () => {
@@ -82,7 +94,7 @@ describe('a command', () => {
       { commandId: txIdOf(902), refusal: 'too late' },
     ]);
     expect(await ids()).toEqual([]);
-    expect(await store.ofTx(txIdOf(1))).toMatchObject([
+    expect(await ofTx(1)).toMatchObject([
       { status: 'DONE', refusal: null },
       { status: 'REFUSED', refusal: 'too late' },
       { status: 'QUEUED' },
@@ -112,15 +124,15 @@ describe('a command', () => {
       });
     await decide(1, false);
     await decide(2, true).catch(() => undefined);
-    const queued = await Promise.all([1, 2, 3].map((n) => store.isQueued(txIdOf(900 + n))));
-    expect(queued).toEqual([false, true, false]);
+    const all = await Promise.all([1, 2, 3].map((n) => store.get(txIdOf(900 + n))));
+    expect(all.map((command) => command?.status)).toEqual(['DONE', 'QUEUED', undefined]);
   });
 
   it('that is decided stays so', async () => {
     await insert(aCommand(1));
     await store.decide([{ commandId: txIdOf(901), refusal: null }]);
     await store.decide([{ commandId: txIdOf(901), refusal: 'too late' }]);
-    expect(await store.ofTx(txIdOf(1))).toMatchObject([{ status: 'DONE', refusal: null }]);
+    expect(await ofTx(1)).toMatchObject([{ status: 'DONE', refusal: null }]);
   });
 
   it('says when it was decided', async () => {

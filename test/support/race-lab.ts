@@ -42,7 +42,7 @@ export class RaceLab {
   }
 
   commandsOf(txId: string): Promise<TxCommand[]> {
-    return this.lab.node.get(CommandStore).ofTx(txId);
+    return this.lab.node.get(CommandStore).ofTx(txId, null, 1_000);
   }
 
   private async submit(

@@ -3,7 +3,7 @@ export { IntakeRules } from './application/intake-rules.js';
 export { ProveBlobs } from './application/prove-blobs.js';
 export { WaitForState } from './application/wait-for-state.js';
 export { CreateTxDto, FeesDto } from './infrastructure/http/create-tx.dto.js';
-export { findTx } from './infrastructure/http/found-tx.js';
+export { findTx, TX_ID } from './infrastructure/http/found-tx.js';
 export { toBlobs } from './infrastructure/http/to-blobs.js';
 export { toFees } from './infrastructure/http/to-fees.js';
 export { requestIdOf, toRequest as toTxRequest } from './infrastructure/http/to-request.js';

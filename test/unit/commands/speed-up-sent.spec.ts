@@ -43,7 +43,7 @@ beforeEach(() => {
       },
     } as unknown as BumpAttempts,
     {
-      isQueued: async () => isQueued,
+      get: async () => aCommand({ status: isQueued ? 'QUEUED' : 'DONE' }),
       decide: async (...args: unknown[]) => void decided.push(args),
     } as unknown as CommandStore,
   );

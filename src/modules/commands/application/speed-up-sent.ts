@@ -41,7 +41,7 @@ export class SpeedUpSent {
       const tx = txs.find(({ id }) => id === command.txId);
       const refusal = tx === undefined ? 'no such transaction' : refusalOf(tx);
       // A send that failed does not undo the bump, which was stored together with the end of the command.
-      if (!(await this.store.isQueued(command.commandId)))
+      if ((await this.store.get(command.commandId))?.status !== 'QUEUED')
         decisions.push({ commandId: command.commandId, refusal: null });
       else if (tx === undefined || refusal !== null) decisions.push({ commandId: command.commandId, refusal });
       else wanted.push({ command, tx });

@@ -57,12 +57,11 @@ export abstract class CommandStore {
   abstract queued(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<TxCommand[]>;
   /** Commands that could not be carried out now are due again after these milliseconds, and were tried once more. */
   abstract postpone(later: readonly Later[]): Promise<void>;
-  /** Whether a command waits for its owner still. */
-  abstract isQueued(commandId: string): Promise<boolean>;
+  abstract get(commandId: string): Promise<TxCommand | null>;
   /** @param tx in which it is written; a database transaction of its own by default */
   abstract decide(decisions: readonly Decision[], tx?: Tx): Promise<void>;
-  /** All commands about a tx, oldest first. */
-  abstract ofTx(txId: string): Promise<TxCommand[]>;
+  /** Commands about a tx, oldest first, newer than `afterId`. */
+  abstract ofTx(txId: string, afterId: string | null, limit: number): Promise<TxCommand[]>;
 }
 
 /** What could not be done now, and after how many milliseconds it is due again. */

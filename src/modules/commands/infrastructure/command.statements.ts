@@ -37,9 +37,9 @@ export const POSTPONE = {
      WHERE c.command_id = p.command_id AND c.status = 'QUEUED'`,
 };
 
-export const IS_QUEUED = {
-  name: 'command_is_queued',
-  text: `SELECT FROM tx_command c WHERE c.command_id = $1 AND c.status = 'QUEUED'`,
+export const GET = {
+  name: 'command_get',
+  text: `SELECT ${COMMAND_COLUMNS} FROM tx_command c WHERE c.command_id = $1`,
 };
 
 export const DECIDE = {
@@ -52,5 +52,7 @@ export const DECIDE = {
 
 export const OF_TX = {
   name: 'command_of_tx',
-  text: `SELECT ${COMMAND_COLUMNS} FROM tx_command c WHERE c.tx_id = $1 ORDER BY c.tx_id, c.command_id LIMIT 1000`,
+  text: `
+    SELECT ${COMMAND_COLUMNS} FROM tx_command c
+     WHERE c.tx_id = $1 AND c.command_id > coalesce($2, '00000000-0000-0000-0000-000000000000'::uuid) ORDER BY c.tx_id, c.command_id LIMIT $3`,
 };

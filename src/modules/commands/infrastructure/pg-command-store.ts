@@ -74,9 +74,9 @@ export class PgCommandStore extends CommandStore {
     if (later.length > 0) await this.database.query(sql.POSTPONE, laterColumns(later));
   }
 
-  async isQueued(commandId: string): Promise<boolean> {
-    const { rowCount } = await this.database.query(sql.IS_QUEUED, [commandId]);
-    return rowCount === 1;
+  async get(commandId: string): Promise<TxCommand | null> {
+    const { rows } = await this.database.query<CommandRow>(sql.GET, [commandId]);
+    return rows[0] ? toCommand(rows[0]) : null;
   }
 
   async decide(decisions: readonly Decision[], tx?: Tx): Promise<void> {
@@ -87,8 +87,8 @@ export class PgCommandStore extends CommandStore {
     ]);
   }
 
-  async ofTx(txId: string): Promise<TxCommand[]> {
-    const { rows } = await this.database.query<CommandRow>(sql.OF_TX, [txId]);
+  async ofTx(txId: string, afterId: string | null, limit: number): Promise<TxCommand[]> {
+    const { rows } = await this.database.query<CommandRow>(sql.OF_TX, [txId, afterId, limit]);
     return rows.map(toCommand);
   }
 }

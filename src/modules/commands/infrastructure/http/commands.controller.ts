@@ -3,6 +3,8 @@ import { ApiBody, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/
 import type { FastifyReply } from 'fastify';
 import { parseSigner } from '../../../../kernel/signer-id.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
+import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
+import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { TxQueries, type TxView } from '../../../ledger/index.js';
 import {
@@ -11,6 +13,7 @@ import {
   findTx,
   AssertCallback,
   ProveBlobs,
+  TX_ID,
   WaitForState,
   WaitQueryDto,
 } from '../../../requests/index.js';
@@ -22,7 +25,7 @@ import {
   CancelTxDto,
   CommandAnswerDto,
   CommandDto,
-  CommandListDto,
+  CommandPageDto,
   REPLACE_EXAMPLES,
   ReplaceTxDto,
   SPEED_UP_EXAMPLES,
@@ -183,11 +186,16 @@ export class CommandsController {
 
   @Get(':txId/commands')
   @ApiOperation({ summary: 'List the cancels, replaces and speed-ups of a transaction, oldest first' })
-  @ApiResponse({ status: 200, type: CommandListDto })
-  @ApiProblems('tx_not_found')
-  async list(@Param('txId') txId: string): Promise<CommandListDto> {
+  @ApiResponse({ status: 200, type: CommandPageDto })
+  @ApiProblems('invalid_cursor', 'tx_not_found')
+  async list(
+    @Param('txId') txId: string,
+    @Query() { cursor, limit = DEFAULT_PAGE_ITEMS }: PageQueryDto,
+  ): Promise<CommandPageDto> {
+    const after = cursor === undefined ? null : decodeCursor(cursor, TX_ID);
     const tx = await this.find(txId);
-    return { items: (await this.commands.ofTx(tx.txId)).map(toDto), nextCursor: null };
+    const found = await this.commands.ofTx(tx.txId, after, limit + 1);
+    return pageOf(found.map(toDto), limit, ({ commandId }) => encodeCursor(commandId));
   }
 
   private async answer(
@@ -201,13 +209,8 @@ export class CommandsController {
     const watched = command.replacement ?? command.txId;
     if (waitFor !== undefined) await this.wait.execute(watched, waitFor, timeoutMs, left);
     void reply.status(isNew && command.status === 'QUEUED' ? HttpStatus.ACCEPTED : HttpStatus.OK);
-    const now = waitFor === undefined ? command : await this.latest(command);
-    return Object.assign(toDto(now), { tx: await this.find(watched) });
-  }
-
-  private async latest(command: TxCommand): Promise<TxCommand> {
-    const all = await this.commands.ofTx(command.txId);
-    return all.find(({ commandId }) => commandId === command.commandId) ?? command;
+    const now = waitFor === undefined ? null : await this.commands.get(command.commandId);
+    return Object.assign(toDto(now ?? command), { tx: await this.find(watched) });
   }
 
   private find(txId: string): Promise<TxView> {

@@ -61,9 +61,9 @@ export class CommandAnswerDto extends CommandDto {
   @ApiProperty({ type: TxDto, description: 'The transaction, or its replacement, as it is now' }) tx!: TxDto;
 }
 
-export class CommandListDto {
+export class CommandPageDto {
   @ApiProperty({ type: [CommandDto] }) items!: CommandDto[];
-  @ApiProperty({ type: String, nullable: true, example: null }) nextCursor!: null;
+  @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
 }
 
 /** Example bodies in Swagger. */
