@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyServerOptions } from 'fastify';
+import type { FastifyHttpOptions } from 'fastify';
 import type { ServerConfig } from '../../config/index.js';
 import { Unavailable } from '../../kernel/errors.js';
-import { answerBrokenRequest } from './broken-request.js';
+import { answerBrokenRequest, answerConnect, NO_HOST, UNMET_EXPECTATION } from './broken-request.js';
 import { httpErrorProblem, INTERNAL_PROBLEM } from './http-error-problem.js';
 import { parseBoundedJson } from './json-body.js';
-import { PROBLEM_CONTENT_TYPE, problemJson } from './problem-details.js';
+import { type Problem, PROBLEM_CONTENT_TYPE, problemJson } from './problem-details.js';
 import { RouteTable } from './route-table.js';
 
 const REQUEST_ID_HEADER = 'x-request-id';
@@ -27,7 +28,16 @@ export class LockstepFastifyAdapter extends FastifyAdapter {
       this.draining = true;
       done();
     });
+    server.server.on('connect', answerConnect);
+    server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
+      answerRaw(UNMET_EXPECTATION, request, response),
+    );
     server.addHook('onRequest', (request, reply, done) => {
+      if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+        reply.hijack();
+        answerRaw(NO_HOST, request.raw, reply.raw);
+        return;
+      }
       void reply.header(REQUEST_ID_HEADER, request.id);
       done(this.draining ? shuttingDown() : undefined);
     });
@@ -47,11 +57,13 @@ export function createFastifyAdapter(config: ServerConfig): FastifyAdapter {
   return new LockstepFastifyAdapter(config);
 }
 
-function serverOptions({ bodyLimit }: ServerConfig): FastifyServerOptions {
+function serverOptions({ bodyLimit }: ServerConfig): FastifyHttpOptions<Server> {
   return {
     bodyLimit,
     logger: false,
-    genReqId: ({ headers }) => requestIdOf(headers[REQUEST_ID_HEADER]),
+    // Else Node answers a request without Host itself.
+    http: { requireHostHeader: false },
+    genReqId: requestIdOf,
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
     routerOptions: { maxParamLength: 200 },
@@ -69,15 +81,25 @@ function serverOptions({ bodyLimit }: ServerConfig): FastifyServerOptions {
       const problem = httpErrorProblem(error, request) ?? INTERNAL_PROBLEM;
       // Fastify has no typed reply without a route, so write the bytes directly.
       reply.hijack();
-      reply.raw.writeHead(problem.status, { 'content-type': PROBLEM_CONTENT_TYPE, [REQUEST_ID_HEADER]: request.id });
-      reply.raw.end(problemJson(problem, request.url));
+      answerRaw(problem, request.raw, reply.raw);
     },
     clientErrorHandler: answerBrokenRequest,
   };
 }
 
+/** Without Fastify's reply. */
+function answerRaw(problem: Problem, request: IncomingMessage, response: ServerResponse): void {
+  const body = problemJson(problem, request.url ?? '');
+  response.writeHead(problem.status, {
+    'content-type': PROBLEM_CONTENT_TYPE,
+    'content-length': Buffer.byteLength(body),
+    [REQUEST_ID_HEADER]: requestIdOf(request),
+  });
+  response.end(body);
+}
+
 /** Keeps the caller's id when it is safe to log, so that one id follows a request through several systems. */
-function requestIdOf(given: string | string[] | undefined): string {
+function requestIdOf({ headers: { [REQUEST_ID_HEADER]: given } }: Pick<IncomingMessage, 'headers'>): string {
   return typeof given === 'string' && /^[\w.:-]{1,100}$/.test(given) ? given : randomUUID();
 }
 

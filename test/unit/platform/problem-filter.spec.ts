@@ -267,18 +267,54 @@ describe('every error of the HTTP server', () => {
   });
 });
 
+/** What comes on a new connection, until the server ends it. */
+function rawAnswer(port: number, request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(request));
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.on('end', () => resolve(text)).on('error', reject);
+  });
+}
+
 describe('a listening server', () => {
   it('answers what is not HTTP with a problem', async () => {
     const { app, port } = await startHttpApp();
-    const raw = await new Promise<string>((resolve, reject) => {
-      let text = '';
-      const socket = connect(port, '127.0.0.1', () => socket.write('what is this\r\n\r\n'));
-      socket.on('data', (chunk) => (text += chunk.toString()));
-      socket.on('end', () => resolve(text)).on('error', reject);
-    });
+    const raw = await rawAnswer(port, 'what is this\r\n\r\n');
     expect(raw).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(raw).toContain('application/problem+json');
     expect(JSON.parse(raw.split('\r\n\r\n')[1] ?? '')).toMatchObject({ code: 'malformed_http' });
+    await app.close();
+  });
+
+  it.each([
+    ['GET /api/v1/things HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'malformed_http'],
+    ['GET /api/v1/nothing HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'malformed_http'],
+    [
+      'GET /api/v1/things HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: miracles\r\n\r\n',
+      417,
+      'expectation_failed',
+    ],
+    ['CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n', 405, 'method_not_allowed'],
+  ])('answers with a problem, and not as Node does: %j', async (text, status, code) => {
+    const { app, port } = await startHttpApp();
+    const [head = '', body = ''] = (await rawAnswer(port, text)).split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(head.toLowerCase()).toContain('content-type: application/problem+json');
+    expect(JSON.parse(body)).toMatchObject({ status, code });
+    expect(await rawAnswer(port, 'GET /api/v1/things HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+    await app.close();
+  });
+
+  it('outlives a client that resets the connection after CONNECT', async () => {
+    const { app, port } = await startHttpApp();
+    for (let n = 0; n < 20; n += 1) {
+      const socket = connect(port, '127.0.0.1', () =>
+        socket.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', () => socket.resetAndDestroy()),
+      );
+      await new Promise((resolve) => socket.on('close', resolve));
+    }
+    expect((await send(port, { url: '/api/v1/things' })).status).toBe(200);
     await app.close();
   });
 
