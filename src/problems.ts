@@ -129,6 +129,7 @@ export const PROBLEMS: Readonly<Record<number, Readonly<Record<string, Texts>>>>
   },
   429: {
     too_many_waiters: ['10000 requests already wait for a state at this node', 'try again later, or leave waitFor out'],
+    too_many_replays: ['a replay of this endpoint runs, or 2 others do at this node', 'send one after the other'],
     too_many_tests: ['this endpoint is tested now, or was a moment ago', 'wait a second between tests'],
   },
   500: {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { TooMany } from '../../../kernel/errors.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
+import { OneEach } from '../../../platform/scheduling/one-each.js';
 import { WebhookEndpoints } from '../domain/webhook-endpoints.js';
 import { type Answer, WebhookSender } from '../domain/webhook-sender.js';
 import { WebhookSignatures } from './webhook-signatures.js';
@@ -16,7 +17,7 @@ const MOST_AT_ONCE = 16;
 /** Sends one event of type `webhook.test` now, to a disabled endpoint, too. It is not repeated and leaves no delivery. */
 @Injectable()
 export class TestEndpoint {
-  private readonly running = new Set<string>();
+  private readonly tests = new OneEach(MOST_AT_ONCE);
   /** When the last test of each endpoint began. Those of the last second, and of no others. */
   private readonly begunAtMs = new Map<string, number>();
 
@@ -31,19 +32,11 @@ export class TestEndpoint {
   /** @throws NotFound `webhook_not_found`; TooMany `too_many_tests` */
   async execute(endpointId: string): Promise<Answer> {
     const { url } = knownWebhook(endpointId, await this.endpoints.find(endpointId));
-    this.begin(endpointId);
-    try {
-      return await this.send(endpointId, url);
-    } finally {
-      this.running.delete(endpointId);
-    }
-  }
-
-  private begin(endpointId: string): void {
     const now = this.clock.monotonicMs();
     for (const [id, atMs] of this.begunAtMs) if (now - atMs >= INTERVAL_MS) this.begunAtMs.delete(id);
-    const isBusy = this.running.has(endpointId) || this.begunAtMs.has(endpointId);
-    if (isBusy || this.running.size >= MOST_AT_ONCE) {
+    const isBusy = this.tests.isRunning(endpointId) || this.begunAtMs.has(endpointId);
+    const answer = isBusy ? null : this.tests.run(endpointId, () => this.send(endpointId, url));
+    if (answer === null) {
       throw new TooMany(
         'too_many_tests',
         isBusy
@@ -52,8 +45,8 @@ export class TestEndpoint {
         'wait a second between tests',
       );
     }
-    this.running.add(endpointId);
     this.begunAtMs.set(endpointId, now);
+    return answer;
   }
 
   private async send(endpointId: string, url: string): Promise<Answer> {

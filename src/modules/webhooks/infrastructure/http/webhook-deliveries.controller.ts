@@ -1,10 +1,11 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { InvalidInput } from '../../../../kernel/errors.js';
+import { InvalidInput, TooMany } from '../../../../kernel/errors.js';
 import { parseTime } from '../../../../kernel/time.js';
 import { pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS } from '../../../../platform/http/page-query.dto.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
+import { OneEach } from '../../../../platform/scheduling/one-each.js';
 import { EventBell, eventId } from '../../../events/index.js';
 import { type Replayed, ReplayRange } from '../../application/replay-range.js';
 import { enabledWebhook, knownWebhook } from '../../application/unknown-webhook.js';
@@ -25,10 +26,14 @@ import { cursorPosition, endpointIdOf, eventPositionOf, unknownDelivery } from '
 import { REPLAY_EXAMPLES } from './webhook.examples.js';
 
 const MOST_REPLAYED = 10_000;
+/** At this node: each takes a connection of the database that lanes need, too. */
+const MOST_AT_ONCE = 2;
 
 @ApiTags('webhooks')
 @Controller('api/v1/webhooks/:id')
 export class WebhookDeliveriesController {
+  private readonly replays = new OneEach(MOST_AT_ONCE);
+
   constructor(
     private readonly endpoints: WebhookEndpoints,
     private readonly deliveries: DeliveryLog,
@@ -81,10 +86,18 @@ export class WebhookDeliveriesController {
   })
   @ApiBody({ type: ReplayDto, examples: REPLAY_EXAMPLES })
   @ApiResponse({ status: 200, type: ReplayedDto })
-  @ApiProblems('invalid_replay', 'invalid_cursor', 'webhook_not_found', 'webhook_disabled')
+  @ApiProblems('invalid_replay', 'invalid_cursor', 'webhook_not_found', 'webhook_disabled', 'too_many_replays')
   async replay(@Param('id') id: string, @Body() body: ReplayDto): Promise<ReplayedDto> {
     const endpoint = enabledWebhook(id, await this.endpointOf(id));
-    const { replayed, hasMore, next } = await this.replayMany(endpoint.id, body);
+    const replay = this.replays.run(endpoint.id, () => this.replayMany(endpoint.id, body));
+    if (replay === null) {
+      throw new TooMany(
+        'too_many_replays',
+        `a replay of this endpoint runs, or ${MOST_AT_ONCE} others do at this node`,
+        'send one after the other',
+      );
+    }
+    const { replayed, hasMore, next } = await replay;
     if (replayed > 0) this.bell.ring();
     return { replayed, hasMore, nextCursor: next && eventId(next) };
   }
