@@ -194,7 +194,7 @@ describe('a fee quote that is signed', () => {
       clock.advance(61_000);
       return connector.feeQuote();
     };
-    await expect(quoteAt(101)).rejects.toMatchObject({ code: 'rpc_unavailable' });
+    expect(await quoteAt(101)).toMatchObject({ baseFeePerGas: 2_531_250_000n });
     expect(await quoteAt(102)).toMatchObject({ baseFeePerGas: 20n * GWEI });
   });
 
@@ -325,14 +325,55 @@ describe('a fee quote that is signed', () => {
       expect(await look({ ...HONEST, head: 102, tip: 1_000n * MAD })).toEqual(aQuote(GWEI));
     });
 
-    it('with a base fee that the chain cannot have reached is not used, for at most a minute', async () => {
-      const { look, connector, clock } = await start(HONEST);
-      expect(await look()).toEqual(aQuote(GWEI));
-      const mad = { ...HONEST, baseFee: MAD, headFee: GWEI };
+    it('with a leap of the tip counts with ten times the last one when that is too old to stand in, until a second block has it', async () => {
+      const { look, clock } = await start(HONEST);
+      await look();
+      clock.advance(60_000);
+      const mad = { ...HONEST, tip: MAD, baseFee: 2n * GWEI };
+      expect(await look({ ...mad, head: 115 })).toEqual(aQuote(10n * GWEI, 2n * GWEI, 115));
+      expect(await look({ ...mad, head: 115 })).toEqual(aQuote(10n * GWEI, 2n * GWEI, 115));
+      expect(await look({ ...mad, head: 116 })).toEqual(aQuote(MAD, 2n * GWEI, 116));
+    });
+
+    it('with a leap of the tip is used when the same block has it a minute later, for chains without empty blocks', async () => {
+      const { look, clock } = await start(HONEST);
+      await look();
+      const mad = { ...HONEST, head: 101, tip: MAD };
       expect(await look(mad)).toEqual(aQuote(GWEI));
+      clock.advance(57_000);
+      expect(await look(mad)).toEqual(aQuote(GWEI));
+      clock.advance(1_000);
+      expect(await look(mad)).toEqual(aQuote(MAD, GWEI, 101));
+    });
+
+    it.each([
+      ['high', MAD, 2_250_000_000n],
+      ['low', 1n, 444_444_445n],
+    ])(
+      'with a base fee that is too %s for the heads is not used for a minute, and then as far as it is reachable',
+      async (_words, baseFee, reachable) => {
+        const { look, connector, clock } = await start(HONEST);
+        expect(await look()).toEqual(aQuote(GWEI));
+        const mad = { ...HONEST, baseFee, headFee: GWEI };
+        expect(await look(mad)).toEqual(aQuote(GWEI));
+        clock.advance(61_000);
+        expect(await connector.feeQuote()).toEqual(aQuote(GWEI, reachable));
+        expect(await look(HONEST)).toEqual(aQuote(GWEI));
+      },
+    );
+
+    it('without a base fee is refused after a minute while the heads have one', async () => {
+      const { look, connector, clock } = await start(HONEST);
+      await look();
+      const header = market(HONEST)({ id: 1, method: 'eth_getBlockByNumber', params: [] });
+      for (const server of servers)
+        server.answer = ({ method }) => {
+          if (method === 'eth_gasPrice') return { result: hex(MAD) };
+          if (method !== 'eth_getBlockByNumber') return { error: { message: 'method not found' } };
+          return { result: { ...(header as { result: object }).result, baseFeePerGas: undefined } };
+        };
       clock.advance(61_000);
-      await expect(connector.feeQuote()).rejects.toMatchObject({ name: 'RpcUnavailable' });
-      expect(await look(HONEST)).toEqual(aQuote(GWEI));
+      await expect(connector.feeQuote()).rejects.toThrow('do not fit heads with a base fee');
     });
   });
 });

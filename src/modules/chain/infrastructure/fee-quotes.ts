@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/clock.js';
 import type { BlockHeader } from '../domain/block.js';
 import type { FeeQuote } from '../domain/fee-quote.js';
-import { AcceptedBaseFee, hasTipJump, lowerMedian } from '../domain/fee-sanity.js';
+import { AcceptedBaseFee, hasTipJump, LastAccepted, lowerMedian, withoutTipJump } from '../domain/fee-sanity.js';
 import { endpointQuotes } from './endpoint-quotes.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
 import type { RpcReader } from './rpc/rpc-reader.js';
@@ -11,9 +11,10 @@ const QUOTE_TTL_MS = 1_000;
 /** How long the last sane quote replaces quotes that are not sane. */
 const MAX_QUOTE_AGE_MS = 60_000;
 
-interface SaneQuote {
+interface Read {
   readonly quote: FeeQuote;
-  /** When it was read, monotonic milliseconds. */
+  readonly newestHead: number;
+  /** Monotonic milliseconds. */
   readonly at: number;
 }
 
@@ -25,10 +26,10 @@ interface SaneQuote {
 export class FeeQuotes {
   private newestHead = 0;
   private readonly baseFees = new AcceptedBaseFee();
-  private sane: SaneQuote | null = null;
-  /** A jump of the tips that only one endpoint reported, and that no second observation has confirmed. */
-  private unconfirmed: FeeQuote | null = null;
-  private lastRead = { at: Number.NEGATIVE_INFINITY, newestHead: 0 };
+  private readonly sane = new LastAccepted<FeeQuote>(hasTipJump);
+  /** When the last sane quote was read, monotonic milliseconds. */
+  private saneAt = Number.NEGATIVE_INFINITY;
+  private lastRead: Read | null = null;
   private reading: Promise<FeeQuote> | null = null;
 
   constructor(
@@ -45,32 +46,49 @@ export class FeeQuotes {
     if (baseFeePerGas !== null) this.baseFees.saw({ number, fee: baseFeePerGas }, this.clock.monotonicMs());
   }
 
-  /** @throws RpcUnavailable also when no quote is sane, and the last sane quote is too old */
+  /** @throws RpcUnavailable also when the heads have a base fee, the quotes have none, and the last sane quote is too old */
   async current(): Promise<FeeQuote> {
-    const { sane, lastRead, newestHead } = this;
-    const isOfThisHead = sane !== null && (sane.quote.blockNumber >= newestHead || lastRead.newestHead === newestHead);
-    if (isOfThisHead && this.clock.monotonicMs() - lastRead.at < QUOTE_TTL_MS) return sane.quote;
+    const { lastRead, newestHead } = this;
+    const isOfThisHead =
+      lastRead !== null && (lastRead.quote.blockNumber >= newestHead || lastRead.newestHead === newestHead);
+    if (isOfThisHead && this.clock.monotonicMs() - lastRead.at < QUOTE_TTL_MS) return lastRead.quote;
     this.reading ??= this.read().finally(() => (this.reading = null));
     return this.reading;
   }
 
   private async read(): Promise<FeeQuote> {
     const at = this.clock.monotonicMs();
-    const thisRead = { at, newestHead: this.newestHead };
-    const quote = this.saneOf(await endpointQuotes(this.pool, this.rpc, this.minTip));
-    if (quote !== null) this.sane = { quote, at };
-    if (this.sane === null || at - this.sane.at > MAX_QUOTE_AGE_MS)
-      throw this.rpc.unavailable('eth_feeHistory', 'no endpoint quotes fees that fit the base fees of the last blocks');
-    this.lastRead = thisRead;
-    return this.sane.quote;
+    const { newestHead } = this;
+    const quotes = await endpointQuotes(this.pool, this.rpc, this.minTip);
+    const fitting = this.fitting(quotes);
+    const quote = this.saneOf(fitting, at) ?? this.limited(fitting.length > 0 ? fitting : this.withinReach(quotes));
+    if (quote === null)
+      throw this.rpc.unavailable('eth_feeHistory', 'quotes of a gas price do not fit heads with a base fee');
+    this.lastRead = { quote, newestHead, at };
+    return quote;
   }
 
-  private saneOf(quotes: readonly FeeQuote[]): FeeQuote | null {
-    const fitting = this.fitting(quotes);
+  /** A sane one of these quotes, or the last one for a while. */
+  private saneOf(fitting: readonly FeeQuote[], at: number): FeeQuote | null {
     const quote = lowerMedian(fitting);
-    if (quote === null || (fitting.length === 1 && !this.isAcceptedAlone(quote))) return null;
-    this.unconfirmed = null;
-    return quote;
+    if (quote !== null && this.isSane(quote, fitting.length === 1, at)) this.saneAt = at;
+    return at - this.saneAt <= MAX_QUOTE_AGE_MS ? this.sane.value : null;
+  }
+
+  /** As much of a jump of the tips as is none: work goes on, and no price is mad. */
+  private limited(quotes: readonly FeeQuote[]): FeeQuote | null {
+    const quote = lowerMedian(quotes);
+    return quote && this.sane.value ? withoutTipJump(this.sane.value, quote) : quote;
+  }
+
+  private withinReach(quotes: readonly FeeQuote[]): FeeQuote[] {
+    return quotes.filter(({ hasBaseFee }) => hasBaseFee).map((quote) => this.baseFees.limited(quote));
+  }
+
+  private isSane(quote: FeeQuote, isAlone: boolean, at: number): boolean {
+    if (isAlone) return this.sane.saw(quote, quote.blockNumber, at);
+    this.sane.accept(quote);
+    return true;
   }
 
   /** On a node that sees no heads, base fees of quotes confirm a jump in their place. */
@@ -81,15 +99,5 @@ export class FeeQuotes {
     if (now.length > 0 || !quote?.hasBaseFee || quote.blockNumber <= this.newestHead) return now;
     this.baseFees.saw({ number: quote.blockNumber + 1, fee: quote.baseFeePerGas }, this.clock.monotonicMs());
     return allowed();
-  }
-
-  /** A jump of the tips is accepted when a quote of another block has it, too. */
-  private isAcceptedAlone(quote: FeeQuote): boolean {
-    const { sane, unconfirmed } = this;
-    if (sane === null || !hasTipJump(sane.quote, quote)) return true;
-    if (unconfirmed !== null && unconfirmed.blockNumber !== quote.blockNumber && !hasTipJump(unconfirmed, quote))
-      return true;
-    this.unconfirmed = unconfirmed?.blockNumber === quote.blockNumber ? unconfirmed : quote;
-    return false;
   }
 }
