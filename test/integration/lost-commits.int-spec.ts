@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { ReconcileSigner } from '../../src/modules/lost-commits/index.js';
 import { Database } from '../../src/platform/database/database.js';
+import { parseHex } from '../../src/kernel/hex.js';
 import { aRequest } from '../support/builders.js';
 import { loseAttempts, loseCommitsOfLanes, Standby } from '../support/lost-commits.js';
 import { FOREIGN_DATA } from '../support/model-chain.js';
@@ -263,6 +264,27 @@ describe.each(PLACES)('a promoted standby that had not received the commit of by
     expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 0]);
   });
 
+  it('executes a replacement once that got another nonce, because somebody else had used that of both', async () => {
+    const txId = await lab.sent(1);
+    const replacement = await race.replacement(txId, 2);
+    await lab.node.commands();
+    const next = await promotedWithout(async () => {
+      lab.chain.sendForeign(lab.node.signer().address, 0n);
+      await until('it is foreign for good', async () => {
+        await lab.confirmAll();
+        await lab.resubmit();
+        await lab.node.checkReceipts();
+        return (await lab.states([replacement]))[0] === 'PENDING';
+      });
+      expect(await lab.states([txId])).toEqual(['REPLACED']);
+      await lab.node.step();
+      expect(sentWith(2)).toHaveLength(2);
+    });
+    expect(await lab.states([txId, replacement], next)).toEqual(['REPLACED', 'CONFIRMED']);
+    expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([0, 1]);
+    expect(await lab.openFills(next)).toEqual([]);
+  });
+
   it('executes a payload once that got the nonce of another, which had ended', async () => {
     lab.chain.faults.broadcast = onlyFor(1, NOT_SENT);
     const unsent = await lab.sent(1);
@@ -347,6 +369,41 @@ describe.each(PLACES)('a promoted standby that had not received the commit of by
       });
       expect(await lab.states([txId, other], next)).toEqual(['CONFIRMED', 'CONFIRMED']);
       expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 1]);
+    });
+
+    it.each([
+      ['nodes had refused its replacement for now', TOO_CHEAP, 0, false],
+      ['its replacement had been withdrawn', OVERSIZED, 0, false],
+      ['a no-op had been signed for both', OVERSIZED, 2, false],
+      ['a no-op for both was in a block', OVERSIZED, 2, true],
+    ])('and the standby knows of what was sent again that %s', async (_, refusal, resends, isMined) => {
+      const refusalOf = new Map([
+        [tagged(1), TOO_CHEAP],
+        [tagged(2), refusal],
+      ]);
+      lab.chain.faults.broadcast = ({ data }) => refusalOf.get(parseHex(data));
+      const txId = await lab.sent(1);
+      const replacement = await race.replacement(txId, 2);
+      await lab.node.commands();
+      if (resends > 0)
+        await until('nodes have refused it ten times', async () => {
+          await lab.resubmit();
+          return (await lab.node.tx(txId)).subState === 'REFUSED';
+        });
+      for (let round = 0; round < resends; round += 1) await lab.resubmit();
+      if (isMined) await lab.mine();
+      expect(await lab.states([txId])).toEqual([isMined ? 'MINED' : 'IN_MEMPOOL']);
+      const next = await promotedWithout(async () => {
+        refusalOf.set(tagged(2), OVERSIZED);
+        await requeued([txId]);
+        expect(await lab.states([replacement])).toEqual(['FAILED']);
+        await makeWaitingDue(lab.node);
+        await lab.node.step();
+        expect(await nonces([txId])).toEqual([1]);
+      });
+      expect(await lab.states([txId, replacement], next)).toEqual(['CONFIRMED', 'FAILED']);
+      expect([1, 2].map((tag) => lab.minedWith(tag).length)).toEqual([1, 0]);
+      expect(await lab.openFills(next)).toEqual([]);
     });
 
     it.each([

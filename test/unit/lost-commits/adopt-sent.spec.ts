@@ -7,8 +7,8 @@ import type {
   LostCommitsRepository,
   SignerOutlook,
 } from '../../../src/modules/ledger/domain/lost-commits.repository.js';
-import { NewFills, type RequestedTx } from '../../../src/modules/ledger/index.js';
-import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import { type ManagedTxRepository, NewFills, type RequestedTx } from '../../../src/modules/ledger/index.js';
+import type { ManagedTx, TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aHash, aManagedTx, aRequest, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
@@ -23,6 +23,8 @@ const FOREIGN = 99n;
 /** Txs without a nonce, and txs in flight. */
 let waiting: RequestedTx[];
 let held: RequestedTx[];
+/** Of txs that moved. */
+let rivals: ManagedTx[];
 /** Whether a waiting tx was changed while it was looked for. */
 let changed: boolean;
 let reconciled: unknown[];
@@ -32,6 +34,7 @@ let log: RecordingLog;
 let adoptSent: AdoptSent;
 
 beforeEach(() => {
+  rivals = [];
   [waiting, held, changed, reconciled, metrics] = [[], [], false, [], new FakeMetrics()];
   [writes, log] = [new RecordedWrites(), new RecordingLog()];
   writes.canLock = (txId) => !changed && waiting.some(({ tx }) => tx.id === txId);
@@ -44,6 +47,7 @@ beforeEach(() => {
       withPayloadOf: async () => waiting,
       reconciled: async (_fence: unknown, ...args: unknown[]) => void reconciled.push(args),
     } as unknown as LostCommitsRepository,
+    { rivals: async () => rivals } as unknown as ManagedTxRepository,
     metrics,
     log,
   );
@@ -267,6 +271,47 @@ describe('a transaction that is out at the nonce of a tx in flight', () => {
     waiting = [{ tx: aTx('b').tx, request: aRequest({ payload: { ...aRequest().payload, value: FOREIGN } }) }];
     await adopt([aSent(7n, FOREIGN)]);
     expect(writes.written).toEqual([]);
+  });
+
+  describe('of which nothing is out there, and whose payload is out with another nonce,', () => {
+    const moved = (overrides: Partial<TxProgress>) => {
+      held = [sentBefore(7n, overrides)];
+      waiting = held;
+      const known = {
+        signer: SIGNER,
+        cursor: CURSOR,
+        open: [],
+        inFlightFrom: 7n,
+        known: true,
+        suspect: false,
+        epoch: 1,
+      };
+      return adoptSent.execute(LEASE, new Findings(known, CURSOR, [aSent(10n)], 0n, true, false, []));
+    };
+    const aRival = (overrides: Partial<TxProgress>) =>
+      aManagedTx({
+        txId: 'r',
+        nonce: 7n,
+        replaces: 'a',
+        subState: 'REPLACING',
+        failureReason: 'refused',
+        ...overrides,
+      });
+
+    it('moves, and its withdrawn replacement ends', async () => {
+      rivals = [aRival({ state: 'IN_MEMPOOL' }).build()];
+      await moved({ withdrawnReplacement: 'r' });
+      expect(writes.txs).toMatchObject([
+        { id: 'a', state: 'ALLOCATED', nonce: 10n },
+        { id: 'r', state: 'FAILED', progress: { failureReason: 'refused' } },
+      ]);
+    });
+
+    it('does not move while its replacement is in a block', async () => {
+      rivals = [aRival({ state: 'MINED' }).build()];
+      await expect(moved({ withdrawnReplacement: 'r' })).rejects.toMatchObject({ code: 'illegal_transition' });
+      expect(writes.written).toEqual([]);
+    });
   });
 
   it('of nobody here changes nothing', async () => {

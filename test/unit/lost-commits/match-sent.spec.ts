@@ -26,20 +26,26 @@ function aTx(txId: string, payload: TxPayload = PAYLOAD): RequestedTx {
 
 const NOBODY = new Map<bigint, RequestedTx>();
 
+const match = (
+  sent: readonly SentTransaction[],
+  holders: ReadonlyMap<bigint, RequestedTx>,
+  others: readonly RequestedTx[],
+) => matchSent(sent, holders, others, () => true);
+
 describe('a transaction that is out', () => {
   it('belongs to the oldest tx with its payload, and the next nonce to the next one', () => {
     const [old, young] = [aTx('old'), aTx('young')];
-    expect(matchSent([aSent(8n), aSent(7n)], NOBODY, [old, young])).toEqual([
+    expect(match([aSent(8n), aSent(7n)], NOBODY, [old, young])).toEqual([
       { nonce: 7n, tx: old, sent: [aSent(7n)] },
       { nonce: 8n, tx: young, sent: [aSent(8n)] },
     ]);
   });
 
   it('belongs to nobody when no tx has its payload, or when all that have it found theirs', () => {
-    expect(matchSent([aSent(7n, OTHER)], NOBODY, [aTx('waiting')])).toEqual([
+    expect(match([aSent(7n, OTHER)], NOBODY, [aTx('waiting')])).toEqual([
       { nonce: 7n, tx: null, sent: [aSent(7n, OTHER)] },
     ]);
-    const [first, second] = matchSent([aSent(7n), aSent(8n)], NOBODY, [aTx('only')]);
+    const [first, second] = match([aSent(7n), aSent(8n)], NOBODY, [aTx('only')]);
     expect([first?.tx?.tx.id, second?.tx]).toEqual(['only', null]);
   });
 
@@ -48,48 +54,62 @@ describe('a transaction that is out', () => {
     const holders = new Map([[7n, holder]]);
     const replacement = { ...aTx('b', OTHER), tx: aManagedTx({ txId: 'b', replaces: 'holder' }).build() };
     const another = aTx('c', OTHER);
-    expect(matchSent([aSent(7n)], holders, [aTx('equal')])).toMatchObject([{ tx: holder, holder }]);
-    expect(matchSent([aSent(7n, OTHER)], holders, [another, replacement])).toMatchObject([{ tx: replacement, holder }]);
-    expect(matchSent([aSent(7n, OTHER)], holders, [another])).toMatchObject([{ tx: another, holder }]);
-    expect(matchSent([aSent(7n, OTHER)], holders, [])).toMatchObject([{ tx: null, holder }]);
+    expect(match([aSent(7n)], holders, [aTx('equal')])).toMatchObject([{ tx: holder, holder }]);
+    expect(match([aSent(7n, OTHER)], holders, [another, replacement])).toMatchObject([{ tx: replacement, holder }]);
+    expect(match([aSent(7n, OTHER)], holders, [another])).toMatchObject([{ tx: another, holder }]);
+    expect(match([aSent(7n, OTHER)], holders, [])).toMatchObject([{ tx: null, holder }]);
   });
 
   it('is a no-op of the holder, with or without a blob, but not of another tx, and no fill gives its slot up', () => {
     const holders = new Map([[7n, aTx('holder')]]);
     const noOp = aSent(7n, { ...noOpPayload(anAddress(1), 2), gasLimit: null });
     const withBlob = { ...aSent(7n, { ...noOpPayload(anAddress(1), 3), gasLimit: null }), type: 3 } as const;
-    expect(matchSent([noOp], holders, [])[0]?.tx?.tx.id).toBe('holder');
-    expect(matchSent([withBlob], holders, [])[0]?.tx?.tx.id).toBe('holder');
-    expect(matchSent([{ ...withBlob, blobHashes: [aHash(1)] }], holders, [])[0]?.tx).toBeNull();
-    expect(matchSent([{ ...noOp, value: 1n }], holders, [])[0]?.tx).toBeNull();
-    expect(matchSent([noOp], NOBODY, [aTx('waiting')])[0]?.tx).toBeNull();
+    expect(match([noOp], holders, [])[0]?.tx?.tx.id).toBe('holder');
+    expect(match([withBlob], holders, [])[0]?.tx?.tx.id).toBe('holder');
+    expect(match([{ ...withBlob, blobHashes: [aHash(1)] }], holders, [])[0]?.tx).toBeNull();
+    expect(match([{ ...noOp, value: 1n }], holders, [])[0]?.tx).toBeNull();
+    expect(match([noOp], NOBODY, [aTx('waiting')])[0]?.tx).toBeNull();
     const fill = { ...aTx('fill'), tx: aManagedTx({ txId: 'fill', kind: 'fill' }).build() };
-    expect(matchSent([aSent(7n, OTHER)], new Map([[7n, fill]]), [aTx('waiting', OTHER)])[0]?.tx).toBeNull();
+    expect(match([aSent(7n, OTHER)], new Map([[7n, fill]]), [aTx('waiting', OTHER)])[0]?.tx).toBeNull();
   });
 
   it('belongs to a tx that had moved to its nonce, when no waiting tx has the payload; a no-op with its old nonce is not its own', () => {
     const moved = { tx: aManagedTx({ txId: 'moved', nonce: 7n }).build(), request: aRequest({ payload: PAYLOAD }) };
     const holders = new Map([[7n, moved]]);
     const noOp = aSent(7n, { ...noOpPayload(anAddress(1), 2), gasLimit: null });
-    const [closed, elsewhere] = matchSent([noOp, aSent(9n)], holders, [moved]);
+    const [closed, elsewhere] = match([noOp, aSent(9n)], holders, [moved]);
     expect([closed?.tx, elsewhere?.tx?.tx.id]).toEqual([null, 'moved']);
-    expect([closed, elsewhere].map((match) => match && hasMoved(match))).toEqual([false, true]);
+    expect([closed, elsewhere].map((each) => each && hasMoved(each))).toEqual([false, true]);
     const waiting = aTx('waiting');
-    expect(matchSent([noOp, aSent(9n)], holders, [moved, waiting]).map(({ tx }) => tx?.tx.id)).toEqual([
+    expect(match([noOp, aSent(9n)], holders, [moved, waiting]).map(({ tx }) => tx?.tx.id)).toEqual([
       'moved',
       'waiting',
     ]);
-    expect(matchSent([aSent(7n), aSent(9n)], holders, [moved]).map(({ tx }) => tx?.tx.id)).toEqual([
-      'moved',
-      undefined,
-    ]);
+    expect(match([aSent(7n), aSent(9n)], holders, [moved]).map(({ tx }) => tx?.tx.id)).toEqual(['moved', undefined]);
+  });
+
+  it('belongs to a replaced tx that had moved to its nonce, only where nothing of its replacement is out', () => {
+    const replaced = aManagedTx({ txId: 'replaced', nonce: 7n, replacedBy: 'holder' }).build();
+    const moved = { tx: replaced, request: aRequest({ payload: PAYLOAD }) };
+    const holder = {
+      ...aTx('holder', OTHER),
+      tx: aManagedTx({ txId: 'holder', nonce: 7n, replaces: 'replaced' }).build(),
+    };
+    const holders = new Map([[7n, holder]]);
+    const ids = (sent: readonly SentTransaction[], others: readonly RequestedTx[], isElsewhere: boolean) =>
+      matchSent(sent, holders, others, () => isElsewhere).map(({ tx }) => tx?.tx.id);
+    const noOp = aSent(7n, { ...noOpPayload(anAddress(1), 2), gasLimit: null });
+    expect(ids([noOp, aSent(9n)], [moved], true)).toEqual([undefined, 'replaced']);
+    expect(ids([noOp, aSent(9n)], [moved], false)).toEqual(['holder', undefined]);
+    expect(ids([aSent(7n, OTHER), aSent(9n)], [moved], true)).toEqual(['holder', undefined]);
+    expect(ids([aSent(7n), aSent(9n)], [moved], true)).toEqual(['replaced', undefined]);
   });
 
   it('comes with all others of its nonce that carry the same payload', () => {
     const group = [aSent(7n, OTHER, 70), aSent(7n, PAYLOAD, 71), aSent(7n, PAYLOAD, 72)];
-    const [ours] = matchSent(group, NOBODY, [aTx('ours')]);
+    const [ours] = match(group, NOBODY, [aTx('ours')]);
     expect(ours?.sent.map(({ hash }) => hash)).toEqual([aHash(71), aHash(72)]);
-    const [foreign] = matchSent(group, NOBODY, []);
+    const [foreign] = match(group, NOBODY, []);
     expect(foreign?.sent.map(({ hash }) => hash)).toEqual([aHash(70)]);
   });
 });

@@ -1,8 +1,10 @@
 import {
   type Attempt,
   type ChangeSet,
+  isFinal,
   LostCommitsRepository,
   ManagedTx,
+  ManagedTxRepository,
   NewFills,
   type RequestedTx,
   WriteChanges,
@@ -29,6 +31,8 @@ interface Adopted {
   /** A changed copy of the tx. */
   readonly holder: RequestedTx;
   readonly sent: readonly SentTransaction[];
+  /** Changed copies of what had competed with the tx for a slot that all of them lost. */
+  readonly ended: readonly ManagedTx[];
 }
 
 /** Each nonce of a gap costs a no-op, so a foreign transaction far above our nonces is ignored. */
@@ -50,6 +54,7 @@ export class AdoptSent {
     private readonly write: WriteChanges,
     private readonly fills: NewFills,
     private readonly lost: LostCommitsRepository,
+    private readonly repository: ManagedTxRepository,
     private readonly metrics: Metrics,
     private readonly log: Log,
   ) {}
@@ -59,7 +64,8 @@ export class AdoptSent {
     const { signer, suspect, epoch } = findings.outlook;
     const matches = await this.matchesOf(findings);
     if (matches.length === 0 && !suspect) return [];
-    const adopted = this.adopted(signer, matches);
+    const moved = matches.flatMap((match) => (match.tx && hasMoved(match) ? [match.tx.tx] : []));
+    const adopted = this.adopted(signer, matches, await this.repository.rivals(moved));
     const waiting = adopted.flatMap(({ waited, holder: { tx } }) => (waited ? [tx] : []));
     const written = await this.write.ofPending([lease], 'reconcile', waiting, async (locked, fence) => {
       if (locked.size < waiting.length) return NOTHING;
@@ -82,14 +88,14 @@ export class AdoptSent {
     // Else the nonce was used for good, and what is out with it changes nothing.
     const concerning = unknown.filter(({ nonce }) => nonce >= cursor || free.has(nonce) || holders.has(nonce));
     const others = outlook.known ? await this.lost.withPayloadOf(signer, concerning) : [];
-    // Of those that are MINED only the no-op is. What has a replacement is compared at its own nonce alone.
-    const mayBeElsewhere = ({ tx: { id, state, progress } }: RequestedTx): boolean =>
-      progress.nonce === null ||
-      progress.replacedBy !== null ||
-      state === 'MINED' ||
-      findings.lacks(id, progress.nonce);
-    const matches = upToGap(matchSent(concerning, holders, others.filter(mayBeElsewhere)), maxOf(cursor, latest));
-    const left = new Set(matches.filter(hasMoved).map(({ tx }) => tx?.tx.id));
+    // Of those that are MINED only the no-op is. What has a replacement rests, unless neither of the two is out with their nonce.
+    const mayBeElsewhere = ({ tx: { id, state, progress } }: RequestedTx): boolean => {
+      const { nonce, replacedBy } = progress;
+      if (nonce === null || state === 'MINED') return true;
+      return findings.lacks(id, nonce) && (replacedBy === null || findings.lacks(replacedBy, nonce));
+    };
+    const matches = upToGap(matchSent(concerning, holders, others, mayBeElsewhere), maxOf(cursor, latest));
+    const left = holdersThatLeft(matches);
     return matches.filter(
       // Ignores two kinds of foreign transactions: one with the nonce of a tx, because the two compete; and a mined one, because it needs no
       // slot. The slot of a tx that moved is nobody's.
@@ -98,8 +104,8 @@ export class AdoptSent {
   }
 
   /** Bytes without a payload of ours become the attempt of a fill, if they can be sent again. */
-  private adopted(signer: SignerId, matches: readonly Match[]): Adopted[] {
-    const moved = new Set(matches.filter(hasMoved).map(({ tx }) => tx?.tx.id));
+  private adopted(signer: SignerId, matches: readonly Match[], rivals: readonly ManagedTx[]): Adopted[] {
+    const left = holdersThatLeft(matches);
     return matches.flatMap((match): Adopted[] => {
       const { nonce, tx, holder: known, sent } = match;
       const [first] = sent;
@@ -107,13 +113,13 @@ export class AdoptSent {
       const holder = tx ?? this.fills.at({ signer, nonce }, first.gasLimit);
       const copy = tx ? ManagedTx.rehydrate(tx.tx.progress) : holder.tx;
       const noOp = tx?.tx.kind === 'payload' ? sent.find((each) => !carries(each, tx.request)) : undefined;
-      if (hasMoved(match)) leftSlot(copy);
+      const ended = hasMoved(match) ? leftSlot(copy, rivals) : [];
       if (noOp) closed(copy, noOp);
       else copy.recovered(nonce, first.gasLimit, first.hash);
-      const yields = known && known !== tx && !moved.has(known.tx.id) ? yielding(known.tx, copy) : null;
+      const yields = known && known !== tx && !left.has(known.tx.id) ? yielding(known.tx, copy) : null;
       const slot = tx === known ? 'kept' : yields?.isResting ? 'raced' : 'free';
       const waited = tx !== null && tx.tx.progress.nonce === null;
-      return [{ nonce, waited, slot, yields, holder: { ...holder, tx: copy }, sent }];
+      return [{ nonce, waited, slot, yields, holder: { ...holder, tx: copy }, sent, ended }];
     });
   }
 
@@ -180,11 +186,33 @@ function yielding(holder: ManagedTx, to: ManagedTx): ManagedTx {
   return copy;
 }
 
-/** Its payload is out with another nonce. */
-function leftSlot(tx: ManagedTx): void {
+/** Txs that moved held their slots, or what replaced them did. */
+function holdersThatLeft(matches: readonly Match[]): ReadonlySet<string> {
+  return new Set(
+    matches.flatMap((match) =>
+      match.tx && hasMoved(match) ? [match.tx.tx.progress.replacedBy ?? match.tx.tx.id] : [],
+    ),
+  );
+}
+
+/**
+ * Its payload is out with another nonce, so none of those that competed for the old one can be mined with it.
+ * @param others rivals of any that moved; its own are changed
+ * @returns its rivals that had not ended
+ * @throws Conflict when one is MINED: its signer is held until that block is seen to be orphaned
+ */
+function leftSlot(tx: ManagedTx, others: readonly ManagedTx[]): ManagedTx[] {
+  const rivals = others.filter(({ state, progress }) => !isFinal(state) && progress.nonce === tx.nonce);
+  const replacement = rivals.find(({ id }) => id === tx.progress.replacedBy);
+  if (replacement) {
+    replacement.withdrawn(WITHDRAWN);
+    tx.raceWithdrawn(replacement.id);
+  }
+  for (const rival of rivals) rival.foreignTxUsedNonce(null);
   if (tx.state === 'ALLOCATED') tx.passedOn(PASSED_ON);
   else if (tx.state === 'MINED') tx.settled('', null);
   else tx.foreignTxUsedNonce(null);
+  return rivals;
 }
 
 /** The slots that the database knows of txs that have others now, or wait. */
@@ -216,7 +244,10 @@ function changesOf(
       handedOver: holdersOf('raced').map(slotOf),
     },
     attempts: { inserted: adopted.flatMap(({ holder, sent }) => sent.map((each) => attemptOf(holder, each))) },
-    txs: [...known.filter((tx) => !isNoted(tx)), ...adopted.flatMap(({ yields }) => yields ?? [])],
+    txs: [
+      ...known.filter((tx) => !isNoted(tx)),
+      ...adopted.flatMap(({ yields, ended }) => [...(yields ? [yields] : []), ...ended]),
+    ],
     noted: known.filter(isNoted),
   };
 }

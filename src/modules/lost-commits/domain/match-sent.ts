@@ -2,7 +2,7 @@ import { groupBy } from '../../../kernel/group-by.js';
 import type { Nonce } from '../../../kernel/signer-id.js';
 import type { SentTransaction } from '../../chain/index.js';
 import { noOpPayload } from '../../ledger/domain/index.js';
-import type { Authorization, RequestedTx, TxPayload } from '../../ledger/index.js';
+import type { Authorization, ManagedTx, RequestedTx, TxPayload } from '../../ledger/index.js';
 
 /** Sent transactions with one nonce, and the tx that sent them; null when none of ours did. */
 export interface Match {
@@ -20,22 +20,22 @@ export interface Match {
  * @param holders txs that hold the slot of a nonce. Who has its payload is the holder, then its replacement, then what it replaces, which is sent
  * again when nodes refuse the holder. A no-op closes the slot of the holder. That another tx has the payload shows that the holder had given the
  * slot up, unless something of it may be out
- * @param others oldest first: txs without a nonce, and txs in flight of which nothing is out with their own nonce. One of these has its
- * payload out with another nonce only when it had moved there ({@link hasMoved}); a no-op with its old nonce is that of a fill
+ * @param others oldest first: txs without a nonce, and txs in flight
+ * @param mayBeElsewhere whether one of these is out with no nonce that the database knows. Its payload is out with another nonce only when it had
+ * moved there ({@link hasMoved}), and its replacement was withdrawn before; a no-op with the old nonce is that of a fill
  */
 export function matchSent(
   sent: readonly SentTransaction[],
   holders: ReadonlyMap<Nonce, RequestedTx>,
   others: readonly RequestedTx[],
+  mayBeElsewhere: (tx: RequestedTx) => boolean,
 ): Match[] {
   const byNonce = [...groupBy(sent, ({ nonce }) => nonce)].sort(([a], [b]) => (a < b ? -1 : 1));
   const senders = new Map<Nonce, RequestedTx>();
-  const isLeft = ({ tx }: RequestedTx): boolean => [...senders.values()].every((sender) => sender.tx.id !== tx.id);
+  const isLeft = ({ tx }: RequestedTx): boolean => [...senders.values()].every((sender) => !isOneRace(sender.tx, tx));
   const take = (nonce: Nonce, tx: RequestedTx | undefined): void => void (tx && senders.set(nonce, tx));
   for (const [nonce, group] of byNonce) take(nonce, rivalOf(group, holders.get(nonce), others.filter(isLeft)));
-  const waitingFirst = others
-    .filter(({ tx }) => tx.progress.replacedBy === null)
-    .sort((a, b) => Number(isInFlight(a)) - Number(isInFlight(b)));
+  const waitingFirst = others.filter(mayBeElsewhere).sort((a, b) => Number(isInFlight(a)) - Number(isInFlight(b)));
   const isClosed = ([nonce, group]: Group): boolean => group.some((each) => closes(each, holders.get(nonce)));
   // Whether the holder moved is known before a no-op is taken for its.
   for (const group of [...byNonce.filter((each) => !isClosed(each)), ...byNonce.filter(isClosed)]) {
@@ -60,6 +60,11 @@ type Group = readonly [Nonce, readonly SentTransaction[]];
 /** Whether the database knows the tx with another nonce, which it had given up. */
 export function hasMoved({ nonce, tx }: Match): boolean {
   return tx !== null && isInFlight(tx) && tx.tx.nonce !== nonce;
+}
+
+/** One of the two is sent: the other one is it, or rests for it. */
+function isOneRace(one: ManagedTx, other: ManagedTx): boolean {
+  return one.id === other.id || one.progress.replacedBy === other.id || other.progress.replacedBy === one.id;
 }
 
 function isInFlight({ tx }: RequestedTx): boolean {
