@@ -1,4 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
+import { parseHex } from '../../src/kernel/hex.js';
+import { Log } from '../../src/platform/logging/log.js';
 import { LOG_BEGINNING, type PublicEvent, TxHistory } from '../../src/modules/events/index.js';
 import { ALL_EVENTS } from '../../src/modules/events/domain/event-filter.js';
 import { PgEventReader } from '../../src/modules/events/infrastructure/pg-event-reader.js';
@@ -266,6 +268,43 @@ describe('ten temporary refusals', () => {
         .sort(),
     ).toEqual([PAID, 2]);
     expect(lab.chain.minedTxs().map(({ nonce }) => nonce)).toEqual(executed().map((_, index) => BigInt(index)));
+  });
+});
+
+describe('a replacement that nodes refused, and kept, whose original lost its nonce to a no-op', () => {
+  it.each([
+    ['is mined: a person is told', true, [2, 3, PAID]],
+    ['is not mined', false, [0, 3, PAID]],
+  ])('stays FAILED after a reorg deeper than finality, in which it %s', async (_, isMined, mined) => {
+    const refusalOf = new Map([
+      [tagged(PAID), refused('txpool_full', 'txpool is full')],
+      [tagged(2), refused('oversized_data', 'oversized data')],
+    ]);
+    lab.chain.faults.broadcast = ({ data }) => refusalOf.get(parseHex(data));
+    const txId = await lab.sent(PAID);
+    const replacement = await race.replacement(txId, 2);
+    await lab.node.commands();
+    const later = await lab.sent(3);
+    for (let round = 0; round < 11; round += 1) await lab.resubmit();
+    await lab.confirmAll();
+    expect(await lab.states([txId, replacement, later])).toEqual(['PENDING', 'FAILED', 'CONFIRMED']);
+    refusalOf.delete(tagged(PAID));
+    await makeWaitingDue(lab.node);
+    await lab.node.step();
+    await lab.mine();
+    const errors = jest.spyOn(lab.node.get(Log), 'error');
+    lab.chain.reorg(4, { drop: isMined });
+    const kept = lab.chain.sent.find(({ data }) => data === tagged(2));
+    if (isMined && kept) lab.chain.force(kept);
+    lab.chain.mine();
+    await lab.node.follow();
+    await live(5);
+    expect(executed()).toEqual(mined);
+    expect(await lab.states([txId, replacement, later])).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
+    expect(await lab.openFills()).toEqual([]);
+    const told = errors.mock.calls.filter(([event]) => event === 'transaction mined that had ended');
+    const said = { txId: replacement, state: 'FAILED', txHash: kept?.hash };
+    expect(told.map(([, fields]) => fields)).toEqual(isMined ? [said] : []);
   });
 });
 

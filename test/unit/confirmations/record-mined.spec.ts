@@ -161,6 +161,14 @@ describe('what cannot be, and was mined all the same, is reported and changes no
     expect(said()).toEqual(['transaction mined that had ended']);
   });
 
+  it('a tx that ended with the receipt of another transaction of its slot', async () => {
+    const receipt = aReceipt({ txHash: aHash(99) });
+    txs.put(aManagedTx({ txId: TX, state: 'FAILED', nonce: NONCE, receipt }).build());
+    await record([aMined()]);
+    expect([txs.of(TX).state, txs.saved]).toEqual(['FAILED', []]);
+    expect(said()).toEqual(['transaction mined that had ended']);
+  });
+
   it('but not one that became final with its receipt', async () => {
     txs.put(aManagedTx({ txId: TX, state: 'CONFIRMED', nonce: NONCE, receipt: aReceipt() }).build());
     await record([aMined()]);

@@ -65,7 +65,7 @@ export class RecordMined {
     return this.work.run(chainId, mined, async (leases, share) => {
       const byTx = new Map(share.map((item) => [item.attempt.txId, item]));
       const all = await this.repository.byIds(share.map(({ attempt }) => attempt.txId));
-      this.reportImpossible(all);
+      this.reportImpossible(all, byTx);
       const txs = all.filter((tx) => isOpen(tx) && this.isOfPresentSlot(tx, byTx.get(tx.id)));
       const winners = txs.flatMap((tx) => byTx.get(tx.id) ?? []);
       for (const tx of txs) {
@@ -93,11 +93,12 @@ export class RecordMined {
     return false;
   }
 
-  /** Reports a mined tx that had ended without a block, or waits for a nonce. An operator has to check it. */
-  private reportImpossible(txs: readonly ManagedTx[]): void {
+  /** Reports a mined tx that had ended otherwise, or waits for a nonce. An operator has to check it. */
+  private reportImpossible(txs: readonly ManagedTx[], mined: ReadonlyMap<string, MinedAttempt>): void {
     for (const tx of txs) {
-      const { state, receipt, txHash } = tx.progress;
-      if ((isFinal(state) && receipt === null) || state === 'PENDING')
+      const { state, receipt } = tx.progress;
+      const txHash = mined.get(tx.id)?.attempt.txHash;
+      if ((isFinal(state) && receipt?.txHash !== txHash) || state === 'PENDING')
         this.log.error('transaction mined that had ended', { txId: tx.id, state, txHash });
     }
   }
