@@ -101,6 +101,13 @@ export class ChainConfig {
   @Choice(L1_DATA_FEES)
   l1DataFee?: L1DataFee;
 
+  /**
+   * The most gas that a transaction may have (EIP-7825: 2^24 from Osaka on); 0 where there is no such limit. Unset, clients are not held to one,
+   * and the margin of an estimate ends at 2^24, unless the estimate is above it.
+   */
+  @Count({ min: 0, max: Number.MAX_SAFE_INTEGER })
+  transactionGasCap?: number;
+
   /** Wei. A signer whose balance falls below it has an event and a warning. */
   @Wei()
   lowBalance?: bigint;

@@ -9,6 +9,7 @@ import { BumpAttempts } from './application/bump-attempts.js';
 import { ClassifySends } from './application/classify-sends.js';
 import { LearnPoolLimits, RefusalEvidence } from './application/refusal-evidence.js';
 import { FeeRules } from './application/fee-rules.js';
+import { GasRules } from './application/gas-rules.js';
 import { PriceBumps } from './application/price-bumps.js';
 import { QuoteFees } from './application/quote-fees.js';
 import { MeasureFunds } from './application/measure-funds.js';
@@ -24,6 +25,7 @@ import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js
   controllers: [FeesController],
   providers: [
     FeeRules,
+    GasRules,
     QuoteFees,
     MeasureFunds,
     SignAttempts,
@@ -43,6 +45,7 @@ import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js
     AttemptSigner,
     AuthorizationSigner,
     FeeRules,
+    GasRules,
     MeasureFunds,
     SignAttempts,
     SignNoOps,

@@ -251,6 +251,14 @@ describe('the chain connector', () => {
     expect(await connect().estimateGas([CALL])).toMatchObject([expected]);
   });
 
+  it.each<[string, unknown, object]>([
+    ['where a node tells it', { gasLimit: '0x2540be400' }, { blockGas: 10_000_000_000n }],
+    ['unless no node does', {}, {}],
+  ])('a large estimate comes with the gas of a block, %s', async (_when, header, told) => {
+    node.answer = ({ method }) => ({ result: method === 'eth_estimateGas' ? '0x10117899' : header });
+    expect(await connect().estimateGas([CALL])).toEqual([{ kind: 'ok', gas: 269_580_441n, ...told }]);
+  });
+
   it('estimates on latest, a creation without "to"', async () => {
     node.answer = () => ({ result: '0x5208' });
     expect(await connect().estimateGas([CALL, { ...CALL, to: FROM, value: 16n, accessList: [] }])).toEqual([

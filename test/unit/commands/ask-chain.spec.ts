@@ -6,6 +6,7 @@ import { ManagedTxRepository, type RequestedTx } from '../../../src/modules/ledg
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aCommand, aManagedTx, aRequest } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { gasRules } from '../../support/gas-rules.js';
 import { ModelChain } from '../../support/model-chain.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
@@ -25,6 +26,7 @@ beforeEach(() => {
   ask = new AskChain(
     fakeOf(ManagedTxRepository, { requested: async (ids) => known.filter(({ tx }) => ids.includes(tx.id)) }),
     new SecondObservations(new FakeClock()),
+    gasRules(),
     Object.assign(new ExecutionConfig(), { giveUpAfter: 60_000 }),
     log,
   );

@@ -18,6 +18,7 @@ import { RecordingLog } from '../chain/chain-fixture.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aCommand, aHash, aManagedTx, anAddress, anAttempt, aRequest, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { gasRules } from '../../support/gas-rules.js';
 import { ModelChain } from '../../support/model-chain.js';
 
 const FEES: AttemptFees = { maxFeePerGas: 90n, maxPriorityFeePerGas: 9n };
@@ -44,6 +45,7 @@ beforeEach(() => {
   ask = new AskChain(
     fakeOf(ManagedTxRepository, { requested: async (ids) => ids.flatMap((id) => known.get(id) ?? []) }),
     new SecondObservations(new FakeClock()),
+    gasRules(),
     new ExecutionConfig(),
     new RecordingLog(),
   );

@@ -12,6 +12,7 @@ import type { TxRequest } from '../../../src/modules/ledger/domain/tx-request.js
 import { aManagedTx, anAddress, aRequest, aSigner } from '../../support/builders.js';
 import { realPause } from '../../../src/platform/scheduling/pause.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { gasRules } from '../../support/gas-rules.js';
 import { ModelChain } from '../../support/model-chain.js';
 import { type PendingTx } from '../../../src/modules/ledger/domain/tx-queue.js';
 
@@ -42,6 +43,7 @@ beforeEach(() => {
   config = Object.assign(new ExecutionConfig(), { giveUpAfter: GIVE_UP_MS });
   judge = new SimulatePending(
     { price: () => priced } as unknown as FeeRules,
+    gasRules(),
     new CoverCosts({
       refresh: async (_chain: unknown, wanted: readonly unknown[]) => void refreshed.push(...wanted),
       covers: (_signer: unknown, wei: bigint) => wei <= balance,
@@ -87,7 +89,7 @@ describe('the gas of a payload', () => {
     [100_000n, 125_000n],
     [MAX_TX_GAS - 1n, MAX_TX_GAS],
     [MAX_TX_GAS, MAX_TX_GAS],
-    [MAX_TX_GAS + 1n, MAX_TX_GAS + 1n],
+    [MAX_TX_GAS + 1n, 20_971_521n],
   ])('that is estimated as %p is %p', async (gas, expected) => {
     estimate({ kind: 'ok', gas });
     expect(await judged(pending())).toEqual({ gas: expected, cost: 1n + expected * PRICE });

@@ -4,6 +4,7 @@ import { CreateFills } from '../../../src/modules/nonces/application/fill-nonce-
 import type { FeeRules } from '../../../src/modules/sending/index.js';
 import { type Attempt, type AttemptFees, type AttemptRepository, NewFills } from '../../../src/modules/ledger/index.js';
 import { anAttempt, aSigner } from '../../support/builders.js';
+import { gasRules } from '../../support/gas-rules.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { NO_FEES } from '../../../src/modules/ledger/domain/tx-request.js';
@@ -41,6 +42,7 @@ beforeEach(() => {
         price
       ),
     } as unknown as FeeRules,
+    gasRules(),
     writes.asDoor(),
     log,
   );
@@ -74,12 +76,12 @@ describe('a fill', () => {
     expect(writes.written).toMatchObject([{ tokens: [2n] }]);
   });
 
-  it('has the gas that the chain asks for a transfer of nothing to its own account', async () => {
+  it('has the gas that the chain asks for a transfer of nothing to its own account, with a margin', async () => {
     const made = await fill();
     expect(asked).toMatchObject(
       SLOTS.map(({ signer: { address } }) => ({ from: address, to: address, value: 0n, data: '0x' })),
     );
-    expect(made.map(({ tx }) => tx.progress.gasLimit)).toEqual([22_000n, 30_000n]);
+    expect(made.map(({ tx }) => tx.progress.gasLimit)).toEqual([27_500n, 37_500n]);
   });
 
   it('has the gas of a plain transfer where the chain gives no estimate', async () => {

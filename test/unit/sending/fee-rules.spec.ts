@@ -121,60 +121,60 @@ describe('the price of a payload that must be signed now', () => {
 
 describe('the price of a no-op', () => {
   it('is that of a fast transaction, because everything behind it waits', () => {
-    expect(rules.noOp(SIGNER, QUOTE, [])).toEqual(FAST);
-    expect(rules.noOp(SIGNER, PLAIN, [])).toEqual(fees(40n, 40n));
+    expect(rules.noOp(SIGNER, QUOTE, [], GAS)).toEqual(FAST);
+    expect(rules.noOp(SIGNER, PLAIN, [], GAS)).toEqual(fees(40n, 40n));
   });
 
   it('outbids its rival by an eighth', () => {
-    expect(rules.noOp(SIGNER, QUOTE, [out(fees(320n, 40n))])).toEqual(fees(360n, 45n));
+    expect(rules.noOp(SIGNER, QUOTE, [out(fees(320n, 40n))], GAS)).toEqual(fees(360n, 45n));
   });
 
   it('outbids a rival with blobs by twice its price, blobs included', () => {
     const rival = out({ ...fees(150n, 20n), maxFeePerBlobGas: 8n }, { type: 3 });
-    expect(rules.noOp(SIGNER, QUOTE, [rival])).toEqual({ ...fees(300n, 40n), maxFeePerBlobGas: 16n });
+    expect(rules.noOp(SIGNER, QUOTE, [rival], GAS)).toEqual({ ...fees(300n, 40n), maxFeePerBlobGas: 16n });
     // Its blobs cost what the market asks for, like its gas.
     const dear = { ...QUOTE, blobBaseFee: 12n };
-    expect(rules.noOp(SIGNER, dear, [rival])).toEqual({ ...fees(300n, 40n), maxFeePerBlobGas: 24n });
+    expect(rules.noOp(SIGNER, dear, [rival], GAS)).toEqual({ ...fees(300n, 40n), maxFeePerBlobGas: 24n });
   });
 
   it('is higher than that of a no-op which was refused as too cheap to replace what is out', () => {
     const refused = anAttempt({ kind: 'cancel', status: 'UNKNOWN', errorClass: 'replacement_underpriced' });
     const attempts = [out(fees(100n, 10n)), { ...refused, fees: fees(200n, 40n) }];
-    expect(rules.noOp(SIGNER, QUOTE, attempts)).toEqual(fees(225n, 45n));
-    expect(rules.noOp(SIGNER, QUOTE, [out(fees(100n, 10n)), tooCheap(fees(200n, 40n))])).toEqual(fees(225n, 45n));
+    expect(rules.noOp(SIGNER, QUOTE, attempts, GAS)).toEqual(fees(225n, 45n));
+    expect(rules.noOp(SIGNER, QUOTE, [out(fees(100n, 10n)), tooCheap(fees(200n, 40n))], GAS)).toEqual(fees(225n, 45n));
   });
 
   it('is what a node demanded when the last one was too cheap', () => {
     const refusal = 'transaction underpriced: gas tip cap 40, minimum needed 48';
-    expect(rules.noOp(SIGNER, QUOTE, [tooCheap(fees(200n, 40n))], refusal)).toEqual(fees(200n, 48n));
+    expect(rules.noOp(SIGNER, QUOTE, [tooCheap(fees(200n, 40n))], GAS, refusal)).toEqual(fees(200n, 48n));
   });
 
   it('is the caps of the chain when these do not let it outbid its rival', () => {
-    expect(rules.noOp(SIGNER, QUOTE, [out(fees(390n, 40n))])).toEqual(CAPS);
-    expect(rules.noOp(SIGNER, PLAIN, [out(fees(390n, 390n), { type: 0 })])).toEqual(fees(400n, 400n));
+    expect(rules.noOp(SIGNER, QUOTE, [out(fees(390n, 40n))], GAS)).toEqual(CAPS);
+    expect(rules.noOp(SIGNER, PLAIN, [out(fees(390n, 390n), { type: 0 })], GAS)).toEqual(fees(400n, 400n));
     const withBlobs = out({ ...fees(390n, 40n), maxFeePerBlobGas: 4n }, { type: 3 });
-    expect(rules.noOp(SIGNER, QUOTE, [withBlobs])).toEqual({ ...CAPS, maxFeePerBlobGas: 30n });
+    expect(rules.noOp(SIGNER, QUOTE, [withBlobs], GAS)).toEqual({ ...CAPS, maxFeePerBlobGas: 30n });
   });
 
   it('is none when a no-op was refused at the caps, too', () => {
     const noOp = { ...tooCheap(CAPS), kind: 'cancel' } as const;
-    expect(rules.noOp(SIGNER, QUOTE, [out(fees(390n, 40n)), noOp])).toBeNull();
+    expect(rules.noOp(SIGNER, QUOTE, [out(fees(390n, 40n)), noOp], GAS)).toBeNull();
   });
 
   it('is that of the caps when only a payload was refused with them: what was said of the payload need not be true', () => {
-    expect(rules.noOp(SIGNER, QUOTE, [{ ...tooCheap(CAPS), status: 'UNKNOWN' }])).toEqual(CAPS);
+    expect(rules.noOp(SIGNER, QUOTE, [{ ...tooCheap(CAPS), status: 'UNKNOWN' }], GAS)).toEqual(CAPS);
   });
 
   it('is of the type of what is out', () => {
-    expect(rules.noOp(SIGNER, QUOTE, [out(fees(390n, 390n), { type: 0 })])).toEqual(fees(400n, 400n));
+    expect(rules.noOp(SIGNER, QUOTE, [out(fees(390n, 390n), { type: 0 })], GAS)).toEqual(fees(400n, 400n));
   });
 
   it('is as high as the caps allow when the market is above them, in its tip or in its base fee', () => {
-    expect(rules.noOp(SIGNER, { ...QUOTE, baseFeePerGas: 401n }, [])).toMatchObject({
+    expect(rules.noOp(SIGNER, { ...QUOTE, baseFeePerGas: 401n }, [], GAS)).toMatchObject({
       maxFeePerGas: CAPS.maxFeePerGas,
     });
     const tips = { ...QUOTE.tips, fast: CAPS.maxPriorityFeePerGas + 1n };
-    expect(rules.noOp(SIGNER, { ...QUOTE, tips }, [])).toMatchObject({
+    expect(rules.noOp(SIGNER, { ...QUOTE, tips }, [], GAS)).toMatchObject({
       maxPriorityFeePerGas: CAPS.maxPriorityFeePerGas,
     });
   });
@@ -313,5 +313,5 @@ it('the next price of a payload that was too dear is a quarter less, and none wh
 
 it('a tip at the caps is never above the fee', () => {
   const tight = rulesWith({ maxFeePerGas: 90n, maxPriorityFeePerGas: 95n });
-  expect(tight.noOp(SIGNER, QUOTE, [out(fees(90n, 1n))])).toEqual(fees(90n, 90n));
+  expect(tight.noOp(SIGNER, QUOTE, [out(fees(90n, 1n))], GAS)).toEqual(fees(90n, 90n));
 });

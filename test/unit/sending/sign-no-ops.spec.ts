@@ -6,6 +6,7 @@ import { SignNoOps, type SlotToConsume } from '../../../src/modules/sending/appl
 import type { Sending } from '../../../src/modules/sending/application/send.js';
 import { type Attempt, type AttemptFees } from '../../../src/modules/ledger/domain/attempt.js';
 import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { gasRules } from '../../support/gas-rules.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { highestFees } from '../../../src/modules/sending/domain/fee-bump.js';
@@ -17,10 +18,14 @@ const PRICE: AttemptFees = { maxFeePerGas: 900n, maxPriorityFeePerGas: 90n };
 const CLOSING = { as: 'FAILED', reason: 'refused', won: false } as const;
 
 type Rival = Pick<Attempt, 'fees' | 'status'> & Partial<Pick<Attempt, 'errorClass'>>;
-const CAP_OF_EIP_7825 = 1n << 24n;
+
+/** The most gas that the chain allows a transaction. */
+const CAP = 10_000_000n;
 
 /** The price that each no-op was asked to outbid. */
 let outbid: (AttemptFees | null)[];
+/** The gas that each no-op was priced for. */
+let pricedFor: bigint[];
 /** The words of the last refusal that each no-op was priced with. */
 let refusals: (string | null)[];
 /** Null while the caps of the chain do not allow what it takes. */
@@ -33,19 +38,21 @@ let signNoOps: SignNoOps;
 beforeEach(() => {
   [outbid, refusals, price, writes, log] = [[], [], () => PRICE, new RecordedWrites(), new RecordingLog()];
   estimates = [{ kind: 'ok', gas: 22_000n }];
+  pricedFor = [];
   const signer = {
     sign: async (drafts: readonly AttemptDraft[]) =>
       drafts.map((draft) => anAttempt({ ...draft, txHash: aHash(draft.nonce + 2n) })),
   };
   const fees = {
-    noOp: (_signer: unknown, _quote: unknown, rivals: readonly Attempt[], words: string | null) => {
+    noOp: (_signer: unknown, _quote: unknown, rivals: readonly Attempt[], gasLimit: bigint, words: string | null) => {
+      pricedFor.push(gasLimit);
       const rival = highestFees(rivals);
       outbid.push(rival);
       refusals.push(words);
       return price(rival);
     },
   };
-  signNoOps = new SignNoOps(signer, fees as unknown as FeeRules, writes.asDoor(), log);
+  signNoOps = new SignNoOps(signer, fees as unknown as FeeRules, gasRules(CAP), writes.asDoor(), log);
 });
 
 function execute(...wanted: readonly SlotToConsume[]): Promise<Sending[]> {
@@ -60,6 +67,12 @@ function execute(...wanted: readonly SlotToConsume[]): Promise<Sending[]> {
 function closeAgainst(...rivals: readonly Rival[]): Promise<Sending[]> {
   const tx = aManagedTx({ state: 'IN_MEMPOOL', nonce: 7n, closing: CLOSING, failureReason: 'refused' }).build();
   return execute({ tx, attempts: rivals.map((rival) => anAttempt(rival)) });
+}
+
+function closing(lastError: string, ...attempts: readonly Partial<Attempt>[]): SlotToConsume {
+  const progress = { state: 'IN_MEMPOOL', nonce: 7n, closing: CLOSING, failureReason: 'no', lastError } as const;
+  const tx = aManagedTx({ txId: 'tx-1', ...progress }).build();
+  return { tx, attempts: attempts.map((attempt) => anAttempt(attempt)) };
 }
 
 function fillAgain(state: 'ALLOCATED' | 'IN_MEMPOOL', nonce = 7n, rivals: readonly Rival[] = []): SlotToConsume {
@@ -96,7 +109,7 @@ describe('the no-op that closes a slot', () => {
       to: SIGNER.address,
       value: 0n,
       data: '0x',
-      gasLimit: 22_000n,
+      gasLimit: 27_500n,
       fees: PRICE,
     };
     expect(writes.inserted).toMatchObject([{ ...noOp, txId: sendings[0]?.tx.id, accessList: [] }]);
@@ -122,12 +135,6 @@ describe('the no-op that closes a slot', () => {
 
 describe('the words of a refusal', () => {
   const refused = { ...RIVAL, kind: 'cancel', txId: 'tx-1', errorClass: 'replacement_underpriced' } as const;
-  const closing = (lastError: string, ...attempts: readonly Partial<Attempt>[]): SlotToConsume => {
-    const progress = { state: 'IN_MEMPOOL', nonce: 7n, closing: CLOSING, failureReason: 'no', lastError } as const;
-    const tx = aManagedTx({ txId: 'tx-1', ...progress }).build();
-    return { tx, attempts: attempts.map((attempt) => anAttempt(attempt)) };
-  };
-
   it('count for the price of the next no-op when the last one was too cheap', async () => {
     await execute(closing('at least 7', RIVAL, refused));
     expect(refusals).toEqual(['at least 7']);
@@ -158,29 +165,49 @@ describe('the next attempt of a fill', () => {
 });
 
 describe('the gas of a no-op', () => {
-  it('is that of its own signer, and of a plain transfer where there is no estimate', async () => {
+  it('is what its price is for', async () => {
+    await closeAgainst(RIVAL);
+    expect([pricedFor, writes.inserted.map(({ gasLimit }) => gasLimit)]).toEqual([[27_500n], [27_500n]]);
+  });
+
+  it('is more than nodes refused as too little, and known to be for what comes next', async () => {
+    const refused = { ...RIVAL, kind: 'cancel', txId: 'tx-1', gasLimit: 60_000n } as const;
+    const tooLittle = { ...refused, gasLimit: 64_000n, errorClass: 'intrinsic_gas_too_low' } as const;
+    await execute(closing('too little', refused, tooLittle));
+    await closeAgainst(RIVAL);
+    expect(writes.inserted.map(({ gasLimit }) => gasLimit)).toEqual([80_000n, 80_000n]);
+  });
+
+  it('is that of its own signer, and the one that the chain wants for others where there is no estimate', async () => {
     estimates = [
       { kind: 'ok', gas: 22_000n },
       { kind: 'unavailable', message: 'no answer' },
     ];
-    await execute(fillAgain('ALLOCATED', 7n), fillAgain('ALLOCATED', 8n));
+    const ofOther = aManagedTx({
+      txId: 'fill-8',
+      kind: 'fill',
+      state: 'ALLOCATED',
+      signer: aSigner(2),
+      nonce: 8n,
+    }).build();
+    await execute(fillAgain('ALLOCATED', 7n), { tx: ofOther, attempts: [] });
     expect(writes.inserted.map(({ nonce, gasLimit }) => [nonce, gasLimit])).toEqual([
-      [7n, 22_000n],
-      [8n, 21_000n],
+      [7n, 27_500n],
+      [8n, 27_500n],
     ]);
   });
 
-  it('is never above what a transaction may have (EIP-7825), whatever a node estimates', async () => {
-    estimates = [{ kind: 'ok', gas: CAP_OF_EIP_7825 + 1n }];
+  it('is never above what the chain allows a transaction, whatever a node estimates', async () => {
+    estimates = [{ kind: 'ok', gas: CAP + 1n }];
     await closeAgainst(RIVAL);
-    expect(writes.inserted.map(({ gasLimit }) => gasLimit)).toEqual([CAP_OF_EIP_7825]);
+    expect(writes.inserted.map(({ gasLimit }) => gasLimit)).toEqual([CAP]);
   });
 
   it('goes with its tx when a neighbour has no price', async () => {
     price = (rival) => (rival === null ? null : PRICE);
     const sendings = await execute(fillAgain('ALLOCATED', 7n), fillAgain('ALLOCATED', 8n, [RIVAL]));
     expect(sendings.map(({ tx, attempt }) => [tx.id, attempt.nonce, attempt.gasLimit])).toEqual([
-      ['fill-8', 8n, 22_000n],
+      ['fill-8', 8n, 27_500n],
     ]);
   });
 });

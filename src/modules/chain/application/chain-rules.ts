@@ -29,6 +29,12 @@ export class ChainRules {
     return this.of(chainId)?.lowBalance ?? null;
   }
 
+  /** The most gas that a transaction of the chain may have; 0 for no such limit, undefined when it is not known. */
+  transactionGasCap(chainId: ChainId): bigint | undefined {
+    const cap = this.of(chainId)?.transactionGasCap;
+    return cap === undefined ? undefined : BigInt(cap);
+  }
+
   finality(chainId: ChainId): FinalityMode {
     return this.inForce(chainId).finality.value;
   }

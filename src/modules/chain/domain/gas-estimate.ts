@@ -1,8 +1,5 @@
 import type { Address, Hash, Hex } from '../../../kernel/hex.js';
 
-/** Gas of a plain transfer on most chains, and the least of any transaction. */
-export const TRANSFER_GAS = 21_000n;
-
 /** EIP-2930. */
 export type AccessList = readonly { readonly address: Address; readonly storageKeys: readonly Hex[] }[];
 
@@ -29,8 +26,9 @@ export interface CallAuthorization {
   readonly s: Hex;
 }
 
+/** `blockGas`: gas of a block; only where the estimate is so high that it matters, and a node told it. */
 export type GasEstimate =
-  | { readonly kind: 'ok'; readonly gas: bigint }
+  | { readonly kind: 'ok'; readonly gas: bigint; readonly blockGas?: bigint }
   /** `reason` is decoded: `Error(string)`, `Panic(uint256)`, or the selector of a custom error. */
   | { readonly kind: 'reverted'; readonly reason: string }
   /** Refused for a reason that will not change by itself (too much gas, malformed). */

@@ -1,10 +1,11 @@
-import { type Call, type CallAuthorization, type GasEstimate, TRANSFER_GAS } from '../domain/gas-estimate.js';
+import type { Call, CallAuthorization, GasEstimate } from '../domain/gas-estimate.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
+import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { sufficient } from '../domain/evidence.js';
 import { actionOf } from '../domain/node-error-action.js';
 import { decodeRevert } from './decode-revert.js';
 import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
-import { hexQuantity, MalformedAnswer, quantity } from './parse-answer.js';
+import { fields, hexQuantity, MalformedAnswer, parsedOrNull, quantity } from './parse-answer.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
 import { reasonOf, type RpcReader } from './rpc/rpc-reader.js';
 
@@ -23,11 +24,31 @@ const METHOD = 'eth_estimateGas';
 /** No chain has blocks with more, and the database stores no more. */
 const MOST_GAS = (1n << 63n) - 1n;
 
+/** No chain has blocks with less, so the margin of a lower estimate fits into each. */
+const SMALL_GAS = 1n << 22n;
+
 /**
  * Estimates each call on `latest`, the one state that every node has. A success at one endpoint is enough. A call that it refuses is
  * estimated by all endpoints, because the refusal may fail a payload; so is one for which it answers what is no gas.
  */
 export async function estimateGas(pool: RpcPool, rpc: RpcReader, calls: readonly Call[]): Promise<GasEstimate[]> {
+  const estimates = await estimated(pool, rpc, calls);
+  if (!estimates.some(isLarge)) return estimates;
+  const blockGas = await blockGasOf(rpc);
+  return estimates.map((estimate) => (isLarge(estimate) && blockGas !== null ? { ...estimate, blockGas } : estimate));
+}
+
+function isLarge(estimate: GasEstimate): boolean {
+  return estimate.kind === 'ok' && estimate.gas > SMALL_GAS;
+}
+
+/** Null when no node tells it (docs/invariants.md, K1). */
+async function blockGasOf(rpc: RpcReader): Promise<bigint | null> {
+  const [reply] = await rpc.replies('eth_getBlockByNumber', [['latest', false]]);
+  return parsedOrNull(reply, (value) => quantity(fields(value, 'block')['gasLimit'], 'block.gasLimit'));
+}
+
+async function estimated(pool: RpcPool, rpc: RpcReader, calls: readonly Call[]): Promise<GasEstimate[]> {
   const params = calls.map((call) => [paramsOf(call), 'latest']);
   const replies = await rpc.replies(METHOD, params);
   const first = calls.map((_, i) => estimateFrom(rpc, replies[i]));
@@ -75,7 +96,7 @@ function isRefusal({ kind }: GasEstimate): boolean {
 }
 
 function estimateFrom(rpc: RpcReader, reply: RpcReply | undefined): GasEstimate {
-  if (reply?.kind === 'result') return estimated(reply.value);
+  if (reply?.kind === 'result') return gasFrom(reply.value);
   if (reply?.kind === 'failed' && reply.failure.reason === 'call_silent')
     return { kind: 'silent', message: reply.failure.message };
   if (reply?.kind !== 'error') return { kind: 'unavailable', message: reasonOf(reply) };
@@ -87,7 +108,7 @@ function estimateFrom(rpc: RpcReader, reply: RpcReply | undefined): GasEstimate 
   return { kind: ENDPOINT_ERRORS.has(errorClass) ? 'unavailable' : 'unclear', message };
 }
 
-function estimated(value: unknown): GasEstimate {
+function gasFrom(value: unknown): GasEstimate {
   try {
     const gas = quantity(value, 'gas');
     if (gas < TRANSFER_GAS || gas > MOST_GAS) throw new MalformedAnswer('gas', 'a number from 21,000 and below 2^63');

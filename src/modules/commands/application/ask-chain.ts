@@ -3,7 +3,7 @@ import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import { triedForMs } from '../../../kernel/backoff.js';
 import { Log } from '../../../platform/logging/log.js';
 import { type ChainConnector, type FeeQuote, type GasEstimate, SecondObservations } from '../../chain/index.js';
-import { callOf, withMargin } from '../../sending/index.js';
+import { callOf, GasRules } from '../../sending/index.js';
 import { hashRequest, requestText, ManagedTxRepository, type RequestedTx } from '../../ledger/index.js';
 import { FIRST_PAUSE_MS, type TxCommand } from '../domain/tx-command.js';
 
@@ -29,6 +29,7 @@ export class AskChain {
   constructor(
     private readonly repository: ManagedTxRepository,
     private readonly observations: SecondObservations,
+    private readonly gas: GasRules,
     private readonly config: ExecutionConfig,
     private readonly log: Log,
   ) {}
@@ -74,7 +75,7 @@ export class AskChain {
     tries: number,
   ): Promise<ReplacementGas> {
     const { version } = tx.progress;
-    if (estimate?.kind === 'ok') return { kind: 'gas', gas: withMargin(estimate.gas), version };
+    if (estimate?.kind === 'ok') return { kind: 'gas', gas: this.gas.limit(chain.chainId, estimate), version };
     if (estimate?.kind === 'silent' || estimate?.kind === 'unclear') {
       // Like a payload: other questions are answered, and this one never is (docs/decisions/0014-refusals-have-an-end.md).
       const isOver = triedForMs(FIRST_PAUSE_MS, tries) >= this.config.giveUpAfter;

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
-import { type ChainConnector, type FeeQuote, type GasEstimate, TRANSFER_GAS } from '../../chain/index.js';
+import type { ChainConnector, FeeQuote, GasEstimate } from '../../chain/index.js';
 import type { Address } from '../../../kernel/hex.js';
+import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { backoffMs, chanceOf, jittered, triedForMs } from '../../../kernel/backoff.js';
 import { type AttemptFees, awaitedAuthorities, costOf, type PendingTx } from '../../ledger/index.js';
-import { FeeRules, type Priced, withMargin } from '../../sending/index.js';
+import { FeeRules, GasRules, type Priced } from '../../sending/index.js';
 import { again, CoverCosts, type PendingVerdict, type Simulated } from './cover-costs.js';
 import { PoolTurns } from './pool-turns.js';
 import { EstimatePending, type Look } from './estimate-pending.js';
@@ -42,6 +43,7 @@ const AUTHORIZATION_RETRY_MS = 5_000;
 export class SimulatePending {
   constructor(
     private readonly fees: FeeRules,
+    private readonly gas: GasRules,
     private readonly cover: CoverCosts,
     private readonly estimates: EstimatePending,
     private readonly turns: PoolTurns,
@@ -74,7 +76,7 @@ export class SimulatePending {
     if (authority !== undefined) return this.awaiting({ tx, request }, authority, own ?? TRANSFER_GAS, quote);
     if (own === null && look === undefined) return NOT_YET_ESTIMATED;
     if (look && look.gas.kind !== 'ok') return this.withoutGas(look.gas, look.isProvenRevert);
-    const gasLimit = look?.gas.kind === 'ok' ? withMargin(look.gas.gas) : (own ?? 0n);
+    const gasLimit = look?.gas.kind === 'ok' ? this.gas.limit(tx.signer.chainId, look.gas) : (own ?? 0n);
     const priced = this.fees.price(tx.signer, request, gasLimit, quote);
     return 'fees' in priced
       ? { kind: 'ready', gasLimit, cost: costs(request, gasLimit, priced.fees) }

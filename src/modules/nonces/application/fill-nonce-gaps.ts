@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type ChainId, signerKey, signersOf } from '../../../kernel/signer-id.js';
+import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { type ChainConnector, Chains } from '../../chain/index.js';
-import { bindingFor, BroadcastAttempts, FeeRules, highestFees, noOpGas, SignAttempts } from '../../sending/index.js';
+import { bindingFor, BroadcastAttempts, FeeRules, GasRules, highestFees, SignAttempts } from '../../sending/index.js';
 import { type Lease, NonceLedger, slotKey, type SlotRef } from '../../signers/index.js';
 import {
   type Attempt,
@@ -22,18 +23,16 @@ export class CreateFills {
     private readonly fills: NewFills,
     private readonly attempts: AttemptRepository,
     private readonly fees: FeeRules,
+    private readonly gas: GasRules,
     private readonly write: WriteChanges,
     private readonly log: Log,
   ) {}
 
   /** @returns the fills, which are not signed yet, in no order */
   async execute(chain: ChainConnector, leases: readonly Lease[], slots: readonly SlotRef[]): Promise<RequestedTx[]> {
-    const gas = await noOpGas(
-      chain,
-      slots.map(({ signer }) => signer),
-    );
+    const gas = await this.gas.ofNoOps(chain, slots);
     const known = await this.attempts.ofSlots(slots);
-    const fees = await this.pricesAboveRivals(chain, known);
+    const fees = await this.pricesAboveRivals(chain, known, new Map(slots.map((slot, i) => [slotKey(slot), gas[i]])));
     const made = slots.flatMap((slot, index) => {
       const gasLimit = gas[index];
       return gasLimit === undefined ? [] : [this.fills.at(slot, gasLimit, fees.get(slotKey(slot)))];
@@ -54,11 +53,13 @@ export class CreateFills {
    * a lower price would be refused by the pools that have it, and it would be executed twice.
    *
    * @param known all attempts of the slots
+   * @param gas of a no-op, by slot key
    * @returns fees by slot key, where such a payload exists and the caps allow the price
    */
   private async pricesAboveRivals(
     chain: ChainConnector,
     known: readonly Attempt[],
+    gas: ReadonlyMap<string, bigint | undefined>,
   ): Promise<ReadonlyMap<string, AttemptFees>> {
     const rivals = known.filter(({ kind }) => kind !== 'fill');
     if (rivals.length === 0) return new Map();
@@ -67,7 +68,8 @@ export class CreateFills {
       [...groupBy(rivals, slotKey)].flatMap(([slot, attempts]): [string, AttemptFees][] => {
         const signer = attempts[0]?.signer;
         const out = bindingFor(null, attempts, quote.blockNumber);
-        const fees = signer && highestFees(out) ? this.fees.noOp(signer, quote, out) : null;
+        const fees =
+          signer && highestFees(out) ? this.fees.noOp(signer, quote, out, gas.get(slot) ?? TRANSFER_GAS) : null;
         return fees ? [[slot, fees]] : [];
       }),
     );

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { maxOf, toJsonInteger } from '../../../kernel/quantities.js';
 import { parseSigner, type SignerId } from '../../../kernel/signer-id.js';
-import { ChainRules, type FeeQuote, type Speed, TRANSFER_GAS } from '../../chain/index.js';
+import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
+import { ChainRules, type FeeQuote, type Speed } from '../../chain/index.js';
 import { type AttemptView, costOf, isFinal, mayBeInPool, TxQueries, type TxView } from '../../ledger/index.js';
 import { explain, type Explanation } from '../domain/explanation.js';
 import { marketBlobFee, marketPrice, priceFacts } from '../domain/prices.js';

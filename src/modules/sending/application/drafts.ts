@@ -1,7 +1,5 @@
 import { InvariantViolation } from '../../../kernel/errors.js';
-import { minOf } from '../../../kernel/quantities.js';
-import type { SignerId } from '../../../kernel/signer-id.js';
-import { type Call, type ChainFees, TRANSFER_GAS } from '../../chain/index.js';
+import type { Call } from '../../chain/index.js';
 import {
   type AttemptFees,
   type Authorization,
@@ -73,7 +71,7 @@ export function noOpDraft(
   fees: AttemptFees,
   pricedAtBlock: number,
   type: TxType,
-  gasLimit: bigint = TRANSFER_GAS,
+  gasLimit: bigint,
 ): AttemptDraft {
   const { signer, nonce, id: txId } = tx;
   return {
@@ -87,25 +85,4 @@ export function noOpDraft(
     type,
     pricedAtBlock,
   };
-}
-
-/**
- * Gas of a no-op of each signer, in the given order. On chains that count the cost of L1 data as gas, the estimate is above that of a plain
- * transfer. An estimate above what any transaction may have is no reason to sign one that no node accepts.
- */
-export async function noOpGas(chain: ChainFees, signers: readonly SignerId[]): Promise<bigint[]> {
-  const calls = signers.map(({ address }) => ({ from: address, ...noOpPayload(address, 2) }));
-  const estimates = await chain.estimateGas(calls);
-  return estimates.map((estimate) => (estimate.kind === 'ok' ? minOf(estimate.gas, MAX_TX_GAS) : TRANSFER_GAS));
-}
-
-/** The state of the chain changes between estimate and execution. Gas that is not used costs nothing. */
-const GAS_MARGIN_PERCENT = 125n;
-/** EIP-7825: no transaction may have more gas than 2^24. The margin never exceeds it. */
-export const MAX_TX_GAS = 1n << 24n;
-
-/** The gas limit for an estimate. */
-export function withMargin(gas: bigint): bigint {
-  const margin = (gas * GAS_MARGIN_PERCENT) / 100n;
-  return gas >= MAX_TX_GAS ? gas : minOf(margin, MAX_TX_GAS);
 }

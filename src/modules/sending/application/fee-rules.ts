@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { minOf } from '../../../kernel/quantities.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
-import { demandedFee, type FeeCaps, type FeeQuote, nodeTxFeeCap, TRANSFER_GAS } from '../../chain/index.js';
+import { demandedFee, type FeeCaps, type FeeQuote, nodeTxFeeCap } from '../../chain/index.js';
 import { type Attempt, type AttemptFees, mayBeInPool, SignerFeeCaps, type TxType } from '../../ledger/index.js';
 import {
   atMarket,
@@ -152,12 +152,13 @@ export class FeeRules {
     signer: SignerId,
     quote: FeeQuote,
     rivals: readonly Attempt[],
+    gasLimit: bigint,
     refusal: string | null = null,
   ): AttemptFees | null {
     const caps = this.caps.of(signer);
     const type = noOpType(typeOfSlot(rivals), quote);
     const because = refusal === null ? 'forced' : { refusal };
-    const bump = this.bumped({ signer, request: null, attempts: rivals, type, gasLimit: TRANSFER_GAS, because }, quote);
+    const bump = this.bumped({ signer, request: null, attempts: rivals, type, gasLimit, because }, quote);
     // With the fees of the caps it cannot outbid a rival that a pool has. But a rival that every node refused is in no pool, so they are
     // tried once, also after a payload was refused with them: the words of a node about a payload need not be true.
     const fees = bump.kind === 'fees' ? bump.fees : atCaps(caps, type);

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
+import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import type { ChainFees } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
 import { type Attempt, ManagedTx, WriteChanges } from '../../ledger/index.js';
 import { noOpType, typeOfSlot } from '../domain/tx-type.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
-import { noOpDraft, noOpGas } from './drafts.js';
+import { GasRules, refusedForGas, type WantedNoOp } from './gas-rules.js';
+import { noOpDraft } from './drafts.js';
 import type { Sending } from './send.js';
 import { bindingFor, refusedForPrice } from '../domain/fee-bump.js';
 
@@ -26,6 +28,7 @@ export class SignNoOps {
   constructor(
     private readonly signer: AttemptSigner,
     private readonly fees: FeeRules,
+    private readonly gas: GasRules,
     private readonly write: WriteChanges,
     private readonly log: Log,
   ) {}
@@ -34,20 +37,18 @@ export class SignNoOps {
   async execute(chain: ChainFees, leases: readonly Lease[], wanted: readonly SlotToConsume[]): Promise<Sending[]> {
     if (wanted.length === 0) return [];
     const quote = await chain.feeQuote();
-    const priced = wanted.flatMap(({ tx, attempts }) => {
+    const gas = await this.gas.ofNoOps(chain, wanted.map(noOpOf));
+    const priced = wanted.flatMap(({ tx, attempts }, index) => {
+      const gasLimit = gas[index] ?? TRANSFER_GAS;
       const rivals = bindingFor(tx.id, attempts, quote.blockNumber);
-      const fees = this.fees.noOp(tx.signer, quote, rivals, refusalOf(tx, attempts));
+      const fees = this.fees.noOp(tx.signer, quote, rivals, gasLimit, refusalOf(tx, attempts));
       if (!fees) this.log.warn('no-op not signed: its price is above the caps', { txId: tx.id, nonce: tx.nonce });
       const type = noOpType(typeOfSlot(attempts), quote);
-      return fees ? [{ tx, type, fees }] : [];
+      return fees ? [{ tx, type, fees, gasLimit }] : [];
     });
     if (priced.length === 0) return [];
-    const gas = await noOpGas(
-      chain,
-      priced.map(({ tx }) => tx.signer),
-    );
     const signed = await this.signer.sign(
-      priced.map(({ tx, fees, type }, index) => noOpDraft(tx, fees, quote.blockNumber, type, gas[index])),
+      priced.map(({ tx, fees, type, gasLimit }) => noOpDraft(tx, fees, quote.blockNumber, type, gasLimit)),
     );
     const sendings = priced.flatMap(({ tx }, index): Sending[] => {
       const attempt = signed[index];
@@ -65,8 +66,18 @@ export class SignNoOps {
 
 /** The words of the node for which the last no-op of the tx was too cheap. */
 function refusalOf(tx: ManagedTx, attempts: readonly Attempt[]): string | null {
+  const last = lastNoOp(tx, attempts);
+  return last && refusedForPrice(last) ? tx.progress.lastError : null;
+}
+
+function noOpOf({ tx, attempts }: SlotToConsume): WantedNoOp {
+  const last = lastNoOp(tx, attempts);
+  return { signer: tx.signer, tooLittle: last && refusedForGas(last) ? last.gasLimit : null };
+}
+
+function lastNoOp(tx: ManagedTx, attempts: readonly Attempt[]): Attempt | null {
   const last = attempts.findLast(({ txId }) => txId === tx.id);
-  return last && last.kind !== 'payload' && refusedForPrice(last) ? tx.progress.lastError : null;
+  return last && last.kind !== 'payload' ? last : null;
 }
 
 function withAttempt(tx: ManagedTx, { kind, txHash, fees }: Attempt): ManagedTx {

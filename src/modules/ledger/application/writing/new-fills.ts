@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IdGenerator } from '../../../../kernel/id-generator.js';
-import { TRANSFER_GAS } from '../../../chain/index.js';
+import { TRANSFER_GAS } from '../../../../kernel/transaction-gas.js';
 import type { SlotRef } from '../../../signers/index.js';
 import type { AttemptFees } from '../../domain/attempt.js';
 import { ManagedTx } from '../../domain/managed-tx.js';

@@ -1,0 +1,76 @@
+import { minOf } from './quantities.js';
+
+/** Gas of a plain transfer, and the least of any transaction. */
+export const TRANSFER_GAS = 21_000n;
+
+/** The state of the chain changes between estimate and execution. Gas that is not used costs nothing. */
+const MARGIN_PERCENT = 125n;
+/** EIP-7825, from the fork Osaka on. */
+const CAP_OF_OSAKA = 1n << 24n;
+
+/**
+ * The gas limit for an estimate. The margin ends at what a transaction may have; an estimate above such a bound shows that the chain does not
+ * have it.
+ * @param blockGas gas of a block, as far as it is known
+ * @param cap the most that the chain allows a transaction; 0 for no limit, undefined when it is not known
+ */
+export function withMargin(gas: bigint, blockGas: bigint | undefined, cap: bigint | undefined): bigint {
+  const bounds = [cap ?? CAP_OF_OSAKA, blockGas ?? 0n].filter((bound) => gas <= bound);
+  return bounds.reduce(minOf, (gas * MARGIN_PERCENT) / 100n);
+}
+
+/** What decides about the least gas of a transaction. */
+export interface PricedParts {
+  /** Null creates a contract. */
+  readonly to: string | null;
+  /** 0x and hex digits. */
+  readonly data: string;
+  readonly accessList: readonly { readonly storageKeys: readonly string[] }[];
+  readonly authorizationList?: readonly unknown[];
+}
+
+/** EIP-2028. */
+const GAS_OF_BYTE = 16n;
+const GAS_OF_ZERO_BYTE = 4n;
+const GAS_OF_CREATION = 32_000n;
+/** EIP-3860, for each 32 bytes of init code. */
+const GAS_OF_INIT_WORD = 2n;
+/** EIP-2930. */
+const GAS_OF_LISTED_ADDRESS = 2_400n;
+const GAS_OF_LISTED_KEY = 1_900n;
+/** EIP-7702. */
+const GAS_OF_AUTHORIZATION = 25_000n;
+/** EIP-7623: a zero byte is one token, another byte four. */
+const GAS_OF_TOKEN = 10n;
+
+/** Gas before anything is executed: a transaction with less is invalid, and is never mined (yellow paper, g0; as geth computes it). */
+export function intrinsicGas({ to, data, accessList, authorizationList = [] }: PricedParts): bigint {
+  const { bytes, zeros } = countBytes(data);
+  const keys = accessList.reduce((sum, { storageKeys }) => sum + storageKeys.length, 0);
+  return (
+    TRANSFER_GAS +
+    zeros * GAS_OF_ZERO_BYTE +
+    (bytes - zeros) * GAS_OF_BYTE +
+    (to === null ? GAS_OF_CREATION : 0n) +
+    BigInt(accessList.length) * GAS_OF_LISTED_ADDRESS +
+    BigInt(keys) * GAS_OF_LISTED_KEY +
+    BigInt(authorizationList.length) * GAS_OF_AUTHORIZATION
+  );
+}
+
+/** What init code costs from the fork Shanghai on, in addition to its {@link intrinsicGas} (EIP-3860). */
+export function initCodeGas({ to, data }: PricedParts): bigint {
+  return to === null ? ((countBytes(data).bytes + 31n) / 32n) * GAS_OF_INIT_WORD : 0n;
+}
+
+/** The least gas that a chain with EIP-7623 (Prague) demands for call data, whatever is executed. */
+export function floorGas({ data }: PricedParts): bigint {
+  const { bytes, zeros } = countBytes(data);
+  return TRANSFER_GAS + GAS_OF_TOKEN * (zeros + 4n * (bytes - zeros));
+}
+
+function countBytes(data: string): { readonly bytes: bigint; readonly zeros: bigint } {
+  let zeros = 0n;
+  for (let at = 2; at < data.length; at += 2) if (data[at] === '0' && data[at + 1] === '0') zeros += 1n;
+  return { bytes: BigInt((data.length - 2) / 2), zeros };
+}
