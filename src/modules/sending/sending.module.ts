@@ -10,6 +10,7 @@ import { ClassifySends } from './application/classify-sends.js';
 import { LearnPoolLimits, RefusalEvidence } from './application/refusal-evidence.js';
 import { FeeRules } from './application/fee-rules.js';
 import { GasRules } from './application/gas-rules.js';
+import { MoreGas } from './application/more-gas.js';
 import { PriceBumps } from './application/price-bumps.js';
 import { QuoteFees } from './application/quote-fees.js';
 import { MeasureFunds } from './application/measure-funds.js';
@@ -34,6 +35,7 @@ import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js
     LearnPoolLimits,
     ClassifySends,
     RefusalEvidence,
+    MoreGas,
     RecordSends,
     BroadcastAttempts,
     PriceBumps,

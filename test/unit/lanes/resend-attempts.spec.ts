@@ -49,7 +49,7 @@ beforeEach(() => {
   [toConsume, refused, asked, sent, metrics] = [[], [], [], [], new FakeMetrics()];
   const chains = fakeOf(Chains, { get: () => CHAIN });
   const reprice = fakeOf(RepricePayloads, {
-    isAboutPrice: () => noOps.length + repriced.length > 0,
+    isDue: () => noOps.length + repriced.length > 0,
     execute: async (_chain: unknown, _leases: unknown, some: readonly RefusedTx[]) => {
       refused.push(...some);
       return repriced;

@@ -93,7 +93,7 @@ describe('a payload that every node refused for its price', () => {
       {
         operation: 'reprice',
         tokens: [1n],
-        changes: { attempts: { inserted: [sending?.attempt] }, noted: [sending?.tx] },
+        changes: { attempts: { inserted: [sending?.attempt] }, noted: [sending?.tx], txs: [] },
       },
     ]);
     expect(sending?.attempt).toMatchObject({ txId: 'tx', nonce: 7n, kind: 'payload', fees: HIGHER });

@@ -16,6 +16,7 @@ function afterTries(tries: number, overrides: Partial<SendHistory> = {}): SendHi
     needsSecondObservation: false,
     anotherIsOut: false,
     hasOriginal: false,
+    moreGas: null,
     nonceIsFree: false,
     isFunded: false,
     othersGetThrough: true,
@@ -54,6 +55,35 @@ describe('a send that surely never left', () => {
   it.each(['UNKNOWN', 'ACCEPTED'] as const)('changes nothing for an attempt that is %s', (status) => {
     expect(outcomeOf(anAttempt({ status }), NOT_SENT)).toMatchObject({ status });
     expect(verdict(status, NOT_SENT)).toMatchObject({ kind: 'sent', subState: 'NODE_UNAVAILABLE', retryInMs: 2_000 });
+  });
+});
+
+describe('a refusal for too little gas', () => {
+  const more = (tries: number): SendHistory => afterTries(tries, { moreGas: 70_000n, needsSecondObservation: true });
+
+  it.each(['SIGNED', 'UNSENT', 'REJECTED'] as const)(
+    'of bytes that are %s: others with more gas are due soon',
+    (status) => {
+      const waiting = { kind: 'waiting', subState: 'NODE_REFUSED', retryInMs: 2_000, gasLimit: 70_000n };
+      expect(verdict(status, said('intrinsic_gas_too_low'), more(0))).toEqual(waiting);
+    },
+  );
+
+  it.each(['UNKNOWN', 'ACCEPTED'] as const)(
+    'of bytes that are %s: they stay out, and others are due soon',
+    (status) => {
+      const sent = { kind: 'sent', subState: 'NODE_REFUSED', retryInMs: 4_000, gasLimit: 70_000n };
+      expect(verdict(status, said('intrinsic_gas_too_low'), more(1))).toMatchObject(sent);
+    },
+  );
+
+  it('ends it after as many refusals as are allowed, when the new bytes could not be signed', () => {
+    expect(
+      verdict('SIGNED', said('intrinsic_gas_too_low'), { ...more(9), needsSecondObservation: false }),
+    ).toMatchObject({
+      kind: 'refused',
+      as: 'FAILED',
+    });
   });
 });
 

@@ -50,7 +50,7 @@ export class ResendAttempts {
    */
   async resend(chainId: ChainId, leases: readonly Lease[], txs: readonly ManagedTx[]): Promise<Resent> {
     const due = await this.inFlight(txs);
-    const renewed = due.filter((item) => needsNoOp(item) || this.reprice.isAboutPrice(item));
+    const renewed = due.filter((item) => needsNoOp(item) || this.reprice.isDue(item));
     const again = sameBytes(due.filter((item) => !renewed.includes(item)));
     await this.broadcast.execute(this.chains.get(chainId), leases, again);
     this.metrics.count('resubmit_total', again.length, { kind: 'same_bytes' });

@@ -273,6 +273,12 @@ export class ManagedTx {
     this.resubmitTimer = { inMs: 0 };
   }
 
+  /** Nodes want more gas than its attempts have. Those that it gets from now on have it. */
+  wantsGas(gasLimit: bigint): void {
+    this.expectState('ALLOCATED', 'IN_MEMPOOL');
+    this.data.gasLimit = gasLimit;
+  }
+
   /** Signed again for the same slot, with fees that a node may accept. For a payload only while no attempt is out. */
   repriced(txHash: Hash, fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }): void {
     if (this.data.kind === 'fill') this.expectState('ALLOCATED', 'IN_MEMPOOL');

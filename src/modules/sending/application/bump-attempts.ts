@@ -10,8 +10,8 @@ import { BroadcastAttempts } from './broadcast-attempts.js';
 import { type PricedBump, PriceBumps, type WantedBump } from './price-bumps.js';
 import type { Sending } from './send.js';
 
-/** After a crash between the commit of a bump and its send, the next owner sends it after this time. */
-const SEND_WITHIN_MS = 5_000;
+/** After a crash between the commit of new bytes and their send, the next owner sends them after this time. */
+export const SEND_WITHIN_MS = 5_000;
 
 /** What a command adds to the bumps that it asks for. */
 export interface OnRequest {

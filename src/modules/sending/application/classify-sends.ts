@@ -25,6 +25,7 @@ type Evidence = Pick<
   | 'othersAreTaken'
   | 'anotherIsOut'
   | 'hasOriginal'
+  | 'moreGas'
 >;
 
 /** What else was signed for the slots of refused sends. */
@@ -69,6 +70,7 @@ export class ClassifySends {
         othersAreTaken: limited.passed.has(send) || this.isRecent(this.lastTaken.get(chain.chainId)),
         anotherIsOut: rivals.inPool.has(send),
         hasOriginal: rivals.originals.has(send),
+        moreGas: known.moreGas.get(send) ?? null,
       }),
     }));
   }

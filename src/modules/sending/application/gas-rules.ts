@@ -5,7 +5,7 @@ import { maxOf, minOf } from '../../../kernel/quantities.js';
 import { type ChainId, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { TRANSFER_GAS, withMargin } from '../../../kernel/transaction-gas.js';
 import { type ChainFees, ChainRules, type GasEstimate } from '../../chain/index.js';
-import { type Attempt, noOpPayload } from '../../ledger/index.js';
+import { noOpPayload } from '../../ledger/index.js';
 
 type Estimated = Extract<GasEstimate, { readonly kind: 'ok' }>;
 
@@ -16,11 +16,6 @@ interface KnownNoOp {
   readonly chainId: ChainId;
   readonly gas: bigint;
   readonly atMs: number;
-}
-
-/** Whether nodes refused its last send because it had too little gas. */
-export function refusedForGas({ errorClass }: Pick<Attempt, 'errorClass'>): boolean {
-  return errorClass === 'intrinsic_gas_too_low';
 }
 
 export interface WantedNoOp {

@@ -54,12 +54,14 @@ export class RecordSends {
         copy.close(verdict.as, verdict.reason);
         return copy;
       case 'waiting':
+        if (verdict.gasLimit !== undefined) copy.wantsGas(verdict.gasLimit);
         if (copy.state === 'IN_MEMPOOL')
           copy.resubmitted(attempt.txHash, verdict.subState, this.timersAfter(verdict), error, verdict.counts);
         else copy.postponed(verdict.subState, verdict.retryInMs, reason, verdict.counts);
         return copy;
       case 'sent': {
         const timers = this.timersAfter(verdict);
+        if (verdict.gasLimit !== undefined) copy.wantsGas(verdict.gasLimit);
         if (copy.state === 'IN_MEMPOOL')
           copy.resubmitted(attempt.txHash, verdict.subState ?? 'STALE', timers, error, verdict.counts);
         else copy.sent(attempt.txHash, verdict.subState, timers, error, verdict.counts);

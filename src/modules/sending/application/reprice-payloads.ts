@@ -13,6 +13,7 @@ import {
 } from '../../ledger/index.js';
 import { anotherMayBeInPool, type Sending } from './send.js';
 import { AttemptSigner } from './attempt-signer.js';
+import { SEND_WITHIN_MS } from './bump-attempts.js';
 import { bindingFor, refusedForPrice, sameFees } from '../domain/fee-bump.js';
 import { FeeRules } from './fee-rules.js';
 import { gasLimitOf, payloadDraft } from './drafts.js';
@@ -30,8 +31,9 @@ interface Known extends RefusedTx {
 }
 
 /**
- * Signs a payload again with the same nonce and other fees, when every node refused it because its price is too low or too high. Only while
- * no pool says that it has one of its attempts: only one of them can be mined. The new price may also be lower, unless it has to outbid another tx of its slot.
+ * Signs a payload again with the same nonce: with other fees, when every node refused it because its price is too low or too high, and no pool
+ * says that it has one of its attempts (the new price may also be lower, unless it has to outbid another tx of its slot); and with more gas,
+ * when nodes refused it as having too little, at a price above what a pool may have. Only one of its attempts can be mined.
  */
 @Injectable()
 export class RepricePayloads {
@@ -45,7 +47,7 @@ export class RepricePayloads {
 
   /** @returns what was signed again; the other txs keep their bytes */
   async execute(chain: ChainFees, leases: readonly Lease[], refused: readonly RefusedTx[]): Promise<Sending[]> {
-    const wanted = refused.filter((item) => this.isAboutPrice(item));
+    const wanted = refused.filter((item) => this.isDue(item));
     if (wanted.length === 0) return [];
     const quote = await chain.feeQuote();
     const requests = await this.repository.requested(wanted.map(({ tx }) => tx.id));
@@ -61,18 +63,25 @@ export class RepricePayloads {
       const tx = drafts[index]?.tx;
       if (!tx) return [];
       const copy = ManagedTx.rehydrate(tx.progress);
-      copy.repriced(attempt.txHash, attempt.fees);
+      if (copy.state === 'IN_MEMPOOL') copy.bumped(attempt.txHash, attempt.fees, SEND_WITHIN_MS);
+      else copy.repriced(attempt.txHash, attempt.fees);
       return [{ tx: copy, attempt }];
     });
+    const copies = sendings.map(({ tx }) => tx);
     await this.write.execute(leases, 'reprice', {
       attempts: { inserted: signed },
-      noted: sendings.map(({ tx }) => tx),
+      txs: copies.filter(({ state }) => state === 'IN_MEMPOOL'),
+      noted: copies.filter(({ state }) => state !== 'IN_MEMPOOL'),
     });
     return sendings;
   }
 
-  /** Whether every node refused its bytes for their price, so that another one may help. */
-  isAboutPrice({ tx, attempts }: RefusedTx): boolean {
+  /** Whether its bytes were refused for their price or their gas, so that others may help. */
+  isDue(item: RefusedTx): boolean {
+    return this.isAboutPrice(item) || needsGas(item);
+  }
+
+  private isAboutPrice({ tx, attempts }: RefusedTx): boolean {
     const last = attempts.at(-1);
     if (
       tx.kind !== 'payload' ||
@@ -100,6 +109,10 @@ export class RepricePayloads {
       type: last.type,
       gasLimit,
     };
+    if (needsGas(known)) {
+      const bump = this.fees.bumped({ ...slot, because: 'forced' }, quote);
+      return bump.kind === 'fees' ? bump.fees : null;
+    }
     if (refusedForPrice(last)) {
       const bump = this.fees.bumped({ ...slot, because: { refusal: tx.progress.lastError ?? '' } }, quote);
       return bump.kind === 'fees' ? bump.fees : null;
@@ -112,4 +125,11 @@ export class RepricePayloads {
     const other = this.fees.lower(last.fees, gasLimit, quote);
     return other && isOther(other) ? other : null;
   }
+}
+
+/** Nodes refused its last bytes as having too little gas, and more was found ({@link ManagedTx.wantsGas}). */
+function needsGas({ tx, attempts }: RefusedTx): boolean {
+  const last = attempts.at(-1);
+  if (last?.kind !== 'payload' || last.errorClass === null || tx.isClosing) return false;
+  return actionOf(last.errorClass).response === 'fail_payload' && gasLimitOf({ tx }) > last.gasLimit;
 }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
 import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
-import type { ChainFees } from '../../chain/index.js';
+import { type ChainFees, isTooLittleGas } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
 import { type Attempt, ManagedTx, WriteChanges } from '../../ledger/index.js';
 import { noOpType, typeOfSlot } from '../domain/tx-type.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
-import { GasRules, refusedForGas, type WantedNoOp } from './gas-rules.js';
+import { GasRules, type WantedNoOp } from './gas-rules.js';
 import { noOpDraft } from './drafts.js';
 import type { Sending } from './send.js';
 import { bindingFor, refusedForPrice } from '../domain/fee-bump.js';
@@ -72,7 +72,8 @@ function refusalOf(tx: ManagedTx, attempts: readonly Attempt[]): string | null {
 
 function noOpOf({ tx, attempts }: SlotToConsume): WantedNoOp {
   const last = lastNoOp(tx, attempts);
-  return { signer: tx.signer, tooLittle: last && refusedForGas(last) ? last.gasLimit : null };
+  const hadTooLittle = last !== null && isTooLittleGas(last.errorClass, tx.progress.lastError);
+  return { signer: tx.signer, tooLittle: hadTooLittle ? last.gasLimit : null };
 }
 
 function lastNoOp(tx: ManagedTx, attempts: readonly Attempt[]): Attempt | null {

@@ -14,9 +14,18 @@ export type SendVerdict =
       readonly askReceipt: boolean;
       readonly retryInMs: number;
       readonly counts: boolean;
+      /** It gets other bytes with more gas. */
+      readonly gasLimit?: bigint;
     }
   /** Refused for now; it is sent again later. With `counts` false it does not count towards `maxRefusals`. */
-  | { readonly kind: 'waiting'; readonly subState: TxSubState; readonly retryInMs: number; readonly counts?: false }
+  | {
+      readonly kind: 'waiting';
+      readonly subState: TxSubState;
+      readonly retryInMs: number;
+      readonly counts?: false;
+      /** It gets other bytes with more gas. */
+      readonly gasLimit?: bigint;
+    }
   /**
    * Refused for good, or again and again. Its bytes may be out all the same (I6), so a no-op with its nonce competes with it. When the no-op has
    * used the nonce for good, the tx is `FAILED`; or, where the reason lies outside the payload, `PENDING`: it gets another nonce.
@@ -54,6 +63,8 @@ export interface SendHistory {
   readonly waitsForLower: boolean;
   /** Whether the pools of the chain take other transactions now, so that a refusal for a limit is about this one. */
   readonly othersAreTaken: boolean;
+  /** The gas limit to sign it with again, because it was refused for too little gas; null where there is none. */
+  readonly moreGas: bigint | null;
   /** `maxRefusals`. */
   readonly maxRefusals: number;
   /** `maxRefusalsInDoubt`. */
@@ -114,6 +125,8 @@ export function verdictOf(outcome: AttemptOutcome, history: SendHistory): SendVe
     return { ...sent(action.outcome === 'accepted' ? null : 'NONCE_SYNC', history.intervalMs), askReceipt: true };
   }
   if (action.outcome === 'accepted') return sent(null, history.intervalMs);
+  if (history.moreGas !== null && !isOver('NODE_REFUSED', history))
+    return tooLittleGas(outcome, history, history.moreGas);
   return outcome.status === 'REJECTED'
     ? refusedInWords(outcome, errorClass, history)
     : refusedInDoubt(outcome, errorClass, history);
@@ -132,6 +145,15 @@ function notSent({ status }: AttemptOutcome, history: SendHistory): SendVerdict 
   const subState = 'NODE_UNAVAILABLE';
   const retryInMs = pauseAfterRefusals(history.equalTries(subState));
   return mayBeInPool({ status }) ? sent(subState, retryInMs) : { kind: 'waiting', subState, retryInMs };
+}
+
+/** Its estimate was too low, or is outdated: the payload is signed again with more gas, whether these bytes are out or not. */
+function tooLittleGas({ status }: AttemptOutcome, { equalTries }: SendHistory, gasLimit: bigint): SendVerdict {
+  const subState = 'NODE_REFUSED';
+  const retryInMs = pauseAfterRefusals(equalTries(subState));
+  return mayBeInPool({ status })
+    ? { ...sent(subState, retryInMs), gasLimit }
+    : { kind: 'waiting', subState, retryInMs, gasLimit };
 }
 
 /** `REJECTED` means that no send of this attempt was accepted or has an unknown outcome. A node may have kept it all the same. */
