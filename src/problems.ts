@@ -126,6 +126,18 @@ export const PROBLEMS: Readonly<Record<number, Readonly<Record<string, Texts>>>>
       'store it yourself and send a reference to it, or raise intake.maxMetadataBytes',
     ],
     fees_above_cap: ['maxFeePerGas is above the cap of this signer', 'send less, or leave it out'],
+    payload_too_large: [
+      'the payload makes a transaction of 131172 bytes or more; pools take 131072',
+      'split its data over several',
+    ],
+    gas_limit_above_cap: [
+      'payload.gasLimit 30000000 is above what a transaction of chain 31337 may have, 16777216',
+      'lower it, or leave it out, and Lockstep estimates it',
+    ],
+    gas_limit_too_low: [
+      'payload.gasLimit 102000 is below what the transaction costs before anything is executed, 221000',
+      'raise it, or leave it out, and Lockstep estimates it',
+    ],
   },
   429: {
     too_many_waiters: ['10000 requests already wait for a state at this node', 'try again later, or leave waitFor out'],

@@ -74,3 +74,17 @@ function countBytes(data: string): { readonly bytes: bigint; readonly zeros: big
   for (let at = 2; at < data.length; at += 2) if (data[at] === '0' && data[at + 1] === '0') zeros += 1n;
   return { bytes: BigInt((data.length - 2) / 2), zeros };
 }
+
+/** EIP-3860. Chains that allow larger contracts (EIP-170) have another limit, or none. */
+export const MAX_INIT_CODE_BYTES = 49_152;
+/** The pools of geth (`txMaxSize`), reth and others take no larger transaction without blobs. */
+export const MAX_TX_BYTES = 131_072;
+
+/** Type, list prefixes, chain id, nonce, fees, gas, receiver and signature, each at its shortest. */
+const LEAST_FIXED_BYTES = 75;
+
+/** Bytes that the signed transaction has at least. */
+export function leastSize({ data, accessList }: Pick<PricedParts, 'data' | 'accessList'>): number {
+  const listed = accessList.reduce((sum, { storageKeys }) => sum + 21 + 33 * storageKeys.length, 0);
+  return LEAST_FIXED_BYTES + (data.length - 2) / 2 + listed;
+}

@@ -236,6 +236,30 @@ describe('bad input', () => {
     ['a requestId that is no text', { ...good, requestId: 'a\u0000b' }, 400, 'invalid_request'],
     ['metadata that cannot be stored', { ...good, metadata: { note: 'a\u0000b' } }, 400, 'invalid_request'],
     ['metadata that is too long', { ...good, metadata: { note: 'x'.repeat(16_384) } }, 422, 'metadata_too_large'],
+    [
+      'less gas than any transaction needs',
+      { ...good, payload: { to: CAROL, gasLimit: '20999' } },
+      422,
+      'gas_limit_too_low',
+    ],
+    [
+      'less gas than the chain wants for the call data (EIP-7623)',
+      { ...good, payload: { to: CAROL, data: `0x${'ff'.repeat(5_000)}`, gasLimit: '102000' } },
+      422,
+      'gas_limit_too_low',
+    ],
+    [
+      'more data than a pool takes',
+      { ...good, payload: { to: CAROL, data: `0x${'ff'.repeat(131_072)}` } },
+      422,
+      'payload_too_large',
+    ],
+    [
+      'more init code than the chain takes (EIP-3860)',
+      { ...good, payload: { data: `0x${'5b'.repeat(49_153)}`, gasLimit: '16000000' } },
+      422,
+      'payload_too_large',
+    ],
     ['a time that is none', { ...good, expiresAt: 'tomorrow' }, 400, 'invalid_request'],
     [
       'a storage key that is not 32 bytes',

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ChainRules } from './application/chain-rules.js';
+import { ProtocolRules } from './application/protocol-rules.js';
 import { FinalityRule } from './application/finality-rule.js';
 import { HeadTracker } from './application/head-tracker.js';
 import { SecondObservations } from './application/second-observations.js';
@@ -21,6 +22,7 @@ import { PgBlockStore } from './infrastructure/pg-block-store.js';
     HeadTracker,
     NewHeads,
     ChainRules,
+    ProtocolRules,
     FinalityRule,
     SecondObservations,
     VerifiedReceipts,
@@ -36,6 +38,7 @@ import { PgBlockStore } from './infrastructure/pg-block-store.js';
     NewHeads,
     RpcHealth,
     ChainRules,
+    ProtocolRules,
     FinalityRule,
     SecondObservations,
     VerifiedReceipts,

@@ -1,3 +1,4 @@
+export { ProtocolRules } from './application/protocol-rules.js';
 export { isTooLittleGas } from './domain/too-little-gas.js';
 export { type DemandedFee, demandedFee, nodeTxFeeCap } from './domain/demanded-fee.js';
 export { ChainRules } from './application/chain-rules.js';

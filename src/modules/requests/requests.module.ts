@@ -11,6 +11,7 @@ import { ForwardToOwner } from './application/forward-to-owner.js';
 import { Forwarding } from './application/forwarding.js';
 import { IntakeBatcher } from './application/intake-batcher.js';
 import { IntakeRules } from './application/intake-rules.js';
+import { PayloadLimits } from './application/payload-limits.js';
 import { ProveBlobs } from './application/prove-blobs.js';
 import { WaitForState } from './application/wait-for-state.js';
 import { Kzg } from './domain/kzg.js';
@@ -25,6 +26,7 @@ import { PgCallbackEndpoints } from './infrastructure/pg-callback-endpoints.js';
   controllers: [TxController, TxBatchController],
   providers: [
     IntakeRules,
+    PayloadLimits,
     ProveBlobs,
     AssertCallback,
     { provide: CallbackEndpoints, useClass: PgCallbackEndpoints },

@@ -14,7 +14,7 @@ import { HEARTBEAT_CONNECTIONS } from '../../../src/platform/database/data-sourc
 
 const ROOT = process.cwd();
 const EXAMPLE = 'lockstep.example.yaml';
-const MOST_KEYS = 73;
+const MOST_KEYS = 74;
 /** Two `LISTEN`: for work, and for news of events. */
 const LISTENERS = 2;
 /** What the example gives instead of a default: they have none, or depend on the deployment. */
@@ -28,6 +28,7 @@ const EXAMPLES: ReadonlySet<string> = new Set([
   'chains[].wsUrls',
   'chains[].confirmations.finality',
   'chains[].confirmations.required',
+  'chains[].transactionGasCap',
   'chains[].lowBalance',
   'chains[].errorPatterns[].pattern',
   'chains[].errorPatterns[].class',

@@ -35,7 +35,7 @@ beforeEach(() => {
     { ring: (signers) => void rung.push(...signers) },
     metrics,
     {
-      assertAcceptable: () => {
+      assertAcceptable: async () => {
         if (!isAcceptable) throw new Unprocessable('fees_above_cap', 'too much', 'ask for less');
       },
     } as unknown as IntakeRules,

@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { configFrom } from '../../../src/config/index.js';
 import { InvalidInput, Unprocessable } from '../../../src/kernel/errors.js';
 import { ChainRules } from '../../../src/modules/chain/application/chain-rules.js';
+import { PayloadLimits } from '../../../src/modules/requests/application/payload-limits.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { IntakeRules } from '../../../src/modules/requests/application/intake-rules.js';
 import { aRequest, DEV_CHAIN } from '../../support/builders.js';
 import { SignerFeeCaps } from '../../../src/modules/ledger/application/signer-fee-caps.js';
@@ -26,12 +28,17 @@ const rules = new ChainRules(config, config.confirmations);
 const intake = new IntakeRules(
   new SignerFeeCaps(rules, new KeysOf([])),
   Object.assign(config.intake, { maxMetadataBytes: 16 }),
+  fakeOf(PayloadLimits, {
+    assertPossible: async ({ payload }) => {
+      if (payload.gasLimit === 1n) throw new Unprocessable('gas_limit_too_low', 'too little', 'give more');
+    },
+  }),
 );
 
 /** What is thrown, for its parts. */
-function refusal(run: () => void): unknown {
+async function refusal(run: () => Promise<void>): Promise<unknown> {
   try {
-    run();
+    await run();
   } catch (error) {
     return error;
   }
@@ -56,10 +63,10 @@ describe('the rules of a chain', () => {
 });
 
 describe('a request is refused before it is stored', () => {
-  it('when its metadata has more bytes as JSON than are stored', () => {
+  it('when its metadata has more bytes as JSON than are stored', async () => {
     // {"a":"ä123456"} has 15 characters and 16 bytes.
-    expect(refusal(() => intake.assertAcceptable(aRequest({ metadata: { a: 'ä123456' } })))).toBeNull();
-    const error = refusal(() => intake.assertAcceptable(aRequest({ metadata: { a: 'ä1234567' } })));
+    expect(await refusal(() => intake.assertAcceptable(aRequest({ metadata: { a: 'ä123456' } })))).toBeNull();
+    const error = await refusal(() => intake.assertAcceptable(aRequest({ metadata: { a: 'ä1234567' } })));
     expect(error).toBeInstanceOf(Unprocessable);
     expect(error).toMatchObject({
       code: 'metadata_too_large',
@@ -74,10 +81,10 @@ describe('a request is refused before it is stored', () => {
     ['maxPriorityFeePerGas', 'maxPriorityFeePerGas', 50n],
     ['gasPrice', 'maxFeePerGas', 400n],
     ['maxFeePerBlobGas', 'maxFeePerBlobGas', 5_000_000_000_000n],
-  ] as const)('when its %s is above the cap %s', (name, limit, cap) => {
+  ] as const)('when its %s is above the cap %s', async (name, limit, cap) => {
     const asking = (wei: bigint) => aRequest({ fees: { ...NO_FEES, [name]: wei } });
-    expect(refusal(() => intake.assertAcceptable(asking(cap)))).toBeNull();
-    const error = refusal(() => intake.assertAcceptable(asking(cap + 1n)));
+    expect(await refusal(() => intake.assertAcceptable(asking(cap)))).toBeNull();
+    const error = await refusal(() => intake.assertAcceptable(asking(cap + 1n)));
     expect(error).toBeInstanceOf(Unprocessable);
     expect(error).toMatchObject({
       code: 'fees_above_cap',
@@ -87,13 +94,22 @@ describe('a request is refused before it is stored', () => {
     });
   });
 
-  it.each(['maxFeePerGas', 'maxPriorityFeePerGas'] as const)('when it has a gas price and %s', (name) => {
-    const error = refusal(() => intake.assertAcceptable(aRequest({ fees: { ...NO_FEES, gasPrice: 1n, [name]: 1n } })));
+  it.each(['maxFeePerGas', 'maxPriorityFeePerGas'] as const)('when it has a gas price and %s', async (name) => {
+    const error = await refusal(() =>
+      intake.assertAcceptable(aRequest({ fees: { ...NO_FEES, gasPrice: 1n, [name]: 1n } })),
+    );
     expect(error).toBeInstanceOf(InvalidInput);
     expect(error).toMatchObject({ code: 'invalid_fees' });
   });
 
-  it('never when it leaves both to Lockstep', () => {
-    expect(refusal(() => intake.assertAcceptable(aRequest()))).toBeNull();
+  it('when no node could accept its payload', async () => {
+    const payload = { ...aRequest().payload, gasLimit: 1n };
+    expect(await refusal(() => intake.assertAcceptable(aRequest({ payload })))).toMatchObject({
+      code: 'gas_limit_too_low',
+    });
+  });
+
+  it('never when it leaves both to Lockstep', async () => {
+    expect(await refusal(() => intake.assertAcceptable(aRequest()))).toBeNull();
   });
 });

@@ -58,10 +58,10 @@ export class CreateTx {
 
   /**
    * The part of the work that a batch does item by item, while others have the thread.
-   * @throws InvalidInput `invalid_fees`; Unprocessable `metadata_too_large`, `fees_above_cap`
+   * @throws what {@link IntakeRules} throws
    */
   async prepare(input: Omit<TxRequest, 'requestHash'>): Promise<PreparedTx> {
-    this.rules.assertAcceptable(input);
+    await this.rules.assertAcceptable(input);
     const text = requestText(input);
     const request: TxRequest = { ...input, requestHash: hashRequest(text) };
     return { txId: this.ids.next(), request, bytes: text.length + sidecarBytes(request) };

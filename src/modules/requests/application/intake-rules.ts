@@ -3,6 +3,7 @@ import { IntakeConfig } from '../../../config/lockstep-config.js';
 import { InvalidInput, Unprocessable } from '../../../kernel/errors.js';
 import type { JsonObject } from '../../../kernel/json.js';
 import { SignerFeeCaps, type TxRequest } from '../../ledger/index.js';
+import { PayloadLimits } from './payload-limits.js';
 
 /** Rules that every request must meet, also a repeated one, before Lockstep reads what is stored. */
 @Injectable()
@@ -10,11 +11,18 @@ export class IntakeRules {
   constructor(
     private readonly caps: SignerFeeCaps,
     private readonly config: IntakeConfig,
+    private readonly limits: PayloadLimits,
   ) {}
 
-  /** @throws InvalidInput `invalid_fees`; Unprocessable `metadata_too_large`, `fees_above_cap` */
-  assertAcceptable({ signer, fees, metadata }: Pick<TxRequest, 'signer' | 'fees' | 'metadata'>): void {
-    assertMetadataFits(metadata, this.config.maxMetadataBytes);
+  /** @throws InvalidInput `invalid_fees`; Unprocessable `metadata_too_large`, `fees_above_cap`, and those of {@link PayloadLimits} */
+  async assertAcceptable(request: Omit<TxRequest, 'requestHash'>): Promise<void> {
+    assertMetadataFits(request.metadata, this.config.maxMetadataBytes);
+    this.assertFees(request);
+    await this.limits.assertPossible(request);
+  }
+
+  /** @throws InvalidInput `invalid_fees`; Unprocessable `fees_above_cap` */
+  assertFees({ signer, fees }: Pick<TxRequest, 'signer' | 'fees'>): void {
     if (fees.gasPrice !== null && (fees.maxFeePerGas !== null || fees.maxPriorityFeePerGas !== null)) {
       throw new InvalidInput(
         'invalid_fees',

@@ -126,6 +126,9 @@ export class CommandsController {
     'unknown_webhook',
     'metadata_too_large',
     'fees_above_cap',
+    'payload_too_large',
+    'gas_limit_above_cap',
+    'gas_limit_too_low',
   )
   async replace(
     @Param('txId') txId: string,
@@ -135,7 +138,7 @@ export class CommandsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CommandAnswerDto> {
     const command = await toReplace(await this.find(txId), body, key, this.proveBlobs);
-    this.rules.assertAcceptable(command.request);
+    await this.rules.assertAcceptable(command.request);
     await this.assertCallback.execute(command.request);
     return this.answer(command, query, reply);
   }
@@ -175,12 +178,7 @@ export class CommandsController {
   ): Promise<CommandAnswerDto> {
     const tx = await this.find(txId);
     const command = toSpeedUp(tx, body, key);
-    if (command.fees)
-      this.rules.assertAcceptable({
-        signer: parseSigner(String(tx.chainId), tx.signer),
-        fees: command.fees,
-        metadata: null,
-      });
+    if (command.fees) this.rules.assertFees({ signer: parseSigner(String(tx.chainId), tx.signer), fees: command.fees });
     return this.answer(command, query, reply);
   }
 
