@@ -10,13 +10,14 @@ import { FakeMetrics } from '../support/fakes/fake-metrics.js';
 
 const CHAIN_ID = 31_337;
 const ORACLE = '0x420000000000000000000000000000000000000F';
-/** Answers a thousand times the first word of the arguments; of `getL1FeeUpperBound` that is the size. */
-const SINCE_FJORD = '0x6004356103e80260005260206000f3';
+/** Answers a thousand times the first word of the arguments: of `getL1FeeUpperBound` that is the size, and of `getOperatorFee` the gas. */
+const SINCE_ISTHMUS = '0x6004356103e80260005260206000f3';
 /** Reverts, except `getL1Fee(bytes)`: a thousand times the length of the bytes. */
 const BEFORE_FJORD = '0x60003560e01c6349948e0e14601457600060' + '00fd5b6024356103e80260005260206000f3';
 
-const PLAIN = { data: parseHex('0x') };
+const PLAIN = { data: parseHex('0x'), gas: 21_000n };
 const LONG = {
+  gas: 90_000n,
   data: parseHex(`0x${'ab'.repeat(300)}`),
   accessList: [{ address: parseAddress(`0x${'1'.repeat(40)}`), storageKeys: [parseHash(`0x${'2'.repeat(64)}`)] }],
 };
@@ -43,12 +44,13 @@ describe('the L1 data fee of a chain of the OP stack', () => {
     started.push(chains);
     return chains.get(CHAIN_ID).l1DataFees(calls);
   };
-  const expected = [PLAIN, LONG, PLAIN].map((call) => 1_000n * BigInt(unsignedSize(call)));
+  const ofData = [PLAIN, LONG, PLAIN].map((call) => 1_000n * BigInt(unsignedSize(call)));
+  const withOperator = [PLAIN, LONG, PLAIN].map(({ gas }, i) => (ofData[i] ?? 0n) + 1_000n * gas);
 
   it.each([
-    ['its upper bound for the size', SINCE_FJORD],
-    ['that of as many bytes before the Fjord upgrade', BEFORE_FJORD],
-  ])('is what the oracle answers: %s', async (_words, code) => {
+    ['its upper bound for the size, and what the operator wants for the gas', SINCE_ISTHMUS, withOperator],
+    ['that of as many bytes before the Fjord upgrade, without a fee for the operator', BEFORE_FJORD, ofData],
+  ])('is what the oracle answers: %s', async (_words, code, expected) => {
     expect(await feesOf(code, 'optimism')).toEqual(expected);
   });
 

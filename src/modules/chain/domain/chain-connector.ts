@@ -92,7 +92,10 @@ export interface ChainFees extends OneChain {
   /** A call that one endpoint refuses is estimated by all endpoints: a refusal needs the evidence of `fail_payload`. */
   estimateGas(calls: readonly Call[]): Promise<GasEstimate[]>;
   feeQuote(): Promise<FeeQuote>;
-  /** The most that the data of each call costs on the L1 of a rollup, in wei, in the given order; 0, without a call, on other chains. */
+  /**
+   * The most that each call costs beside the price of its gas (data on the L1 of a rollup, its operator), in wei, in the given order; 0, without a
+   * call, on other chains.
+   */
   l1DataFees(calls: readonly DataOfCall[]): Promise<bigint[]>;
 }
 

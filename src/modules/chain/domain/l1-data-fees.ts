@@ -1,11 +1,11 @@
 import type { Call } from './gas-estimate.js';
 
-/** The parts of a call whose bytes a rollup writes to its L1. */
-export type DataOfCall = Pick<Call, 'data' | 'accessList'>;
+/** The parts of a call whose bytes a rollup writes to its L1, and its gas limit. */
+export type DataOfCall = Pick<Call, 'data' | 'accessList'> & { readonly gas: bigint };
 
-/** What one chain charges for the data of transactions on its L1, beside the gas: it depends on their size. */
+/** What one chain charges beside the price of the gas: for the data of transactions on its L1, by their size; and for its operator, by their gas. */
 export abstract class L1DataFees {
-  /** The most that the data of each call costs as of now, in wei, in the given order. @throws RpcUnavailable */
+  /** The most that each call costs in this way as of now, in wei, in the given order. @throws RpcUnavailable */
   abstract upperBounds(calls: readonly DataOfCall[]): Promise<bigint[]>;
 }
 
@@ -24,7 +24,7 @@ const KEY_BYTES = 33;
 const ENTRY_PREFIX_BYTES = 10;
 
 /** The most bytes that the unsigned transaction of a call can have. */
-export function unsignedSize({ data, accessList = [] }: DataOfCall): number {
+export function unsignedSize({ data, accessList = [] }: Pick<DataOfCall, 'data' | 'accessList'>): number {
   const entries = accessList.map(
     ({ storageKeys }) => ENTRY_PREFIX_BYTES + ADDRESS_BYTES + KEY_BYTES * storageKeys.length,
   );

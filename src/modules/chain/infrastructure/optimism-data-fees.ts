@@ -9,12 +9,14 @@ export const ORACLE = '0x420000000000000000000000000000000000000f';
 const ABI = new Interface([
   'function getL1FeeUpperBound(uint256 unsignedTxSize) view returns (uint256)',
   'function getL1Fee(bytes data) view returns (uint256)',
+  'function getOperatorFee(uint256 gasUsed) view returns (uint256)',
 ]);
 const METHOD = 'eth_call';
 
 /**
  * Asks the predeployed oracle of a chain of the OP stack: `getL1FeeUpperBound` from the Fjord upgrade on; before, `getL1Fee` of as many
- * bytes that are not zero, which are the dearest. One question for each size.
+ * bytes that are not zero, which are the dearest. One question for each size. And `getOperatorFee` of the gas limit, from the Isthmus upgrade on
+ * (Jovian has another formula, which the oracle knows); before, there is no such fee.
  */
 export class OptimismDataFees extends L1DataFees {
   constructor(private readonly rpc: RpcReader) {
@@ -22,11 +24,15 @@ export class OptimismDataFees extends L1DataFees {
   }
 
   async upperBounds(calls: readonly DataOfCall[]): Promise<bigint[]> {
-    const sizes = calls.map(unsignedSize);
-    const distinct = [...new Set(sizes)];
-    const fees = await this.ofSizes(distinct);
-    const feeOf = new Map(distinct.map((size, i) => [size, fees[i] ?? 0n]));
-    return sizes.map((size) => feeOf.get(size) ?? 0n);
+    const [sizes, gas] = [calls.map(unsignedSize), calls.map((call) => call.gas)];
+    const dataFees = await ofDistinct(sizes, (some) => this.ofSizes(some));
+    const operatorFees = await ofDistinct(gas, (some) => this.ofOperator(some));
+    return calls.map((_, i) => (dataFees[i] ?? 0n) + (operatorFees[i] ?? 0n));
+  }
+
+  private async ofOperator(gas: readonly bigint[]): Promise<bigint[]> {
+    const replies = await this.rpc.replies(METHOD, gas.map(operatorFeeParams));
+    return replies.map((reply) => (reply.kind === 'error' ? 0n : this.rpc.parsed(METHOD, reply, wei)));
   }
 
   private async ofSizes(sizes: readonly number[]): Promise<bigint[]> {
@@ -49,10 +55,21 @@ function feeParams(size: number): Params {
   return ofOracle(ABI.encodeFunctionData('getL1Fee', [`0x${'ff'.repeat(size)}`]));
 }
 
+function operatorFeeParams(gas: bigint): Params {
+  return ofOracle(ABI.encodeFunctionData('getOperatorFee', [gas]));
+}
+
+/** Each distinct item is asked for once. */
+async function ofDistinct<T>(items: readonly T[], ask: (some: readonly T[]) => Promise<bigint[]>): Promise<bigint[]> {
+  const distinct = [...new Set(items)];
+  const answers = await ask(distinct);
+  return items.map((item) => answers[distinct.indexOf(item)] ?? 0n);
+}
+
 function ofOracle(data: string): Params {
   return [{ to: ORACLE, data }, 'latest'];
 }
 
 function wei(value: unknown): bigint {
-  return quantity(value, 'the L1 data fee');
+  return quantity(value, 'the fee beside the gas');
 }

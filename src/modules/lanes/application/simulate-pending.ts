@@ -55,11 +55,11 @@ export class SimulatePending {
     if (pending.length === 0) return [];
     const quote = await chain.feeQuote();
     const looks = await this.estimates.execute(chain, pending, pending.filter(needsEstimate));
-    const dataFees = await chain.l1DataFees(pending.map(({ request }) => request.payload));
-    const verdicts = pending.map((item, index) => {
-      const verdict = this.verdictOf(item, looks.get(item.tx.id), quote);
-      return verdict.kind === 'ready' ? { ...verdict, cost: verdict.cost + (dataFees[index] ?? 0n) } : verdict;
-    });
+    const verdicts = await withDataFees(
+      chain,
+      pending,
+      pending.map((item) => this.verdictOf(item, looks.get(item.tx.id), quote)),
+    );
     return this.cover.execute(chain, pending, await this.inTurn(pending, verdicts));
   }
 
@@ -131,6 +131,23 @@ export class SimulatePending {
       },
     };
   }
+}
+
+/** Adds what the chain charges beside the price of the gas. */
+async function withDataFees(
+  chain: ChainConnector,
+  pending: readonly PendingTx[],
+  verdicts: readonly Simulated[],
+): Promise<Simulated[]> {
+  const calls = pending.flatMap(({ request }, index) => {
+    const verdict = verdicts[index];
+    return verdict?.kind === 'ready' ? [{ ...request.payload, gas: verdict.gasLimit }] : [];
+  });
+  const fees = await chain.l1DataFees(calls);
+  let at = 0;
+  return verdicts.map((verdict) =>
+    verdict.kind === 'ready' ? { ...verdict, cost: verdict.cost + (fees[at++] ?? 0n) } : verdict,
+  );
 }
 
 function costs({ payload }: PendingTx['request'], gas: bigint, fees: AttemptFees): bigint {
