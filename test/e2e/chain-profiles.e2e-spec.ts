@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { configFrom } from '../../src/config/index.js';
 import { callRpc } from '../../src/dev/json-rpc.js';
-import { type RunningAnvil, startAnvil } from '../support/anvil.js';
+import { DEV_ACCOUNTS, DEV_MNEMONIC, type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { Service } from '../support/service.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
@@ -32,7 +32,10 @@ describe('a chain whose entry has no more than an id and endpoints', () => {
       rpcUrl: polygon.url,
       chain: { id: POLYGON },
       config: { confirmations: {} },
-      moreChains: [entry(BASE, base), entry(UNKNOWN, unknown)],
+      moreChains: [
+        { ...entry(BASE, base), signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC }] },
+        entry(UNKNOWN, unknown),
+      ],
     });
   });
   afterAll(async () => {
@@ -71,6 +74,16 @@ describe('a chain whose entry has no more than an id and endpoints', () => {
       `/api/v1/chains/${POLYGON}/fees`,
     );
     expect(body.speeds['slow']?.maxPriorityFeePerGas).toBe('30000000000');
+  });
+
+  it('sends also where its endpoint has no GasPriceOracle, and only the profile says that there is one', async () => {
+    const [signer] = DEV_ACCOUNTS;
+    const request = { chainId: BASE, signer, requestId: 'on-base', payload: { to: signer, value: '1' } };
+    const { body } = await service.post<{ txId: string }>('/api/v1/tx', request);
+    await until('it is mined', async () => {
+      const tx = await service.get<{ state: string }>(`/api/v1/tx/${body.txId}`);
+      return tx.body.state === 'MINED';
+    });
   });
 
   it('is warned of once where its endpoint shows something else', async () => {

@@ -35,6 +35,7 @@ export interface ChainInForce {
   readonly minPriorityFeePerGas: InForce<bigint>;
   readonly feeType: InForce<FeeType | null>;
   readonly l1DataFee: InForce<L1DataFee>;
+  /** 0 for no such cap, null when it is not known. */
   readonly transactionGasCap: InForce<number | null>;
   readonly blobs: InForce<boolean | null>;
   readonly authorizations: InForce<boolean | null>;
@@ -64,7 +65,7 @@ export function chainInForce(chain: ChainConfig, all: ConfirmationsConfig, probe
     minPriorityFeePerGas: inForce(chain.fees?.minPriorityFeePerGas, profile?.minPriorityFeePerGas, MIN_TIP_WEI_PER_GAS),
     feeType: orProbed(profile?.feeType, probed?.feeType),
     l1DataFee: inForce(chain.l1DataFee, profile?.l1DataFee, 'none'),
-    transactionGasCap: inForce<number | null>(undefined, profile?.transactionGasCap, null),
+    transactionGasCap: inForce<number | null>(chain.transactionGasCap, profile?.transactionGasCap, null),
     blobs: inForce<boolean | null>(undefined, profile?.blobs, null),
     authorizations: inForce<boolean | null>(undefined, profile?.authorizations, null),
   };

@@ -31,8 +31,8 @@ export class ChainRules {
 
   /** The most gas that a transaction of the chain may have; 0 for no such limit, undefined when it is not known. */
   transactionGasCap(chainId: ChainId): bigint | undefined {
-    const cap = this.of(chainId)?.transactionGasCap;
-    return cap === undefined ? undefined : BigInt(cap);
+    const cap = this.inForce(chainId).transactionGasCap.value;
+    return cap === null ? undefined : BigInt(cap);
   }
 
   finality(chainId: ChainId): FinalityMode {

@@ -54,7 +54,8 @@ export class ConfiguredChains extends Chains implements RpcHealth, OnApplication
           log,
         );
         const rpc = new RpcReader(chain.id, pool, errorPatterns, metrics, log);
-        const dataFees = l1DataFee.value === 'optimism' ? new OptimismDataFees(rpc) : new NoL1DataFees();
+        const dataFees =
+          l1DataFee.value === 'optimism' ? new OptimismDataFees(rpc, l1DataFee.from === 'config') : new NoL1DataFees();
         const connector = new EthersChainConnector(
           pool,
           rpc,

@@ -12,6 +12,8 @@ const ABI = new Interface([
   'function getOperatorFee(uint256 gasUsed) view returns (uint256)',
 ]);
 const METHOD = 'eth_call';
+/** What a call of an account without code returns. */
+const NO_CODE = '0x';
 
 /**
  * Asks the predeployed oracle of a chain of the OP stack: `getL1FeeUpperBound` from the Fjord upgrade on; before, `getL1Fee` of as many
@@ -19,7 +21,11 @@ const METHOD = 'eth_call';
  * (Jovian has another formula, which the oracle knows); before, there is no such fee.
  */
 export class OptimismDataFees extends L1DataFees {
-  constructor(private readonly rpc: RpcReader) {
+  /** @param mustExist whether the config says that there is an oracle. Where only a profile does, a chain without one has no such fee */
+  constructor(
+    private readonly rpc: RpcReader,
+    private readonly mustExist: boolean,
+  ) {
     super();
   }
 
@@ -32,7 +38,7 @@ export class OptimismDataFees extends L1DataFees {
 
   private async ofOperator(gas: readonly bigint[]): Promise<bigint[]> {
     const replies = await this.rpc.replies(METHOD, gas.map(operatorFeeParams));
-    return replies.map((reply) => (reply.kind === 'error' ? 0n : this.rpc.parsed(METHOD, reply, wei)));
+    return replies.map((reply) => (reply.kind === 'error' ? 0n : this.feeIn(reply)));
   }
 
   private async ofSizes(sizes: readonly number[]): Promise<bigint[]> {
@@ -41,9 +47,14 @@ export class OptimismDataFees extends L1DataFees {
     const oldFees = await this.rpc.all(METHOD, old.map(feeParams), wei);
     return sizes.map((size, i) => {
       const reply: RpcReply | undefined = replies[i];
-      if (reply?.kind !== 'error') return this.rpc.parsed(METHOD, reply, wei);
+      if (reply?.kind !== 'error') return this.feeIn(reply);
       return oldFees[old.indexOf(size)] ?? 0n;
     });
+  }
+
+  private feeIn(reply: RpcReply | undefined): bigint {
+    const isMissing = reply?.kind === 'result' && reply.value === NO_CODE;
+    return isMissing && !this.mustExist ? 0n : this.rpc.parsed(METHOD, reply, wei);
   }
 }
 
