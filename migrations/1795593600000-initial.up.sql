@@ -100,8 +100,16 @@ CREATE TABLE signer_nonce_cursor (
   next_nonce     bigint      NOT NULL CHECK (next_nonce >= 0),
   fencing_token  bigint      NOT NULL,
   last_synced_at timestamptz NOT NULL,
-  PRIMARY KEY (chain_id, signer)
+  -- Hashes of the blocks 0 and 1 of the chain on which its nonces were used, as far as they are known: another chain with the same id has others.
+  origin         text[]      NOT NULL DEFAULT '{}',
+  -- The chain is behind our books: what is known of it, and since when. Nothing of the signer is sent.
+  behind         jsonb,
+  behind_since   timestamptz,
+  PRIMARY KEY (chain_id, signer),
+  CONSTRAINT signer_nonce_cursor_behind CHECK ((behind IS NULL) = (behind_since IS NULL))
 ) WITH (fillfactor = 50);
+-- Nearly always empty, and read by every probe of readiness.
+CREATE INDEX signer_nonce_cursor_behind ON signer_nonce_cursor (chain_id, signer) WHERE behind IS NOT NULL;
 
 -- The slots: one nonce of one signer each.
 CREATE TABLE signer_nonce_allocation (

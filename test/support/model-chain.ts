@@ -31,6 +31,8 @@ import {
   type SignedBytes,
   type NonceUse,
   type NonceQuestion,
+  type UsedCount,
+  type UsedNonces,
 } from '../../src/modules/chain/index.js';
 import { assertOutsideTransaction } from '../../src/platform/database/transaction-scope.js';
 import { DEV_CHAIN } from './builders.js';
@@ -103,6 +105,21 @@ export class ModelChain implements ChainConnector {
     const gone = this.takeBack(depth);
     if (!drop) for (const tx of gone) this.pool.put(tx);
     this.mineEmpty(depth + 1);
+  }
+
+  /**
+   * As after `docker compose down -v`: another chain with the same id.
+   * @param sameGenesis as with a genesis file
+   * @returns brings the first one back
+   */
+  reset({ sameGenesis = false } = {}): () => void {
+    this.fork += 1;
+    this.pool.clear();
+    const before = this.chain.splice(0);
+    const first = before[0] ?? genesis();
+    const hash = parseHash(`0x${this.fork.toString(16).padStart(64, '0')}`);
+    this.chain.push(sameGenesis ? first : { ...first, hash });
+    return () => void this.chain.splice(0, this.chain.length, ...before);
   }
 
   /** The last blocks are gone; the next one begins another branch. @returns their transactions */
@@ -207,6 +224,18 @@ export class ModelChain implements ChainConnector {
   async agreedCounts(accounts: readonly Address[], tag: BlockTag): Promise<(AgreedCount | null)[]> {
     const counts = await this.transactionCounts(accounts, tag);
     return counts.map((nonce) => ({ nonce, block: this.tip() }));
+  }
+
+  async usedCounts(nonces: readonly UsedNonces[]): Promise<UsedCount[]> {
+    const counts = await this.transactionCounts(
+      nonces.map(({ account }) => account),
+      'latest',
+    );
+    const block = this.tip();
+    return nonces.map(({ below, from }, index) => {
+      const count = counts[index] ?? 0n;
+      return { isLower: block.number < from ? null : count < below, count, block };
+    });
   }
 
   async agreedBlocks(numbers: readonly number[]): Promise<(Agreed<Hash> | null)[]> {

@@ -122,6 +122,7 @@ export class TestNode {
     let changed: boolean;
     do changed = await this.get(HeadTracker).execute(DEV_CHAIN, (update) => this.get(ApplyChainUpdate).execute(update));
     while (changed);
+    if (this.get(HeadTracker).isStalled(DEV_CHAIN)) await this.get(ApplyChainUpdate).lookAtBooks(DEV_CHAIN);
   }
 
   async checkReceipts(): Promise<void> {

@@ -22,6 +22,7 @@ const ORCHESTRATORS = new Set([
   'ReopenNonces',
   'ResendAttempts',
   'ResumeLanes',
+  'SyncSigner',
   'TendAuthorizations',
   'WatchBalances',
 ]);

@@ -39,6 +39,7 @@ export type { AccessList, Call, GasEstimate } from './domain/gas-estimate.js';
 export type { DataOfCall } from './domain/l1-data-fees.js';
 export { ACTION, actionOf } from './domain/node-error-action.js';
 export type { NonceUser, NonceUse, NonceQuestion } from './domain/nonce-use.js';
+export type { UsedCount, UsedNonces } from './domain/used-nonces.js';
 export { RpcUnavailable } from './domain/rpc-unavailable.js';
 export type {
   AccountCounts,

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ChainModule } from '../chain/chain.module.js';
+import { LostCommitsModule } from '../lost-commits/lost-commits.module.js';
 import { NoncesModule } from '../nonces/nonces.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
@@ -19,7 +20,7 @@ import { ConfirmationManager } from './infrastructure/confirmation-manager.js';
 import { ReceiptChecker } from './infrastructure/receipt-checker.js';
 
 @Module({
-  imports: [ChainModule, SignersModule, LedgerModule, NoncesModule],
+  imports: [ChainModule, SignersModule, LedgerModule, LostCommitsModule, NoncesModule],
   providers: [
     ApplyChainUpdate,
     LookUpReceipts,

@@ -31,7 +31,13 @@ export { type PendingTx, TxQueue } from './domain/tx-queue.js';
 export { type PoolKind, TxsInFlight } from './domain/txs-in-flight.js';
 export { AuthorizationStore, type Grant } from './domain/authorization-store.js';
 export { CommandedTxs } from './domain/commanded-txs.js';
-export { LostCommitsRepository, type SignerOutlook } from './domain/lost-commits.repository.js';
+export {
+  type Books,
+  type ChainBehind,
+  type ChainBehindSince,
+  LostCommitsRepository,
+  type SignerOutlook,
+} from './domain/lost-commits.repository.js';
 export { MinedTxs } from './domain/mined-txs.js';
 export { noOpPayload, type StoredRequest, type TxPayload, type TxRequest } from './domain/tx-request.js';
 export { costOf } from './domain/tx-cost.js';

@@ -1,6 +1,8 @@
 export { AdmitLanes } from './application/admit-lanes.js';
 export { AdoptSent } from './application/adopt-sent.js';
 export { CommittedCursors } from './application/committed-cursors.js';
+export { CompareBooks } from './application/compare-books.js';
+export { HoldBehind } from './application/hold-behind.js';
 export { Findings } from './application/findings.js';
 export { ReconcileSigner, type Reconciliation } from './application/reconcile-lanes.js';
 export { SignerInDoubt, SignersInDoubt } from './application/signers-in-doubt.js';

@@ -34,6 +34,11 @@ export const METRICS = {
   db_commit_seconds: histogram('Duration of fenced transactions', SHORT, 'op'),
   database_lost_commits_total: counter('Times that the database may have lost commits', 'evidence'),
   nonce_recovered_total: counter('Transactions that a signer had sent and the database did not know', 'kind'),
+  signers_chain_behind: gauge(
+    'Signers that send nothing because their chain was reset, or says that fewer nonces are used than were seen final',
+    'chain',
+    'cause',
+  ),
   signers_held: gauge('Signers that send nothing until all transactions they had sent are known'),
   signer_balance_wei: gauge('Balance of each signer of this node that has work', 'chain', 'signer'),
   signer_balance_missing_wei: gauge(

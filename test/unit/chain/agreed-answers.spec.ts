@@ -275,4 +275,22 @@ describe('what rests on more than one endpoint', () => {
       expect(servers.flatMap(({ asked }) => asked)).toEqual(['eth_estimateGas']);
     });
   });
+
+  describe('whether a chain used the nonces that we call consumed', () => {
+    const used = async (...views: View[]) => {
+      const [answer] = await (await start(...views)).usedCounts([{ account: ACCOUNT, below: 5n, from: 90 }]);
+      return answer?.isLower;
+    };
+
+    it.each<[string, View[], boolean | null]>([
+      ['one endpoint of three says a lower count', [{ count: 2 }, {}, {}], false],
+      ['two of three say a lower count', [{ count: 2 }, { count: 4 }, {}], true],
+      ['one of two says a lower count', [{ count: 2 }, {}], null],
+      ['an endpoint below the block of the last nonce says a lower count', [{ count: 2, head: 89 }], null],
+      ['such an endpoint lags behind another one', [{ count: 2, head: 89 }, {}], false],
+      ['the only endpoint says a lower count', [{ count: 4 }], true],
+    ])('when %s', async (_what, views, expected) => {
+      expect(await used(...views)).toBe(expected);
+    });
+  });
 });

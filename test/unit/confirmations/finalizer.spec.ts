@@ -111,7 +111,7 @@ function minedCrowd(count: number): void {
   }
 }
 
-const look = (): Promise<void> => finalizer.finalize(chain.chainId, chain.height);
+const look = (): Promise<SignerId[]> => finalizer.finalize(chain.chainId, chain.height);
 
 function followedAt(number: number): BlockRef | null {
   const hash = followed.get(number);

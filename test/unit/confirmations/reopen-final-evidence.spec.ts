@@ -9,6 +9,7 @@ import type { Hash } from '../../../src/kernel/hex.js';
 import { aHash, aManagedTx } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
+import { evenBooks } from '../../support/fakes/even-books.js';
 
 let chain: ModelChain;
 /** Final txs in suspected blocks. */
@@ -34,6 +35,7 @@ beforeEach(() => {
       execute: async (_: unknown, gone: readonly ManagedTx[]) => void reopened.push(...gone.map(({ id }) => id)),
     } as unknown as ReopenTxs,
     { execute: async () => undefined } as unknown as ReopenNonces,
+    evenBooks,
   );
 });
 

@@ -21,6 +21,7 @@ import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { TxsInMemory } from './txs-in-memory.js';
 import { ourWork } from '../../support/fakes/our-work.js';
+import { evenBooks } from '../../support/fakes/even-books.js';
 
 const SIGNER = aSigner();
 
@@ -72,6 +73,7 @@ beforeEach(() => {
       },
       isWaiting: () => slotsWait,
     } as unknown as ReopenNonces,
+    evenBooks,
   );
 });
 

@@ -11,6 +11,7 @@ const rules = new EventBodyRules();
 const BLOCK = { number: 9, hash: aHash(9) };
 const RANGE = { from: 9, to: 9, hash: aHash(9) };
 const RECEIPT = { status: 'success', gasUsed: '21000', effectiveGasPrice: '7', contractAddress: null };
+const BEHIND = { cause: 'CHAIN_RESET', chainNonce: 0, usedBelow: 5, block: null };
 const FUNDS = { balance: '1', inFlight: '2', queued: '3', missing: '4' };
 
 const aRow = (overrides: Partial<LoggedEvent> = {}): LoggedEvent => ({
@@ -113,6 +114,8 @@ const OF_SIGNERS: [string, JsonObject, string][] = [
   ['resumed', { by: 'api', reason: null }, 'signer.resumed'],
   ['balance_low', FUNDS, 'signer.balance_low'],
   ['balance_restored', FUNDS, 'signer.balance_restored'],
+  ['chain_behind', BEHIND, 'signer.chain_behind'],
+  ['chain_caught_up', BEHIND, 'signer.chain_caught_up'],
 ];
 
 describe('what clients see of a row of the log', () => {

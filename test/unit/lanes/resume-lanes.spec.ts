@@ -1,3 +1,4 @@
+import { noneBehind } from '../../support/fakes/even-books.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ExecutionConfig } from '../../../src/config/index.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
@@ -38,6 +39,7 @@ beforeEach(() => {
   admitted = [LEASE, OTHER];
   [waiting, below, reads, resent, renewed] = [[], 3, [], [], []];
   resume = new ResumeLanes(
+    noneBehind,
     { execute: async () => admitted } as unknown as AdmitLanes,
     {
       execute: async (...args: unknown[]) => {

@@ -8,6 +8,7 @@ import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { begunWork } from '../../support/fakes/our-work.js';
+import { noneBehind } from '../../support/fakes/even-books.js';
 
 const SIGNER = aSigner();
 const WIDEST = 64;
@@ -44,6 +45,7 @@ beforeEach(() => {
       },
     } as unknown as NonceLedger,
     writes.asDoor(),
+    noneBehind,
     Object.assign(new ConfirmationsConfig(), { staleReceiptTimeout: INTERVAL }),
     clock,
     log,

@@ -10,6 +10,7 @@ import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { ourWork } from '../../support/fakes/our-work.js';
+import { evenBooks } from '../../support/fakes/even-books.js';
 
 const SIGNER = aSigner();
 const [FIRST, SECOND] = [1n, 2n].map((nonce) => ({ signer: SIGNER, nonce, updatedAt: 'now' })) as [
@@ -66,6 +67,7 @@ beforeEach(() => {
       fill: async (chainId: number, leases: readonly Lease[], slots: readonly ConsumedSlot[]) =>
         void filled.push([chainId, leases[0]?.token, ...slots.map(({ nonce }) => nonce)]),
     } as unknown as FillNonceGaps,
+    evenBooks,
     log,
   );
 });

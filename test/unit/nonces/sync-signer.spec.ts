@@ -1,3 +1,6 @@
+import { type Compared, CompareBooks } from '../../../src/modules/lost-commits/application/compare-books.js';
+import type { ChainBehind } from '../../../src/modules/ledger/index.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { Chains } from '../../../src/modules/chain/index.js';
@@ -29,7 +32,17 @@ let writes: RecordedWrites;
 let log: RecordingLog;
 let sync: SyncSigner;
 
+/** What the chain shows when it is behind our books. */
+let shown: ChainBehind | null;
+const behindAs = (what: ChainBehind): Compared => ({
+  books: { signer: SIGNER, begun: true, usedBelow: 5n, block: 1, origin: [], behind: null },
+  standing: 'behind',
+  origin: null,
+  shown: what,
+});
+
 beforeEach(() => {
+  shown = null;
   [agreed, pending, cursor, missing, held, isOurs, calls] = [5n, [5n], 9n, 1, false, true, []];
   [writes, log] = [new RecordedWrites(), new RecordingLog()];
   const chain = {
@@ -55,6 +68,7 @@ beforeEach(() => {
   };
   sync = new SyncSigner(
     { get: (chainId: number) => (calls.push(['chain', chainId]), chain) } as unknown as Chains,
+    fakeOf(CompareBooks, { execute: async () => (shown === null ? [] : [behindAs(shown)]) }),
     {
       execute: async (...args: unknown[]) => (calls.push(['reconcile', ...args]), { held, found: FOUND }),
     } as unknown as ReconcileSigner,
@@ -167,4 +181,13 @@ describe('a signer is not aligned', () => {
     });
     untouched();
   });
+});
+
+it('changes nothing while the chain is behind our books, and says what it shows', async () => {
+  shown = { cause: 'CHAIN_RESET', chainNonce: 0, usedBelow: 5, block: null };
+  await expect(sync.execute(SIGNER, 10, true)).rejects.toMatchObject({
+    code: 'chain_behind_books',
+    facts: { cause: 'CHAIN_RESET', chainNonce: 0, usedBelow: 5 },
+  });
+  expect(calls.filter(([what]) => what !== 'chain')).toEqual([]);
 });

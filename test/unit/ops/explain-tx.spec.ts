@@ -49,6 +49,7 @@ function nothingAround(): Surroundings {
     committed: 0n,
     leaseOwner: null,
     paused: false,
+    behind: null,
     command: null,
   };
 }

@@ -38,6 +38,7 @@ function facts(overrides: Partial<TxFacts> = {}): TxFacts {
     balance: null,
     signer: {
       paused: false,
+      behind: null,
       leaseOwner: 'node',
       inFlight: 1,
       inFlightLimit: { configured: 64, learnt: null, delegated: false },
@@ -281,6 +282,13 @@ describe('what is said besides', () => {
     const { summary, operator } = explain(facts({ signer: { ...facts().signer, paused: true } }));
     expect(summary).toContain('Its signer is paused');
     expect(operator).toEqual([`POST /api/v1/signers/${DEV_CHAIN}/${SIGNER}/resume to have the signer go on.`]);
+  });
+
+  it('is that the chain was reset, since when, and where to read what to do', () => {
+    const reset = { cause: 'CHAIN_RESET', chainNonce: 0, usedBelow: 20, block: null, since: NEXT_TRY } as const;
+    const { summary, operator } = explain(facts({ signer: { ...facts().signer, behind: reset } }));
+    expect(summary).toContain(`Nothing of its signer is sent since ${NEXT_TRY}: the chain was reset`);
+    expect(operator.join(' ')).toContain('operations guide');
   });
 
   it('is that no endpoint answers, when none does, and not when none was called yet', () => {

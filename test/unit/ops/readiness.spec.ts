@@ -15,6 +15,7 @@ import { ReadinessProbes } from '../../../src/modules/ops/infrastructure/readine
 import { migrationNames } from '../../../src/platform/database/migrations.js';
 import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
+import type { Statement } from '../../../src/platform/database/pg-tx.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { anEndpoint } from './an-endpoint.js';
 import { answeringDatabase } from '../../support/fakes/answering-database.js';
@@ -30,6 +31,8 @@ class ReadinessLab {
   queries = 0;
   applied = migrationNames();
   database: 'up' | 'down' = 'up';
+  /** By chain, the signers that are held because it is behind our books. */
+  behind: object[] = [];
   readonly drain = new Drain();
   readonly clock = new FakeClock();
   private probes: ReadinessProbes | null = null;
@@ -58,7 +61,8 @@ class ReadinessLab {
       ids: () => [...new Set(this.endpoints.map(({ chainId }) => chainId))],
       get: (chainId) => fakeOf(EthersChainConnector, { chainId, head }),
     };
-    const query = async (): Promise<object[]> => {
+    const query = async ({ name }: Statement): Promise<object[]> => {
+      if (name === 'ready_behind') return this.behind;
       this.queries += 1;
       if (this.database === 'down') throw new Error('connection refused');
       return this.applied.map((name) => ({ name }));
@@ -87,6 +91,17 @@ describe('readiness', () => {
     expect([details['chain-1'], details['chain-50']]).toMatchObject([
       { status: 'up' },
       { status: 'degraded', message: 'no endpoint is usable', endpoints: [{ lastError: 'connection refused' }] },
+    ]);
+  });
+
+  it('stays when a chain was reset, and says so', async () => {
+    const lab = new ReadinessLab([anEndpoint(0, { chainId: 1 }), anEndpoint(0, { chainId: 2 })]);
+    lab.behind = [{ chain_id: '2', signers: 3, reset: true }];
+    const { status, details } = await lab.ask();
+    expect(status).toBe('degraded');
+    expect([details['chain-1'], details['chain-2']]).toMatchObject([
+      { status: 'up' },
+      { status: 'degraded', message: 'the chain was reset: signers are held', signersBehind: 3 },
     ]);
   });
 

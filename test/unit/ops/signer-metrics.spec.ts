@@ -16,6 +16,7 @@ const view = (n: number): SignerView => ({
   leaseExpiresAt: null,
   cursor: n,
   paused: null,
+  behind: null,
   pending: n,
   inFlight: 0,
   backlog: n,
@@ -55,6 +56,14 @@ describe('the metrics of signers', () => {
     expect(text.match(/^signer_backlog\{/gm)).toHaveLength(2_345);
     expect(text).toContain(line('signer_backlog', 2_345, 2_345));
     expect(text).toContain(line('signer_nonce', 2_345, 2_345, ',kind="cursor"'));
+  });
+
+  it('count the signers that are held because their chain is behind our books', async () => {
+    const signers = new Signers();
+    const behind = { cause: 'CHAIN_RESET', chainNonce: 0, usedBelow: 5, block: null, since: 'then' } as const;
+    signers.all = [view(1), { ...view(2), behind }, { ...view(3), behind }];
+    const text = await scraped(signers).scrape();
+    expect(text).toContain('signers_chain_behind{chain="7",cause="CHAIN_RESET"} 2');
   });
 
   it('add up by chain where signers are no labels', async () => {

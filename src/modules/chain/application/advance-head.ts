@@ -1,3 +1,4 @@
+import type { ChainId } from '../../../kernel/signer-id.js';
 import { range } from '../../../kernel/range.js';
 import type { Log } from '../../../platform/logging/log.js';
 import type { Block, BlockHeader, BlockRef } from '../domain/block.js';
@@ -21,6 +22,11 @@ export class AdvanceHead {
 
   constructor(private readonly log: Log) {
     this.stalled = new StalledChains(log);
+  }
+
+  /** Whether the last step did not allow to follow the chain. */
+  isStalled(chainId: ChainId): boolean {
+    return this.stalled.isStalled(chainId);
   }
 
   /**

@@ -54,6 +54,11 @@ export class HeadTracker {
     return this.applied.get(chainId)?.tip ?? null;
   }
 
+  /** Whether the chain cannot be followed for now: its head is far below the followed blocks, or they are not there any more. */
+  isStalled(chainId: ChainId): boolean {
+    return this.advanceHead.isStalled(chainId);
+  }
+
   /**
    * Whether a block is on the chain that was followed, and what it changed is written down; false when another one is in its place; null
    * when the chain was not followed that far.

@@ -26,6 +26,10 @@ export class StalledChains {
     return observations >= MAX_STALLED_OBSERVATIONS;
   }
 
+  isStalled(chainId: ChainId): boolean {
+    return this.stalled.has(chainId);
+  }
+
   /** The head tracker advances again. */
   clear(chainId: ChainId): void {
     this.stalled.delete(chainId);

@@ -15,6 +15,7 @@ import type {
   PooledTransactions,
 } from './sent-transaction.js';
 import type { NonceUse, NonceQuestion } from './nonce-use.js';
+import type { UsedCount, UsedNonces } from './used-nonces.js';
 
 /** Bytes ready for the network, with the hash we computed for them. */
 export interface SignedBytes {
@@ -73,6 +74,11 @@ export interface ChainAccounts extends OneChain {
    * the given order. Costs a call per account and one more at every endpoint.
    */
   agreedCounts(accounts: readonly Address[], tag: BlockTag): Promise<(AgreedCount | null)[]>;
+  /**
+   * Whether each account used the nonces that we call used, with the evidence of `hold_signer`; in the given order. An endpoint whose head is
+   * below the block in which the last of them was used does not count as an answer.
+   */
+  usedCounts(nonces: readonly UsedNonces[]): Promise<UsedCount[]>;
   /** Transaction counts of each account, from every endpoint; in the given order. */
   accountCounts(accounts: readonly Address[]): Promise<AccountCounts[]>;
   /** Transactions in the pools of all endpoints, in the given order. Only for rare cases: it costs several calls per account. */

@@ -11,7 +11,9 @@ export type Decision =
   | 'raise_cursor'
   | 'make_final'
   | 'reopen_final'
-  | 'sign_fee';
+  | 'sign_fee'
+  /** Hold a signer, because the chain is behind our books: it used fewer nonces than we call consumed, or is another one. */
+  | 'hold_signer';
 
 /**
  * `every`: each configured endpoint of the right chain must answer, also one that lags, is in back-off or is not used for reads. An
@@ -42,6 +44,8 @@ export const EVIDENCE = {
   reopen_final: { quorum: 'half', observations: 1, observationsAlone: 2 },
   // A single endpoint whose tips jump needs two observations: see `FeeQuotes`.
   sign_fee: { quorum: 'half', observations: 1, observationsAlone: 1 },
+  // One URL may lead to several nodes: the count may be that of one that lags, and the head that of another.
+  hold_signer: { quorum: 'half', observations: 2, observationsAlone: 2 },
 } as const satisfies Record<Decision, Evidence>;
 
 /**

@@ -3,6 +3,7 @@ import type { Nonce } from '../../../kernel/signer-id.js';
 import { type Agreed, type AgreedCount, agreedUpon, sufficient } from '../domain/evidence.js';
 import type { BlockRef, ReceiptLookup } from '../domain/block.js';
 import type { BlockTag } from '../domain/chain-connector.js';
+import type { UsedCount, UsedNonces } from '../domain/used-nonces.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
 import { lookup } from './receipt-lookups.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
@@ -28,6 +29,30 @@ export async function agreedCounts(
     );
     const known = sufficient('raise_cursor', counts);
     return known === null || block === null ? null : { nonce: lowest(known), block };
+  });
+}
+
+/** Whether each account used its nonces, by the endpoints whose heads have reached the block in which the last of them was used. */
+export async function usedCounts(pool: RpcPool, nonces: readonly UsedNonces[]): Promise<UsedCount[]> {
+  if (nonces.length === 0) return [];
+  const answers = await pool.answers('hold_signer', [
+    ...nonces.map(({ account }) => ({ method: 'eth_getTransactionCount', params: [account, 'latest'] })),
+    { method: 'eth_getBlockByNumber', params: ['latest', false] },
+  ]);
+  const withHeads = answers.map((answer) => ({ answer, head: headIn(answer, nonces.length) }));
+  const block = medianHead(withHeads);
+  return nonces.map(({ below, from }, i) => {
+    const counts = withHeads.map(({ answer, head }) => ({ count: countIn(answer, i), head }));
+    const told = counts.flatMap(({ count }) => count ?? []);
+    const votes = counts.map(({ count, head }) =>
+      count === null || head === null || head.number < from ? null : count < below ? 'lower' : 'used',
+    );
+    const agreed = agreedUpon('hold_signer', votes)?.value;
+    return {
+      isLower: agreed === undefined ? null : agreed === 'lower',
+      count: told.length === 0 ? null : lowest(told),
+      block,
+    };
   });
 }
 

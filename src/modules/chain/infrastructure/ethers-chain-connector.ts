@@ -24,7 +24,8 @@ import type {
 } from '../domain/sent-transaction.js';
 import type { BlobProofs } from '../../../config/sections/chain-config.js';
 import type { NonceUse, NonceQuestion } from '../domain/nonce-use.js';
-import { agreedBlocks, agreedCounts, agreedReceipts } from './agreed-answers.js';
+import type { UsedCount, UsedNonces } from '../domain/used-nonces.js';
+import { agreedBlocks, agreedCounts, agreedReceipts, usedCounts } from './agreed-answers.js';
 import { BlobSends } from './blob-sends.js';
 import { broadcast } from './broadcast-reply.js';
 import { FeeQuotes } from './fee-quotes.js';
@@ -114,6 +115,10 @@ export class EthersChainConnector implements ChainConnector {
 
   async agreedCounts(accounts: readonly Address[], tag: BlockTag): Promise<(AgreedCount | null)[]> {
     return agreedCounts(this.pool, accounts, tag);
+  }
+
+  async usedCounts(nonces: readonly UsedNonces[]): Promise<UsedCount[]> {
+    return usedCounts(this.pool, nonces);
   }
 
   async agreedBlocks(numbers: readonly number[]): Promise<(Agreed<Hash> | null)[]> {

@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { ChainId } from '../../../kernel/signer-id.js';
 import type { ChainUpdate } from '../../chain/index.js';
+import { HoldBehind } from '../../lost-commits/index.js';
+import { LeaseManager } from '../../signers/index.js';
 import { MatchAttempts, RecheckReceipts } from './match-attempts.js';
 import { ReopenFinal } from './reopen-final.js';
 import { Finalizer } from './finalizer.js';
@@ -12,6 +15,8 @@ export class ApplyChainUpdate {
     private readonly match: MatchAttempts,
     private readonly finalizer: Finalizer,
     private readonly reopen: ReopenFinal,
+    private readonly behind: HoldBehind,
+    private readonly leases: LeaseManager,
   ) {}
 
   async execute(update: ChainUpdate): Promise<void> {
@@ -24,6 +29,17 @@ export class ApplyChainUpdate {
     );
     await this.reopen.execute(update);
     await this.match.execute(chainId, blocks);
-    await this.finalizer.finalize(chainId, head);
+    const settled = await this.finalizer.finalize(chainId, head);
+    if (gap || orphaned.length > 0) await this.lookAtBooks(chainId);
+    else await this.behind.look(chainId, settled);
+  }
+
+  /** Of all signers of this node: what the chain shows may be another chain. */
+  async lookAtBooks(chainId: ChainId): Promise<void> {
+    const leases = this.leases.heldOn(chainId);
+    await this.behind.look(
+      chainId,
+      leases.map(({ signer }) => signer),
+    );
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
-import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
+import { type ChainId, distinctSigners, type SignerId, signersOf } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import {
   Chains,
@@ -37,21 +37,27 @@ export class Finalizer {
     private readonly log: Log,
   ) {}
 
-  /** @param head number of the newest followed block */
-  async finalize(chainId: ChainId, head: number): Promise<void> {
+  /**
+   * @param head number of the newest followed block
+   * @returns the signers of txs that were deep enough
+   */
+  async finalize(chainId: ChainId, head: number): Promise<SignerId[]> {
     const signers = this.leases.heldOn(chainId).map((lease) => lease.signer);
-    if (signers.length === 0) return;
+    if (signers.length === 0) return [];
     const upTo = await this.provenHeights(chainId, signers, head);
-    if (upTo === null) return;
+    if (upTo === null) return [];
+    const settled: SignerId[] = [];
     let decided: number;
     do {
       const skip = this.undecided.get(chainId) ?? 0;
       const deep = await this.mined.minedUpTo(chainId, signers, upTo, { skip, limit: MAX_TXS_AT_ONCE });
       const receipts = deep.flatMap((tx) => tx.progress.receipt ?? []);
       decided = await this.settle.execute(chainId, deep, await this.evidence(chainId, receipts, head));
+      settled.push(...distinctSigners(signersOf(deep)));
       this.undecided.set(chainId, deep.length < MAX_TXS_AT_ONCE ? 0 : skip + deep.length - decided);
       // Stop when some could not be decided: the next block continues.
     } while (decided === MAX_TXS_AT_ONCE);
+    return settled;
   }
 
   /** Sends txs that were mined in orphaned blocks back to the mempool. */

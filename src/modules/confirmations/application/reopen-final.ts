@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
 import { type ChainId, signersOf } from '../../../kernel/signer-id.js';
 import { agreedHashes, Chains, type ChainUpdate, SecondObservations } from '../../chain/index.js';
+import { CompareBooks } from '../../lost-commits/index.js';
 import { ReopenNonces } from '../../nonces/index.js';
 import { LeaseManager } from '../../signers/index.js';
 import { isFinal, LeasedWork, ManagedTx, ManagedTxRepository, MinedTxs, WriteChanges } from '../../ledger/index.js';
@@ -58,7 +59,7 @@ export class ReopenTxs {
 interface OrphanedTxs {
   /** Another block is canonical at the height of theirs. */
   readonly gone: readonly ManagedTx[];
-  /** The canonical block at their height is not known. */
+  /** The canonical block at their height is not known, or the chain may be another one. */
   readonly open: readonly ManagedTx[];
 }
 
@@ -77,6 +78,7 @@ export class ReopenFinal {
     private readonly leases: LeaseManager,
     private readonly reopenTxs: ReopenTxs,
     private readonly reopenNonces: ReopenNonces,
+    private readonly books: CompareBooks,
   ) {}
 
   /** Whether to check the chain again with the next block. */
@@ -99,17 +101,21 @@ export class ReopenFinal {
 
   /**
    * Asks the chain which final txs were orphaned. Stored or followed blocks are not enough to reopen a tx: the endpoints must agree on
-   * another block at its height, by the evidence of `reopen_final` (docs/trust.md).
+   * another block at its height, by the evidence of `reopen_final` (docs/trust.md), and the chain must be the one on which it was executed: on
+   * another one with the same id it would be executed again (docs/invariants.md, K8).
    */
   private async orphanedOf(chainId: ChainId, txs: readonly ManagedTx[]): Promise<OrphanedTxs> {
     if (txs.length === 0) return { gone: [], open: [] };
-    const heights = txs.flatMap(({ progress }) => progress.receipt?.blockNumber ?? []);
+    const isSame = await this.books.onSameChain(chainId, signersOf(txs));
+    const elsewhere = txs.filter((tx) => isSame(tx.signer) !== true);
+    const here = txs.filter((tx) => isSame(tx.signer) === true);
+    const heights = here.flatMap(({ progress }) => progress.receipt?.blockNumber ?? []);
     const hashes = await this.provenHashes(chainId, heights);
     const hashOf = ({ progress: { receipt } }: ManagedTx): Hash | null =>
       receipt && (hashes.get(receipt.blockNumber) ?? null);
     return {
-      gone: txs.filter((tx) => hashOf(tx) !== null && hashOf(tx) !== tx.progress.receipt?.blockHash),
-      open: txs.filter((tx) => hashOf(tx) === null),
+      gone: here.filter((tx) => hashOf(tx) !== null && hashOf(tx) !== tx.progress.receipt?.blockHash),
+      open: [...elsewhere, ...here.filter((tx) => hashOf(tx) === null)],
     };
   }
 

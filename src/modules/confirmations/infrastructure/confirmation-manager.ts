@@ -44,6 +44,7 @@ export class ConfirmationManager extends ChainScheduler {
     const startedAt = this.clock.monotonicMs();
     this.trackedAt.set(chainId, startedAt);
     const isNew = await this.tracker.execute(chainId, (update) => this.apply.execute(update));
+    if (!isNew && this.tracker.isStalled(chainId)) await this.apply.lookAtBooks(chainId);
     // The step took longer than the poll interval, so the next block is probably there already.
     if (isNew && this.clock.monotonicMs() - startedAt > this.pollIntervalOf(chainId)) this.kick(chainId);
   }

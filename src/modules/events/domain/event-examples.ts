@@ -28,6 +28,7 @@ const SENT = { toState: 'IN_MEMPOOL', nonce: 7n, txHash: TX_HASH };
 const FIRST_BLOCK = { number: 100, hash: hashOf('1') };
 const SECOND_BLOCK = { number: 101, hash: hashOf('2') };
 const RECEIPT = { status: 'success', gasUsed: '21000', effectiveGasPrice: '1000000000', contractAddress: null };
+const BEHIND = { cause: 'LOWER_NONCE', chainNonce: 3, usedBelow: 5, block: SECOND_BLOCK };
 const FUNDS = { balance: '5', inFlight: '3', queued: '4', missing: '2' };
 
 const minedIn = (block: { readonly number: number; readonly hash: string }): JsonObject => ({
@@ -93,6 +94,8 @@ const OTHER_ENDS: readonly Partial<LoggedEvent>[] = [
   ofSigner('resumed', { by: 'api', reason: null }),
   ofSigner('balance_low', FUNDS),
   ofSigner('balance_restored', { ...FUNDS, balance: '9', missing: '0' }),
+  ofSigner('chain_behind', BEHIND),
+  ofSigner('chain_caught_up', BEHIND),
 ];
 
 const bodiesOf = (rows: readonly Partial<LoggedEvent>[]): JsonObject[] =>

@@ -69,6 +69,23 @@ const BY: Fields = {
   by: text('Who asked for it'),
   reason: orNull(text('The reason that was given'), 'when none was given'),
 };
+const BOOKS: Fields = {
+  cause: text(
+    '`CHAIN_RESET`: the first blocks of the chain are others. `LOWER_NONCE`: it used fewer nonces than was seen final',
+    {
+      enum: ['CHAIN_RESET', 'LOWER_NONCE'],
+    },
+  ),
+  chainNonce: orNull(number('The lowest next nonce that an RPC endpoint told'), 'when none told one'),
+  usedBelow: number('All nonces below it were seen used in final blocks'),
+  block: orNull(
+    object(
+      { number: number('Number of the block'), hash: hash('Hash of the block') },
+      'The head when the nonce was told',
+    ),
+    'when it is not known',
+  ),
+};
 const NOT_TOLD = 'when the RPC endpoint does not tell it';
 const RECEIPT = object(
   {
@@ -147,6 +164,14 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
   'signer.balance_restored': {
     summary: 'The balance of a signer covers its work again',
     fields: { ...SIGNER, ...FUNDS },
+  },
+  'signer.chain_behind': {
+    summary: 'The chain was reset, or tells fewer used nonces than were seen final: nothing of the signer is sent',
+    fields: { ...SIGNER, ...BOOKS },
+  },
+  'signer.chain_caught_up': {
+    summary: 'The chain agrees with what was seen final again: the signer goes on. The fields say what was wrong',
+    fields: { ...SIGNER, ...BOOKS },
   },
 };
 

@@ -20,6 +20,8 @@ export const PUBLIC_EVENT_TYPES = [
   'signer.resumed',
   'signer.balance_low',
   'signer.balance_restored',
+  'signer.chain_behind',
+  'signer.chain_caught_up',
 ] as const;
 export type PublicEventType = (typeof PUBLIC_EVENT_TYPES)[number];
 

@@ -36,6 +36,8 @@ const BY_REASON: Readonly<Record<string, Publish>> = {
   resumed: SIGNER('signer.resumed'),
   balance_low: SIGNER('signer.balance_low'),
   balance_restored: SIGNER('signer.balance_restored'),
+  chain_behind: SIGNER('signer.chain_behind'),
+  chain_caught_up: SIGNER('signer.chain_caught_up'),
 };
 
 /** Reasons of rows that may be public events. */

@@ -26,7 +26,14 @@ export const EVENT_REASONS = [
   'dropped',
 ] as const;
 /** The reasons of events about a signer, which have no tx. */
-export const SIGNER_EVENT_REASONS = ['paused', 'resumed', 'balance_low', 'balance_restored'] as const;
+export const SIGNER_EVENT_REASONS = [
+  'paused',
+  'resumed',
+  'balance_low',
+  'balance_restored',
+  'chain_behind',
+  'chain_caught_up',
+] as const;
 export type SignerEventReason = (typeof SIGNER_EVENT_REASONS)[number];
 export type EventReason = (typeof EVENT_REASONS)[number];
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../kernel/json.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import type { SentTransaction } from '../../chain/index.js';
@@ -30,6 +31,33 @@ export interface SignerOutlook {
   readonly epoch: number;
 }
 
+/** Why a signer is held, for its event and for operators. Nonces are JSON integers. */
+export interface ChainBehind extends JsonObject {
+  /** `CHAIN_RESET`: the first blocks of the chain are others. `LOWER_NONCE`: they are the same, and it used fewer nonces. */
+  readonly cause: 'CHAIN_RESET' | 'LOWER_NONCE';
+  readonly chainNonce: number | string | null;
+  /** All nonces below it were used, by what we saw final. */
+  readonly usedBelow: number | string;
+  readonly block: { readonly number: number; readonly hash: string } | null;
+}
+
+/** With the time since when, as ISO 8601. */
+export type ChainBehindSince = ChainBehind & { readonly since: string };
+
+/** What the database calls used of a signer's nonces, and on which chain. */
+export interface Books {
+  readonly signer: SignerId;
+  /** False for a signer that never had a cursor. */
+  readonly begun: boolean;
+  /** The nonce above the highest consumed one; 0 when none is. */
+  readonly usedBelow: Nonce;
+  /** Number of the block of the highest consumed nonce; 0 when it is not known. */
+  readonly block: number;
+  /** Hashes of the first blocks of the chain, from block 0 on, as far as they are stored. */
+  readonly origin: readonly string[];
+  readonly behind: ChainBehind | null;
+}
+
 /** Reads and writes what is needed to reconcile signers after a database may have lost commits. */
 export abstract class LostCommitsRepository {
   /** In the order given. */
@@ -44,4 +72,10 @@ export abstract class LostCommitsRepository {
   abstract suspects(tx: Tx, signers: readonly SignerId[]): Promise<SignerId[]>;
   /** Stores that a signer is reconciled in this epoch: the one in which it was searched. A later one may have begun since. */
   abstract reconciled(fence: Fence, signer: SignerId, epoch: number): Promise<void>;
+  /** In the order given. */
+  abstract books(signers: readonly SignerId[]): Promise<Books[]>;
+  /** Stores the first blocks of the chain of a signer that has a cursor. */
+  abstract noteOrigin(fence: Fence, signer: SignerId, origin: readonly string[]): Promise<void>;
+  /** Stores that the chain is behind the books of a signer, or that it is not any more. */
+  abstract markBehind(fence: Fence, signer: SignerId, behind: ChainBehind | null): Promise<void>;
 }

@@ -5,7 +5,12 @@ import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { SentTransaction } from '../../chain/index.js';
 import { type Fence, signerColumns } from '../../signers/index.js';
-import { LostCommitsRepository, type SignerOutlook } from '../domain/lost-commits.repository.js';
+import {
+  type Books,
+  type ChainBehind,
+  LostCommitsRepository,
+  type SignerOutlook,
+} from '../domain/lost-commits.repository.js';
 import type { RequestedTx } from '../domain/managed-tx.repository.js';
 import { PROGRESS_COLUMNS, REQUEST_COLUMNS, type RequestRow, toRequested } from './managed-tx.rows.js';
 
@@ -112,6 +117,41 @@ const RECONCILED = {
        SET epoch = excluded.epoch, fencing_token = excluded.fencing_token, reconciled_at = clock_timestamp()`,
 };
 
+/** Above the highest consumed slot are only those in flight. */
+export const BOOKS = {
+  name: 'lost_books',
+  text: `
+    SELECT c.signer IS NOT NULL AS begun, top.nonce, m.block_number, coalesce(c.origin, '{}') AS origin, c.behind
+      FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (chain_id, signer, position)
+      LEFT JOIN signer_nonce_cursor c ON c.chain_id = w.chain_id AND c.signer = w.signer
+      LEFT JOIN LATERAL (
+        SELECT s.nonce, s.tx_id FROM signer_nonce_allocation s
+         WHERE s.chain_id = w.chain_id AND s.signer = w.signer AND s.status = 'CONSUMED' ORDER BY s.nonce DESC LIMIT 1) top ON true
+      LEFT JOIN managed_tx m ON m.tx_id = top.tx_id
+     ORDER BY w.position`,
+};
+
+const NOTE_ORIGIN = {
+  name: 'lost_note_origin',
+  text: `UPDATE signer_nonce_cursor SET origin = $4, fencing_token = $3 WHERE chain_id = $1 AND signer = $2`,
+};
+
+const MARK_BEHIND = {
+  name: 'lost_mark_behind',
+  text: `
+    UPDATE signer_nonce_cursor SET behind = $4, fencing_token = $3,
+           behind_since = CASE WHEN $4::jsonb IS NOT NULL THEN coalesce(behind_since, clock_timestamp()) END
+     WHERE chain_id = $1 AND signer = $2`,
+};
+
+interface BooksRow {
+  begun: boolean;
+  nonce: string | null;
+  block_number: string | null;
+  origin: string[];
+  behind: ChainBehind | null;
+}
+
 interface OutlookRow {
   cursor: string;
   acted: boolean;
@@ -166,6 +206,36 @@ export class PgLostCommitsRepository extends LostCommitsRepository {
   async reconciled(fence: Fence, signer: SignerId, epoch: number): Promise<void> {
     await PgTx.of(fence.tx).query(RECONCILED, [signer.chainId, signer.address, epoch, fence.tokenFor(signer)]);
   }
+
+  async books(signers: readonly SignerId[]): Promise<Books[]> {
+    const { rows } = await this.database.query<BooksRow>(BOOKS, signerColumns(signers));
+    return signers.flatMap((signer, index) => {
+      const row = rows[index];
+      return row ? [toBooks(signer, row)] : [];
+    });
+  }
+
+  async noteOrigin(fence: Fence, signer: SignerId, origin: readonly string[]): Promise<void> {
+    const { chainId, address } = signer;
+    await PgTx.of(fence.tx).query(NOTE_ORIGIN, [chainId, address, fence.tokenFor(signer), origin]);
+  }
+
+  async markBehind(fence: Fence, signer: SignerId, behind: ChainBehind | null): Promise<void> {
+    const { chainId, address } = signer;
+    const value = behind && JSON.stringify(behind);
+    await PgTx.of(fence.tx).query(MARK_BEHIND, [chainId, address, fence.tokenFor(signer), value]);
+  }
+}
+
+function toBooks(signer: SignerId, { begun, nonce, block_number, origin, behind }: BooksRow): Books {
+  return {
+    signer,
+    begun,
+    usedBelow: nonce === null ? 0n : BigInt(nonce) + 1n,
+    block: Number(block_number ?? 0),
+    origin,
+    behind,
+  };
 }
 
 function toOutlook(signer: SignerId, row: OutlookRow): SignerOutlook {

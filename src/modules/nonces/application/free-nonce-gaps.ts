@@ -5,6 +5,7 @@ import { type ChainId, type Nonce, signerKey, type SignerId } from '../../../ker
 import { Log } from '../../../platform/logging/log.js';
 import { Chains } from '../../chain/index.js';
 import { NonceLedger, type SlotRef } from '../../signers/index.js';
+import { HoldBehind } from '../../lost-commits/index.js';
 import { BegunWork, WriteChanges } from '../../ledger/index.js';
 
 /** Each nonce costs a no-op, so an operator has to free a wider gap with {@link SyncSigner}. */
@@ -33,6 +34,7 @@ export class FreeNonceGaps {
     private readonly work: BegunWork,
     private readonly ledger: NonceLedger,
     private readonly write: WriteChanges,
+    private readonly behind: HoldBehind,
     private readonly config: ConfirmationsConfig,
     private readonly clock: Clock,
     private readonly log: Log,
@@ -41,6 +43,7 @@ export class FreeNonceGaps {
   /** @param signers signers with a tx that was not mined within `confirmations.staleReceiptTimeout`, whether resends are on or off */
   async execute(chainId: ChainId, signers: readonly SignerId[]): Promise<void> {
     if (signers.length === 0) return;
+    await this.behind.look(chainId, signers);
     const accounts = signers.map(({ address }) => address);
     const counts = await this.chains.get(chainId).transactionCounts(accounts, 'latest');
     const stalled = signers.flatMap((signer, index): SlotRef[] => {

@@ -4,6 +4,7 @@ import { Log } from '../../../platform/logging/log.js';
 import { Chains, RpcUnavailable } from '../../chain/index.js';
 import { type Lease, LeaseManager, slotKey } from '../../signers/index.js';
 import { AttemptRepository, type ConsumedSlot, LeasedWork } from '../../ledger/index.js';
+import { CompareBooks } from '../../lost-commits/index.js';
 import { FillNonceGaps } from './fill-nonce-gaps.js';
 import { ForeignNonces } from './foreign-nonces.js';
 
@@ -29,6 +30,7 @@ export class ReopenNonces {
     private readonly chains: Chains,
     private readonly foreign: ForeignNonces,
     private readonly fillGaps: FillNonceGaps,
+    private readonly books: CompareBooks,
     private readonly log: Log,
   ) {}
 
@@ -66,7 +68,9 @@ export class ReopenNonces {
       const isFree = ({ nonce }: ConsumedSlot, index: number): boolean => nonce >= (counts[index] ?? nonce + 1n);
       const inDoubt = slots.filter((slot, index) => !isFree(slot, index)).map((slot) => ({ slot, hashes: [] }));
       const used = await this.foreign.usedForGood(chainId, inDoubt);
-      return { freed: slots.filter(isFree), used: used.map(({ slot }) => slot) };
+      const isSame = await this.books.onSameChain(chainId, signersOf(slots));
+      const freed = slots.filter((slot, index) => isSame(slot.signer) === true && isFree(slot, index));
+      return { freed, used: used.map(({ slot }) => slot) };
     } catch (error) {
       if (!(error instanceof RpcUnavailable)) throw error;
       this.log.warn('failed to check foreign nonces after a reorg', { chainId, error });

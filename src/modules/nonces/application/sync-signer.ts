@@ -5,7 +5,7 @@ import { type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.
 import { Log } from '../../../platform/logging/log.js';
 import { type AgreedCount, type ChainAccounts, Chains } from '../../chain/index.js';
 import { type Lease, NonceLedger } from '../../signers/index.js';
-import { type Reconciliation, ReconcileSigner } from '../../lost-commits/index.js';
+import { CompareBooks, type Reconciliation, ReconcileSigner } from '../../lost-commits/index.js';
 
 /** The result of an alignment that an operator requested. */
 export interface SyncReport {
@@ -29,6 +29,7 @@ export interface SyncReport {
 export class SyncSigner {
   constructor(
     private readonly chains: Chains,
+    private readonly books: CompareBooks,
     private readonly reconcile: ReconcileSigner,
     private readonly work: LeasedWork,
     private readonly ledger: NonceLedger,
@@ -39,12 +40,14 @@ export class SyncSigner {
   /**
    * @param atMost how many nonces of a gap to free; a nonce that no payload takes costs a no-op
    * @param vouches the operator confirms that the signer sent nothing else, or accepts that a payload is executed twice
+   * @throws Conflict `chain_behind_books` when the chain was reset, or says that fewer nonces are used than were seen final; nothing is changed
    * @throws Conflict `signer_held` when the signer may have sent unknown transactions, and the operator does not vouch
    * @throws NotLeader when another node acts for the signer
    * @throws Unavailable `nonce_not_known` when too few endpoints report a count
    */
   async execute(signer: SignerId, atMost: number, vouches = false): Promise<SyncReport> {
     const chain = this.chains.get(signer.chainId);
+    await this.refuseBehind(signer);
     const { held, found } = await this.reconcile.execute(signer, vouches);
     if (held)
       throw new Conflict(
@@ -57,6 +60,17 @@ export class SyncSigner {
       ...(await this.align(chain, lease, atMost)),
       recovered: found,
     }));
+  }
+
+  private async refuseBehind(signer: SignerId): Promise<void> {
+    const [found] = await this.books.execute(signer.chainId, [signer]);
+    if (!found || found.standing === 'even') return;
+    throw new Conflict(
+      'chain_behind_books',
+      'the chain was reset, or says that fewer nonces of this signer are used than were seen final; nothing is changed',
+      'mend the endpoints if they are wrong; for a chain that was wiped, use a new database (docs/operations.md)',
+      { ...signer, ...found.shown },
+    );
   }
 
   private async align(chain: ChainAccounts, lease: Lease, atMost: number): Promise<Omit<SyncReport, 'recovered'>> {

@@ -49,7 +49,7 @@ export class ExplainTx {
   private facts({ tx, signer, around, attempts, standing }: Found): TxFacts {
     const { quote, endpoints } = standing;
     const { txId, kind, chainId, state, subState, nonce, expiresAt, lastError, failureReason } = tx;
-    const { blockedBy, inFlight, leaseOwner, paused, command } = around;
+    const { blockedBy, inFlight, leaseOwner, paused, behind, command } = around;
     const speed = tx.speed as Speed;
     return {
       ...{ txId, kind, chainId, address: tx.signer, state, subState, nonce, expiresAt, lastError, failureReason },
@@ -74,7 +74,7 @@ export class ExplainTx {
         lastError: error,
       })),
       balance: isUnmined(tx) ? balanceOf(tx, around, standing) : null,
-      signer: { paused, leaseOwner, inFlight, inFlightLimit: this.limits.of(signer) },
+      signer: { paused, behind, leaseOwner, inFlight, inFlightLimit: this.limits.of(signer) },
       mined: this.minedOf(tx, quote),
     };
   }

@@ -1,3 +1,4 @@
+import type { ChainBehindSince } from '../../ledger/index.js';
 import type { InFlightLimitView } from './signer-limits.js';
 
 /** One signer with its lease and backlog, for operators. */
@@ -14,6 +15,8 @@ export interface SignerView {
   readonly cursor: number | string | null;
   /** Since when, by whom and why it gets no new nonces; null when it is not paused. */
   readonly paused: { readonly since: string; readonly by: string; readonly reason: string | null } | null;
+  /** Since when and why nothing of it is sent: its chain is behind our books; null when it is not. */
+  readonly behind: ChainBehindSince | null;
   /** Accepted txs that have no nonce yet. */
   readonly pending: number;
   /** Txs with a nonce that are not mined yet. */

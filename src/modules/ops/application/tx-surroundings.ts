@@ -1,6 +1,6 @@
 import type { SignerId } from '../../../kernel/signer-id.js';
 import type { CommandKind } from '../../commands/index.js';
-import type { TxState } from '../../ledger/index.js';
+import type { ChainBehindSince, TxState } from '../../ledger/index.js';
 
 /** What is around a tx in the database. Wei. */
 export interface Surroundings {
@@ -22,6 +22,8 @@ export interface Surroundings {
   readonly committed: bigint;
   readonly leaseOwner: string | null;
   readonly paused: boolean;
+  /** Why nothing of the signer is sent: its chain is behind our books. */
+  readonly behind: ChainBehindSince | null;
   /** The oldest command about the tx that waits for its owner. */
   readonly command: {
     readonly kind: CommandKind;

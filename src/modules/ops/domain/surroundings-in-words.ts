@@ -37,6 +37,10 @@ export function noticesOf(facts: TxFacts): {
     summary.push('Its signer is paused: what is in flight goes on, and nothing gets a new nonce.');
     operator.push(`POST /api/v1/signers/${chainId}/${address}/resume to have the signer go on.`);
   }
+  if (signer.behind !== null) {
+    summary.push(`Nothing of its signer is sent since ${signer.behind.since}: ${behindInWords(signer.behind)}.`);
+    operator.push(`See GET /api/v1/signers, and "The chain is behind our books" in the operations guide.`);
+  }
   if (endpoints.length > 0 && endpoints.every(isDead)) {
     summary.push('No RPC endpoint of its chain answers this node.');
     operator.push('Check the RPC endpoints: /health/ready shows each of them.');
@@ -46,6 +50,13 @@ export function noticesOf(facts: TxFacts): {
       `Send at least ${balance.missing} wei to ${address}: its balance does not cover what is up to this transaction.`,
     );
   return { summary, operator };
+}
+
+function behindInWords({ cause, chainNonce, usedBelow }: NonNullable<TxFacts['signer']['behind']>): string {
+  const nonce = chainNonce === null ? '' : `, and says that its next nonce is ${chainNonce}`;
+  return cause === 'CHAIN_RESET'
+    ? `the chain was reset: its first blocks are not those on which the nonces below ${usedBelow} were used${nonce}`
+    : `the chain is behind our books: all nonces below ${usedBelow} were used in final blocks${nonce}`;
 }
 
 function expiryOf({ state, subState, expiresAt }: TxFacts): string[] {

@@ -1,6 +1,6 @@
 import type { EndpointStatus } from '../../chain/index.js';
 import type { CommandKind } from '../../commands/index.js';
-import type { TxState, TxSubState } from '../../ledger/index.js';
+import type { ChainBehindSince, TxState, TxSubState } from '../../ledger/index.js';
 
 /** Wei per gas. */
 export interface Price {
@@ -58,6 +58,8 @@ export interface TxFacts {
   } | null;
   readonly signer: {
     readonly paused: boolean;
+    /** Why nothing of it is sent: its chain is behind our books. */
+    readonly behind: ChainBehindSince | null;
     readonly leaseOwner: string | null;
     readonly inFlight: number;
     readonly inFlightLimit: {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { parseSigner } from '../../../kernel/signer-id.js';
 import { toJsonInteger } from '../../../kernel/quantities.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
+import type { ChainBehind } from '../../ledger/index.js';
 import { SignerLimits } from '../application/signer-limits.js';
 import { SignerOverview, type SignerView } from '../application/signer-overview.js';
 
@@ -13,7 +14,7 @@ const LIST = {
       SELECT * FROM signer WHERE (chain_id, address) > ($1::bigint, $2::text) ORDER BY chain_id, address LIMIT $3),
     most AS MATERIALIZED (SELECT greatest(1000, 100000 / greatest(1, count(*))) AS of_one FROM page)
     SELECT s.chain_id, s.address, s.custody, s.paused_at, s.paused_by, s.pause_reason, l.owner_node, l.fencing_token, l.expires_at,
-           l.expires_at > clock_timestamp() AS leased, c.next_nonce, p.count AS pending, f.count AS in_flight
+           l.expires_at > clock_timestamp() AS leased, c.next_nonce, c.behind, c.behind_since, p.count AS pending, f.count AS in_flight
       FROM page s
       LEFT JOIN signer_lease l ON l.chain_id = s.chain_id AND l.signer = s.address
       LEFT JOIN signer_nonce_cursor c ON c.chain_id = s.chain_id AND c.signer = s.address
@@ -38,6 +39,8 @@ interface SignerRow {
   expires_at: Date | null;
   leased: boolean | null;
   next_nonce: string | null;
+  behind: ChainBehind | null;
+  behind_since: Date | null;
   pending: string;
   in_flight: string;
 }
@@ -77,6 +80,7 @@ function toView(row: SignerRow): Omit<SignerView, 'inFlightLimit'> {
       row.paused_at === null
         ? null
         : { since: row.paused_at.toISOString(), by: row.paused_by ?? '', reason: row.pause_reason },
+    behind: row.behind && row.behind_since && { ...row.behind, since: row.behind_since.toISOString() },
     pending: Number(row.pending),
     inFlight: Number(row.in_flight),
     backlog: Number(row.pending) + Number(row.in_flight),

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
 import type { CommandKind } from '../../commands/index.js';
-import { TxQueries, type TxState } from '../../ledger/index.js';
+import { type ChainBehind, TxQueries, type TxState } from '../../ledger/index.js';
 import { type Surroundings, TxSurroundings } from '../application/tx-surroundings.js';
 
 /**
@@ -15,8 +15,10 @@ const AROUND = {
     SELECT t.replaced_by, coalesce(since.at, t.created_at) AS since, q.count AS waiting, q.value, q.gas, q.blobs, f.count AS in_flight, f.ahead,
            c.kind AS command, c.created_at AS command_since, c.tries AS command_tries, c.due_at AS command_due, b.tx_id AS blocker, b.nonce AS blocker_nonce, b.state AS blocker_state,
            (SELECT l.owner_node FROM signer_lease l WHERE l.chain_id = t.chain_id AND l.signer = t.signer AND l.expires_at > clock_timestamp()) AS owner,
-           (SELECT s.paused_at IS NOT NULL FROM signer s WHERE s.chain_id = t.chain_id AND s.address = t.signer) AS paused
+           (SELECT s.paused_at IS NOT NULL FROM signer s WHERE s.chain_id = t.chain_id AND s.address = t.signer) AS paused,
+           n.behind, n.behind_since
       FROM managed_tx t
+      LEFT JOIN signer_nonce_cursor n ON n.chain_id = t.chain_id AND n.signer = t.signer
       LEFT JOIN LATERAL (
         SELECT e.created_at AS at FROM tx_event e
          WHERE e.tx_id = t.tx_id AND (e.from_state IS DISTINCT FROM e.to_state OR e.detail ? 'subState') ORDER BY e.seq DESC LIMIT 1) since ON true
@@ -69,6 +71,8 @@ interface AroundRow {
   command_due: Date | null;
   owner: string | null;
   paused: boolean | null;
+  behind: ChainBehind | null;
+  behind_since: Date | null;
 }
 
 @Injectable()
@@ -102,6 +106,7 @@ function toSurroundings(row: AroundRow, committed: bigint): Surroundings {
     committed,
     leaseOwner: row.owner,
     paused: row.paused === true,
+    behind: row.behind && row.behind_since && { ...row.behind, since: row.behind_since.toISOString() },
     command: kind !== null && since !== null && tries !== null && dueAt !== null ? { kind, since, tries, dueAt } : null,
   };
 }

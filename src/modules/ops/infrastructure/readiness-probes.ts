@@ -16,6 +16,20 @@ const QUERY_EVERY_MS = 1_000;
 /** Locks nothing, and fails as a write does on a standby, or on an old primary after a failover. */
 const PING = { name: 'ready_ping', text: 'SELECT 1 FROM migrations WHERE false FOR KEY SHARE' };
 
+/** Signers whose chain is behind our books. */
+const BEHIND = {
+  name: 'ready_behind',
+  text: `
+    SELECT chain_id, count(*)::int AS signers, coalesce(bool_or(behind ->> 'cause' = 'CHAIN_RESET'), false) AS reset
+      FROM signer_nonce_cursor WHERE behind IS NOT NULL GROUP BY chain_id`,
+};
+
+interface BehindRow {
+  chain_id: string;
+  signers: number;
+  reset: boolean;
+}
+
 /**
  * The conditions for sending requests to a node: its database takes writes, its migrations have run, and it is not shutting down. A chain
  * without a usable endpoint is reported, but the node stays ready: other nodes have the same endpoints, and accepted requests are sent when
@@ -25,6 +39,7 @@ const PING = { name: 'ready_ping', text: 'SELECT 1 FROM migrations WHERE false F
 export class ReadinessProbes {
   private readonly ping: RecentAnswer<null>;
   private readonly pending: RecentAnswer<string | null>;
+  private readonly behind: RecentAnswer<readonly BehindRow[]>;
 
   constructor(
     private readonly indicators: HealthIndicatorService,
@@ -37,6 +52,11 @@ export class ReadinessProbes {
     // In a transaction, because that gives up a connection to a read-only server.
     const ping = async (): Promise<null> => database.transaction((tx) => tx.query(PING, [])).then(() => null);
     this.ping = new RecentAnswer(ping, QUERY_EVERY_MS, clock);
+    this.behind = new RecentAnswer(
+      async () => (await database.query<BehindRow>(BEHIND, [])).rows,
+      QUERY_EVERY_MS,
+      clock,
+    );
     this.pending = new RecentAnswer(async () => pendingText(await pendingMigrations(database)), QUERY_EVERY_MS, clock);
   }
 
@@ -45,18 +65,30 @@ export class ReadinessProbes {
       () => this.check('node', async () => (this.drain.isDraining ? 'draining' : null)),
       () => this.check('database', () => this.ping.get()),
       () => this.check('migrations', () => this.pending.get()),
-      ...this.chains.ids().map((chainId) => async () => this.chain(chainId)),
+      ...this.chains.ids().map((chainId) => () => this.chain(chainId)),
     ];
   }
 
-  /** Reports endpoints from the calls that this process made before; a probe makes no call. */
-  private chain(chainId: ChainId): HealthIndicatorResult {
+  /**
+   * Reports endpoints from the calls that this process made before; a probe makes no call. A chain that was reset, or signers that are held
+   * because it is behind our books, make no node unready: every node sees the same chain, and stores what is asked of it.
+   */
+  private async chain(chainId: ChainId): Promise<HealthIndicatorResult> {
     const endpoints = this.rpc.endpoints().filter((endpoint) => endpoint.chainId === chainId);
     const indicator = this.indicators.check(`chain-${chainId}`);
-    const details = { endpoints: endpoints.map(shown) };
-    return endpoints.length > 0 && endpoints.every(isDead)
-      ? indicator.degraded({ message: 'no endpoint is usable', ...details })
-      : indicator.up(details);
+    const { signers = 0, reset = false } =
+      (await this.behindBooks()).find((row) => Number(row.chain_id) === chainId) ?? {};
+    const details = { endpoints: endpoints.map(shown), ...(signers === 0 ? {} : { signersBehind: signers }) };
+    if (endpoints.length > 0 && endpoints.every(isDead))
+      return indicator.degraded({ message: 'no endpoint is usable', ...details });
+    if (signers === 0) return indicator.up(details);
+    const message = reset ? 'the chain was reset' : 'the chain is behind our books';
+    return indicator.degraded({ message: `${message}: signers are held`, ...details });
+  }
+
+  /** None while the database does not answer, which its own check tells. */
+  private async behindBooks(): Promise<readonly BehindRow[]> {
+    return this.behind.get().catch(() => []);
   }
 
   /** @param probe returns the problem in words, or null */

@@ -29,6 +29,7 @@ export class SignerMetrics {
     this.show('signer_backlog', (signers) => this.showBacklog(signers));
     this.show('signer_nonce', (signers) => this.showCursors(signers));
     this.show('signer_in_flight_limit', (signers) => this.showLimits(signers));
+    this.show('signers_chain_behind', (signers) => this.showBehind(signers));
     metrics.onScrape('signer_scrape_age_seconds', async () => {
       const known = await this.latest();
       const age = known === null ? Infinity : (clock.monotonicMs() - known.atMs) / 1_000;
@@ -47,6 +48,11 @@ export class SignerMetrics {
   private showBacklog(signers: readonly SignerView[]): void {
     for (const { chainId, address, backlog } of signers)
       this.metrics.add('signer_backlog', backlog, { chain: chainId, signer: address });
+  }
+
+  private showBehind(signers: readonly SignerView[]): void {
+    for (const { chainId, behind } of signers)
+      if (behind !== null) this.metrics.add('signers_chain_behind', 1, { chain: chainId, cause: behind.cause });
   }
 
   private showCursors(signers: readonly SignerView[]): void {

@@ -86,7 +86,7 @@ export class SignerNoncesController {
     summary: 'Align the nonces of a signer with its chain',
     description:
       'Raises the cursor to the count that the endpoints of the chain agree on, and frees unused nonces below our lowest one. ' +
-      'Never lowers the cursor. Returns the evidence.',
+      'Never lowers the cursor. Returns the evidence. Changes nothing, and answers 409, when the chain is behind our books.',
   })
   @ApiResponse({ status: 200, type: SyncReportDto })
   @ApiProblems(
@@ -95,6 +95,7 @@ export class SignerNoncesController {
     'invalid_checksum',
     'unknown_chain',
     'not_leader',
+    'chain_behind_books',
     'signer_held',
     'nonce_not_known',
     'lease_lost',

@@ -1,3 +1,4 @@
+import { CHAIN_BEHIND, ChainBehindDto } from './chain-behind.dto.js';
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
 import { COMMAND_KINDS } from '../../../commands/index.js';
@@ -70,6 +71,8 @@ class ExplainedLimitDto {
 
 class ExplainedSignerDto {
   @ApiProperty({ example: false }) paused!: boolean;
+  @ApiProperty({ type: ChainBehindDto, nullable: true, example: null, description: CHAIN_BEHIND })
+  behind!: ChainBehindDto | null;
   @ApiProperty({ type: String, nullable: true, example: 'pod-1-3f9a1c' }) leaseOwner!: string | null;
   @ApiProperty({ example: 3 }) inFlight!: number;
   @ApiProperty({ type: ExplainedLimitDto }) inFlightLimit!: ExplainedLimitDto;

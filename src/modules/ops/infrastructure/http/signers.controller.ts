@@ -4,6 +4,7 @@ import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
+import { CHAIN_BEHIND, ChainBehindDto } from './chain-behind.dto.js';
 import { PauseDto } from './signer-pauses.controller.js';
 import { SignerOverview, type SignerPage } from '../../application/signer-overview.js';
 
@@ -43,6 +44,8 @@ class SignerDto {
   cursor!: number | string | null;
   @ApiProperty({ type: PauseDto, nullable: true, example: null, description: 'Null when it is not paused' })
   paused!: PauseDto | null;
+  @ApiProperty({ type: ChainBehindDto, nullable: true, example: null, description: CHAIN_BEHIND })
+  behind!: ChainBehindDto | null;
   @ApiProperty({
     example: 0,
     description: 'Counted up to 100,000 divided by the number of signers of the page, or 1,000, like inFlight',

@@ -1,0 +1,132 @@
+import { describe, expect, it } from '@jest/globals';
+import { Database } from '../../src/platform/database/database.js';
+import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';
+import type { TestNode } from '../support/test-node.js';
+import { until } from '../support/until.js';
+
+/* K8: the chain against our books. What was executed on a chain that was reset is not executed again. */
+
+const lab = nodeLab();
+
+/** All that a node does by itself, and blocks. */
+async function goOn(node: TestNode = lab.node): Promise<void> {
+  await node.follow();
+  await makeDue(node);
+  await makeWaitingDue(node);
+  await node.step();
+  await node.commands();
+  await node.checkReceipts();
+  await node.resubmit();
+  await node.bump();
+  lab.chain.mine();
+  lab.chain.mineEmpty();
+}
+
+/** The same until something is so; the pauses of a held signer are real time. */
+async function goOnUntil(what: string, isSo: () => Promise<boolean>, node: TestNode = lab.node): Promise<void> {
+  await until(
+    what,
+    async () => {
+      await goOn(node);
+      return isSo();
+    },
+    20_000,
+  );
+}
+
+interface Behind {
+  readonly cause: string;
+  readonly chainNonce: number;
+  readonly usedBelow: number;
+}
+
+async function rows<Row extends object>(text: string): Promise<Row[]> {
+  const found = await lab.node.get(Database).query<Row>({ name: `test_${text.length}`, text }, []);
+  return found.rows;
+}
+
+async function behind(): Promise<Behind | null> {
+  const [row] = await rows<{ behind: Behind | null }>('SELECT behind FROM signer_nonce_cursor');
+  return row?.behind ?? null;
+}
+
+const isHeld = async (): Promise<boolean> => (await behind()) !== null;
+const isFree = async (): Promise<boolean> => (await behind()) === null;
+
+async function signerEvents(): Promise<string[]> {
+  const events = await rows<{ reason: string }>(
+    "SELECT reason FROM tx_event WHERE tx_id IS NULL AND reason LIKE 'chain%' ORDER BY seq",
+  );
+  return events.map(({ reason }) => reason);
+}
+
+/** Three payloads that are final, and one in flight; the lane has begun. */
+async function settledAndOpen(): Promise<string[]> {
+  lab.chain.mineEmpty(20);
+  const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
+  await lab.node.step();
+  await lab.confirmAll();
+  ids.push(await lab.sent(4));
+  expect(await lab.states(ids)).toEqual(['CONFIRMED', 'CONFIRMED', 'CONFIRMED', 'IN_MEMPOOL']);
+  return ids;
+}
+
+describe.each([
+  ['with another genesis', false],
+  ['with the same genesis', true],
+])('a chain that was reset under the same id, %s', (_how, sameGenesis) => {
+  it('gets nothing of what was executed or is out, nor what is new, and says so once', async () => {
+    const ids = await settledAndOpen();
+    lab.chain.reset({ sameGenesis });
+    const sent = lab.chain.sent.length;
+    ids.push(await lab.create(5));
+    await goOnUntil('the signer is held', isHeld);
+    for (let round = 0; round < 5; round += 1) await goOn();
+    expect(await behind()).toMatchObject({ cause: 'CHAIN_RESET', chainNonce: 0, usedBelow: 3 });
+    expect(await lab.states(ids)).toEqual(['CONFIRMED', 'CONFIRMED', 'CONFIRMED', 'IN_MEMPOOL', 'PENDING']);
+    expect([lab.chain.sent.length - sent, lab.chain.minedTxs()]).toEqual([0, []]);
+    expect(await signerEvents()).toEqual(['chain_behind']);
+  });
+});
+
+describe('a signer that is held because its chain is behind', () => {
+  it('stays held by the next owner and after a restart, before anything is sent', async () => {
+    await settledAndOpen();
+    lab.chain.reset();
+    await goOnUntil('the signer is held', isHeld);
+    const next = await lab.takeOver();
+    const sent = lab.chain.sent.length;
+    for (let round = 0; round < 5; round += 1) await goOn(next);
+    expect([lab.chain.sent.length - sent, await isHeld()]).toEqual([0, true]);
+    expect(await signerEvents()).toEqual(['chain_behind']);
+  });
+
+  it('is held by a node that starts after the reset, before anything is sent', async () => {
+    await settledAndOpen();
+    lab.chain.reset();
+    const sent = lab.chain.sent.length;
+    const next = await lab.takeOver();
+    await goOnUntil('the signer is held', isHeld, next);
+    expect(lab.chain.sent.length - sent).toBe(0);
+  });
+
+  it('goes on by itself when the endpoint had shown a wrong chain', async () => {
+    const ids = await settledAndOpen();
+    const restore = lab.chain.reset();
+    await goOnUntil('the signer is held', isHeld);
+    restore();
+    await goOnUntil('the signer is free', isFree);
+    await goOnUntil('all is final', async () => (await lab.states(ids)).every((state) => state === 'CONFIRMED'));
+    expect(lab.chain.minedTxs().map(({ nonce }) => nonce)).toEqual([0n, 1n, 2n, 3n]);
+    expect(await signerEvents()).toEqual(['chain_behind', 'chain_caught_up']);
+  });
+
+  it('leaves the other signers alone', async () => {
+    await settledAndOpen();
+    lab.chain.reset();
+    await goOnUntil('the signer is held', isHeld);
+    const other = await lab.create(9, { signer: lab.node.signer(1) });
+    await lab.node.step(lab.node.signer(1));
+    expect(await lab.states([other])).toEqual(['IN_MEMPOOL']);
+  });
+});

@@ -1,0 +1,112 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import { NonceConfig } from '../../../src/config/index.js';
+import { sameSigner, type SignerId } from '../../../src/kernel/signer-id.js';
+import { RpcUnavailable } from '../../../src/modules/chain/index.js';
+import { LaneMemory } from '../../../src/modules/ledger/application/writing/lane-memory.js';
+import { type Compared, CompareBooks } from '../../../src/modules/lost-commits/application/compare-books.js';
+import { HoldBehind } from '../../../src/modules/lost-commits/application/hold-behind.js';
+import { MarkBehind } from '../../../src/modules/lost-commits/application/mark-behind.js';
+import { aLease, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { ourWork } from '../../support/fakes/our-work.js';
+import { LeasedWork } from '../../../src/modules/ledger/index.js';
+
+const [GOOD, BAD] = [aLease(aSigner(1)), aLease(aSigner(2))];
+const SHOWN = { cause: 'LOWER_NONCE', chainNonce: 3, usedBelow: 5, block: null } as const;
+
+/** Of BAD. */
+let standing: Compared['standing'];
+let wasBehind: boolean;
+let isDown: boolean;
+let asked: SignerId[][];
+let marked: string[];
+let memory: LaneMemory;
+let clock: FakeClock;
+let hold: HoldBehind;
+
+beforeEach(() => {
+  [standing, wasBehind, isDown, asked, marked] = ['behind', false, false, [], []];
+  clock = new FakeClock();
+  memory = new LaneMemory(clock);
+  const shownOf = (signer: SignerId): Compared => {
+    const isBad = sameSigner(signer, BAD.signer);
+    const behind = isBad && wasBehind ? SHOWN : null;
+    return {
+      books: { signer, begun: true, usedBelow: 5n, block: 1, origin: [], behind },
+      standing: isBad ? standing : 'even',
+      origin: isBad ? null : ['0xa'],
+      shown: isBad ? SHOWN : null,
+    };
+  };
+  hold = new HoldBehind(
+    fakeOf(CompareBooks, {
+      execute: async (chainId, signers) => {
+        asked.push([...signers]);
+        if (isDown) throw new RpcUnavailable('rpc_unavailable', { chainId, method: 'any' }, 'no answer');
+        return signers.map(shownOf);
+      },
+    }),
+    fakeOf(MarkBehind, {
+      behind: async () => void marked.push('behind'),
+      caughtUp: async () => void marked.push('caught up'),
+      doubted: () => void marked.push('doubted'),
+      origin: async () => void marked.push('origin'),
+    }),
+    fakeOf(LeasedWork, { run: ourWork.run }),
+    memory,
+    new NonceConfig(),
+    clock,
+  );
+});
+
+it('a lane whose chain is behind does not begin, and is compared again now and then', async () => {
+  expect(await hold.admit(DEV_CHAIN, [GOOD, BAD])).toEqual([GOOD]);
+  expect(await hold.admit(DEV_CHAIN, [BAD])).toEqual([]);
+  expect([asked.length, marked]).toEqual([1, ['origin', 'behind']]);
+  clock.advance(2_000);
+  standing = 'even';
+  wasBehind = true;
+  expect(await hold.admit(DEV_CHAIN, [BAD])).toEqual([BAD]);
+  expect(marked.slice(2)).toEqual(['caught up']);
+});
+
+it('a lane whose chain may be behind waits, and only the log says so, once', async () => {
+  standing = 'unknown';
+  expect(await hold.admit(DEV_CHAIN, [BAD])).toEqual([]);
+  clock.advance(500);
+  expect(await hold.admit(DEV_CHAIN, [BAD])).toEqual([]);
+  expect(marked).toEqual(['doubted']);
+});
+
+it('a lane that goes on is compared again after a while, before anything new of it is sent', async () => {
+  standing = 'even';
+  await hold.admit(DEV_CHAIN, [BAD]);
+  memory.recovered([BAD]);
+  await hold.admit(DEV_CHAIN, [BAD]);
+  expect(asked).toHaveLength(1);
+  standing = 'behind';
+  clock.advance(30_000);
+  expect([await hold.admit(DEV_CHAIN, [BAD]), memory.needsRecovery(BAD)]).toEqual([[], true]);
+});
+
+it('a look has the lane of a signer whose chain may be behind begin again, and no other', async () => {
+  memory.recovered([GOOD, BAD]);
+  await hold.look(DEV_CHAIN, [GOOD.signer, BAD.signer]);
+  expect([memory.needsRecovery(GOOD), memory.needsRecovery(BAD)]).toEqual([false, true]);
+});
+
+it('a look without an answer is made up for by the next one', async () => {
+  isDown = true;
+  await hold.look(DEV_CHAIN, [GOOD.signer]);
+  isDown = false;
+  await hold.look(DEV_CHAIN, []);
+  await hold.look(DEV_CHAIN, []);
+  expect(asked).toEqual([[GOOD.signer], [GOOD.signer]]);
+});
+
+it('a signer that is held is not looked at besides', async () => {
+  await hold.admit(DEV_CHAIN, [BAD]);
+  await hold.look(DEV_CHAIN, [BAD.signer]);
+  expect(asked).toHaveLength(1);
+});

@@ -1,0 +1,56 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import { EventLog } from '../../../src/modules/events/index.js';
+import { type ChainBehind, LostCommitsRepository } from '../../../src/modules/ledger/index.js';
+import { MarkBehind } from '../../../src/modules/lost-commits/application/mark-behind.js';
+import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
+import { aLease, aSigner } from '../../support/builders.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
+
+const SIGNER = aSigner();
+const LEASE = aLease(SIGNER);
+const LOWER: ChainBehind = { cause: 'LOWER_NONCE', chainNonce: 3, usedBelow: 5, block: null };
+const RESET: ChainBehind = { ...LOWER, cause: 'CHAIN_RESET' };
+const BOOKS = { signer: SIGNER, begun: true, usedBelow: 5n, block: 1, origin: [] };
+
+let stored: unknown[];
+let told: unknown[];
+let mark: MarkBehind;
+
+beforeEach(() => {
+  [stored, told] = [[], []];
+  mark = new MarkBehind(
+    fakeOf(LostCommitsRepository, {
+      markBehind: async (_fence, _signer, behind) => void stored.push(behind),
+      noteOrigin: async (_fence, _signer, origin) => void stored.push(origin),
+    }),
+    new RecordedWrites().asDoor(),
+    fakeOf(EventLog, {
+      appendOfSigners: async (_tx, _author, events) => void told.push(...events.map(({ reason }) => reason)),
+    }),
+    new RecordingLog(),
+  );
+});
+
+it.each([
+  ['for the first time', null, LOWER, 1],
+  ['again', LOWER, LOWER, 0],
+  ['as another chain by now', LOWER, RESET, 1],
+  ['as a lower nonce, when it was another chain before', RESET, LOWER, 0],
+])('a chain that is behind %s', async (_how, behind, shown, times) => {
+  await mark.behind(LEASE, { ...BOOKS, behind }, shown);
+  expect([stored, told]).toEqual([
+    Array.from({ length: times }, () => shown),
+    Array.from({ length: times }, () => 'chain_behind'),
+  ]);
+});
+
+it('a chain that is even again is told with what was wrong', async () => {
+  await mark.caughtUp(LEASE, RESET);
+  expect([stored, told]).toEqual([[null], ['chain_caught_up']]);
+});
+
+it('the first blocks of a chain are stored without a word', async () => {
+  await mark.origin(LEASE, ['0xa']);
+  expect([stored, told]).toEqual([[['0xa']], []]);
+});
