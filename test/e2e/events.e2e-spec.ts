@@ -225,6 +225,16 @@ describe('the documented bodies', () => {
     await mineUntil('the balance is restored', () => has('signer.balance_restored'));
   });
 
+  it('tell that the chain is behind our books, and that it is not any more', async () => {
+    const txId = await create(3);
+    await mineUntil('it is mined', () => of(txId).includes('tx.receipt_updated'));
+    const used = await provider.send('eth_getTransactionCount', [DEV_ACCOUNTS[3], 'latest']);
+    await provider.send('anvil_setNonce', [DEV_ACCOUNTS[3], '0x0']);
+    await mineUntil('the chain is behind', () => has('signer.chain_behind'));
+    await provider.send('anvil_setNonce', [DEV_ACCOUNTS[3], used]);
+    await mineUntil('the chain has caught up', () => has('signer.chain_caught_up'));
+  });
+
   it('are those of the OpenAPI document, for every type', async () => {
     const { body } = await api.get<{ openapi: string; webhooks: Record<string, unknown> }>('/docs-json');
     const rules = new EventBodyRules(body.webhooks);
