@@ -65,7 +65,8 @@ describe('an hour without a look', () => {
     lab.chain.mineEmpty(199);
     const calls = jest.spyOn(lab.chain, 'blocks');
     await lab.node.follow();
-    const asked = calls.mock.calls.map(([numbers]) => numbers.length);
+    // The first blocks of the chain are asked for by themselves: is it still the same chain (K8)?
+    const asked = calls.mock.calls.flatMap(([numbers]) => (numbers.includes(0) ? [] : [numbers.length]));
     expect(await lab.states([txId])).toEqual(['CONFIRMED']);
     expect(asked.reduce((sum, count) => sum + count, 0)).toBe(300);
     expect(Math.max(...asked)).toBe(50);

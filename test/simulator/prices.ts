@@ -22,10 +22,14 @@ export function checkPrices(before: Snapshot, now: Snapshot, network: Network, s
     checkCap(attempt, network);
     const rivals = before.attempts.filter((each) => isRival(each, attempt) && sent.mayBeInPool(each.hash as Hash));
     for (const rival of rivals) checkRaise(rival, attempt, network);
-    if (rivals.some(({ tx, kind }) => tx === attempt.tx && kind === 'payload' && attempt.kind === 'payload'))
-      checkDepth(attempt, before, now);
+    if (rivals.some((rival) => isBump(rival, attempt))) checkDepth(attempt, before, now);
   }
   checkCount(now);
+}
+
+/** Another price for the same. What has more gas was refused for too little, at whatever place. */
+function isBump({ tx, kind, gas }: AttemptRow, attempt: AttemptRow): boolean {
+  return tx === attempt.tx && kind === 'payload' && attempt.kind === 'payload' && attempt.gas <= gas;
 }
 
 function checkCap(attempt: AttemptRow, { rules }: Network): void {

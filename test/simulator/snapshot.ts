@@ -59,6 +59,7 @@ export interface AttemptRow {
   /** Wei per gas, in decimals. */
   readonly feeCap: string;
   readonly tip: string;
+  readonly gas: number;
 }
 
 export interface CommandRow {
@@ -121,7 +122,7 @@ const READ = `
                 'token', e.fencing_token, 'node', e.node_id, 'nonce', e.detail ->> 'nonce') ORDER BY e.seq), '[]') FROM tx_event e JOIN managed_tx t ON t.tx_id = e.tx_id),
     'slots', (SELECT coalesce(json_agg(json_build_object('signer', signer, 'nonce', nonce, 'status', status, 'tx', tx_id, 'hash', tx_hash, 'token', fencing_token) ORDER BY nonce), '[]') FROM signer_nonce_allocation),
     'attempts', (SELECT coalesce(json_agg(json_build_object('hash', tx_hash, 'signer', signer, 'nonce', nonce, 'tx', tx_id, 'kind', kind, 'status', status, 'token', fencing_token,
-                'feeCap', max_fee_per_gas::text, 'tip', max_priority_fee_per_gas::text)), '[]') FROM tx_attempt),
+                'feeCap', max_fee_per_gas::text, 'tip', max_priority_fee_per_gas::text, 'gas', gas_limit)), '[]') FROM tx_attempt),
     'commands', (SELECT coalesce(json_agg(json_build_object('id', command_id, 'tx', tx_id, 'kind', kind, 'status', status, 'replacement', replacement) ORDER BY command_id), '[]') FROM tx_command),
     'due', (SELECT coalesce(json_agg(json_build_object('list', list, 'id', id, 'signer', signer, 'at', CASE WHEN due > 'epoch' THEN extract(epoch FROM due) * 1000 ELSE 0 END, 'tries', tries)), '[]') FROM (
        SELECT 'resend' AS list, tx_id AS id, signer, next_resubmit_at AS due, 0 AS tries FROM managed_tx WHERE state IN ('ALLOCATED', 'IN_MEMPOOL') AND next_resubmit_at IS NOT NULL
