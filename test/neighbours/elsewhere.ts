@@ -20,8 +20,8 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     parts: ['ChainProbes'],
     why: 'a ticker of its own for each chain, which ends when the chain has answered, and which nothing waits for',
     shownBy: 'test/unit/chain/chain-probes.spec.ts',
-    },
-    {
+  },
+  {
     parts: ['HoldBehind'],
     why: 'one question for all signers with something that became final, once per block; each is held by itself',
     shownBy: 'test/integration/chain-behind.int-spec.ts',

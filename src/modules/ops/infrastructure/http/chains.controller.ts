@@ -52,7 +52,8 @@ class ChainDto {
   @text('The least tip of a quote, wei per gas') minPriorityFeePerGas!: TextInForceDto;
   @text('`eip1559`: blocks have a base fee; `legacy`: they have none') feeType!: TextInForceDto;
   @text('`chains[].l1DataFee`: who tells the fee for L1 data, `none` or `optimism`') l1DataFee!: TextInForceDto;
-  @number('`chains[].transactionGasCap`: the most gas of one transaction; 0 for no such cap, null when it is not known') transactionGasCap!: NumberInForceDto;
+  @number('`chains[].transactionGasCap`: the most gas of one transaction; 0 for no such cap, null when it is not known')
+  transactionGasCap!: NumberInForceDto;
   @flag('Whether the chain takes blobs (EIP-4844); null when that is not known') blobs!: FlagInForceDto;
   @flag('Whether the chain takes authorizations (EIP-7702); null when that is not known')
   authorizations!: FlagInForceDto;
