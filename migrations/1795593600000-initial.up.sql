@@ -331,7 +331,8 @@ CREATE TABLE chain_block (
   number      bigint   NOT NULL,
   hash        evm_hash NOT NULL,
   parent_hash evm_hash NOT NULL,
-  canonical   boolean  NOT NULL,
+  -- NULL: what it changes is being written. A node that came to no end with it has a block here that nobody followed.
+  canonical   boolean,
   PRIMARY KEY (chain_id, number, hash)
 );
 CREATE UNIQUE INDEX chain_block_canonical ON chain_block (chain_id, number) WHERE canonical;

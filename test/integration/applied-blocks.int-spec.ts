@@ -115,6 +115,110 @@ describe('a block whose application fails', () => {
   );
 });
 
+// The first one was found by seed 41084 of the simulator: a final tx stayed CONFIRMED by a block that was gone.
+describe('blocks that were applied, and not stored before the chain left them', () => {
+  /** Follows the chain up to where it is now, and does not come to storing that. */
+  async function applyWithoutStoring(): Promise<void> {
+    const store = lab.node.get(BlockStore);
+    const { advance } = store;
+    crash('after it is applied, before it is stored');
+    await lab.node.follow().catch(() => undefined);
+    store.advance = advance;
+  }
+
+  describe.each<[string, () => TestNode | Promise<TestNode>]>([
+    ['the same node', () => lab.node],
+    ['the next owner, after a crash', restart],
+  ])('are found orphaned by %s', (_who, nextNode) => {
+    it('when a deep reorg led to them, and another one away from them: what was final there is open again', async () => {
+      await lab.node.follow();
+      lab.chain.mineEmpty(4);
+      await lab.node.follow();
+      const txId = await lab.sent(1);
+      lab.chain.reorg(3);
+      lab.chain.mine();
+      lab.chain.mineEmpty(2);
+      await applyWithoutStoring();
+      expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+
+      lab.chain.reorg(lab.chain.height - 1, { drop: true });
+      const next = await nextNode();
+      await next.follow();
+      expect(await lab.states([txId], next)).toEqual(['IN_MEMPOOL']);
+      await lab.resubmit(next);
+      await lab.confirmAll(next);
+      expect(await lab.states([txId], next)).toEqual(['CONFIRMED']);
+      expect(lab.minedWith(1)).toHaveLength(1);
+    });
+
+    it('when they only went on where the chain had been: what was final there is open again', async () => {
+      const txId = await lab.sent(1);
+      await lab.node.follow();
+      lab.chain.mine();
+      lab.chain.mineEmpty(2);
+      await applyWithoutStoring();
+      expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+
+      lab.chain.reorg(3, { drop: true });
+      const next = await nextNode();
+      await next.follow();
+      expect(await lab.states([txId], next)).toEqual(['IN_MEMPOOL']);
+    });
+
+    it('when they had more blocks than there are now: once the chain has as many', async () => {
+      const txId = await lab.sent(1);
+      await lab.node.follow();
+      lab.chain.mineEmpty(6);
+      lab.chain.mine();
+      lab.chain.mineEmpty(2);
+      await applyWithoutStoring();
+      expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+
+      lab.chain.reorg(9, { drop: true });
+      const honest = lab.chain.head.bind(lab.chain);
+      lab.chain.head = async () => (await lab.chain.blocks([2]))[0] ?? honest();
+      const next = await nextNode();
+      await next.follow();
+      expect(await lab.states([txId], next)).toEqual(['CONFIRMED']);
+      lab.chain.head = honest;
+      await next.follow();
+      expect(await lab.states([txId], next)).toEqual(['IN_MEMPOOL']);
+    });
+
+    it('before anything is final there: what was mined is sent again at once', async () => {
+      await lab.node.follow();
+      const txId = await lab.sent(1);
+      lab.chain.mine();
+      await applyWithoutStoring();
+      expect(await lab.states([txId])).toEqual(['MINED']);
+
+      lab.chain.reorg(1, { drop: true });
+      const next = await nextNode();
+      await next.follow();
+      expect(await lab.states([txId], next)).toEqual(['IN_MEMPOOL']);
+    });
+  });
+
+  it('are not held for orphaned while they are canonical and another node is behind', async () => {
+    await lab.node.follow();
+    const txId = await lab.sent(1);
+    lab.chain.mineEmpty(1);
+    await lab.node.follow();
+    const other = await lab.startNode();
+    await other.follow();
+    lab.chain.mineEmpty(2);
+    lab.chain.mine();
+    await applyWithoutStoring();
+    expect(await lab.states([txId])).toEqual(['MINED']);
+    await lab.node.releaseLeases();
+    await other.step();
+    lab.lag();
+    await other.follow();
+    expect(await lab.states([txId], other)).toEqual(['MINED']);
+    expect(await reasonsSinceSent(txId, other)).toEqual(['mined']);
+  });
+});
+
 describe('the blocks that are stored', () => {
   it('are canonical again when the chain goes back to them', async () => {
     const store = lab.node.get(BlockStore);

@@ -21,6 +21,9 @@ const aBlock = (n: number, branch = 0, onBranch = branch): Block => ({
   transactionHashes: [],
 });
 const advance = (...canonical: readonly Block[]): Promise<void> => blocks.advance(DEV_CHAIN, [], canonical);
+/** @returns the numbers of those that were begun before */
+const begin = async (above: number, ...begun: readonly Block[]): Promise<number[]> =>
+  (await blocks.begin(DEV_CHAIN, begun, above)).map(({ number }) => number).sort((a, b) => a - b);
 const recent = async (limit = 100): Promise<number[]> =>
   (await blocks.recent(DEV_CHAIN, limit)).map(({ hash }) => Number(hash));
 
@@ -54,6 +57,46 @@ describe('the blocks of a chain', () => {
     await advance(aBlock(2, 1, 0));
     await advance(aBlock(2));
     expect(await recent()).toEqual([1, 2]);
+  });
+
+  it('that were only begun are neither canonical nor orphaned, and are told when the next ones begin', async () => {
+    await advance(aBlock(1));
+    expect(await begin(0, aBlock(2), aBlock(3))).toEqual([]);
+    expect(await recent()).toEqual([1]);
+    expect(await blocks.orphaned(DEV_CHAIN, 100)).toEqual([]);
+    expect(await begin(0, aBlock(2, 1, 0))).toEqual([2, 3]);
+    expect(await begin(2)).toEqual([3]);
+    await blocks.begin(7, [aBlock(4)], 0);
+    await advance(aBlock(2, 1, 0));
+    expect(await recent()).toEqual([1, 0x1002]);
+    expect(await begin(0)).toEqual([2, 3]);
+  });
+
+  it('that are canonical stay so when another node begins them; that are orphaned are begun again', async () => {
+    await advance(aBlock(1), aBlock(2));
+    await blocks.advance(DEV_CHAIN, [aHash(2)], [aBlock(2, 1, 0)]);
+    await begin(0, aBlock(1), aBlock(2));
+    expect([await recent(), await blocks.orphaned(DEV_CHAIN, 100), await begin(0)]).toEqual([[1, 0x1002], [], [2]]);
+    await advance(aBlock(2));
+    expect([await recent(), await begin(0)]).toEqual([[1, 2], []]);
+  });
+
+  it('that are begun far above the others do not hide orphaned ones', async () => {
+    await advance(aBlock(1), aBlock(2));
+    await blocks.advance(DEV_CHAIN, [aHash(2)], []);
+    await begin(0, aBlock(1000));
+    expect(await blocks.orphaned(DEV_CHAIN, 5)).toHaveLength(1);
+  });
+
+  it('are begun while no other node writes blocks of the chain: each would wait for rows of the other', async () => {
+    const begun = await database.transaction(async (tx) => {
+      await tx.query({ name: 'test_lock', text: 'SELECT pg_advisory_xact_lock(7250316, $1)' }, [DEV_CHAIN]);
+      const begins = begin(0, aBlock(1));
+      await stored.lab.until(async () => (await stored.lab.waiting()) === 1);
+      return { begins };
+    });
+    expect(await begun.begins).toEqual([]);
+    expect(await begin(0)).toEqual([1]);
   });
 
   it('that are orphaned and not replaced stay so', async () => {

@@ -83,6 +83,7 @@ function aFollower(chain: Record<string, unknown>) {
   const store: BlockStore = {
     recent: async () => [],
     orphaned: async () => [],
+    begin: async () => [],
     advance: async () => undefined,
     forgetBelow: async () => undefined,
   };

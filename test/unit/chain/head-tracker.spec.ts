@@ -4,6 +4,7 @@ import { type BlockRef, type ChainUpdate, HeadTracker, BlockStore } from '../../
 import type { StoredBlock } from '../../../src/modules/chain/domain/block-store.js';
 import { ModelChain, ModelChains } from '../../support/model-chain.js';
 import { RecordingLog } from './chain-fixture.js';
+import { aHash } from '../../support/builders.js';
 import { FakeWatch } from '../../support/fakes/fake-watch.js';
 
 /** Has the blocks that others stored; records its calls in their order. */
@@ -12,9 +13,18 @@ class RecordingBlockStore extends BlockStore {
   readonly calls: string[] = [];
   readonly orphanedHashes: Hash[] = [];
   fails = false;
+  begun: BlockRef[] = [];
+  readonly beginCalls: string[] = [];
+  beginFails = false;
 
   async recent(): Promise<StoredBlock[]> {
     return this.stored;
+  }
+
+  async begin(_chain: number, blocks: readonly { readonly number: number }[], above: number): Promise<BlockRef[]> {
+    if (this.beginFails) throw new Error('the database is away');
+    this.beginCalls.push(`${blocks.map(({ number }) => number).join()} above ${above}`);
+    return this.begun;
   }
 
   async orphaned(): Promise<{ number: number; hash: Hash }[]> {
@@ -53,6 +63,37 @@ describe('HeadTracker.execute', () => {
     chain.mineEmpty(1);
     await tracker.execute(chain.chainId, async () => void store.calls.push('apply'));
     expect(store.calls).toEqual(['apply', 'store 1 without 0']);
+  });
+
+  it('stores the new blocks as begun before it applies them, and not those that it has', async () => {
+    await followed(3);
+    chain.mineEmpty(2);
+    store.beginCalls.length = 0;
+    await tracker.execute(chain.chainId, async () => expect(store.beginCalls).toEqual(['4,5 above -59']));
+    expect(store.beginCalls).toHaveLength(1);
+    expect(await step()).toBeNull();
+    expect(store.beginCalls).toHaveLength(1);
+  });
+
+  it('applies nothing when it could not store that first', async () => {
+    chain.mineEmpty(1);
+    store.beginFails = true;
+    await expect(step()).rejects.toThrow('the database is away');
+    expect(store.calls).toEqual([]);
+    store.beginFails = false;
+    expect(await step()).toMatchObject({ blocks: [{ number: 1 }] });
+  });
+
+  it('holds blocks that were begun and left for orphaned, but none that it follows, or that it cannot know', async () => {
+    await followed(3);
+    chain.mineEmpty(2);
+    const [third, fifth] = await chain.blocks([3, 5]);
+    const other = (number: number): BlockRef => ({ number, hash: aHash(900 + number) });
+    const same = [third, fifth].flatMap((block) => block ?? []);
+    store.begun = [...same, other(2), other(5), other(6)];
+    const update = await step();
+    expect(update?.orphaned).toEqual([other(2), other(5)]);
+    expect(store.orphanedHashes).toEqual([other(2).hash, other(5).hash]);
   });
 
   it('answers whether something was new', async () => {

@@ -14,6 +14,12 @@ import { AdvanceHead } from './advance-head.js';
 const WINDOW_BLOCKS = 2_048;
 
 /**
+ * Heights below the head in which blocks that were begun and not followed count as orphaned. More than one step reads, because they are found
+ * when the head passes them; and all of these heights, because the node that began them may still write.
+ */
+const UNFINISHED_BLOCKS = 64;
+
+/**
  * Follows each chain block by block, linked by parent hash, so that the work grows with the number of blocks and not with the number
  * of transactions in flight. The caller runs it once at a time per chain.
  */
@@ -82,8 +88,9 @@ export class HeadTracker {
     this.recent.set(chainId, recent);
     this.applied.set(chainId, before);
     try {
-      const update = await this.advanceHead.execute(this.chains.get(chainId), recent);
-      if (update === null) return false;
+      const found = await this.advanceHead.execute(this.chains.get(chainId), recent);
+      if (found === null) return false;
+      const update = await this.begin(found, recent);
       await apply(update);
       await this.store.advance(
         chainId,
@@ -108,6 +115,16 @@ export class HeadTracker {
       this.unpruned.delete(chainId);
       await this.store.forgetBelow(chainId, tip - WINDOW_BLOCKS);
     }
+  }
+
+  /**
+   * Stores the new blocks as begun. What was written of blocks that were begun and then left, by any node, is undone like that of followed
+   * ones.
+   */
+  private async begin(update: ChainUpdate, recent: RecentBlocks): Promise<ChainUpdate> {
+    const { chainId, head, blocks, orphaned } = update;
+    const begun = await this.store.begin(chainId, blocks, head - UNFINISHED_BLOCKS);
+    return { ...update, orphaned: [...orphaned, ...begun.filter((block) => recent.excludes(block))] };
   }
 
   private async load(chainId: ChainId): Promise<RecentBlocks> {

@@ -12,6 +12,6 @@ export interface ChainUpdate {
   readonly gap: boolean;
   /** New canonical blocks, lowest first. */
   readonly blocks: readonly Block[];
-  /** Blocks that were canonical and are no longer. */
+  /** Blocks that were canonical and are no longer, or that an update without an end took for it. */
   readonly orphaned: readonly BlockRef[];
 }

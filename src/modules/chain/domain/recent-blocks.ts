@@ -28,8 +28,13 @@ export class RecentBlocks {
   }
 
   /** Whether a block is one of these; null above the tip. One that is older than all of them is not contradicted. */
-  has({ number, hash }: BlockRef): boolean | null {
-    return this.highest === null || number > this.highest ? null : (this.hashAt(number) ?? hash) === hash;
+  has(block: BlockRef): boolean | null {
+    return this.highest === null || block.number > this.highest ? null : !this.excludes(block);
+  }
+
+  /** Whether another block has the place of this one, or its height has none. */
+  excludes({ number, hash }: BlockRef): boolean {
+    return this.highest !== null && number >= this.lowest && number <= this.highest && this.hashAt(number) !== hash;
   }
 
   /** Replaces all blocks; used at the start, and after a gap that is too long to read every block. */
