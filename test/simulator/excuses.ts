@@ -4,6 +4,7 @@ import { LeaseLost } from '../../src/modules/signers/index.js';
 import { CommitsLost } from '../../src/modules/lost-commits/application/committed-cursors.js';
 import { DatabaseUnavailable } from '../../src/platform/database/database-errors.js';
 import { type Gate, NodeDied } from './gate.js';
+import type { SimChain } from './sim-chain.js';
 import { Violation } from './violation.js';
 
 /** Whether anything is wrong with the endpoints, or may be. */
@@ -18,12 +19,18 @@ export class Excuses {
   constructor(
     private readonly gate: Gate,
     private readonly faults: Faults,
+    private readonly chain: SimChain,
     private readonly found: Violation[],
   ) {}
 
   judge(error: unknown, where: string): void {
     if (this.excuse(error)) return;
     this.found.push(new Violation('job', `${where}, and nothing explains it: ${inspect(error)}`));
+  }
+
+  /** Another transaction with its nonce was final before, so what it belongs to may have ended: the known exception of I8. */
+  excuseMined(txHash: string): boolean {
+    return this.faults.losesCommits || this.chain.hadFinalRival(txHash);
   }
 
   private excuse(error: unknown): boolean {

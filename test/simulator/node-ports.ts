@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { Clock } from '../../src/kernel/clock.js';
 import { CrashPoints } from '../../src/kernel/crash-points.js';
 import { Doorbell } from '../../src/modules/ledger/application/writing/doorbell.js';
@@ -68,7 +69,8 @@ export class WatchfulLog extends Log {
     this.seen.note(`log ${event}`);
     const error = fields?.['error'];
     if (error instanceof Error) this.excuses.judge(error, event);
-    if (event === 'a transaction that had ended unsent was mined') this.found.push(new Violation('I8', event));
+    if (event === 'transaction mined that had ended' && !this.excuses.excuseMined(String(fields?.['txHash'])))
+      this.found.push(new Violation('I8', `${event}: ${inspect(fields)}`));
   }
 
   child(): Log {

@@ -176,6 +176,16 @@ export class SimChain extends ModelChain {
     );
   }
 
+  /** Another transaction with the nonce of this one was in a block that was final. */
+  hadFinalRival(hash: string): boolean {
+    const own = this.sent.find((tx) => tx.hash === hash);
+    return [...this.ever.values()].some(
+      ({ hash: block, txs }) =>
+        this.finality.wasFinal(block) &&
+        txs.some((tx) => tx.from === own?.from && tx.nonce === own.nonce && tx.hash !== hash),
+    );
+  }
+
   /** A block by its hash, also one that a reorg took back. */
   everAt(hash: string): ModelBlock | null {
     return this.ever.get(hash) ?? null;

@@ -108,7 +108,7 @@ export class SimNode {
       (mishap, place) => noteMishap(seen, mishap, place),
       (place) => this.violations.push(new Violation('I8', `${id} works without end, last ${place}`)),
     );
-    this.excuses = new Excuses(this.gate, faults, this.violations);
+    this.excuses = new Excuses(this.gate, faults, network.chain, this.violations);
     const log = new WatchfulLog(this.violations, seen, this.excuses);
     const chains = nodeChains({ nodeId: id, wire, network, gate: this.gate, sent, clock: this.clock, log });
     const gated = new GatedDatabase(database.source, this.gate, database);
