@@ -6,11 +6,14 @@ import type { Hash } from '../../src/kernel/hex.js';
 import type { ChainId } from '../../src/kernel/signer-id.js';
 import {
   actionOf,
+  type BlockRef,
+  BlockStore,
   type ChainConnector,
   type FinalHeights,
   FinalityRule,
   VerifiedReceipts,
 } from '../../src/modules/chain/index.js';
+import { PgBlockStore } from '../../src/modules/chain/infrastructure/pg-block-store.js';
 import { ReopenFinal } from '../../src/modules/confirmations/application/reopen-final.js';
 import { type Lease, slotKey, type SlotRef } from '../../src/modules/signers/index.js';
 import { ChainRules } from '../../src/modules/chain/application/chain-rules.js';
@@ -23,6 +26,7 @@ import { Log } from '../../src/platform/logging/log.js';
 import { Metrics } from '../../src/platform/metrics/metrics.js';
 import { type SlotInDoubt, ForeignNonces } from '../../src/modules/nonces/index.js';
 import { PgAttemptRepository } from '../../src/modules/ledger/infrastructure/pg-attempt.repository.js';
+import { PLAIN } from './play.js';
 import type { PlantedBug } from './planted-bug.js';
 
 /** What is final stays as it is. */
@@ -34,6 +38,14 @@ class NeverReopens {
 
   async execute(): Promise<void> {
     // Nobody looks at what a reorg did to it.
+  }
+}
+
+/** Stores blocks only when all that they change is written. */
+@Injectable()
+class StoredInTheEnd extends PgBlockStore {
+  override async begin(): Promise<BlockRef[]> {
+    return [];
   }
 }
 
@@ -153,6 +165,13 @@ export const WORLD_BUGS: readonly PlantedBug[] = [
     from: 19,
     sabotage: [[ReopenFinal, { provide: ReopenFinal, useClass: NeverReopens }]],
     shows: /^I9: .*(by a block that is gone|has not used it)/,
+  },
+  {
+    name: 'blocks that nobody remembers when they were applied and not stored',
+    from: 41084,
+    play: { ...PLAIN, hasReceivers: true },
+    sabotage: [[BlockStore, { provide: BlockStore, useClass: StoredInTheEnd }]],
+    shows: /^I9: .*by a block that is gone/,
   },
   {
     name: 'attempts that are forgotten when another one is signed',
