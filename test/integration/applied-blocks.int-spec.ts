@@ -5,6 +5,7 @@ import { TxHistory } from '../../src/modules/events/index.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import { nodeLab } from '../support/node-lab.js';
 import type { TestNode } from '../support/test-node.js';
+import { until } from '../support/until.js';
 import { TxWriter } from '../../src/modules/ledger/domain/tx-writer.js';
 
 const lab = nodeLab();
@@ -145,7 +146,12 @@ describe('blocks that were applied, and not stored before the chain left them', 
       const next = await nextNode();
       await next.follow();
       expect(await lab.states([txId], next)).toEqual(['IN_MEMPOOL']);
-      await lab.resubmit(next);
+      // The lane of a next owner waits until the chain and the books agree (docs/invariants.md, K8), and looks again after a pause.
+      await until('it is sent again', async () => {
+        await next.step();
+        await lab.resubmit(next);
+        return lab.chain.pooled().length > 0;
+      });
       await lab.confirmAll(next);
       expect(await lab.states([txId], next)).toEqual(['CONFIRMED']);
       expect(lab.minedWith(1)).toHaveLength(1);
