@@ -1,4 +1,4 @@
-import { minOf } from './quantities.js';
+import { maxOf, minOf } from './quantities.js';
 
 /** Gas of a plain transfer, and the least of any transaction. */
 export const TRANSFER_GAS = 21_000n;
@@ -43,30 +43,29 @@ const GAS_OF_AUTHORIZATION = 25_000n;
 /** EIP-7623: a zero byte is one token, another byte four. */
 const GAS_OF_TOKEN = 10n;
 
-/** Gas before anything is executed: a transaction with less is invalid, and is never mined (yellow paper, g0; as geth computes it). */
-export function intrinsicGas({ to, data, accessList, authorizationList = [] }: PricedParts): bigint {
+/** A transaction with less gas is invalid, and is never mined. */
+export interface LeastGas {
+  /** Where a chain charges nothing for the bytes of call data. */
+  readonly withoutData: bigint;
+  /** Gas before anything is executed (yellow paper, g0; as geth computes it). */
+  readonly intrinsic: bigint;
+  /** The same from the fork Prague on: with what init code costs (EIP-3860), and with the floor of call data (EIP-7623). */
+  readonly prague: bigint;
+}
+
+export function leastGas({ to, data, accessList, authorizationList = [] }: PricedParts): LeastGas {
   const { bytes, zeros } = countBytes(data);
   const keys = accessList.reduce((sum, { storageKeys }) => sum + storageKeys.length, 0);
-  return (
+  const withoutData =
     TRANSFER_GAS +
-    zeros * GAS_OF_ZERO_BYTE +
-    (bytes - zeros) * GAS_OF_BYTE +
     (to === null ? GAS_OF_CREATION : 0n) +
     BigInt(accessList.length) * GAS_OF_LISTED_ADDRESS +
     BigInt(keys) * GAS_OF_LISTED_KEY +
-    BigInt(authorizationList.length) * GAS_OF_AUTHORIZATION
-  );
-}
-
-/** What init code costs from the fork Shanghai on, in addition to its {@link intrinsicGas} (EIP-3860). */
-export function initCodeGas({ to, data }: PricedParts): bigint {
-  return to === null ? ((countBytes(data).bytes + 31n) / 32n) * GAS_OF_INIT_WORD : 0n;
-}
-
-/** The least gas that a chain with EIP-7623 (Prague) demands for call data, whatever is executed. */
-export function floorGas({ data }: PricedParts): bigint {
-  const { bytes, zeros } = countBytes(data);
-  return TRANSFER_GAS + GAS_OF_TOKEN * (zeros + 4n * (bytes - zeros));
+    BigInt(authorizationList.length) * GAS_OF_AUTHORIZATION;
+  const intrinsic = withoutData + zeros * GAS_OF_ZERO_BYTE + (bytes - zeros) * GAS_OF_BYTE;
+  const initCode = to === null ? ((bytes + 31n) / 32n) * GAS_OF_INIT_WORD : 0n;
+  const floor = TRANSFER_GAS + GAS_OF_TOKEN * (zeros + 4n * (bytes - zeros));
+  return { withoutData, intrinsic, prague: maxOf(intrinsic + initCode, floor) };
 }
 
 function countBytes(data: string): { readonly bytes: bigint; readonly zeros: bigint } {

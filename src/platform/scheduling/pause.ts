@@ -28,3 +28,8 @@ export async function endedWithin(pause: Pause, ms: number, work: Promise<unknow
     work.catch(() => undefined);
   }
 }
+
+/** @returns the answer of the work, or undefined where it took longer, as {@link endedWithin} */
+export async function answeredWithin<T>(pause: Pause, ms: number, work: Promise<T>): Promise<T | undefined> {
+  return (await endedWithin(pause, ms, work)) ? work : undefined;
+}

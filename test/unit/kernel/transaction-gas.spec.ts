@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { floorGas, initCodeGas, intrinsicGas, type PricedParts } from '../../../src/kernel/transaction-gas.js';
+import { leastGas, type PricedParts } from '../../../src/kernel/transaction-gas.js';
 
 const PLAIN: PricedParts = { to: '0x01', data: '0x', accessList: [] };
 const KEY = `0x${'00'.repeat(32)}`;
@@ -18,17 +18,23 @@ describe('the gas of a transaction before it is executed', () => {
     ],
     ['authorizations', { authorizationList: [{}, {}] }, 71_000n],
   ])('counts %s', (_what, parts, gas) => {
-    expect(intrinsicGas({ ...PLAIN, ...parts })).toBe(gas);
+    expect(leastGas({ ...PLAIN, ...parts }).intrinsic).toBe(gas);
   });
 
-  it('has two more for each word of init code that was begun, and none for call data', () => {
-    const code = `0x${'00'.repeat(33)}`;
-    expect([initCodeGas({ ...PLAIN, to: null, data: code }), initCodeGas({ ...PLAIN, data: code })]).toEqual([4n, 0n]);
+  it('has two more for each word of init code that was begun, from Prague on', () => {
+    const least = leastGas({ ...PLAIN, to: null, data: `0x${'00'.repeat(33)}` });
+    expect(least).toEqual({ withoutData: 53_000n, intrinsic: 53_132n, prague: 53_136n });
   });
 
-  it('has a floor of ten for each token of call data: a zero is one, another byte four', () => {
-    expect(floorGas(PLAIN)).toBe(21_000n);
-    expect(floorGas({ ...PLAIN, data: '0x00ff00' })).toBe(21_000n + 60n);
-    expect(floorGas({ ...PLAIN, data: `0x${'ff'.repeat(5_000)}` })).toBe(221_000n);
-  });
+  it.each([
+    ['0x', 21_000n],
+    ['0x00ff00', 21_000n + 60n],
+    [`0x${'00'.repeat(33)}`, 21_000n + 330n],
+    [`0x${'ff'.repeat(5_000)}`, 221_000n],
+  ])(
+    'has a floor of ten for each token of call data, from Prague on: a zero is one, another byte four',
+    (data, gas) => {
+      expect(leastGas({ ...PLAIN, data })).toMatchObject({ withoutData: 21_000n, prague: gas });
+    },
+  );
 });

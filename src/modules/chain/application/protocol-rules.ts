@@ -3,7 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { type Address, parseAddress, parseHex } from '../../../kernel/hex.js';
 import { type ChainId, type SignerId } from '../../../kernel/signer-id.js';
 import { MAX_INIT_CODE_BYTES } from '../../../kernel/transaction-gas.js';
-import { endedWithin, Pauses } from '../../../platform/scheduling/pause.js';
+import { answeredWithin, Pauses } from '../../../platform/scheduling/pause.js';
 import { Chains } from '../domain/chain-connector.js';
 import type { GasEstimate } from '../domain/gas-estimate.js';
 
@@ -78,7 +78,6 @@ export class ProtocolRules {
     chainId: ChainId,
     calls: readonly { readonly from: Address; readonly to: Address | null; readonly data: number }[],
   ): Promise<readonly GasEstimate[]> {
-    let told: readonly GasEstimate[] = [];
     const asked = Promise.resolve().then(() =>
       this.chains.get(chainId).estimateGas(
         calls.map(({ from, to, data }) => ({
@@ -89,14 +88,7 @@ export class ProtocolRules {
         })),
       ),
     );
-    await endedWithin(
-      this.pauses.pause,
-      LONGEST_WAIT_MS,
-      asked.then(
-        (estimates) => void (told = estimates),
-        () => undefined,
-      ),
-    );
-    return told;
+    const told = await answeredWithin(this.pauses.pause, LONGEST_WAIT_MS, asked).catch(() => undefined);
+    return told ?? [];
   }
 }

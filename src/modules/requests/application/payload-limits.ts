@@ -1,15 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Unprocessable } from '../../../kernel/errors.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
-import {
-  floorGas,
-  initCodeGas,
-  intrinsicGas,
-  leastSize,
-  MAX_INIT_CODE_BYTES,
-  MAX_TX_BYTES,
-} from '../../../kernel/transaction-gas.js';
-import { maxOf } from '../../../kernel/quantities.js';
+import { leastGas, leastSize, MAX_INIT_CODE_BYTES, MAX_TX_BYTES } from '../../../kernel/transaction-gas.js';
 import { ChainRules, ProtocolRules } from '../../chain/index.js';
 import { TxQueries, type TxPayload, type TxRequest } from '../../ledger/index.js';
 
@@ -79,12 +71,11 @@ export class PayloadLimits {
 
   /** @returns what is known; the chain is asked only where that decides */
   private async leastGas(signer: SignerId, payload: TxPayload, gasLimit: bigint): Promise<bigint> {
-    const intrinsic = intrinsicGas(payload);
-    const prague = maxOf(intrinsic + initCodeGas(payload), floorGas(payload));
+    const { withoutData, intrinsic, prague } = leastGas(payload);
     if (gasLimit >= prague || payload.data === '0x') return intrinsic;
     const ofByte = await this.protocol.leastGasOfByte(signer);
     if (ofByte === null) return intrinsic;
-    if (ofByte < BELOW_BERLIN) return intrinsicGas({ ...payload, data: '0x' });
+    if (ofByte < BELOW_BERLIN) return withoutData;
     return ofByte < PRAGUE ? intrinsic : prague;
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { maxOf } from '../../../kernel/quantities.js';
-import { endedWithin, Pauses } from '../../../platform/scheduling/pause.js';
+import { answeredWithin, Pauses } from '../../../platform/scheduling/pause.js';
 import { type ChainFees, type GasEstimate, isTooLittleGas } from '../../chain/index.js';
 import { AttemptRepository, ManagedTxRepository, type RequestedTx } from '../../ledger/index.js';
 import { callOf } from './drafts.js';
@@ -58,15 +58,9 @@ export class MoreGas {
   }
 
   private async estimated(chain: ChainFees, items: readonly RequestedTx[]): Promise<readonly GasEstimate[]> {
-    let estimates: readonly GasEstimate[] = [];
-    if (items.length === 0) return estimates;
+    if (items.length === 0) return [];
     const asked = chain.estimateGas(items.map(({ request }) => callOf(request)));
-    await endedWithin(
-      this.pauses.pause,
-      LONGEST_WAIT_MS,
-      asked.then((told) => void (estimates = told)),
-    );
-    return estimates;
+    return (await answeredWithin(this.pauses.pause, LONGEST_WAIT_MS, asked)) ?? [];
   }
 
   /**
