@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type ServerResponse } from 'node:http';
 import { keccak256 } from 'ethers';
+import { LocalServer } from './local-server.js';
 
 export interface Asked {
   readonly method: string;
@@ -18,40 +19,22 @@ export type Quirks = Readonly<Record<string, Quirk>>;
 type Json = Record<string, unknown>;
 
 /** A JSON-RPC endpoint in front of a real node, which answers as the nodes of another family of chains do. */
-export class ChainFacade {
+export class ChainFacade extends LocalServer {
   /** What was sent and not delivered, the oldest first. */
   readonly held: string[] = [];
   private holds = false;
 
   private constructor(
-    private readonly server: Server,
     private readonly target: string,
     private readonly quirks: Quirks,
     private readonly mostInBatch: number,
-  ) {}
+  ) {
+    super();
+  }
 
   /** @param mostInBatch a larger batch costs the connection */
-  static async listen(target: string, quirks: Quirks, mostInBatch = Infinity): Promise<ChainFacade> {
-    const server = createServer();
-    const facade = new ChainFacade(server, target, quirks, mostInBatch);
-    server.on('request', (request, response) => {
-      facade
-        .answer(request)
-        .then((body) => response.setHeader('content-type', 'application/json').end(body))
-        .catch(() => response.destroy());
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return facade;
-  }
-
-  get url(): string {
-    const address = this.server.address();
-    return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
-  }
-
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
+  static listen(target: string, quirks: Quirks, mostInBatch = Infinity): Promise<ChainFacade> {
+    return new ChainFacade(target, quirks, mostInBatch).listening();
   }
 
   /** From now on it takes transactions and delivers none: no block has them. */
@@ -67,10 +50,12 @@ export class ChainFacade {
     if (newest !== undefined) await this.node({ method: 'eth_sendRawTransaction', params: [newest] });
   }
 
-  private async answer(request: IncomingMessage): Promise<string> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = JSON.parse(Buffer.concat(chunks).toString()) as (Asked & Json) | (Asked & Json)[];
+  protected async handle(body: string, response: ServerResponse): Promise<void> {
+    response.setHeader('content-type', 'application/json').end(await this.answer(body));
+  }
+
+  private async answer(text: string): Promise<string> {
+    const body = JSON.parse(text) as (Asked & Json) | (Asked & Json)[];
     if (!Array.isArray(body)) return JSON.stringify(await this.one(body));
     if (body.length > this.mostInBatch) throw new Error('larger than this endpoint takes');
     return JSON.stringify(await Promise.all(body.map((call) => this.one(call))));

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type ServerResponse } from 'node:http';
+import { LocalServer } from './local-server.js';
 
 interface RpcCall {
   readonly id?: number;
@@ -20,45 +21,25 @@ export interface FrontRules {
 const RETRY_AFTER = '0.25';
 
 /** A JSON-RPC endpoint whose node is fine, but which itself lags or limits its clients. */
-export class RpcFront {
+export class RpcFront extends LocalServer {
   /** Calls by method that reached it, refused or not. */
   readonly calls = new Map<string, number>();
   requests = 0;
   refused = 0;
 
   private constructor(
-    private readonly server: Server,
     private readonly target: string,
     readonly rules: FrontRules,
   ) {
-    server.on('request', (request, response) => {
-      this.handle(request, response).catch(() => response.destroy());
-    });
+    super();
   }
 
-  static async listen(target: string, rules: FrontRules): Promise<RpcFront> {
-    const server = createServer();
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    return new RpcFront(server, target, rules);
+  static listen(target: string, rules: FrontRules): Promise<RpcFront> {
+    return new RpcFront(target, rules).listening();
   }
 
-  get url(): string {
-    const address = this.server.address();
-    return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
-  }
-
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
-  }
-
-  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = JSON.parse(Buffer.concat(chunks).toString()) as RpcCall | RpcCall[];
+  protected async handle(text: string, response: ServerResponse): Promise<void> {
+    const body = JSON.parse(text) as RpcCall | RpcCall[];
     this.requests += 1;
     for (const { method } of [body].flat()) this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
     if (this.rules.refuses?.() === true) {

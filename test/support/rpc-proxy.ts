@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type ServerResponse } from 'node:http';
+import { LocalServer } from './local-server.js';
 
 interface RpcCall {
   readonly id: unknown;
@@ -29,7 +30,7 @@ interface Rule {
 const WRONG_HASH = `0x${'bad0'.repeat(16)}`;
 
 /** A JSON-RPC endpoint between one node and the chain: it delivers every call, and then may do anything to the answer. */
-export class RpcProxy {
+export class RpcProxy extends LocalServer {
   /** Calls by method, whatever came of them. */
   readonly calls = new Map<string, number>();
   /** Every transaction that was sent by way of this proxy, as it was sent, with the time of its arrival (`performance.now`). */
@@ -38,32 +39,17 @@ export class RpcProxy {
   faults = 0;
   private readonly rules: Rule[] = [];
 
-  private constructor(
-    private readonly server: Server,
-    private readonly target: string,
-  ) {
-    server.on('request', (request, response) => {
-      this.handle(request, response).catch(() => response.destroy());
-    });
+  private constructor(private readonly target: string) {
+    super();
   }
 
-  static async listen(target: string): Promise<RpcProxy> {
-    const server = createServer();
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    return new RpcProxy(server, target);
+  static listen(target: string): Promise<RpcProxy> {
+    return new RpcProxy(target).listening();
   }
 
   /** All calls of all methods. */
   get total(): number {
     return [...this.calls.values()].reduce((sum, calls) => sum + calls, 0);
-  }
-
-  get url(): string {
-    const address = this.server.address();
-    return `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`;
   }
 
   /** The next `times` requests that hold a call of `method` are delivered, and answered with `fault`. */
@@ -79,13 +65,7 @@ export class RpcProxy {
     return this.calls.get(method) ?? 0;
   }
 
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((resolve) => this.server.close(resolve));
-  }
-
-  private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await read(request);
+  protected async handle(body: string, response: ServerResponse): Promise<void> {
     const parsed = JSON.parse(body) as RpcCall | RpcCall[];
     const calls = Array.isArray(parsed) ? parsed : [parsed];
     for (const { method, params } of calls) {
@@ -164,10 +144,4 @@ function rewritten(
 function refusals(calls: readonly RpcCall[], { code, message }: { code: number; message: string }): string {
   const errors = calls.map(({ id }) => ({ jsonrpc: '2.0', id, error: { code, message } }));
   return JSON.stringify(errors.length === 1 ? errors[0] : errors);
-}
-
-async function read(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
 }
