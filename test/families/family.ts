@@ -59,6 +59,26 @@ export function blocks(change: (block: Fields) => Fields): Quirks {
   return { eth_getBlockByNumber: changing(change), eth_getBlockByHash: changing(change) };
 }
 
+/** Each block has a transaction that nobody signed. */
+export function withSystemTx(at: 'first' | 'last', hash: string, fields: Fields): Quirks {
+  return blocks((block) => {
+    const own = block['transactions'] as unknown[];
+    const full = {
+      ...fields,
+      hash,
+      blockHash: block['hash'],
+      blockNumber: block['number'],
+      transactionIndex: hex(at === 'first' ? 0 : own.length),
+      input: '0x',
+      v: '0x0',
+      r: '0x0',
+      s: '0x0',
+    };
+    const system = typeof own[0] === 'object' ? full : hash;
+    return { ...block, transactions: at === 'first' ? [system, ...own] : [...own, system] };
+  });
+}
+
 export const answering =
   (result: unknown): Quirk =>
   () => ({ result });

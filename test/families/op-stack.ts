@@ -1,15 +1,11 @@
-import { changing, type Family, type Fields, receipts } from './family.js';
+import { type Family, type Fields, receipts, withSystemTx } from './family.js';
 
 const DEPOSIT = `0x${'d0'.repeat(32)}`;
 
 /** Each block begins with the deposit of the L1 attributes. It has no price, and its receipt has a nonce. */
-const deposit = (of: Fields): Fields => ({
+const deposit: Fields = {
   type: '0x7e',
   sourceHash: `0x${'5a'.repeat(32)}`,
-  hash: DEPOSIT,
-  blockHash: of['hash'],
-  blockNumber: of['number'],
-  transactionIndex: '0x0',
   from: '0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001',
   to: '0x4200000000000000000000000000000000000015',
   mint: '0x0',
@@ -18,17 +14,7 @@ const deposit = (of: Fields): Fields => ({
   gasPrice: '0x0',
   isSystemTx: false,
   nonce: '0x1',
-  input: '0x',
-  v: '0x0',
-  r: '0x0',
-  s: '0x0',
-});
-
-const withDeposit = changing((block) => {
-  const transactions = block['transactions'] as unknown[];
-  const isFull = typeof transactions[0] === 'object';
-  return { ...block, transactions: [isFull ? deposit(block) : DEPOSIT, ...transactions] };
-});
+};
 
 const fees = receipts((receipt) => ({
   ...receipt,
@@ -45,8 +31,7 @@ export const opStack: Family = {
   source: 'https://specs.optimism.io/protocol/deposits.html',
   quirks: {
     ...fees,
-    eth_getBlockByNumber: withDeposit,
-    eth_getBlockByHash: withDeposit,
+    ...withSystemTx('first', DEPOSIT, deposit),
     eth_getBlockReceipts: async (_call, ask) => {
       const answer = await ask();
       if (!('result' in answer) || answer.result === null) return answer;
