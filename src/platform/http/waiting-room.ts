@@ -1,5 +1,6 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { ServerConfig } from '../../config/index.js';
+import { answerBrokenRequest, answerConnect } from './broken-request.js';
 import { PROBLEM_CONTENT_TYPE, problemJson } from './problem-details.js';
 
 const STARTING = {
@@ -18,7 +19,9 @@ export class WaitingRoom {
   private constructor(private readonly server: Server) {}
 
   static async open({ host, port }: ServerConfig): Promise<WaitingRoom> {
-    const server = createServer(({ url = '' }, response) => answer(url, response));
+    // Else Node answers a request without Host itself, and one with an unknown Expect.
+    const server = createServer({ requireHostHeader: false }, answer);
+    server.on('checkExpectation', answer).on('connect', answerConnect).on('clientError', answerBrokenRequest);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(port, host, resolve);
@@ -34,7 +37,7 @@ export class WaitingRoom {
   }
 }
 
-function answer(url: string, response: ServerResponse): void {
+function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
   // A connection that stays open would lead to this server even when the service has started.
   response.setHeader('connection', 'close');
   if (/^\/health\/live\/?(\?|$)/.test(url)) {

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { send, startHttpApp, type HttpApp, type Sent } from './http-app.js';
+import { rawAnswer } from './raw-answer.js';
 
 describe('every error of the HTTP server', () => {
   let http: HttpApp;
@@ -266,16 +267,6 @@ describe('every error of the HTTP server', () => {
     expect(answer.text).toContain('process_cpu_seconds_total');
   });
 });
-
-/** What comes on a new connection, until the server ends it. */
-function rawAnswer(port: number, request: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    const socket = connect(port, '127.0.0.1', () => socket.write(request));
-    socket.on('data', (chunk) => (text += chunk.toString()));
-    socket.on('end', () => resolve(text)).on('error', reject);
-  });
-}
 
 describe('a listening server', () => {
   it('answers what is not HTTP with a problem', async () => {

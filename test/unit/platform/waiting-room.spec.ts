@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ServerConfig } from '../../../src/config/index.js';
 import { freePort } from '../../../src/dev/free-port.js';
 import { WaitingRoom } from '../../../src/platform/http/waiting-room.js';
+import { rawAnswer } from './raw-answer.js';
 
 let room: WaitingRoom;
 let config: ServerConfig;
@@ -28,6 +29,17 @@ describe('before the service is there', () => {
       'application/problem+json; charset=utf-8',
     ]);
     expect(await response.json()).toMatchObject({ code: 'starting', retryable: true, instance: path });
+  });
+
+  it.each([
+    ['no Host', 'GET / HTTP/1.1\r\n\r\n', 503, 'starting'],
+    ['an unknown Expect', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n', 503, 'starting'],
+    ['CONNECT', 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405, 'method_not_allowed'],
+    ['no HTTP', 'what is this\r\n\r\n', 400, 'malformed_http'],
+  ])('a request with %s is answered with a problem', async (_what, request, status, code) => {
+    const [head = '', body = ''] = (await rawAnswer(config.port, request)).split('\r\n\r\n');
+    expect(head).toContain(`HTTP/1.1 ${status} `);
+    expect(JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1))).toMatchObject({ code });
   });
 
   it('the port is free again as soon as it is closed', async () => {
