@@ -66,6 +66,9 @@ export class FakeEndpoints extends WebhookEndpoints {
     this.rows.set(id, { ...row, ...settings, disabled });
     return this.find(id);
   }
+  override completeChanges(): Promise<void> {
+    return Promise.resolve();
+  }
   override async rotateSecret(id: string, secret: string, keepMs: number): Promise<WebhookEndpoint | null> {
     const row = this.rows.get(id);
     if (row === undefined) return null;

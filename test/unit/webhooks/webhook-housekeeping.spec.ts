@@ -1,21 +1,32 @@
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { NodeConfig } from '../../../src/config/index.js';
 import { WebhookHousekeeping } from '../../../src/modules/webhooks/infrastructure/webhook-housekeeping.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { FakeQueue } from './delivery-fakes.js';
+import { FakeEndpoints } from './webhook-fakes.js';
 
 const DAY_MS = 86_400_000;
 
+const housekeepingOf = (queue: FakeQueue, endpoints = new FakeEndpoints()): WebhookHousekeeping =>
+  new WebhookHousekeeping(queue, endpoints, new NodeConfig(), new RecordingLog());
+
 it('WebhookHousekeeping keeps what was delivered for a week, and what is dead for thirty days', async () => {
   const queue = new FakeQueue();
-  await new WebhookHousekeeping(queue, new NodeConfig(), new RecordingLog()).run();
+  await housekeepingOf(queue).run();
   expect([queue.buried, queue.pruned]).toEqual([[2_000], [[7 * DAY_MS, 30 * DAY_MS, 2_000]]]);
 });
 
 it('WebhookHousekeeping deletes half as many after a time-out', async () => {
   const queue = new FakeQueue();
   queue.mostPruned = 600;
-  const housekeeping = new WebhookHousekeeping(queue, new NodeConfig(), new RecordingLog());
+  const housekeeping = housekeepingOf(queue);
   for (let n = 0; n < 3; n += 1) await housekeeping.run();
   expect(queue.pruned.map(([, , limit]) => limit)).toEqual([2_000, 1_000, 500]);
+});
+
+it('WebhookHousekeeping completes changes of a URL that failed half-way', async () => {
+  const endpoints = new FakeEndpoints();
+  const completeChanges = jest.spyOn(endpoints, 'completeChanges');
+  await housekeepingOf(new FakeQueue(), endpoints).run();
+  expect(completeChanges).toHaveBeenCalledTimes(1);
 });

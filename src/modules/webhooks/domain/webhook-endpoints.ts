@@ -19,6 +19,8 @@ export abstract class WebhookEndpoints {
   abstract list(beforeId: string | null, limit: number): Promise<WebhookEndpoint[]>;
   /** @returns null when there is no such endpoint */
   abstract change(id: string, change: EndpointChange): Promise<WebhookEndpoint | null>;
+  /** Completes changes that stopped half-way, because nobody may repeat them. `most`: endpoints. */
+  abstract completeChanges(most: number): Promise<void>;
   /**
    * @param keepMs how long the secret of now goes on signing, and those before it until their own ends; 0 ends them all
    * @returns null when there is no such endpoint

@@ -74,6 +74,12 @@ export const HASTENED = {
   text: 'UPDATE webhook_endpoint SET hastening = false WHERE endpoint_id = $1 AND url = $2',
 };
 
+/** Endpoints whose change of the URL stopped before HASTENED. In any order: one whose statements fail must not stop the others. */
+export const UNFINISHED = {
+  name: 'webhook_unfinished',
+  text: 'SELECT endpoint_id, url FROM webhook_endpoint WHERE hastening AND deleted_at IS NULL ORDER BY random() LIMIT $1',
+};
+
 /** All that have signed until now keep their ends, or none signs any more. */
 export const ROTATE = {
   name: 'webhook_rotate',

@@ -65,6 +65,11 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
     return toEndpoint(changed);
   }
 
+  async completeChanges(most: number): Promise<void> {
+    const { rows } = await this.database.query<Pick<EndpointRow, 'endpoint_id' | 'url'>>(sql.UNFINISHED, [most]);
+    for (const { endpoint_id, url } of rows) await this.hasten(endpoint_id, url);
+  }
+
   async rotateSecret(id: string, secret: string, keepMs: number): Promise<WebhookEndpoint | null> {
     const rotated = await this.one(sql.ROTATE, [id, secret, keepMs, MOST_PREVIOUS_SECRETS]);
     if (rotated !== null) return rotated;
@@ -91,7 +96,7 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
     await this.database.query(sql.SET_FAILING, [id, isFailing]);
   }
 
-  /** The new receiver has put off nothing. In short statements: a backlog may be long. What fails half-way is completed by the next change. */
+  /** The new receiver has put off nothing. In short statements: a backlog may be long. */
   private async hasten(id: string, url: string): Promise<void> {
     for (let hastened = 0; hastened < MOST_HASTENED; hastened += HASTENED_AT_ONCE) {
       const { rowCount } = await this.database.query(sql.HASTEN, [id, HASTENED_AT_ONCE]);
