@@ -166,13 +166,13 @@ module.exports = {
       name: 'only-the-app-composes',
       comment: 'Modules are put together in src/app.module.ts; kernel, platform and config never see one.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(modules/|main\\.ts$|app\\.module\\.ts$)' },
+      from: { path: '^src/', pathNot: '^src/(modules/|main\\.ts$|app\\.module\\.ts$|api-document\\.ts$)' },
       to: { path: '^src/modules/' },
     },
     {
       name: 'nobody-needs-the-app',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(main|app\\.module)\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/(main|app\\.module|api-document)\\.ts$' },
       to: { path: '^src/(main|app\\.module)\\.ts$' },
     },
     {

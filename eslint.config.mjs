@@ -2,7 +2,7 @@ import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/', 'coverage/', '.lockstep/', '.stryker/', 'node_modules/'] },
+  { ignores: ['dist/', 'coverage/', '.lockstep/', '.stryker/', 'node_modules/', 'test/clients/'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],

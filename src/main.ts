@@ -5,7 +5,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { ConfigInvalid, formatConfigMistakes, loadConfig, type LockstepConfig } from './config/index.js';
 import { DomainError } from './kernel/errors.js';
-import { eventWebhooks } from './modules/events/index.js';
+import { eventDocument } from './modules/events/index.js';
 import { startDatabase } from './platform/database/start-database.js';
 import { createFastifyAdapter } from './platform/http/fastify-server.js';
 import { WaitingRoom } from './platform/http/waiting-room.js';
@@ -75,7 +75,7 @@ async function main(): Promise<void> {
     options,
   );
   closeOnSignal(app, app.get(Log));
-  serveOpenApi(app, eventWebhooks());
+  serveOpenApi(app, eventDocument());
   await app.listen({ port: config.server.port, host: config.server.host, backlog: MOST_UNACCEPTED });
   app.get(Log).info('listening', { port: config.server.port });
 }

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { JsonObject } from './kernel/json.js';
@@ -6,8 +7,7 @@ import { ProblemDto } from './platform/http/problem.dto.js';
 import { truthful } from './platform/http/truthful-document.js';
 import { withProblems } from './problems.js';
 
-/** What Lockstep posts to others, by the name of its type. */
-type Webhooks = Readonly<Record<string, JsonObject>>;
+const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string };
 
 const DESCRIPTION = `A transaction manager for EVM chains. Hand it what to execute; it owns nonces, fees, signing, sending, resubmission and confirmations.
 
@@ -15,6 +15,16 @@ const DESCRIPTION = `A transaction manager for EVM chains. Hand it what to execu
 2. \`POST /api/v1/tx\` with a \`signer\`, a \`payload\` and a \`requestId\` of yours stores a transaction and answers with its \`txId\`. Send it again when you
    get no answer: the same \`requestId\` never sends twice.
 3. \`GET /api/v1/tx/{txId}?waitFor=CONFIRMED\` waits until it is final. Events and webhooks tell the same without a request for each.
+
+With \`npm start\` this is a first transaction:
+
+\`\`\`sh
+curl -sS http://localhost:3000/api/v1/tx -H 'content-type: application/json' -d '{
+  "signer": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+  "requestId": "my-first",
+  "payload": { "to": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "value": "1000000000000000" }
+}'
+\`\`\`
 
 Addresses are in one case, or have their checksum (EIP-55; on chains 30 and 31 also EIP-1191): any other mix of cases is refused as a typo.
 
@@ -31,20 +41,28 @@ const TAGS = {
   operations: 'Health and metrics',
 } as const;
 
-/** Swagger UI at `/docs`, the document at `/docs-json`. It is made before the node listens: it takes the event loop 84 ms. */
-export function serveOpenApi(app: INestApplication, webhooks: Webhooks): void {
-  SwaggerModule.setup('docs', app, openApiOf(app, webhooks));
+/** What Lockstep posts to others, and the schemas of all events, by their names. */
+interface EventDocument {
+  readonly webhooks: Readonly<Record<string, JsonObject>>;
+  readonly schemas: Readonly<Record<string, JsonObject>>;
 }
 
-function openApiOf(app: INestApplication, webhooks: Webhooks): OpenAPIObject {
+/** Swagger UI at `/docs`, the document at `/docs-json`. It is made before the node listens: it takes the event loop 84 ms. */
+export function serveOpenApi(app: INestApplication, events: EventDocument): void {
+  SwaggerModule.setup('docs', app, openApiOf(app, events));
+}
+
+export function openApiOf(app: INestApplication, { webhooks, schemas }: EventDocument): OpenAPIObject {
   const info = new DocumentBuilder()
     .setTitle('Lockstep')
     .setDescription(DESCRIPTION)
-    .setVersion('1')
-    .setOpenAPIVersion('3.1.0');
+    .setVersion(version)
+    .setOpenAPIVersion('3.1.0')
+    .addServer('/', 'The node that shows this document');
   for (const [name, description] of Object.entries(TAGS)) info.addTag(name, description);
   describeRules();
   const document = SwaggerModule.createDocument(app, info.build(), { extraModels: [ProblemDto] });
   const described = truthful(withProblems(document) as unknown as JsonObject) as unknown as OpenAPIObject;
-  return { ...described, webhooks };
+  const components = { ...described.components, schemas: { ...described.components?.schemas, ...schemas } };
+  return { ...described, components, webhooks };
 }

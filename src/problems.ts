@@ -184,6 +184,11 @@ export const PROBLEMS: Readonly<Record<number, Readonly<Record<string, Texts>>>>
 };
 
 const RETRYABLE = new Set([429, 503]);
+const EXAMPLES = '#/components/examples/';
+const RETRY_AFTER = {
+  description: 'Seconds until the request may be sent again',
+  schema: { type: 'integer', minimum: 0 },
+};
 const RETRYABLE_CONFLICTS = new Set(['not_leader', 'too_many_secrets']);
 const DATABASE = ['database_unavailable', 'database_read_only', 'commit_failed'];
 const OF_BODIES = ['malformed_json', 'too_many_values', 'body_too_large', 'unsupported_media_type'];
@@ -200,14 +205,20 @@ export function withProblems(document: OpenAPIObject): OpenAPIObject {
       ]),
     ),
   ]);
-  return { ...document, paths: Object.fromEntries(paths) as OpenAPIObject['paths'] };
+  const answered = JSON.stringify(paths);
+  const examples = Object.entries(problemExamples()).filter(([name]) => answered.includes(`${EXAMPLES}${name}"`));
+  return {
+    ...document,
+    components: { ...document.components, examples: Object.fromEntries(examples) },
+    paths: Object.fromEntries(paths) as OpenAPIObject['paths'],
+  };
 }
 
 function withAnswers(path: string, method: string, { [PROBLEM_CODES]: own = [], ...operation }: Operation): object {
   const codes = new Set([...own, ...sharedCodes(path, method, operation)]);
   const answers = Object.entries(PROBLEMS).flatMap(([status, known]) => {
-    const texts = Object.entries(known).filter(([code]) => codes.has(code));
-    return texts.length === 0 ? [] : [[status, answerOf(Number(status), texts, path)] as const];
+    const named = Object.keys(known).filter((code) => codes.has(code));
+    return named.length === 0 ? [] : [[status, answerOf(Number(status), named)] as const];
   });
   return { ...operation, responses: { ...operation.responses, ...Object.fromEntries(answers) } };
 }
@@ -224,19 +235,35 @@ function sharedCodes(path: string, method: string, { parameters = [], requestBod
   ];
 }
 
-function answerOf(status: number, texts: readonly (readonly [string, Texts])[], path: string): object {
-  const examples = texts.map(([code, [detail, advice]]) => {
-    const retryable = RETRYABLE.has(status) || RETRYABLE_CONFLICTS.has(code);
-    const problem = { status, code, detail, advice, retryable };
-    return [code, { summary: detail, value: problemDetails(problem, path) }] as const;
-  });
-  const codes = texts.map(([code]) => code);
+function answerOf(status: number, codes: readonly string[]): object {
   const schema = {
     allOf: [{ $ref: getSchemaPath(ProblemDto) }],
-    properties: { status: { const: status }, code: { enum: codes } },
+    properties: { status: { type: 'integer', const: status }, code: { type: 'string', enum: codes } },
   };
+  const examples = codes.map((code) => [code, { $ref: `${EXAMPLES}${exampleName(status, code)}` }] as const);
   return {
     description: codes.map((code) => `\`${code}\``).join(', '),
+    ...(codes.some((code) => isRetryable(status, code)) ? { headers: { 'Retry-After': RETRY_AFTER } } : {}),
     content: { 'application/problem+json': { schema, examples: Object.fromEntries(examples) } },
   };
+}
+
+/** One for each problem, by the code that answers. */
+function problemExamples(): Record<string, object> {
+  const all = Object.entries(PROBLEMS).flatMap(([text, known]) => {
+    const status = Number(text);
+    return Object.entries(known).map(([code, [detail, advice]]) => {
+      const problem = { status, code, detail, advice, retryable: isRetryable(status, code) };
+      return [exampleName(status, code), { summary: detail, value: problemDetails(problem, '/api/v1/tx') }] as const;
+    });
+  });
+  return Object.fromEntries(all);
+}
+
+function exampleName(status: number, code: string): string {
+  return `${code}_${status}`;
+}
+
+function isRetryable(status: number, code: string): boolean {
+  return RETRYABLE.has(status) || RETRYABLE_CONFLICTS.has(code);
 }

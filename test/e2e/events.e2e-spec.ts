@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { JsonRpcProvider } from 'ethers';
+import type { EventDocument } from '../../src/modules/events/index.js';
 import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { DEV_ACCOUNTS, type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { EventBodyRules } from '../support/event-body-rules.js';
@@ -236,8 +237,8 @@ describe('the documented bodies', () => {
   });
 
   it('are those of the OpenAPI document, for every type', async () => {
-    const { body } = await api.get<{ openapi: string; webhooks: Record<string, unknown> }>('/docs-json');
-    const rules = new EventBodyRules(body.webhooks);
+    const { body } = await api.get<{ openapi: string; components: EventDocument } & EventDocument>('/docs-json');
+    const rules = new EventBodyRules({ ...body.components, webhooks: body.webhooks });
     expect([body.openapi, JSON.stringify(body).includes('"nullable":')]).toEqual(['3.1.0', false]);
     expect([...new Set(all.frames.map(({ event }) => event))].sort()).toEqual([...rules.types].sort());
     expect(all.frames.flatMap(({ data }) => rules.broken(data))).toEqual([]);

@@ -13,11 +13,15 @@ export interface DocumentedAnswer {
 }
 
 const DOCUMENT = 'openapi';
+const FORMATS = {
+  uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
+};
 const NO_ROUTE = new Set(['method_not_allowed', 'malformed_url', 'url_too_long', 'route_not_found']);
 
 /** Compares answers with the OpenAPI document of the service: status, content type and schema. */
 export class ApiDocument {
-  private readonly ajv = new Ajv2020({ strict: false, validateFormats: false });
+  private readonly ajv = new Ajv2020({ strict: false, formats: FORMATS });
   private readonly paths: readonly { readonly pattern: RegExp; readonly path: string }[];
   private readonly checks = new Map<string, ValidateFunction>();
 

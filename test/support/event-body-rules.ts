@@ -1,12 +1,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject } from '../../src/kernel/json.js';
-import { eventWebhooks } from '../../src/modules/events/index.js';
+import { type EventDocument, eventDocument } from '../../src/modules/events/index.js';
 
 type Operation = {
   readonly post: { readonly requestBody: { readonly content: { readonly 'application/json': Media } } };
 };
 interface Media {
-  readonly schema: JsonObject;
+  readonly schema: { readonly $ref: string };
   readonly examples: Readonly<Record<string, { readonly value: JsonObject }>>;
 }
 
@@ -14,10 +14,10 @@ interface Media {
 export class EventBodyRules {
   private readonly ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, validateFormats: false });
 
-  constructor(private readonly webhooks: Readonly<Record<string, unknown>> = eventWebhooks()) {}
+  constructor(private readonly document: EventDocument = eventDocument()) {}
 
   get types(): readonly string[] {
-    return Object.keys(this.webhooks);
+    return Object.keys(this.document.webhooks);
   }
 
   /** @returns what a body breaks; empty when it is as documented */
@@ -35,10 +35,11 @@ export class EventBodyRules {
   }
 
   schemaOf(type: string): JsonObject {
-    return this.mediaOf(type).schema;
+    const name = this.mediaOf(type).schema.$ref.slice('#/components/schemas/'.length);
+    return this.document.schemas[name] ?? {};
   }
 
   private mediaOf(type: string): Media {
-    return (this.webhooks[type] as Operation).post.requestBody.content['application/json'];
+    return (this.document.webhooks[type] as unknown as Operation).post.requestBody.content['application/json'];
   }
 }

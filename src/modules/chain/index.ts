@@ -31,7 +31,7 @@ export {
   type SignedBytes,
 } from './domain/chain-connector.js';
 export type { ChainUpdate } from './domain/chain-update.js';
-export { type EndpointStatus, RpcHealth } from './domain/endpoint-status.js';
+export { ENDPOINT_STATES, type EndpointStatus, RpcHealth } from './domain/endpoint-status.js';
 export type { Agreed, AgreedCount } from './domain/evidence.js';
 export { type FeeCaps, type FeeQuote, SPEEDS, type Speed } from './domain/fee-quote.js';
 export type { FinalHeights } from './domain/final-heights.js';

@@ -7,6 +7,9 @@ export function ApiJsonInteger(options: {
   description?: string;
 }): PropertyDecorator {
   const { description = 'A number' } = options;
-  const oneOf = [{ type: 'integer' }, { type: 'string' }];
+  const oneOf = [
+    { type: 'integer', minimum: 0 },
+    { type: 'string', pattern: '^[0-9]+$' },
+  ];
   return ApiProperty({ ...options, oneOf, description: `${description}; a decimal string above 2^53` });
 }

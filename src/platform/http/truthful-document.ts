@@ -1,4 +1,5 @@
 import { ADDRESS_PATTERN } from './describe-rules.js';
+import { withFormat } from './field-formats.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 
 const PATH_PARAMETERS: Readonly<Record<string, JsonObject>> = {
@@ -17,7 +18,7 @@ export function truthful(document: JsonObject): JsonObject {
   const paths = mapValues(objectAt(typed, 'paths'), (path) =>
     mapValues(path, (operation) => withParameters(withBody(operation, schemas, requests))),
   );
-  const changed = mapValues(schemas, (schema, name) => (requests.has(name) ? asRequest(schema) : schema));
+  const changed = mapValues(schemas, (schema, name) => (requests.has(name) ? asRequest : asAnswer)(schema));
   return { ...typed, paths, components: { ...objectAt(typed, 'components'), schemas: changed } };
 }
 
@@ -70,9 +71,21 @@ function orNull(schema: JsonObject): JsonObject {
 function asRequest(schema: JsonObject): JsonObject {
   const required = (schema['required'] ?? []) as readonly Json[];
   const fields = mapValues(objectAt(schema, 'properties'), (field, name) =>
-    required.includes(name) ? field : orNull(field),
+    withDefault(required.includes(name) ? field : orNull(field)),
   );
   return { ...schema, properties: fields, additionalProperties: false };
+}
+
+/** In words: generators take a field with a default for one that is always there, and demand it. */
+function withDefault({ default: value, ...field }: JsonObject): JsonObject {
+  if (value === undefined) return field;
+  const description = [field['description'], `Default: ${JSON.stringify(value)}`].filter((part) => part !== undefined);
+  return { ...field, description: description.join('. ') };
+}
+
+function asAnswer(schema: JsonObject): JsonObject {
+  if (schema['properties'] === undefined) return schema;
+  return { ...schema, properties: mapValues(objectAt(schema, 'properties'), withFormat) };
 }
 
 function addReferenced(value: Json, schemas: JsonObject, names: Set<string>): void {

@@ -10,7 +10,12 @@ class MetricsController {
   constructor(private readonly registry: Registry) {}
 
   @Get()
-  @ApiOperation({ summary: 'Metrics for Prometheus' })
+  @ApiOperation({
+    operationId: 'getMetrics',
+    summary: 'Metrics for Prometheus',
+    description:
+      'Counters, gauges and histograms of this node in the text format of Prometheus. docs/operations.md says what each means.',
+  })
   @ApiProduces('text/plain')
   @ApiOkResponse({ description: 'Prometheus text format', schema: { type: 'string' } })
   async read(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {

@@ -49,6 +49,13 @@ describe('what a request refers to', () => {
     });
   });
 
+  it('tells a default in words, because generated clients demand a field that has one', () => {
+    const properties = { may: { type: 'string', default: 'x', description: 'A letter' } };
+    expect(bodyOf({ type: 'object', properties })).toMatchObject({
+      components: { schemas: { Asked: { properties: { may: { description: 'A letter. Default: "x"' } } } } },
+    });
+  });
+
   it('may be left out when it has no required field', () => {
     const asked = { type: 'object', properties: { may: { type: 'string' } } };
     expect(bodyOf(asked)).toMatchObject({ paths: { '/': { post: { requestBody: { required: false } } } } });

@@ -1,5 +1,7 @@
 import type { ChainId } from '../../../kernel/signer-id.js';
 
+export const ENDPOINT_STATES = ['up', 'unverified', 'backing_off', 'wrong_chain', 'lagging', 'ahead'] as const;
+
 /** The state of one RPC endpoint. Safe to show: no path, no query, no credentials. */
 export interface EndpointStatus {
   readonly chainId: ChainId;
@@ -10,7 +12,7 @@ export interface EndpointStatus {
    * the best head; used for reads only when no other endpoint is up. `ahead`: further ahead than the other endpoints confirm and the
    * chain can be; its head is not used, and it is used for reads only when there is no other endpoint.
    */
-  readonly state: 'up' | 'unverified' | 'backing_off' | 'wrong_chain' | 'lagging' | 'ahead';
+  readonly state: (typeof ENDPOINT_STATES)[number];
   /** Blocks behind the best head, negative when ahead of it; null before the first comparison, and for a single endpoint. */
   readonly lagBlocks: number | null;
   readonly consecutiveFailures: number;

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../kernel/json.js';
+import { TX_STATES } from '../../../kernel/tx-state.js';
 import { PUBLIC_EVENT_TYPES, PUBLIC_EVENT_VERSION, type PublicEventType } from './public-event.js';
 
 /** JSON Schema 2020-12 of the body of each public event, for the OpenAPI document. Every field is always there. */
@@ -36,7 +37,7 @@ const TX: Fields = {
   txId: text('The transaction of Lockstep', { format: 'uuid' }),
   ...SIGNER,
   requestId: text('The idempotency key of the request'),
-  state: text('The state of the transaction after the event'),
+  state: text('The state of the transaction after the event', { enum: TX_STATES }),
   nonce: orNull(number('The nonce of txHash'), 'without a txHash'),
   txHash: orNull(hash('The transaction on chain that the event is about'), 'while nothing was signed'),
 };
@@ -101,7 +102,10 @@ const ENDED: Fields = { block: BLOCK, ...CONFIRMATIONS, reason: REASON };
 const KINDS: Readonly<Record<PublicEventType, Kind>> = {
   'tx.accepted': {
     summary: 'A request was stored',
-    fields: { ...TX, replaces: orNull(text('The transaction that it is to replace'), 'when it replaces none') },
+    fields: {
+      ...TX,
+      replaces: orNull(text('The transaction that it is to replace', { format: 'uuid' }), 'when it replaces none'),
+    },
   },
   'tx.submitted': {
     summary: 'A signed transaction was sent, or is sent now at a higher price',
@@ -147,7 +151,7 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
       ...TX,
       block: BLOCK,
       reason: REASON,
-      replacedBy: text('The transaction that replaced it'),
+      replacedBy: text('The transaction that replaced it', { format: 'uuid' }),
     },
   },
   'tx.dropped': {
@@ -187,8 +191,8 @@ export const EVENT_SCHEMAS: readonly EventSchema[] = PUBLIC_EVENT_TYPES.map((typ
   schema: object(
     {
       id: text('Place in the log. The same event has the same id on every way', { pattern: '^[0-9]+-[0-9]+-[0-9]$' }),
-      type: { const: type, description: 'What happened' },
-      version: { const: PUBLIC_EVENT_VERSION, description: 'Of the shape of data' },
+      type: { type: 'string', const: type, description: 'What happened' },
+      version: { type: 'integer', const: PUBLIC_EVENT_VERSION, description: 'Of the shape of data' },
       time: text('When it happened, by the clock of the database', { format: 'date-time' }),
       data: object(KINDS[type].fields, 'What the event is about'),
     },

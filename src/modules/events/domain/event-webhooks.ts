@@ -10,9 +10,30 @@ const FORKS =
     .map((body) => JSON.stringify(body))
     .join('\n')}\n\`\`\``;
 
-/** The section `webhooks` of the OpenAPI document: one entry for each public event type. */
-export function eventWebhooks(): Record<string, JsonObject> {
-  return Object.fromEntries(EVENT_SCHEMAS.map((event) => [event.type, { post: operationOf(event) }]));
+/** What the OpenAPI document has of the public events. */
+export interface EventDocument {
+  /** Of the section `webhooks`: one entry for each type. */
+  readonly webhooks: Readonly<Record<string, JsonObject>>;
+  /** Each body by a name, and `Event`, which is any of them by its type: a generated client has a class for each. */
+  readonly schemas: Readonly<Record<string, JsonObject>>;
+}
+
+export function eventDocument(): EventDocument {
+  const references = EVENT_SCHEMAS.map(({ type }) => [type, `#/components/schemas/${nameOf(type)}`] as const);
+  const event = {
+    oneOf: references.map(([, $ref]) => ({ $ref })),
+    discriminator: { propertyName: 'type', mapping: Object.fromEntries(references) },
+  };
+  const bodies = EVENT_SCHEMAS.map(({ type, schema }) => [nameOf(type), schema] as const);
+  return {
+    webhooks: Object.fromEntries(EVENT_SCHEMAS.map((event) => [event.type, { post: operationOf(event) }])),
+    schemas: { ...Object.fromEntries(bodies), Event: event },
+  };
+}
+
+/** `tx.receipt_updated` is `TxReceiptUpdatedEvent`. */
+function nameOf(type: string): string {
+  return `${type.replaceAll(/(?:^|[._])(.)/g, (_all, first: string) => first.toUpperCase())}Event`;
 }
 
 function operationOf({ type, summary, schema }: EventSchema): JsonObject {
@@ -21,10 +42,14 @@ function operationOf({ type, summary, schema }: EventSchema): JsonObject {
     examplesOf(type).map((value, i) => [i === 0 ? 'example' : 'afterReorg', { value }]),
   );
   return {
+    operationId: `on${nameOf(type)}`,
     tags: ['events'],
     summary,
     description: hasForks ? `${ORDER}${FORKS}` : ORDER,
-    requestBody: { required: true, content: { 'application/json': { schema, examples } } },
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: { $ref: `#/components/schemas/${nameOf(type)}` }, examples } },
+    },
     responses: { '2XX': { description: 'Received. Every other answer is a failure, and the post is repeated' } },
   };
 }

@@ -1,16 +1,6 @@
-/** Public states of a managed tx (docs/state-machine.md). */
-export const TX_STATES = [
-  'PENDING',
-  'ALLOCATED',
-  'IN_MEMPOOL',
-  'MINED',
-  'CONFIRMED',
-  'FAILED',
-  'CANCELLED',
-  'REPLACED',
-  'DROPPED',
-] as const;
-export type TxState = (typeof TX_STATES)[number];
+import { type TxState } from '../../../kernel/tx-state.js';
+
+export { TX_STATES, type TxState } from '../../../kernel/tx-state.js';
 
 /** Why a tx makes no progress; null when it does. */
 export const TX_SUB_STATES = [

@@ -52,6 +52,7 @@ export class CommandsController {
 
   @Post(':txId/cancel')
   @ApiOperation({
+    operationId: 'cancelTx',
     summary: 'Cancel a transaction',
     description:
       'A transaction without a nonce is cancelled at once. For a sent one, a no-op with the same nonce and a higher price competes with it; whichever is mined ' +
@@ -87,6 +88,7 @@ export class CommandsController {
 
   @Post(':txId/replace')
   @ApiOperation({
+    operationId: 'replaceTx',
     summary: 'Replace a transaction by another payload',
     description:
       'A transaction without a nonce gets the new payload in place. For a sent one, a second transaction with the same nonce and a higher price competes with ' +
@@ -145,6 +147,7 @@ export class CommandsController {
 
   @Post(':txId/speed-up')
   @ApiOperation({
+    operationId: 'speedUpTx',
     summary: 'Pay more for a sent transaction',
     description: `Signs the same payload again with the same nonce, at a price at least an eighth higher (with blobs twice as high), within the caps. ${WAIT}`,
   })
@@ -183,7 +186,11 @@ export class CommandsController {
   }
 
   @Get(':txId/commands')
-  @ApiOperation({ summary: 'List the cancels, replaces and speed-ups of a transaction, oldest first' })
+  @ApiOperation({
+    operationId: 'listTxCommands',
+    summary: 'List the cancels, replaces and speed-ups of a transaction, oldest first',
+    description: 'Each with its state, and with the reason where it was refused.',
+  })
   @ApiResponse({ status: 200, type: CommandPageDto })
   @ApiProblems('invalid_cursor', 'tx_not_found')
   async list(

@@ -37,9 +37,10 @@ export class ReplaceTxDto extends OmitType(CreateTxDto, ['chainId', 'signer', 'a
 export class CommandDto {
   @ApiProperty({ example: TX_ID }) commandId!: string;
   @ApiProperty({ example: 'cancel-invoice-4711' }) requestId!: string;
-  @ApiProperty({ enum: COMMAND_KINDS, example: 'cancel' }) kind!: CommandKind;
+  @ApiProperty({ enum: COMMAND_KINDS, enumName: 'CommandKind', example: 'cancel' }) kind!: CommandKind;
   @ApiProperty({
     enum: COMMAND_STATUSES,
+    enumName: 'CommandStatus',
     example: 'QUEUED',
     description: '`QUEUED`: the owner of the signer carries it out within about a second',
   })

@@ -22,11 +22,14 @@ const DEFAULT_LIMIT = 100;
 const STREAM = 'text/event-stream';
 const PAGE = 'application/json';
 
+/** `src/openapi.ts` makes it of the bodies of all types. */
+const EVENT = { $ref: '#/components/schemas/Event' };
+
 class EventPageDto {
   @ApiProperty({
     type: 'array',
-    items: { type: 'object', additionalProperties: true },
-    description: 'Bodies as in the section webhooks of this document, in the order of the log',
+    items: EVENT,
+    description: 'In the order of the log',
   })
   items!: JsonObject[];
 
@@ -45,6 +48,7 @@ export class EventsController {
 
   @Get()
   @ApiOperation({
+    operationId: 'listEvents',
     summary: 'Follow events as a stream, or read a page of them',
     description:
       'A stream (Server-Sent Events) if `Accept` has `text/event-stream`, or if there is no `after` and `Accept` does not have `application/json`; otherwise ' +
@@ -55,8 +59,8 @@ export class EventsController {
   @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'The id of the last event that was received' })
   @ApiResponse({
     status: 200,
-    description: 'A page, or a stream whose data are bodies as in the section webhooks of this document',
-    content: { [PAGE]: { schema: { $ref: getSchemaPath(EventPageDto) } }, [STREAM]: { schema: {} } },
+    description: 'A page, or a stream whose data are events',
+    content: { [PAGE]: { schema: { $ref: getSchemaPath(EventPageDto) } }, [STREAM]: { schema: { type: 'string' } } },
   })
   @ApiProblems('invalid_event_id', 'invalid_checksum', 'unknown_event_id', 'too_many_streams')
   async events(

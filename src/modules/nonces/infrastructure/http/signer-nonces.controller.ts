@@ -83,6 +83,7 @@ export class SignerNoncesController {
   @Post('sync')
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'syncSigner',
     summary: 'Align the nonces of a signer with its chain',
     description:
       'Raises the cursor to the count that the endpoints of the chain agree on, and frees unused nonces below our lowest one. ' +

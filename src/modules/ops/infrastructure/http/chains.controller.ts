@@ -9,6 +9,7 @@ import { ChainProbes } from '../../../chain/index.js';
 class OriginDto {
   @ApiProperty({
     enum: ORIGINS,
+    enumName: 'ValueOrigin',
     example: 'profile',
     description:
       'The first of these that has a value: the config, the profile of a known chain, its endpoint, the default',
@@ -24,7 +25,7 @@ class OriginDto {
 }
 
 class TextInForceDto extends OriginDto {
-  @ApiProperty({ type: String, nullable: true, example: 'Base' }) value!: string | null;
+  @ApiProperty({ type: String, nullable: true, minLength: 1, example: 'Base' }) value!: string | null;
 }
 
 class NumberInForceDto extends OriginDto {
@@ -72,6 +73,7 @@ export class ChainsController {
 
   @Get()
   @ApiOperation({
+    operationId: 'listChains',
     summary: 'List the chains with the values in force',
     description:
       'Each value says where it comes from: the config wins over the profile of a known chain, and that over what its endpoint shows.',
@@ -83,7 +85,12 @@ export class ChainsController {
 
   @Get(':chainId')
   @ApiParam({ name: 'chainId', type: Number, example: 8453 })
-  @ApiOperation({ summary: 'Get the values in force of one chain' })
+  @ApiOperation({
+    operationId: 'getChain',
+    summary: 'Get the values in force of one chain',
+    description:
+      'Each value says where it comes from: the config, the profile of a known chain, or what its endpoint shows.',
+  })
   @ApiResponse({ status: 200, type: ChainDto })
   @ApiProblems('invalid_chain_id', 'unknown_chain')
   get(@Param('chainId') path: string): ChainDto {

@@ -13,6 +13,7 @@ export class ExplainController {
 
   @Get(':txId/explain')
   @ApiOperation({
+    operationId: 'explainTx',
     summary: 'Explain why a transaction waits',
     description:
       'Says in plain words why it is where it is, since when, what happens next and when, and what an operator can do, with the facts. Asks the chain ' +

@@ -1,8 +1,9 @@
 import { CHAIN_BEHIND, ChainBehindDto } from './chain-behind.dto.js';
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
+import { ENDPOINT_STATES } from '../../../chain/index.js';
 import { COMMAND_KINDS } from '../../../commands/index.js';
-import { TX_STATES } from '../../../ledger/index.js';
+import { TX_STATES, TX_SUB_STATES } from '../../../ledger/index.js';
 
 class NextDto {
   @ApiProperty({ example: 'Lockstep sends the same bytes again' }) what!: string;
@@ -22,7 +23,7 @@ class QueueDto {
 class BlockedByDto {
   @ApiProperty({ example: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b' }) txId!: string;
   @ApiJsonInteger({ example: 7 }) nonce!: number | string;
-  @ApiProperty({ enum: TX_STATES, example: 'IN_MEMPOOL' }) state!: string;
+  @ApiProperty({ enum: TX_STATES, enumName: 'TxState', example: 'IN_MEMPOOL' }) state!: string;
 }
 
 class WeiPerGasDto {
@@ -47,7 +48,7 @@ class PriceDto {
 
 class EndpointDto {
   @ApiProperty({ example: '#0 https://rpc.example' }) endpoint!: string;
-  @ApiProperty({ example: 'up' }) state!: string;
+  @ApiProperty({ enum: ENDPOINT_STATES, enumName: 'EndpointState', example: 'up' }) state!: string;
   @ApiProperty({ type: String, nullable: true, example: null }) lastError!: string | null;
 }
 
@@ -79,7 +80,7 @@ class ExplainedSignerDto {
 }
 
 class WaitingCommandDto {
-  @ApiProperty({ enum: COMMAND_KINDS, example: 'cancel' }) kind!: string;
+  @ApiProperty({ enum: COMMAND_KINDS, enumName: 'CommandKind', example: 'cancel' }) kind!: string;
   @ApiProperty({ example: '2026-11-21T08:00:30.000Z' }) since!: string;
   @ApiProperty({ example: 0, description: 'How often it could not be carried out' }) tries!: number;
   @ApiProperty({ example: '2026-11-21T08:00:30.000Z' }) nextTryAt!: string;
@@ -121,8 +122,9 @@ class FactsDto {
 
 export class ExplanationDto {
   @ApiProperty({ example: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8c' }) txId!: string;
-  @ApiProperty({ enum: TX_STATES, example: 'IN_MEMPOOL' }) state!: string;
-  @ApiProperty({ type: String, nullable: true, example: 'STALE' }) subState!: string | null;
+  @ApiProperty({ enum: TX_STATES, enumName: 'TxState', example: 'IN_MEMPOOL' }) state!: string;
+  @ApiProperty({ enum: TX_SUB_STATES, enumName: 'TxSubState', nullable: true, example: 'STALE' }) subState!:
+    string | null;
   @ApiProperty({
     example:
       'The transaction was sent more than once and is not mined: transaction 019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b with the lower nonce 7 must be mined first.',

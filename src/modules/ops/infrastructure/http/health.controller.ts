@@ -14,7 +14,12 @@ export class HealthController {
 
   /** Never calls the database or the chain: a restart would repair neither. */
   @Get('live')
-  @ApiOperation({ summary: 'Check liveness: the process answers' })
+  @ApiOperation({
+    operationId: 'getLiveness',
+    summary: 'Check liveness: the process answers',
+    description:
+      'For the liveness probe of Kubernetes. It looks at nothing else: a restart repairs no database and no chain.',
+  })
   @ApiOkResponse({ schema: { example: { status: 'ok' } } })
   live(): { status: 'ok' } {
     return { status: 'ok' };
@@ -23,6 +28,7 @@ export class HealthController {
   @Get('ready')
   @HealthCheck({ swaggerDocumentation: false })
   @ApiOperation({
+    operationId: 'getReadiness',
     summary: 'Check readiness: the database takes writes, the migrations have run, and the node is not shutting down',
     description:
       'Reports chains from the calls that this node made before; a probe makes no call. A chain without a usable RPC endpoint is ' +

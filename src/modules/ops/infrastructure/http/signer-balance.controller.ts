@@ -41,7 +41,11 @@ export class SignerBalanceController {
   constructor(private readonly balance: SignerBalance) {}
 
   @Get('balance')
-  @ApiOperation({ summary: 'Compare the balance of a signer with what its transactions may cost' })
+  @ApiOperation({
+    operationId: 'getSignerBalance',
+    summary: 'Compare the balance of a signer with what its transactions may cost',
+    description: 'Asks the chain for the balance now. What the queue may cost is computed at the present price.',
+  })
   @ApiResponse({ status: 200, type: SignerBalanceDto })
   @ApiProblems(
     'invalid_chain_id',

@@ -49,6 +49,7 @@ export class SignerPausesController {
   @Post('pause')
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'pauseSigner',
     summary: 'Pause a signer',
     description:
       'The signer gets no new nonces: its PENDING transactions wait with subState SIGNER_PAUSED. Transactions with a nonce are still resent, confirmed and ' +
@@ -70,6 +71,7 @@ export class SignerPausesController {
   @Post('resume')
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'resumeSigner',
     summary: 'Resume a paused signer',
     description: 'Its waiting transactions go on at once. Changes nothing for a signer that is not paused.',
   })

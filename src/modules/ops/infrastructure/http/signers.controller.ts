@@ -67,7 +67,12 @@ export class SignersController {
   constructor(private readonly overview: SignerOverview) {}
 
   @Get()
-  @ApiOperation({ summary: 'List signers with their owner and backlog' })
+  @ApiOperation({
+    operationId: 'listSigners',
+    summary: 'List signers with their owner and backlog',
+    description:
+      'Each with the node that owns its lease, its pause, how many of its transactions wait, and how many may be in flight.',
+  })
   @ApiResponse({ status: 200, type: SignerPageDto })
   @ApiProblems('invalid_cursor')
   async list(@Query() query: PageQueryDto): Promise<SignerPage> {

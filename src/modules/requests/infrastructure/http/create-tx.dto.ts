@@ -215,7 +215,12 @@ export class CreateTxDto {
   @Type(() => FeesDto)
   fees?: FeesDto;
 
-  @ApiPropertyOptional({ enum: SPEEDS, default: 'standard', description: 'Which percentile of recent tips to pay' })
+  @ApiPropertyOptional({
+    enum: SPEEDS,
+    enumName: 'Speed',
+    default: 'standard',
+    description: 'Which percentile of recent tips to pay',
+  })
   @IsOptional()
   @IsIn(SPEEDS)
   speed?: Speed;

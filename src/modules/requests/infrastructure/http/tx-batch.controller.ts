@@ -45,6 +45,7 @@ export class TxBatchController {
   @Post()
   @HttpCode(HttpStatus.OK)
   @ApiOperation({
+    operationId: 'createTxBatch',
     summary: 'Submit a batch of transactions',
     description:
       'Each item gets the result that POST /api/v1/tx would have returned, in its own `status`; other items do not affect it. Items of one signer and priority get their nonces in the order of the batch. A repeated batch sends nothing twice: items that were stored before get status 200. The whole body must fit into `server.bodyLimit`.',

@@ -10,6 +10,7 @@ const accepted = {
   state: 'PENDING',
   nonce: null,
   txHash: null,
+  contractAddress: null,
 };
 
 /** Example bodies in Swagger. */

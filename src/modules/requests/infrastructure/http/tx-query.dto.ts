@@ -12,6 +12,7 @@ export const DEFAULT_WAIT_MS = 30_000;
 export class WaitQueryDto {
   @ApiPropertyOptional({
     enum: TX_STATES,
+    enumName: 'TxState',
     description: 'Wait until the transaction has reached or passed this state, or is final',
   })
   @IsOptional()
@@ -51,6 +52,7 @@ export class ListQueryDto extends PageQueryDto {
 
   @ApiPropertyOptional({
     enum: TX_KINDS,
+    enumName: 'TxKind',
     default: 'payload',
     description: '`fill` lists the no-ops that Lockstep sent to fill nonce gaps',
   })
@@ -58,7 +60,7 @@ export class ListQueryDto extends PageQueryDto {
   @IsIn(TX_KINDS)
   kind?: TxView['kind'];
 
-  @ApiPropertyOptional({ enum: TX_STATES })
+  @ApiPropertyOptional({ enum: TX_STATES, enumName: 'TxState' })
   @IsOptional()
   @IsIn(TX_STATES)
   state?: TxState;

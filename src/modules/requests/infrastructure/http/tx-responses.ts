@@ -1,5 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { NODE_ERROR_CLASSES } from '../../../../kernel/node-error-class.js';
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
+import { SPEEDS } from '../../../chain/index.js';
 import {
   ATTEMPT_STATUSES,
   TX_KINDS,
@@ -20,7 +22,7 @@ export class AcceptedTxDto {
   @ApiProperty({ example: 31337 }) chainId!: number;
   @ApiProperty({ example: SIGNER }) signer!: string;
   @ApiProperty({ example: 'invoice-4711' }) requestId!: string;
-  @ApiProperty({ enum: TX_STATES, example: 'PENDING' }) state!: TxState;
+  @ApiProperty({ enum: TX_STATES, enumName: 'TxState', example: 'PENDING' }) state!: TxState;
   @ApiJsonInteger({ nullable: true, example: null })
   nonce!: number | string | null;
   @ApiProperty({ type: String, nullable: true, example: null }) txHash!: string | null;
@@ -81,6 +83,7 @@ export class TxDto {
   @ApiProperty({ example: TX_ID }) txId!: string;
   @ApiProperty({
     enum: TX_KINDS,
+    enumName: 'TxKind',
     example: 'payload',
     description: '`fill`: a no-op that Lockstep sent to fill a nonce gap',
   })
@@ -88,9 +91,10 @@ export class TxDto {
   @ApiProperty({ example: 31337 }) chainId!: number;
   @ApiProperty({ example: SIGNER }) signer!: string;
   @ApiProperty({ example: 'invoice-4711' }) requestId!: string;
-  @ApiProperty({ enum: TX_STATES, example: 'CONFIRMED' }) state!: TxState;
+  @ApiProperty({ enum: TX_STATES, enumName: 'TxState', example: 'CONFIRMED' }) state!: TxState;
   @ApiProperty({
     enum: TX_SUB_STATES,
+    enumName: 'TxSubState',
     nullable: true,
     example: null,
     description: 'Why the transaction makes no progress; null when it does',
@@ -134,7 +138,7 @@ export class TxDto {
     description: 'Address of the contract that it creates, as soon as its nonce is known; null otherwise',
   })
   contractAddress!: string | null;
-  @ApiProperty({ example: 'standard' }) speed!: string;
+  @ApiProperty({ enum: SPEEDS, enumName: 'Speed', example: 'standard' }) speed!: string;
   @ApiProperty({ example: 0 }) priority!: number;
   @ApiProperty({
     type: Number,
@@ -173,7 +177,7 @@ export class AttemptDto {
   @ApiProperty({ example: HASH }) txHash!: string;
   @ApiJsonInteger({ example: 7 }) nonce!: number | string;
   @ApiProperty({ enum: ['payload', 'cancel', 'fill'], example: 'payload' }) kind!: string;
-  @ApiProperty({ enum: ATTEMPT_STATUSES, example: 'MINED' })
+  @ApiProperty({ enum: ATTEMPT_STATUSES, enumName: 'AttemptStatus', example: 'MINED' })
   status!: string;
   @ApiProperty({ enum: [0, 1, 2, 3, 4], example: 2, description: 'EIP-2718' }) type!: number;
   @ApiProperty({ example: '26250' }) gasLimit!: string;
@@ -188,7 +192,8 @@ export class AttemptDto {
   @ApiProperty({ type: String, nullable: true, example: '1000000000' }) maxPriorityFeePerGas!: string | null;
   @ApiProperty({ type: String, nullable: true, example: null, description: 'Of type 3' })
   maxFeePerBlobGas!: string | null;
-  @ApiProperty({ type: String, nullable: true, example: null }) errorClass!: string | null;
+  @ApiProperty({ enum: NODE_ERROR_CLASSES, enumName: 'NodeErrorClass', nullable: true, example: null }) errorClass!:
+    string | null;
   @ApiProperty({ type: String, nullable: true, example: null }) lastError!: string | null;
   @ApiProperty({ example: TIME }) createdAt!: string;
   @ApiProperty({ type: String, nullable: true, example: TIME }) lastSentAt!: string | null;
@@ -203,8 +208,9 @@ export class HistoryEntryDto {
   @ApiProperty({ example: '42' }) seq!: string;
   @ApiProperty({ example: TIME }) time!: string;
   @ApiProperty({ example: 'mined' }) reason!: string;
-  @ApiProperty({ type: String, nullable: true, example: 'IN_MEMPOOL' }) fromState!: string | null;
-  @ApiProperty({ example: 'MINED' }) toState!: string;
+  @ApiProperty({ enum: TX_STATES, enumName: 'TxState', nullable: true, example: 'IN_MEMPOOL' }) fromState!:
+    string | null;
+  @ApiProperty({ enum: TX_STATES, enumName: 'TxState', example: 'MINED' }) toState!: string;
   @ApiProperty({ example: 'pod-1-3f9a1c' }) nodeId!: string;
   @ApiProperty({ type: String, nullable: true, example: '1' }) fencingToken!: string | null;
   @ApiProperty({ type: String, nullable: true, example: HASH }) txHash!: string | null;

@@ -51,6 +51,7 @@ export class TxController {
 
   @Post()
   @ApiOperation({
+    operationId: 'createTx',
     summary: 'Submit a transaction',
     description:
       'Lockstep stores the request before it answers. A repeated request with the same requestId is never sent twice.',
@@ -114,6 +115,7 @@ export class TxController {
 
   @Get()
   @ApiOperation({
+    operationId: 'listTxs',
     summary: 'List transactions, newest first',
     description:
       'A page has fewer than `limit` items if they would be longer than about 1 MB; `nextCursor` leads to the rest. The no-ops that Lockstep sends to ' +
@@ -134,7 +136,12 @@ export class TxController {
   }
 
   @Get('by-request')
-  @ApiOperation({ summary: 'Find a transaction by its idempotency key' })
+  @ApiOperation({
+    operationId: 'findTxByRequest',
+    summary: 'Find a transaction by its idempotency key',
+    description:
+      'Tells after a lost answer whether a request was stored. 404: it was not, or it finished and its retention is over.',
+  })
   @ApiResponse({ status: 200, type: TxDto })
   @ApiProblems('missing_chain_id', 'unknown_chain', 'tx_not_found', 'invalid_checksum')
   async byRequest(@Query() query: ByRequestQueryDto): Promise<TxView> {
@@ -144,6 +151,7 @@ export class TxController {
 
   @Get(':txId')
   @ApiOperation({
+    operationId: 'getTx',
     summary: 'Get a transaction',
     description:
       'With `waitFor` the request waits until the transaction has reached or passed that state, at most `timeoutMs`, and returns its state then. At most ' +
@@ -166,7 +174,11 @@ export class TxController {
   }
 
   @Get(':txId/history')
-  @ApiOperation({ summary: 'List the audit trail of a transaction, oldest entry first' })
+  @ApiOperation({
+    operationId: 'listTxHistory',
+    summary: 'List the audit trail of a transaction, oldest entry first',
+    description: 'Every change of its state and its attempts, with the node that made it, its fencing token, and why.',
+  })
   @ApiResponse({ status: 200, type: HistoryDto })
   @ApiProblems('invalid_cursor', 'tx_not_found')
   async historyOf(@Param('txId') txId: string, @Query() query: HistoryQueryDto): Promise<Page<HistoryEntry>> {
@@ -178,7 +190,12 @@ export class TxController {
   }
 
   @Get(':txId/attempts')
-  @ApiOperation({ summary: 'List the signed attempts of a transaction, oldest first' })
+  @ApiOperation({
+    operationId: 'listTxAttempts',
+    summary: 'List the signed attempts of a transaction, oldest first',
+    description:
+      'Everything that was signed for it, with fees and gas, how often it was sent, and what nodes said last. One page.',
+  })
   @ApiResponse({ status: 200, type: AttemptListDto })
   @ApiProblems('tx_not_found')
   async attemptsOf(@Param('txId') txId: string): Promise<Page<AttemptView>> {

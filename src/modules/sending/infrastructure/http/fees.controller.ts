@@ -13,6 +13,7 @@ export class FeesController {
   @Get('fees')
   @ApiParam({ name: 'chainId', type: Number, example: 31337 })
   @ApiOperation({
+    operationId: 'getChainFees',
     summary: 'Get the fees that a chain asks for now',
     description:
       'For each speed, the fees that the next transaction without fees of its own would offer. They are read at most once per block.',

@@ -2,6 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
 import { IsCursor, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { IsTime } from '../../../../platform/http/validators.js';
+import { PUBLIC_EVENT_TYPES } from '../../../events/index.js';
 import { DELIVERY_STATUSES, type DeliveryStatus, type DeliveryView } from '../../domain/delivery.js';
 import type { DeliveryWithBody } from '../../domain/delivery-log.js';
 
@@ -9,7 +10,7 @@ const EXAMPLE_TIME = '2026-11-21T08:00:00.000Z';
 const EXAMPLE_ID = '7312-4711-0';
 
 export class DeliveryListQueryDto extends PageQueryDto {
-  @ApiPropertyOptional({ enum: DELIVERY_STATUSES })
+  @ApiPropertyOptional({ enum: DELIVERY_STATUSES, enumName: 'DeliveryStatus' })
   @IsOptional()
   @IsIn(DELIVERY_STATUSES)
   status?: DeliveryStatus;
@@ -45,9 +46,10 @@ export class ReplayedDto {
 export class DeliveryDto {
   @ApiProperty({ example: EXAMPLE_ID, description: 'The webhook-id header, the same in each try and replay' })
   eventId!: string;
-  @ApiProperty({ example: 'tx.confirmed' }) type!: string;
+  @ApiProperty({ enum: PUBLIC_EVENT_TYPES, enumName: 'EventType', example: 'tx.confirmed' }) type!: string;
   @ApiProperty({ type: String, nullable: true, description: 'Null for events of signers' }) txId!: string | null;
-  @ApiProperty({ enum: DELIVERY_STATUSES, description: '`dead`: given up' }) status!: DeliveryStatus;
+  @ApiProperty({ enum: DELIVERY_STATUSES, enumName: 'DeliveryStatus', description: '`dead`: given up' })
+  status!: DeliveryStatus;
   @ApiProperty({ example: 1 }) tries!: number;
   @ApiProperty({ type: String, nullable: true, description: 'When it is sent next' }) dueAt!: string | null;
   @ApiProperty({ type: Number, nullable: true, example: 200, description: 'Of the last try; null when no answer came' })
@@ -61,7 +63,7 @@ export class DeliveryDto {
 }
 
 export class DeliveryWithBodyDto extends DeliveryDto {
-  @ApiProperty({ type: 'object', additionalProperties: true, description: 'What is sent' })
+  @ApiProperty({ allOf: [{ $ref: '#/components/schemas/Event' }], description: 'What is sent' })
   body!: Record<string, unknown>;
 }
 

@@ -42,7 +42,12 @@ export class WebhookDeliveriesController {
   ) {}
 
   @Get('deliveries')
-  @ApiOperation({ summary: 'List the deliveries of a webhook endpoint, newest first' })
+  @ApiOperation({
+    operationId: 'listWebhookDeliveries',
+    summary: 'List the deliveries of a webhook endpoint, newest first',
+    description:
+      'Each with its state, its tries, and what the receiver answered last. Delivered ones are kept for 7 days, dead ones for 30.',
+  })
   @ApiResponse({ status: 200, type: DeliveryPageDto })
   @ApiProblems('invalid_cursor', 'webhook_not_found')
   async list(@Param('id') id: string, @Query() query: DeliveryListQueryDto): Promise<DeliveryPageDto> {
@@ -53,7 +58,11 @@ export class WebhookDeliveriesController {
   }
 
   @Get('deliveries/:eventId')
-  @ApiOperation({ summary: 'Get a delivery with its body' })
+  @ApiOperation({
+    operationId: 'getWebhookDelivery',
+    summary: 'Get a delivery with its body',
+    description: 'Shows what is posted, and what the receiver answered last.',
+  })
   @ApiResponse({ status: 200, type: DeliveryWithBodyDto })
   @ApiProblems('webhook_not_found', 'delivery_not_found')
   async find(@Param('id') id: string, @Param('eventId') event: string): Promise<DeliveryWithBodyDto> {
@@ -65,7 +74,11 @@ export class WebhookDeliveriesController {
 
   @Post('deliveries/:eventId/replay')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Send a delivery again', description: 'One that waits is sent now.' })
+  @ApiOperation({
+    operationId: 'replayWebhookDelivery',
+    summary: 'Send a delivery again',
+    description: 'One that waits is sent now.',
+  })
   @ApiResponse({ status: 200, type: DeliveryDto })
   @ApiProblems('webhook_not_found', 'delivery_not_found', 'webhook_disabled')
   async replayOne(@Param('id') id: string, @Param('eventId') event: string): Promise<DeliveryDto> {
@@ -79,6 +92,7 @@ export class WebhookDeliveriesController {
   @Post('replay')
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'replayWebhookDeliveries',
     summary: 'Send many deliveries again',
     description:
       'All that are dead, or all events of a time that the endpoint wants, also those that it never got because it was disabled: they are read from the ' +

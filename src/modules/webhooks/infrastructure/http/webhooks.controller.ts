@@ -38,6 +38,7 @@ export class WebhooksController {
 
   @Post()
   @ApiOperation({
+    operationId: 'createWebhook',
     summary: 'Create a webhook endpoint',
     description:
       'It gets every event that is committed after the answer. Posts are signed as Standard Webhooks says, with the secret that only this answer shows.',
@@ -51,7 +52,11 @@ export class WebhooksController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'List webhook endpoints, newest first' })
+  @ApiOperation({
+    operationId: 'listWebhooks',
+    summary: 'List webhook endpoints, newest first',
+    description: 'Without their secrets. Deleted endpoints are not listed.',
+  })
   @ApiResponse({ status: 200, type: WebhookPageDto })
   @ApiProblems('invalid_cursor')
   async list(@Query() { cursor, limit = DEFAULT_PAGE_ITEMS }: PageQueryDto): Promise<WebhookPageDto> {
@@ -60,7 +65,11 @@ export class WebhooksController {
   }
 
   @Get(':id')
-  @ApiOperation({ summary: 'Get a webhook endpoint' })
+  @ApiOperation({
+    operationId: 'getWebhook',
+    summary: 'Get a webhook endpoint',
+    description: 'Without its secret. Says whether it is disabled or failing, and since when.',
+  })
   @ApiResponse({ status: 200, type: WebhookDto })
   @ApiProblems('webhook_not_found')
   async find(@Param('id') text: string): Promise<WebhookDto> {
@@ -69,7 +78,11 @@ export class WebhooksController {
   }
 
   @Patch(':id')
-  @ApiOperation({ summary: 'Change a webhook endpoint', description: 'What is left out stays as it is.' })
+  @ApiOperation({
+    operationId: 'updateWebhook',
+    summary: 'Change a webhook endpoint',
+    description: 'What is left out stays as it is.',
+  })
   @ApiBody({ type: ChangeWebhookDto, examples: CHANGE_EXAMPLES })
   @ApiResponse({ status: 200, type: WebhookDto })
   @ApiProblems('invalid_webhook_url', 'invalid_checksum', 'webhook_not_found')
@@ -80,6 +93,7 @@ export class WebhooksController {
   @Delete(':id')
   @HttpCode(204)
   @ApiOperation({
+    operationId: 'deleteWebhook',
     summary: 'Delete a webhook endpoint',
     description: 'Nothing is sent to it any more. Its deliveries are deleted, too.',
   })
@@ -93,6 +107,7 @@ export class WebhooksController {
   @Post(':id/rotate-secret')
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'rotateWebhookSecret',
     summary: 'Make a new secret for a webhook endpoint',
     description:
       'The secret of now signs, too, until `keepOldHours` have passed, and those of earlier rotations, up to five, until their own ends. 0 ends them all at once.',
@@ -109,6 +124,7 @@ export class WebhooksController {
   @Post(':id/test')
   @HttpCode(200)
   @ApiOperation({
+    operationId: 'testWebhook',
     summary: 'Send a test event to a webhook endpoint',
     description:
       'Sends one event of type `webhook.test` now and answers with what the receiver said. It is not repeated.',

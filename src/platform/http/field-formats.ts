@@ -1,0 +1,45 @@
+import type { Json, JsonObject } from '../../kernel/json.js';
+
+const UUID = { format: 'uuid' };
+const TIME = { format: 'date-time' };
+const ADDRESS = { pattern: '^0x[0-9a-f]{40}$' };
+const WORD = { pattern: '^0x[0-9a-f]{64}$' };
+const DIGITS = { pattern: '^[0-9]+$' };
+
+/** What is in the text fields of answers: a name means the same everywhere. */
+const FORMATS: readonly (readonly [names: RegExp, format: JsonObject])[] = [
+  [/^(txId|commandId|id|replaces|replacedBy|replacement|callback)$/, UUID],
+  [/(At|Since|Until)$|^(since|time|at|asOf)$/, TIME],
+  [/^(address|signer|to|contractAddress|signers)$/, ADDRESS],
+  [/^(txHash|blockHash|hash|r|s|storageKeys|blobs)$/, WORD],
+  [/^(value|gasLimit|gasUsed|effectiveGasPrice|gasPrice|max(Priority)?FeePer(Blob)?Gas|baseFeePerGas)$/, DIGITS],
+  [/^(blobBaseFee|congestedTip|wei|balance|available|missing|committed|queuedAhead)$/, DIGITS],
+  [/^(fencingToken|seq|nonce|chainId)$/, DIGITS],
+  [/^data$/, { pattern: '^0x([0-9a-f]{2})*$' }],
+  [/^eventId$/, { pattern: '^[0-9]+-[0-9]+-[0-9]$' }],
+  // Free text. Cursors are opaque.
+  [/^(requestId|description|reason|refusal|lastError|error|failureReason|body|answerBody|summary|what|operator)$/, {}],
+  [/^(nodeId|leaseOwner|by|endpoint|source|url|secret|nextCursor|cursor)$/, {}],
+  [/^(type|title|code|detail|advice|instance|path|message)$/, {}],
+];
+
+/** @returns null for a name that is not known: a test finds those */
+export function formatOfField(name: string): JsonObject | null {
+  return FORMATS.find(([names]) => names.test(name))?.[1] ?? null;
+}
+
+/** Adds the format to a field that is text, or a list of texts, and that does not say more itself. */
+export function withFormat(field: JsonObject, name: string): JsonObject {
+  const { items } = field;
+  if (isObject(items)) return { ...field, items: withFormat(items, name) };
+  return isAnyText(field) ? { ...field, ...formatOfField(name) } : field;
+}
+
+export function isAnyText(field: JsonObject): boolean {
+  const isText = [field['type']].flat().includes('string');
+  return isText && !['format', 'pattern', 'enum', 'const', 'minLength'].some((key) => key in field);
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
