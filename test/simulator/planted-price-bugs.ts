@@ -4,6 +4,7 @@ import type { ChainId } from '../../src/kernel/signer-id.js';
 import { CloseUnwanted } from '../../src/modules/commands/application/close-unwanted.js';
 import type { Decision, TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import { PriceBumps, type PricedBump } from '../../src/modules/sending/application/price-bumps.js';
+import { FeeRules } from '../../src/modules/sending/index.js';
 import { FencedUnitOfWork, type Lease, type SlotRef } from '../../src/modules/signers/index.js';
 import { type Attempt, ManagedTxRepository, WriteChanges } from '../../src/modules/ledger/index.js';
 import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
@@ -62,10 +63,11 @@ class MovingCancel extends CloseUnwanted {
   constructor(
     repository: ManagedTxRepository,
     attempts: AttemptRepository,
+    fees: FeeRules,
     write: WriteChanges,
     private readonly unitOfWork: FencedUnitOfWork,
   ) {
-    super(repository, attempts, write);
+    super(repository, attempts, fees, write);
   }
 
   override async cancel(leases: readonly Lease[], { commandId, txId }: TxCommand): Promise<Decision> {

@@ -45,6 +45,13 @@ export function aFeeQuote(overrides: Partial<FeeQuote> = {}): FeeQuote {
   };
 }
 
+/** Of a chain where gas is free. */
+export const FREE_QUOTE = aFeeQuote({
+  baseFeePerGas: 0n,
+  tips: { slow: 0n, standard: 0n, fast: 0n, urgent: 0n },
+  congestedTip: 0n,
+});
+
 export function aReceipt(overrides: Partial<Receipt> = {}): Receipt {
   return {
     txHash: aHash(1),

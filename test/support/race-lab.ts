@@ -10,7 +10,7 @@ import type { TestNode } from './test-node.js';
 
 /** What clients ask for about txs, in a lab. */
 export class RaceLab {
-  constructor(private readonly lab: NodeLab) {}
+  constructor(private readonly lab: Pick<NodeLab, 'node'>) {}
 
   /** @param requestId null for a client that sends none */
   cancel(txId: string, requestId: string | null = null, node = this.lab.node): Promise<TxCommand> {

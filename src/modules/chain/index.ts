@@ -33,7 +33,7 @@ export {
 export type { ChainUpdate } from './domain/chain-update.js';
 export { ENDPOINT_STATES, type EndpointStatus, RpcHealth } from './domain/endpoint-status.js';
 export type { Agreed, AgreedCount } from './domain/evidence.js';
-export { type FeeCaps, type FeeQuote, SPEEDS, type Speed } from './domain/fee-quote.js';
+export { type FeeCaps, type FeeQuote, isFree, SPEEDS, type Speed } from './domain/fee-quote.js';
 export type { FinalHeights } from './domain/final-heights.js';
 export type { AccessList, Call, GasEstimate } from './domain/gas-estimate.js';
 export type { DataOfCall } from './domain/l1-data-fees.js';

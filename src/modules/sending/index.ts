@@ -6,7 +6,7 @@ export type { WantedBump } from './application/price-bumps.js';
 export { type BumpResult, isBumpable } from './domain/bump-decision.js';
 export { FeeRules, type Priced } from './application/fee-rules.js';
 export { callOf, payloadDraft } from './application/drafts.js';
-export { competingType, typeOfSlot } from './domain/tx-type.js';
+export { competingType, noOpType, typeOfSlot } from './domain/tx-type.js';
 export { bindingFor, highestFees, refusedForPrice } from './domain/fee-bump.js';
 export { GasRules } from './application/gas-rules.js';
 export { type Funds, MeasureFunds } from './application/measure-funds.js';

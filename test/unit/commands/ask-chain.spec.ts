@@ -4,7 +4,7 @@ import { SecondObservations } from '../../../src/modules/chain/application/secon
 import { AskChain, NOTHING_ASKED } from '../../../src/modules/commands/application/ask-chain.js';
 import { ManagedTxRepository, type RequestedTx } from '../../../src/modules/ledger/index.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
-import { aCommand, aManagedTx, aRequest } from '../../support/builders.js';
+import { aCommand, aManagedTx, aRequest, FREE_QUOTE } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { gasRules } from '../../support/gas-rules.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -42,6 +42,13 @@ it('the gas of all replacements is one question, and says of which version it is
 it('a speed-up needs a quote only', async () => {
   const { gas, quote } = await ask.execute(chain, [aCommand({ kind: 'speed_up' })]);
   expect([quote, gas.size, questions]).toEqual([await chain.feeQuote(), 0, []]);
+});
+
+it('the balance is asked for where gas is free, and nowhere else', async () => {
+  chain.balances = async () => [7n];
+  expect((await ask.execute(chain, REPLACES)).balance).toBeNull();
+  chain.feeQuote = async () => FREE_QUOTE;
+  expect((await ask.execute(chain, REPLACES)).balance).toBe(7n);
 });
 
 it('nothing is known when no endpoint answers, which is logged', async () => {

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { FeeQuote } from '../../../src/modules/chain/index.js';
 import type { ChainId } from '../../../src/kernel/signer-id.js';
 import type { AskChain, ChainAnswers } from '../../../src/modules/commands/application/ask-chain.js';
 import { CarryOutCommands } from '../../../src/modules/commands/application/carry-out-commands.js';
@@ -29,6 +28,8 @@ let said: ChainAnswers;
 /** What a replace stored, to be sent. */
 let sending: Sending | null;
 let isAway: boolean;
+/** Whether a cancel needs an answer of the chain. */
+let asksChain: boolean;
 let carryOut: CarryOutCommands;
 
 /** As the real one does, it repeats in halves what failed. */
@@ -50,8 +51,8 @@ const work = {
 const idsOf = (commands: readonly TxCommand[]): string[] => commands.map(({ commandId }) => commandId);
 
 beforeEach(async () => {
-  [steps, later, log, isAway] = [[], [], new RecordingLog(), false];
-  [said, sending] = [{ quote: await CHAIN.feeQuote(), gas: new Map() }, null];
+  [steps, later, log, isAway, asksChain] = [[], [], new RecordingLog(), false, false];
+  [said, sending] = [{ quote: await CHAIN.feeQuote(), balance: null, gas: new Map() }, null];
   result = ({ commandId }) => ({ commandId, refusal: null });
   carryOut = new CarryOutCommands(
     {
@@ -62,9 +63,9 @@ beforeEach(async () => {
     } as unknown as AskChain,
     work,
     {
-      cancel: async (_leases: unknown, command: TxCommand) => {
+      cancel: async (_leases: unknown, command: TxCommand, { quote }: ChainAnswers) => {
         steps.push(['cancel', command.commandId]);
-        return result(command);
+        return asksChain && quote === null ? null : result(command);
       },
     } as unknown as CloseUnwanted,
     {
@@ -75,8 +76,8 @@ beforeEach(async () => {
       },
     } as unknown as ReplaceSent,
     {
-      execute: async (_chain: unknown, _leases: unknown, commands: readonly TxCommand[], quote: FeeQuote) => {
-        expect(quote).toBe(said.quote);
+      execute: async (_chain: unknown, _leases: unknown, commands: readonly TxCommand[], answers: ChainAnswers) => {
+        expect(answers).toEqual(said);
         steps.push(['speed up', ...idsOf(commands)]);
         return commands.flatMap((command) => result(command) ?? []);
       },
@@ -113,6 +114,22 @@ describe('commands of a signer', () => {
       ['decide', 'a', 'c'],
     ]);
     expect(later).toEqual([]);
+  });
+
+  it('are asked about with the others, when a cancel of what was free needs an answer', async () => {
+    asksChain = true;
+    await execute(aCancel('a'), aSpeedUp('b'));
+    expect(steps).toEqual([
+      ['cancel', 'a'],
+      ['decide'],
+      ['ask', 'b', 'a'],
+      ['cancel', 'a'],
+      ['speed up', 'b'],
+      ['decide', 'a', 'b'],
+    ]);
+    said = { ...said, quote: null };
+    await execute(aCancel('c'));
+    expect(later.map(({ id }) => id)).toEqual(['c']);
   });
 
   it('are in the lane in small parts, between which others have a turn', async () => {

@@ -1,33 +1,50 @@
-import { beforeEach, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type ChainAnswers, NOTHING_ASKED } from '../../../src/modules/commands/application/ask-chain.js';
 import { CloseUnwanted } from '../../../src/modules/commands/application/close-unwanted.js';
 import type { Lease } from '../../../src/modules/signers/index.js';
-import { AttemptRepository, type ManagedTx, ManagedTxRepository } from '../../../src/modules/ledger/index.js';
+import {
+  type Attempt,
+  AttemptRepository,
+  type ManagedTx,
+  ManagedTxRepository,
+} from '../../../src/modules/ledger/index.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import { FeeRules } from '../../../src/modules/sending/index.js';
+import type { Bump } from '../../../src/modules/sending/domain/fee-bump.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
-import { aCommand, aManagedTx, aSigner } from '../../support/builders.js';
+import { aCommand, aManagedTx, anAttempt, aSigner, FREE_QUOTE } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 
 const LEASES: Lease[] = [{ signer: aSigner(), owner: 'node', token: 1n }];
 const COMMAND = aCommand({ kind: 'cancel' });
 
+const FREE = { quote: FREE_QUOTE, gas: new Map() };
+
 let txs: ManagedTx[];
+let attempts: Attempt[];
+/** The next price of the slot. */
+let bump: Bump;
 let writes: RecordedWrites;
 let unwanted: CloseUnwanted;
 
 beforeEach(() => {
-  [txs, writes] = [[], new RecordedWrites()];
+  [txs, attempts, writes] = [[], [], new RecordedWrites()];
+  bump = { kind: 'fees', fees: { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n } };
   unwanted = new CloseUnwanted(
     fakeOf(ManagedTxRepository, {
       byIds: async (ids: readonly string[]) => txs.filter(({ id }) => ids.includes(id)),
     }),
-    fakeOf(AttemptRepository, { ofSlots: async () => [] }),
+    fakeOf(AttemptRepository, { ofSlots: async () => attempts }),
+    fakeOf(FeeRules, { bumped: () => bump }),
     writes.asDoor(),
   );
 });
 
-async function cancelled(progress: Partial<TxProgress>) {
+const NO_CAPS = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n, maxFeePerBlobGas: 0n };
+
+async function cancelled(progress: Partial<TxProgress>, said: ChainAnswers = NOTHING_ASKED) {
   txs = [aManagedTx({ txId: COMMAND.txId, nonce: 7n, ...progress }).build()];
-  return unwanted.cancel(LEASES, COMMAND);
+  return unwanted.cancel(LEASES, COMMAND, said);
 }
 
 it('a tx that was never sent ends CANCELLED with that reason', async () => {
@@ -74,5 +91,47 @@ it.each<[Partial<TxProgress>, string]>([
 });
 
 it('a cancel of an unknown tx is refused', async () => {
-  expect(await unwanted.cancel(LEASES, COMMAND)).toEqual({ commandId: 'command-1', refusal: 'no such transaction' });
+  expect(await unwanted.cancel(LEASES, COMMAND, NOTHING_ASKED)).toEqual({
+    commandId: 'command-1',
+    refusal: 'no such transaction',
+  });
+});
+
+describe('a cancel of what was sent for free', () => {
+  const inPool = (maxFeePerGas: bigint) =>
+    (attempts = [anAttempt({ status: 'SIGNED', fees: { maxFeePerGas, maxPriorityFeePerGas: 0n } })]);
+
+  it('asks the chain first, and nothing else does', async () => {
+    inPool(0n);
+    expect(await cancelled({ state: 'IN_MEMPOOL' })).toBeNull();
+    expect(writes.written).toEqual([]);
+    inPool(1n);
+    expect(await cancelled({ state: 'IN_MEMPOOL' })).toEqual({ commandId: 'command-1', refusal: null });
+  });
+
+  it.each<[Bump, string]>([
+    [{ kind: 'unaffordable' }, 'gas is free, and the balance of the signer does not cover a price above 0'],
+    [{ kind: 'capped', caps: NO_CAPS }, 'a higher price is above the caps'],
+  ])('is refused when nothing can outbid it, and nothing is written: %j', async (price, refusal) => {
+    inPool(0n);
+    bump = price;
+    expect(await cancelled({ state: 'IN_MEMPOOL' }, { ...FREE, balance: 0n })).toEqual({
+      commandId: 'command-1',
+      refusal,
+    });
+    expect(writes.written).toEqual([]);
+  });
+
+  it('closes it when its account can pay a little', async () => {
+    inPool(0n);
+    expect(await cancelled({ state: 'IN_MEMPOOL' }, { ...FREE, balance: 21_000n })).toMatchObject({ refusal: null });
+    expect(writes.txs).toMatchObject([{ id: 'tx', progress: { closing: { as: 'CANCELLED' } } }]);
+  });
+
+  it('is never refused while a no-op competes with it already: that one may cancel it', async () => {
+    inPool(0n);
+    bump = { kind: 'unaffordable' };
+    const closing = { as: 'PENDING', reason: 'no node takes it', won: false } as const;
+    expect(await cancelled({ state: 'IN_MEMPOOL', closing })).toEqual({ commandId: 'command-1', refusal: null });
+  });
 });

@@ -8,6 +8,7 @@ import {
   type ManagedTxRepository,
 } from '../../../src/modules/ledger/index.js';
 import type { TxState } from '../../../src/modules/ledger/domain/tx-state-machine.js';
+import { FeeRules } from '../../../src/modules/sending/index.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
@@ -28,6 +29,7 @@ beforeEach(() => {
     fakeOf(AttemptRepository, {
       ofSlots: async (slots: readonly SlotRef[]) => (asked.push(...slots.map(({ nonce }) => nonce)), attempts),
     }),
+    fakeOf(FeeRules, {}),
     writes.asDoor(),
   );
 });

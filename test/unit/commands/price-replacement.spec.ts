@@ -16,7 +16,16 @@ import {
 } from '../../../src/modules/ledger/index.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
-import { aCommand, aHash, aManagedTx, anAddress, anAttempt, aRequest, aSigner } from '../../support/builders.js';
+import {
+  aCommand,
+  aHash,
+  aManagedTx,
+  anAddress,
+  anAttempt,
+  aRequest,
+  aSigner,
+  FREE_QUOTE,
+} from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { gasRules } from '../../support/gas-rules.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -51,7 +60,11 @@ beforeEach(() => {
   );
   price = new PriceReplacement(
     fakeOf(FeeRules, {
-      bumped: (...args) => (bids.push(args), outbid ? { kind: 'fees', fees: outbid } : { kind: 'capped', caps: CAPS }),
+      bumped: (...args) => {
+        bids.push(args);
+        if (args[0].forGas === 0n) return { kind: 'unaffordable' };
+        return outbid ? { kind: 'fees', fees: outbid } : { kind: 'capped', caps: CAPS };
+      },
     }),
   );
 });
@@ -162,5 +175,13 @@ describe('the price of a replacement', () => {
   it('ends it when the caps do not allow it', async () => {
     outbid = null;
     expect(await priced(21_000n)).toMatchObject({ kind: 'refused', reason: expect.stringContaining('above the caps') });
+  });
+
+  it('is refused where gas is free, and the account has no more than the value', async () => {
+    chain.feeQuote = async () => FREE_QUOTE;
+    chain.balances = async () => [9n];
+    const reason = 'gas is free, and the balance of the signer does not cover a price above 0';
+    expect(await priced(21_000n, [anAttempt()], { value: 9n })).toEqual({ kind: 'refused', reason });
+    expect(await priced(21_000n, [anAttempt()], { value: 8n })).toMatchObject({ kind: 'priced' });
   });
 });

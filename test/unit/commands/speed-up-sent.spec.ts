@@ -49,16 +49,18 @@ beforeEach(() => {
   );
 });
 
+const said = async () => ({ quote: await CHAIN.feeQuote(), balance: 5n, gas: new Map() });
+
 async function spedUp(fees: Partial<TxRequest['fees']> | null = null) {
   const command = aCommand({ kind: 'speed_up', fees: fees && { ...aRequest().fees, ...fees } });
-  const [decision] = await speedUp.execute(CHAIN, LEASES, [command], await CHAIN.feeQuote());
+  const [decision] = await speedUp.execute(CHAIN, LEASES, [command], await said());
   return decision;
 }
 
 describe('a speed-up', () => {
   it('bumps the tx at once, whatever its age and place', async () => {
     expect(await spedUp()).toEqual({ commandId: 'command-1', refusal: null });
-    expect(bumped).toEqual([[CHAIN, LEASES, [{ tx: txs[0], force: true, fees: null }]]]);
+    expect(bumped).toEqual([[CHAIN, LEASES, [{ tx: txs[0], force: true, fees: null, balance: 5n }]]]);
   });
 
   it('is done in the commit that stores the new bytes', async () => {
@@ -69,7 +71,7 @@ describe('a speed-up', () => {
   it('of many txs is one bump, and each is decided with its own tx', async () => {
     txs = ['a', 'b'].map((txId) => aManagedTx({ txId, state: 'IN_MEMPOOL', nonce: 7n }).build());
     const commands = ['a', 'b', 'gone'].map((id) => aCommand({ kind: 'speed_up', commandId: id, txId: id }));
-    const decisions = await speedUp.execute(CHAIN, LEASES, commands, await CHAIN.feeQuote());
+    const decisions = await speedUp.execute(CHAIN, LEASES, commands, await said());
     expect(decisions).toEqual([
       { commandId: 'gone', refusal: 'no such transaction' },
       { commandId: 'a', refusal: null },
@@ -86,6 +88,7 @@ describe('a speed-up', () => {
 
   it.each<[string, BumpResult | null]>([
     ['a higher price is above the caps', 'capped'],
+    ['gas is free, and the balance of the signer does not cover a price above 0', 'unaffordable'],
     ['its price is above the market already', 'above_market'],
     ['it cannot be bumped now', 'not_possible'],
     ['it cannot be bumped now', null],
@@ -103,7 +106,7 @@ describe('a speed-up', () => {
     ['a blob fee', { maxFeePerBlobGas: 4n }, { maxFeePerBlobGas: 4n }],
   ])('asks for %s; the rule of bumps raises the others', async (_what, fees, expected) => {
     await spedUp(fees);
-    expect(bumped).toEqual([[CHAIN, LEASES, [{ tx: txs[0], force: true, fees: expected }]]]);
+    expect(bumped).toEqual([[CHAIN, LEASES, [{ tx: txs[0], force: true, fees: expected, balance: 5n }]]]);
   });
 
   it.each<[Partial<TxProgress>, string]>([

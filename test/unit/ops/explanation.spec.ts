@@ -56,6 +56,12 @@ const price = (highestAttempt: typeof NO_PRICE, aboveMarket: boolean): TxFacts['
   aboveMarket,
 });
 const missing = (wei: bigint): TxFacts['balance'] => ({ balance: 1n, committed: 0n, queuedAhead: 0n, missing: wei });
+const FREE: TxFacts['price'] = {
+  highestAttempt: { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n },
+  market: { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n },
+  congestedTip: 0n,
+  aboveMarket: true,
+};
 const behind = { txId: 'other', nonce: 3, state: 'IN_MEMPOOL' } as const;
 
 describe('every state with every sub state', () => {
@@ -116,6 +122,11 @@ describe('what a tx without a sub state waits for', () => {
     [
       'was sent and is not mined: it pays more than nine of ten recent transactions, so its price is not the reason.',
       { price: price(HIGH, true) },
+    ],
+    ['was sent and is not mined: gas is free, so its price is not the reason.', { price: FREE }],
+    [
+      'was sent and is not mined: gas is free, so its price is not the reason, and the balance of the signer does not cover a price above 0, so nothing can outbid it.',
+      { price: FREE, balance: { balance: 20_999n, committed: 0n, queuedAhead: 0n, missing: 0n } },
     ],
     [
       'was sent and is not mined: it is the next of its signer, and its price is that of the market.',

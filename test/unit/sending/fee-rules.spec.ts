@@ -7,7 +7,7 @@ import { atMarket } from '../../../src/modules/sending/domain/fee-policy.js';
 import { SignerFeeCaps } from '../../../src/modules/ledger/application/signer-fee-caps.js';
 import type { Attempt, AttemptFees } from '../../../src/modules/ledger/domain/attempt.js';
 import { NO_FEES } from '../../../src/modules/ledger/domain/tx-request.js';
-import { anAttempt, aSigner, DEV_CHAIN, aFeeQuote } from '../../support/builders.js';
+import { anAttempt, aSigner, DEV_CHAIN, aFeeQuote, FREE_QUOTE } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 
@@ -177,6 +177,44 @@ describe('the price of a no-op', () => {
     expect(rules.noOp(SIGNER, { ...QUOTE, tips }, [], GAS)).toMatchObject({
       maxPriorityFeePerGas: CAPS.maxPriorityFeePerGas,
     });
+  });
+});
+
+describe('where gas is free', () => {
+  const FREE = fees(0n, 0n);
+  const payload = out(FREE);
+  const next = (forGas: bigint | null, attempts: readonly Attempt[] = [payload]) =>
+    rules.bumped(
+      { signer: SIGNER, request: atMarket('standard'), attempts, type: 2, gasLimit: GAS, forGas, because: 'forced' },
+      FREE_QUOTE,
+    );
+
+  it('what is out is outbid by a wei per gas, and not when the account cannot pay that', () => {
+    expect([next(null), next(GAS)]).toEqual([
+      { kind: 'fees', fees: fees(1n, 1n) },
+      { kind: 'fees', fees: fees(1n, 1n) },
+    ]);
+    expect([next(GAS - 1n), next(-5n)]).toEqual([{ kind: 'unaffordable' }, { kind: 'unaffordable' }]);
+  });
+
+  it('nothing has to be paid when no pool has an attempt', () => {
+    expect(next(0n, [{ ...payload, status: 'REJECTED', errorClass: 'txpool_full' }])).toEqual({
+      kind: 'fees',
+      fees: FREE,
+    });
+  });
+
+  it('it is not raised by a timer', () => {
+    const slot = { signer: SIGNER, request: null, attempts: [payload], type: 2, gasLimit: GAS, forGas: 0n } as const;
+    expect(rules.bumped({ ...slot, because: 'timer' }, FREE_QUOTE)).toEqual({ kind: 'above_market' });
+  });
+
+  it('a no-op is free, too, when the account cannot pay; and the same one is signed once', () => {
+    expect(rules.noOp(SIGNER, FREE_QUOTE, [payload], GAS, null, GAS)).toEqual(fees(1n, 1n));
+    expect(rules.noOp(SIGNER, FREE_QUOTE, [payload], GAS, null, 0n)).toEqual(FREE);
+    const refused = { errorClass: 'replacement_underpriced', status: 'UNKNOWN' } as const;
+    const noOp = out(FREE, { kind: 'cancel', ...refused });
+    expect(rules.noOp(SIGNER, FREE_QUOTE, [payload, noOp], GAS, 'underpriced', 0n)).toBeNull();
   });
 });
 

@@ -12,7 +12,7 @@ import {
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { NO_FEES } from '../../../src/modules/ledger/domain/index.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
-import { aHash, aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
+import { aHash, aManagedTx, anAttempt, aRequest, aSigner, FREE_QUOTE } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
 
@@ -120,6 +120,15 @@ describe('the price of a bump', () => {
 });
 
 describe('a bump that a client wants', () => {
+  it('is none where gas is free, and the account has no more than the value', async () => {
+    chain.feeQuote = async () => FREE_QUOTE;
+    const free = [{ fees: fees(0n, 0n), gasLimit: 30_000n }];
+    request = { payload: { ...aRequest().payload, value: 9n } };
+    expect(await priced(free, {}, { force: true, balance: 30_008n })).toMatchObject({ result: 'unaffordable' });
+    expect(await priced(free, {}, { force: true, balance: 30_009n })).toMatchObject({ draft: { value: 9n } });
+    expect(await priced(free, {}, { force: true, balance: null })).toMatchObject({ draft: { value: 9n } });
+  });
+
   it('goes above the market, and above the fees of its first request', async () => {
     request = { fees: { ...NO_FEES, maxFeePerGas: 8n * GWEI, maxPriorityFeePerGas: GWEI } };
     expect(await feesOf([{}], {}, { force: true })).toEqual(ONCE);

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { ChainConnector, GasEstimate } from '../../../src/modules/chain/index.js';
+import type { ChainConnector, FeeQuote, GasEstimate } from '../../../src/modules/chain/index.js';
 import type { AttemptDraft } from '../../../src/modules/sending/application/attempt-signer.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import { SignNoOps, type SlotToConsume } from '../../../src/modules/sending/application/sign-no-ops.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
 import { type Attempt, type AttemptFees } from '../../../src/modules/ledger/domain/attempt.js';
-import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN, FREE_QUOTE } from '../../support/builders.js';
 import { gasRules } from '../../support/gas-rules.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -28,6 +28,9 @@ let outbid: (AttemptFees | null)[];
 let pricedFor: bigint[];
 /** The words of the last refusal that each no-op was priced with. */
 let refusals: (string | null)[];
+/** What the account of each no-op has for gas. */
+let gasMoney: (bigint | null)[];
+let quote: Partial<FeeQuote>;
 /** Null while the caps of the chain do not allow what it takes. */
 let price: (rival: AttemptFees | null) => AttemptFees | null;
 let estimates: GasEstimate[];
@@ -38,13 +41,21 @@ let signNoOps: SignNoOps;
 beforeEach(() => {
   [outbid, refusals, price, writes, log] = [[], [], () => PRICE, new RecordedWrites(), new RecordingLog()];
   estimates = [{ kind: 'ok', gas: 22_000n }];
-  pricedFor = [];
+  [pricedFor, gasMoney, quote] = [[], [], { blockNumber: 42 }];
   const signer = {
     sign: async (drafts: readonly AttemptDraft[]) =>
       drafts.map((draft) => anAttempt({ ...draft, txHash: aHash(draft.nonce + 2n) })),
   };
   const fees = {
-    noOp: (_signer: unknown, _quote: unknown, rivals: readonly Attempt[], gasLimit: bigint, words: string | null) => {
+    noOp: (
+      _signer: unknown,
+      _quote: unknown,
+      rivals: readonly Attempt[],
+      gasLimit: bigint,
+      words: string | null,
+      forGas: bigint | null,
+    ) => {
+      gasMoney.push(forGas);
       pricedFor.push(gasLimit);
       const rival = highestFees(rivals);
       outbid.push(rival);
@@ -58,7 +69,8 @@ beforeEach(() => {
 function execute(...wanted: readonly SlotToConsume[]): Promise<Sending[]> {
   const chain = {
     chainId: DEV_CHAIN,
-    feeQuote: async () => ({ blockNumber: 42 }),
+    feeQuote: async () => quote,
+    balances: async () => [5n],
     estimateGas: async (calls: readonly unknown[]) => estimates.slice(0, calls.length),
   } as unknown as ChainConnector;
   return signNoOps.execute(chain, [LEASE, OTHER_LEASE], wanted);
@@ -124,11 +136,18 @@ describe('the no-op that closes a slot', () => {
     expect(sending?.tx.pendingEvents()).toMatchObject([{ reason: 'competitive_sent', txHash: aHash(9) }]);
   });
 
+  it('costs no more than its account has, where gas is free', async () => {
+    await closeAgainst(RIVAL);
+    quote = FREE_QUOTE;
+    await closeAgainst(RIVAL);
+    expect(gasMoney).toEqual([null, 5n]);
+  });
+
   it('waits while its price is above the caps of the chain, and the log says so', async () => {
     price = () => null;
     expect([await closeAgainst(RIVAL), writes.written]).toEqual([[], []]);
     expect(log.lines).toMatchObject([
-      { event: 'no-op not signed: its price is above the caps', fields: { nonce: 7n } },
+      { event: 'no-op not signed: nodes refused the highest price that it can pay', fields: { nonce: 7n } },
     ]);
   });
 });

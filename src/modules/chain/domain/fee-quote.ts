@@ -16,6 +16,11 @@ export interface FeeQuote {
   readonly blobBaseFee: bigint | null;
 }
 
+/** Whether gas is free on its chain (docs/invariants.md, K5). Then accounts may be empty. */
+export function isFree({ baseFeePerGas, tips }: FeeQuote): boolean {
+  return baseFeePerGas === 0n && tips.urgent === 0n;
+}
+
 /** The most that a transaction may offer, whether its client or Lockstep chose the fees, and no-ops included. Wei per gas. */
 export interface FeeCaps {
   /** Also of a gas price. */

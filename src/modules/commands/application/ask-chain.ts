@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../config/lockstep-config.js';
 import { triedForMs } from '../../../kernel/backoff.js';
 import { Log } from '../../../platform/logging/log.js';
-import { type ChainConnector, type FeeQuote, type GasEstimate, SecondObservations } from '../../chain/index.js';
+import { type ChainConnector, type FeeQuote, type GasEstimate, isFree, SecondObservations } from '../../chain/index.js';
 import { callOf, GasRules } from '../../sending/index.js';
 import { hashRequest, requestText, ManagedTxRepository, type RequestedTx } from '../../ledger/index.js';
 import { FIRST_PAUSE_MS, type TxCommand } from '../domain/tx-command.js';
@@ -17,11 +17,13 @@ export type ReplacementGas =
 export interface ChainAnswers {
   /** Null when no endpoint tells prices now. */
   readonly quote: FeeQuote | null;
+  /** Of their signer, where gas is free: the account may be empty. Else null. */
+  readonly balance: bigint | null;
   /** By the id of the replacement. */
   readonly gas: ReadonlyMap<string, ReplacementGas>;
 }
 
-export const NOTHING_ASKED: ChainAnswers = { quote: null, gas: new Map() };
+export const NOTHING_ASKED: ChainAnswers = { quote: null, balance: null, gas: new Map() };
 
 /** Asks the chain what commands need to know, before they enter the lane of their signer: others share its worker, and wait for no answer. */
 @Injectable()
@@ -42,7 +44,11 @@ export class AskChain {
         commands.flatMap(({ replacement, tries }): [string, number][] => (replacement ? [[replacement, tries]] : [])),
       );
       const replacements = await this.repository.requested([...triesOf.keys()]);
-      return { quote, gas: await this.gasOf(chain, replacements, triesOf) };
+      return {
+        quote,
+        balance: await balanceOf(chain, quote, commands),
+        gas: await this.gasOf(chain, replacements, triesOf),
+      };
     } catch (error) {
       this.log.warn('commands wait: the chain gave no answer', { chainId: chain.chainId, error });
       return NOTHING_ASKED;
@@ -89,4 +95,14 @@ export class AskChain {
     const isProven = this.observations.agree('fail_payload', about, reason, await chain.head());
     return isProven ? { kind: 'refused', reason, version } : { kind: 'later' };
   }
+}
+
+async function balanceOf(
+  chain: ChainConnector,
+  quote: FeeQuote,
+  [first]: readonly TxCommand[],
+): Promise<bigint | null> {
+  if (first === undefined || !isFree(quote)) return null;
+  const [balance = null] = await chain.balances([first.signer.address]);
+  return balance;
 }

@@ -43,10 +43,10 @@ export class CarryOutCommands {
 
   private async together(chain: ChainConnector, commands: readonly TxCommand[]): Promise<void> {
     const undecided = new Set(commands);
-    const asking = commands.filter(({ kind }) => kind !== 'cancel');
+    const others = commands.filter(({ kind }) => kind !== 'cancel');
     const cancels = commands.filter(({ kind }) => kind === 'cancel');
     try {
-      await this.inLane(chain, cancels, NOTHING_ASKED, undecided);
+      const asking = [...others, ...(await this.inLane(chain, cancels, NOTHING_ASKED, undecided))];
       if (asking.length > 0) await this.inLane(chain, asking, await this.ask.execute(chain, asking), undecided);
     } finally {
       await this.store.postpone(
@@ -58,12 +58,14 @@ export class CarryOutCommands {
     }
   }
 
+  /** @returns those that need more answers of the chain */
   private async inLane(
     chain: ChainConnector,
     commands: readonly TxCommand[],
     said: ChainAnswers,
     undecided: Set<TxCommand>,
-  ): Promise<void> {
+  ): Promise<TxCommand[]> {
+    const open: TxCommand[] = [];
     for (const part of inSlices(commands, MAX_IN_LANE)) {
       try {
         await this.work.run(chain.chainId, part, async (leases, share) => {
@@ -72,12 +74,16 @@ export class CarryOutCommands {
           // is decided by then.
           await this.store.decide(decisions);
           const decided = new Set(decisions.map(({ commandId }) => commandId));
-          for (const command of share) if (decided.has(command.commandId)) undecided.delete(command);
+          for (const command of share) {
+            if (decided.has(command.commandId)) undecided.delete(command);
+            else open.push(command);
+          }
         });
       } catch (error) {
         this.log.error('failed to carry out commands', { chainId: chain.chainId, commands: part.length, error });
       }
     }
+    return open;
   }
 
   /**
@@ -94,16 +100,19 @@ export class CarryOutCommands {
     const decisions: Decision[] = [];
     const sendings: Sending[] = [];
     for (const command of commands) {
-      if (command.kind === 'cancel') decisions.push(await this.unwanted.cancel(leases, command));
-      if (command.kind !== 'replace') continue;
-      const { decision, sending } = await this.replace.execute(leases, command, said);
+      if (command.kind === 'speed_up') continue;
+      const { decision, sending } =
+        command.kind === 'cancel'
+          ? { decision: await this.unwanted.cancel(leases, command, said), sending: null }
+          : await this.replace.execute(leases, command, said);
       if (decision) decisions.push(decision);
       if (sending) sendings.push(sending);
     }
     if (sendings.length > 0) await this.broadcast.execute(chain, leases, sendings);
     const speedUps = commands.filter(({ kind }) => kind === 'speed_up');
-    if (speedUps.length === 0 || said.quote === null) return decisions;
-    return [...decisions, ...(await this.speedUp.execute(chain, leases, speedUps, said.quote))];
+    const { quote } = said;
+    if (speedUps.length === 0 || quote === null) return decisions;
+    return [...decisions, ...(await this.speedUp.execute(chain, leases, speedUps, { ...said, quote }))];
   }
 }
 

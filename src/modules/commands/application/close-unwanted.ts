@@ -1,16 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
+import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
+import { asFound, bindingFor, FeeRules, noOpType, typeOfSlot } from '../../sending/index.js';
 import { type Lease, slotKey } from '../../signers/index.js';
 import {
   type Attempt,
   AttemptRepository,
   type ManagedTx,
   ManagedTxRepository,
+  mayBeInPool,
   mayBeOut,
   WriteChanges,
 } from '../../ledger/index.js';
-import { commandVerdict } from '../domain/command-verdict.js';
+import { commandVerdict, PRICE_REFUSALS } from '../domain/command-verdict.js';
 import type { Decision, TxCommand } from '../domain/tx-command.js';
+import type { ChainAnswers } from './ask-chain.js';
 
 const CANCELLED = 'cancelled by its client';
 
@@ -31,11 +35,16 @@ export class CloseUnwanted {
   constructor(
     private readonly repository: ManagedTxRepository,
     private readonly attempts: AttemptRepository,
+    private readonly fees: FeeRules,
     private readonly write: WriteChanges,
   ) {}
 
-  /** Carries out a cancel of a tx that has a nonce. */
-  async cancel(leases: readonly Lease[], command: TxCommand): Promise<Decision> {
+  /**
+   * Carries out a cancel of a tx that has a nonce.
+   * @param said nothing at first. Only what was sent for free needs it
+   * @returns null when the chain has to be asked
+   */
+  async cancel(leases: readonly Lease[], command: TxCommand, said: ChainAnswers): Promise<Decision | null> {
     const { commandId } = command;
     const [tx] = await this.repository.byIds([command.txId]);
     if (!tx) return { commandId, refusal: 'no such transaction' };
@@ -45,12 +54,49 @@ export class CloseUnwanted {
     const verdict = commandVerdict('cancel', tx);
     if (verdict.kind === 'refused') return { commandId, refusal: verdict.detail };
     if (verdict.kind === 'done') return { commandId, refusal: null };
-    await this.close(leases, 'cancel', [{ tx, reason: CANCELLED, end: (copy) => copy.cancelled(CANCELLED) }]);
+    const sent = hasNonce(tx) ? await this.attempts.ofSlots([tx]) : [];
+    const price = tx.isBeingRequeued ? 'enough' : this.priceAgainst(tx, sent.map(asFound), said);
+    if (price === 'unknown') return null;
+    if (price !== 'enough') return { commandId, refusal: PRICE_REFUSALS[price] };
+    await this.end(leases, 'cancel', sent, [{ tx, reason: CANCELLED, end: (copy) => copy.cancelled(CANCELLED) }]);
     return { commandId, refusal: null };
   }
 
   async close(leases: readonly Lease[], operation: string, unwanted: readonly Unwanted[]): Promise<void> {
     const sent = await this.attempts.ofSlots(unwanted.map(({ tx }) => tx).filter(hasNonce));
+    await this.end(leases, operation, sent, unwanted);
+  }
+
+  /**
+   * Whether a no-op can outbid what may be in a pool. Known without the chain unless that is free: then any price is more, and the account may have
+   * nothing. It is found out before anything is signed, because a no-op that was sent may cancel the tx at any time.
+   */
+  private priceAgainst(
+    tx: ManagedTx,
+    ofSlot: readonly Attempt[],
+    { quote, balance }: ChainAnswers,
+  ): 'enough' | 'unknown' | keyof typeof PRICE_REFUSALS {
+    if (!ofSlot.some((attempt) => mayBeInPool(attempt) && attempt.fees.maxFeePerGas === 0n)) return 'enough';
+    if (quote === null) return 'unknown';
+    const noOp = {
+      signer: tx.signer,
+      request: null,
+      attempts: bindingFor(tx.id, ofSlot, quote.blockNumber),
+      type: noOpType(typeOfSlot(ofSlot), quote),
+      gasLimit: TRANSFER_GAS,
+      forGas: balance,
+      because: 'forced',
+    } as const;
+    const { kind } = this.fees.bumped(noOp, quote);
+    return kind === 'capped' || kind === 'unaffordable' ? kind : 'enough';
+  }
+
+  private async end(
+    leases: readonly Lease[],
+    operation: string,
+    sent: readonly Attempt[],
+    unwanted: readonly Unwanted[],
+  ): Promise<void> {
     const bySlot = groupBy(sent, slotKey);
     const released = unwanted.map(({ tx }) => tx).filter((tx) => hasNonce(tx) && nothingIsOut(tx, bySlot));
     for (const { tx, reason, end } of unwanted) {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { competingType, FeeRules, typeOfSlot, bindingFor } from '../../sending/index.js';
 import { type Attempt, type AttemptFees, type RequestedTx, type TxType } from '../../ledger/index.js';
+import { PRICE_REFUSALS } from '../domain/command-verdict.js';
 import type { ChainAnswers } from './ask-chain.js';
 
 /** What a replacement is signed with; or why it is not, or not now. */
@@ -21,7 +22,11 @@ export class PriceReplacement {
   constructor(private readonly fees: FeeRules) {}
 
   /** @param ofSlot all attempts of the slot that it competes for */
-  execute({ tx, request }: RequestedTx, ofSlot: readonly Attempt[], { quote, gas }: ChainAnswers): PricedReplacement {
+  execute(
+    { tx, request }: RequestedTx,
+    ofSlot: readonly Attempt[],
+    { quote, gas, balance }: ChainAnswers,
+  ): PricedReplacement {
     const known = gas.get(tx.id);
     // Its client changed it since the chain was asked.
     if (quote === null || known === undefined || known.kind === 'later' || known.version !== tx.progress.version)
@@ -34,9 +39,11 @@ export class PriceReplacement {
       attempts: bindingFor(tx.id, ofSlot, quote.blockNumber),
       type,
       gasLimit: known.gas,
+      forGas: balance === null ? null : balance - request.payload.value,
       because: 'forced',
     } as const;
     const price = this.fees.bumped(slot, quote);
+    if (price.kind === 'unaffordable') return { kind: 'refused', reason: PRICE_REFUSALS.unaffordable };
     if (price.kind !== 'fees')
       return {
         kind: 'refused',

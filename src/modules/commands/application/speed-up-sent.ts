@@ -1,17 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import type { ChainConnector, FeeQuote } from '../../chain/index.js';
+import type { ChainConnector } from '../../chain/index.js';
 import { BumpAttempts, type BumpResult } from '../../sending/index.js';
 import type { Lease } from '../../signers/index.js';
 import { type AttemptFees, type ManagedTx, ManagedTxRepository, type TxRequest } from '../../ledger/index.js';
 import { CommandStore, type Decision, type TxCommand } from '../domain/tx-command.js';
-import { commandVerdict } from '../domain/command-verdict.js';
+import { commandVerdict, PRICE_REFUSALS } from '../domain/command-verdict.js';
+import type { ChainAnswers } from './ask-chain.js';
 
 const REFUSALS = {
   bumped: null,
-  capped: 'a higher price is above the caps',
+  ...PRICE_REFUSALS,
   above_market: 'its price is above the market already',
   not_possible: 'it cannot be bumped now',
 } as const satisfies Record<BumpResult, string | null>;
+
+type Answered = ChainAnswers & { readonly quote: NonNullable<ChainAnswers['quote']> };
 
 interface SpeedUp {
   readonly command: TxCommand;
@@ -32,7 +35,7 @@ export class SpeedUpSent {
     chain: ChainConnector,
     leases: readonly Lease[],
     commands: readonly TxCommand[],
-    quote: FeeQuote,
+    said: Answered,
   ): Promise<Decision[]> {
     const txs = await this.repository.byIds(commands.map(({ txId }) => txId));
     const decisions: Decision[] = [];
@@ -46,16 +49,16 @@ export class SpeedUpSent {
       else if (tx === undefined || refusal !== null) decisions.push({ commandId: command.commandId, refusal });
       else wanted.push({ command, tx });
     }
-    return [...decisions, ...(await this.speedUp(chain, leases, wanted, quote))];
+    return [...decisions, ...(await this.speedUp(chain, leases, wanted, said))];
   }
 
   private async speedUp(
     chain: ChainConnector,
     leases: readonly Lease[],
     wanted: readonly SpeedUp[],
-    quote: FeeQuote,
+    { quote, balance }: Answered,
   ): Promise<Decision[]> {
-    const bumps = wanted.map(({ tx, command }) => ({ tx, force: true, fees: feesOf(command.fees) }));
+    const bumps = wanted.map(({ tx, command }) => ({ tx, force: true, fees: feesOf(command.fees), balance }));
     const results = await this.bump.execute(chain, leases, bumps, {
       quote,
       // A speed-up that is carried out twice would raise the price twice.

@@ -11,6 +11,12 @@ export type CommandVerdict =
   | { readonly kind: 'done' }
   | { readonly kind: 'refused'; readonly code: string; readonly detail: string; readonly advice: string };
 
+/** Why an owner refuses a command, by what the price of the next attempt is bound by. */
+export const PRICE_REFUSALS = {
+  capped: 'a higher price is above the caps',
+  unaffordable: 'gas is free, and the balance of the signer does not cover a price above 0',
+} as const;
+
 type Refusal = Extract<CommandVerdict, { kind: 'refused' }>;
 
 /** The rules of cancel, replace and speed-up for every state. The same rules hold at the door and when the owner carries a command out. */

@@ -1,3 +1,4 @@
+import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import type { TxFacts } from './tx-facts.js';
 
 /** Why a tx without a nonce gets none yet. */
@@ -15,9 +16,16 @@ export function whyWaiting({ awaits, queue, signer }: TxFacts): string {
 }
 
 /** Why a tx that was sent is in no block yet. */
-export function whyInPool({ blockedBy, price }: TxFacts): string {
+export function whyInPool({ blockedBy, price, balance }: TxFacts): string {
   if (blockedBy) return `transaction ${blockedBy.txId} with the lower nonce ${blockedBy.nonce} must be mined first`;
   if (price?.highestAttempt == null) return 'it is the next of its signer';
+  if (price.highestAttempt.maxFeePerGas === 0n && price.market.maxFeePerGas === 0n) {
+    const isEmpty = balance !== null && balance.balance < TRANSFER_GAS;
+    return (
+      'gas is free, so its price is not the reason' +
+      (isEmpty ? ', and the balance of the signer does not cover a price above 0, so nothing can outbid it' : '')
+    );
+  }
   if (price.aboveMarket) return 'it pays more than nine of ten recent transactions, so its price is not the reason';
   const { highestAttempt: paid, market } = price;
   if (paid.maxFeePerGas < market.maxFeePerGas || paid.maxPriorityFeePerGas < market.maxPriorityFeePerGas)

@@ -45,6 +45,8 @@ export interface SlotToBump {
   /** The type of the next attempt. */
   readonly type: TxType;
   readonly gasLimit: bigint;
+  /** Wei that the account has for gas, where gas is free; else null. */
+  readonly forGas?: bigint | null;
   /**
    * `timer`: not mined in time, so the price is raised only while it is below the market. `forced`: a higher price is wanted whatever the
    * market. `refusal`: the words of a node for which the price is too low.
@@ -107,8 +109,8 @@ export class FeeRules {
     )
       return { kind: 'above_market' };
     const outbidding = this.bump(slot, quote, market, previous);
-    if (attempts.some(mayBeInPool)) return outbidding;
-    return this.orWithoutRival(outbidding, slot, quote, market);
+    const bump = attempts.some(mayBeInPool) ? outbidding : this.orWithoutRival(outbidding, slot, quote, market);
+    return isUnaffordable(bump, slot) ? { kind: 'unaffordable' } : bump;
   }
 
   /**
@@ -144,9 +146,11 @@ export class FeeRules {
 
   /**
    * The fees of a no-op, with urgency, because every transaction behind it waits. As much as the caps allow, whatever the market asks: without
-   * a no-op nothing competes with a payload that is not wanted any more. Null when they were refused as too cheap at the caps.
+   * a no-op nothing competes with a payload that is not wanted any more. Where gas is free and the account cannot pay more, it is free, too: a
+   * pool takes it that does not have the payload, or that lets an equal price replace (Besu). Null when they were refused as too cheap at the caps.
    * @param rivals the attempts at the same nonce, which the no-op must outbid
    * @param refusal the words of a node for which the last no-op was too cheap
+   * @param forGas wei that the account has for gas, where gas is free; else null
    */
   noOp(
     signer: SignerId,
@@ -154,14 +158,15 @@ export class FeeRules {
     rivals: readonly Attempt[],
     gasLimit: bigint,
     refusal: string | null = null,
+    forGas: bigint | null = null,
   ): AttemptFees | null {
     const caps = this.caps.of(signer);
     const type = noOpType(typeOfSlot(rivals), quote);
     const because = refusal === null ? 'forced' : { refusal };
-    const bump = this.bumped({ signer, request: null, attempts: rivals, type, gasLimit, because }, quote);
+    const bump = this.bumped({ signer, request: null, attempts: rivals, type, gasLimit, forGas, because }, quote);
     // With the fees of the caps it cannot outbid a rival that a pool has. But a rival that every node refused is in no pool, so they are
     // tried once, also after a payload was refused with them: the words of a node about a payload need not be true.
-    const fees = bump.kind === 'fees' ? bump.fees : atCaps(caps, type);
+    const fees = bump.kind === 'fees' ? bump.fees : bump.kind === 'unaffordable' ? FREE : atCaps(caps, type);
     const noOps = rivals.filter(({ kind }) => kind !== 'payload');
     return noOps.some((noOp) => refusedForPrice(noOp) && sameFees(noOp.fees, fees)) ? null : fees;
   }
@@ -188,6 +193,14 @@ export class FeeRules {
   private nodeLimit(chainId: ChainId): bigint | null {
     return this.nodeLimits.of(chainId, this.clock.monotonicMs());
   }
+}
+
+const FREE: AttemptFees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
+
+function isUnaffordable(bump: Bump, { gasLimit, forGas = null }: SlotToBump): boolean {
+  if (bump.kind !== 'fees' || forGas === null) return false;
+  const cost = gasLimit * bump.fees.maxFeePerGas;
+  return cost > 0n && cost > forGas;
 }
 
 /** The tip in a single gas price is what is above the base fee. */

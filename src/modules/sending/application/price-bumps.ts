@@ -25,6 +25,8 @@ export interface WantedBump {
   readonly force: boolean;
   /** Fees that the client wants to pay at least; only with `force`. */
   readonly fees?: Partial<AttemptFees> | null;
+  /** Of its signer, where gas is free; else null. Only with `force`. */
+  readonly balance?: bigint | null;
 }
 
 /** What to sign for a tx, or why nothing. */
@@ -62,7 +64,7 @@ export class PriceBumps {
     ofSlot: readonly Attempt[],
     request: StoredRequest | null,
   ): PricedBump {
-    const { tx } = bump;
+    const { tx, balance = null } = bump;
     const newest = ofSlot.findLast(({ txId }) => txId === tx.id);
     if (!newest || !isBumpable(tx, newest)) return { ...bump, result: 'not_possible' };
     const { type, gasLimit } = newest;
@@ -73,6 +75,7 @@ export class PriceBumps {
       attempts: bindingFor(tx.id, ofSlot, quote.blockNumber),
       type,
       gasLimit,
+      forGas: balance === null ? null : balance - (request?.payload.value ?? 0n),
     };
     const price = this.fees.bumped({ ...slot, because: reasonOf(bump, newest) }, quote);
     if (price.kind !== 'fees') return { ...bump, result: price.kind };

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
 import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
-import { type ChainFees, isTooLittleGas } from '../../chain/index.js';
+import { type ChainAccounts, type ChainFees, isFree, isTooLittleGas } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
 import { type Attempt, ManagedTx, WriteChanges } from '../../ledger/index.js';
 import { noOpType, typeOfSlot } from '../domain/tx-type.js';
@@ -34,15 +34,25 @@ export class SignNoOps {
   ) {}
 
   /** @returns what was signed; leaves out those whose price is above the caps, or was refused as too cheap at the caps */
-  async execute(chain: ChainFees, leases: readonly Lease[], wanted: readonly SlotToConsume[]): Promise<Sending[]> {
+  async execute(
+    chain: ChainFees & Pick<ChainAccounts, 'balances'>,
+    leases: readonly Lease[],
+    wanted: readonly SlotToConsume[],
+  ): Promise<Sending[]> {
     if (wanted.length === 0) return [];
     const quote = await chain.feeQuote();
+    const balances = isFree(quote) ? await chain.balances(wanted.map(({ tx }) => tx.signer.address)) : [];
     const gas = await this.gas.ofNoOps(chain, wanted.map(noOpOf));
     const priced = wanted.flatMap(({ tx, attempts }, index) => {
       const gasLimit = gas[index] ?? TRANSFER_GAS;
       const rivals = bindingFor(tx.id, attempts, quote.blockNumber);
-      const fees = this.fees.noOp(tx.signer, quote, rivals, gasLimit, refusalOf(tx, attempts));
-      if (!fees) this.log.warn('no-op not signed: its price is above the caps', { txId: tx.id, nonce: tx.nonce });
+      const forGas = balances[index] ?? null;
+      const fees = this.fees.noOp(tx.signer, quote, rivals, gasLimit, refusalOf(tx, attempts), forGas);
+      if (!fees)
+        this.log.warn('no-op not signed: nodes refused the highest price that it can pay', {
+          txId: tx.id,
+          nonce: tx.nonce,
+        });
       const type = noOpType(typeOfSlot(attempts), quote);
       return fees ? [{ tx, type, fees, gasLimit }] : [];
     });

@@ -5,6 +5,8 @@ export type BumpResult =
   | 'bumped'
   /** A pool would accept only a price above the caps. */
   | 'capped'
+  /** Gas is free, and the account cannot pay a price above 0. */
+  | 'unaffordable'
   /** Most transactions that were mined lately paid less, so it waits for another reason. */
   | 'above_market'
   /** Another price cannot help it now, or there is no other price. */

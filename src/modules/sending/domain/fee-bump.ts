@@ -10,6 +10,8 @@ export type Bump =
   | { readonly kind: 'fees'; readonly fees: AttemptFees }
   /** What it takes is above these caps: of the config, of the request, or of the nodes. */
   | { readonly kind: 'capped'; readonly caps: FeeCaps }
+  /** Gas is free, and the account cannot pay a price above 0. */
+  | { readonly kind: 'unaffordable' }
   /** The price is not what the transaction waits for: it reaches the 90th percentile of the market already. */
   | { readonly kind: 'above_market' };
 

@@ -45,7 +45,13 @@ export class CommandDto {
     description: '`QUEUED`: the owner of the signer carries it out within about a second',
   })
   status!: CommandStatus;
-  @ApiProperty({ type: String, nullable: true, example: null, description: 'Why it was refused; else null' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description:
+      'Why it was refused, such as a price that is above the caps, or that the balance does not cover where gas is free; else null',
+  })
   refusal!: string | null;
   @ApiProperty({ example: TX_ID }) txId!: string;
   @ApiProperty({
