@@ -1,4 +1,5 @@
 import type { ChainConfig, L1DataFee } from '../sections/chain-config.js';
+import type { LockstepConfig } from '../lockstep-config.js';
 import type { ConfirmationsConfig, FinalityMode } from '../sections/settlement-config.js';
 import type { ChainProfile, FeeType, Sourced } from './chain-profile.js';
 import { KNOWN_CHAINS } from './known-chains.js';
@@ -51,8 +52,11 @@ const POLL_INTERVAL_MS = 1_000;
 const MAX_LAG_BLOCKS = 5;
 const MAX_LAG_MS = 10_000;
 
+/** Sections of the config that hold for every chain. */
+type OfAllChains = Pick<LockstepConfig, 'confirmations'>;
+
 /** The config wins over the profile, the profile over what was probed, and that over the default, key by key. */
-export function chainInForce(chain: ChainConfig, all: ConfirmationsConfig, probed?: ProbedFacts | null): ChainInForce {
+export function chainInForce(chain: ChainConfig, all: OfAllChains, probed?: ProbedFacts | null): ChainInForce {
   const profile = KNOWN_CHAINS.find(({ id }) => id === chain.id);
   return {
     name: inForce<string | null>(chain.name, profile?.name, null),
@@ -61,7 +65,7 @@ export function chainInForce(chain: ChainConfig, all: ConfirmationsConfig, probe
     blockTimeMs: orProbed(profile?.blockTimeMs, probed?.blockTimeMs),
     pollInterval: inForce(chain.pollInterval, derived(profile, pollIntervalOf, 'half a block'), POLL_INTERVAL_MS),
     maxLag: inForce(chain.maxLag, derived(profile, maxLagOf, '10 s of blocks, at least 5'), MAX_LAG_BLOCKS),
-    ...finalityOf(chain, all, profile),
+    ...finalityOf(chain, all.confirmations, profile),
     minPriorityFeePerGas: inForce(chain.fees?.minPriorityFeePerGas, profile?.minPriorityFeePerGas, MIN_TIP_WEI_PER_GAS),
     feeType: orProbed(profile?.feeType, probed?.feeType),
     l1DataFee: inForce(chain.l1DataFee, profile?.l1DataFee, 'none'),

@@ -22,7 +22,7 @@ const config = configFrom({
     { id: WITHOUT_RULES, rpcUrls: ['http://127.0.0.1:1'] },
   ],
 });
-const rules = new ChainRules(config, config.confirmations);
+const rules = new ChainRules(config);
 
 describe('ChainRules', () => {
   it('answers the rules of the chain', () => {
@@ -34,7 +34,7 @@ describe('ChainRules', () => {
 
   it('answers what the profile of the chain says where its config does not', () => {
     const profile = configFrom({ database: DATABASE, chains: [{ id: 1, rpcUrls: ['http://127.0.0.1:1'] }] });
-    const ofProfile = new ChainRules(profile, profile.confirmations);
+    const ofProfile = new ChainRules(profile);
     expect([ofProfile.finality(1), ofProfile.transactionGasCap(1)]).toEqual(['finalized', 1n << 24n]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { ChainConfig, chainInForce, configFrom, ConfirmationsConfig } from '../../../src/config/index.js';
+import { ChainConfig, chainInForce, configFrom, LockstepConfig } from '../../../src/config/index.js';
 import { configLinesOf, differencesOf } from '../../../src/modules/chain/application/compare-probe.js';
 import type { ProbedChain } from '../../../src/modules/chain/domain/probed-chain.js';
 
@@ -14,7 +14,7 @@ const AS_BASE: ProbedChain = {
   hasDataFeeOracle: true,
 };
 const inForce = (id: number, config: object = {}) =>
-  chainInForce(Object.assign(new ChainConfig(), { id, ...config }), new ConfirmationsConfig());
+  chainInForce(Object.assign(new ChainConfig(), { id, ...config }), new LockstepConfig());
 
 describe('what an endpoint shows', () => {
   it('differs in nothing from the profile of its chain', () => {

@@ -37,7 +37,7 @@ function ruleOf(confirmations: { finality?: FinalityMode; required?: number }, o
     confirmations,
     chains: [{ id: DEV_CHAIN, rpcUrls: ['http://127.0.0.1:1'], ...(ofChain && { confirmations: ofChain }) }],
   });
-  return new FinalityRule(new ChainRules(config, config.confirmations), clock, log);
+  return new FinalityRule(new ChainRules(config), clock, log);
 }
 
 describe('finality by depth', () => {

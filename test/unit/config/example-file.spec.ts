@@ -3,13 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { fieldsOf, typesOf, type ConfigClass } from '../../../src/config/config-fields.js';
-import {
-  ChainConfig,
-  chainInForce,
-  ConfirmationsConfig,
-  loadConfig,
-  LockstepConfig,
-} from '../../../src/config/index.js';
+import { ChainConfig, chainInForce, loadConfig, LockstepConfig } from '../../../src/config/index.js';
 import { HEARTBEAT_CONNECTIONS } from '../../../src/platform/database/data-source.js';
 
 const ROOT = process.cwd();
@@ -42,7 +36,7 @@ const EXAMPLES: ReadonlySet<string> = new Set([
 ]);
 
 /** Keys whose default depends on the chain: the example shows that of a chain without a profile. */
-const NO_PROFILE = chainInForce(new ChainConfig(), new ConfirmationsConfig());
+const NO_PROFILE = chainInForce(new ChainConfig(), new LockstepConfig());
 const OF_NO_PROFILE: Readonly<Record<string, unknown>> = {
   'confirmations.finality': NO_PROFILE.finality.value,
   'confirmations.required': NO_PROFILE.confirmations.value,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { KNOWN_CHAINS } from '../../../src/config/chains/known-chains.js';
-import { ChainConfig, ConfirmationsConfig } from '../../../src/config/index.js';
+import { ChainConfig, LockstepConfig } from '../../../src/config/index.js';
 import {
   chainInForce,
   maxLagOf,
@@ -48,7 +48,11 @@ describe('the table of known chains', () => {
 
 describe('the values in force of a chain', () => {
   const of = (config: object, all: object = {}, probed: ProbedFacts | null = null) =>
-    chainInForce(Object.assign(new ChainConfig(), config), Object.assign(new ConfirmationsConfig(), all), probed);
+    chainInForce(
+      Object.assign(new ChainConfig(), config),
+      Object.assign(new LockstepConfig(), { confirmations: all }),
+      probed,
+    );
 
   it('are those of its profile, with their sources, when the config has only id and endpoints', () => {
     const polygon = of({ id: POLYGON });

@@ -26,7 +26,7 @@ async function capsOf(fees: Record<string, string> | undefined) {
     ],
   });
   const custody = await CheckedCustody.open(config, new RecordingLog());
-  const caps = new SignerFeeCaps(new ChainRules(config, config.confirmations), custody);
+  const caps = new SignerFeeCaps(new ChainRules(config), custody);
   return { caps, signers: custody.signers().map(({ signer }) => signer) };
 }
 

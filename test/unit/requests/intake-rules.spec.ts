@@ -24,7 +24,7 @@ const config = configFrom({
     },
   ],
 });
-const rules = new ChainRules(config, config.confirmations);
+const rules = new ChainRules(config);
 const intake = new IntakeRules(
   new SignerFeeCaps(rules, new KeysOf([])),
   Object.assign(config.intake, { maxMetadataBytes: 16 }),

@@ -42,7 +42,7 @@ function rulesWith(caps: Pick<FeeCaps, 'maxFeePerGas' | 'maxPriorityFeePerGas'>)
     database: { url: 'postgres://nobody@localhost/none' },
     chains: [{ id: DEV_CHAIN, rpcUrls: ['http://127.0.0.1:1'], fees }],
   });
-  return new FeeRules(new SignerFeeCaps(new ChainRules(config, config.confirmations), new KeysOf([])), clock);
+  return new FeeRules(new SignerFeeCaps(new ChainRules(config), new KeysOf([])), clock);
 }
 
 /** What geth says; `wei` of all the gas of a transaction. */

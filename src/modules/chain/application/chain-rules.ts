@@ -4,7 +4,6 @@ import {
   ChainFeesConfig,
   type ChainInForce,
   chainInForce,
-  ConfirmationsConfig,
   type FinalityMode,
   LockstepConfig,
 } from '../../../config/index.js';
@@ -14,10 +13,11 @@ import type { FeeCaps } from '../domain/fee-quote.js';
 /** The rules of one chain: the config, the chain's profile for what that leaves out, and defaults. */
 @Injectable()
 export class ChainRules {
-  constructor(
-    private readonly config: LockstepConfig,
-    private readonly confirmations: ConfirmationsConfig,
-  ) {}
+  private readonly known: ReadonlyMap<ChainId, ChainInForce>;
+
+  constructor(private readonly config: LockstepConfig) {
+    this.known = new Map(config.chains.map((chain) => [chain.id, chainInForce(chain, config)]));
+  }
 
   /** The highest fees that any transaction of the chain may offer, whether the client or Lockstep chose them. */
   feeCaps(chainId: ChainId): FeeCaps {
@@ -45,8 +45,7 @@ export class ChainRules {
   }
 
   private inForce(chainId: ChainId): ChainInForce {
-    const chain = this.of(chainId) ?? Object.assign(new ChainConfig(), { id: chainId });
-    return chainInForce(chain, this.confirmations);
+    return this.known.get(chainId) ?? chainInForce(Object.assign(new ChainConfig(), { id: chainId }), this.config);
   }
 
   private of(chainId: ChainId): LockstepConfig['chains'][number] | undefined {

@@ -48,7 +48,7 @@ export class ChainProbes implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private of(chain: ChainConfig): ChainInForce {
-    return chainInForce(chain, this.config.confirmations, this.probed.get(chain.id));
+    return chainInForce(chain, this.config, this.probed.get(chain.id));
   }
 
   private tickerOf(chain: ChainConfig, tickers: Tickers): Ticker {

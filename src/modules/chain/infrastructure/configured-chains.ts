@@ -38,7 +38,7 @@ export class ConfiguredChains extends Chains implements RpcHealth, OnApplication
     super();
     this.chains = new Map(
       config.chains.map((chain) => {
-        const { maxLag, l1DataFee, minPriorityFeePerGas } = chainInForce(chain, config.confirmations);
+        const { maxLag, l1DataFee, minPriorityFeePerGas } = chainInForce(chain, config);
         const endpoints = endpointsOf(chain);
         const errorPatterns = chain.errorPatterns.map((known) => errorPattern(known.pattern, known.class));
         const pool = new RpcPool(

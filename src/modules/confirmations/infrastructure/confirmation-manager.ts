@@ -27,7 +27,7 @@ export class ConfirmationManager extends ChainScheduler {
     config: LockstepConfig,
     tickers: Tickers,
   ) {
-    const intervalMs = (chain: ChainConfig): number => chainInForce(chain, config.confirmations).pollInterval.value;
+    const intervalMs = (chain: ChainConfig): number => chainInForce(chain, config).pollInterval.value;
     super({ name: 'follow', intervalMs, config, tickers });
     this.pollIntervals = new Map(config.chains.map((chain) => [chain.id, intervalMs(chain)]));
   }
