@@ -1,11 +1,11 @@
-import { ExecutionConfig } from '../../src/config/index.js';
+import { ExecutionConfig, IN_FLIGHT_START as inFlightStart } from '../../src/config/index.js';
 import type { Row } from '../harness/bench.js';
 import { Drive, type Throughput } from '../harness/drive.js';
 import { finding } from '../harness/finding.js';
 import { withPostgres } from '../harness/postgres.js';
 import { benchStack } from '../harness/profiled-stack.js';
 
-const { maxInFlight, inFlightStart } = new ExecutionConfig();
+const { maxInFlight } = new ExecutionConfig();
 
 /** Row 8: what one signer can do as the product is delivered. A block takes what is in flight, and no more; how much that is has been learnt. */
 export const defaultInFlightRow: Row = {

@@ -53,6 +53,7 @@ describe('a chain whose entry has no more than an id and endpoints', () => {
       finality: { value: 'finalized', from: 'profile' },
       confirmations: { value: 20, from: 'default', source: null },
       l1DataFee: { value: 'optimism', from: 'profile' },
+      inFlightStart: { value: 64, from: 'default', source: null },
       transactionGasCap: { value: 16_777_216, from: 'profile', source: expect.stringContaining('docs.base.org') },
     });
     const list = await service.get<{ items: { chainId: number }[] }>('/api/v1/chains');

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { ExecutionConfig } from '../../src/config/index.js';
+import { ExecutionConfig, IN_FLIGHT_START } from '../../src/config/index.js';
 import { DEV_ACCOUNTS } from '../support/anvil.js';
 import { Cluster } from '../support/cluster.js';
 import { Geth } from '../support/geth.js';
@@ -10,8 +10,7 @@ const SIGNERS = DEV_ACCOUNTS.slice(0, 3);
 const EACH = 100;
 const MANY = 1_500;
 /** What is learnt begins where it does for everybody. */
-const { maxInFlight, inFlightStart } = new ExecutionConfig();
-const DEFAULTS = { maxInFlight, inFlightStart };
+const DEFAULTS = { maxInFlight: new ExecutionConfig().maxInFlight, inFlightStart: IN_FLIGHT_START };
 /** Far fewer than the 300 that Lockstep may have in flight: geth's own limits are 16, 5120, 64 and 1024. */
 const FLAGS = [
   ...['--txpool.accountslots', '4', '--txpool.globalslots', '48'],
@@ -59,7 +58,7 @@ it('with the pool that geth has by itself, one signer gets more in flight with e
     const signers = await cluster.nodes[0]?.service.get<{ items: { inFlightLimit: { learnt: number | null } }[] }>(
       '/api/v1/signers',
     );
-    return signers?.body.items.some(({ inFlightLimit: { learnt } }) => (learnt ?? 0) >= 8 * inFlightStart) === true;
+    return signers?.body.items.some(({ inFlightLimit: { learnt } }) => (learnt ?? 0) >= 8 * IN_FLIGHT_START) === true;
   });
   await ledger.expectEachPaidOnce({ timeoutMs: 120_000 });
   expect(await resends()).toBe(0);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ExecutionConfig } from '../../src/config/index.js';
+import { IN_FLIGHT_START } from '../../src/config/index.js';
 import type { NodeErrorClass } from '../../src/kernel/node-error-class.js';
 import { AttemptRepository } from '../../src/modules/ledger/domain/attempt.repository.js';
 import { InFlightLimits } from '../../src/modules/ledger/index.js';
@@ -11,7 +11,7 @@ import type { TestNode } from '../support/test-node.js';
 const lab = nodeLab();
 const PAYLOADS = 12;
 const TAKES = 4;
-const START = new ExecutionConfig().inFlightStart;
+const START = IN_FLIGHT_START;
 const tags = Array.from({ length: PAYLOADS }, (_, index) => index + 1);
 
 /** A pool that takes so many transactions of an account. */

@@ -38,6 +38,8 @@ export interface ChainInForce {
   readonly l1DataFee: InForce<L1DataFee>;
   /** 0 for no such cap, null when it is not known. */
   readonly transactionGasCap: InForce<number | null>;
+  /** What a signer may have in flight at first, before more or less is learnt. */
+  readonly inFlightStart: InForce<number>;
   readonly blobs: InForce<boolean | null>;
   readonly authorizations: InForce<boolean | null>;
 }
@@ -47,13 +49,15 @@ export interface ChainInForce {
  * full, and on a chain where tips are 0 this tip costs almost nothing.
  */
 export const MIN_TIP_WEI_PER_GAS = 1_000_000n;
+/** geth guarantees an account 16, and keeps 64 behind a gap (`--txpool.accountslots`, `--txpool.accountqueue`). */
+export const IN_FLIGHT_START = 64;
 const CONFIRMATIONS = 20;
 const POLL_INTERVAL_MS = 1_000;
 const MAX_LAG_BLOCKS = 5;
 const MAX_LAG_MS = 10_000;
 
 /** Sections of the config that hold for every chain. */
-type OfAllChains = Pick<LockstepConfig, 'confirmations'>;
+type OfAllChains = Pick<LockstepConfig, 'confirmations' | 'execution'>;
 
 /** The config wins over the profile, the profile over what was probed, and that over the default, key by key. */
 export function chainInForce(chain: ChainConfig, all: OfAllChains, probed?: ProbedFacts | null): ChainInForce {
@@ -70,6 +74,7 @@ export function chainInForce(chain: ChainConfig, all: OfAllChains, probed?: Prob
     feeType: orProbed(profile?.feeType, probed?.feeType),
     l1DataFee: inForce(chain.l1DataFee, profile?.l1DataFee, 'none'),
     transactionGasCap: inForce<number | null>(chain.transactionGasCap, profile?.transactionGasCap, null),
+    inFlightStart: inForce(all.execution.inFlightStart, profile?.inFlightStart, IN_FLIGHT_START),
     blobs: inForce<boolean | null>(undefined, profile?.blobs, null),
     authorizations: inForce<boolean | null>(undefined, profile?.authorizations, null),
   };

@@ -22,6 +22,8 @@ export interface ChainProfile {
   readonly l1DataFee: Sourced<L1DataFee>;
   /** The most gas that one transaction may ask for. */
   readonly transactionGasCap: Sourced<number | null>;
+  /** Transactions of an account that its nodes take at once, where that is less than the default. */
+  readonly inFlightStart?: Sourced<number>;
   /** EIP-4844. */
   readonly blobs: Sourced<boolean | null>;
   /** EIP-7702. */

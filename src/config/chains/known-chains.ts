@@ -210,6 +210,7 @@ export const KNOWN_CHAINS: readonly ChainProfile[] = [
       `a sequencer orders, and proofs take hours; our default is above the 10 of ${chainlink('ZKsync_Mainnet')}`,
     ],
     transactionGasCap: NO_CAP,
+    inFlightStart: [50, 'matter-labs/zksync-era etc/env/base/api.toml: max_nonce_ahead'],
     authorizations: [
       false,
       'matter-labs.github.io/zksync-os-server/latest/design/rpc.html: nothing of EIP-4844 and EIP-7702',
@@ -236,6 +237,10 @@ export const KNOWN_CHAINS: readonly ChainProfile[] = [
       'filecoin-project/lotus#13026: final by F3 (FIP-0086), or 200 epochs deep without it; finalized is 900 epochs (7.5 hours) at /rpc/v1',
     ],
     transactionGasCap: NO_CAP,
+    inFlightStart: [
+      10,
+      'filecoin-project/lotus chain/messagepool MaxUntrustedActorPendingMessages: a public endpoint (gateway) keeps no more',
+    ],
     authorizations: [false, 'FIP-0091: legacy and EIP-1559 transactions only'],
   },
   {
@@ -245,6 +250,10 @@ export const KNOWN_CHAINS: readonly ChainProfile[] = [
     blockTimeMs: [2_000, chainlink('Hedera_Mainnet')],
     finality: [20, `consensus is final within seconds; our default is above the 10 of ${chainlink('Hedera_Mainnet')}`],
     transactionGasCap: [15_000_000, 'hiero-ledger/hiero-json-rpc-relay v0.79.0: MAX_TRANSACTION_GAS_LIMIT'],
+    inFlightStart: [
+      1,
+      'hiero-ledger/hiero-json-rpc-relay#4454: no mempool, what has not the next nonce is refused (WRONG_NONCE)',
+    ],
     authorizations: [null, 'not known: the relay has it since v0.79.0, which not every endpoint runs'],
   },
   {
@@ -288,6 +297,10 @@ export const KNOWN_CHAINS: readonly ChainProfile[] = [
     blockTimeMs: [1_000, 'hyperliquid.gitbook.io: small blocks'],
     finality: [20, 'hyperliquid.gitbook.io: HyperBFT, a block is final when it is there; its docs have no tags'],
     transactionGasCap: NO_CAP,
+    inFlightStart: [
+      8,
+      'hyperliquid.gitbook.io/Hyperliquid-docs/for-developers/hyperevm/dual-block-architecture: the next 8 nonces of an account',
+    ],
     authorizations: [false, 'hyperliquid.gitbook.io/Hyperliquid-docs/for-developers/hyperevm: Cancun without blobs'],
   },
 ];

@@ -26,13 +26,13 @@ export class ExecutionConfig {
   @Count({ max: 100_000 })
   maxInFlight = 1_000;
 
-  /** What a signer begins with. */
+  /** What a signer begins with, on every chain. Without it: what the profile of the chain says, or 64; see `chainInForce`. */
   @Count({ max: 100_000 })
-  inFlightStart = 64;
+  inFlightStart?: number;
 
   /**
    * Of all signers of a chain at this node together, below geth's `globalslots` of 5,120. No key: it only shares out what signers grow to, and none is
-   * kept below `inFlightStart` for it.
+   * kept below what it begins with for it.
    */
   readonly maxInFlightOfChain: number = 4_000;
 

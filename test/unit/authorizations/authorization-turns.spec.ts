@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AuthorizationTurns } from '../../../src/modules/authorizations/application/authorization-turns.js';
-import { ExecutionConfig } from '../../../src/config/index.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
-import { InFlightLimits, LaneMemory } from '../../../src/modules/ledger/index.js';
+import { type InFlightLimits, LaneMemory } from '../../../src/modules/ledger/index.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { aGrant, AUTHORITY, LEASE, SENDER } from './grant-fixture.js';
+import { inFlightLimits } from '../../support/in-flight-limits.js';
 
 let clock: FakeClock;
 let memory: LaneMemory;
@@ -17,7 +17,7 @@ beforeEach(() => {
   memory = new LaneMemory(clock);
   memory.recovered([LEASE]);
   memory.aligned([LEASE]);
-  [limits, rung] = [new InFlightLimits(new ExecutionConfig(), new FakeClock()), []];
+  [limits, rung] = [inFlightLimits(), []];
   turns = new AuthorizationTurns(memory, clock, limits, { ring: (signers) => void rung.push(...signers) });
 });
 

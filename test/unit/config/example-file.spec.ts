@@ -40,6 +40,7 @@ const NO_PROFILE = chainInForce(new ChainConfig(), new LockstepConfig());
 const OF_NO_PROFILE: Readonly<Record<string, unknown>> = {
   'confirmations.finality': NO_PROFILE.finality.value,
   'confirmations.required': NO_PROFILE.confirmations.value,
+  'execution.inFlightStart': NO_PROFILE.inFlightStart.value,
   'chains[].maxLag': NO_PROFILE.maxLag.value,
   'chains[].pollInterval': NO_PROFILE.pollInterval.value,
   'chains[].fees.minPriorityFeePerGas': NO_PROFILE.minPriorityFeePerGas.value,

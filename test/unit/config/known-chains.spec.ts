@@ -3,12 +3,13 @@ import { KNOWN_CHAINS } from '../../../src/config/chains/known-chains.js';
 import { ChainConfig, LockstepConfig } from '../../../src/config/index.js';
 import {
   chainInForce,
+  IN_FLIGHT_START,
   maxLagOf,
   MIN_TIP_WEI_PER_GAS,
   type ProbedFacts,
 } from '../../../src/config/chains/chain-in-force.js';
 
-const [ETHEREUM, BASE, POLYGON, UNKNOWN] = [1, 8_453, 137, 4_242];
+const [ETHEREUM, BASE, POLYGON, HEDERA, UNKNOWN] = [1, 8_453, 137, 295, 4_242];
 const AT_LEAST = [
   1, 11_155_111, 17_000, 560_048, 10, 8_453, 42_161, 137, 56, 43_114, 100, 42_220, 59_144, 534_352, 324, 81_457, 5_000,
   130, 480, 1_284, 314, 295, 1_329, 80_094, 143, 999,
@@ -42,15 +43,17 @@ describe('the table of known chains', () => {
       expect(tip >= MIN_TIP_WEI_PER_GAS && tip <= 100_000_000_000n).toBe(true);
       const [cap] = chain.transactionGasCap;
       if (cap !== null) expect(cap).toBeGreaterThanOrEqual(15_000_000);
+      const start = chain.inFlightStart?.[0] ?? 1;
+      expect(start >= 1 && start < IN_FLIGHT_START).toBe(true);
     },
   );
 });
 
 describe('the values in force of a chain', () => {
-  const of = (config: object, all: object = {}, probed: ProbedFacts | null = null) =>
+  const of = (config: object, all: object = {}, probed: ProbedFacts | null = null, execution: object = {}) =>
     chainInForce(
       Object.assign(new ChainConfig(), config),
-      Object.assign(new LockstepConfig(), { confirmations: all }),
+      Object.assign(new LockstepConfig(), { confirmations: all, execution }),
       probed,
     );
 
@@ -88,6 +91,13 @@ describe('the values in force of a chain', () => {
       minPriorityFeePerGas: { value: 7n, ...from },
       nativeSymbol: { value: 'POL', from: 'profile' },
     });
+  });
+
+  it('let a signer begin with what the nodes of the chain take of an account, unless the config says how many', () => {
+    const start = (id: number, execution = {}) => of({ id }, {}, null, execution).inFlightStart;
+    expect(start(HEDERA)).toEqual({ value: 1, from: 'profile', source: expect.stringContaining('WRONG_NONCE') });
+    expect(start(HEDERA, { inFlightStart: 5 })).toEqual({ value: 5, from: 'config', source: null });
+    expect(start(ETHEREUM)).toEqual({ value: 64, from: 'default', source: null });
   });
 
   it.each([

@@ -1,15 +1,15 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import { ExecutionConfig } from '../../../src/config/index.js';
+import { IN_FLIGHT_START } from '../../../src/config/index.js';
 import { LookForDelegations } from '../../../src/modules/lanes/application/look-for-delegations.js';
-import { InFlightLimits } from '../../../src/modules/ledger/index.js';
+import { type InFlightLimits } from '../../../src/modules/ledger/index.js';
 import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
-import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aSigner } from '../../support/builders.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
+import { inFlightLimits } from '../../support/in-flight-limits.js';
 
 const [A, B] = [aSigner(1), aSigner(2)];
-const START = new ExecutionConfig().inFlightStart;
+const START = IN_FLIGHT_START;
 
 let asked: unknown[];
 let answer: () => boolean[];
@@ -24,7 +24,7 @@ const chain = fakeOf(EthersChainConnector, {
 
 beforeEach(() => {
   [asked, answer] = [[], () => [false, true]];
-  [limits, log] = [new InFlightLimits(new ExecutionConfig(), new FakeClock()), new RecordingLog()];
+  [limits, log] = [inFlightLimits(), new RecordingLog()];
   look = new LookForDelegations(limits, log);
 });
 

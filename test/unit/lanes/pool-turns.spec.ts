@@ -1,10 +1,15 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ExecutionConfig } from '../../../src/config/index.js';
 import { type Candidate, PoolTurns } from '../../../src/modules/lanes/application/pool-turns.js';
-import { InFlightLimits, type TxsInFlight, type PoolKind, type TxPayload } from '../../../src/modules/ledger/index.js';
+import {
+  type InFlightLimits,
+  type TxsInFlight,
+  type PoolKind,
+  type TxPayload,
+} from '../../../src/modules/ledger/index.js';
 import { LaneMemory } from '../../../src/modules/ledger/application/writing/lane-memory.js';
 import { aHash, aManagedTx, anAddress, aRequest, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { inFlightLimits } from '../../support/in-flight-limits.js';
 
 const LEASE = { signer: aSigner(), owner: 'node', token: 1n };
 const BLOB = { blobHashes: [aHash(1)] };
@@ -23,7 +28,7 @@ beforeEach(() => {
   memory = new LaneMemory(clock);
   memory.recovered([LEASE]);
   [inFlight, reads] = [null, []];
-  limits = new InFlightLimits(new ExecutionConfig(), new FakeClock());
+  limits = inFlightLimits();
   const repository = {
     kindsInFlight: async (signers: readonly unknown[]) => (reads.push(signers.length), signers.map(() => inFlight)),
   };

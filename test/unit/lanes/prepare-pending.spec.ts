@@ -4,13 +4,14 @@ import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import { type PreparedTxs, PreparePending } from '../../../src/modules/lanes/application/prepare-pending.js';
 import type { SimulatePending } from '../../../src/modules/lanes/application/simulate-pending.js';
-import { InFlightLimits, LaneMemory, type PendingTx, type TxQueue } from '../../../src/modules/ledger/index.js';
+import { type InFlightLimits, LaneMemory, type PendingTx, type TxQueue } from '../../../src/modules/ledger/index.js';
 import type { PendingVerdict } from '../../../src/modules/lanes/application/cover-costs.js';
 import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { type SignerRoom, olderBy } from '../../../src/modules/ledger/domain/tx-queue.js';
+import { inFlightLimits } from '../../support/in-flight-limits.js';
 
 const [A, B] = [aSigner(1), aSigner(2)];
 const LEASES = [A, B].map((signer, index) => ({ signer, owner: 'node', token: BigInt(index + 1) }));
@@ -43,7 +44,7 @@ beforeEach(() => {
   clock = new FakeClock();
   memory = new LaneMemory(clock);
   const config = Object.assign(new ExecutionConfig(), { maxInFlight: MAX_IN_FLIGHT, batchSize: BATCH });
-  limits = new InFlightLimits(config, new FakeClock());
+  limits = inFlightLimits(config);
   [writes, log] = [new RecordedWrites(), new RecordingLog()];
   prepare = new PreparePending(
     {

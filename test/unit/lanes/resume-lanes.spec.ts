@@ -1,6 +1,5 @@
 import { noneBehind } from '../../support/fakes/even-books.js';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ExecutionConfig } from '../../../src/config/index.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import type { LookForDelegations } from '../../../src/modules/lanes/application/look-for-delegations.js';
 import { type RecoverLane, ResumeLanes } from '../../../src/modules/lanes/application/resume-lanes.js';
@@ -8,10 +7,16 @@ import type { ResendAttempts } from '../../../src/modules/lanes/application/rese
 import type { AdmitLanes } from '../../../src/modules/lost-commits/index.js';
 import { sameSigner, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { Lease } from '../../../src/modules/signers/index.js';
-import { InFlightLimits, LaneMemory, type ManagedTx, type TxsInFlight } from '../../../src/modules/ledger/index.js';
+import {
+  type InFlightLimits,
+  LaneMemory,
+  type ManagedTx,
+  type TxsInFlight,
+} from '../../../src/modules/ledger/index.js';
 import type { SignerRoom } from '../../../src/modules/ledger/domain/tx-queue.js';
 import { aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { inFlightLimits } from '../../support/in-flight-limits.js';
 
 const LEASE: Lease = { signer: aSigner(), owner: 'node', token: 1n };
 const OTHER: Lease = { signer: aSigner(2), owner: 'node', token: 2n };
@@ -35,7 +40,7 @@ let resume: ResumeLanes;
 
 beforeEach(() => {
   [recovery, calls, memory] = [() => undefined, [], new LaneMemory(new FakeClock())];
-  [looked, limits] = [[], new InFlightLimits(new ExecutionConfig(), new FakeClock())];
+  [looked, limits] = [[], inFlightLimits()];
   admitted = [LEASE, OTHER];
   [waiting, below, reads, resent, renewed] = [[], 3, [], [], []];
   resume = new ResumeLanes(

@@ -1,16 +1,17 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ExecutionConfig, ResubmitConfig } from '../../../src/config/index.js';
+import { ResubmitConfig } from '../../../src/config/index.js';
 import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import { AfterCommit } from '../../../src/modules/ledger/application/writing/after-commit.js';
 import { BumpWatch } from '../../../src/modules/ledger/application/writing/bump-watch.js';
 import type { ChangeSet } from '../../../src/modules/ledger/application/writing/change-set.js';
-import { InFlightLimits } from '../../../src/modules/ledger/application/writing/in-flight-limits.js';
+import { type InFlightLimits } from '../../../src/modules/ledger/application/writing/in-flight-limits.js';
 import { LaneMemory } from '../../../src/modules/ledger/application/writing/lane-memory.js';
 import type { ManagedTx, TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aHash, aManagedTx, anAttempt, aReceipt, aRequest, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
+import { inFlightLimits } from '../../support/in-flight-limits.js';
 
 const [MINE, OTHER] = [aSigner(1), aSigner(2)];
 const LEASES = [MINE, OTHER].map((signer) => ({ signer, owner: 'node', token: 1n }));
@@ -31,7 +32,7 @@ beforeEach(() => {
   memory.aligned(LEASES);
   memory.gapsChecked(LEASES);
   for (const lease of LEASES) memory.countedInFlight(lease, IN_FLIGHT);
-  limits = new InFlightLimits(new ExecutionConfig(), new FakeClock());
+  limits = inFlightLimits();
   bumps = new BumpWatch(new ResubmitConfig());
   after = new AfterCommit(metrics, memory, bumps, { ring: (signers) => void rung.push(signers) }, limits);
 });

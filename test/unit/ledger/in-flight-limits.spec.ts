@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ExecutionConfig } from '../../../src/config/index.js';
-import { InFlightLimits } from '../../../src/modules/ledger/index.js';
+import { type InFlightLimits } from '../../../src/modules/ledger/index.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { inFlightLimits } from '../../support/in-flight-limits.js';
 
 const [SIGNER, OTHER] = [aSigner(1), aSigner(2)];
 const LEASE = { signer: SIGNER, owner: 'node', token: 1n };
@@ -15,7 +15,7 @@ let block = 0;
 beforeEach(() => {
   clock = new FakeClock();
   const config = { inFlightStart: START, maxInFlight: MAX, maxInFlightOfChain: OF_CHAIN };
-  limits = new InFlightLimits(Object.assign(new ExecutionConfig(), config), clock);
+  limits = inFlightLimits(config, clock);
 });
 
 /** A block that takes all that the signer may have in flight. */
@@ -32,6 +32,15 @@ describe('the limit of a signer', () => {
       seen.push(limits.ofLease(LEASE));
     }
     expect(seen).toEqual([START, 2 * START, 4 * START, MAX, MAX]);
+  });
+
+  it('begins with what the profile of its chain says, and with 64 on others, but not above maxInFlight', () => {
+    const [hedera, other] = [{ ...SIGNER, chainId: 295 }, SIGNER];
+    const ofProfile = inFlightLimits();
+    expect([ofProfile.of(hedera), ofProfile.of(other)]).toEqual([1, 64]);
+    expect(inFlightLimits({ maxInFlight: 3 }).of(other)).toBe(3);
+    ofProfile.mined(hedera, { block: 1, count: 1, inFlight: 1 });
+    expect(ofProfile.of(hedera)).toBe(2);
   });
 
   it('is what the pool had when it refused, and at least one', () => {

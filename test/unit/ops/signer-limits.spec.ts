@@ -1,14 +1,13 @@
 import { expect, it } from '@jest/globals';
 import { ExecutionConfig } from '../../../src/config/index.js';
 import { SignerLimits } from '../../../src/modules/ops/application/signer-limits.js';
-import { InFlightLimits } from '../../../src/modules/ledger/index.js';
 import { aSigner, aLease } from '../../support/builders.js';
-import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { leasesOf } from '../../support/fakes/fake-leases.js';
+import { inFlightLimits } from '../../support/in-flight-limits.js';
 
 it('the limit of a signer is the one of the config, and what was learnt under the lease of this node', () => {
   const config = Object.assign(new ExecutionConfig(), { maxInFlight: 64, inFlightStart: 32 });
-  const limits = new InFlightLimits(config, new FakeClock());
+  const limits = inFlightLimits(config);
   let leases = [aLease()];
   const signer = new SignerLimits(
     config,

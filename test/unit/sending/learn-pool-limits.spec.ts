@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { ExecutionConfig } from '../../../src/config/index.js';
+import { IN_FLIGHT_START } from '../../../src/config/index.js';
 import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import { LearnPoolLimits } from '../../../src/modules/sending/application/refusal-evidence.js';
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
 import type { SlotRef } from '../../../src/modules/signers/index.js';
-import { InFlightLimits, type TxsInFlight } from '../../../src/modules/ledger/index.js';
+import { type InFlightLimits, type TxsInFlight } from '../../../src/modules/ledger/index.js';
 import { aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
-import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { type InFlightAround } from '../../../src/modules/ledger/domain/txs-in-flight.js';
+import { inFlightLimits } from '../../support/in-flight-limits.js';
 
 const [A, B] = [aSigner(1), aSigner(2)];
 const IN_POOL = 5;
-const START = new ExecutionConfig().inFlightStart;
+const START = IN_FLIGHT_START;
 const behind = (below: number): InFlightAround => ({ below, isPassed: false });
 
 /** Slots of which was asked how many lower ones are in flight. */
@@ -23,12 +23,7 @@ let limits: InFlightLimits;
 let learn: LearnPoolLimits;
 
 beforeEach(() => {
-  [asked, around, rung, limits] = [
-    [],
-    [behind(IN_POOL)],
-    [],
-    new InFlightLimits(new ExecutionConfig(), new FakeClock()),
-  ];
+  [asked, around, rung, limits] = [[], [behind(IN_POOL)], [], inFlightLimits()];
   learn = new LearnPoolLimits(
     {
       inFlightAround: async (slots: readonly SlotRef[]) => (asked.push(...slots), around),

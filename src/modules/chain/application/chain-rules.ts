@@ -35,6 +35,11 @@ export class ChainRules {
     return cap === null ? undefined : BigInt(cap);
   }
 
+  /** What a signer may have in flight at first. */
+  inFlightStart(chainId: ChainId): number {
+    return this.inForce(chainId).inFlightStart.value;
+  }
+
   finality(chainId: ChainId): FinalityMode {
     return this.inForce(chainId).finality.value;
   }

@@ -45,6 +45,11 @@ export class InFlightWindow {
     return this.size;
   }
 
+  /** Whether it is above its start. */
+  get isGrown(): boolean {
+    return this.size > this.start;
+  }
+
   /** Monotonic ms of the round that runs; null before the first. */
   get roundStartedAtMs(): number | null {
     return this.round?.startedAtMs ?? null;
@@ -88,8 +93,7 @@ export class InFlightWindow {
   /** A window that was not in use says nothing about what the chain takes. */
   private end({ taken, inFlight }: Round): void {
     const half = Math.floor(this.size / 2);
-    if (inFlight >= half && taken < SHRINKS_BELOW * inFlight && this.size > this.start)
-      this.shrinkTo(Math.max(this.start, half));
+    if (inFlight >= half && taken < SHRINKS_BELOW * inFlight && this.isGrown) this.shrinkTo(Math.max(this.start, half));
   }
 
   private grow(atMost: number): void {

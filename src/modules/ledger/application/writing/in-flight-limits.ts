@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ExecutionConfig } from '../../../../config/lockstep-config.js';
 import { Clock } from '../../../../kernel/clock.js';
 import { type ChainId, signerKey, type SignerId } from '../../../../kernel/signer-id.js';
+import { ChainRules } from '../../../chain/index.js';
 import type { Lease } from '../../../signers/index.js';
 import { InFlightWindow, type MinedOfSigner } from '../../domain/in-flight-window.js';
 
@@ -37,6 +38,7 @@ export class InFlightLimits {
 
   constructor(
     private readonly config: ExecutionConfig,
+    private readonly rules: ChainRules,
     private readonly clock: Clock,
   ) {}
 
@@ -45,7 +47,7 @@ export class InFlightLimits {
     const known = this.signers.get(signerKey(signer));
     if (known) known.token ??= token;
     if (known && known.token !== token) this.signers.delete(signerKey(signer));
-    else if (known && this.isIdle(known)) known.window = new InFlightWindow(this.start());
+    else if (known && this.isIdle(known)) known.window = new InFlightWindow(this.startOf(signer.chainId));
     return this.of(signer);
   }
 
@@ -53,7 +55,7 @@ export class InFlightLimits {
   of(signer: SignerId): number {
     if (this.isDelegated(signer)) return OF_DELEGATED;
     const window = this.signers.get(signerKey(signer))?.window;
-    return Math.min(window?.limit ?? this.start(), this.shareOf(signer.chainId));
+    return Math.min(window?.limit ?? this.startOf(signer.chainId), this.shareOf(signer.chainId));
   }
 
   isDelegated(signer: SignerId): boolean {
@@ -145,15 +147,15 @@ export class InFlightLimits {
     known.someWait = someWait;
   }
 
-  private start(): number {
-    return Math.min(this.config.inFlightStart, this.config.maxInFlight);
+  private startOf(chainId: ChainId): number {
+    return Math.min(this.rules.inFlightStart(chainId), this.config.maxInFlight);
   }
 
   private known(signer: SignerId): Learnt {
     const key = signerKey(signer);
     const known = this.signers.get(key) ?? {
       token: null,
-      window: new InFlightWindow(this.start()),
+      window: new InFlightWindow(this.startOf(signer.chainId)),
       someWait: false,
       mayHaveRoom: false,
     };
@@ -164,13 +166,13 @@ export class InFlightLimits {
   /** What a refusal taught stays. */
   private isIdle({ window }: Learnt): boolean {
     const startedAtMs = window.roundStartedAtMs;
-    return window.limit > this.start() && startedAtMs !== null && this.clock.monotonicMs() - startedAtMs > IDLE_MS;
+    return window.isGrown && startedAtMs !== null && this.clock.monotonicMs() - startedAtMs > IDLE_MS;
   }
 
   private note({ chainId, address }: SignerId, { window }: Learnt): void {
     const key = signerKey({ chainId, address });
     const grown = this.grown.get(chainId) ?? new Set();
-    if (window.limit > this.start()) this.grown.set(chainId, grown.add(key));
+    if (window.isGrown) this.grown.set(chainId, grown.add(key));
     else grown.delete(key);
   }
 
@@ -188,6 +190,6 @@ export class InFlightLimits {
   private shareOf(chainId: ChainId, more = 0): number {
     const signers = (this.grown.get(chainId)?.size ?? 0) + more;
     const ofChain = Math.max(this.config.maxInFlightOfChain, this.config.maxInFlight);
-    return Math.max(this.start(), Math.floor(ofChain / Math.max(1, signers)));
+    return Math.max(this.startOf(chainId), Math.floor(ofChain / Math.max(1, signers)));
   }
 }

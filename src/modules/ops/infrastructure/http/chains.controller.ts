@@ -55,6 +55,10 @@ class ChainDto {
   @text('`chains[].l1DataFee`: who tells the fee for L1 data, `none` or `optimism`') l1DataFee!: TextInForceDto;
   @number('`chains[].transactionGasCap`: the most gas of one transaction; 0 for no such cap, null when it is not known')
   transactionGasCap!: NumberInForceDto;
+  @number(
+    '`execution.inFlightStart`: transactions that a signer may have in flight at first, before more or less is learnt',
+  )
+  inFlightStart!: NumberInForceDto;
   @flag('Whether the chain takes blobs (EIP-4844); null when that is not known') blobs!: FlagInForceDto;
   @flag('Whether the chain takes authorizations (EIP-7702); null when that is not known')
   authorizations!: FlagInForceDto;
