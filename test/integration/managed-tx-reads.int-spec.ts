@@ -128,6 +128,9 @@ describe('what is in flight', () => {
     await put(0xa6, 700, { status: 'ACCEPTED', nonce: 4 });
     // Values are 2 and 3; the second has no attempt yet.
     expect(await funds.committedWei([aSigner(9), OURS])).toEqual([0n, 2n + 100n * 30n + 3n]);
+    // Nodes wanted more gas, and the tx was signed again with it.
+    await put(0xa8, 25, { status: 'SIGNED', gas_limit: 200 });
+    expect(await funds.committedWei([OURS])).toEqual([2n + 200n * 25n + 3n]);
   });
 
   it('has the blobs of each tx at the price of its dearest attempt; a no-op without blobs of its own has one', async () => {

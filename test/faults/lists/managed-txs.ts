@@ -549,9 +549,16 @@ export const MANAGED_TXS = faults(READS, [
   {
     id: 'committed-wei-cheapest',
     in: 'tx_committed_wei',
-    text: 'SELECT max(t.gas_limit * a.max_fee_per_gas',
-    becomes: 'SELECT min(t.gas_limit * a.max_fee_per_gas',
+    text: 'SELECT max(a.gas_limit * a.max_fee_per_gas',
+    becomes: 'SELECT min(a.gas_limit * a.max_fee_per_gas',
     why: 'more is sent than the balance can pay',
+  },
+  {
+    id: 'committed-wei-with-the-gas-of-the-tx',
+    in: 'tx_committed_wei',
+    text: 'SELECT max(a.gas_limit * a.max_fee_per_gas',
+    becomes: 'SELECT max(t.gas_limit * a.max_fee_per_gas',
+    why: 'an attempt that was signed again with more gas counts too little, or one before it too much',
   },
   {
     id: 'committed-wei-without-value',

@@ -47,7 +47,7 @@ const QUEUED = {
 };
 
 /**
- * The sum of what {@link costOf} says. The most expensive attempt of each slot counts, because any of them can be mined; a no-op that competes
+ * The sum of what {@link costOf} says. The most expensive attempt of each slot counts, with its own gas, because any of them can be mined; a no-op that competes
  * with blobs has one. Only one tx of a slot can be: of two that compete, the
  * one that costs more counts, and none after one of them was mined.
  */
@@ -57,7 +57,7 @@ export const COMMITTED_WEI = {
     SELECT coalesce((
              SELECT sum(slot.wei) FROM (
                SELECT max(t.value + coalesce((
-                        SELECT max(t.gas_limit * a.max_fee_per_gas + CASE WHEN a.max_fee_per_blob_gas IS NULL THEN 0
+                        SELECT max(a.gas_limit * a.max_fee_per_gas + CASE WHEN a.max_fee_per_blob_gas IS NULL THEN 0
                                    ELSE ${GAS_PER_BLOB} * a.max_fee_per_blob_gas * coalesce(jsonb_array_length(t.options -> 'blobHashes'), 1) END)
                           FROM tx_attempt a
                          WHERE a.signer = t.signer AND a.nonce = t.nonce AND a.chain_id = t.chain_id AND a.status <> 'UNSENT'), 0)) AS wei
