@@ -20,6 +20,7 @@ interface CommandAnswer {
 }
 
 interface AttemptFees {
+  readonly gasLimit: string;
   readonly maxFeePerGas: string;
 }
 
@@ -145,6 +146,12 @@ describe('a client', () => {
     expect(await final(txId)).toMatchObject({ state: 'CONFIRMED' });
     const { body } = await node(0).get<Page<{ kind: string; status: string }>>(`/api/v1/tx/${txId}/commands`);
     expect(body.items).toMatchObject([{ kind: 'speed_up', status: 'DONE' }]);
+    const path = `/api/v1/events?txId=${txId}&types=tx.submitted&after=0-0-0`;
+    const events = await node(0).get<Page<{ data: object }>>(path);
+    expect(events.body.items.map(({ data }) => data)).toMatchObject([
+      { isFeeBump: false, gasLimit: null },
+      { isFeeBump: true, gasLimit: second?.gasLimit },
+    ]);
   });
 
   it('gets a sent transaction cancelled when it expires', async () => {

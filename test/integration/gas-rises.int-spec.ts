@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Transaction } from 'ethers';
+import { TxHistory } from '../../src/modules/events/index.js';
 import type { NodeErrorClass } from '../../src/kernel/node-error-class.js';
 import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { aRequest } from '../support/builders.js';
@@ -87,6 +88,8 @@ describe('a payload with an estimate that is too low when it is sent', () => {
     await expectPaidOnce(txId);
     expect(await lab.states([later])).toEqual(['CONFIRMED']);
     expect(await lab.node.tx(txId)).toMatchObject({ gasLimit: '125000' });
+    const bumps = (await lab.node.get(TxHistory).of(txId)).filter(({ reason }) => reason === 'gas_bumped');
+    expect(bumps).toMatchObject([{ detail: { gasLimit: '62500' } }, { detail: { gasLimit: '125000' } }]);
   });
 
   it('gets more gas twice at most, also from the next owners of its signer; then a no-op uses its nonce', async () => {

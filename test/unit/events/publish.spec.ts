@@ -52,9 +52,13 @@ const CASES: [string, Partial<LoggedEvent>, unknown][] = [
     [['tx.accepted', { replaces: null }]],
   ],
   ['queued to replace another', { reason: 'queued', replaces: txIdOf(2) }, [['tx.accepted', { replaces: txIdOf(2) }]]],
-  ['sent', {}, [['tx.submitted', { isFeeBump: false }]]],
+  ['sent', {}, [['tx.submitted', { isFeeBump: false, gasLimit: null }]]],
   ['sent, with nothing signed', { txHash: null }, []],
-  ['gas_bumped', { reason: 'gas_bumped', detail: { maxFeePerGas: '9' } }, [['tx.submitted', { isFeeBump: true }]]],
+  [
+    'gas_bumped',
+    { reason: 'gas_bumped', detail: { maxFeePerGas: '9', gasLimit: '40000' } },
+    [['tx.submitted', { isFeeBump: true, gasLimit: '40000' }]],
+  ],
   [
     'mined',
     { reason: 'mined', block: BLOCK, detail: { ...RECEIPT, ...confirmations } },

@@ -4,6 +4,7 @@ import { type Closing, ManagedTx, type TxProgress } from '../../../src/modules/l
 import { aHash, aManagedTx, aReceipt, aSigner } from '../../support/builders.js';
 
 const FEES = { maxFeePerGas: 9n, maxPriorityFeePerGas: 4n };
+const BYTES = { fees: FEES, gasLimit: 40_000n };
 const FEES_IN_JSON = { maxFeePerGas: '9', maxPriorityFeePerGas: '4' };
 const TIMERS = { resubmit: { inMs: 5_000 }, receiptCheck: { inMs: 7_000 } } as const;
 const KEPT = { resubmit: 'keep', receiptCheck: 'keep' };
@@ -169,7 +170,8 @@ describe('a tx with a nonce', () => {
 
   it.each(['signed', 'repriced'] as const)('names its bytes and their fees when it is %s', (call) => {
     const tx = allocated();
-    tx[call](aHash(3), FEES);
+    if (call === 'signed') tx.signed(aHash(3), FEES);
+    else tx.repriced({ txHash: aHash(3), ...BYTES });
     expect(tx.progress).toMatchObject({ state: 'ALLOCATED', txHash: aHash(3) });
     expect(tx.enteredState).toBeNull();
     expect(eventOf(tx)).toEqual({
@@ -177,7 +179,7 @@ describe('a tx with a nonce', () => {
       from: 'ALLOCATED',
       to: 'ALLOCATED',
       txHash: aHash(3),
-      detail: FEES_IN_JSON,
+      detail: call === 'signed' ? FEES_IN_JSON : { ...FEES_IN_JSON, gasLimit: '40000' },
     });
   });
 
@@ -486,9 +488,9 @@ describe('a fill', () => {
 
   it('may be signed again at a higher price when it is out already, which no payload may', () => {
     const tx = fill({ state: 'IN_MEMPOOL', txHash: aHash(1) });
-    tx.repriced(aHash(3), FEES);
+    tx.repriced({ txHash: aHash(3), ...BYTES });
     expect(tx.progress).toMatchObject({ state: 'IN_MEMPOOL', txHash: aHash(3) });
-    const rest = { txHash: aHash(3), detail: FEES_IN_JSON };
+    const rest = { txHash: aHash(3), detail: { ...FEES_IN_JSON, gasLimit: '40000' } };
     expect(eventOf(tx)).toEqual({ reason: 'gas_bumped', from: 'IN_MEMPOOL', to: 'IN_MEMPOOL', ...rest });
   });
 
@@ -536,14 +538,14 @@ describe('a change that is not possible', () => {
     ['failed', inMempool(), (tx) => tx.failed('')],
     ['close of what was mined', mined(), (tx) => tx.close('CANCELLED', '')],
     ['withdrawn', mined(), (tx) => tx.withdrawn('')],
-    ['repriced', inMempool(), (tx) => tx.repriced(aHash(1), FEES)],
+    ['repriced', inMempool(), (tx) => tx.repriced({ txHash: aHash(1), ...BYTES })],
     ['signed', inMempool(), (tx) => tx.signed(aHash(1), FEES)],
     ['sent', inMempool(), (tx) => tx.sent(aHash(1), null, TIMERS, null)],
     ['resubmitted', allocated(), (tx) => tx.resubmitted(aHash(1), null, TIMERS, null)],
-    ['bumped', allocated(), (tx) => tx.bumped(aHash(1), FEES, 1)],
+    ['bumped', allocated(), (tx) => tx.bumped({ txHash: aHash(1), ...BYTES }, 1)],
     ['feeCapped', mined(), (tx) => tx.feeCapped('')],
     ['feeSuffices', allocated(), (tx) => tx.feeSuffices()],
-    ['repriced of a fill', mined({ kind: 'fill' }), (tx) => tx.repriced(aHash(1), FEES)],
+    ['repriced of a fill', mined({ kind: 'fill' }), (tx) => tx.repriced({ txHash: aHash(1), ...BYTES })],
     ['close', pending(), (tx) => tx.close('CANCELLED', '')],
     ['competitorSigned', allocated(), (tx) => tx.competitorSigned(aHash(1))],
     ['foreignTxUsedNonce', allocated(), (tx) => tx.foreignTxUsedNonce(null)],
@@ -583,17 +585,17 @@ describe('a change that is not possible', () => {
 describe('a higher price', () => {
   it('is the next attempt of a tx in the mempool, which is sent soon even if this node dies', () => {
     const tx = inMempool();
-    tx.bumped(aHash(3), FEES, 5_000);
+    tx.bumped({ txHash: aHash(3), ...BYTES }, 5_000);
     expect(tx.progress).toMatchObject({ state: 'IN_MEMPOOL', subState: 'STALE', txHash: aHash(3), tries: 0 });
     expect(tx.timers).toEqual({ resubmit: { inMs: 5_000 }, receiptCheck: 'keep' });
-    const rest = { txHash: aHash(3), detail: FEES_IN_JSON };
+    const rest = { txHash: aHash(3), detail: { ...FEES_IN_JSON, gasLimit: '40000' } };
     expect(eventOf(tx)).toEqual({ reason: 'gas_bumped', from: 'IN_MEMPOOL', to: 'IN_MEMPOOL', ...rest });
   });
 
   it('of the no-op that closes a slot leaves the tx REFUSED', () => {
     const tx = inMempool();
     tx.close('FAILED', 'refused');
-    tx.bumped(aHash(3), FEES, 5_000);
+    tx.bumped({ txHash: aHash(3), ...BYTES }, 5_000);
     expect(tx.progress).toMatchObject({ subState: 'REFUSED', failureReason: 'refused' });
   });
 
@@ -614,7 +616,7 @@ describe('a higher price', () => {
       return tx;
     };
     const [waiting, bumped, suffices, refused] = [capped(), capped(), capped(), capped()];
-    bumped.bumped(aHash(3), FEES, 1);
+    bumped.bumped({ txHash: aHash(3), ...BYTES }, 1);
     suffices.feeSuffices();
     refused.resubmitted(aHash(1), 'INSUFFICIENT_FUNDS', TIMERS, 'no funds');
     expect([waiting, bumped, suffices, refused].map(({ progress }) => progress.subState)).toEqual([
@@ -628,7 +630,7 @@ describe('a higher price', () => {
 
 it('the hash of a tx is that of the attempt that was sent last', () => {
   const tx = inMempool();
-  tx.bumped(aHash(3), FEES, 1);
+  tx.bumped({ txHash: aHash(3), ...BYTES }, 1);
   tx.resubmitted(aHash(1), 'STALE', TIMERS, null);
   expect(tx.progress.txHash).toBe(aHash(1));
 });

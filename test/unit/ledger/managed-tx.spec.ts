@@ -24,7 +24,8 @@ const CALLS: Record<string, (tx: ManagedTx) => void> = {
   passedOn: (tx) => tx.passedOn('lost'),
   closedForAnotherNonce: (tx) => tx.close('PENDING', 'refused'),
   withdrawn: (tx) => tx.withdrawn('refused'),
-  repriced: (tx) => tx.repriced(aHash(2), { maxFeePerGas: 3n, maxPriorityFeePerGas: 1n }),
+  repriced: (tx) =>
+    tx.repriced({ txHash: aHash(2), fees: { maxFeePerGas: 3n, maxPriorityFeePerGas: 1n }, gasLimit: 21_000n }),
   closedToFail: (tx) => tx.close('FAILED', 'refused'),
   closedToCancel: (tx) => tx.close('CANCELLED', 'cancelled'),
   competitorSigned: (tx) => tx.competitorSigned(aHash(3)),

@@ -11,6 +11,7 @@ import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
 
 const FEES = { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n };
+const BYTES = { fees: FEES, gasLimit: 40_000n };
 const leaseOf = (n: number): Lease => ({ signer: aSigner(n), owner: 'node', token: BigInt(n) });
 const LEASES = [1, 2, 3].map(leaseOf);
 
@@ -108,7 +109,7 @@ function signed(txId: string, progress: Partial<TxProgress> = {}): ManagedTx {
 
 function fill(txId: string) {
   const tx = aTx(txId, { kind: 'fill' });
-  tx.repriced(aHash(2), FEES);
+  tx.repriced({ txHash: aHash(2), ...BYTES });
   return { tx, request: aRequest() };
 }
 

@@ -95,7 +95,11 @@ describe('a bump', () => {
     const [tx] = writes.txs;
     expect(tx?.progress).toMatchObject({ state: 'IN_MEMPOOL', subState: 'STALE', txHash: aHash(107), tries: 0 });
     expect(tx?.pendingEvents()).toMatchObject([
-      { reason: 'gas_bumped', txHash: aHash(107), detail: { maxFeePerGas: '2', maxPriorityFeePerGas: '1' } },
+      {
+        reason: 'gas_bumped',
+        txHash: aHash(107),
+        detail: { maxFeePerGas: '2', maxPriorityFeePerGas: '1', gasLimit: '21000' },
+      },
     ]);
     expect(tx?.timers).toEqual({ resubmit: { inMs: 5_000 }, receiptCheck: 'keep' });
   });

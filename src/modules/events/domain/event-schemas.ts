@@ -115,6 +115,10 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
         type: 'boolean',
         description: 'The nonce was signed again at a higher price; earlier hashes may still be mined',
       },
+      gasLimit: orNull(
+        text('The gas limit that the nonce was signed with again: nodes may have wanted more', { pattern: '^[0-9]+$' }),
+        'when isFeeBump is false',
+      ),
     },
   },
   'tx.refused': {

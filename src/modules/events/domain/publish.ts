@@ -79,7 +79,8 @@ function subjectOf({ txId, chainId, signer, requestId, toState, nonce, txHash }:
 
 function submitted(event: LoggedEvent): readonly Part[] {
   if (event.txHash === null) return [];
-  return [['tx.submitted', { isFeeBump: event.reason === 'gas_bumped' }]];
+  const { gasLimit = null } = event.detail ?? {};
+  return [['tx.submitted', { isFeeBump: event.reason === 'gas_bumped', gasLimit }]];
 }
 
 const ofBlock = ({ block }: LoggedEvent): JsonObject => ({ block: block && { ...block } });

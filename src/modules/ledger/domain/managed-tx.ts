@@ -73,6 +73,9 @@ interface ConfirmationRange {
   readonly hash: Hash;
 }
 
+/** What a slot was signed with again. Nodes may have wanted more gas. */
+type NewBytes = Pick<Attempt, 'txHash' | 'fees' | 'gasLimit'>;
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type EventDetail = Pick<TxEvent, 'txHash' | 'block' | 'error' | 'detail'>;
 
@@ -280,25 +283,21 @@ export class ManagedTx {
   }
 
   /** Signed again for the same slot, with fees that a node may accept. For a payload only while no attempt is out. */
-  repriced(txHash: Hash, fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }): void {
+  repriced({ txHash, ...bytes }: NewBytes): void {
     if (this.data.kind === 'fill') this.expectState('ALLOCATED', 'IN_MEMPOOL');
     else this.expectState('ALLOCATED');
     this.data.txHash = txHash;
-    this.record('gas_bumped', { txHash, detail: feesOf(fees) });
+    this.record('gas_bumped', { txHash, detail: bumpOf(bytes) });
   }
 
   /**
    * Signed again for the same slot at a higher price, while an earlier attempt may be out: any of them may be mined.
    * @param sendInMs when the new bytes are sent at the latest, because this node may die before it sends them
    */
-  bumped(
-    txHash: Hash,
-    fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint },
-    sendInMs: number,
-  ): void {
+  bumped({ txHash, ...bytes }: NewBytes, sendInMs: number): void {
     this.expectState('IN_MEMPOOL');
     this.data.txHash = txHash;
-    this.record('gas_bumped', { txHash, detail: feesOf(fees) });
+    this.record('gas_bumped', { txHash, detail: bumpOf(bytes) });
     this.count(this.closingSubState ?? 'STALE', null);
     this.resubmitTimer = { inMs: sendInMs };
   }
@@ -775,6 +774,10 @@ function feesOf(fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePe
     maxFeePerGas: fees.maxFeePerGas.toString(),
     maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString(),
   };
+}
+
+function bumpOf({ fees, gasLimit }: Omit<NewBytes, 'txHash'>): JsonObject {
+  return { ...feesOf(fees), gasLimit: gasLimit.toString() };
 }
 
 /** Null when there is none. */

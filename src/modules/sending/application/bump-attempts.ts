@@ -99,9 +99,9 @@ export class BumpAttempts {
   }
 }
 
-function withBump(tx: ManagedTx, { txHash, fees }: Attempt): ManagedTx {
+function withBump(tx: ManagedTx, attempt: Attempt): ManagedTx {
   const copy = ManagedTx.rehydrate(tx.progress);
-  copy.bumped(txHash, fees, SEND_WITHIN_MS);
+  copy.bumped(attempt, SEND_WITHIN_MS);
   return copy;
 }
 

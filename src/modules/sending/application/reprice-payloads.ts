@@ -63,8 +63,8 @@ export class RepricePayloads {
       const tx = drafts[index]?.tx;
       if (!tx) return [];
       const copy = ManagedTx.rehydrate(tx.progress);
-      if (copy.state === 'IN_MEMPOOL') copy.bumped(attempt.txHash, attempt.fees, SEND_WITHIN_MS);
-      else copy.repriced(attempt.txHash, attempt.fees);
+      if (copy.state === 'IN_MEMPOOL') copy.bumped(attempt, SEND_WITHIN_MS);
+      else copy.repriced(attempt);
       return [{ tx: copy, attempt }];
     });
     const copies = sendings.map(({ tx }) => tx);

@@ -91,9 +91,9 @@ function lastNoOp(tx: ManagedTx, attempts: readonly Attempt[]): Attempt | null {
   return last && last.kind !== 'payload' ? last : null;
 }
 
-function withAttempt(tx: ManagedTx, { kind, txHash, fees }: Attempt): ManagedTx {
+function withAttempt(tx: ManagedTx, attempt: Attempt): ManagedTx {
   const copy = ManagedTx.rehydrate(tx.progress);
-  if (kind === 'cancel') copy.competitorSigned(txHash);
-  else copy.repriced(txHash, fees);
+  if (attempt.kind === 'cancel') copy.competitorSigned(attempt.txHash);
+  else copy.repriced(attempt);
   return copy;
 }
