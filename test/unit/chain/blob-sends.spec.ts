@@ -44,14 +44,17 @@ function formOf({ raw }: SignedBytes): string {
   return form;
 }
 
+function answered(form: string): BroadcastOutcome {
+  const message = `no ${form}`;
+  return refusal === 'unknown'
+    ? { kind: 'unknown', errorClass: refusal, message }
+    : { kind: 'rejected', errorClass: refusal, message };
+}
+
 async function send(transactions: readonly SignedBytes[]): Promise<BroadcastOutcome[]> {
   const forms = transactions.map(formOf);
   sent.push(forms);
-  return forms.map((form) =>
-    form.startsWith('0x') || form === accepted
-      ? { kind: 'accepted' }
-      : { kind: 'rejected', errorClass: refusal, message: `no ${form}` },
-  );
+  return forms.map((form) => (form.startsWith('0x') || form === accepted ? { kind: 'accepted' } : answered(form)));
 }
 
 describe('blobs are sent', () => {
@@ -72,6 +75,18 @@ describe('blobs are sent', () => {
     accepted = 'cell';
     await sends.execute([BLOB], send);
     expect(sent.slice(3)).toEqual([['blob'], ['cell']]);
+  });
+
+  it('in the other form when a node answers to this one with words that nobody knows', async () => {
+    [accepted, refusal] = ['blob', 'unknown'];
+    const sends = new BlobSends('auto');
+    for (let n = 0; n < 2; n += 1) expect(await sends.execute([BLOB], send)).toEqual([{ kind: 'accepted' }]);
+    expect(sent).toEqual([['cell'], ['blob'], ['blob']]);
+  });
+
+  it('and maybe taken when neither form is answered in known words', async () => {
+    [accepted, refusal] = [null, 'unknown'];
+    expect(await new BlobSends('auto').execute([BLOB], send)).toMatchObject([{ kind: 'unknown' }]);
   });
 
   it('and refused for the reason of the usual form when neither is taken', async () => {

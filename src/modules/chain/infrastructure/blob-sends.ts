@@ -9,11 +9,18 @@ import { combineOutcomes } from '../domain/combine-outcomes.js';
 
 type Send = (transactions: readonly SignedBytes[]) => Promise<BroadcastOutcome[]>;
 
-/** With these a node refuses a form that it does not read, or that its fork does not allow. */
-const FORM_ERRORS: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>(['blob_error', 'invalid_transaction']);
+/**
+ * With these a node refuses a form that it does not read, or that its fork does not allow. Some do so in the words of their decoder, which
+ * nobody knows (hardhat 2: "unexpected string"). The other form is of the same signed bytes, so it may always be sent, too.
+ */
+const FORM_ERRORS: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>([
+  'blob_error',
+  'invalid_transaction',
+  'unknown',
+]);
 
 /**
- * Sends blobs in the form that the fork of a chain demands. Nodes do not tell their fork, so after a refusal by every endpoint the other form
+ * Sends blobs in the form that the fork of a chain demands. Nodes do not tell their fork, so when no endpoint takes it the other form
  * is sent, too, and kept when it is accepted: a fork costs one refusal.
  */
 export class BlobSends {
@@ -40,7 +47,7 @@ export class BlobSends {
 }
 
 function isAboutForm(outcome: BroadcastOutcome | undefined): boolean {
-  return outcome?.kind === 'rejected' && FORM_ERRORS.has(outcome.errorClass);
+  return outcome !== undefined && 'errorClass' in outcome && FORM_ERRORS.has(outcome.errorClass);
 }
 
 /** Which proofs travel with blobs: one for each blob (EIP-4844), or one for each cell (EIP-7594, from the fork Osaka on). */
