@@ -7,6 +7,8 @@ export const TRANSFER_GAS = 21_000n;
 const MARGIN_PERCENT = 125n;
 /** EIP-7825, from the fork Osaka on. */
 const CAP_OF_OSAKA = 1n << 24n;
+/** No chain has blocks with more, and the database stores no more. */
+export const MOST_GAS = (1n << 63n) - 1n;
 
 /**
  * The gas limit for an estimate. The margin ends at what a transaction may have; an estimate above such a bound shows that the chain does not
@@ -16,7 +18,7 @@ const CAP_OF_OSAKA = 1n << 24n;
  */
 export function withMargin(gas: bigint, blockGas: bigint | undefined, cap: bigint | undefined): bigint {
   const bounds = [cap ?? CAP_OF_OSAKA, blockGas ?? 0n].filter((bound) => gas <= bound);
-  return bounds.reduce(minOf, (gas * MARGIN_PERCENT) / 100n);
+  return [...bounds, MOST_GAS].reduce(minOf, (gas * MARGIN_PERCENT) / 100n);
 }
 
 /** What decides about the least gas of a transaction. */

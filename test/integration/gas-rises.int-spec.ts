@@ -226,3 +226,73 @@ it('a no-op that has too little gas gets more, however often, and everything beh
   const noOps = lab.chain.sent.filter(({ data }) => data === '0x').map(gasOf);
   expect([...new Set(noOps)]).toEqual([21_000n, 26_250n, 32_812n, 41_015n]);
 });
+
+describe('an estimate that is far too high, because one endpoint is wrong', () => {
+  const tooDear = (most: bigint) => (tx: ModelTx) =>
+    gasOf(tx) > most ? refused('insufficient_funds', 'insufficient funds for gas * price + value') : undefined;
+  const after = async (rounds: number): Promise<void> => {
+    for (let round = 0; round < rounds; round += 1) {
+      await lab.resubmit();
+      await lab.node.step();
+    }
+    await lab.confirmAll();
+  };
+
+  it('of a no-op that cannot be paid then: it is estimated again, and everything behind it goes on', async () => {
+    const [first = '', , last = ''] = await lab.gap();
+    lab.chain.faults.estimate = () => ({ kind: 'ok', gas: 20_000_000n, blockGas: 30_000_000n });
+    lab.chain.faults.broadcast = tooDear(1_000_000n);
+    await lab.node.step();
+    await lab.resubmit();
+    lab.chain.faults.estimate = () => ({ kind: 'ok', gas: 24_000n });
+    await after(2);
+    expect(await lab.states([first, last])).toEqual(['CONFIRMED', 'CONFIRMED']);
+    expect(await lab.openFills()).toEqual([]);
+    const noOps = lab.chain.sent.filter(({ data }) => data === '0x').map(gasOf);
+    expect([...new Set(noOps)]).toEqual([25_000_000n, 30_000n]);
+  });
+
+  it('of a payload that had too little: it gets less again, and everything behind it goes on', async () => {
+    const broadcast = lab.chain.faults.broadcast;
+    wanted = 60_000n;
+    lab.chain.faults.broadcast = (tx) => {
+      estimate = 10n ** 9n;
+      return broadcast?.(tx) ?? tooDear(1_000_000n)(tx);
+    };
+    const txId = await lab.sent(PAID);
+    const later = await lab.sent(2);
+    lab.chain.faults.broadcast = (tx) => {
+      estimate = 56_000n;
+      return broadcast?.(tx) ?? tooDear(1_000_000n)(tx);
+    };
+    await after(3);
+    expect(limits()).toEqual([FIRST_LIMIT, 1_250_000_000n, 70_000n]);
+    await expectPaidOnce(txId);
+    expect(await lab.states([later])).toEqual(['CONFIRMED']);
+  });
+
+  it('of a payload that had too little, at the end of all numbers: its lane goes on', async () => {
+    wanted = 10n ** 30n;
+    const broadcast = lab.chain.faults.broadcast;
+    lab.chain.faults.broadcast = (tx) => {
+      estimate = (1n << 63n) - 1n;
+      return broadcast?.(tx);
+    };
+    const [txId, later] = [await lab.create(PAID), await lab.create(2)];
+    await lab.node.step();
+    await after(3);
+    expect(await lab.states([txId, later])).toEqual(['FAILED', 'CONFIRMED']);
+  });
+});
+
+it('an estimate of a no-op that hangs holds up nobody for long, and the no-op is sent without it', async () => {
+  await lab.gap();
+  const honest = lab.chain.estimateGas.bind(lab.chain);
+  lab.chain.estimateGas = (calls) =>
+    calls.some(({ data }) => data === '0x') ? new Promise(() => undefined) : honest(calls);
+  const begun = performance.now();
+  await lab.node.step();
+  expect(performance.now() - begun).toBeLessThan(4_000);
+  await lab.confirmAll();
+  expect(await lab.openFills()).toEqual([]);
+});

@@ -7,7 +7,7 @@ export { type BumpResult, isBumpable } from './domain/bump-decision.js';
 export { FeeRules, type Priced } from './application/fee-rules.js';
 export { callOf, payloadDraft } from './application/drafts.js';
 export { competingType, noOpType, typeOfSlot } from './domain/tx-type.js';
-export { bindingFor, highestFees, refusedForPrice } from './domain/fee-bump.js';
+export { bindingFor, highestFees, refusedForFunds, refusedForPrice } from './domain/fee-bump.js';
 export { GasRules } from './application/gas-rules.js';
 export { type Funds, MeasureFunds } from './application/measure-funds.js';
 export { RepricePayloads } from './application/reprice-payloads.js';

@@ -10,7 +10,7 @@ import { ClassifySends } from './application/classify-sends.js';
 import { LearnPoolLimits, RefusalEvidence } from './application/refusal-evidence.js';
 import { FeeRules } from './application/fee-rules.js';
 import { GasRules } from './application/gas-rules.js';
-import { MoreGas } from './application/more-gas.js';
+import { OtherGas } from './application/other-gas.js';
 import { PriceBumps } from './application/price-bumps.js';
 import { QuoteFees } from './application/quote-fees.js';
 import { MeasureFunds } from './application/measure-funds.js';
@@ -35,7 +35,7 @@ import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js
     LearnPoolLimits,
     ClassifySends,
     RefusalEvidence,
-    MoreGas,
+    OtherGas,
     RecordSends,
     BroadcastAttempts,
     PriceBumps,

@@ -13,7 +13,7 @@ import { SecondObservations } from '../../../src/modules/chain/application/secon
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
 import type { Attempt, AttemptOutcome } from '../../../src/modules/ledger/domain/attempt.js';
 import type { AttemptRepository, FundsRepository } from '../../../src/modules/ledger/index.js';
-import { NO_MORE_GAS } from '../../support/gas-rules.js';
+import { NO_OTHER_GAS } from '../../support/gas-rules.js';
 import { aHash, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -51,7 +51,7 @@ beforeEach(() => {
     {
       ofSlots: async (slots: readonly SlotRef[]) => (asked.push(...slots.map(({ nonce }) => nonce)), siblings),
     } as unknown as AttemptRepository,
-    new RefusalEvidence(new SecondObservations(clock), txs as unknown as FundsRepository, NO_MORE_GAS, config),
+    new RefusalEvidence(new SecondObservations(clock), txs as unknown as FundsRepository, NO_OTHER_GAS, config),
     { learnLimit: (_chain: number, words: string) => void learned.push(words) } as unknown as FeeRules,
     { execute: async () => limited } as unknown as LearnPoolLimits,
     config,

@@ -8,7 +8,7 @@ import type { FeeRules } from '../../../src/modules/sending/application/fee-rule
 import type { SendVerdict } from '../../../src/modules/sending/domain/send-verdict.js';
 import type { Attempt, AttemptRepository, FundsRepository } from '../../../src/modules/ledger/index.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
-import { NO_MORE_GAS } from '../../support/gas-rules.js';
+import { NO_OTHER_GAS } from '../../support/gas-rules.js';
 import { aHash, aManagedTx, anAttempt } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -27,7 +27,7 @@ beforeEach(() => {
   const config = Object.assign(new ResubmitConfig(), { maxRefusals: 3 });
   classify = new ClassifySends(
     { ofSlots: async () => ofSlot } as unknown as AttemptRepository,
-    new RefusalEvidence(new SecondObservations(clock), txs as unknown as FundsRepository, NO_MORE_GAS, config),
+    new RefusalEvidence(new SecondObservations(clock), txs as unknown as FundsRepository, NO_OTHER_GAS, config),
     { learnLimit: () => undefined } as unknown as FeeRules,
     { execute: async () => ({ waiting: new Set(), passed: new Set() }) } as unknown as LearnPoolLimits,
     config,

@@ -83,6 +83,16 @@ describe('the gas of a no-op', () => {
     gas.clear();
     expect(await noOp(SIGNER, 100_000n)).toBe(125_000n);
   });
+
+  it('is asked for again when it could not be paid, and is not what it was when there is no answer', async () => {
+    gas.set(SIGNER.address, 20_000_000n);
+    await noOp();
+    const unpaid = async () => (await rules.ofNoOps(chain(), [{ signer: SIGNER, isUnpaid: true }]))[0];
+    gas.set(SIGNER.address, 24_000n);
+    expect([await unpaid(), await noOp()]).toEqual([30_000n, 30_000n]);
+    gas.clear();
+    expect(await unpaid()).toBe(21_000n);
+  });
 });
 
 describe('the gas limit for an estimate', () => {
@@ -104,6 +114,10 @@ describe('the gas limit for an estimate', () => {
 
   it('has all of its margin on a chain without a cap', () => {
     expect(limit(0n, 15_000_000n)).toBe(18_750_000n);
+  });
+
+  it('ends at what the database can store', () => {
+    expect(limit(0n, (1n << 63n) - 1n)).toBe((1n << 63n) - 1n);
   });
 
   it('ends at the gas of a block', () => {

@@ -5,7 +5,7 @@ import { SecondObservations } from '../../../src/modules/chain/application/secon
 import { RefusalEvidence } from '../../../src/modules/sending/application/refusal-evidence.js';
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
 import type { FundsRepository, TxSubState } from '../../../src/modules/ledger/index.js';
-import { NO_MORE_GAS } from '../../support/gas-rules.js';
+import { NO_OTHER_GAS } from '../../support/gas-rules.js';
 import { aManagedTx, anAttempt } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -29,7 +29,7 @@ beforeEach(() => {
   evidence = new RefusalEvidence(
     new SecondObservations(new FakeClock()),
     txs as unknown as FundsRepository,
-    NO_MORE_GAS,
+    NO_OTHER_GAS,
     Object.assign(new ResubmitConfig(), { maxRefusals: MAX_REFUSALS }),
   );
 });

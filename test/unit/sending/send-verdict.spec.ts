@@ -16,7 +16,7 @@ function afterTries(tries: number, overrides: Partial<SendHistory> = {}): SendHi
     needsSecondObservation: false,
     anotherIsOut: false,
     hasOriginal: false,
-    moreGas: null,
+    otherGas: null,
     nonceIsFree: false,
     isFunded: false,
     othersGetThrough: true,
@@ -59,7 +59,7 @@ describe('a send that surely never left', () => {
 });
 
 describe('a refusal for too little gas', () => {
-  const more = (tries: number): SendHistory => afterTries(tries, { moreGas: 70_000n, needsSecondObservation: true });
+  const more = (tries: number): SendHistory => afterTries(tries, { otherGas: 70_000n, needsSecondObservation: true });
 
   it.each(['SIGNED', 'UNSENT', 'REJECTED'] as const)(
     'of bytes that are %s: others with more gas are due soon',

@@ -1,6 +1,6 @@
 import type { Call, CallAuthorization, GasEstimate } from '../domain/gas-estimate.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
-import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
+import { MOST_GAS, TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { sufficient } from '../domain/evidence.js';
 import { actionOf } from '../domain/node-error-action.js';
 import { decodeRevert } from './decode-revert.js';
@@ -21,8 +21,6 @@ const ENDPOINT_ERRORS: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>([
 const MILDEST_FIRST: readonly GasEstimate['kind'][] = ['insufficient_funds', 'unclear'];
 
 const METHOD = 'eth_estimateGas';
-/** No chain has blocks with more, and the database stores no more. */
-const MOST_GAS = (1n << 63n) - 1n;
 
 /** No chain has blocks with less, so the margin of a lower estimate fits into each. */
 const SMALL_GAS = 1n << 22n;

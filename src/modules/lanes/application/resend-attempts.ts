@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
+import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import { actionOf, Chains } from '../../chain/index.js';
 import {
   asFound,
   BroadcastAttempts,
+  refusedForFunds,
   refusedForPrice,
   RepricePayloads,
   type Sending,
@@ -95,6 +97,7 @@ function needsNoOp({ tx, attempts, last }: SentTx): boolean {
   if (last.kind === 'payload' || last.errorClass === null) return false;
   if (refusedForPrice(last)) return true;
   if (last.kind === 'fill' && attempts.length >= MAX_FILL_ATTEMPTS) return false;
+  if (refusedForFunds(last)) return last.gasLimit > TRANSFER_GAS;
   return actionOf(last.errorClass).response === 'fail_payload';
 }
 

@@ -276,7 +276,7 @@ export class ManagedTx {
     this.resubmitTimer = { inMs: 0 };
   }
 
-  /** Nodes want more gas than its attempts have. Those that it gets from now on have it. */
+  /** Nodes refused the gas of its attempts, or what it costs. Those that it gets from now on have this. */
   wantsGas(gasLimit: bigint): void {
     this.expectState('ALLOCATED', 'IN_MEMPOOL');
     this.data.gasLimit = gasLimit;

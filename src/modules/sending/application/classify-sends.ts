@@ -25,7 +25,7 @@ type Evidence = Pick<
   | 'othersAreTaken'
   | 'anotherIsOut'
   | 'hasOriginal'
-  | 'moreGas'
+  | 'otherGas'
 >;
 
 /** What else was signed for the slots of refused sends. */
@@ -70,7 +70,7 @@ export class ClassifySends {
         othersAreTaken: limited.passed.has(send) || this.isRecent(this.lastTaken.get(chain.chainId)),
         anotherIsOut: rivals.inPool.has(send),
         hasOriginal: rivals.originals.has(send),
-        moreGas: known.moreGas.get(send) ?? null,
+        otherGas: known.otherGas.get(send) ?? null,
       }),
     }));
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ResubmitConfig } from '../../../config/lockstep-config.js';
 import { actionOf, type ChainConnector, SecondObservations } from '../../chain/index.js';
 import { Doorbell, FundsRepository, InFlightLimits, TxsInFlight } from '../../ledger/index.js';
-import { MoreGas } from './more-gas.js';
+import { OtherGas } from './other-gas.js';
 import type { AnsweredSend } from './send.js';
 import { groupBy } from '../../../kernel/group-by.js';
 import { signerKey } from '../../../kernel/signer-id.js';
@@ -16,8 +16,8 @@ export interface KnownOfRefusals {
   readonly nonceIsFree: ReadonlySet<AnsweredSend>;
   /** Nodes refused them for lack of funds again and again although the balance covers all that their signer has in flight. */
   readonly funded: ReadonlySet<AnsweredSend>;
-  /** Gas limits above those for which nodes refused them. */
-  readonly moreGas: ReadonlyMap<AnsweredSend, bigint>;
+  /** Gas limits other than those for which nodes refused them. */
+  readonly otherGas: ReadonlyMap<AnsweredSend, bigint>;
 }
 
 /** Compares refusals with what the chain says, before they end something. Asks only when a refusal is about to. */
@@ -26,7 +26,7 @@ export class RefusalEvidence {
   constructor(
     private readonly observations: SecondObservations,
     private readonly funds: FundsRepository,
-    private readonly gas: MoreGas,
+    private readonly gas: OtherGas,
     private readonly config: ResubmitConfig,
   ) {}
 
@@ -37,7 +37,7 @@ export class RefusalEvidence {
       unconfirmed: await this.withoutSecondObservation(chain, answered),
       nonceIsFree: await this.withFreeNonce(chain, answered),
       funded: await this.withFunds(chain, answered),
-      moreGas: await this.gas.execute(chain, answered),
+      otherGas: await this.gas.execute(chain, answered),
     };
   }
 

@@ -14,7 +14,7 @@ import {
 import { anotherMayBeInPool, type Sending } from './send.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { SEND_WITHIN_MS } from './bump-attempts.js';
-import { bindingFor, refusedForPrice, sameFees } from '../domain/fee-bump.js';
+import { bindingFor, refusedForFunds, refusedForPrice, sameFees } from '../domain/fee-bump.js';
 import { FeeRules } from './fee-rules.js';
 import { gasLimitOf, payloadDraft } from './drafts.js';
 
@@ -32,8 +32,8 @@ interface Known extends RefusedTx {
 
 /**
  * Signs a payload again with the same nonce: with other fees, when every node refused it because its price is too low or too high, and no pool
- * says that it has one of its attempts (the new price may also be lower, unless it has to outbid another tx of its slot); and with more gas,
- * when nodes refused it as having too little, at a price above what a pool may have. Only one of its attempts can be mined.
+ * says that it has one of its attempts (the new price may also be lower, unless it has to outbid another tx of its slot); and with other gas,
+ * when nodes refused it as having too little, or as too dear with more, at a price above what a pool may have. Only one of its attempts can be mined.
  */
 @Injectable()
 export class RepricePayloads {
@@ -127,9 +127,10 @@ export class RepricePayloads {
   }
 }
 
-/** Nodes refused its last bytes as having too little gas, and more was found ({@link ManagedTx.wantsGas}). */
+/** Nodes refused its last bytes for their gas, or for what that costs, and other gas was found ({@link ManagedTx.wantsGas}). */
 function needsGas({ tx, attempts }: RefusedTx): boolean {
   const last = attempts.at(-1);
   if (last?.kind !== 'payload' || last.errorClass === null || tx.isClosing) return false;
-  return actionOf(last.errorClass).response === 'fail_payload' && gasLimitOf({ tx }) > last.gasLimit;
+  const isAboutGas = actionOf(last.errorClass).response === 'fail_payload' || refusedForFunds(last);
+  return isAboutGas && gasLimitOf({ tx }) !== last.gasLimit;
 }

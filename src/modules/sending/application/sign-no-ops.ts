@@ -10,7 +10,7 @@ import { FeeRules } from './fee-rules.js';
 import { GasRules, type WantedNoOp } from './gas-rules.js';
 import { noOpDraft } from './drafts.js';
 import type { Sending } from './send.js';
-import { bindingFor, refusedForPrice } from '../domain/fee-bump.js';
+import { bindingFor, refusedForFunds, refusedForPrice } from '../domain/fee-bump.js';
 
 /** A tx whose slot a no-op will consume, and all attempts for the slot. */
 export interface SlotToConsume {
@@ -45,6 +45,9 @@ export class SignNoOps {
     const gas = await this.gas.ofNoOps(chain, wanted.map(noOpOf));
     const priced = wanted.flatMap(({ tx, attempts }, index) => {
       const gasLimit = gas[index] ?? TRANSFER_GAS;
+      const last = lastNoOp(tx, attempts);
+      // The same bytes, or dearer ones, cannot be paid either.
+      if (last !== null && refusedForFunds(last) && gasLimit >= last.gasLimit) return [];
       const rivals = bindingFor(tx.id, attempts, quote.blockNumber);
       const forGas = balances[index] ?? null;
       const fees = this.fees.noOp(tx.signer, quote, rivals, gasLimit, refusalOf(tx, attempts), forGas);
@@ -83,7 +86,8 @@ function refusalOf(tx: ManagedTx, attempts: readonly Attempt[]): string | null {
 function noOpOf({ tx, attempts }: SlotToConsume): WantedNoOp {
   const last = lastNoOp(tx, attempts);
   const hadTooLittle = last !== null && isTooLittleGas(last.errorClass, tx.progress.lastError);
-  return { signer: tx.signer, tooLittle: hadTooLittle ? last.gasLimit : null };
+  const isUnpaid = last !== null && refusedForFunds(last);
+  return { signer: tx.signer, tooLittle: hadTooLittle ? last.gasLimit : null, isUnpaid };
 }
 
 function lastNoOp(tx: ManagedTx, attempts: readonly Attempt[]): Attempt | null {

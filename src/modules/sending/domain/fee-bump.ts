@@ -1,5 +1,6 @@
 import type { DemandedFee, FeeCaps, FeeQuote } from '../../chain/index.js';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
+import { actionOf } from '../../chain/domain/index.js';
 import { maxOf, minOf } from '../../../kernel/quantities.js';
 import { mayBeInPool } from '../../ledger/domain/index.js';
 import type { Attempt, AttemptFees, TxRequest, TxType } from '../../ledger/index.js';
@@ -175,6 +176,11 @@ const TOO_CHEAP: ReadonlySet<NodeErrorClass> = new Set<NodeErrorClass>([
 /** Whether its last send was refused because it was too cheap; also by a pool that has another attempt of the slot. */
 export function refusedForPrice({ errorClass }: Pick<Attempt, 'errorClass'>): boolean {
   return errorClass !== null && TOO_CHEAP.has(errorClass);
+}
+
+/** Whether the balance did not cover its last send: less gas may help. */
+export function refusedForFunds({ errorClass }: Pick<Attempt, 'errorClass'>): boolean {
+  return errorClass !== null && actionOf(errorClass).response === 'wait_for_funds';
 }
 
 /** Blocks after which the market may have moved so far that a refused price says nothing any more; before it, an endpoint told a wrong block. */

@@ -14,7 +14,7 @@ export type SendVerdict =
       readonly askReceipt: boolean;
       readonly retryInMs: number;
       readonly counts: boolean;
-      /** It gets other bytes with more gas. */
+      /** It gets other bytes with this gas. */
       readonly gasLimit?: bigint;
     }
   /** Refused for now; it is sent again later. With `counts` false it does not count towards `maxRefusals`. */
@@ -23,7 +23,7 @@ export type SendVerdict =
       readonly subState: TxSubState;
       readonly retryInMs: number;
       readonly counts?: false;
-      /** It gets other bytes with more gas. */
+      /** It gets other bytes with this gas. */
       readonly gasLimit?: bigint;
     }
   /**
@@ -63,8 +63,8 @@ export interface SendHistory {
   readonly waitsForLower: boolean;
   /** Whether the pools of the chain take other transactions now, so that a refusal for a limit is about this one. */
   readonly othersAreTaken: boolean;
-  /** The gas limit to sign it with again, because it was refused for too little gas; null where there is none. */
-  readonly moreGas: bigint | null;
+  /** The gas limit to sign it with again, because it was refused for its gas, or for what that costs; null where there is none. */
+  readonly otherGas: bigint | null;
   /** `maxRefusals`. */
   readonly maxRefusals: number;
   /** `maxRefusalsInDoubt`. */
@@ -125,8 +125,8 @@ export function verdictOf(outcome: AttemptOutcome, history: SendHistory): SendVe
     return { ...sent(action.outcome === 'accepted' ? null : 'NONCE_SYNC', history.intervalMs), askReceipt: true };
   }
   if (action.outcome === 'accepted') return sent(null, history.intervalMs);
-  if (history.moreGas !== null && !isOver('NODE_REFUSED', history))
-    return tooLittleGas(outcome, history, history.moreGas);
+  if (history.otherGas !== null && !isOver('NODE_REFUSED', history))
+    return withOtherGas(outcome, errorClass, history, history.otherGas);
   return outcome.status === 'REJECTED'
     ? refusedInWords(outcome, errorClass, history)
     : refusedInDoubt(outcome, errorClass, history);
@@ -147,9 +147,14 @@ function notSent({ status }: AttemptOutcome, history: SendHistory): SendVerdict 
   return mayBeInPool({ status }) ? sent(subState, retryInMs) : { kind: 'waiting', subState, retryInMs };
 }
 
-/** Its estimate was too low, or is outdated: the payload is signed again with more gas, whether these bytes are out or not. */
-function tooLittleGas({ status }: AttemptOutcome, { equalTries }: SendHistory, gasLimit: bigint): SendVerdict {
-  const subState = 'NODE_REFUSED';
+/** Its estimate was wrong, or is outdated: the payload is signed again with other gas, whether these bytes are out or not. */
+function withOtherGas(
+  { status }: AttemptOutcome,
+  errorClass: NodeErrorClass,
+  { equalTries }: SendHistory,
+  gasLimit: bigint,
+): SendVerdict {
+  const subState = subStateOf(errorClass);
   const retryInMs = pauseAfterRefusals(equalTries(subState));
   return mayBeInPool({ status })
     ? { ...sent(subState, retryInMs), gasLimit }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
 import type { GasEstimate } from '../../../src/modules/chain/index.js';
 import { AttemptRepository, type Attempt, ManagedTxRepository } from '../../../src/modules/ledger/index.js';
-import { MoreGas } from '../../../src/modules/sending/application/more-gas.js';
+import { OtherGas } from '../../../src/modules/sending/application/other-gas.js';
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
 import { outcomeOf } from '../../../src/modules/sending/domain/send-verdict.js';
 import { aHash, aManagedTx, anAttempt, aRequest, DEV_CHAIN } from '../../support/builders.js';
@@ -34,7 +34,7 @@ function aRefusal(attempt: Partial<Attempt> = {}, words = 'intrinsic gas too low
 }
 
 async function more(send: AnsweredSend, cap?: bigint): Promise<bigint | null> {
-  const gas = new MoreGas(
+  const gas = new OtherGas(
     fakeOf(ManagedTxRepository, {
       requested: async () => [
         { tx: send.tx, request: aRequest({ payload: { ...aRequest().payload, gasLimit: given } }) },
@@ -42,7 +42,6 @@ async function more(send: AnsweredSend, cap?: bigint): Promise<bigint | null> {
     }),
     fakeOf(AttemptRepository, { ofSlots: async () => stored }),
     gasRules(cap),
-    { pause: async () => new Promise((resolve) => setTimeout(resolve, 5)) },
   );
   const chain = fakeOf(EthersChainConnector, { chainId: DEV_CHAIN, estimateGas: () => ((asked += 1), estimate()) });
   return (await gas.execute(chain, [send])).get(send) ?? null;
@@ -98,5 +97,33 @@ describe('more gas for what was refused as too little', () => {
   it('is none for a payload that would revert by now', async () => {
     estimate = async () => [{ kind: 'reverted', reason: 'too late' }];
     expect(await more(aRefusal())).toBeNull();
+  });
+});
+
+describe('less gas again for what got more, and cannot be paid', () => {
+  const unpaid = (gasLimit: bigint): AnsweredSend => {
+    const send = aRefusal({ gasLimit, txHash: aHash(9) });
+    return { ...send, outcome: { ...send.outcome, errorClass: 'insufficient_funds' } };
+  };
+
+  it('is the new estimate with its margin, and a margin above what was too little while there is none', async () => {
+    aRefusal();
+    expect(await more(unpaid(10n ** 9n))).toBe(100_000n);
+    estimate = async () => [{ kind: 'unavailable', message: 'busy' }];
+    expect(await more(unpaid(10n ** 9n))).toBe(62_500n);
+  });
+
+  it('is none where the estimate is as high still, and for what it had at first', async () => {
+    expect(await more(unpaid(10n ** 9n))).toBeNull();
+    aRefusal();
+    estimate = async () => [{ kind: 'ok', gas: 10n ** 9n }];
+    expect(await more(unpaid(10n ** 9n))).toBeNull();
+  });
+
+  it('is given after as many times of more gas as there are, and then no more', async () => {
+    stored = [anAttempt({ gasLimit: 50_000n, txHash: aHash(2) }), anAttempt({ gasLimit: 62_500n, txHash: aHash(3) })];
+    expect(await more(unpaid(10n ** 9n))).toBe(100_000n);
+    stored.push(anAttempt({ gasLimit: 80_000n, txHash: aHash(4) }));
+    expect(await more(unpaid(10n ** 9n))).toBeNull();
   });
 });
