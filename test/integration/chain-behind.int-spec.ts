@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
+import { MinedTxs } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import type { TestNode } from '../support/test-node.js';
@@ -129,4 +131,35 @@ describe('a signer that is held because its chain is behind', () => {
     await lab.node.step(lab.node.signer(1));
     expect(await lab.states([other])).toEqual(['IN_MEMPOOL']);
   });
+});
+
+it('what was final on a chain that was reset is not read again with every block', async () => {
+  lab.chain.mineEmpty(20);
+  for (let tag = 1; tag <= 10; tag += 1) await lab.create(tag);
+  await lab.node.step();
+  await lab.confirmAll();
+  const back = lab.chain.reset();
+  lab.chain.mineEmpty(40);
+  await lab.node.follow();
+  const mined = lab.node.get(MinedTxs);
+  const finalIn = mined.finalIn.bind(mined);
+  const read: number[] = [];
+  mined.finalIn = async (...args) => {
+    const txs = await finalIn(...args);
+    read.push(txs.length);
+    return txs;
+  };
+  for (let block = 0; block < 65; block += 1) {
+    lab.chain.mineEmpty();
+    await lab.node.follow();
+  }
+  expect(read).toEqual([10]);
+  back();
+  lab.chain.reorg(5, { drop: true });
+  lab.chain.mineEmpty(100);
+  await lab.node.follow();
+  const { items } = await lab.node
+    .get(TxQueries)
+    .list({ kind: 'payload', signer: lab.node.signer().address, limit: 100 });
+  expect(items.map(({ state }) => state)).toEqual(items.map(() => 'IN_MEMPOOL'));
 });

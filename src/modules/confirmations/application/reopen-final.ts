@@ -55,12 +55,17 @@ export class ReopenTxs {
   }
 }
 
+/** Blocks between two looks at final txs of another chain with the same id, as long as no block is newly suspected. */
+const REST_BLOCKS = 64;
+
 /** Final txs in suspected blocks. */
 interface OrphanedTxs {
   /** Another block is canonical at the height of theirs. */
   readonly gone: readonly ManagedTx[];
   /** The canonical block at their height is not known, or the chain may be another one. */
   readonly open: readonly ManagedTx[];
+  /** There are some, and all of them are known to be on another chain. */
+  readonly areElsewhere: boolean;
 }
 
 /**
@@ -70,6 +75,9 @@ interface OrphanedTxs {
  */
 @Injectable()
 export class ReopenFinal {
+  /** By the number of a block. The final txs of a chain that was reset stay suspected, and there may be very many. */
+  private readonly restsUntil = new Map<ChainId, number>();
+
   constructor(
     private readonly suspects: SuspectBlocks,
     private readonly mined: MinedTxs,
@@ -87,15 +95,17 @@ export class ReopenFinal {
   }
 
   async execute(update: ChainUpdate): Promise<void> {
-    const { chainId } = update;
+    const { chainId, head } = update;
     const { blocks, lowest, hasNew, keep } = await this.suspects.after(update);
-    const txs = lowest === null ? [] : await this.mined.finalIn(chainId, lowest, [...blocks.keys()]);
-    const { gone, open } = await this.orphanedOf(chainId, txs);
+    const rests = !hasNew && head < (this.restsUntil.get(chainId) ?? 0);
+    const txs = lowest === null || rests ? [] : await this.mined.finalIn(chainId, lowest, [...blocks.keys()]);
+    const { gone, open, areElsewhere } = await this.orphanedOf(chainId, txs);
+    if (areElsewhere) this.restsUntil.set(chainId, head + REST_BLOCKS);
     if (gone.length > 0) await this.leases.takeFree(signersOf(gone));
     await this.reopenTxs.execute(chainId, gone, new Set(blocks.keys()));
     await this.reopenNonces.execute(chainId, hasNew ? lowest : null);
     // All final txs in suspected blocks are on the chain: the blocks are suspects no more.
-    if (gone.length === 0 && open.length === 0) blocks.clear();
+    if (!rests && gone.length === 0 && open.length === 0) blocks.clear();
     keep();
   }
 
@@ -105,7 +115,7 @@ export class ReopenFinal {
    * another one with the same id it would be executed again (docs/invariants.md, K8).
    */
   private async orphanedOf(chainId: ChainId, txs: readonly ManagedTx[]): Promise<OrphanedTxs> {
-    if (txs.length === 0) return { gone: [], open: [] };
+    if (txs.length === 0) return { gone: [], open: [], areElsewhere: false };
     const isSame = await this.books.onSameChain(chainId, signersOf(txs));
     const elsewhere = txs.filter((tx) => isSame(tx.signer) !== true);
     const here = txs.filter((tx) => isSame(tx.signer) === true);
@@ -116,6 +126,7 @@ export class ReopenFinal {
     return {
       gone: here.filter((tx) => hashOf(tx) !== null && hashOf(tx) !== tx.progress.receipt?.blockHash),
       open: [...elsewhere, ...here.filter((tx) => hashOf(tx) === null)],
+      areElsewhere: txs.every((tx) => isSame(tx.signer) === false),
     };
   }
 
