@@ -297,6 +297,55 @@ describe('a height without a block', () => {
   });
 });
 
+describe('a block that is no child of the followed tip, which is canonical all the same', () => {
+  const WRONG = aHash(666);
+  const lies = (change: (block: BlockHeader) => BlockHeader | null): void => {
+    const blocks = chain.blocks.bind(chain);
+    chain.blocks = async (numbers) =>
+      (await blocks(numbers)).map((block) => block && change(block) && { ...block, ...change(block) });
+  };
+
+  it.each<[string, string, (block: BlockHeader) => BlockHeader | null]>([
+    [
+      'kkrt-labs/kakarot-rpc#1333',
+      'one wrong parent',
+      (block) => (block.number === 12 ? { ...block, parentHash: WRONG } : block),
+    ],
+    [
+      'cosmos/ethermint#721, sei-protocol/sei-chain#4289',
+      'wrong parents only',
+      (block) => ({ ...block, parentHash: WRONG }),
+    ],
+    [
+      'onflow/flow-evm-gateway#766, erigontech/erigon#3805',
+      'a block that was lost',
+      (block) => (block.number === 12 ? null : block),
+    ],
+  ])('%s: %s does not stop the tracker for ever, and it says so', async (_source, _what, change) => {
+    await followed(10);
+    lies(change);
+    chain.mineEmpty(5);
+    const updates: ChainUpdate[] = [];
+    for (let n = 0; n < 40; n += 1) updates.push(...[(await step()) ?? []].flat());
+    expect(updates.at(-1)).toMatchObject({ gap: true, head: 15, orphaned: [] });
+    expect(updates.flatMap(({ orphaned }) => orphaned)).toEqual([]);
+    expect(warnings()).toEqual([expect.stringContaining('no child of the followed tip')]);
+    chain.reorg(1);
+    for (let n = 0; n < 40; n += 1) updates.push(...[(await step()) ?? []].flat());
+    expect(updates.flatMap(({ orphaned }) => orphaned)).toMatchObject([{ number: 15 }]);
+  });
+
+  it('is waited for when it is replaced in time', async () => {
+    await followed(10);
+    const honest = chain.blocks;
+    lies((block) => ({ ...block, parentHash: WRONG }));
+    chain.mineEmpty(2);
+    for (let n = 0; n < 20; n += 1) expect(await step()).toBeNull();
+    chain.blocks = honest;
+    expect(await step()).toMatchObject({ gap: false, blocks: [{ number: 11 }, { number: 12 }] });
+  });
+});
+
 /** From this height on the chain shows its blocks one higher. */
 function leaveOut(height: number): void {
   const [head, blocks] = [chain.head.bind(chain), chain.blocks.bind(chain)];

@@ -39,32 +39,34 @@ export class AdvanceHead {
     const { tip } = recent;
     if (tip === null || head.number - tip > MOST_WALKED) return this.jump(chain, recent, head.number);
     if (head.number < recent.bottom) return this.startBelow(chain, recent, head);
-    this.stalled.clear(chainId);
-    this.distant.clear(chainId);
-    if (head.number <= tip) {
-      // The same block: nothing is new, or this endpoint lags behind the endpoint that was asked before. Another block: a reorg.
-      if (head.hash === recent.hashAt(head.number)) return null;
-      return this.reorg(chain, recent, head.number, head.number);
+    // The same block: nothing is new, or this endpoint lags behind the endpoint that was asked before. Another block: a reorg.
+    const isKnown = head.number <= tip && head.hash === recent.hashAt(head.number);
+    const { blocks, isBroken } = head.number > tip ? await walk(chain, recent, head.number) : NOTHING;
+    if (isKnown || blocks.length > 0) {
+      this.advanced(chainId);
+      return isKnown ? null : { chainId, head: recent.tip ?? head.number, blocks, orphaned: [], gap: false };
     }
-    const blocks = await walk(chain, recent, head.number);
-    if (blocks.length > 0) return { chainId, head: recent.tip ?? head.number, blocks, orphaned: [], gap: false };
-    return this.reorg(chain, recent, tip, head.number);
-  }
-
-  /** @param from the highest followed block that may be orphaned */
-  private async reorg(
-    chain: ChainBlocks,
-    recent: RecentBlocks,
-    from: number,
-    head: number,
-  ): Promise<ChainUpdate | null> {
     // Null: the endpoint does not have some block yet. The next run asks again.
-    const orphaned = (await this.rewind(chain, recent, from)) ?? [];
-    if (orphaned.length === 0) return null;
+    const orphaned = await this.rewind(chain, recent, Math.min(tip, head.number));
+    if (orphaned?.length === 0 && isBroken) return this.stepOver(chain, recent, head.number);
+    this.advanced(chainId);
+    if (!orphaned || orphaned.length === 0) return null;
     // When no followed block is left, the walk starts at the head.
     const gap = recent.tip === null;
-    const blocks = await walk(chain, recent, head);
-    return { chainId: chain.chainId, head: recent.tip ?? head, blocks, orphaned, gap };
+    const walked = await walk(chain, recent, head.number);
+    return { chainId, head: recent.tip ?? head.number, blocks: walked.blocks, orphaned, gap };
+  }
+
+  private advanced(chainId: ChainId): void {
+    this.stalled.clear(chainId);
+    this.distant.clear(chainId);
+  }
+
+  /** The tip is canonical, and what is above it is no child of it: nodes lose blocks, or tell wrong parents (docs/public-cases.md, K4). */
+  private async stepOver(chain: ChainBlocks, recent: RecentBlocks, head: number): Promise<ChainUpdate | null> {
+    const reason = 'next block is no child of the followed tip, the endpoint lost blocks or tells wrong parents';
+    if (!this.stalled.isStalledTooLong(chain.chainId, reason, { head, tip: recent.tip })) return null;
+    return this.jump(chain, recent, head);
   }
 
   /** Continues at a distant head. First it orphans the followed blocks that a reorg replaced: no later run would find them. */
@@ -82,8 +84,7 @@ export class AdvanceHead {
         tip,
       });
     }
-    this.stalled.clear(chainId);
-    this.distant.clear(chainId);
+    this.advanced(chainId);
     this.log.info('head tracker continues at the head, blocks between are skipped', {
       chainId,
       block: head,
@@ -124,17 +125,25 @@ export class AdvanceHead {
   }
 }
 
+interface Walked {
+  readonly blocks: readonly Block[];
+  /** The endpoint has a block above them that is not their child. */
+  readonly isBroken: boolean;
+}
+
+const NOTHING: Walked = { blocks: [], isBroken: false };
+
 /** Stops at the first block that does not extend the tip: the chain changed during the read, and the next run continues there. */
-async function walk(chain: ChainBlocks, recent: RecentBlocks, head: number): Promise<Block[]> {
+async function walk(chain: ChainBlocks, recent: RecentBlocks, head: number): Promise<Walked> {
   const first = (recent.tip ?? head - 1) + 1;
   const answers = await chain.blocks(range(first, Math.min(head, first + BLOCKS_PER_CALL - 1)));
   const linked: Block[] = [];
   for (const block of answers) {
     // Whether a height without an answer has no block, or one that the endpoint does not have yet: the parent of the next block tells.
     if (!block) continue;
-    if (recent.tip !== null && !recent.isExtendedBy(block)) break;
+    if (recent.tip !== null && !recent.isExtendedBy(block)) return { blocks: linked, isBroken: true };
     recent.push(block);
     linked.push(block);
   }
-  return linked;
+  return { blocks: linked, isBroken: false };
 }
