@@ -81,6 +81,25 @@ describe('what an account had mined', () => {
     return answer && { nonces: answer.transactions.map(({ nonce }) => Number(nonce)), complete: answer.complete };
   };
 
+  it.each<[string, string, unknown]>([
+    ['XinFinOrg/XDPoSChain#162', 'a sender with another prefix', { from: `xdc${'b1'.repeat(20)}` }],
+    [
+      'hiero-ledger/hiero-json-rpc-relay#417',
+      'one of ours without nonce and signature',
+      { from: ACCOUNT, nonce: null, hash: aHash(7) },
+    ],
+    [
+      'ethereumjs/ethereumjs-monorepo#1880',
+      'one of ours without a hash',
+      { ...shownTransaction(9, KEY), hash: undefined },
+    ],
+    ['a node that ignores what it is asked for', 'a hash', aHash(7)],
+  ])('%s: is found beside %s in its block', async (_source, _told, other) => {
+    pool.nonceAt.set(60, 3);
+    pool.more.set(60, other);
+    expect(await find()).toMatchObject({ nonces: [3] });
+  });
+
   it('is nothing, and no block is read, when every endpoint says that the count stood still', async () => {
     pool.nonceAt.set(20, 0);
     pool.counts = [() => 1, () => 1];

@@ -96,6 +96,16 @@ it.each<[string, () => Promise<TransactionLike>, object]>([
   },
 );
 
+it.each<[string, string, Record<string, unknown>]>([
+  ['skalenetwork/skaled#1959', 'without a chain id', { chainId: undefined }],
+  ['NethermindEth/nethermind#3057', 'with the v of a legacy transaction', { chainId: undefined, yParity: undefined }],
+])('%s: a transaction of EIP-1559 that is told %s is read all the same', async (_source, _told, untold) => {
+  const { tx, answer } = await shown({ ...PLAIN, ...PRICED, type: 2 });
+  const v = toQuantity(tx.signature?.v ?? 0);
+  expect(sentTransaction({ ...answer, v, ...untold }, DEV_CHAIN)).toMatchObject({ raw: tx.serialized, hash: tx.hash });
+  expect(sentTransaction({ ...answer, v, ...untold }, 1)).toBeNull();
+});
+
 it('what our key signed for another chain is no transaction of this one; without a chain id it is one of every chain', async () => {
   const elsewhere = await shown({ ...PLAIN, ...PRICED, type: 2, chainId: 1 });
   expect(sentTransaction(elsewhere.answer, DEV_CHAIN)).toBeNull();

@@ -3,7 +3,7 @@ import { maxOf, minOf } from '../../../kernel/quantities.js';
 import type { ChainId, Nonce } from '../../../kernel/signer-id.js';
 import type { AccountCounts, PooledQuestion, PooledTransactions, SentTransaction } from '../domain/sent-transaction.js';
 import type { RpcReply, RpcRequest } from './rpc/json-rpc.js';
-import { fields, hexQuantity, list, parsedOrNull, quantity } from './parse-answer.js';
+import { fields, hexQuantity, informed, list, parsedOrNull, quantity } from './parse-answer.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
 import { senderOf, sentTransaction } from './sent-transaction-answer.js';
 
@@ -140,5 +140,7 @@ function contentFrom(value: unknown, chainId: ChainId): (SentTransaction | null)
 /** The transactions of one account in a block with full transactions. */
 export function transactionsOf(reply: RpcReply | undefined, account: Address, chainId: ChainId): SentTransaction[] {
   const all = parsedOrNull(reply, (value) => list(fields(value, 'block')['transactions'], 'block.transactions')) ?? [];
-  return all.filter((item) => senderOf(item) === account).flatMap((item) => sentTransaction(item, chainId) ?? []);
+  return all
+    .filter((item) => senderOf(item) === account)
+    .flatMap((item) => informed(item, 'transaction', (value) => sentTransaction(value, chainId)) ?? []);
 }

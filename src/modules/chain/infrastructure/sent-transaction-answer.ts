@@ -2,7 +2,8 @@ import { type Authorization, Signature, toBeHex, Transaction } from 'ethers';
 import { type Address, parseAddress, parseHash, parseHex } from '../../../kernel/hex.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import type { SentTransaction } from '../domain/sent-transaction.js';
-import { address, fields, hash, list, MalformedAnswer, quantity } from './parse-answer.js';
+import { address, fields, hash, informed, list, MalformedAnswer, quantity } from './parse-answer.js';
+import { isRecord } from './rpc/json-rpc.js';
 
 type Answer = Readonly<Record<string, unknown>>;
 
@@ -15,26 +16,26 @@ export function sentTransaction(value: unknown, chainId: ChainId): SentTransacti
   const account = address(answer['from'], 'transaction.from');
   const claimed = hash(answer['hash'], 'transaction.hash');
   const nonce = quantity(answer['nonce'], 'transaction.nonce');
-  const encoded = encode(answer, nonce);
+  const encoded = encode(answer, nonce, BigInt(chainId));
   if (encoded?.hash !== claimed || encoded.from?.toLowerCase() !== account) return null;
   // A legacy transaction without a chain id, which ethers calls 0, is valid on every chain.
   if (encoded.chainId !== 0n && encoded.chainId !== BigInt(chainId)) return null;
   return { ...contentOf(encoded, account), nonce, hash: claimed, raw: parseHex(encoded.serialized) };
 }
 
-/** The sender of a transaction, before the rest is parsed; null when it has none. */
+/** The sender of a transaction, before the rest is parsed; null when it has none, or is told in another form (docs/public-cases.md). */
 export function senderOf(value: unknown): Address | null {
-  const { from } = fields(value, 'transaction');
-  return typeof from === 'string' ? address(from, 'transaction.from') : null;
+  return isRecord(value) ? informed(value['from'], 'transaction.from', address) : null;
 }
 
-function encode(answer: Answer, nonce: bigint): Transaction | null {
+function encode(answer: Answer, nonce: bigint, ofThisChain: bigint): Transaction | null {
   try {
+    const type = Number(amount(answer, 'type', 0n));
     const isPriced = answer['maxFeePerGas'] !== undefined && answer['maxFeePerGas'] !== null;
     return Transaction.from({
-      type: Number(amount(answer, 'type', 0n)),
+      type,
       // A legacy transaction may have no chain id; `v` contains it if there is one.
-      ...(answer['chainId'] === undefined || answer['chainId'] === null ? {} : { chainId: amount(answer, 'chainId') }),
+      ...(type === 0 && answer['chainId'] == null ? {} : { chainId: amount(answer, 'chainId', ofThisChain) }),
       nonce: Number(nonce),
       gasLimit: amount(answer, 'gas'),
       to: answer['to'] === null || answer['to'] === undefined ? null : address(answer['to'], 'transaction.to'),
@@ -103,7 +104,7 @@ function accessList(value: unknown): { address: string; storageKeys: string[] }[
 
 function amount(answer: Answer, field: string, fallback?: bigint): bigint {
   const value = answer[field];
-  return value === undefined && fallback !== undefined ? fallback : quantity(value, `transaction.${field}`);
+  return value == null && fallback !== undefined ? fallback : quantity(value, `transaction.${field}`);
 }
 
 function contentOf(parsed: Transaction, account: Address): Omit<SentTransaction, 'nonce' | 'hash' | 'raw'> {
