@@ -118,7 +118,7 @@ describe('a fee quote', () => {
     ['no base fees', { baseFeePerGas: undefined }, { nextBaseFee: null }],
     ['a base fee that is no number', { baseFeePerGas: ['0x1', null] }, { nextBaseFee: null }],
     ['a missing percentile', { reward: [['0x1', '0x2', '0x3', '0x4']] }, { tips: null }],
-    ['a percentile that is no number', { reward: [['0x1', '0x2', '0x3', '0x4', 5]] }, { tips: null }],
+    ['a percentile that is no number', { reward: [['0x1', '0x2', '0x3', '0x4', '5']] }, { tips: null }],
     ['empty tips', { reward: [[]] }, { tips: null }],
     ['a blob fee that is no number', { baseFeePerBlobGas: ['0x1', null] }, { nextBlobBaseFee: null }],
   ])('%s: what is left counts', (_name, fields, expected) => {

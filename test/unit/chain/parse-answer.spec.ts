@@ -66,7 +66,7 @@ describe('answers are parsed at the edge', () => {
       expect(answer.block({ ...BLOCK, receiptsRoot }).receiptsRoot).toBeNull();
   });
 
-  const UNTOLD: readonly unknown[] = [undefined, null, '', '0x', 7, {}];
+  const UNTOLD: readonly unknown[] = [undefined, null, '', '0x', '7', 7.5, -7, true, {}];
 
   it.each(['transactionIndex', 'gasUsed', 'effectiveGasPrice'] as const)(
     'a receipt whose %s is absent, null, empty or misshapen does not tell it, and says which field that is',
@@ -107,7 +107,7 @@ describe('answers are parsed at the edge', () => {
     ['a receipt without the number of its block', () => answer.receipt({ ...RECEIPT, blockNumber: null })],
     ['a receipt with a short hash', () => answer.receipt({ ...RECEIPT, transactionHash: '0x12' })],
     ['a receipt that is a text', () => answer.receipt('0x1')],
-    ['a block with a decimal number', () => answer.block({ ...BLOCK, number: 16 })],
+    ['a block with a decimal number in a text', () => answer.block({ ...BLOCK, number: '16' })],
     ['a block number above 2^53', () => answer.block({ ...BLOCK, number: '0x20000000000001' })],
     ['a block without a hash', () => answer.block({ ...BLOCK, hash: null })],
     ['a block of zeros', () => answer.block({ ...BLOCK, hash: ZEROS })],
@@ -115,6 +115,7 @@ describe('answers are parsed at the edge', () => {
     ['a quantity without digits', () => answer.quantity('0x', 'x')],
     ['a quantity of more than 256 bits', () => answer.quantity(`0x${'f'.repeat(65)}`, 'x')],
     ['a decimal quantity', () => answer.quantity('12', 'x')],
+    ['a quantity that JavaScript rounds', () => answer.quantity(2 ** 53, 'x')],
     ['no quantity', () => answer.quantity(null, 'x')],
   ])('%s is malformed', (_name, parse) => expect(parse).toThrow(answer.MalformedAnswer));
 });

@@ -83,6 +83,24 @@ describe('an address of a client', () => {
     expect(() => clientAddress(`${MIXED}0`, 1)).toThrow(expect.objectContaining({ code: 'invalid_address' }));
   });
 
+  /** From public trackers (docs/public-cases.md). On Rootstock the checksum of EIP-55 is right, too. */
+  it.each<[string, number, string, string | null]>([
+    ['rsksmart/rwallet#104', 30, '0x9596797E8E36E30662AA2097EB826833164f9Cf9', null],
+    ['rsksmart/rwallet#104', 30, '0x9596797e8e36e30662aA2097eb826833164f9cf9', 'invalid_checksum'],
+    ['rsksmart/rwallet#104', 31, '0x044F4Bf77E635018d6FC299883cA3A49E8406966', null],
+    ['poanetwork/nifty-wallet#294', 1, '0xDf682CB153E8af3E13E90e9ACD79a39DDe98eBd8', null],
+    ['poanetwork/nifty-wallet#294', 30, '0xdF682cb153E8AF3E13E90e9aCD79A39Dde98EBD8', null],
+    ['poanetwork/nifty-wallet#294', 1, '0xdF682cb153E8AF3E13E90e9aCD79A39Dde98EBD8', 'invalid_checksum'],
+    ['poanetwork/nifty-wallet#412', 30, '0x6DceA26cee6007666402DC7F60079a71d94c0197', null],
+    ['poanetwork/nifty-wallet#412', 30, '0x6dCea26CEe6007666402Dc7F60079a71d94C0197', null],
+    ['MyEtherWallet/etherwallet#1924', 1, '0xAA7f9d16df7eb2ec96ca6318b0129423730a87ac', 'invalid_checksum'],
+    ['MetaMask/metamask-extension#9175', 1, '0XAA7F9D16DF7EB2EC96CA6318B0129423730A87AC', null],
+    ['XinFinOrg/XDPoSChain#162', 50, 'xdcb1efd51de35f2966c770cd35b953f4fdade3c3e8', 'invalid_address'],
+  ])('%s: on chain %i %s is answered %p', (_source, chainId, text, code) => {
+    if (code === null) expect(clientAddress(text, chainId)).toBe(text.toLowerCase());
+    else expect(() => clientAddress(text, chainId)).toThrow(expect.objectContaining({ code }));
+  });
+
   it('is checked in a path', () => {
     const [rootstock = ''] = EIP_1191[0]?.[1] ?? [];
     expect(signerOfPath('30', rootstock)).toEqual({ chainId: 30, address: rootstock.toLowerCase() });

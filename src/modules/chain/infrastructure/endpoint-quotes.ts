@@ -3,7 +3,7 @@ import type { FeeQuote } from '../domain/fee-quote.js';
 import { FEE_HISTORY_BLOCKS, type FeeHistory, parseFeeHistory, TIP_PERCENTILES } from './fee-history.js';
 import { blockHeader, hexQuantity, parsedOrNull, quantity } from './parse-answer.js';
 import { plainQuoteFrom, quoteFrom, tellsBaseFee } from './quote-from.js';
-import type { RpcRequest } from './rpc/json-rpc.js';
+import type { RpcFailure, RpcRequest } from './rpc/json-rpc.js';
 import type { EndpointAnswer } from './rpc/quorum-reads.js';
 import type { RpcPool } from './rpc/rpc-pool.js';
 import { reasonOf, type RpcReader } from './rpc/rpc-reader.js';
@@ -29,7 +29,13 @@ export async function endpointQuotes(pool: RpcPool, rpc: RpcReader, minTip: bigi
   const current = currentOf(told ?? []).map(({ history }) => history);
   const histories = current.filter(tellsBaseFee).filter(({ nextBaseFee }) => nextBaseFee > 0n);
   if (told === null || histories.length < current.length) return plainQuotes(pool, rpc, minTip, answers);
-  const suggestion = histories.some(({ tips }) => tips === null) ? await lowestSuggestion(pool, rpc) : null;
+  if (histories.every(({ tips }) => tips !== null)) return histories.map((history) => quoteFrom(history, null, minTip));
+  const suggestions = await ask(pool, [SUGGESTION]);
+  assertAnswered(rpc, SUGGESTION, suggestions);
+  const suggestion = lowestOf(suggestions);
+  // The gas price tells a tip, too.
+  if (suggestion === null && suggestions.some(({ replies: [reply] }) => reply?.kind === 'failed'))
+    return plainQuotes(pool, rpc, minTip, answers);
   return histories.map((history) => quoteFrom(history, suggestion, minTip));
 }
 
@@ -68,12 +74,15 @@ async function ask(pool: RpcPool, requests: readonly RpcRequest[]): Promise<read
   return pool.answers('sign_fee', requests);
 }
 
-async function lowestSuggestion(pool: RpcPool, rpc: RpcReader): Promise<bigint | null> {
-  const answers = await ask(pool, [SUGGESTION]);
-  assertAnswered(rpc, SUGGESTION, answers);
-  const tips = answers.flatMap(({ replies: [reply] }) => parsedOrNull(reply, (value) => quantity(value, 'tip')) ?? []);
+function lowestOf(suggestions: readonly EndpointAnswer[]): bigint | null {
+  const tips = suggestions.flatMap(
+    ({ replies: [reply] }) => parsedOrNull(reply, (value) => quantity(value, 'tip')) ?? [],
+  );
   return tips.length === 0 ? null : tips.reduce((least, tip) => (tip < least ? tip : least));
 }
+
+/** How a method is refused, too: HTTP 405 for one that is missing, HTTP 500 for one that is broken (docs/public-cases.md). */
+const REFUSALS: ReadonlySet<RpcFailure['reason']> = new Set(['http', 'malformed']);
 
 /** An error is an answer: a node may not support the method. @throws RpcUnavailable when too few endpoints answered */
 function assertAnswered(rpc: RpcReader, { method }: RpcRequest, answers: readonly EndpointAnswer[]): void {
@@ -81,7 +90,9 @@ function assertAnswered(rpc: RpcReader, { method }: RpcRequest, answers: readonl
   if (
     sufficient(
       'sign_fee',
-      replies.map((reply) => (reply?.kind === 'failed' ? null : (reply ?? null))),
+      replies.map((reply) =>
+        reply?.kind === 'failed' && !REFUSALS.has(reply.failure.reason) ? null : (reply ?? null),
+      ),
     ) === null
   )
     throw rpc.unavailable(method, reasonOf(replies[0]));

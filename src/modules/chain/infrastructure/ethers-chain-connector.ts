@@ -72,7 +72,7 @@ export class EthersChainConnector implements ChainConnector {
 
   async head(): Promise<BlockHeader> {
     const latest = await this.rpc.one('eth_getBlockByNumber', ['latest', false], (value, untold) =>
-      isPreconfirmed(value) ? null : blockHeader(value, untold),
+      value === null || isPreconfirmed(value) ? null : blockHeader(value, untold),
     );
     const head = latest ?? (await this.newestReal());
     this.quotes.sawHead(head);
@@ -177,7 +177,7 @@ export class EthersChainConnector implements ChainConnector {
     return this.blobSends.execute(transactions, (formed) => broadcast(this.pool, this.rpc, formed));
   }
 
-  /** For a chain whose `latest` is not a block yet. */
+  /** For a node whose `latest` is not a block yet, or that has none while it syncs. */
   private async newestReal(): Promise<BlockHeader> {
     const number = await this.rpc.one('eth_blockNumber', [], (value) => smallNumber(value, 'head'));
     return this.rpc.one('eth_getBlockByNumber', [hexQuantity(Math.max(0, number - 1)), false], blockHeader);

@@ -29,8 +29,9 @@ export function parsedOrNull<T>(reply: RpcReply | undefined, parse: (value: unkn
   }
 }
 
-/** A JSON-RPC quantity. Leading zeros are accepted: some nodes add them. */
+/** A JSON-RPC quantity. Leading zeros and JSON numbers are accepted: some nodes answer so (docs/public-cases.md). */
 export function quantity(value: unknown, field: string): bigint {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
   if (typeof value !== 'string' || !/^0x[0-9a-f]{1,64}$/i.test(value))
     throw new MalformedAnswer(field, 'a hex quantity');
   return BigInt(value);

@@ -15,7 +15,11 @@ import { block, list, MalformedAnswer, receipt, type Untold } from './parse-answ
 import { receiptsRoot } from './receipts-root.js';
 import { reasonOf, type RpcReader, toldBy } from './rpc/rpc-reader.js';
 
-const CONTRADICTED = 'eth_getTransactionReceipt says that it reverted, and eth_getBlockReceipts that it succeeded';
+const [BY_HASH, BY_BLOCK] = ['eth_getTransactionReceipt', 'eth_getBlockReceipts'];
+const contradicted = (reverted: string, succeeded: string): ReceiptLookup => ({
+  kind: 'unclear',
+  message: `${reverted} says that it reverted, and ${succeeded} that it succeeded`,
+});
 
 /** One lookup per hash. An answer that cannot be used is never `none`. */
 export async function receiptsByHash(rpc: RpcReader, hashes: readonly Hash[]): Promise<ReceiptLookup[]> {
@@ -78,17 +82,22 @@ export class ReceiptsOfBlock {
   /** Reads whole blocks where that saves calls; receipts that are no longer in their block, and reverts, are read by hash. */
   async again(known: readonly PlacedTx[]): Promise<ReceiptLookup[]> {
     const found = new Map<Hash, Receipt>();
+    const reverted = new Set<Hash>();
     for (const [blockHash, inBlock] of groupBy(known, (placed) => placed.blockHash)) {
       if (!isWholeBlockCheaper(inBlock.length)) continue;
       for (const receipt of await this.executions(await this.inBlock(blockHash)))
         if (receipt.status === 'success') found.set(receipt.txHash, receipt);
+        else reverted.add(receipt.txHash);
     }
     const others = known.map(({ txHash }) => txHash).filter((txHash) => !found.has(txHash));
     const answers = new Map((await receiptsByHash(this.rpc, others)).map((answer, i) => [others[i], answer]));
     return known.map(({ txHash }): ReceiptLookup => {
       const receipt = found.get(txHash);
       if (receipt) return { kind: 'found', receipt };
-      return answers.get(txHash) ?? { kind: 'unavailable', message: 'no answer' };
+      const answer = answers.get(txHash);
+      if (reverted.has(txHash) && answer?.kind === 'found' && answer.receipt.status === 'success')
+        return contradicted(BY_BLOCK, BY_HASH);
+      return answer ?? { kind: 'unavailable', message: 'no answer' };
     });
   }
 
@@ -100,15 +109,15 @@ export class ReceiptsOfBlock {
     const reverted = answers.flatMap((answer) =>
       answer.kind === 'found' && answer.receipt.status === 'reverted' ? [answer.receipt] : [],
     );
-    const contradicted = new Set<Receipt>();
+    const wrong = new Set<Receipt>();
     for (const [blockHash, told] of groupBy(reverted, (each) => each.blockHash)) {
       if (this.unsupported) break;
       const copies = groupBy(await this.inBlock(blockHash), ({ txHash }) => txHash);
       for (const each of told)
-        if (executionAmong(copies.get(each.txHash) ?? [])?.status === 'success') contradicted.add(each);
+        if (executionAmong(copies.get(each.txHash) ?? [])?.status === 'success') wrong.add(each);
     }
     return answers.map((answer) =>
-      answer.kind === 'found' && contradicted.has(answer.receipt) ? { kind: 'unclear', message: CONTRADICTED } : answer,
+      answer.kind === 'found' && wrong.has(answer.receipt) ? contradicted(BY_HASH, BY_BLOCK) : answer,
     );
   }
 

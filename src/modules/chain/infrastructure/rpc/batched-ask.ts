@@ -1,7 +1,7 @@
 import type { BatchLimits, EncodedCall } from './batch-limits.js';
 import { failed, type RpcFailure, type RpcReply } from './json-rpc.js';
 import type { BatchAnswer } from './json-rpc-round-trip.js';
-import { isSilence, wasTooSlow } from './silence.js';
+import { isCut, isSilence, wasTooSlow } from './silence.js';
 
 /** How one endpoint is asked. */
 export interface Asking {
@@ -59,14 +59,18 @@ export class BatchedAsk {
       this.refused(batch, answer.refusal);
       return;
     }
-    const silent = batch.filter((_, i) => isSilence(answer.replies[i]));
+    const isTooLarge = batch.length > 1 && answer.replies.some(isCut);
+    const silent = batch.filter((_, i) => isSilence(answer.replies[i]) || (isTooLarge && isCut(answer.replies[i])));
     const isAgain = silent.some(({ id }) => this.replies.has(id));
     for (const [i, { id }] of batch.entries()) this.answered(id, answer.replies[i]);
     if (answer.replies.some((reply) => reply.kind === 'failed' && reply.failure.reason === 'connection'))
       await this.lost(batch);
     else if (silent.length === 0) limits.accepted(batch);
     else if (silent.length === batch.length) await this.silent(batch, isAgain);
-    else this.divide(silent);
+    else {
+      if (isTooLarge) limits.silent(batch);
+      this.divide(silent);
+    }
   }
 
   /** The endpoint either processed nothing of the refused batch, or processes the same calls twice. */

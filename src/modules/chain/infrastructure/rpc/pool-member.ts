@@ -98,7 +98,8 @@ export class PoolMember {
     const { replies } = await this.exchange([{ method: 'eth_chainId', params: [] }], 'concurrent');
     const [reply] = replies;
     if (reply?.kind === 'failed') return false;
-    const reported = reply?.kind === 'result' && typeof reply.value === 'string' ? Number(reply.value) : NaN;
+    const value = reply?.kind === 'result' ? reply.value : undefined;
+    const reported = typeof value === 'string' || typeof value === 'number' ? Number(value) : NaN;
     if (!Number.isSafeInteger(reported)) {
       this.health.failed({ reason: 'malformed', message: 'no valid answer to eth_chainId' }, clock.monotonicMs());
       return false;

@@ -23,3 +23,11 @@ export function wasTooSlow(reply: RpcReply | undefined): boolean {
   if (reply?.kind !== 'error') return false;
   return ABOUT_TIME.test(reply.error.message) && classifyNodeError({ method: '', ...reply.error }) === 'transient';
 }
+
+/** geth, reth: the answers to the calls before it were all that one answer may hold. */
+const CUT = /response (is )?too (large|big)|ResponseBodySize .*exceeded/i;
+
+/** Whether a call in a batch was left out because the answer grew too large: alone, or in a smaller batch, it is answered. */
+export function isCut(reply: RpcReply | undefined): boolean {
+  return reply?.kind === 'error' && CUT.test(reply.error.message);
+}
