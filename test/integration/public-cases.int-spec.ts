@@ -48,6 +48,11 @@ const sent = (count: number): Promise<string[]> => lab.sent(...Array.from({ leng
 const reasons = async (txId = ''): Promise<string[]> =>
   (await lab.node.get(TxHistory).of(txId)).map(({ reason }) => reason);
 
+async function expectConfirmedInSix(txIds: readonly string[]): Promise<void> {
+  await mine(6);
+  await expectConfirmedOnce(txIds);
+}
+
 async function expectConfirmedOnce(txIds: readonly string[]): Promise<void> {
   expect(new Set(await lab.states(txIds))).toEqual(new Set(['CONFIRMED']));
   const tags = txIds.map((_, index) => tag - index);
@@ -60,13 +65,18 @@ const inNumbers = (of: Fields): Fields =>
   Object.fromEntries(Object.entries(of).map(([name, value]) => [name, inNumber(value)]));
 const COUNTS = ['eth_blockNumber', 'eth_getTransactionCount', 'eth_getBalance', 'eth_estimateGas'];
 
+it('K0 LFDT-web3j/web3j#880, openethereum/parity-ethereum#2442: a pending count below that of the latest block', async () => {
+  const eth_getTransactionCount: Quirk = ({ params }, ask) => (params[1] === 'pending' ? { result: '0x0' } : ask());
+  answers({ eth_getTransactionCount });
+  await expectConfirmedInSix(await sent(1));
+  await expectConfirmedInSix(await sent(2));
+});
+
 it('K1 Taraxa-project/taraxa-node#1876, trufflesuite/ganache#400: numbers that are JSON numbers', async () => {
   answers({ ...receipts(inNumbers), ...blocks(inNumbers) });
   for (const method of COUNTS) answers({ [method]: changing(inNumber) });
   await lab.node.follow();
-  const txIds = await sent(2);
-  await mine(6);
-  await expectConfirmedOnce(txIds);
+  await expectConfirmedInSix(await sent(2));
 });
 
 it('K2 NethermindEth/nethermind#3541, oasisprotocol/oasis-web3-gateway#80: receipts that name a block that nobody shows', async () => {
@@ -78,8 +88,7 @@ it('K2 NethermindEth/nethermind#3541, oasisprotocol/oasis-web3-gateway#80: recei
   expect(new Set(await lab.states(txIds))).toEqual(new Set(['IN_MEMPOOL']));
   mend();
   await lab.checkReceipts();
-  await mine(6);
-  await expectConfirmedOnce(txIds);
+  await expectConfirmedInSix(txIds);
   expect(await reasons(txIds[0])).not.toContain('reorg_detected');
 });
 
@@ -121,7 +130,6 @@ it('K3 XinFinOrg/XDPoSChain#162, OffchainLabs/arbitrum-classic#2313: a hash in t
   await facade.release();
   await mine(6);
   await lab.checkReceipts();
-  await mine(6);
-  await expectConfirmedOnce([txId]);
+  await expectConfirmedInSix([txId]);
   expect((await lab.node.tx(txId)).receipt).toMatchObject({ status: 'success' });
 });

@@ -252,6 +252,13 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       priced(0, GWEI),
     ],
     [
+      'kkrt-labs/kakarot-rpc#749',
+      'a fee history of zeros beside a base fee',
+      { ...PRICED, eth_feeHistory: fees(0, NO_TIPS), eth_maxPriorityFeePerGas: ok('0x0') },
+      quote,
+      priced(9, 1),
+    ],
+    [
       'kaiachain/kaia#28',
       'a tip of 0 beside a base fee',
       {

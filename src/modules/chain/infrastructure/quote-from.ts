@@ -77,11 +77,11 @@ function freeQuote(blockNumber: number, hasBaseFee: boolean): FeeQuote {
   return { blockNumber, hasBaseFee, baseFeePerGas: 0n, ...pricesFrom(scaled(0n), 0n), blobBaseFee: null };
 }
 
-/** Null on a chain that has none, as far as this endpoint tells. */
+/** Null on a chain that has none, as far as this endpoint tells. After a block with a base fee there is one: a history of zeros is none. */
 function nextBaseFeeIn({ history, head }: PlainAnswers): bigint | null {
   const ofHead = head?.baseFeePerGas ?? null;
   const told = history?.nextBaseFee ?? null;
-  if (told !== null && (told > 0n || ofHead !== null)) return told;
+  if (told !== null && (told > 0n || ofHead === 0n)) return told;
   return ofHead === null ? null : highestNextBaseFee(ofHead);
 }
 
