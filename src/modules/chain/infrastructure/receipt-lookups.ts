@@ -113,8 +113,7 @@ export class ReceiptsOfBlock {
     for (const [blockHash, told] of groupBy(reverted, (each) => each.blockHash)) {
       if (this.unsupported) break;
       const copies = groupBy(await this.inBlock(blockHash), ({ txHash }) => txHash);
-      for (const each of told)
-        if (executionAmong(copies.get(each.txHash) ?? [])?.status === 'success') wrong.add(each);
+      for (const each of told) if (executionAmong(copies.get(each.txHash) ?? [])?.status === 'success') wrong.add(each);
     }
     return answers.map((answer) =>
       answer.kind === 'found' && wrong.has(answer.receipt) ? contradicted(BY_HASH, BY_BLOCK) : answer,
