@@ -117,15 +117,14 @@ export class ReopenFinal {
   private async orphanedOf(chainId: ChainId, txs: readonly ManagedTx[]): Promise<OrphanedTxs> {
     if (txs.length === 0) return { gone: [], open: [], areElsewhere: false };
     const isSame = await this.books.onSameChain(chainId, signersOf(txs));
-    const elsewhere = txs.filter((tx) => isSame(tx.signer) !== true);
-    const here = txs.filter((tx) => isSame(tx.signer) === true);
-    const heights = here.flatMap(({ progress }) => progress.receipt?.blockNumber ?? []);
+    const here = new Set(txs.filter((tx) => isSame(tx.signer) === true));
+    const heights = [...here].flatMap(({ progress }) => progress.receipt?.blockNumber ?? []);
     const hashes = await this.provenHashes(chainId, heights);
     const hashOf = ({ progress: { receipt } }: ManagedTx): Hash | null =>
       receipt && (hashes.get(receipt.blockNumber) ?? null);
     return {
-      gone: here.filter((tx) => hashOf(tx) !== null && hashOf(tx) !== tx.progress.receipt?.blockHash),
-      open: [...elsewhere, ...here.filter((tx) => hashOf(tx) === null)],
+      gone: [...here].filter((tx) => hashOf(tx) !== null && hashOf(tx) !== tx.progress.receipt?.blockHash),
+      open: txs.filter((tx) => !here.has(tx) || hashOf(tx) === null),
       areElsewhere: txs.every((tx) => isSame(tx.signer) === false),
     };
   }
