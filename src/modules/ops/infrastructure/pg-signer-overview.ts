@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { parseSigner } from '../../../kernel/signer-id.js';
 import { toJsonInteger } from '../../../kernel/quantities.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
-import type { ChainBehind } from '../../ledger/index.js';
 import { SignerLimits } from '../application/signer-limits.js';
 import { SignerOverview, type SignerView } from '../application/signer-overview.js';
+import { type BehindRow, behindSince } from './behind-row.js';
 
 /** Counts only the signers of this page, with the partial indexes of live rows: 100,000 txs of all of them together, or 1,000 of each. */
 const LIST = {
@@ -27,7 +27,7 @@ const LIST = {
      ORDER BY s.chain_id, s.address`,
 };
 
-interface SignerRow {
+interface SignerRow extends BehindRow {
   chain_id: string;
   address: string;
   custody: Record<string, unknown>;
@@ -39,8 +39,6 @@ interface SignerRow {
   expires_at: Date | null;
   leased: boolean | null;
   next_nonce: string | null;
-  behind: ChainBehind | null;
-  behind_since: Date | null;
   pending: string;
   in_flight: string;
 }
@@ -80,7 +78,7 @@ function toView(row: SignerRow): Omit<SignerView, 'inFlightLimit'> {
       row.paused_at === null
         ? null
         : { since: row.paused_at.toISOString(), by: row.paused_by ?? '', reason: row.pause_reason },
-    behind: row.behind && row.behind_since && { ...row.behind, since: row.behind_since.toISOString() },
+    behind: behindSince(row),
     pending: Number(row.pending),
     inFlight: Number(row.in_flight),
     backlog: Number(row.pending) + Number(row.in_flight),

@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
 import type { CommandKind } from '../../commands/index.js';
-import { type ChainBehind, TxQueries, type TxState } from '../../ledger/index.js';
+import { TxQueries, type TxState } from '../../ledger/index.js';
 import { type Surroundings, TxSurroundings } from '../application/tx-surroundings.js';
+import { type BehindRow, behindSince } from './behind-row.js';
 
 /**
  * Everything but money in one statement. The txs that wait are read in the two ranges of the index managed_tx_waiting: those that were not
@@ -53,7 +54,7 @@ const AROUND = {
      WHERE t.tx_id = $1`,
 };
 
-interface AroundRow {
+interface AroundRow extends BehindRow {
   replaced_by: string | null;
   since: Date;
   waiting: number;
@@ -71,8 +72,6 @@ interface AroundRow {
   command_due: Date | null;
   owner: string | null;
   paused: boolean | null;
-  behind: ChainBehind | null;
-  behind_since: Date | null;
 }
 
 @Injectable()
@@ -106,7 +105,7 @@ function toSurroundings(row: AroundRow, committed: bigint): Surroundings {
     committed,
     leaseOwner: row.owner,
     paused: row.paused === true,
-    behind: row.behind && row.behind_since && { ...row.behind, since: row.behind_since.toISOString() },
+    behind: behindSince(row),
     command: kind !== null && since !== null && tries !== null && dueAt !== null ? { kind, since, tries, dueAt } : null,
   };
 }
