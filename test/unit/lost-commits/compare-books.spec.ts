@@ -44,6 +44,21 @@ it('the first blocks are told until they are stored, and no endpoint but one is 
   expect([(await look())?.origin, agreed.mock.calls.length]).toEqual([null, 1]);
 });
 
+it('stored first blocks are read only when the chain may be another one, or tells a lower count', async () => {
+  books = { ...books, origin: [hashAt(0), hashAt(1)] };
+  const blocks = jest.spyOn(chain, 'blocks');
+  await compare.execute(DEV_CHAIN, [SIGNER], false);
+  expect(blocks).not.toHaveBeenCalled();
+  await compare.execute(DEV_CHAIN, [SIGNER], true);
+  expect(blocks).toHaveBeenCalledTimes(1);
+  chain.reset();
+  books = { ...books, usedBelow: 3n };
+  await compare.execute(DEV_CHAIN, [SIGNER], false);
+  chain.mineEmpty();
+  const [found] = await compare.execute(DEV_CHAIN, [SIGNER], false);
+  expect(found).toMatchObject({ standing: 'behind', shown: { cause: 'CHAIN_RESET' } });
+});
+
 it('a lower count is believed when it is told again at a later block', async () => {
   books = { ...books, usedBelow: 3n, origin: [hashAt(0), hashAt(1)] };
   expect((await look())?.standing).toBe('unknown');

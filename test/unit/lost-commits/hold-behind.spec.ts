@@ -20,13 +20,15 @@ let standing: Compared['standing'];
 let wasBehind: boolean;
 let isDown: boolean;
 let asked: SignerId[][];
+/** Whether the first blocks were asked for, too. */
+let resets: unknown[];
 let marked: string[];
 let memory: LaneMemory;
 let clock: FakeClock;
 let hold: HoldBehind;
 
 beforeEach(() => {
-  [standing, wasBehind, isDown, asked, marked] = ['behind', false, false, [], []];
+  [standing, wasBehind, isDown, asked, resets, marked] = ['behind', false, false, [], [], []];
   clock = new FakeClock();
   memory = new LaneMemory(clock);
   const shownOf = (signer: SignerId): Compared => {
@@ -41,8 +43,9 @@ beforeEach(() => {
   };
   hold = new HoldBehind(
     fakeOf(CompareBooks, {
-      execute: async (chainId, signers) => {
+      execute: async (chainId, signers, mayBeReset) => {
         asked.push([...signers]);
+        resets.push(mayBeReset);
         if (isDown) throw new RpcUnavailable('rpc_unavailable', { chainId, method: 'any' }, 'no answer');
         return signers.map(shownOf);
       },
@@ -100,9 +103,12 @@ it('a look without an answer is made up for by the next one', async () => {
   isDown = true;
   await hold.look(DEV_CHAIN, [GOOD.signer]);
   isDown = false;
-  await hold.look(DEV_CHAIN, []);
-  await hold.look(DEV_CHAIN, []);
+  await hold.look(DEV_CHAIN, [], false);
+  await hold.look(DEV_CHAIN, [], false);
   expect(asked).toEqual([[GOOD.signer], [GOOD.signer]]);
+  expect(resets).toEqual([true, true]);
+  await hold.look(DEV_CHAIN, [GOOD.signer], false);
+  expect(resets.at(-1)).toBe(false);
 });
 
 it('a signer that is held is not looked at besides', async () => {

@@ -31,7 +31,7 @@ export class ApplyChainUpdate {
     await this.match.execute(chainId, blocks);
     const settled = await this.finalizer.finalize(chainId, head);
     if (gap || orphaned.length > 0) await this.lookAtBooks(chainId);
-    else await this.behind.look(chainId, settled);
+    else await this.behind.look(chainId, settled, false);
   }
 
   /** Of all signers of this node: what the chain shows may be another chain. */

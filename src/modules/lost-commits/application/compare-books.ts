@@ -50,11 +50,15 @@ export class CompareBooks {
     return (signer) => same.get(signerKey(signer)) ?? null;
   }
 
-  /** One look at one endpoint; only where it gives a reason, all of them are asked. In the order given. */
-  async execute(chainId: ChainId, signers: readonly SignerId[]): Promise<Compared[]> {
+  /**
+   * One look at one endpoint; only where it gives a reason, all of them are asked. In the order given.
+   * @param mayBeReset false while the chain only grows: then a lower nonce is the reason to read first blocks that are stored
+   */
+  async execute(chainId: ChainId, signers: readonly SignerId[], mayBeReset = true): Promise<Compared[]> {
     const chain = this.chains.get(chainId);
     const books = signers.length === 0 ? [] : await this.repository.books(signers);
     const begun = books.filter((each) => each.begun);
+    const readsBlocks = mayBeReset || begun.some(({ origin }) => origin.length < FIRST_BLOCKS.length);
     const [counts, told] =
       begun.length === 0
         ? [[], []]
@@ -63,7 +67,7 @@ export class CompareBooks {
               begun.map(({ signer }) => signer.address),
               'latest',
             ),
-            blocksAsTold(chain),
+            readsBlocks ? blocksAsTold(chain) : [],
           ]);
     const suspects = new Set(begun.filter((each, index) => isSuspect(each, counts[index] ?? null, told)));
     const proven = await this.prove(chain, [...suspects]);

@@ -62,15 +62,15 @@ export class HoldBehind {
   /**
    * Compares signers while their lanes go on. A lane that is not known to be even begins again, and is admitted before anything of it is sent.
    * What cannot be asked now is asked with the next look.
+   * @param mayBeReset false while the chain only grows
    */
-  async look(chainId: ChainId, signers: readonly SignerId[]): Promise<void> {
-    const asked = distinctSigners([...signers, ...(this.unlooked.get(chainId) ?? [])]).filter(
-      (signer) => !this.isHeld(signer),
-    );
+  async look(chainId: ChainId, signers: readonly SignerId[], mayBeReset = true): Promise<void> {
+    const left = this.unlooked.get(chainId) ?? [];
+    const asked = distinctSigners([...signers, ...left]).filter((signer) => !this.isHeld(signer));
     if (asked.length === 0) return;
     this.unlooked.set(chainId, asked);
     try {
-      const compared = await this.books.execute(chainId, asked);
+      const compared = await this.books.execute(chainId, asked, mayBeReset || left.length > 0);
       this.unlooked.delete(chainId);
       const news = compared.filter(({ standing, origin }) => standing !== 'even' || origin !== null);
       // On the workers of the signers: what they began is over when this returns.

@@ -43,7 +43,7 @@ export class FreeNonceGaps {
   /** @param signers signers with a tx that was not mined within `confirmations.staleReceiptTimeout`, whether resends are on or off */
   async execute(chainId: ChainId, signers: readonly SignerId[]): Promise<void> {
     if (signers.length === 0) return;
-    await this.behind.look(chainId, signers);
+    await this.behind.look(chainId, signers, false);
     const accounts = signers.map(({ address }) => address);
     const counts = await this.chains.get(chainId).transactionCounts(accounts, 'latest');
     const stalled = signers.flatMap((signer, index): SlotRef[] => {
