@@ -92,8 +92,8 @@ export const PROBLEMS: Readonly<Record<number, Readonly<Record<string, Texts>>>>
     not_sent_yet: ['the transaction has no nonce yet', 'replace it to change its fees or its speed'],
     not_a_payload: ['a fill only consumes a nonce', 'wait until it is mined; it cannot be changed'],
     chain_behind_books: [
-      'the chain was reset, or says that fewer nonces of this signer are used than were seen final; nothing is changed',
-      'mend the endpoints if they are wrong; for a chain that was wiped, use a new database (docs/operations.md)',
+      'failed transactions left nonces free, and the chain waits for them: 7',
+      'repeat the call with vouch=true to fill them with no-ops; dryRun=true shows them (docs/operations.md)',
     ],
     signer_held: [
       'the database lost commits, and this signer may have sent transactions that the database does not know',

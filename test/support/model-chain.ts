@@ -78,6 +78,10 @@ export class ModelChain implements ChainConnector {
   /** Every transaction that was ever sent to the node, in order, with repetitions. */
   readonly sent: ModelTx[] = [];
   private readonly parsed = new Map<Hash, ModelTx>();
+  /** Blocks in which transactions failed without using their nonces, as on some chains. */
+  private readonly failedAt = new Map<Hash, number>();
+  /** True for a chain that uses these nonces after all. */
+  countsFailed = false;
   protected readonly pool = new ModelPool();
   protected readonly chain: ModelBlock[] = [genesis()];
   private fork = 0;
@@ -94,6 +98,19 @@ export class ModelChain implements ChainConnector {
       next.set(tx.from, expected + 1n);
     }
     return this.append(txs);
+  }
+
+  /** A transaction of the pool fails in a block, and its nonce stays free. */
+  mineFailed({ hash }: Pick<ModelTx, 'hash'>): Block {
+    const tx = this.pool.all().find((each) => each.hash === hash);
+    if (!tx) throw new Error('no such transaction in the pool');
+    this.pool.remove(hash);
+    this.failedAt.set(hash, this.tip().number + 1);
+    return this.append([tx]);
+  }
+
+  private leftNonceFree(tx: ModelTx, block: ModelBlock): boolean {
+    return this.failedAt.get(tx.hash) === block.number;
   }
 
   mineEmpty(count = 1): void {
@@ -159,7 +176,7 @@ export class ModelChain implements ChainConnector {
   minedBy(from: Address, nonce: Nonce): { readonly tx: ModelTx; readonly block: Block } | null {
     for (const block of this.chain) {
       const tx = block.txs.find((each) => each.from === from && each.nonce === nonce);
-      if (tx) return { tx, block };
+      if (tx && (this.countsFailed || !this.leftNonceFree(tx, block))) return { tx, block };
     }
     return null;
   }
@@ -419,7 +436,10 @@ export class ModelChain implements ChainConnector {
   }
 
   protected minedNonce(account: Address): Nonce {
-    return BigInt(this.minedTxs().filter(({ from }) => from === account).length);
+    const used = this.chain.flatMap((block) =>
+      block.txs.filter((tx) => tx.from === account && (this.countsFailed || !this.leftNonceFree(tx, block))),
+    );
+    return BigInt(used.length);
   }
 
   private pendingNonce(account: Address): Nonce {
@@ -436,7 +456,7 @@ export class ModelChain implements ChainConnector {
       blockNumber: block.number,
       blockHash: block.hash,
       transactionIndex,
-      status: this.faults.status?.(tx) ?? 'success',
+      status: this.leftNonceFree(tx, block) ? 'reverted' : (this.faults.status?.(tx) ?? 'success'),
       gasUsed: 21_000n,
       effectiveGasPrice: GWEI,
       contractAddress: null,

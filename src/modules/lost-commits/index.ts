@@ -1,7 +1,7 @@
 export { AdmitLanes } from './application/admit-lanes.js';
 export { AdoptSent } from './application/adopt-sent.js';
 export { CommittedCursors } from './application/committed-cursors.js';
-export { CompareBooks } from './application/compare-books.js';
+export { type Compared, CompareBooks } from './application/compare-books.js';
 export { HoldBehind } from './application/hold-behind.js';
 export { Findings } from './application/findings.js';
 export { ReconcileSigner, type Reconciliation } from './application/reconcile-lanes.js';

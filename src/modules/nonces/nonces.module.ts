@@ -8,6 +8,7 @@ import { AlignNonces } from './application/align-nonces.js';
 import { CreateFills, FillNonceGaps } from './application/fill-nonce-gaps.js';
 import { ForeignNonces } from './application/foreign-nonces.js';
 import { FreeNonceGaps } from './application/free-nonce-gaps.js';
+import { LeftFreeNonces } from './application/left-free-nonces.js';
 import { ReassignNonces } from './application/reassign-nonces.js';
 import { ReopenNonces } from './application/reopen-nonces.js';
 import { SyncSigner } from './application/sync-signer.js';
@@ -22,6 +23,7 @@ import { SignerNoncesController } from './infrastructure/http/signer-nonces.cont
     FillNonceGaps,
     ForeignNonces,
     FreeNonceGaps,
+    LeftFreeNonces,
     ReassignNonces,
     ReopenNonces,
     SyncSigner,

@@ -6,6 +6,7 @@ import {
   Chains,
   HeadTracker,
   type Receipt,
+  type ReceiptLookup,
 } from '../../../src/modules/chain/index.js';
 import { type MinedAttempt, RecordMined } from '../../../src/modules/confirmations/application/record-mined.js';
 import { type Attempt, LeasedWork, ManagedTx } from '../../../src/modules/ledger/index.js';
@@ -27,6 +28,8 @@ let followed: Map<number, Hash>;
 let tip: number | null;
 /** What the endpoints show. */
 let shown: Map<number, Block>;
+/** Of what had failed before. */
+let agreed: ReceiptLookup;
 
 beforeEach(() => {
   txs = new TxsInMemory();
@@ -39,6 +42,7 @@ beforeEach(() => {
 
 const CHAIN = {
   blocks: async (numbers) => numbers.map((number) => shown.get(number) ?? null),
+  agreedReceipts: async (known) => known.map(() => agreed),
 } as Partial<ChainConnector> as ChainConnector;
 const aBlock = (number: number, hash: Hash): Block => ({
   ...{ number, hash, parentHash: hash, transactionHashes: [] },
@@ -46,6 +50,10 @@ const aBlock = (number: number, hash: Hash): Block => ({
 });
 
 function record(mined: readonly MinedAttempt[], work: LeasedWork = ourWork): Promise<MinedAttempt[]> {
+  return recorder(work).execute(DEV_CHAIN, mined);
+}
+
+function recorder(work: LeasedWork = ourWork): RecordMined {
   return new RecordMined(
     fakeOf(Chains, { get: () => CHAIN }),
     fakeOf(HeadTracker, { hashAt: (_, number) => followed.get(number) ?? null, tip: () => tip }),
@@ -53,7 +61,7 @@ function record(mined: readonly MinedAttempt[], work: LeasedWork = ourWork): Pro
     txs.asRepository(),
     txs.writes.asDoor(),
     log,
-  ).execute(DEV_CHAIN, mined);
+  );
 }
 
 function aMined(attempt: Partial<Attempt> = {}, receipt: Partial<Receipt> = {}): MinedAttempt {
@@ -112,6 +120,81 @@ describe('an attempt that was mined', () => {
     const work = fakeOf(LeasedWork, { run: async (_chain, items) => (shares.push(items.length), items.slice(0, 1)) });
     const left = await record(new Array<MinedAttempt>(1_001).fill(aMined()), work);
     expect([shares, left.length]).toEqual([[1_000, 1], 2]);
+  });
+});
+
+describe('a tx that failed in a final block, and may have left its nonce free', () => {
+  const LATER = aReceipt().blockNumber + 1;
+  const failedAs = (receipt: Partial<Receipt>): void => {
+    const tx = aManagedTx({ txId: TX })
+      .allocated(NONCE)
+      .sent()
+      .mined({ status: 'reverted', ...receipt })
+      .build();
+    tx.settled('execution reverted', null);
+    txs.put(tx);
+    followed.set(LATER, aHash(0xb10c));
+    agreed = { kind: 'found', receipt: again().receipt };
+  };
+  const again = (receipt: Partial<Receipt> = {}): MinedAttempt =>
+    aMined({}, { blockNumber: LATER, blockHash: aHash(0xb10c), ...receipt });
+
+  it('is MINED when a later block executes it: it gets its slot back, and only a no-op may be sent for it', async () => {
+    failedAs({});
+    await record([again()]);
+    expect(txs.of(TX)).toMatchObject({ state: 'MINED', closing: { as: 'FAILED', won: false }, failureReason: null });
+    expect(txs.writes.slots('reopened')).toEqual([{ signer: aSigner(), nonce: NONCE, holder: TX }]);
+    expect(said()).toEqual(['transaction executed after it had failed and left its nonce free']);
+  });
+
+  it('is MINED when it was filled meanwhile, too: then the fill keeps the slot until the chain has decided', async () => {
+    failedAs({});
+    const tx = ManagedTx.rehydrate(txs.of(TX));
+    tx.leftNonceFree('fill');
+    txs.put(tx);
+    await record([again()]);
+    expect(txs.of(TX)).toMatchObject({ state: 'MINED', closing: null, replacedBy: 'fill' });
+    expect(txs.writes.slots('reopened')).toEqual([]);
+  });
+
+  it('is MINED only when enough endpoints say so, which are asked again with the next block', async () => {
+    failedAs({});
+    const once = recorder();
+    const enough = agreed;
+    agreed = { kind: 'unavailable', message: 'the endpoints do not agree' };
+    await once.execute(DEV_CHAIN, [again()]);
+    expect(txs.of(TX).state).toBe('FAILED');
+    agreed = enough;
+    await once.execute(DEV_CHAIN, []);
+    expect(txs.of(TX).state).toBe('MINED');
+  });
+
+  it.each([
+    ['are sure that it is in no block', { kind: 'none' }],
+    ['say that it failed', { kind: 'found', receipt: aReceipt({ blockHash: aHash(0xb10c), status: 'reverted' }) }],
+    ['say that it is in another block', { kind: 'found', receipt: aReceipt({ blockHash: aHash(0xbad) }) }],
+  ] as [string, ReceiptLookup][])(
+    'stays as it is, and is not asked for again, when the others %s',
+    async (_words, say) => {
+      failedAs({});
+      const once = recorder();
+      agreed = say;
+      await once.execute(DEV_CHAIN, [again()]);
+      agreed = { kind: 'found', receipt: again().receipt };
+      await once.execute(DEV_CHAIN, []);
+      expect([txs.of(TX).state, txs.saved]).toEqual(['FAILED', []]);
+    },
+  );
+
+  it.each([
+    ['it fails there again', {}, { status: 'reverted' }],
+    ['that block is an earlier one', { blockNumber: LATER + 1 }, {}],
+    ['it had succeeded before', { status: 'success' }, {}],
+  ] as const)('stays as it is when %s', async (_words, before, receipt) => {
+    failedAs(before);
+    const { state } = txs.of(TX);
+    await record([again(receipt)]);
+    expect([txs.of(TX).state, txs.saved]).toEqual([state, []]);
   });
 });
 

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ChainConnector, GasEstimate } from '../../../src/modules/chain/index.js';
-import { CreateFills } from '../../../src/modules/nonces/application/fill-nonce-gaps.js';
+import { CreateFills, type FreeSlot } from '../../../src/modules/nonces/application/fill-nonce-gaps.js';
 import type { FeeRules } from '../../../src/modules/sending/index.js';
 import { type Attempt, type AttemptFees, type AttemptRepository, NewFills } from '../../../src/modules/ledger/index.js';
-import { anAttempt, aSigner } from '../../support/builders.js';
+import { aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
 import { gasRules } from '../../support/gas-rules.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -48,7 +48,7 @@ beforeEach(() => {
   );
 });
 
-const fill = (slots = SLOTS) => {
+const fill = (slots: readonly FreeSlot[] = SLOTS) => {
   const chain = {
     feeQuote: async () => ({ blockNumber: 100 }),
     estimateGas: async (calls: readonly unknown[]) => (asked.push(...calls), estimates),
@@ -69,6 +69,16 @@ describe('a fill', () => {
       ['fill', 'ALLOCATED', 7n],
       ['fill', 'ALLOCATED', 3n],
     ]);
+  });
+
+  it('takes the slot of a tx that left its nonce free, and competes with it: that one stays ended', async () => {
+    const [first, second] = [aManagedTx({ txId: 'failed' }).build(), SLOTS[1]];
+    const slots = [{ signer: aSigner(1), nonce: 7n, leftBy: first }, ...(second ? [second] : [])];
+    const made = await fill(slots);
+    expect(made.map(({ tx }) => tx.progress.replaces)).toEqual(['failed', null]);
+    expect([first.progress.replacedBy, writes.txs]).toEqual(['fill-1', [first]]);
+    expect(writes.slots('reopened')).toEqual([{ signer: aSigner(1), nonce: 7n, holder: 'fill-1' }]);
+    expect(writes.slots('filled')).toEqual([{ ...second, txId: 'fill-2' }]);
   });
 
   it('is under the lease of its own signer only', async () => {

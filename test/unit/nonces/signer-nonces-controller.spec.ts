@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type SyncReport, SyncSigner } from '../../../src/modules/nonces/application/sync-signer.js';
 import { SignerNoncesController } from '../../../src/modules/nonces/infrastructure/http/signer-nonces.controller.js';
-import { aHash, aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { aHash, aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { type Answer, type HttpApp, send, startHttpApp } from '../platform/http-app.js';
 
 const SIGNER = aSigner(0xab);
@@ -13,6 +13,9 @@ const REPORT: SyncReport = {
   cursor: { before: 3n, after: 8n },
   gap: { freed: 2, remaining: 1 },
   recovered: [{ nonce: 4n, txHash: aHash(4) }],
+  behind: null,
+  leftFree: [],
+  refusal: null,
 };
 
 let http: HttpApp;
@@ -51,10 +54,24 @@ describe('POST /api/v1/signers/{chainId}/{address}/sync', () => {
     ['says nothing', '', false],
   ] as const)('hears that a person vouches that nothing is out, or not: who %s', async (_words, rest, vouches) => {
     expect((await post(rest)).status).toBe(200);
-    expect(calls).toEqual([[SIGNER, 1_000, vouches]]);
+    expect(calls).toEqual([[SIGNER, 1_000, vouches, false]]);
   });
 
-  it.each(['?maxFills=-1', '?maxFills=10001', '?maxFills=1.5', '?vouch=yes', '?fills=1'])(
+  it('says only what it would do when it is asked to: also why not, and which nonces a no-op gets', async () => {
+    const leftBy = aManagedTx({ txId: 'failed' }).build();
+    const left = { signer: SIGNER, nonce: 5n, leftBy, txHash: aHash(1), blockHash: aHash(2) };
+    report = { ...REPORT, behind: 'LOWER_NONCE', leftFree: [left], refusal: { detail: 'not now', advice: 'wait' } };
+    const { text } = await post('?dryRun=true');
+    expect(calls).toEqual([[SIGNER, 1_000, false, true]]);
+    expect(JSON.parse(text)).toMatchObject({
+      dryRun: true,
+      behind: 'LOWER_NONCE',
+      leftFree: [{ nonce: 5, txId: 'failed', txHash: aHash(1) }],
+      refusal: 'not now: wait',
+    });
+  });
+
+  it.each(['?maxFills=-1', '?maxFills=10001', '?maxFills=1.5', '?vouch=yes', '?dryRun=1', '?fills=1'])(
     'refuses %s',
     async (query) => {
       expect((await post(query)).status).toBe(400);
@@ -78,12 +95,16 @@ describe('POST /api/v1/signers/{chainId}/{address}/sync', () => {
     expect([status, JSON.parse(text)]).toEqual([
       200,
       {
+        dryRun: false,
         ...SIGNER,
         chain: { nonce: 5, blockNumber: 7, blockHash: aHash(7) },
         pending: 6,
         cursor: { before: 3, after: 8 },
         gap: { freed: 2, remaining: 1 },
         recovered: [{ nonce: 4, txHash: aHash(4) }],
+        behind: null,
+        leftFree: [],
+        refusal: null,
       },
     ]);
   });

@@ -7,8 +7,9 @@ import type { Chains } from '../../../src/modules/chain/index.js';
 import { type Lease, type NonceLedger, NotLeader, type SlotRef } from '../../../src/modules/signers/index.js';
 import type { LeasedWork } from '../../../src/modules/ledger/index.js';
 import type { ReconcileSigner } from '../../../src/modules/lost-commits/application/reconcile-lanes.js';
+import { type LeftFree, LeftFreeNonces } from '../../../src/modules/nonces/application/left-free-nonces.js';
 import { SyncSigner } from '../../../src/modules/nonces/application/sync-signer.js';
-import { aHash, aSigner } from '../../support/builders.js';
+import { aHash, aManagedTx, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
@@ -34,15 +35,18 @@ let sync: SyncSigner;
 
 /** What the chain shows when it is behind our books. */
 let shown: ChainBehind | null;
+let standing: Compared['standing'];
+/** Null when not only failed transactions had the nonces that the chain calls free. */
+let leftFree: LeftFree[] | null;
 const behindAs = (what: ChainBehind): Compared => ({
   books: { signer: SIGNER, begun: true, usedBelow: 5n, block: 1, origin: [], behind: null },
-  standing: 'behind',
+  standing,
   origin: null,
   shown: what,
 });
 
 beforeEach(() => {
-  shown = null;
+  [shown, standing, leftFree] = [null, 'behind', null];
   [agreed, pending, cursor, missing, held, isOurs, calls] = [5n, [5n], 9n, 1, false, true, []];
   [writes, log] = [new RecordedWrites(), new RecordingLog()];
   const chain = {
@@ -69,6 +73,10 @@ beforeEach(() => {
   sync = new SyncSigner(
     { get: (chainId: number) => (calls.push(['chain', chainId]), chain) } as unknown as Chains,
     fakeOf(CompareBooks, { execute: async () => (shown === null ? [] : [behindAs(shown)]) }),
+    fakeOf(LeftFreeNonces, {
+      find: async (from, atMost) => (calls.push(['left free', from, atMost]), leftFree),
+      fill: async (...args) => void calls.push(['fill', ...args]),
+    }),
     {
       execute: async (...args: unknown[]) => (calls.push(['reconcile', ...args]), { held, found: FOUND }),
     } as unknown as ReconcileSigner,
@@ -122,6 +130,9 @@ describe('a signer that a person aligns', () => {
       cursor: { before: 9n, after: 9n },
       gap: { freed: 2, remaining: 1 },
       recovered: FOUND,
+      behind: null,
+      leftFree: [],
+      refusal: null,
     });
   });
 
@@ -190,4 +201,55 @@ it('changes nothing while the chain is behind our books, and says what it shows'
     facts: { cause: 'CHAIN_RESET', chainNonce: 0, usedBelow: 5 },
   });
   expect(calls.filter(([what]) => what !== 'chain')).toEqual([]);
+});
+
+const LOWER: ChainBehind = { cause: 'LOWER_NONCE', chainNonce: 5, usedBelow: 6, block: null };
+const LEFT: LeftFree = { ...PLACE, leftBy: aManagedTx().build(), txHash: aHash(1), blockHash: aHash(2) };
+
+describe('nonces that failed transactions left free', () => {
+  beforeEach(() => {
+    [shown, leftFree] = [LOWER, [LEFT]];
+  });
+
+  it('get fills when the person vouches, under the lease of the signer, and nothing else is done', async () => {
+    expect(await sync.execute(SIGNER, 10, true)).toMatchObject({ behind: 'LOWER_NONCE', leftFree: [LEFT] });
+    expect(calls.filter(([what]) => what === 'left free' || what === 'fill')).toEqual([
+      ['left free', PLACE, 10],
+      ['fill', LEASE, [LEFT]],
+    ]);
+    expect([writes.written, calls.some(([what]) => what === 'reconcile')]).toEqual([[], false]);
+  });
+
+  it.each([
+    ['the person does not vouch', (): void => undefined, false],
+    ['not only they had such nonces', (): void => void (leftFree = null), true],
+    ['it is not proven yet', (): void => void (standing = 'unknown'), true],
+  ] as const)('get none while %s', async (_words, change, vouches) => {
+    change();
+    await expect(sync.execute(SIGNER, 10, vouches)).rejects.toMatchObject({ code: 'chain_behind_books' });
+    expect(calls.some(([what]) => what === 'fill')).toBe(false);
+  });
+});
+
+describe('a preview', () => {
+  it('says what would be done, by any node, and changes nothing', async () => {
+    [missing, isOurs] = [3, false];
+    expect(await sync.execute(SIGNER, 2, true, true)).toMatchObject({
+      cursor: { before: 9n, after: 9n },
+      gap: { freed: 2, remaining: 1 },
+      recovered: [],
+      refusal: null,
+    });
+    expect([calls.map(([what]) => what), writes.written]).toEqual([['chain', 'agreed', 'counts', 'cursors'], []]);
+  });
+
+  it.each([
+    ['was reset', { cause: 'CHAIN_RESET' }, 'behind', 'new database'],
+    ['may be behind', {}, 'unknown', 'repeat the call'],
+    ['lost blocks', {}, 'behind', 'endpoints'],
+  ] as const)('says what to do when the chain %s', async (_words, change, how, advice) => {
+    [shown, standing] = [{ ...LOWER, ...change }, how];
+    const { refusal, leftFree: left } = await sync.execute(SIGNER, 2, true, true);
+    expect([refusal?.advice, left]).toEqual([expect.stringContaining(advice), []]);
+  });
 });

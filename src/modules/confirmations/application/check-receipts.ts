@@ -71,6 +71,8 @@ export interface DueTx {
   readonly signer: SignerId;
   readonly tx: ManagedTx;
   readonly attempts: readonly Attempt[];
+  /** Of a fill whose nonce a failed tx left free: those of that tx, which may be executed all the same. */
+  readonly before: readonly Attempt[];
 }
 
 /** Requests receipts by hash of txs that were not found in a block for too long, of all their attempts: blocks can be missed. */
@@ -94,7 +96,8 @@ export class CheckReceipts {
     const due = await this.due(chainId);
     if (due.length === 0) return [];
     // Txs that compete for one slot have the same attempts.
-    const attempts = [...new Map(due.flatMap((item) => item.attempts).map((one) => [one.txHash, one])).values()];
+    const all = due.flatMap((item) => [...item.attempts, ...item.before]);
+    const attempts = [...new Map(all.map((one) => [one.txHash, one])).values()];
     const lookups = await this.lookUp.execute(chainId, attempts);
     const found = attempts.flatMap((attempt): MinedAttempt[] => {
       const lookup = lookups.get(attempt.txHash);
@@ -105,7 +108,9 @@ export class CheckReceipts {
       .filter((item) => !item.attempts.some(({ txHash }) => mined.has(txHash)))
       .map((item) => ({
         ...item,
-        answered: item.attempts.every(({ txHash }) => lookups.get(txHash)?.kind === 'none'),
+        answered:
+          item.attempts.every(({ txHash }) => lookups.get(txHash)?.kind === 'none') &&
+          item.before.every(({ txHash }) => ['none', 'found'].includes(lookups.get(txHash)?.kind ?? '')),
         unclear: firstUnclear(item.attempts.map(({ txHash }) => lookups.get(txHash))),
       }));
     this.metrics.count('receipt_check_total', found.length, { result: 'found' });
@@ -140,7 +145,11 @@ export class CheckReceipts {
     if (txs.length === 0) return [];
     const attempts = await this.attempts.ofSlots(txs.map((tx) => ({ signer: tx.signer, nonce: tx.nonce })));
     const bySlot = groupBy(attempts, slotKey);
-    return txs.map((tx) => ({ signer: tx.signer, tx, attempts: tx.attemptsAmong(bySlot.get(slotKey(tx)) ?? []) }));
+    return txs.map((tx) => {
+      const ofSlot = bySlot.get(slotKey(tx)) ?? [];
+      const before = tx.kind === 'fill' && tx.mayHaveRivals ? ofSlot.filter(({ txId }) => txId !== tx.id) : [];
+      return { signer: tx.signer, tx, attempts: tx.attemptsAmong(ofSlot), before };
+    });
   }
 }
 

@@ -74,7 +74,11 @@ export class MatchAttempts {
     );
     await this.recheckMissed(chainId, matches);
     const ours = matches.filter(({ signer }) => this.leases.held(signer) !== null);
-    if (ours.length === 0) return;
+    if (ours.length === 0) {
+      // What was not proven yet is looked at again with each block.
+      await this.recordMined.execute(chainId, []);
+      return;
+    }
     const found = await this.recordEach(chainId, blocks, ours);
     const left = await this.recheckReceipts.execute(
       chainId,

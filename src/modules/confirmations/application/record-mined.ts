@@ -19,6 +19,9 @@ const MAX_TXS_AT_ONCE = 1_000;
 /** Writes receipts: any attempt of a slot can be the mined one, and makes its tx MINED (docs/invariants.md, I9). */
 @Injectable()
 export class RecordMined {
+  /** Looked at again with the next block: too few endpoints told that what had failed was executed. */
+  private readonly unproven = new Map<ChainId, readonly MinedAttempt[]>();
+
   constructor(
     private readonly chains: Chains,
     private readonly tracker: HeadTracker,
@@ -30,7 +33,8 @@ export class RecordMined {
 
   /** @returns the receipts that could not be written now */
   async execute(chainId: ChainId, mined: readonly MinedAttempt[]): Promise<MinedAttempt[]> {
-    const credible = await this.inRealBlocks(chainId, mined);
+    const credible = await this.inRealBlocks(chainId, [...(this.unproven.get(chainId) ?? []), ...mined]);
+    this.unproven.delete(chainId);
     const left: MinedAttempt[] = [];
     for (const some of inSlices(credible, MAX_TXS_AT_ONCE)) left.push(...(await this.record(chainId, some)));
     return left;
@@ -66,16 +70,23 @@ export class RecordMined {
       const byTx = new Map(share.map((item) => [item.attempt.txId, item]));
       const all = await this.repository.byIds(share.map(({ attempt }) => attempt.txId));
       this.reportImpossible(all, byTx);
-      const txs = all.filter((tx) => isOpen(tx) && this.isOfPresentSlot(tx, byTx.get(tx.id)));
+      const open = all.filter((tx) => isOpen(tx) && this.isOfPresentSlot(tx, byTx.get(tx.id)));
+      const again = await this.executedAfterAll(chainId, all, byTx);
+      const txs = [...open, ...again];
       const winners = txs.flatMap((tx) => byTx.get(tx.id) ?? []);
+      // A fill holds the slot of the others.
+      const reopened = again.filter(({ progress }) => progress.replacedBy === null);
       for (const tx of txs) {
         const item = byTx.get(tx.id);
-        if (item) tx.mined(item.receipt, item.attempt.kind === 'cancel' ? 'no-op' : 'payload');
+        const kind = item?.attempt.kind === 'cancel' ? 'no-op' : 'payload';
+        if (item && isOpen(tx)) tx.mined(item.receipt, kind);
+        else if (item) tx.executedAfterAll(item.receipt, kind);
       }
       const raced = txs.filter((tx) => tx.mayHaveRivals);
       const resting = racesOf(raced, await this.repository.rivals(raced)).flatMap(restWhileMined);
       await this.write.execute(leases, 'mined', {
         txs: [...txs, ...resting],
+        slots: { reopened: reopened.map(({ id, signer, nonce }) => ({ signer, nonce, holder: id })) },
         attempts: { decided: winners.map(({ attempt }) => attempt) },
       });
     });
@@ -93,6 +104,37 @@ export class RecordMined {
     return false;
   }
 
+  /**
+   * What failed in a final block, and left its nonce free, is in a later block: it was executed (docs/invariants.md, K8). No single endpoint takes
+   * back what was final.
+   */
+  private async executedAfterAll(
+    chainId: ChainId,
+    txs: readonly ManagedTx[],
+    mined: ReadonlyMap<string, MinedAttempt>,
+  ): Promise<ManagedTx[]> {
+    const told = txs.flatMap((tx) => {
+      const item = mined.get(tx.id);
+      return item && isLaterSuccess(tx, item) ? [{ tx, item }] : [];
+    });
+    if (told.length === 0) return [];
+    const answers = await this.chains.get(chainId).agreedReceipts(told.map(({ item }) => item.receipt));
+    return told.flatMap(({ tx, item }, index) => {
+      const [{ receipt }, answer] = [item, answers[index]];
+      if (answer?.kind !== 'found' && answer?.kind !== 'none')
+        this.unproven.set(chainId, [...(this.unproven.get(chainId) ?? []), item]);
+      if (answer?.kind !== 'found' || answer.receipt.blockHash !== receipt.blockHash) return [];
+      if (answer.receipt.status !== 'success') return [];
+      const { txHash, blockNumber: block } = receipt;
+      this.log.error('transaction executed after it had failed and left its nonce free', {
+        txId: tx.id,
+        txHash,
+        block,
+      });
+      return [tx];
+    });
+  }
+
   /** Reports a mined tx that had ended otherwise, or waits for a nonce. An operator has to check it. */
   private reportImpossible(txs: readonly ManagedTx[], mined: ReadonlyMap<string, MinedAttempt>): void {
     for (const tx of txs) {
@@ -102,6 +144,17 @@ export class RecordMined {
         this.log.error('transaction mined that had ended', { txId: tx.id, state, txHash });
     }
   }
+}
+
+function isLaterSuccess(tx: ManagedTx, { attempt, receipt }: MinedAttempt): boolean {
+  const before = tx.progress.receipt;
+  return (
+    tx.mayHaveLeftNonceFree &&
+    before !== null &&
+    attempt.nonce === tx.nonce &&
+    receipt.status === 'success' &&
+    receipt.blockNumber > before.blockNumber
+  );
 }
 
 /** False for a receipt that is already written: a block may be read twice, and a receipt may be found by hash and by block. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../kernel/json.js';
 import type { Nonce, SignerId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import type { SentTransaction } from '../../chain/index.js';
-import type { Fence } from '../../signers/index.js';
+import type { Fence, SlotRef } from '../../signers/index.js';
 import type { RequestedTx } from './managed-tx.repository.js';
 
 /** A nonce below the cursor for which the database has no bytes. */
@@ -74,6 +74,11 @@ export abstract class LostCommitsRepository {
   abstract reconciled(fence: Fence, signer: SignerId, epoch: number): Promise<void>;
   /** In the order given. */
   abstract books(signers: readonly SignerId[]): Promise<Books[]>;
+  /** Slots of the signer from this nonce on that were used for good, lowest first; null for the tx of a foreign transaction. */
+  abstract consumedFrom(
+    from: SlotRef,
+    limit: number,
+  ): Promise<{ readonly nonce: Nonce; readonly txId: string | null }[]>;
   /** Stores the first blocks of the chain of a signer that has a cursor. */
   abstract noteOrigin(fence: Fence, signer: SignerId, origin: readonly string[]): Promise<void>;
   /** Stores that the chain is behind the books of a signer, or that it is not any more. */

@@ -108,8 +108,17 @@ export class ManagedTx {
     return new ManagedTx(progress);
   }
 
-  /** A new fill. It holds its slot from the start. */
-  static fill(txId: string, signer: SignerId, nonce: Nonce, gasLimit: bigint): ManagedTx {
+  /**
+   * A new fill. It holds its slot from the start.
+   * @param replaces the tx that left its nonce free: see {@link leftNonceFree}
+   */
+  static fill(
+    txId: string,
+    signer: SignerId,
+    nonce: Nonce,
+    gasLimit: bigint,
+    replaces: string | null = null,
+  ): ManagedTx {
     const tx = new ManagedTx({
       txId,
       kind: 'fill',
@@ -122,7 +131,7 @@ export class ManagedTx {
       receipt: null,
       failureReason: null,
       closing: null,
-      replaces: null,
+      replaces,
       replacedBy: null,
       withdrawnReplacement: null,
       tries: 0,
@@ -502,6 +511,31 @@ export class ManagedTx {
     this.data.requeues += 1;
   }
 
+  /** Its execution failed in a final block: its chain may have left the nonce free. */
+  get mayHaveLeftNonceFree(): boolean {
+    const { state, receipt } = this.data;
+    return (state === 'FAILED' || state === 'CANCELLED') && receipt?.status === 'reverted';
+  }
+
+  /** The chain left its nonce free, and a fill gets it. It stays ended, but its bytes are valid again, and compete with the fill. */
+  leftNonceFree(fill: string): void {
+    this.record('updated', { detail: { filledBy: fill } });
+    this.data.replacedBy = fill;
+  }
+
+  /**
+   * After {@link mayHaveLeftNonceFree} a later block executed it after all. It follows the chain; but nothing of it is sent again, because its
+   * client was told that it had ended.
+   */
+  executedAfterAll(receipt: Receipt, kind: 'payload' | 'no-op'): void {
+    const { failureReason, closing, replacedBy } = this.data;
+    this.reorged();
+    // Else it rests for the fill.
+    if (closing === null && replacedBy === null)
+      this.closesAs({ as: 'FAILED', reason: failureReason ?? 'execution reverted', won: false });
+    this.mined(receipt, kind);
+  }
+
   /** A reorg orphaned its block, so the same bytes are sent again. Also for a final tx, if the reorg is that deep. */
   reorged(): void {
     const { receipt, txHash } = this.data;
@@ -526,10 +560,11 @@ export class ManagedTx {
 
   /**
    * The attempts that decide about it: its own, and in a race those of all that compete for the slot. Another tx may have had the slot before
-   * and have moved on; its attempts are no concern of this one.
+   * and have moved on; its attempts are no concern of this one. Nor are those of a tx that left its nonce free to a fill: they have a receipt,
+   * which decides nothing about the nonce.
    */
   attemptsAmong(ofSlot: readonly Attempt[]): Attempt[] {
-    return this.mayHaveRivals ? [...ofSlot] : ofSlot.filter(({ txId }) => txId === this.id);
+    return this.mayHaveRivals && this.kind === 'payload' ? [...ofSlot] : ofSlot.filter(({ txId }) => txId === this.id);
   }
 
   /** Another tx of its slot is sent in its place, or was mined: it is only watched. Or every endpoint refused it ({@link isWithdrawn}). */

@@ -31,7 +31,7 @@ export type TxSubState = (typeof TX_SUB_STATES)[number];
 
 /**
  * Every allowed change of state. A tx leaves a final state only through a reorg deeper than `confirmations.required`, and only if a block
- * decided its end: see {@link canTransition}.
+ * decided its end: see {@link canTransition}. Or when what failed is executed in a later block, on a chain that left its nonce free.
  */
 export const TRANSITIONS = {
   PENDING: ['ALLOCATED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED'],

@@ -4,7 +4,7 @@ import type { Tx } from '../../../kernel/unit-of-work.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import type { SentTransaction } from '../../chain/index.js';
-import { type Fence, signerColumns } from '../../signers/index.js';
+import { type Fence, signerColumns, type SlotRef } from '../../signers/index.js';
 import {
   type Books,
   type ChainBehind,
@@ -131,6 +131,13 @@ export const BOOKS = {
      ORDER BY w.position`,
 };
 
+const CONSUMED_FROM = {
+  name: 'lost_consumed_from',
+  text: `
+    SELECT s.nonce, s.tx_id FROM signer_nonce_allocation s
+     WHERE s.chain_id = $1 AND s.signer = $2 AND s.nonce >= $3 AND s.status = 'CONSUMED' ORDER BY s.nonce LIMIT $4`,
+};
+
 const NOTE_ORIGIN = {
   name: 'lost_note_origin',
   text: `UPDATE signer_nonce_cursor SET origin = $4, fencing_token = $3 WHERE chain_id = $1 AND signer = $2`,
@@ -213,6 +220,19 @@ export class PgLostCommitsRepository extends LostCommitsRepository {
       const row = rows[index];
       return row ? [toBooks(signer, row)] : [];
     });
+  }
+
+  async consumedFrom(
+    { signer: { chainId, address }, nonce }: SlotRef,
+    limit: number,
+  ): Promise<{ nonce: Nonce; txId: string | null }[]> {
+    const { rows } = await this.database.query<{ nonce: string; tx_id: string | null }>(CONSUMED_FROM, [
+      chainId,
+      address,
+      nonce,
+      limit,
+    ]);
+    return rows.map((row) => ({ nonce: BigInt(row.nonce), txId: row.tx_id }));
   }
 
   async noteOrigin(fence: Fence, signer: SignerId, origin: readonly string[]): Promise<void> {

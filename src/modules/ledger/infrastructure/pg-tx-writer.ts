@@ -51,10 +51,10 @@ const SAVE = {
 const INSERT_FILLS = {
   name: 'tx_insert_fills',
   text: `
-    INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, state, kind, nonce, gas_limit, fencing_token, version)
-    SELECT tx_id, chain_id, signer, request_id, request_hash, to_address, value, decode(substr(data, 3), 'hex'), options, priority, 'ALLOCATED', 'fill', nonce, gas_limit, token, 1
-      FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::jsonb[], $10::int[], $11::bigint[], $12::bigint[], $13::bigint[])
-           AS f (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, nonce, gas_limit, token)
+    INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, state, kind, nonce, gas_limit, fencing_token, replaces, version)
+    SELECT tx_id, chain_id, signer, request_id, request_hash, to_address, value, decode(substr(data, 3), 'hex'), options, priority, 'ALLOCATED', 'fill', nonce, gas_limit, token, replaces, 1
+      FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::numeric[], $8::text[], $9::jsonb[], $10::int[], $11::bigint[], $12::bigint[], $13::bigint[], $14::uuid[])
+           AS f (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, nonce, gas_limit, token, replaces)
      ORDER BY chain_id, signer, nonce`,
 };
 
@@ -141,6 +141,7 @@ export class PgTxWriter extends TxWriter {
       fills.map(({ tx }) => tx.nonce),
       fills.map(({ tx }) => tx.progress.gasLimit),
       fills.map(({ tx }) => fence.tokenFor(tx.signer)),
+      fills.map(({ tx }) => tx.progress.replaces),
     ]);
   }
 

@@ -9,12 +9,19 @@ import {
   type AttemptFees,
   AttemptRepository,
   LaneMemory,
+  type ManagedTx,
   NewFills,
   type RequestedTx,
   WriteChanges,
 } from '../../ledger/index.js';
 import { groupBy } from '../../../kernel/group-by.js';
 import { Log } from '../../../platform/logging/log.js';
+
+/** A slot that no tx holds, or whose holder has ended and left its nonce free. */
+export interface FreeSlot extends SlotRef {
+  /** A fresh copy of that holder. */
+  readonly leftBy?: ManagedTx;
+}
 
 /** Stores fills on slots that no tx holds, in the commit that takes the slots. */
 @Injectable()
@@ -29,23 +36,36 @@ export class CreateFills {
   ) {}
 
   /** @returns the fills, which are not signed yet, in no order */
-  async execute(chain: ChainConnector, leases: readonly Lease[], slots: readonly SlotRef[]): Promise<RequestedTx[]> {
+  async execute(chain: ChainConnector, leases: readonly Lease[], slots: readonly FreeSlot[]): Promise<RequestedTx[]> {
     const gas = await this.gas.ofNoOps(chain, slots);
     const known = await this.attempts.ofSlots(slots);
     const fees = await this.pricesAboveRivals(chain, known, new Map(slots.map((slot, i) => [slotKey(slot), gas[i]])));
     const made = slots.flatMap((slot, index) => {
       const gasLimit = gas[index];
-      return gasLimit === undefined ? [] : [this.fills.at(slot, gasLimit, fees.get(slotKey(slot)))];
+      if (gasLimit === undefined) return [];
+      const fill = this.fills.at(slot, gasLimit, fees.get(slotKey(slot)), slot.leftBy?.id);
+      slot.leftBy?.leftNonceFree(fill.tx.id);
+      return [{ fill, leftBy: slot.leftBy }];
     });
+    const fills = made.map(({ fill }) => fill);
+    const ended = made.flatMap(({ leftBy }) => leftBy ?? []);
     await this.write.execute(leases, 'fill', {
-      fills: made,
-      slots: { filled: made.map(({ tx }) => ({ signer: tx.signer, nonce: tx.nonce, txId: tx.id })) },
+      fills,
+      txs: ended,
+      slots: {
+        filled: made.flatMap(({ fill: { tx }, leftBy }) =>
+          leftBy ? [] : [{ signer: tx.signer, nonce: tx.nonce, txId: tx.id }],
+        ),
+        reopened: made.flatMap(({ fill: { tx }, leftBy }) =>
+          leftBy ? [{ signer: tx.signer, nonce: tx.nonce, holder: tx.id }] : [],
+        ),
+      },
       // After a reorg freed the nonce, attempts that were sent with it before may be mined again.
       attempts: { reopened: slots },
     });
-    for (const { tx } of made)
+    for (const { tx } of fills)
       this.log.warn('fill created for nonce gap', { signer: signerKey(tx.signer), nonce: tx.nonce, txId: tx.id });
-    return made;
+    return fills;
   }
 
   /**
@@ -99,8 +119,8 @@ export class FillNonceGaps {
     await this.fill(chainId, leases, gaps);
   }
 
-  /** @param slots of the leases' signers; no tx holds them */
-  async fill(chainId: ChainId, leases: readonly Lease[], slots: readonly SlotRef[]): Promise<void> {
+  /** @param slots of the leases' signers */
+  async fill(chainId: ChainId, leases: readonly Lease[], slots: readonly FreeSlot[]): Promise<void> {
     if (slots.length === 0) return;
     const chain = this.chains.get(chainId);
     try {

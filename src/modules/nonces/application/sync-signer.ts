@@ -1,13 +1,15 @@
-import { LeasedWork, WriteChanges } from '../../ledger/index.js';
+import { type ChainBehind, LeasedWork, WriteChanges } from '../../ledger/index.js';
 import { Injectable } from '@nestjs/common';
 import { Conflict, Unavailable } from '../../../kernel/errors.js';
+import { maxOf } from '../../../kernel/quantities.js';
 import { type Nonce, signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { type AgreedCount, type ChainAccounts, Chains } from '../../chain/index.js';
 import { type Lease, NonceLedger } from '../../signers/index.js';
-import { CompareBooks, type Reconciliation, ReconcileSigner } from '../../lost-commits/index.js';
+import { type Compared, CompareBooks, type Reconciliation, ReconcileSigner } from '../../lost-commits/index.js';
+import { type LeftFree, LeftFreeNonces } from './left-free-nonces.js';
 
-/** The result of an alignment that an operator requested. */
+/** The result of an alignment that an operator requested; of a preview, what it would be. */
 export interface SyncReport {
   readonly signer: SignerId;
   /** The count that the endpoints of the chain agree on, by the evidence of `raise_cursor`. */
@@ -19,17 +21,49 @@ export interface SyncReport {
   readonly gap: { readonly freed: number; readonly remaining: number };
   /** Transactions of the signer that the database did not know. */
   readonly recovered: Reconciliation['found'];
+  /** Why the signer is held; null while the chain is not behind our books. */
+  readonly behind: ChainBehind['cause'] | null;
+  /** Nonces that failed transactions left free, and that fills get. */
+  readonly leftFree: readonly LeftFree[];
+  /** Of a preview: why it would be refused; else null. */
+  readonly refusal: Refusal | null;
 }
+
+interface Refusal {
+  readonly detail: string;
+  readonly advice: string;
+}
+
+/** What the chain says of a signer, beside our cursor. */
+type Seen = Pick<SyncReport, 'signer' | 'chain' | 'pending'> & { readonly before: Nonce | null };
+
+const NEW_DATABASE =
+  'mend the endpoints if they are wrong; for a chain that was wiped, use a new database (docs/operations.md)';
+const REFUSALS = {
+  unknown: {
+    detail:
+      'an endpoint says that the chain was reset, or that fewer nonces of this signer are used than were seen final',
+    advice: 'repeat the call when the chain has another block, and look at the endpoints',
+  },
+  CHAIN_RESET: { detail: 'the first blocks of the chain are others: it was reset', advice: NEW_DATABASE },
+  LOWER_NONCE: {
+    detail:
+      'the chain says that fewer nonces of this signer are used than were seen final, and it does not show that failed transactions left them free',
+    advice: NEW_DATABASE,
+  },
+} as const satisfies Record<string, Refusal>;
 
 /**
  * Aligns a signer with its chain on request of an operator. Raises the cursor to the count that the endpoints agree on, without a second
- * observation, and frees a gap of any width, a part with each call. Never lowers the cursor: transactions above it may have been sent.
+ * observation, and frees a gap of any width, a part with each call. Never lowers the cursor: transactions above it may have been sent. Where
+ * failed transactions left their nonces free, fills get these nonces, and nothing else is done.
  */
 @Injectable()
 export class SyncSigner {
   constructor(
     private readonly chains: Chains,
     private readonly books: CompareBooks,
+    private readonly leftFree: LeftFreeNonces,
     private readonly reconcile: ReconcileSigner,
     private readonly work: LeasedWork,
     private readonly ledger: NonceLedger,
@@ -38,16 +72,25 @@ export class SyncSigner {
   ) {}
 
   /**
-   * @param atMost how many nonces of a gap to free; a nonce that no payload takes costs a no-op
-   * @param vouches the operator confirms that the signer sent nothing else, or accepts that a payload is executed twice
-   * @throws Conflict `chain_behind_books` when the chain was reset, or says that fewer nonces are used than were seen final; nothing is changed
+   * @param atMost how many nonces to free or fill; a nonce that no payload takes costs a no-op
+   * @param vouches the operator confirms that the signer sent nothing else, or accepts that a payload is executed twice; of a chain that is
+   * behind, that its free nonces are filled
+   * @param dryRun changes nothing, and needs no lease
+   * @throws Conflict `chain_behind_books` when the chain was reset, or says that fewer nonces are used than were seen final, and it is not that
+   * failed transactions left them free, or the operator does not vouch; nothing is changed
    * @throws Conflict `signer_held` when the signer may have sent unknown transactions, and the operator does not vouch
    * @throws NotLeader when another node acts for the signer
    * @throws Unavailable `nonce_not_known` when too few endpoints report a count
    */
-  async execute(signer: SignerId, atMost: number, vouches = false): Promise<SyncReport> {
+  async execute(signer: SignerId, atMost: number, vouches = false, dryRun = false): Promise<SyncReport> {
     const chain = this.chains.get(signer.chainId);
-    await this.refuseBehind(signer);
+    const [compared] = await this.books.execute(signer.chainId, [signer]);
+    const behind = compared?.standing === 'even' ? undefined : compared;
+    if (dryRun) return this.preview(chain, signer, atMost, behind);
+    if (behind) {
+      refuse(behind, refusalOf(behind));
+      return this.work.asOwner(signer, (lease) => this.fill(chain, lease, atMost, vouches, behind));
+    }
     const { held, found } = await this.reconcile.execute(signer, vouches);
     if (held)
       throw new Conflict(
@@ -62,19 +105,66 @@ export class SyncSigner {
     }));
   }
 
-  private async refuseBehind(signer: SignerId): Promise<void> {
-    const [found] = await this.books.execute(signer.chainId, [signer]);
-    if (!found || found.standing === 'even') return;
-    throw new Conflict(
-      'chain_behind_books',
-      'the chain was reset, or says that fewer nonces of this signer are used than were seen final; nothing is changed',
-      'mend the endpoints if they are wrong; for a chain that was wiped, use a new database (docs/operations.md)',
-      { ...signer, ...found.shown },
-    );
+  private async preview(
+    chain: ChainAccounts,
+    signer: SignerId,
+    atMost: number,
+    behind: Compared | undefined,
+  ): Promise<SyncReport> {
+    const seen = await this.look(chain, signer);
+    const place = { signer, nonce: seen.chain.nonce };
+    if (behind) {
+      const early = refusalOf(behind);
+      const leftFree = early ? null : await this.leftFree.find(place, atMost);
+      return {
+        ...reportOf(seen, seen.before ?? 0n, 0, 0),
+        behind: behind.shown?.cause ?? null,
+        leftFree: leftFree ?? [],
+        refusal: leftFree ? null : (early ?? REFUSALS.LOWER_NONCE),
+      };
+    }
+    const [missing] = await this.ledger.missing([place]);
+    const count = missing?.count ?? 0;
+    const freed = Math.min(count, atMost);
+    return reportOf(seen, maxOf(seen.before ?? 0n, place.nonce), freed, count - freed);
   }
 
-  private async align(chain: ChainAccounts, lease: Lease, atMost: number): Promise<Omit<SyncReport, 'recovered'>> {
+  private async fill(
+    chain: ChainAccounts,
+    lease: Lease,
+    atMost: number,
+    vouches: boolean,
+    behind: Compared,
+  ): Promise<SyncReport> {
     const { signer } = lease;
+    const report = await this.preview(chain, signer, atMost, behind);
+    const { leftFree } = report;
+    const unasked: Refusal = {
+      detail: `failed transactions left nonces free, and the chain waits for them: ${leftFree.map(({ nonce }) => nonce).join(', ')}`,
+      advice: 'repeat the call with vouch=true to fill them with no-ops; dryRun=true shows them (docs/operations.md)',
+    };
+    refuse(behind, report.refusal ?? (leftFree.length > 0 && !vouches ? unasked : null));
+    await this.leftFree.fill(lease, leftFree);
+    this.logged(report);
+    return report;
+  }
+
+  private async align(chain: ChainAccounts, lease: Lease, atMost: number): Promise<SyncReport> {
+    const { signer } = lease;
+    const seen = await this.look(chain, signer);
+    const place = { signer, nonce: seen.chain.nonce };
+    const { slots } = await this.write.underFence([lease], 'sync', async (fence) => {
+      await this.ledger.align(fence, [place]);
+      return { slots: { freed: await this.ledger.freeMissing(fence, [place], atMost) } };
+    });
+    const [left] = await this.ledger.missing([place]);
+    const after = maxOf(seen.before ?? 0n, place.nonce);
+    const report = reportOf(seen, after, slots?.freed?.length ?? 0, left?.count ?? 0);
+    this.logged(report);
+    return report;
+  }
+
+  private async look(chain: ChainAccounts, signer: SignerId): Promise<Seen> {
     const [agreed] = await chain.agreedCounts([signer.address], 'latest');
     if (!agreed)
       throw new Unavailable(
@@ -85,21 +175,41 @@ export class SyncSigner {
       );
     const [pending = agreed.nonce] = await chain.transactionCounts([signer.address], 'pending');
     const before = (await this.ledger.cursors([signer])).get(signerKey(signer)) ?? null;
-    const place = { signer, nonce: agreed.nonce };
-    const { slots } = await this.write.underFence([lease], 'sync', async (fence) => {
-      await this.ledger.align(fence, [place]);
-      return { slots: { freed: await this.ledger.freeMissing(fence, [place], atMost) } };
-    });
-    const [left] = await this.ledger.missing([place]);
-    const after = before === null || agreed.nonce > before ? agreed.nonce : before;
-    const report = {
-      signer,
-      chain: agreed,
-      pending,
-      cursor: { before, after },
-      gap: { freed: slots?.freed?.length ?? 0, remaining: left?.count ?? 0 },
-    };
-    this.log.warn('signer aligned with its chain by request', { ...report, signer: signerKey(signer) });
-    return report;
+    return { signer, chain: agreed, pending, before };
   }
+
+  private logged({ signer, chain, pending, cursor, gap, leftFree }: SyncReport): void {
+    const filled = leftFree.map(({ nonce }) => nonce);
+    this.log.warn('signer aligned with its chain by request', {
+      signer: signerKey(signer),
+      chain,
+      pending,
+      cursor,
+      gap,
+      filled,
+    });
+  }
+}
+
+/** Null when it is proven that the chain is the same, and says that fewer nonces are used. */
+function refusalOf({ standing, shown }: Compared): Refusal | null {
+  if (standing === 'unknown') return REFUSALS.unknown;
+  return shown?.cause === 'CHAIN_RESET' ? REFUSALS.CHAIN_RESET : null;
+}
+
+function refuse({ books, shown }: Compared, refusal: Refusal | null): void {
+  if (refusal) throw new Conflict('chain_behind_books', refusal.detail, refusal.advice, { ...books.signer, ...shown });
+}
+
+/** @param after the cursor */
+function reportOf({ before, ...seen }: Seen, after: Nonce, freed: number, remaining: number): SyncReport {
+  return {
+    ...seen,
+    cursor: { before, after },
+    gap: { freed, remaining },
+    recovered: [],
+    behind: null,
+    leftFree: [],
+    refusal: null,
+  };
 }

@@ -16,8 +16,14 @@ export class NewFills {
   /**
    * @param gasLimit gas of its attempts
    * @param fees fees of its first attempt, where the market price is not enough
+   * @param replaces id of a tx that left the nonce free
    */
-  at({ signer, nonce }: SlotRef, gasLimit = TRANSFER_GAS, fees?: AttemptFees): RequestedTx {
+  at(
+    { signer, nonce }: SlotRef,
+    gasLimit = TRANSFER_GAS,
+    fees?: AttemptFees,
+    replaces: string | null = null,
+  ): RequestedTx {
     const txId = this.ids.next();
     const request = {
       signer,
@@ -31,6 +37,6 @@ export class NewFills {
       expiresAt: null,
     };
     const requestHash = hashRequest(requestText(request));
-    return { tx: ManagedTx.fill(txId, signer, nonce, gasLimit), request: { ...request, requestHash } };
+    return { tx: ManagedTx.fill(txId, signer, nonce, gasLimit, replaces), request: { ...request, requestHash } };
   }
 }

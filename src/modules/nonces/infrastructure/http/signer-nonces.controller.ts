@@ -16,7 +16,7 @@ class SyncQueryDto {
     minimum: 0,
     maximum: 10_000,
     description:
-      'How many nonces of the gap to free. A nonce that no payload takes costs a no-op. Repeat the call for a wider gap.',
+      'How many nonces of the gap to free, or to fill. A nonce that no payload takes costs a no-op. Repeat the call for a wider gap.',
   })
   @IsOptional()
   @Type(() => Number)
@@ -29,11 +29,21 @@ class SyncQueryDto {
     enum: ['true', 'false'],
     default: 'false',
     description:
-      'Confirms that this signer has sent no transaction except those that are found. For a signer that is held because the database lost commits.',
+      'Confirms that this signer has sent no transaction except those that are found. For a signer that is held because the database lost commits. ' +
+      'Or, for one whose chain is behind our books: that the nonces of `leftFree` are filled with no-ops.',
   })
   @IsOptional()
   @IsIn(['true', 'false'])
   vouch?: 'true' | 'false';
+
+  @ApiPropertyOptional({
+    enum: ['true', 'false'],
+    default: 'false',
+    description: 'Changes nothing, and says what the call would do. Any node answers.',
+  })
+  @IsOptional()
+  @IsIn(['true', 'false'])
+  dryRun?: 'true' | 'false';
 }
 
 const nonce = (description: string) => ApiJsonInteger({ example: 7, description });
@@ -60,7 +70,16 @@ class RecoveredDto {
   @ApiProperty({ example: `0x${'cd'.repeat(32)}` }) txHash!: string;
 }
 
+class LeftFreeDto {
+  @nonce('A nonce that the chain left free, although it put a transaction with it into a block') nonce!:
+    number | string;
+  @ApiProperty({ example: '018f3b3a-0000-7000-8000-000000000001', description: 'The transaction, which failed' })
+  txId!: string;
+  @ApiProperty({ example: `0x${'cd'.repeat(32)}` }) txHash!: string;
+}
+
 class SyncReportDto {
+  @ApiProperty({ example: false, description: 'Nothing was changed: this is what the call would do' }) dryRun!: boolean;
   @ApiProperty({ example: 31337 }) chainId!: number;
   @ApiProperty({ example: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266' }) address!: string;
   @ApiProperty({
@@ -73,6 +92,26 @@ class SyncReportDto {
   @ApiProperty({ type: GapDto }) gap!: GapDto;
   @ApiProperty({ type: [RecoveredDto], description: 'Transactions of this signer that the database did not know' })
   recovered!: RecoveredDto[];
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    enum: ['CHAIN_RESET', 'LOWER_NONCE'],
+    example: null,
+    description: 'Why the signer is held: its chain is behind our books; null while it is not',
+  })
+  behind!: string | null;
+  @ApiProperty({
+    type: [LeftFreeDto],
+    description: 'Nonces that failed transactions left free: a no-op gets each of them',
+  })
+  leftFree!: LeftFreeDto[];
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: null,
+    description: 'Of a dry run: why the call would be refused, and what to do; else null',
+  })
+  refusal!: string | null;
 }
 
 @ApiTags('signers')
@@ -87,7 +126,8 @@ export class SignerNoncesController {
     summary: 'Align the nonces of a signer with its chain',
     description:
       'Raises the cursor to the count that the endpoints of the chain agree on, and frees unused nonces below our lowest one. ' +
-      'Never lowers the cursor. Returns the evidence. Changes nothing, and answers 409, when the chain is behind our books.',
+      'Never lowers the cursor. Returns the evidence. When the chain is behind our books because failed transactions left their nonces free, it ' +
+      'fills these with no-ops (only with `vouch`), and does nothing else; when it was reset, or lost blocks, it answers 409. `dryRun` shows which.',
   })
   @ApiResponse({ status: 200, type: SyncReportDto })
   @ApiProblems(
@@ -109,18 +149,23 @@ export class SignerNoncesController {
     @Param('address') address: string,
     @Query() query: SyncQueryDto,
   ): Promise<SyncReportDto> {
+    const dryRun = query.dryRun === 'true';
     return toDto(
       await this.sync.execute(
         signerOfPath(chainId, address),
         query.maxFills ?? DEFAULT_GAP_NONCES,
         query.vouch === 'true',
+        dryRun,
       ),
+      dryRun,
     );
   }
 }
 
-function toDto({ signer, chain, pending, cursor, gap, recovered }: SyncReport): SyncReportDto {
+function toDto(report: SyncReport, dryRun: boolean): SyncReportDto {
+  const { signer, chain, pending, cursor, gap, recovered, behind, leftFree, refusal } = report;
   return {
+    dryRun,
     ...signer,
     chain: { nonce: toJsonInteger(chain.nonce), blockNumber: chain.block.number, blockHash: chain.block.hash },
     pending: toJsonInteger(pending),
@@ -130,5 +175,8 @@ function toDto({ signer, chain, pending, cursor, gap, recovered }: SyncReport): 
     },
     gap: { ...gap },
     recovered: recovered.map(({ nonce: at, txHash }) => ({ nonce: toJsonInteger(at), txHash })),
+    behind,
+    leftFree: leftFree.map(({ nonce: at, leftBy, txHash }) => ({ nonce: toJsonInteger(at), txId: leftBy.id, txHash })),
+    refusal: refusal && `${refusal.detail}: ${refusal.advice}`,
   };
 }

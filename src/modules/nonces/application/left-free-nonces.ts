@@ -1,0 +1,64 @@
+import { Injectable } from '@nestjs/common';
+import type { Nonce } from '../../../kernel/signer-id.js';
+import { agreedHashes, type ChainConnector, Chains, type PlacedTx } from '../../chain/index.js';
+import type { Lease, SlotRef } from '../../signers/index.js';
+import { LostCommitsRepository, type ManagedTx, ManagedTxRepository } from '../../ledger/index.js';
+import { FillNonceGaps, type FreeSlot } from './fill-nonce-gaps.js';
+
+/** A nonce that a failed transaction left free, and that transaction. */
+export type LeftFree = Required<FreeSlot> & PlacedTx;
+
+/**
+ * The nonces that failed transactions left free: the chain put them into blocks, and did not raise the nonce of the account
+ * (docs/invariants.md, K8). They are filled only when a person says so.
+ */
+@Injectable()
+export class LeftFreeNonces {
+  constructor(
+    private readonly chains: Chains,
+    private readonly repository: LostCommitsRepository,
+    private readonly txs: ManagedTxRepository,
+    private readonly fillGaps: FillNonceGaps,
+  ) {}
+
+  /**
+   * @param from the chain's next nonce
+   * @returns lowest first; null when we call another nonce used that is not below it: of what was not executed in vain, or is not in the block
+   * that we know, by what the endpoints agree on. Then the chain lost blocks, or an endpoint lies.
+   */
+  async find(from: SlotRef, atMost: number): Promise<LeftFree[] | null> {
+    const slots = await this.repository.consumedFrom(from, atMost);
+    const txs = await this.txs.byIds(slots.flatMap(({ txId }) => txId ?? []));
+    const byId = new Map(txs.map((tx) => [tx.id, tx]));
+    const left = slots.flatMap(({ nonce, txId }) => leftBy(byId.get(txId ?? ''), nonce));
+    if (left.length < slots.length) return null;
+    const isAsKnown = await this.areAsKnown(this.chains.get(from.signer.chainId), left);
+    return isAsKnown ? left : null;
+  }
+
+  /** The transactions stay ended, and fills compete with their bytes. */
+  async fill(lease: Lease, left: readonly LeftFree[]): Promise<void> {
+    await this.fillGaps.fill(lease.signer.chainId, [lease], left);
+  }
+
+  private async areAsKnown(chain: ChainConnector, left: readonly LeftFree[]): Promise<boolean> {
+    const heights = left.flatMap(({ leftBy: { progress } }) => progress.receipt?.blockNumber ?? []);
+    const hashes = await agreedHashes(chain, heights);
+    const answers = await chain.agreedReceipts(left);
+    return left.every(({ leftBy: tx, blockHash }, index) => {
+      const answer = answers[index];
+      return (
+        hashes.get(tx.progress.receipt?.blockNumber ?? -1)?.value === blockHash &&
+        answer?.kind === 'found' &&
+        answer.receipt.blockHash === blockHash &&
+        answer.receipt.status === 'reverted'
+      );
+    });
+  }
+}
+
+function leftBy(tx: ManagedTx | undefined, nonce: Nonce): LeftFree[] {
+  const receipt = tx?.progress.receipt;
+  if (!tx || !receipt || !tx.mayHaveLeftNonceFree || tx.nonce !== nonce) return [];
+  return [{ signer: tx.signer, nonce, leftBy: tx, txHash: receipt.txHash, blockHash: receipt.blockHash }];
+}
