@@ -1173,9 +1173,17 @@ export const MANAGED_TXS = faults(READS, [
   {
     id: 'fills-version',
     in: 'tx_insert_fills',
-    text: 'gas_limit, token, 1\n      FROM',
-    becomes: 'gas_limit, token, 0\n      FROM',
+    text: 'gas_limit, token, replaces, 1\n      FROM',
+    becomes: 'gas_limit, token, replaces, 0\n      FROM',
     why: 'a fill cannot be saved: its copy looks outdated',
     caughtBy: int('foreign-nonce'),
+  },
+  {
+    id: 'fills-replace-nothing',
+    in: 'tx_insert_fills',
+    text: 'gas_limit, token, replaces, 1\n      FROM',
+    becomes: 'gas_limit, token, NULL, 1\n      FROM',
+    why: 'what failed and left its nonce free cannot be MINED when it is executed after all: a fill of its own has the nonce',
+    caughtBy: int('left-free'),
   },
 ]);
