@@ -223,8 +223,11 @@ describe('a payload that failed, left its nonce free, and is executed after all'
     lab.chain.mine(1);
     await goOnOnce(lab.node);
     expect(await lab.states([failed])).toEqual(['MINED']);
+    await until('its lane goes on', async () => (await lab.node.step(), !(await isHeld())), 20_000);
     const { block } = lab.chain.minedBy(itsBytes().from, 1n) ?? {};
     lab.chain.reorg(lab.chain.height - (block?.number ?? 0) + 1, { drop: true });
+    await lab.node.follow();
+    await lab.resubmit();
     for (let round = 0; round < 30 && !(await areConfirmed(behindIt)()); round += 1) {
       await goOn(lab.node);
       if (await isHeld()) await sync(true).catch(() => undefined);
