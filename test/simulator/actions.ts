@@ -8,7 +8,7 @@ import { live, ROUND_MS } from './settle.js';
 import type { Job } from './node-jobs.js';
 import { RENEW_MS, SHORT_LEASE_MS, SKEW_MS } from './sim-config.js';
 import type { SimNode } from './sim-node.js';
-import { WEAK_SPOTS, WRITES } from './weak-spots.js';
+import { WEAK_SPOTS, type Write, WRITES } from './weak-spots.js';
 import type { World } from './world.js';
 
 export type Action = (world: World) => Promise<void>;
@@ -33,6 +33,8 @@ const QUEUE_JOBS = [
 /** Awaits of a lane step with a few txs: a mishap comes somewhere among them. */
 const AWAITS_OF_A_STEP = 45;
 const WRITES_OF_A_ROUND = 8;
+/** What clients and operators ask for. */
+const ASKS: readonly Action[] = [create, create, cancel, replace, speedUp, pauseSigner];
 
 /** Nothing special: one job of one node. */
 export async function work(world: World): Promise<void> {
@@ -57,24 +59,29 @@ export async function workWithMishap(world: World): Promise<void> {
   node.gate.disarm();
 }
 
-/**
- * The connection breaks on one side of a commit: of whatever is written in a round of everything, or of one kind of write, so that the seldom
- * ones have their turn. Nobody knows whether it was written.
- */
+/** A connection breaks on one side of a commit: of whatever is written, or of one kind of write, so that the seldom ones have their turn. */
 export async function loseAnswer(world: World): Promise<void> {
   const { random } = world;
+  const side = random.pick(['before', 'after', 'after'] as const);
+  const write = random.chance(0.7) ? random.pick(WRITES) : null;
+  await breakAt(world, side, write, () => random.pick(ASKS)(world));
+}
+
+/** In a round of everything, after something was asked for. Nobody knows whether it was written. */
+export async function breakAt(world: World, side: 'before' | 'after', write: Write | null, ask: Action): Promise<void> {
+  const { random } = world;
   const awake = world.awake();
-  const place = `${random.pick(['before', 'after', 'after'])} COMMIT`;
-  const write = random.chance(0.7) ? random.pick(WRITES) : '';
-  for (const { gate } of awake) gate.arm('fail', write === '' ? random.between(1, WRITES_OF_A_ROUND) : 1, place, write);
-  world.note(`${place} of ${write === '' ? 'something' : write} the connection will break`);
-  await random
-    .pick([create, create, cancel, replace, speedUp, pauseSigner])(world)
-    .catch((error: unknown) => {
-      if (!isExpected(error)) throw error;
-    });
+  const place = `${side} COMMIT`;
+  for (const { gate } of awake)
+    gate.arm('fail', write === null ? random.between(1, WRITES_OF_A_ROUND) : 1, place, write ?? '');
+  world.note(`${place} of ${write ?? 'something'} the connection will break`);
+  await asked(world, ask);
   await live(world, awake);
   for (const { gate } of awake) gate.disarm();
+}
+
+export async function askForEverything(world: World): Promise<void> {
+  for (const ask of ASKS) await asked(world, ask);
 }
 
 /**
@@ -197,6 +204,15 @@ export async function timersRunOut(world: World): Promise<void> {
   for (const node of world.nodes) await world.passTimeAt(node, world.random.pick([100, 2_000, 40_000]));
 }
 
+/** What a client asks for, whatever it is answered. */
+export async function asked(world: World, action: Action): Promise<void> {
+  try {
+    await action(world);
+  } catch (error) {
+    if (!isExpected(error)) throw error;
+  }
+}
+
 /** What an action may run into without anything being wrong. */
 export function isExpected(error: unknown): boolean {
   return error instanceof Unavailable || error instanceof NodeDied;
@@ -211,12 +227,12 @@ function arm({ random }: World, { gate }: SimNode, mishap: Mishap): void {
   else gate.arm(mishap, random.between(1, 5), random.pick(WEAK_SPOTS));
 }
 
-function awakeNode(world: World): SimNode | null {
+export function awakeNode(world: World): SimNode | null {
   const awake = world.awake();
   return awake.length === 0 ? null : world.random.pick(awake);
 }
 
-function ownerOf(world: World, signer: SignerId): SimNode | undefined {
+export function ownerOf(world: World, signer: SignerId): SimNode | undefined {
   const lease = world.snapshot.leases.find((each) => signerKey({ ...signer }) === `${signer.chainId}:${each.signer}`);
   return world.nodes.find(({ id }) => id === lease?.owner);
 }

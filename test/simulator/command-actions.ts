@@ -15,16 +15,16 @@ import type { World } from './world.js';
 const FIRST_REPLACEMENT = 0x0100_0000;
 const BY = { by: 'the simulation', reason: null };
 
-export function cancel(world: World): Promise<void> {
-  return command(world, 'cancel');
+export function cancel(world: World, tx: TxRow | null = null): Promise<void> {
+  return command(world, 'cancel', tx);
 }
 
-export function replace(world: World): Promise<void> {
-  return command(world, 'replace');
+export function replace(world: World, tx: TxRow | null = null): Promise<void> {
+  return command(world, 'replace', tx);
 }
 
 export function speedUp(world: World): Promise<void> {
-  return command(world, 'speed_up');
+  return command(world, 'speed_up', null);
 }
 
 /** An operator stops the queue of a signer, whatever is in flight, or lets it go on. */
@@ -40,13 +40,13 @@ export async function pauseSigner(world: World): Promise<void> {
   seen.note(isPause ? 'a signer is paused' : 'a signer is resumed');
 }
 
-/** A client asks about a tx in any state; at times again with the same key, and at times through two nodes at once. */
-async function command(world: World, kind: CommandKind): Promise<void> {
+/** A client asks about a tx, or about any in any state; then at times again with the same key. At times through two nodes at once. */
+async function command(world: World, kind: CommandKind, tx: TxRow | null): Promise<void> {
   const { random } = world;
   const awake = world.awake();
   const known = [...world.commands].flatMap(([key, { isLost }]) => (isLost ? [] : [key]));
-  const repeated = known.length > 0 && random.chance(0.15) ? random.pick(known) : null;
-  const input = repeated === null ? newCommand(world, kind) : world.commands.get(repeated)?.input;
+  const repeated = tx === null && known.length > 0 && random.chance(0.15) ? random.pick(known) : null;
+  const input = repeated === null ? newCommand(world, kind, tx ?? anyTx(world)) : world.commands.get(repeated)?.input;
   if (!input || awake.length === 0) return;
   const nodes = Array.from({ length: random.chance(0.2) ? 2 : 1 }, () => random.pick(awake));
   world.note(`${input.kind} ${input.txId} (${input.requestId}) at ${nodes.map(({ id }) => id).join(' and ')}`);
@@ -55,8 +55,7 @@ async function command(world: World, kind: CommandKind): Promise<void> {
   await Promise.all(asked);
 }
 
-function newCommand(world: World, kind: CommandKind): CommandInput | null {
-  const tx = anyTx(world);
+function newCommand(world: World, kind: CommandKind, tx: TxRow | null): CommandInput | null {
   if (!tx) return null;
   const number = world.commands.size + 1;
   const requestId = `command-${number}`;

@@ -11,7 +11,7 @@ import type { Outage } from './network/sim-endpoint.js';
 import type { Fate } from './bells.js';
 import { ACTIONS } from './script.js';
 import { LIE_KINDS } from './watch-network.js';
-import { WEAK_SPOTS, WRITES } from './weak-spots.js';
+import { WEAK_SPOTS, type Write, WRITES } from './weak-spots.js';
 
 /** What a run of many seeds must have exercised, or the reason why the simulator cannot. */
 export interface Item {
@@ -67,7 +67,8 @@ const SLOTS: Reasons<`${SlotStatus | 'none'} -> ${SlotStatus | 'none'}`> = {
   'HELD -> RELEASED': WANTED,
   'HELD -> none': 'a held slot is never forgotten',
   'RELEASED -> HELD': WANTED,
-  'RELEASED -> CONSUMED': 'it is held by a fill in between, or forgotten',
+  // Between two looks: it is held by a fill, which is mined.
+  'RELEASED -> CONSUMED': TOO_SELDOM,
   'RELEASED -> none': WANTED,
   'CONSUMED -> HELD': WANTED,
   'CONSUMED -> RELEASED': 'a slot that is opened again is held by a fill',
@@ -87,7 +88,7 @@ const ATTEMPT_STATUSES: Reasons<AttemptStatus> = {
 };
 
 /** Few seeds make them at all. */
-const SELDOM_WRITES: ReadonlySet<string> = new Set<(typeof WRITES)[number]>([
+const SELDOM_WRITES: ReadonlySet<string> = new Set<Write>([
   'tx_insert_fills',
   'attempt_about_to_send',
   'attempt_decide',

@@ -1,4 +1,4 @@
-import { isExpected } from './actions.js';
+import { asked } from './actions.js';
 import { cancel } from './command-actions.js';
 import { takeStock } from './lost-commits.js';
 import { NO_FAULTS } from './network/surroundings.js';
@@ -11,7 +11,11 @@ const QUESTIONS = 3;
 
 /** From now on a standby misses what is committed, whatever it is. */
 export async function fallBehind(world: World): Promise<void> {
-  if (!world.play.losesCommits || world.isBehind) return;
+  if (world.play.losesCommits) await keepCopy(world);
+}
+
+export async function keepCopy(world: World): Promise<void> {
+  if (world.isBehind) return;
   world.note('the standby falls behind');
   await world.database.fallBehind();
   world.isBehind = true;
@@ -41,11 +45,5 @@ export async function failOver(world: World): Promise<void> {
 
 /** Before any node has looked what was sent, clients cancel what seems to wait. */
 async function askAtOnce(world: World): Promise<void> {
-  for (let time = 0; time < QUESTIONS; time += 1) {
-    try {
-      await cancel(world);
-    } catch (error) {
-      if (!isExpected(error)) throw error;
-    }
-  }
+  for (let time = 0; time < QUESTIONS; time += 1) await asked(world, cancel);
 }

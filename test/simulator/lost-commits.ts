@@ -1,5 +1,9 @@
+import type { Hash } from '../../src/kernel/hex.js';
 import { readSnapshot } from './snapshot.js';
 import type { World } from './world.js';
+
+/** Of attempts that no pool has, by what their senders were told. */
+const NOT_OUT: ReadonlySet<string> = new Set(['UNSENT', 'REJECTED']);
 
 /** Finds out what was there before a loss and is not there after it, so that nobody is blamed for what nobody can know. */
 export async function takeStock(world: World, loss: () => Promise<void>): Promise<void> {
@@ -8,12 +12,16 @@ export async function takeStock(world: World, loss: () => Promise<void>): Promis
   await loss();
   const now = await readSnapshot(database.own);
   const [ids, payloads] = [new Set(now.txs.map(({ id }) => id)), new Set(now.txs.map(({ data }) => data))];
-  const [hashes, commands] = [new Set(now.attempts.map(({ hash }) => hash)), new Set(now.commands.map(({ id }) => id))];
+  const commands = new Set(now.commands.map(({ id }) => id));
+  const known = new Map(now.attempts.map(({ hash, status }) => [hash, status]));
+  const shown = new Set<string>([...chain.pooled(), ...chain.minedTxs()].map(({ hash }) => hash));
   for (const { data } of before.txs) if (!payloads.has(data)) chain.lostPayloads.add(data);
-  for (const { hash, kind } of before.attempts) {
-    if (hashes.has(hash)) continue;
-    chain.lostBytes.add(hash);
-    seen.note(`lost commit of a ${kind}`);
+  for (const { hash, kind, status } of before.attempts) {
+    if (!known.has(hash)) {
+      chain.lostBytes.add(hash);
+      seen.note(`lost commit of a ${kind}`);
+    } else if (known.get(hash) !== status && NOT_OUT.has(known.get(hash) ?? '') && !shown.has(hash))
+      world.sent.forgotten(hash as Hash);
   }
   chain.forgetLost();
   // A client that sends a lost request again asks for it twice.

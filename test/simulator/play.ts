@@ -1,6 +1,7 @@
 import type { ExecutionMode } from '../../src/config/sections/work-config.js';
+import { FAVOURITES, type Favourite } from './favourites.js';
 import { Random } from './random.js';
-import type { WRITES } from './weak-spots.js';
+import type { Write } from './weak-spots.js';
 
 /** How the nodes of a run live together. */
 export interface Play {
@@ -14,7 +15,9 @@ export interface Play {
   /** Whether there are webhook endpoints. */
   readonly hasReceivers: boolean;
   /** Commits of this write have no answer, but for those of lane steps. */
-  readonly unanswered?: (typeof WRITES)[number];
+  readonly unanswered?: Write;
+  /** What happens more often than in other runs. */
+  readonly favourite?: Favourite | undefined;
 }
 
 /** All of the simulator's faults, and little of the product's schedulers. */
@@ -30,5 +33,7 @@ export function playOf(seed: number): Play {
     leasesEnd: random.chance(0.5),
     losesCommits: random.chance(0.3),
     hasReceivers: random.chance(0.15),
+    // In turn, so that no luck decides whether a few hundred seeds in a row have each.
+    favourite: FAVOURITES[seed % FAVOURITES.length],
   };
 }

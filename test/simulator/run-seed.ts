@@ -77,11 +77,7 @@ async function act(world: World, script: Script, maxRequests: number): Promise<v
   const action = world.random.weighted(script);
   if (action === create && world.accepted.size >= maxRequests) return;
   world.seen.note(`action ${action.name}`);
-  try {
-    await action(world);
-  } catch (error) {
-    if (!actions.isExpected(error)) throw error;
-  }
+  await actions.asked(world, action);
   await world.hearBells();
   await world.passTime(SHORT_MS);
   await world.check();

@@ -2,6 +2,7 @@ import * as actions from './actions.js';
 import { cancel, pauseSigner, replace, speedUp } from './command-actions.js';
 import { NETWORK_ACTIONS, networkScript, type Script } from './network-script.js';
 import { failOver, fallBehind } from './failover-actions.js';
+import { favour } from './favoured-actions.js';
 import type { Play } from './play.js';
 import type { Random } from './random.js';
 import { create } from './requests.js';
@@ -35,11 +36,14 @@ const RECEIVERS: Script = [{ weight: 12, value: actions.deliver }];
 /** Where answers of the database are lost: what gives up a nonce for which nothing was sent. */
 const UNANSWERED: Script = [{ weight: 30, value: cancel }];
 
+/** Where one rare thing is to happen more often. */
+const FAVOURED: Script = [{ weight: 16, value: favour }];
+
 /** Of what the network does, among the others. */
 const NETWORK_WEIGHT = 48;
 
 /** What may happen next in one seed, by weight. */
-export function scriptOf(random: Random, { hasReceivers, unanswered }: Play): Script {
+export function scriptOf(random: Random, { hasReceivers, unanswered, favourite }: Play): Script {
   const network = networkScript(random);
   const total = network.reduce((sum, { weight }) => sum + weight, 0);
   return [
@@ -47,7 +51,8 @@ export function scriptOf(random: Random, { hasReceivers, unanswered }: Play): Sc
     ...network.map(({ weight, value }) => ({ value, weight: (weight * NETWORK_WEIGHT) / total })),
     ...(hasReceivers ? RECEIVERS : []),
     ...(unanswered !== undefined ? UNANSWERED : []),
+    ...(favourite !== undefined ? FAVOURED : []),
   ];
 }
 
-export const ACTIONS = [...[...NODES, ...RECEIVERS].map(({ value }) => value.name), ...NETWORK_ACTIONS];
+export const ACTIONS = [...[...NODES, ...RECEIVERS, ...FAVOURED].map(({ value }) => value.name), ...NETWORK_ACTIONS];

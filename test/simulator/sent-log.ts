@@ -38,6 +38,12 @@ export class SentLog {
     this.of(hash).refused += 1;
   }
 
+  /** The database lost that it was taken once, and nobody shows it. */
+  forgotten(hash: Hash): void {
+    const entry = this.of(hash);
+    entry.refused = entry.sent;
+  }
+
   /** Whether it ever left: who refuses it in words may have kept it (I6). */
   mayBeOut(hash: Hash): boolean {
     return this.of(hash).sent > 0;

@@ -16,9 +16,13 @@ export function untrue({ txs, slots }: Pick<Snapshot, 'txs' | 'slots'>, chain: S
   ];
 }
 
-/** A free slot that somebody else used is forgotten when the cursor is aligned, before the next allocation on a new lease. */
+/**
+ * A free slot that somebody else used is forgotten when the cursor is aligned, before the next allocation on a new lease; so is one that was used
+ * by what the database lost, when nothing waited that it could have been.
+ */
 export function isForeign({ signer, nonce }: SlotRow, chain: SimChain): boolean {
-  return chain.minedBy(parseAddress(signer), BigInt(nonce))?.tx.data === FOREIGN_DATA;
+  const tx = chain.minedBy(parseAddress(signer), BigInt(nonce))?.tx;
+  return tx !== undefined && (tx.data === FOREIGN_DATA || chain.lostBytes.has(tx.hash));
 }
 
 export function isUsed({ signer, nonce }: SlotRow, chain: SimChain): boolean {

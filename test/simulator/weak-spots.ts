@@ -11,6 +11,7 @@ export const WEAK_SPOTS = [
   'after a broadcast',
   'tx_save',
 ] as const;
+export type WeakSpot = (typeof WEAK_SPOTS)[number];
 
 /** Statements that write, on either side of whose commit a connection may break: of lanes, commands, receipts, leases, intake and the rest. */
 export const WRITES = [
@@ -55,6 +56,7 @@ export const WRITES = [
   'node_announce_keys',
   'database_open_epoch',
 ] as const;
+export type Write = (typeof WRITES)[number];
 
 export function noteMishap(seen: Seen, mishap: Mishap, place: string): void {
   seen.note(`mishap ${mishap}`);

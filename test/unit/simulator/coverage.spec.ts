@@ -2,6 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { TRANSITIONS, TX_SUB_STATES } from '../../../src/modules/ledger/domain/tx-state-machine.js';
 import { Coverage } from '../../simulator/coverage.js';
 import { COVERAGE, TOO_SELDOM } from '../../simulator/coverage-list.js';
+import { FAVOURITES } from '../../simulator/favourites.js';
+import { playOf } from '../../simulator/play.js';
 import { Seen } from '../../simulator/seen.js';
 
 const LIST = [
@@ -57,6 +59,18 @@ describe('the list of what must happen', () => {
     expect(names).toEqual(
       expect.arrayContaining([...transitions, ...TX_SUB_STATES.map((each) => `sub-state ${each}`)]),
     );
+  });
+
+  it('has every mishap at a weak spot, and every write, favoured by one of some seeds in a row', () => {
+    const row = Array.from({ length: FAVOURITES.length }, (_, index) => playOf(1_000 + index).favourite);
+    const favoured = new Set(
+      row.map((each) => {
+        if (each?.kind === 'mishap') return `mishap ${each.mishap} at ${each.spot}`;
+        return each?.kind === 'unanswered write' ? `unanswered write ${each.write}` : each?.kind;
+      }),
+    );
+    const rare = names.filter((name) => /^mishap \w+ at |^unanswered write /.test(name));
+    expect(rare.filter((name) => !favoured.has(name))).toEqual([]);
   });
 
   it('gives a reason for everything that is not simulated', () => {
