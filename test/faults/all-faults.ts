@@ -1,8 +1,19 @@
 import type { Fault } from './fault.js';
 import { ATTEMPTS } from './lists/attempts.js';
+import { BLOCKS } from './lists/blocks.js';
 import { LEASES } from './lists/leases.js';
+import { LOST_COMMITS } from './lists/lost-commits.js';
 import { MANAGED_TXS } from './lists/managed-txs.js';
 import { NONCES } from './lists/nonces.js';
+import { READINESS } from './lists/readiness.js';
 
-/** Faults in the statements that keep leases, nonces, attempts and txs: a mistake there sends a payload twice, or loses it. */
-export const ALL_FAULTS: readonly Fault[] = [...MANAGED_TXS, ...ATTEMPTS, ...NONCES, ...LEASES];
+/** Faults in the statements that keep leases, nonces, attempts, txs and blocks: a mistake there sends a payload twice, or loses it. */
+export const ALL_FAULTS: readonly Fault[] = [
+  ...MANAGED_TXS,
+  ...ATTEMPTS,
+  ...NONCES,
+  ...LEASES,
+  ...BLOCKS,
+  ...LOST_COMMITS,
+  ...READINESS,
+];

@@ -9,8 +9,11 @@ export type Verdict =
   | { readonly kind: 'red'; readonly by: string }
   | { readonly kind: 'broken'; readonly reason: string };
 
-/** Whoever has not ended by then hangs, which is as red as a failure. */
-const LONGEST_MS = 180_000;
+/** Whoever has not ended by then hangs, which is as red as a failure: so many times as long as without a fault, and at least the second. */
+const PATIENCE = 4;
+const SHORTEST_MS = 180_000;
+/** Without a fault, on a busy machine. */
+const LONGEST_MS = 1_200_000;
 /** A fault has to be a mistake in what is asked, not a statement that PostgreSQL cannot read. */
 const UNREADABLE = /syntax error at (or near|end of input)|Expected .*, got /;
 const JEST = ['node_modules/jest/bin/jest.js'];
@@ -26,6 +29,8 @@ interface JestResults {
 
 export class CatcherRunner {
   private running: ChildProcess | null = null;
+  /** Milliseconds of the first run of each, which is without a fault. */
+  private readonly usual = new Map<string, number>();
 
   constructor(
     private readonly folder: string,
@@ -49,20 +54,27 @@ export class CatcherRunner {
     const file = join(this.folder, RESULTS);
     rmSync(file, { force: true });
     const flags = ['--selectProjects', project, '--runInBand', '--json', '--outputFile', RESULTS];
-    const { hung } = await this.node([...JEST, path, ...flags]);
+    const named = `${project} ${path}`;
+    const usual = this.usual.get(named);
+    const start = performance.now();
+    const { hung } = await this.node(
+      [...JEST, path, ...flags],
+      usual === undefined ? LONGEST_MS : Math.max(SHORTEST_MS, PATIENCE * usual),
+    );
+    if (usual === undefined) this.usual.set(named, performance.now() - start);
     if (hung) return { kind: 'red', by: 'hung' };
-    if (!existsSync(file)) return { kind: 'broken', reason: `Jest did not run ${project} ${path}` };
-    return judge(JSON.parse(readFileSync(file, 'utf8')) as JestResults, `${project} ${path}`);
+    if (!existsSync(file)) return { kind: 'broken', reason: `Jest did not run ${named}` };
+    return judge(JSON.parse(readFileSync(file, 'utf8')) as JestResults, named);
   }
 
-  private node(args: readonly string[]): Promise<{ hung: boolean }> {
+  private node(args: readonly string[], longestMs: number): Promise<{ hung: boolean }> {
     const child = spawn(process.execPath, args, { cwd: this.folder, env: this.env, stdio: 'ignore' });
     this.running = child;
     let hung = false;
     const timer = setTimeout(() => {
       hung = true;
       child.kill('SIGKILL');
-    }, LONGEST_MS);
+    }, longestMs);
     return new Promise((resolve) => {
       child.once('close', () => {
         clearTimeout(timer);

@@ -59,6 +59,14 @@ describe('the blocks of a chain', () => {
     expect(await recent()).toEqual([1, 2]);
   });
 
+  it('that come again are not written again', async () => {
+    const rows = (): Promise<object[]> => stored.read('SELECT number, xmin::text FROM chain_block ORDER BY number');
+    await advance(aBlock(1), aBlock(2));
+    const before = await rows();
+    await advance(aBlock(1), aBlock(2));
+    expect(await rows()).toEqual(before);
+  });
+
   it('that were only begun are neither canonical nor orphaned, and are told when the next ones begin', async () => {
     await advance(aBlock(1));
     expect(await begin(0, aBlock(2), aBlock(3))).toEqual([]);

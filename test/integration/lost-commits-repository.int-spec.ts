@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../src/kernel/hex.js';
+import type { SignerId } from '../../src/kernel/signer-id.js';
 import type { SentTransaction } from '../../src/modules/chain/index.js';
+import type { ChainBehind } from '../../src/modules/ledger/index.js';
 import { PgLostCommitsRepository } from '../../src/modules/ledger/infrastructure/pg-lost-commits.repository.js';
 import { aHash, anAddress, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
@@ -172,7 +174,9 @@ it('the holders of nonces are the txs in flight that hold their slots', async ()
   await put(5, 'IN_MEMPOOL', { tx_id: null, status: 'RELEASED' });
   await stored.putTx(9, { state: 'IN_MEMPOOL' });
   await put(6, 'IN_MEMPOOL', { tx_id: txIdOf(9) });
-  const holders = await lost.holders(OURS, [1n, 2n, 3n, 5n, 6n]);
+  // A reorg took its block back, and the slot is not opened again yet.
+  await put(7, 'IN_MEMPOOL', { status: 'CONSUMED', tx_hash: aHash(7) });
+  const holders = await lost.holders(OURS, [1n, 2n, 3n, 5n, 6n, 7n]);
   expect(holders.map(({ tx }) => tx.id).sort()).toEqual([1, 2].map(txIdOf));
   expect(await lost.holders(OTHER, [1n, 2n])).toEqual([]);
 });
@@ -200,6 +204,7 @@ describe('who has the payload of a transaction that was found', () => {
       nonce: 10,
       closing: JSON.stringify({ as: 'CANCELLED', reason: 'cancelled', won: false }),
     });
+    await stored.putSlot(10, 'HELD', { tx_id: txIdOf(10) });
     await stored.putTx(11, { ...like, state: 'IN_MEMPOOL', nonce: 11, replaced_by: txIdOf(1) });
     await stored.putTx(6, { ...like, signer: OTHER.address });
     await stored.putTx(7, { ...like, chain_id: 7 });
@@ -215,5 +220,58 @@ describe('who has the payload of a transaction that was found', () => {
     await stored.putTx(4, { ...like, created_at: `'2026-01-03'` });
     await stored.putTx(3, { ...like, created_at: `'2026-01-03'` });
     expect(await find(aSent({}))).toEqual([2, 1, 3, 4].map(txIdOf));
+  });
+});
+
+describe('the books of signers', () => {
+  const ELSEWHERE = { ...OURS, chainId: 7 };
+  const aReset: ChainBehind = { cause: 'CHAIN_RESET', chainNonce: 0, usedBelow: 6, block: null };
+  const aLowerNonce: ChainBehind = { ...aReset, cause: 'LOWER_NONCE', chainNonce: 4 };
+  const nothing = { begun: false, usedBelow: 0n, block: 0, origin: [], behind: null };
+  const booksOf = (...signers: readonly SignerId[]) => lost.books(signers);
+  const mark = (signer: SignerId, behind: ChainBehind | null): Promise<void> =>
+    stored.fenced([signer], (fence) => lost.markBehind(fence, signer, behind));
+  const marked = async (): Promise<(string | undefined)[]> =>
+    (await booksOf(OURS, OTHER, ELSEWHERE)).map(({ behind }) => behind?.cause);
+  const since = (): Promise<object[]> =>
+    stored.read('SELECT chain_id, signer, behind_since FROM signer_nonce_cursor ORDER BY chain_id, signer');
+
+  it('tell what each has used up to where, and in which block, in the order asked', async () => {
+    await stored.putCursor(9, OURS);
+    await stored.putCursor(4, OTHER);
+    for (const n of [3, 5]) {
+      await stored.putTx(n, { state: 'CONFIRMED', block_number: 10 * n });
+      await stored.putSlot(n, 'CONSUMED', { tx_id: txIdOf(n), tx_hash: aHash(n) });
+    }
+    await stored.putSlot(6, 'HELD', { tx_id: txIdOf(6) });
+    await stored.putSlot(7, 'RELEASED');
+    // By somebody else, so that we know of no block.
+    await stored.putSlot(8, 'CONSUMED', { signer: OTHER.address });
+    await stored.putSlot(30, 'CONSUMED', { chain_id: 7 });
+    expect(await booksOf(OTHER, aSigner(3), OURS, ELSEWHERE)).toEqual([
+      { ...nothing, signer: OTHER, begun: true, usedBelow: 9n },
+      { ...nothing, signer: aSigner(3) },
+      { ...nothing, signer: OURS, begun: true, usedBelow: 6n, block: 50 },
+      { ...nothing, signer: ELSEWHERE, usedBelow: 31n },
+    ]);
+  });
+
+  it('have the first blocks of the chain of each', async () => {
+    for (const signer of [OURS, OTHER, ELSEWHERE]) await stored.putCursor(1, signer);
+    await stored.fenced([OURS], (fence) => lost.noteOrigin(fence, OURS, [aHash(1), aHash(2)]));
+    const origins = (await booksOf(OURS, OTHER, ELSEWHERE)).map(({ origin }) => origin);
+    expect(origins).toEqual([[aHash(1), aHash(2)], [], []]);
+  });
+
+  it('say that its chain is behind, of each by itself, and since when', async () => {
+    for (const signer of [OURS, OTHER, ELSEWHERE]) await stored.putCursor(1, signer);
+    await mark(OURS, aLowerNonce);
+    expect(await marked()).toEqual(['LOWER_NONCE', undefined, undefined]);
+    for (const signer of [OTHER, ELSEWHERE]) await mark(signer, aLowerNonce);
+    const before = await since();
+    await mark(OURS, aReset);
+    expect([await marked(), await since()]).toEqual([['CHAIN_RESET', 'LOWER_NONCE', 'LOWER_NONCE'], before]);
+    await mark(OURS, null);
+    expect(await marked()).toEqual([undefined, 'LOWER_NONCE', 'LOWER_NONCE']);
   });
 });
