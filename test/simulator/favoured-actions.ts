@@ -40,9 +40,11 @@ async function mishapAt(world: World, mishap: Mishap, spot: WeakSpot): Promise<v
   await asked(world, create);
   const node = ownerOf(world, random.pick(world.signers)) ?? awakeNode(world);
   if (!node || node.gate.isStopped) return;
-  node.gate.arm(mishap, random.pick([1, 1, 2, 4]), spot);
+  // What fails goes on, so all may; one of the others has to be left.
+  const armed = mishap === 'fail' ? world.awake() : [node];
+  for (const { gate } of armed) gate.arm(mishap, random.pick([1, 1, 1, 2]), spot);
   await live(world, world.awake());
-  node.gate.disarm();
+  for (const { gate } of armed) gate.disarm();
 }
 
 /** No send leaves, so a cancel gives a nonce back that is lower than others. What takes it is a fill, and the database loses just that. */

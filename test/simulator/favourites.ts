@@ -12,7 +12,7 @@ const MISHAPS: readonly Mishap[] = ['pause', 'hang', 'crash', 'fail'];
 
 /** Each takes several steps, of which any may come to nothing. */
 const STORIES: readonly Favourite[] = [{ kind: 'lost commit of a fill' }, { kind: 'replace of what loses its nonce' }];
-const OF_EACH_STORY = 6;
+const OF_EACH_STORY = 12;
 
 export const FAVOURITES: readonly Favourite[] = [
   ...MISHAPS.flatMap((mishap) => WEAK_SPOTS.map((spot): Favourite => ({ kind: 'mishap', mishap, spot }))),
