@@ -230,7 +230,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^dist/' },
+    exclude: { path: '^(dist|test/clients)/' },
     tsConfig: { fileName: 'tsconfig.json' },
     // Type-only imports are imports.
     tsPreCompilationDeps: true,

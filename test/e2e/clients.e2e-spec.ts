@@ -46,11 +46,11 @@ it('a TypeScript client that is made from the document does all that a team need
   copyFileSync('test/clients/typescript.ts', join(home, 'client.ts'));
   await run(bin('openapi-typescript'), [`${service.url}/docs-json`, '-o', join(home, 'api.ts')]);
   await run(bin('tsc'), [...STRICT, '--types', 'node', '--target', 'es2023', join(home, 'client.ts')]).catch(
-    ({ stdout }: { stdout: string }) => {
-      throw new Error(stdout);
+    (failure: unknown) => {
+      throw new Error((failure as { stdout: string }).stdout);
     },
   );
-  const [from = '', to = ''] = DEV_ACCOUNTS;
+  const [from, to] = DEV_ACCOUNTS;
   const client = async (part: string): Promise<unknown> => {
     const { stdout } = await run(process.execPath, [join(home, 'client.js'), service.url, from, to, part]);
     return JSON.parse(stdout);

@@ -79,8 +79,9 @@ function asRequest(schema: JsonObject): JsonObject {
 /** In words: generators take a field with a default for one that is always there, and demand it. */
 function withDefault({ default: value, ...field }: JsonObject): JsonObject {
   if (value === undefined) return field;
-  const description = [field['description'], `Default: ${JSON.stringify(value)}`].filter((part) => part !== undefined);
-  return { ...field, description: description.join('. ') };
+  const told = `Default: ${JSON.stringify(value)}`;
+  const { description } = field;
+  return { ...field, description: typeof description === 'string' ? `${description}. ${told}` : told };
 }
 
 function asAnswer(schema: JsonObject): JsonObject {
