@@ -256,6 +256,15 @@ describe('the books of signers', () => {
     ]);
   });
 
+  it('tell the nonces that are used from one on, lowest first', async () => {
+    for (const n of [2, 4, 3, 6]) await stored.putSlot(n, 'CONSUMED');
+    await stored.putSlot(5, 'HELD', { tx_id: txIdOf(5) });
+    await stored.putSlot(4, 'CONSUMED', { signer: OTHER.address });
+    const from = async (limit: number) => lost.consumedFrom({ signer: OURS, nonce: 3n }, limit);
+    expect((await from(9)).map(({ nonce }) => nonce)).toEqual([3n, 4n, 6n]);
+    expect((await from(2)).map(({ nonce }) => nonce)).toEqual([3n, 4n]);
+  });
+
   it('have the first blocks of the chain of each', async () => {
     for (const signer of [OURS, OTHER, ELSEWHERE]) await stored.putCursor(1, signer);
     await stored.fenced([OURS], (fence) => lost.noteOrigin(fence, OURS, [aHash(1), aHash(2)]));

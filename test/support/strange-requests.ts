@@ -330,9 +330,8 @@ export function sendStrange(
 export function wrongWith({ status, type, text }: StrangeAnswer): string | null {
   if (status === 0) return text;
   if (status >= 400 && !type.includes('problem+json')) return `${status} of type ${type}`;
-  return status < 500 || (status === 503 && text.includes('"code":"rpc_unavailable"'))
-    ? null
-    : `${status}: ${text.slice(0, 200)}`;
+  const isChainAway = /"code":"(rpc_unavailable|nonce_not_known)"/.test(text);
+  return status < 500 || (status === 503 && isChainAway) ? null : `${status}: ${text.slice(0, 200)}`;
 }
 
 function withRaw(value: unknown, raw: string): string {

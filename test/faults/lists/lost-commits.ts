@@ -198,4 +198,25 @@ export const LOST_COMMITS = faults(int('lost-commits-repository'), [
     becomes: 'WHERE $1::bigint > 0 AND signer = $2',
     why: 'what caught up on one chain goes on where it has not',
   },
+  {
+    id: 'lost-consumed-above',
+    in: 'lost_consumed_from',
+    text: 's.nonce >= $3',
+    becomes: 's.nonce > $3',
+    why: 'the nonce that a failed transaction left free is not filled',
+  },
+  {
+    id: 'lost-consumed-any-status',
+    in: 'lost_consumed_from',
+    text: `AND s.status = 'CONSUMED' ORDER BY`,
+    becomes: 'ORDER BY',
+    why: 'what is in flight counts as used, and no nonce is filled',
+  },
+  {
+    id: 'lost-consumed-highest',
+    in: 'lost_consumed_from',
+    text: 'ORDER BY s.nonce LIMIT',
+    becomes: 'ORDER BY s.nonce DESC LIMIT',
+    why: 'the lowest nonce stays free, and all behind it wait',
+  },
 ]);
