@@ -49,16 +49,20 @@ function checkRaise(earlier: AttemptRow, attempt: AttemptRow, { rules }: Network
   );
 }
 
-/** Only the lowest nonces get another price, but for a client that asks: what is behind them waits for them. A node may know less of the chain than the rows say. */
+/**
+ * Only the lowest nonces get another price, but for a client that asks: what is behind them waits for them. A node may know less of the chain than
+ * the rows say, and of what it knew between the two looks only that is certain which is so in both.
+ */
 function checkDepth({ hash, signer, nonce, tx: of }: AttemptRow, before: Snapshot, now: Snapshot): void {
   if (now.commands.some(({ kind, tx }) => kind === 'speed_up' && tx === of)) return;
   // A slot is one nonce, also while several txs compete for it, and it is mined with one of them.
-  const below = ({ txs }: Snapshot): number => {
+  const below = ({ txs }: Snapshot): Set<number> => {
     const lower = txs.filter((tx) => tx.signer === signer && (tx.nonce ?? nonce) < nonce);
     const mined = new Set(lower.filter(({ state }) => state === 'MINED').map((tx) => tx.nonce));
-    return new Set(lower.filter((tx) => isUnmined(tx) && !mined.has(tx.nonce)).map((tx) => tx.nonce)).size;
+    return new Set(lower.flatMap((tx) => (isUnmined(tx) && !mined.has(tx.nonce) ? (tx.nonce ?? []) : [])));
   };
-  const place = Math.min(below(before), below(now));
+  const after = below(now);
+  const place = [...below(before)].filter((lower) => after.has(lower)).length;
   if (place >= BUMP_DEPTH)
     fail('fees', `${hash} raises the price of nonce ${nonce} of ${signer}, with ${place} unmined below it`);
 }
