@@ -39,6 +39,16 @@ export class LockstepFastifyAdapter extends FastifyAdapter {
         return;
       }
       void reply.header(REQUEST_ID_HEADER, request.id);
+      const allowed = request.method === 'OPTIONS' ? this.allowedMethods(request.url) : [];
+      if (allowed.length > 0) {
+        void reply
+          .status(204)
+          .header('allow', [...allowed, 'OPTIONS'].join(', '))
+          .send();
+        return;
+      }
+      // Generated clients send a content type without a body, for example with DELETE.
+      if (isEmpty(request.raw)) delete request.raw.headers['content-type'];
       done(this.draining ? shuttingDown() : undefined);
     });
   }
@@ -85,6 +95,10 @@ function serverOptions({ bodyLimit }: ServerConfig): FastifyHttpOptions<Server> 
     },
     clientErrorHandler: answerBrokenRequest,
   };
+}
+
+function isEmpty({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
 }
 
 /** Without Fastify's reply. */

@@ -14,7 +14,7 @@ const SHORT_CHARS = 32_768;
 export function parseBoundedJson(server: FastifyInstance): void {
   const parse = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
-    // Many clients send the content type without a body, for example with DELETE.
+    // Its length was not told.
     if (text === '') done(null, undefined);
     else if (hasTooManyValues(text)) done(tooManyValues());
     else if (text.length <= SHORT_CHARS) void parse(request, text, done);

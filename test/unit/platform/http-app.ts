@@ -145,7 +145,7 @@ export async function startHttpApp(
 }
 
 export interface Sent {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS';
   readonly url?: string;
   /** Text goes as it is, anything else as JSON. */
   readonly payload?: string | object;

@@ -135,10 +135,13 @@ describe('every error of the HTTP server', () => {
       });
     });
 
-    it('an empty body with a JSON content type is none', async () => {
-      const problem = await problemOf({ payload: '', headers: JSON_HEADERS });
-      expect(problem.errors).toMatchObject([{ path: 'requestId', code: 'missing_field' }]);
-    });
+    it.each(['application/json', 'text/plain', 'application/x-www-form-urlencoded'])(
+      'an empty body of type %s is none',
+      async (type) => {
+        const problem = await problemOf({ payload: '', headers: { 'content-type': type } });
+        expect(problem.errors).toMatchObject([{ path: 'requestId', code: 'missing_field' }]);
+      },
+    );
 
     it('a body too large is told the limit', async () => {
       const payload = JSON.stringify({ requestId: 'x'.repeat(4096) });
@@ -172,6 +175,12 @@ describe('every error of the HTTP server', () => {
       });
       expect(problem.headers.allow).toBe('GET, HEAD, POST');
       expect(await problemOf({ url: '/api/v1/things/7' })).toMatchObject({ code: 'method_not_allowed' });
+    });
+
+    it('OPTIONS names the methods of a path, and of no other', async () => {
+      const answer = await send(http.port, { method: 'OPTIONS', url: '/api/v1/things?a=1' });
+      expect([answer.status, answer.headers.allow, answer.text]).toEqual([204, 'GET, HEAD, POST, OPTIONS', '']);
+      expect(await problemOf({ method: 'OPTIONS', url: '/nowhere' })).toMatchObject({ code: 'route_not_found' });
     });
 
     it('a malformed URL and an endless one are problems too', async () => {
