@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -53,6 +53,8 @@ export class Service {
   private readonly events = new Map<string, LogEntry[]>();
   /** Chunks of the log that were read, and the line that their end cut short. */
   private read = 0;
+  /** Answers that were compared with the document. */
+  private compared = 0;
   private unread = '';
 
   private constructor(
@@ -148,6 +150,9 @@ export class Service {
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.child.kill(signal);
     const { code } = await this.exited;
+    const { TEST_ANSWERS: file } = process.env;
+    if (file !== undefined) appendFileSync(file, `${this.compared}\n`);
+    this.compared = 0;
     rmSync(this.directory, { recursive: true, force: true });
     return code;
   }
@@ -164,6 +169,7 @@ export class Service {
     const type = response.headers.get('content-type') ?? '';
     const body: unknown = type.includes('json') ? JSON.parse(text) : { text };
     const answer = { status: response.status, type, headers: response.headers, body: body as Body };
+    if (document !== null) this.compared += 1;
     const wrong = document?.wrongWith(init.method ?? 'GET', path, answer) ?? null;
     if (wrong !== null) throw new Error(`not as the document says: ${wrong}`);
     return answer;
