@@ -24,6 +24,8 @@ describe.each([freeGas, zeroBaseFee])('$name', ({ quirks, anvil: extraArgs = [] 
   let lab: RpcLab;
   let race: RaceLab;
   let tag = 0;
+  /** What happens after a balance was read. */
+  let afterBalance: () => Promise<void>;
 
   beforeAll(async () => {
     anvil = await startAnvil({ extraArgs: ['--no-mining', ...extraArgs] });
@@ -32,7 +34,15 @@ describe.each([freeGas, zeroBaseFee])('$name', ({ quirks, anvil: extraArgs = [] 
   afterAll(() => anvil.stop());
 
   beforeEach(async () => {
-    facade = await ChainFacade.listen(anvil.url, quirks);
+    afterBalance = async () => undefined;
+    facade = await ChainFacade.listen(anvil.url, {
+      ...quirks,
+      eth_getBalance: async (_call, ask) => {
+        const answer = await ask();
+        await afterBalance();
+        return answer;
+      },
+    });
     lab = await RpcLab.open({ chainUrl: anvil.url, rpcUrls: [facade.url] });
     race = new RaceLab(lab);
     await has(0n);
@@ -149,6 +159,22 @@ describe.each([freeGas, zeroBaseFee])('$name', ({ quirks, anvil: extraArgs = [] 
     await lab.resubmit();
     await lab.confirmAll();
     expect(await outcomes(txId)).toEqual([{ status: 'DONE', refusal: null }]);
+    expect(await lab.states([txId])).toEqual(['CANCELLED']);
+    expect(await lab.timesOnChain(tag)).toEqual([0]);
+  });
+
+  it('an account that is emptied after its no-op was priced gets its nonce back by a free one', async () => {
+    await has(10n ** 9n);
+    const txId = await sent();
+    await race.cancel(txId);
+    await lab.node.commands();
+    await lab.ask('anvil_dropAllTransactions');
+    afterBalance = () => has(0n);
+    await lab.resubmit();
+    expect(await kinds(txId)).toEqual(['payload ACCEPTED', 'cancel REJECTED']);
+    await lab.resubmit();
+    expect(await kinds(txId)).toEqual(['payload ACCEPTED', 'cancel REJECTED', 'cancel ACCEPTED']);
+    await lab.confirmAll();
     expect(await lab.states([txId])).toEqual(['CANCELLED']);
     expect(await lab.timesOnChain(tag)).toEqual([0]);
   });

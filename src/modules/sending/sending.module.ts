@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ChainModule } from '../chain/chain.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
+import { AskBalances } from './application/ask-balances.js';
 import { AttemptSigner } from './application/attempt-signer.js';
 import { AuthorizationSigner } from './application/authorization-signer.js';
 import { BroadcastAttempts } from './application/broadcast-attempts.js';
@@ -25,6 +26,7 @@ import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js
   imports: [ChainModule, SignersModule, LedgerModule],
   controllers: [FeesController],
   providers: [
+    AskBalances,
     FeeRules,
     GasRules,
     QuoteFees,

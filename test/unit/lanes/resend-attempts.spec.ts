@@ -243,6 +243,13 @@ describe('a slot that is being closed', () => {
     },
   );
 
+  it('may get another when the balance did not cover the last one, unless that was free', async () => {
+    const at = (price: bigint) => ({ maxFeePerGas: price, maxPriorityFeePerGas: 0n });
+    const unpaid = { ...noOp('insufficient_funds'), gasLimit: 21_000n };
+    expect(await signsNoOp({}, { ...unpaid, fees: at(1n) })).toBe(true);
+    expect(await signsNoOp({}, { ...unpaid, fees: at(0n) })).toBe(false);
+  });
+
   it('is no slot of a tx that is only late', async () => {
     tx = aTx();
     expect(await signsNoOp({ errorClass: 'oversized_data' })).toBe(false);

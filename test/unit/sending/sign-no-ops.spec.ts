@@ -2,11 +2,13 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ChainConnector, FeeQuote, GasEstimate } from '../../../src/modules/chain/index.js';
 import type { AttemptDraft } from '../../../src/modules/sending/application/attempt-signer.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
+import { AskBalances } from '../../../src/modules/sending/application/ask-balances.js';
 import { SignNoOps, type SlotToConsume } from '../../../src/modules/sending/application/sign-no-ops.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
 import { type Attempt, type AttemptFees } from '../../../src/modules/ledger/domain/attempt.js';
 import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN, FREE_QUOTE } from '../../support/builders.js';
 import { gasRules } from '../../support/gas-rules.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { highestFees } from '../../../src/modules/sending/domain/fee-bump.js';
@@ -36,6 +38,7 @@ let price: (rival: AttemptFees | null) => AttemptFees | null;
 let estimates: GasEstimate[];
 let writes: RecordedWrites;
 let log: RecordingLog;
+let balancesOf: (accounts: readonly string[]) => Promise<bigint[]>;
 let signNoOps: SignNoOps;
 
 beforeEach(() => {
@@ -63,14 +66,16 @@ beforeEach(() => {
       return price(rival);
     },
   };
-  signNoOps = new SignNoOps(signer, fees as unknown as FeeRules, gasRules(CAP), writes.asDoor(), log);
+  balancesOf = async (accounts) => accounts.map(() => 5n);
+  const balances = new AskBalances(new FakeClock(), { pause: () => new Promise((resolve) => setTimeout(resolve, 5)) });
+  signNoOps = new SignNoOps(signer, fees as unknown as FeeRules, gasRules(CAP), balances, writes.asDoor(), log);
 });
 
 function execute(...wanted: readonly SlotToConsume[]): Promise<Sending[]> {
   const chain = {
     chainId: DEV_CHAIN,
     feeQuote: async () => quote,
-    balances: async () => [5n],
+    balances: (accounts: readonly string[]) => balancesOf(accounts),
     estimateGas: async (calls: readonly unknown[]) => estimates.slice(0, calls.length),
   } as unknown as ChainConnector;
   return signNoOps.execute(chain, [LEASE, OTHER_LEASE], wanted);
@@ -136,11 +141,13 @@ describe('the no-op that closes a slot', () => {
     expect(sending?.tx.pendingEvents()).toMatchObject([{ reason: 'competitive_sent', txHash: aHash(9) }]);
   });
 
-  it('costs no more than its account has, where gas is free', async () => {
+  it('costs no more than its account has, where gas is free and that is told in time', async () => {
     await closeAgainst(RIVAL);
     quote = FREE_QUOTE;
     await closeAgainst(RIVAL);
-    expect(gasMoney).toEqual([null, 5n]);
+    balancesOf = () => new Promise(() => undefined);
+    await closeAgainst(RIVAL);
+    expect(gasMoney).toEqual([null, 5n, null]);
   });
 
   it('waits while its price is above the caps of the chain, and the log says so', async () => {
@@ -165,6 +172,49 @@ describe('the words of a refusal', () => {
     const oversized = { ...refused, errorClass: 'oversized_data' } as const;
     for (const last of [payload, foreign, oversized]) await execute(closing('at least 7', RIVAL, last));
     expect(refusals).toEqual([null, null, null]);
+  });
+});
+
+describe('a no-op after one that the balance did not cover', () => {
+  const unpaid = (gasLimit: bigint): SlotToConsume =>
+    closing('funds', RIVAL, {
+      kind: 'cancel',
+      txId: 'tx-1',
+      status: 'REJECTED',
+      errorClass: 'insufficient_funds',
+      fees: fees(100n, 10n),
+      gasLimit,
+    });
+  const signed = async (slot: SlotToConsume): Promise<number> => (await execute(slot)).length;
+
+  beforeEach(() => {
+    price = () => fees(100n, 10n);
+    balancesOf = async (accounts) => accounts.map(() => 10_000_000n);
+  });
+
+  it('is signed only when it costs less, whether by its gas or by its price', async () => {
+    expect(await signed(unpaid(27_500n))).toBe(0);
+    expect(await signed(unpaid(27_501n))).toBe(1);
+    price = () => fees(99n, 10n);
+    expect(await signed(unpaid(27_500n))).toBe(1);
+    price = () => fees(101n, 10n);
+    expect(await signed(unpaid(27_500n))).toBe(0);
+  });
+
+  it('is not signed when the balance does not cover it either', async () => {
+    balancesOf = async () => [2_749_999n];
+    expect(await signed(unpaid(60_000n))).toBe(0);
+    balancesOf = async () => [2_750_000n];
+    expect(await signed(unpaid(60_000n))).toBe(1);
+  });
+
+  it('is estimated again only when it had more gas than a plain transfer', async () => {
+    estimates = [{ kind: 'ok', gas: 21_000n }];
+    await closeAgainst(RIVAL);
+    estimates = [{ kind: 'ok', gas: 21_001n }];
+    await execute(unpaid(21_000n));
+    await execute(unpaid(60_000n));
+    expect(pricedFor).toEqual([21_000n, 21_000n, 26_251n]);
   });
 });
 

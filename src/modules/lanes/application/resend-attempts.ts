@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import type { ChainId } from '../../../kernel/signer-id.js';
-import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import { actionOf, Chains } from '../../chain/index.js';
 import {
@@ -91,13 +90,13 @@ export class ResendAttempts {
   }
 }
 
-/** The slot is closing and has no no-op yet; or its last no-op was refused, and with other gas or another price it may be accepted. */
+/** The slot is closing and has no no-op yet; or its last no-op was refused, and with other gas or another price it may be accepted, or paid. */
 function needsNoOp({ tx, attempts, last }: SentTx): boolean {
   if (tx.isClosing && last.kind === 'payload') return true;
   if (last.kind === 'payload' || last.errorClass === null) return false;
   if (refusedForPrice(last)) return true;
   if (last.kind === 'fill' && attempts.length >= MAX_FILL_ATTEMPTS) return false;
-  if (refusedForFunds(last)) return last.gasLimit > TRANSFER_GAS;
+  if (refusedForFunds(last)) return last.fees.maxFeePerGas > 0n;
   return actionOf(last.errorClass).response === 'fail_payload';
 }
 

@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { Log } from '../../../platform/logging/log.js';
+import { signerKey } from '../../../kernel/signer-id.js';
 import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { type ChainAccounts, type ChainFees, isFree, isTooLittleGas } from '../../chain/index.js';
 import type { Lease } from '../../signers/index.js';
-import { type Attempt, ManagedTx, WriteChanges } from '../../ledger/index.js';
+import { type Attempt, costOf, ManagedTx, WriteChanges } from '../../ledger/index.js';
 import { noOpType, typeOfSlot } from '../domain/tx-type.js';
+import { AskBalances } from './ask-balances.js';
 import { AttemptSigner } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
 import { GasRules, type WantedNoOp } from './gas-rules.js';
@@ -18,6 +20,8 @@ export interface SlotToConsume {
   readonly attempts: readonly Attempt[];
 }
 
+type PricedNoOp = Pick<Attempt, 'gasLimit' | 'fees'>;
+
 /**
  * Signs and stores no-ops, at a higher price than every attempt that may be out with the same nonce. A no-op closes the slot of a payload
  * that is no longer wanted: the one of the two that is mined consumes the slot (docs/invariants.md, I7), and the payload never moves to
@@ -29,11 +33,15 @@ export class SignNoOps {
     private readonly signer: AttemptSigner,
     private readonly fees: FeeRules,
     private readonly gas: GasRules,
+    private readonly balances: AskBalances,
     private readonly write: WriteChanges,
     private readonly log: Log,
   ) {}
 
-  /** @returns what was signed; leaves out those whose price is above the caps, or was refused as too cheap at the caps */
+  /**
+   * @returns what was signed; leaves out those whose price is above the caps, or was refused as too cheap at the caps, and those that cost no less
+   * than the last one, which could not be paid
+   */
   async execute(
     chain: ChainFees & Pick<ChainAccounts, 'balances'>,
     leases: readonly Lease[],
@@ -41,16 +49,19 @@ export class SignNoOps {
   ): Promise<Sending[]> {
     if (wanted.length === 0) return [];
     const quote = await chain.feeQuote();
-    const balances = isFree(quote) ? await chain.balances(wanted.map(({ tx }) => tx.signer.address)) : [];
-    const gas = await this.gas.ofNoOps(chain, wanted.map(noOpOf));
-    const priced = wanted.flatMap(({ tx, attempts }, index) => {
+    const asked = wanted.filter((slot) => isFree(quote) || unpaidNoOp(slot) !== null).map(({ tx }) => tx.signer);
+    const [balances, gas] = await Promise.all([
+      this.balances.execute(chain, asked),
+      this.gas.ofNoOps(chain, wanted.map(noOpOf)),
+    ]);
+    const priced = wanted.flatMap((slot, index) => {
+      const { tx, attempts } = slot;
       const gasLimit = gas[index] ?? TRANSFER_GAS;
-      const last = lastNoOp(tx, attempts);
-      // The same bytes, or dearer ones, cannot be paid either.
-      if (last !== null && refusedForFunds(last) && gasLimit >= last.gasLimit) return [];
       const rivals = bindingFor(tx.id, attempts, quote.blockNumber);
-      const forGas = balances[index] ?? null;
+      const balance = balances.get(signerKey(tx.signer)) ?? null;
+      const forGas = isFree(quote) ? balance : null;
       const fees = this.fees.noOp(tx.signer, quote, rivals, gasLimit, refusalOf(tx, attempts), forGas);
+      if (fees && !isPayable({ gasLimit, fees }, unpaidNoOp(slot), balance)) return [];
       if (!fees)
         this.log.warn('no-op not signed: nodes refused the highest price that it can pay', {
           txId: tx.id,
@@ -83,11 +94,31 @@ function refusalOf(tx: ManagedTx, attempts: readonly Attempt[]): string | null {
   return last && refusedForPrice(last) ? tx.progress.lastError : null;
 }
 
-function noOpOf({ tx, attempts }: SlotToConsume): WantedNoOp {
+function noOpOf(slot: SlotToConsume): WantedNoOp {
+  const { tx, attempts } = slot;
   const last = lastNoOp(tx, attempts);
   const hadTooLittle = last !== null && isTooLittleGas(last.errorClass, tx.progress.lastError);
-  const isUnpaid = last !== null && refusedForFunds(last);
+  // Less gas than that of a plain transfer does not exist.
+  const isUnpaid = (unpaidNoOp(slot)?.gasLimit ?? 0n) > TRANSFER_GAS;
   return { signer: tx.signer, tooLittle: hadTooLittle ? last.gasLimit : null, isUnpaid };
+}
+
+/** The last no-op of the slot, where the balance did not cover it. */
+function unpaidNoOp({ tx, attempts }: SlotToConsume): Attempt | null {
+  const last = lastNoOp(tx, attempts);
+  return last && refusedForFunds(last) ? last : null;
+}
+
+/** Where the balance did not cover the last one, neither would it cover the same bytes, or dearer ones. */
+function isPayable(next: PricedNoOp, unpaid: PricedNoOp | null, balance: bigint | null): boolean {
+  if (unpaid === null) return true;
+  const cost = costOfNoOp(next);
+  return cost < costOfNoOp(unpaid) && (balance === null || cost <= balance);
+}
+
+/** The most wei that it can take. One that competes with blobs has one itself; the others have no price of blobs. */
+function costOfNoOp({ gasLimit, fees }: PricedNoOp): bigint {
+  return costOf({ value: 0n, gas: gasLimit, blobs: 1n }, fees);
 }
 
 function lastNoOp(tx: ManagedTx, attempts: readonly Attempt[]): Attempt | null {
