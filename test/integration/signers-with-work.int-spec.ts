@@ -52,6 +52,14 @@ async function storeSlot(signer: SignerId, status: string, txId: string | null):
   );
 }
 
+async function storeCursor(signer: SignerId, behind: string | null): Promise<void> {
+  await lab.observer.write(
+    `INSERT INTO signer_nonce_cursor (chain_id, signer, next_nonce, fencing_token, last_synced_at, behind, behind_since)
+     VALUES ($1, $2, 0, 1, clock_timestamp(), $3, CASE WHEN $3::jsonb IS NOT NULL THEN clock_timestamp() END)`,
+    [signer.chainId, signer.address, behind],
+  );
+}
+
 async function storeCommand(signer: SignerId, status: string): Promise<void> {
   const n = ++txs;
   await lab.observer.write(
@@ -125,6 +133,18 @@ describe('a look at all work of a chain', () => {
     await storeCommand(elsewhere(done), 'QUEUED');
     expect([await workOf(waiting), await workOf(done)]).toEqual([
       { signer: waiting, hasPending: true, lease: 'free' },
+      null,
+    ]);
+  });
+
+  it('names a signer with nothing but a chain that is behind our books: somebody has to see it catch up', async () => {
+    const [behind, even] = lab.freshSigners(2);
+    if (!behind || !even) throw new Error('two were made');
+    await storeCursor(behind, '{}');
+    await storeCursor(even, null);
+    await storeCursor(elsewhere(even), '{}');
+    expect([await workOf(behind), await workOf(even)]).toEqual([
+      { signer: behind, hasPending: false, lease: 'free' },
       null,
     ]);
   });

@@ -924,6 +924,22 @@ export const MANAGED_TXS = faults(READS, [
     caughtBy: WORK,
   },
   {
+    id: 'signers-with-work-without-behind',
+    in: 'tx_signers_with_work',
+    text: 'FROM signer_nonce_cursor WHERE chain_id = $1 AND behind IS NOT NULL',
+    becomes: 'FROM signer_nonce_cursor WHERE chain_id = -$1 AND behind IS NOT NULL',
+    why: 'a signer without work stays behind after its chain has caught up',
+    caughtBy: WORK,
+  },
+  {
+    id: 'signers-with-work-all-cursors',
+    in: 'tx_signers_with_work',
+    text: 'FROM signer_nonce_cursor WHERE chain_id = $1 AND behind IS NOT NULL',
+    becomes: 'FROM signer_nonce_cursor WHERE chain_id = $1',
+    why: 'every signer that ever had a nonce has work for ever',
+    caughtBy: WORK,
+  },
+  {
     id: 'signers-with-work-without-commands',
     in: 'tx_signers_with_work',
     text: `FROM tx_command WHERE chain_id = $1 AND status = 'QUEUED') AS work`,

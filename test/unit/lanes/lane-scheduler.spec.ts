@@ -92,7 +92,7 @@ function schedulerOf(step: FakeStep): LaneScheduler {
     { get: () => ({}) } as unknown as Chains,
     new SignerWorkers(worker),
     { signersWithWork: async () => work } as unknown as TxQueue,
-    { workSeen: () => undefined, held: () => ({}), isOurs: () => true } as unknown as LeaseManager,
+    { workSeen: () => undefined, held: () => ({}), heldOn: () => [], isOurs: () => true } as unknown as LeaseManager,
     { needsStep: () => false } as unknown as LaneMemory,
     {} as Router,
     new FakeMetrics(),

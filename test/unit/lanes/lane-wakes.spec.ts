@@ -250,8 +250,8 @@ describe('polling', () => {
     ...overrides,
   });
   const one = new Set([signerKey(ONE)]);
-  async function stepsAfter(item: SignerWork): Promise<boolean> {
-    work = [item];
+  async function stepsAfter(...found: SignerWork[]): Promise<boolean> {
+    work = found;
     await lanes.poll();
     await settled();
     return steps.shares.length === 1;
@@ -271,6 +271,11 @@ describe('polling', () => {
   it('wakes a signer of ours of which all is in flight when a step is owed', async () => {
     held = owing = one;
     expect(await stepsAfter(item())).toBe(true);
+  });
+
+  it('wakes a signer of ours without work when a step is owed, as when its chain may be behind our books', async () => {
+    held = owing = one;
+    expect(await stepsAfter()).toBe(true);
   });
 
   it('wakes a signer that nobody has, also when all is in flight: somebody has to watch it', async () => {
@@ -360,6 +365,7 @@ function lanesWith({ concurrency = 1, role = 'all' }: { concurrency?: number; ro
   const leases = {
     workSeen: (...args: Calls['seen'][number]) => calls.seen.push(args),
     held: (signer: SignerId) => (held.has(signerKey(signer)) ? { signer } : null),
+    heldOn: () => [ONE, TWO].filter((signer) => held.has(signerKey(signer))).map((signer) => ({ signer })),
     isOurs: (signer: SignerId) => !foreign.has(signerKey(signer)),
     releaseAll: async () => void (calls.releases += 1),
   };

@@ -76,14 +76,15 @@ export class LaneScheduler extends ChainScheduler implements BeforeApplicationSh
   protected override async tick(chainId: ChainId): Promise<void> {
     const work = await this.findWork(chainId);
     const waiting = work.filter(({ signer, hasPending, lease }) => {
-      const held = this.leases.held(signer);
-      // A signer without pending txs still needs an owner, which checks its receipts and finishes what a failed step left.
-      if (held !== null) return hasPending || this.memory.needsStep(held);
+      // A signer without pending txs still needs an owner, which checks its receipts.
+      if (this.leases.held(signer) !== null) return hasPending;
       if (lease === 'held') this.router.served(signer);
       else this.router.unserved(signer, lease === 'lapsed');
       return lease !== 'held' && this.leases.isOurs(signer);
     });
-    this.wake(waiting.map(({ signer }) => signer));
+    // With or without work: what a failed step left is finished, and a signer whose chain may be behind our books is compared again.
+    const owed = this.leases.heldOn(chainId).filter((lease) => this.memory.needsStep(lease));
+    this.wake([...waiting, ...owed].map(({ signer }) => signer));
   }
 
   /** Dead index entries can make a search for all work expensive. Between two such searches only signers in work are read. */

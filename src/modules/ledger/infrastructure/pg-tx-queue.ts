@@ -120,7 +120,8 @@ const LOCK_FOR_NONCE = {
 /**
  * A loose index scan: it jumps from signer to signer, so 100,000 waiting txs of one signer cost one probe, and idle signers cost nothing. A
  * subquery reads the leases: a join that was planned for an empty table would compare each signer with each lease.
- * A command may wait although its tx has ended: the owner died in between, and its replacement would wait for ever.
+ * A command may wait although its tx has ended: the owner died in between, and its replacement would wait for ever. Nobody would notice that the
+ * chain of a signer without work agrees with our books again.
  */
 export const SIGNERS_WITH_WORK = {
   name: 'tx_signers_with_work',
@@ -146,6 +147,7 @@ export const SIGNERS_WITH_WORK = {
               FROM pending p
             UNION ALL SELECT signer, false FROM live
             UNION ALL SELECT authority, false FROM tx_authorization WHERE chain_id = $1
+            UNION ALL SELECT signer, false FROM signer_nonce_cursor WHERE chain_id = $1 AND behind IS NOT NULL
             UNION ALL SELECT signer, true FROM tx_command WHERE chain_id = $1 AND status = 'QUEUED') AS work
      WHERE work.signer IS NOT NULL GROUP BY work.signer`,
 };
