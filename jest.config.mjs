@@ -47,5 +47,6 @@ export default {
       displayName: 'nats',
       testMatch: ['<rootDir>/test/nats/**/*.nats-spec.ts'],
     },
+    { ...shared, displayName: 'breaking', testMatch: ['<rootDir>/test/breaking/**/*.breaking-spec.ts'] },
   ],
 };

@@ -14,6 +14,7 @@ import { addReports, closeReport, newReport, reportingTo } from './report.mjs';
 const SHORT = [
   ['test'],
   ['run', 'lint:docker'],
+  ['run', 'openapi:breaking'],
   // What `npm test` has run of it is left out.
   ['run', 'test:chaos', '--', '--testPathIgnorePatterns', 'chaos/smoke'],
   // One process keeps one core busy.
@@ -25,7 +26,7 @@ const SHORT = [
   ['run', 'test:nats'],
 ];
 /** By the last argument. */
-const NEEDS_PROGRAMS = new Set(['test:geth', 'test:nats']);
+const NEEDS_PROGRAMS = new Set(['openapi:breaking', 'test:geth', 'test:nats']);
 const LONG = [
   ['run', 'simulate', '--', '--seeds', '1000', '--coverage'],
   ['run', 'mutate:sql'],

@@ -19,6 +19,7 @@ export const NATS_SERVER = {
   name: 'nats-server',
   version: 'v2.11.10',
 };
+export const OASDIFF = { variable: 'OASDIFF_BIN', source: 'github.com/oasdiff/oasdiff', version: 'v1.37.0' };
 
 /**
  * The one that the variable names, or the pinned one, which is built once in each clone (`npm run reset` deletes it).
@@ -39,4 +40,6 @@ export function goProgram({ variable, source, version, name = source.split('/').
 }
 
 // Run by itself it builds all of them.
-if (process.argv[1] === fileURLToPath(import.meta.url)) for (const program of [GETH, NATS_SERVER]) goProgram(program);
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const program of [OASDIFF, GETH, NATS_SERVER]) goProgram(program);
+}

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { bin, ensureBuilt, ensureInstalled, ROOT } from './bootstrap.mjs';
-import { GETH, goProgram, NATS_SERVER } from './go-program.mjs';
+import { GETH, goProgram, NATS_SERVER, OASDIFF } from './go-program.mjs';
 import { closeReport, newReport } from './report.mjs';
 import { runSuites } from './suites.mjs';
 
@@ -34,7 +34,7 @@ const SUITES = [
   { name: 'chaos', args: ['chaos/smoke'] },
 ];
 
-const PROGRAMS = { geth: GETH, nats: NATS_SERVER };
+const PROGRAMS = { geth: GETH, nats: NATS_SERVER, breaking: OASDIFF };
 
 const running = new Set();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -49,22 +49,38 @@ const [only, ...args] = process.argv.slice(2);
 const suites = only === undefined ? SUITES : [{ name: only, args }];
 await ensureInstalled();
 await ensureBuilt();
+if (only === 'breaking' && !hasHistory())
+  doNotRun('breaking changes: this is no whole clone, so the document before is not here');
 if (only in PROGRAMS) takeProgram(only);
 const right = only !== undefined || (await allChecks());
 const ok = right && (await runSuites(suites, report, shown));
 closeReport(report);
 process.exit(ok ? 0 : 1);
 
-/** Ends this process, which is no failure, where there is none. */
 function takeProgram(suite) {
   const { variable } = PROGRAMS[suite];
   const file = goProgram(PROGRAMS[suite]);
-  if (file === null) {
-    report.absent.push(`${suite} tests: ${variable} names no program, and Go is missing or could not build one`);
-    closeReport(report);
-    process.exit(0);
-  }
+  if (file === null) doNotRun(`${suite} tests: ${variable} names no program, and Go is missing or could not build one`);
   process.env[variable] = file;
+}
+
+function hasHistory() {
+  try {
+    const said = execFileSync('git', ['rev-parse', '--is-shallow-repository'], {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    return said.toString().trim() === 'false';
+  } catch {
+    return false;
+  }
+}
+
+/** Ends this process, which is no failure. */
+function doNotRun(why) {
+  report.absent.push(why);
+  closeReport(report);
+  process.exit(0);
 }
 
 /** Side by side, two at a time; what each one says is kept back until it is its turn. */
