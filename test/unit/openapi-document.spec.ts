@@ -49,6 +49,20 @@ it('every field has a declared type, and an object says what is in it', () => {
   expect(vague.map(([name]) => name)).toEqual([]);
 });
 
+it('every enum has a name, which no null is in, but for the codes of problems', () => {
+  const nameless = [...schemasOf(document, '')].flatMap(([name, schema]) => {
+    const { oneOf = [], allOf = [] } = schema as { readonly oneOf?: JsonObject[]; readonly allOf?: JsonObject[] };
+    return [schema, ...oneOf, ...allOf].some((one) => 'enum' in one) ? [name] : [];
+  });
+  expect(nameless.filter((name) => !name.endsWith('.code'))).toEqual([]);
+  expect(JSON.stringify(document)).not.toMatch(/"enum":\[[^\]]*null/);
+});
+
+it('a list of values has no fields', () => {
+  const schemas = Object.values((document['components'] as { readonly schemas: JsonObject }).schemas) as JsonObject[];
+  expect(schemas.filter((schema) => 'enum' in schema && 'properties' in schema)).toEqual([]);
+});
+
 it('every text has a format, a pattern or an enum, or is free text by its name', () => {
   const unknown = [...schemasOf(document, '')].filter(([name, schema]) => {
     const field = name.replaceAll('[]', '').split('.').at(-1) ?? '';

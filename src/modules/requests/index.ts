@@ -4,6 +4,7 @@ export { ProveBlobs } from './application/prove-blobs.js';
 export { WaitForState } from './application/wait-for-state.js';
 export { CreateTxDto, FeesDto } from './infrastructure/http/create-tx.dto.js';
 export { findTx, TX_ID } from './infrastructure/http/found-tx.js';
+export { ApiIdempotencyKey, IsRequestId } from './infrastructure/http/request-id.js';
 export { toBlobs } from './infrastructure/http/to-blobs.js';
 export { toFees } from './infrastructure/http/to-fees.js';
 export { requestIdOf, toRequest as toTxRequest } from './infrastructure/http/to-request.js';

@@ -18,6 +18,7 @@ const QUANTITY = {
 };
 /** Years below 1000 are refused. */
 const TIME = { format: 'date-time', pattern: '^[1-9]' };
+export const REQUEST_ID = { minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$' };
 export const ADDRESS_PATTERN = '^0[xX][0-9a-fA-F]{40}$';
 
 /** What the rules of a field mean in a schema. */
@@ -30,7 +31,7 @@ const SCHEMAS: Readonly<Record<string, (constraints: readonly unknown[]) => obje
   arrayMaxSize: ([maxItems]) => ({ maxItems }),
   isUuid: () => ({ format: 'uuid' }),
   isTime: () => TIME,
-  isRequestId: () => ({ minLength: 1, maxLength: 200, pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$' }),
+  isRequestId: () => REQUEST_ID,
   isAddressText: () => ({ pattern: ADDRESS_PATTERN }),
   isHexBytes: ([maxBytes]) => ({ pattern: '^0[xX]([0-9a-fA-F]{2})*$', maxLength: 2 + 2 * Number(maxBytes) }),
   isQuantity: () => QUANTITY,

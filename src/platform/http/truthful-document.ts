@@ -51,28 +51,39 @@ function withTypes(value: Json): Json {
   if (value === null || typeof value !== 'object') return value;
   const entries = Object.entries(value as JsonObject).map(([name, item]) => [name, withTypes(item)] as const);
   const { nullable, ...schema } = Object.fromEntries(entries);
-  if (schema['type'] === 'number') schema['type'] = 'integer';
+  const { type } = schema;
+  if (type === 'number') schema['type'] = 'integer';
+  else if (Array.isArray(type)) schema['type'] = type.map((one) => (one === 'number' ? 'integer' : (one as Json)));
   // A property may be named `nullable`, too; then it is a schema.
   if (typeof nullable !== 'boolean') return nullable === undefined ? schema : { nullable, ...schema };
   return nullable ? orNull(schema) : schema;
 }
 
+/** An enum with null in it is one that generators refuse, or make a class of null for. */
 function orNull(schema: JsonObject): JsonObject {
-  const { type, enum: values, description, ...rest } = schema;
-  if (Array.isArray(type)) return schema;
-  if (typeof type !== 'string')
-    return {
-      ...(description === undefined ? {} : { description }),
-      anyOf: [{ ...rest, ...(values && { enum: values }) }, { type: 'null' }],
-    };
-  return { ...schema, type: [type, 'null'], ...(Array.isArray(values) ? { enum: [...(values as Json[]), null] } : {}) };
+  const { type } = schema;
+  if (Array.isArray(type) && type.includes('null')) return schema;
+  if (typeof type === 'string' && schema['enum'] === undefined) return { ...schema, type: [type, 'null'] };
+  const { description, example, ...bare } = schema;
+  const notes = Object.entries({ description, example }).filter(([, note]) => note !== undefined);
+  return { ...Object.fromEntries(notes), oneOf: [...choicesOf(bare), { type: 'null' }] };
+}
+
+/** All but null. A single `allOf` is what stands around a reference with a description. */
+function choicesOf(schema: JsonObject): readonly JsonObject[] {
+  const { oneOf, allOf, ...more } = schema;
+  const choices = (oneOf ?? allOf) as readonly JsonObject[] | undefined;
+  if (choices === undefined || Object.keys(more).length > 0) return [schema];
+  return choices.filter(({ type }) => type !== 'null');
 }
 
 function asRequest(schema: JsonObject): JsonObject {
+  if (schema['properties'] === undefined) return schema;
   const required = (schema['required'] ?? []) as readonly Json[];
-  const fields = mapValues(objectAt(schema, 'properties'), (field, name) =>
-    withDefault(required.includes(name) ? field : orNull(field)),
-  );
+  const fields = mapValues(objectAt(schema, 'properties'), (field, name) => {
+    const told = withDefault(field);
+    return required.includes(name) ? told : orNull(told);
+  });
   return { ...schema, properties: fields, additionalProperties: false };
 }
 

@@ -136,6 +136,8 @@ describe('the key of a create', () => {
 
   it('has up to 200 printable characters', () => {
     expect(keyOf('k'.repeat(200))).toHaveLength(200);
+    // Each is one character of text, and two of JavaScript.
+    expect(keyOf('😀'.repeat(200))).toHaveLength(400);
     for (const key of ['k'.repeat(201), 'a\nb', 'a\0', 'a\ud800'])
       for (const [body, header] of [[key], [undefined, key]] as const)
         expect(() => keyOf(body, header)).toThrow(refused('invalid_request_id'));

@@ -97,6 +97,7 @@ const RECEIPT = object(
   },
   'What the receipt says',
 );
+export const BECOMES: JsonObject = { type: 'string', enum: ['FAILED', 'PENDING'] };
 const ENDED: Fields = { block: BLOCK, ...CONFIRMATIONS, reason: REASON };
 
 const KINDS: Readonly<Record<PublicEventType, Kind>> = {
@@ -126,9 +127,10 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
     fields: {
       ...TX,
       reason: text('What the endpoints said'),
-      becomes: text('Its state if another transaction uses its nonce for good; PENDING: it gets another nonce', {
-        enum: ['FAILED', 'PENDING'],
-      }),
+      becomes: text(
+        'Its state if another transaction uses its nonce for good; PENDING: it gets another nonce',
+        BECOMES,
+      ),
     },
   },
   'tx.receipt_updated': {

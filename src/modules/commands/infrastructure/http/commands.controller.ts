@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Headers, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiBody, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { parseSigner } from '../../../../kernel/signer-id.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
@@ -11,6 +11,7 @@ import {
   DEFAULT_WAIT_MS,
   IntakeRules,
   findTx,
+  ApiIdempotencyKey,
   AssertCallback,
   ProveBlobs,
   TX_ID,
@@ -33,7 +34,6 @@ import {
 } from './commands.dto.js';
 import { toCancel, toReplace, toSpeedUp } from './to-command.js';
 
-const KEY_HEADER = { name: 'Idempotency-Key', required: false, description: 'Same as requestId in the body' };
 const WAIT = 'With `waitFor` the request waits for a state of the transaction, or of its replacement, as GET does.';
 
 @ApiTags('changes')
@@ -58,7 +58,7 @@ export class CommandsController {
       'A transaction without a nonce is cancelled at once. For a sent one, a no-op with the same nonce and a higher price competes with it; whichever is mined ' +
       `decides between CANCELLED and CONFIRMED. ${WAIT}`,
   })
-  @ApiHeader(KEY_HEADER)
+  @ApiIdempotencyKey()
   @ApiBody({ type: CancelTxDto, examples: CANCEL_EXAMPLES })
   @ApiResponse({ status: 202, type: CommandAnswerDto, description: 'Accepted; the owner of the signer carries it out' })
   @ApiResponse({ status: 200, type: CommandAnswerDto, description: 'Done, or stored before' })
@@ -94,7 +94,7 @@ export class CommandsController {
       'A transaction without a nonce gets the new payload in place. For a sent one, a second transaction with the same nonce and a higher price competes with ' +
       `it: either the original ends REPLACED, or the replacement ends DROPPED, or FAILED if the nodes refuse it. Blobs replace blobs only, once they were sent. ${WAIT}`,
   })
-  @ApiHeader(KEY_HEADER)
+  @ApiIdempotencyKey()
   @ApiBody({ type: ReplaceTxDto, examples: REPLACE_EXAMPLES })
   @ApiResponse({ status: 202, type: CommandAnswerDto, description: 'Accepted; the owner of the signer carries it out' })
   @ApiResponse({ status: 200, type: CommandAnswerDto, description: 'Done, or stored before' })
@@ -151,7 +151,7 @@ export class CommandsController {
     summary: 'Pay more for a sent transaction',
     description: `Signs the same payload again with the same nonce, at a price at least an eighth higher (with blobs twice as high), within the caps. ${WAIT}`,
   })
-  @ApiHeader(KEY_HEADER)
+  @ApiIdempotencyKey()
   @ApiBody({ type: SpeedUpTxDto, examples: SPEED_UP_EXAMPLES })
   @ApiResponse({ status: 202, type: CommandAnswerDto, description: 'Accepted; the owner of the signer carries it out' })
   @ApiResponse({ status: 200, type: CommandAnswerDto, description: 'Stored before' })

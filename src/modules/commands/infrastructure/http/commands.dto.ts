@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional, OmitType } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsObject, IsOptional, IsString, Length, ValidateNested } from 'class-validator';
-import { CreateTxDto, FeesDto, TxDto } from '../../../requests/index.js';
+import { IsObject, IsOptional, ValidateNested } from 'class-validator';
+import { CreateTxDto, FeesDto, IsRequestId, TxDto } from '../../../requests/index.js';
 import { COMMAND_KINDS, COMMAND_STATUSES, type CommandKind, type CommandStatus } from '../../domain/tx-command.js';
 
 const TX_ID = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
@@ -13,8 +13,7 @@ export class CancelTxDto {
     example: 'cancel-invoice-4711',
   })
   @IsOptional()
-  @IsString()
-  @Length(1, 200)
+  @IsRequestId()
   requestId?: string;
 }
 

@@ -26,8 +26,8 @@ class SyncQueryDto {
   maxFills?: number;
 
   @ApiPropertyOptional({
-    enum: ['true', 'false'],
-    default: 'false',
+    type: Boolean,
+    default: false,
     description:
       'Confirms that this signer has sent no transaction except those that are found. For a signer that is held because the database lost commits. ' +
       'Or, for one whose chain is behind our books: that the nonces of `leftFree` are filled with no-ops.',
@@ -37,8 +37,8 @@ class SyncQueryDto {
   vouch?: 'true' | 'false';
 
   @ApiPropertyOptional({
-    enum: ['true', 'false'],
-    default: 'false',
+    type: Boolean,
+    default: false,
     description: 'Changes nothing, and says what the call would do. Any node answers.',
   })
   @IsOptional()
@@ -93,9 +93,9 @@ class SyncReportDto {
   @ApiProperty({ type: [RecoveredDto], description: 'Transactions of this signer that the database did not know' })
   recovered!: RecoveredDto[];
   @ApiProperty({
-    type: String,
     nullable: true,
     enum: ['CHAIN_RESET', 'LOWER_NONCE'],
+    enumName: 'ChainBehindCause',
     example: null,
     description: 'Why the signer is held: its chain is behind our books; null while it is not',
   })

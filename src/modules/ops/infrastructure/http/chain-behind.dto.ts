@@ -12,6 +12,7 @@ class HeadThenDto {
 export class ChainBehindDto {
   @ApiProperty({
     enum: ['CHAIN_RESET', 'LOWER_NONCE'],
+    enumName: 'ChainBehindCause',
     example: 'CHAIN_RESET',
     description: 'CHAIN_RESET: the first blocks of the chain are others. LOWER_NONCE: they are the same',
   })

@@ -8,8 +8,6 @@ import {
   IsInt,
   IsObject,
   IsOptional,
-  IsString,
-  Length,
   Matches,
   Max,
   Min,
@@ -17,6 +15,7 @@ import {
 } from 'class-validator';
 import { IsAddressText, IsHexBytes, IsQuantity, IsTime } from '../../../../platform/http/validators.js';
 import { BLOB_BYTES, SPEEDS, type Speed } from '../../../chain/index.js';
+import { IsRequestId } from './request-id.js';
 
 /** EIP-3860 limits init code to 49,152 bytes, and nodes refuse transactions over 128 KiB. */
 const MAX_DATA_BYTES = 128 * 1024;
@@ -76,7 +75,7 @@ export class AuthorizationDto {
   @IsQuantity()
   nonce?: string | number;
 
-  @ApiPropertyOptional({ enum: [0, 1], example: 0 })
+  @ApiPropertyOptional({ type: 'integer', minimum: 0, maximum: 1, example: 0 })
   @IsOptional()
   @IsIn([0, 1])
   yParity?: 0 | 1;
@@ -198,8 +197,7 @@ export class CreateTxDto {
     example: 'invoice-4711',
   })
   @IsOptional()
-  @IsString()
-  @Length(1, 200)
+  @IsRequestId()
   requestId?: string;
 
   @ApiProperty({ type: PayloadDto })
@@ -227,6 +225,7 @@ export class CreateTxDto {
 
   @ApiPropertyOptional({
     enum: ['later', 'now'],
+    enumName: 'Allocate',
     default: 'later',
     description:
       '`now` waits for the nonce and returns it. `intake.notLeader` sets what a node does that does not own the signer',

@@ -72,7 +72,8 @@ export class ReceiptDto {
   @ApiProperty({ example: 1234 }) blockNumber!: number;
   @ApiProperty({ example: HASH }) blockHash!: string;
   @ApiProperty({ type: Number, nullable: true, example: 0, description: NOT_TOLD }) transactionIndex!: number | null;
-  @ApiProperty({ enum: ['success', 'reverted'], example: 'success' }) status!: 'success' | 'reverted';
+  @ApiProperty({ enum: ['success', 'reverted'], enumName: 'ReceiptStatus', example: 'success' }) status!:
+    'success' | 'reverted';
   @ApiProperty({ type: String, nullable: true, example: '21000', description: NOT_TOLD }) gasUsed!: string | null;
   @ApiProperty({ type: String, nullable: true, example: '1000000007', description: NOT_TOLD })
   effectiveGasPrice!: string | null;
@@ -176,10 +177,10 @@ export class TxPageDto {
 export class AttemptDto {
   @ApiProperty({ example: HASH }) txHash!: string;
   @ApiJsonInteger({ example: 7 }) nonce!: number | string;
-  @ApiProperty({ enum: ['payload', 'cancel', 'fill'], example: 'payload' }) kind!: string;
+  @ApiProperty({ enum: ['payload', 'cancel', 'fill'], enumName: 'AttemptKind', example: 'payload' }) kind!: string;
   @ApiProperty({ enum: ATTEMPT_STATUSES, enumName: 'AttemptStatus', example: 'MINED' })
   status!: string;
-  @ApiProperty({ enum: [0, 1, 2, 3, 4], example: 2, description: 'EIP-2718' }) type!: number;
+  @ApiProperty({ minimum: 0, maximum: 4, example: 2, description: 'EIP-2718' }) type!: number;
   @ApiProperty({ example: '26250' }) gasLimit!: string;
   @ApiProperty({
     type: String,

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, Headers, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiHeader, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseHash } from '../../../../kernel/hex.js';
 import { clientAddress } from '../../../../platform/http/client-address.js';
@@ -21,6 +21,7 @@ import { CREATE_TX_EXAMPLES } from './create-tx.examples.js';
 import { CreateTxDto } from './create-tx.dto.js';
 import { findTx, foundTx, TX_ID } from './found-tx.js';
 import { toBlobs } from './to-blobs.js';
+import { ApiIdempotencyKey } from './request-id.js';
 import { toRequest } from './to-request.js';
 import {
   ByRequestQueryDto,
@@ -56,7 +57,7 @@ export class TxController {
     description:
       'Lockstep stores the request before it answers. A repeated request with the same requestId is never sent twice.',
   })
-  @ApiHeader({ name: 'Idempotency-Key', required: false, description: 'Same as requestId in the body' })
+  @ApiIdempotencyKey()
   @ApiBody({ type: CreateTxDto, examples: CREATE_TX_EXAMPLES })
   @ApiResponse({ status: 202, type: AcceptedTxDto, description: 'Accepted' })
   @ApiResponse({ status: 200, type: AcceptedTxDto, description: 'The same request was stored before' })

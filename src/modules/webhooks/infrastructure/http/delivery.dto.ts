@@ -17,7 +17,11 @@ export class DeliveryListQueryDto extends PageQueryDto {
 }
 
 export class ReplayDto {
-  @ApiPropertyOptional({ enum: ['dead'], description: 'All that were given up; not together with since' })
+  @ApiPropertyOptional({
+    enum: ['dead'],
+    enumName: 'ReplayStatus',
+    description: 'All that were given up; not together with since',
+  })
   @IsOptional()
   @IsIn(['dead'])
   status?: 'dead';
@@ -46,7 +50,7 @@ export class ReplayedDto {
 export class DeliveryDto {
   @ApiProperty({ example: EXAMPLE_ID, description: 'The webhook-id header, the same in each try and replay' })
   eventId!: string;
-  @ApiProperty({ enum: PUBLIC_EVENT_TYPES, enumName: 'EventType', example: 'tx.confirmed' }) type!: string;
+  @ApiProperty({ enum: PUBLIC_EVENT_TYPES, enumName: 'PublicEventType', example: 'tx.confirmed' }) type!: string;
   @ApiProperty({ type: String, nullable: true, description: 'Null for events of signers' }) txId!: string | null;
   @ApiProperty({ enum: DELIVERY_STATUSES, enumName: 'DeliveryStatus', description: '`dead`: given up' })
   status!: DeliveryStatus;

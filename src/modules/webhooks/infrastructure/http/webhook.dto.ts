@@ -34,7 +34,7 @@ class WebhookSettingsDto {
 
   @ApiPropertyOptional({
     enum: PUBLIC_EVENT_TYPES,
-    enumName: 'EventType',
+    enumName: 'PublicEventType',
     isArray: true,
     nullable: true,
     description: ALL,
@@ -129,7 +129,13 @@ export class WebhookDto {
   @ApiProperty({ example: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b' }) id!: string;
   @ApiProperty({ example: EXAMPLE_URL }) url!: string;
   @ApiProperty({ type: String, nullable: true, example: 'ledger' }) description!: string | null;
-  @ApiProperty({ enum: PUBLIC_EVENT_TYPES, enumName: 'EventType', isArray: true, nullable: true, description: ALL })
+  @ApiProperty({
+    enum: PUBLIC_EVENT_TYPES,
+    enumName: 'PublicEventType',
+    isArray: true,
+    nullable: true,
+    description: ALL,
+  })
   types!: readonly PublicEventType[] | null;
   @ApiProperty({ type: [Number], nullable: true, example: [31337], description: ALL })
   chainIds!: readonly number[] | null;
