@@ -179,6 +179,14 @@ export const PROBLEMS: Readonly<Record<number, Readonly<Record<string, Texts>>>>
     rpc_unavailable: ['chain 31337: no endpoint answered', 'try again; when it lasts, check its RPC endpoints'],
     rpc_malformed_answer: ['chain 31337: the answer of an endpoint cannot be read', 'try again'],
     rpc_wrong_chain: ['chain 31337: every endpoint serves another chain', 'check the RPC endpoints of this chain'],
+    webhook_key_missing: [
+      'this node has no key to encrypt the secret of a webhook with',
+      'set webhooks.encryptionKeys, or ask another node',
+    ],
+    webhook_secret_unreadable: [
+      `this node cannot decrypt the secret of webhook endpoint ${ID}: it has no key 5feceb66ffc86f38`,
+      'add its key to webhooks.encryptionKeys, or rotate the secret with keepOldHours 0',
+    ],
     too_many_streams: ['1000 streams are open at this node', 'try again later, use another node, or read pages'],
   },
 };

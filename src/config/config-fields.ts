@@ -14,6 +14,7 @@ import { parseAllowedTargets } from './allowed-target.js';
 import type { ConfigMistake } from './config-mistakes.js';
 import {
   parseDuration,
+  parseEncryptionKeys,
   parseFlag,
   parseInteger,
   parseRetention,
@@ -129,6 +130,11 @@ export function TextList({ required = false } = {}): PropertyDecorator {
 /** Ranges of addresses and host names; see {@link parseAllowedTargets}. */
 export function AllowedTargets(): PropertyDecorator {
   return field(value(parseAllowedTargets));
+}
+
+/** Keys of AES-256, see {@link parseEncryptionKeys}. */
+export function EncryptionKeys(): PropertyDecorator {
+  return field(value(parseEncryptionKeys));
 }
 
 /** Wei as a bigint, written as a decimal number in quotes. */

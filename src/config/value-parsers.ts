@@ -66,6 +66,14 @@ export function parseTextList(raw: unknown): string[] {
   return raw.map(parseText);
 }
 
+/** Each is 32 bytes in Base64. */
+export function parseEncryptionKeys(raw: unknown): Buffer[] {
+  return parseTextList(raw).map((text, index) => {
+    if (/^[A-Za-z0-9+/]{43}=$/.test(text)) return Buffer.from(text, 'base64');
+    throw new Unreadable(`must hold keys of 32 bytes in Base64 (openssl rand -base64 32); entry ${index + 1} is none`);
+  });
+}
+
 /** @returns wei */
 export function parseWei(raw: unknown): bigint {
   try {

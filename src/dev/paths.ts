@@ -10,6 +10,7 @@ export const KEPT = join(ROOT, '.lockstep');
 export const kept = {
   pids: join(KEPT, 'pids.json'),
   config: join(KEPT, 'lockstep.yaml'),
+  webhookKey: join(KEPT, 'webhook.key'),
   postgres: join(KEPT, 'postgres'),
   chainState: join(KEPT, 'chain', 'state.json'),
 } as const;

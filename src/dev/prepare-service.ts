@@ -12,6 +12,7 @@ import { PidFile } from './pid-file.js';
 import type { RunningParts } from './running-parts.js';
 import { devConfig, givenConfig, type ServiceConfig } from './service-config.js';
 import type { StopSignal } from './stop-signal.js';
+import { keptWebhookKey } from './webhook-key.js';
 
 /** The settings to start the service with. */
 export interface PreparedService {
@@ -44,7 +45,8 @@ async function prepareEmbedded(log: Log, parts: RunningParts, stop: StopSignal):
   const port = portFrom(process.env, DEFAULT_PORT);
   const pids = await claim(kept.pids, port, log, parts);
   const { databaseUrl, rpcUrl } = await startEmbeddedStack({ log, pids, parts, stop });
-  return { pids, port, env: writeConfig(kept.config, devConfig(databaseUrl, rpcUrl, port)), devChain: true };
+  const config = devConfig(databaseUrl, rpcUrl, port, keptWebhookKey(kept.webhookKey));
+  return { pids, port, env: writeConfig(kept.config, config), devChain: true };
 }
 
 /** Uses the file. Only PORT overrides it, so that several instances can share one file. */
@@ -67,7 +69,8 @@ async function prepareGiven(
 ): Promise<PreparedService> {
   const port = portFrom(process.env, DEFAULT_PORT);
   log('using DATABASE_URL and RPC_URL: no embedded database or chain');
-  const config = givenConfig(await firstChainId(plan.rpcUrls), plan, port);
+  const webhookKey = process.env.WEBHOOK_KEY ?? keptWebhookKey(kept.webhookKey);
+  const config = givenConfig(await firstChainId(plan.rpcUrls), plan, port, webhookKey);
   const pids = await claim(ownPids(port), port, log, parts);
   const env = writeConfig(join(KEPT, `given-${String(port)}.yaml`), config);
   return { pids, port, env, devChain: config.yaml.includes('mnemonic') };

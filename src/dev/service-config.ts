@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 import { DEV_CHAIN_ID, DEV_MNEMONIC } from './dev-accounts.js';
 import { LaunchError } from './launch-error.js';
 
-/** A config file, and the variables that it refers to; secrets are only in the variables, and not on the disk. */
+/** A config file, and the variables that it refers to; secrets are only in the variables, and not in the file. */
 export interface ServiceConfig {
   readonly yaml: string;
   readonly env: Readonly<Record<string, string>>;
@@ -10,8 +10,10 @@ export interface ServiceConfig {
 
 const DEV_SIGNERS = [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: 10 }];
 
+const WEBHOOKS = { encryptionKeys: ['${WEBHOOK_KEY}'] };
+
 /** For the embedded database and dev chain. */
-export function devConfig(databaseUrl: string, rpcUrl: string, port: number): ServiceConfig {
+export function devConfig(databaseUrl: string, rpcUrl: string, port: number, webhookKey: string): ServiceConfig {
   const chain = { id: DEV_CHAIN_ID, rpcUrls: [rpcUrl], pollInterval: '250ms', signers: DEV_SIGNERS };
   return {
     yaml: file({
@@ -19,9 +21,10 @@ export function devConfig(databaseUrl: string, rpcUrl: string, port: number): Se
       server: { host: '127.0.0.1', port },
       database: { url: '${DATABASE_URL}' },
       confirmations: { required: 3 },
+      webhooks: WEBHOOKS,
       chains: [chain],
     }),
-    env: { DATABASE_URL: databaseUrl },
+    env: { DATABASE_URL: databaseUrl, WEBHOOK_KEY: webhookKey },
   };
 }
 
@@ -30,6 +33,7 @@ export function givenConfig(
   chainId: number,
   given: { readonly rpcUrls: readonly string[]; readonly signerKeys: readonly string[] },
   port: number,
+  webhookKey: string,
 ): ServiceConfig {
   const { rpcUrls, signerKeys } = given;
   if (signerKeys.length === 0 && chainId !== DEV_CHAIN_ID) {
@@ -48,8 +52,8 @@ export function givenConfig(
     signers: signers.length > 0 ? signers : DEV_SIGNERS,
   };
   return {
-    yaml: file({ server: { port }, database: { url: '${DATABASE_URL}' }, chains: [chain] }),
-    env: { ...numbered('SIGNER_PRIVATE_KEY', signerKeys), ...numbered('RPC_URL', rpcUrls) },
+    yaml: file({ server: { port }, database: { url: '${DATABASE_URL}' }, webhooks: WEBHOOKS, chains: [chain] }),
+    env: { WEBHOOK_KEY: webhookKey, ...numbered('SIGNER_PRIVATE_KEY', signerKeys), ...numbered('RPC_URL', rpcUrls) },
   };
 }
 

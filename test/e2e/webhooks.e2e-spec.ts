@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Client } from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { DEV_ACCOUNTS } from '../../src/dev/dev-accounts.js';
 import { type RunningAnvil, startAnvil } from '../support/anvil.js';
@@ -39,12 +40,21 @@ const tx = (requestId: string, callback: string) => ({
   callback,
 });
 
+async function storedSecrets(): Promise<unknown[]> {
+  const client = new Client({ connectionString: testDatabase.url });
+  await client.connect();
+  const { rows } = await client.query<{ secret: string }>('SELECT secret FROM webhook_endpoint');
+  await client.end();
+  return rows.map(({ secret }) => secret);
+}
+
 const typesReceived = () => receiver.received.map(({ body }) => (JSON.parse(body) as { type: string }).type);
 
 it('a request names its webhook, which follows it to its end, signed and in order, and can be replayed', async () => {
   const created = await service.post<{ id: string; secret: string }>(PATH, { url: receiver.url(), callbackOnly: true });
   expect(created.status).toBe(201);
   const { id, secret } = created.body;
+  expect(await storedSecrets()).toEqual([expect.stringMatching(/^aes256gcm:/)]);
   expect((await service.post('/api/v1/tx', { ...tx('other', id), callback: undefined })).status).toBe(202);
   const { body } = await service.post<{ txId: string }>('/api/v1/tx', tx('one', id.toUpperCase()));
   expect((await service.get(`/api/v1/tx/${body.txId}`)).body).toMatchObject({ callback: id });

@@ -1,8 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { DeliveringNode } from '../support/delivering-node.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 import { until } from '../support/until.js';
+import { EncryptAgain } from '../../src/modules/webhooks/application/encrypt-again.js';
+import { readableLog } from '../unit/platform/log-lines.js';
+import { webhookSecrets } from '../support/webhook-secrets.js';
 import { DueFloors } from '../../src/modules/webhooks/infrastructure/due-floors.js';
 import { FakeClock } from '../support/fakes/fake-clock.js';
 import { NO_REST } from '../support/fakes/fake-pauses.js';
@@ -44,6 +48,40 @@ async function events(tx: number, ...marks: readonly number[]): Promise<void> {
 }
 
 describe('a delivery', () => {
+  it('waits for a node that can decrypt the secret, and is no try: not with another key, nor with a secret of another endpoint', async () => {
+    const [id, secret] = [randomUUID(), `whsec_${Buffer.alloc(24, 7).toString('base64')}`];
+    const [old, young] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    const nodeWith = (...keys: Buffer[]) => new DeliveringNode(lab, 'first', { secrets: webhookSecrets(...keys) });
+    const encrypted = webhookSecrets(old).encrypted(secret, id);
+    await lab.endpoint({ id, url: receiver.url(), secret: encrypted });
+    await lab.endpoint({ url: receiver.url(), secret: encrypted });
+    await events(1, 1);
+    await lab.run(`UPDATE webhook_delivery SET give_up_at = now()`);
+    await nodeWith(young).deliverAll();
+    await nodeWith().deliverAll();
+    const claimEnds = () => lab.run(`UPDATE webhook_delivery SET claimed_until = NULL`);
+    await claimEnds();
+    await nodeWith(young).deliverAll();
+    const waiting = { status: 'waiting', tries: 0, error: null };
+    expect([got(), await lab.deliveries()]).toMatchObject([[], [waiting, waiting]]);
+    await claimEnds();
+    await nodeWith(young, old).deliverAll();
+    expect(got()).toEqual([1]);
+    expect(await rowsOf(id)).toMatchObject([{ status: 'delivered', tries: 1 }]);
+
+    await lab.endpoints.rotateSecret(id, webhookSecrets(old).encrypted(secret, id), 60_000);
+    const again = new EncryptAgain(lab.endpoints, webhookSecrets(young, old), readableLog().log);
+    await again.execute(10);
+    const stored = await lab.endpoints.secretsOf(id);
+    expect(stored.map((text) => webhookSecrets(young).decrypted(text, id))).toEqual([secret, secret]);
+    await again.execute(10);
+    expect(await lab.endpoints.secretsOf(id)).toEqual(stored);
+    const replaced = { id, secrets: stored };
+    await lab.endpoints.rotateSecret(id, encrypted, 0);
+    expect(await lab.endpoints.replaceSecrets(replaced, stored)).toBe(false);
+    expect(await lab.endpoints.secretsOf(id)).toEqual([encrypted]);
+  });
+
   it('is signed, has the id of its event, and is recorded with the answer', async () => {
     const secret = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
     const endpoint = await lab.endpoint({ url: receiver.url(), secret });

@@ -1,3 +1,4 @@
+import { WEBHOOK_KEY, webhookSecrets } from '../support/webhook-secrets.js';
 import { DEV_CHAIN } from '../support/builders.js';
 import { ACTORS, type Neighbourhood } from './neighbourhood.js';
 import { urlOf } from './poisoned-receivers.js';
@@ -132,20 +133,20 @@ export async function replaced(lab: Neighbourhood, actor: number): Promise<void>
 
 /** Webhooks that wait, of an endpoint of this actor. */
 export async function deliveries(lab: Neighbourhood, actor: number): Promise<void> {
-  await lab.run(`INSERT INTO webhook_endpoint (endpoint_id, url, secret) VALUES (${ENDPOINT}, $2, $3)`, [
-    actor,
+  const id = `01900000-0000-7000-8000-${actor.toString(16).padStart(12, '0')}`;
+  const secret = webhookSecrets(WEBHOOK_KEY).encrypted(`whsec_${Buffer.alloc(32).toString('base64')}`, id);
+  await lab.run('INSERT INTO webhook_endpoint (endpoint_id, url, secret) VALUES ($1, $2, $3)', [
+    id,
     urlOf(actor),
-    `whsec_${Buffer.alloc(32).toString('base64')}`,
+    secret,
   ]);
   const due = actor === 0 ? DUE_OF_POISONED : DUE_OF_OTHERS;
   await lab.run(
     `INSERT INTO webhook_delivery (endpoint_id, xid, seq, part, type, body, event_at, give_up_at, due_at)
-     SELECT ${ENDPOINT}, '7'::xid8, n, 0, 'transaction.sent', '{}', clock_timestamp(), clock_timestamp() + interval '1 day', ${due.replace('$3', '$1')}
+     SELECT '${id}', '7'::xid8, n, 0, 'transaction.sent', '{}', clock_timestamp(), clock_timestamp() + interval '1 day', ${due.replace('$3', String(actor))}
        FROM generate_series(0, ${actor === 0 ? POISONED : EACH} - 1) AS n`,
-    [actor],
   );
 }
-const ENDPOINT = `('01900000-0000-7000-8000-' || lpad(to_hex($1::int), 12, '0'))::uuid`;
 
 /** What is mined of the others, and of the poisoned one nothing. */
 export function mine(lab: Neighbourhood, some: readonly number[]): void {

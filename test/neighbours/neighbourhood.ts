@@ -44,6 +44,7 @@ import { SimEndpoint } from '../simulator/network/sim-endpoint.js';
 import { NO_FAULTS } from '../simulator/network/surroundings.js';
 import { Seen } from '../simulator/seen.js';
 import { SilentDoorbell } from '../simulator/node-ports.js';
+import { WEBHOOK_KEY } from '../support/webhook-secrets.js';
 import { configProviders } from '../simulator/sim-config.js';
 import { devCustody } from '../support/dev-custody.js';
 import { SimChain } from '../simulator/sim-chain.js';
@@ -289,6 +290,7 @@ function configOf(url: string): ReturnType<typeof configFrom> {
     // One worker, which all signers share.
     worker: { concurrency: 1 },
     confirmations: { required: 2 },
+    webhooks: { encryptionKeys: [WEBHOOK_KEY.toString('base64')] },
     lease: { duration: '48h', clockSkewAllowance: '0s' },
     chains: [
       {

@@ -5,6 +5,7 @@ import { FanOut } from '../../src/modules/webhooks/application/fan-out.js';
 import { RecordDeliveries } from '../../src/modules/webhooks/application/record-deliveries.js';
 import { WebhookEndpoints } from '../../src/modules/webhooks/domain/webhook-endpoints.js';
 import { type Answer, type Shipment, WebhookSender } from '../../src/modules/webhooks/domain/webhook-sender.js';
+import { WebhookSecrets } from '../../src/modules/webhooks/application/webhook-secrets.js';
 import { WebhookSignatures } from '../../src/modules/webhooks/application/webhook-signatures.js';
 import type { Container } from './container.js';
 import type { Snapshot } from './snapshot.js';
@@ -56,17 +57,19 @@ export class Receivers {
 
   async register(node: Pick<Container, 'get'>): Promise<void> {
     const secret = node.get(WebhookSignatures).newSecret();
-    for (const index of this.all.keys())
+    for (const index of this.all.keys()) {
+      const id = `00000000-0000-7000-9000-${index.toString().padStart(12, '0')}`;
       await node.get(WebhookEndpoints).add({
-        id: `00000000-0000-7000-9000-${index.toString().padStart(12, '0')}`,
+        id,
         url: `https://host-${index % HOSTS}.example/${index}`,
         description: null,
         types: index < ENDPOINTS_FOR_ALL ? null : [...ENDS],
         chainIds: null,
         signers: null,
         callbackOnly: false,
-        secret,
+        secret: node.get(WebhookSecrets).encrypted(secret, id),
       });
+    }
   }
 
   /** @returns how the receiver is, after it read the webhook */

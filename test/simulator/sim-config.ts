@@ -2,6 +2,7 @@ import { configFrom, ConfigModule, type LockstepConfig } from '../../src/config/
 import type { ExecutionMode } from '../../src/config/sections/work-config.js';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import { DEV_CHAIN } from '../support/builders.js';
+import { WEBHOOK_KEY } from '../support/webhook-secrets.js';
 import type { Token } from './container.js';
 import type { Rules } from './network/rules.js';
 
@@ -37,6 +38,7 @@ export function simulatedConfig(
     worker: { concurrency: 1 },
     ...NODES[mode],
     confirmations: { required: REQUIRED_CONFIRMATIONS, finality },
+    webhooks: { encryptionKeys: [WEBHOOK_KEY.toString('base64')] },
     resubmit: { bumpAfterBlocks: BUMP_AFTER_BLOCKS, bumpDepth: BUMP_DEPTH },
     chains: [
       {

@@ -4,6 +4,7 @@ import { DeliverDue } from '../../src/modules/webhooks/application/deliver-due.j
 import { PostDelivery } from '../../src/modules/webhooks/application/post-delivery.js';
 import { RecordDeliveries } from '../../src/modules/webhooks/application/record-deliveries.js';
 import { WebhookMetrics } from '../../src/modules/webhooks/application/webhook-metrics.js';
+import type { WebhookSecrets } from '../../src/modules/webhooks/application/webhook-secrets.js';
 import type { WebhookSender } from '../../src/modules/webhooks/domain/webhook-sender.js';
 import type { DeliveryQueue } from '../../src/modules/webhooks/domain/delivery-queue.js';
 import { PgDeliveryQueue } from '../../src/modules/webhooks/infrastructure/pg-delivery-queue.js';
@@ -14,6 +15,7 @@ import { readableLog } from '../unit/platform/log-lines.js';
 import { guardedSender, webhooksConfig } from '../unit/webhooks/sender-lab.js';
 import { Named } from './fakes/fake-node.js';
 import { FakeMetrics } from './fakes/fake-metrics.js';
+import { PlainSecrets } from './webhook-secrets.js';
 import type { WebhookLab } from './webhook-lab.js';
 
 const senders: GuardedSender[] = [];
@@ -28,7 +30,7 @@ export class DeliveringNode {
   constructor(
     lab: WebhookLab,
     name: string,
-    { timeoutMs = 2_000, concurrency = 32, queue, sender: other }: NodeOptions = {},
+    { timeoutMs = 2_000, concurrency = 32, queue, sender: other, secrets = new PlainSecrets() }: NodeOptions = {},
   ) {
     const options = { allow: ['127.0.0.1/32'], timeoutMs };
     const sender = guardedSender(options);
@@ -40,7 +42,7 @@ export class DeliveringNode {
     const results = new RecordDeliveries(this.queue, lab.endpoints, metrics, node, readableLog().log);
     this.deliver = new DeliverDue(
       this.queue,
-      new PostDelivery(other ?? sender, new WebhookSignatures(), clock),
+      new PostDelivery(other ?? sender, new WebhookSignatures(), secrets, clock),
       results,
       Object.assign(webhooksConfig(options), { concurrency }),
       node,
@@ -58,6 +60,8 @@ interface NodeOptions {
   readonly timeoutMs?: number;
   readonly concurrency?: number;
   readonly queue?: DeliveryQueue;
+  /** In place of those that encrypt nothing. */
+  readonly secrets?: WebhookSecrets;
   /** In place of one that posts. */
   readonly sender?: WebhookSender;
 }

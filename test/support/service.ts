@@ -8,6 +8,7 @@ import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import { ApiDocument, type OpenApi } from './api-document.js';
 import { DEV_CHAIN } from './builders.js';
 import { until } from './until.js';
+import { WEBHOOK_KEY } from './webhook-secrets.js';
 
 export interface ServiceOptions {
   readonly databaseUrl: string;
@@ -184,6 +185,7 @@ function configOf(
     server: { port, host: '127.0.0.1' },
     confirmations: { required: 2 },
     ...config,
+    webhooks: { encryptionKeys: [WEBHOOK_KEY.toString('base64')], ...(config['webhooks'] ?? {}) },
     node: { advertisedUrl: `http://127.0.0.1:${port}`, ...(config['node'] ?? {}) },
     database: { url: databaseUrl, poolSize: 10, ...(config['database'] as Record<string, unknown> | undefined) },
     chains: [

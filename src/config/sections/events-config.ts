@@ -1,5 +1,5 @@
 import type { AllowedTarget } from '../allowed-target.js';
-import { AllowedTargets, Duration, Retention } from '../config-fields.js';
+import { AllowedTargets, Duration, EncryptionKeys, Retention } from '../config-fields.js';
 
 export class EventsConfig {
   /** Milliseconds that events are kept, infinite when they are kept for ever. Events of unfinished transactions always stay. */
@@ -20,6 +20,10 @@ export class WebhooksConfig {
   /** Targets that are not on the public internet and may be sent to all the same. Plain http is for these only. */
   @AllowedTargets()
   allow: AllowedTarget[] = [];
+
+  /** The secrets of webhooks are encrypted with the first one, and decrypted with any. Without one, no secret can be made. */
+  @EncryptionKeys()
+  encryptionKeys: Buffer[] = [];
 
   /** Milliseconds of one post, from the lookup of the name to the end of the answer. */
   @Duration()

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { EventsModule } from '../events/events.module.js';
 import { ChangeEndpoint } from './application/change-endpoint.js';
 import { CreateEndpoint } from './application/create-endpoint.js';
+import { EncryptAgain } from './application/encrypt-again.js';
 import { DeliverDue } from './application/deliver-due.js';
 import { FanOut } from './application/fan-out.js';
 import { PostDelivery } from './application/post-delivery.js';
@@ -15,6 +16,7 @@ import { DeliveryQueue } from './domain/delivery-queue.js';
 import { FanOutLog } from './domain/fan-out-log.js';
 import { WebhookEndpoints } from './domain/webhook-endpoints.js';
 import { WebhookSender } from './domain/webhook-sender.js';
+import { WebhookSecrets } from './application/webhook-secrets.js';
 import { WebhookSignatures } from './application/webhook-signatures.js';
 import { WebhookTargets } from './domain/webhook-targets.js';
 import { DeliveryScheduler } from './infrastructure/delivery-scheduler.js';
@@ -40,6 +42,7 @@ import { WebhookHousekeeping } from './infrastructure/webhook-housekeeping.js';
     { provide: WebhookTargets, useClass: GuardedTargets },
     { provide: WebhookSender, useClass: GuardedSender },
     WebhookSignatures,
+    WebhookSecrets,
     { provide: WebhookEndpoints, useClass: PgWebhookEndpoints },
     { provide: FanOutLog, useClass: PgFanOutLog },
     { provide: DeliveryQueue, useClass: PgDeliveryQueue },
@@ -56,6 +59,7 @@ import { WebhookHousekeeping } from './infrastructure/webhook-housekeeping.js';
     RecordDeliveries,
     DeliverDue,
     DeliveryScheduler,
+    EncryptAgain,
     WebhookHousekeeping,
   ],
 })

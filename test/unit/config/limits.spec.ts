@@ -96,6 +96,8 @@ describe('a value that looks right', () => {
     ['resubmit', 'bumpDepth', '9007199254740993'],
     ['server', 'bodyLimit', '1tb'],
     ['server', 'host', ' '],
+    ['webhooks', 'encryptionKeys', [Buffer.alloc(31).toString('base64')]],
+    ['webhooks', 'encryptionKeys', '00'.repeat(32)],
   ])('%s.%s: %p is a mistake', (section, key, value) => {
     expect(mistakes(section, { [key]: value })).toEqual([`${section}.${key}`]);
   });

@@ -1,11 +1,12 @@
 import { expect, it } from '@jest/globals';
 import { CreateEndpoint } from '../../../src/modules/webhooks/application/create-endpoint.js';
 import { WebhookSignatures } from '../../../src/modules/webhooks/application/webhook-signatures.js';
+import { PlainSecrets } from '../../support/webhook-secrets.js';
 import { anEndpoint, FakeEndpoints, HttpsTargets } from './webhook-fakes.js';
 
 const endpoints = new FakeEndpoints();
 const ids = { next: () => 'new-id' };
-const create = new CreateEndpoint(endpoints, new HttpsTargets(), new WebhookSignatures(), ids);
+const create = new CreateEndpoint(endpoints, new HttpsTargets(), new WebhookSignatures(), new PlainSecrets(), ids);
 
 it('stores the canonical URL and a new secret, and tells the secret', async () => {
   const { endpoint, secret } = await create.execute(anEndpoint({ url: 'https://EXAMPLE.com/hook' }));

@@ -8,6 +8,7 @@ import { Named } from '../../support/fakes/fake-node.js';
 import { gate } from '../../support/gate.js';
 import { readableLog } from '../platform/log-lines.js';
 import { WebhookMetrics } from '../../../src/modules/webhooks/application/webhook-metrics.js';
+import { PlainSecrets } from '../../support/webhook-secrets.js';
 import { aClaimed, FakeQueue } from './delivery-fakes.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
@@ -28,7 +29,7 @@ beforeEach(() => {
     node,
     readableLog().log,
   );
-  const post = new PostDelivery(sender, new WebhookSignatures(), clock);
+  const post = new PostDelivery(sender, new WebhookSignatures(), new PlainSecrets(), clock);
   const config = Object.assign(new WebhooksConfig(), { concurrency: 8, timeout: 1_000 });
   deliver = new DeliverDue(queue, post, results, config, node, clock);
 });

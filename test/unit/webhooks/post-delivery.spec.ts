@@ -3,10 +3,11 @@ import { PostDelivery } from '../../../src/modules/webhooks/application/post-del
 import { WebhookSignatures } from '../../../src/modules/webhooks/application/webhook-signatures.js';
 import { aClaimed } from './delivery-fakes.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { PlainSecrets } from '../../support/webhook-secrets.js';
 import { FakeSender, OK } from './webhook-fakes.js';
 
 const sender = new FakeSender();
-const post = new PostDelivery(sender, new WebhookSignatures(), new FakeClock());
+const post = new PostDelivery(sender, new WebhookSignatures(), new PlainSecrets(), new FakeClock());
 
 it('has the id of its event, and one signature for each secret', async () => {
   const [old] = aClaimed(5).secrets;

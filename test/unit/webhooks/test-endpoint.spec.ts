@@ -4,6 +4,7 @@ import { TestEndpoint } from '../../../src/modules/webhooks/application/test-end
 import { WebhookSignatures } from '../../../src/modules/webhooks/application/webhook-signatures.js';
 import { until } from '../../support/until.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { PlainSecrets } from '../../support/webhook-secrets.js';
 import { anEndpoint, FakeEndpoints, FakeSender, OK } from './webhook-fakes.js';
 
 const signatures = new WebhookSignatures();
@@ -12,7 +13,7 @@ it('sends one signed event, and returns what the receiver says', async () => {
   const [endpoints, sender, secret] = [new FakeEndpoints(), new FakeSender(), signatures.newSecret()];
   await endpoints.add({ ...anEndpoint({ id: 'one' }), secret });
   const clock = new FakeClock(new Date());
-  const test = new TestEndpoint(endpoints, sender, signatures, { next: () => '7' }, clock);
+  const test = new TestEndpoint(endpoints, sender, signatures, new PlainSecrets(), { next: () => '7' }, clock);
   sender.answer = async () => ({ ...OK, status: 503, body: 'later' });
   expect(await test.execute('one')).toMatchObject({ status: 503, body: 'later' });
   const [{ url, headers, body } = { url: '', headers: {}, body: '' }, ...more] = sender.sent;
@@ -26,7 +27,7 @@ it('refuses a second test of an endpoint within a second or while the first one 
   const [endpoints, sender, clock] = [new FakeEndpoints(), new FakeSender(), new FakeClock()];
   const ids = Array.from({ length: 17 }, (_, n) => `endpoint-${n}`);
   for (const id of ids) await endpoints.add({ ...anEndpoint({ id }), secret: signatures.newSecret() });
-  const test = new TestEndpoint(endpoints, sender, signatures, { next: () => '7' }, clock);
+  const test = new TestEndpoint(endpoints, sender, signatures, new PlainSecrets(), { next: () => '7' }, clock);
   const refused = { code: 'too_many_tests', kind: 'too_many', retryAfterSeconds: 1 };
   const answers: (() => void)[] = [];
   sender.answer = () => new Promise((resolve) => answers.push(() => resolve(OK)));

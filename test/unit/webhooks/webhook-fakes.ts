@@ -3,6 +3,7 @@ import type { WebhookEndpoint } from '../../../src/modules/webhooks/domain/webho
 import {
   type EndpointChange,
   type NewEndpoint,
+  type StoredSecrets,
   WebhookEndpoints,
 } from '../../../src/modules/webhooks/domain/webhook-endpoints.js';
 import { type Answer, type Shipment, WebhookSender } from '../../../src/modules/webhooks/domain/webhook-sender.js';
@@ -78,6 +79,17 @@ export class FakeEndpoints extends WebhookEndpoints {
   }
   override async secretsOf(id: string): Promise<readonly string[]> {
     return this.rows.get(id)?.secrets ?? [];
+  }
+  override async notEncryptedAs(prefix: string | null, most: number): Promise<readonly StoredSecrets[]> {
+    const isOld = (secret: string): boolean => prefix === null || !secret.startsWith(prefix);
+    const old = [...this.rows.values()].filter(({ secrets }) => secrets.some(isOld)).slice(0, most);
+    return old.map(({ id, secrets }) => ({ id, secrets: [...secrets] }));
+  }
+  override async replaceSecrets({ id, secrets }: StoredSecrets, by: readonly string[]): Promise<boolean> {
+    const row = this.rows.get(id);
+    if (row === undefined || String(row.secrets) !== String(secrets)) return false;
+    this.rows.set(id, { ...row, secrets: [...by] });
+    return true;
   }
   override async remove(id: string): Promise<boolean> {
     return this.rows.delete(id);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { IdGenerator } from '../../../kernel/id-generator.js';
 import type { EndpointSettings, WebhookEndpoint } from '../domain/webhook-endpoint.js';
 import { WebhookEndpoints } from '../domain/webhook-endpoints.js';
+import { WebhookSecrets } from './webhook-secrets.js';
 import { WebhookSignatures } from './webhook-signatures.js';
 import { WebhookTargets } from '../domain/webhook-targets.js';
 
@@ -17,14 +18,15 @@ export class CreateEndpoint {
     private readonly endpoints: WebhookEndpoints,
     private readonly targets: WebhookTargets,
     private readonly signatures: WebhookSignatures,
+    private readonly secrets: WebhookSecrets,
     private readonly ids: IdGenerator,
   ) {}
 
-  /** @throws InvalidInput `invalid_webhook_url` */
+  /** @throws InvalidInput `invalid_webhook_url`; Unavailable `webhook_key_missing` */
   async execute(settings: EndpointSettings): Promise<WithSecret> {
     const url = this.targets.checkedUrl(settings.url).href;
-    const secret = this.signatures.newSecret();
-    const endpoint = await this.endpoints.add({ ...settings, url, id: this.ids.next(), secret });
+    const [id, secret] = [this.ids.next(), this.signatures.newSecret()];
+    const endpoint = await this.endpoints.add({ ...settings, url, id, secret: this.secrets.encrypted(secret, id) });
     return { endpoint, secret };
   }
 }

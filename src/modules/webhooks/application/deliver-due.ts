@@ -54,13 +54,17 @@ export class DeliverDue {
     await this.results.idle();
   }
 
+  private get claimMs(): number {
+    return this.config.timeout + RECORD_WITHIN_MS;
+  }
+
   private async claim(): Promise<number> {
     const { room } = this.places;
     if (room === 0) return 0;
     const nowMs = this.clock.monotonicMs();
     const claimed = await this.queue.claim({
       nodeId: this.node.id,
-      forMs: this.config.timeout + RECORD_WITHIN_MS,
+      forMs: this.claimMs,
       // Shares are as of now: a claim of all that is free would leave nothing for endpoints that come later.
       most: Math.ceil(room / 2),
       shareOf: (endpoint, sharers) => this.places.shareOf(endpoint, sharers, nowMs),
@@ -83,6 +87,11 @@ export class DeliverDue {
   private async post(endpoint: EndpointAt, delivery: ClaimedDelivery): Promise<void> {
     const { endpointId, position, url, tries, isFailing } = delivery;
     const answer = await this.postDelivery.execute(delivery);
+    if (answer === null) {
+      // It is no try: when its claim ends, it is due again, for a node that has the key. Until then this node takes no more of its endpoint.
+      this.places.rest(endpoint, this.clock.monotonicMs() + this.claimMs);
+      return;
+    }
     this.heed(endpoint, answer);
     this.results.execute({
       endpointId,

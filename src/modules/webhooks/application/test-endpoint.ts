@@ -5,6 +5,7 @@ import { IdGenerator } from '../../../kernel/id-generator.js';
 import { OneEach } from '../../../platform/scheduling/one-each.js';
 import { WebhookEndpoints } from '../domain/webhook-endpoints.js';
 import { type Answer, WebhookSender } from '../domain/webhook-sender.js';
+import { WebhookSecrets } from './webhook-secrets.js';
 import { WebhookSignatures } from './webhook-signatures.js';
 import { knownWebhook } from './unknown-webhook.js';
 
@@ -25,11 +26,12 @@ export class TestEndpoint {
     private readonly endpoints: WebhookEndpoints,
     private readonly sender: WebhookSender,
     private readonly signatures: WebhookSignatures,
+    private readonly secrets: WebhookSecrets,
     private readonly ids: IdGenerator,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws NotFound `webhook_not_found`; TooMany `too_many_tests` */
+  /** @throws NotFound `webhook_not_found`; TooMany `too_many_tests`; SecretUnreadable */
   async execute(endpointId: string): Promise<Answer> {
     const { url } = knownWebhook(endpointId, await this.endpoints.find(endpointId));
     const now = this.clock.monotonicMs();
@@ -50,7 +52,8 @@ export class TestEndpoint {
   }
 
   private async send(endpointId: string, url: string): Promise<Answer> {
-    const secrets = await this.endpoints.secretsOf(endpointId);
+    const stored = await this.endpoints.secretsOf(endpointId);
+    const secrets = stored.map((secret) => this.secrets.decrypted(secret, endpointId));
     const at = this.clock.now();
     const id = `test-${this.ids.next()}`;
     const event = { id, type: 'webhook.test', version: VERSION, time: at.toISOString(), data: { webhook: endpointId } };

@@ -2,12 +2,19 @@ import type { EndpointSettings, WebhookEndpoint } from './webhook-endpoint.js';
 
 export interface NewEndpoint extends EndpointSettings {
   readonly id: string;
+  /** Encrypted, as it is in all of this. */
   readonly secret: string;
 }
 
 /** What changes; what is left out stays. */
 export interface EndpointChange extends Partial<EndpointSettings> {
   readonly enabled?: boolean;
+}
+
+/** The secrets of an endpoint that sign now, the newest first. */
+export interface StoredSecrets {
+  readonly id: string;
+  readonly secrets: readonly string[];
 }
 
 /** The endpoints that clients have created and not deleted. */
@@ -29,6 +36,10 @@ export abstract class WebhookEndpoints {
   abstract rotateSecret(id: string, secret: string, keepMs: number): Promise<WebhookEndpoint | null>;
   /** Those that sign now, the newest first; none when there is no such endpoint. */
   abstract secretsOf(id: string): Promise<readonly string[]>;
+  /** Some endpoints, in any order, with a secret that signs and does not begin with `prefix`; null stands for all. */
+  abstract notEncryptedAs(prefix: string | null, most: number): Promise<readonly StoredSecrets[]>;
+  /** @returns false, and changes nothing, when its secrets are others by now */
+  abstract replaceSecrets(stored: StoredSecrets, by: readonly string[]): Promise<boolean>;
   /** @returns false when there is no such endpoint */
   abstract remove(id: string): Promise<boolean>;
   /** Changes nothing for one that is disabled already, or that has another URL than `onlyAt`. */

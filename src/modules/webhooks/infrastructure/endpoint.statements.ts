@@ -106,6 +106,24 @@ export const SECRETS = {
   text: `SELECT ${SIGNING} AS secrets FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL`,
 };
 
+/** In any order: those that cannot be decrypted must not keep the others out of the page. */
+export const NOT_ENCRYPTED_AS = {
+  name: 'webhook_not_encrypted_as',
+  text: `
+    SELECT e.endpoint_id, ${SIGNING} AS secrets FROM webhook_endpoint e
+     WHERE e.deleted_at IS NULL AND EXISTS (SELECT FROM unnest(${SIGNING}) AS s (stored) WHERE starts_with(s.stored, $1) IS NOT TRUE)
+     ORDER BY random() LIMIT $2`,
+};
+
+/** Not when a rotation came between, or one has ended. */
+export const REPLACE_SECRETS = {
+  name: 'webhook_replace_secrets',
+  text: `
+    UPDATE webhook_endpoint e
+       SET secret = ($3::text[])[1], previous_secrets = ($3::text[])[2:], previous_secret_ends = ARRAY(SELECT p.until FROM ${LIVING})
+     WHERE e.endpoint_id = $1 AND ${SIGNING} = $2::text[]`,
+};
+
 export const REMOVE = {
   name: 'webhook_remove',
   text: `UPDATE webhook_endpoint SET deleted_at = clock_timestamp() WHERE endpoint_id = $1 AND deleted_at IS NULL`,

@@ -5,7 +5,12 @@ import type { SqlValue, Statement } from '../../../platform/database/pg-tx.js';
 import type { PublicEventType } from '../../events/index.js';
 import { MOST_PREVIOUS_SECRETS, TooManySecrets } from '../domain/too-many-secrets.js';
 import type { EndpointFilter, EndpointSettings, WebhookEndpoint } from '../domain/webhook-endpoint.js';
-import { type EndpointChange, type NewEndpoint, WebhookEndpoints } from '../domain/webhook-endpoints.js';
+import {
+  type EndpointChange,
+  type NewEndpoint,
+  type StoredSecrets,
+  WebhookEndpoints,
+} from '../domain/webhook-endpoints.js';
 import * as sql from './endpoint.statements.js';
 
 const DISABLED_BY_CLIENT = 'disabled by PATCH';
@@ -81,6 +86,19 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
   async secretsOf(id: string): Promise<readonly string[]> {
     const { rows } = await this.database.query<{ secrets: readonly string[] }>(sql.SECRETS, [id]);
     return rows[0]?.secrets ?? [];
+  }
+
+  async notEncryptedAs(prefix: string | null, most: number): Promise<readonly StoredSecrets[]> {
+    const { rows } = await this.database.query<{ endpoint_id: string; secrets: string[] }>(sql.NOT_ENCRYPTED_AS, [
+      prefix,
+      most,
+    ]);
+    return rows.map(({ endpoint_id, secrets }) => ({ id: endpoint_id, secrets }));
+  }
+
+  async replaceSecrets({ id, secrets }: StoredSecrets, by: readonly string[]): Promise<boolean> {
+    const { rowCount } = await this.database.query(sql.REPLACE_SECRETS, [id, secrets, by]);
+    return rowCount === 1;
   }
 
   async remove(id: string): Promise<boolean> {

@@ -45,7 +45,7 @@ export class WebhooksController {
   })
   @ApiBody({ type: CreateWebhookDto, examples: CREATE_EXAMPLES })
   @ApiResponse({ status: 201, type: WebhookWithSecretDto })
-  @ApiProblems('invalid_webhook_url', 'invalid_checksum')
+  @ApiProblems('invalid_webhook_url', 'invalid_checksum', 'webhook_key_missing')
   async create(@Body() body: CreateWebhookDto): Promise<WebhookWithSecretDto> {
     const { endpoint, secret } = await this.createEndpoint.execute(toSettings(body));
     return { ...toView(endpoint), secret };
@@ -114,7 +114,7 @@ export class WebhooksController {
   })
   @ApiBody({ type: RotateSecretDto, examples: ROTATE_EXAMPLES })
   @ApiResponse({ status: 200, type: WebhookWithSecretDto })
-  @ApiProblems('webhook_not_found', 'too_many_secrets')
+  @ApiProblems('webhook_not_found', 'too_many_secrets', 'webhook_key_missing')
   async rotate(@Param('id') id: string, @Body() body: RotateSecretDto): Promise<WebhookWithSecretDto> {
     const keepMs = (body.keepOldHours ?? DEFAULT_KEEP_HOURS) * HOUR_MS;
     const { endpoint, secret } = await this.rotateSecret.execute(endpointIdOf(id), keepMs);
@@ -130,7 +130,7 @@ export class WebhooksController {
       'Sends one event of type `webhook.test` now and answers with what the receiver said. It is not repeated.',
   })
   @ApiResponse({ status: 200, type: TestAnswerDto })
-  @ApiProblems('webhook_not_found', 'too_many_tests')
+  @ApiProblems('webhook_not_found', 'too_many_tests', 'webhook_secret_unreadable')
   async test(@Param('id') id: string): Promise<TestAnswerDto> {
     const { status, body, error, durationMs } = await this.testEndpoint.execute(endpointIdOf(id));
     return { status, body, error, durationMs };
