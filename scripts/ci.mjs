@@ -15,6 +15,7 @@ const SHORT = [
   ['test'],
   ['run', 'lint:docker'],
   ['run', 'openapi:breaking'],
+  ['run', 'audit'],
   // What `npm test` has run of it is left out.
   ['run', 'test:chaos', '--', '--testPathIgnorePatterns', 'chaos/smoke'],
   // One process keeps one core busy.
