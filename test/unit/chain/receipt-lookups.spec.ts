@@ -147,6 +147,16 @@ describe('receipts', () => {
       expect(await fixture.connector.agreedReceipts(placed)).toMatchObject([{ kind: 'unclear' }, { kind: 'found' }]);
     });
 
+    it('are no contradiction where it failed in one block and is executed in a later one', async () => {
+      const failedFirst = { ...executed, status: '0x0' };
+      answers([failedFirst, receiptAnswer(SECOND)], receiptAnswer(TX, OTHER_BLOCK));
+      const placed = [TX, SECOND].map((txHash) => ({ txHash, blockHash: BLOCK }));
+      expect(await fixture.connector.agreedReceipts(placed)).toMatchObject([
+        { kind: 'found', receipt: { blockHash: OTHER_BLOCK, status: 'success' } },
+        { kind: 'found', receipt: { txHash: SECOND } },
+      ]);
+    });
+
     it.each<[string, unknown]>([
       ['says the same', [copy]],
       ['does not have it', []],

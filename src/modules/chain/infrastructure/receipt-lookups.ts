@@ -82,12 +82,12 @@ export class ReceiptsOfBlock {
   /** Reads whole blocks where that saves calls; receipts that are no longer in their block, and reverts, are read by hash. */
   async again(known: readonly PlacedTx[]): Promise<ReceiptLookup[]> {
     const found = new Map<Hash, Receipt>();
-    const reverted = new Set<Hash>();
+    const reverted = new Map<Hash, Hash>();
     for (const [blockHash, inBlock] of groupBy(known, (placed) => placed.blockHash)) {
       if (!isWholeBlockCheaper(inBlock.length)) continue;
       for (const receipt of await this.executions(await this.inBlock(blockHash)))
         if (receipt.status === 'success') found.set(receipt.txHash, receipt);
-        else reverted.add(receipt.txHash);
+        else reverted.set(receipt.txHash, blockHash);
     }
     const others = known.map(({ txHash }) => txHash).filter((txHash) => !found.has(txHash));
     const answers = new Map((await receiptsByHash(this.rpc, others)).map((answer, i) => [others[i], answer]));
@@ -95,8 +95,9 @@ export class ReceiptsOfBlock {
       const receipt = found.get(txHash);
       if (receipt) return { kind: 'found', receipt };
       const answer = answers.get(txHash);
-      if (reverted.has(txHash) && answer?.kind === 'found' && answer.receipt.status === 'success')
-        return contradicted(BY_BLOCK, BY_HASH);
+      // Another block may execute what failed in this one, where that left its nonce free.
+      const isOfBlock = answer?.kind === 'found' && answer.receipt.blockHash === reverted.get(txHash);
+      if (isOfBlock && answer.receipt.status === 'success') return contradicted(BY_BLOCK, BY_HASH);
       return answer ?? { kind: 'unavailable', message: 'no answer' };
     });
   }
