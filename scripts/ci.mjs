@@ -15,7 +15,6 @@ const SHORT = [
   ['test'],
   ['run', 'lint:docker'],
   ['run', 'openapi:breaking'],
-  ['run', 'audit'],
   // What `npm test` has run of it is left out.
   ['run', 'test:chaos', '--', '--testPathIgnorePatterns', 'chaos/smoke'],
   // One process keeps one core busy.
@@ -34,6 +33,8 @@ const LONG = [
   // Says nothing about speed: only that the benchmark runs still.
   ['run', 'bench', '--', '--only', '2', '--scale', '0.001', '--repetitions', '1'],
   ['run', 'test:document'],
+  // Here and not in `.ci/run`: a weakness that somebody publishes must not keep a change from landing that has nothing to do with it.
+  ['run', 'audit'],
 ];
 
 const isLong = process.argv[2] === 'long';
