@@ -335,6 +335,27 @@ describe('a block that is no child of the followed tip, which is canonical all t
     expect(updates.flatMap(({ orphaned }) => orphaned)).toMatchObject([{ number: 15 }]);
   });
 
+  it.each<[string, number]>([
+    ['whose head is followed already', 10],
+    ['whose head is below the followed tip', 7],
+    ['that does not have the next blocks yet', 15],
+  ])('is stepped over although every other look is answered by an endpoint %s', async (_which, head) => {
+    await followed(10);
+    lies((block) => ({ ...block, parentHash: WRONG }));
+    chain.mineEmpty(5);
+    const [honestHead, honestBlocks] = [chain.head.bind(chain), chain.blocks.bind(chain)];
+    const [known] = await chain.blocks([head]);
+    let looks = 0;
+    const lags = (): boolean => looks % 2 === 1;
+    chain.head = async () => (lags() ? known : null) ?? honestHead();
+    chain.blocks = async (numbers) =>
+      (await honestBlocks(numbers)).map((block) => (lags() && block && block.number > 10 ? null : block));
+    const updates: ChainUpdate[] = [];
+    for (; updates.length === 0 && looks < 80; looks += 1) updates.push(...[(await step()) ?? []].flat());
+    expect(updates).toMatchObject([{ gap: true, head: 15, orphaned: [] }]);
+    expect(warnings()).toEqual([expect.stringContaining('no child of the followed tip')]);
+  });
+
   it('is waited for when it is replaced in time', async () => {
     await followed(10);
     const honest = chain.blocks;

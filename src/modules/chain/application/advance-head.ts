@@ -15,6 +15,8 @@ import { StalledChains } from './stalled-chains.js';
  */
 const MOST_WALKED = 1_000;
 
+const NO_CHILD = 'next block is no child of the followed tip, the endpoint lost blocks or tells wrong parents';
+
 /** Reads what is new on a chain, and moves its recent blocks there: forward, through a reorg, or over a gap. */
 export class AdvanceHead {
   private readonly stalled: StalledChains;
@@ -42,19 +44,26 @@ export class AdvanceHead {
     // The same block: nothing is new, or this endpoint lags behind the endpoint that was asked before. Another block: a reorg.
     const isKnown = head.number <= tip && head.hash === recent.hashAt(head.number);
     const { blocks, isBroken } = head.number > tip ? await walk(chain, recent, head.number) : NOTHING;
-    if (isKnown || blocks.length > 0) {
+    if (isKnown) return this.nothingNew(chainId);
+    if (blocks.length > 0) {
       this.advanced(chainId);
-      return isKnown ? null : { chainId, head: recent.tip ?? head.number, blocks, orphaned: [], gap: false };
+      return { chainId, head: recent.tip ?? head.number, blocks, orphaned: [], gap: false };
     }
     // Null: the endpoint does not have some block yet. The next run asks again.
     const orphaned = await this.rewind(chain, recent, Math.min(tip, head.number));
     if (orphaned?.length === 0 && isBroken) return this.stepOver(chain, recent, head.number);
+    if (!orphaned || orphaned.length === 0) return this.nothingNew(chainId);
     this.advanced(chainId);
-    if (!orphaned || orphaned.length === 0) return null;
     // When no followed block is left, the walk starts at the head.
     const gap = recent.tip === null;
     const walked = await walk(chain, recent, head.number);
     return { chainId, head: recent.tip ?? head.number, blocks: walked.blocks, orphaned, gap };
+  }
+
+  /** An endpoint that lags does not tell whether the next block is a child of the tip, so the observations of those that have it go on counting. */
+  private nothingNew(chainId: ChainId): null {
+    if (!this.stalled.isStalledBy(chainId, NO_CHILD)) this.advanced(chainId);
+    return null;
   }
 
   private advanced(chainId: ChainId): void {
@@ -64,8 +73,7 @@ export class AdvanceHead {
 
   /** The tip is canonical, and what is above it is no child of it: nodes lose blocks, or tell wrong parents (docs/public-cases.md, K4). */
   private async stepOver(chain: ChainBlocks, recent: RecentBlocks, head: number): Promise<ChainUpdate | null> {
-    const reason = 'next block is no child of the followed tip, the endpoint lost blocks or tells wrong parents';
-    if (!this.stalled.isStalledTooLong(chain.chainId, reason, { head, tip: recent.tip })) return null;
+    if (!this.stalled.isStalledTooLong(chain.chainId, NO_CHILD, { head, tip: recent.tip })) return null;
     return this.jump(chain, recent, head);
   }
 

@@ -7,7 +7,7 @@ import type { Log, LogFields } from '../../../platform/logging/log.js';
  */
 const MAX_STALLED_OBSERVATIONS = 30;
 
-/** Counts how many observations in a row did not allow the head tracker to advance, per chain and reason. */
+/** Counts how many observations without an advance between them did not allow the head tracker to advance, per chain and reason. */
 export class StalledChains {
   private readonly stalled = new Map<ChainId, { readonly reason: string; readonly observations: number }>();
 
@@ -28,6 +28,10 @@ export class StalledChains {
 
   isStalled(chainId: ChainId): boolean {
     return this.stalled.has(chainId);
+  }
+
+  isStalledBy(chainId: ChainId, reason: string): boolean {
+    return this.stalled.get(chainId)?.reason === reason;
   }
 
   /** The head tracker advances again. */
