@@ -40,6 +40,22 @@ export class ClusterDatabase {
     return Object.fromEntries(rows.map(({ state, count }) => [state, Number(count)]));
   }
 
+  /** The signers with txs that are not final: who acts for them, and their txs by state. */
+  async unfinished(): Promise<QueryResultRow[]> {
+    return this.query(
+      `SELECT s.*, l.owner_node, l.fencing_token, l.expires_at - clock_timestamp() AS lease_left, c.next_nonce, c.behind
+         FROM (SELECT chain_id, signer, jsonb_object_agg(state, found) AS txs
+                 FROM (SELECT chain_id, signer, state, to_jsonb(f) - '{chain_id,signer,state}'::text[] AS found
+                         FROM (SELECT chain_id, signer, state, count(*), min(nonce) AS from_nonce, max(nonce) AS to_nonce,
+                                      array_agg(DISTINCT sub_state) AS sub_states, (array_agg(DISTINCT last_error))[1:5] AS errors,
+                                      min(next_resubmit_at) AS next_resubmit_at, min(next_receipt_check_at) AS next_receipt_check_at
+                                 FROM managed_tx WHERE state IN ('PENDING', 'ALLOCATED', 'IN_MEMPOOL', 'MINED')
+                                GROUP BY chain_id, signer, state) f) by_state
+                GROUP BY chain_id, signer) s
+         LEFT JOIN signer_lease l USING (chain_id, signer) LEFT JOIN signer_nonce_cursor c USING (chain_id, signer)`,
+    );
+  }
+
   /** Slots that two different payloads were signed for. */
   async sharedSlots(): Promise<unknown[]> {
     return this.query(

@@ -4,6 +4,7 @@ import { expectEachOnce, expectOnePayloadPerNonce } from './chain-witness.js';
 import { ClusterClients } from './cluster-clients.js';
 import { ClusterDatabase } from './cluster-database.js';
 import { ClusterNode } from './cluster-node.js';
+import { clusterReport } from './cluster-report.js';
 import type { HttpAnswer, ServiceOptions } from './service.js';
 import { createTestDatabase } from './test-database.js';
 import { until } from './until.js';
@@ -154,7 +155,8 @@ export class Cluster {
         timeoutMs,
       );
     } catch (error) {
-      throw new Error(`${total} promised, in the database: ${JSON.stringify(states)}`, { cause: error });
+      const report = await clusterReport(this.rpcUrl, this.database, this.nodes);
+      throw new Error(`${total} promised, in the database: ${JSON.stringify(states)}\n${report}`, { cause: error });
     }
     expect(states).toEqual({ CONFIRMED: total });
   }
