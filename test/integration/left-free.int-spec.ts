@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { SyncSigner } from '../../src/modules/nonces/application/sync-signer.js';
 import { Database } from '../../src/platform/database/database.js';
 import { tagged } from '../support/send-faults.js';
 import type { ModelTx } from '../support/model-chain.js';
-import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';
+import { LeftFreeLab } from '../support/left-free-lab.js';
+import { nodeLab } from '../support/node-lab.js';
 import type { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
 
@@ -13,22 +13,12 @@ import { until } from '../support/until.js';
  */
 
 const lab = nodeLab();
+const here = new LeftFreeLab(lab);
+const { isHeld, areConfirmed } = here;
 
 /** Of the payload that fails, with nonce 1, and of three behind it; 0 is final before. */
 let failed: string;
 let behindIt: string[];
-
-/** All that a node does by itself, and blocks. */
-async function goOn(node: TestNode): Promise<void> {
-  await node.follow();
-  await makeDue(node);
-  await makeWaitingDue(node);
-  await node.step();
-  await node.checkReceipts();
-  await node.resubmit();
-  lab.chain.mine();
-  lab.chain.mineEmpty();
-}
 
 /** It sees the chain, and changes it as little as it can. */
 async function goOnOnce(node: TestNode): Promise<void> {
@@ -37,33 +27,8 @@ async function goOnOnce(node: TestNode): Promise<void> {
   await node.follow();
 }
 
-/** The same until something is so; the pauses of a held signer are real time. */
-async function goOnUntil(what: string, isSo: () => Promise<boolean>, node = lab.node): Promise<void> {
-  await until(what, async () => (await goOn(node), isSo()), 20_000);
-}
-
-const sync = (vouches: boolean, dryRun = false, node = lab.node) =>
-  node.get(SyncSigner).execute(node.signer(), 1_000, vouches, dryRun);
-
-async function isHeld(): Promise<boolean> {
-  const { rows } = await lab.node
-    .get(Database)
-    .query<{ held: boolean }>(
-      { name: 'test_held', text: 'SELECT behind IS NOT NULL AS held FROM signer_nonce_cursor' },
-      [],
-    );
-  return rows[0]?.held === true;
-}
-
-const areConfirmed = (ids: readonly string[]) => async (): Promise<boolean> =>
-  (await lab.states(ids)).every((state) => state === 'CONFIRMED');
-
 /** The bytes of the payload that failed. */
-function itsBytes(): ModelTx {
-  const found = lab.chain.sent.find(({ data }) => data === tagged(1));
-  if (!found) throw new Error('it was never sent');
-  return found;
-}
+const itsBytes = (): ModelTx => here.bytesOf(1);
 
 const itsSends = (): number => lab.chain.sent.filter(({ data }) => data === tagged(1)).length;
 
@@ -80,30 +45,30 @@ beforeEach(async () => {
     'FAILED',
     ...behindIt.map(() => 'IN_MEMPOOL'),
   ]);
-  await goOnUntil('the signer is held', isHeld);
+  await here.goOnUntil('the signer is held', isHeld);
 });
 
 describe('the nonce that a failed transaction left free', () => {
   it('is shown, is not filled unasked, and is filled when a person says so: all behind it go on, and it stays FAILED', async () => {
-    const preview = await sync(true, true);
+    const preview = await here.sync(true, { dryRun: true });
     expect(preview).toMatchObject({ behind: 'LOWER_NONCE', chain: { nonce: 1n }, refusal: null });
     expect(preview.leftFree.map(({ nonce, leftBy }) => [nonce, leftBy.id])).toEqual([[1n, failed]]);
-    await expect(sync(false)).rejects.toMatchObject({
+    await expect(here.sync(false)).rejects.toMatchObject({
       code: 'chain_behind_books',
       message: 'failed transactions left nonces free, and the chain waits for them: 1',
     });
     expect([await lab.fills(), await isHeld()]).toEqual([[], true]);
     const sends = itsSends();
-    expect((await sync(true)).leftFree).toHaveLength(1);
-    await goOnUntil('all behind it are final', areConfirmed(behindIt));
-    await goOnUntil('the signer is free', async () => !(await isHeld()));
-    for (let round = 0; round < 5; round += 1) await goOn(lab.node);
+    expect((await here.sync(true)).leftFree).toHaveLength(1);
+    await here.goOnUntil('all behind it are final', areConfirmed(behindIt));
+    await here.goOnUntil('the signer is free', async () => !(await isHeld()));
+    for (let round = 0; round < 5; round += 1) await here.goOn(lab.node);
     expect(await lab.states([failed])).toEqual(['FAILED']);
     expect((await lab.fills()).map(({ state, nonce, replaces }) => [state, nonce, replaces])).toEqual([
       ['CONFIRMED', 1, failed],
     ]);
     expect([itsSends() - sends, lab.chain.minedTxs().map(({ nonce }) => nonce)]).toEqual([0, [0n, 1n, 1n, 2n, 3n, 4n]]);
-    expect(await sync(false)).toMatchObject({ behind: null, leftFree: [], cursor: { before: 5n, after: 5n } });
+    expect(await here.sync(false)).toMatchObject({ behind: null, leftFree: [], cursor: { before: 5n, after: 5n } });
   });
 
   it('is filled by the next owner, when the node that stored the fill died before it signed', async () => {
@@ -112,63 +77,63 @@ describe('the nonce that a failed transaction left free', () => {
       if ((await lab.fills()).length > 0) throw new Error('the node died');
       return quote();
     };
-    await expect(sync(true)).rejects.toThrow('the node died');
+    await expect(here.sync(true)).rejects.toThrow('the node died');
     expect((await lab.fills()).map(({ state }) => state)).toEqual(['ALLOCATED']);
     lab.chain.feeQuote = quote;
     const next = await lab.takeOver();
-    await goOnUntil('all behind it are final', areConfirmed(behindIt), next);
+    await here.goOnUntil('all behind it are final', areConfirmed(behindIt), next);
     expect([await lab.states([failed]), (await lab.fills()).length]).toEqual([['FAILED'], 1]);
   });
 
   it('is shown by every node, and filled by the owner of the signer alone', async () => {
     const other = await lab.startNode();
     await goOnOnce(other);
-    expect((await sync(true, true, other)).leftFree).toHaveLength(1);
-    await expect(sync(true, false, other)).rejects.toMatchObject({ code: 'not_leader' });
+    expect((await here.sync(true, { dryRun: true, node: other })).leftFree).toHaveLength(1);
+    await expect(here.sync(true, { node: other })).rejects.toMatchObject({ code: 'not_leader' });
     expect(await lab.fills()).toEqual([]);
   });
 
   it('is not filled when the chain says that what was executed used no nonce either: it lost blocks, or lies', async () => {
     lab.chain.transactionCounts = async (accounts) => accounts.map(() => 0n);
-    expect(await sync(true, true)).toMatchObject({
+    expect(await here.sync(true, { dryRun: true })).toMatchObject({
       leftFree: [],
       refusal: { advice: expect.stringContaining('endpoints') },
     });
-    await expect(sync(true)).rejects.toMatchObject({ code: 'chain_behind_books' });
+    await expect(here.sync(true)).rejects.toMatchObject({ code: 'chain_behind_books' });
     expect(await lab.fills()).toEqual([]);
   });
 
   it('is not filled when the chain does not show that the transaction failed', async () => {
     const { hash } = itsBytes();
     lab.chain.faults.receipt = (asked) => (asked === hash ? { kind: 'none' } : undefined);
-    await expect(sync(true)).rejects.toMatchObject({ code: 'chain_behind_books' });
+    await expect(here.sync(true)).rejects.toMatchObject({ code: 'chain_behind_books' });
     expect(await lab.fills()).toEqual([]);
   });
 
   it('is not needed when the chain uses it after all: the fill ends, and all behind it go on', async () => {
-    await sync(true);
+    await here.sync(true);
     lab.chain.countsFailed = true;
-    await goOnUntil('all behind it are final', areConfirmed(behindIt));
-    await goOnUntil('the fill has ended', async () => (await lab.openFills()).length === 0);
+    await here.goOnUntil('all behind it are final', areConfirmed(behindIt));
+    await here.goOnUntil('the fill has ended', async () => (await lab.openFills()).length === 0);
     expect((await lab.fills()).map(({ state }) => state)).toEqual(['DROPPED']);
     expect(await lab.states([failed])).toEqual(['FAILED']);
   });
 
   it('stays filled after a reorg of everything: what failed is not sent again', async () => {
-    await sync(true);
-    await goOnUntil('all behind it are final', areConfirmed(behindIt));
+    await here.sync(true);
+    await here.goOnUntil('all behind it are final', areConfirmed(behindIt));
     const sends = itsSends();
     const { block } = lab.chain.minedBy(itsBytes().from, 0n) ?? {};
     lab.chain.reorg(lab.chain.height - (block?.number ?? 0), { drop: true });
     await lab.node.follow();
-    await goOnUntil('all behind it are final again', areConfirmed(behindIt));
+    await here.goOnUntil('all behind it are final again', areConfirmed(behindIt));
     expect([await lab.states([failed]), itsSends() - sends]).toEqual([['FAILED'], 0]);
   });
 });
 
 /* Whoever has its bytes may have it executed, as soon as its nonce is free. */
 describe('a payload that failed, left its nonce free, and is executed after all', () => {
-  const executions = (): number => lab.chain.minedTxs().filter(({ data }) => data === tagged(1)).length - 1;
+  const executions = (): number => here.executionsOf(1);
 
   async function storyOf(txId: string): Promise<string[]> {
     const { rows } = await lab.node
@@ -181,35 +146,35 @@ describe('a payload that failed, left its nonce free, and is executed after all'
   }
 
   it('follows the chain: it is CONFIRMED, the fill is DROPPED, and nothing of it is sent again', async () => {
-    await sync(true);
+    await here.sync(true);
     const sends = itsSends();
     lab.chain.force(itsBytes());
-    await goOnUntil('all are final', areConfirmed([failed, ...behindIt]));
+    await here.goOnUntil('all are final', areConfirmed([failed, ...behindIt]));
     expect((await lab.fills()).map(({ state }) => state)).toEqual(['DROPPED']);
     expect([executions(), itsSends() - sends]).toEqual([1, 0]);
     expect((await storyOf(failed)).slice(-5)).toEqual(['failed', 'updated', 'reorg_detected', 'mined', 'confirmed']);
-    await goOnUntil('the signer is free', async () => !(await isHeld()));
+    await here.goOnUntil('the signer is free', async () => !(await isHeld()));
   });
 
   it('follows the chain also when nobody could read its receipt in its block', async () => {
-    await sync(true);
+    await here.sync(true);
     const { hash } = itsBytes();
     lab.chain.force(itsBytes());
     lab.chain.mine(1);
     lab.chain.faults.receipt = (asked) => (asked === hash ? { kind: 'unavailable', message: 'later' } : undefined);
     await lab.node.follow();
-    for (let round = 0; round < 3; round += 1) await goOn(lab.node);
+    for (let round = 0; round < 3; round += 1) await here.goOn(lab.node);
     expect(await lab.states([failed])).toEqual(['FAILED']);
     delete lab.chain.faults.receipt;
-    await goOnUntil('all are final', areConfirmed([failed, ...behindIt]));
+    await here.goOnUntil('all are final', areConfirmed([failed, ...behindIt]));
     expect((await lab.fills()).map(({ state }) => state)).toEqual(['DROPPED']);
   });
 
   it('follows the chain also when nobody filled its nonce, and its signer goes on', async () => {
     const sends = itsSends();
     lab.chain.force(itsBytes());
-    await goOnUntil('all are final', areConfirmed([failed, ...behindIt]));
-    await goOnUntil('the signer is free', async () => !(await isHeld()));
+    await here.goOnUntil('all are final', areConfirmed([failed, ...behindIt]));
+    await here.goOnUntil('the signer is free', async () => !(await isHeld()));
     expect([await lab.fills(), executions(), itsSends() - sends]).toEqual([[], 1, 0]);
   });
 
@@ -217,7 +182,7 @@ describe('a payload that failed, left its nonce free, and is executed after all'
     ['that nobody filled', false],
     ['that was filled', true],
   ])('is not sent again when a reorg takes its block: a no-op gets the nonce %s', async (_what, isFilled) => {
-    if (isFilled) await sync(true);
+    if (isFilled) await here.sync(true);
     const sends = itsSends();
     lab.chain.force(itsBytes());
     lab.chain.mine(1);
@@ -229,8 +194,8 @@ describe('a payload that failed, left its nonce free, and is executed after all'
     await lab.node.follow();
     await lab.resubmit();
     for (let round = 0; round < 30 && !(await areConfirmed(behindIt)()); round += 1) {
-      await goOn(lab.node);
-      if (await isHeld()) await sync(true).catch(() => undefined);
+      await here.goOn(lab.node);
+      if (await isHeld()) await here.sync(true).catch(() => undefined);
     }
     expect(await lab.states([failed, ...behindIt])).toEqual(['FAILED', ...behindIt.map(() => 'CONFIRMED')]);
     expect([executions(), itsSends() - sends]).toEqual([0, 0]);

@@ -13,7 +13,7 @@ import { ApplyChainUpdate } from './application/apply-chain-update.js';
 import { ChainActivity, HeadTrackingDuty } from './application/head-tracking-duty.js';
 import { PgChainActivity } from './infrastructure/pg-chain-activity.js';
 import { MatchAttempts, RecheckReceipts } from './application/match-attempts.js';
-import { RecordMined } from './application/record-mined.js';
+import { RealBlocks, RecordMined } from './application/record-mined.js';
 import { FindReorgedFinals } from './application/find-reorged-finals.js';
 import { Finalizer } from './application/finalizer.js';
 import { ConfirmationManager } from './infrastructure/confirmation-manager.js';
@@ -33,6 +33,7 @@ import { ReceiptChecker } from './infrastructure/receipt-checker.js';
     { provide: ChainActivity, useClass: PgChainActivity },
     CheckReceipts,
     MatchAttempts,
+    RealBlocks,
     RecordMined,
     FindReorgedFinals,
     ReopenFinal,

@@ -7,6 +7,7 @@ import { AdmitLanes } from './application/admit-lanes.js';
 import { AdoptSent } from './application/adopt-sent.js';
 import { CommittedCursors } from './application/committed-cursors.js';
 import { CompareBooks } from './application/compare-books.js';
+import { ExecutedAfterAll } from './application/executed-after-all.js';
 import { HoldBehind } from './application/hold-behind.js';
 import { MarkBehind } from './application/mark-behind.js';
 import { FindSent } from './application/find-sent.js';
@@ -21,6 +22,7 @@ import { SignersInDoubt } from './application/signers-in-doubt.js';
     AdoptSent,
     CommittedCursors,
     CompareBooks,
+    ExecutedAfterAll,
     FindSent,
     HoldBehind,
     MarkBehind,
@@ -29,6 +31,15 @@ import { SignersInDoubt } from './application/signers-in-doubt.js';
     ReconcileSigner,
     SignersInDoubt,
   ],
-  exports: [AdmitLanes, AdoptSent, CommittedCursors, CompareBooks, HoldBehind, ReconcileSigner, SignersInDoubt],
+  exports: [
+    AdmitLanes,
+    AdoptSent,
+    CommittedCursors,
+    CompareBooks,
+    ExecutedAfterAll,
+    HoldBehind,
+    ReconcileSigner,
+    SignersInDoubt,
+  ],
 })
 export class LostCommitsModule {}

@@ -1,8 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Chains, HeadTracker } from '../../../src/modules/chain/index.js';
-import { type MinedAttempt, RecordMined } from '../../../src/modules/confirmations/application/record-mined.js';
+import {
+  type MinedAttempt,
+  RealBlocks,
+  RecordMined,
+} from '../../../src/modules/confirmations/application/record-mined.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
+import { ExecutedAfterAll } from '../../../src/modules/lost-commits/application/executed-after-all.js';
 import { aHash, aManagedTx, anAttempt, aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { TxsInMemory } from './txs-in-memory.js';
@@ -24,11 +29,15 @@ function put(txId: string, progress: Partial<TxProgress>): void {
 
 function record(...mined: readonly MinedAttempt[]): Promise<MinedAttempt[]> {
   return new RecordMined(
-    fakeOf(Chains, {}),
-    fakeOf(HeadTracker, { hashAt: () => aReceipt().blockHash, tip: () => aReceipt().blockNumber }),
+    new RealBlocks(
+      fakeOf(Chains, {}),
+      fakeOf(HeadTracker, { hashAt: () => aReceipt().blockHash, tip: () => aReceipt().blockNumber }),
+      new RecordingLog(),
+    ),
     ourWork,
     txs.asRepository(),
     txs.writes.asDoor(),
+    fakeOf(ExecutedAfterAll, { agreed: async () => [], record: async () => undefined }),
     new RecordingLog(),
   ).execute(DEV_CHAIN, mined);
 }

@@ -8,9 +8,20 @@ import {
   type Receipt,
   type ReceiptLookup,
 } from '../../../src/modules/chain/index.js';
-import { type MinedAttempt, RecordMined } from '../../../src/modules/confirmations/application/record-mined.js';
-import { type Attempt, LeasedWork, ManagedTx } from '../../../src/modules/ledger/index.js';
+import {
+  type MinedAttempt,
+  RealBlocks,
+  RecordMined,
+} from '../../../src/modules/confirmations/application/record-mined.js';
+import {
+  type Attempt,
+  AttemptRepository,
+  LeasedWork,
+  LostCommitsRepository,
+  ManagedTx,
+} from '../../../src/modules/ledger/index.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
+import { ExecutedAfterAll } from '../../../src/modules/lost-commits/application/executed-after-all.js';
 import { aHash, aManagedTx, anAttempt, aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { TxsInMemory } from './txs-in-memory.js';
@@ -54,12 +65,18 @@ function record(mined: readonly MinedAttempt[], work: LeasedWork = ourWork): Pro
 }
 
 function recorder(work: LeasedWork = ourWork): RecordMined {
+  const chains = fakeOf(Chains, { get: () => CHAIN });
+  const [nothing, writes] = [fakeOf(AttemptRepository, {}), txs.writes.asDoor()];
   return new RecordMined(
-    fakeOf(Chains, { get: () => CHAIN }),
-    fakeOf(HeadTracker, { hashAt: (_, number) => followed.get(number) ?? null, tip: () => tip }),
+    new RealBlocks(
+      chains,
+      fakeOf(HeadTracker, { hashAt: (_, number) => followed.get(number) ?? null, tip: () => tip }),
+      log,
+    ),
     work,
     txs.asRepository(),
-    txs.writes.asDoor(),
+    writes,
+    new ExecutedAfterAll(chains, txs.asRepository(), nothing, fakeOf(LostCommitsRepository, {}), writes, log),
     log,
   );
 }
@@ -134,6 +151,7 @@ describe('a tx that failed in a final block, and may have left its nonce free', 
     tx.settled('execution reverted', null);
     txs.put(tx);
     followed.set(LATER, aHash(0xb10c));
+    tip = LATER;
     agreed = { kind: 'found', receipt: again().receipt };
   };
   const again = (receipt: Partial<Receipt> = {}): MinedAttempt =>
@@ -152,6 +170,7 @@ describe('a tx that failed in a final block, and may have left its nonce free', 
     const tx = ManagedTx.rehydrate(txs.of(TX));
     tx.leftNonceFree('fill');
     txs.put(tx);
+    txs.put(ManagedTx.fill('fill', aSigner(), NONCE, 21_000n, TX));
     await record([again()]);
     expect(txs.of(TX)).toMatchObject({ state: 'MINED', closing: null, replacedBy: 'fill' });
     expect(txs.writes.slots('reopened')).toEqual([]);
@@ -169,20 +188,56 @@ describe('a tx that failed in a final block, and may have left its nonce free', 
     expect(txs.of(TX).state).toBe('MINED');
   });
 
+  it('is MINED as one without a fill when its fill has ended', async () => {
+    failedAs({});
+    const tx = ManagedTx.rehydrate(txs.of(TX));
+    tx.leftNonceFree('fill');
+    txs.put(tx);
+    txs.put(aManagedTx({ txId: 'fill', kind: 'fill', state: 'DROPPED', nonce: NONCE, replaces: TX }).build());
+    await record([again()]);
+    expect(txs.of(TX)).toMatchObject({ state: 'MINED', closing: { as: 'FAILED', won: false }, replacedBy: null });
+    expect(txs.writes.slots('reopened')).toEqual([{ signer: aSigner(), nonce: NONCE, holder: TX }]);
+  });
+
+  it.each([
+    ['first', (failed: MinedAttempt, executed: MinedAttempt) => [failed, executed]],
+    ['last', (failed: MinedAttempt, executed: MinedAttempt) => [executed, failed]],
+  ])('is MINED by the attempt that was executed, when that which failed is told %s', async (_when, inOrder) => {
+    failedAs({});
+    const failed = aMined({ txHash: aHash(3) }, { status: 'reverted' });
+    await record(inOrder(failed, again()));
+    expect(txs.of(TX)).toMatchObject({ state: 'MINED', receipt: again().receipt });
+  });
+
+  it('is not asked for again when 64 blocks are above it', async () => {
+    failedAs({});
+    const once = recorder();
+    const enough = agreed;
+    agreed = { kind: 'none' };
+    await once.execute(DEV_CHAIN, [again()]);
+    agreed = enough;
+    tip = LATER + 65;
+    await once.execute(DEV_CHAIN, []);
+    expect(txs.of(TX).state).toBe('FAILED');
+  });
+
   it.each([
     ['are sure that it is in no block', { kind: 'none' }],
     ['say that it failed', { kind: 'found', receipt: aReceipt({ blockHash: aHash(0xb10c), status: 'reverted' }) }],
     ['say that it is in another block', { kind: 'found', receipt: aReceipt({ blockHash: aHash(0xbad) }) }],
   ] as [string, ReceiptLookup][])(
-    'stays as it is, and is not asked for again, when the others %s',
+    'stays as it is, and is asked for again with the next block, when the others %s: they may lag',
     async (_words, say) => {
       failedAs({});
       const once = recorder();
       agreed = say;
       await once.execute(DEV_CHAIN, [again()]);
+      expect([txs.of(TX).state, txs.saved]).toEqual(['FAILED', []]);
       agreed = { kind: 'found', receipt: again().receipt };
       await once.execute(DEV_CHAIN, []);
-      expect([txs.of(TX).state, txs.saved]).toEqual(['FAILED', []]);
+      expect(txs.of(TX).state).toBe('MINED');
+      await once.execute(DEV_CHAIN, []);
+      expect(txs.saved).toEqual([TX]);
     },
   );
 
@@ -196,6 +251,16 @@ describe('a tx that failed in a final block, and may have left its nonce free', 
     await record([again(receipt)]);
     expect([txs.of(TX).state, txs.saved]).toEqual([state, []]);
   });
+});
+
+it('a tx that failed in a block that is not final is MINED by the later block that executes it', async () => {
+  const failed = { status: 'reverted' } as const;
+  txs.put(aManagedTx({ txId: TX }).allocated(NONCE).sent().mined(failed).build());
+  const [blockNumber, blockHash] = [aReceipt().blockNumber + 1, aHash(0xb10c)];
+  followed.set(blockNumber, blockHash);
+  await record([aMined({}, { blockNumber, blockHash })]);
+  expect(txs.of(TX)).toMatchObject({ state: 'MINED', receipt: { blockNumber, status: 'success' }, closing: null });
+  expect(txs.writes.slots('reopened')).toEqual([]);
 });
 
 describe('the block that a receipt names', () => {

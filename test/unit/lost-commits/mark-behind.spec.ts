@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { EventLog } from '../../../src/modules/events/index.js';
 import { type ChainBehind, LostCommitsRepository } from '../../../src/modules/ledger/index.js';
+import { ExecutedAfterAll } from '../../../src/modules/lost-commits/application/executed-after-all.js';
 import { MarkBehind } from '../../../src/modules/lost-commits/application/mark-behind.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { aLease, aSigner } from '../../support/builders.js';
@@ -15,10 +16,11 @@ const BOOKS = { signer: SIGNER, begun: true, usedBelow: 5n, block: 1, origin: []
 
 let stored: unknown[];
 let told: unknown[];
+let lookedFrom: bigint[];
 let mark: MarkBehind;
 
 beforeEach(() => {
-  [stored, told] = [[], []];
+  [stored, told, lookedFrom] = [[], [], []];
   mark = new MarkBehind(
     fakeOf(LostCommitsRepository, {
       markBehind: async (_fence, _signer, behind) => void stored.push(behind),
@@ -28,6 +30,7 @@ beforeEach(() => {
     fakeOf(EventLog, {
       appendOfSigners: async (_tx, _author, events) => void told.push(...events.map(({ reason }) => reason)),
     }),
+    fakeOf(ExecutedAfterAll, { lookFor: async (_lease, from) => void lookedFrom.push(from) }),
     new RecordingLog(),
   );
 });
@@ -45,9 +48,13 @@ it.each([
   ]);
 });
 
-it('a chain that is even again is told with what was wrong', async () => {
-  await mark.caughtUp(LEASE, RESET);
-  expect([stored, told]).toEqual([[null], ['chain_caught_up']]);
+it.each([
+  ['another chain', RESET, []],
+  ['a lower nonce, after a look at what used the nonces', LOWER, [3n]],
+  ['a lower nonce that nobody told', { ...LOWER, chainNonce: null }, []],
+])('a chain that is even again is told with what was wrong: %s', async (_what, before, from) => {
+  await mark.caughtUp(LEASE, before);
+  expect([stored, told, lookedFrom]).toEqual([[null], ['chain_caught_up'], from]);
 });
 
 it('the first blocks of a chain are stored without a word', async () => {

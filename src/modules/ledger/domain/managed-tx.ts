@@ -524,14 +524,15 @@ export class ManagedTx {
   }
 
   /**
-   * After {@link mayHaveLeftNonceFree} a later block executed it after all. It follows the chain; but nothing of it is sent again, because its
-   * client was told that it had ended.
+   * After {@link mayHaveLeftNonceFree}, of it or of what it competed with, a later block executed it after all. It follows the chain; but nothing
+   * of it is sent again, because its client was told that it had ended.
    */
-  executedAfterAll(receipt: Receipt, kind: 'payload' | 'no-op'): void {
-    const { failureReason, closing, replacedBy } = this.data;
-    this.reorged();
+  executedAfterAll(receipt: Receipt, kind: 'payload' | 'no-op', isFilled: boolean): void {
+    const { failureReason, closing } = this.data;
     // Else it rests for the fill.
-    if (closing === null && replacedBy === null)
+    if (!isFilled) this.data.replacedBy = null;
+    this.reorged();
+    if (closing === null && !isFilled)
       this.closesAs({ as: 'FAILED', reason: failureReason ?? 'execution reverted', won: false });
     this.mined(receipt, kind);
   }

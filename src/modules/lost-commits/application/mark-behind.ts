@@ -4,6 +4,7 @@ import { Log } from '../../../platform/logging/log.js';
 import { EventLog } from '../../events/index.js';
 import type { Fence, Lease } from '../../signers/index.js';
 import { type Books, type ChainBehind, LostCommitsRepository, WriteChanges } from '../../ledger/index.js';
+import { ExecutedAfterAll } from './executed-after-all.js';
 
 /** Stores what a comparison with the chain showed, and tells it once, whoever owns the signer. */
 @Injectable()
@@ -12,6 +13,7 @@ export class MarkBehind {
     private readonly repository: LostCommitsRepository,
     private readonly write: WriteChanges,
     private readonly events: EventLog,
+    private readonly executed: ExecutedAfterAll,
     private readonly log: Log,
   ) {}
 
@@ -29,8 +31,11 @@ export class MarkBehind {
     this.log.error('signer held: the chain is behind our books', { signer: signerKey(signer), ...shown });
   }
 
+  /** @throws RpcUnavailable when too few endpoints tell what used the nonces; then it is still behind */
   async caughtUp(lease: Lease, before: ChainBehind): Promise<void> {
     const { signer } = lease;
+    if (before.cause === 'LOWER_NONCE' && before.chainNonce !== null)
+      await this.executed.lookFor(lease, BigInt(before.chainNonce));
     await this.underFence(lease, async (fence) => {
       await this.repository.markBehind(fence, signer, null);
       await this.events.appendOfSigners(fence.tx, fence, [{ signer, reason: 'chain_caught_up', detail: before }]);
