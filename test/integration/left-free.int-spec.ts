@@ -103,6 +103,20 @@ describe('the nonce that a failed transaction left free', () => {
     expect(await lab.fills()).toEqual([]);
   });
 
+  it('is not filled when one above it was executed, however few are asked for', async () => {
+    lab.chain.countsFailed = true;
+    await here.goOnUntil('all behind it are final', areConfirmed(behindIt));
+    await here.goOnUntil('the signer is free', async () => !(await isHeld()));
+    lab.chain.transactionCounts = async (accounts) => accounts.map(() => 1n);
+    await lab.create(5);
+    await here.goOnUntil('the signer is held', isHeld);
+    await expect(here.sync(true, { atMost: 1 })).rejects.toMatchObject({ code: 'chain_behind_books' });
+    expect(await here.sync(true, { dryRun: true, atMost: 0 })).toMatchObject({
+      refusal: { detail: expect.any(String) },
+    });
+    expect(await lab.fills()).toEqual([]);
+  });
+
   it('is not filled when the chain does not show that the transaction failed', async () => {
     const { hash } = itsBytes();
     lab.chain.faults.receipt = (asked) => (asked === hash ? { kind: 'none' } : undefined);

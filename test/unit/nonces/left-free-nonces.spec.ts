@@ -51,7 +51,18 @@ beforeEach(() => {
 it('are those of transactions that failed in blocks that the chain has', async () => {
   const left = await leftFree.find(FROM, 7);
   expect(left).toMatchObject([{ signer: SIGNER, nonce: 5n, leftBy: { id: 'failed' } }]);
-  expect(asked).toEqual([[FROM, 7]]);
+  expect(asked).toEqual([[FROM, 10_001]]);
+});
+
+it('are as few as are asked for, and what is above these decides all the same', async () => {
+  expect(await leftFree.find(FROM, 0)).toEqual([]);
+  consumed.push({ nonce: 6n, txId: null });
+  expect([await leftFree.find(FROM, 0), await leftFree.find(FROM, 1)]).toEqual([null, null]);
+});
+
+it('are not known when there are more than one call may fill', async () => {
+  consumed = Array.from({ length: 10_001 }, () => ({ nonce: 5n, txId: 'failed' }));
+  expect(await leftFree.find(FROM, 7)).toBeNull();
 });
 
 it('are none when nothing that we call used is at the chain', async () => {

@@ -5,6 +5,9 @@ import type { Lease, SlotRef } from '../../signers/index.js';
 import { LostCommitsRepository, type ManagedTx, ManagedTxRepository } from '../../ledger/index.js';
 import { FillNonceGaps, type FreeSlot } from './fill-nonce-gaps.js';
 
+/** More than one call fills; with more than these the chain lost blocks. */
+const MOST_SLOTS = 10_000;
+
 /** A nonce that a failed transaction left free, and that transaction. */
 export type LeftFree = Required<FreeSlot> & PlacedTx;
 
@@ -23,17 +26,18 @@ export class LeftFreeNonces {
 
   /**
    * @param from the chain's next nonce
+   * @param atMost how many of them to return: what is above them decides all the same
    * @returns lowest first; null when we call another nonce used that is not below it: of what was not executed in vain, or is not in the block
    * that we know, by what the endpoints agree on. Then the chain lost blocks, or an endpoint lies.
    */
   async find(from: SlotRef, atMost: number): Promise<LeftFree[] | null> {
-    const slots = await this.repository.consumedFrom(from, atMost);
+    const slots = await this.repository.consumedFrom(from, MOST_SLOTS + 1);
     const txs = await this.txs.byIds(slots.flatMap(({ txId }) => txId ?? []));
     const byId = new Map(txs.map((tx) => [tx.id, tx]));
     const left = slots.flatMap(({ nonce, txId }) => leftBy(byId.get(txId ?? ''), nonce));
-    if (left.length < slots.length) return null;
+    if (left.length < slots.length || slots.length > MOST_SLOTS) return null;
     const isAsKnown = await this.areAsKnown(this.chains.get(from.signer.chainId), left);
-    return isAsKnown ? left : null;
+    return isAsKnown ? left.slice(0, atMost) : null;
   }
 
   /** The transactions stay ended, and fills compete with their bytes. */
