@@ -10,6 +10,12 @@ import { fileURLToPath } from 'node:url';
 
 const HOOKS = new URL('./register.mjs', import.meta.url).href;
 
+/**
+ * Of few lines, and the longest of their suites. Jest starts with the largest files while it knows no times, as in a fresh clone: these came
+ * last, and the other processes had nothing to do beside them.
+ */
+const LONGEST = /\/(simulator|neighbour-register)\.int-spec\.ts$|\/(simulator-bugs|rate-limit)\.chaos-spec\.ts$/;
+
 export default class SharedModulesRunner {
   supportsEventEmitters = false;
   isSerial = false;
@@ -29,7 +35,7 @@ export default class SharedModulesRunner {
     });
     workers.getStdout().pipe(process.stdout);
     workers.getStderr().pipe(process.stderr);
-    const waiting = [...tests];
+    const waiting = tests.toSorted((a, b) => LONGEST.test(b.path) - LONGEST.test(a.path));
     const runNext = async () => {
       for (let test = waiting.shift(); test !== undefined && !watcher.isInterrupted(); test = waiting.shift()) {
         await onStart(test);
