@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.js';
 import { groupBy } from '../../kernel/group-by.js';
-import { endedWithin, type Pause } from './pause.js';
+import { answeredWithin, type Pause } from './pause.js';
 
 /** Whoever asks holds what others wait for (a worker, a round): it waits this long for an answer, */
 const LONGEST_WAIT_MS = 2_000;
@@ -76,8 +76,8 @@ export class FairAsk<Item, Answer> {
   private async shared(batch: readonly Item[], ask: Ask<Item, Answer>): Promise<Told<Item, Answer>[]> {
     const actors = this.byActor(batch);
     if (actors.length === 1) return this.own(batch, ask, LONGEST_WAIT_MS);
-    const answers = ask(batch);
-    if (await endedWithin(this.pause, LONGEST_WAIT_MS, answers)) return paired(batch, await answers, false);
+    const answers = await answeredWithin(this.pause, LONGEST_WAIT_MS, ask(batch));
+    if (answers) return paired(batch, answers, false);
     return (await Promise.all(actors.map((own) => this.own(own, ask, LONGEST_WAIT_MS, true)))).flat();
   }
 
@@ -88,9 +88,10 @@ export class FairAsk<Item, Answer> {
     waitMs: number,
     again = false,
   ): Promise<Told<Item, Answer>[]> {
-    const answers = ask(own);
-    if (await endedWithin(this.pause, waitMs, answers)) return paired(own, await answers, again);
-    this.keepLate(own, answers);
+    const asked = ask(own);
+    const answers = await answeredWithin(this.pause, waitMs, asked);
+    if (answers) return paired(own, answers, again);
+    this.keepLate(own, asked);
     return own.map((item) => ({ kind: 'unanswered', item }));
   }
 
