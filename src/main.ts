@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import type { Server as HttpsServer } from 'node:https';
 import type { INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -7,6 +8,7 @@ import { ConfigInvalid, formatConfigMistakes, loadConfig, type LockstepConfig } 
 import { DomainError } from './kernel/errors.js';
 import { eventDocument } from './modules/events/index.js';
 import { startDatabase } from './platform/database/start-database.js';
+import { followCertificate } from './platform/http/certificate.js';
 import { createFastifyAdapter } from './platform/http/fastify-server.js';
 import { WaitingRoom } from './platform/http/waiting-room.js';
 import { Log } from './platform/logging/log.js';
@@ -76,8 +78,10 @@ async function main(): Promise<void> {
   );
   closeOnSignal(app, app.get(Log));
   serveOpenApi(app, eventDocument());
-  await app.listen({ port: config.server.port, host: config.server.host, backlog: MOST_UNACCEPTED });
-  app.get(Log).info('listening', { port: config.server.port });
+  const { port, host, tls } = config.server;
+  if (tls.files) followCertificate(app.getHttpServer() as HttpsServer, tls.files, app.get(Log));
+  await app.listen({ port, host, backlog: MOST_UNACCEPTED });
+  app.get(Log).info('listening', { port });
 }
 
 main().catch((error: unknown) => {

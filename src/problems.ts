@@ -110,7 +110,7 @@ export const PROBLEMS: Readonly<Record<number, Readonly<Record<string, Texts>>>>
     webhook_disabled: [`webhook endpoint ${ID} is disabled: the receiver answered 410`, 'enable it with PATCH first'],
   },
   413: { body_too_large: ['the body is larger than 1048576 bytes', 'send a smaller body, or raise server.bodyLimit'] },
-  414: { url_too_long: ['a part of the path is longer than any id', 'check the id in the path'] },
+  414: { url_too_long: ['the URL is longer than 8000 characters', 'send fewer or shorter parameters'] },
   415: {
     unsupported_media_type: [
       'the content type of the body is not supported',
@@ -237,7 +237,7 @@ function sharedCodes(path: string, method: string, { parameters = [], requestBod
     ...['internal_error', 'starting', 'shutting_down'],
     ...(path.startsWith('/api/') ? ['route_not_found', ...DATABASE] : []),
     ...(has('path') ? ['malformed_url', 'url_too_long', 'invalid_request'] : []),
-    ...(has('query') ? [...OF_INPUT, 'too_many_parameters'] : []),
+    ...(has('query') ? [...OF_INPUT, 'too_many_parameters', 'url_too_long'] : []),
     ...(requestBody === undefined ? [] : OF_INPUT),
     ...(method === 'get' ? [] : OF_BODIES),
   ];

@@ -1,4 +1,31 @@
-import { Choice, Count, Flag, Size, Text } from '../config-fields.js';
+import { Choice, Count, Flag, type HasRules, Section, Size, Text } from '../config-fields.js';
+import type { ConfigMistake } from '../config-mistakes.js';
+
+/** In PEM. */
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** With both files the port speaks TLS, 1.2 or later; without them plain HTTP. They are read again when they change. */
+export class TlsConfig implements HasRules {
+  /** The certificate, with those of the authorities between it and the root. */
+  @Text()
+  certFile?: string;
+
+  @Text()
+  keyFile?: string;
+
+  get files(): TlsFiles | null {
+    const { certFile, keyFile } = this;
+    return certFile === undefined || keyFile === undefined ? null : { certFile, keyFile };
+  }
+
+  brokenRules(): readonly ConfigMistake[] {
+    if ((this.certFile === undefined) === (this.keyFile === undefined)) return [];
+    return [{ path: this.certFile === undefined ? 'certFile' : 'keyFile', problem: 'is needed, too' }];
+  }
+}
 
 export class ServerConfig {
   @Text()
@@ -8,12 +35,21 @@ export class ServerConfig {
   @Count({ min: 0, max: 65_535 })
   port = 3000;
 
+  @Section(TlsConfig)
+  tls = new TlsConfig();
+
   /** Bytes. */
   @Size()
   bodyLimit = 1024 * 1024;
 
   /** Requests that wait for a state (`waitFor`) at once; above it a node answers 429. No key: one query serves all of them. */
   readonly maxWaiters: number = 10_000;
+
+  /** Milliseconds in which the header of a request has to arrive. No key: a client that needs longer is broken, or wants to hold connections. */
+  readonly headersTimeout: number = 10_000;
+
+  /** The same for a whole request. No key: a body of 1 MB in 30 s is what a slow phone sends. */
+  readonly requestTimeout: number = 30_000;
 }
 
 export type NodeRole = 'api' | 'worker' | 'all';

@@ -15,6 +15,13 @@ export const UNMET_EXPECTATION: Problem = {
   detail: 'the header Expect has something else than 100-continue',
   advice: 'leave the header Expect out',
 };
+/** Of all of it. Fastify refuses a long part of a path. */
+export const LONG_URL: Problem = {
+  status: 414,
+  code: 'url_too_long',
+  detail: 'the URL is longer than 8000 characters',
+  advice: 'send fewer or shorter parameters',
+};
 const NO_PROXY: Problem = {
   status: 405,
   code: 'method_not_allowed',

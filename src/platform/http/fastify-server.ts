@@ -1,16 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import helmet, { type FastifyHelmetOptions } from '@fastify/helmet';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyHttpOptions } from 'fastify';
 import type { ServerConfig } from '../../config/index.js';
 import { Unavailable } from '../../kernel/errors.js';
-import { answerBrokenRequest, answerConnect, NO_HOST, UNMET_EXPECTATION } from './broken-request.js';
+import { answerBrokenRequest, answerConnect, LONG_URL, NO_HOST, UNMET_EXPECTATION } from './broken-request.js';
+import { readCertificate } from './certificate.js';
 import { httpErrorProblem, INTERNAL_PROBLEM } from './http-error-problem.js';
 import { parseBoundedJson } from './json-body.js';
 import { type Problem, PROBLEM_CONTENT_TYPE, problemJson } from './problem-details.js';
 import { RouteTable } from './route-table.js';
 
 const REQUEST_ID_HEADER = 'x-request-id';
+/** Bytes of all headers together. */
+const MOST_HEADER_BYTES = 16_384;
+/** What RFC 9110 wants at least. */
+const LONGEST_URL = 8_000;
+const TLS_HANDSHAKE_MS = 10_000;
 
 /** Nest's adapter for Fastify. It reads only JSON bodies, and has a table of its routes. */
 export class LockstepFastifyAdapter extends FastifyAdapter {
@@ -32,25 +39,36 @@ export class LockstepFastifyAdapter extends FastifyAdapter {
     server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
       answerRaw(UNMET_EXPECTATION, request, response),
     );
-    server.addHook('onRequest', (request, reply, done) => {
-      if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
-        reply.hijack();
-        answerRaw(NO_HOST, request.raw, reply.raw);
-        return;
-      }
-      void reply.header(REQUEST_ID_HEADER, request.id);
-      const allowed = request.method === 'OPTIONS' ? this.allowedMethods(request.url) : [];
-      if (allowed.length > 0) {
-        void reply
-          .status(204)
-          .header('allow', [...allowed, 'OPTIONS'].join(', '))
-          .send();
-        return;
-      }
-      // Generated clients send a content type without a body, for example with DELETE.
-      if (isEmpty(request.raw)) delete request.raw.headers['content-type'];
-      done(this.draining ? shuttingDown() : undefined);
-    });
+    void server.register(helmet, headersOf(config));
+    // After the hooks of helmet, so that what is answered here has its headers, too.
+    server.after(() =>
+      server.addHook('onRequest', (request, reply, done) => {
+        if (request.url.length > LONGEST_URL) {
+          reply.hijack();
+          answerRaw(LONG_URL, request.raw, reply.raw);
+          return;
+        }
+        if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+          reply.hijack();
+          answerRaw(NO_HOST, request.raw, reply.raw);
+          return;
+        }
+        void reply.header(REQUEST_ID_HEADER, request.id);
+        // Answers have amounts, addresses and, once, secrets of webhooks.
+        if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store');
+        const allowed = request.method === 'OPTIONS' ? this.allowedMethods(request.url) : [];
+        if (allowed.length > 0) {
+          void reply
+            .status(204)
+            .header('allow', [...allowed, 'OPTIONS'].join(', '))
+            .send();
+          return;
+        }
+        // Generated clients send a content type without a body, for example with DELETE.
+        if (isEmpty(request.raw)) delete request.raw.headers['content-type'];
+        done(this.draining ? shuttingDown() : undefined);
+      }),
+    );
   }
 
   /** The methods of the path of this URL; empty when there is no such path. */
@@ -67,12 +85,22 @@ export function createFastifyAdapter(config: ServerConfig): FastifyAdapter {
   return new LockstepFastifyAdapter(config);
 }
 
-function serverOptions({ bodyLimit }: ServerConfig): FastifyHttpOptions<Server> {
+function serverOptions({ bodyLimit, tls, headersTimeout, requestTimeout }: ServerConfig): FastifyHttpOptions<Server> {
+  const http: ServerOptions = {
+    // Else Node answers a request without Host itself.
+    requireHostHeader: false,
+    maxHeaderSize: MOST_HEADER_BYTES,
+    headersTimeout,
+    requestTimeout,
+    // Node looks this often for connections whose time is over.
+    connectionsCheckingInterval: headersTimeout / 2,
+  };
   return {
     bodyLimit,
     logger: false,
-    // Else Node answers a request without Host itself.
-    http: { requireHostHeader: false },
+    ...(tls.files === null
+      ? { http }
+      : { https: { ...http, ...readCertificate(tls.files), handshakeTimeout: TLS_HANDSHAKE_MS } }),
     genReqId: requestIdOf,
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
@@ -81,8 +109,7 @@ function serverOptions({ bodyLimit }: ServerConfig): FastifyHttpOptions<Server> 
     keepAliveTimeout: 72_000,
     // For an idle socket; above the longest long poll.
     connectionTimeout: 120_000,
-    // Limits the time to send a whole request, so that a slow body cannot hold a connection.
-    requestTimeout: 30_000,
+    requestTimeout,
     forceCloseConnections: 'idle',
     // Fastify's answer while closing is not problem+json; the hook above answers instead.
     return503OnClosing: false,
@@ -94,6 +121,29 @@ function serverOptions({ bodyLimit }: ServerConfig): FastifyHttpOptions<Server> 
       answerRaw(problem, request.raw, reply.raw);
     },
     clientErrorHandler: answerBrokenRequest,
+  };
+}
+
+/** One policy for all: what Swagger UI needs of its own origin, and nothing else. */
+function headersOf({ tls }: ServerConfig): FastifyHelmetOptions {
+  return {
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        // Its page has styles of its own, and its pictures are data URLs.
+        styleSrc: ["'self'", "'unsafe-inline'"],
+        imgSrc: ["'self'", 'data:'],
+        connectSrc: ["'self'"],
+        baseUri: ["'none'"],
+        formAction: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+    frameguard: { action: 'deny' },
+    // Without TLS of its own, the proxy in front tells it.
+    hsts: tls.files !== null && { maxAge: 31_536_000, includeSubDomains: false },
   };
 }
 

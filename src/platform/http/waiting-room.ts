@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { ServerConfig } from '../../config/index.js';
 import { answerBrokenRequest, answerConnect } from './broken-request.js';
+import { readCertificate } from './certificate.js';
 import { PROBLEM_CONTENT_TYPE, problemJson } from './problem-details.js';
 
 const STARTING = {
@@ -18,9 +20,12 @@ const STARTING = {
 export class WaitingRoom {
   private constructor(private readonly server: Server) {}
 
-  static async open({ host, port }: ServerConfig): Promise<WaitingRoom> {
+  static async open({ host, port, tls }: ServerConfig): Promise<WaitingRoom> {
     // Else Node answers a request without Host itself, and one with an unknown Expect.
-    const server = createServer({ requireHostHeader: false }, answer);
+    const options = { requireHostHeader: false };
+    const server = tls.files
+      ? createTlsServer({ ...options, ...readCertificate(tls.files) }, answer)
+      : createServer(options, answer);
     server.on('checkExpectation', answer).on('connect', answerConnect).on('clientError', answerBrokenRequest);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);

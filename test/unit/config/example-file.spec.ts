@@ -8,8 +8,8 @@ import { HEARTBEAT_CONNECTIONS } from '../../../src/platform/database/data-sourc
 
 const ROOT = process.cwd();
 const EXAMPLE = 'lockstep.example.yaml';
-/** 74, and the keys that encrypt the secrets of webhooks. */
-const MOST_KEYS = 75;
+/** 74, the keys that encrypt the secrets of webhooks, and the two files of TLS. */
+const MOST_KEYS = 77;
 /** Two `LISTEN`: for work, and for news of events. */
 const LISTENERS = 2;
 /** What the example gives instead of a default: they have none, or depend on the deployment. */

@@ -86,7 +86,7 @@ describe('a value at its limit', () => {
 });
 
 describe('a value that looks right', () => {
-  it.each<[string, string, unknown]>([
+  it.each<[string, string, unknown, string?]>([
     ['resubmit', 'interval', '1w'],
     ['resubmit', 'interval', '-1s'],
     ['resubmit', 'interval', '1 s 2'],
@@ -96,10 +96,12 @@ describe('a value that looks right', () => {
     ['resubmit', 'bumpDepth', '9007199254740993'],
     ['server', 'bodyLimit', '1tb'],
     ['server', 'host', ' '],
+    ['server', 'tls', { certFile: 'a' }, 'tls.keyFile'],
+    ['server', 'tls', { keyFile: 'a' }, 'tls.certFile'],
     ['webhooks', 'encryptionKeys', [Buffer.alloc(31).toString('base64')]],
     ['webhooks', 'encryptionKeys', '00'.repeat(32)],
-  ])('%s.%s: %p is a mistake', (section, key, value) => {
-    expect(mistakes(section, { [key]: value })).toEqual([`${section}.${key}`]);
+  ])('%s.%s: %p is a mistake', (section, key, value, path = key) => {
+    expect(mistakes(section, { [key]: value })).toEqual([`${section}.${path}`]);
   });
 
   it.each<[unknown, number]>([

@@ -120,6 +120,7 @@ export interface HttpApp {
 export async function startHttpApp(
   parts: Pick<ModuleMetadata, 'controllers' | 'providers'> = { controllers: [ThingsController] },
   bodyLimit = 2048,
+  server: Partial<ServerConfig> = {},
 ): Promise<HttpApp> {
   const { log, lines } = readableLog();
 
@@ -133,7 +134,7 @@ export async function startHttpApp(
   })
   class TestAppModule {}
 
-  const config = Object.assign(new ServerConfig(), { bodyLimit });
+  const config = Object.assign(new ServerConfig(), { bodyLimit }, server);
   const app = await NestFactory.create<NestFastifyApplication>(TestAppModule, createFastifyAdapter(config), {
     logger: new NestLogger(log),
     abortOnError: false,
