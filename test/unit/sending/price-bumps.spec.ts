@@ -88,6 +88,14 @@ describe('the draft of a bump', () => {
 });
 
 describe('the price of a bump', () => {
+  it('is none while nodes refuse as too dear what a pool had, unless a client asks for one', async () => {
+    const refused = { errorClass: 'fee_overflow' as const };
+    const bump = { ...refused, status: 'REJECTED' as const, fees: ONCE };
+    expect(await feesOf([refused, bump])).toBe('not_possible');
+    expect(await feesOf([refused, bump], {}, { force: true })).toEqual(ONCE);
+    expect(await feesOf([{}, bump])).toEqual(ONCE);
+  });
+
   it('is above every attempt of the slot that may be out, also of another tx', async () => {
     expect(await feesOf([{ txId: 'another', fees: fees(16n, 2n) }, {}])).toEqual(TWICE);
     expect(await feesOf([{ fees: fees(16n, 2n), status: 'SIGNED' }, {}])).toEqual(TWICE);

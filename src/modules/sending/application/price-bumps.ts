@@ -8,6 +8,7 @@ import {
   type AttemptFees,
   type ManagedTx,
   ManagedTxRepository,
+  mayBeInPool,
   type StoredRequest,
 } from '../../ledger/index.js';
 import { type BumpResult, isBumpable } from '../domain/bump-decision.js';
@@ -66,7 +67,8 @@ export class PriceBumps {
   ): PricedBump {
     const { tx, balance = null } = bump;
     const newest = ofSlot.findLast(({ txId }) => txId === tx.id);
-    if (!newest || !isBumpable(tx, newest)) return { ...bump, result: 'not_possible' };
+    if (!newest || !isBumpable(tx, newest) || (!bump.force && isTooDear(tx, ofSlot)))
+      return { ...bump, result: 'not_possible' };
     const { type, gasLimit } = newest;
     const slot = {
       signer: tx.signer,
@@ -92,6 +94,15 @@ export class PriceBumps {
 function limitsOf({ force }: WantedBump, request: StoredRequest | null): SlotToBump['request'] {
   if (request === null || !force) return request;
   return { ...atMarket(request.speed), payload: request.payload };
+}
+
+/**
+ * Whether nodes refuse as too dear what a pool had of it. They refuse more than that all the more, and each bump would begin the count of their
+ * refusals again, so that it has no end.
+ */
+function isTooDear({ id }: ManagedTx, ofSlot: readonly Attempt[]): boolean {
+  const had = ofSlot.filter((attempt) => attempt.txId === id && mayBeInPool(attempt));
+  return had.at(-1)?.errorClass === 'fee_overflow';
 }
 
 function reasonOf({ tx, force }: WantedBump, newest: Attempt): SlotToBump['because'] {
