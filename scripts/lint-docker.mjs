@@ -81,9 +81,15 @@ function lintCompose({ services = {}, volumes = {} }) {
     if (service.build && !existsSync(resolve(FOLDER, service.build.context, service.build.dockerfile)))
       found.push('its Dockerfile does not exist');
     for (const other of service.depends_on ?? []) if (!(other in services)) found.push(`there is no service ${other}`);
+    if (service.build && !isConfined(service))
+      found.push('read_only, cap_drop: [ALL] and no-new-privileges are missing');
     for (const mount of service.volumes ?? []) found.push(...mountFaults(mount.split(':')[0], volumes));
     return found.map((fault) => `compose.yaml: ${name}: ${fault}`);
   });
+}
+
+function isConfined({ read_only, cap_drop = [], security_opt = [] }) {
+  return read_only === true && cap_drop.includes('ALL') && security_opt.includes('no-new-privileges:true');
 }
 
 function mountFaults(source, volumes) {

@@ -1,8 +1,12 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { DEV_ACCOUNTS } from '../../src/dev/dev-accounts.js';
 import { Service } from '../support/service.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
+const [ALICE] = DEV_ACCOUNTS;
 let database: TestDatabase;
 let service: Service;
 
@@ -49,3 +53,27 @@ it('Swagger UI asks for nothing that the headers of its page forbid', async () =
     expect(script.status).toBe(200);
   }
 });
+
+const canConfine = process.getuid?.() === 0 && spawnSync('unshare', ['--mount', 'true']).status === 0;
+
+(canConfine ? it : it.skip)(
+  'an ordinary user without rights runs the service where no file can be written',
+  async () => {
+    const own = await createTestDatabase();
+    const confined = await Service.start({ databaseUrl: own.url, rpcUrl: 'http://127.0.0.1:9', confined: true });
+    const status = readFileSync(`/proc/${confined.pid}/status`, 'utf8');
+    expect(status).toMatch(/^Uid:\t65534\t65534/m);
+    expect(status).toMatch(/^NoNewPrivs:\t1$/m);
+    for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd'])
+      expect(status).toMatch(new RegExp(`^${set}:\t0+$`, 'm'));
+    expect(readFileSync(`/proc/${confined.pid}/mounts`, 'utf8')).toMatch(/^\S+ \/ \S+ ro[, ]/m);
+    const { status: created } = await confined.post('/api/v1/webhooks', { url: 'https://example.com/hook' });
+    const blobs = { signer: ALICE, requestId: 'one', payload: { to: ALICE, blobs: [`0x${'00'.repeat(131_072)}`] } };
+    const { status: accepted } = await confined.post('/api/v1/tx', blobs);
+    expect([created, accepted]).toEqual([201, 202]);
+    expect((await confined.get('/docs')).status).toBe(200);
+    expect(confined.log.join('')).not.toMatch(/EROFS|EACCES|EPERM/);
+    expect(await confined.stop()).toBe(0);
+    await own.drop();
+  },
+);

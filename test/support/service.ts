@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -22,6 +22,8 @@ export interface ServiceOptions {
   readonly moreChains?: readonly Record<string, unknown>[];
   /** Variables of the process, above this one's own. */
   readonly env?: Readonly<Record<string, string>>;
+  /** As a container of docker/compose.yaml runs it: an ordinary user without rights, and no file that can be written. Needs root on Linux. */
+  readonly confined?: boolean;
   /** Any free one by default; a node that restarts keeps its own. */
   readonly port?: number;
 }
@@ -43,6 +45,20 @@ export interface HttpAnswer<Body> {
 }
 
 export type AnyBody = Readonly<Record<string, unknown>>;
+
+/** Read-only are all mounts but those of the kernel. */
+const CONFINED = [
+  'unshare',
+  '--mount',
+  'sh',
+  '-ec',
+  `mount --make-rprivate /
+   while read -r _ folder _; do
+     case $folder in /proc*|/sys*|/dev*) ;; *) mount -o remount,bind,ro "$folder" ;; esac
+   done < /proc/self/mounts
+   exec setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all "$@"`,
+  'confined',
+];
 
 /** Of the build that the tests run: every answer is compared with it. */
 let document: ApiDocument | null = null;
@@ -83,7 +99,10 @@ export class Service {
     const directory = mkdtempSync(join(tmpdir(), 'lockstep-service-'));
     const file = join(directory, 'lockstep.yaml');
     writeFileSync(file, stringify(configOf(options, port)));
-    const child = spawn(process.execPath, ['dist/main.js'], {
+    const command = [...(options.confined === true ? CONFINED : []), process.execPath, 'dist/main.js'];
+    // For the user of a confined service: the folder is made for this one only.
+    chmodSync(directory, 0o755);
+    const child = spawn('/usr/bin/env', command, {
       env: { ...process.env, NODE_OPTIONS: '', ...options.env, LOCKSTEP_CONFIG: file },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
