@@ -1,4 +1,4 @@
-import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { Server } from 'node:https';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { TlsFiles } from '../../config/index.js';
@@ -25,8 +25,12 @@ export function readCertificate({ certFile, keyFile }: TlsFiles): SecureContextO
 
 /** New connections get the certificate of now, and those that are open keep theirs. @returns ends it */
 export function followCertificate(server: Server, tls: TlsFiles, log: Log, everyMs = LOOK_EVERY_MS): () => void {
-  const files = [tls.certFile, tls.keyFile];
-  const reload = (): void => {
+  server.setSecureContext(readCertificate(tls));
+  let seen = contentOf(tls);
+  const look = (): void => {
+    const content = contentOf(tls);
+    if (content === seen) return;
+    seen = content;
     try {
       server.setSecureContext(readCertificate(tls));
       log.info('certificate read again', { certFile: tls.certFile });
@@ -35,8 +39,15 @@ export function followCertificate(server: Server, tls: TlsFiles, log: Log, every
       log.warn('failed to read the changed certificate, the one before stays', { error: messageOf(error) });
     }
   };
-  for (const file of files) watchFile(file, { interval: everyMs, persistent: false }, reload);
-  return () => {
-    for (const file of files) unwatchFile(file, reload);
-  };
+  const timer = setInterval(look, everyMs).unref();
+  return () => clearInterval(timer);
+}
+
+/** Differs when one of the files does. */
+function contentOf({ certFile, keyFile }: TlsFiles): string {
+  try {
+    return readFileSync(certFile, 'utf8') + readFileSync(keyFile, 'utf8');
+  } catch (error) {
+    return messageOf(error);
+  }
 }
