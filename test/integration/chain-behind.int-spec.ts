@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { MinedTxs } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
-import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';
+import { nodeLab } from '../support/node-lab.js';
 import type { TestNode } from '../support/test-node.js';
 import { until } from '../support/until.js';
 
@@ -10,26 +10,12 @@ import { until } from '../support/until.js';
 
 const lab = nodeLab();
 
-/** All that a node does by itself, and blocks. */
-async function goOn(node: TestNode = lab.node): Promise<void> {
-  await node.follow();
-  await makeDue(node);
-  await makeWaitingDue(node);
-  await node.step();
-  await node.commands();
-  await node.checkReceipts();
-  await node.resubmit();
-  await node.bump();
-  lab.chain.mine();
-  lab.chain.mineEmpty();
-}
-
-/** The same until something is so; the pauses of a held signer are real time. */
+/** Life goes on until something is so; the pauses of a held signer are real time. */
 async function goOnUntil(what: string, isSo: () => Promise<boolean>, node: TestNode = lab.node): Promise<void> {
   await until(
     what,
     async () => {
-      await goOn(node);
+      await lab.live(1, node);
       return isSo();
     },
     20_000,
@@ -83,7 +69,7 @@ describe.each([
     const sent = lab.chain.sent.length;
     ids.push(await lab.create(5));
     await goOnUntil('the signer is held', isHeld);
-    for (let round = 0; round < 5; round += 1) await goOn();
+    await lab.live(5);
     expect(await behind()).toMatchObject({ cause: 'CHAIN_RESET', chainNonce: 0, usedBelow: 3 });
     expect(await lab.states(ids)).toEqual(['CONFIRMED', 'CONFIRMED', 'CONFIRMED', 'IN_MEMPOOL', 'PENDING']);
     expect([lab.chain.sent.length - sent, lab.chain.minedTxs()]).toEqual([0, []]);
@@ -98,7 +84,7 @@ describe('a signer that is held because its chain is behind', () => {
     await goOnUntil('the signer is held', isHeld);
     const next = await lab.takeOver();
     const sent = lab.chain.sent.length;
-    for (let round = 0; round < 5; round += 1) await goOn(next);
+    await lab.live(5, next);
     expect([lab.chain.sent.length - sent, await isHeld()]).toEqual([0, true]);
     expect(await signerEvents()).toEqual(['chain_behind']);
   });

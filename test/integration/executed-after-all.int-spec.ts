@@ -89,7 +89,7 @@ describe('when it is FAILED', () => {
     const enough = tooFew();
     const next = await lab.startNode();
     for (let round = 0; round < 10; round += 1)
-      await expect(here.goOn(next)).rejects.toMatchObject({ code: 'rpc_unavailable' });
+      await expect(lab.live(1, next)).rejects.toMatchObject({ code: 'rpc_unavailable' });
     expect([await lab.states([failed]), await isHeld()]).toEqual([['FAILED'], true]);
     enough();
     await here.goOnUntil('all are final', areConfirmed([failed, ...behindIt]), next);

@@ -7,7 +7,7 @@ import { PgEventReader } from '../../src/modules/events/infrastructure/pg-event-
 import type { NodeErrorClass } from '../../src/kernel/node-error-class.js';
 import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { Database } from '../../src/platform/database/database.js';
-import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';
+import { makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { RaceLab } from '../support/race-lab.js';
 import { keptInSpite, onlyFor, refused, tagged } from '../support/send-faults.js';
 import { until } from '../support/until.js';
@@ -26,20 +26,6 @@ const REFUSALS = [
   ['underpriced', 'transaction underpriced'],
 ] as const satisfies readonly (readonly [NodeErrorClass, string])[];
 
-/** All that a node does by itself, and a final block. */
-async function live(rounds: number): Promise<void> {
-  for (let round = 0; round < rounds; round += 1) {
-    await makeDue(lab.node);
-    await makeWaitingDue(lab.node);
-    await lab.node.step();
-    await lab.node.commands();
-    await lab.node.checkReceipts();
-    await lab.node.resubmit();
-    await lab.confirmAll();
-    await lab.node.step();
-  }
-}
-
 /** Each payload that was executed, by its tag, in the order of nonces; 0 is a no-op. */
 function executed(): number[] {
   return lab.chain.minedTxs().map(({ data }) => (data === '0x' ? 0 : Number(data)));
@@ -54,12 +40,12 @@ describe.each(REFUSALS)('a payload that a node refuses as %s ("%s"), and keeps',
     keep();
     const txId = await lab.sent(PAID);
     const later = [await lab.sent(2), await lab.sent(3)];
-    await live(2);
+    await lab.live(2);
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 0, failureReason: null });
     const [payload] = await lab.node.get(TxQueries).attempts(txId);
     expect(payload).toMatchObject({ kind: 'payload', status: 'MINED' });
     later.push(await lab.sent(4));
-    await live(2);
+    await lab.live(2);
     expect(await lab.states(later)).toEqual(['CONFIRMED', 'CONFIRMED', 'CONFIRMED']);
     expect(executed()).toEqual([PAID, 2, 3, 4]);
     expect(await endsOf(txId)).toEqual(['confirmed']);
@@ -74,7 +60,7 @@ describe.each(REFUSALS)('a payload that a node refuses as %s ("%s"), and keeps',
     await end(txId);
     await lab.node.commands();
     const later = await lab.sent(2);
-    await live(3);
+    await lab.live(3);
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 0, failureReason: null });
     expect(await lab.states([later])).toEqual(['CONFIRMED']);
     expect(executed()).toEqual([PAID, 2]);
@@ -87,7 +73,7 @@ describe.each(REFUSALS)('a payload that a node refuses as %s ("%s"), and keeps',
     const other = await race.replace(txId, 5).catch((error: unknown) => error);
     await lab.node.commands();
     const later = await lab.sent(2);
-    await live(3);
+    await lab.live(3);
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 0, failureReason: null });
     // Refused for good, its slot is being closed, and a replace is refused; else the two competed.
     if (other instanceof Error) expect(other).toMatchObject({ code: 'being_cancelled' });
@@ -176,7 +162,7 @@ describe('ten temporary refusals', () => {
     expect(await slotOf(0)).toEqual({ status: 'CONSUMED', tx_hash: null, tx_id: null });
     expect(executed()).toEqual([0, 2]);
     delete lab.chain.faults.broadcast;
-    await live(2);
+    await lab.live(2);
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 2, failureReason: null });
     expect(await lab.states([later])).toEqual(['CONFIRMED']);
     expect(executed()).toEqual([0, 2, PAID]);
@@ -205,7 +191,7 @@ describe('ten temporary refusals', () => {
     lab.chain.faults.broadcast = keptInSpite(lab.chain, PAID, refused('nonce_too_high', 'nonce too high'));
     const txId = await lab.sent(PAID);
     for (let round = 0; round < 9; round += 1) await lab.resubmit();
-    await live(3);
+    await lab.live(3);
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'CONFIRMED', nonce: 0, failureReason: null });
     expect(executed()).toEqual([PAID]);
     expect(await endsOf(txId)).toEqual(['confirmed']);
@@ -224,7 +210,7 @@ describe('ten temporary refusals', () => {
       await race.cancel(txId);
       await lab.node.commands();
       delete lab.chain.faults.broadcast;
-      await live(3);
+      await lab.live(3);
       expect(await lab.states([txId])).toEqual(['CANCELLED']);
       expect(await race.commandsOf(txId)).toMatchObject([{ status: 'DONE', refusal: null }]);
       expect(executed()).toEqual([0, 2]);
@@ -260,7 +246,7 @@ describe('ten temporary refusals', () => {
     lab.chain.reorg(3, { drop: true });
     await lab.node.follow();
     delete lab.chain.faults.broadcast;
-    await live(5);
+    await lab.live(5);
     expect(await lab.states([txId, later])).toEqual(['CONFIRMED', 'CONFIRMED']);
     expect(
       executed()
@@ -298,7 +284,7 @@ describe('a replacement that nodes refused, and kept, whose original lost its no
     if (isMined && kept) lab.chain.force(kept);
     lab.chain.mine();
     await lab.node.follow();
-    await live(5);
+    await lab.live(5);
     expect(executed()).toEqual(mined);
     expect(await lab.states([txId, replacement, later])).toEqual(['CONFIRMED', 'FAILED', 'CONFIRMED']);
     expect(await lab.openFills()).toEqual([]);

@@ -5,7 +5,7 @@ import { Router } from '../../src/modules/signers/index.js';
 import { SyncSigner } from '../../src/modules/nonces/application/sync-signer.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest } from '../support/builders.js';
-import { makeDue, makeWaitingDue, nodeLab } from '../support/node-lab.js';
+import { makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { NOT_SENT, onlyFor, OVERSIZED, refused, refusedByOne, tagged, timedOut } from '../support/send-faults.js';
 import type { TestNode } from '../support/test-node.js';
 import { NO_FEES } from '../../src/modules/ledger/domain/tx-request.js';
@@ -13,21 +13,6 @@ import { NO_FEES } from '../../src/modules/ledger/domain/tx-request.js';
 const lab = nodeLab();
 const ETHER = 10n ** 18n;
 const OVERSIZED_SAYS_ONE = refusedByOne('oversized_data', 'oversized data');
-
-/** Time passes: timers run out, blocks come, and everything that a node does by itself is done. */
-async function live(rounds: number, node: TestNode = lab.node): Promise<void> {
-  for (let round = 0; round < rounds; round += 1) {
-    await makeDue(node);
-    await makeWaitingDue(node);
-    await node.step();
-    await node.checkReceipts();
-    await node.resubmit();
-    lab.chain.mine();
-    lab.chain.mineEmpty(2);
-    await node.follow();
-    await node.step();
-  }
-}
 
 describe('a payload over the fee cap of the node', () => {
   const overCap = (data: string, cost: bigint) =>
@@ -43,7 +28,7 @@ describe('a payload over the fee cap of the node', () => {
     const behind = await lab.create(2);
     await lab.node.step();
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'ALLOCATED', subState: 'NODE_REFUSED' });
-    await live(2);
+    await lab.live(2);
     expect(await lab.states([txId, behind])).toEqual(['CONFIRMED', 'CONFIRMED']);
   });
 
@@ -61,7 +46,7 @@ describe('a payload over the fee cap of the node', () => {
   it('fails after so many equal refusals, and what is behind it is mined', async () => {
     lab.chain.faults.broadcast = onlyFor(1, refused('node_fee_cap_exceeded', 'Transaction fee cap exceeded'));
     const ids = [await lab.create(1), await lab.create(2), await lab.create(3)];
-    await live(14);
+    await lab.live(14);
     expect(await lab.states(ids)).toEqual(['FAILED', 'CONFIRMED', 'CONFIRMED']);
     expect((await lab.node.tx(ids[0] ?? '')).failureReason).toContain('Transaction fee cap exceeded');
     expect(lab.minedWith(1)).toHaveLength(0);
@@ -74,7 +59,7 @@ describe('a payload that was accepted once', () => {
     await lab.node.step();
     lab.chain.dropPool();
     lab.chain.faults.broadcast = onlyFor(1, refused('terminally_stuck', 'out of counters at node level (Steps)'));
-    await live(4);
+    await lab.live(4);
     expect(await lab.states(ids)).toEqual(['FAILED', 'CONFIRMED']);
     expect(lab.minedWith(1)).toHaveLength(0);
   });
@@ -110,7 +95,7 @@ describe('a payload that one endpoint alone refuses for good', () => {
     let refusals = 1;
     lab.chain.faults.broadcast = ({ data }) => (data === tagged(1) && refusals-- > 0 ? OVERSIZED_SAYS_ONE : undefined);
     const txId = await lab.sent(1);
-    await live(2);
+    await lab.live(2);
     expect(await lab.states([txId])).toEqual(['CONFIRMED']);
   });
 });
@@ -125,7 +110,7 @@ describe('what has no answer', () => {
     delete lab.chain.faults.broadcast;
     expect((await node.tx(ids[0] ?? '')).nextResubmitAt).not.toBeNull();
     expect((await node.tx(ids[1] ?? '')).nextResubmitAt).toBeNull();
-    await live(2, node);
+    await lab.live(2, node);
     expect(await lab.states(ids, node)).toEqual(['CONFIRMED', 'CONFIRMED']);
   });
 
@@ -150,7 +135,7 @@ describe('what has no answer', () => {
     lab.chain.faults.broadcast = onlyFor(1, OVERSIZED);
     await lab.resubmit();
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'REFUSED', nonce: 0 });
-    await live(2);
+    await lab.live(2);
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'FAILED', failureReason: 'oversized data', nonce: 0 });
   });
 
@@ -160,7 +145,7 @@ describe('what has no answer', () => {
     for (let round = 0; round < 12; round += 1) await lab.resubmit();
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'IN_MEMPOOL', subState: 'OUTCOME_UNKNOWN' });
     delete lab.chain.faults.broadcast;
-    await live(2);
+    await lab.live(2);
     expect(await lab.states([txId])).toEqual(['CONFIRMED']);
   });
 });
@@ -205,7 +190,7 @@ describe('the balance', () => {
     const ids = [await lab.create(1), await lab.create(2)];
     await lab.node.step();
     lab.chain.balances = async (accounts) => accounts.map(() => 1n);
-    await live(30);
+    await lab.live(30);
     expect(await lab.node.tx(ids[0] ?? '')).toMatchObject({
       state: 'ALLOCATED',
       subState: 'INSUFFICIENT_FUNDS',
@@ -216,7 +201,7 @@ describe('the balance', () => {
     expect(lab.chain.minedTxs()).toEqual([]);
     lab.chain.balances = rich;
     delete lab.chain.faults.broadcast;
-    await live(2);
+    await lab.live(2);
     expect(await lab.states(ids)).toEqual(['CONFIRMED', 'CONFIRMED']);
     expect(lab.chain.minedTxs().map(({ data }) => data)).toEqual([tagged(1), tagged(2)]);
   });
@@ -224,11 +209,11 @@ describe('the balance', () => {
   it('that covers what nodes call unaffordable holds up nobody: the payload gets another nonce, and is mined when it is taken', async () => {
     lab.chain.faults.broadcast = onlyFor(1, NO_FUNDS);
     const ids = [await lab.create(1), await lab.create(2)];
-    await live(12);
+    await lab.live(12);
     expect((await lab.states(ids))[1]).toBe('CONFIRMED');
     expect(await lab.node.tx(ids[0] ?? '')).toMatchObject({ failureReason: null });
     delete lab.chain.faults.broadcast;
-    await live(2);
+    await lab.live(2);
     expect(await lab.states(ids)).toEqual(['CONFIRMED', 'CONFIRMED']);
     expect(lab.minedWith(1)).toHaveLength(1);
   });
@@ -246,7 +231,7 @@ describe('an estimate that reverts', () => {
       subState: 'SIMULATION_REVERTED',
       lastError: 'execution reverted: ERC20: transfer amount exceeds balance',
     });
-    await live(2);
+    await lab.live(2);
     expect(await lab.states([txId])).toEqual(['CONFIRMED']);
   });
 
@@ -270,7 +255,7 @@ describe('an estimate that reverts', () => {
       await makeWaitingDue(lab.node);
       lab.chain.mineEmpty();
     }
-    await live(3);
+    await lab.live(3);
     expect(await lab.states([approval, swap])).toEqual(['CONFIRMED', 'CONFIRMED']);
   });
 });
@@ -286,7 +271,7 @@ describe('a market above the caps of the chain', () => {
     expect(await lab.node.tx(txId)).toMatchObject({ state: 'PENDING', subState: 'FEE_CAPPED', nonce: null });
     expect(lab.chain.sent).toEqual([]);
     lab.chain.feeQuote = honest;
-    await live(2);
+    await lab.live(2);
     expect(await lab.states([txId])).toEqual(['CONFIRMED']);
   });
 
@@ -367,7 +352,7 @@ describe('txs that are retried', () => {
     expect(await lab.states([good], node)).toEqual(['IN_MEMPOOL']);
     const pauses = await Promise.all([1, 2].map(() => nextPause(node, bad[0] ?? '')));
     expect(pauses[1]).toBeGreaterThan((pauses[0] ?? 0) * 1.5);
-    await live(10, node);
+    await lab.live(10, node);
     expect(await lab.states(bad, node)).toEqual(['FAILED', 'FAILED', 'FAILED']);
   });
 });
@@ -428,7 +413,7 @@ describe('a person who aligns a signer', () => {
     const sync = lab.node.get(SyncSigner);
     expect((await sync.execute(lab.node.signer(), 100)).gap).toEqual({ freed: 100, remaining: 50 });
     expect((await sync.execute(lab.node.signer(), 100)).gap).toEqual({ freed: 50, remaining: 0 });
-    await live(3);
+    await lab.live(3);
     expect(await lab.states([txId])).toEqual(['CONFIRMED']);
     expect(lab.chain.minedTxs()).toHaveLength(151);
   });

@@ -62,7 +62,7 @@ describe('the nonce that a failed transaction left free', () => {
     expect((await here.sync(true)).leftFree).toHaveLength(1);
     await here.goOnUntil('all behind it are final', areConfirmed(behindIt));
     await here.goOnUntil('the signer is free', async () => !(await isHeld()));
-    for (let round = 0; round < 5; round += 1) await here.goOn(lab.node);
+    await lab.live(5);
     expect(await lab.states([failed])).toEqual(['FAILED']);
     expect((await lab.fills()).map(({ state, nonce, replaces }) => [state, nonce, replaces])).toEqual([
       ['CONFIRMED', 1, failed],
@@ -177,7 +177,7 @@ describe('a payload that failed, left its nonce free, and is executed after all'
     lab.chain.mine(1);
     lab.chain.faults.receipt = (asked) => (asked === hash ? { kind: 'unavailable', message: 'later' } : undefined);
     await lab.node.follow();
-    for (let round = 0; round < 3; round += 1) await here.goOn(lab.node);
+    await lab.live(3);
     expect(await lab.states([failed])).toEqual(['FAILED']);
     delete lab.chain.faults.receipt;
     await here.goOnUntil('all are final', areConfirmed([failed, ...behindIt]));
@@ -208,7 +208,7 @@ describe('a payload that failed, left its nonce free, and is executed after all'
     await lab.node.follow();
     await lab.resubmit();
     for (let round = 0; round < 30 && !(await areConfirmed(behindIt)()); round += 1) {
-      await here.goOn(lab.node);
+      await lab.live();
       if (await isHeld()) await here.sync(true).catch(() => undefined);
     }
     expect(await lab.states([failed, ...behindIt])).toEqual(['FAILED', ...behindIt.map(() => 'CONFIRMED')]);

@@ -1,7 +1,7 @@
 import { SyncSigner } from '../../src/modules/nonces/application/sync-signer.js';
 import { Database } from '../../src/platform/database/database.js';
 import type { ModelTx } from './model-chain.js';
-import { makeDue, makeWaitingDue, type NodeLab } from './node-lab.js';
+import type { NodeLab } from './node-lab.js';
 import { tagged } from './send-faults.js';
 import type { TestNode } from './test-node.js';
 import { until } from './until.js';
@@ -10,21 +10,9 @@ import { until } from './until.js';
 export class LeftFreeLab {
   constructor(private readonly lab: NodeLab) {}
 
-  /** All that a node does by itself, and blocks. */
-  async goOn(node = this.lab.node): Promise<void> {
-    await node.follow();
-    await makeDue(node);
-    await makeWaitingDue(node);
-    await node.step();
-    await node.checkReceipts();
-    await node.resubmit();
-    this.lab.chain.mine();
-    this.lab.chain.mineEmpty();
-  }
-
-  /** The same until something is so; the pauses of a held signer are real time. */
+  /** Life goes on until something is so; the pauses of a held signer are real time. */
   async goOnUntil(what: string, isSo: () => Promise<boolean>, node = this.lab.node): Promise<void> {
-    await until(what, async () => (await this.goOn(node), isSo()), 20_000);
+    await until(what, async () => (await this.lab.live(1, node), isSo()), 20_000);
   }
 
   sync(vouches: boolean, { dryRun = false, node = this.lab.node, atMost = 1_000 }: SyncOptions = {}) {

@@ -104,6 +104,22 @@ export class NodeLab {
     await by.follow();
   }
 
+  /** Time passes: timers run out, all that a node does by itself is done, and blocks come. */
+  async live(rounds = 1, by = this.node): Promise<void> {
+    for (let round = 0; round < rounds; round += 1) {
+      await by.follow();
+      await makeDue(by);
+      await makeWaitingDue(by);
+      await by.step();
+      await by.commands();
+      await by.checkReceipts();
+      await by.resubmit();
+      await by.bump();
+      await this.confirmAll(by);
+      await by.step();
+    }
+  }
+
   /** Two looks at the chain, at different blocks, as an irreversible decision needs them; both are followed by what they allow. */
   async stepTwice(by = this.node): Promise<void> {
     await by.step();
