@@ -48,5 +48,11 @@ export default {
       testMatch: ['<rootDir>/test/nats/**/*.nats-spec.ts'],
     },
     { ...shared, displayName: 'breaking', testMatch: ['<rootDir>/test/breaking/**/*.breaking-spec.ts'] },
+    ...['go-client', 'python-client'].map((displayName) => ({
+      ...shared,
+      ...withPostgres,
+      displayName,
+      testMatch: [`<rootDir>/test/generated-clients/*.${displayName}-spec.ts`],
+    })),
   ],
 };

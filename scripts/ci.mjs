@@ -33,6 +33,8 @@ const LONG = [
   // Says nothing about speed: only that the benchmark runs still.
   ['run', 'bench', '--', '--only', '2', '--scale', '0.001', '--repetitions', '1'],
   ['run', 'test:document'],
+  ['run', 'test:python-client'],
+  ['run', 'test:go-client'],
   // Here and not in `.ci/run`: a weakness that somebody publishes must not keep a change from landing that has nothing to do with it.
   ['run', 'audit'],
 ];

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { ROOT } from './bootstrap.mjs';
 
 /*
- * The programs that `npm run ci` builds with Go, each at one version. A program that happens to be on the PATH is not taken: its version
+ * The programs that are built with Go, each at one version. A program that happens to be on the PATH is not taken: its version
  * would decide whether CI is green.
  */
 
@@ -20,6 +20,12 @@ export const NATS_SERVER = {
   version: 'v2.11.10',
 };
 export const OASDIFF = { variable: 'OASDIFF_BIN', source: 'github.com/oasdiff/oasdiff', version: 'v1.37.0' };
+/** Makes a client of the OpenAPI document. */
+export const OAPI_CODEGEN = {
+  variable: 'OAPI_CODEGEN_BIN',
+  source: 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen',
+  version: 'v2.8.2',
+};
 
 /**
  * The one that the variable names, or the pinned one, which is built once in each clone (`npm run reset` deletes it).
@@ -39,7 +45,7 @@ export function goProgram({ variable, source, version, name = source.split('/').
   return status === 0 ? file : null;
 }
 
-// Run by itself it builds all of them.
+// Run by itself it builds those of `npm run ci`.
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const program of [OASDIFF, GETH, NATS_SERVER]) goProgram(program);
 }

@@ -6,7 +6,7 @@ import { bin, ROOT } from './bootstrap.mjs';
 /* Runs suites of Jest one after the other, and looks once more, at the end, at the files that failed. */
 
 /** Their tests use real processes on a busy machine. What fails in the others is decided by the code alone. */
-const LOOKED_AT_AGAIN = new Set(['int', 'e2e', 'chaos', 'geth', 'nats']);
+const LOOKED_AT_AGAIN = new Set(['int', 'e2e', 'chaos', 'geth', 'nats', 'go-client', 'python-client']);
 /** Unit tests keep a core busy each; the others also wait for blocks, leases and servers. */
 const WORKERS = { unit: 2 };
 const WORKERS_THAT_WAIT = 3;

@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { bin, ensureBuilt, ensureInstalled, ROOT } from './bootstrap.mjs';
-import { GETH, goProgram, NATS_SERVER, OASDIFF } from './go-program.mjs';
+import { GETH, goProgram, NATS_SERVER, OAPI_CODEGEN, OASDIFF } from './go-program.mjs';
+import { OPENAPI_PYTHON_CLIENT, pythonProgram } from './python-program.mjs';
 import { closeReport, newReport } from './report.mjs';
 import { runSuites } from './suites.mjs';
 
@@ -35,7 +36,14 @@ const SUITES = [
   { name: 'chaos', args: ['chaos/smoke'] },
 ];
 
-const PROGRAMS = { geth: GETH, nats: NATS_SERVER, breaking: OASDIFF };
+/** What the tests of a suite run, and who gets it. */
+const PROGRAMS = {
+  geth: [GETH, goProgram],
+  nats: [NATS_SERVER, goProgram],
+  breaking: [OASDIFF, goProgram],
+  'go-client': [OAPI_CODEGEN, goProgram],
+  'python-client': [OPENAPI_PYTHON_CLIENT, pythonProgram],
+};
 
 const running = new Set();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
@@ -59,10 +67,10 @@ closeReport(report);
 process.exit(ok ? 0 : 1);
 
 function takeProgram(suite) {
-  const { variable } = PROGRAMS[suite];
-  const file = goProgram(PROGRAMS[suite]);
-  if (file === null) doNotRun(`${suite} tests: ${variable} names no program, and Go is missing or could not build one`);
-  process.env[variable] = file;
+  const [program, find] = PROGRAMS[suite];
+  const file = find(program);
+  if (file === null) doNotRun(`${suite} tests: ${program.variable} names no program, and none can be had from outside`);
+  process.env[program.variable] = file;
 }
 
 function hasHistory() {

@@ -3,7 +3,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { JsonObject } from './kernel/json.js';
 import { describeRules } from './platform/http/describe-rules.js';
-import { withNamedEnums } from './platform/http/named-enums.js';
+import { withNamedSchemas } from './platform/http/named-schemas.js';
 import { ProblemDto } from './platform/http/problem.dto.js';
 import { truthful } from './platform/http/truthful-document.js';
 import { withProblems } from './problems.js';
@@ -63,8 +63,7 @@ export function openApiOf(app: INestApplication, { webhooks, schemas }: EventDoc
   for (const [name, description] of Object.entries(TAGS)) info.addTag(name, description);
   describeRules();
   const document = SwaggerModule.createDocument(app, info.build(), { extraModels: [ProblemDto] });
-  const described = truthful(withProblems(document) as unknown as JsonObject) as unknown as OpenAPIObject;
-  const all = { ...described.components?.schemas, ...schemas } as JsonObject;
-  const components = { ...described.components, schemas: all } as OpenAPIObject['components'];
-  return withNamedEnums({ ...described, components, webhooks } as OpenAPIObject, all);
+  const described = truthful(withProblems(document) as unknown as JsonObject);
+  const known = (described['components'] as { readonly schemas: JsonObject }).schemas;
+  return withNamedSchemas({ ...described, webhooks }, { ...known, ...schemas }) as unknown as OpenAPIObject;
 }

@@ -1,16 +1,8 @@
-import { execFile } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { JsonRpcProvider } from 'ethers';
-import { DEV_ACCOUNTS } from '../../src/dev/dev-accounts.js';
-import { type RunningAnvil, startAnvil } from '../support/anvil.js';
-import { Service } from '../support/service.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { copyFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, it } from '@jest/globals';
+import { ClientLab } from '../support/client-lab.js';
 
-const run = promisify(execFile);
 const STRICT = [
   '--ignoreConfig',
   '--strict',
@@ -20,49 +12,19 @@ const STRICT = [
   'nodenext',
 ];
 
-let anvil: RunningAnvil;
-let database: TestDatabase;
-let service: Service;
-let home: string;
+let lab: ClientLab;
 
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'lockstep-client-'));
-  [anvil, database] = await Promise.all([startAnvil({ extraArgs: ['--no-mining'] }), createTestDatabase()]);
-  const config = { confirmations: { required: 1 } };
-  service = await Service.start({ databaseUrl: database.url, rpcUrl: anvil.url, config });
+  lab = await ClientLab.start();
 });
-
-afterAll(async () => {
-  await service.stop();
-  await anvil.stop();
-  await database.drop();
-  rmSync(home, { recursive: true, force: true });
-});
+afterAll(() => lab.stop());
 
 it('a TypeScript client that is made from the document does all that a team needs', async () => {
-  const bin = (name: string): string => join('node_modules', '.bin', name);
-  symlinkSync(join(process.cwd(), 'node_modules'), join(home, 'node_modules'));
-  writeFileSync(join(home, 'package.json'), '{"type":"module"}');
-  copyFileSync('test/clients/typescript.ts', join(home, 'client.ts'));
-  await run(bin('openapi-typescript'), [`${service.url}/docs-json`, '-o', join(home, 'api.ts')]);
-  await run(bin('tsc'), [...STRICT, '--types', 'node', '--target', 'es2023', join(home, 'client.ts')]).catch(
-    (failure: unknown) => {
-      throw new Error((failure as { stdout: string }).stdout);
-    },
-  );
-  const [from, to] = DEV_ACCOUNTS;
-  const client = async (part: string): Promise<unknown> => {
-    const { stdout } = await run(process.execPath, [join(home, 'client.js'), service.url, from, to, part]);
-    return JSON.parse(stdout);
-  };
-  expect(await client('change')).toEqual(['speed_up', 'replace', 'cancel']);
-  await new JsonRpcProvider(anvil.url).send('evm_setIntervalMining', [1]);
-  expect(await client('follow')).toEqual({
-    state: 'CONFIRMED',
-    status: 'success',
-    code: 'tx_not_found',
-    listed: 5,
-    webhook: 'ledger whsec_',
-    paidFor: 'success',
-  });
+  const bin = (name: string): string => join(lab.folder, 'node_modules', '.bin', name);
+  symlinkSync(resolve('node_modules'), join(lab.folder, 'node_modules'));
+  writeFileSync(join(lab.folder, 'package.json'), '{"type":"module"}');
+  copyFileSync('test/clients/typescript.ts', join(lab.folder, 'client.ts'));
+  await lab.run(bin('openapi-typescript'), [lab.documentUrl, '-o', 'api.ts']);
+  await lab.run(bin('tsc'), [...STRICT, '--types', 'node', '--target', 'es2023', 'client.ts']);
+  await lab.expectAllOf(process.execPath, 'client.js');
 });

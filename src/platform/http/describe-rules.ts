@@ -10,7 +10,7 @@ interface Rule {
 }
 
 /** Of 78 decimal digits not all fit into 256 bits. */
-const QUANTITY = {
+export const QUANTITY = {
   oneOf: [
     { type: 'string', pattern: '^(0|[1-9][0-9]{0,76}|0x[0-9a-fA-F]{1,64})$' },
     { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },

@@ -4,6 +4,8 @@ const UUID = { format: 'uuid' };
 const TIME = { format: 'date-time' };
 const ADDRESS = { pattern: '^0x[0-9a-f]{40}$' };
 const WORD = { pattern: '^0x[0-9a-f]{64}$' };
+/** Of an event, or of the place behind one. */
+export const EVENT_ID = { pattern: '^[0-9]{1,19}-[0-9]{1,18}-[0-9]$' };
 const DIGITS = { pattern: '^[0-9]+$' };
 
 /** What is in the text fields of answers: a name means the same everywhere. */
@@ -16,7 +18,7 @@ const FORMATS: readonly (readonly [names: RegExp, format: JsonObject])[] = [
   [/^(blobBaseFee|congestedTip|wei|balance|available|missing|committed|queuedAhead)$/, DIGITS],
   [/^(fencingToken|seq|nonce|chainId)$/, DIGITS],
   [/^data$/, { pattern: '^0x([0-9a-f]{2})*$' }],
-  [/^eventId$/, { pattern: '^[0-9]+-[0-9]+-[0-9]$' }],
+  [/^eventId$/, EVENT_ID],
   // Free text. Cursors are opaque.
   [/^(requestId|description|reason|refusal|lastError|error|failureReason|body|answerBody|summary|what|operator)$/, {}],
   [/^(nodeId|leaseOwner|by|endpoint|source|url|secret|nextCursor|cursor)$/, {}],

@@ -1,5 +1,12 @@
 import { ApiProperty } from '@nestjs/swagger';
 
+export const JSON_INTEGER = {
+  oneOf: [
+    { type: 'integer', minimum: 0 },
+    { type: 'string', pattern: '^[0-9]+$' },
+  ],
+};
+
 /** What `toJsonInteger` makes. */
 export function ApiJsonInteger(options: {
   nullable?: boolean;
@@ -7,9 +14,5 @@ export function ApiJsonInteger(options: {
   description?: string;
 }): PropertyDecorator {
   const { description = 'A number' } = options;
-  const oneOf = [
-    { type: 'integer', minimum: 0 },
-    { type: 'string', pattern: '^[0-9]+$' },
-  ];
-  return ApiProperty({ ...options, oneOf, description: `${description}; a decimal string above 2^53` });
+  return ApiProperty({ ...options, ...JSON_INTEGER, description: `${description}; a decimal string above 2^53` });
 }

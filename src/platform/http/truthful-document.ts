@@ -1,7 +1,8 @@
 import { ADDRESS_PATTERN } from './describe-rules.js';
-import { withFormat } from './field-formats.js';
+import { formatOfField, withFormat } from './field-formats.js';
 import type { Json, JsonObject } from '../../kernel/json.js';
 
+/** What is accepted is more than what is answered. */
 const PATH_PARAMETERS: Readonly<Record<string, JsonObject>> = {
   chainId: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
   address: { type: 'string', pattern: ADDRESS_PATTERN },
@@ -22,7 +23,7 @@ export function truthful(document: JsonObject): JsonObject {
   return { ...typed, paths, components: { ...objectAt(typed, 'components'), schemas: changed } };
 }
 
-/** A body without a field that is required may be left out, or null. */
+/** A body without a field that is required may be left out. */
 function withBody(operation: JsonObject, schemas: JsonObject, requests: Set<string>): JsonObject {
   const body = objectAt(operation, 'requestBody');
   const ofBody = new Set<string>();
@@ -31,17 +32,15 @@ function withBody(operation: JsonObject, schemas: JsonObject, requests: Set<stri
   const [name] = ofBody;
   if (name === undefined) return operation;
   const required = objectAt(schemas, name)['required'] !== undefined;
-  const content = mapValues(objectAt(body, 'content'), (media) =>
-    required ? media : { ...media, schema: orNull(objectAt(media, 'schema')) },
-  );
-  return { ...operation, requestBody: { ...body, required, content } };
+  return { ...operation, requestBody: { ...body, required } };
 }
 
 function withParameters(operation: JsonObject): JsonObject {
   const parameters = (operation['parameters'] ?? []) as readonly JsonObject[];
   const typed = parameters.map((parameter) => {
-    const known = parameter['in'] === 'path' ? PATH_PARAMETERS[parameter['name'] as string] : undefined;
-    return known === undefined ? parameter : { ...parameter, schema: known };
+    const name = parameter['name'] as string;
+    if (parameter['in'] !== 'path') return parameter;
+    return { ...parameter, schema: PATH_PARAMETERS[name] ?? { type: 'string', ...formatOfField(name) } };
   });
   return { ...operation, parameters: typed };
 }
@@ -62,19 +61,23 @@ function withTypes(value: Json): Json {
 /** An enum with null in it is one that generators refuse, or make a class of null for. */
 function orNull(schema: JsonObject): JsonObject {
   const { type } = schema;
-  if (Array.isArray(type) && type.includes('null')) return schema;
+  if (allowsNull(schema)) return schema;
   if (typeof type === 'string' && schema['enum'] === undefined) return { ...schema, type: [type, 'null'] };
   const { description, example, ...bare } = schema;
   const notes = Object.entries({ description, example }).filter(([, note]) => note !== undefined);
-  return { ...Object.fromEntries(notes), oneOf: [...choicesOf(bare), { type: 'null' }] };
+  return { ...Object.fromEntries(notes), oneOf: [unwrapped(bare), { type: 'null' }] };
 }
 
-/** All but null. A single `allOf` is what stands around a reference with a description. */
-function choicesOf(schema: JsonObject): readonly JsonObject[] {
-  const { oneOf, allOf, ...more } = schema;
-  const choices = (oneOf ?? allOf) as readonly JsonObject[] | undefined;
-  if (choices === undefined || Object.keys(more).length > 0) return [schema];
-  return choices.filter(({ type }) => type !== 'null');
+function allowsNull({ type, oneOf = [] }: JsonObject): boolean {
+  if (Array.isArray(type)) return type.includes('null');
+  return (oneOf as readonly JsonObject[]).some((choice) => choice['type'] === 'null');
+}
+
+/** A single `allOf` stands around a reference that has a description. */
+function unwrapped(schema: JsonObject): JsonObject {
+  const { allOf, ...more } = schema;
+  const [only] = (allOf ?? []) as readonly JsonObject[];
+  return only === undefined || Object.keys(more).length > 0 ? schema : only;
 }
 
 function asRequest(schema: JsonObject): JsonObject {

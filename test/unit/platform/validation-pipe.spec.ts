@@ -108,7 +108,7 @@ describe('a mistake in a request', () => {
   it('is no object where one belongs', () => {
     expect(mistakesIn([])).toEqual([{ path: '', code: 'invalid_field', message: 'the body must be an object' }]);
     expect(mistakesIn({ lines: [1] })).toMatchObject([{ path: 'lines[0]', code: 'invalid_field' }]);
-    expect(mistakesIn(null)).toEqual([]);
+    expect(mistakesIn(null)).toMatchObject([{ message: 'the body must be an object' }]);
   });
 
   const texts: [string, string][] = [

@@ -2,6 +2,7 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform } from 'class-transformer';
 import { ArrayMaxSize, IsIn, IsOptional, IsString, IsUUID } from 'class-validator';
 import { clientAddress } from '../../../../platform/http/client-address.js';
+import { EVENT_ID } from '../../../../platform/http/field-formats.js';
 import { IsChainIdQuery, IsPageLimit } from '../../../../platform/http/page-query.dto.js';
 import { IsAddressText } from '../../../../platform/http/validators.js';
 import { InvalidInput } from '../../../../kernel/errors.js';
@@ -14,6 +15,7 @@ const TYPES = PUBLIC_EVENT_TYPES.join('|').replaceAll('.', '\\.');
 
 export class EventsQueryDto {
   @ApiPropertyOptional({
+    ...EVENT_ID,
     example: '1234-56-0',
     description:
       'The id of an event, or a `nextCursor`: go on after it. `0-0-0` is before the oldest event that is kept',

@@ -10,6 +10,7 @@ import {
 } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '../../../../kernel/json.js';
+import { EVENT_ID } from '../../../../platform/http/field-formats.js';
 import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { ListEvents } from '../../application/list-events.js';
 import type { EventFilter } from '../../domain/event-filter.js';
@@ -56,7 +57,12 @@ export class EventsController {
       'of one transaction come in the order in which they happened. A page without items has a `nextCursor`, too, and a filter that matches little may ' +
       'leave a page empty while there is more: read on until `nextCursor` stays the same.',
   })
-  @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'The id of the last event that was received' })
+  @ApiHeader({
+    name: 'Last-Event-ID',
+    required: false,
+    description: 'The id of the last event that was received',
+    schema: { type: 'string', ...EVENT_ID },
+  })
   @ApiResponse({
     status: 200,
     description: 'A page, or a stream whose data are events',
