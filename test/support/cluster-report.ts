@@ -24,6 +24,7 @@ export async function clusterReport(
   );
   const facts = {
     head: await ask('eth_blockNumber'),
+    followed: await attempted(() => database.query('SELECT max(number) AS tip FROM chain_block WHERE canonical')),
     pool: await ask('txpool_status'),
     inPool: await ask('txpool_inspect'),
     nonces,
