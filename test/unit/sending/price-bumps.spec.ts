@@ -90,7 +90,7 @@ describe('the draft of a bump', () => {
 describe('the price of a bump', () => {
   it('is none while nodes refuse as too dear what a pool had, unless a client asks for one', async () => {
     const refused = { errorClass: 'fee_overflow' as const };
-    const bump = { ...refused, status: 'REJECTED' as const, fees: ONCE };
+    const bump = { ...refused, status: 'REJECTED' as const, fees: fees(9n, 1n) };
     expect(await feesOf([refused, bump])).toBe('not_possible');
     expect(await feesOf([refused, bump], {}, { force: true })).toEqual(ONCE);
     expect(await feesOf([{}, bump])).toEqual(ONCE);
