@@ -71,17 +71,15 @@ async function main(): Promise<void> {
   const bootLog = PinoLog.create(config.logging.level);
   await beforeService(config, bootLog);
   const options = { logger: new NestLogger(bootLog), abortOnError: false };
-  const app = await NestFactory.create<NestFastifyApplication>(
-    AppModule.register(config),
-    createFastifyAdapter(config.server),
-    options,
-  );
+  const adapter = createFastifyAdapter(config.server);
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.register(config), adapter, options);
   closeOnSignal(app, app.get(Log));
   serveOpenApi(app, eventDocument());
-  const { port, host, tls } = config.server;
+  const { port, opsPort, host, tls } = config.server;
   if (tls.files) followCertificate(app.getHttpServer() as HttpsServer, tls.files, app.get(Log));
   await app.listen({ port, host, backlog: MOST_UNACCEPTED });
-  app.get(Log).info('listening', { port });
+  await adapter.listenOps(config.server);
+  app.get(Log).info('listening', { port, opsPort });
 }
 
 main().catch((error: unknown) => {

@@ -18,6 +18,8 @@ import { keptWebhookKey } from './webhook-key.js';
 export interface PreparedService {
   readonly pids: PidFile;
   readonly port: number;
+  /** Of health and metrics, when it is another one. */
+  readonly opsPort?: number | undefined;
   readonly env: Readonly<Record<string, string>>;
   /** True when the signers are the dev accounts: the welcome then suggests a first transaction. */
   readonly devChain: boolean;
@@ -56,10 +58,10 @@ async function prepareConfigFile(path: string, log: Log, parts: RunningParts): P
     LOCKSTEP_CONFIG: path,
     ...(process.env.PORT && { LOCKSTEP_SERVER_PORT: process.env.PORT }),
   };
-  const { port } = loadConfig({ env }).server;
+  const { port, opsPort } = loadConfig({ env }).server;
   log(`using ${path}: no embedded database or chain`);
   const pids = await claim(ownPids(port), port, log, parts);
-  return { pids, port, env: { LOCKSTEP_CONFIG: path, LOCKSTEP_SERVER_PORT: String(port) }, devChain: false };
+  return { pids, port, env: { LOCKSTEP_CONFIG: path, LOCKSTEP_SERVER_PORT: String(port) }, devChain: false, opsPort };
 }
 
 async function prepareGiven(

@@ -44,7 +44,8 @@ async function run(log: Log, stop: StopSignal, parts: RunningParts): Promise<num
   parts.add('service', () => service.stop('SIGTERM', SERVICE_GRACE_MS));
 
   const baseUrl = `http://localhost:${String(prepared.port)}`;
-  if (await stop.during(becomesReady(service, baseUrl))) {
+  const probed = `http://localhost:${String(prepared.opsPort ?? prepared.port)}`;
+  if (await stop.during(becomesReady(service, probed))) {
     log('ready');
     welcome(baseUrl, prepared);
   }

@@ -35,6 +35,10 @@ export class ServerConfig {
   @Count({ min: 0, max: 65_535 })
   port = 3000;
 
+  /** Port of health and metrics, always plain HTTP, which the other port then does not answer. Without it, they are on that one. */
+  @Count({ min: 1, max: 65_535 })
+  opsPort?: number;
+
   @Section(TlsConfig)
   tls = new TlsConfig();
 

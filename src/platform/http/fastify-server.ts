@@ -4,7 +4,9 @@ import helmet, { type FastifyHelmetOptions } from '@fastify/helmet';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyHttpOptions } from 'fastify';
 import type { ServerConfig } from '../../config/index.js';
-import { Unavailable } from '../../kernel/errors.js';
+import { NotFound, Unavailable } from '../../kernel/errors.js';
+import { closeNow, listenBare } from './bare-server.js';
+import { isOnOtherPort } from './ops-port.js';
 import { answerBrokenRequest, answerConnect, LONG_URL, NO_HOST, UNMET_EXPECTATION } from './broken-request.js';
 import { readCertificate } from './certificate.js';
 import { httpErrorProblem, INTERNAL_PROBLEM } from './http-error-problem.js';
@@ -23,6 +25,7 @@ const TLS_HANDSHAKE_MS = 10_000;
 export class LockstepFastifyAdapter extends FastifyAdapter {
   private readonly routeTable = new RouteTable();
   private draining = false;
+  private closeOps: () => Promise<void> = () => Promise.resolve();
 
   constructor(config: ServerConfig) {
     super(serverOptions(config));
@@ -35,6 +38,7 @@ export class LockstepFastifyAdapter extends FastifyAdapter {
       this.draining = true;
       done();
     });
+    server.addHook('onClose', () => this.closeOps());
     server.server.on('connect', answerConnect);
     server.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
       answerRaw(UNMET_EXPECTATION, request, response),
@@ -55,6 +59,10 @@ export class LockstepFastifyAdapter extends FastifyAdapter {
         }
         void reply.header(REQUEST_ID_HEADER, request.id);
         // Answers have amounts, addresses and, once, secrets of webhooks.
+        if (isOnOtherPort(request, config)) {
+          done(notHere());
+          return;
+        }
         if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store');
         const allowed = request.method === 'OPTIONS' ? this.allowedMethods(request.url) : [];
         if (allowed.length > 0) {
@@ -71,6 +79,15 @@ export class LockstepFastifyAdapter extends FastifyAdapter {
     );
   }
 
+  /** Opens the port of health and metrics, when there is one. It closes with the other. */
+  async listenOps({ host, opsPort, headersTimeout, requestTimeout }: ServerConfig): Promise<void> {
+    if (opsPort === undefined) return;
+    const fastify = this.getInstance();
+    const options = { host, port: opsPort, maxHeaderSize: MOST_HEADER_BYTES, headersTimeout, requestTimeout };
+    const server = await listenBare(options, (request, response) => fastify.routing(request, response));
+    this.closeOps = () => closeNow(server);
+  }
+
   /** The methods of the path of this URL; empty when there is no such path. */
   allowedMethods(url: string): readonly string[] {
     return this.routeTable.methodsOf(url);
@@ -81,7 +98,7 @@ export class LockstepFastifyAdapter extends FastifyAdapter {
   }
 }
 
-export function createFastifyAdapter(config: ServerConfig): FastifyAdapter {
+export function createFastifyAdapter(config: ServerConfig): LockstepFastifyAdapter {
   return new LockstepFastifyAdapter(config);
 }
 
@@ -165,6 +182,14 @@ function answerRaw(problem: Problem, request: IncomingMessage, response: ServerR
 /** Keeps the caller's id when it is safe to log, so that one id follows a request through several systems. */
 function requestIdOf({ headers: { [REQUEST_ID_HEADER]: given } }: Pick<IncomingMessage, 'headers'>): string {
   return typeof given === 'string' && /^[\w.:-]{1,100}$/.test(given) ? given : randomUUID();
+}
+
+function notHere(): NotFound {
+  return new NotFound(
+    'route_not_found',
+    'this port has no such path: health and metrics are on server.opsPort, and all else on server.port',
+    'use the other port',
+  );
 }
 
 function shuttingDown(): Unavailable {

@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { ServerConfig } from '../../config/index.js';
-import { answerBrokenRequest, answerConnect } from './broken-request.js';
+import { closeNow, listenBare } from './bare-server.js';
 import { readCertificate } from './certificate.js';
 import { PROBLEM_CONTENT_TYPE, problemJson } from './problem-details.js';
 
@@ -14,31 +13,21 @@ const STARTING = {
 };
 
 /**
- * Answers on the port of the service before the service starts. Liveness answers 200, because a restart does not repair a database; every
+ * Answers on the ports of the service before the service starts. Liveness answers 200, because a restart does not repair a database; every
  * other path answers a retryable 503.
  */
 export class WaitingRoom {
-  private constructor(private readonly server: Server) {}
+  private constructor(private readonly servers: readonly Server[]) {}
 
-  static async open({ host, port, tls }: ServerConfig): Promise<WaitingRoom> {
-    // Else Node answers a request without Host itself, and one with an unknown Expect.
-    const options = { requireHostHeader: false };
-    const server = tls.files
-      ? createTlsServer({ ...options, ...readCertificate(tls.files) }, answer)
-      : createServer(options, answer);
-    server.on('checkExpectation', answer).on('connect', answerConnect).on('clientError', answerBrokenRequest);
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, resolve);
-    });
-    return new WaitingRoom(server);
+  static async open({ host, port, opsPort, tls }: ServerConfig): Promise<WaitingRoom> {
+    const main = await listenBare({ host, port, ...(tls.files && readCertificate(tls.files)) }, answer);
+    if (opsPort === undefined) return new WaitingRoom([main]);
+    return new WaitingRoom([main, await listenBare({ host, port: opsPort }, answer)]);
   }
 
-  /** The port is free when this resolves. */
+  /** The ports are free when this resolves. */
   async close(): Promise<void> {
-    const closed = new Promise((resolve) => this.server.close(resolve));
-    this.server.closeAllConnections();
-    await closed;
+    await Promise.all(this.servers.map(closeNow));
   }
 }
 

@@ -135,11 +135,13 @@ export async function startHttpApp(
   class TestAppModule {}
 
   const config = Object.assign(new ServerConfig(), { bodyLimit }, server);
-  const app = await NestFactory.create<NestFastifyApplication>(TestAppModule, createFastifyAdapter(config), {
+  const adapter = createFastifyAdapter(config);
+  const app = await NestFactory.create<NestFastifyApplication>(TestAppModule, adapter, {
     logger: new NestLogger(log),
     abortOnError: false,
   });
   await app.listen(0, '127.0.0.1');
+  await adapter.listenOps(config);
   const address: unknown = app.getHttpServer().address();
   const port = typeof address === 'object' && address !== null && 'port' in address ? Number(address.port) : 0;
   return { app, port, lines };
