@@ -4,7 +4,6 @@ import { NestFactory } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { AppModule } from './app.module.js';
 import { configFrom } from './config/index.js';
-import { eventDocument } from './modules/events/index.js';
 import { openApiOf } from './openapi.js';
 import { createFastifyAdapter } from './platform/http/fastify-server.js';
 
@@ -25,7 +24,7 @@ export async function describedApi(): Promise<OpenAPIObject> {
     abortOnError: false,
   });
   try {
-    return openApiOf(app, eventDocument());
+    return openApiOf(app);
   } finally {
     await app.close();
   }

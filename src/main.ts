@@ -6,7 +6,6 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module.js';
 import { ConfigInvalid, formatConfigMistakes, loadConfig, type LockstepConfig } from './config/index.js';
 import { DomainError } from './kernel/errors.js';
-import { eventDocument } from './modules/events/index.js';
 import { startDatabase } from './platform/database/start-database.js';
 import { followCertificate } from './platform/http/certificate.js';
 import { createFastifyAdapter } from './platform/http/fastify-server.js';
@@ -74,7 +73,7 @@ async function main(): Promise<void> {
   const adapter = createFastifyAdapter(config.server);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.register(config), adapter, options);
   closeOnSignal(app, app.get(Log));
-  serveOpenApi(app, eventDocument());
+  serveOpenApi(app);
   const { port, opsPort, host, tls } = config.server;
   if (tls.files) followCertificate(app.getHttpServer() as HttpsServer, tls.files, app.get(Log));
   await app.listen({ port, host, backlog: MOST_UNACCEPTED });

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { JsonObject } from './kernel/json.js';
+import { eventDocument } from './modules/events/index.js';
 import { describeRules } from './platform/http/describe-rules.js';
 import { withNamedSchemas } from './platform/http/named-schemas.js';
 import { ProblemDto } from './platform/http/problem.dto.js';
@@ -42,18 +43,13 @@ const TAGS = {
   operations: 'Health and metrics',
 } as const;
 
-/** What Lockstep posts to others, and the schemas of all events, by their names. */
-interface EventDocument {
-  readonly webhooks: Readonly<Record<string, JsonObject>>;
-  readonly schemas: Readonly<Record<string, JsonObject>>;
-}
-
 /** Swagger UI at `/docs`, the document at `/docs-json`. It is made before the node listens: it takes the event loop 84 ms. */
-export function serveOpenApi(app: INestApplication, events: EventDocument): void {
-  SwaggerModule.setup('docs', app, openApiOf(app, events));
+export function serveOpenApi(app: INestApplication): void {
+  SwaggerModule.setup('docs', app, openApiOf(app));
 }
 
-export function openApiOf(app: INestApplication, { webhooks, schemas }: EventDocument): OpenAPIObject {
+export function openApiOf(app: INestApplication): OpenAPIObject {
+  const { webhooks, schemas } = eventDocument();
   const info = new DocumentBuilder()
     .setTitle('Lockstep')
     .setDescription(DESCRIPTION)

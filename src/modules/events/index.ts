@@ -11,7 +11,7 @@ export {
 } from './domain/event-position.js';
 export { type EventPage, EventReader } from './domain/event-reader.js';
 export { PUBLIC_EVENT_TYPES, type PublicEvent, type PublicEventType } from './domain/public-event.js';
-export { type EventDocument, eventDocument } from './domain/event-webhooks.js';
+export { EVENT_REFERENCE, type EventDocument, eventDocument } from './domain/event-webhooks.js';
 export { bodyOf } from './domain/publish.js';
 export { EventLog } from './domain/event-log.js';
 export type { EventReason, SignerEvent, SignerEventReason, TxEvent } from './domain/tx-event.js';

@@ -55,8 +55,8 @@ const malformedJson = (detail: string): Problem => ({
 });
 
 const FASTIFY_PROBLEMS: Readonly<Record<string, (request: FailedRequest) => Problem>> = {
-  FST_ERR_CTP_INVALID_JSON_BODY: () => malformedJson('the body is not valid JSON'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => malformedJson('the length of the body is not its Content-Length'),
+  FST_ERR_CTP_INVALID_JSON_BODY: () => malformedJson('the body is not valid JSON'),
   FST_ERR_CTP_BODY_TOO_LARGE: (request) => {
     const limitBytes = request.routeOptions.bodyLimit;
     return {
@@ -86,6 +86,11 @@ const FASTIFY_PROBLEMS: Readonly<Record<string, (request: FailedRequest) => Prob
     advice: 'check the id in the path',
   }),
 };
+
+/** One of each that Fastify can make of a request. */
+export function frameworkProblems(request: FailedRequest): readonly Problem[] {
+  return Object.values(FASTIFY_PROBLEMS).map((problemOf) => problemOf(request));
+}
 
 /** Fastify's error, either itself or as the cause of Nest's HttpException. */
 function fastifyCodeOf(error: unknown): string | null {

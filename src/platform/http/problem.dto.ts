@@ -1,4 +1,4 @@
-import { ApiExtension, ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 
 export class ViolationDto {
   @ApiProperty({ example: 'payload.value' }) path!: string;
@@ -12,18 +12,13 @@ export class ProblemDto {
   @ApiProperty({ example: 'Invalid request' }) title!: string;
   @ApiProperty({ example: 400 }) status!: number;
   @ApiProperty({ example: 'invalid_request', description: 'Stable; for programs' }) code!: string;
-  @ApiProperty({ description: 'What is wrong, this time' }) detail!: string;
+  @ApiProperty({
+    description: 'What is wrong, this time. In examples, what only a request decides is a name in braces',
+  })
+  detail!: string;
   @ApiProperty({ description: 'What to do about it' }) advice!: string;
   @ApiProperty({ example: false, description: 'Whether the same request may succeed later' }) retryable!: boolean;
   @ApiProperty({ example: '/api/v1/tx' }) instance!: string;
   @ApiPropertyOptional({ type: [ViolationDto] }) errors?: ViolationDto[];
   @ApiPropertyOptional({ type: 'object', additionalProperties: true }) facts?: Record<string, unknown>;
-}
-
-/** Where the document keeps the codes of an operation until `src/problems.ts` makes answers of them. */
-export const PROBLEM_CODES = 'x-problems';
-
-/** The codes of the problems that a route throws itself; those of its path, parameters and body are added to the document. */
-export function ApiProblems(...codes: readonly string[]): MethodDecorator {
-  return ApiExtension(PROBLEM_CODES, codes);
 }

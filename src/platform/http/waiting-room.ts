@@ -2,9 +2,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { ServerConfig } from '../../config/index.js';
 import { closeNow, listenBare } from './bare-server.js';
 import { readCertificate } from './certificate.js';
-import { PROBLEM_CONTENT_TYPE, problemJson } from './problem-details.js';
+import { type Problem, PROBLEM_CONTENT_TYPE, problemJson } from './problem-details.js';
 
-const STARTING = {
+export const STARTING: Problem = {
   status: 503,
   code: 'starting',
   detail: 'this node is starting: it waits for its database, or runs migrations',

@@ -10,6 +10,9 @@ const FORKS =
     .map((body) => JSON.stringify(body))
     .join('\n')}\n\`\`\``;
 
+/** Any event, in the OpenAPI document. */
+export const EVENT_REFERENCE = { $ref: '#/components/schemas/Event' } as const;
+
 /** What the OpenAPI document has of the public events. */
 export interface EventDocument {
   /** Of the section `webhooks`: one entry for each type. */

@@ -5,7 +5,6 @@ import { parseSigner } from '../../../../kernel/signer-id.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
-import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { TxQueries, type TxView } from '../../../ledger/index.js';
 import {
   DEFAULT_WAIT_MS,
@@ -62,20 +61,6 @@ export class CommandsController {
   @ApiBody({ type: CancelTxDto, examples: CANCEL_EXAMPLES })
   @ApiResponse({ status: 202, type: CommandAnswerDto, description: 'Accepted; the owner of the signer carries it out' })
   @ApiResponse({ status: 200, type: CommandAnswerDto, description: 'Done, or stored before' })
-  @ApiProblems(
-    'tx_not_found',
-    'already_mined',
-    'already_final',
-    'being_replaced',
-    'refused_by_nodes',
-    'not_a_payload',
-    'idempotency_conflict',
-    'signer_in_doubt',
-    'too_many_waiters',
-    'missing_request_id',
-    'invalid_request_id',
-    'request_id_mismatch',
-  )
   async cancel(
     @Param('txId') txId: string,
     @Body() body: CancelTxDto,
@@ -98,40 +83,6 @@ export class CommandsController {
   @ApiBody({ type: ReplaceTxDto, examples: REPLACE_EXAMPLES })
   @ApiResponse({ status: 202, type: CommandAnswerDto, description: 'Accepted; the owner of the signer carries it out' })
   @ApiResponse({ status: 200, type: CommandAnswerDto, description: 'Done, or stored before' })
-  @ApiProblems(
-    'tx_not_found',
-    'already_mined',
-    'already_final',
-    'being_replaced',
-    'refused_by_nodes',
-    'not_a_payload',
-    'idempotency_conflict',
-    'signer_in_doubt',
-    'too_many_waiters',
-    'being_cancelled',
-    'being_requeued',
-    'other_kind',
-    'not_in_replacement',
-    'missing_request_id',
-    'invalid_request_id',
-    'request_id_mismatch',
-    'invalid_payload',
-    'invalid_quantity',
-    'invalid_time',
-    'invalid_fees',
-    'invalid_authorization',
-    'invalid_checksum',
-    'gas_limit_required',
-    'invalid_blob',
-    'blobs_busy',
-    'kzg_unavailable',
-    'unknown_webhook',
-    'metadata_too_large',
-    'fees_above_cap',
-    'payload_too_large',
-    'gas_limit_above_cap',
-    'gas_limit_too_low',
-  )
   async replace(
     @Param('txId') txId: string,
     @Body() body: ReplaceTxDto,
@@ -155,23 +106,6 @@ export class CommandsController {
   @ApiBody({ type: SpeedUpTxDto, examples: SPEED_UP_EXAMPLES })
   @ApiResponse({ status: 202, type: CommandAnswerDto, description: 'Accepted; the owner of the signer carries it out' })
   @ApiResponse({ status: 200, type: CommandAnswerDto, description: 'Stored before' })
-  @ApiProblems(
-    'tx_not_found',
-    'already_mined',
-    'already_final',
-    'being_replaced',
-    'refused_by_nodes',
-    'not_a_payload',
-    'idempotency_conflict',
-    'signer_in_doubt',
-    'too_many_waiters',
-    'not_sent_yet',
-    'invalid_fees',
-    'fees_above_cap',
-    'missing_request_id',
-    'invalid_request_id',
-    'request_id_mismatch',
-  )
   async speedUp(
     @Param('txId') txId: string,
     @Body() body: SpeedUpTxDto,
@@ -192,7 +126,6 @@ export class CommandsController {
     description: 'Each with its state, and with the reason where it was refused.',
   })
   @ApiResponse({ status: 200, type: CommandPageDto })
-  @ApiProblems('invalid_cursor', 'tx_not_found')
   async list(
     @Param('txId') txId: string,
     @Query() { cursor, limit = DEFAULT_PAGE_ITEMS }: PageQueryDto,

@@ -11,10 +11,10 @@ import {
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '../../../../kernel/json.js';
 import { EVENT_ID } from '../../../../platform/http/field-formats.js';
-import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { ListEvents } from '../../application/list-events.js';
 import type { EventFilter } from '../../domain/event-filter.js';
 import { eventId, type EventPosition } from '../../domain/event-position.js';
+import { EVENT_REFERENCE } from '../../domain/event-webhooks.js';
 import { bodyOf } from '../../domain/publish.js';
 import { EventStreams } from './event-streams.js';
 import { EventsQueryDto, filterOf, positionOf } from './events-query.dto.js';
@@ -23,13 +23,10 @@ const DEFAULT_LIMIT = 100;
 const STREAM = 'text/event-stream';
 const PAGE = 'application/json';
 
-/** `src/openapi.ts` makes it of the bodies of all types. */
-const EVENT = { $ref: '#/components/schemas/Event' };
-
 class EventPageDto {
   @ApiProperty({
     type: 'array',
-    items: EVENT,
+    items: EVENT_REFERENCE,
     description: 'In the order of the log',
   })
   items!: JsonObject[];
@@ -68,7 +65,6 @@ export class EventsController {
     description: 'A page, or a stream whose data are events',
     content: { [PAGE]: { schema: { $ref: getSchemaPath(EventPageDto) } }, [STREAM]: { schema: { type: 'string' } } },
   })
-  @ApiProblems('invalid_event_id', 'invalid_checksum', 'unknown_event_id', 'too_many_streams')
   async events(
     @Query() query: EventsQueryDto,
     @Headers('last-event-id') lastEventId: string | undefined,

@@ -5,7 +5,6 @@ import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
 import { toJsonInteger } from '../../../../kernel/quantities.js';
 import { signerOfPath } from '../../../../platform/http/client-address.js';
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
-import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { type SyncReport, SyncSigner } from '../../application/sync-signer.js';
 
 const DEFAULT_GAP_NONCES = 1_000;
@@ -130,20 +129,6 @@ export class SignerNoncesController {
       'fills these with no-ops (only with `vouch`), and does nothing else; when it was reset, or lost blocks, it answers 409. `dryRun` shows which.',
   })
   @ApiResponse({ status: 200, type: SyncReportDto })
-  @ApiProblems(
-    'invalid_chain_id',
-    'invalid_address',
-    'invalid_checksum',
-    'unknown_chain',
-    'not_leader',
-    'chain_behind_books',
-    'signer_held',
-    'nonce_not_known',
-    'lease_lost',
-    'rpc_unavailable',
-    'rpc_malformed_answer',
-    'rpc_wrong_chain',
-  )
   async run(
     @Param('chainId') chainId: string,
     @Param('address') address: string,

@@ -3,7 +3,6 @@ import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiTags } from '@nest
 import { type ChainInForce, ORIGINS } from '../../../../config/index.js';
 import { NotFound } from '../../../../kernel/errors.js';
 import { type ChainId, chainOfPath } from '../../../../kernel/signer-id.js';
-import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { ChainProbes } from '../../../chain/index.js';
 
 class OriginDto {
@@ -70,6 +69,9 @@ class ChainListDto {
   nextCursor!: null;
 }
 
+const ORIGIN =
+  'Each value says where it comes from: the config wins over the profile of a known chain, and that over what its endpoint shows.';
+
 @ApiTags('chains')
 @Controller('api/v1/chains')
 export class ChainsController {
@@ -79,8 +81,7 @@ export class ChainsController {
   @ApiOperation({
     operationId: 'listChains',
     summary: 'List the chains with the values in force',
-    description:
-      'Each value says where it comes from: the config wins over the profile of a known chain, and that over what its endpoint shows.',
+    description: ORIGIN,
   })
   @ApiResponse({ status: 200, type: ChainListDto })
   list(): ChainListDto {
@@ -92,11 +93,9 @@ export class ChainsController {
   @ApiOperation({
     operationId: 'getChain',
     summary: 'Get the values in force of one chain',
-    description:
-      'Each value says where it comes from: the config, the profile of a known chain, or what its endpoint shows.',
+    description: ORIGIN,
   })
   @ApiResponse({ status: 200, type: ChainDto })
-  @ApiProblems('invalid_chain_id', 'unknown_chain')
   get(@Param('chainId') path: string): ChainDto {
     const chainId = chainOfPath(path);
     const found = this.probes.inForce().find(([id]) => id === chainId);

@@ -1,6 +1,5 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { findTx } from '../../../requests/index.js';
 import { type ExplainedTx, ExplainTx } from '../../application/explain-tx.js';
 import type { Price, TxFacts } from '../../domain/tx-facts.js';
@@ -20,7 +19,6 @@ export class ExplainController {
       'for one fee quote and one balance; what it does not answer within 2 s is null.',
   })
   @ApiResponse({ status: 200, type: ExplanationDto })
-  @ApiProblems('tx_not_found')
   async of(@Param('txId') txId: string): Promise<ExplanationDto> {
     return shown(await findTx(txId, (id) => this.explain.execute(id)));
   }

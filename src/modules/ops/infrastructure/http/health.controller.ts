@@ -1,7 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { HealthCheck, HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
-import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { ReadinessProbes } from '../readiness-probes.js';
 
 @ApiTags('operations')
@@ -67,7 +66,6 @@ export class HealthController {
       },
     },
   })
-  @ApiProblems('service_unavailable')
   ready(): Promise<HealthCheckResult> {
     return this.health.check(this.probes.all());
   }

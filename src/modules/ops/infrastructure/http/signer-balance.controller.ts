@@ -1,7 +1,6 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { signerOfPath } from '../../../../platform/http/client-address.js';
-import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { type BalanceReport, SignerBalance } from '../../application/signer-balance.js';
 
 class InFlightDto {
@@ -47,16 +46,6 @@ export class SignerBalanceController {
     description: 'Asks the chain for the balance now. What the queue may cost is computed at the present price.',
   })
   @ApiResponse({ status: 200, type: SignerBalanceDto })
-  @ApiProblems(
-    'invalid_chain_id',
-    'invalid_address',
-    'invalid_checksum',
-    'unknown_signer',
-    'unknown_chain',
-    'rpc_unavailable',
-    'rpc_malformed_answer',
-    'rpc_wrong_chain',
-  )
   async get(@Param('chainId') chainId: string, @Param('address') address: string): Promise<SignerBalanceDto> {
     return toDto(await this.balance.execute(signerOfPath(chainId, address)));
   }

@@ -2,7 +2,6 @@ import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { signerOfPath } from '../../../../platform/http/client-address.js';
-import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import type { Pause } from '../../../signers/index.js';
 import { PauseSigner } from '../../application/pause-signer.js';
 import { ResumeSigner } from '../../application/resume-signer.js';
@@ -57,7 +56,6 @@ export class SignerPausesController {
   })
   @ApiBody({ type: PauseRequestDto, examples: EXAMPLES })
   @ApiResponse({ status: 200, type: SignerPauseDto })
-  @ApiProblems('invalid_chain_id', 'invalid_address', 'invalid_checksum', 'unknown_signer')
   async pause(
     @Param('chainId') chainId: string,
     @Param('address') address: string,
@@ -77,7 +75,6 @@ export class SignerPausesController {
   })
   @ApiBody({ type: PauseRequestDto, examples: EXAMPLES })
   @ApiResponse({ status: 200, type: SignerPauseDto })
-  @ApiProblems('invalid_chain_id', 'invalid_address', 'invalid_checksum', 'unknown_signer')
   async resume(
     @Param('chainId') chainId: string,
     @Param('address') address: string,

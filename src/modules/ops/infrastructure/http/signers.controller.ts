@@ -3,7 +3,6 @@ import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
-import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { CHAIN_BEHIND, ChainBehindDto } from './chain-behind.dto.js';
 import { PauseDto } from './signer-pauses.controller.js';
 import { SignerOverview, type SignerPage } from '../../application/signer-overview.js';
@@ -74,7 +73,6 @@ export class SignersController {
       'Each with the node that owns its lease, its pause, how many of its transactions wait, and how many may be in flight.',
   })
   @ApiResponse({ status: 200, type: SignerPageDto })
-  @ApiProblems('invalid_cursor')
   async list(@Query() query: PageQueryDto): Promise<SignerPage> {
     const limit = query.limit ?? DEFAULT_PAGE_ITEMS;
     const found = await this.overview.list(query.cursor === undefined ? null : placeOf(query.cursor), limit + 1);

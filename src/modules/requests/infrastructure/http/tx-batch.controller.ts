@@ -2,7 +2,6 @@ import { Controller, HttpCode, HttpStatus, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { InvalidInput } from '../../../../kernel/errors.js';
-import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { reportFault } from '../../../../platform/http/domain-problem.js';
 import type { Mistakes } from '../../../../platform/http/mistakes.js';
 import { RequestValidationPipe } from '../../../../platform/http/validation-pipe.js';
@@ -57,7 +56,6 @@ export class TxBatchController {
     examples: TX_BATCH_RESULT_EXAMPLES,
     description: 'One result per item',
   })
-  @ApiProblems('empty_batch', 'batch_too_large', 'idempotency_key_of_batch')
   async create(@Req() request: FastifyRequest): Promise<{ readonly items: TxBatchItemView[] }> {
     if (request.headers['idempotency-key'] !== undefined) {
       throw new InvalidInput(

@@ -6,7 +6,6 @@ import { clientAddress } from '../../../../platform/http/client-address.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS } from '../../../../platform/http/page-query.dto.js';
-import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { Chains } from '../../../chain/index.js';
 import { type HistoryEntry, MAX_HISTORY_PAGE, TxHistory } from '../../../events/index.js';
 import { AssertCallback } from '../../application/assert-callback.js';
@@ -61,37 +60,6 @@ export class TxController {
   @ApiBody({ type: CreateTxDto, examples: CREATE_TX_EXAMPLES })
   @ApiResponse({ status: 202, type: AcceptedTxDto, description: 'Accepted' })
   @ApiResponse({ status: 200, type: AcceptedTxDto, description: 'The same request was stored before' })
-  @ApiProblems(
-    'missing_request_id',
-    'invalid_request_id',
-    'request_id_mismatch',
-    'invalid_payload',
-    'invalid_quantity',
-    'invalid_time',
-    'invalid_fees',
-    'invalid_authorization',
-    'invalid_checksum',
-    'gas_limit_required',
-    'invalid_blob',
-    'blobs_busy',
-    'kzg_unavailable',
-    'unknown_webhook',
-    'metadata_too_large',
-    'fees_above_cap',
-    'payload_too_large',
-    'gas_limit_above_cap',
-    'gas_limit_too_low',
-    'missing_chain_id',
-    'idempotency_conflict',
-    'unknown_signer',
-    'unknown_authority',
-    'unknown_chain',
-    'signer_unavailable',
-    'intake_full',
-    'bad_forward_signature',
-    'not_leader',
-    'owner_unreachable',
-  )
   async create(
     @Body() body: CreateTxDto,
     @Headers() headers: Readonly<Record<string, string | undefined>>,
@@ -123,7 +91,6 @@ export class TxController {
       'fill nonce gaps are listed only with `kind=fill`.',
   })
   @ApiResponse({ status: 200, type: TxPageDto })
-  @ApiProblems('invalid_cursor', 'invalid_checksum')
   async list(@Query() query: ListQueryDto): Promise<Page<TxView>> {
     const { items, nextBefore } = await this.queries.list({
       limit: query.limit ?? DEFAULT_PAGE_ITEMS,
@@ -144,7 +111,6 @@ export class TxController {
       'Tells after a lost answer whether a request was stored. 404: it was not, or it finished and its retention is over.',
   })
   @ApiResponse({ status: 200, type: TxDto })
-  @ApiProblems('missing_chain_id', 'unknown_chain', 'tx_not_found', 'invalid_checksum')
   async byRequest(@Query() query: ByRequestQueryDto): Promise<TxView> {
     const chainId = chainOf(this.chains, query.chainId);
     return foundTx(await this.queries.findByRequest(chainId, clientAddress(query.signer, chainId), query.requestId));
@@ -160,7 +126,6 @@ export class TxController {
       'if it is still unavailable after `timeoutMs`.',
   })
   @ApiResponse({ status: 200, type: TxDto })
-  @ApiProblems('tx_not_found', 'too_many_waiters')
   async get(
     @Param('txId') txId: string,
     @Query() { waitFor, timeoutMs = DEFAULT_WAIT_MS }: WaitQueryDto,
@@ -181,7 +146,6 @@ export class TxController {
     description: 'Every change of its state and its attempts, with the node that made it, its fencing token, and why.',
   })
   @ApiResponse({ status: 200, type: HistoryDto })
-  @ApiProblems('invalid_cursor', 'tx_not_found')
   async historyOf(@Param('txId') txId: string, @Query() query: HistoryQueryDto): Promise<Page<HistoryEntry>> {
     const limit = query.limit ?? MAX_HISTORY_PAGE;
     const after = query.cursor === undefined ? '0' : decodeCursor(query.cursor, HISTORY_PLACE);
@@ -198,7 +162,6 @@ export class TxController {
       'Everything that was signed for it, with fees and gas, how often it was sent, and what nodes said last. One page.',
   })
   @ApiResponse({ status: 200, type: AttemptListDto })
-  @ApiProblems('tx_not_found')
   async attemptsOf(@Param('txId') txId: string): Promise<Page<AttemptView>> {
     const tx = await this.find(txId);
     return { items: await this.queries.attempts(tx.txId), nextCursor: null };

@@ -1,7 +1,6 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { chainOfPath } from '../../../../kernel/signer-id.js';
-import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { QuoteFees } from '../../application/quote-fees.js';
 import { ChainFeesDto, toChainFees } from './fees.dto.js';
 
@@ -19,7 +18,6 @@ export class FeesController {
       'For each speed, the fees that the next transaction without fees of its own would offer. They are read at most once per block.',
   })
   @ApiResponse({ status: 200, type: ChainFeesDto })
-  @ApiProblems('invalid_chain_id', 'unknown_chain', 'rpc_unavailable', 'rpc_malformed_answer', 'rpc_wrong_chain')
   async fees(@Param('chainId') chainId: string): Promise<ChainFeesDto> {
     return toChainFees(await this.quotes.execute(chainOfPath(chainId)));
   }

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
 import { IsCursor, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { IsTime } from '../../../../platform/http/validators.js';
-import { PUBLIC_EVENT_TYPES } from '../../../events/index.js';
+import { EVENT_REFERENCE, PUBLIC_EVENT_TYPES } from '../../../events/index.js';
 import { DELIVERY_STATUSES, type DeliveryStatus, type DeliveryView } from '../../domain/delivery.js';
 import type { DeliveryWithBody } from '../../domain/delivery-log.js';
 
@@ -67,7 +67,7 @@ export class DeliveryDto {
 }
 
 export class DeliveryWithBodyDto extends DeliveryDto {
-  @ApiProperty({ allOf: [{ $ref: '#/components/schemas/Event' }], description: 'What is sent' })
+  @ApiProperty({ allOf: [EVENT_REFERENCE], description: 'What is sent' })
   body!: Record<string, unknown>;
 }
 

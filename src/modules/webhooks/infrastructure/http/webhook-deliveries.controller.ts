@@ -4,7 +4,6 @@ import { InvalidInput, TooMany } from '../../../../kernel/errors.js';
 import { parseTime } from '../../../../kernel/time.js';
 import { pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS } from '../../../../platform/http/page-query.dto.js';
-import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { OneEach } from '../../../../platform/scheduling/one-each.js';
 import { EventBell, eventId } from '../../../events/index.js';
 import { type Replayed, ReplayRange } from '../../application/replay-range.js';
@@ -49,7 +48,6 @@ export class WebhookDeliveriesController {
       'Each with its state, its tries, and what the receiver answered last. Delivered ones are kept for 7 days, dead ones for 30.',
   })
   @ApiResponse({ status: 200, type: DeliveryPageDto })
-  @ApiProblems('invalid_cursor', 'webhook_not_found')
   async list(@Param('id') id: string, @Query() query: DeliveryListQueryDto): Promise<DeliveryPageDto> {
     const { status = null, cursor, limit = DEFAULT_PAGE_ITEMS } = query;
     const endpoint = await this.endpointOf(id);
@@ -64,7 +62,6 @@ export class WebhookDeliveriesController {
     description: 'Shows what is posted, and what the receiver answered last.',
   })
   @ApiResponse({ status: 200, type: DeliveryWithBodyDto })
-  @ApiProblems('webhook_not_found', 'delivery_not_found')
   async find(@Param('id') id: string, @Param('eventId') event: string): Promise<DeliveryWithBodyDto> {
     const endpoint = await this.endpointOf(id);
     const found = await this.deliveries.find(endpoint.id, eventPositionOf(event));
@@ -80,7 +77,6 @@ export class WebhookDeliveriesController {
     description: 'One that waits is sent now.',
   })
   @ApiResponse({ status: 200, type: DeliveryDto })
-  @ApiProblems('webhook_not_found', 'delivery_not_found', 'webhook_disabled')
   async replayOne(@Param('id') id: string, @Param('eventId') event: string): Promise<DeliveryDto> {
     const endpoint = enabledWebhook(id, await this.endpointOf(id));
     const position = eventPositionOf(event);
@@ -100,7 +96,6 @@ export class WebhookDeliveriesController {
   })
   @ApiBody({ type: ReplayDto, examples: REPLAY_EXAMPLES })
   @ApiResponse({ status: 200, type: ReplayedDto })
-  @ApiProblems('invalid_replay', 'invalid_cursor', 'webhook_not_found', 'webhook_disabled', 'too_many_replays')
   async replay(@Param('id') id: string, @Body() body: ReplayDto): Promise<ReplayedDto> {
     const endpoint = enabledWebhook(id, await this.endpointOf(id));
     const replay = this.replays.run(endpoint.id, () => this.replayMany(endpoint.id, body));

@@ -2,7 +2,6 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } fr
 import { ApiBody, ApiNoContentResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
-import { ApiProblems } from '../../../../platform/http/problem.dto.js';
 import { ChangeEndpoint } from '../../application/change-endpoint.js';
 import { CreateEndpoint } from '../../application/create-endpoint.js';
 import { RotateSecret } from '../../application/rotate-secret.js';
@@ -45,7 +44,6 @@ export class WebhooksController {
   })
   @ApiBody({ type: CreateWebhookDto, examples: CREATE_EXAMPLES })
   @ApiResponse({ status: 201, type: WebhookWithSecretDto })
-  @ApiProblems('invalid_webhook_url', 'invalid_checksum', 'webhook_key_missing')
   async create(@Body() body: CreateWebhookDto): Promise<WebhookWithSecretDto> {
     const { endpoint, secret } = await this.createEndpoint.execute(toSettings(body));
     return { ...toView(endpoint), secret };
@@ -58,7 +56,6 @@ export class WebhooksController {
     description: 'Without their secrets. Deleted endpoints are not listed.',
   })
   @ApiResponse({ status: 200, type: WebhookPageDto })
-  @ApiProblems('invalid_cursor')
   async list(@Query() { cursor, limit = DEFAULT_PAGE_ITEMS }: PageQueryDto): Promise<WebhookPageDto> {
     const found = await this.endpoints.list(endpointCursor(cursor), limit + 1);
     return pageOf(found.map(toView), limit, ({ id }) => id);
@@ -71,7 +68,6 @@ export class WebhooksController {
     description: 'Without its secret. Says whether it is disabled or failing, and since when.',
   })
   @ApiResponse({ status: 200, type: WebhookDto })
-  @ApiProblems('webhook_not_found')
   async find(@Param('id') text: string): Promise<WebhookDto> {
     const id = endpointIdOf(text);
     return toView(knownWebhook(id, await this.endpoints.find(id)));
@@ -85,7 +81,6 @@ export class WebhooksController {
   })
   @ApiBody({ type: ChangeWebhookDto, examples: CHANGE_EXAMPLES })
   @ApiResponse({ status: 200, type: WebhookDto })
-  @ApiProblems('invalid_webhook_url', 'invalid_checksum', 'webhook_not_found')
   async change(@Param('id') id: string, @Body() body: ChangeWebhookDto): Promise<WebhookDto> {
     return toView(await this.changeEndpoint.execute(endpointIdOf(id), toChange(body)));
   }
@@ -98,7 +93,6 @@ export class WebhooksController {
     description: 'Nothing is sent to it any more. Its deliveries are deleted, too.',
   })
   @ApiNoContentResponse()
-  @ApiProblems('webhook_not_found')
   async remove(@Param('id') text: string): Promise<void> {
     const id = endpointIdOf(text);
     if (!(await this.endpoints.remove(id))) throw unknownWebhook(id);
@@ -114,7 +108,6 @@ export class WebhooksController {
   })
   @ApiBody({ type: RotateSecretDto, examples: ROTATE_EXAMPLES })
   @ApiResponse({ status: 200, type: WebhookWithSecretDto })
-  @ApiProblems('webhook_not_found', 'too_many_secrets', 'webhook_key_missing')
   async rotate(@Param('id') id: string, @Body() body: RotateSecretDto): Promise<WebhookWithSecretDto> {
     const keepMs = (body.keepOldHours ?? DEFAULT_KEEP_HOURS) * HOUR_MS;
     const { endpoint, secret } = await this.rotateSecret.execute(endpointIdOf(id), keepMs);
@@ -130,7 +123,6 @@ export class WebhooksController {
       'Sends one event of type `webhook.test` now and answers with what the receiver said. It is not repeated.',
   })
   @ApiResponse({ status: 200, type: TestAnswerDto })
-  @ApiProblems('webhook_not_found', 'too_many_tests', 'webhook_secret_unreadable')
   async test(@Param('id') id: string): Promise<TestAnswerDto> {
     const { status, body, error, durationMs } = await this.testEndpoint.execute(endpointIdOf(id));
     return { status, body, error, durationMs };
