@@ -59,19 +59,22 @@ CREATE TABLE signer (
   address        evm_address NOT NULL,
   -- Where the key is kept, never the key.
   custody        jsonb       NOT NULL,
-  -- An operator paused the signer: it gets no new nonces.
-  paused_at      timestamptz,
-  paused_by      text,
-  pause_reason   text,
   -- Since when its balance is low; null while it is not. It is told once, whoever owns the signer.
   balance_low_at timestamptz,
   created_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
-  PRIMARY KEY (chain_id, address),
-  CONSTRAINT signer_pause CHECK ((paused_at IS NULL) = (paused_by IS NULL) AND (paused_at IS NOT NULL OR pause_reason IS NULL)),
-  CONSTRAINT signer_pause_reason CHECK (length(pause_reason) <= 500)
+  PRIMARY KEY (chain_id, address)
 );
--- Nearly always empty, and lanes look into it before they read a queue.
-CREATE INDEX signer_paused ON signer (chain_id, address) WHERE paused_at IS NOT NULL;
+
+-- Operators paused signers: they get no new nonces. Chain 0 stands for every chain, and an empty signer for every one. Nearly always empty, and
+-- lanes look into it before they read a queue, and again in the transaction that gives nonces.
+CREATE TABLE signer_pause (
+  chain_id bigint      NOT NULL CHECK (chain_id >= 0),
+  signer   text        COLLATE "C" NOT NULL CHECK (signer = '' OR length(signer) = 42 AND signer ~ '^0x[0-9a-f]*$'),
+  since    timestamptz NOT NULL DEFAULT clock_timestamp(),
+  by       text        NOT NULL,
+  reason   text        CHECK (length(reason) <= 500),
+  PRIMARY KEY (chain_id, signer)
+);
 
 -- Its rows change columns that no index has. With room in their page PostgreSQL writes the new version there and leaves every index alone
 -- (HOT); a full page costs an entry in each index for each change. So it is with every fillfactor here.

@@ -94,3 +94,22 @@ it('a paused signer finishes what is in flight, gives no nonce, and goes on when
     { reason: 'resumed', detail: { reason: REASON } },
   ]);
 });
+
+it('a stop of everything is seen at every node, in the explanation of what waits, and ended by go', async () => {
+  expect(await nodes[0].post('/api/v1/stop', { reason: REASON })).toMatchObject({
+    status: 200,
+    body: { signer: null },
+  });
+  const waiting = await create(nodes[1], 'stopped', SIGNER);
+  for (const node of nodes) {
+    expect((await node.get('/api/v1/stops')).body).toMatchObject({ items: [{ chainId: null, reason: REASON }] });
+    expect((await node.get('/health/ready')).body).toMatchObject({ details: { signers: { status: 'degraded' } } });
+    expect((await node.get(`/api/v1/tx/${waiting}/explain`)).body).toMatchObject({
+      subState: 'SIGNER_PAUSED',
+      summary: expect.stringContaining(`all signers are paused since`),
+      operator: expect.arrayContaining(['POST /api/v1/go with {}.']),
+    });
+  }
+  expect(await nodes[1].post('/api/v1/go', {})).toMatchObject({ status: 204 });
+  await reached(waiting, 'CONFIRMED', true);
+});

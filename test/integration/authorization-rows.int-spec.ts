@@ -49,13 +49,7 @@ const ids = async (...signers: readonly SignerId[]) => (await openOf(...signers)
 const stages = async () => (await openOf(A)).map(({ stage }) => stage);
 const isReady = async (signer = A) => (await openOf(signer)).map((grant) => grant.isReady);
 const pause = (signer: SignerId) =>
-  stored.put('signer', {
-    chain_id: DEV_CHAIN,
-    address: signer.address,
-    custody: '{}',
-    paused_at: 'now()',
-    paused_by: 'somebody',
-  });
+  stored.put('signer_pause', { chain_id: DEV_CHAIN, signer: signer.address, by: 'somebody' });
 
 const expire = ({ address }: SignerId): Promise<unknown> =>
   stored.read(`UPDATE signer_lease SET expires_at = now() WHERE signer = '${address}'`);

@@ -39,7 +39,7 @@ describe('why a transaction waits', () => {
     expect(facts.blockedBy).toMatchObject({ txId: urgent, nonce: 0, state: 'IN_MEMPOOL' });
     expect(facts.signer).toMatchObject({
       inFlight: 1,
-      paused: false,
+      paused: null,
       inFlightLimit: { configured: 1, learnt: 1, delegated: false },
     });
     expect(facts.signer.leaseOwner).not.toBeNull();

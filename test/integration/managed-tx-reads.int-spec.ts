@@ -321,7 +321,7 @@ describe('what is due', () => {
 });
 
 function pausedSigner(chainId: number, address: string): Promise<void> {
-  return stored.put('signer', { chain_id: chainId, address, custody: '{}', paused_at: 'now()', paused_by: 'api' });
+  return stored.put('signer_pause', { chain_id: chainId, signer: address, by: 'api' });
 }
 
 describe('the next txs', () => {

@@ -97,7 +97,7 @@ describe('an authority', () => {
 
   it('is not held back for a tx that waits for another authority, which is paused', async () => {
     const { node } = lab;
-    await run(`UPDATE signer SET paused_at = now(), paused_by = 'op' WHERE address = '${node.signer(2).address}'`);
+    await run(`INSERT INTO signer_pause (chain_id, signer, by) VALUES (0, '${node.signer(2).address}', 'op')`);
     await delegating(1, 2);
     expect(await heldBack(1, 20)).toBe(0);
   });

@@ -2,9 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { PauseSigner } from '../../src/modules/ops/application/pause-signer.js';
 import { ResumeSigner } from '../../src/modules/ops/application/resume-signer.js';
 import { SignerOverview } from '../../src/modules/ops/application/signer-overview.js';
-import { FencedUnitOfWork, LeaseManager } from '../../src/modules/signers/index.js';
+import { FencedUnitOfWork, LeaseManager, type PauseScope, SignerPauses } from '../../src/modules/signers/index.js';
 import { TxHistory } from '../../src/modules/events/index.js';
 import { Database } from '../../src/platform/database/database.js';
+import { TxQueries } from '../../src/modules/ledger/index.js';
+import { RaceLab } from '../support/race-lab.js';
 import { aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { makeDue, nodeLab } from '../support/node-lab.js';
 import { gate } from '../support/gate.js';
@@ -82,7 +84,9 @@ describe('a signer that another node paused', () => {
     const paused = async () => (await lab.node.get(SignerOverview).list(null, 9)).flatMap((view) => view.paused ?? []);
     expect(await paused()).toEqual([]);
     const { since } = await pause();
-    expect(await paused()).toEqual([{ since: since.toISOString(), ...REQUEST }]);
+    expect(await paused()).toEqual([
+      { chainId: DEV_CHAIN, signer: lab.node.signer().address, since: since.toISOString(), ...REQUEST },
+    ]);
     await resume();
     expect(await paused()).toEqual([]);
   });
@@ -105,8 +109,8 @@ describe('the audit trail', () => {
     await resume();
     const entry = { signer: address, tx_id: null, from_state: null, to_state: null, fencing_token: null };
     expect(await signerEvents()).toMatchObject([
-      { ...entry, reason: 'paused', detail: REQUEST },
-      { ...entry, reason: 'resumed', detail: { by: 'api', reason: null } },
+      { ...entry, reason: 'paused', detail: { ...REQUEST, scope: 'signer' } },
+      { ...entry, reason: 'resumed', detail: { by: 'api', reason: null, scope: 'signer' } },
     ]);
   });
 
@@ -146,5 +150,135 @@ describe('a pause while a lane step runs', () => {
     mayEnd.open();
     await Promise.all([writing, pausing]);
     expect(order).toEqual(['write', 'paused']);
+  });
+});
+
+describe('a stop of many', () => {
+  const stop = (scope: Partial<PauseScope>, by = lab.node) =>
+    by.get(PauseSigner).execute({ chainId: null, address: null, ...scope }, REQUEST);
+  const go = (scope: Partial<PauseScope>) =>
+    lab.node.get(ResumeSigner).execute({ chainId: null, address: null, ...scope }, { by: 'api', reason: null });
+  const list = (after: PauseScope | null = null, limit = 9) => lab.node.get(SignerPauses).list(after, limit);
+  const step = () => lab.node.step(lab.node.signer(), lab.node.signer(1));
+  const scopes = {
+    chain: () => ({ chainId: DEV_CHAIN }),
+    address: () => ({ address: lab.node.signer().address }),
+    all: () => ({}),
+  };
+
+  it.each(['chain', 'address', 'all'] as const)('holds for whom it names, and until it is ended: %s', async (kind) => {
+    const ids = [await lab.create(1), await lab.create(2, { signer: lab.node.signer(1) })];
+    await stop(scopes[kind](), await lab.startNode());
+    await step();
+    expect(await lab.states(ids)).toEqual(['PENDING', kind === 'address' ? 'IN_MEMPOOL' : 'PENDING']);
+    expect(await lab.node.tx(ids[0] ?? '')).toMatchObject({ subState: 'SIGNER_PAUSED' });
+    const request = { ...aRequest(), signer: lab.node.signer(), requestId: 'later' };
+    expect(await lab.node.create(request)).toMatchObject({ isNew: true, isPaused: true });
+    await go(scopes[kind]());
+    await step();
+    expect(await lab.states(ids)).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL']);
+  });
+
+  it('of another chain, or of another address, holds for nobody here', async () => {
+    const txId = await lab.create(1);
+    const elsewhere = { chainId: DEV_CHAIN + 1, address: lab.node.signer().address };
+    for (const scope of [elsewhere, { chainId: DEV_CHAIN + 1 }, { chainId: DEV_CHAIN, address: aSigner(77).address }])
+      await expect(stop(scope)).rejects.toMatchObject({ code: 'unknown_signer' });
+    const text = `INSERT INTO signer_pause (chain_id, signer, by) VALUES ($1, $2, 'op'), ($1, '', 'op'), ($3, $4, 'op')`;
+    const { address } = aSigner(77);
+    await lab.node
+      .get(Database)
+      .query({ name: 'test_elsewhere', text }, [elsewhere.chainId, elsewhere.address, DEV_CHAIN, address]);
+    await step();
+    expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+  });
+
+  it('counts beside others: a signer goes on when the last one has ended, and shows the oldest', async () => {
+    const txId = await lab.create(1);
+    const first = await pause();
+    await stop({});
+    await stop({ chainId: DEV_CHAIN });
+    expect(await lab.node.get(SignerPauses).of(lab.node.signer())).toEqual(first);
+    await go({});
+    await resume();
+    await step();
+    expect(await lab.states([txId])).toEqual(['PENDING']);
+    expect(await lab.node.get(SignerPauses).of(lab.node.signer())).toMatchObject({ chainId: DEV_CHAIN, address: null });
+    await go({ chainId: DEV_CHAIN });
+    expect(await lab.node.get(SignerPauses).of(lab.node.signer())).toBeNull();
+    await step();
+    expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+  });
+
+  it('is listed, the widest first and page by page, and told to each of its signers', async () => {
+    await pause();
+    await stop({ chainId: DEV_CHAIN });
+    await stop({});
+    const all = [{ chainId: null, address: null }, { chainId: DEV_CHAIN, address: null }, { ...lab.node.signer() }];
+    expect(await list()).toMatchObject(all);
+    expect(await list(all[0] ?? null, 1)).toMatchObject(all.slice(1, 2));
+    expect(await list(all[1] ?? null)).toMatchObject(all.slice(2));
+    const told = (await signerEvents()) as { signer: string; detail: { scope: string } }[];
+    const of = (address: string) => told.filter(({ signer }) => signer === address).map(({ detail }) => detail.scope);
+    expect(of(lab.node.signer().address)).toEqual(['signer', 'chain', 'all']);
+    expect(of(lab.node.signer(1).address)).toEqual(['chain', 'all']);
+  });
+});
+
+describe('what was sent by a paused signer', () => {
+  const race = new RaceLab(lab);
+  const attempts = async (txId: string): Promise<number> => (await lab.node.get(TxQueries).attempts(txId)).length;
+
+  async function later(): Promise<void> {
+    for (let block = 0; block < 6; block += 1) {
+      lab.chain.mineEmpty();
+      await lab.node.follow();
+      await lab.node.bump();
+    }
+  }
+
+  it('gets no higher price, and one when it goes on', async () => {
+    const txId = await lab.sent(1);
+    await pause();
+    await later();
+    expect(await attempts(txId)).toBe(1);
+    await resume();
+    await later();
+    expect(await attempts(txId)).toBe(2);
+  });
+
+  it('is cancelled, and is not replaced or sped up before it goes on', async () => {
+    const [cancelled, replaced, faster] = [await lab.sent(1), await lab.sent(2), await lab.sent(3)];
+    await pause();
+    await race.cancel(cancelled);
+    await race.replace(replaced, 4);
+    await race.speedUp(faster);
+    await lab.node.commands();
+    await lab.resubmit();
+    expect(await Promise.all([cancelled, replaced, faster].map(attempts))).toEqual([2, 1, 1]);
+    expect(await lab.node.tx(cancelled)).toMatchObject({ subState: 'CANCELLING' });
+    await later();
+    expect(await Promise.all([cancelled, replaced, faster].map(attempts))).toEqual([3, 1, 1]);
+    await resume();
+    await lab.node.commands();
+    expect(await attempts(faster)).toBe(2);
+    expect((await lab.node.tx(replaced)).replacedBy).not.toBeNull();
+  });
+
+  it('is not replaced by a command that was read before the pause', async () => {
+    const txId = await lab.sent(1);
+    await race.replace(txId, 2);
+    const estimate = lab.chain.estimateGas.bind(lab.chain);
+    lab.chain.estimateGas = async (calls) => {
+      await pause();
+      return estimate(calls);
+    };
+    await lab.node.commands();
+    expect((await lab.node.tx(txId)).replacedBy).toBeNull();
+    expect(lab.chain.sent).toHaveLength(1);
+    await resume();
+    lab.chain.estimateGas = estimate;
+    await lab.node.commands();
+    expect((await lab.node.tx(txId)).replacedBy).not.toBeNull();
   });
 });

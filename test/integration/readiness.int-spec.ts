@@ -73,3 +73,17 @@ it.each<[string, readonly [number, Cause][], object]>([
   const { status, message, signersBehind } = Object.assign({}, ...results)[`chain-${DEV_CHAIN}`];
   expect({ status, message, signersBehind }).toEqual(expected);
 });
+
+it('shows the stop of everything also beside the pauses of many signers', async () => {
+  const text = `INSERT INTO signer_pause (chain_id, signer, by) SELECT $1, '0x' || lpad(n::text, 40, '0'), 'op' FROM generate_series(1, 12) n
+                UNION ALL SELECT 0, '', 'op'`;
+  await lab.node.get(Database).query({ name: 'test_pauses', text }, [DEV_CHAIN]);
+  const results = await Promise.all(
+    lab.node
+      .get(ReadinessProbes)
+      .all()
+      .map((probe) => probe()),
+  );
+  const { status, pauses } = Object.assign({}, ...results)['signers'];
+  expect([status, pauses.length, pauses[0]]).toMatchObject(['degraded', 10, { chainId: null, signer: null, by: 'op' }]);
+});

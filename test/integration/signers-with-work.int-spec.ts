@@ -235,10 +235,10 @@ describe.each(['signersWithWork', 'signersInWork'] as const)('a paused signer', 
       await store(signer, { dueInMs: -1_000 });
     }
     for (const { chainId, address } of [paused, elsewhere(other)])
-      await lab.observer.write(
-        `INSERT INTO signer (chain_id, address, custody, paused_at, paused_by) VALUES ($1, $2, '{}', now(), 'api')`,
-        [chainId, address],
-      );
+      await lab.observer.write(`INSERT INTO signer_pause (chain_id, signer, by) VALUES ($1, $2, 'api')`, [
+        chainId,
+        address,
+      ]);
     const found = await Promise.all([paused, other].map((signer) => workOf(signer, queue[look](DEV_CHAIN))));
     expect(found.map((work) => work?.hasPending)).toEqual([false, true]);
   });

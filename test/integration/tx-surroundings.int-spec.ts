@@ -33,7 +33,7 @@ it('PgTxSurroundings says what is in flight, who acts, and which nonce blocks', 
     inFlightAhead: 1,
     blockedBy: { txId: first, nonce: 0n, state: 'IN_MEMPOOL' },
     waitingAhead: { count: 0 },
-    paused: false,
+    paused: null,
   });
   expect([found?.leaseOwner === null, (found?.committed ?? 0n) > 0n]).toEqual([false, true]);
   expect((await around(first))?.blockedBy).toBeNull();

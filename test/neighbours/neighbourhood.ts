@@ -203,9 +203,7 @@ export class Neighbourhood {
     this.receivers.poison = poison;
     const [poor] = this.signers;
     if (poison === 'paused')
-      await this.run(`UPDATE signer SET paused_at = clock_timestamp(), paused_by = 'op' WHERE address = $1`, [
-        poor?.address,
-      ]);
+      await this.run(`INSERT INTO signer_pause (chain_id, signer, by) VALUES (0, $1, 'op')`, [poor?.address]);
     if (poison === 'paused')
       await this.run(
         `UPDATE webhook_endpoint SET disabled_at = clock_timestamp(), disabled_reason = 'paused' WHERE url = $1`,

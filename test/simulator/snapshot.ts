@@ -128,7 +128,8 @@ const READ = `
        SELECT 'resend' AS list, tx_id AS id, signer, next_resubmit_at AS due, 0 AS tries FROM managed_tx WHERE state IN ('ALLOCATED', 'IN_MEMPOOL') AND next_resubmit_at IS NOT NULL
        UNION ALL SELECT 'receipt', tx_id, signer, next_receipt_check_at, 0 FROM managed_tx WHERE state = 'IN_MEMPOOL' AND next_receipt_check_at IS NOT NULL
        UNION ALL SELECT 'expiry', tx_id, signer, expires_at, 0 FROM managed_tx WHERE state = 'PENDING' AND expires_at IS NOT NULL
-       UNION ALL SELECT 'command', command_id, signer, due_at, tries FROM tx_command WHERE status = 'QUEUED') w)
+       UNION ALL SELECT 'command', command_id, signer, due_at, tries FROM tx_command c WHERE status = 'QUEUED'
+         AND (kind = 'cancel' OR NOT EXISTS (SELECT FROM signer_pause p WHERE p.signer IN ('', c.signer)))) w)
   ) AS snapshot`;
 
 /** It had a nonce once, and waited for another one afterwards. */

@@ -6,6 +6,7 @@ import { SendingModule } from '../sending/sending.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
 import { PauseSigner } from './application/pause-signer.js';
+import { StorePauses } from './application/store-pauses.js';
 import { ResumeSigner } from './application/resume-signer.js';
 import { ChainStanding } from './application/chain-standing.js';
 import { ExplainTx } from './application/explain-tx.js';
@@ -21,6 +22,7 @@ import { ChainsController } from './infrastructure/http/chains.controller.js';
 import { HealthController } from './infrastructure/http/health.controller.js';
 import { SignerBalanceController } from './infrastructure/http/signer-balance.controller.js';
 import { SignerPausesController } from './infrastructure/http/signer-pauses.controller.js';
+import { StopsController } from './infrastructure/http/stops.controller.js';
 import { SignersController } from './infrastructure/http/signers.controller.js';
 import { PgSignerOverview } from './infrastructure/pg-signer-overview.js';
 import { SignerMetrics } from './infrastructure/signer-metrics.js';
@@ -33,6 +35,7 @@ import { ReadinessProbes } from './infrastructure/readiness-probes.js';
     ChainsController,
     SignersController,
     SignerPausesController,
+    StopsController,
     SignerBalanceController,
     ExplainController,
   ],
@@ -41,6 +44,7 @@ import { ReadinessProbes } from './infrastructure/readiness-probes.js';
     ReadinessProbes,
     EndpointMetrics,
     SignerMetrics,
+    StorePauses,
     PauseSigner,
     ResumeSigner,
     SignerLimits,

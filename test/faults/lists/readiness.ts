@@ -11,6 +11,13 @@ export const READINESS = faults(int('readiness'), [
     caughtBy: int('read-only'),
   },
   {
+    id: 'ready-pauses-in-any-order',
+    in: 'ready_pauses',
+    text: 'ORDER BY chain_id, signer LIMIT 10',
+    becomes: 'ORDER BY chain_id DESC, signer DESC LIMIT 10',
+    why: 'a stop of everything is not shown beside the pauses of ten signers',
+  },
+  {
     id: 'ready-behind-all',
     in: 'ready_behind',
     text: 'WHERE behind IS NOT NULL',

@@ -38,6 +38,8 @@ let rows: Map<string, TxProgress>;
 /** Ids of the txs with blobs. */
 let withBlobs: Set<string>;
 let expired: Set<string>;
+/** Its signer is paused. */
+let paused: boolean;
 let ofSlot: Attempt[];
 let priced: PricedReplacement;
 let bids: unknown[][];
@@ -63,6 +65,7 @@ const requested = (row: TxProgress): RequestedTx => {
 beforeEach(() => {
   [rows, bids, drafts, writes, sent, steps] = [new Map(), [], [], new RecordedWrites(), [], []];
   [withBlobs, expired] = [new Set(), new Set()];
+  paused = false;
   isTx({});
   isTx({ txId: 'replacement', state: 'PENDING', nonce: null, subState: 'REPLACING', replaces: 'tx' });
   ofSlot = [anAttempt({ ...SLOT, txId: 'tx', status: 'ACCEPTED' })];
@@ -82,7 +85,7 @@ beforeEach(() => {
       sign: async ([draft]: readonly AttemptDraft[]) => (draft ? (drafts.push(draft), sign(draft)) : []),
     },
     writes.asDoor(),
-    fakeOf(CommandedTxs, { hasExpired: async (txId) => expired.has(txId) }),
+    fakeOf(CommandedTxs, { hasExpired: async (txId) => expired.has(txId), isPaused: async () => paused }),
   );
 });
 
@@ -140,6 +143,12 @@ describe('a replacement of what may be out', () => {
     await replaced();
     const [, tx] = writes.txs;
     expect(tx?.timers.resubmit).toEqual({ inMs: 0 });
+  });
+
+  it('waits while its signer is paused, whatever was read before', async () => {
+    paused = true;
+    expect(await replaced()).toBeNull();
+    expect([writes.written[0]?.changes, sent]).toEqual([{}, []]);
   });
 
   it.each<Attempt['status']>(['SIGNED', 'ACCEPTED', 'UNKNOWN'])(

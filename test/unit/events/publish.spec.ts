@@ -114,8 +114,8 @@ const CASES: [string, Partial<LoggedEvent>, unknown][] = [
   ],
 ];
 const OF_SIGNERS: [string, JsonObject, string][] = [
-  ['paused', { by: 'api', reason: 'key rotation' }, 'signer.paused'],
-  ['resumed', { by: 'api', reason: null }, 'signer.resumed'],
+  ['paused', { by: 'api', reason: 'key rotation', scope: 'signer' }, 'signer.paused'],
+  ['resumed', { by: 'api', reason: null, scope: 'signer' }, 'signer.resumed'],
   ['balance_low', FUNDS, 'signer.balance_low'],
   ['balance_restored', FUNDS, 'signer.balance_restored'],
   ['chain_behind', BEHIND, 'signer.chain_behind'],

@@ -62,7 +62,7 @@ function low(
   progress: Partial<TxProgress> = {},
 ): UnminedTx {
   const tx = aManagedTx({ txId, state: 'IN_MEMPOOL', nonce: 7n, ...progress }).build();
-  return { tx, newest: newest && { kind: 'payload', pricedAtBlock: 10, errorClass: null, ...newest } };
+  return { tx, newest: newest && { kind: 'payload', pricedAtBlock: 10, errorClass: null, ...newest }, isHeld: false };
 }
 
 async function bumped(...found: readonly UnminedTx[]): Promise<string[]> {
@@ -102,6 +102,7 @@ describe('a look', () => {
 
 describe('no higher price is tried', () => {
   it.each<[string, UnminedTx]>([
+    ['while its signer is paused', { ...low('tx'), isHeld: true }],
     ['without an attempt', low('tx', null, { state: 'ALLOCATED' })],
     ['before it was sent', low('tx', {}, { state: 'ALLOCATED' })],
     ['while its account cannot pay', low('tx', {}, { subState: 'INSUFFICIENT_FUNDS' })],

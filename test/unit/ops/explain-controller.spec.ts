@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 
 const signer = {
-  paused: false,
+  paused: null,
   leaseOwner: null,
   inFlight: 0,
   inFlightLimit: { configured: 64, learnt: null, delegated: false },

@@ -48,7 +48,7 @@ function nothingAround(): Surroundings {
     blockedBy: null,
     committed: 0n,
     leaseOwner: null,
-    paused: false,
+    paused: null,
     behind: null,
     command: null,
   };

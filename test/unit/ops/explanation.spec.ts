@@ -7,6 +7,7 @@ import { anAddress, DEV_CHAIN } from '../../support/builders.js';
 
 const NEXT_TRY = '2026-11-21T08:01:00.000Z';
 const SIGNER = anAddress(1);
+const PAUSE = { chainId: DEV_CHAIN, signer: SIGNER, since: NEXT_TRY, by: 'api', reason: 'key rotation' };
 const [NO_PRICE, HIGH] = [
   { maxFeePerGas: 5n, maxPriorityFeePerGas: 1n },
   { maxFeePerGas: 99n, maxPriorityFeePerGas: 9n },
@@ -37,7 +38,7 @@ function facts(overrides: Partial<TxFacts> = {}): TxFacts {
     endpoints: [{ endpoint: '#0', state: 'up', lastError: null }],
     balance: null,
     signer: {
-      paused: false,
+      paused: null,
       behind: null,
       leaseOwner: 'node',
       inFlight: 1,
@@ -194,7 +195,10 @@ describe('what a sub state says', () => {
       { replacedBy: 'other' },
     ],
     REORG_DETECTED: ['was mined in a block that a reorg orphaned.', {}],
-    SIGNER_PAUSED: ['waits because its signer is paused.', { signer: { ...facts().signer, paused: true } }],
+    SIGNER_PAUSED: [
+      `waits because signer ${SIGNER} on chain ${DEV_CHAIN} is paused since ${NEXT_TRY} by api (key rotation).`,
+      { signer: { ...facts().signer, paused: PAUSE } },
+    ],
     NODE_REFUSED: ['waits because every RPC endpoint refuses it for now ("no").', { lastError: 'no' }],
     POOL_LIMIT: [
       'waits because the pools have no room for it ("txpool is full"); they take 16 transactions of its signer at once.',
@@ -248,7 +252,6 @@ describe('what a sub state says', () => {
   });
 
   it.each<[TxSubState, string]>([
-    ['SIGNER_PAUSED', `POST /api/v1/signers/${DEV_CHAIN}/${SIGNER}/resume.`],
     ['NONCE_SYNC', `If the signer stands still, POST /api/v1/signers/${DEV_CHAIN}/${SIGNER}/sync.`],
     ['INSUFFICIENT_FUNDS', `Top up ${SIGNER}.`],
   ])('%s tells the operator: %s', (subState, advice) => {
@@ -290,9 +293,22 @@ describe('what is said besides', () => {
   });
 
   it('is that the signer is paused, and how to have it go on', () => {
-    const { summary, operator } = explain(facts({ signer: { ...facts().signer, paused: true } }));
-    expect(summary).toContain('Its signer is paused');
-    expect(operator).toEqual([`POST /api/v1/signers/${DEV_CHAIN}/${SIGNER}/resume to have the signer go on.`]);
+    const { summary, operator } = explain(facts({ signer: { ...facts().signer, paused: PAUSE } }));
+    expect(summary).toContain(
+      `signer ${SIGNER} on chain ${DEV_CHAIN} is paused since ${NEXT_TRY} by api (key rotation).`,
+    );
+    expect(operator).toEqual([`POST /api/v1/signers/${DEV_CHAIN}/${SIGNER}/resume.`]);
+  });
+
+  it.each([
+    [{ chainId: null, signer: null }, 'all signers are', 'POST /api/v1/go with {}.'],
+    [{ signer: null }, `all signers on chain ${DEV_CHAIN} are`, `POST /api/v1/go with {"chainId":${DEV_CHAIN}}.`],
+    [{ chainId: null }, `signer ${SIGNER} on all chains is`, `POST /api/v1/go with {"signer":"${SIGNER}"}.`],
+  ])('is a stop of many, and how to end that: %p', (whose, words, advice) => {
+    const paused = { ...PAUSE, ...whose, reason: null };
+    const waits = facts({ state: 'PENDING', subState: 'SIGNER_PAUSED', signer: { ...facts().signer, paused } });
+    expect(explain(waits).summary).toBe(`The transaction waits because ${words} paused since ${NEXT_TRY} by api.`);
+    expect(explain(waits).operator).toEqual([advice]);
   });
 
   it('is that the chain was reset, since when, and where to read what to do', () => {
@@ -320,7 +336,7 @@ describe('what is said besides', () => {
 
   it('is nothing for a final state', () => {
     const { summary, operator } = explain(
-      facts({ state: 'CONFIRMED', balance: missing(5n), signer: { ...facts().signer, paused: true } }),
+      facts({ state: 'CONFIRMED', balance: missing(5n), signer: { ...facts().signer, paused: PAUSE } }),
     );
     expect([summary, operator]).toEqual(['The transaction was mined with success, and its block is deep enough.', []]);
   });

@@ -1,16 +1,21 @@
 import type { Tx } from '../../../src/kernel/unit-of-work.js';
 import { EventLog, type SignerEvent } from '../../../src/modules/events/index.js';
+import { StorePauses } from '../../../src/modules/ops/application/store-pauses.js';
 import { type Pause, SignerPauses } from '../../../src/modules/signers/index.js';
+import { aSigner } from '../../support/builders.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
+import { Named } from '../../support/fakes/fake-node.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
 
 const TX = { open: true } as Tx;
 export const SINCE = new Date('2026-11-21T08:00:00Z');
 
-/** One signer that can be paused, and what was done, in order. */
+/** Signers that can be paused, and what was done, in order. */
 export class PauseLab {
   readonly steps: string[] = [];
   readonly events: SignerEvent[] = [];
-  known = true;
+  /** In every scope. */
+  signers = [aSigner()];
   pause: Pause | null = null;
 
   readonly unitOfWork = {
@@ -22,17 +27,18 @@ export class PauseLab {
   };
 
   readonly pauses = fakeOf(SignerPauses, {
-    pause: async (tx, _signer, request) => {
+    signers: async () => this.signers,
+    pause: async (tx, scope, request) => {
       this.steps.push(tx === TX ? 'pause' : 'pause outside');
       const changed = this.pause === null;
-      this.pause ??= { ...request, since: SINCE };
-      return this.known ? { pause: this.pause, changed } : null;
+      this.pause ??= { ...scope, ...request, since: SINCE };
+      return { pause: this.pause, changed };
     },
     resume: async (tx) => {
       this.steps.push(tx === TX ? 'resume' : 'resume outside');
       const changed = this.pause !== null;
       this.pause = null;
-      return this.known ? { pause: null, changed } : null;
+      return changed;
     },
     writesEnded: async () => void this.steps.push('writes ended'),
   });
@@ -43,4 +49,6 @@ export class PauseLab {
       this.events.push(...events);
     },
   });
+
+  readonly store = new StorePauses(this.unitOfWork, this.pauses, this.log, new Named('n'), new RecordingLog());
 }

@@ -33,6 +33,7 @@ class ReadinessLab {
   database: 'up' | 'down' = 'up';
   /** By chain, the signers that are held because it is behind our books. */
   behind: object[] = [];
+  pauses: object[] = [];
   readonly drain = new Drain();
   readonly clock = new FakeClock();
   private probes: ReadinessProbes | null = null;
@@ -63,6 +64,7 @@ class ReadinessLab {
     };
     const query = async ({ name }: Statement): Promise<object[]> => {
       if (name === 'ready_behind') return this.behind;
+      if (name === 'ready_pauses') return this.pauses;
       this.queries += 1;
       if (this.database === 'down') throw new Error('connection refused');
       return this.applied.map((name) => ({ name }));
@@ -91,6 +93,21 @@ describe('readiness', () => {
     expect([details['chain-1'], details['chain-50']]).toMatchObject([
       { status: 'up' },
       { status: 'degraded', message: 'no endpoint is usable', endpoints: [{ lastError: 'connection refused' }] },
+    ]);
+  });
+
+  it('stays when signers are paused, and says who did it, when and why', async () => {
+    const lab = new ReadinessLab([]);
+    const since = new Date('2026-11-21T08:00:00Z');
+    lab.pauses = [{ chain_id: '0', signer: '', since, by: 'api', reason: 'a key may be stolen' }];
+    const { status, details } = await lab.ask();
+    expect([status, details['signers']]).toEqual([
+      'degraded',
+      {
+        status: 'degraded',
+        message: 'signers are paused',
+        pauses: [{ chainId: null, signer: null, since: since.toISOString(), by: 'api', reason: 'a key may be stolen' }],
+      },
     ]);
   });
 

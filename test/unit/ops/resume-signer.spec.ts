@@ -1,39 +1,50 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { SignerId } from '../../../src/kernel/signer-id.js';
+import { TxQueue } from '../../../src/modules/ledger/index.js';
 import { ResumeSigner } from '../../../src/modules/ops/application/resume-signer.js';
 import { aSigner } from '../../support/builders.js';
-import { Named } from '../../support/fakes/fake-node.js';
-import { RecordingLog } from '../chain/chain-fixture.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { PauseLab, SINCE } from './pause-lab.js';
 
 const SIGNER = aSigner();
 const REQUEST = { by: 'api', reason: null };
 
 let lab: PauseLab;
+let waiting: SignerId[];
+let rung: (readonly SignerId[])[];
 let resume: ResumeSigner;
 
 beforeEach(() => {
-  lab = new PauseLab();
-  lab.pause = { by: 'api', reason: null, since: SINCE };
-  const doorbell = { ring: (signers: unknown) => void lab.steps.push(`ring ${JSON.stringify(signers)}`) };
-  resume = new ResumeSigner(lab.unitOfWork, lab.pauses, lab.log, doorbell, new Named('n'), new RecordingLog());
+  [lab, waiting, rung] = [new PauseLab(), [], []];
+  lab.pause = { ...SIGNER, ...REQUEST, since: SINCE };
+  const queue = fakeOf(TxQueue, {
+    signersWithWork: async (chainId) =>
+      [SIGNER, ...lab.signers]
+        .filter((signer) => signer.chainId === chainId)
+        .map((signer) => ({ signer, hasPending: waiting.includes(signer), lease: 'free' as const })),
+  });
+  resume = new ResumeSigner(lab.store, queue, { ring: (signers) => void rung.push(signers) });
 });
 
 describe('the end of a pause', () => {
-  it('is written with its event in one commit, and then wakes the lane', async () => {
+  it('wakes the lane, also when there was no pause', async () => {
     await resume.execute(SIGNER, REQUEST);
-    expect(lab.steps).toEqual(['resume', 'event of n', 'commit', `ring ${JSON.stringify([SIGNER])}`]);
-    expect(lab.events).toEqual([{ signer: SIGNER, reason: 'resumed', detail: REQUEST }]);
+    await resume.execute(SIGNER, REQUEST);
+    expect(rung).toEqual([[SIGNER], [SIGNER]]);
+    expect(lab.events).toHaveLength(1);
   });
 
-  it('of a signer that is not paused writes no event, and wakes the lane all the same', async () => {
-    lab.pause = null;
-    await resume.execute(SIGNER, REQUEST);
-    expect(lab.steps).toEqual(['resume', 'commit', `ring ${JSON.stringify([SIGNER])}`]);
+  it('of many wakes those that wait, on every chain', async () => {
+    const elsewhere = { ...aSigner(0xac), chainId: 5 };
+    lab.signers = [aSigner(0xab), elsewhere, aSigner(0xad)];
+    waiting = [SIGNER, elsewhere, ...lab.signers.slice(2)];
+    await resume.execute({ chainId: null, address: null }, REQUEST);
+    expect(rung).toEqual([[lab.signers[2], elsewhere]]);
   });
 
-  it('is refused for an unknown signer, and wakes nobody', async () => {
-    lab.known = false;
+  it('of nobody wakes nobody', async () => {
+    lab.signers = [];
     await expect(resume.execute(SIGNER, REQUEST)).rejects.toMatchObject({ code: 'unknown_signer' });
-    expect(lab.steps).toEqual(['resume']);
+    expect(rung).toEqual([]);
   });
 });

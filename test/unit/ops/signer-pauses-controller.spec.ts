@@ -1,18 +1,22 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import type { Provider } from '@nestjs/common';
 import { PauseSigner } from '../../../src/modules/ops/application/pause-signer.js';
 import { ResumeSigner } from '../../../src/modules/ops/application/resume-signer.js';
 import { SignerPausesController } from '../../../src/modules/ops/infrastructure/http/signer-pauses.controller.js';
+import { type Pause, SignerPauses } from '../../../src/modules/signers/index.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { type Answer, type HttpApp, send, startHttpApp } from '../platform/http-app.js';
 
 const SIGNER = aSigner(0xab);
-const PAUSE = { by: 'api', reason: 'key rotation', since: new Date('2026-11-21T08:00:00Z') };
+const PAUSE = { ...SIGNER, by: 'api', reason: 'key rotation', since: new Date('2026-11-21T08:00:00Z') };
 
 let http: HttpApp;
 let calls: unknown[][];
+/** A pause of a wider scope. */
+let held: Pause | null;
 
 beforeAll(async () => {
-  const providers = [
+  const providers: Provider[] = [
     {
       provide: PauseSigner,
       useValue: { execute: async (...args: unknown[]) => (calls.push(['pause', ...args]), PAUSE) },
@@ -22,11 +26,12 @@ beforeAll(async () => {
       useValue: { execute: async (...args: unknown[]) => void calls.push(['resume', ...args]) },
     },
   ];
+  providers.push({ provide: SignerPauses, useValue: { of: async () => held } });
   http = await startHttpApp({ controllers: [SignerPausesController], providers });
 });
 afterAll(() => http.app.close());
 beforeEach(() => {
-  calls = [];
+  [calls, held] = [[], null];
 });
 
 function post(what: string, body?: object, path = `${DEV_CHAIN}/${SIGNER.address}`): Promise<Answer> {
@@ -57,10 +62,13 @@ describe.each(['pause', 'resume'])('POST /api/v1/signers/{chainId}/{address}/%s'
   });
 });
 
-it('a pause is answered as it is in force, and a resume with none', async () => {
-  expect(JSON.parse((await post('pause')).text)).toEqual({
-    ...SIGNER,
-    paused: { by: 'api', reason: 'key rotation', since: '2026-11-21T08:00:00.000Z' },
-  });
+it('a pause is answered as it is in force, and a resume with what still holds', async () => {
+  const paused = {
+    ...{ chainId: DEV_CHAIN, signer: SIGNER.address, by: 'api' },
+    ...{ reason: 'key rotation', since: '2026-11-21T08:00:00.000Z' },
+  };
+  expect(JSON.parse((await post('pause')).text)).toEqual({ ...SIGNER, paused });
   expect(JSON.parse((await post('resume')).text)).toEqual({ ...SIGNER, paused: null });
+  held = { ...PAUSE, address: null };
+  expect(JSON.parse((await post('resume')).text)).toEqual({ ...SIGNER, paused: { ...paused, signer: null } });
 });

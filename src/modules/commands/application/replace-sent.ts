@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AttemptSigner, NotEncodable, payloadDraft, type Sending } from '../../sending/index.js';
-import type { Lease } from '../../signers/index.js';
+import { type Lease, leasesFor } from '../../signers/index.js';
 import {
   type Attempt,
   AttemptRepository,
@@ -123,11 +123,15 @@ export class ReplaceSent {
     if (!attempt) return LATER;
     tx.signed(attempt.txHash, attempt.fees);
     original.raced(tx);
-    await this.write.execute(leases, 'replace', {
+    const changes = {
       slots: { handedOver: [{ signer, nonce, txId: tx.id }] },
       attempts: { inserted: [attempt] },
       txs: [original, tx],
-    });
+    };
+    const { txs: written } = await this.write.underFence(leasesFor(leases, [signer]), 'replace', async (fence) =>
+      (await this.store.isPaused(fence, signer)) ? {} : changes,
+    );
+    if (written === undefined) return LATER;
     return { decision: { commandId: command.commandId, refusal: null }, sending: { tx, attempt } };
   }
 

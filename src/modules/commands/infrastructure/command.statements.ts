@@ -1,3 +1,5 @@
+import { isPaused } from '../../signers/index.js';
+
 const COMMAND_COLUMNS = `c.command_id, c.chain_id, c.signer, c.tx_id, c.kind, c.request_id, c.request_hash, c.options, c.replacement, c.status, c.refusal, c.tries`;
 
 export const FIND = {
@@ -18,7 +20,10 @@ export const INSERT = {
         ON CONFLICT (chain_id, signer, request_id) DO NOTHING`,
 };
 
-/** Along tx_command_queued: of each signer the longest due. */
+/**
+ * Along tx_command_queued: of each signer the longest due. A signer that is paused gets no other payload and no higher price, so of its commands
+ * only cancels are due.
+ */
 export const QUEUED = {
   name: 'command_queued',
   text: `
@@ -26,6 +31,7 @@ export const QUEUED = {
      CROSS JOIN LATERAL (
        SELECT * FROM tx_command q
         WHERE q.chain_id = $1 AND q.signer = w.signer AND q.status = 'QUEUED' AND q.due_at <= statement_timestamp()
+          AND (q.kind = 'cancel' OR NOT ${isPaused('$1', 'w.signer')})
         ORDER BY q.chain_id, q.signer, q.due_at, q.command_id LIMIT $3) c`,
 };
 

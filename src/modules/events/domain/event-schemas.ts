@@ -70,6 +70,11 @@ const BY: Fields = {
   by: text('Who asked for it'),
   reason: orNull(text('The reason that was given'), 'when none was given'),
 };
+const SCOPE: Fields = {
+  scope: text('Who was paused or resumed together: this signer, its address on all chains, its chain, or all', {
+    enum: ['signer', 'address', 'chain', 'all'],
+  }),
+};
 const BOOKS: Fields = {
   cause: text(
     '`CHAIN_RESET`: the first blocks of the chain are others. `LOWER_NONCE`: it used fewer nonces than was seen final',
@@ -168,8 +173,8 @@ const KINDS: Readonly<Record<PublicEventType, Kind>> = {
     summary: 'The block of the transaction is no longer in the chain: all confirmations are void, and it is sent again',
     fields: { ...TX, block: BLOCK, ...CONFIRMATIONS },
   },
-  'signer.paused': { summary: 'An operator paused a signer', fields: { ...SIGNER, ...BY } },
-  'signer.resumed': { summary: 'An operator resumed a signer', fields: { ...SIGNER, ...BY } },
+  'signer.paused': { summary: 'An operator paused a signer', fields: { ...SIGNER, ...BY, ...SCOPE } },
+  'signer.resumed': { summary: 'An operator ended a pause of a signer', fields: { ...SIGNER, ...BY, ...SCOPE } },
   'signer.balance_low': { summary: 'The balance of a signer does not cover its work', fields: { ...SIGNER, ...FUNDS } },
   'signer.balance_restored': {
     summary: 'The balance of a signer covers its work again',

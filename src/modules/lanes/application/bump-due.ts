@@ -41,9 +41,9 @@ export class BumpDue {
     const signers = leases.map(({ signer }) => signer);
     const unmined = await this.inFlight.lowestUnmined(signers, this.config.bumpDepth + 1);
     const bySigner = groupBy(
-      unmined.map(({ tx, newest }) => ({
+      unmined.map(({ tx, newest, isHeld }) => ({
         tx,
-        isBumpable: newest !== null && isBumpable(tx, newest) && tx.progress.subState !== 'NONCE_SYNC',
+        isBumpable: !isHeld && newest !== null && isBumpable(tx, newest) && tx.progress.subState !== 'NONCE_SYNC',
         pricedAtBlock: newest?.pricedAtBlock ?? null,
         wasTooCheap: newest !== null && refusedForPrice(newest),
       })),

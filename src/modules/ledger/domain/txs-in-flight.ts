@@ -14,6 +14,8 @@ export type PoolKind = 'plain' | 'blob' | 'alone';
 export interface UnminedTx {
   readonly tx: ManagedTx;
   readonly newest: Pick<Attempt, 'kind' | 'pricedAtBlock' | 'errorClass'> | null;
+  /** It is a payload, and its signer is paused: it gets no higher price. */
+  readonly isHeld: boolean;
 }
 
 /** Other slots of a signer that are in flight. */

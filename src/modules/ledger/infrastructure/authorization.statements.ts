@@ -1,4 +1,5 @@
 import { NEXT_XID } from '../../events/index.js';
+import { isPaused } from '../../signers/index.js';
 import { FINAL_STATES, IS_OUT } from './managed-tx.rows.js';
 
 /** A tx without a nonce for so long gives its signatures back. Long enough to prove at a second block that its gas estimate reverts. */
@@ -8,12 +9,9 @@ const OVERDUE = `interval '30 seconds'`;
 const ENTRY = `jsonb_build_object('authorizationList', jsonb_build_array(jsonb_build_object('authority', g.authority)))`;
 const WANTS = `(t.options @> ${ENTRY})`;
 
-const IS_PAUSED = (chain: string, address: string): string =>
-  `EXISTS (SELECT FROM signer p WHERE p.chain_id = ${chain} AND p.address = ${address} AND p.paused_at IS NOT NULL)`;
-
 /** A live node acts for the account, and it is not paused. */
 const ACTS = (chain: string, address: string): string =>
-  `NOT ${IS_PAUSED(chain, address)} AND EXISTS (SELECT FROM signer_lease l WHERE l.chain_id = ${chain} AND l.signer = ${address} AND l.expires_at > clock_timestamp())`;
+  `NOT ${isPaused(chain, address)} AND EXISTS (SELECT FROM signer_lease l WHERE l.chain_id = ${chain} AND l.signer = ${address} AND l.expires_at > clock_timestamp())`;
 
 /** Its sender cannot pay for tx `u`, or has no price for it. */
 const IS_STUCK = `coalesce(u.sub_state, '') IN ('INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'NODE_REFUSED', 'NODE_UNAVAILABLE')`;
@@ -28,7 +26,7 @@ const HAS_IN_FLIGHT = (chain: string, address: string): string =>
  * for each other. A tx of the authority itself that others have signed for goes first: their nonces wait for it.
  */
 const IS_READY = `
-  NOT ${IS_PAUSED('g.chain_id', 'g.authority')} AND NOT ${HAS_IN_FLIGHT('g.chain_id', 'g.authority')}
+  NOT ${isPaused('g.chain_id', 'g.authority')} AND NOT ${HAS_IN_FLIGHT('g.chain_id', 'g.authority')}
   AND NOT EXISTS (SELECT FROM tx_authorization o JOIN managed_tx t ON t.tx_id = o.tx_id
                    WHERE o.chain_id = g.chain_id AND o.authority = g.authority AND o.nonce IS NOT NULL AND ${IS_OUT})
   AND NOT EXISTS (SELECT FROM tx_authorization o WHERE o.tx_id = g.tx_id AND o.nonce IS NULL AND o.authority <> g.authority

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
-import type { ChainId } from '../../../kernel/signer-id.js';
+import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx, type SqlValue } from '../../../platform/database/pg-tx.js';
 import { EventLog } from '../../events/index.js';
+import { type Fence, isPaused } from '../../signers/index.js';
 import { BlobRepository } from '../domain/blob.repository.js';
 import { CommandedTxs } from '../domain/commanded-txs.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
@@ -56,6 +57,9 @@ const HAS_EXPIRED = {
   name: 'command_has_expired',
   text: `SELECT FROM managed_tx t WHERE t.tx_id = $1 AND t.expires_at <= clock_timestamp()`,
 };
+
+/** Runs under the fence, and {@link SignerPauses.writesEnded} waits for that. */
+const IS_PAUSED = { name: 'command_is_paused', text: `SELECT WHERE ${isPaused('$1::bigint', '$2::text')}` };
 
 /** Along managed_tx_expiring, which has only txs with an end: of each signer the longest due. */
 export const EXPIRED = {
@@ -140,6 +144,11 @@ export class PgCommandedTxs extends CommandedTxs {
 
   async hasExpired(txId: string): Promise<boolean> {
     const { rowCount } = await this.database.query(HAS_EXPIRED, [txId]);
+    return rowCount === 1;
+  }
+
+  async isPaused(fence: Fence, { chainId, address }: SignerId): Promise<boolean> {
+    const { rowCount } = await PgTx.of(fence.tx).query(IS_PAUSED, [chainId, address]);
     return rowCount === 1;
   }
 

@@ -3,6 +3,7 @@ import { parseHash } from '../../../kernel/hex.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { Database } from '../../../platform/database/database.js';
 import type { SqlValue } from '../../../platform/database/pg-tx.js';
+import { isPaused } from '../../signers/index.js';
 import { contractOf } from '../application/views/contract-of.js';
 import { type AcceptedTx, type Intake, type NewTx, TxIntake } from '../domain/tx-intake.js';
 import type { TxRequest } from '../domain/tx-request.js';
@@ -22,7 +23,7 @@ const INSERT_PENDING = {
   name: 'tx_insert_pending',
   text: `
     WITH input AS (
-      SELECT i.*, (SELECT s.paused_at IS NOT NULL FROM signer s WHERE s.chain_id = i.chain_id AND s.address = i.signer) AS paused
+      SELECT i.*, (SELECT ${isPaused('i.chain_id', 'i.signer')} FROM signer s WHERE s.chain_id = i.chain_id AND s.address = i.signer) AS paused
         FROM unnest((SELECT $1::uuid[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::numeric[]), (SELECT $8::text[]), (SELECT $9::jsonb[]), (SELECT $10::int[]), (SELECT $11::int[]), (SELECT $12::timestamptz[]), (SELECT $13::jsonb[]), (SELECT $15::boolean[]))
              AS i (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, served)),
     inserted AS (
@@ -91,11 +92,11 @@ export class PgTxIntake extends TxIntake {
       const authority = refused.get(txId);
       if (authority !== undefined) return [{ kind: 'unknown_authority', authority }];
       if (row?.known !== true) return [{ kind: 'unknown_signer' }];
-      const isPaused = row.paused === true;
-      if (row.created) return [{ kind: 'created', txId, isPaused }];
+      const paused = row.paused === true;
+      if (row.created) return [{ kind: 'created', txId, isPaused: paused }];
       const found = existing.get(txId);
       if (!found && !isServed) return [{ kind: 'unserved_signer' }];
-      return found ? [{ kind: 'exists', tx: found, isPaused }] : [];
+      return found ? [{ kind: 'exists', tx: found, isPaused: paused }] : [];
     });
   }
 

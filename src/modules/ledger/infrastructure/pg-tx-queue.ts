@@ -4,7 +4,7 @@ import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { type ChainId, parseSigner, type SignerId, signerKey } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import type { Statement } from '../../../platform/database/pg-tx.js';
-import { type Fence, signerColumns } from '../../signers/index.js';
+import { type Fence, isPaused, signerColumns } from '../../signers/index.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
 import { type PendingTx, type SignerRoom, type SignerWork, TxQueue } from '../domain/tx-queue.js';
 import { lockTxs, PROGRESS_COLUMNS, REQUEST_COLUMNS, type RequestRow, toRequested } from './managed-tx.rows.js';
@@ -17,10 +17,6 @@ const READY_SINCE = `coalesce(next_resubmit_at, '-infinity'::timestamptz)`;
 
 /** Whether `p` is in front of the first parked tx of its queue, if there is one. */
 const IS_BEFORE_PARKED = `(-p.priority, p.tx_id) < (coalesce(parked.rank, 2147483647), coalesce(parked.tx_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))`;
-
-/** A probe of an index that is nearly always empty. */
-const IS_PAUSED = (of: string): string =>
-  `EXISTS (SELECT FROM signer g WHERE g.chain_id = ${of}.chain_id AND g.address = ${of}.signer AND g.paused_at IS NOT NULL)`;
 
 /**
  * Reads the index managed_tx_waiting: txs that were not tried in the order (priority, age), and txs that were tried and are due, the
@@ -73,7 +69,7 @@ export const NEXT_PENDING = {
                 ORDER BY -p.priority, p.next_resubmit_at LIMIT w.room) of_rank
              WHERE crowd.tx_id IS NOT NULL)) again) both_kinds
         ORDER BY priority DESC, turn, tx_id LIMIT w.room) t
-     WHERE NOT ${IS_PAUSED('w')}`,
+     WHERE NOT ${isPaused('w.chain_id', 'w.signer')}`,
 };
 
 /**
@@ -113,7 +109,7 @@ const OLDEST_UNMINED = {
 const LOCK_FOR_NONCE = {
   name: 'tx_lock_for_nonce',
   text: `
-    SELECT t.tx_id, t.version FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' AND NOT ${IS_PAUSED('t')}
+    SELECT t.tx_id, t.version FROM managed_tx t WHERE t.tx_id = ANY($1::uuid[]) AND t.state || '' = 'PENDING' AND NOT ${isPaused('t.chain_id', 't.signer')}
      ORDER BY t.tx_id FOR UPDATE OF t SKIP LOCKED`,
 };
 
@@ -142,7 +138,7 @@ export const SIGNERS_WITH_WORK = {
                        FROM signer_lease l WHERE l.chain_id = $1 AND l.signer = work.signer), 'free') AS lease
       FROM (SELECT p.signer, (
                      SELECT true FROM managed_tx t
-                      WHERE t.chain_id = $1 AND t.signer = p.signer AND t.state = 'PENDING' AND ${READY_SINCE} <= statement_timestamp() AND NOT EXISTS (SELECT FROM signer g WHERE g.chain_id = $1 AND g.address = p.signer AND g.paused_at IS NOT NULL)
+                      WHERE t.chain_id = $1 AND t.signer = p.signer AND t.state = 'PENDING' AND ${READY_SINCE} <= statement_timestamp() AND NOT ${isPaused('$1', 'p.signer')}
                       ORDER BY t.chain_id, t.signer, ${READY_SINCE} LIMIT 1) IS NOT NULL AS pending
               FROM pending p
             UNION ALL SELECT signer, false FROM live
@@ -165,7 +161,7 @@ export const SIGNERS_IN_WORK = {
     SELECT * FROM (
       SELECT l.signer,
              (SELECT true FROM managed_tx t
-               WHERE t.chain_id = $1 AND t.signer = l.signer AND t.state = 'PENDING' AND ${READY_SINCE} > '-infinity' AND ${READY_SINCE} <= statement_timestamp() AND NOT ${IS_PAUSED('l')}
+               WHERE t.chain_id = $1 AND t.signer = l.signer AND t.state = 'PENDING' AND ${READY_SINCE} > '-infinity' AND ${READY_SINCE} <= statement_timestamp() AND NOT ${isPaused('$1', 'l.signer')}
                ORDER BY t.chain_id, t.signer, ${READY_SINCE} LIMIT 1) IS NOT NULL AS pending,
              CASE WHEN l.expires_at > clock_timestamp() THEN CASE WHEN l.owner_node = $2 THEN 'free' ELSE 'held' END
                   WHEN l.expires_at = '-infinity' THEN 'free' ELSE 'lapsed' END AS lease

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { NodeErrorClass } from '../../../kernel/node-error-class.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
-import { signerColumns, slotColumns, type SlotRef } from '../../signers/index.js';
+import { isPaused, signerColumns, slotColumns, type SlotRef } from '../../signers/index.js';
 import type { AttemptKind } from '../domain/attempt.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
 import type { RequestedTx } from '../domain/managed-tx.repository.js';
@@ -28,12 +28,13 @@ const ALLOCATED = {
 
 /**
  * Reads the lowest unmined nonces along managed_tx_live. A tx that a replacement competes with is left out: only the replacement gets
- * another price, and none while a rival of it is mined.
+ * another price, and none while a rival of it is mined. A payload gets no higher price while its signer is paused; a no-op does.
  */
 export const LOWEST_UNMINED = {
   name: 'tx_lowest_unmined',
   text: `
-    SELECT ${PROGRESS_COLUMNS}, a.kind AS attempt_kind, a.priced_at_block, a.error_class
+    SELECT ${PROGRESS_COLUMNS}, a.kind AS attempt_kind, a.priced_at_block, a.error_class,
+           t.kind = 'payload' AND t.closing IS NULL AND ${isPaused('t.chain_id', 't.signer')} AS held
       FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
      CROSS JOIN LATERAL (
        SELECT * FROM managed_tx m
@@ -120,6 +121,7 @@ interface UnminedRow extends ProgressRow {
   attempt_kind: AttemptKind | null;
   priced_at_block: string | null;
   error_class: NodeErrorClass | null;
+  held: boolean;
 }
 
 @Injectable()
@@ -136,7 +138,7 @@ export class PgTxsInFlight extends TxsInFlight {
   async lowestUnmined(signers: readonly SignerId[], perSigner: number): Promise<UnminedTx[]> {
     if (signers.length === 0) return [];
     const { rows } = await this.database.query<UnminedRow>(LOWEST_UNMINED, [...signerColumns(signers), perSigner]);
-    return rows.map((row) => ({ tx: toManagedTx(row), newest: newestOf(row) }));
+    return rows.map((row) => ({ tx: toManagedTx(row), newest: newestOf(row), isHeld: row.held }));
   }
 
   dueForResubmit(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<ManagedTx[]> {

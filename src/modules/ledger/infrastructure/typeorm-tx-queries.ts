@@ -17,6 +17,7 @@ import {
   TxQueries,
   type TxView,
 } from '../application/views/tx-views.js';
+import { isPaused } from '../../signers/index.js';
 import { isFinal, type TxState, type TxSubState } from '../domain/tx-state-machine.js';
 import { ManagedTxEntity } from './managed-tx.entity.js';
 import { COMMITTED_WEI } from './pg-funds.repository.js';
@@ -29,9 +30,7 @@ const IDS_PER_STATEMENT = 10_000;
 const PAUSED = {
   name: 'tx_paused_signers',
   text: `
-    SELECT s.chain_id, s.address
-      FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) JOIN signer s ON s.chain_id = w.chain_id AND s.address = w.signer
-     WHERE s.paused_at IS NOT NULL`,
+    SELECT w.chain_id, w.signer FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) WHERE ${isPaused('w.chain_id', 'w.signer')}`,
 };
 const CHANGED_STATES = {
   name: 'tx_changed_states',
@@ -84,8 +83,8 @@ export class TypeormTxQueries extends TxQueries {
   private async pausedOf(waiting: readonly ManagedTxEntity[]): Promise<ReadonlySet<string>> {
     if (waiting.length === 0) return new Set();
     const signers = distinctSigners(waiting.map(({ chainId, signer }) => parseSigner(chainId, signer)));
-    const { rows } = await this.database.query<{ chain_id: string; address: string }>(PAUSED, signerColumns(signers));
-    return new Set(rows.map(({ chain_id, address }) => signerKey(parseSigner(chain_id, address))));
+    const { rows } = await this.database.query<{ chain_id: string; signer: string }>(PAUSED, signerColumns(signers));
+    return new Set(rows.map((row) => signerKey(parseSigner(row.chain_id, row.signer))));
   }
 
   async attempts(txId: string): Promise<AttemptView[]> {

@@ -1,36 +1,31 @@
 import { Injectable } from '@nestjs/common';
-import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
-import { UnitOfWork } from '../../../kernel/unit-of-work.js';
-import { Log } from '../../../platform/logging/log.js';
-import { EventLog } from '../../events/index.js';
-import { type PauseRequest, SignerPauses } from '../../signers/index.js';
-import { Doorbell } from '../../ledger/index.js';
-import { unknownSigner } from './unknown-signer.js';
+import type { PauseRequest, PauseScope } from '../../signers/index.js';
+import { Doorbell, TxQueue } from '../../ledger/index.js';
+import { StorePauses } from './store-pauses.js';
 
-/** Ends the pause of a signer on request of an operator, and wakes its lane. */
+/** Ends a pause on request of an operator, and wakes the lanes of its signers. */
 @Injectable()
 export class ResumeSigner {
   constructor(
-    private readonly unitOfWork: UnitOfWork,
-    private readonly pauses: SignerPauses,
-    private readonly events: EventLog,
+    private readonly store: StorePauses,
+    private readonly queue: TxQueue,
     private readonly doorbell: Doorbell,
-    private readonly node: NodeIdentity,
-    private readonly log: Log,
   ) {}
 
   /** @throws NotFound `unknown_signer` */
-  async execute(signer: SignerId, request: PauseRequest): Promise<void> {
-    await this.unitOfWork.run(async (tx) => {
-      const change = await this.pauses.resume(tx, signer);
-      if (!change) throw unknownSigner(signer);
-      if (!change.changed) return;
-      const author = { nodeId: this.node.id, tokenFor: () => null };
-      await this.events.appendOfSigners(tx, author, [{ signer, reason: 'resumed', detail: { ...request } }]);
-    });
-    this.log.warn('signer resumed', { signer: signerKey(signer), ...request });
+  async execute(scope: PauseScope, request: PauseRequest): Promise<void> {
+    const signers = await this.store.resume(scope, request);
     // Also when it was not paused: the ring of an earlier resume may be lost.
-    this.doorbell.ring([signer]);
+    this.doorbell.ring(signers.length === 1 ? signers : await this.waitingAmong(signers));
+  }
+
+  /** Nobody is woken for the idle ones of many. */
+  private async waitingAmong(signers: readonly SignerId[]): Promise<SignerId[]> {
+    const resumed = new Set(signers.map(signerKey));
+    const work = [];
+    for (const chainId of new Set(signers.map((signer) => signer.chainId)))
+      work.push(...(await this.queue.signersWithWork(chainId)));
+    return work.flatMap(({ signer, hasPending }) => (hasPending && resumed.has(signerKey(signer)) ? [signer] : []));
   }
 }

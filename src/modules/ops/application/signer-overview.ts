@@ -1,3 +1,4 @@
+import type { PauseView } from '../domain/pause-view.js';
 import type { ChainBehindSince } from '../../ledger/index.js';
 import type { InFlightLimitView } from './signer-limits.js';
 
@@ -13,8 +14,8 @@ export interface SignerView {
   readonly leaseExpiresAt: string | null;
   /** Next new nonce; null before the first alignment with the chain. */
   readonly cursor: number | string | null;
-  /** Since when, by whom and why it gets no new nonces; null when it is not paused. */
-  readonly paused: { readonly since: string; readonly by: string; readonly reason: string | null } | null;
+  /** The oldest pause that holds for it: it gets no new nonces; null when it is not paused. */
+  readonly paused: PauseView | null;
   /** Since when and why nothing of it is sent: its chain is behind our books; null when it is not. */
   readonly behind: ChainBehindSince | null;
   /** Accepted txs that have no nonce yet. */

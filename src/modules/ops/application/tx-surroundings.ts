@@ -1,6 +1,7 @@
 import type { SignerId } from '../../../kernel/signer-id.js';
 import type { CommandKind } from '../../commands/index.js';
 import type { ChainBehindSince, TxState } from '../../ledger/index.js';
+import type { PauseView } from '../domain/pause-view.js';
 
 /** What is around a tx in the database. Wei. */
 export interface Surroundings {
@@ -21,7 +22,8 @@ export interface Surroundings {
   /** What the txs in flight may take from the balance. */
   readonly committed: bigint;
   readonly leaseOwner: string | null;
-  readonly paused: boolean;
+  /** The oldest pause that holds for its signer. */
+  readonly paused: PauseView | null;
   /** Why nothing of the signer is sent: its chain is behind our books. */
   readonly behind: ChainBehindSince | null;
   /** The oldest command about the tx that waits for its owner. */

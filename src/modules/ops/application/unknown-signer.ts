@@ -1,10 +1,11 @@
 import { NotFound } from '../../../kernel/errors.js';
-import type { SignerId } from '../../../kernel/signer-id.js';
+import type { PauseScope } from '../../signers/index.js';
 
-export function unknownSigner({ chainId, address }: SignerId): NotFound {
+export function unknownSigner({ chainId, address }: PauseScope): NotFound {
+  const what = address === null ? 'no signer' : `no signer ${address}`;
   return new NotFound(
     'unknown_signer',
-    `no signer ${address} on chain ${chainId}`,
+    chainId === null ? what : `${what} on chain ${chainId}`,
     'GET /api/v1/signers lists the signers',
     { chainId, address },
   );

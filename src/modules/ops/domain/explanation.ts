@@ -1,4 +1,5 @@
 import type { TxState, TxSubState } from '../../ledger/index.js';
+import { howToResume, pausedInWords } from './pause-view.js';
 import { closing, racing, refused, type Words } from './races-in-words.js';
 import { noticesOf, whyInPool, whyWaiting } from './surroundings-in-words.js';
 import type { TxFacts } from './tx-facts.js';
@@ -90,10 +91,10 @@ const BY_SUB_STATE: Readonly<Record<TxSubState, Say>> = {
     why: 'was mined in a block that a reorg orphaned',
     next: `${SEND_AGAIN}, unless it is mined again first`,
   }),
-  SIGNER_PAUSED: ({ chainId, address }) => ({
-    why: 'waits because its signer is paused',
+  SIGNER_PAUSED: ({ signer: { paused } }) => ({
+    why: `waits because ${paused ? pausedInWords(paused) : 'its signer is paused'}`,
     next: 'it gets a nonce after its signer is resumed',
-    operator: [`POST /api/v1/signers/${chainId}/${address}/resume.`],
+    operator: paused ? [howToResume(paused)] : [],
     isUntimed: true,
   }),
   NODE_REFUSED: ({ lastError }) => ({

@@ -1,4 +1,5 @@
 import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
+import { howToResume, pausedInWords } from './pause-view.js';
 import type { TxFacts } from './tx-facts.js';
 
 /** Why a tx without a nonce gets none yet. */
@@ -38,12 +39,14 @@ export function noticesOf(facts: TxFacts): {
   readonly summary: readonly string[];
   readonly operator: readonly string[];
 } {
-  const { subState, signer, endpoints, balance, address, chainId } = facts;
+  const { subState, signer, endpoints, balance, address } = facts;
   const summary = [...expiryOf(facts), ...commandOf(facts)];
   const operator: string[] = [];
   if (signer.paused && subState !== 'SIGNER_PAUSED') {
-    summary.push('Its signer is paused: what is in flight goes on, and nothing gets a new nonce.');
-    operator.push(`POST /api/v1/signers/${chainId}/${address}/resume to have the signer go on.`);
+    summary.push(
+      `Nothing gets a new nonce, a higher price or another payload: ${pausedInWords(signer.paused)}. What was sent is watched.`,
+    );
+    operator.push(howToResume(signer.paused));
   }
   if (signer.behind !== null) {
     summary.push(`Nothing of its signer is sent since ${signer.behind.since}: ${behindInWords(signer.behind)}.`);

@@ -1,6 +1,7 @@
 import type { EndpointStatus } from '../../chain/index.js';
 import type { CommandKind } from '../../commands/index.js';
 import type { ChainBehindSince, TxState, TxSubState } from '../../ledger/index.js';
+import type { PauseView } from './pause-view.js';
 
 /** Wei per gas. */
 export interface Price {
@@ -57,7 +58,8 @@ export interface TxFacts {
     readonly missing: bigint;
   } | null;
   readonly signer: {
-    readonly paused: boolean;
+    /** The oldest pause that holds for it. */
+    readonly paused: PauseView | null;
     /** Why nothing of it is sent: its chain is behind our books. */
     readonly behind: ChainBehindSince | null;
     readonly leaseOwner: string | null;

@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { parseSigner } from '../../../kernel/signer-id.js';
 import { toJsonInteger } from '../../../kernel/quantities.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
+import { pauseView } from '../domain/pause-view.js';
+import { type PauseJson, pauseOf, toPause } from '../../signers/index.js';
 import { SignerLimits } from '../application/signer-limits.js';
 import { SignerOverview, type SignerView } from '../application/signer-overview.js';
 import { type BehindRow, behindSince } from './behind-row.js';
@@ -13,7 +15,7 @@ const LIST = {
     WITH page AS MATERIALIZED (
       SELECT * FROM signer WHERE (chain_id, address) > ($1::bigint, $2::text) ORDER BY chain_id, address LIMIT $3),
     most AS MATERIALIZED (SELECT greatest(1000, 100000 / greatest(1, count(*))) AS of_one FROM page)
-    SELECT s.chain_id, s.address, s.custody, s.paused_at, s.paused_by, s.pause_reason, l.owner_node, l.fencing_token, l.expires_at,
+    SELECT s.chain_id, s.address, s.custody, ${pauseOf('s.chain_id', 's.address')} AS paused, l.owner_node, l.fencing_token, l.expires_at,
            l.expires_at > clock_timestamp() AS leased, c.next_nonce, c.behind, c.behind_since, p.count AS pending, f.count AS in_flight
       FROM page s
       LEFT JOIN signer_lease l ON l.chain_id = s.chain_id AND l.signer = s.address
@@ -31,9 +33,7 @@ interface SignerRow extends BehindRow {
   chain_id: string;
   address: string;
   custody: Record<string, unknown>;
-  paused_at: Date | null;
-  paused_by: string | null;
-  pause_reason: string | null;
+  paused: PauseJson | null;
   owner_node: string | null;
   fencing_token: string | null;
   expires_at: Date | null;
@@ -74,10 +74,7 @@ function toView(row: SignerRow): Omit<SignerView, 'inFlightLimit'> {
     fencingToken: row.fencing_token,
     leaseExpiresAt: leased && row.expires_at ? row.expires_at.toISOString() : null,
     cursor: row.next_nonce === null ? null : toJsonInteger(BigInt(row.next_nonce)),
-    paused:
-      row.paused_at === null
-        ? null
-        : { since: row.paused_at.toISOString(), by: row.paused_by ?? '', reason: row.pause_reason },
+    paused: row.paused && pauseView(toPause(row.paused)),
     behind: behindSince(row),
     pending: Number(row.pending),
     inFlight: Number(row.in_flight),

@@ -3,6 +3,8 @@ import type { SignerId } from '../../../kernel/signer-id.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
 import type { CommandKind } from '../../commands/index.js';
 import { TxQueries, type TxState } from '../../ledger/index.js';
+import { pauseView } from '../domain/pause-view.js';
+import { type PauseJson, pauseOf, toPause } from '../../signers/index.js';
 import { type Surroundings, TxSurroundings } from '../application/tx-surroundings.js';
 import { type BehindRow, behindSince } from './behind-row.js';
 
@@ -16,7 +18,7 @@ const AROUND = {
     SELECT t.replaced_by, coalesce(since.at, t.created_at) AS since, q.count AS waiting, q.value, q.gas, q.blobs, f.count AS in_flight, f.ahead,
            c.kind AS command, c.created_at AS command_since, c.tries AS command_tries, c.due_at AS command_due, b.tx_id AS blocker, b.nonce AS blocker_nonce, b.state AS blocker_state,
            (SELECT l.owner_node FROM signer_lease l WHERE l.chain_id = t.chain_id AND l.signer = t.signer AND l.expires_at > clock_timestamp()) AS owner,
-           (SELECT s.paused_at IS NOT NULL FROM signer s WHERE s.chain_id = t.chain_id AND s.address = t.signer) AS paused,
+           ${pauseOf('t.chain_id', 't.signer')} AS paused,
            n.behind, n.behind_since
       FROM managed_tx t
       LEFT JOIN signer_nonce_cursor n ON n.chain_id = t.chain_id AND n.signer = t.signer
@@ -71,7 +73,7 @@ interface AroundRow extends BehindRow {
   command_tries: number | null;
   command_due: Date | null;
   owner: string | null;
-  paused: boolean | null;
+  paused: PauseJson | null;
 }
 
 @Injectable()
@@ -104,7 +106,7 @@ function toSurroundings(row: AroundRow, committed: bigint): Surroundings {
       blocker !== null && nonce !== null && state !== null ? { txId: blocker, nonce: BigInt(nonce), state } : null,
     committed,
     leaseOwner: row.owner,
-    paused: row.paused === true,
+    paused: row.paused && pauseView(toPause(row.paused)),
     behind: behindSince(row),
     command: kind !== null && since !== null && tries !== null && dueAt !== null ? { kind, since, tries, dueAt } : null,
   };

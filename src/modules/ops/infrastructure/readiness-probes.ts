@@ -8,6 +8,8 @@ import { HeartbeatDatabase } from '../../../platform/database/pools.js';
 import { pendingMigrations } from '../../../platform/database/migrations.js';
 import { RecentAnswer } from '../../../platform/scheduling/recent-answer.js';
 import { Chains, type EndpointStatus, RpcHealth } from '../../chain/index.js';
+import { type PauseJson, toPause } from '../../signers/index.js';
+import { pauseView } from '../domain/pause-view.js';
 import { Drain } from './drain.js';
 
 /** Probes need no authentication and are not limited, so the database is queried at most this often. */
@@ -23,6 +25,9 @@ const BEHIND = {
     SELECT chain_id, count(*)::int AS signers, coalesce(bool_or(behind ->> 'cause' = 'CHAIN_RESET'), false) AS reset
       FROM signer_nonce_cursor WHERE behind IS NOT NULL GROUP BY chain_id`,
 };
+
+/** The widest first. */
+const PAUSES = { name: 'ready_pauses', text: 'SELECT * FROM signer_pause ORDER BY chain_id, signer LIMIT 10' };
 
 interface BehindRow {
   chain_id: string;
@@ -40,6 +45,7 @@ export class ReadinessProbes {
   private readonly ping: RecentAnswer<null>;
   private readonly pending: RecentAnswer<string | null>;
   private readonly behind: RecentAnswer<readonly BehindRow[]>;
+  private readonly paused: RecentAnswer<readonly PauseJson[]>;
 
   constructor(
     private readonly indicators: HealthIndicatorService,
@@ -57,6 +63,11 @@ export class ReadinessProbes {
       QUERY_EVERY_MS,
       clock,
     );
+    this.paused = new RecentAnswer(
+      async () => (await database.query<PauseJson>(PAUSES, [])).rows,
+      QUERY_EVERY_MS,
+      clock,
+    );
     this.pending = new RecentAnswer(async () => pendingText(await pendingMigrations(database)), QUERY_EVERY_MS, clock);
   }
 
@@ -65,6 +76,7 @@ export class ReadinessProbes {
       () => this.check('node', async () => (this.drain.isDraining ? 'draining' : null)),
       () => this.check('database', () => this.ping.get()),
       () => this.check('migrations', () => this.pending.get()),
+      () => this.pauses(),
       ...this.chains.ids().map((chainId) => () => this.chain(chainId)),
     ];
   }
@@ -84,6 +96,13 @@ export class ReadinessProbes {
     if (signers === 0) return indicator.up(details);
     const message = reset ? 'the chain was reset' : 'the chain is behind our books';
     return indicator.degraded({ message: `${message}: signers are held`, ...details });
+  }
+
+  /** Pauses make no node unready either: operators wanted them. None while the database does not answer. */
+  private async pauses(): Promise<HealthIndicatorResult> {
+    const indicator = this.indicators.check('signers');
+    const pauses = (await this.paused.get().catch(() => [])).map((row) => pauseView(toPause(row)));
+    return pauses.length === 0 ? indicator.up() : indicator.degraded({ message: 'signers are paused', pauses });
   }
 
   /** None while the database does not answer, which its own check tells. */

@@ -1,5 +1,12 @@
-import type { SignerId } from '../../../kernel/signer-id.js';
+import type { Address } from '../../../kernel/hex.js';
+import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
+
+/** Whom a pause is for: one signer, all signers of a chain, an address on all chains, or all signers. Null stands for every one. */
+export interface PauseScope {
+  readonly chainId: ChainId | null;
+  readonly address: Address | null;
+}
 
 /** Who asks for a pause or for its end, and why. */
 export interface PauseRequest {
@@ -8,26 +15,32 @@ export interface PauseRequest {
 }
 
 /** A pause that is in force. */
-export interface Pause extends PauseRequest {
+export interface Pause extends PauseScope, PauseRequest {
   readonly since: Date;
 }
 
-/** What a signer had before and has after a change; null for no pause. */
-export interface PauseChange {
-  readonly pause: Pause | null;
-  /** False when it was as asked already. */
-  readonly changed: boolean;
-}
-
-/** Pauses of signers by operators. A paused signer gets no new nonces. No lease is needed: any node may write them. */
+/**
+ * Pauses of signers by operators. A paused signer gets no new nonces. Pauses of different scopes count one by one: a signer goes on when the
+ * last of its pauses has ended. No lease is needed: any node may write them.
+ */
 export abstract class SignerPauses {
-  /** A signer that is paused keeps its pause. Null for an unknown signer. */
-  abstract pause(tx: Tx, signer: SignerId, request: PauseRequest): Promise<PauseChange | null>;
-  /** Null for an unknown signer. */
-  abstract resume(tx: Tx, signer: SignerId): Promise<PauseChange | null>;
+  /** What is paused keeps its pause. @returns what is in force, and whether this made it */
+  abstract pause(
+    tx: Tx,
+    scope: PauseScope,
+    request: PauseRequest,
+  ): Promise<{ readonly pause: Pause; readonly changed: boolean }>;
+  /** @returns false when there was no pause of this scope */
+  abstract resume(tx: Tx, scope: PauseScope): Promise<boolean>;
+  /** The signers of a scope. */
+  abstract signers(tx: Tx, scope: PauseScope): Promise<SignerId[]>;
+  /** The oldest pause that holds for a signer. */
+  abstract of(signer: SignerId): Promise<Pause | null>;
+  /** All pauses, the widest first. @param after the last one of the previous page */
+  abstract list(after: PauseScope | null, limit: number): Promise<Pause[]>;
   /**
-   * Resolves when every write under the lease that began before has ended. A write that begins later reads what is committed now, so after
-   * a pause was committed and this resolved, the signer gets no nonce.
+   * Resolves when every write under the leases of the scope that began before has ended. A write that begins later reads what is committed now,
+   * so after a pause was committed and this resolved, its signers get no nonce.
    */
-  abstract writesEnded(signer: SignerId): Promise<void>;
+  abstract writesEnded(scope: PauseScope): Promise<void>;
 }

@@ -1,46 +1,53 @@
 import { Injectable } from '@nestjs/common';
-import type { SignerId } from '../../../kernel/signer-id.js';
+import { parseSigner, type SignerId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
 import { Database } from '../../../platform/database/database.js';
-import { PgTx, type SqlValue, type Statement } from '../../../platform/database/pg-tx.js';
-import { type Pause, type PauseChange, type PauseRequest, SignerPauses } from '../domain/signer-pauses.js';
+import { PgTx } from '../../../platform/database/pg-tx.js';
+import { type Pause, type PauseRequest, type PauseScope, SignerPauses } from '../domain/signer-pauses.js';
+import { type PauseJson, pauseOf, toPause } from './pause-of.js';
 
-/** Locks the row first, so that of two requests at once the second one finds what the first one wrote. */
+/**
+ * Of two requests at once the second one finds what the first one wrote: a conflict locks the row. A row that was made here has no xmax, the
+ * mark of that lock.
+ */
 const PAUSE = {
   name: 'signer_pause',
   text: `
-    WITH known AS (SELECT chain_id, address, paused_at FROM signer WHERE chain_id = $1 AND address = $2 FOR UPDATE)
-    UPDATE signer s
-       SET paused_at = coalesce(s.paused_at, clock_timestamp()), paused_by = coalesce(s.paused_by, $3),
-           pause_reason = CASE WHEN s.paused_at IS NULL THEN $4 ELSE s.pause_reason END
-      FROM known k WHERE s.chain_id = k.chain_id AND s.address = k.address
-    RETURNING s.paused_at, s.paused_by, s.pause_reason, k.paused_at IS NULL AS changed`,
+    INSERT INTO signer_pause (chain_id, signer, by, reason) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (chain_id, signer) DO UPDATE SET reason = signer_pause.reason
+    RETURNING *, xmax = 0 AS changed`,
 };
 
 const RESUME = {
   name: 'signer_resume',
-  text: `
-    WITH known AS (SELECT chain_id, address, paused_at FROM signer WHERE chain_id = $1 AND address = $2 FOR UPDATE)
-    UPDATE signer s SET paused_at = NULL, paused_by = NULL, pause_reason = NULL
-      FROM known k WHERE s.chain_id = k.chain_id AND s.address = k.address
-    RETURNING s.paused_at, s.paused_by, s.pause_reason, k.paused_at IS NOT NULL AS changed`,
+  text: `DELETE FROM signer_pause WHERE chain_id = $1 AND signer = $2`,
+};
+
+const IN_SCOPE = `$1::bigint IN (0, chain_id) AND $2::text IN ('', signer)`;
+
+const SIGNERS = {
+  name: 'signer_in_scope',
+  text: `SELECT chain_id, signer FROM (SELECT chain_id, address AS signer FROM signer) AS s WHERE ${IN_SCOPE} ORDER BY 1, 2`,
+};
+
+const OF_SIGNER = { name: 'signer_pause_of', text: `SELECT ${pauseOf('$1::bigint', '$2::text')} AS pause` };
+
+const LIST = {
+  name: 'signer_pauses',
+  text: `SELECT * FROM signer_pause WHERE (chain_id, signer) > ($1::bigint, $2::text) ORDER BY chain_id, signer LIMIT $3`,
 };
 
 /**
  * Conflicts with the lock that every write under a lease holds until it commits (fence_lock_leases), and with nothing that lasts longer. It
- * is released at once.
+ * is released at once. In the order in which all lock leases.
  */
 const WAIT_FOR_WRITES = {
   name: 'signer_wait_for_writes',
-  text: `SELECT FROM signer_lease WHERE chain_id = $1 AND signer = $2 FOR UPDATE`,
+  text: `SELECT FROM signer_lease WHERE ${IN_SCOPE} ORDER BY chain_id, signer FOR UPDATE`,
 };
 
-interface PauseRow {
-  paused_at: Date | null;
-  paused_by: string | null;
-  pause_reason: string | null;
-  changed: boolean;
-}
+/** Before every key. */
+const START: [number, string] = [-1, ''];
 
 @Injectable()
 export class PgSignerPauses extends SignerPauses {
@@ -48,25 +55,43 @@ export class PgSignerPauses extends SignerPauses {
     super();
   }
 
-  pause(tx: Tx, { chainId, address }: SignerId, { by, reason }: PauseRequest): Promise<PauseChange | null> {
-    return change(tx, PAUSE, [chainId, address, by, reason]);
+  async pause(
+    tx: Tx,
+    scope: PauseScope,
+    { by, reason }: PauseRequest,
+  ): Promise<{ readonly pause: Pause; readonly changed: boolean }> {
+    const { rows } = await PgTx.of(tx).query<PauseJson & { changed: boolean }>(PAUSE, [...keyOf(scope), by, reason]);
+    const [row] = rows;
+    if (!row) throw new Error('an insert that updates on conflict returned no row');
+    return { pause: toPause(row), changed: row.changed };
   }
 
-  resume(tx: Tx, { chainId, address }: SignerId): Promise<PauseChange | null> {
-    return change(tx, RESUME, [chainId, address]);
+  async resume(tx: Tx, scope: PauseScope): Promise<boolean> {
+    const { rowCount } = await PgTx.of(tx).query(RESUME, keyOf(scope));
+    return rowCount === 1;
   }
 
-  async writesEnded({ chainId, address }: SignerId): Promise<void> {
-    await this.database.query(WAIT_FOR_WRITES, [chainId, address]);
+  async signers(tx: Tx, scope: PauseScope): Promise<SignerId[]> {
+    const { rows } = await PgTx.of(tx).query<{ chain_id: string; signer: string }>(SIGNERS, keyOf(scope));
+    return rows.map((row) => parseSigner(row.chain_id, row.signer));
+  }
+
+  async of({ chainId, address }: SignerId): Promise<Pause | null> {
+    const { rows } = await this.database.query<{ pause: PauseJson | null }>(OF_SIGNER, [chainId, address]);
+    const pause = rows[0]?.pause ?? null;
+    return pause && toPause(pause);
+  }
+
+  async list(after: PauseScope | null, limit: number): Promise<Pause[]> {
+    const { rows } = await this.database.query<PauseJson>(LIST, [...(after ? keyOf(after) : START), limit]);
+    return rows.map(toPause);
+  }
+
+  async writesEnded(scope: PauseScope): Promise<void> {
+    await this.database.query(WAIT_FOR_WRITES, keyOf(scope));
   }
 }
 
-async function change(tx: Tx, statement: Statement, values: readonly SqlValue[]): Promise<PauseChange | null> {
-  const { rows } = await PgTx.of(tx).query<PauseRow>(statement, values);
-  const [row] = rows;
-  return row ? { pause: pauseOf(row), changed: row.changed } : null;
-}
-
-function pauseOf({ paused_at, paused_by, pause_reason }: PauseRow): Pause | null {
-  return paused_at === null ? null : { since: paused_at, by: paused_by ?? '', reason: pause_reason };
+function keyOf({ chainId, address }: PauseScope): [number, string] {
+  return [chainId ?? 0, address ?? ''];
 }

@@ -1,3 +1,4 @@
+import { PauseDto } from './signer-pauses.controller.js';
 import { CHAIN_BEHIND, ChainBehindDto } from './chain-behind.dto.js';
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
@@ -71,7 +72,8 @@ class ExplainedLimitDto {
 }
 
 class ExplainedSignerDto {
-  @ApiProperty({ example: false }) paused!: boolean;
+  @ApiProperty({ type: PauseDto, nullable: true, example: null, description: 'The oldest pause that holds for it' })
+  paused!: PauseDto | null;
   @ApiProperty({ type: ChainBehindDto, nullable: true, example: null, description: CHAIN_BEHIND })
   behind!: ChainBehindDto | null;
   @ApiProperty({ type: String, nullable: true, example: 'pod-1-3f9a1c' }) leaseOwner!: string | null;

@@ -2,22 +2,32 @@ import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
 import { signerOfPath } from '../../../../platform/http/client-address.js';
-import type { Pause } from '../../../signers/index.js';
+import { type Pause, SignerPauses } from '../../../signers/index.js';
+import { pauseView } from '../../domain/pause-view.js';
 import { PauseSigner } from '../../application/pause-signer.js';
 import { ResumeSigner } from '../../application/resume-signer.js';
 
 /** Until callers have keys. */
-const BY = 'api';
+export const BY = 'api';
 const MAX_REASON_CHARS = 500;
 
-/** A pause of a signer that is in force. */
+/** A pause that is in force. */
 export class PauseDto {
+  @ApiProperty({ type: Number, nullable: true, example: 31337, description: 'Null: of every chain' })
+  chainId!: number | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
+    description: 'Null: every signer',
+  })
+  signer!: string | null;
   @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) since!: string;
   @ApiProperty({ example: 'api' }) by!: string;
   @ApiProperty({ type: String, nullable: true, example: 'key rotation' }) reason!: string | null;
 }
 
-class PauseRequestDto {
+export class PauseRequestDto {
   @ApiPropertyOptional({ maxLength: MAX_REASON_CHARS, example: 'key rotation', description: 'For the audit trail' })
   @IsOptional()
   @IsString()
@@ -43,6 +53,7 @@ export class SignerPausesController {
   constructor(
     private readonly pauseSigner: PauseSigner,
     private readonly resumeSigner: ResumeSigner,
+    private readonly pauses: SignerPauses,
   ) {}
 
   @Post('pause')
@@ -51,8 +62,9 @@ export class SignerPausesController {
     operationId: 'pauseSigner',
     summary: 'Pause a signer',
     description:
-      'The signer gets no new nonces: its PENDING transactions wait with subState SIGNER_PAUSED. Transactions with a nonce are still resent, confirmed and ' +
-      'cancelled. After the answer no transaction gets a nonce. A second pause changes nothing. Any node can answer.',
+      'The signer gets no new nonces: its PENDING transactions wait with subState SIGNER_PAUSED. What was sent is watched and sent again as it is, and can be ' +
+      'cancelled; a higher price, a replace and a speed-up wait. After the answer no transaction gets a nonce. A second pause changes nothing. Any node can ' +
+      'answer. `POST /api/v1/stop` pauses many signers at once.',
   })
   @ApiBody({ type: PauseRequestDto, examples: EXAMPLES })
   @ApiResponse({ status: 200, type: SignerPauseDto })
@@ -63,7 +75,7 @@ export class SignerPausesController {
   ): Promise<SignerPauseDto> {
     const signer = signerOfPath(chainId, address);
     const pause = await this.pauseSigner.execute(signer, { by: BY, reason: body.reason ?? null });
-    return { ...signer, paused: shown(pause) };
+    return { ...signer, paused: pauseView(pause) };
   }
 
   @Post('resume')
@@ -71,7 +83,8 @@ export class SignerPausesController {
   @ApiOperation({
     operationId: 'resumeSigner',
     summary: 'Resume a paused signer',
-    description: 'Its waiting transactions go on at once. Changes nothing for a signer that is not paused.',
+    description:
+      'Its waiting transactions go on at once, unless a stop holds for it besides (`paused` of the answer). Changes nothing for a signer that is not paused.',
   })
   @ApiBody({ type: PauseRequestDto, examples: EXAMPLES })
   @ApiResponse({ status: 200, type: SignerPauseDto })
@@ -82,10 +95,10 @@ export class SignerPausesController {
   ): Promise<SignerPauseDto> {
     const signer = signerOfPath(chainId, address);
     await this.resumeSigner.execute(signer, { by: BY, reason: body.reason ?? null });
-    return { ...signer, paused: null };
+    return { ...signer, paused: shown(await this.pauses.of(signer)) };
   }
 }
 
-function shown({ since, by, reason }: Pause): PauseDto {
-  return { since: since.toISOString(), by, reason };
+function shown(pause: Pause | null): PauseDto | null {
+  return pause && pauseView(pause);
 }

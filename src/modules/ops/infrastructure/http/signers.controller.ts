@@ -41,7 +41,12 @@ class SignerDto {
   @ApiProperty({ type: String, nullable: true, example: '2026-11-21T08:00:00.000Z' }) leaseExpiresAt!: string | null;
   @ApiJsonInteger({ nullable: true, example: 8, description: 'Next new nonce' })
   cursor!: number | string | null;
-  @ApiProperty({ type: PauseDto, nullable: true, example: null, description: 'Null when it is not paused' })
+  @ApiProperty({
+    type: PauseDto,
+    nullable: true,
+    example: null,
+    description: 'The oldest pause that holds for it; null when it is not paused',
+  })
   paused!: PauseDto | null;
   @ApiProperty({ type: ChainBehindDto, nullable: true, example: null, description: CHAIN_BEHIND })
   behind!: ChainBehindDto | null;

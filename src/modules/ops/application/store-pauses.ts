@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import { NodeIdentity } from '../../../kernel/node-identity.js';
+import type { SignerId } from '../../../kernel/signer-id.js';
+import { type Tx, UnitOfWork } from '../../../kernel/unit-of-work.js';
+import { Log } from '../../../platform/logging/log.js';
+import { EventLog, type SignerEvent } from '../../events/index.js';
+import { type Pause, type PauseRequest, type PauseScope, SignerPauses } from '../../signers/index.js';
+import { unknownSigner } from './unknown-signer.js';
+
+/** Writes pauses of operators and their ends, each with its events in one commit: one of each signer, so that whoever follows one hears of all. */
+@Injectable()
+export class StorePauses {
+  constructor(
+    private readonly unitOfWork: UnitOfWork,
+    private readonly pauses: SignerPauses,
+    private readonly events: EventLog,
+    private readonly node: NodeIdentity,
+    private readonly log: Log,
+  ) {}
+
+  /**
+   * A second pause of the same scope changes nothing and returns the first one.
+   * @throws NotFound `unknown_signer`
+   */
+  async pause(scope: PauseScope, request: PauseRequest): Promise<Pause> {
+    const stored = await this.unitOfWork.run(async (tx) => {
+      const signers = await this.signersIn(tx, scope);
+      const { pause, changed } = await this.pauses.pause(tx, scope, request);
+      if (changed) await this.append(tx, 'paused', signers, scope, request);
+      return pause;
+    });
+    this.log.warn('signer paused', { ...scope, ...request });
+    return stored;
+  }
+
+  /**
+   * Ends the pause of this scope, and no other one that its signers have.
+   * @returns the signers of the scope, also when there was no pause
+   * @throws NotFound `unknown_signer`
+   */
+  async resume(scope: PauseScope, request: PauseRequest): Promise<SignerId[]> {
+    const signers = await this.unitOfWork.run(async (tx) => {
+      const known = await this.signersIn(tx, scope);
+      if (await this.pauses.resume(tx, scope)) await this.append(tx, 'resumed', known, scope, request);
+      return known;
+    });
+    this.log.warn('signer resumed', { ...scope, ...request });
+    return signers;
+  }
+
+  /** Nobody need be there yet for a pause of everything, which also holds for signers that come later. */
+  private async signersIn(tx: Tx, scope: PauseScope): Promise<SignerId[]> {
+    const signers = await this.pauses.signers(tx, scope);
+    if (signers.length === 0 && scopeName(scope) !== 'all') throw unknownSigner(scope);
+    return signers;
+  }
+
+  private append(
+    tx: Tx,
+    reason: 'paused' | 'resumed',
+    signers: readonly SignerId[],
+    scope: PauseScope,
+    request: PauseRequest,
+  ): Promise<void> {
+    const detail = { ...request, scope: scopeName(scope) };
+    const events = signers.map((signer): SignerEvent => ({ signer, reason, detail }));
+    return this.events.appendOfSigners(tx, { nodeId: this.node.id, tokenFor: () => null }, events);
+  }
+}
+
+function scopeName({ chainId, address }: PauseScope): 'signer' | 'address' | 'chain' | 'all' {
+  if (address === null) return chainId === null ? 'all' : 'chain';
+  return chainId === null ? 'address' : 'signer';
+}

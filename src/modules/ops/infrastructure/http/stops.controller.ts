@@ -1,0 +1,106 @@
+import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { IsInt, IsOptional, Max, Min } from 'class-validator';
+import { clientAddress } from '../../../../platform/http/client-address.js';
+import { decodeCursor, encodeCursor, type Page, pageOf } from '../../../../platform/http/page-cursor.js';
+import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
+import { IsAddressText } from '../../../../platform/http/validators.js';
+import { type PauseScope, SignerPauses } from '../../../signers/index.js';
+import { PauseSigner } from '../../application/pause-signer.js';
+import { ResumeSigner } from '../../application/resume-signer.js';
+import { pauseView } from '../../domain/pause-view.js';
+import { BY, PauseDto, PauseRequestDto } from './signer-pauses.controller.js';
+
+class StopRequestDto extends PauseRequestDto {
+  @ApiPropertyOptional({ type: Number, minimum: 1, example: 31337, description: 'Without it: every chain' })
+  @IsOptional()
+  @IsInt()
+  @Min(1)
+  @Max(Number.MAX_SAFE_INTEGER)
+  chainId?: number;
+
+  @ApiPropertyOptional({
+    example: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+    description: 'Without it: every signer. Without a chainId: this address on every chain',
+  })
+  @IsOptional()
+  @IsAddressText()
+  signer?: string;
+}
+
+const EXAMPLES = {
+  all: { summary: 'Everything', value: { reason: 'a key may be stolen' } },
+  chain: { summary: 'One chain', value: { chainId: 31337, reason: 'its bridge was attacked' } },
+  signer: {
+    summary: 'One signer',
+    value: { chainId: 31337, signer: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', reason: 'key rotation' },
+  },
+};
+
+class StopPageDto {
+  @ApiProperty({ type: [PauseDto] }) items!: readonly PauseDto[];
+  @ApiProperty({ type: String, nullable: true, example: null }) nextCursor!: string | null;
+}
+
+@ApiTags('signers')
+@Controller('api/v1')
+export class StopsController {
+  constructor(
+    private readonly pauseSigner: PauseSigner,
+    private readonly resumeSigner: ResumeSigner,
+    private readonly pauses: SignerPauses,
+  ) {}
+
+  @Post('stop')
+  @HttpCode(200)
+  @ApiOperation({
+    operationId: 'stopSigners',
+    summary: 'Stop a signer, a chain or everything',
+    description:
+      'After the answer no node gives a new nonce: what is PENDING waits with subState SIGNER_PAUSED, and requests are still stored. What was sent is ' +
+      'watched, sent again as it is, and can be cancelled; higher prices, replaces and speed-ups wait. A second stop of the same changes nothing. Any node can answer.',
+  })
+  @ApiBody({ type: StopRequestDto, examples: EXAMPLES })
+  @ApiResponse({ status: 200, type: PauseDto })
+  async stop(@Body() body: StopRequestDto): Promise<PauseDto> {
+    return pauseView(await this.pauseSigner.execute(scopeOf(body), { by: BY, reason: body.reason ?? null }));
+  }
+
+  @Post('go')
+  @HttpCode(204)
+  @ApiOperation({
+    operationId: 'endStop',
+    summary: 'End a stop',
+    description:
+      'Name the same chainId and signer as the stop. Stops are counted one by one: a signer goes on when the last one that holds for it has ended.',
+  })
+  @ApiBody({ type: StopRequestDto, examples: EXAMPLES })
+  @ApiResponse({ status: 204, description: 'It is ended, or there was none' })
+  async go(@Body() body: StopRequestDto): Promise<void> {
+    await this.resumeSigner.execute(scopeOf(body), { by: BY, reason: body.reason ?? null });
+  }
+
+  @Get('stops')
+  @ApiOperation({
+    operationId: 'listStops',
+    summary: 'List stops and pauses that are in force',
+    description: 'Those of every chain first. A pause of one signer is a stop, too.',
+  })
+  @ApiResponse({ status: 200, type: StopPageDto })
+  async list(@Query() query: PageQueryDto): Promise<Page<PauseDto>> {
+    const limit = query.limit ?? DEFAULT_PAGE_ITEMS;
+    const found = await this.pauses.list(query.cursor === undefined ? null : placeOf(query.cursor), limit + 1);
+    return pageOf(found.map(pauseView), limit, ({ chainId, signer }) =>
+      encodeCursor(`${chainId ?? 0}:${signer ?? ''}`),
+    );
+  }
+}
+
+function scopeOf({ chainId = null, signer }: { chainId?: number | null; signer?: string | null }): PauseScope {
+  return { chainId, address: signer == null ? null : clientAddress(signer, chainId) };
+}
+
+function placeOf(cursor: string): PauseScope {
+  const [chainId, address = ''] = decodeCursor(cursor, /^\d{1,15}:(0x[0-9a-f]{40})?$/).split(':');
+  return { chainId: Number(chainId), address: address === '' ? null : clientAddress(address) };
+}
