@@ -1,4 +1,4 @@
-import { PauseDto } from './signer-pauses.controller.js';
+import { PauseDto } from './pauses.dto.js';
 import { CHAIN_BEHIND, ChainBehindDto } from './chain-behind.dto.js';
 import { ApiProperty } from '@nestjs/swagger';
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';

@@ -4,7 +4,7 @@ import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { CHAIN_BEHIND, ChainBehindDto } from './chain-behind.dto.js';
-import { PauseDto } from './signer-pauses.controller.js';
+import { PauseDto } from './pauses.dto.js';
 import { SignerOverview, type SignerPage } from '../../application/signer-overview.js';
 
 class InFlightLimitDto {

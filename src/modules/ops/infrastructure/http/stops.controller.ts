@@ -9,7 +9,7 @@ import { type PauseScope, SignerPauses } from '../../../signers/index.js';
 import { PauseSigner } from '../../application/pause-signer.js';
 import { ResumeSigner } from '../../application/resume-signer.js';
 import { pauseView } from '../../domain/pause-view.js';
-import { BY, PauseDto, PauseRequestDto } from './signer-pauses.controller.js';
+import { BY, PauseDto, PauseRequestDto } from './pauses.dto.js';
 
 class StopRequestDto extends PauseRequestDto {
   @ApiPropertyOptional({ type: Number, minimum: 1, example: 31337, description: 'Without it: every chain' })
