@@ -85,6 +85,34 @@ async function stored(): Promise<number> {
   return body.items.length;
 }
 
+it('a simulation tells gas, fees and the reason of a revert, and stores nothing', async () => {
+  const before = await stored();
+  const simulated = await service.post('/api/v1/tx/simulate', { signer: ALICE, payload: { to: CAROL, value: '1' } });
+  expect(simulated).toMatchObject({
+    status: 200,
+    body: {
+      outcome: 'succeeds',
+      reason: null,
+      gas: expect.stringMatching(/^2100[01]$/),
+      fees: { maxFeePerBlobGas: null },
+      feesRefusal: null,
+    },
+  });
+  const { gasLimit, fees, cost } = simulated.body as { gasLimit: string; cost: string; fees: { maxFeePerGas: string } };
+  expect(BigInt(cost)).toBe(1n + BigInt(gasLimit) * BigInt(fees.maxFeePerGas));
+  const reverting = { signer: ALICE, payload: { data: '0x60006000fd' } };
+  expect(await service.post('/api/v1/tx/simulate', reverting)).toMatchObject({
+    status: 200,
+    body: { outcome: 'reverts', reason: expect.any(String), gas: null, gasLimit: null, fees: null, cost: null },
+  });
+  const poor = { signer: ALICE, payload: { to: CAROL, value: (10n ** 30n).toString() } };
+  expect(await service.post('/api/v1/tx/simulate', poor)).toMatchObject({ body: { outcome: 'insufficient_funds' } });
+  expect(await service.post('/api/v1/tx/simulate', { ...poor, signer: CAROL, chainId: 7 })).toMatchObject({
+    status: 422,
+  });
+  expect(await stored()).toBe(before);
+});
+
 describe('a transaction', () => {
   it('goes from PENDING to CONFIRMED on a real node, and every step is in its audit trail', async () => {
     const created = await service.post('/api/v1/tx', transfer(ALICE, 'first'));

@@ -5,6 +5,7 @@ import { EventsModule } from '../events/events.module.js';
 import { SendingModule } from '../sending/sending.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
+import { RequestsModule } from '../requests/requests.module.js';
 import { PauseSigner } from './application/pause-signer.js';
 import { StorePauses } from './application/store-pauses.js';
 import { ResumeSigner } from './application/resume-signer.js';
@@ -16,6 +17,8 @@ import { PgTxSurroundings } from './infrastructure/pg-tx-surroundings.js';
 import { SignerLimits } from './application/signer-limits.js';
 import { SignerOverview } from './application/signer-overview.js';
 import { SignerBalance } from './application/signer-balance.js';
+import { SimulateTx } from './application/simulate-tx.js';
+import { SimulateController } from './infrastructure/http/simulate.controller.js';
 import { Drain } from './infrastructure/drain.js';
 import { EndpointMetrics } from './infrastructure/endpoint-metrics.js';
 import { ChainsController } from './infrastructure/http/chains.controller.js';
@@ -29,7 +32,7 @@ import { SignerMetrics } from './infrastructure/signer-metrics.js';
 import { ReadinessProbes } from './infrastructure/readiness-probes.js';
 
 @Module({
-  imports: [TerminusModule, ChainModule, EventsModule, SignersModule, LedgerModule, SendingModule],
+  imports: [TerminusModule, ChainModule, EventsModule, SignersModule, LedgerModule, RequestsModule, SendingModule],
   controllers: [
     HealthController,
     ChainsController,
@@ -38,6 +41,7 @@ import { ReadinessProbes } from './infrastructure/readiness-probes.js';
     StopsController,
     SignerBalanceController,
     ExplainController,
+    SimulateController,
   ],
   providers: [
     Drain,
@@ -52,6 +56,7 @@ import { ReadinessProbes } from './infrastructure/readiness-probes.js';
     ExplainTx,
     { provide: TxSurroundings, useClass: PgTxSurroundings },
     SignerBalance,
+    SimulateTx,
     { provide: SignerOverview, useClass: PgSignerOverview },
   ],
 })

@@ -2,6 +2,8 @@ export { AssertCallback } from './application/assert-callback.js';
 export { IntakeRules } from './application/intake-rules.js';
 export { ProveBlobs } from './application/prove-blobs.js';
 export { WaitForState } from './application/wait-for-state.js';
+export { chainOf } from './infrastructure/http/accepted-tx.js';
+export { CREATE_TX_EXAMPLES } from './infrastructure/http/create-tx.examples.js';
 export { CreateTxDto, FeesDto } from './infrastructure/http/create-tx.dto.js';
 export { findTx, TX_ID } from './infrastructure/http/found-tx.js';
 export { ApiIdempotencyKey, IsRequestId } from './infrastructure/http/request-id.js';

@@ -15,12 +15,12 @@ const FORMATS: readonly (readonly [names: RegExp, format: JsonObject])[] = [
   [/^(address|signer|to|contractAddress|signers)$/, ADDRESS],
   [/^(txHash|blockHash|hash|r|s|storageKeys|blobs)$/, WORD],
   [/^(value|gasLimit|gasUsed|effectiveGasPrice|gasPrice|max(Priority)?FeePer(Blob)?Gas|baseFeePerGas)$/, DIGITS],
-  [/^(blobBaseFee|congestedTip|wei|balance|available|missing|committed|queuedAhead)$/, DIGITS],
+  [/^(blobBaseFee|congestedTip|wei|balance|available|missing|committed|queuedAhead|gas|cost)$/, DIGITS],
   [/^(fencingToken|seq|nonce|chainId)$/, DIGITS],
   [/^data$/, { pattern: '^0x([0-9a-f]{2})*$' }],
   [/^eventId$/, EVENT_ID],
   // Free text. Cursors are opaque.
-  [/^(requestId|description|reason|refusal|lastError|error|failureReason|body|answerBody|summary|what|operator)$/, {}],
+  [/^(requestId|description|reason|refusal|lastError|error|failureReason|body|answerBody|summary|what|operator|feesRefusal)$/, {}],
   [/^(nodeId|leaseOwner|by|endpoint|source|url|secret|nextCursor|cursor)$/, {}],
   [/^(type|title|code|detail|advice|instance|path|message)$/, {}],
 ];

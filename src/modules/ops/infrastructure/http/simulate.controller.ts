@@ -1,0 +1,78 @@
+import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { ApiBody, ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Chains } from '../../../chain/index.js';
+import { chainOf, CREATE_TX_EXAMPLES, CreateTxDto, ProveBlobs, toBlobs, toTxRequest } from '../../../requests/index.js';
+import { SIMULATED_OUTCOMES, SimulateTx, type Simulation } from '../../application/simulate-tx.js';
+
+class SimulatedFeesDto {
+  @ApiProperty({ example: '3000000000', description: 'Wei per gas' }) maxFeePerGas!: string;
+  @ApiProperty({ example: '1000000000', description: 'Wei per gas' }) maxPriorityFeePerGas!: string;
+  @ApiProperty({ type: String, nullable: true, example: null, description: 'Wei per blob gas; null without blobs' })
+  maxFeePerBlobGas!: string | null;
+}
+
+class SimulationDto {
+  @ApiProperty({ enum: SIMULATED_OUTCOMES, enumName: 'SimulatedOutcome', example: 'succeeds' }) outcome!: string;
+  @ApiProperty({ type: String, nullable: true, example: null, description: 'Why; null when it succeeds' })
+  reason!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: '21000', description: 'Estimated; null without an estimate' })
+  gas!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: '26250', description: 'That would be signed' })
+  gasLimit!: string | null;
+  @ApiProperty({ type: SimulatedFeesDto, nullable: true, description: 'Of the first attempt, within the caps' })
+  fees!: SimulatedFeesDto | null;
+  @ApiProperty({ type: String, nullable: true, example: null, description: 'Why it would wait for lower fees' })
+  feesRefusal!: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: '78750000000001',
+    description:
+      'The most that the first attempt could cost, in wei: value, all gas, blobs, and the L1 fee of a rollup',
+  })
+  cost!: string | null;
+  @ApiProperty({ example: '1000000000000000000', description: 'Of the signer, in wei' }) balance!: string;
+  @ApiProperty({ example: 4711, description: 'Of the fees' }) blockNumber!: number;
+}
+
+@ApiTags('transactions')
+@Controller('api/v1/tx')
+export class SimulateController {
+  constructor(
+    private readonly simulate: SimulateTx,
+    private readonly proveBlobs: ProveBlobs,
+    private readonly chains: Chains,
+  ) {}
+
+  @Post('simulate')
+  @HttpCode(200)
+  @ApiOperation({
+    operationId: 'simulateTx',
+    summary: 'Simulate a transaction',
+    description:
+      'Says what would become of the request now: gas, fees, and why it reverts. Nothing is stored, and nothing is promised: what is in flight is not executed first. ' +
+      'The body is that of POST /api/v1/tx; requestId may be left out. Authorizations without a signature are not applied.',
+  })
+  @ApiBody({ type: CreateTxDto, examples: CREATE_TX_EXAMPLES })
+  @ApiResponse({ status: 200, type: SimulationDto })
+  async of(@Body() body: CreateTxDto): Promise<SimulationDto> {
+    const asked = toTxRequest(body, chainOf(this.chains, body.chainId), body.requestId ?? 'simulated');
+    return shown(await this.simulate.execute(await this.proveBlobs.execute(asked, toBlobs(body.payload.blobs ?? []))));
+  }
+}
+
+function shown({ outcome, reason, gas, gasLimit, fees, feesRefusal, cost, balance, blockNumber }: Simulation) {
+  const text = (amount: bigint | null | undefined): string | null => amount?.toString() ?? null;
+  return {
+    ...{ outcome, reason, feesRefusal, blockNumber },
+    gas: text(gas),
+    gasLimit: text(gasLimit),
+    fees: fees && {
+      maxFeePerGas: fees.maxFeePerGas.toString(),
+      maxPriorityFeePerGas: fees.maxPriorityFeePerGas.toString(),
+      maxFeePerBlobGas: text(fees.maxFeePerBlobGas),
+    },
+    cost: text(cost),
+    balance: balance.toString(),
+  };
+}
