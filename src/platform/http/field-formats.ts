@@ -20,7 +20,10 @@ const FORMATS: readonly (readonly [names: RegExp, format: JsonObject])[] = [
   [/^data$/, { pattern: '^0x([0-9a-f]{2})*$' }],
   [/^eventId$/, EVENT_ID],
   // Free text. Cursors are opaque.
-  [/^(requestId|description|reason|refusal|lastError|error|failureReason|body|answerBody|summary|what|operator|feesRefusal)$/, {}],
+  [
+    /^(requestId|description|reason|refusal|lastError|error|failureReason|body|answerBody|summary|what|operator|feesRefusal)$/,
+    {},
+  ],
   [/^(nodeId|leaseOwner|by|endpoint|source|url|secret|nextCursor|cursor)$/, {}],
   [/^(type|title|code|detail|advice|instance|path|message)$/, {}],
 ];
