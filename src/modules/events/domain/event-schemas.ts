@@ -70,10 +70,12 @@ const BY: Fields = {
   by: text('Who asked for it'),
   reason: orNull(text('The reason that was given'), 'when none was given'),
 };
+export const PAUSE_SCOPE: JsonObject = { type: 'string', enum: ['signer', 'address', 'chain', 'all'] };
 const SCOPE: Fields = {
-  scope: text('Who was paused or resumed together: this signer, its address on all chains, its chain, or all', {
-    enum: ['signer', 'address', 'chain', 'all'],
-  }),
+  scope: text(
+    'Who was paused or resumed together: this signer, its address on all chains, its chain, or all',
+    PAUSE_SCOPE,
+  ),
 };
 const BOOKS: Fields = {
   cause: text(

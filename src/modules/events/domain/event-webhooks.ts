@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../kernel/json.js';
 import { examplesOf, REORG_EXAMPLE } from './event-examples.js';
-import { BECOMES, EVENT_SCHEMAS, type EventSchema } from './event-schemas.js';
+import { BECOMES, EVENT_SCHEMAS, type EventSchema, PAUSE_SCOPE } from './event-schemas.js';
 
 const ORDER = `Events of one transaction come in the order in which they happened; \`id\` is the same on every way (webhook, stream, page).`;
 const FORKS =
@@ -30,7 +30,7 @@ export function eventDocument(): EventDocument {
   const bodies = EVENT_SCHEMAS.map(({ type, schema }) => [nameOf(type), schema] as const);
   return {
     webhooks: Object.fromEntries(EVENT_SCHEMAS.map((event) => [event.type, { post: operationOf(event) }])),
-    schemas: { ...Object.fromEntries(bodies), Event: event, TxRefusedBecomes: BECOMES },
+    schemas: { ...Object.fromEntries(bodies), Event: event, TxRefusedBecomes: BECOMES, PauseScope: PAUSE_SCOPE },
   };
 }
 
