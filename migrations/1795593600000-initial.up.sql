@@ -341,6 +341,23 @@ CREATE TABLE chain_block (
 CREATE UNIQUE INDEX chain_block_canonical ON chain_block (chain_id, number) WHERE canonical;
 
 -- ---------------------------------------------------------------------------------------------------------------------------------------
+-- Who calls
+-- ---------------------------------------------------------------------------------------------------------------------------------------
+
+-- Keys of the API. What a key may do never changes; one that ended stays, so that it is known who it was.
+CREATE TABLE api_key (
+  key_id       uuid        PRIMARY KEY,
+  name         text        NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
+  -- SHA-256 of 256 random bits, in hex.
+  secret_hash  text        NOT NULL CHECK (secret_hash ~ '^[0-9a-f]{64}$'),
+  scopes       text[]      NOT NULL CHECK (cardinality(scopes) > 0),
+  expires_at   timestamptz,
+  revoked_at   timestamptz,
+  last_used_at timestamptz,
+  created_at   timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+
+-- ---------------------------------------------------------------------------------------------------------------------------------------
 -- Events, and their ways out
 -- ---------------------------------------------------------------------------------------------------------------------------------------
 

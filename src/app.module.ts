@@ -1,6 +1,8 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { ConfigModule, type LockstepConfig } from './config/index.js';
+import { AccessModule } from './modules/access/access.module.js';
+import { AccessGuard } from './modules/access/index.js';
 import { AuthorizationsModule } from './modules/authorizations/authorizations.module.js';
 import { BrokerModule } from './modules/broker/broker.module.js';
 import { CommandsModule } from './modules/commands/commands.module.js';
@@ -23,7 +25,11 @@ export class AppModule {
   static register(config: LockstepConfig): DynamicModule {
     return {
       module: AppModule,
-      providers: [{ provide: APP_GUARD, useClass: RoleGuard }],
+      // In this order.
+      providers: [
+        { provide: APP_GUARD, useClass: RoleGuard },
+        { provide: APP_GUARD, useClass: AccessGuard },
+      ],
       imports: [
         ConfigModule.register(config),
         LoggingModule,
@@ -32,6 +38,7 @@ export class AppModule {
         SchedulingModule,
         HttpModule,
         DatabaseModule,
+        AccessModule,
         RequestsModule,
         CommandsModule,
         LanesModule,

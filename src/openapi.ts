@@ -8,6 +8,7 @@ import { withNamedSchemas } from './platform/http/named-schemas.js';
 import { ProblemDto } from './platform/http/problem.dto.js';
 import { truthful } from './platform/http/truthful-document.js';
 import { withProblems } from './problems.js';
+import { withSecurity } from './security.js';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string };
 
@@ -21,12 +22,14 @@ const DESCRIPTION = `A transaction manager for EVM chains. Hand it what to execu
 With \`npm start\` this is a first transaction:
 
 \`\`\`sh
-curl -sS http://localhost:3000/api/v1/tx -H 'content-type: application/json' -d '{
+curl -sS http://localhost:3000/api/v1/tx -H "Authorization: Bearer $(cat .lockstep/dev-key)" -H 'content-type: application/json' -d '{
   "signer": "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
   "requestId": "my-first",
   "payload": { "to": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", "value": "1000000000000000" }
 }'
 \`\`\`
+
+Every request of \`/api/v1\` carries a key as \`Authorization: Bearer …\`, and each operation names the scope that the key needs.
 
 Addresses are in one case, or have their checksum (EIP-55; on chains 30 and 31 also EIP-1191): any other mix of cases is refused as a typo.
 
@@ -40,6 +43,7 @@ const TAGS = {
   webhooks: 'The same, posted to you',
   signers: 'The accounts that send: their owners, balances, pauses and nonces',
   chains: 'What a chain asks for',
+  keys: 'Who may call, and what each may do',
   operations: 'Health and metrics',
 } as const;
 
@@ -59,7 +63,7 @@ export function openApiOf(app: INestApplication): OpenAPIObject {
   for (const [name, description] of Object.entries(TAGS)) info.addTag(name, description);
   describeRules();
   const document = SwaggerModule.createDocument(app, info.build(), { extraModels: [ProblemDto] });
-  const described = truthful(withProblems(document) as unknown as JsonObject);
+  const described = truthful(withProblems(withSecurity(document)) as unknown as JsonObject);
   const known = (described['components'] as { readonly schemas: JsonObject }).schemas;
   return withNamedSchemas({ ...described, webhooks }, { ...known, ...schemas }) as unknown as OpenAPIObject;
 }

@@ -39,6 +39,7 @@ const PROBLEMS: ReadonlyMap<string, Problem> = new Map([
 ]);
 
 const EXAMPLES = '#/components/examples/';
+const CHALLENGE = { schema: { type: 'string', const: 'Bearer' } };
 const RETRY_AFTER = {
   description: 'Seconds until the request may be sent again',
   schema: { type: 'integer', minimum: 0 },
@@ -102,9 +103,14 @@ function answerOf(status: number, problems: readonly Problem[]): object {
   const examples = codes.map((code) => [code, { $ref: `${EXAMPLES}${code}_${status}` }] as const);
   return {
     description: codes.map((code) => `\`${code}\``).join(', '),
-    ...(problems.some(({ retryable = false }) => retryable) ? { headers: { 'Retry-After': RETRY_AFTER } } : {}),
+    ...headersOf(status, problems),
     content: { 'application/problem+json': { schema, examples: Object.fromEntries(examples) } },
   };
+}
+
+function headersOf(status: number, problems: readonly Problem[]): object {
+  if (status === 401) return { headers: { 'WWW-Authenticate': CHALLENGE } };
+  return problems.some(({ retryable = false }) => retryable) ? { headers: { 'Retry-After': RETRY_AFTER } } : {};
 }
 
 function byName([a]: readonly [string, object], [b]: readonly [string, object]): number {

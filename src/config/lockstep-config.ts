@@ -1,6 +1,7 @@
 import type { BrokerConfig } from '../sinks/event-sink.js';
 import { SINK_TYPES } from '../sinks/sink-types.js';
 import { Section, SectionList } from './config-fields.js';
+import { AuthConfig } from './sections/auth-config.js';
 import { ChainConfig } from './sections/chain-config.js';
 import { DatabaseConfig } from './sections/database-config.js';
 import { EventsConfig, WebhooksConfig } from './sections/events-config.js';
@@ -12,6 +13,9 @@ import { ExecutionConfig, IntakeConfig, LeaseConfig, NonceConfig, WorkerConfig }
 export class LockstepConfig {
   @Section(ServerConfig)
   server = new ServerConfig();
+
+  @Section(AuthConfig)
+  auth = new AuthConfig();
 
   @Section(NodeConfig)
   node = new NodeConfig();
@@ -62,6 +66,7 @@ export class LockstepConfig {
   chains: ChainConfig[] = [];
 }
 
+export * from './sections/auth-config.js';
 export * from './sections/chain-config.js';
 export * from './sections/database-config.js';
 export * from './sections/events-config.js';

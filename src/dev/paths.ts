@@ -11,8 +11,10 @@ export const kept = {
   pids: join(KEPT, 'pids.json'),
   config: join(KEPT, 'lockstep.yaml'),
   webhookKey: join(KEPT, 'webhook.key'),
+  devKey: join(KEPT, 'dev-key'),
   postgres: join(KEPT, 'postgres'),
   chainState: join(KEPT, 'chain', 'state.json'),
 } as const;
 
 export const SERVICE_ENTRY = join(ROOT, 'dist', 'main.js');
+export const CLI_ENTRY = join(ROOT, 'dist', 'cli.js');

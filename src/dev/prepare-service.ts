@@ -23,6 +23,8 @@ export interface PreparedService {
   readonly env: Readonly<Record<string, string>>;
   /** True when the signers are the dev accounts: the welcome then suggests a first transaction. */
   readonly devChain: boolean;
+  /** The file of the key that the welcome uses; null where the config is the reader's own. */
+  readonly keyFile: string | null;
 }
 
 const DEFAULT_PORT = 3000;
@@ -48,7 +50,7 @@ async function prepareEmbedded(log: Log, parts: RunningParts, stop: StopSignal):
   const pids = await claim(kept.pids, port, log, parts);
   const { databaseUrl, rpcUrl } = await startEmbeddedStack({ log, pids, parts, stop });
   const config = devConfig(databaseUrl, rpcUrl, port, keptWebhookKey(kept.webhookKey));
-  return { pids, port, env: writeConfig(kept.config, config), devChain: true };
+  return { pids, port, env: writeConfig(kept.config, config), devChain: true, keyFile: kept.devKey };
 }
 
 /** Uses the file. Only PORT overrides it, so that several instances can share one file. */
@@ -61,7 +63,8 @@ async function prepareConfigFile(path: string, log: Log, parts: RunningParts): P
   const { port, opsPort } = loadConfig({ env }).server;
   log(`using ${path}: no embedded database or chain`);
   const pids = await claim(ownPids(port), port, log, parts);
-  return { pids, port, env: { LOCKSTEP_CONFIG: path, LOCKSTEP_SERVER_PORT: String(port) }, devChain: false, opsPort };
+  const own = { LOCKSTEP_CONFIG: path, LOCKSTEP_SERVER_PORT: String(port) };
+  return { pids, port, env: own, devChain: false, keyFile: null, opsPort };
 }
 
 async function prepareGiven(
@@ -75,7 +78,8 @@ async function prepareGiven(
   const config = givenConfig(await firstChainId(plan.rpcUrls), plan, port, webhookKey);
   const pids = await claim(ownPids(port), port, log, parts);
   const env = writeConfig(join(KEPT, `given-${String(port)}.yaml`), config);
-  return { pids, port, env, devChain: config.yaml.includes('mnemonic') };
+  const keyFile = join(KEPT, `key-${String(port)}`);
+  return { pids, port, env, devChain: config.yaml.includes('mnemonic'), keyFile };
 }
 
 /** One file per port, because several instances may run from one clone on the user's own database. */

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigInvalid, formatConfigMistakes } from '../config/index.js';
+import { keepDevKey } from './dev-key.js';
 import type { DetachedProcess } from './detached-process.js';
 import { LaunchError } from './launch-error.js';
 import { planLaunch } from './launch-plan.js';
@@ -10,7 +11,7 @@ import { prepareService, type PreparedService } from './prepare-service.js';
 import { RunningParts } from './running-parts.js';
 import { becomesReady, startService } from './service.js';
 import { StopSignal } from './stop-signal.js';
-import { firstTransactionLines, urlLines } from './welcome.js';
+import { firstTransactionLines, keyLines, urlLines } from './welcome.js';
 
 /** Longer than the service's own time-out of 25 s, which ends it first. */
 const SERVICE_GRACE_MS = 60_000;
@@ -46,6 +47,7 @@ async function run(log: Log, stop: StopSignal, parts: RunningParts): Promise<num
   const baseUrl = `http://localhost:${String(prepared.port)}`;
   const probed = `http://localhost:${String(prepared.opsPort ?? prepared.port)}`;
   if (await stop.during(becomesReady(service, probed))) {
+    if (prepared.keyFile !== null) await keepDevKey(prepared.keyFile, baseUrl, prepared.env);
     log('ready');
     welcome(baseUrl, prepared);
   }
@@ -59,12 +61,13 @@ async function exitOf(service: DetachedProcess, stop: StopSignal): Promise<numbe
   return code ?? 1;
 }
 
-function welcome(baseUrl: string, prepared: PreparedService): void {
+function welcome(baseUrl: string, { devChain, keyFile }: PreparedService): void {
   const lines = [
     '',
     ...urlLines(baseUrl),
     '',
-    ...(prepared.devChain ? firstTransactionLines(baseUrl) : []),
+    ...(keyFile === null ? [] : keyLines(keyFile)),
+    ...(devChain && keyFile !== null ? firstTransactionLines(baseUrl, keyFile) : []),
     'Ctrl-C stops everything.',
     '',
   ];

@@ -1,6 +1,14 @@
 /** The kind of a domain error; adapters map it to an HTTP status or an exit code. */
 export type ErrorKind =
-  'invalid' | 'not_found' | 'conflict' | 'unprocessable' | 'too_many' | 'unavailable' | 'internal';
+  | 'invalid'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'unprocessable'
+  | 'too_many'
+  | 'unavailable'
+  | 'internal';
 
 /**
  * A broken rule with a stable, public `code`. `message` is the problem, `advice` is the remedy. Expected outcomes are unions, not errors.
@@ -26,6 +34,16 @@ export abstract class DomainError extends Error {
 
 export class InvalidInput extends DomainError {
   readonly kind = 'invalid';
+}
+
+/** It is not known who sent the request. */
+export class Unauthenticated extends DomainError {
+  readonly kind = 'unauthenticated';
+}
+
+/** It is known who sent the request, and they may not do this. */
+export class Forbidden extends DomainError {
+  readonly kind = 'forbidden';
 }
 
 export class NotFound extends DomainError {

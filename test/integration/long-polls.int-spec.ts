@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { CreateNow } from '../../src/modules/requests/application/create-now.js';
 import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { WaitForState } from '../../src/modules/requests/application/wait-for-state.js';
@@ -24,7 +25,9 @@ it('a create that is to be answered with its nonce is stored where nobody more m
   const client = new AbortController();
   const first = node.get(WaitForState).execute(await lab.create(1), 'CONFIRMED', 60_000, client.signal);
   const request = { ...aRequest(), signer: node.signer(), requestId: 'now' };
-  const result = await node.get(CreateNow).execute(request, { path: '/', body: {}, wasForwarded: false });
+  const result = await node
+    .get(CreateNow)
+    .execute(request, { path: '/', body: {}, caller: ANYONE, wasForwarded: false });
   expect(result).toMatchObject({ kind: 'created', tx: { isNew: true }, view: { state: 'PENDING', nonce: null } });
   client.abort();
   await first;

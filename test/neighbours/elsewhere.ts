@@ -7,6 +7,16 @@ export interface Elsewhere {
 
 export const ELSEWHERE: readonly Elsewhere[] = [
   {
+    parts: ['KeyRefresh'],
+    why: 'one statement for all keys every 5 s, and one for all their uses each minute; a wrong key costs no statement',
+    shownBy: 'test/unit/access/key-ring.spec.ts',
+  },
+  {
+    parts: ['OpenRequests'],
+    why: 'once a second a look at the open requests of the node, in memory; what closes one waits for nothing',
+    shownBy: 'test/e2e/access.e2e-spec.ts',
+  },
+  {
     parts: ['TendAuthorizations', 'AuthorizationScheduler', 'authorization.statements/OPEN'],
     why: 'authorities take turns with their payloads, so the figure is how long one is held back',
     shownBy: 'test/integration/neighbours.int-spec.ts',

@@ -2,7 +2,11 @@ import { Unavailable } from '../../src/kernel/errors.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import type { LeaseHolder } from '../../src/modules/signers/index.js';
 import { Doorbell } from '../../src/modules/ledger/application/writing/doorbell.js';
-import { type ForwardedAnswer, Forwarding } from '../../src/modules/requests/application/forwarding.js';
+import {
+  type ForwardedAnswer,
+  Forwarding,
+  type OriginalRequest,
+} from '../../src/modules/requests/application/forwarding.js';
 import type { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { WaitForState } from '../../src/modules/requests/application/wait-for-state.js';
 import type { TxRequest } from '../../src/modules/ledger/domain/tx-request.js';
@@ -39,17 +43,13 @@ export class SimForwarding extends Forwarding {
     super();
   }
 
-  async forward({ nodeId }: LeaseHolder, _path: string, body: unknown): Promise<ForwardedAnswer> {
+  async forward({ nodeId }: LeaseHolder, { body }: OriginalRequest): Promise<ForwardedAnswer> {
     try {
       const txId = await this.peers.ask(nodeId, body as Request);
       return { status: 202, contentType: 'application/json', body: JSON.stringify({ txId }) };
     } catch (error) {
       throw new Unavailable('owner_unreachable', `the owner did not answer: ${String(error)}`, 'send it again');
     }
-  }
-
-  wasForwarded(): boolean {
-    return false;
   }
 }
 

@@ -1,3 +1,4 @@
+import { ANYONE } from '../../src/kernel/caller.js';
 import { Clock } from '../../src/kernel/clock.js';
 import { CrashPoints } from '../../src/kernel/crash-points.js';
 import { messageOf } from '../../src/kernel/errors.js';
@@ -167,7 +168,12 @@ export class SimNode {
 
   /** As the controller does it for `allocate: now`. @returns the id of the tx */
   async createNow(request: Request, wasForwarded = false): Promise<string> {
-    const result = await this.get(CreateNow).execute(request, { path: '/api/v1/tx', body: request, wasForwarded });
+    const result = await this.get(CreateNow).execute(request, {
+      path: '/api/v1/tx',
+      body: request,
+      caller: ANYONE,
+      wasForwarded,
+    });
     this.parts.seen.note(`intake ${wasForwarded ? 'of a forwarded request' : result.kind}`);
     return result.kind === 'created' ? result.tx.txId : txIdIn(result.answer);
   }

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { appendFileSync, chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import { freePort } from '../../src/dev/free-port.js';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
@@ -137,6 +138,23 @@ export class Service {
     return this.send(path, init, timeoutMs);
   }
 
+  /** Any request, as whoever has the key. */
+  call<Body = AnyBody>(method: string, path: string, key: string | null, body?: unknown): Promise<HttpAnswer<Body>> {
+    const headers: Record<string, string> = {
+      accept: 'application/json',
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    };
+    return this.send(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  }
+
+  /** Runs `lockstep` with the config of this node. @returns what it prints */
+  async cli(...args: readonly string[]): Promise<string> {
+    const env = { ...process.env, NODE_OPTIONS: '', LOCKSTEP_CONFIG: join(this.directory, 'lockstep.yaml') };
+    const { stdout } = await promisify(execFile)(process.execPath, ['dist/cli.js', ...args], { env });
+    return stdout;
+  }
+
   /** SIGSTOP, SIGCONT: to stand still without ending. */
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
@@ -203,6 +221,8 @@ function configOf(
   return {
     server: { port, host: '127.0.0.1' },
     confirmations: { required: 2 },
+    // What a key may do is tried by tests of their own; all others come without one.
+    auth: { mode: 'none' },
     ...config,
     webhooks: { encryptionKeys: [WEBHOOK_KEY.toString('base64')], ...(config['webhooks'] ?? {}) },
     node: { advertisedUrl: `http://127.0.0.1:${port}`, ...(config['node'] ?? {}) },

@@ -25,7 +25,7 @@ const FORMATS: readonly (readonly [names: RegExp, format: JsonObject])[] = [
     {},
   ],
   [/^(nodeId|leaseOwner|by|endpoint|source|url|secret|nextCursor|cursor)$/, {}],
-  [/^(type|title|code|detail|advice|instance|path|message)$/, {}],
+  [/^(type|title|code|detail|advice|instance|path|message|name|prefix|key)$/, {}],
 ];
 
 /** @returns null for a name that is not known: a test finds those */

@@ -44,6 +44,8 @@ export const PROBLEM_CONTENT_TYPE = 'application/problem+json; charset=utf-8';
 
 export const STATUS_OF_KIND = {
   invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
   not_found: 404,
   conflict: 409,
   unprocessable: 422,

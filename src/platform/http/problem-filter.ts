@@ -27,6 +27,7 @@ export class ProblemFilter implements ExceptionFilter {
     if (reply.raw.headersSent) return void reply.raw.destroy();
     if (problem.code === 'body_too_large') await drainRequest(request.raw);
     if (problem.status === 405) void reply.header('allow', this.allowedMethods(request).join(', '));
+    if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
     const retryAfter = retryAfterOf(error, problem);
     if (retryAfter !== null) void reply.header('retry-after', String(retryAfter));
     void reply

@@ -15,6 +15,7 @@ const SHORT = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
  * are labels (`metrics.signerLabels`); without it the values are those of a chain.
  */
 export const METRICS = {
+  auth_refused_total: counter('Requests that were refused because of who sent them', 'reason'),
   tx_create_total: counter('Requests to create a transaction', 'result'),
   tx_submit_total: counter('Broadcasts by result', 'result'),
   tx_state_total: counter('Transactions that entered a state', 'state'),

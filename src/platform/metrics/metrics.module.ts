@@ -2,6 +2,7 @@ import { Controller, Get, Global, Module, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Open } from '../http/scope.js';
 import { Metrics } from './metrics.js';
 
 @ApiTags('operations')
@@ -10,6 +11,7 @@ class MetricsController {
   constructor(private readonly registry: Registry) {}
 
   @Get()
+  @Open()
   @ApiOperation({
     operationId: 'getMetrics',
     summary: 'Metrics for Prometheus',

@@ -8,10 +8,10 @@ import { HEARTBEAT_CONNECTIONS } from '../../../src/platform/database/data-sourc
 
 const ROOT = process.cwd();
 const EXAMPLE = 'lockstep.example.yaml';
-/** 74, the keys that encrypt the secrets of webhooks, and the two files of TLS, and opsPort. */
-const MOST_KEYS = 78;
-/** Two `LISTEN`: for work, and for news of events. */
-const LISTENERS = 2;
+/** 74, auth.mode, the keys that encrypt the secrets of webhooks, the two files of TLS, and opsPort. */
+const MOST_KEYS = 79;
+/** Each is one `LISTEN`: for work, for news of events, and for news of keys. */
+const LISTENERS = 3;
 /** What the example gives instead of a default: they have none, or depend on the deployment. */
 const EXAMPLES: ReadonlySet<string> = new Set([
   'server.opsPort',

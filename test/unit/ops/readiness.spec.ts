@@ -9,6 +9,7 @@ import {
   TerminusModule,
 } from '@nestjs/terminus';
 import { Test } from '@nestjs/testing';
+import { AuthConfig } from '../../../src/config/index.js';
 import { type Chains, type EndpointStatus } from '../../../src/modules/chain/index.js';
 import { Drain } from '../../../src/modules/ops/infrastructure/drain.js';
 import { ReadinessProbes } from '../../../src/modules/ops/infrastructure/readiness-probes.js';
@@ -34,6 +35,7 @@ class ReadinessLab {
   /** By chain, the signers that are held because it is behind our books. */
   behind: object[] = [];
   pauses: object[] = [];
+  readonly auth = new AuthConfig();
   readonly drain = new Drain();
   readonly clock = new FakeClock();
   private probes: ReadinessProbes | null = null;
@@ -77,6 +79,7 @@ class ReadinessLab {
       { endpoints: () => this.endpoints },
       this.drain,
       this.clock,
+      this.auth,
     );
   }
 }
@@ -109,6 +112,17 @@ describe('readiness', () => {
         pauses: [{ chainId: null, signer: null, since: since.toISOString(), by: 'api', reason: 'a key may be stolen' }],
       },
     ]);
+  });
+
+  it('says so where nobody is asked who calls, and stays', async () => {
+    const lab = new ReadinessLab([]);
+    expect((await lab.ask()).details['auth']).toBeUndefined();
+    const open = new ReadinessLab([]);
+    open.auth.mode = 'none';
+    expect((await open.ask()).details['auth']).toMatchObject({
+      status: 'up',
+      message: expect.stringContaining('anybody'),
+    });
   });
 
   it('stays when a chain was reset, and says so', async () => {

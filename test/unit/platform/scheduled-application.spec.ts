@@ -27,9 +27,11 @@ const ON_EACH_NODE = [
   'retention-housekeeping',
   'webhook-housekeeping',
 ];
+const ON_EACH_NODE_THAT_SERVES = ['key-uses', 'keys', 'open-requests'];
 const ON_EACH_NODE_THAT_ACTS = ['webhook-deliveries', 'webhook-fan-out'];
 const ALL = [
   ...ON_EACH_NODE,
+  ...ON_EACH_NODE_THAT_SERVES,
   ...ON_EACH_NODE_THAT_ACTS,
   ...ON_EACH_CHAIN.flatMap((name) => CHAINS.map((id) => `${name}-${id}`)),
 ].sort();
@@ -85,7 +87,7 @@ describe('the application', () => {
   it('schedules nothing but the heartbeat, the probes of chains and housekeeping, which does nothing, on a node that only answers', async () => {
     const api = await start('api');
     more.push(api);
-    expect(scheduledIn(api)).toEqual(ON_EACH_NODE);
+    expect(scheduledIn(api)).toEqual([...ON_EACH_NODE, ...ON_EACH_NODE_THAT_SERVES].sort());
     await app.close();
     database.statements.length = 0;
     const prune = jest.spyOn(api.get(HeadTracker), 'prune');
@@ -98,8 +100,9 @@ describe('the application', () => {
     const broker = { type: 'nats', urls: ['nats://127.0.0.1:1'] };
     const [worker, api] = [await start('worker', { broker }), await start('api', { broker })];
     more.push(worker, api);
-    expect(scheduledIn(worker)).toEqual([...ALL, 'broker-claim', 'broker-feed'].sort());
-    expect(scheduledIn(api)).toEqual(ON_EACH_NODE);
+    const acting = ALL.filter((name) => !ON_EACH_NODE_THAT_SERVES.includes(name));
+    expect(scheduledIn(worker)).toEqual([...acting, 'broker-claim', 'broker-feed'].sort());
+    expect(scheduledIn(api)).toEqual([...ON_EACH_NODE, ...ON_EACH_NODE_THAT_SERVES].sort());
     await worker.close();
     expect(scheduledIn(worker)).toEqual([]);
   });

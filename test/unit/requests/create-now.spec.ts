@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { TooMany } from '../../../src/kernel/errors.js';
 import { NotLeader } from '../../../src/modules/signers/index.js';
 import { CreateNow } from '../../../src/modules/requests/application/create-now.js';
@@ -14,7 +15,7 @@ import { aTxView } from '../../support/view-builders.js';
 const ANSWER = { status: 202, contentType: 'application/json', body: '{}' };
 const VIEW = aTxView();
 const REQUEST = aRequest();
-const ORIGINAL = { path: '/api/v1/tx', body: { requestId: 'r' }, wasForwarded: false };
+const ORIGINAL = { path: '/api/v1/tx', body: { requestId: 'r' }, caller: ANYONE, wasForwarded: false };
 
 /** What the owner answers, or this node about it; null while this node is to serve the request. */
 let passedOn: () => Promise<ForwardedAnswer | null>;

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { IntakeConfig } from '../../../src/config/index.js';
 import { type Lease, type LeaseHolder, LeaseManager, NodeRegistry } from '../../../src/modules/signers/index.js';
 import { ForwardToOwner } from '../../../src/modules/requests/application/forward-to-owner.js';
@@ -8,7 +9,7 @@ import { aSigner } from '../../support/builders.js';
 
 const OWNER: LeaseHolder = { nodeId: 'owner', advertisedUrl: 'http://owner', expiresInMs: 5_000 };
 const ANSWER = { status: 202, contentType: 'application/json', body: '{}' };
-const ORIGINAL = { path: '/api/v1/tx', body: { requestId: 'r' }, wasForwarded: false };
+const ORIGINAL = { path: '/api/v1/tx', body: { requestId: 'r' }, caller: ANYONE, wasForwarded: false };
 const SIGNER = aSigner();
 
 let config: IntakeConfig;
@@ -36,7 +37,7 @@ describe('a request at a node that does not act for the signer', () => {
     expect(await execute()).toEqual(ANSWER);
     expect(calls).toEqual([
       ['holder', SIGNER],
-      ['forward', OWNER, ORIGINAL.path, ORIGINAL.body],
+      ['forward', OWNER, ORIGINAL],
     ]);
   });
 

@@ -1,9 +1,9 @@
-import { ForwardToOwner, type OriginalRequest } from './forward-to-owner.js';
+import { ForwardToOwner } from './forward-to-owner.js';
 import { Injectable } from '@nestjs/common';
 import { TooMany } from '../../../kernel/errors.js';
 import { TxQueries, type TxRequest, type TxView } from '../../ledger/index.js';
 import { CreateTx, type CreatedTx } from './create-tx.js';
-import { type ForwardedAnswer } from './forwarding.js';
+import type { ForwardedAnswer, OriginalRequest } from './forwarding.js';
 import { WaitForState } from './wait-for-state.js';
 
 /** How long a create waits for its nonce. The tx is stored in any case. */

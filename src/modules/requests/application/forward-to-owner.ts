@@ -2,14 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { IntakeConfig } from '../../../config/lockstep-config.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import { LeaseManager, NodeRegistry, NotLeader } from '../../signers/index.js';
-import { Forwarding, type ForwardedAnswer } from './forwarding.js';
-
-/** A request as the client sent it. */
-export interface OriginalRequest {
-  readonly path: string;
-  readonly body: unknown;
-  readonly wasForwarded: boolean;
-}
+import { Forwarding, type ForwardedAnswer, type OriginalRequest } from './forwarding.js';
 
 /** Forwards a request to the node that acts for its signer, or refuses it, as `intake.notLeader` requires. */
 @Injectable()
@@ -31,6 +24,6 @@ export class ForwardToOwner {
     // When no node holds the lease, any node that may take it can handle the request.
     const isOthers = holder !== null || !this.leases.isOurs(signer);
     if (isOthers && this.config.notLeader === 'reject') throw new NotLeader(signer, holder);
-    return holder?.advertisedUrl == null ? null : this.forwarding.forward(holder, original.path, original.body);
+    return holder?.advertisedUrl == null ? null : this.forwarding.forward(holder, original);
   }
 }

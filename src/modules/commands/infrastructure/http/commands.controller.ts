@@ -5,6 +5,7 @@ import { parseSigner } from '../../../../kernel/signer-id.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
+import { Scope } from '../../../../platform/http/scope.js';
 import { TxQueries, type TxView } from '../../../ledger/index.js';
 import {
   DEFAULT_WAIT_MS,
@@ -50,6 +51,7 @@ export class CommandsController {
   ) {}
 
   @Post(':txId/cancel')
+  @Scope('tx:write')
   @ApiOperation({
     operationId: 'cancelTx',
     summary: 'Cancel a transaction',
@@ -72,6 +74,7 @@ export class CommandsController {
   }
 
   @Post(':txId/replace')
+  @Scope('tx:write')
   @ApiOperation({
     operationId: 'replaceTx',
     summary: 'Replace a transaction by another payload',
@@ -97,6 +100,7 @@ export class CommandsController {
   }
 
   @Post(':txId/speed-up')
+  @Scope('tx:write')
   @ApiOperation({
     operationId: 'speedUpTx',
     summary: 'Pay more for a sent transaction',
@@ -120,6 +124,7 @@ export class CommandsController {
   }
 
   @Get(':txId/commands')
+  @Scope('tx:read')
   @ApiOperation({
     operationId: 'listTxCommands',
     summary: 'List the cancels, replaces and speed-ups of a transaction, oldest first',

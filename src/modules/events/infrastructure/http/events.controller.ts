@@ -11,6 +11,7 @@ import {
 import type { FastifyReply } from 'fastify';
 import type { JsonObject } from '../../../../kernel/json.js';
 import { EVENT_ID } from '../../../../platform/http/field-formats.js';
+import { Scope } from '../../../../platform/http/scope.js';
 import { ListEvents } from '../../application/list-events.js';
 import type { EventFilter } from '../../domain/event-filter.js';
 import { eventId, type EventPosition } from '../../domain/event-position.js';
@@ -45,6 +46,7 @@ export class EventsController {
   ) {}
 
   @Get()
+  @Scope('events:read')
   @ApiOperation({
     operationId: 'listEvents',
     summary: 'Follow events as a stream, or read a page of them',

@@ -5,6 +5,7 @@ import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
 import { toJsonInteger } from '../../../../kernel/quantities.js';
 import { signerOfPath } from '../../../../platform/http/client-address.js';
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
+import { Scope } from '../../../../platform/http/scope.js';
 import { type SyncReport, SyncSigner } from '../../application/sync-signer.js';
 
 const DEFAULT_GAP_NONCES = 1_000;
@@ -119,6 +120,7 @@ export class SignerNoncesController {
   constructor(private readonly sync: SyncSigner) {}
 
   @Post('sync')
+  @Scope('signers:admin')
   @HttpCode(200)
   @ApiOperation({
     operationId: 'syncSigner',

@@ -3,6 +3,7 @@ import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiTags } from '@nest
 import { type ChainInForce, ORIGINS } from '../../../../config/index.js';
 import { NotFound } from '../../../../kernel/errors.js';
 import { type ChainId, chainOfPath } from '../../../../kernel/signer-id.js';
+import { Scope } from '../../../../platform/http/scope.js';
 import { ChainProbes } from '../../../chain/index.js';
 
 class OriginDto {
@@ -78,6 +79,7 @@ export class ChainsController {
   constructor(private readonly probes: ChainProbes) {}
 
   @Get()
+  @Scope('tx:read')
   @ApiOperation({
     operationId: 'listChains',
     summary: 'List the chains with the values in force',
@@ -89,6 +91,7 @@ export class ChainsController {
   }
 
   @Get(':chainId')
+  @Scope('tx:read')
   @ApiParam({ name: 'chainId', type: Number, example: 8453 })
   @ApiOperation({
     operationId: 'getChain',

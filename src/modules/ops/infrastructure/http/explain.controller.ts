@@ -1,5 +1,6 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Scope } from '../../../../platform/http/scope.js';
 import { findTx } from '../../../requests/index.js';
 import { type ExplainedTx, ExplainTx } from '../../application/explain-tx.js';
 import type { Price, TxFacts } from '../../domain/tx-facts.js';
@@ -11,6 +12,7 @@ export class ExplainController {
   constructor(private readonly explain: ExplainTx) {}
 
   @Get(':txId/explain')
+  @Scope('tx:read')
   @ApiOperation({
     operationId: 'explainTx',
     summary: 'Explain why a transaction waits',

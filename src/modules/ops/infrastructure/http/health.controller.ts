@@ -1,6 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { HealthCheck, HealthCheckService, type HealthCheckResult } from '@nestjs/terminus';
+import { Open } from '../../../../platform/http/scope.js';
 import { ReadinessProbes } from '../readiness-probes.js';
 
 @ApiTags('operations')
@@ -13,6 +14,7 @@ export class HealthController {
 
   /** Never calls the database or the chain: a restart would repair neither. */
   @Get('live')
+  @Open()
   @ApiOperation({
     operationId: 'getLiveness',
     summary: 'Check liveness: the process answers',
@@ -25,6 +27,7 @@ export class HealthController {
   }
 
   @Get('ready')
+  @Open()
   @HealthCheck({ swaggerDocumentation: false })
   @ApiOperation({
     operationId: 'getReadiness',

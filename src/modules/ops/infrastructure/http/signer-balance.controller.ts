@@ -1,6 +1,7 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { signerOfPath } from '../../../../platform/http/client-address.js';
+import { Scope } from '../../../../platform/http/scope.js';
 import { type BalanceReport, SignerBalance } from '../../application/signer-balance.js';
 
 class InFlightDto {
@@ -40,6 +41,7 @@ export class SignerBalanceController {
   constructor(private readonly balance: SignerBalance) {}
 
   @Get('balance')
+  @Scope('tx:read')
   @ApiOperation({
     operationId: 'getSignerBalance',
     summary: 'Compare the balance of a signer with what its transactions may cost',

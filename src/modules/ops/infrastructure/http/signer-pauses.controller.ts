@@ -3,6 +3,7 @@ import { ApiBody, ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestj
 import { signerOfPath } from '../../../../platform/http/client-address.js';
 import { type Pause, SignerPauses } from '../../../signers/index.js';
 import { pauseView } from '../../domain/pause-view.js';
+import { Scope } from '../../../../platform/http/scope.js';
 import { PauseSigner } from '../../application/pause-signer.js';
 import { ResumeSigner } from '../../application/resume-signer.js';
 import { BY, PauseDto, PauseRequestDto } from './pauses.dto.js';
@@ -29,6 +30,7 @@ export class SignerPausesController {
   ) {}
 
   @Post('pause')
+  @Scope('signers:admin')
   @HttpCode(200)
   @ApiOperation({
     operationId: 'pauseSigner',
@@ -51,6 +53,7 @@ export class SignerPausesController {
   }
 
   @Post('resume')
+  @Scope('signers:admin')
   @HttpCode(200)
   @ApiOperation({
     operationId: 'resumeSigner',

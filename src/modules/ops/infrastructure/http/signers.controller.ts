@@ -3,6 +3,7 @@ import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
+import { Scope } from '../../../../platform/http/scope.js';
 import { CHAIN_BEHIND, ChainBehindDto } from './chain-behind.dto.js';
 import { PauseDto } from './pauses.dto.js';
 import { SignerOverview, type SignerPage } from '../../application/signer-overview.js';
@@ -71,6 +72,7 @@ export class SignersController {
   constructor(private readonly overview: SignerOverview) {}
 
   @Get()
+  @Scope('tx:read')
   @ApiOperation({
     operationId: 'listSigners',
     summary: 'List signers with their owner and backlog',

@@ -1,5 +1,6 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { Scope } from '../../../../platform/http/scope.js';
 import { Chains } from '../../../chain/index.js';
 import { chainOf, CREATE_TX_EXAMPLES, CreateTxDto, ProveBlobs, toBlobs, toTxRequest } from '../../../requests/index.js';
 import { SIMULATED_OUTCOMES, SimulateTx, type Simulation } from '../../application/simulate-tx.js';
@@ -45,6 +46,7 @@ export class SimulateController {
   ) {}
 
   @Post('simulate')
+  @Scope('tx:read')
   @HttpCode(200)
   @ApiOperation({
     operationId: 'simulateTx',

@@ -4,6 +4,7 @@ import { IsInt, IsOptional, Max, Min } from 'class-validator';
 import { clientAddress } from '../../../../platform/http/client-address.js';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
+import { Scope } from '../../../../platform/http/scope.js';
 import { IsAddressText } from '../../../../platform/http/validators.js';
 import { type PauseScope, SignerPauses } from '../../../signers/index.js';
 import { PauseSigner } from '../../application/pause-signer.js';
@@ -52,6 +53,7 @@ export class StopsController {
   ) {}
 
   @Post('stop')
+  @Scope('signers:admin')
   @HttpCode(200)
   @ApiOperation({
     operationId: 'stopSigners',
@@ -67,6 +69,7 @@ export class StopsController {
   }
 
   @Post('go')
+  @Scope('signers:admin')
   @HttpCode(204)
   @ApiOperation({
     operationId: 'endStop',
@@ -81,6 +84,7 @@ export class StopsController {
   }
 
   @Get('stops')
+  @Scope('tx:read')
   @ApiOperation({
     operationId: 'listStops',
     summary: 'List stops and pauses that are in force',

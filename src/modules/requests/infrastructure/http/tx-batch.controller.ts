@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { InvalidInput } from '../../../../kernel/errors.js';
 import { reportFault } from '../../../../platform/http/domain-problem.js';
 import type { Mistakes } from '../../../../platform/http/mistakes.js';
+import { Scope } from '../../../../platform/http/scope.js';
 import { RequestValidationPipe } from '../../../../platform/http/validation-pipe.js';
 import { Log } from '../../../../platform/logging/log.js';
 import { mapInTurns } from '../../../../platform/scheduling/map-in-turns.js';
@@ -42,6 +43,7 @@ export class TxBatchController {
   ) {}
 
   @Post()
+  @Scope('tx:write')
   @HttpCode(HttpStatus.OK)
   @ApiOperation({
     operationId: 'createTxBatch',

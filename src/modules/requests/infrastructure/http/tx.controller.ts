@@ -6,13 +6,13 @@ import { clientAddress } from '../../../../platform/http/client-address.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS } from '../../../../platform/http/page-query.dto.js';
+import { Scope, senderOf } from '../../../../platform/http/scope.js';
 import { Chains } from '../../../chain/index.js';
 import { type HistoryEntry, MAX_HISTORY_PAGE, TxHistory } from '../../../events/index.js';
 import { AssertCallback } from '../../application/assert-callback.js';
 import { CreateNow } from '../../application/create-now.js';
 import { CreateTx, type CreatedTx } from '../../application/create-tx.js';
 import { ProveBlobs } from '../../application/prove-blobs.js';
-import { Forwarding } from '../../application/forwarding.js';
 import { type AttemptView, TxQueries, type TxView } from '../../../ledger/index.js';
 import { WaitForState } from '../../application/wait-for-state.js';
 import { acceptedStatus, acceptedView, chainOf } from './accepted-tx.js';
@@ -42,7 +42,6 @@ export class TxController {
     private readonly assertCallback: AssertCallback,
     private readonly createTx: CreateTx,
     private readonly createNow: CreateNow,
-    private readonly forwarding: Forwarding,
     private readonly queries: TxQueries,
     private readonly history: TxHistory,
     private readonly wait: WaitForState,
@@ -50,6 +49,7 @@ export class TxController {
   ) {}
 
   @Post()
+  @Scope('tx:write')
   @ApiOperation({
     operationId: 'createTx',
     summary: 'Submit a transaction',
@@ -75,14 +75,14 @@ export class TxController {
     if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked), reply);
     // The owner gets the key in the body, because it may have come in a header, and the chain by its id.
     const original = { ...(request.body as object), chainId, requestId: asked.requestId };
-    const wasForwarded = this.forwarding.wasForwarded(headers, original);
-    const result = await this.createNow.execute(asked, { path: PATH, body: original, wasForwarded });
+    const result = await this.createNow.execute(asked, { path: PATH, body: original, ...senderOf(request) });
     if (result.kind === 'created') return accepted(withView(result.tx, result.view), reply);
     void reply.status(result.answer.status).header('content-type', result.answer.contentType);
     return result.answer.body;
   }
 
   @Get()
+  @Scope('tx:read')
   @ApiOperation({
     operationId: 'listTxs',
     summary: 'List transactions, newest first',
@@ -104,6 +104,7 @@ export class TxController {
   }
 
   @Get('by-request')
+  @Scope('tx:read')
   @ApiOperation({
     operationId: 'findTxByRequest',
     summary: 'Find a transaction by its idempotency key',
@@ -117,6 +118,7 @@ export class TxController {
   }
 
   @Get(':txId')
+  @Scope('tx:read')
   @ApiOperation({
     operationId: 'getTx',
     summary: 'Get a transaction',
@@ -140,6 +142,7 @@ export class TxController {
   }
 
   @Get(':txId/history')
+  @Scope('tx:read')
   @ApiOperation({
     operationId: 'listTxHistory',
     summary: 'List the audit trail of a transaction, oldest entry first',
@@ -155,6 +158,7 @@ export class TxController {
   }
 
   @Get(':txId/attempts')
+  @Scope('tx:read')
   @ApiOperation({
     operationId: 'listTxAttempts',
     summary: 'List the signed attempts of a transaction, oldest first',

@@ -1,6 +1,7 @@
 import { Controller, Get, Param } from '@nestjs/common';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { chainOfPath } from '../../../../kernel/signer-id.js';
+import { Scope } from '../../../../platform/http/scope.js';
 import { QuoteFees } from '../../application/quote-fees.js';
 import { ChainFeesDto, toChainFees } from './fees.dto.js';
 
@@ -10,6 +11,7 @@ export class FeesController {
   constructor(private readonly quotes: QuoteFees) {}
 
   @Get('fees')
+  @Scope('tx:read')
   @ApiParam({ name: 'chainId', type: Number, example: 31337 })
   @ApiOperation({
     operationId: 'getChainFees',

@@ -4,6 +4,7 @@ import { InvalidInput, TooMany } from '../../../../kernel/errors.js';
 import { parseTime } from '../../../../kernel/time.js';
 import { pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS } from '../../../../platform/http/page-query.dto.js';
+import { Scope } from '../../../../platform/http/scope.js';
 import { OneEach } from '../../../../platform/scheduling/one-each.js';
 import { EventBell, eventId } from '../../../events/index.js';
 import { type Replayed, ReplayRange } from '../../application/replay-range.js';
@@ -41,6 +42,7 @@ export class WebhookDeliveriesController {
   ) {}
 
   @Get('deliveries')
+  @Scope('webhooks:admin')
   @ApiOperation({
     operationId: 'listWebhookDeliveries',
     summary: 'List the deliveries of a webhook endpoint, newest first',
@@ -56,6 +58,7 @@ export class WebhookDeliveriesController {
   }
 
   @Get('deliveries/:eventId')
+  @Scope('webhooks:admin')
   @ApiOperation({
     operationId: 'getWebhookDelivery',
     summary: 'Get a delivery with its body',
@@ -70,6 +73,7 @@ export class WebhookDeliveriesController {
   }
 
   @Post('deliveries/:eventId/replay')
+  @Scope('webhooks:admin')
   @HttpCode(200)
   @ApiOperation({
     operationId: 'replayWebhookDelivery',
@@ -86,6 +90,7 @@ export class WebhookDeliveriesController {
   }
 
   @Post('replay')
+  @Scope('webhooks:admin')
   @HttpCode(200)
   @ApiOperation({
     operationId: 'replayWebhookDeliveries',

@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } fr
 import { ApiBody, ApiNoContentResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
+import { Scope } from '../../../../platform/http/scope.js';
 import { ChangeEndpoint } from '../../application/change-endpoint.js';
 import { CreateEndpoint } from '../../application/create-endpoint.js';
 import { RotateSecret } from '../../application/rotate-secret.js';
@@ -36,6 +37,7 @@ export class WebhooksController {
   ) {}
 
   @Post()
+  @Scope('webhooks:admin')
   @ApiOperation({
     operationId: 'createWebhook',
     summary: 'Create a webhook endpoint',
@@ -50,6 +52,7 @@ export class WebhooksController {
   }
 
   @Get()
+  @Scope('webhooks:admin')
   @ApiOperation({
     operationId: 'listWebhooks',
     summary: 'List webhook endpoints, newest first',
@@ -62,6 +65,7 @@ export class WebhooksController {
   }
 
   @Get(':id')
+  @Scope('webhooks:admin')
   @ApiOperation({
     operationId: 'getWebhook',
     summary: 'Get a webhook endpoint',
@@ -74,6 +78,7 @@ export class WebhooksController {
   }
 
   @Patch(':id')
+  @Scope('webhooks:admin')
   @ApiOperation({
     operationId: 'updateWebhook',
     summary: 'Change a webhook endpoint',
@@ -86,6 +91,7 @@ export class WebhooksController {
   }
 
   @Delete(':id')
+  @Scope('webhooks:admin')
   @HttpCode(204)
   @ApiOperation({
     operationId: 'deleteWebhook',
@@ -99,6 +105,7 @@ export class WebhooksController {
   }
 
   @Post(':id/rotate-secret')
+  @Scope('webhooks:admin')
   @HttpCode(200)
   @ApiOperation({
     operationId: 'rotateWebhookSecret',
@@ -115,6 +122,7 @@ export class WebhooksController {
   }
 
   @Post(':id/test')
+  @Scope('webhooks:admin')
   @HttpCode(200)
   @ApiOperation({
     operationId: 'testWebhook',

@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { AuthConfig } from '../../../config/lockstep-config.js';
+import { ANYONE } from '../../../kernel/caller.js';
+import { Unauthenticated } from '../../../kernel/errors.js';
+import { KeyRing } from './key-ring.js';
+import type { Session } from './session.js';
+
+const NOBODY_ASKS: Session = { caller: ANYONE, isLive: () => true };
+
+/** Finds out who sent a request. */
+@Injectable()
+export class Identify {
+  constructor(
+    private readonly config: AuthConfig,
+    private readonly keys: KeyRing,
+  ) {}
+
+  /**
+   * @param credential what the request brought; null for nothing
+   * @throws Unauthenticated `unauthenticated`; Unavailable `starting`
+   */
+  execute(credential: string | null): Session {
+    if (this.config.mode === 'none') return NOBODY_ASKS;
+    if (credential === null) throw new Unauthenticated('unauthenticated', 'the request has no key', ADVICE);
+    const session = this.keys.sessionOf(credential);
+    if (session !== null) return session;
+    throw new Unauthenticated('unauthenticated', 'the key is unknown, revoked or expired', ADVICE);
+  }
+}
+
+const ADVICE = 'send the header Authorization: Bearer, followed by a key; `lockstep keys create` makes one';

@@ -1,0 +1,51 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** `ls_<id>_<secret>`: the id is visible in lists and logs; the secret is 256 random bits. */
+const FORM = /^ls_([0-9a-f]{32})_([A-Za-z0-9_-]{43})$/;
+const PREFIX = /^ls_([0-9a-f]{32})$/;
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const SECRET_BYTES = 32;
+
+export interface KeyText {
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** What of a key may be shown. */
+export function prefixOf(id: string): string {
+  return `ls_${id.replaceAll('-', '')}`;
+}
+
+export function newSecret(): string {
+  return randomBytes(SECRET_BYTES).toString('base64url');
+}
+
+export function keyText({ id, secret }: KeyText): string {
+  return `${prefixOf(id)}_${secret}`;
+}
+
+export function parseKeyText(text: string): KeyText | null {
+  const [, digits, secret] = FORM.exec(text) ?? [];
+  return digits === undefined || secret === undefined ? null : { id: withDashes(digits), secret };
+}
+
+/** The id of a key, as it is in lists or in front of the key; null for what cannot be one. */
+export function keyIdOf(text: string): string | null {
+  if (ID.test(text)) return text.toLowerCase();
+  const [, digits] = PREFIX.exec(text) ?? [];
+  return digits === undefined ? null : withDashes(digits);
+}
+
+function withDashes(digits: string): string {
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** SHA-256, in hex: nobody can try 2^256 secrets, so a slow hash, which is for passwords, would only cost time of requests. */
+export function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+/** Takes as long for a wrong hash as for the right one. */
+export function isSameHash(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(one, 'hex'), Buffer.from(other, 'hex'));
+}

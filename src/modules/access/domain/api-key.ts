@@ -1,0 +1,32 @@
+import type { Caller, Scope } from '../../../kernel/caller.js';
+import { Forbidden } from '../../../kernel/errors.js';
+
+/** What a key is good for. Never changes: another one is another key. */
+export interface KeyGrant {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+}
+
+export interface ApiKey extends KeyGrant {
+  readonly id: string;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  /** About: it is written once a minute. */
+  readonly lastUsedAt: Date | null;
+  readonly createdAt: Date;
+}
+
+/** Nobody gives what they do not have. @throws Forbidden `missing_scope` */
+export function assertMayGive(caller: Caller, scopes: readonly Scope[]): void {
+  const missing = scopes.filter((scope) => !caller.scopes.includes(scope));
+  if (missing.length > 0) throw missingScope(missing, 'a key cannot have scopes that its maker does not have');
+}
+
+export function missingScope(missing: readonly Scope[], reason: string): Forbidden {
+  return new Forbidden(
+    'missing_scope',
+    `${reason}: ${missing.join(', ')}`,
+    'use a key or a token with the scope; whoever has keys:admin, or the command line, makes one',
+    { missing },
+  );
+}

@@ -1,0 +1,46 @@
+import type { ApiKey, KeyGrant } from './api-key.js';
+
+export interface NewKey extends KeyGrant {
+  readonly id: string;
+  /** SHA-256 of the secret, 64 hex digits. */
+  readonly hash: string;
+  readonly expiresAt: Date | null;
+}
+
+/** A key that is neither revoked nor expired. */
+export interface LiveKey {
+  readonly key: ApiKey;
+  readonly hash: string;
+  /** Milliseconds, by the clock of the database; infinite for a key that does not expire. */
+  readonly endsInMs: number;
+}
+
+/** When a key was used last. */
+export interface KeyUse {
+  readonly id: string;
+  readonly agoMs: number;
+}
+
+export abstract class ApiKeys {
+  abstract add(key: NewKey): Promise<ApiKey>;
+  abstract find(id: string): Promise<ApiKey | null>;
+  /** Newest first. */
+  abstract list(beforeId: string | null, limit: number): Promise<ApiKey[]>;
+  /** All that may be used now. */
+  abstract live(): Promise<LiveKey[]>;
+  /**
+   * Adds a key that may do the same, and lets the old one end after `overlapMs`.
+   * @param expiresAt of the new key; undefined for the end that the old one has had
+   * @returns the new key; null when the old one is not live
+   */
+  abstract rotate(id: string, fresh: FreshKey, overlapMs: number): Promise<ApiKey | null>;
+  /** Also ends one that is revoked or expired already. @returns whether there is such a key */
+  abstract revoke(id: string): Promise<boolean>;
+  abstract recordUses(uses: readonly KeyUse[]): Promise<void>;
+}
+
+export interface FreshKey {
+  readonly id: string;
+  readonly hash: string;
+  readonly expiresAt: Date | undefined;
+}

@@ -1,0 +1,58 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { InvariantViolation, Unauthenticated } from '../../../../kernel/errors.js';
+import { ForwardSignatures } from '../../../../platform/http/forward-signatures.js';
+import { type Demand, DEMANDS, NOTHING, setSender } from '../../../../platform/http/scope.js';
+import { Metrics } from '../../../../platform/metrics/metrics.js';
+import { Identify } from '../../application/identify.js';
+import type { Session } from '../../application/session.js';
+import { missingScope } from '../../domain/api-key.js';
+import { OpenRequests } from './open-requests.js';
+
+/** Lets a request pass whose caller has the scope that the route declares. A refusal is counted and not logged: a flood of them fills no log. */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly identify: Identify,
+    private readonly forwarded: ForwardSignatures,
+    private readonly open: OpenRequests,
+    private readonly metrics: Metrics,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean {
+    const demand = this.reflector.get<Demand | undefined>(DEMANDS, context.getHandler());
+    if (demand === undefined) throw new InvariantViolation('a route does not say what it demands of its callers');
+    if (demand === NOTHING) return true;
+    const http = context.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const caller = this.forwarded.callerOf(request.headers, request.url, request.body);
+    const session = caller === null ? this.sessionOf(request) : { caller, isLive: () => true };
+    if (!session.caller.scopes.includes(demand)) {
+      this.metrics.count('auth_refused_total', 1, { reason: 'scope' });
+      throw missingScope([demand], 'the key lacks what this route needs');
+    }
+    setSender(request, { caller: session.caller, wasForwarded: caller !== null });
+    this.open.add(http.getResponse<FastifyReply>(), session);
+    return true;
+  }
+
+  private sessionOf({ headers }: FastifyRequest): Session {
+    const credential = credentialOf(headers);
+    try {
+      return this.identify.execute(credential);
+    } catch (error) {
+      if (error instanceof Unauthenticated)
+        this.metrics.count('auth_refused_total', 1, { reason: credential === null ? 'missing' : 'invalid' });
+      throw error;
+    }
+  }
+}
+
+/** Never from the URL, which proxies log. */
+function credentialOf({ authorization, ...headers }: FastifyRequest['headers']): string | null {
+  if (authorization !== undefined) return /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '';
+  const key = headers['x-api-key'];
+  return typeof key === 'string' ? key : null;
+}

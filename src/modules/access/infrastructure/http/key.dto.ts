@@ -1,0 +1,85 @@
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsIn,
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Max,
+  Min,
+} from 'class-validator';
+import { SCOPES, type Scope } from '../../../../kernel/caller.js';
+import { IsTime } from '../../../../platform/http/validators.js';
+
+const MAX_NAME_CHARS = 100;
+const MAX_OVERLAP_S = 30 * 86_400;
+const EXAMPLE_ID = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
+const EXAMPLE_PREFIX = 'ls_019aa2f47a1c7c3e9a523f4d5e6f7a8b';
+const EXPIRES = { example: '2030-01-01T00:00:00.000Z', description: 'It cannot be used from then on' };
+
+export class CreateKeyDto {
+  @ApiProperty({ example: 'payouts', description: 'For people: what uses the key' })
+  @IsString()
+  @Length(1, MAX_NAME_CHARS)
+  name!: string;
+
+  @ApiProperty({ enum: SCOPES, enumName: 'Scope', isArray: true, example: ['tx:read', 'tx:write'] })
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(SCOPES.length)
+  @IsIn(SCOPES, { each: true })
+  scopes!: Scope[];
+
+  @ApiPropertyOptional({ type: String, nullable: true, ...EXPIRES })
+  @IsOptional()
+  @IsTime()
+  expiresAt?: string | null;
+}
+
+export class RotateKeyDto {
+  @ApiPropertyOptional({
+    type: Number,
+    default: 86_400,
+    minimum: 0,
+    maximum: MAX_OVERLAP_S,
+    description: 'So long the old key can still be used. 0 ends it at once',
+  })
+  @IsOptional()
+  @IsInt()
+  @Min(0)
+  @Max(MAX_OVERLAP_S)
+  overlapSeconds?: number | null;
+
+  @ApiPropertyOptional({ ...EXPIRES, type: String, description: 'Of the new key; without it, as of the old one' })
+  @IsOptional()
+  @IsTime()
+  expiresAt?: string | null;
+}
+
+export class KeyDto {
+  @ApiProperty({ example: EXAMPLE_ID }) id!: string;
+  @ApiProperty({ example: 'payouts' }) name!: string;
+  @ApiProperty({ example: EXAMPLE_PREFIX, description: 'The key begins with it' }) prefix!: string;
+  @ApiProperty({ enum: SCOPES, enumName: 'Scope', isArray: true }) scopes!: readonly Scope[];
+  @ApiProperty({ type: String, nullable: true, example: null }) expiresAt!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: null }) revokedAt!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: null, description: 'To the minute' }) lastUsedAt!:
+    string | null;
+  @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) createdAt!: string;
+}
+
+export class KeyWithTextDto extends KeyDto {
+  @ApiProperty({
+    example: `${EXAMPLE_PREFIX}_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYq`,
+    description: 'Shown only here',
+  })
+  key!: string;
+}
+
+export class KeyPageDto {
+  @ApiProperty({ type: [KeyDto] }) items!: KeyDto[];
+  @ApiProperty({ type: String, nullable: true }) nextCursor!: string | null;
+}

@@ -1,0 +1,147 @@
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import { AuthConfig } from '../../../../config/lockstep-config.js';
+import { Conflict } from '../../../../kernel/errors.js';
+import { parseTime } from '../../../../kernel/time.js';
+import { invalidCursor, pageOf } from '../../../../platform/http/page-cursor.js';
+import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
+import { callerOf, Scope } from '../../../../platform/http/scope.js';
+import { CreateKey, type WithKeyText } from '../../application/create-key.js';
+import { KeyRing } from '../../application/key-ring.js';
+import { keyIdOf, prefixOf } from '../../application/key-text.js';
+import { RotateKey, unknownKey } from '../../application/rotate-key.js';
+import { type ApiKey, assertMayGive } from '../../domain/api-key.js';
+import { ApiKeys } from '../../domain/api-keys.js';
+import { CreateKeyDto, KeyDto, KeyPageDto, KeyWithTextDto, RotateKeyDto } from './key.dto.js';
+
+const DEFAULT_OVERLAP_S = 86_400;
+
+@ApiTags('keys')
+@Controller('api/v1/keys')
+export class KeysController {
+  constructor(
+    private readonly keys: ApiKeys,
+    private readonly createKey: CreateKey,
+    private readonly rotateKey: RotateKey,
+    private readonly ring: KeyRing,
+    private readonly config: AuthConfig,
+  ) {}
+
+  @Post()
+  @Scope('keys:admin')
+  @ApiOperation({
+    operationId: 'createKey',
+    summary: 'Create a key',
+    description: 'Only this answer shows the key. It cannot have scopes that the caller does not have.',
+  })
+  @ApiResponse({ status: 201, type: KeyWithTextDto })
+  async create(@Body() body: CreateKeyDto, @Req() request: FastifyRequest): Promise<KeyWithTextDto> {
+    this.assertInUse();
+    assertMayGive(callerOf(request), body.scopes);
+    const { name, scopes, expiresAt } = body;
+    const grant = { name, scopes: [...new Set(scopes)] };
+    return this.known(await this.createKey.execute(grant, expiresAt == null ? null : parseTime(expiresAt)));
+  }
+
+  @Get()
+  @Scope('keys:admin')
+  @ApiOperation({
+    operationId: 'listKeys',
+    summary: 'List keys, newest first',
+    description: 'Without their secrets. Revoked and expired keys are listed, too.',
+  })
+  @ApiResponse({ status: 200, type: KeyPageDto })
+  async list(@Query() { cursor, limit = DEFAULT_PAGE_ITEMS }: PageQueryDto): Promise<KeyPageDto> {
+    const before = cursor === undefined ? null : keyIdOf(cursor);
+    if (cursor !== undefined && before === null) throw invalidCursor();
+    return pageOf((await this.keys.list(before, limit + 1)).map(toView), limit, ({ id }) => id);
+  }
+
+  @Get(':id')
+  @Scope('keys:admin')
+  @ApiOperation({ operationId: 'getKey', summary: 'Get a key', description: 'Without its secret.' })
+  @ApiResponse({ status: 200, type: KeyDto })
+  async find(@Param('id') text: string): Promise<KeyDto> {
+    const id = idOf(text);
+    const key = await this.keys.find(id);
+    if (key === null) throw unknownKey(id);
+    return toView(key);
+  }
+
+  @Post(':id/rotate')
+  @HttpCode(200)
+  @Scope('keys:admin')
+  @ApiOperation({
+    operationId: 'rotateKey',
+    summary: 'Make a key that takes the place of another',
+    description:
+      'The new key may do the same. The old one can be used until `overlapSeconds` have passed: meanwhile both are good. When the answer is lost, rotate ' +
+      'again, and revoke the key that nobody knows.',
+  })
+  @ApiResponse({ status: 200, type: KeyWithTextDto })
+  async rotate(
+    @Param('id') id: string,
+    @Body() { overlapSeconds, expiresAt }: RotateKeyDto,
+    @Req() request: FastifyRequest,
+  ): Promise<KeyWithTextDto> {
+    this.assertInUse();
+    const rotation = {
+      overlapMs: (overlapSeconds ?? DEFAULT_OVERLAP_S) * 1_000,
+      expiresAt: expiresAt == null ? undefined : parseTime(expiresAt),
+    };
+    return this.known(await this.rotateKey.execute(idOf(id), rotation, callerOf(request)));
+  }
+
+  @Post(':id/revoke')
+  @HttpCode(200)
+  @Scope('keys:admin')
+  @ApiOperation({
+    operationId: 'revokeKey',
+    summary: 'Revoke a key',
+    description: 'No node takes it any more within seconds, and its streams and long polls end. It stays in the list.',
+  })
+  @ApiResponse({ status: 200, type: KeyDto })
+  async revoke(@Param('id') text: string): Promise<KeyDto> {
+    await this.keys.revoke(idOf(text));
+    await this.ring.refresh();
+    return this.find(text);
+  }
+
+  /** This node takes the key when its answer is there; the others have the news a moment later. */
+  private async known({ key, text }: WithKeyText): Promise<KeyWithTextDto> {
+    await this.ring.refresh();
+    return { ...toView(key), key: text };
+  }
+
+  /** Else whoever reaches the port while nobody is asked would make a key for later. */
+  private assertInUse(): void {
+    if (this.config.mode === 'apiKeys') return;
+    throw new Conflict(
+      'keys_not_in_use',
+      `this node takes no keys: auth.mode is ${this.config.mode}`,
+      'make keys with `lockstep keys create`, or set auth.mode to apiKeys',
+    );
+  }
+}
+
+/** @throws NotFound `key_not_found` for what cannot be an id */
+function idOf(text: string): string {
+  const id = keyIdOf(text);
+  if (id === null) throw unknownKey(text.slice(0, 80));
+  return id;
+}
+
+function toView(key: ApiKey): Pick<KeyDto, keyof KeyDto> {
+  const { id, name, scopes } = key;
+  return {
+    id,
+    name,
+    prefix: prefixOf(id),
+    scopes,
+    expiresAt: key.expiresAt?.toISOString() ?? null,
+    revokedAt: key.revokedAt?.toISOString() ?? null,
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    createdAt: key.createdAt.toISOString(),
+  };
+}

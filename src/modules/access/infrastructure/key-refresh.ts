@@ -1,0 +1,69 @@
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { AuthConfig, DatabaseConfig, NodeConfig } from '../../../config/lockstep-config.js';
+import { messageOf, Unavailable } from '../../../kernel/errors.js';
+import { type Channel, Listener } from '../../../platform/database/listener.js';
+import { Log } from '../../../platform/logging/log.js';
+import type { Ticker } from '../../../platform/scheduling/ticker.js';
+import { Tickers } from '../../../platform/scheduling/tickers.js';
+import { KeyRing } from '../application/key-ring.js';
+import { CHANNEL } from './key.statements.js';
+
+const NEWS: Channel = {
+  name: CHANNEL,
+  application: 'lockstep-keys',
+  lost: 'connection for news of keys lost, polling for keys instead',
+};
+/** A revoked key can be used so long at a node that missed the news. */
+const POLL_MS = 5_000;
+const RECORD_USES_EVERY_MS = 60_000;
+
+/** When: before the node serves, when a key was made or revoked on any node, and every few seconds. */
+@Injectable()
+export class KeyRefresh implements OnApplicationBootstrap, OnModuleDestroy {
+  private readonly listener: Listener;
+  private readonly refresh: Ticker;
+  private readonly uses: Ticker;
+
+  constructor(
+    private readonly keys: KeyRing,
+    tickers: Tickers,
+    database: DatabaseConfig,
+    private readonly auth: AuthConfig,
+    private readonly role: NodeConfig,
+    private readonly log: Log,
+  ) {
+    this.listener = new Listener(NEWS, () => this.refresh.kick(), database, log);
+    this.refresh = tickers.create({ name: 'keys', intervalMs: POLL_MS, run: () => this.unlessAway(keys.refresh()) });
+    this.uses = tickers.create({
+      name: 'key-uses',
+      intervalMs: RECORD_USES_EVERY_MS,
+      run: () => this.unlessAway(keys.recordUses()),
+    });
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    if (!this.role.serves) return;
+    if (this.auth.mode === 'none') this.log.warn('anybody who reaches the port may do everything: auth.mode is none');
+    if (this.auth.mode !== 'apiKeys') return;
+    // First, so that no news falls between.
+    await this.listener.start();
+    await this.unlessAway(this.keys.refresh());
+    this.refresh.start();
+    this.uses.start();
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.listener.stop();
+    await Promise.all([this.refresh.stop(), this.uses.stop()]);
+  }
+
+  /** The database watch tells that the database is away. The keys stay as they were read last: no revocation can be stored meanwhile. */
+  private async unlessAway(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      this.log.debug('failed to read or write keys', { error: messageOf(error) });
+    }
+  }
+}

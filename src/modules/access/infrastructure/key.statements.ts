@@ -1,0 +1,59 @@
+/** Nodes that hear it read the keys again. */
+export const CHANNEL = 'lockstep_keys';
+
+const COLUMNS = 'k.key_id, k.name, k.scopes, k.expires_at, k.revoked_at, k.last_used_at, k.created_at';
+const TOLD = `pg_notify('${CHANNEL}', '')`;
+const IS_LIVE = 'k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())';
+
+export const ADD = {
+  name: 'key_add',
+  text: `
+    WITH k AS (
+      INSERT INTO api_key (key_id, name, secret_hash, scopes, expires_at)
+      VALUES ($1, $2, $3, $4, $5) RETURNING *)
+    SELECT ${COLUMNS}, ${TOLD} FROM k`,
+};
+
+export const FIND = { name: 'key_find', text: `SELECT ${COLUMNS} FROM api_key k WHERE k.key_id = $1` };
+
+export const LIST = {
+  name: 'key_list',
+  text: `SELECT ${COLUMNS} FROM api_key k WHERE $1::uuid IS NULL OR k.key_id < $1 ORDER BY k.key_id DESC LIMIT $2`,
+};
+
+export const LIVE = {
+  name: 'key_live',
+  text: `
+    SELECT ${COLUMNS}, k.secret_hash, (extract(epoch FROM k.expires_at - clock_timestamp()) * 1000)::float8 AS ends_in_ms
+      FROM api_key k WHERE ${IS_LIVE}`,
+};
+
+export const LOCK = {
+  name: 'key_lock',
+  text: `SELECT ${COLUMNS} FROM api_key k WHERE k.key_id = $1 AND ${IS_LIVE} FOR UPDATE`,
+};
+
+/** Never later than it would have ended without the rotation. */
+export const END_AFTER = {
+  name: 'key_end_after',
+  text: `
+    UPDATE api_key SET expires_at = least(expires_at, clock_timestamp() + $2::float8 * interval '1 ms') WHERE key_id = $1`,
+};
+
+export const REVOKE = {
+  name: 'key_revoke',
+  text: `
+    WITH k AS (UPDATE api_key SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE key_id = $1 RETURNING key_id)
+    SELECT key_id, ${TOLD} FROM k`,
+};
+
+/** In the order of the ids, so that two nodes do not wait for each other. */
+export const RECORD_USES = {
+  name: 'key_record_uses',
+  text: `
+    WITH used AS (
+      SELECT k.key_id, statement_timestamp() - u.ago_ms * interval '1 ms' AS at
+        FROM api_key k JOIN unnest($1::uuid[], $2::float8[]) AS u (key_id, ago_ms) USING (key_id)
+       ORDER BY k.key_id FOR UPDATE OF k)
+    UPDATE api_key k SET last_used_at = greatest(k.last_used_at, used.at) FROM used WHERE k.key_id = used.key_id`,
+};

@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { isScope } from '../../../kernel/caller.js';
+import { Database } from '../../../platform/database/database.js';
+import type { SqlRunner, SqlValue } from '../../../platform/database/pg-tx.js';
+import type { ApiKey } from '../domain/api-key.js';
+import { ApiKeys, type FreshKey, type KeyUse, type LiveKey, type NewKey } from '../domain/api-keys.js';
+import * as sql from './key.statements.js';
+
+interface KeyRow {
+  readonly key_id: string;
+  readonly name: string;
+  readonly scopes: string[];
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly last_used_at: Date | null;
+  readonly created_at: Date;
+}
+
+interface LiveRow extends KeyRow {
+  readonly secret_hash: string;
+  readonly ends_in_ms: number | null;
+}
+
+@Injectable()
+export class PgApiKeys extends ApiKeys {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  add(key: NewKey): Promise<ApiKey> {
+    return addOn(this.database, key);
+  }
+
+  async find(id: string): Promise<ApiKey | null> {
+    const { rows } = await this.database.query<KeyRow>(sql.FIND, [id]);
+    return rows[0] === undefined ? null : toKey(rows[0]);
+  }
+
+  async list(beforeId: string | null, limit: number): Promise<ApiKey[]> {
+    const { rows } = await this.database.query<KeyRow>(sql.LIST, [beforeId, limit]);
+    return rows.map(toKey);
+  }
+
+  async live(): Promise<LiveKey[]> {
+    const { rows } = await this.database.query<LiveRow>(sql.LIVE, []);
+    return rows.map((row) => ({ key: toKey(row), hash: row.secret_hash, endsInMs: row.ends_in_ms ?? Infinity }));
+  }
+
+  rotate(id: string, fresh: FreshKey, overlapMs: number): Promise<ApiKey | null> {
+    return this.database.transaction(async (tx) => {
+      const [row] = (await tx.query<KeyRow>(sql.LOCK, [id])).rows;
+      if (row === undefined) return null;
+      await tx.query(sql.END_AFTER, [id, overlapMs]);
+      const old = toKey(row);
+      return addOn(tx, { ...old, ...fresh, expiresAt: fresh.expiresAt ?? old.expiresAt });
+    });
+  }
+
+  async revoke(id: string): Promise<boolean> {
+    const { rowCount } = await this.database.query(sql.REVOKE, [id]);
+    return rowCount === 1;
+  }
+
+  async recordUses(uses: readonly KeyUse[]): Promise<void> {
+    await this.database.query(sql.RECORD_USES, [uses.map(({ id }) => id), uses.map(({ agoMs }) => agoMs)]);
+  }
+}
+
+async function addOn(database: SqlRunner, key: NewKey): Promise<ApiKey> {
+  const { id, name, hash, scopes, expiresAt } = key;
+  const values: SqlValue[] = [id, name, hash, scopes, expiresAt];
+  const [row] = (await database.query<KeyRow>(sql.ADD, values)).rows;
+  if (row === undefined) throw new TypeError('the statement returned no row');
+  return toKey(row);
+}
+
+function toKey(row: KeyRow): ApiKey {
+  return {
+    id: row.key_id,
+    name: row.name,
+    // A scope that a newer version gave is of no use here.
+    scopes: row.scopes.filter(isScope),
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,101 @@
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { NodeConfig } from '../../config/lockstep-config.js';
+import type { Caller } from '../../kernel/caller.js';
+import { Clock } from '../../kernel/clock.js';
+import { InvalidInput } from '../../kernel/errors.js';
+import { NodeIdentity } from '../../kernel/node-identity.js';
+
+const FROM = 'x-lockstep-forwarded-by';
+const CALLER = 'x-lockstep-caller';
+const AT = 'x-lockstep-forwarded-at';
+const NONCE = 'x-lockstep-forward-nonce';
+const SIGNATURE = 'x-lockstep-forward-signature';
+/** Between the clocks of two nodes, and on the way. */
+const MOST_APART_MS = 60_000;
+
+type Headers = Readonly<Record<string, unknown>>;
+
+/** A request as it is sent from node to node. */
+export interface ForwardedRequest {
+  /** The id of the node that gets it. */
+  readonly to: string;
+  readonly path: string;
+  readonly body: string;
+  readonly caller: Caller;
+}
+
+/**
+ * Signs requests that one node forwards to another, and knows them again. The HMAC, with the secret of the deployment, is of both nodes, the path, the
+ * caller, a time, a nonce and the body: the receiver takes each request once, and no other node takes it.
+ */
+@Injectable()
+export class ForwardSignatures {
+  /** Nonces that came within the last one to two minutes and more than the clocks may differ. */
+  private recent = new Set<string>();
+  private older = new Set<string>();
+  private turnedAtMs = 0;
+
+  constructor(
+    private readonly config: NodeConfig,
+    private readonly node: NodeIdentity,
+    private readonly clock: Clock,
+  ) {}
+
+  headersOf({ to, path, body, caller }: ForwardedRequest): Record<string, string> {
+    const [from, at, nonce] = [this.node.id, String(this.clock.now().getTime()), randomUUID()];
+    const name = encodeURIComponent(caller.name);
+    const signature = this.sign([from, to, path, at, nonce, name, body]);
+    return { [FROM]: from, [CALLER]: name, [AT]: at, [NONCE]: nonce, [SIGNATURE]: signature };
+  }
+
+  /**
+   * Who sent a request that another node forwarded. It may do what nodes forward, and the other node has looked at its own scopes.
+   * @returns null when no node forwarded it
+   * @throws InvalidInput `bad_forward_signature`
+   */
+  callerOf(headers: Headers, path: string, body: unknown): Caller | null {
+    if (headers[FROM] === undefined) return null;
+    const [from, name, at, nonce, given] = [FROM, CALLER, AT, NONCE, SIGNATURE].map((header) =>
+      textOf(headers[header]),
+    );
+    const expected = this.sign([from, this.node.id, path, at, nonce, name, JSON.stringify(body)]);
+    if (!isSame(given ?? '', expected)) throw refused('the request does not come from a node of this deployment');
+    if (Math.abs(Number(at) - this.clock.now().getTime()) > MOST_APART_MS)
+      throw refused('the request is old, or the clocks of the nodes differ by more than a minute');
+    if (!this.isFirst(nonce ?? '')) throw refused('the request came before');
+    return { name: decodeURIComponent(name ?? ''), scopes: ['tx:write'] };
+  }
+
+  /** A nonce is remembered for as long as its time could be taken, which is twice what the clocks may differ. */
+  private isFirst(nonce: string): boolean {
+    const now = this.clock.monotonicMs();
+    if (now - this.turnedAtMs > 2 * MOST_APART_MS) {
+      this.older = this.recent;
+      this.recent = new Set();
+      this.turnedAtMs = now;
+    }
+    if (this.recent.has(nonce) || this.older.has(nonce)) return false;
+    this.recent.add(nonce);
+    return true;
+  }
+
+  /** Without a secret nothing can prove the sender. */
+  private sign(parts: readonly (string | undefined)[]): string {
+    const secret = this.config.forwardSecret;
+    return secret === undefined ? '' : createHmac('sha256', secret).update(JSON.stringify(parts)).digest('hex');
+  }
+}
+
+function textOf(header: unknown): string | undefined {
+  return typeof header === 'string' ? header : undefined;
+}
+
+function isSame(one: string, other: string): boolean {
+  const [left, right] = [Buffer.from(one), Buffer.from(other)];
+  return left.length > 0 && left.length === right.length && timingSafeEqual(left, right);
+}
+
+function refused(reason: string): InvalidInput {
+  return new InvalidInput('bad_forward_signature', `${FROM} is set, but ${reason}`, 'leave the header out');
+}

@@ -1,0 +1,48 @@
+import { applyDecorators, SetMetadata } from '@nestjs/common';
+import { ApiExtension } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import type { Caller, Scope as ScopeName } from '../../kernel/caller.js';
+import { InvariantViolation } from '../../kernel/errors.js';
+
+/** What a route demands of its callers: a scope, or nothing. The guard reads it of the method, and `src/security.ts` of the document. */
+export const DEMANDS = 'x-demands';
+export const NOTHING = 'nothing';
+export type Demand = ScopeName | typeof NOTHING;
+
+/** Only callers with this scope may use the route. */
+export function Scope(scope: ScopeName): MethodDecorator {
+  return demand(scope);
+}
+
+/** Anybody may use the route, without a key. */
+export function Open(): MethodDecorator {
+  return demand(NOTHING);
+}
+
+function demand(what: Demand): MethodDecorator {
+  return applyDecorators(SetMetadata(DEMANDS, what), ApiExtension(DEMANDS, what));
+}
+
+interface Sender {
+  readonly caller: Caller;
+  /** Another node sent it on, so that it is not forwarded a second time. */
+  readonly wasForwarded: boolean;
+}
+
+const SENDERS = new WeakMap<FastifyRequest['raw'], Sender>();
+
+/** For the guard, when it knows who calls. */
+export function setSender({ raw }: Pick<FastifyRequest, 'raw'>, sender: Sender): void {
+  SENDERS.set(raw, sender);
+}
+
+/** Who sent the request. */
+export function callerOf(request: Pick<FastifyRequest, 'raw'>): Caller {
+  return senderOf(request).caller;
+}
+
+export function senderOf({ raw }: Pick<FastifyRequest, 'raw'>): Sender {
+  const sender = SENDERS.get(raw);
+  if (sender === undefined) throw new InvariantViolation('a request came to a handler without its caller');
+  return sender;
+}

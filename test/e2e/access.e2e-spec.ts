@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { DEV_ACCOUNTS } from '../../src/dev/dev-accounts.js';
+import { SCOPES } from '../../src/kernel/caller.js';
+import { type RunningAnvil, startAnvil } from '../support/anvil.js';
+import { type HttpAnswer, Service } from '../support/service.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
+
+interface Operation {
+  readonly description: string;
+  readonly security: readonly object[];
+}
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+interface MadeKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+const [SIGNER, OTHER] = DEV_ACCOUNTS;
+/** `ls_` and 32 digits; the secret is behind one more underscore. */
+const PREFIX_CHARS = 35;
+const FILLED = {
+  txId: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b',
+  id: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b',
+  eventId: '1-1-0',
+  chainId: '31337',
+  address: SIGNER,
+};
+
+let anvil: RunningAnvil;
+let database: TestDatabase;
+let nodes: Service[];
+let node: Service;
+let admin: string;
+/** All that no log, answer and table may show. */
+const secrets = new Set<string>();
+const answers: string[] = [];
+
+beforeAll(async () => {
+  [anvil, database] = await Promise.all([startAnvil({ extraArgs: ['--no-mining'] }), createTestDatabase()]);
+  const start = (): Promise<Service> =>
+    Service.start({ databaseUrl: database.url, rpcUrl: anvil.url, config: { auth: { mode: 'apiKeys' } } });
+  node = await start();
+  nodes = [node, await start()];
+  admin = kept((await node.cli('keys', 'create', '--name', 'first', '--all-scopes')).trim());
+  for (const one of nodes)
+    await until('the key is taken', async () => (await ask(one, 'GET', '/api/v1/keys', admin)).status === 200);
+});
+afterAll(async () => {
+  await Promise.all(nodes.map((one) => one.stop()));
+  await anvil.stop();
+  await database.drop();
+});
+
+function kept(key: string): string {
+  secrets.add(key.slice(PREFIX_CHARS + 1));
+  return key;
+}
+
+/** Only the answers that make keys may show them. */
+async function ask(
+  service: Service,
+  method: string,
+  path: string,
+  key: string | null,
+  body?: unknown,
+): Promise<HttpAnswer<Record<string, unknown>>> {
+  const answer = await service.call(method, path, key, body);
+  answers.push(JSON.stringify(answer.body));
+  return answer;
+}
+
+async function make(grant: Record<string, unknown>, key = admin): Promise<MadeKey> {
+  const { status, body } = await node.call<MadeKey & Record<string, unknown>>('POST', '/api/v1/keys', key, {
+    name: 'test',
+    ...grant,
+  });
+  expect([status, body]).toEqual([201, expect.objectContaining({ prefix: body.key.slice(0, PREFIX_CHARS) })]);
+  return { id: body.id, key: kept(body.key) };
+}
+
+async function operations(): Promise<{ method: string; path: string; operation: Operation }[]> {
+  const { body } = await node.get<OpenApi>('/docs-json');
+  return Object.entries(body.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+}
+
+const scopeOf = ({ description }: Operation): string => /Scope: `([^`]+)`\.$/.exec(description)?.[1] ?? '';
+const filled = (path: string): string => path.replaceAll(/\{(\w+)\}/g, (_, name: keyof typeof FILLED) => FILLED[name]);
+
+describe('each operation of the document', () => {
+  it('is for those who have a key with its scope', async () => {
+    const soon = await make({ scopes: SCOPES, expiresAt: new Date(Date.now() + 1_500).toISOString() });
+    const revoked = await make({ scopes: SCOPES });
+    expect((await ask(node, 'POST', `/api/v1/keys/${revoked.id}/revoke`, admin)).body['revokedAt']).toEqual(
+      expect.any(String),
+    );
+    await until('the key has expired', async () => (await ask(node, 'GET', '/api/v1/chains', soon.key)).status === 401);
+    const guarded = (await operations()).filter(({ path }) => path.startsWith('/api/'));
+    expect(guarded.length).toBeGreaterThan(35);
+    const keysOf = new Map<string, { only: MadeKey; without: MadeKey }>();
+    for (const scope of new Set(guarded.map(({ operation }) => scopeOf(operation))))
+      keysOf.set(scope, {
+        only: await make({ scopes: [scope] }),
+        without: await make({ scopes: SCOPES.filter((one) => one !== scope) }),
+      });
+    const wrong = `${admin.slice(0, -4)}AAAA`;
+    for (const { method, path, operation } of guarded) {
+      const { only, without } = keysOf.get(scopeOf(operation)) ?? { only: null, without: null };
+      const url = filled(path);
+      const body = method === 'GET' || method === 'DELETE' ? undefined : {};
+      const statusOf = async (key: string | null): Promise<unknown> => {
+        const {
+          status,
+          body: { code },
+          headers,
+        } = await ask(node, method, url, key, body);
+        return status === 401
+          ? [status, code, headers.get('www-authenticate')]
+          : status === 403
+            ? [status, code]
+            : 'passes';
+      };
+      const nobody = [401, 'unauthenticated', 'Bearer'];
+      expect([
+        method,
+        path,
+        scopeOf(operation),
+        await statusOf(null),
+        await statusOf(wrong),
+        await statusOf(soon.key),
+        await statusOf(revoked.key),
+      ]).toEqual([method, path, expect.stringMatching(/./), nobody, nobody, nobody, nobody]);
+      expect([path, await statusOf(without?.key ?? ''), await statusOf(only?.key ?? '')]).toEqual([
+        path,
+        [403, 'missing_scope'],
+        'passes',
+      ]);
+    }
+  });
+
+  it('outside the API is open: health and metrics', async () => {
+    const open = (await operations()).filter(({ operation }) => operation.security.length === 0);
+    expect(open.map(({ path }) => path).sort()).toEqual(['/health/live', '/health/ready', '/metrics']);
+    for (const { path } of open) expect((await ask(node, 'GET', path, null)).status).toBe(200);
+  });
+
+  it('takes the key in X-Api-Key too, and not in the URL', async () => {
+    const status = async (path: string, headers: Record<string, string>): Promise<number> =>
+      (await fetch(`${node.url}${path}`, { headers })).status;
+    expect(await status('/api/v1/chains', { 'x-api-key': admin })).toBe(200);
+    expect(await status(`/api/v1/chains?key=${admin}`, {})).toBe(401);
+    expect(await status('/api/v1/chains', { authorization: `Basic ${admin}` })).toBe(401);
+    expect((await fetch(`${node.url}/api/v1/chains`, { method: 'HEAD' })).status).toBe(401);
+    expect(await status('/api/v1/%63hains', {})).toBe(401);
+  });
+});
+
+it('nobody makes a key that may do more than their own', async () => {
+  const keys = await make({ scopes: ['keys:admin', 'tx:read'] });
+  const refused = await ask(node, 'POST', '/api/v1/keys', keys.key, { name: 'x', scopes: ['tx:write'] });
+  expect(refused).toMatchObject({ status: 403, body: { code: 'missing_scope', facts: { missing: ['tx:write'] } } });
+  const strong = await make({ scopes: ['tx:write'] });
+  expect(await ask(node, 'POST', `/api/v1/keys/${strong.id}/rotate`, keys.key, {})).toMatchObject({ status: 403 });
+  await make({ scopes: ['tx:read'] }, keys.key);
+});
+
+it('a revoked key ends its stream and its long poll at another node within seconds', async () => {
+  const key = await make({ scopes: ['tx:read', 'tx:write', 'events:read'] });
+  const other = nodes[1] ?? node;
+  await until(
+    'the other node takes it',
+    async () => (await ask(other, 'GET', '/api/v1/chains', key.key)).status === 200,
+  );
+  const created = await ask(other, 'POST', '/api/v1/tx', key.key, {
+    signer: SIGNER,
+    requestId: 'waits',
+    payload: { to: OTHER, value: '1' },
+  });
+  const headers = { authorization: `Bearer ${key.key}` };
+  const stream = await fetch(`${other.url}/api/v1/events`, { headers: { ...headers, accept: 'text/event-stream' } });
+  expect(stream.status).toBe(200);
+  const ended = { stream: false, poll: false };
+  void new Response(stream.body)
+    .text()
+    .catch(() => '')
+    .then(() => (ended.stream = true));
+  void fetch(`${other.url}/api/v1/tx/${String(created.body['txId'])}?waitFor=CONFIRMED&timeoutMs=60000`, { headers })
+    .then((answer) => answer.text())
+    .catch(() => '')
+    .then(() => (ended.poll = true));
+  await until('the stream is open', async () =>
+    String((await other.get('/metrics')).body['text']).includes('\nevent_streams 1\n'),
+  );
+  expect(ended).toEqual({ stream: false, poll: false });
+  await ask(node, 'POST', `/api/v1/keys/${key.id}/revoke`, admin);
+  await until('both have ended', async () => ended.stream && ended.poll, 6_000);
+  expect((await ask(other, 'GET', '/api/v1/chains', key.key)).status).toBe(401);
+});
+
+it('a key is rotated under load on two nodes, and no request is refused before the overlap ends', async () => {
+  const old = await make({ scopes: ['tx:read'] });
+  await Promise.all(
+    nodes.map((one) =>
+      until('it is taken', async () => (await ask(one, 'GET', '/api/v1/chains', old.key)).status === 200),
+    ),
+  );
+  let used = old.key;
+  let running = true;
+  let sent = 0;
+  const refused: number[] = [];
+  const clients = Array.from({ length: 8 }, async (_, n) => {
+    while (running) {
+      const { status } = await ask(nodes[n % 2] ?? node, 'GET', '/api/v1/chains', used);
+      sent += 1;
+      if (status !== 200) refused.push(status);
+    }
+  });
+  const rotatedAt = performance.now();
+  const { body } = await node.call<{ key: string; id: string }>('POST', `/api/v1/keys/${old.id}/rotate`, admin, {
+    overlapSeconds: 4,
+  });
+  kept(body.key);
+  for (const one of nodes)
+    await until('the new key is taken', async () => (await ask(one, 'GET', '/api/v1/chains', body.key)).status === 200);
+  used = body.key;
+  await until('the old key is refused', async () => (await ask(node, 'GET', '/api/v1/chains', old.key)).status === 401);
+  const lasted = performance.now() - rotatedAt;
+  running = false;
+  await Promise.all(clients);
+  expect(refused).toEqual([]);
+  expect(sent).toBeGreaterThan(100);
+  expect(lasted).toBeGreaterThanOrEqual(4_000);
+  expect(lasted).toBeLessThan(8_000);
+});
+
+it('the command line lists keys without their secrets, and revokes them', async () => {
+  const { id, key } = await make({ scopes: ['tx:read'] });
+  const lines = (await node.cli('keys', 'list'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  answers.push(JSON.stringify(lines));
+  expect(lines.find((line) => line.id === id)).toMatchObject({
+    name: 'test',
+    prefix: key.slice(0, PREFIX_CHARS),
+  });
+  await node.cli('keys', 'revoke', key.slice(0, PREFIX_CHARS));
+  await until('it is refused', async () => (await ask(node, 'GET', '/api/v1/chains', key)).status === 401);
+  await expect(node.cli('keys', 'create', '--name', 'x', '--scope', 'tx:everything')).rejects.toThrow(
+    'tx:read, tx:write',
+  );
+  await expect(node.cli('keys', 'revoke', 'nobody')).rejects.toThrow('no key nobody');
+});
+
+it('a flood of wrong keys fills no log, and is counted', async () => {
+  const before = node.log.join('').length;
+  await Promise.all(Array.from({ length: 500 }, () => ask(node, 'GET', '/api/v1/chains', `${admin.slice(0, -4)}AAAA`)));
+  expect(node.log.join('').length - before).toBeLessThan(2_000);
+  const { body } = await node.get('/metrics');
+  expect(
+    Number(/^auth_refused_total\{reason="invalid"\} (\d+)$/m.exec(String(body['text']))?.[1]),
+  ).toBeGreaterThanOrEqual(500);
+});
+
+it('no log, answer or table of all that shows a secret', async () => {
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  const tables = await client.query<{ name: string }>(
+    `SELECT format('%I', tablename) AS name FROM pg_tables WHERE schemaname = 'public'`,
+  );
+  const rows: string[] = [];
+  for (const { name } of tables.rows) rows.push(JSON.stringify((await client.query(`SELECT * FROM ${name}`)).rows));
+  await client.end();
+  const metrics = (await Promise.all(nodes.map((one) => one.get('/metrics')))).map(({ body }) => JSON.stringify(body));
+  const all = [...nodes.flatMap(({ log }) => log), ...answers, ...rows, ...metrics].join('\n');
+  expect(all.length).toBeGreaterThan(50_000);
+  expect(secrets.size).toBeGreaterThan(15);
+  for (const secret of secrets) expect([secret.length, all.includes(secret)]).toEqual([43, false]);
+});

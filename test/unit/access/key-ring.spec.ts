@@ -1,0 +1,84 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { CreateKey } from '../../../src/modules/access/application/create-key.js';
+import { KeyRing } from '../../../src/modules/access/application/key-ring.js';
+import { newSecret, parseKeyText, prefixOf } from '../../../src/modules/access/application/key-text.js';
+import { UuidV7 } from '../../../src/platform/identity/uuid-v7.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { MemoryApiKeys } from './memory-api-keys.js';
+
+let keys: MemoryApiKeys;
+let clock: FakeClock;
+let ring: KeyRing;
+let text: string;
+let id: string;
+
+beforeEach(async () => {
+  [keys, clock] = [new MemoryApiKeys(), new FakeClock()];
+  ring = new KeyRing(keys, clock);
+  const made = await new CreateKey(keys, new UuidV7()).execute({ name: 'a', scopes: ['tx:read'] }, null);
+  [text, id] = [made.text, made.key.id];
+});
+
+describe('a node', () => {
+  it('refuses nobody for keys that it has not read', () => {
+    expect(() => ring.sessionOf(text)).toThrow(expect.objectContaining({ code: 'starting', retryable: true }));
+  });
+
+  it('knows who has a key, and what it may do', async () => {
+    await ring.refresh();
+    expect(ring.sessionOf(text)?.caller).toEqual({
+      name: `key:${id}`,
+      scopes: ['tx:read'],
+    });
+  });
+
+  it('takes no other secret, no other id, and nothing that is no key', async () => {
+    await ring.refresh();
+    const secret = parseKeyText(text)?.secret ?? '';
+    const wrong = [
+      `${prefixOf(id)}_${newSecret()}`,
+      `${prefixOf(new UuidV7().next())}_${secret}`,
+      prefixOf(id),
+      secret,
+      '',
+    ];
+    expect(wrong.map((one) => ring.sessionOf(one))).toEqual(wrong.map(() => null));
+  });
+
+  it('reads nothing for a thousand wrong keys', async () => {
+    await ring.refresh();
+    for (let n = 0; n < 1_000; n += 1) ring.sessionOf(`${prefixOf(id)}_${newSecret()}`);
+    await ring.recordUses();
+    expect([keys.reads, keys.uses]).toEqual([1, []]);
+  });
+
+  it('forgets a key that was revoked, and ends its sessions', async () => {
+    await ring.refresh();
+    const session = ring.sessionOf(text);
+    expect(session?.isLive()).toBe(true);
+    await keys.revoke(id);
+    await ring.refresh();
+    expect([session?.isLive(), ring.sessionOf(text)]).toEqual([false, null]);
+  });
+
+  it('ends a key by its own clock, also while the database is away', async () => {
+    keys.endsInMs = 1_000;
+    await ring.refresh();
+    const session = ring.sessionOf(text);
+    clock.advance(999);
+    expect([session?.isLive(), ring.sessionOf(text)?.isLive()]).toEqual([true, true]);
+    clock.advance(1);
+    expect([session?.isLive(), ring.sessionOf(text)]).toEqual([false, null]);
+  });
+
+  it('writes the last use of each key once', async () => {
+    await ring.refresh();
+    ring.sessionOf(text);
+    clock.advance(500);
+    ring.sessionOf(text);
+    clock.advance(1_000);
+    await ring.recordUses();
+    await ring.recordUses();
+    expect(keys.uses).toEqual([{ id, agoMs: 1_000 }]);
+  });
+});

@@ -1,0 +1,54 @@
+import type { ApiKey } from '../../../src/modules/access/domain/api-key.js';
+import {
+  ApiKeys,
+  type FreshKey,
+  type KeyUse,
+  type LiveKey,
+  type NewKey,
+} from '../../../src/modules/access/domain/api-keys.js';
+
+/** Keys in memory. The test says which have ended. */
+export class MemoryApiKeys extends ApiKeys {
+  readonly uses: KeyUse[] = [];
+  reads = 0;
+  endsInMs = Infinity;
+  private readonly stored = new Map<string, { key: ApiKey; hash: string }>();
+
+  async add({ hash, ...grant }: NewKey): Promise<ApiKey> {
+    const key = { ...grant, revokedAt: null, lastUsedAt: null, createdAt: new Date(0) };
+    this.stored.set(key.id, { key, hash });
+    return key;
+  }
+
+  async find(id: string): Promise<ApiKey | null> {
+    return this.stored.get(id)?.key ?? null;
+  }
+
+  async list(): Promise<ApiKey[]> {
+    return [...this.stored.values()].map(({ key }) => key);
+  }
+
+  async live(): Promise<LiveKey[]> {
+    this.reads += 1;
+    return [...this.stored.values()].flatMap(({ key, hash }) =>
+      key.revokedAt === null ? [{ key, hash, endsInMs: this.endsInMs }] : [],
+    );
+  }
+
+  async rotate(id: string, { id: freshId, hash, expiresAt }: FreshKey): Promise<ApiKey | null> {
+    const old = await this.find(id);
+    if (old?.revokedAt !== null) return null;
+    return this.add({ ...old, id: freshId, hash, expiresAt: expiresAt ?? old.expiresAt });
+  }
+
+  async revoke(id: string): Promise<boolean> {
+    const stored = this.stored.get(id);
+    if (stored === undefined) return false;
+    this.stored.set(id, { ...stored, key: { ...stored.key, revokedAt: new Date(0) } });
+    return true;
+  }
+
+  async recordUses(uses: readonly KeyUse[]): Promise<void> {
+    this.uses.push(...uses);
+  }
+}
