@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
-import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { AuthConfig } from '../../../../config/lockstep-config.js';
 import { Conflict } from '../../../../kernel/errors.js';
@@ -14,6 +14,7 @@ import { RotateKey, unknownKey } from '../../application/rotate-key.js';
 import { type ApiKey, assertMayGive } from '../../domain/api-key.js';
 import { ApiKeys } from '../../domain/api-keys.js';
 import { CreateKeyDto, KeyDto, KeyPageDto, KeyWithTextDto, RotateKeyDto } from './key.dto.js';
+import { CREATE_EXAMPLES, ROTATE_EXAMPLES } from './key.examples.js';
 
 const DEFAULT_OVERLAP_S = 86_400;
 
@@ -35,6 +36,7 @@ export class KeysController {
     summary: 'Create a key',
     description: 'Only this answer shows the key. It cannot have scopes that the caller does not have.',
   })
+  @ApiBody({ type: CreateKeyDto, examples: CREATE_EXAMPLES })
   @ApiResponse({ status: 201, type: KeyWithTextDto })
   async create(@Body() body: CreateKeyDto, @Req() request: FastifyRequest): Promise<KeyWithTextDto> {
     this.assertInUse();
@@ -79,6 +81,7 @@ export class KeysController {
       'The new key may do the same. The old one can be used until `overlapSeconds` have passed: meanwhile both are good. When the answer is lost, rotate ' +
       'again, and revoke the key that nobody knows.',
   })
+  @ApiBody({ type: RotateKeyDto, examples: ROTATE_EXAMPLES })
   @ApiResponse({ status: 200, type: KeyWithTextDto })
   async rotate(
     @Param('id') id: string,
