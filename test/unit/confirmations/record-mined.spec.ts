@@ -209,14 +209,14 @@ describe('a tx that failed in a final block, and may have left its nonce free', 
     expect(txs.of(TX)).toMatchObject({ state: 'MINED', receipt: again().receipt });
   });
 
-  it('is not asked for again when 64 blocks are above it', async () => {
+  it('is not asked for again when 1,000 blocks are above it', async () => {
     failedAs({});
     const once = recorder();
     const enough = agreed;
     agreed = { kind: 'none' };
     await once.execute(DEV_CHAIN, [again()]);
     agreed = enough;
-    tip = LATER + 65;
+    tip = LATER + 1_001;
     await once.execute(DEV_CHAIN, []);
     expect(txs.of(TX).state).toBe('FAILED');
   });

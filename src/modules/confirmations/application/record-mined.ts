@@ -25,8 +25,8 @@ export interface MinedAttempt {
 /** Txs to write at once: a lane waits for each write, and a block may have many more of ours. */
 const MAX_TXS_AT_ONCE = 1_000;
 
-/** Endpoints that lag tell the older block of what had failed, or none. */
-const UNPROVEN_FOR_BLOCKS = 64;
+/** Endpoints that lag tell the older block of what had failed, or none: four minutes of a chain with four blocks a second. */
+const UNPROVEN_FOR_BLOCKS = 1_000;
 
 /** Whether the blocks that receipts name are on the followed chain. */
 @Injectable()
