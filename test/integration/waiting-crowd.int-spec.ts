@@ -121,14 +121,15 @@ it('signers that are idle cost a look into one page or two, whatever others have
        FROM generate_series(1, 10000) AS n, (SELECT '0x' || repeat('f', 64) AS hash) AS h`,
     [DEV_CHAIN, signer],
   );
-  for (const [statement, index] of [
+  for (const [statement, ...indexes] of [
     [DUE_FOR_RESUBMIT, 'managed_tx_resubmit_due'],
     [DUE_FOR_RECEIPT, 'managed_tx_receipt_due'],
     [EXPIRED, 'managed_tx_expiring'],
-    [QUEUED, 'tx_command_queued'],
+    // A replace of a paused signer waits.
+    [QUEUED, 'signer_pause_pkey', 'tx_command_queued'],
   ] as const) {
     const ofIdle = await touchedBy(client, statement, [String(DEV_CHAIN), `ARRAY['${idle.join(`','`)}']`, '64']);
-    expect(ofIdle).toMatchObject({ indexes: [index], rows: 0 });
+    expect(ofIdle).toMatchObject({ indexes, rows: 0 });
     expect(ofIdle.pages).toBeLessThanOrEqual(3 * idle.length);
   }
   for (const statement of [DUE_FOR_RESUBMIT, DUE_FOR_RECEIPT, EXPIRED]) {
