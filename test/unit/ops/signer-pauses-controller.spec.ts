@@ -46,7 +46,7 @@ describe.each(['pause', 'resume'])('POST /api/v1/signers/{chainId}/{address}/%s'
   it('passes the reason on, and takes a request without one or without a body', async () => {
     for (const body of [{ reason: 'key rotation' }, {}, undefined])
       expect(await post(what, body)).toMatchObject({ status: 200 });
-    expect(calls).toEqual(['key rotation', null, null].map((reason) => [what, SIGNER, { by: 'api', reason }]));
+    expect(calls).toEqual(['key rotation', null, null].map((reason) => [what, SIGNER, { by: 'anyone', reason }]));
   });
 
   it('takes a reason of up to 500 characters', async () => {

@@ -56,7 +56,7 @@ it('a stop is of everything, a chain, an address or a signer, with its reason', 
   ])
     expect(await post('stop', body)).toMatchObject({ status: 200 });
   expect(await post('go', { chainId: DEV_CHAIN })).toMatchObject({ status: 204, text: '' });
-  const asked = (reason: string | null) => ({ by: 'api', reason });
+  const asked = (reason: string | null) => ({ by: 'anyone', reason });
   expect(calls).toEqual([
     ['stop', ALL, asked(null)],
     ['stop', CHAIN, asked(null)],

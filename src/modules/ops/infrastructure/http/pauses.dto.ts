@@ -1,8 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString, MaxLength } from 'class-validator';
+import type { FastifyRequest } from 'fastify';
+import type { PauseRequest } from '../../../signers/index.js';
+import { callerOf } from '../../../../platform/http/scope.js';
 
-/** Until callers have keys. */
-export const BY = 'api';
 const MAX_REASON_CHARS = 500;
 
 /** A pause that is in force. */
@@ -17,7 +18,7 @@ export class PauseDto {
   })
   signer!: string | null;
   @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) since!: string;
-  @ApiProperty({ example: 'api' }) by!: string;
+  @ApiProperty({ example: 'key:k3v9x2m7q5wd', description: 'Who asked for it' }) by!: string;
   @ApiProperty({ type: String, nullable: true, example: 'key rotation' }) reason!: string | null;
 }
 
@@ -27,4 +28,9 @@ export class PauseRequestDto {
   @IsString()
   @MaxLength(MAX_REASON_CHARS)
   reason?: string;
+}
+
+/** What to store of a request for a pause, or for its end. */
+export function pauseRequestOf(request: FastifyRequest, { reason }: PauseRequestDto): PauseRequest {
+  return { by: callerOf(request).name, reason: reason ?? null };
 }

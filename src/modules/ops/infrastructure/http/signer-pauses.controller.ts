@@ -1,12 +1,13 @@
-import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { signerOfPath } from '../../../../platform/http/client-address.js';
 import { type Pause, SignerPauses } from '../../../signers/index.js';
 import { pauseView } from '../../domain/pause-view.js';
 import { Scope } from '../../../../platform/http/scope.js';
 import { PauseSigner } from '../../application/pause-signer.js';
 import { ResumeSigner } from '../../application/resume-signer.js';
-import { BY, PauseDto, PauseRequestDto } from './pauses.dto.js';
+import { PauseDto, pauseRequestOf, PauseRequestDto } from './pauses.dto.js';
 
 /** Example bodies in Swagger. */
 const EXAMPLES = {
@@ -46,9 +47,10 @@ export class SignerPausesController {
     @Param('chainId') chainId: string,
     @Param('address') address: string,
     @Body() body: PauseRequestDto,
+    @Req() request: FastifyRequest,
   ): Promise<SignerPauseDto> {
     const signer = signerOfPath(chainId, address);
-    const pause = await this.pauseSigner.execute(signer, { by: BY, reason: body.reason ?? null });
+    const pause = await this.pauseSigner.execute(signer, pauseRequestOf(request, body));
     return { ...signer, paused: pauseView(pause) };
   }
 
@@ -67,9 +69,10 @@ export class SignerPausesController {
     @Param('chainId') chainId: string,
     @Param('address') address: string,
     @Body() body: PauseRequestDto,
+    @Req() request: FastifyRequest,
   ): Promise<SignerPauseDto> {
     const signer = signerOfPath(chainId, address);
-    await this.resumeSigner.execute(signer, { by: BY, reason: body.reason ?? null });
+    await this.resumeSigner.execute(signer, pauseRequestOf(request, body));
     return { ...signer, paused: shown(await this.pauses.of(signer)) };
   }
 }

@@ -1,6 +1,7 @@
-import { Body, Controller, Get, HttpCode, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Post, Query, Req } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { IsInt, IsOptional, Max, Min } from 'class-validator';
+import type { FastifyRequest } from 'fastify';
 import { clientAddress } from '../../../../platform/http/client-address.js';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
@@ -10,7 +11,7 @@ import { type PauseScope, SignerPauses } from '../../../signers/index.js';
 import { PauseSigner } from '../../application/pause-signer.js';
 import { ResumeSigner } from '../../application/resume-signer.js';
 import { pauseView } from '../../domain/pause-view.js';
-import { BY, PauseDto, PauseRequestDto } from './pauses.dto.js';
+import { PauseDto, pauseRequestOf, PauseRequestDto } from './pauses.dto.js';
 
 class StopRequestDto extends PauseRequestDto {
   @ApiPropertyOptional({ type: Number, minimum: 1, example: 31337, description: 'Without it: every chain' })
@@ -64,8 +65,8 @@ export class StopsController {
   })
   @ApiBody({ type: StopRequestDto, examples: EXAMPLES })
   @ApiResponse({ status: 200, type: PauseDto })
-  async stop(@Body() body: StopRequestDto): Promise<PauseDto> {
-    return pauseView(await this.pauseSigner.execute(scopeOf(body), { by: BY, reason: body.reason ?? null }));
+  async stop(@Body() body: StopRequestDto, @Req() request: FastifyRequest): Promise<PauseDto> {
+    return pauseView(await this.pauseSigner.execute(scopeOf(body), pauseRequestOf(request, body)));
   }
 
   @Post('go')
@@ -79,8 +80,8 @@ export class StopsController {
   })
   @ApiBody({ type: StopRequestDto, examples: EXAMPLES })
   @ApiResponse({ status: 204, description: 'It is ended, or there was none' })
-  async go(@Body() body: StopRequestDto): Promise<void> {
-    await this.resumeSigner.execute(scopeOf(body), { by: BY, reason: body.reason ?? null });
+  async go(@Body() body: StopRequestDto, @Req() request: FastifyRequest): Promise<void> {
+    await this.resumeSigner.execute(scopeOf(body), pauseRequestOf(request, body));
   }
 
   @Get('stops')
