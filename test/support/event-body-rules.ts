@@ -14,7 +14,10 @@ interface Media {
 export class EventBodyRules {
   private readonly ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, validateFormats: false });
 
-  constructor(private readonly document: EventDocument = eventDocument()) {}
+  constructor(private readonly document: EventDocument = eventDocument()) {
+    // So that references to the schemas of the document are found.
+    this.ajv.addKeyword('components');
+  }
 
   get types(): readonly string[] {
     return Object.keys(this.document.webhooks);
@@ -24,7 +27,7 @@ export class EventBodyRules {
   broken(body: unknown): readonly string[] {
     const type = (body as { type?: unknown }).type;
     if (typeof type !== 'string' || !this.types.includes(type)) return [`unknown type ${String(type)}`];
-    const validate = this.ajv.compile(this.schemaOf(type));
+    const validate = this.ajv.compile({ ...this.schemaOf(type), components: { schemas: this.document.schemas } });
     return validate(body)
       ? []
       : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);

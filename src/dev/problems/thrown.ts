@@ -179,7 +179,10 @@ export class ThrownProblems {
         const test = ts.isParenthesizedExpression(asked) ? asked.expression : asked;
         const isTest = ts.isBinaryExpression(test) && test.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword;
         const type = isTest && test.left.getText() === name ? this.source.classOf(test.right) : undefined;
-        if (type !== undefined) kept.push(type);
+        // What is done besides (a count, a log line) keeps nothing.
+        const decides =
+          asked !== condition || !ts.isIfStatement(node) || node.elseStatement !== undefined || leaves(node);
+        if (type !== undefined && decides) kept.push(type);
       }
     });
     if (again.length === 0) return NOTHING;
@@ -225,4 +228,11 @@ export class ThrownProblems {
       .find((member) => member.name.getText() === name && member.initializer);
     return field?.initializer?.getText().replaceAll("'", '');
   }
+}
+
+/** Whether a branch ends its function, or throws. */
+function leaves({ thenStatement }: ts.IfStatement): boolean {
+  let found = false;
+  visit(thenStatement, (node) => (found ||= ts.isReturnStatement(node) || ts.isThrowStatement(node)));
+  return found;
 }

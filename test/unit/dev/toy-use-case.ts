@@ -24,6 +24,8 @@ function refused(code: string, detail: string): Conflict {
 }
 
 export class ToyUseCase {
+  private refusals = 0;
+
   constructor(private readonly store: Store = new FullStore()) {}
 
   async execute(id: string): Promise<string> {
@@ -38,9 +40,18 @@ export class ToyUseCase {
   }
 
   async count(ids: readonly string[]): Promise<number> {
-    const found = await Promise.all(ids.map((id) => this.store.find(id)));
+    const found = await this.all(ids);
     if (found.length === 0) throw new Busy('counting');
     return found.length;
+  }
+
+  private async all(ids: readonly string[]): Promise<readonly string[]> {
+    try {
+      return await Promise.all(ids.map((id) => this.store.find(id)));
+    } catch (error) {
+      if (error instanceof Conflict) this.refusals += 1;
+      throw error;
+    }
   }
 
   private async inBackground(): Promise<void> {
