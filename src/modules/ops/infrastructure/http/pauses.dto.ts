@@ -18,7 +18,7 @@ export class PauseDto {
   })
   signer!: string | null;
   @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) since!: string;
-  @ApiProperty({ example: 'key:k3v9x2m7q5wd', description: 'Who asked for it' }) by!: string;
+  @ApiProperty({ example: 'key:01a21973-e4a2-749a-93eb-ccf47cdff4c7', description: 'Who asked for it' }) by!: string;
   @ApiProperty({ type: String, nullable: true, example: 'key rotation' }) reason!: string | null;
 }
 
