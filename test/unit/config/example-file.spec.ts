@@ -16,7 +16,6 @@ const LISTENERS = 3;
 const EXAMPLES: ReadonlySet<string> = new Set([
   'server.opsPort',
   'node.advertisedUrl',
-  'node.forwardSecret',
   'database.url',
   'chains[].id',
   'chains[].name',
@@ -76,6 +75,10 @@ describe('lockstep.example.yaml', () => {
     const wrong = withDefault.filter(({ path, fallback }) => !(shown.get(path) ?? [undefined]).some(isLike(fallback)));
     expect(wrong).toEqual([]);
     expect([...EXAMPLES].filter((path) => !keys.some((key) => key.path === path))).toEqual([]);
+  });
+
+  it('has no secret by which nodes know each other: everybody who read it could send what a node forwards, without a key', () => {
+    expect(config.node.forwardSecret).toBeUndefined();
   });
 
   it('and the documents tell the number of connections that a node opens', () => {
