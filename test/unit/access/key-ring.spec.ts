@@ -1,7 +1,8 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { CreateKey } from '../../../src/modules/access/application/create-key.js';
 import { KeyRing } from '../../../src/modules/access/application/key-ring.js';
 import { newSecret, parseKeyText, prefixOf } from '../../../src/modules/access/application/key-text.js';
+import type { LiveKey } from '../../../src/modules/access/domain/api-keys.js';
 import { UuidV7 } from '../../../src/platform/identity/uuid-v7.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { MemoryApiKeys } from './memory-api-keys.js';
@@ -59,6 +60,19 @@ describe('a node', () => {
     await keys.revoke(id);
     await ring.refresh();
     expect([session?.isLive(), ring.sessionOf(text)]).toEqual([false, null]);
+  });
+
+  it('does not take a revoked key again from an answer that comes late', async () => {
+    let arrives = (): void => undefined;
+    const before = await keys.live();
+    const late = new Promise<LiveKey[]>((resolve) => (arrives = () => resolve(before)));
+    jest.spyOn(keys, 'live').mockReturnValueOnce(late);
+    const slow = ring.refresh();
+    await keys.revoke(id);
+    await ring.refresh();
+    arrives();
+    await slow;
+    expect(ring.sessionOf(text)).toBeNull();
   });
 
   it('ends a key by its own clock, also while the database is away', async () => {

@@ -23,6 +23,9 @@ const NO_HASH = '0'.repeat(64);
 export class KeyRing {
   private held: ReadonlyMap<string, HeldKey> | null = null;
   private uses = new Map<string, number>();
+  private asked = 0;
+  /** The question that `held` answers. */
+  private answered = 0;
 
   constructor(
     private readonly keys: ApiKeys,
@@ -32,7 +35,11 @@ export class KeyRing {
   async refresh(): Promise<void> {
     // Before the statement, so that a slow answer lets no key live longer.
     const now = this.clock.monotonicMs();
+    const question = ++this.asked;
     const live = await this.keys.live();
+    // A later question may have been answered first: this answer does not know of what was revoked or made between them.
+    if (question < this.answered) return;
+    this.answered = question;
     this.held = new Map(
       live.map(({ key, hash, endsInMs }) => {
         const { id, scopes } = key;
