@@ -87,6 +87,11 @@ export class ForwardSignatures {
   }
 }
 
+/** Whether this is the answer of a node that did not take the signature, and so has done nothing. */
+export function isRefusal({ status, body }: { readonly status: number; readonly body: string }): boolean {
+  return status === 400 && body.includes('"code":"bad_forward_signature"');
+}
+
 function textOf(header: unknown): string | undefined {
   return typeof header === 'string' ? header : undefined;
 }

@@ -3,9 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { NodeConfig } from '../../../src/config/index.js';
 import type { Caller } from '../../../src/kernel/caller.js';
+import type { DomainError } from '../../../src/kernel/errors.js';
 import { HttpForwarding } from '../../../src/modules/requests/infrastructure/http/http-forwarding.js';
+import { domainProblem } from '../../../src/platform/http/domain-problem.js';
 import { ForwardSignatures } from '../../../src/platform/http/forward-signatures.js';
+import { problemJson } from '../../../src/platform/http/problem-details.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
 
 const BODY = { requestId: 'invoice-4711' };
 
@@ -19,15 +23,19 @@ describe('a request that is passed on to the owner', () => {
   let url: string;
   let got: { method: string | undefined; path: string | undefined; headers: IncomingHttpHeaders; text: string };
   let contentType: string | undefined;
+  let log: RecordingLog;
+  let answer: () => readonly [number, string];
   beforeEach(async () => {
-    contentType = 'application/problem+json';
+    [contentType, log] = ['application/problem+json', new RecordingLog()];
+    answer = () => [409, '{"code":"idempotency_conflict"}'];
     owner = createServer((request, response) => {
       let text = '';
       request.on('data', (chunk: Buffer) => (text += chunk.toString()));
       request.on('end', () => {
         got = { method: request.method, path: request.url, headers: request.headers, text };
         if (contentType !== undefined) response.setHeader('content-type', contentType);
-        response.writeHead(409).end('{"code":"idempotency_conflict"}');
+        const [status, body] = answer();
+        response.writeHead(status).end(body);
       });
     });
     await new Promise<void>((resolve) => owner.listen(0, '127.0.0.1', resolve));
@@ -43,7 +51,7 @@ describe('a request that is passed on to the owner', () => {
 
   const caller: Caller = { name: 'key:1', scopes: ['tx:write'] };
   const forward = () =>
-    new HttpForwarding(signaturesOf('node-1')).forward(
+    new HttpForwarding(signaturesOf('node-1'), log).forward(
       { nodeId: 'owner', advertisedUrl: url, expiresInMs: 1 },
       { path: '/api/v1/tx', body: BODY, caller, wasForwarded: false },
     );
@@ -61,6 +69,30 @@ describe('a request that is passed on to the owner', () => {
     expect(await forward()).toEqual({ status: 409, contentType, body });
     contentType = undefined;
     expect(await forward()).toEqual({ status: 409, contentType: 'application/json', body });
+  });
+
+  it.each([
+    ['the secrets differ', 'another', 0],
+    ['the clocks differ by more than a minute', 'secret', 60_001],
+  ])('is served here, and not refused, when %s', async (_, secret, apartMs) => {
+    const clock = new FakeClock();
+    clock.advance(apartMs);
+    const config = Object.assign(new NodeConfig(), { forwardSecret: secret });
+    const theirs = new ForwardSignatures(config, { id: 'owner' }, clock);
+    answer = () => {
+      const { headers, text } = got;
+      try {
+        theirs.callerOf(headers, '/api/v1/tx', JSON.parse(text));
+        return [202, '{}'];
+      } catch (error) {
+        const problem = domainProblem(error as DomainError);
+        return [problem.status, problemJson(problem, '/api/v1/tx')];
+      }
+    };
+    expect(await forward()).toBeNull();
+    expect(log.lines).toMatchObject([
+      { event: 'failed to forward a request: the owner does not take what this node signs' },
+    ]);
   });
 
   it('may be sent again when the owner does not answer', async () => {

@@ -19,6 +19,9 @@ export interface OriginalRequest {
 
 /** Forwards a request to the node that acts for the signer. */
 export abstract class Forwarding {
-  /** @throws Unavailable `owner_unreachable` when the owner did not answer; it may or may not have stored the request */
-  abstract forward(holder: LeaseHolder, request: OriginalRequest): Promise<ForwardedAnswer>;
+  /**
+   * @returns null when the owner does not take what this node signs: it has stored nothing, and this node can serve the request itself
+   * @throws Unavailable `owner_unreachable` when the owner did not answer; it may or may not have stored the request
+   */
+  abstract forward(holder: LeaseHolder, request: OriginalRequest): Promise<ForwardedAnswer | null>;
 }

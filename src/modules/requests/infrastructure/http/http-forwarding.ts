@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { request } from 'undici';
 import { messageOf, Unavailable } from '../../../../kernel/errors.js';
 import { assertOutsideTransaction } from '../../../../platform/database/transaction-scope.js';
-import { ForwardSignatures } from '../../../../platform/http/forward-signatures.js';
+import { ForwardSignatures, isRefusal } from '../../../../platform/http/forward-signatures.js';
+import { Log } from '../../../../platform/logging/log.js';
 import type { LeaseHolder } from '../../../signers/index.js';
 import { type ForwardedAnswer, Forwarding, type OriginalRequest } from '../../application/forwarding.js';
 
@@ -13,24 +14,39 @@ const TIMEOUT_MS = 10_000;
  */
 @Injectable()
 export class HttpForwarding extends Forwarding {
-  constructor(private readonly signatures: ForwardSignatures) {
+  constructor(
+    private readonly signatures: ForwardSignatures,
+    private readonly log: Log,
+  ) {
     super();
   }
 
   async forward(
     { nodeId, advertisedUrl }: LeaseHolder,
     { path, body, caller }: OriginalRequest,
-  ): Promise<ForwardedAnswer> {
+  ): Promise<ForwardedAnswer | null> {
     assertOutsideTransaction('forward');
-    const text = JSON.stringify(body);
+    const answer = await this.send(`${advertisedUrl ?? ''}${path}`, nodeId, JSON.stringify(body), { path, caller });
+    if (!isRefusal(answer)) return answer;
+    // The clocks or the secrets of the nodes differ, which is not the client's fault.
+    this.log.warn('failed to forward a request: the owner does not take what this node signs', {
+      ownerNodeId: nodeId,
+      answer: answer.body,
+    });
+    return null;
+  }
+
+  private async send(
+    url: string,
+    to: string,
+    text: string,
+    { path, caller }: Pick<OriginalRequest, 'path' | 'caller'>,
+  ): Promise<ForwardedAnswer> {
     try {
-      const answer = await request(`${advertisedUrl ?? ''}${path}`, {
+      const answer = await request(url, {
         method: 'POST',
         body: text,
-        headers: {
-          'content-type': 'application/json',
-          ...this.signatures.headersOf({ to: nodeId, path, body: text, caller }),
-        },
+        headers: { 'content-type': 'application/json', ...this.signatures.headersOf({ to, path, body: text, caller }) },
         headersTimeout: TIMEOUT_MS,
         bodyTimeout: TIMEOUT_MS,
       });
@@ -45,7 +61,7 @@ export class HttpForwarding extends Forwarding {
         'owner_unreachable',
         `the node that acts for the signer did not answer: ${messageOf(error)}`,
         'send it again with the same requestId',
-        { ownerNodeId: nodeId },
+        { ownerNodeId: to },
       );
     }
   }
