@@ -5,7 +5,15 @@ import { ConfigInvalid, formatConfigMistakes, loadConfig } from './config/index.
 import { parseDuration } from './config/value-parsers.js';
 import { isScope, type Scope, SCOPES } from './kernel/caller.js';
 import { DomainError, messageOf } from './kernel/errors.js';
-import { type ApiKey, CreateKey, keyIdOf, PgApiKeys, prefixOf } from './modules/access/index.js';
+import {
+  type ApiKey,
+  CreateKey,
+  keyIdOf,
+  MAX_NAME_CHARS,
+  PgApiKeys,
+  prefixOf,
+  shownOf,
+} from './modules/access/index.js';
 import { createDataSource } from './platform/database/data-source.js';
 import { Database } from './platform/database/database.js';
 import { UuidV7 } from './platform/identity/uuid-v7.js';
@@ -13,6 +21,7 @@ import { UuidV7 } from './platform/identity/uuid-v7.js';
 /** EX_CONFIG of sysexits.h, as the service exits. */
 const EXIT_CONFIG = 78;
 const MOST_LISTED = 1_000;
+const LONGEST_MS = 36_525 * 86_400_000;
 
 interface CreateOptions {
   readonly name: string;
@@ -27,12 +36,22 @@ function withScope(text: string, before: readonly Scope[] = []): readonly Scope[
   throw new InvalidArgumentError(`The scopes are ${SCOPES.join(', ')}.`);
 }
 
+/** @throws InvalidArgumentError */
 function durationOf(text: string): number {
   try {
-    return parseDuration(text);
+    const duration = parseDuration(text);
+    if (duration > 0 && duration <= LONGEST_MS) return duration;
   } catch (error) {
     throw new InvalidArgumentError(messageOf(error));
   }
+  throw new InvalidArgumentError('A key lasts from one millisecond to a hundred years.');
+}
+
+/** @throws InvalidArgumentError */
+function nameOf(text: string): string {
+  const chars = Array.from(text).length;
+  if (chars >= 1 && chars <= MAX_NAME_CHARS) return text;
+  throw new InvalidArgumentError(`It has 1 to ${MAX_NAME_CHARS} characters.`);
 }
 
 /** Works on the database of the config that the nodes read, with one connection. */
@@ -69,7 +88,7 @@ async function revoke(text: string): Promise<void> {
   const id = keyIdOf(text);
   await withKeys(async (keys) => {
     if (id === null || !(await keys.revoke(id)))
-      command.error(`error: no key ${text}; lockstep keys list shows the keys`);
+      command.error(`error: no key ${shownOf(text)}; lockstep keys list shows the keys`);
   });
 }
 
@@ -94,7 +113,7 @@ const keys = command.command('keys').description('The keys of the API. Reads the
 keys
   .command('create')
   .description('Print a new key. It is shown only now.')
-  .requiredOption('--name <name>', 'what uses the key, for people')
+  .requiredOption('--name <name>', 'what uses the key, for people', nameOf)
   .addOption(new Option('--scope <scope>', 'what it may do; repeat it for several').argParser(withScope))
   .addOption(new Option('--all-scopes', 'it may do everything').conflicts('scope'))
   .addOption(new Option('--expires-in <duration>', 'such as 90d; without, never').argParser(durationOf))
@@ -103,7 +122,9 @@ keys.command('list').description('Print the keys, newest first, one line of JSON
 keys
   .command('revoke')
   .argument('<id>')
-  .description('Revoke a key, named by its id or its prefix: within seconds no node takes it any more.')
+  .description(
+    'Revoke a key, named by its id, by its prefix or by all of it: within seconds no node takes it any more.',
+  )
   .action(revoke);
 
 command.parseAsync().catch((error: unknown) => {

@@ -255,6 +255,34 @@ it('the command line lists keys without their secrets, and revokes them', async 
     'tx:read, tx:write',
   );
   await expect(node.cli('keys', 'revoke', 'nobody')).rejects.toThrow('no key nobody');
+  await expect(node.cli('keys', 'create', '--all-scopes', '--name', 'x'.repeat(101))).rejects.toThrow('1 to 100');
+  const forever = node.cli('keys', 'create', '--all-scopes', '--name', 'x', '--expires-in', '99999999999999d');
+  await expect(forever).rejects.toThrow('a hundred years');
+});
+
+it('a key that leaked is revoked by all that is known of it, and no answer shows it again', async () => {
+  const [one, other] = [await make({ scopes: ['tx:read'] }), await make({ scopes: ['tx:read'] })];
+  await node.cli('keys', 'revoke', one.key);
+  const { status, body } = await ask(node, 'POST', `/api/v1/keys/${other.key}/revoke`, admin);
+  expect([status, body['id']]).toEqual([200, other.id]);
+  for (const { key } of [one, other])
+    await until('it is refused', async () => (await ask(node, 'GET', '/api/v1/chains', key)).status === 401);
+  const typo = node.cli('keys', 'revoke', `${one.key}x`);
+  await expect(typo).rejects.toMatchObject({
+    stderr: `error: no key ${one.key.slice(0, PREFIX_CHARS)}; lockstep keys list shows the keys\n`,
+  });
+});
+
+it('a name and a reason may have as many characters as the database takes, however they are written', async () => {
+  const tooMany = [
+    await ask(node, 'POST', '/api/v1/keys', admin, { name: '❤️'.repeat(60), scopes: ['tx:read'] }),
+    await ask(node, 'POST', '/api/v1/stop', admin, { reason: '⚠️'.repeat(300) }),
+  ];
+  expect(tooMany.map(({ status, body }) => [status, body['code']])).toEqual([
+    [400, 'invalid_request'],
+    [400, 'invalid_request'],
+  ]);
+  await make({ scopes: ['tx:read'], name: '❤️'.repeat(50) });
 });
 
 it('a flood of wrong keys fills no log, and is counted', async () => {

@@ -1,5 +1,5 @@
 export { CreateKey } from './application/create-key.js';
-export { keyIdOf, prefixOf } from './application/key-text.js';
-export type { ApiKey } from './domain/api-key.js';
+export { keyIdOf, prefixOf, shownOf } from './application/key-text.js';
+export { type ApiKey, MAX_NAME_CHARS } from './domain/api-key.js';
 export { PgApiKeys } from './infrastructure/pg-api-keys.js';
 export { AccessGuard } from './infrastructure/http/access-guard.js';

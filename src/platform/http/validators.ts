@@ -29,6 +29,22 @@ export function IsQuantity(options?: ValidationOptions): PropertyDecorator {
   return rule('isQuantity', 'invalid_quantity', words, holds, options);
 }
 
+/** So many characters as PostgreSQL counts them: class-validator does not count variation selectors, and then the database refuses the row. */
+export function HasChars(
+  { min = 0, max }: { min?: number; max: number },
+  options?: ValidationOptions,
+): PropertyDecorator {
+  const words = min === 0 ? `must have at most ${max} characters` : `must have ${min} to ${max} characters`;
+  const holds = (value: unknown): boolean => {
+    // A text of a megabyte is not counted.
+    if (typeof value !== 'string' || value.length > 2 * max) return false;
+    const chars = Array.from(value).length;
+    return chars >= min && chars <= max;
+  };
+  const name = min === 0 ? 'maxLength' : 'isLength';
+  return rule(name, 'invalid_field', words, holds, options, min === 0 ? [max] : [min, max]);
+}
+
 /** A time with its zone, or a date. */
 export function IsTime(options?: ValidationOptions): PropertyDecorator {
   const holds = (value: unknown): boolean => typeof value === 'string' && accepts(() => parseTime(value));

@@ -7,6 +7,7 @@ import {
   newSecret,
   parseKeyText,
   prefixOf,
+  shownOf,
 } from '../../../src/modules/access/application/key-text.js';
 
 const ID = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
@@ -29,13 +30,19 @@ it.each([
   `x${keyText({ id: ID, secret: newSecret() })}`,
 ])('no key: %p', (text) => expect(parseKeyText(text)).toBeNull());
 
-it('an id is read as lists show it, and as it is in front of a key', () => {
-  expect([keyIdOf(ID.toUpperCase()), keyIdOf(prefixOf(ID)), keyIdOf('payouts'), keyIdOf(`${prefixOf(ID)}_`)]).toEqual([
-    ID,
-    ID,
-    null,
-    null,
-  ]);
+it('an id is read as lists show it, as it is in front of a key, and of a key that leaked', () => {
+  const texts = [
+    ID.toUpperCase(),
+    prefixOf(ID),
+    keyText({ id: ID, secret: newSecret() }),
+    'payouts',
+    `${prefixOf(ID)}_`,
+  ];
+  expect(texts.map(keyIdOf)).toEqual([ID, ID, ID, null, null]);
+});
+
+it('nothing of the secret is shown of a key with a typo, where an id should be', () => {
+  expect(shownOf(`${keyText({ id: ID, secret: newSecret() })}x`)).toBe(prefixOf(ID));
 });
 
 it('only the hash of the same secret is the same', () => {

@@ -5,6 +5,7 @@ const FORM = /^ls_([0-9a-f]{32})_([A-Za-z0-9_-]{43})$/;
 const PREFIX = /^ls_([0-9a-f]{32})$/;
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const SECRET_BYTES = 32;
+const LONGEST_PREFIX = 'ls_'.length + 32;
 
 export interface KeyText {
   readonly id: string;
@@ -29,11 +30,16 @@ export function parseKeyText(text: string): KeyText | null {
   return digits === undefined || secret === undefined ? null : { id: withDashes(digits), secret };
 }
 
-/** The id of a key, as it is in lists or in front of the key; null for what cannot be one. */
+/** The id of a key, as it is in lists or in front of the key, or of a whole one, which is all that is known of one that leaked; null for what is none. */
 export function keyIdOf(text: string): string | null {
   if (ID.test(text)) return text.toLowerCase();
   const [, digits] = PREFIX.exec(text) ?? [];
-  return digits === undefined ? null : withDashes(digits);
+  return digits === undefined ? (parseKeyText(text)?.id ?? null) : withDashes(digits);
+}
+
+/** What may be shown of a text that is no id: it may be a key with a typo. */
+export function shownOf(text: string): string {
+  return text.slice(0, LONGEST_PREFIX);
 }
 
 function withDashes(digits: string): string {

@@ -1,6 +1,8 @@
 import type { Caller, Scope } from '../../../kernel/caller.js';
 import { Forbidden } from '../../../kernel/errors.js';
 
+export const MAX_NAME_CHARS = 100;
+
 /** What a key is good for. Never changes: another one is another key. */
 export interface KeyGrant {
   readonly name: string;

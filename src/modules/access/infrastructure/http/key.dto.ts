@@ -1,20 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsOptional,
-  IsString,
-  Length,
-  Max,
-  Min,
-} from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
 import { SCOPES, type Scope } from '../../../../kernel/caller.js';
-import { IsTime } from '../../../../platform/http/validators.js';
+import { HasChars, IsTime } from '../../../../platform/http/validators.js';
+import { MAX_NAME_CHARS } from '../../domain/api-key.js';
 
-const MAX_NAME_CHARS = 100;
 const MAX_OVERLAP_S = 30 * 86_400;
 const EXAMPLE_ID = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
 const EXAMPLE_PREFIX = 'ls_019aa2f47a1c7c3e9a523f4d5e6f7a8b';
@@ -23,7 +12,7 @@ const EXPIRES = { example: '2030-01-01T00:00:00.000Z', description: 'It cannot b
 export class CreateKeyDto {
   @ApiProperty({ example: 'payouts', description: 'For people: what uses the key' })
   @IsString()
-  @Length(1, MAX_NAME_CHARS)
+  @HasChars({ min: 1, max: MAX_NAME_CHARS })
   name!: string;
 
   @ApiProperty({ enum: SCOPES, enumName: 'Scope', isArray: true, example: ['tx:read', 'tx:write'] })

@@ -9,7 +9,7 @@ import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page
 import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { CreateKey, type WithKeyText } from '../../application/create-key.js';
 import { KeyRing } from '../../application/key-ring.js';
-import { keyIdOf, prefixOf } from '../../application/key-text.js';
+import { keyIdOf, prefixOf, shownOf } from '../../application/key-text.js';
 import { RotateKey, unknownKey } from '../../application/rotate-key.js';
 import { type ApiKey, assertMayGive } from '../../domain/api-key.js';
 import { ApiKeys } from '../../domain/api-keys.js';
@@ -131,7 +131,7 @@ export class KeysController {
 /** @throws NotFound `key_not_found` for what cannot be an id */
 function idOf(text: string): string {
   const id = keyIdOf(text);
-  if (id === null) throw unknownKey(text.slice(0, 80));
+  if (id === null) throw unknownKey(shownOf(text));
   return id;
 }
 

@@ -1,8 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, IsString, MaxLength } from 'class-validator';
+import { IsOptional, IsString } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
-import type { PauseRequest } from '../../../signers/index.js';
 import { callerOf } from '../../../../platform/http/scope.js';
+import { HasChars } from '../../../../platform/http/validators.js';
+import type { PauseRequest } from '../../../signers/index.js';
 
 const MAX_REASON_CHARS = 500;
 
@@ -26,7 +27,7 @@ export class PauseRequestDto {
   @ApiPropertyOptional({ maxLength: MAX_REASON_CHARS, example: 'key rotation', description: 'For the audit trail' })
   @IsOptional()
   @IsString()
-  @MaxLength(MAX_REASON_CHARS)
+  @HasChars({ max: MAX_REASON_CHARS })
   reason?: string;
 }
 

@@ -8,13 +8,11 @@ import {
   IsInt,
   IsOptional,
   IsString,
-  Length,
   Max,
-  MaxLength,
   Min,
 } from 'class-validator';
 import { ADDRESS_PATTERN } from '../../../../platform/http/describe-rules.js';
-import { IsAddressText } from '../../../../platform/http/validators.js';
+import { HasChars, IsAddressText } from '../../../../platform/http/validators.js';
 import { PUBLIC_EVENT_TYPES, type PublicEventType } from '../../../events/index.js';
 
 const MAX_URL_CHARS = 2_000;
@@ -29,7 +27,7 @@ class WebhookSettingsDto {
   @ApiPropertyOptional({ type: String, nullable: true, maxLength: MAX_DESCRIPTION_CHARS, example: 'ledger' })
   @IsOptional()
   @IsString()
-  @MaxLength(MAX_DESCRIPTION_CHARS)
+  @HasChars({ max: MAX_DESCRIPTION_CHARS })
   description?: string | null;
 
   @ApiPropertyOptional({
@@ -86,7 +84,7 @@ class WebhookSettingsDto {
 export class CreateWebhookDto extends WebhookSettingsDto {
   @ApiProperty({ example: EXAMPLE_URL, description: 'https; plain http only to targets in `webhooks.allow`' })
   @IsString()
-  @Length(1, MAX_URL_CHARS)
+  @HasChars({ min: 1, max: MAX_URL_CHARS })
   url!: string;
 }
 
@@ -94,7 +92,7 @@ export class ChangeWebhookDto extends WebhookSettingsDto {
   @ApiPropertyOptional({ example: EXAMPLE_URL })
   @IsOptional()
   @IsString()
-  @Length(1, MAX_URL_CHARS)
+  @HasChars({ min: 1, max: MAX_URL_CHARS })
   url?: string;
 
   @ApiPropertyOptional({
