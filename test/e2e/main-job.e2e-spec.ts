@@ -113,6 +113,24 @@ it('a simulation tells gas, fees and the reason of a revert, and stores nothing'
   expect(await stored()).toBe(before);
 });
 
+it('a flood of simulations with blobs, for which a key need not be able to send, keeps nobody from sending blobs', async () => {
+  const body = {
+    signer: `0x${'12'.repeat(20)}`,
+    requestId: 'blobs',
+    payload: { to: CAROL, blobs: [`0x${'00'.repeat(131_072)}`] },
+  };
+  const busy: unknown[] = [];
+  const flood = Array.from({ length: 20 }, async () => {
+    const { status, body: answer } = await service.post('/api/v1/tx/simulate', body);
+    if (status === 503) busy.push(answer['code']);
+  });
+  await until('the places for simulations are taken', async () => busy.length > 0);
+  // Its signer is unknown, which is looked at after the blobs.
+  expect(await service.post('/api/v1/tx', body)).toMatchObject({ status: 422, body: { code: 'unknown_signer' } });
+  await Promise.all(flood);
+  expect(new Set(busy)).toEqual(new Set(['blobs_busy']));
+});
+
 describe('a transaction', () => {
   it('goes from PENDING to CONFIRMED on a real node, and every step is in its audit trail', async () => {
     const created = await service.post('/api/v1/tx', transfer(ALICE, 'first'));

@@ -39,6 +39,14 @@ describe('the sidecar of blobs', () => {
     await expect(kzg.prove([blob])).resolves.toBeDefined();
   });
 
+  it('may be asked for within fewer places, which leave the others free', async () => {
+    const blob = new Uint8Array(131_072);
+    const few = Array.from({ length: 3 }, () => kzg.prove([blob], 2));
+    const another = kzg.prove([blob]);
+    const all = await Promise.allSettled([...few, another]);
+    expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+  });
+
   it('of a blob that is none fails alone', async () => {
     const bad = new Uint8Array(131_072).fill(0xff);
     const [wrong, right] = await Promise.allSettled([kzg.prove([bad]), kzg.prove([new Uint8Array(131_072)])]);

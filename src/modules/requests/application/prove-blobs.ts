@@ -9,9 +9,10 @@ type Asked = Omit<TxRequest, 'requestHash'>;
 export class ProveBlobs {
   constructor(private readonly kzg: Kzg) {}
 
-  async execute(request: Asked, blobs: readonly Uint8Array[]): Promise<Asked> {
+  /** @param places of those for requests with blobs; all without it */
+  async execute(request: Asked, blobs: readonly Uint8Array[], places?: number): Promise<Asked> {
     if (blobs.length === 0) return request;
-    const { sidecar, hashes } = await this.kzg.prove(blobs);
+    const { sidecar, hashes } = await this.kzg.prove(blobs, places);
     return { ...request, payload: { ...request.payload, blobHashes: hashes }, sidecar };
   }
 }

@@ -20,8 +20,8 @@ export class NativeKzg extends Kzg implements OnApplicationShutdown {
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
 
-  async prove(blobs: readonly Uint8Array[]): Promise<ProvenBlobs> {
-    if (this.waiting >= MAX_WAITING)
+  async prove(blobs: readonly Uint8Array[], places = MAX_WAITING): Promise<ProvenBlobs> {
+    if (this.waiting >= Math.min(places, MAX_WAITING))
       throw new Unavailable('blobs_busy', 'too many requests with blobs are being proven', 'try again later');
     this.waiting += 1;
     const turn = this.last.then(() => this.proveNow(blobs));

@@ -5,6 +5,9 @@ import { Chains } from '../../../chain/index.js';
 import { chainOf, CREATE_TX_EXAMPLES, CreateTxDto, ProveBlobs, toBlobs, toTxRequest } from '../../../requests/index.js';
 import { SIMULATED_OUTCOMES, SimulateTx, type Simulation } from '../../application/simulate-tx.js';
 
+/** Of 16. The others are for blobs that are sent: a flood of simulations, which need no tx:write, keeps nobody from sending. */
+const BLOB_PLACES = 4;
+
 class SimulatedFeesDto {
   @ApiProperty({ example: '3000000000', description: 'Wei per gas' }) maxFeePerGas!: string;
   @ApiProperty({ example: '1000000000', description: 'Wei per gas' }) maxPriorityFeePerGas!: string;
@@ -59,7 +62,8 @@ export class SimulateController {
   @ApiResponse({ status: 200, type: SimulationDto })
   async of(@Body() body: CreateTxDto): Promise<SimulationDto> {
     const asked = toTxRequest(body, chainOf(this.chains, body.chainId), body.requestId ?? 'simulated');
-    return shown(await this.simulate.execute(await this.proveBlobs.execute(asked, toBlobs(body.payload.blobs ?? []))));
+    const blobs = toBlobs(body.payload.blobs ?? []);
+    return shown(await this.simulate.execute(await this.proveBlobs.execute(asked, blobs, BLOB_PLACES)));
   }
 }
 
