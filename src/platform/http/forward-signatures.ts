@@ -44,9 +44,9 @@ export class ForwardSignatures {
 
   headersOf({ to, path, body, caller }: ForwardedRequest): Record<string, string> {
     const [from, at, nonce] = [this.node.id, String(this.clock.now().getTime()), randomUUID()];
-    const name = encodeURIComponent(caller.name);
-    const signature = this.sign([from, to, path, at, nonce, name, body]);
-    return { [FROM]: from, [CALLER]: name, [AT]: at, [NONCE]: nonce, [SIGNATURE]: signature };
+    const who = encodeURIComponent(JSON.stringify([caller.name, caller.account]));
+    const signature = this.sign([from, to, path, at, nonce, who, body]);
+    return { [FROM]: from, [CALLER]: who, [AT]: at, [NONCE]: nonce, [SIGNATURE]: signature };
   }
 
   /**
@@ -56,15 +56,14 @@ export class ForwardSignatures {
    */
   callerOf(headers: Headers, path: string, body: unknown): Caller | null {
     if (headers[FROM] === undefined) return null;
-    const [from, name, at, nonce, given] = [FROM, CALLER, AT, NONCE, SIGNATURE].map((header) =>
-      textOf(headers[header]),
-    );
-    const expected = this.sign([from, this.node.id, path, at, nonce, name, JSON.stringify(body)]);
+    const [from, who, at, nonce, given] = [FROM, CALLER, AT, NONCE, SIGNATURE].map((header) => textOf(headers[header]));
+    const expected = this.sign([from, this.node.id, path, at, nonce, who, JSON.stringify(body)]);
     if (!isSame(given ?? '', expected)) throw refused('the request does not come from a node of this deployment');
     if (Math.abs(Number(at) - this.clock.now().getTime()) > MOST_APART_MS)
       throw refused('the request is old, or the clocks of the nodes differ by more than a minute');
     if (!this.isFirst(nonce ?? '')) throw refused('the request came before');
-    return { name: decodeURIComponent(name ?? ''), scopes: ['tx:write'] };
+    const [name, account] = JSON.parse(decodeURIComponent(who ?? '')) as [string, string];
+    return { name, account, scopes: ['tx:write'] };
   }
 
   /** A nonce is remembered for as long as its time could be taken, which is twice what the clocks may differ. */

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
 import { CreateKey } from '../../../src/modules/access/application/create-key.js';
 import { KeyRing } from '../../../src/modules/access/application/key-ring.js';
 import { newSecret, parseKeyText, prefixOf } from '../../../src/modules/access/application/key-text.js';
@@ -29,6 +30,7 @@ describe('a node', () => {
     await ring.refresh();
     expect(ring.sessionOf(text)?.caller).toEqual({
       name: `key:${id}`,
+      account: DEFAULT_ACCOUNT,
       scopes: ['tx:read'],
     });
   });

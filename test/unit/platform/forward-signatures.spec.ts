@@ -4,7 +4,7 @@ import type { Caller } from '../../../src/kernel/caller.js';
 import { ForwardSignatures } from '../../../src/platform/http/forward-signatures.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 
-const CALLER: Caller = { name: 'token:Zoë\n', scopes: ['tx:write'] };
+const CALLER: Caller = { name: 'token:Zoë\n', account: 'a', scopes: ['tx:write'] };
 const PATH = '/api/v1/tx';
 const BODY = { requestId: 'invoice-4711' };
 const REFUSED = expect.objectContaining({ code: 'bad_forward_signature' });
@@ -26,9 +26,9 @@ function sent(from = node('a')): Record<string, string> {
 describe('a request that a node forwarded', () => {
   it('is its caller’s, for what nodes forward', () => {
     expect(node('b').callerOf(sent(), PATH, BODY)).toEqual(CALLER);
-    const all: Caller = { name: 'key:1', scopes: ['keys:admin', 'tx:write'] };
+    const all: Caller = { name: 'key:1', account: 'a', scopes: ['keys:admin', 'tx:write'] };
     const headers = node('a').headersOf({ to: 'b', path: PATH, body: '{}', caller: all });
-    expect(node('b').callerOf(headers, PATH, {})).toEqual({ name: 'key:1', scopes: ['tx:write'] });
+    expect(node('b').callerOf(headers, PATH, {})).toEqual({ name: 'key:1', account: 'a', scopes: ['tx:write'] });
   });
 
   it('is taken once', () => {

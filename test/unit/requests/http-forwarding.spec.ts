@@ -49,7 +49,7 @@ describe('a request that is passed on to the owner', () => {
       }),
   );
 
-  const caller: Caller = { name: 'key:1', scopes: ['tx:write'] };
+  const caller: Caller = { name: 'key:1', account: 'a', scopes: ['tx:write'] };
   const forward = () =>
     new HttpForwarding(signaturesOf('node-1'), log).forward(
       { nodeId: 'owner', advertisedUrl: url, expiresInMs: 1 },
