@@ -120,6 +120,21 @@ describe('an authority', () => {
   });
 });
 
+describe('a balance', () => {
+  it('that no endpoint tells holds up the payloads of its signer alone', async () => {
+    const { node } = lab;
+    const tell = lab.chain.balances.bind(lab.chain);
+    lab.chain.balances = (accounts) =>
+      accounts.includes(node.signer(0).address) ? new Promise(() => undefined) : tell(accounts);
+    const create = async (n: number) =>
+      (await node.create({ ...aRequest(), signer: node.signer(n), requestId: `r${n}` })).txId;
+    const [untold, told] = [await create(0), await create(1)];
+    await node.step(node.signer(0), node.signer(1));
+    expect(await node.tx(told)).toMatchObject({ state: 'IN_MEMPOOL' });
+    expect(await node.tx(untold)).toMatchObject({ state: 'PENDING', subState: 'NODE_UNAVAILABLE' });
+  });
+});
+
 describe('commands', () => {
   it('of one signer that cannot be carried out keep no other signer waiting', async () => {
     const { node } = lab;

@@ -1,3 +1,4 @@
+export { AskBalances } from './application/ask-balances.js';
 export { BroadcastAttempts } from './application/broadcast-attempts.js';
 export { AttemptSigner, NotEncodable } from './application/attempt-signer.js';
 export { AuthorizationSigner } from './application/authorization-signer.js';

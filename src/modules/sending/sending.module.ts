@@ -46,6 +46,7 @@ import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js
     AuthorizationSigner,
   ],
   exports: [
+    AskBalances,
     AttemptSigner,
     AuthorizationSigner,
     FeeRules,

@@ -28,13 +28,18 @@ function simulatedOf({ cost }: Waiting): Simulated {
   return cost === 'postponed' ? { kind: 'not_now', apply: () => undefined } : { kind: 'ready', gasLimit: 1n, cost };
 }
 
+function numberOf({ address }: SignerId): number {
+  return address === MINE.address ? 1 : 2;
+}
+
 /** What becomes of each, by its id. */
 async function covered(...waiting: readonly Waiting[]): Promise<Record<string, string>> {
   const known = {
     refresh: async () => undefined,
-    covers: (signer: SignerId, wei: bigint) => (balances.get(signer.address === MINE.address ? 1 : 2) ?? 0n) >= wei,
+    has: (signer: SignerId) => balances.has(numberOf(signer)),
+    covers: (signer: SignerId, wei: bigint) => (balances.get(numberOf(signer)) ?? 0n) >= wei,
     take: (signer: SignerId, wei: bigint) => {
-      const n = signer.address === MINE.address ? 1 : 2;
+      const n = numberOf(signer);
       const left = (balances.get(n) ?? 0n) - wei;
       if (left >= 0n) balances.set(n, left);
       return left >= 0n;
@@ -80,6 +85,15 @@ describe('a balance that does not cover all that waits', () => {
       a: 'INSUFFICIENT_FUNDS',
       b: 'parked',
       c: 'parked',
+    });
+  });
+
+  it('that nobody has told yet is no lack of funds: what needs it waits for the node', async () => {
+    balances.delete(1);
+    expect(await covered({ id: 'a', cost: 1n }, { id: 'b', cost: 1n }, { id: 'c', cost: 1n, signer: THEIRS })).toEqual({
+      a: 'NODE_UNAVAILABLE',
+      b: 'parked',
+      c: 'ready',
     });
   });
 

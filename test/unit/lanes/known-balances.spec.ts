@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Address, parseAddress } from '../../../src/kernel/hex.js';
 import { KnownBalances } from '../../../src/modules/lanes/application/cover-costs.js';
 import type { FundsRepository } from '../../../src/modules/ledger/index.js';
+import { AskBalances } from '../../../src/modules/sending/application/ask-balances.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 
 const SIGNER = { chainId: 1, address: parseAddress(`0x${'aa'.repeat(20)}`) };
@@ -39,7 +40,8 @@ beforeEach(() => {
       return wei;
     },
   };
-  balances = new KnownBalances(repository as FundsRepository, clock);
+  const ask = new AskBalances(clock, { pause: () => new Promise((resolve) => setTimeout(resolve, 5)) });
+  balances = new KnownBalances(repository as FundsRepository, ask, clock);
   inFlight = 0n;
   atReading = () => undefined;
 });
@@ -105,6 +107,21 @@ describe('what is known of a balance', () => {
     clock.advance(1);
     await refresh(1n);
     expect(balances.take(SIGNER, 1n)).toBe(false);
+  });
+
+  it('is unknown when nobody tells it in time, also when it was known before, and the others do not wait', async () => {
+    await refresh(1n);
+    await refresh(1n, OTHER);
+    clock.advance(10_001);
+    const tell = ledger.balances.bind(ledger);
+    ledger.balances = (addresses) =>
+      addresses.includes(OTHER.address) ? new Promise(() => undefined) : tell(addresses);
+    await balances.refresh(
+      ledger,
+      [SIGNER, OTHER].map((signer) => ({ signer, wei: 1n })),
+    );
+    expect([SIGNER, OTHER].map((signer) => balances.has(signer))).toEqual([true, false]);
+    expect(balances.take(SIGNER, 100n)).toBe(true);
   });
 
   it('of one signer says nothing about another', async () => {

@@ -46,6 +46,7 @@ beforeEach(() => {
     gasRules(),
     new CoverCosts({
       refresh: async (_chain: unknown, wanted: readonly unknown[]) => void refreshed.push(...wanted),
+      has: () => true,
       covers: (_signer: unknown, wei: bigint) => wei <= balance,
       take: (_signer: unknown, wei: bigint) => {
         if (balance < wei) return false;

@@ -3,6 +3,7 @@ import { ResubmitConfig } from '../../../src/config/index.js';
 import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import type { SlotRef } from '../../../src/modules/signers/index.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
+import { AskBalances } from '../../../src/modules/sending/application/ask-balances.js';
 import { ClassifySends } from '../../../src/modules/sending/application/classify-sends.js';
 import {
   type LearnPoolLimits,
@@ -51,7 +52,13 @@ beforeEach(() => {
     {
       ofSlots: async (slots: readonly SlotRef[]) => (asked.push(...slots.map(({ nonce }) => nonce)), siblings),
     } as unknown as AttemptRepository,
-    new RefusalEvidence(new SecondObservations(clock), txs as unknown as FundsRepository, NO_OTHER_GAS, config),
+    new RefusalEvidence(
+      new SecondObservations(clock),
+      txs as unknown as FundsRepository,
+      new AskBalances(clock, { pause: () => new Promise(() => undefined) }),
+      NO_OTHER_GAS,
+      config,
+    ),
     { learnLimit: (_chain: number, words: string) => void learned.push(words) } as unknown as FeeRules,
     { execute: async () => limited } as unknown as LearnPoolLimits,
     config,

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ResubmitConfig } from '../../../src/config/index.js';
 import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
+import { AskBalances } from '../../../src/modules/sending/application/ask-balances.js';
 import { ClassifySends } from '../../../src/modules/sending/application/classify-sends.js';
 import { type LearnPoolLimits, RefusalEvidence } from '../../../src/modules/sending/application/refusal-evidence.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
@@ -27,7 +28,13 @@ beforeEach(() => {
   const config = Object.assign(new ResubmitConfig(), { maxRefusals: 3 });
   classify = new ClassifySends(
     { ofSlots: async () => ofSlot } as unknown as AttemptRepository,
-    new RefusalEvidence(new SecondObservations(clock), txs as unknown as FundsRepository, NO_OTHER_GAS, config),
+    new RefusalEvidence(
+      new SecondObservations(clock),
+      txs as unknown as FundsRepository,
+      new AskBalances(clock, { pause: () => new Promise(() => undefined) }),
+      NO_OTHER_GAS,
+      config,
+    ),
     { learnLimit: () => undefined } as unknown as FeeRules,
     { execute: async () => ({ waiting: new Set(), passed: new Set() }) } as unknown as LearnPoolLimits,
     config,

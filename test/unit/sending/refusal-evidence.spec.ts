@@ -2,6 +2,7 @@ import { beforeEach, expect, it } from '@jest/globals';
 import { ResubmitConfig } from '../../../src/config/index.js';
 import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
+import { AskBalances } from '../../../src/modules/sending/application/ask-balances.js';
 import { RefusalEvidence } from '../../../src/modules/sending/application/refusal-evidence.js';
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
 import type { FundsRepository, TxSubState } from '../../../src/modules/ledger/index.js';
@@ -29,6 +30,7 @@ beforeEach(() => {
   evidence = new RefusalEvidence(
     new SecondObservations(new FakeClock()),
     txs as unknown as FundsRepository,
+    new AskBalances(new FakeClock(), { pause: () => new Promise((resolve) => setTimeout(resolve, 5)) }),
     NO_OTHER_GAS,
     Object.assign(new ResubmitConfig(), { maxRefusals: MAX_REFUSALS }),
   );
@@ -49,6 +51,13 @@ it('a refusal for lack of funds is checked against the balance and all that is i
   expect((await evidence.collect(chain, [early, late])).funded).toEqual(new Set([late]));
   committed += 1n;
   expect((await evidence.collect(chain, [late])).funded.size).toBe(0);
+});
+
+it('a balance that nobody tells in time is not enough, and others do not wait for it', async () => {
+  const silent = refused('insufficient_funds', 'INSUFFICIENT_FUNDS', MAX_REFUSALS - 1);
+  chain.balances = () => new Promise(() => undefined);
+  committed = 0n;
+  expect((await evidence.collect(chain, [silent])).funded.size).toBe(0);
 });
 
 it('a nonce that nodes call used is free while the chain has not counted it', async () => {

@@ -5,8 +5,10 @@ import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import type { ChainConnector } from '../../chain/index.js';
 import { FundsRepository, type ManagedTx, type PendingTx, type TxSubState } from '../../ledger/index.js';
 import { backoffMs } from '../../../kernel/backoff.js';
+import { AskBalances } from '../../sending/index.js';
 
 const FIRST_FUNDS_RETRY_MS = 5_000;
+const FIRST_BALANCE_RETRY_MS = 2_000;
 
 interface Known {
   left: bigint;
@@ -26,10 +28,11 @@ export class KnownBalances {
 
   constructor(
     private readonly funds: FundsRepository,
+    private readonly balances: AskBalances,
     private readonly clock: Clock,
   ) {}
 
-  /** Reads balances that are unknown, old, or lower than what is needed now. @param needed wei by signer */
+  /** Reads balances that are unknown, old, or lower than what is needed now. One without an answer in time is unknown. @param needed wei by signer */
   async refresh(
     chain: Pick<ChainConnector, 'balances'>,
     needed: readonly { readonly signer: SignerId; readonly wei: bigint }[],
@@ -41,11 +44,18 @@ export class KnownBalances {
     });
     if (asked.length === 0) return;
     // Before the balances: a tx that is mined between the two reads is subtracted twice until the next read, and not left out.
-    const committed = await this.funds.committedWei(asked.map(({ signer }) => signer));
-    const balances = await chain.balances(asked.map(({ signer }) => signer.address));
-    asked.forEach(({ signer }, index) =>
-      this.known.set(signerKey(signer), { left: (balances[index] ?? 0n) - (committed[index] ?? 0n), readAtMs: now }),
-    );
+    const signers = asked.map(({ signer }) => signer);
+    const committed = await this.funds.committedWei(signers);
+    const balances = await this.balances.execute(chain, signers);
+    signers.forEach((signer, index) => {
+      const balance = balances.get(signerKey(signer));
+      if (balance === undefined) this.known.delete(signerKey(signer));
+      else this.known.set(signerKey(signer), { left: balance - (committed[index] ?? 0n), readAtMs: now });
+    });
+  }
+
+  has(signer: SignerId): boolean {
+    return this.known.has(signerKey(signer));
   }
 
   /** The same as `take`, without taking it. */
@@ -92,6 +102,8 @@ export class CoverCosts {
     if (verdict.kind === 'ready' && this.balances.take(signer, verdict.cost)) return verdict;
     if (verdict.kind === 'awaits' && this.balances.covers(signer, verdict.cost)) return verdict.verdict;
     short.add(key);
+    if (verdict.kind !== 'unfunded' && !this.balances.has(signer))
+      return again('NODE_UNAVAILABLE', FIRST_BALANCE_RETRY_MS, 'no endpoint has answered how much its signer has yet');
     const error = verdict.kind === 'unfunded' ? verdict.error : 'the balance does not cover value and gas';
     return again('INSUFFICIENT_FUNDS', FIRST_FUNDS_RETRY_MS, error);
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { ResubmitConfig } from '../../../config/lockstep-config.js';
 import { actionOf, type ChainConnector, SecondObservations } from '../../chain/index.js';
 import { Doorbell, FundsRepository, InFlightLimits, TxsInFlight } from '../../ledger/index.js';
+import { AskBalances } from './ask-balances.js';
 import { OtherGas } from './other-gas.js';
 import type { AnsweredSend } from './send.js';
 import { groupBy } from '../../../kernel/group-by.js';
@@ -26,6 +27,7 @@ export class RefusalEvidence {
   constructor(
     private readonly observations: SecondObservations,
     private readonly funds: FundsRepository,
+    private readonly balances: AskBalances,
     private readonly gas: OtherGas,
     private readonly config: ResubmitConfig,
   ) {}
@@ -85,8 +87,12 @@ export class RefusalEvidence {
     const signers = called.map(({ attempt }) => attempt.signer);
     // Before the balances: a tx that is mined in between counts twice, and is not left out.
     const committed = await this.funds.committedWei(signers);
-    const balances = await chain.balances(signers.map(({ address }) => address));
-    return new Set(called.filter((_, index) => (balances[index] ?? 0n) >= (committed[index] ?? 0n)));
+    const balances = await this.balances.execute(chain, signers);
+    return new Set(
+      called.filter(
+        ({ attempt }, index) => (balances.get(signerKey(attempt.signer)) ?? -1n) >= (committed[index] ?? 0n),
+      ),
+    );
   }
 }
 
