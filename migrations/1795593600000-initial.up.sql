@@ -344,9 +344,24 @@ CREATE UNIQUE INDEX chain_block_canonical ON chain_block (chain_id, number) WHER
 -- Who calls
 -- ---------------------------------------------------------------------------------------------------------------------------------------
 
+-- Who owns keys of the API, and what is made with them. Names are for people and config, and never change.
+CREATE TABLE account (
+  account_id  uuid        PRIMARY KEY,
+  name        text        COLLATE "C" NOT NULL UNIQUE CHECK (length(name) <= 100 AND name ~ '^[A-Za-z0-9][A-Za-z0-9._-]*$'),
+  -- How much it may use; null for what is not limited by itself.
+  limits      jsonb,
+  -- Its keys cannot be used while it is disabled.
+  disabled_at timestamptz,
+  created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT account_default CHECK (account_id <> '00000000-0000-0000-0000-000000000000' OR disabled_at IS NULL)
+);
+-- Of the operators.
+INSERT INTO account (account_id, name) VALUES ('00000000-0000-0000-0000-000000000000', 'default');
+
 -- Keys of the API. What a key may do never changes; one that ended stays, so that it is known who it was.
 CREATE TABLE api_key (
   key_id       uuid        PRIMARY KEY,
+  account_id   uuid        NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
   name         text        NOT NULL CHECK (length(name) BETWEEN 1 AND 100),
   -- SHA-256 of 256 random bits, in hex.
   secret_hash  text        NOT NULL CHECK (secret_hash ~ '^[0-9a-f]{64}$'),

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigInvalid, formatConfigMistakes, loadConfig } from './config/index.js';
 import { parseDuration } from './config/value-parsers.js';
-import { isScope, type Scope, SCOPES } from './kernel/caller.js';
+import { DEFAULT_ACCOUNT, isScope, type Scope, SCOPES } from './kernel/caller.js';
 import { DomainError, messageOf } from './kernel/errors.js';
 import {
   type ApiKey,
@@ -70,7 +70,7 @@ async function withKeys(work: (keys: PgApiKeys) => Promise<void>): Promise<void>
 async function create({ name, scope = [], allScopes, expiresIn }: CreateOptions): Promise<void> {
   const scopes = allScopes ? SCOPES : [...new Set(scope)];
   if (scopes.length === 0) return command.error('error: name the scopes with --scope, or take --all-scopes');
-  const grant = { name, scopes };
+  const grant = { name, account: DEFAULT_ACCOUNT, scopes };
   const expiresAt = expiresIn === undefined ? null : new Date(Date.now() + expiresIn);
   await withKeys(async (keys) => {
     const { text } = await new CreateKey(keys, new UuidV7()).execute(grant, expiresAt);

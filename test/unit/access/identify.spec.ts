@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { AuthConfig } from '../../../src/config/index.js';
-import { ANYONE } from '../../../src/kernel/caller.js';
+import { ANYONE, DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
 import { CreateKey } from '../../../src/modules/access/application/create-key.js';
 import { Identify } from '../../../src/modules/access/application/identify.js';
 import { KeyRing } from '../../../src/modules/access/application/key-ring.js';
@@ -11,7 +11,7 @@ import { MemoryApiKeys } from './memory-api-keys.js';
 it('with keys, a request without a right one is nobody', async () => {
   const keys = new MemoryApiKeys();
   const ring = new KeyRing(keys, new FakeClock());
-  const grant = { name: 'a', scopes: ['tx:read'] } as const;
+  const grant = { name: 'a', account: DEFAULT_ACCOUNT, scopes: ['tx:read'] } as const;
   const { text, key } = await new CreateKey(keys, new UuidV7()).execute(grant, null);
   await ring.refresh();
   const identify = new Identify(new AuthConfig(), ring);

@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
 import { CreateKey } from '../../../src/modules/access/application/create-key.js';
 import { KeyRing } from '../../../src/modules/access/application/key-ring.js';
 import { newSecret, parseKeyText, prefixOf } from '../../../src/modules/access/application/key-text.js';
@@ -8,6 +7,7 @@ import { UuidV7 } from '../../../src/platform/identity/uuid-v7.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { MemoryApiKeys } from './memory-api-keys.js';
 
+const ACCOUNT = new UuidV7().next();
 let keys: MemoryApiKeys;
 let clock: FakeClock;
 let ring: KeyRing;
@@ -17,7 +17,10 @@ let id: string;
 beforeEach(async () => {
   [keys, clock] = [new MemoryApiKeys(), new FakeClock()];
   ring = new KeyRing(keys, clock);
-  const made = await new CreateKey(keys, new UuidV7()).execute({ name: 'a', scopes: ['tx:read'] }, null);
+  const made = await new CreateKey(keys, new UuidV7()).execute(
+    { name: 'a', account: ACCOUNT, scopes: ['tx:read'] },
+    null,
+  );
   [text, id] = [made.text, made.key.id];
 });
 
@@ -30,7 +33,7 @@ describe('a node', () => {
     await ring.refresh();
     expect(ring.sessionOf(text)?.caller).toEqual({
       name: `key:${id}`,
-      account: DEFAULT_ACCOUNT,
+      account: ACCOUNT,
       scopes: ['tx:read'],
     });
   });

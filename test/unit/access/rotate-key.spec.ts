@@ -7,10 +7,11 @@ import { MemoryApiKeys } from './memory-api-keys.js';
 
 const ROTATION = { overlapMs: 60_000, expiresAt: undefined };
 const ids = new UuidV7();
+const ACCOUNT = ids.next();
 
 async function made(): Promise<{ keys: MemoryApiKeys; id: string; rotate: RotateKey }> {
   const keys = new MemoryApiKeys();
-  const grant = { name: 'payouts', scopes: ['tx:write'] } as const;
+  const grant = { name: 'payouts', account: ACCOUNT, scopes: ['tx:write'] } as const;
   const { key } = await new CreateKey(keys, ids).execute(grant, new Date(5));
   return { keys, id: key.id, rotate: new RotateKey(keys, ids) };
 }
@@ -18,7 +19,7 @@ async function made(): Promise<{ keys: MemoryApiKeys; id: string; rotate: Rotate
 it('the new key may do what the old one may, and has another id and secret', async () => {
   const { id, rotate, keys } = await made();
   const { key } = await rotate.execute(id, ROTATION, ANYONE);
-  expect(key).toMatchObject({ name: 'payouts', scopes: ['tx:write'], expiresAt: new Date(5) });
+  expect(key).toMatchObject({ name: 'payouts', account: ACCOUNT, scopes: ['tx:write'], expiresAt: new Date(5) });
   expect(key.id).not.toBe(id);
   const hashes = (await keys.live()).map(({ hash }) => hash);
   expect(new Set(hashes).size).toBe(2);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Caller, DEFAULT_ACCOUNT } from '../../../kernel/caller.js';
+import type { Caller } from '../../../kernel/caller.js';
 import { Clock } from '../../../kernel/clock.js';
 import { Unavailable } from '../../../kernel/errors.js';
 import { ApiKeys, type LiveKey } from '../domain/api-keys.js';
@@ -17,7 +17,7 @@ const NO_HASH = '0'.repeat(64);
 
 /**
  * All keys that may be used now, in memory: a request costs one hash and no statement, and so does a wrong key. A key that is revoked or has
- * expired is forgotten.
+ * expired is forgotten, and so is one whose account is disabled.
  */
 @Injectable()
 export class KeyRing {
@@ -42,11 +42,8 @@ export class KeyRing {
     this.answered = question;
     this.held = new Map(
       live.map(({ key, hash, endsInMs }) => {
-        const { id, scopes } = key;
-        return [
-          id,
-          { hash, endsAtMs: now + endsInMs, caller: { name: `key:${id}`, account: DEFAULT_ACCOUNT, scopes } },
-        ];
+        const { id, account, scopes } = key;
+        return [id, { hash, endsAtMs: now + endsInMs, caller: { name: `key:${id}`, account, scopes } }];
       }),
     );
   }

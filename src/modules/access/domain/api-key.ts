@@ -6,6 +6,8 @@ export const MAX_NAME_CHARS = 100;
 /** What a key is good for. Never changes: another one is another key. */
 export interface KeyGrant {
   readonly name: string;
+  /** The id of the account that it belongs to. */
+  readonly account: string;
   readonly scopes: readonly Scope[];
 }
 

@@ -7,7 +7,7 @@ export interface NewKey extends KeyGrant {
   readonly expiresAt: Date | null;
 }
 
-/** A key that is neither revoked nor expired. */
+/** A key that is neither revoked nor expired, and whose account is not disabled. */
 export interface LiveKey {
   readonly key: ApiKey;
   readonly hash: string;

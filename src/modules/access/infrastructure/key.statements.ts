@@ -1,7 +1,7 @@
 /** Nodes that hear it read the keys again. */
 export const CHANNEL = 'lockstep_keys';
 
-const COLUMNS = 'k.key_id, k.name, k.scopes, k.expires_at, k.revoked_at, k.last_used_at, k.created_at';
+const COLUMNS = 'k.key_id, k.account_id, k.name, k.scopes, k.expires_at, k.revoked_at, k.last_used_at, k.created_at';
 const TOLD = `pg_notify('${CHANNEL}', '')`;
 const IS_LIVE = 'k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())';
 
@@ -9,8 +9,8 @@ export const ADD = {
   name: 'key_add',
   text: `
     WITH k AS (
-      INSERT INTO api_key (key_id, name, secret_hash, scopes, expires_at)
-      VALUES ($1, $2, $3, $4, $5) RETURNING *)
+      INSERT INTO api_key (key_id, account_id, name, secret_hash, scopes, expires_at)
+      VALUES ($1, $2, $3, $4, $5, $6) RETURNING *)
     SELECT ${COLUMNS}, ${TOLD} FROM k`,
 };
 
@@ -25,7 +25,7 @@ export const LIVE = {
   name: 'key_live',
   text: `
     SELECT ${COLUMNS}, k.secret_hash, (extract(epoch FROM k.expires_at - clock_timestamp()) * 1000)::float8 AS ends_in_ms
-      FROM api_key k WHERE ${IS_LIVE}`,
+      FROM api_key k JOIN account a USING (account_id) WHERE ${IS_LIVE} AND a.disabled_at IS NULL`,
 };
 
 export const LOCK = {

@@ -8,6 +8,7 @@ import * as sql from './key.statements.js';
 
 interface KeyRow {
   readonly key_id: string;
+  readonly account_id: string;
   readonly name: string;
   readonly scopes: string[];
   readonly expires_at: Date | null;
@@ -67,8 +68,8 @@ export class PgApiKeys extends ApiKeys {
 }
 
 async function addOn(database: SqlRunner, key: NewKey): Promise<ApiKey> {
-  const { id, name, hash, scopes, expiresAt } = key;
-  const values: SqlValue[] = [id, name, hash, scopes, expiresAt];
+  const { id, account, name, hash, scopes, expiresAt } = key;
+  const values: SqlValue[] = [id, account, name, hash, scopes, expiresAt];
   const [row] = (await database.query<KeyRow>(sql.ADD, values)).rows;
   if (row === undefined) throw new TypeError('the statement returned no row');
   return toKey(row);
@@ -77,6 +78,7 @@ async function addOn(database: SqlRunner, key: NewKey): Promise<ApiKey> {
 function toKey(row: KeyRow): ApiKey {
   return {
     id: row.key_id,
+    account: row.account_id,
     name: row.name,
     // A scope that a newer version gave is of no use here.
     scopes: row.scopes.filter(isScope),

@@ -40,9 +40,10 @@ export class KeysController {
   @ApiResponse({ status: 201, type: KeyWithTextDto })
   async create(@Body() body: CreateKeyDto, @Req() request: FastifyRequest): Promise<KeyWithTextDto> {
     this.assertInUse();
-    assertMayGive(callerOf(request), body.scopes);
+    const caller = callerOf(request);
+    assertMayGive(caller, body.scopes);
     const { name, scopes, expiresAt } = body;
-    const grant = { name, scopes: [...new Set(scopes)] };
+    const grant = { name, account: caller.account, scopes: [...new Set(scopes)] };
     return this.known(await this.createKey.execute(grant, expiresAt == null ? null : parseTime(expiresAt)));
   }
 
