@@ -3,8 +3,9 @@ import type { components, paths } from './api.js';
 
 /* What a team writes that makes its client with `openapi-typescript` and `openapi-fetch`: compiled in strict mode, without one cast. */
 
-const [, , baseUrl = '', from = '', to = '', part = ''] = process.argv;
-const api = createClient<paths, 'application/json' | 'application/problem+json'>({ baseUrl });
+const [, , baseUrl = '', key = '', from = '', to = '', part = ''] = process.argv;
+const headers = { authorization: `Bearer ${key}` };
+const api = createClient<paths, 'application/json' | 'application/problem+json'>({ baseUrl, headers });
 
 type Tx = components['schemas']['TxDto'];
 type Problem = components['schemas']['ProblemDto'];

@@ -18,14 +18,15 @@ export class ClientLab {
     private readonly anvil: RunningAnvil,
     private readonly database: TestDatabase,
     private readonly service: Service,
+    private readonly key: string,
   ) {}
 
   static async start(): Promise<ClientLab> {
     const folder = mkdtempSync(join(tmpdir(), 'lockstep-client-'));
     const [anvil, database] = await Promise.all([startAnvil({ extraArgs: ['--no-mining'] }), createTestDatabase()]);
-    const config = { confirmations: { required: 1 } };
+    const config = { confirmations: { required: 1 }, auth: { mode: 'apiKeys' } };
     const service = await Service.start({ databaseUrl: database.url, rpcUrl: anvil.url, config });
-    return new ClientLab(folder, anvil, database, service);
+    return new ClientLab(folder, anvil, database, service, await service.firstKey());
   }
 
   get documentUrl(): string {
@@ -43,11 +44,11 @@ export class ClientLab {
     }
   }
 
-  /** All that a team needs, by a program that takes the URL of the service, two accounts, and the part to do. */
+  /** All that a team needs, by a program that takes the URL of the service, a key, two accounts, and the part to do. */
   async expectAllOf(command: string, ...args: readonly string[]): Promise<void> {
     const [from, to] = DEV_ACCOUNTS;
     const client = async (part: string): Promise<unknown> =>
-      JSON.parse(await this.run(command, [...args, this.service.url, from, to, part]));
+      JSON.parse(await this.run(command, [...args, this.service.url, this.key, from, to, part]));
     expect(await client('change')).toEqual(['speed_up', 'replace', 'cancel']);
     await new JsonRpcProvider(this.anvil.url).send('evm_setIntervalMining', [1]);
     expect(await client('follow')).toEqual({

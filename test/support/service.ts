@@ -155,6 +155,13 @@ export class Service {
     return stdout;
   }
 
+  /** A key of all scopes that this node takes, as whoever starts with Lockstep makes one. */
+  async firstKey(): Promise<string> {
+    const key = (await this.cli('keys', 'create', '--name', 'first', '--all-scopes')).trim();
+    await until('the key is taken', async () => (await this.call('GET', '/api/v1/keys', key)).status === 200);
+    return key;
+  }
+
   /** SIGSTOP, SIGCONT: to stand still without ending. */
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);

@@ -133,8 +133,12 @@ func follow(from, to string) map[string]any {
 }
 
 func main() {
-	url, from, to, part := os.Args[1], os.Args[2], os.Args[3], os.Args[4]
-	api = must(lockstep.NewClientWithResponses(url))
+	url, key, from, to, part := os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[5]
+	authorize := func(_ context.Context, request *http.Request) error {
+		request.Header.Set("Authorization", "Bearer "+key)
+		return nil
+	}
+	api = must(lockstep.NewClientWithResponses(url, lockstep.WithRequestEditorFn(authorize)))
 	var result any
 	if part == "change" {
 		result = change(from, to)

@@ -5,7 +5,7 @@ import sys
 from typing import TypeVar
 from uuid import UUID
 
-from lockstep_client import Client
+from lockstep_client import AuthenticatedClient
 from lockstep_client.api.changes import cancel_tx, replace_tx, speed_up_tx
 from lockstep_client.api.events import list_events
 from lockstep_client.api.transactions import create_tx, get_tx, list_txs
@@ -26,8 +26,8 @@ from lockstep_client.models import (
 )
 from lockstep_client.types import UNSET, Unset
 
-_, BASE_URL, FROM, TO, PART = sys.argv
-API = Client(base_url=BASE_URL, timeout=None)
+_, BASE_URL, KEY, FROM, TO, PART = sys.argv
+API = AuthenticatedClient(base_url=BASE_URL, token=KEY, timeout=None)
 T = TypeVar("T")
 
 
