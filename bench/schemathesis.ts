@@ -4,16 +4,18 @@ import { startAnvil } from '../test/support/anvil.js';
 import { startScratchPostgres } from '../test/support/postgres.js';
 import { Service } from '../test/support/service.js';
 
-/** Starts the service on a chain and a database of its own, and runs schemathesis against its document. @returns its exit code */
+/** Starts the service on a chain and a database of its own, and runs schemathesis against its document, with a key. @returns its exit code */
 export async function runSchemathesis(command: string, args: readonly string[], cwd: string): Promise<number> {
   armAtExit();
   const postgres = await startScratchPostgres();
   const forgetPostgres = atExit(() => postgres.abandon());
   const anvil = await startAnvil({ blockTime: 1 });
-  const service = await Service.start({ databaseUrl: postgres.url, rpcUrl: anvil.url });
+  const config = { auth: { mode: 'apiKeys' } };
+  const service = await Service.start({ databaseUrl: postgres.url, rpcUrl: anvil.url, config });
   const forget = atExit(() => service.signal('SIGKILL'));
   try {
-    return await exitCodeOf(command, ['run', `${service.url}/docs-json`, ...args], cwd);
+    const header = `Authorization: Bearer ${await service.firstKey()}`;
+    return await exitCodeOf(command, ['run', `${service.url}/docs-json`, '--header', header, ...args], cwd);
   } finally {
     await service.stop();
     forget();

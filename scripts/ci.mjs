@@ -24,9 +24,10 @@ const SHORT = [
   ],
   ['run', 'test:geth'],
   ['run', 'test:nats'],
+  ['run', 'test:document', '--', '--quick'],
 ];
-/** By the last argument. */
-const NEEDS_PROGRAMS = new Set(['openapi:breaking', 'test:geth', 'test:nats']);
+/** By their names. */
+const NEEDS_PROGRAMS = new Set(['openapi:breaking', 'test:geth', 'test:nats', 'test:document']);
 const LONG = [
   ['run', 'simulate', '--', '--seeds', '1000', '--coverage'],
   ['run', 'mutate:sql'],
@@ -46,7 +47,7 @@ const programs = isLong ? null : buildPrograms();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     interrupted = true;
-    programs?.child.kill(signal);
+    for (const child of programs?.children ?? []) child.kill(signal);
     for (const child of current) child.kill(signal);
   });
 }
@@ -56,7 +57,7 @@ const reports = join(home, 'reports');
 const report = newReport();
 const parts = [];
 for (const entry of isLong ? LONG : SHORT) {
-  if (NEEDS_PROGRAMS.has(entry.at(-1))) await programs.built;
+  if (NEEDS_PROGRAMS.has(entry[1])) await programs?.built;
   if (!interrupted) parts.push(...(await Promise.all(Array.isArray(entry[0]) ? entry.map(part) : [part(entry)])));
 }
 addReports(report, reports);
@@ -87,7 +88,11 @@ async function part(args) {
 
 /** With what the first parts leave of the processor. A part that finds no program says so, and tries once more. */
 function buildPrograms() {
-  const child = spawn(process.execPath, [join(ROOT, 'scripts', 'go-program.mjs')], { cwd: ROOT, stdio: 'ignore' });
-  setPriority(child.pid, constants.priority.PRIORITY_LOW);
-  return { child, built: new Promise((resolve) => child.once('close', resolve)) };
+  const children = ['go-program.mjs', 'python-program.mjs'].map((script) => {
+    const child = spawn(process.execPath, [join(ROOT, 'scripts', script)], { cwd: ROOT, stdio: 'ignore' });
+    setPriority(child.pid, constants.priority.PRIORITY_LOW);
+    return child;
+  });
+  const ends = children.map((child) => new Promise((resolve) => child.once('close', resolve)));
+  return { children, built: Promise.all(ends) };
 }

@@ -5,6 +5,9 @@ import schemathesis
 # What a schema can say. Every other code is about the meaning of a request: ids that do not exist, fields that exclude each other.
 FORM = {"invalid_request", "unknown_field", "malformed_json", "invalid_address", "invalid_chain_id", "invalid_hex"}
 
+# Of `timeoutMs`; what is longer is refused.
+LONGEST_WAIT_MS = 60_000
+
 
 @schemathesis.check
 def form_as_documented(ctx, response, case):
@@ -14,3 +17,12 @@ def form_as_documented(ctx, response, case):
         return
     problem = response.json()
     assert problem["code"] not in FORM, f"valid by the document: {problem}"
+
+
+@schemathesis.hook
+def before_call(ctx, case, kwargs):
+    """Waits for a state that may never come are short, so that no request takes longer than its timeout."""
+    query = case.query or {}
+    wait = query.get("timeoutMs", LONGEST_WAIT_MS)
+    if "waitFor" in query and isinstance(wait, int) and 1_000 < wait <= LONGEST_WAIT_MS:
+        query["timeoutMs"] = 1_000

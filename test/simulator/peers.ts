@@ -46,7 +46,7 @@ export class SimForwarding extends Forwarding {
   async forward({ nodeId }: LeaseHolder, { body }: OriginalRequest): Promise<ForwardedAnswer> {
     try {
       const txId = await this.peers.ask(nodeId, body as Request);
-      return { status: 202, contentType: 'application/json', body: JSON.stringify({ txId }) };
+      return { status: 202, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ txId }) };
     } catch (error) {
       throw new Unavailable('owner_unreachable', `the owner did not answer: ${String(error)}`, 'send it again');
     }

@@ -71,6 +71,16 @@ it('every text has a format, a pattern or an enum, or is free text by its name',
   expect(unknown.map(([name]) => name)).toEqual([]);
 });
 
+it('only lists have a number of items', () => {
+  const bounded: string[] = [];
+  JSON.stringify(document, (name, value: unknown) => {
+    const { type, maxItems } = (value ?? {}) as JsonObject;
+    if (typeof maxItems === 'number' && ![type].flat().includes('array')) bounded.push(name);
+    return value;
+  });
+  expect(bounded).toEqual([]);
+});
+
 it('every operation has a name that is good for a method', () => {
   const operations = Object.values(document['paths'] as Record<string, Record<string, { operationId: string }>>);
   const names = operations.flatMap((path) => Object.values(path).map(({ operationId }) => operationId));

@@ -1,20 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import helmet, { type FastifyHelmetOptions } from '@fastify/helmet';
+import { MethodNotAllowedException } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyHttpOptions } from 'fastify';
+import type { FastifyHttpOptions, FastifyRequest } from 'fastify';
 import type { ServerConfig } from '../../config/index.js';
 import { NotFound, Unavailable } from '../../kernel/errors.js';
 import { closeNow, listenBare } from './bare-server.js';
+import { answerRaw, REQUEST_ID_HEADER, requestIdOf } from './answer-raw.js';
 import { isOnOtherPort } from './ops-port.js';
 import { answerBrokenRequest, answerConnect, LONG_URL, NO_HOST, UNMET_EXPECTATION } from './broken-request.js';
 import { readCertificate } from './certificate.js';
 import { httpErrorProblem, INTERNAL_PROBLEM } from './http-error-problem.js';
 import { parseBoundedJson } from './json-body.js';
-import { type Problem, PROBLEM_CONTENT_TYPE, problemJson } from './problem-details.js';
 import { RouteTable } from './route-table.js';
 
-const REQUEST_ID_HEADER = 'x-request-id';
 /** Bytes of all headers together. */
 const MOST_HEADER_BYTES = 16_384;
 /** What RFC 9110 wants at least. */
@@ -64,12 +63,16 @@ export class LockstepFastifyAdapter extends FastifyAdapter {
           return;
         }
         if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store');
-        const allowed = request.method === 'OPTIONS' ? this.allowedMethods(request.url) : [];
-        if (allowed.length > 0) {
+        const allowed = needsMethods(request) ? this.allowedMethods(request.url) : [];
+        if (allowed.length > 0 && request.method === 'OPTIONS') {
           void reply
             .status(204)
             .header('allow', [...allowed, 'OPTIONS'].join(', '))
             .send();
+          return;
+        }
+        if (allowed.length > 0 && !allowed.includes(request.method)) {
+          done(new MethodNotAllowedException());
           return;
         }
         // Generated clients send a content type without a body, for example with DELETE.
@@ -164,24 +167,13 @@ function headersOf({ tls }: ServerConfig): FastifyHelmetOptions {
   };
 }
 
+/** No other request can have a method that its path does not: Fastify takes `GET /tx/batch` for `GET /tx/:txId`. */
+function needsMethods({ method, is404, routeOptions: { url = '' } }: FastifyRequest): boolean {
+  return method === 'OPTIONS' || is404 || url.includes(':');
+}
+
 function isEmpty({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
-}
-
-/** Without Fastify's reply. */
-function answerRaw(problem: Problem, request: IncomingMessage, response: ServerResponse): void {
-  const body = problemJson(problem, request.url ?? '');
-  response.writeHead(problem.status, {
-    'content-type': PROBLEM_CONTENT_TYPE,
-    'content-length': Buffer.byteLength(body),
-    [REQUEST_ID_HEADER]: requestIdOf(request),
-  });
-  response.end(body);
-}
-
-/** Keeps the caller's id when it is safe to log, so that one id follows a request through several systems. */
-function requestIdOf({ headers: { [REQUEST_ID_HEADER]: given } }: Pick<IncomingMessage, 'headers'>): string {
-  return typeof given === 'string' && /^[\w.:-]{1,100}$/.test(given) ? given : randomUUID();
 }
 
 function notHere(): NotFound {

@@ -1,8 +1,9 @@
-import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { Catch, type ArgumentsHost, type ExceptionFilter, MethodNotAllowedException } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../kernel/errors.js';
 import { Log } from '../logging/log.js';
+import { retryAfterOf } from './answer-raw.js';
 import { domainProblem, reportFault } from './domain-problem.js';
 import { drainRequest } from './drain-request.js';
 import { LockstepFastifyAdapter } from './fastify-server.js';
@@ -28,7 +29,8 @@ export class ProblemFilter implements ExceptionFilter {
     if (problem.code === 'body_too_large') await drainRequest(request.raw);
     if (problem.status === 405) void reply.header('allow', this.allowedMethods(request).join(', '));
     if (problem.status === 401) void reply.header('www-authenticate', 'Bearer');
-    const retryAfter = retryAfterOf(error, problem);
+    const asked = error instanceof DomainError ? error.retryAfterSeconds : null;
+    const retryAfter = asked ?? retryAfterOf(problem);
     if (retryAfter !== null) void reply.header('retry-after', String(retryAfter));
     void reply
       .status(problem.status)
@@ -38,19 +40,12 @@ export class ProblemFilter implements ExceptionFilter {
 
   private problemOf(error: unknown, request: FastifyRequest): Problem {
     if (error instanceof DomainError) return domainProblem(error);
-    const problem = httpErrorProblem(error, request) ?? INTERNAL_PROBLEM;
-    if (problem.code !== 'route_not_found') return problem;
-    const allowed = this.allowedMethods(request);
-    return allowed.length === 0 ? problem : methodNotAllowed(request, allowed);
+    if (error instanceof MethodNotAllowedException) return methodNotAllowed(request, this.allowedMethods(request));
+    return httpErrorProblem(error, request) ?? INTERNAL_PROBLEM;
   }
 
   private allowedMethods(request: FastifyRequest): readonly string[] {
     const { httpAdapter } = this.host;
     return httpAdapter instanceof LockstepFastifyAdapter ? httpAdapter.allowedMethods(request.url) : [];
   }
-}
-
-function retryAfterOf(error: unknown, { status }: Problem): number | null {
-  const asked = error instanceof DomainError ? error.retryAfterSeconds : null;
-  return asked ?? (status === 503 ? 1 : null);
 }

@@ -39,10 +39,15 @@ function withParameters(operation: JsonObject): JsonObject {
   const parameters = (operation['parameters'] ?? []) as readonly JsonObject[];
   const typed = parameters.map((parameter) => {
     const name = parameter['name'] as string;
-    if (parameter['in'] !== 'path') return parameter;
+    if (parameter['in'] !== 'path') return { ...parameter, schema: withoutItems(objectAt(parameter, 'schema')) };
     return { ...parameter, schema: PATH_PARAMETERS[name] ?? { type: 'string', ...formatOfField(name) } };
   });
   return { ...operation, parameters: typed };
+}
+
+/** Parameters are texts: the pattern of one that is taken apart at its commas says what it takes. */
+function withoutItems({ maxItems: _most, ...schema }: JsonObject): JsonObject {
+  return schema;
 }
 
 function withTypes(value: Json): Json {

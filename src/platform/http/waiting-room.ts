@@ -1,8 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { ServerConfig } from '../../config/index.js';
+import { answerRaw, REQUEST_ID_HEADER, requestIdOf } from './answer-raw.js';
 import { closeNow, listenBare } from './bare-server.js';
 import { readCertificate } from './certificate.js';
-import { type Problem, PROBLEM_CONTENT_TYPE, problemJson } from './problem-details.js';
+import type { Problem } from './problem-details.js';
 
 export const STARTING: Problem = {
   status: 503,
@@ -31,12 +32,10 @@ export class WaitingRoom {
   }
 }
 
-function answer({ url = '' }: IncomingMessage, response: ServerResponse): void {
+function answer(request: IncomingMessage, response: ServerResponse): void {
   // A connection that stays open would lead to this server even when the service has started.
   response.setHeader('connection', 'close');
-  if (/^\/health\/live\/?(\?|$)/.test(url)) {
-    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8' }).end('{"status":"ok"}');
-    return;
-  }
-  response.writeHead(503, { 'content-type': PROBLEM_CONTENT_TYPE, 'retry-after': '1' }).end(problemJson(STARTING, url));
+  if (!/^\/health\/live\/?(\?|$)/.test(request.url ?? '')) return answerRaw(STARTING, request, response);
+  const headers = { 'content-type': 'application/json; charset=utf-8', [REQUEST_ID_HEADER]: requestIdOf(request) };
+  response.writeHead(200, headers).end('{"status":"ok"}');
 }

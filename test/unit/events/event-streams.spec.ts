@@ -96,6 +96,7 @@ describe('a stream of events', () => {
     ['chainId', '?chainId=5', 3],
     ['txId', '?txId=01900000-0000-7000-8000-00000000000A', 4],
     ['types', '?types=tx.confirmed,tx.failed', 5],
+    ['types, one of them many times', `?types=${'tx.confirmed,'.repeat(20)}tx.failed`, 5],
     ['all of them', `?chainId=31337&types=tx.submitted&signer=${aSigner().address}`, 1],
   ])('is filtered by %s', async (_name, query, wanted) => {
     await start();

@@ -98,6 +98,11 @@ class ThingsController {
     return { created: body.requestId, isDto: body instanceof CreateDto };
   }
 
+  @Post('batch')
+  createMany(): object {
+    return {};
+  }
+
   @Get()
   list(@Query() page: PageDto): object {
     return { limit: page.limit };

@@ -177,6 +177,11 @@ describe('every error of the HTTP server', () => {
       expect(await problemOf({ url: '/api/v1/things/7' })).toMatchObject({ code: 'method_not_allowed' });
     });
 
+    it('a path of its own takes no method of the path with a parameter beside it', async () => {
+      const { code, headers } = await problemOf({ method: 'GET', url: '/api/v1/things/batch' });
+      expect([code, headers.allow]).toEqual(['method_not_allowed', 'POST']);
+    });
+
     it('OPTIONS names the methods of a path, and of no other', async () => {
       const answer = await send(http.port, { method: 'OPTIONS', url: '/api/v1/things?a=1' });
       expect([answer.status, answer.headers.allow, answer.text]).toEqual([204, 'GET, HEAD, POST, OPTIONS', '']);

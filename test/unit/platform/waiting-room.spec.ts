@@ -31,6 +31,11 @@ describe('before the service is there', () => {
     expect(await response.json()).toMatchObject({ code: 'starting', retryable: true, instance: path });
   });
 
+  it.each(['/health/live', '/health/ready'])('%s has the id of its request', async (path) => {
+    const response = await fetch(`${url}${path}`, { headers: { 'x-request-id': 'trace-1' } });
+    expect(response.headers.get('x-request-id')).toBe('trace-1');
+  });
+
   it.each([
     ['no Host', 'GET / HTTP/1.1\r\n\r\n', 503, 'starting'],
     ['an unknown Expect', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n', 503, 'starting'],

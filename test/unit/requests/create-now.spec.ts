@@ -12,7 +12,7 @@ import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aRequest, aCreatedTx } from '../../support/builders.js';
 import { aTxView } from '../../support/view-builders.js';
 
-const ANSWER = { status: 202, contentType: 'application/json', body: '{}' };
+const ANSWER = { status: 202, headers: { 'content-type': 'application/json' }, body: '{}' };
 const VIEW = aTxView();
 const REQUEST = aRequest();
 const ORIGINAL = { path: '/api/v1/tx', body: { requestId: 'r' }, caller: ANYONE, wasForwarded: false };

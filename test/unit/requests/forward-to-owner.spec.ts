@@ -8,7 +8,7 @@ import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aSigner } from '../../support/builders.js';
 
 const OWNER: LeaseHolder = { nodeId: 'owner', advertisedUrl: 'http://owner', expiresInMs: 5_000 };
-const ANSWER = { status: 202, contentType: 'application/json', body: '{}' };
+const ANSWER = { status: 202, headers: { 'content-type': 'application/json' }, body: '{}' };
 const ORIGINAL = { path: '/api/v1/tx', body: { requestId: 'r' }, caller: ANYONE, wasForwarded: false };
 const SIGNER = aSigner();
 

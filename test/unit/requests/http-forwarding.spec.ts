@@ -22,20 +22,19 @@ describe('a request that is passed on to the owner', () => {
   let owner: Server;
   let url: string;
   let got: { method: string | undefined; path: string | undefined; headers: IncomingHttpHeaders; text: string };
-  let contentType: string | undefined;
+  let headers: Readonly<Record<string, string>>;
   let log: RecordingLog;
   let answer: () => readonly [number, string];
   beforeEach(async () => {
-    [contentType, log] = ['application/problem+json', new RecordingLog()];
+    [headers, log] = [{ 'content-type': 'application/problem+json' }, new RecordingLog()];
     answer = () => [409, '{"code":"idempotency_conflict"}'];
     owner = createServer((request, response) => {
       let text = '';
       request.on('data', (chunk: Buffer) => (text += chunk.toString()));
       request.on('end', () => {
         got = { method: request.method, path: request.url, headers: request.headers, text };
-        if (contentType !== undefined) response.setHeader('content-type', contentType);
         const [status, body] = answer();
-        response.writeHead(status).end(body);
+        response.writeHead(status, headers).end(body);
       });
     });
     await new Promise<void>((resolve) => owner.listen(0, '127.0.0.1', resolve));
@@ -64,11 +63,12 @@ describe('a request that is passed on to the owner', () => {
     expect(signaturesOf('owner').callerOf(headers, '/api/v1/tx', JSON.parse(text))).toEqual(caller);
   });
 
-  it('is answered with the status, the type and the body of the owner', async () => {
+  it('is answered with the status, the type, the wait and the body of the owner', async () => {
     const body = '{"code":"idempotency_conflict"}';
-    expect(await forward()).toEqual({ status: 409, contentType, body });
-    contentType = undefined;
-    expect(await forward()).toEqual({ status: 409, contentType: 'application/json', body });
+    headers = { ...headers, 'retry-after': '7' };
+    expect(await forward()).toEqual({ status: 409, headers, body });
+    headers = {};
+    expect(await forward()).toEqual({ status: 409, headers: { 'content-type': 'application/json' }, body });
   });
 
   it.each([

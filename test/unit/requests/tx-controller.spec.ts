@@ -166,11 +166,13 @@ describe('POST /api/v1/tx with allocate "now"', () => {
     ]);
   });
 
-  it('answers as the owner did: status, type and body', async () => {
+  it('answers as the owner did: status, type, when to come back, and body', async () => {
     const contentType = 'application/problem+json; charset=utf-8';
-    now = { kind: 'forwarded', answer: { status: 409, contentType, body: '{"code":"idempotency_conflict"}' } };
+    const answered = { 'content-type': contentType, 'retry-after': '3' };
+    now = { kind: 'forwarded', answer: { status: 409, headers: answered, body: '{"code":"idempotency_conflict"}' } };
     const { status, headers, text } = await send(http.port, { method: 'POST', url: '/api/v1/tx', payload: NOW });
-    expect([status, headers['content-type'], text]).toEqual([409, contentType, '{"code":"idempotency_conflict"}']);
+    expect([status, text]).toEqual([409, '{"code":"idempotency_conflict"}']);
+    expect(headers).toMatchObject(answered);
   });
 });
 

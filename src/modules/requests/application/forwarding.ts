@@ -4,7 +4,8 @@ import type { LeaseHolder } from '../../signers/index.js';
 /** The answer of the owner, returned unchanged. */
 export interface ForwardedAnswer {
   readonly status: number;
-  readonly contentType: string;
+  /** Of those that are the operation's: its content type, and when to come back. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 

@@ -44,7 +44,8 @@ export class EventsQueryDto {
     description: `Event types, separated by commas: ${PUBLIC_EVENT_TYPES.join(', ')}`,
   })
   @IsOptional()
-  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? value.split(',') : value))
+  @Transform(({ value }: { value: unknown }) => (typeof value === 'string' ? [...new Set(value.split(','))] : value))
+  // A type that is named twice counts once: the pattern says all that is taken.
   @ArrayMaxSize(PUBLIC_EVENT_TYPES.length)
   @IsIn(PUBLIC_EVENT_TYPES, {
     each: true,

@@ -59,8 +59,8 @@ export class EventsController {
   @ApiHeader({
     name: 'Last-Event-ID',
     required: false,
-    description: 'The id of the last event that was received',
-    schema: { type: 'string', ...EVENT_ID },
+    description: 'The id of the last event that was received; empty like none',
+    schema: { type: 'string', pattern: `^$|${EVENT_ID.pattern}` },
   })
   @ApiResponse({
     status: 200,

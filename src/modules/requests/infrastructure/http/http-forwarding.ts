@@ -50,10 +50,9 @@ export class HttpForwarding extends Forwarding {
         headersTimeout: TIMEOUT_MS,
         bodyTimeout: TIMEOUT_MS,
       });
-      const contentType = answer.headers['content-type'];
       return {
         status: answer.statusCode,
-        contentType: typeof contentType === 'string' ? contentType : 'application/json',
+        headers: answeredHeaders(answer.headers),
         body: await answer.body.text(),
       };
     } catch (error) {
@@ -65,4 +64,11 @@ export class HttpForwarding extends Forwarding {
       );
     }
   }
+}
+
+function answeredHeaders({
+  'content-type': type = 'application/json',
+  'retry-after': retryAfter,
+}: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  return { 'content-type': String(type), ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }) };
 }

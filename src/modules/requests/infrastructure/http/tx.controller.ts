@@ -77,7 +77,7 @@ export class TxController {
     const original = { ...(request.body as object), chainId, requestId: asked.requestId };
     const result = await this.createNow.execute(asked, { path: PATH, body: original, ...senderOf(request) });
     if (result.kind === 'created') return accepted(withView(result.tx, result.view), reply);
-    void reply.status(result.answer.status).header('content-type', result.answer.contentType);
+    void reply.status(result.answer.status).headers(result.answer.headers);
     return result.answer.body;
   }
 
