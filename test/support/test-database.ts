@@ -1,6 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
+import { Client, Pool } from 'pg';
 import { SERVER_VARIABLE, TEMPLATE_VARIABLE } from './shared-server.js';
+
+/** Of this process, for as long as it has databases to make: to connect anew for each costs as much as half of one. */
+let server: Pool | null = null;
 
 export interface TestDatabase {
   readonly url: string;
@@ -25,27 +28,28 @@ export function databaseUrl(serverUrl: string, name: string): string {
 }
 
 export async function createDatabase(serverUrl: string, name: string, template = 'template0'): Promise<void> {
-  await execute(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
-}
-
-async function databaseFrom(template: string): Promise<TestDatabase> {
-  const server = required(SERVER_VARIABLE);
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  await createDatabase(server, name, template);
-  return {
-    url: databaseUrl(server, name),
-    drop: () => execute(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
-  };
-}
-
-async function execute(url: string, sql: string): Promise<void> {
-  const client = new Client({ connectionString: url });
+  const client = new Client({ connectionString: serverUrl });
   await client.connect();
   try {
-    await client.query(sql);
+    await client.query(creation(name, template));
   } finally {
     await client.end();
   }
+}
+
+/** The files of the template are copied, which costs half of what it costs to log each page of it. */
+const creation = (name: string, template: string): string =>
+  `CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`;
+
+async function databaseFrom(template: string): Promise<TestDatabase> {
+  const serverUrl = required(SERVER_VARIABLE);
+  const connections = (server ??= new Pool({ connectionString: serverUrl, allowExitOnIdle: true }));
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await connections.query(creation(name, template));
+  return {
+    url: databaseUrl(serverUrl, name),
+    drop: async () => void (await connections.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
+  };
 }
 
 function required(variable: string): string {
