@@ -17,9 +17,6 @@ import { keptWebhookKey } from './webhook-key.js';
 /** The settings to start the service with. */
 export interface PreparedService {
   readonly pids: PidFile;
-  readonly port: number;
-  /** Of health and metrics, when it is another one. */
-  readonly opsPort?: number | undefined;
   readonly env: Readonly<Record<string, string>>;
   /** True when the signers are the dev accounts: the welcome then suggests a first transaction. */
   readonly devChain: boolean;
@@ -50,7 +47,7 @@ async function prepareEmbedded(log: Log, parts: RunningParts, stop: StopSignal):
   const pids = await claim(kept.pids, port, log, parts);
   const { databaseUrl, rpcUrl } = await startEmbeddedStack({ log, pids, parts, stop });
   const config = devConfig(databaseUrl, rpcUrl, port, keptWebhookKey(kept.webhookKey));
-  return { pids, port, env: writeConfig(kept.config, config), devChain: true, keyFile: kept.devKey };
+  return { pids, env: writeConfig(kept.config, config), devChain: true, keyFile: kept.devKey };
 }
 
 /** Uses the file. Only PORT overrides it, so that several instances can share one file. */
@@ -60,11 +57,11 @@ async function prepareConfigFile(path: string, log: Log, parts: RunningParts): P
     LOCKSTEP_CONFIG: path,
     ...(process.env.PORT && { LOCKSTEP_SERVER_PORT: process.env.PORT }),
   };
-  const { port, opsPort } = loadConfig({ env }).server;
+  const { port } = loadConfig({ env }).server;
   log(`using ${path}: no embedded database or chain`);
   const pids = await claim(ownPids(port), port, log, parts);
   const own = { LOCKSTEP_CONFIG: path, LOCKSTEP_SERVER_PORT: String(port) };
-  return { pids, port, env: own, devChain: false, keyFile: null, opsPort };
+  return { pids, env: own, devChain: false, keyFile: null };
 }
 
 async function prepareGiven(
@@ -79,7 +76,7 @@ async function prepareGiven(
   const pids = await claim(ownPids(port), port, log, parts);
   const env = writeConfig(join(KEPT, `given-${String(port)}.yaml`), config);
   const keyFile = join(KEPT, `key-${String(port)}`);
-  return { pids, port, env, devChain: config.yaml.includes('mnemonic'), keyFile };
+  return { pids, env, devChain: config.yaml.includes('mnemonic'), keyFile };
 }
 
 /** One file per port, because several instances may run from one clone on the user's own database. */

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { isWell } from '../platform/http/probe.js';
 import { type DetachedProcess, spawnDetached } from './detached-process.js';
 import { LaunchError } from './launch-error.js';
 import { ROOT, SERVICE_ENTRY } from './paths.js';
@@ -21,9 +22,7 @@ export async function startService(env: Readonly<Record<string, string>>): Promi
 export async function becomesReady(service: DetachedProcess, baseUrl: string): Promise<boolean> {
   const ready = await poll(READY_TIMEOUT_MS, async () => {
     if (service.exitStatus) return false;
-    const response = await fetch(`${baseUrl}/health/ready`, { signal: AbortSignal.timeout(5_000) }).catch(() => null);
-    await response?.body?.cancel();
-    return response?.ok === true ? true : null;
+    return (await isWell(`${baseUrl}/health/ready`)) ? true : null;
   });
   if (ready === null)
     throw new LaunchError(

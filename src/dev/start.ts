@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigInvalid, formatConfigMistakes } from '../config/index.js';
+import { ConfigInvalid, formatConfigMistakes, loadConfig } from '../config/index.js';
 import { keepDevKey } from './dev-key.js';
 import type { DetachedProcess } from './detached-process.js';
 import { LaunchError } from './launch-error.js';
@@ -44,12 +44,11 @@ async function run(log: Log, stop: StopSignal, parts: RunningParts): Promise<num
   prepared.pids.add('service', service.identity);
   parts.add('service', () => service.stop('SIGTERM', SERVICE_GRACE_MS));
 
-  const baseUrl = `http://localhost:${String(prepared.port)}`;
-  const probed = `http://localhost:${String(prepared.opsPort ?? prepared.port)}`;
-  if (await stop.during(becomesReady(service, probed))) {
-    if (prepared.keyFile !== null) await keepDevKey(prepared.keyFile, baseUrl, prepared.env);
+  const { ownUrl, probesUrl } = loadConfig({ env: { ...process.env, ...prepared.env } }).server;
+  if (await stop.during(becomesReady(service, probesUrl))) {
+    if (prepared.keyFile !== null) await keepDevKey(prepared.keyFile, ownUrl, prepared.env);
     log('ready');
-    welcome(baseUrl, prepared);
+    welcome(ownUrl, probesUrl, prepared);
   }
   return Promise.race([stop.requested.then(() => 0), exitOf(service, stop)]);
 }
@@ -61,10 +60,10 @@ async function exitOf(service: DetachedProcess, stop: StopSignal): Promise<numbe
   return code ?? 1;
 }
 
-function welcome(baseUrl: string, { devChain, keyFile }: PreparedService): void {
+function welcome(baseUrl: string, probesUrl: string, { devChain, keyFile }: PreparedService): void {
   const lines = [
     '',
-    ...urlLines(baseUrl),
+    ...urlLines(baseUrl, probesUrl),
     '',
     ...(keyFile === null ? [] : keyLines(keyFile)),
     ...(devChain && keyFile !== null ? firstTransactionLines(baseUrl, keyFile) : []),

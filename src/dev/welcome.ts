@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { DEV_ACCOUNTS } from './dev-accounts.js';
 
-export function urlLines(baseUrl: string): string[] {
-  return [`Swagger   ${baseUrl}/docs`, `Health    ${baseUrl}/health/ready`, `Metrics   ${baseUrl}/metrics`];
+export function urlLines(baseUrl: string, probesUrl: string): string[] {
+  return [`Swagger   ${baseUrl}/docs`, `Health    ${probesUrl}/health/ready`, `Metrics   ${probesUrl}/metrics`];
 }
 
 export function keyLines(keyFile: string): string[] {

@@ -27,6 +27,9 @@ export class TlsConfig implements HasRules {
   }
 }
 
+/** Whoever listens there is also found under the name. */
+const EVERY_HOST = new Set(['0.0.0.0', '::', '127.0.0.1', '::1']);
+
 export class ServerConfig {
   @Text()
   host = '0.0.0.0';
@@ -54,6 +57,21 @@ export class ServerConfig {
 
   /** The same for a whole request. No key: a body of 1 MB in 30 s is what a slow phone sends. */
   readonly requestTimeout: number = 30_000;
+
+  /** Of the API, from the machine of the node. */
+  get ownUrl(): string {
+    return `${this.tls.files === null ? 'http' : 'https'}://${this.ownHost}:${this.port}`;
+  }
+
+  /** Where the node answers `/health` and `/metrics`, from its machine. */
+  get probesUrl(): string {
+    return this.opsPort === undefined ? this.ownUrl : `http://${this.ownHost}:${this.opsPort}`;
+  }
+
+  private get ownHost(): string {
+    if (EVERY_HOST.has(this.host)) return 'localhost';
+    return this.host.includes(':') ? `[${this.host}]` : this.host;
+  }
 }
 
 export type NodeRole = 'api' | 'worker' | 'all';
