@@ -210,6 +210,23 @@ describe('a stop of many', () => {
     expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
   });
 
+  it('ends alone: those of a part of its signers stay', async () => {
+    await pause();
+    for (const kind of ['address', 'chain', 'all'] as const) await stop(scopes[kind]());
+    const { address } = lab.node.signer();
+    await go({});
+    expect(await list()).toMatchObject([
+      { chainId: null, address },
+      { chainId: DEV_CHAIN, address: null },
+      { chainId: DEV_CHAIN, address },
+    ]);
+    await go({ chainId: DEV_CHAIN });
+    expect(await list()).toMatchObject([
+      { chainId: null, address },
+      { chainId: DEV_CHAIN, address },
+    ]);
+  });
+
   it('is listed, the widest first and page by page, and told to each of its signers', async () => {
     await pause();
     await stop({ chainId: DEV_CHAIN });
