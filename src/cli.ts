@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigInvalid, formatConfigMistakes, loadConfig } from './config/index.js';
 import { parseDuration } from './config/value-parsers.js';
 import { DEFAULT_ACCOUNT, isScope, type Scope, SCOPES } from './kernel/caller.js';
+import { hasCharacters } from './kernel/characters.js';
 import { DomainError, messageOf } from './kernel/errors.js';
 import {
   type ApiKey,
@@ -49,8 +50,7 @@ function durationOf(text: string): number {
 
 /** @throws InvalidArgumentError */
 function nameOf(text: string): string {
-  const chars = Array.from(text).length;
-  if (chars >= 1 && chars <= MAX_NAME_CHARS) return text;
+  if (hasCharacters(text, 1, MAX_NAME_CHARS)) return text;
   throw new InvalidArgumentError(`It has 1 to ${MAX_NAME_CHARS} characters.`);
 }
 

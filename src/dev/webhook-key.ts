@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { makeSecret } from './write-secret.js';
 
 /** The key that encrypts the secrets of webhooks in the database: made at the first start, and readable by its user only. */
 export function keptWebhookKey(path: string): string {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
   try {
-    writeFileSync(path, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx' });
+    makeSecret(path, randomBytes(32).toString('base64'));
   } catch (error) {
     // Another start made it.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

@@ -101,7 +101,7 @@ export const REGISTER: readonly Entry[] = [
     actor: 'signer',
     poisons: ['hangs', 'refuses', 'reverts', 'slow'],
     others:
-      'answers that are malformed or unfunded have it tried again like those that refuse; commands of a paused signer are carried out',
+      'answers that are malformed or unfunded have it tried again like those that refuse; of the commands of a paused signer only cancels are carried out',
     store: async (lab, some) => {
       for (const actor of some) await replaced(lab, actor);
     },

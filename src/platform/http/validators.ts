@@ -1,4 +1,5 @@
 import { ValidateBy, type ValidationArguments, type ValidationOptions } from 'class-validator';
+import { hasCharacters } from '../../kernel/characters.js';
 import { byteLength, parseAddress, parseHex } from '../../kernel/hex.js';
 import { parseQuantity } from '../../kernel/quantities.js';
 import { parseTime } from '../../kernel/time.js';
@@ -35,12 +36,7 @@ export function HasChars(
   options?: ValidationOptions,
 ): PropertyDecorator {
   const words = min === 0 ? `must have at most ${max} characters` : `must have ${min} to ${max} characters`;
-  const holds = (value: unknown): boolean => {
-    // A text of a megabyte is not counted.
-    if (typeof value !== 'string' || value.length > 2 * max) return false;
-    const chars = Array.from(value).length;
-    return chars >= min && chars <= max;
-  };
+  const holds = (value: unknown): boolean => typeof value === 'string' && hasCharacters(value, min, max);
   const name = min === 0 ? 'maxLength' : 'isLength';
   return rule(name, 'invalid_field', words, holds, options, min === 0 ? [max] : [min, max]);
 }

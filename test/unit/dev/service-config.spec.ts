@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { configFrom } from '../../../src/config/index.js';
 import { keptWebhookKey } from '../../../src/dev/webhook-key.js';
+import { replaceSecret } from '../../../src/dev/write-secret.js';
 import { devConfig, givenConfig, type ServiceConfig } from '../../../src/dev/service-config.js';
 
 const KEY = `0x${'4'.repeat(64)}`;
@@ -61,5 +62,14 @@ it('npm start makes a key for the secrets of webhooks once, which only its user 
   expect(Buffer.from(key, 'base64')).toHaveLength(32);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(keptWebhookKey(path)).toBe(key);
+  rmSync(folder, { recursive: true });
+});
+
+it('a secret that is written again is for its user only, whoever could read the file before', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lockstep-key-'));
+  const path = join(folder, 'dev-key');
+  writeFileSync(path, 'old', { mode: 0o644 });
+  replaceSecret(path, 'new');
+  expect([readFileSync(path, 'utf8'), statSync(path).mode & 0o777]).toEqual(['new', 0o600]);
   rmSync(folder, { recursive: true });
 });
