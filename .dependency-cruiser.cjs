@@ -5,6 +5,7 @@
  *   kernel <- chain <- signers <- ledger <- sending <- nonces <- lanes, confirmations
  *   ledger <- lost-commits <- nonces, lanes, commands
  *   ledger <- requests <- commands
+ *   signers <- policies <- requests, sending, commands, authorizations, lanes
  *   sending <- commands
  *   events <- ledger, webhooks,   ops reads all
  */
@@ -15,14 +16,15 @@ const MAY_USE = {
   chain: [],
   events: [],
   signers: [],
+  policies: ['signers'],
   ledger: ['chain', 'signers', 'events'],
-  requests: ['chain', 'signers', 'events', 'ledger'],
-  sending: ['chain', 'signers', 'ledger'],
+  requests: ['chain', 'signers', 'policies', 'events', 'ledger'],
+  sending: ['chain', 'signers', 'policies', 'ledger'],
   'lost-commits': ['chain', 'events', 'signers', 'ledger'],
   nonces: ['chain', 'signers', 'ledger', 'sending', 'lost-commits'],
-  commands: ['chain', 'events', 'signers', 'ledger', 'requests', 'sending', 'lost-commits'],
-  authorizations: ['chain', 'signers', 'ledger', 'sending', 'lost-commits', 'nonces'],
-  lanes: ['chain', 'events', 'signers', 'ledger', 'sending', 'lost-commits', 'nonces'],
+  commands: ['chain', 'events', 'signers', 'policies', 'ledger', 'requests', 'sending', 'lost-commits'],
+  authorizations: ['chain', 'signers', 'policies', 'ledger', 'sending', 'lost-commits', 'nonces'],
+  lanes: ['chain', 'events', 'signers', 'policies', 'ledger', 'sending', 'lost-commits', 'nonces'],
   confirmations: ['chain', 'signers', 'ledger', 'lost-commits', 'nonces'],
   webhooks: ['events'],
   retention: ['ledger'],
@@ -31,6 +33,7 @@ const MAY_USE = {
     'chain',
     'events',
     'signers',
+    'policies',
     'ledger',
     'requests',
     'sending',

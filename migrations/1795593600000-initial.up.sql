@@ -136,6 +136,27 @@ CREATE UNIQUE INDEX signer_nonce_allocation_holder ON signer_nonce_allocation (t
 CREATE INDEX signer_nonce_allocation_released ON signer_nonce_allocation (chain_id, signer, nonce) WHERE status = 'RELEASED';
 CREATE INDEX signer_nonce_allocation_fills ON signer_nonce_allocation (chain_id, signer, nonce) WHERE status = 'HELD' AND tx_id IS NULL;
 
+-- The most that what is in flight of a signer with daily amounts can take of them, by slot: of all that competes for a nonce one is mined.
+CREATE TABLE signer_reserve (
+  chain_id bigint      NOT NULL,
+  signer   evm_address NOT NULL,
+  nonce    bigint      NOT NULL CHECK (nonce >= 0),
+  value    wei         NOT NULL,
+  fees     wei         NOT NULL,
+  PRIMARY KEY (chain_id, signer, nonce)
+);
+
+-- What such a signer has spent, in sums of a minute each.
+CREATE TABLE signer_spent (
+  chain_id     bigint      NOT NULL,
+  signer       evm_address NOT NULL,
+  -- Until 24 hours after its minute.
+  counts_until timestamptz NOT NULL,
+  value        wei         NOT NULL,
+  fees         wei         NOT NULL,
+  PRIMARY KEY (chain_id, signer, counts_until)
+);
+
 -- The last epoch in which a signer was reconciled; without a row it is the first.
 CREATE TABLE signer_reconciliation (
   chain_id      bigint      NOT NULL,
@@ -173,7 +194,7 @@ CREATE TABLE managed_tx (
     'PENDING', 'ALLOCATED', 'IN_MEMPOOL', 'MINED', 'CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED')),
   sub_state             text        CHECK (sub_state IN (
     'NONCE_SYNC', 'STALE', 'FEE_CAPPED', 'INSUFFICIENT_FUNDS', 'OUTCOME_UNKNOWN', 'CANCELLING', 'REFUSED', 'REPLACING', 'REORG_DETECTED', 'SIGNER_PAUSED',
-    'NODE_REFUSED', 'NODE_UNAVAILABLE', 'SIMULATION_REVERTED', 'POOL_LIMIT', 'SIGNER_UNAVAILABLE')),
+    'NODE_REFUSED', 'NODE_UNAVAILABLE', 'SIMULATION_REVERTED', 'POOL_LIMIT', 'SIGNER_UNAVAILABLE', 'POLICY_HELD')),
   nonce                 bigint      CHECK (nonce >= 0),
   gas_limit             bigint      CHECK (gas_limit > 0),
   tx_hash               evm_hash,

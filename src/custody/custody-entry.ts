@@ -1,4 +1,4 @@
-import { Section, Text, Wei } from '../config/config-fields.js';
+import { Each, Flag, Section, SectionList, Text, TextList, Wei } from '../config/config-fields.js';
 import type { Address } from '../kernel/hex.js';
 import type { EcdsaSignature, Signable, SignableKind } from '../kernel/signing.js';
 
@@ -32,6 +32,56 @@ export class SignerFeesConfig {
   maxFeePerBlobGas?: bigint;
 }
 
+/** A receiver that a policy allows. */
+export class AllowedCallConfig {
+  @Each('isAllowedAddress', 'must be 0x and 40 hex digits', (text) => /^0x[0-9a-fA-F]{40}$/.test(text))
+  @Text({ required: true })
+  address = '';
+
+  /** The first four bytes of the call data, or `0x` for none; without the list any data may be sent. */
+  @Each('isSelector', 'must be 0x and 8 hex digits, or 0x', (text) => /^0x([0-9a-fA-F]{8})?$/.test(text))
+  @TextList()
+  selectors?: string[];
+}
+
+/** What a signer may sign. Without a policy that is everything; with one, creations, blobs and authorizations only where it names them. */
+export class SignerPolicyConfig {
+  /** Without the list any receiver is allowed. */
+  @SectionList(AllowedCallConfig)
+  to?: AllowedCallConfig[];
+
+  /** Wei that one transaction may send. */
+  @Wei()
+  maxValue?: bigint;
+
+  /** Wei that the gas and blobs of one transaction may cost; it lowers the caps on their prices. */
+  @Wei()
+  maxFee?: bigint;
+
+  /** Wei that may be sent within 24 hours. */
+  @Wei()
+  dailyValue?: bigint;
+
+  /** Wei of fees within 24 hours. */
+  @Wei()
+  dailyFees?: bigint;
+
+  @Flag()
+  contractCreation = false;
+
+  /** EIP-4844. */
+  @Flag()
+  blobs = false;
+
+  /** EIP-7702: transactions with an authorization list, and authorizations for transactions of other signers. */
+  @Flag()
+  authorizations = false;
+
+  /** Only reports what it would refuse or hold. */
+  @Flag()
+  dryRun = false;
+}
+
 /** An entry of `chains[].signers`: a subclass adds the keys of one type of custody, and `custody-types.ts` lists it. */
 export abstract class CustodyEntry {
   @Text({ required: true })
@@ -40,6 +90,10 @@ export abstract class CustodyEntry {
   /** Of each of its accounts. */
   @Section(SignerFeesConfig)
   fees?: SignerFeesConfig;
+
+  /** Of each of its accounts; each has its own daily amounts. */
+  @Section(SignerPolicyConfig)
+  policy?: SignerPolicyConfig;
 
   /** Called once, at the start. The process does not start when it fails. */
   abstract keys(): Promise<readonly CustodyKey[]>;

@@ -5,9 +5,10 @@ import { LEASES } from './lists/leases.js';
 import { LOST_COMMITS } from './lists/lost-commits.js';
 import { MANAGED_TXS } from './lists/managed-txs.js';
 import { NONCES } from './lists/nonces.js';
+import { POLICIES } from './lists/policies.js';
 import { READINESS } from './lists/readiness.js';
 
-/** Faults in the statements that keep leases, nonces, attempts, txs and blocks: a mistake there sends a payload twice, or loses it. */
+/** Faults in the statements that keep leases, nonces, attempts, txs, blocks and daily amounts: a mistake there sends a payload twice, loses it, or spends too much. */
 export const ALL_FAULTS: readonly Fault[] = [
   ...MANAGED_TXS,
   ...ATTEMPTS,
@@ -16,4 +17,5 @@ export const ALL_FAULTS: readonly Fault[] = [
   ...BLOCKS,
   ...LOST_COMMITS,
   ...READINESS,
+  ...POLICIES,
 ];

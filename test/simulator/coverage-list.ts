@@ -30,6 +30,7 @@ const ONLY_READS = 'reads say it, and it is not stored';
 const NO_PERMIT = 'the product makes no permits';
 
 const CUSTODY_SIGNS = 'each custody of the simulator signs';
+const NO_POLICY = 'no signer of the simulator has a policy';
 
 /** By name, like the others. */
 const TRANSITION_REASONS: Readonly<Record<string, string>> = {
@@ -41,6 +42,7 @@ const TRANSITION_REASONS: Readonly<Record<string, string>> = {
 const SUB_STATES: Partial<Reasons<TxSubState>> = {
   SIGNER_PAUSED: ONLY_READS,
   SIGNER_UNAVAILABLE: CUSTODY_SIGNS,
+  POLICY_HELD: NO_POLICY,
 };
 
 const EVENTS: Partial<Reasons<EventReason>> = {

@@ -7,7 +7,7 @@ import type { CreatedTx } from '../../src/modules/requests/application/create-tx
 import type { Attempt } from '../../src/modules/ledger/domain/attempt.js';
 import { ManagedTx, type TxProgress } from '../../src/modules/ledger/domain/managed-tx.js';
 import { NO_FEES, type TxRequest } from '../../src/modules/ledger/domain/tx-request.js';
-import type { Lease } from '../../src/modules/signers/index.js';
+import type { Lease, SignerPolicy } from '../../src/modules/signers/index.js';
 
 export const DEV_CHAIN = 31337;
 
@@ -132,6 +132,11 @@ export function aRequest(overrides: Partial<TxRequest> = {}): TxRequest {
     metadata: null,
     ...overrides,
   };
+}
+
+/** Of the config. Without overrides it has no limit, and allows no contract, blob or authorization. */
+export function aPolicy(overrides: Partial<SignerPolicy> = {}): SignerPolicy {
+  return { contractCreation: false, blobs: false, authorizations: false, dryRun: false, ...overrides };
 }
 
 /** A managed tx by what happened to it: `aManagedTx().allocated().sent().mined().build()`. */

@@ -5,6 +5,7 @@ import { LostCommitsModule } from '../lost-commits/lost-commits.module.js';
 import { SendingModule } from '../sending/sending.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
+import { PoliciesModule } from '../policies/policies.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
 import { AskChain } from './application/ask-chain.js';
 import { CarryOutCommands } from './application/carry-out-commands.js';
@@ -13,6 +14,7 @@ import { CloseUnwanted } from './application/close-unwanted.js';
 import { ExecuteCommands } from './application/execute-commands.js';
 import { PriceReplacement } from './application/price-replacement.js';
 import { ReplaceSent } from './application/replace-sent.js';
+import { ReplacementGate } from './application/replacement-gate.js';
 import { SpeedUpSent } from './application/speed-up-sent.js';
 import { SubmitCommand } from './application/submit-command.js';
 import { CommandStore } from './domain/tx-command.js';
@@ -21,7 +23,16 @@ import { CommandsController } from './infrastructure/http/commands.controller.js
 import { PgCommandStore } from './infrastructure/pg-command-store.js';
 
 @Module({
-  imports: [ChainModule, EventsModule, LostCommitsModule, SignersModule, LedgerModule, RequestsModule, SendingModule],
+  imports: [
+    ChainModule,
+    EventsModule,
+    LostCommitsModule,
+    SignersModule,
+    PoliciesModule,
+    LedgerModule,
+    RequestsModule,
+    SendingModule,
+  ],
   controllers: [CommandsController],
   providers: [
     SubmitCommand,
@@ -29,6 +40,7 @@ import { PgCommandStore } from './infrastructure/pg-command-store.js';
     CarryOutCommands,
     AskChain,
     ReplaceSent,
+    ReplacementGate,
     PriceReplacement,
     SpeedUpSent,
     CloseUnwanted,

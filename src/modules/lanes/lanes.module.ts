@@ -3,6 +3,7 @@ import { ChainModule } from '../chain/chain.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { LostCommitsModule } from '../lost-commits/lost-commits.module.js';
 import { NoncesModule } from '../nonces/nonces.module.js';
+import { PoliciesModule } from '../policies/policies.module.js';
 import { SendingModule } from '../sending/sending.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { LaneWaker } from '../ledger/index.js';
@@ -14,6 +15,7 @@ import { EstimatePending } from './application/estimate-pending.js';
 import { HandOver } from './application/hand-over.js';
 import { LaneStep } from './application/lane-step.js';
 import { LookForDelegations } from './application/look-for-delegations.js';
+import { NonceGate } from './application/nonce-gate.js';
 import { PoolTurns } from './application/pool-turns.js';
 import { PreparePending } from './application/prepare-pending.js';
 import { RecoverLane, ResumeLanes } from './application/resume-lanes.js';
@@ -28,13 +30,23 @@ import { LaneScheduler } from './infrastructure/lane-scheduler.js';
 import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
 
 @Module({
-  imports: [EventsModule, ChainModule, SignersModule, LedgerModule, SendingModule, LostCommitsModule, NoncesModule],
+  imports: [
+    EventsModule,
+    ChainModule,
+    SignersModule,
+    PoliciesModule,
+    LedgerModule,
+    SendingModule,
+    LostCommitsModule,
+    NoncesModule,
+  ],
   providers: [
     LaneStep,
     ResumeLanes,
     LookForDelegations,
     RecoverLane,
     PreparePending,
+    NonceGate,
     PoolTurns,
     SimulatePending,
     KnownBalances,

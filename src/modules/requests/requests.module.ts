@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ChainModule } from '../chain/chain.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
+import { PoliciesModule } from '../policies/policies.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { AssertCallback } from './application/assert-callback.js';
 import { CallbackEndpoints } from './application/callback-endpoints.js';
@@ -12,6 +13,7 @@ import { Forwarding } from './application/forwarding.js';
 import { IntakeBatcher } from './application/intake-batcher.js';
 import { IntakeRules } from './application/intake-rules.js';
 import { PayloadLimits } from './application/payload-limits.js';
+import { PolicyGate } from './application/policy-gate.js';
 import { ProveBlobs } from './application/prove-blobs.js';
 import { WaitForState } from './application/wait-for-state.js';
 import { Kzg } from './domain/kzg.js';
@@ -22,11 +24,12 @@ import { NativeKzg } from './infrastructure/native-kzg.js';
 import { PgCallbackEndpoints } from './infrastructure/pg-callback-endpoints.js';
 
 @Module({
-  imports: [ChainModule, EventsModule, SignersModule, LedgerModule],
+  imports: [ChainModule, EventsModule, SignersModule, PoliciesModule, LedgerModule],
   controllers: [TxController, TxBatchController],
   providers: [
     IntakeRules,
     PayloadLimits,
+    PolicyGate,
     ProveBlobs,
     AssertCallback,
     { provide: CallbackEndpoints, useClass: PgCallbackEndpoints },

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { ChainModule } from '../chain/chain.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { LedgerModule } from '../ledger/ledger.module.js';
+import { PoliciesModule } from '../policies/policies.module.js';
 import { AskBalances } from './application/ask-balances.js';
 import { AttemptSigner } from './application/attempt-signer.js';
 import { AuthorizationSigner } from './application/authorization-signer.js';
@@ -23,7 +24,7 @@ import { FeesController } from './infrastructure/http/fees.controller.js';
 import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js';
 
 @Module({
-  imports: [ChainModule, SignersModule, LedgerModule],
+  imports: [ChainModule, SignersModule, PoliciesModule, LedgerModule],
   controllers: [FeesController],
   providers: [
     AskBalances,

@@ -2,7 +2,7 @@ export { LeaseManager } from './application/lease-manager.js';
 export { Router } from './application/router.js';
 export { SignerBackoff } from './application/signer-backoff.js';
 export { SignerWorkers } from './application/signer-workers.js';
-export { CannotSign, Custody, CustodyFailed } from './domain/custody.js';
+export { CannotSign, Custody, CustodyFailed, type SignerPolicy } from './domain/custody.js';
 export { Fence, FencedUnitOfWork } from './domain/fence.js';
 export { LeaseLost } from './domain/lease-lost.js';
 export type { Lease } from './domain/lease.js';

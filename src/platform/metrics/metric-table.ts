@@ -20,6 +20,12 @@ export const METRICS = {
   tx_submit_total: counter('Broadcasts by result', 'result'),
   tx_state_total: counter('Transactions that entered a state', 'state'),
   resubmit_total: counter('Attempts sent again', 'kind'),
+  policy_refused_total: counter(
+    'Requests and transactions that a policy refused, or would refuse in a dry run',
+    'rule',
+    'mode',
+  ),
+  policy_held_total: counter('Times that daily amounts made a transaction wait, or would in a dry run', 'rule', 'mode'),
   tx_fee_capped_total: counter('Transactions that began to wait because a higher price would be above the fee caps'),
   worker_queue_latency_seconds: histogram(
     'Seconds from a doorbell ring or a poll to the start of the lane step',

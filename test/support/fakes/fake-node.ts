@@ -1,7 +1,7 @@
 import { NodeIdentity } from '../../../src/kernel/node-identity.js';
 import { sameSigner, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { EcdsaSignature } from '../../../src/kernel/signing.js';
-import { type CustodiedSigner, Custody } from '../../../src/modules/signers/domain/custody.js';
+import { type CustodiedSigner, Custody, type SignerPolicy } from '../../../src/modules/signers/domain/custody.js';
 
 export class Named extends NodeIdentity {
   constructor(readonly id: string) {
@@ -9,14 +9,21 @@ export class Named extends NodeIdentity {
   }
 }
 
-/** Has the keys of these signers, and signs nothing. */
+/** Has the keys of these signers, each with this policy, and signs nothing. */
 export class KeysOf extends Custody {
-  constructor(private readonly known: readonly SignerId[]) {
+  constructor(
+    private readonly known: readonly SignerId[],
+    private readonly policy?: SignerPolicy,
+  ) {
     super();
   }
 
   signers(): readonly CustodiedSigner[] {
-    return this.known.map((signer) => ({ signer, reference: { type: 'fake' } }));
+    return this.known.map((signer) => ({
+      signer,
+      reference: { type: 'fake' },
+      ...(this.policy && { policy: this.policy }),
+    }));
   }
 
   has(signer: SignerId): boolean {

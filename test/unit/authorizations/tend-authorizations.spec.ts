@@ -8,6 +8,8 @@ import type { AuthorizationStore, Grant, GrantStage } from '../../../src/modules
 import type { AgreedCount, Chains } from '../../../src/modules/chain/index.js';
 import type { Lease, LeaseManager } from '../../../src/modules/signers/index.js';
 import type { LeasedWork } from '../../../src/modules/ledger/index.js';
+import { SignerPolicies } from '../../../src/modules/policies/index.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { aGrant, AUTHORITY, LEASE } from './grant-fixture.js';
 
@@ -26,11 +28,12 @@ let isAtWork: boolean;
 let calls: string[];
 let succeeds: boolean;
 let isOver: boolean;
+let policy: ReturnType<SignerPolicies['of']>;
 let tend: TendAuthorizations;
 
 beforeEach(() => {
   [held, asked, stepped, due, counted, isAtWork] = [[LEASE], [], [], [aGrant()], [], false];
-  [calls, succeeds, isOver] = [[], true, false];
+  [calls, succeeds, isOver, policy] = [[], true, false, null];
   const steps = async (lease: Lease, grant: Grant, agreed: AgreedCount | null): Promise<boolean> => {
     stepped.push([lease, grant, agreed]);
     return succeeds;
@@ -67,6 +70,7 @@ beforeEach(() => {
         ),
       }),
     } as unknown as Chains,
+    fakeOf(SignerPolicies, { of: () => policy }),
   );
 });
 
@@ -127,4 +131,17 @@ describe('an authorization', () => {
     await step(stage);
     expect([stepped.length, calls]).toEqual([2, [`ended ${stage}`]]);
   });
+});
+
+it('a signer whose policy allows no authorizations signs none, unless the policy only reports', async () => {
+  const none = { to: null, maxValue: null, maxFee: null, dailyValue: null, dailyFees: null };
+  const forbidden = { ...none, contractCreation: false, blobs: false, authorizations: false, dryRun: false };
+  policy = forbidden;
+  await tend.execute(DEV_CHAIN);
+  expect(stepped).toEqual([]);
+  for (const allowing of [{ authorizations: true }, { dryRun: true }]) {
+    policy = { ...forbidden, ...allowing };
+    await tend.execute(DEV_CHAIN);
+  }
+  expect(stepped).toHaveLength(2);
 });

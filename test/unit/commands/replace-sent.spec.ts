@@ -10,12 +10,12 @@ import type { Sending } from '../../../src/modules/sending/index.js';
 import {
   type Attempt,
   AttemptRepository,
-  CommandedTxs,
   ManagedTx,
   ManagedTxRepository,
   type RequestedTx,
 } from '../../../src/modules/ledger/index.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
+import { ReplacementGate } from '../../../src/modules/commands/application/replacement-gate.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aCommand, aHash, aManagedTx, anAttempt, aRequest, aSigner } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
@@ -40,6 +40,7 @@ let withBlobs: Set<string>;
 let expired: Set<string>;
 /** Its signer is paused. */
 let paused: boolean;
+let policyRefusal: string | null;
 let ofSlot: Attempt[];
 let priced: PricedReplacement;
 let bids: unknown[][];
@@ -65,7 +66,7 @@ const requested = (row: TxProgress): RequestedTx => {
 beforeEach(() => {
   [rows, bids, drafts, writes, sent, steps] = [new Map(), [], [], new RecordedWrites(), [], []];
   [withBlobs, expired] = [new Set(), new Set()];
-  paused = false;
+  [paused, policyRefusal] = [false, null];
   isTx({});
   isTx({ txId: 'replacement', state: 'PENDING', nonce: null, subState: 'REPLACING', replaces: 'tx' });
   ofSlot = [anAttempt({ ...SLOT, txId: 'tx', status: 'ACCEPTED' })];
@@ -85,7 +86,11 @@ beforeEach(() => {
       sign: async ([draft]: readonly AttemptDraft[]) => (draft ? (drafts.push(draft), sign(draft)) : []),
     },
     writes.asDoor(),
-    fakeOf(CommandedTxs, { hasExpired: async (txId) => expired.has(txId), isPaused: async () => paused }),
+    fakeOf(ReplacementGate, {
+      refusal: async ({ tx }) => (expired.has(tx.id) ? 'the replacement expired' : null),
+      policyRefusal: () => policyRefusal,
+      admits: async () => !paused,
+    }),
   );
 });
 

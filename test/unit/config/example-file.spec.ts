@@ -8,8 +8,8 @@ import { HEARTBEAT_CONNECTIONS } from '../../../src/platform/database/data-sourc
 
 const ROOT = process.cwd();
 const EXAMPLE = 'lockstep.example.yaml';
-/** 74, auth.mode, the keys that encrypt the secrets of webhooks, the two files of TLS, and opsPort. */
-const MOST_KEYS = 79;
+/** 74, auth.mode, the keys that encrypt the secrets of webhooks, the two files of TLS, opsPort, and the ten of a policy. */
+const MOST_KEYS = 89;
 /** Each is one `LISTEN`: for work, for news of events, and for news of keys. */
 const LISTENERS = 3;
 /** What the example gives instead of a default: they have none, or depend on the deployment. */
@@ -34,6 +34,12 @@ const EXAMPLES: ReadonlySet<string> = new Set([
   'chains[].signers[].fees.maxFeePerGas',
   'chains[].signers[].fees.maxPriorityFeePerGas',
   'chains[].signers[].fees.maxFeePerBlobGas',
+  'chains[].signers[].policy.to[].address',
+  'chains[].signers[].policy.to[].selectors',
+  'chains[].signers[].policy.maxValue',
+  'chains[].signers[].policy.maxFee',
+  'chains[].signers[].policy.dailyValue',
+  'chains[].signers[].policy.dailyFees',
 ]);
 
 /** Keys whose default depends on the chain: the example shows that of a chain without a profile. */

@@ -3,13 +3,15 @@ import { ExecutionConfig } from '../../../src/config/index.js';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
 import { AllocateNonces } from '../../../src/modules/lanes/application/allocate-nonces.js';
+import { NonceGate } from '../../../src/modules/lanes/application/nonce-gate.js';
 import type { ReadyTx } from '../../../src/modules/lanes/application/prepare-pending.js';
 import { CommittedCursors } from '../../../src/modules/lost-commits/application/committed-cursors.js';
 import type { AlignNonces } from '../../../src/modules/nonces/index.js';
 import type { Lease, NonceLedger, SlotRef } from '../../../src/modules/signers/index.js';
-import { LaneMemory, type ManagedTx, type TxQueue, type RequestedTx } from '../../../src/modules/ledger/index.js';
+import { LaneMemory, type ManagedTx, type RequestedTx } from '../../../src/modules/ledger/index.js';
 import type { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
 import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 
@@ -28,6 +30,7 @@ let released: readonly bigint[];
 /** What was asked of the ledger and the repository under the fence, and the crash points, in order. */
 let calls: unknown[][];
 let writes: RecordedWrites;
+const NEEDS = new Map();
 let allocate: AllocateNonces;
 /** What the chain says for signers that were asked for, and keys of those whose nonce is not agreed upon. */
 let chainNonces: readonly SlotRef[];
@@ -35,12 +38,14 @@ let held: Set<string>;
 /** What the database says to txs that are to get a nonce, by their ids. */
 let locking: (ids: readonly string[]) => void;
 let memory: LaneMemory;
+/** What a policy turned away. */
+let turnedAway: ManagedTx[];
 /** What was set aside, and why. */
 let aside: [string, unknown][];
 
 beforeEach(() => {
   [waiting, known, released, calls, writes] = [[], true, RELEASED, [], new RecordedWrites()];
-  [chainNonces, held, locking, aside] = [[], new Set(), () => undefined, []];
+  [chainNonces, held, locking, aside, turnedAway] = [[], new Set(), () => undefined, [], []];
   memory = new LaneMemory(new FakeClock());
   memory.recovered([LEASE, OTHER]);
   cursors = new CommittedCursors({ report: () => undefined } as unknown as DatabaseWatch);
@@ -54,13 +59,18 @@ beforeEach(() => {
       },
       openFree: async (_fence: unknown, places: readonly SlotRef[]) => void calls.push(['open free', ...places]),
     } as unknown as NonceLedger,
-    {
-      lockForNonce: async (_fence: unknown, txs: readonly ManagedTx[]) => {
-        calls.push(['lock', ...txs.map(({ id }) => id)]);
-        locking(txs.map(({ id }) => id));
-        return new Set(txs.map(({ id }) => id).filter((id) => waiting.includes(id)));
+    fakeOf(NonceGate, {
+      admit: async (_fence, ready) => {
+        const ids = ready.map(({ tx }) => tx.id);
+        calls.push(['lock', ...ids]);
+        locking(ids);
+        return { admitted: ready.filter(({ tx }) => waiting.includes(tx.id)), turnedAway, needs: NEEDS };
       },
-    } as unknown as TxQueue,
+      reserve: async (_fence, txs, needs) => {
+        if (needs !== NEEDS) throw new Error('other needs were reserved');
+        calls.push(['reserve', ...txs.map(({ id, nonce }) => `${id} ${nonce}`)]);
+      },
+    }),
     writes.asDoor(),
     cursors,
     memory,
@@ -179,6 +189,7 @@ describe('the transaction that gives nonces', () => {
       ['lock', 'a', 'b'],
       ['read', [LEASE.signer], BATCH],
       ['open free'],
+      ['reserve', 'a 3', 'b 5'],
       ['after_allocate'],
     ]);
     expect(writes.written).toMatchObject([
@@ -266,3 +277,19 @@ describe('a lane', () => {
 function cannotBeWritten(): never {
   throw new Error('cannot be written');
 }
+
+it('what a policy turns away is written in the same commit, gets no nonce, and is nothing to look for in the database', async () => {
+  waiting = ['a'];
+  const held = aManagedTx({ txId: 'b', signer: LEASE.signer }).build();
+  held.postponed('POLICY_HELD', 5_000, 'no room');
+  turnedAway = [held];
+  const allocated = await give([LEASE], [readyTx('a'), readyTx('b')]);
+  expect(allocated.map(({ tx }) => tx.id)).toEqual(['a']);
+  expect(writes.written.map(({ changes }) => changes.txs?.map(({ id, state }) => [id, state]))).toEqual([
+    [
+      ['a', 'ALLOCATED'],
+      ['b', 'PENDING'],
+    ],
+  ]);
+  expect(memory.needsRecovery(LEASE)).toBe(false);
+});

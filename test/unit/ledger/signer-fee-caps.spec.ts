@@ -13,7 +13,7 @@ const MNEMONIC = {
 };
 const OF_CHAIN = { maxFeePerGas: 400n, maxPriorityFeePerGas: 50n, maxFeePerBlobGas: 5_000_000_000_000n };
 
-async function capsOf(fees: Record<string, string> | undefined) {
+async function capsOf(fees: Record<string, string> | undefined, policy?: Record<string, unknown>) {
   const config = configFrom({
     database: { url: 'postgres://nobody@localhost/none' },
     chains: [
@@ -21,7 +21,7 @@ async function capsOf(fees: Record<string, string> | undefined) {
         id: DEV_CHAIN,
         rpcUrls: ['http://127.0.0.1:1'],
         fees: { maxFeePerGas: '400', maxPriorityFeePerGas: '50' },
-        signers: [{ ...MNEMONIC, ...(fees && { fees }) }],
+        signers: [{ ...MNEMONIC, ...(fees && { fees }), ...(policy && { policy }) }],
       },
     ],
   });
@@ -47,5 +47,39 @@ describe('the fee caps of a signer', () => {
   it('are those of its chain where its own are higher', async () => {
     const { caps, signers } = await capsOf({ maxFeePerGas: '900', maxPriorityFeePerGas: '900' });
     for (const signer of signers) expect(caps.of(signer)).toEqual(OF_CHAIN);
+  });
+});
+
+describe('the fee caps of a payload', () => {
+  const TX = { gas: 100n, blobs: 0n };
+
+  it('are lower where its policy allows less for all its gas, and for nothing that has no client', async () => {
+    const { caps, signers } = await capsOf(undefined, { maxFee: '30099' });
+    for (const signer of signers) {
+      expect(caps.ofPayload(signer, TX)).toEqual({ ...OF_CHAIN, maxFeePerGas: 300n });
+      expect(caps.ofPayload(signer, { ...TX, gas: 50n })).toEqual(OF_CHAIN);
+      expect(caps.of(signer)).toEqual(OF_CHAIN);
+    }
+  });
+
+  it('leave to the gas what its blobs can cost less, and nothing when they cost more', async () => {
+    const { caps, signers } = await capsOf({ maxFeePerBlobGas: '1' }, { maxFee: '131172' });
+    const [signer = aSigner()] = signers;
+    expect(caps.ofPayload(signer, { gas: 10n, blobs: 1n })).toMatchObject({ maxFeePerGas: 10n });
+    expect(caps.ofPayload(signer, { gas: 10n, blobs: 2n })).toMatchObject({ maxFeePerGas: 0n });
+  });
+
+  it('keep to what is reserved for it', async () => {
+    const { caps, signers } = await capsOf(undefined, { maxFee: '30000' });
+    const [signer = aSigner()] = signers;
+    expect(caps.ofPayload(signer, TX, 20_000n)).toMatchObject({ maxFeePerGas: 200n });
+    expect(caps.ofPayload(signer, TX, 40_000n)).toMatchObject({ maxFeePerGas: 300n });
+    expect(caps.ofPayload(aSigner(9), TX, 20_000n)).toMatchObject({ maxFeePerGas: 200n });
+    expect(caps.ofPayload(aSigner(9), TX)).toEqual(OF_CHAIN);
+  });
+
+  it('are not changed by a policy that only reports', async () => {
+    const { caps, signers } = await capsOf(undefined, { maxFee: '30000', dryRun: true });
+    for (const signer of signers) expect(caps.ofPayload(signer, TX)).toEqual(OF_CHAIN);
   });
 });

@@ -213,6 +213,7 @@ describe('what a sub state says', () => {
       { lastError: 'paused', blockedBy: behind },
     ],
     SIGNER_UNAVAILABLE: ['waits because no live node can sign for its signer.', {}],
+    POLICY_HELD: ['waits because a daily amount of its signer has no room for it ("full").', { lastError: 'full' }],
   };
 
   it.each(TX_SUB_STATES)('%s', (subState) => {

@@ -3,6 +3,7 @@ import { Unprocessable } from '../../../src/kernel/errors.js';
 import type { GasEstimate } from '../../../src/modules/chain/index.js';
 import { SimulateTx } from '../../../src/modules/ops/application/simulate-tx.js';
 import { FundsRepository } from '../../../src/modules/ledger/index.js';
+import type { PolicyVerdict } from '../../../src/modules/policies/index.js';
 import { IntakeRules } from '../../../src/modules/requests/index.js';
 import { FeeRules, GasRules, type Priced } from '../../../src/modules/sending/index.js';
 import { aRequest, aSigner } from '../../support/builders.js';
@@ -17,19 +18,22 @@ let estimate: GasEstimate;
 let estimates: (() => void)[];
 let priced: Priced;
 let isKnown: boolean;
+let policy: PolicyVerdict | null;
 let simulate: SimulateTx;
 
 beforeEach(() => {
   chain = new ModelChain();
+  policy = null;
   [estimate, estimates, priced, isKnown] = [{ kind: 'ok', gas: 40_000n }, [], { fees: FEES }, true];
   chain.estimateGas = async () => [estimate];
   chain.balances = async () => [77n];
   simulate = new SimulateTx(
     new ModelChains(chain),
     fakeOf(IntakeRules, {
-      assertAcceptable: async ({ metadata }) => {
+      assertPossible: async ({ metadata }) => {
         if (metadata !== null) throw new Unprocessable('metadata_too_large', 'too large', 'send less');
       },
+      policyOn: () => policy,
     }),
     fakeOf(FundsRepository, {
       standing: async () => [{ isKnown, inFlight: 0, hasPending: false, waitsForFunds: false, isLow: false }],
@@ -53,6 +57,16 @@ describe('a simulation', () => {
       ...{ outcome: 'succeeds', reason: null, gas: 40_000n, gasLimit: 50_000n, fees: FEES, feesRefusal: null },
       ...{ cost: 5n + 50_000n * 10n + 3n, balance: 77n },
     });
+  });
+
+  it('says what the policy says, and refuses nothing', async () => {
+    expect(await simulate.execute(asked())).toMatchObject({ policy: null });
+    policy = {
+      signer: SIGNER,
+      dryRun: false,
+      verdict: { kind: 'refused', rule: 'maxValue', reason: 'maxValue is 4 wei, and it needs 5' },
+    };
+    expect(await simulate.execute(asked())).toMatchObject({ outcome: 'succeeds', policy });
   });
 
   it.each<[GasEstimate, string, string]>([

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { configFrom } from '../../../src/config/index.js';
-import { InvalidInput, Unprocessable } from '../../../src/kernel/errors.js';
+import { Forbidden, InvalidInput, Unprocessable } from '../../../src/kernel/errors.js';
 import { ChainRules } from '../../../src/modules/chain/application/chain-rules.js';
 import { PayloadLimits } from '../../../src/modules/requests/application/payload-limits.js';
+import { PolicyGate } from '../../../src/modules/requests/application/policy-gate.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { IntakeRules } from '../../../src/modules/requests/application/intake-rules.js';
 import { aRequest, DEV_CHAIN } from '../../support/builders.js';
@@ -31,6 +32,11 @@ const intake = new IntakeRules(
   fakeOf(PayloadLimits, {
     assertPossible: async ({ payload }) => {
       if (payload.gasLimit === 1n) throw new Unprocessable('gas_limit_too_low', 'too little', 'give more');
+    },
+  }),
+  fakeOf(PolicyGate, {
+    assertAllowed: async ({ payload }) => {
+      if (payload.value === 7n) throw new Forbidden('policy_refused', 'no', 'do not');
     },
   }),
 );

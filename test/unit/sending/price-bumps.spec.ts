@@ -11,6 +11,8 @@ import {
 } from '../../../src/modules/ledger/index.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { NO_FEES } from '../../../src/modules/ledger/domain/index.js';
+import { ReservedFees } from '../../../src/modules/policies/index.js';
+import { slotKey } from '../../../src/modules/signers/index.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aRequest, aSigner, FREE_QUOTE } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
@@ -28,11 +30,15 @@ let stored: Attempt[];
 let request: Partial<TxRequest>;
 /** Ids of the txs whose requests were read. */
 let read: string[];
+/** By which gas and reserve the caps of payloads were found. */
+let bounds: [bigint, bigint | null][];
+const RESERVED = 99n;
 let chain: ModelChain;
 let prices: PriceBumps;
 
 beforeEach(() => {
   [stored, request, read, chain] = [[], {}, [], new ModelChain()];
+  bounds = [];
   prices = new PriceBumps(
     fakeOf(AttemptRepository, { ofSlots: async () => stored }),
     fakeOf(ManagedTxRepository, {
@@ -41,7 +47,14 @@ beforeEach(() => {
         return ids.map((txId) => ({ tx: aTx({ txId }), request: aRequest(request) }));
       },
     }),
-    new FeeRules(fakeOf(SignerFeeCaps, { of: () => CAPS }), new FakeClock()),
+    new FeeRules(
+      fakeOf(SignerFeeCaps, {
+        of: () => CAPS,
+        ofPayload: (_signer, { gas }, reserved) => (bounds.push([gas, reserved ?? null]), CAPS),
+      }),
+      new FakeClock(),
+    ),
+    fakeOf(ReservedFees, { of: async (slots) => new Map(slots.map((slot) => [slotKey(slot), RESERVED])) }),
   );
 });
 
@@ -184,4 +197,12 @@ it.each<[string, Partial<Attempt>[], Partial<TxProgress>]>([
   ['whose account cannot pay', [{}], { subState: 'INSUFFICIENT_FUNDS' }],
 ])('a tx %s cannot be bumped, also when a client wants it', async (_what, attempts, progress) => {
   expect(await feesOf(attempts, progress, { force: true })).toBe('not_possible');
+});
+
+it('a payload is bound by what is reserved for its slot, for the gas that is signed; a no-op is not', async () => {
+  await priced([{ txId: 'tx', gasLimit: 30_000n }], { gasLimit: 60_000n });
+  expect(new Set(bounds.map(String))).toEqual(new Set([`60000,${RESERVED}`]));
+  bounds = [];
+  await priced([{ txId: 'tx', kind: 'cancel' }], CLOSING);
+  expect(bounds).toEqual([]);
 });

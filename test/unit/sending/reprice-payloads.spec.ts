@@ -7,6 +7,7 @@ import type { Sending } from '../../../src/modules/sending/application/send.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { ManagedTxRepository, type Attempt, type AttemptFees } from '../../../src/modules/ledger/index.js';
 import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
+import { ReservedFees } from '../../../src/modules/policies/index.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aRequest, aSigner, DEV_CHAIN, aFeeQuote } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
@@ -53,6 +54,7 @@ beforeEach(() => {
       requested: async (ids) => ids.map((txId) => ({ tx: aTx({ txId }), request: aRequest() })),
     }),
     Object.assign(new ResubmitConfig(), { maxRefusals: 3 }),
+    fakeOf(ReservedFees, { of: async () => new Map() }),
   );
 });
 

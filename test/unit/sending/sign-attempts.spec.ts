@@ -44,7 +44,7 @@ beforeEach(() => {
   };
   sign = new SignAttempts(
     signer,
-    fakeOf(FeeRules, { clamped: (_signer: unknown, request: unknown) => (priced.push(request), FEES) }),
+    fakeOf(FeeRules, { clamped: () => FEES, ofFill: (_signer, request) => (priced.push(request), FEES) }),
     writes.asDoor(),
     memory,
     { reached: (point) => void steps.push(point) },

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ChainId } from '../../../kernel/signer-id.js';
 import { type AgreedCount, type ChainConnector, Chains } from '../../chain/index.js';
+import { SignerPolicies } from '../../policies/index.js';
 import { type Lease, LeaseManager } from '../../signers/index.js';
 import { AuthorizationStore, type Grant, LeasedWork } from '../../ledger/index.js';
 import { AuthorizationTurns } from './authorization-turns.js';
@@ -23,6 +24,7 @@ export class TendAuthorizations {
     private readonly grants: GrantAuthorization,
     private readonly ends: EndAuthorization,
     private readonly chains: Chains,
+    private readonly policies: SignerPolicies,
   ) {}
 
   async execute(chainId: ChainId): Promise<void> {
@@ -58,7 +60,8 @@ export class TendAuthorizations {
   private async step(chain: ChainConnector, lease: Lease, grant: Grant, agreed: AgreedCount | null): Promise<void> {
     switch (grant.stage) {
       case 'wanted':
-        if (await this.grants.execute(chain, lease, grant, agreed)) this.turns.signed(grant);
+        if (this.mayAuthorize(grant) && (await this.grants.execute(chain, lease, grant, agreed)))
+          this.turns.signed(grant);
         else if (this.turns.isOver(grant)) {
           await this.store.postpone(grant, pauseMs(grant));
           this.turns.gaveUp(grant.signer);
@@ -73,6 +76,12 @@ export class TendAuthorizations {
       case 'ended':
         if (await this.ends.execute(lease, grant, agreed)) this.turns.ended(grant);
     }
+  }
+
+  /** Intake asks the same, but the policy may be stricter now. */
+  private mayAuthorize({ signer }: Grant): boolean {
+    const policy = this.policies.of(signer);
+    return policy === null || policy.authorizations || policy.dryRun;
   }
 }
 

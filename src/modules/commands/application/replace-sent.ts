@@ -9,12 +9,12 @@ import {
   mayBeOut,
   type RequestedTx,
   WriteChanges,
-  CommandedTxs,
 } from '../../ledger/index.js';
 import { commandVerdict, kindVerdict } from '../domain/command-verdict.js';
 import type { Decision, TxCommand } from '../domain/tx-command.js';
 import type { ChainAnswers } from './ask-chain.js';
 import { type PricedReplacement, PriceReplacement } from './price-replacement.js';
+import { ReplacementGate } from './replacement-gate.js';
 
 type Priced = Extract<PricedReplacement, { kind: 'priced' }>;
 
@@ -48,7 +48,7 @@ export class ReplaceSent {
     private readonly price: PriceReplacement,
     private readonly signer: AttemptSigner,
     private readonly write: WriteChanges,
-    private readonly store: CommandedTxs,
+    private readonly gate: ReplacementGate,
   ) {}
 
   /** @param said about the replacement, before the worker of the signer was entered */
@@ -70,8 +70,8 @@ export class ReplaceSent {
     const verdict = commandVerdict('replace', tx);
     if (verdict.kind === 'refused') return this.drop(leases, command, replacement, verdict.detail);
     // Before it takes any place: the original would end for a replacement that is never sent.
-    if (await this.store.hasExpired(replacement.tx.id))
-      return this.drop(leases, command, replacement, 'the replacement expired');
+    const refusal = await this.gate.refusal(replacement);
+    if (refusal !== null) return this.drop(leases, command, replacement, refusal);
     const ofSlot = tx.progress.nonce === null ? [] : await this.attempts.ofSlots([tx]);
     const isUnsent = tx.state === 'PENDING' || (tx.state === 'ALLOCATED' && !ofSlot.some(mayBeOut));
     if (isUnsent) return this.takePlace(leases, command, { original, replacement, ofSlot });
@@ -114,6 +114,8 @@ export class ReplaceSent {
     const priced = this.price.execute(replacement, ofSlot, said);
     if (priced.kind === 'later') return LATER;
     if (priced.kind === 'refused') return this.drop(leases, command, replacement, priced.reason);
+    const refusal = this.gate.policyRefusal(replacement, priced.gasLimit);
+    if (refusal !== null) return this.drop(leases, command, replacement, refusal);
     const tx = ManagedTx.rehydrate(replacement.tx.progress);
     const { signer, nonce } = original;
     tx.competes(nonce, priced.gasLimit);
@@ -129,7 +131,7 @@ export class ReplaceSent {
       txs: [original, tx],
     };
     const { txs: written } = await this.write.underFence(leasesFor(leases, [signer]), 'replace', async (fence) =>
-      (await this.store.isPaused(fence, signer)) ? {} : changes,
+      (await this.gate.admits(fence, replacement, attempt)) ? changes : {},
     );
     if (written === undefined) return LATER;
     return { decision: { commandId: command.commandId, refusal: null }, sending: { tx, attempt } };

@@ -3,16 +3,32 @@ import { minOf } from '../../../kernel/quantities.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { ChainRules, type FeeCaps } from '../../chain/index.js';
 import { Custody } from '../../signers/index.js';
+import { GAS_PER_BLOB } from '../domain/tx-cost.js';
+
+/** What the fees of one tx are for. */
+export interface TxGas {
+  readonly gas: bigint;
+  readonly blobs: bigint;
+}
 
 /** The caps of the config for each signer: those of its chain, and its own where they are lower. */
 @Injectable()
 export class SignerFeeCaps {
   private readonly own: ReadonlyMap<string, Partial<FeeCaps>>;
+  /** Wei that a policy allows for the fees of one tx. */
+  private readonly maxFees: ReadonlyMap<string, bigint>;
 
   constructor(
     private readonly rules: ChainRules,
     custody: Custody,
   ) {
+    this.maxFees = new Map(
+      custody
+        .signers()
+        .flatMap(({ signer, policy }): [string, bigint][] =>
+          policy?.maxFee === undefined || policy.dryRun ? [] : [[signerKey(signer), policy.maxFee]],
+        ),
+    );
     this.own = new Map(
       custody
         .signers()
@@ -32,5 +48,20 @@ export class SignerFeeCaps {
       maxPriorityFeePerGas: lower('maxPriorityFeePerGas'),
       maxFeePerBlobGas: lower('maxFeePerBlobGas'),
     };
+  }
+
+  /**
+   * The caps for the payload of one tx: lower where its policy allows less for all its gas, after its blobs at their cap.
+   * @param reserved wei of fees that the daily amounts have for it; null without such a limit
+   */
+  ofPayload(signer: SignerId, { gas, blobs }: TxGas, reserved: bigint | null = null): FeeCaps {
+    const caps = this.of(signer);
+    const most = [this.maxFees.get(signerKey(signer)), reserved].reduce<bigint | null>(
+      (least, wei) => (wei == null ? least : minOf(least ?? wei, wei)),
+      null,
+    );
+    if (most === null || gas === 0n) return caps;
+    const forGas = most - blobs * GAS_PER_BLOB * caps.maxFeePerBlobGas;
+    return { ...caps, maxFeePerGas: forGas < 0n ? 0n : minOf(caps.maxFeePerGas, forGas / gas) };
   }
 }

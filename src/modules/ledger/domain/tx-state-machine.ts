@@ -26,6 +26,8 @@ export const TX_SUB_STATES = [
   'SIMULATION_REVERTED',
   /** Its custody does not sign. Also, but not stored: no live node has the key of its signer; the queries add that. */
   'SIGNER_UNAVAILABLE',
+  /** The daily amounts of its signer have no room for it. It is tried again. */
+  'POLICY_HELD',
 ] as const;
 export type TxSubState = (typeof TX_SUB_STATES)[number];
 

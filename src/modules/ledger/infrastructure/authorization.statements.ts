@@ -14,7 +14,7 @@ const ACTS = (chain: string, address: string): string =>
   `NOT ${isPaused(chain, address)} AND EXISTS (SELECT FROM signer_lease l WHERE l.chain_id = ${chain} AND l.signer = ${address} AND l.expires_at > clock_timestamp())`;
 
 /** Its sender cannot pay for tx `u`, or has no price for it. */
-const IS_STUCK = `coalesce(u.sub_state, '') IN ('INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'NODE_REFUSED', 'NODE_UNAVAILABLE')`;
+const IS_STUCK = `coalesce(u.sub_state, '') IN ('INSUFFICIENT_FUNDS', 'FEE_CAPPED', 'NODE_REFUSED', 'NODE_UNAVAILABLE', 'POLICY_HELD')`;
 
 /** Along managed_tx_live, whose order no other index has. */
 const HAS_IN_FLIGHT = (chain: string, address: string): string =>

@@ -4,6 +4,7 @@ import type { ChainId } from '../../../kernel/signer-id.js';
 import { answeredWithin, Pauses } from '../../../platform/scheduling/pause.js';
 import { type ChainConnector, Chains, type GasEstimate } from '../../chain/index.js';
 import { type AttemptFees, costOf, FundsRepository, type TxRequest } from '../../ledger/index.js';
+import type { PolicyVerdict } from '../../policies/index.js';
 import { IntakeRules } from '../../requests/index.js';
 import { callOf, FeeRules, GasRules } from '../../sending/index.js';
 import { unknownSigner } from './unknown-signer.js';
@@ -37,6 +38,8 @@ export interface Simulation {
   /** The most that the first attempt could cost, with its value and the L1 fee of a rollup. */
   readonly cost: bigint | null;
   readonly balance: bigint;
+  /** Null where no policy concerns it. */
+  readonly policy: PolicyVerdict | null;
   /** Of the fees. */
   readonly blockNumber: number;
 }
@@ -56,11 +59,11 @@ export class SimulateTx {
   ) {}
 
   /**
-   * @throws what {@link IntakeRules} throws; NotFound `unknown_signer`; Unprocessable `unknown_chain`
+   * @throws what {@link IntakeRules} throws of what is not possible; NotFound `unknown_signer`; Unprocessable `unknown_chain`
    * @throws Unavailable `simulations_busy`, and when the chain tells no fees or no balance
    */
   async execute(asked: Omit<TxRequest, 'requestHash'>): Promise<Simulation> {
-    await this.rules.assertAcceptable(asked);
+    await this.rules.assertPossible(asked);
     const { signer, payload } = asked;
     const chain = this.chains.get(signer.chainId);
     const [standing] = await this.funds.standing([signer]);
@@ -77,6 +80,7 @@ export class SimulateTx {
       ...{ gas, gasLimit, fees, balance },
       feesRefusal: priced && 'tooExpensive' in priced ? priced.tooExpensive : null,
       cost: gasLimit !== null && fees ? await costIn(chain, asked, gasLimit, fees) : null,
+      policy: this.rules.policyOn(asked),
       blockNumber: quote.blockNumber,
     };
   }

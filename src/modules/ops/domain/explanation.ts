@@ -129,6 +129,11 @@ const BY_SUB_STATE: Readonly<Record<TxSubState, Say>> = {
     operator: [`Add ${address} to the config of a node again, or see why its custody does not sign (logs).`],
     isUntimed: true,
   }),
+  POLICY_HELD: ({ lastError }) => ({
+    why: `waits because a daily amount of its signer has no room for it${said(lastError)}`,
+    next: `${TRY_AGAIN}: there is room when earlier transactions cost less than was reserved, or 24 hours after they were final`,
+    operator: ['Wait, raise the amount in chains[].signers[].policy, or cancel the transaction.'],
+  }),
 };
 
 const FINAL_STATES: ReadonlySet<TxState> = new Set(['CONFIRMED', 'FAILED', 'CANCELLED', 'REPLACED', 'DROPPED']);

@@ -4,6 +4,7 @@ import { InvalidInput, Unprocessable } from '../../../kernel/errors.js';
 import type { JsonObject } from '../../../kernel/json.js';
 import { SignerFeeCaps, type TxRequest } from '../../ledger/index.js';
 import { PayloadLimits } from './payload-limits.js';
+import { PolicyGate } from './policy-gate.js';
 
 /** Rules that every request must meet, also a repeated one, before Lockstep reads what is stored. */
 @Injectable()
@@ -12,13 +13,25 @@ export class IntakeRules {
     private readonly caps: SignerFeeCaps,
     private readonly config: IntakeConfig,
     private readonly limits: PayloadLimits,
+    private readonly policies: PolicyGate,
   ) {}
 
-  /** @throws InvalidInput `invalid_fees`; Unprocessable `metadata_too_large`, `fees_above_cap`, and those of {@link PayloadLimits} */
+  /** @throws what `assertPossible` throws; Forbidden `policy_refused` */
   async assertAcceptable(request: Omit<TxRequest, 'requestHash'>): Promise<void> {
+    await this.assertPossible(request);
+    await this.policies.assertAllowed(request);
+  }
+
+  /** @throws InvalidInput `invalid_fees`; Unprocessable `metadata_too_large`, `fees_above_cap`, and those of {@link PayloadLimits} */
+  async assertPossible(request: Omit<TxRequest, 'requestHash'>): Promise<void> {
     assertMetadataFits(request.metadata, this.config.maxMetadataBytes);
     this.assertFees(request);
     await this.limits.assertPossible(request);
+  }
+
+  /** What the policies of its signers say of it; null where there is none. */
+  policyOn(request: Omit<TxRequest, 'requestHash'>): ReturnType<PolicyGate['verdictOn']> {
+    return this.policies.verdictOn(request);
   }
 
   /** @throws InvalidInput `invalid_fees`; Unprocessable `fees_above_cap` */

@@ -3,7 +3,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { minOf } from '../../../kernel/quantities.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import { demandedFee, type FeeCaps, type FeeQuote, nodeTxFeeCap } from '../../chain/index.js';
-import { type Attempt, type AttemptFees, mayBeInPool, SignerFeeCaps, type TxType } from '../../ledger/index.js';
+import { type Attempt, type AttemptFees, costOf, mayBeInPool, SignerFeeCaps, type TxType } from '../../ledger/index.js';
 import {
   atMarket,
   feesWithin,
@@ -47,6 +47,8 @@ export interface SlotToBump {
   readonly gasLimit: bigint;
   /** Wei that the account has for gas, where gas is free; else null. */
   readonly forGas?: bigint | null;
+  /** Wei of fees that the daily amounts of its policy have for it; null without such a limit. */
+  readonly reserved?: bigint | null;
   /**
    * `timer`: not mined in time, so the price is raised only while it is below the market. `forced`: a higher price is wanted whatever the
    * market. `refusal`: the words of a node for which the price is too low.
@@ -70,8 +72,23 @@ export class FeeRules {
   }
 
   /** The fees of a payload without an attempt. */
-  price(signer: SignerId, request: PricedRequest, gasLimit: bigint, quote: FeeQuote): Priced {
-    const caps = this.caps.of(signer);
+  price(
+    signer: SignerId,
+    request: PricedRequest,
+    gasLimit: bigint,
+    quote: FeeQuote,
+    reserved: bigint | null = null,
+  ): Priced {
+    return this.priceWithin(this.capsOfPayload(signer, request, gasLimit, reserved), signer, request, gasLimit, quote);
+  }
+
+  private priceWithin(
+    caps: FeeCaps,
+    signer: SignerId,
+    request: PricedRequest,
+    gasLimit: bigint,
+    quote: FeeQuote,
+  ): Priced {
     const reason = tooExpensive(request, quote, caps);
     if (reason !== null) return { tooExpensive: reason, limitedBy: 'chain' };
     const fees = initialFees(request, quote, caps);
@@ -86,8 +103,49 @@ export class FeeRules {
 
   /** The fees of a payload that holds a nonce already and must be signed at any market price. */
   clamped(signer: SignerId, request: PricedRequest, gasLimit: bigint, quote: FeeQuote): AttemptFees {
-    const priced = this.price(signer, request, gasLimit, quote);
-    return 'fees' in priced ? priced.fees : initialFees(request, quote, this.caps.of(signer));
+    return this.clampedTo(this.capsOfPayload(signer, request, gasLimit), signer, request, gasLimit, quote);
+  }
+
+  /** The same for a fill, which no policy limits: what is behind it waits for it. */
+  ofFill(signer: SignerId, request: PricedRequest, gasLimit: bigint, quote: FeeQuote): AttemptFees {
+    return this.clampedTo(this.caps.of(signer), signer, request, gasLimit, quote);
+  }
+
+  private clampedTo(
+    caps: FeeCaps,
+    signer: SignerId,
+    request: PricedRequest,
+    gasLimit: bigint,
+    quote: FeeQuote,
+  ): AttemptFees {
+    const priced = this.priceWithin(caps, signer, request, gasLimit, quote);
+    return 'fees' in priced ? priced.fees : initialFees(request, quote, caps);
+  }
+
+  /** The most wei of fees that a payload can cost at its caps; what a rollup charges for its data on L1 is not in it. */
+  most(signer: SignerId, request: PricedRequest, gasLimit: bigint): bigint {
+    const caps = this.capsOfPayload(signer, request, gasLimit);
+    const { maxFeePerGas, gasPrice, maxFeePerBlobGas } = request.fees;
+    return costOf(
+      { value: 0n, gas: gasLimit, blobs: blobsOf(request) },
+      {
+        maxFeePerGas: minOf(caps.maxFeePerGas, maxFeePerGas ?? gasPrice ?? caps.maxFeePerGas),
+        maxFeePerBlobGas: minOf(caps.maxFeePerBlobGas, maxFeePerBlobGas ?? caps.maxFeePerBlobGas),
+      },
+    );
+  }
+
+  private capsOfPayload(
+    signer: SignerId,
+    request: PricedRequest,
+    gas: bigint,
+    reserved: bigint | null = null,
+  ): FeeCaps {
+    return this.caps.ofPayload(signer, { gas, blobs: blobsOf(request) }, reserved);
+  }
+
+  private capsOfSlot({ signer, request, gasLimit, reserved = null }: SlotToBump): FeeCaps {
+    return request === null ? this.caps.of(signer) : this.capsOfPayload(signer, request, gasLimit, reserved);
   }
 
   /**
@@ -95,8 +153,8 @@ export class FeeRules {
    * pool demands; not below the market; and what a node demanded.
    */
   bumped(slot: SlotToBump, quote: FeeQuote): Bump {
-    const { signer, request, atLeast = {}, attempts, type, because } = slot;
-    const caps = this.caps.of(signer);
+    const { request, atLeast = {}, attempts, type, because } = slot;
+    const caps = this.capsOfSlot(slot);
     const market = feesAtLeast(initialFees(request ?? atMarket('fast', type), quote, caps), atLeast, caps);
     const previous = highestFees(attempts);
     if (previous === null) return { kind: 'fees', fees: hasOnePrice(type) ? onePrice(market.maxFeePerGas) : market };
@@ -126,13 +184,9 @@ export class FeeRules {
     return outbidding.kind === 'capped' && refused.every((each) => !sameFees(fees, each)) ? bump : outbidding;
   }
 
-  private bump(
-    { signer, request, type, gasLimit, because }: SlotToBump,
-    quote: FeeQuote,
-    market: AttemptFees,
-    rival: AttemptFees | null,
-  ): Bump {
-    const configured = this.caps.of(signer);
+  private bump(slot: SlotToBump, quote: FeeQuote, market: AttemptFees, rival: AttemptFees | null): Bump {
+    const { signer, request, type, gasLimit, because } = slot;
+    const configured = this.capsOfSlot(slot);
     const caps = request === null ? configured : requestCaps(configured, request.fees, rival ?? market);
     return bumpedFees({
       rival,
@@ -193,6 +247,10 @@ export class FeeRules {
   private nodeLimit(chainId: ChainId): bigint | null {
     return this.nodeLimits.of(chainId, this.clock.monotonicMs());
   }
+}
+
+function blobsOf({ payload }: PricedRequest): bigint {
+  return BigInt(payload?.blobHashes?.length ?? 0);
 }
 
 const FREE: AttemptFees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };

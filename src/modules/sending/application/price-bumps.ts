@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import type { FeeQuote } from '../../chain/index.js';
+import { ReservedFees } from '../../policies/index.js';
 import { slotKey } from '../../signers/index.js';
 import {
   type Attempt,
@@ -17,7 +18,7 @@ import type { AttemptDraft } from './attempt-signer.js';
 import { FeeRules, type SlotToBump } from './fee-rules.js';
 import { bindingFor, refusedForPrice } from '../domain/fee-bump.js';
 import { asFound } from '../domain/send-verdict.js';
-import { noOpDraft, payloadDraft } from './drafts.js';
+import { gasLimitOf, noOpDraft, payloadDraft } from './drafts.js';
 
 /** A tx that is to get a higher price. */
 export interface WantedBump {
@@ -41,15 +42,24 @@ export class PriceBumps {
     private readonly attempts: AttemptRepository,
     private readonly repository: ManagedTxRepository,
     private readonly fees: FeeRules,
+    private readonly reserved: ReservedFees,
   ) {}
 
   async execute(quote: FeeQuote, wanted: readonly WantedBump[]): Promise<PricedBump[]> {
     const stored = await this.attempts.ofSlots(wanted.map(({ tx }) => ({ signer: tx.signer, nonce: tx.nonce })));
     const bySlot = groupBy(stored.map(asFound), slotKey);
     const requests = new Map((await this.requested(wanted)).map(({ tx, request }) => [tx.id, request]));
-    return wanted.map((bump) =>
-      this.priced(quote, bump, bySlot.get(slotKey(bump.tx)) ?? [], requests.get(bump.tx.id) ?? null),
-    );
+    const reserved = await this.reserved.of(wanted.map(({ tx: { signer, nonce } }) => ({ signer, nonce })));
+    return wanted.map((bump) => {
+      const slot = slotKey(bump.tx);
+      return this.priced(
+        quote,
+        bump,
+        bySlot.get(slot) ?? [],
+        requests.get(bump.tx.id) ?? null,
+        reserved.get(slot) ?? null,
+      );
+    });
   }
 
   /** No-ops have no request of a client. */
@@ -64,12 +74,15 @@ export class PriceBumps {
     bump: WantedBump,
     ofSlot: readonly Attempt[],
     request: StoredRequest | null,
+    reserved: bigint | null,
   ): PricedBump {
     const { tx, balance = null } = bump;
     const newest = ofSlot.findLast(({ txId }) => txId === tx.id);
     if (!newest || !isBumpable(tx, newest) || (!bump.force && isTooDear(tx, ofSlot)))
       return { ...bump, result: 'not_possible' };
-    const { type, gasLimit } = newest;
+    const { type } = newest;
+    // Of what is signed: nodes may have wanted more than its newest attempt has.
+    const gasLimit = request === null ? newest.gasLimit : gasLimitOf({ tx });
     const slot = {
       signer: tx.signer,
       request: limitsOf(bump, request),
@@ -77,6 +90,7 @@ export class PriceBumps {
       attempts: bindingFor(tx.id, ofSlot, quote.blockNumber),
       type,
       gasLimit,
+      reserved,
       forGas: balance === null ? null : balance - (request?.payload.value ?? 0n),
     };
     const price = this.fees.bumped({ ...slot, because: reasonOf(bump, newest) }, quote);

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { ResubmitConfig } from '../../../config/lockstep-config.js';
 import { actionOf, type ChainFees, type FeeQuote } from '../../chain/index.js';
-import type { Lease } from '../../signers/index.js';
+import { ReservedFees } from '../../policies/index.js';
+import { type Lease, slotKey } from '../../signers/index.js';
 import {
   type Attempt,
   type AttemptFees,
@@ -43,6 +44,7 @@ export class RepricePayloads {
     private readonly write: WriteChanges,
     private readonly repository: ManagedTxRepository,
     private readonly config: ResubmitConfig,
+    private readonly reserved: ReservedFees,
   ) {}
 
   /** @returns what was signed again; the other txs keep their bytes */
@@ -51,10 +53,12 @@ export class RepricePayloads {
     if (wanted.length === 0) return [];
     const quote = await chain.feeQuote();
     const requests = await this.repository.requested(wanted.map(({ tx }) => tx.id));
+    const reserved = await this.reserved.of(requests.map(({ tx: { signer, nonce } }) => ({ signer, nonce })));
     const drafts = requests.flatMap((item) => {
       const known = wanted.find(({ tx }) => tx.id === item.tx.id);
       const last = known?.attempts.at(-1);
-      const fees = known && last ? this.newFees(item, { ...known, last }, quote) : null;
+      const fees =
+        known && last ? this.newFees(item, { ...known, last }, quote, reserved.get(slotKey(item.tx)) ?? null) : null;
       return fees && last ? [{ tx: item.tx, draft: payloadDraft(item, fees, quote.blockNumber, last.type) }] : [];
     });
     const signed = await this.signer.sign(drafts.map(({ draft }) => draft));
@@ -95,11 +99,16 @@ export class RepricePayloads {
   }
 
   /** Null when there is no other price to try. */
-  private newFees({ tx, request }: RequestedTx, known: Known, quote: FeeQuote): AttemptFees | null {
+  private newFees(
+    { tx, request }: RequestedTx,
+    known: Known,
+    quote: FeeQuote,
+    reserved: bigint | null,
+  ): AttemptFees | null {
     const { attempts, ofSlot, last } = known;
     const gasLimit = gasLimitOf({ tx });
     if (gasLimit === 0n) return null;
-    const priced = this.fees.price(tx.signer, request, gasLimit, quote);
+    const priced = this.fees.price(tx.signer, request, gasLimit, quote, reserved);
     if (!('fees' in priced)) return null;
     const isOther = (fees: AttemptFees): boolean => attempts.every((attempt) => !sameFees(attempt.fees, fees));
     const slot = {
@@ -108,6 +117,7 @@ export class RepricePayloads {
       attempts: bindingFor(tx.id, ofSlot, quote.blockNumber),
       type: last.type,
       gasLimit,
+      reserved,
     };
     if (needsGas(known)) {
       const bump = this.fees.bumped({ ...slot, because: 'forced' }, quote);

@@ -55,7 +55,7 @@ export class SignAttempts {
     const type = noOpType(request.fees.maxFeePerBlobGas === null ? null : 3, quote);
     const priced = { ...atMarket(request.speed, type), fees: request.fees };
     const gasLimit = gasLimitOf({ tx });
-    return noOpDraft(tx, this.fees.clamped(tx.signer, priced, gasLimit, quote), quote.blockNumber, type, gasLimit);
+    return noOpDraft(tx, this.fees.ofFill(tx.signer, priced, gasLimit, quote), quote.blockNumber, type, gasLimit);
   }
 
   private async sign(items: readonly RequestedTx[], draft: (item: RequestedTx) => AttemptDraft): Promise<Signing[]> {

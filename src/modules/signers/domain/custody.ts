@@ -9,11 +9,25 @@ export interface SignerFees {
   readonly maxFeePerBlobGas?: bigint;
 }
 
+/** The policy of one signer in the config: wei; absent where there is no limit, and without `to` any receiver is allowed. */
+export interface SignerPolicy {
+  readonly to?: readonly { readonly address: string; readonly selectors?: readonly string[] }[];
+  readonly maxValue?: bigint;
+  readonly maxFee?: bigint;
+  readonly dailyValue?: bigint;
+  readonly dailyFees?: bigint;
+  readonly contractCreation: boolean;
+  readonly blobs: boolean;
+  readonly authorizations: boolean;
+  readonly dryRun: boolean;
+}
+
 export interface CustodiedSigner {
   readonly signer: SignerId;
   /** Where the key is kept, for operators. It never contains the key. */
   readonly reference: { readonly type: string; readonly path?: string };
   readonly fees?: SignerFees;
+  readonly policy?: SignerPolicy;
 }
 
 /** The custody gave no usable signature: it failed, took too long, or signed with another key. A later try may succeed. */

@@ -32,7 +32,8 @@ export class CheckedCustody extends Custody {
         for (const key of await entry.keys()) {
           const signer = { chainId, address: key.address };
           const fees = entry.fees && { fees: entry.fees };
-          known.set(signerKey(signer), { key, custodied: { signer, reference: key.reference, ...fees } });
+          const policy = entry.policy && { policy: entry.policy };
+          known.set(signerKey(signer), { key, custodied: { signer, reference: key.reference, ...fees, ...policy } });
         }
     return new CheckedCustody(known, log);
   }

@@ -3,6 +3,7 @@ import { ApiBody, ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestj
 import { Scope } from '../../../../platform/http/scope.js';
 import { Chains } from '../../../chain/index.js';
 import { chainOf, CREATE_TX_EXAMPLES, CreateTxDto, ProveBlobs, toBlobs, toTxRequest } from '../../../requests/index.js';
+import { POLICY_RULES, type PolicyVerdict } from '../../../policies/index.js';
 import { SIMULATED_OUTCOMES, SimulateTx, type Simulation } from '../../application/simulate-tx.js';
 
 /** Of 16. The others are for blobs that are sent: a flood of simulations, which need no tx:write, keeps nobody from sending. */
@@ -13,6 +14,20 @@ class SimulatedFeesDto {
   @ApiProperty({ example: '1000000000', description: 'Wei per gas' }) maxPriorityFeePerGas!: string;
   @ApiProperty({ type: String, nullable: true, example: null, description: 'Wei per blob gas; null without blobs' })
   maxFeePerBlobGas!: string | null;
+}
+
+class SimulatedPolicyDto {
+  @ApiProperty({ enum: ['allowed', 'refused'], enumName: 'PolicyVerdict', example: 'refused' }) verdict!: string;
+  @ApiProperty({ enum: POLICY_RULES, enumName: 'PolicyRule', nullable: true, example: 'maxValue' })
+  rule!: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: 'maxValue is 1000 wei, and it needs 2000',
+    description: 'Why; null when it is allowed',
+  })
+  reason!: string | null;
+  @ApiProperty({ example: false, description: 'The policy only reports, and refuses nothing' }) dryRun!: boolean;
 }
 
 class SimulationDto {
@@ -36,6 +51,13 @@ class SimulationDto {
   })
   cost!: string | null;
   @ApiProperty({ example: '1000000000000000000', description: 'Of the signer, in wei' }) balance!: string;
+  @ApiProperty({
+    type: SimulatedPolicyDto,
+    nullable: true,
+    description:
+      'Of the signer, or of a signer whose authorization it wants, as far as the request alone decides; null without a policy',
+  })
+  policy!: SimulatedPolicyDto | null;
   @ApiProperty({ example: 4711, description: 'Of the fees' }) blockNumber!: number;
 }
 
@@ -67,7 +89,8 @@ export class SimulateController {
   }
 }
 
-function shown({ outcome, reason, gas, gasLimit, fees, feesRefusal, cost, balance, blockNumber }: Simulation) {
+function shown(simulated: Simulation): SimulationDto {
+  const { outcome, reason, gas, gasLimit, fees, feesRefusal, cost, balance, policy, blockNumber } = simulated;
   const text = (amount: bigint | null | undefined): string | null => amount?.toString() ?? null;
   return {
     ...{ outcome, reason, feesRefusal, blockNumber },
@@ -80,5 +103,11 @@ function shown({ outcome, reason, gas, gasLimit, fees, feesRefusal, cost, balanc
     },
     cost: text(cost),
     balance: balance.toString(),
+    policy: policy && shownPolicy(policy),
   };
+}
+
+function shownPolicy({ verdict, dryRun }: PolicyVerdict): SimulatedPolicyDto {
+  if (verdict.kind === 'allowed') return { verdict: 'allowed', rule: null, reason: null, dryRun };
+  return { verdict: verdict.kind, rule: verdict.rule, reason: verdict.reason, dryRun };
 }

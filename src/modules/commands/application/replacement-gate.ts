@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { maxOf } from '../../../kernel/quantities.js';
+import { signerKey } from '../../../kernel/signer-id.js';
+import { type Attempt, CommandedTxs, costOf, type RequestedTx } from '../../ledger/index.js';
+import { SignerPolicies, SpendLedger, type Spending, verdict } from '../../policies/index.js';
+import { FeeRules } from '../../sending/index.js';
+import { type Fence, slotKey } from '../../signers/index.js';
+
+const NOTHING: Spending = { value: 0n, fees: 0n };
+
+/** What a replacement has to pass before it takes the slot of another tx: what a tx of the queue passes before it gets a nonce. */
+@Injectable()
+export class ReplacementGate {
+  constructor(
+    private readonly store: CommandedTxs,
+    private readonly policies: SignerPolicies,
+    private readonly spending: SpendLedger,
+    private readonly fees: FeeRules,
+  ) {}
+
+  /** Why it can never take the place of the original; null when it may. */
+  async refusal(replacement: RequestedTx): Promise<string | null> {
+    return (await this.store.hasExpired(replacement.tx.id))
+      ? 'the replacement expired'
+      : this.policyRefusal(replacement, null);
+  }
+
+  /** Why its policy never allows it; null when it may. @param gasLimit null while it is not known */
+  policyRefusal({ tx, request }: RequestedTx, gasLimit: bigint | null): string | null {
+    const { signer } = tx;
+    const daily = gasLimit === null ? null : { spent: NOTHING, needs: this.needOf(request, gasLimit) };
+    for (const judged of this.policies.judge(signer, (policy) => verdict(policy, request, daily))) {
+      const against = this.policies.enforced(judged, 'replace');
+      if (against) return `policy_refused: ${against.rule}: ${against.reason}`;
+    }
+    return null;
+  }
+
+  /**
+   * Raises what is reserved for the slot to what the replacement can cost, where that is more.
+   * @returns false while its signer is paused, or a daily amount has no room for the difference
+   */
+  async admits(fence: Fence, { tx, request }: RequestedTx, attempt: Attempt): Promise<boolean> {
+    const { signer } = tx;
+    if (await this.store.isPaused(fence, signer)) return false;
+    if (this.policies.withDailyLimit([signer]).length === 0) return true;
+    const spent = (await this.spending.spent(fence, [{ signer, ...this.fees.capsFor(signer) }])).get(signerKey(signer));
+    const own = (await this.spending.reserved(fence, [attempt])).get(slotKey(attempt)) ?? NOTHING;
+    const blobs = BigInt(request.payload.blobHashes?.length ?? 0);
+    // Above its own fees when it has to outbid what is dearer.
+    const signed = { value: 0n, fees: costOf({ value: 0n, gas: attempt.gasLimit, blobs }, attempt.fees) };
+    const needs = highest(highest(own, signed), this.needOf(request, attempt.gasLimit));
+    const others = spent ? { value: spent.value - own.value, fees: spent.fees - own.fees } : NOTHING;
+    for (const judged of this.policies.judge(signer, (policy) => verdict(policy, request, { spent: others, needs })))
+      if (this.policies.enforced(judged, 'replace')) return false;
+    await this.spending.reserve(fence, [{ signer, nonce: attempt.nonce, ...needs }]);
+    return true;
+  }
+
+  private needOf(request: RequestedTx['request'], gasLimit: bigint): Spending {
+    return { value: request.payload.value, fees: this.fees.most(request.signer, request, gasLimit) };
+  }
+}
+
+function highest(a: Spending, b: Spending): Spending {
+  return { value: maxOf(a.value, b.value), fees: maxOf(a.fees, b.fees) };
+}

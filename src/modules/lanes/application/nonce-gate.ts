@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import { backoffMs, chanceOf, jittered } from '../../../kernel/backoff.js';
+import { signerKey, type SignerId, signersOf } from '../../../kernel/signer-id.js';
+import { ManagedTx, TxQueue } from '../../ledger/index.js';
+import { type Held, type Refused, SignerPolicies, SpendLedger, type Spending, verdict } from '../../policies/index.js';
+import { FeeRules } from '../../sending/index.js';
+import type { Fence } from '../../signers/index.js';
+import type { ReadyTx } from './prepare-pending.js';
+
+/** Before the first other try of a tx for which the daily amounts have no room; doubles up to the longest. */
+const FIRST_HELD_MS = 5_000;
+const LONGEST_HELD_MS = 600_000;
+
+/** Which waiting txs may get a nonce now. */
+export interface Admission {
+  readonly admitted: readonly ReadyTx[];
+  /** Changed copies of those that the policy refuses for good, or holds. */
+  readonly turnedAway: readonly ManagedTx[];
+  /** What the admitted need of the daily amounts of their signers, by their ids; without a tx whose signer has none. */
+  readonly needs: ReadonlyMap<string, Spending>;
+}
+
+/**
+ * Locks waiting txs in the transaction that gives them nonces, and judges them by the policies of their signers: what a policy refuses fails, and what
+ * the daily amounts have no room for waits, so that neither blocks what is behind it. For signers without a policy it costs no statement.
+ */
+@Injectable()
+export class NonceGate {
+  constructor(
+    private readonly queue: TxQueue,
+    private readonly policies: SignerPolicies,
+    private readonly spending: SpendLedger,
+    private readonly fees: FeeRules,
+  ) {}
+
+  /** @param ready in the order in which they get nonces */
+  async admit(fence: Fence, ready: readonly ReadyTx[]): Promise<Admission> {
+    const locked = await this.queue.lockForNonce(
+      fence,
+      ready.map(({ tx }) => tx),
+    );
+    const waiting = ready.filter(({ tx }) => locked.has(tx.id));
+    const spent = new Map(await this.spent(fence, signersOf(waiting.map(({ tx }) => tx))));
+    const admitted: ReadyTx[] = [];
+    const turnedAway: ManagedTx[] = [];
+    const needs = new Map<string, Spending>();
+    for (const item of waiting) {
+      const key = signerKey(item.tx.signer);
+      const before = spent.get(key);
+      const need = before && this.needOf(item);
+      const against = this.against(item, before && need ? { spent: before, needs: need } : null);
+      if (against !== null) {
+        turnedAway.push(turnAway(item.tx, against));
+        continue;
+      }
+      admitted.push(item);
+      if (!before || !need) continue;
+      needs.set(item.tx.id, need);
+      spent.set(key, { value: before.value + need.value, fees: before.fees + need.fees });
+    }
+    return { admitted, turnedAway, needs };
+  }
+
+  /** @param txs that were admitted, with their nonces */
+  async reserve(fence: Fence, txs: readonly ManagedTx[], needs: Admission['needs']): Promise<void> {
+    await this.spending.reserve(
+      fence,
+      txs.flatMap(({ id, signer, nonce }) => {
+        const need = needs.get(id);
+        return need ? [{ signer, nonce, ...need }] : [];
+      }),
+    );
+  }
+
+  private spent(fence: Fence, signers: readonly SignerId[]): Promise<ReadonlyMap<string, Spending>> {
+    return this.spending.spent(
+      fence,
+      this.policies.withDailyLimit(signers).map((signer) => ({ signer, ...this.fees.capsFor(signer) })),
+    );
+  }
+
+  private needOf({ tx, request, gasLimit }: ReadyTx): Spending {
+    return { value: request.payload.value, fees: this.fees.most(tx.signer, request, gasLimit) };
+  }
+
+  private against({ tx, request }: ReadyTx, daily: Parameters<typeof verdict>[2]): Refused | Held | null {
+    const [judged] = this.policies.judge(tx.signer, (policy) => verdict(policy, request, daily));
+    return judged === undefined ? null : this.policies.enforced(judged, 'nonce');
+  }
+}
+
+function turnAway(tx: ManagedTx, { kind, rule, reason }: Refused | Held): ManagedTx {
+  const copy = ManagedTx.rehydrate(tx.progress);
+  if (kind === 'refused') copy.failed(`policy_refused: ${rule}: ${reason}`);
+  else {
+    const pauseMs = backoffMs(FIRST_HELD_MS, tx.equalTries('POLICY_HELD'), LONGEST_HELD_MS);
+    copy.postponed('POLICY_HELD', jittered(pauseMs, chanceOf(tx.id)), reason);
+  }
+  return copy;
+}

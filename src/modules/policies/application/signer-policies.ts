@@ -1,0 +1,112 @@
+import { Injectable } from '@nestjs/common';
+import { type Address, parseAddress } from '../../../kernel/hex.js';
+import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { Log } from '../../../platform/logging/log.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
+import { Custody, type SignerPolicy } from '../../signers/index.js';
+import {
+  authorizing,
+  type Held,
+  hasDailyLimit,
+  type JudgedRequest,
+  type Policy,
+  type Refused,
+  type Verdict,
+  verdict,
+} from '../domain/policy.js';
+
+/** What the policy of a signer says. */
+export interface PolicyVerdict {
+  readonly signer: SignerId;
+  readonly dryRun: boolean;
+  readonly verdict: Verdict;
+}
+
+/** The policies of the signers whose keys this node has. A signer without a policy may sign everything. */
+@Injectable()
+export class SignerPolicies {
+  private readonly policies: ReadonlyMap<string, Policy>;
+
+  constructor(
+    custody: Custody,
+    private readonly metrics: Metrics,
+    private readonly log: Log,
+  ) {
+    this.policies = new Map(
+      custody
+        .signers()
+        .flatMap(({ signer, policy }): [string, Policy][] =>
+          policy === undefined ? [] : [[signerKey(signer), toPolicy(policy)]],
+        ),
+    );
+  }
+
+  of(signer: SignerId): Policy | null {
+    return this.policies.get(signerKey(signer)) ?? null;
+  }
+
+  /** The part of the signers whose daily amounts are counted. */
+  withDailyLimit(signers: readonly SignerId[]): SignerId[] {
+    return signers.filter((signer) => {
+      const policy = this.of(signer);
+      return policy !== null && hasDailyLimit(policy);
+    });
+  }
+
+  /**
+   * What the policies say that a request concerns, as far as the request alone decides.
+   * @param authorities other signers of its chain that shall sign an authorization
+   */
+  ofRequest(
+    { signer, ...request }: JudgedRequest & { readonly signer: SignerId },
+    authorities: readonly Address[] = [],
+  ): PolicyVerdict[] {
+    const others = authorities.map((address) => ({ chainId: signer.chainId, address }));
+    return [
+      ...this.judge(signer, (policy) => verdict(policy, request)),
+      ...others.flatMap((authority) => this.judge(authority, authorizing)),
+    ];
+  }
+
+  /** Empty where there is no policy. */
+  judge(signer: SignerId, by: (policy: Policy) => Verdict): PolicyVerdict[] {
+    const policy = this.of(signer);
+    return policy === null ? [] : [{ signer, dryRun: policy.dryRun, verdict: by(policy) }];
+  }
+
+  /**
+   * Counts what a policy does not allow.
+   * @returns null when it allows it, or only reports
+   */
+  enforced({ signer, dryRun, verdict }: PolicyVerdict, where: string): Refused | Held | null {
+    if (verdict.kind === 'allowed') return null;
+    const { kind, rule, reason } = verdict;
+    const mode = dryRun ? 'dry_run' : 'enforced';
+    this.metrics.count(kind === 'held' ? 'policy_held_total' : 'policy_refused_total', 1, { rule, mode });
+    this.log.info('policy does not allow it', { signer: signerKey(signer), where, kind, rule, reason, mode });
+    return dryRun ? null : verdict;
+  }
+}
+
+function toPolicy({ to, contractCreation, blobs, authorizations, dryRun, ...amounts }: SignerPolicy): Policy {
+  return {
+    to: to === undefined ? null : toReceivers(to),
+    maxValue: amounts.maxValue ?? null,
+    maxFee: amounts.maxFee ?? null,
+    dailyValue: amounts.dailyValue ?? null,
+    dailyFees: amounts.dailyFees ?? null,
+    ...{ contractCreation, blobs, authorizations, dryRun },
+  };
+}
+
+/** One address may be there more than once: everything that is named of it is allowed. */
+function toReceivers(allowed: NonNullable<SignerPolicy['to']>): NonNullable<Policy['to']> {
+  const receivers = new Map<Address, ReadonlySet<string> | null>();
+  for (const { address, selectors } of allowed) {
+    const to = parseAddress(address);
+    const known = receivers.get(to);
+    if (selectors === undefined || known === null) receivers.set(to, null);
+    else receivers.set(to, new Set([...(known ?? []), ...selectors.map((text) => text.toLowerCase())]));
+  }
+  return receivers;
+}

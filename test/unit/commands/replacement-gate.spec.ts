@@ -1,0 +1,100 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ReplacementGate } from '../../../src/modules/commands/application/replacement-gate.js';
+import { CommandedTxs } from '../../../src/modules/ledger/index.js';
+import { SignerPolicies } from '../../../src/modules/policies/index.js';
+import { FeeRules } from '../../../src/modules/sending/index.js';
+import { Fence, type SignerPolicy } from '../../../src/modules/signers/index.js';
+import { aManagedTx, anAttempt, aPolicy, aRequest, aSigner } from '../../support/builders.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { MemorySpendLedger } from '../../support/fakes/memory-spend-ledger.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
+
+const SIGNER = aSigner();
+const FENCE = fakeOf(Fence, {});
+const SLOT = { signer: SIGNER, nonce: 7n };
+const CAPS = { maxFeePerGas: 10n, maxPriorityFeePerGas: 1n, maxFeePerBlobGas: 1n };
+/** Costs 20 wei at most. */
+const ATTEMPT = anAttempt({ ...SLOT, gasLimit: 10n, fees: { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n } });
+
+let spending: MemorySpendLedger;
+let expired: boolean;
+let paused: boolean;
+/** Wei of fees that it can cost at the caps. */
+let most: bigint;
+
+beforeEach(() => {
+  [spending, expired, paused, most] = [new MemorySpendLedger(), false, false, 0n];
+});
+
+const gate = (policy?: Partial<SignerPolicy>): ReplacementGate =>
+  new ReplacementGate(
+    fakeOf(CommandedTxs, { hasExpired: async () => expired, isPaused: async () => paused }),
+    new SignerPolicies(new KeysOf([SIGNER], policy && aPolicy(policy)), new FakeMetrics(), new RecordingLog()),
+    spending,
+    fakeOf(FeeRules, { most: () => most, capsFor: () => CAPS }),
+  );
+
+const replacement = (value: bigint) => {
+  const request = aRequest({ signer: SIGNER });
+  return {
+    tx: aManagedTx({ txId: 'replacement', signer: SIGNER }).build(),
+    request: { ...request, payload: { ...request.payload, value } },
+  };
+};
+
+async function isReserved(nonce: bigint, value: bigint, fees = 0n): Promise<void> {
+  await spending.reserve(FENCE, [{ signer: SIGNER, nonce, value, fees }]);
+}
+
+describe('a replacement never takes the place', () => {
+  it('when it has expired, or its policy refuses it', async () => {
+    expect(await gate({ maxValue: 5n }).refusal(replacement(5n))).toBeNull();
+    expect(await gate({ maxValue: 4n }).refusal(replacement(5n))).toContain('policy_refused: maxValue');
+    expired = true;
+    expect(await gate().refusal(replacement(5n))).toBe('the replacement expired');
+  });
+
+  it('when a day never has room for its fees', () => {
+    most = 9n;
+    expect(gate({ dailyFees: 9n }).policyRefusal(replacement(5n), 10n)).toBeNull();
+    expect(gate({ dailyFees: 8n }).policyRefusal(replacement(5n), 10n)).toContain('policy_refused: dailyFees');
+  });
+});
+
+describe('a replacement waits', () => {
+  it('while its signer is paused', async () => {
+    paused = true;
+    expect(await gate().admits(FENCE, replacement(5n), ATTEMPT)).toBe(false);
+  });
+
+  it('while there is no room for what it needs above its original', async () => {
+    await isReserved(7n, 60n);
+    await isReserved(8n, 10n);
+    expect(await gate({ dailyValue: 100n }).admits(FENCE, replacement(91n), ATTEMPT)).toBe(false);
+    expect(await gate({ dailyValue: 100n }).admits(FENCE, replacement(90n), ATTEMPT)).toBe(true);
+    expect(spending.reserves.size).toBe(2);
+    expect((await spending.reserved(FENCE, [SLOT])).values().next().value).toMatchObject({ value: 90n, fees: 20n });
+  });
+});
+
+describe('what is reserved for a slot', () => {
+  it('is not lowered by a replacement that needs less: its original may be mined', async () => {
+    await isReserved(7n, 60n, 50n);
+    expect(await gate({ dailyValue: 60n }).admits(FENCE, replacement(1n), ATTEMPT)).toBe(true);
+    expect([...spending.reserves.values()]).toMatchObject([{ value: 60n, fees: 50n }]);
+  });
+
+  it('is what the replacement can cost at its caps, or was signed with', async () => {
+    await isReserved(7n, 0n, 5n);
+    most = 30n;
+    await gate({ dailyFees: 30n }).admits(FENCE, replacement(1n), ATTEMPT);
+    expect([...spending.reserves.values()]).toMatchObject([{ fees: 30n }]);
+  });
+
+  it('is nothing where the signer has no daily amounts', async () => {
+    expect(await gate({ maxValue: 9n }).admits(FENCE, replacement(5n), ATTEMPT)).toBe(true);
+    expect(spending.calls).toBe(0);
+  });
+});

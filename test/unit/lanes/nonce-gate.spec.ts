@@ -1,0 +1,115 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { NonceGate } from '../../../src/modules/lanes/application/nonce-gate.js';
+import type { ReadyTx } from '../../../src/modules/lanes/application/prepare-pending.js';
+import { TxQueue } from '../../../src/modules/ledger/index.js';
+import { SignerPolicies } from '../../../src/modules/policies/index.js';
+import { FeeRules } from '../../../src/modules/sending/index.js';
+import { Fence, type SignerPolicy } from '../../../src/modules/signers/index.js';
+import { aManagedTx, aPolicy, aRequest, aSigner } from '../../support/builders.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
+import { KeysOf } from '../../support/fakes/fake-node.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
+import { MemorySpendLedger } from '../../support/fakes/memory-spend-ledger.js';
+import { RecordingLog } from '../chain/chain-fixture.js';
+
+const [BOUND, FREE] = [aSigner(1), aSigner(2)];
+const FENCE = fakeOf(Fence, {});
+/** Wei of fees that each tx can cost. */
+const FEES = 3n;
+const CAPS = { maxFeePerGas: 10n, maxPriorityFeePerGas: 1n, maxFeePerBlobGas: 1n };
+
+let spending: MemorySpendLedger;
+let locked: (id: string) => boolean;
+
+beforeEach(() => {
+  [spending, locked] = [new MemorySpendLedger(), () => true];
+});
+
+const gate = (policy: Partial<SignerPolicy>): NonceGate =>
+  new NonceGate(
+    fakeOf(TxQueue, { lockForNonce: async (_fence, txs) => new Set(txs.map(({ id }) => id).filter(locked)) }),
+    new SignerPolicies(new KeysOf([BOUND], aPolicy(policy)), new FakeMetrics(), new RecordingLog()),
+    spending,
+    fakeOf(FeeRules, { most: () => FEES, capsFor: () => CAPS }),
+  );
+
+const ready = (txId: string, value: bigint, signer = BOUND): ReadyTx => {
+  const request = aRequest({ signer });
+  return {
+    tx: aManagedTx({ txId, signer }).build(),
+    request: { ...request, payload: { ...request.payload, value } },
+    gasLimit: 1n,
+  };
+};
+
+async function admitted(policy: Partial<SignerPolicy>, ...items: readonly ReadyTx[]) {
+  const { admitted: some, turnedAway, needs } = await gate(policy).admit(FENCE, items);
+  return {
+    admitted: some.map(({ tx }) => tx.id),
+    turnedAway: turnedAway.map(({ id, state, progress }) => [id, state, progress.subState]),
+    needs: [...needs],
+  };
+}
+
+describe('a waiting tx', () => {
+  it('of a signer without a policy gets its nonce, and that costs no statement', async () => {
+    expect(await admitted({ dailyValue: 1n }, ready('a', 9n, FREE))).toEqual({
+      ...{ admitted: ['a'], turnedAway: [], needs: [] },
+    });
+    expect(await admitted({ maxValue: 9n }, ready('a', 9n))).toMatchObject({ admitted: ['a'], needs: [] });
+    expect(spending.calls).toBe(0);
+  });
+
+  it('that does not wait any more is passed over, and needs nothing', async () => {
+    locked = (id) => id !== 'gone';
+    expect(await admitted({ dailyValue: 5n }, ready('gone', 5n), ready('b', 5n))).toMatchObject({
+      ...{ admitted: ['b'], turnedAway: [], needs: [['b', { value: 5n, fees: FEES }]] },
+    });
+  });
+
+  it('that the policy refuses fails, and the others go on', async () => {
+    expect(await admitted({ maxValue: 5n }, ready('a', 6n), ready('b', 5n))).toMatchObject({
+      admitted: ['b'],
+      turnedAway: [['a', 'FAILED', null]],
+    });
+  });
+
+  it('for which there is no room beside those before it waits, and what fits goes on', async () => {
+    expect(await admitted({ dailyValue: 10n }, ready('a', 6n), ready('b', 5n), ready('c', 4n))).toMatchObject({
+      admitted: ['a', 'c'],
+      turnedAway: [['b', 'PENDING', 'POLICY_HELD']],
+    });
+  });
+
+  it('waits for the fees of the day as for its value', async () => {
+    expect(await admitted({ dailyFees: 5n }, ready('a', 0n), ready('b', 0n))).toMatchObject({
+      admitted: ['a'],
+      turnedAway: [['b', 'PENDING', 'POLICY_HELD']],
+    });
+  });
+
+  it('waits for nothing in a dry run, and is counted', async () => {
+    const dry = { dailyValue: 5n, dryRun: true };
+    expect(await admitted(dry, ready('a', 4n), ready('b', 4n))).toMatchObject({ admitted: ['a', 'b'], turnedAway: [] });
+  });
+
+  it('waits longer each time, up to ten minutes', async () => {
+    const waits = async (tries: number): Promise<number> => {
+      const item = ready('b', 2n);
+      const tx = aManagedTx({ ...item.tx.progress, subState: 'POLICY_HELD', tries }).build();
+      const { turnedAway } = await gate({ dailyValue: 3n }).admit(FENCE, [ready('a', 2n), { ...item, tx }]);
+      const timer = turnedAway[0]?.timers.resubmit;
+      return typeof timer === 'object' ? timer.inMs : 0;
+    };
+    expect(await waits(0)).toBeLessThanOrEqual(5_000);
+    expect(await waits(30)).toBeGreaterThan(450_000 - 1);
+    expect(await waits(30)).toBeLessThanOrEqual(600_000);
+  });
+});
+
+it('the needs of those that got a nonce are reserved with it', async () => {
+  const tx = aManagedTx({ txId: 'a', signer: BOUND, state: 'ALLOCATED', nonce: 7n, gasLimit: 1n }).build();
+  const other = aManagedTx({ txId: 'b', signer: FREE, state: 'ALLOCATED', nonce: 8n, gasLimit: 1n }).build();
+  await gate({}).reserve(FENCE, [tx, other], new Map([['a', { value: 1n, fees: 2n }]]));
+  expect([...spending.reserves.values()]).toEqual([{ signer: BOUND, nonce: 7n, value: 1n, fees: 2n }]);
+});
