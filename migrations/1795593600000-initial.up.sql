@@ -19,6 +19,8 @@ CREATE TABLE node (
   advertised_url text,
   -- Whether it acts for signers (role worker or all).
   acts           boolean     NOT NULL,
+  -- Whether it has an API (role api or all).
+  serves         boolean     NOT NULL,
   -- Of node_key_set.
   key_set        text,
   started_at     timestamptz NOT NULL DEFAULT clock_timestamp(),

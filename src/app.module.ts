@@ -15,6 +15,7 @@ import { WebhooksModule } from './modules/webhooks/webhooks.module.js';
 import { DatabaseModule } from './platform/database/database.module.js';
 import { HttpModule } from './platform/http/http.module.js';
 import { RoleGuard } from './platform/http/role-guard.js';
+import { LimitGuard } from './platform/limits/limit-guard.js';
 import { LoggingModule } from './platform/logging/logging.module.js';
 import { MetricsModule } from './platform/metrics/metrics.module.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -29,6 +30,7 @@ export class AppModule {
       providers: [
         { provide: APP_GUARD, useClass: RoleGuard },
         { provide: APP_GUARD, useClass: AccessGuard },
+        { provide: APP_GUARD, useClass: LimitGuard },
       ],
       imports: [
         ConfigModule.register(config),

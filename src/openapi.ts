@@ -63,7 +63,7 @@ export function openApiOf(app: INestApplication): OpenAPIObject {
   for (const [name, description] of Object.entries(TAGS)) info.addTag(name, description);
   describeRules();
   const document = SwaggerModule.createDocument(app, info.build(), { extraModels: [ProblemDto] });
-  const described = truthful(withProblems(withSecurity(document)) as unknown as JsonObject);
+  const described = truthful(withSecurity(withProblems(document)) as unknown as JsonObject);
   const known = (described['components'] as { readonly schemas: JsonObject }).schemas;
   return withNamedSchemas({ ...described, webhooks }, { ...known, ...schemas }) as unknown as OpenAPIObject;
 }

@@ -5,10 +5,13 @@ import { frameworkProblems, httpErrorProblem, INTERNAL_PROBLEM } from './platfor
 import { InvalidRequest } from './platform/http/invalid-request.js';
 import { ProblemDto } from './platform/http/problem.dto.js';
 import { type Problem, problemDetails } from './platform/http/problem-details.js';
+import { type Demand, DEMANDS, NOTHING } from './platform/http/scope.js';
 import { STARTING } from './platform/http/waiting-room.js';
+import { NEVER_REFUSED } from './platform/limits/limit-guard.js';
 import { THROWN, THROWN_BY } from './thrown-problems.js';
 
 interface Operation {
+  readonly [DEMANDS]?: Demand;
   readonly operationId?: string;
   readonly parameters?: readonly { readonly in: string }[];
   readonly requestBody?: object;
@@ -47,12 +50,38 @@ const RETRY_AFTER = {
 const OF_BODIES = ['malformed_json_400', 'too_many_values_400', 'body_too_large_413', 'unsupported_media_type_415'];
 const OF_INPUT = ['invalid_request_400', 'unknown_field_400', 'nested_too_deeply_400'];
 
+const RATE_LIMITED = 'rate_limited_429';
+/** draft-ietf-httpapi-ratelimit-headers, with the structured fields of RFC 9651. */
+const RATE_LIMIT_HEADERS = {
+  'RateLimit-Policy': {
+    description:
+      'Only for an account with a limit: how much it may send (`q`) in how many seconds (`w`), at all nodes together',
+    schema: { type: 'string' },
+    example: '"requests";q=500;w=5, "bytes";q=5242880;w=5;qu="content-bytes"',
+  },
+  RateLimit: {
+    description:
+      'Only for an account with a limit: what is left (`r`) of the share of this node, and the seconds until all of it is there again (`t`)',
+    schema: { type: 'string' },
+    example: '"requests";r=499;t=1, "bytes";r=5242000;t=1',
+  },
+} as const;
+const LIMITED_HEADERS = Object.fromEntries(
+  Object.keys(RATE_LIMIT_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+);
+
+function isLimited({ [DEMANDS]: demand = NOTHING }: Operation): boolean {
+  return demand !== NOTHING && demand !== NEVER_REFUSED;
+}
+
 /** What is answered before an operation is called, by its path, its parameters and its body: the one place for what many operations share. */
-function sharedProblems(path: string, method: string, { parameters = [], requestBody }: Operation): readonly string[] {
+function sharedProblems(path: string, method: string, operation: Operation): readonly string[] {
+  const { parameters = [], requestBody } = operation;
+  const guards = (THROWN_BY['guards'] ?? []).filter((name) => isLimited(operation) || name !== RATE_LIMITED);
   const has = (place: string): boolean => parameters.some((parameter) => parameter.in === place);
   return [
     ...['internal_error_500', 'starting_503', 'shutting_down_503'],
-    ...(path.startsWith('/api/') ? (THROWN_BY['guards'] ?? []) : []),
+    ...(path.startsWith('/api/') ? guards : []),
     ...(path === '/health/ready' ? ['service_unavailable_503'] : []),
     ...(has('path') ? ['malformed_url_400', 'url_too_long_414', 'invalid_request_400'] : []),
     ...(has('query') ? [...OF_INPUT, 'too_many_parameters_400', 'url_too_long_414'] : []),
@@ -71,15 +100,29 @@ export function withProblems(document: OpenAPIObject): OpenAPIObject {
         const own = THROWN_BY[operation.operationId ?? ''] ?? [];
         const names = new Set([...own, ...sharedProblems(path, method, operation)]);
         const responses = { ...operation.responses, ...answersOf(names, examples) };
-        return [method, { ...operation, responses }];
+        return [method, { ...operation, responses: isLimited(operation) ? withLimits(responses) : responses }];
       }),
     ),
   ]);
   return {
     ...document,
-    components: { ...document.components, examples: Object.fromEntries([...examples].sort(byName)) },
+    components: {
+      ...document.components,
+      headers: RATE_LIMIT_HEADERS,
+      examples: Object.fromEntries([...examples].sort(byName)),
+    },
     paths: Object.fromEntries(paths) as OpenAPIObject['paths'],
   };
+}
+
+/** Other answers of an operation have them, too, when it was known who called. */
+function withLimits(responses: object): object {
+  return Object.fromEntries(
+    Object.entries(responses as Record<string, { readonly headers?: object }>).map(([status, answer]) => [
+      status,
+      /^(2..|429)$/.test(status) ? { ...answer, headers: { ...answer.headers, ...LIMITED_HEADERS } } : answer,
+    ]),
+  );
 }
 
 /** An answer for each status. Adds the example of each problem to `examples`. */

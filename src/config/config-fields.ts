@@ -17,8 +17,10 @@ import {
   parseEncryptionKeys,
   parseFlag,
   parseInteger,
+  parseLimit,
   parseRetention,
   parseSize,
+  parseSizeLimit,
   parseText,
   parseTextList,
   parseWei,
@@ -101,6 +103,16 @@ export function Size(): PropertyDecorator {
 export function Count({ min = 1, max = 1_000_000, required = false } = {}): PropertyDecorator {
   const range = withMessage(`must be a whole number from ${min} to ${max}`);
   return field(value(parseInteger, required), IsInt(range), Min(min, range), Max(max, range));
+}
+
+/** A number, or infinite, written `off`. */
+export function Limit(): PropertyDecorator {
+  return field(value(parseLimit), Min(1, withMessage('must be off, or at least 1')));
+}
+
+/** Bytes, written `1mb`, or infinite, written `off`. */
+export function SizeLimit(): PropertyDecorator {
+  return field(value(parseSizeLimit), Min(1, withMessage('must be off, or at least 1 byte')));
 }
 
 export function Flag(): PropertyDecorator {

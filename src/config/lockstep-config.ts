@@ -5,6 +5,7 @@ import { AuthConfig } from './sections/auth-config.js';
 import { ChainConfig } from './sections/chain-config.js';
 import { DatabaseConfig } from './sections/database-config.js';
 import { EventsConfig, WebhooksConfig } from './sections/events-config.js';
+import { LimitsConfig } from './sections/limits-config.js';
 import { LoggingConfig, MetricsConfig, NodeConfig, ServerConfig } from './sections/process-config.js';
 import { ConfirmationsConfig, ResubmitConfig, TransactionsConfig } from './sections/settlement-config.js';
 import { ExecutionConfig, IntakeConfig, LeaseConfig, NonceConfig, WorkerConfig } from './sections/work-config.js';
@@ -16,6 +17,9 @@ export class LockstepConfig {
 
   @Section(AuthConfig)
   auth = new AuthConfig();
+
+  @Section(LimitsConfig)
+  limits = new LimitsConfig();
 
   @Section(NodeConfig)
   node = new NodeConfig();
@@ -70,6 +74,7 @@ export * from './sections/auth-config.js';
 export * from './sections/chain-config.js';
 export * from './sections/database-config.js';
 export * from './sections/events-config.js';
+export * from './sections/limits-config.js';
 export * from './sections/process-config.js';
 export * from './sections/settlement-config.js';
 export * from './sections/work-config.js';

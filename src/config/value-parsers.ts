@@ -41,6 +41,16 @@ export function parseInteger(raw: unknown): number {
   throw new Unreadable('must be a whole number');
 }
 
+/** @returns infinite for `off` */
+export function parseLimit(raw: unknown): number {
+  return raw === 'off' ? Infinity : parseInteger(raw);
+}
+
+/** @returns bytes; infinite for `off` */
+export function parseSizeLimit(raw: unknown): number {
+  return raw === 'off' ? Infinity : parseSize(raw);
+}
+
 export function parseFlag(raw: unknown): boolean {
   if (raw === true || raw === 'true') return true;
   if (raw === false || raw === 'false') return false;

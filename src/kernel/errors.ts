@@ -63,7 +63,7 @@ export class Unprocessable extends DomainError {
 export class TooMany extends DomainError {
   readonly kind = 'too_many';
   override readonly retryable = true;
-  override readonly retryAfterSeconds = 1;
+  override readonly retryAfterSeconds: number = 1;
 }
 
 /** A temporary failure: the request is correct and may succeed later. */

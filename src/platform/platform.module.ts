@@ -7,10 +7,13 @@ import { ForwardSignatures } from './http/forward-signatures.js';
 import { EnvironmentCrashPoints } from './identity/environment-crash-points.js';
 import { ProcessIdentity } from './identity/process-identity.js';
 import { UuidV7 } from './identity/uuid-v7.js';
+import { AccountLimits } from './limits/account-limits.js';
+import { RequestLimits } from './limits/request-limits.js';
+import { ServingNodes } from './limits/serving-nodes.js';
 import { Pauses, realPause } from './scheduling/pause.js';
 import { SystemClock } from './system-clock.js';
 
-/** Clock, ids, and the identity of this process. */
+/** Clock, ids, the identity of this process, and what accounts may ask of it. */
 @Global()
 @Module({
   providers: [
@@ -20,7 +23,20 @@ import { SystemClock } from './system-clock.js';
     { provide: CrashPoints, useFactory: () => new EnvironmentCrashPoints() },
     { provide: NodeIdentity, useClass: ProcessIdentity },
     ForwardSignatures,
+    AccountLimits,
+    RequestLimits,
+    ServingNodes,
   ],
-  exports: [Clock, CrashPoints, ForwardSignatures, IdGenerator, NodeIdentity, Pauses],
+  exports: [
+    AccountLimits,
+    Clock,
+    CrashPoints,
+    ForwardSignatures,
+    IdGenerator,
+    NodeIdentity,
+    Pauses,
+    RequestLimits,
+    ServingNodes,
+  ],
 })
 export class PlatformModule {}

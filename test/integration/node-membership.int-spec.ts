@@ -8,8 +8,8 @@ const WINDOW_MS = 60_000;
 
 const registry = (): PgNodeRegistry => new PgNodeRegistry(first.database, first.database);
 const seenBy = async (nodeId: string, self: Partial<NodeEntry> = {}): Promise<string[]> => {
-  const entry = { nodeId, advertisedUrl: null, acts: true, signers: [], ...self };
-  return (await registry().heartbeat(entry, WINDOW_MS)).map((node) => node.nodeId);
+  const entry = { nodeId, advertisedUrl: null, acts: true, serves: true, signers: [], ...self };
+  return (await registry().heartbeat(entry, WINDOW_MS)).acting.map((node) => node.nodeId);
 };
 const lastSeen = (nodeId: string, ago: string): Promise<number> =>
   lab.observer.write(`UPDATE node SET last_seen_at = clock_timestamp() - $2::interval WHERE node_id = $1`, [

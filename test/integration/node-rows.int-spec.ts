@@ -14,13 +14,15 @@ const OTHER = aSigner(2);
 const WINDOW_MS = 60_000;
 
 /** Each process has a registry of its own. */
-const beat = async (nodeId: string, { acts = true, signers = [OURS], url = null as string | null } = {}) =>
-  new PgNodeRegistry(database, database).heartbeat({ nodeId, advertisedUrl: url, acts, signers }, WINDOW_MS);
+const beat = async (
+  nodeId: string,
+  { acts = true, serves = true, signers = [OURS], url = null as string | null } = {},
+) => new PgNodeRegistry(database, database).heartbeat({ nodeId, advertisedUrl: url, acts, serves, signers }, WINDOW_MS);
 const seenBy = async (nodeId: string, options = {}): Promise<string[]> =>
-  (await beat(nodeId, options)).map((node) => node.nodeId);
+  (await beat(nodeId, options)).acting.map((node) => node.nodeId);
 
 const putNode = (id: string, seen: string, more = {}): Promise<void> =>
-  stored.put('node', { node_id: id, acts: true, last_seen_at: `now() - interval '${seen}'`, ...more });
+  stored.put('node', { node_id: id, acts: true, serves: true, last_seen_at: `now() - interval '${seen}'`, ...more });
 
 describe('a heartbeat', () => {
   it('tells who acts and was seen within the window, with itself, in the order of names', async () => {
@@ -33,6 +35,15 @@ describe('a heartbeat', () => {
   it('of a node that only answers requests tells of others, and not of itself', async () => {
     await putNode('c', '1 second');
     expect(await seenBy('b', { acts: false })).toEqual(['c']);
+  });
+
+  it('counts who serves and was seen within the window, with itself', async () => {
+    await putNode('c', '50 seconds');
+    await putNode('d', '70 seconds');
+    await putNode('e', '1 second', { serves: false });
+    await putNode('f', '1 second', { acts: false });
+    expect((await beat('b')).serving).toBe(3);
+    expect((await beat('b2', { serves: false })).serving).toBe(3);
   });
 
   it('is seen by others as soon as it is back', async () => {
@@ -55,8 +66,8 @@ describe('a heartbeat', () => {
   it('tells the keys of each node as its own', async () => {
     await beat('b', { signers: [OURS] });
     await beat('c', { signers: [OTHER] });
-    const [, , d] = await beat('d', { signers: [] });
-    const nodes = await beat('e', { signers: [] });
+    const [, , d] = (await beat('d', { signers: [] })).acting;
+    const { acting: nodes } = await beat('e', { signers: [] });
     expect(nodes.map(({ nodeId, signers }) => [nodeId, [...(signers ?? ['unknown'])]])).toEqual([
       ['b', [signerKey(OURS)]],
       ['c', [signerKey(OTHER)]],
@@ -81,7 +92,10 @@ describe('forgetting the dead', () => {
     await putNode('c', '61 minutes');
     await putNode('d', '59 minutes', { key_set: 'used' });
     const registry = new PgNodeRegistry(database, database);
-    await registry.heartbeat({ nodeId: 'b', advertisedUrl: null, acts: true, signers: [OURS] }, WINDOW_MS);
+    await registry.heartbeat(
+      { nodeId: 'b', advertisedUrl: null, acts: true, serves: true, signers: [OURS] },
+      WINDOW_MS,
+    );
     await registry.forgetDead('b');
     expect(await stored.read('SELECT node_id FROM node ORDER BY 1')).toEqual([{ node_id: 'b' }, { node_id: 'd' }]);
     const sets = await stored.read<{ key_set: string }>('SELECT key_set FROM node_key_set');
@@ -95,7 +109,7 @@ describe('forgetting the dead', () => {
 
   it('keeps its own row and its own keys, however long it was silent', async () => {
     const registry = new PgNodeRegistry(database, database);
-    const self = { nodeId: 'b', advertisedUrl: null, acts: true, signers: [OURS] };
+    const self = { nodeId: 'b', advertisedUrl: null, acts: true, serves: true, signers: [OURS] };
     await registry.heartbeat(self, WINDOW_MS);
     await stored.read(`UPDATE node_key_set SET announced_at = now() - interval '2 hours'`);
     await stored.read(`UPDATE node SET last_seen_at = now() - interval '2 hours'`);

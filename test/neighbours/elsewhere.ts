@@ -12,6 +12,11 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     shownBy: 'test/unit/access/key-ring.spec.ts',
   },
   {
+    parts: ['LimitRefresh'],
+    why: 'one statement every 5 s for all accounts that have limits of their own',
+    shownBy: 'test/e2e/limits.e2e-spec.ts',
+  },
+  {
     parts: ['OpenRequests'],
     why: 'once a second a look at the open requests of the node, in memory; what closes one waits for nothing',
     shownBy: 'test/e2e/access.e2e-spec.ts',

@@ -7,6 +7,7 @@ import { ApiKeys } from './domain/api-keys.js';
 import { KeysController } from './infrastructure/http/keys.controller.js';
 import { OpenRequests } from './infrastructure/http/open-requests.js';
 import { KeyRefresh } from './infrastructure/key-refresh.js';
+import { LimitRefresh } from './infrastructure/limit-refresh.js';
 import { PgApiKeys } from './infrastructure/pg-api-keys.js';
 
 @Module({
@@ -15,6 +16,7 @@ import { PgApiKeys } from './infrastructure/pg-api-keys.js';
     { provide: ApiKeys, useClass: PgApiKeys },
     KeyRing,
     KeyRefresh,
+    LimitRefresh,
     Identify,
     CreateKey,
     RotateKey,

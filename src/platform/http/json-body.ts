@@ -14,7 +14,8 @@ const SHORT_CHARS = 32_768;
 export function parseBoundedJson(server: FastifyInstance): void {
   const parse = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, text, done) => {
-    // Its length was not told.
+    // Its length was not told, and limits count it.
+    request.headers['content-length'] ??= String(Buffer.byteLength(text));
     if (text === '') done(null, undefined);
     else if (hasTooManyValues(text)) done(tooManyValues());
     else if (text.length <= SHORT_CHARS) void parse(request, text, done);

@@ -23,6 +23,17 @@ function demand(what: Demand): MethodDecorator {
   return applyDecorators(SetMetadata(DEMANDS, what), ApiExtension(DEMANDS, what));
 }
 
+/** Says of a request, before it is validated, whether its answer is a stream, or waits for something. */
+export type IsLong = (request: FastifyRequest) => boolean;
+export const IS_LONG = 'x-is-long';
+
+/** Requests of the route may last long, and an account has a limit of them. */
+export function MayLast(isLong: IsLong): MethodDecorator {
+  return SetMetadata(IS_LONG, isLong);
+}
+
+export const waitsForState: IsLong = ({ query }) => (query as { readonly waitFor?: unknown }).waitFor !== undefined;
+
 interface Sender {
   readonly caller: Caller;
   /** Another node sent it on, so that it is not forwarded a second time. */

@@ -7,11 +7,13 @@ import type { CustodiedSigner } from '../../../src/modules/signers/domain/custod
 import {
   type LeaseHolder,
   type LiveNode,
+  type LiveNodes,
   type NodeEntry,
   NodeRegistry,
 } from '../../../src/modules/signers/domain/node-registry.js';
 import { LeaseHeartbeat } from '../../../src/modules/signers/infrastructure/lease-heartbeat.js';
 import { DatabaseWatch } from '../../../src/platform/database/database-watch.js';
+import { ServingNodes } from '../../../src/platform/limits/serving-nodes.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aSigner } from '../../support/builders.js';
 import { KeysOf, Named } from '../../support/fakes/fake-node.js';
@@ -32,16 +34,17 @@ let onRenew: () => Promise<void>;
 let onMeet: () => Promise<void>;
 let onRegister: () => Promise<void>;
 let registry: RecordingRegistry;
+let serving: ServingNodes;
 let heartbeat: LeaseHeartbeat;
 
 class RecordingRegistry extends NodeRegistry {
   readonly beats: [NodeEntry, number][] = [];
 
-  async heartbeat(self: NodeEntry, windowMs: number): Promise<readonly LiveNode[]> {
+  async heartbeat(self: NodeEntry, windowMs: number): Promise<LiveNodes> {
     done.push('meet');
     this.beats.push([self, windowMs]);
     await onMeet();
-    return nodes;
+    return { acting: nodes, serving: 3 };
   }
 
   async leave(nodeId: string): Promise<void> {
@@ -62,6 +65,7 @@ beforeEach(() => {
   [done, nodes, memberships] = [[], [], []];
   onRenew = onMeet = onRegister = async () => undefined;
   registry = new RecordingRegistry();
+  serving = new ServingNodes();
   heartbeat = heartbeatOf({});
 });
 afterEach(async () => {
@@ -81,6 +85,7 @@ function heartbeatOf(role: Partial<NodeConfig>): LeaseHeartbeat {
     Object.assign(new NodeConfig(), role),
     new LeaseConfig(),
     fakeOf(DatabaseWatch, { check: record('check') }),
+    serving,
     tickersWith(readableLog().log),
   );
 }
@@ -161,15 +166,20 @@ describe('the heartbeat', () => {
 describe('a node says of itself', () => {
   it('that it acts, for whom it can sign, and nothing of a URL that it does not have; it counts who was seen within a lease', async () => {
     await heartbeat.onApplicationBootstrap();
-    const self = { nodeId: 'me', advertisedUrl: null, acts: true, signers: [ALICE, BOB] };
+    const self = { nodeId: 'me', advertisedUrl: null, acts: true, serves: true, signers: [ALICE, BOB] };
     expect(registry.beats).toEqual([[self, DURATION_MS]]);
   });
 
   it('its URL, and that it does not act when it only serves the API', async () => {
     heartbeat = heartbeatOf({ role: 'api', advertisedUrl: 'http://me:8080' });
     await heartbeat.onApplicationBootstrap();
-    expect(registry.beats[0]?.[0]).toMatchObject({ advertisedUrl: 'http://me:8080', acts: false });
+    expect(registry.beats[0]?.[0]).toMatchObject({ advertisedUrl: 'http://me:8080', acts: false, serves: true });
   });
+});
+
+it('how many nodes serve is what limits are shared by', async () => {
+  await heartbeat.onApplicationBootstrap();
+  expect(serving.shareOf(30)).toBe(10);
 });
 
 describe('the router learns', () => {

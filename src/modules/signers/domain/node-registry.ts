@@ -4,6 +4,7 @@ export interface NodeEntry {
   readonly nodeId: string;
   readonly advertisedUrl: string | null;
   readonly acts: boolean;
+  readonly serves: boolean;
   /** The signers whose keys the node has. */
   readonly signers: readonly SignerId[];
 }
@@ -18,6 +19,14 @@ export interface LiveNode {
   readonly signers: ReadonlySet<string> | null;
 }
 
+/** The nodes whose heartbeat is recent, by the database clock. */
+export interface LiveNodes {
+  /** In the order of their ids. */
+  readonly acting: readonly LiveNode[];
+  /** How many have an API. */
+  readonly serving: number;
+}
+
 /** The node that holds the lease of a signer now, by the database clock. */
 export interface LeaseHolder {
   readonly nodeId: string;
@@ -30,9 +39,9 @@ export interface LeaseHolder {
 export abstract class NodeRegistry {
   /**
    * Writes the heartbeat of this node.
-   * @returns the nodes that act and had a heartbeat within `windowMs`, by the database clock, in the order of their ids
+   * @param windowMs a heartbeat within it is recent
    */
-  abstract heartbeat(self: NodeEntry, windowMs: number): Promise<readonly LiveNode[]>;
+  abstract heartbeat(self: NodeEntry, windowMs: number): Promise<LiveNodes>;
   /** Removes a node that shuts down, so that other nodes need not wait until its heartbeat is too old. */
   abstract leave(nodeId: string): Promise<void>;
   /** Deletes nodes without a heartbeat for an hour, and lists of keys that no node uses. Never deletes those of `self`. */

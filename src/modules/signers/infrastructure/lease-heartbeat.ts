@@ -3,6 +3,7 @@ import { LeaseConfig, NodeConfig } from '../../../config/lockstep-config.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import { DatabaseWatch } from '../../../platform/database/database-watch.js';
+import { ServingNodes } from '../../../platform/limits/serving-nodes.js';
 import type { Ticker } from '../../../platform/scheduling/ticker.js';
 import { Tickers } from '../../../platform/scheduling/tickers.js';
 import { LeaseManager } from '../application/lease-manager.js';
@@ -26,6 +27,7 @@ export class LeaseHeartbeat implements OnApplicationBootstrap, BeforeApplication
     private readonly role: NodeConfig,
     private readonly config: LeaseConfig,
     private readonly database: DatabaseWatch,
+    private readonly serving: ServingNodes,
     tickers: Tickers,
   ) {
     this.ticker = tickers.create({
@@ -57,10 +59,11 @@ export class LeaseHeartbeat implements OnApplicationBootstrap, BeforeApplication
   }
 
   private async meetOthers(): Promise<void> {
-    const { acts, advertisedUrl = null } = this.role;
+    const { acts, serves, advertisedUrl = null } = this.role;
     const signers = this.custody.signers().map(({ signer }) => signer);
-    const self = { nodeId: this.node.id, advertisedUrl, acts, signers };
-    const nodes = await this.nodes.heartbeat(self, this.config.duration);
+    const self = { nodeId: this.node.id, advertisedUrl, acts, serves, signers };
+    const { acting: nodes, serving } = await this.nodes.heartbeat(self, this.config.duration);
+    this.serving.seen(serving);
     const keys = new Map(nodes.map((node) => [node.nodeId, node.signers]));
     const own = keys.get(this.node.id) ?? null;
     this.router.membership(

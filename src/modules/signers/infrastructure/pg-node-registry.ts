@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { HeartbeatDatabase, ReadDatabase } from '../../../platform/database/pools.js';
-import { type LeaseHolder, type LiveNode, type NodeEntry, NodeRegistry } from '../domain/node-registry.js';
+import { type LeaseHolder, type LiveNodes, type NodeEntry, NodeRegistry } from '../domain/node-registry.js';
 
 /** Nodes with the same keys share one list of keys, which can be long. It is written once, and each node with other keys reads it once. */
 const ANNOUNCE_KEYS = {
@@ -17,11 +17,11 @@ const HEARTBEAT = {
   name: 'node_heartbeat',
   text: `
     WITH seen AS (
-      INSERT INTO node AS n (node_id, advertised_url, acts, key_set) VALUES ($1, $2, $3, $5)
+      INSERT INTO node AS n (node_id, advertised_url, acts, serves, key_set) VALUES ($1, $2, $3, $6, $5)
           ON CONFLICT (node_id) DO UPDATE SET last_seen_at = clock_timestamp()
-      RETURNING n.node_id, n.acts, n.key_set)
-    SELECT node_id, key_set FROM node WHERE acts AND node_id <> $1 AND last_seen_at > clock_timestamp() - $4::float8 * interval '1 ms'
-     UNION ALL SELECT node_id, key_set FROM seen WHERE acts`,
+      RETURNING n.node_id, n.acts, n.serves, n.key_set)
+    SELECT node_id, acts, serves, key_set FROM node WHERE node_id <> $1 AND last_seen_at > clock_timestamp() - $4::float8 * interval '1 ms'
+     UNION ALL SELECT node_id, acts, serves, key_set FROM seen`,
 };
 
 /** The second DELETE reads the table as it was before the first one, so the keys of a deleted node go in the next run. */
@@ -46,6 +46,8 @@ const HOLDER = {
 
 interface NodeRow {
   node_id: string;
+  acts: boolean;
+  serves: boolean;
   key_set: string;
 }
 
@@ -63,14 +65,18 @@ export class PgNodeRegistry extends NodeRegistry {
     super();
   }
 
-  async heartbeat(self: NodeEntry, windowMs: number): Promise<readonly LiveNode[]> {
+  async heartbeat(self: NodeEntry, windowMs: number): Promise<LiveNodes> {
     const own = await this.announce(self);
-    const values = [self.nodeId, self.advertisedUrl, self.acts, windowMs, own];
+    const values = [self.nodeId, self.advertisedUrl, self.acts, windowMs, own, self.serves];
     const { rows } = await this.heartbeats.query<NodeRow>(HEARTBEAT, values);
-    await this.learnKeys(rows);
-    return rows
-      .map((row) => ({ nodeId: row.node_id, signers: this.keySets.get(row.key_set) ?? null }))
-      .sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
+    const acting = rows.filter(({ acts }) => acts);
+    await this.learnKeys(acting);
+    return {
+      acting: acting
+        .map((row) => ({ nodeId: row.node_id, signers: this.keySets.get(row.key_set) ?? null }))
+        .sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1)),
+      serving: rows.filter(({ serves }) => serves).length,
+    };
   }
 
   async leave(nodeId: string): Promise<void> {

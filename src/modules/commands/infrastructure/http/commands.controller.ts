@@ -5,7 +5,7 @@ import { parseSigner } from '../../../../kernel/signer-id.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
-import { Scope } from '../../../../platform/http/scope.js';
+import { MayLast, Scope, waitsForState } from '../../../../platform/http/scope.js';
 import { TxQueries, type TxView } from '../../../ledger/index.js';
 import {
   DEFAULT_WAIT_MS,
@@ -52,6 +52,7 @@ export class CommandsController {
 
   @Post(':txId/cancel')
   @Scope('tx:write')
+  @MayLast(waitsForState)
   @ApiOperation({
     operationId: 'cancelTx',
     summary: 'Cancel a transaction',
@@ -75,6 +76,7 @@ export class CommandsController {
 
   @Post(':txId/replace')
   @Scope('tx:write')
+  @MayLast(waitsForState)
   @ApiOperation({
     operationId: 'replaceTx',
     summary: 'Replace a transaction by another payload',
@@ -101,6 +103,7 @@ export class CommandsController {
 
   @Post(':txId/speed-up')
   @Scope('tx:write')
+  @MayLast(waitsForState)
   @ApiOperation({
     operationId: 'speedUpTx',
     summary: 'Pay more for a sent transaction',

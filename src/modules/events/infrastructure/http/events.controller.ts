@@ -8,10 +8,10 @@ import {
   ApiTags,
   getSchemaPath,
 } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../../../kernel/json.js';
 import { EVENT_ID } from '../../../../platform/http/field-formats.js';
-import { Scope } from '../../../../platform/http/scope.js';
+import { MayLast, Scope } from '../../../../platform/http/scope.js';
 import { ListEvents } from '../../application/list-events.js';
 import type { EventFilter } from '../../domain/event-filter.js';
 import { eventId, type EventPosition } from '../../domain/event-position.js';
@@ -47,6 +47,7 @@ export class EventsController {
 
   @Get()
   @Scope('events:read')
+  @MayLast(asksForStream)
   @ApiOperation({
     operationId: 'listEvents',
     summary: 'Follow events as a stream, or read a page of them',
@@ -77,7 +78,7 @@ export class EventsController {
     const id = lastEventId || query.after;
     const after = id === undefined ? null : positionOf(id);
     const filter = filterOf(query);
-    if (wantsStream(accept, after)) await this.streams.begin(reply, after, filter);
+    if (wantsStream(accept, after !== null)) await this.streams.begin(reply, after, filter);
     else await reply.send(await this.page(after, filter, query.limit ?? DEFAULT_LIMIT));
   }
 
@@ -87,7 +88,13 @@ export class EventsController {
   }
 }
 
-function wantsStream(accept = '', after: EventPosition | null): boolean {
+/** Before its place is read: a text that is no place is one here. */
+function asksForStream({ headers, query }: FastifyRequest): boolean {
+  const { after } = query as { readonly after?: unknown };
+  return wantsStream(headers.accept, Boolean(headers['last-event-id'] ?? after));
+}
+
+function wantsStream(accept = '', hasPlace: boolean): boolean {
   if (accept.includes(STREAM)) return true;
-  return after === null && !accept.includes(PAGE);
+  return !hasPlace && !accept.includes(PAGE);
 }

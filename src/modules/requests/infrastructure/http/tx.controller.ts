@@ -6,7 +6,7 @@ import { clientAddress } from '../../../../platform/http/client-address.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS } from '../../../../platform/http/page-query.dto.js';
-import { Scope, senderOf } from '../../../../platform/http/scope.js';
+import { MayLast, Scope, senderOf, waitsForState } from '../../../../platform/http/scope.js';
 import { Chains } from '../../../chain/index.js';
 import { type HistoryEntry, MAX_HISTORY_PAGE, TxHistory } from '../../../events/index.js';
 import { AssertCallback } from '../../application/assert-callback.js';
@@ -119,6 +119,7 @@ export class TxController {
 
   @Get(':txId')
   @Scope('tx:read')
+  @MayLast(waitsForState)
   @ApiOperation({
     operationId: 'getTx',
     summary: 'Get a transaction',

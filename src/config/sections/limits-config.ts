@@ -1,0 +1,22 @@
+import { Limit, Section, SizeLimit } from '../config-fields.js';
+
+/** Of one account at all nodes together. An account can have limits of its own in place of these. */
+export class AccountLimitsConfig {
+  /** Each item of a batch counts as one. */
+  @Limit()
+  requestsPerSecond = Infinity;
+
+  /** Of the bodies of requests. */
+  @SizeLimit()
+  bytesPerSecond = Infinity;
+
+  /** Streams and long polls that are open. */
+  @Limit()
+  streams = Infinity;
+}
+
+/** No limit by default: the bounds of a node (`intake.maxQueued`, `maxWaiters`, `maxStreams`) hold in any case, and no account has another's place there. */
+export class LimitsConfig {
+  @Section(AccountLimitsConfig)
+  account = new AccountLimitsConfig();
+}

@@ -1,0 +1,96 @@
+import { Injectable } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { Clock } from '../../kernel/clock.js';
+import { Metrics } from '../metrics/metrics.js';
+import { AccountLimits } from './account-limits.js';
+import { refusal } from './rate-limited.js';
+import { BURST_SECONDS, ServingNodes } from './serving-nodes.js';
+import { secondsUntil, TokenBuckets } from './token-buckets.js';
+
+/** When a stream or a long poll ends is not known. */
+const STREAMS_RETRY_SECONDS = 5;
+
+export interface Weight {
+  /** Each item of a batch is one. */
+  readonly requests: number;
+  /** Of the body. */
+  readonly bytes: number;
+  /** Whether the answer is a stream, or waits for something. */
+  readonly isLong: boolean;
+}
+
+type Reply = Pick<FastifyReply, 'header' | 'raw'>;
+
+interface Use {
+  readonly limit: 'requests' | 'bytes';
+  readonly buckets: TokenBuckets;
+  readonly cost: number;
+  /** At all nodes. */
+  readonly perSecond: number;
+}
+
+/** What an account may send to this node: the node's share of what it may send to all. In memory only. */
+@Injectable()
+export class RequestLimits {
+  private readonly requests = new TokenBuckets();
+  private readonly bytes = new TokenBuckets();
+  /** Streams and long polls that are open, by account. */
+  private readonly open = new Map<string, number>();
+
+  constructor(
+    private readonly limits: AccountLimits,
+    private readonly nodes: ServingNodes,
+    private readonly clock: Clock,
+    private readonly metrics: Metrics,
+  ) {}
+
+  /**
+   * Counts a request of an account, and says in the headers of its answer what is left.
+   * @throws RateLimited
+   */
+  admit(account: string, { requests, bytes, isLong }: Weight, reply: Reply): void {
+    const { requestsPerSecond, bytesPerSecond, streams } = this.limits.of(account);
+    const used: Use[] = [];
+    if (requestsPerSecond !== Infinity)
+      used.push({ limit: 'requests', buckets: this.requests, cost: requests, perSecond: requestsPerSecond });
+    if (bytesPerSecond !== Infinity)
+      used.push({ limit: 'bytes', buckets: this.bytes, cost: bytes, perSecond: bytesPerSecond });
+    if (used.length > 0) this.take(account, used, reply);
+    if (isLong) this.enter(account, streams, reply);
+  }
+
+  private take(account: string, used: readonly Use[], reply: Reply): void {
+    const nowMs = this.clock.monotonicMs();
+    const all = used.map((use) => {
+      const rate = this.nodes.rateOf(use.perSecond);
+      return { ...use, rate, tokens: use.buckets.tokens(account, rate, nowMs) };
+    });
+    const short = all.find(({ cost, tokens }) => cost > 0 && tokens < 1);
+    if (short === undefined) for (const { buckets, cost, rate } of all) buckets.take(account, cost, rate, nowMs);
+    const left = all.map(({ limit, cost, rate, tokens }) => {
+      const rest = short === undefined ? tokens - cost : tokens;
+      return `"${limit}";r=${Math.max(0, Math.floor(rest))};t=${Math.ceil(secondsUntil(rate.most, rest, rate))}`;
+    });
+    void reply.header('ratelimit-policy', used.map(policyOf).join(', ')).header('ratelimit', left.join(', '));
+    if (short !== undefined) throw refusal(this.metrics, short.limit, secondsUntil(1, short.tokens, short.rate));
+  }
+
+  private enter(account: string, limit: number, { raw }: Reply): void {
+    if (raw.destroyed) return;
+    const open = this.open.get(account) ?? 0;
+    if (open >= this.nodes.shareOf(limit)) throw refusal(this.metrics, 'streams', STREAMS_RETRY_SECONDS);
+    this.open.set(account, open + 1);
+    raw.once('close', () => this.leave(account));
+  }
+
+  private leave(account: string): void {
+    const open = (this.open.get(account) ?? 0) - 1;
+    if (open > 0) this.open.set(account, open);
+    else this.open.delete(account);
+  }
+}
+
+function policyOf({ limit, perSecond }: Use): string {
+  const unit = limit === 'bytes' ? ';qu="content-bytes"' : '';
+  return `"${limit}";q=${perSecond * BURST_SECONDS};w=${BURST_SECONDS}${unit}`;
+}

@@ -1,0 +1,47 @@
+export interface Rate {
+  readonly perSecond: number;
+  /** The tokens of a full bucket. */
+  readonly most: number;
+}
+
+interface Bucket {
+  readonly tokens: number;
+  readonly atMs: number;
+  readonly fullAtMs: number;
+}
+
+/**
+ * One bucket of tokens per actor. It may go below zero: what takes more than there is passes once, and what comes next waits until that is paid. An
+ * actor whose bucket is full needs none.
+ */
+export class TokenBuckets {
+  private readonly buckets = new Map<string, Bucket>();
+
+  /** @param mostBuckets when there are as many, those that are full are forgotten, and the oldest ones above half of it */
+  constructor(private readonly mostBuckets = 10_000) {}
+
+  get size(): number {
+    return this.buckets.size;
+  }
+
+  tokens(actor: string, { perSecond, most }: Rate, nowMs: number): number {
+    const bucket = this.buckets.get(actor);
+    if (bucket === undefined) return most;
+    return Math.min(most, bucket.tokens + ((nowMs - bucket.atMs) / 1_000) * perSecond);
+  }
+
+  take(actor: string, count: number, rate: Rate, nowMs: number): void {
+    const tokens = this.tokens(actor, rate, nowMs) - count;
+    if (this.buckets.size >= this.mostBuckets) this.forget(nowMs);
+    this.buckets.set(actor, { tokens, atMs: nowMs, fullAtMs: nowMs + secondsUntil(rate.most, tokens, rate) * 1_000 });
+  }
+
+  private forget(nowMs: number): void {
+    for (const [actor, { fullAtMs }] of this.buckets)
+      if (fullAtMs <= nowMs || this.buckets.size > this.mostBuckets / 2) this.buckets.delete(actor);
+  }
+}
+
+export function secondsUntil(wanted: number, tokens: number, { perSecond }: Rate): number {
+  return Math.max(0, (wanted - tokens) / perSecond);
+}
