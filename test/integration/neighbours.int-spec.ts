@@ -4,6 +4,8 @@ import type { Address } from '../../src/kernel/hex.js';
 import { AuthorizationTurns } from '../../src/modules/authorizations/application/authorization-turns.js';
 import { FencedUnitOfWork, LeaseManager, SignerWorkers } from '../../src/modules/signers/index.js';
 import { LaneMemory, WriteChanges } from '../../src/modules/ledger/index.js';
+import { CreateTx } from '../../src/modules/requests/application/create-tx.js';
+import { TxIntake } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { signerKey } from '../../src/kernel/signer-id.js';
 import { anAddress, aRequest, DEV_CHAIN } from '../support/builders.js';
@@ -279,4 +281,44 @@ it('asks for the receipts of very many in transactions of a few thousand each', 
     ]),
   );
   expect(transactions).toBe(3);
+});
+
+describe('requests', () => {
+  const FLOOD = 5_000;
+  const [FLOODING, OTHER] = ['019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b', '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8c'];
+
+  /** Counts the inserts that begin until each request of the other account is stored. */
+  async function waits(node: TestNode, ...ids: readonly number[]): Promise<number[]> {
+    const intake = node.get(TxIntake);
+    const insertPending = intake.insertPending.bind(intake);
+    let inserts = 0;
+    intake.insertPending = (txs) => {
+      inserts += 1;
+      return insertPending(txs);
+    };
+    const counts: number[] = [];
+    for (const n of ids) {
+      const before = inserts;
+      await node.get(CreateTx).execute({ ...aRequest(), signer: node.signer(1), requestId: `other-${n}` }, OTHER);
+      counts.push(inserts - before);
+    }
+    intake.insertPending = insertPending;
+    return counts.sort((a, b) => a - b);
+  }
+
+  it('of one account that floods the intake keep those of another waiting for no more than one insert', async () => {
+    const { node } = lab;
+    expect(await waits(node, 1, 2, 3)).toEqual([1, 1, 1]);
+    const flood = Array.from({ length: FLOOD }, (_, n) =>
+      node.get(CreateTx).execute({ ...aRequest(), signer: node.signer(0), requestId: `flood-${n}` }, FLOODING),
+    );
+    let stored = 0;
+    for (const one of flood) void one.then(() => (stored += 1));
+    const beside = await waits(node, 4, 5, 6);
+    // It began behind all of them, and was done before them.
+    expect(stored).toBeLessThan(FLOOD);
+    // Its own, and one that takes the place of the first of the two that were under way.
+    expect(beside.at(-1)).toBeLessThanOrEqual(2);
+    await Promise.all(flood);
+  });
 });

@@ -12,6 +12,11 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     shownBy: 'test/unit/access/key-ring.spec.ts',
   },
   {
+    parts: ['IntakeBatcher'],
+    why: 'accounts take turns with requests, in memory, so the figure is how many inserts a request waits for',
+    shownBy: 'test/integration/neighbours.int-spec.ts',
+  },
+  {
     parts: ['LimitRefresh'],
     why: 'one statement every 5 s for all accounts that have limits of their own',
     shownBy: 'test/e2e/limits.e2e-spec.ts',

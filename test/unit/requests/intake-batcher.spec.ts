@@ -41,18 +41,18 @@ describe('the queue of the intake', () => {
   it('is bounded in bytes: what would pass the bound is refused, and can be sent again when there is room', async () => {
     const table = new Table();
     const batcher = intake(table, { maxQueuedBytes: 100 * KB });
-    const taken = [batcher.submit(aTx(1), 60 * KB), batcher.submit(aTx(2), 40 * KB)];
-    await expect(batcher.submit(aTx(3), 1)).rejects.toMatchObject({
+    const taken = [batcher.submit(aTx(1), 60 * KB, 'one'), batcher.submit(aTx(2), 40 * KB, 'one')];
+    await expect(batcher.submit(aTx(3), 1, 'one')).rejects.toMatchObject({
       code: 'intake_full',
       retryable: true,
       facts: { maxQueuedBytes: 100 * KB },
     });
     await nextTurn();
     // Handed to the database, they are in memory still.
-    await expect(batcher.submit(aTx(3), 1)).rejects.toMatchObject({ code: 'intake_full' });
+    await expect(batcher.submit(aTx(3), 1, 'one')).rejects.toMatchObject({ code: 'intake_full' });
     await table.endAll();
     await Promise.all(taken);
-    const third = batcher.submit(aTx(3), 100 * KB);
+    const third = batcher.submit(aTx(3), 100 * KB, 'one');
     await nextTurn();
     await table.endAll();
     expect(await third).toEqual({ kind: 'created', txId: 'tx-3', isPaused: false });
@@ -60,7 +60,7 @@ describe('the queue of the intake', () => {
 
   it('takes one request that is larger than the bound when it is alone: nothing waits for ever', async () => {
     const table = new Table();
-    const large = intake(table, { maxQueuedBytes: KB }).submit(aTx(1), 5 * KB);
+    const large = intake(table, { maxQueuedBytes: KB }).submit(aTx(1), 5 * KB, 'one');
     await nextTurn();
     await table.endAll();
     expect(await large).toEqual({ kind: 'created', txId: 'tx-1', isPaused: false });
@@ -72,8 +72,8 @@ describe('the queue of the intake', () => {
     const together = Symbol('batch');
     const MB = 1024 * KB;
     const all = [
-      ...[1, 2, 3].map((id) => batcher.submit(aTx(id), 3 * MB)),
-      ...[4, 5, 6].map((id) => batcher.submit(aTx(id), 3 * MB, together)),
+      ...[1, 2, 3].map((id) => batcher.submit(aTx(id), 3 * MB, 'one')),
+      ...[4, 5, 6].map((id) => batcher.submit(aTx(id), 3 * MB, 'one', together)),
     ];
     await nextTurn();
     await table.endAll();
@@ -86,9 +86,12 @@ describe('the queue of the intake', () => {
 
   it('is bounded in count', async () => {
     const batcher = intake(new Table(), { maxQueued: 2 });
-    void batcher.submit(aTx(1), 1);
-    void batcher.submit(aTx(2), 1);
-    await expect(batcher.submit(aTx(3), 1)).rejects.toMatchObject({ code: 'intake_full', facts: { maxQueued: 2 } });
+    void batcher.submit(aTx(1), 1, 'one');
+    void batcher.submit(aTx(2), 1, 'one');
+    await expect(batcher.submit(aTx(3), 1, 'one')).rejects.toMatchObject({
+      code: 'intake_full',
+      facts: { maxQueued: 2 },
+    });
   });
 });
 
@@ -98,7 +101,7 @@ describe('an insert', () => {
   it('has a batch at most, and no more than two are under way', async () => {
     const table = new Table();
     const batcher = intake(table, { batchSize: 2 });
-    const all = [1, 2, 3, 4, 5].map((id) => batcher.submit(aTx(id), 1));
+    const all = [1, 2, 3, 4, 5].map((id) => batcher.submit(aTx(id), 1, 'one'));
     await nextTurn();
     await nextTurn();
     await nextTurn();
@@ -115,7 +118,7 @@ describe('an insert', () => {
     const batcher = intake(table, {});
     const all = [];
     for (const id of [1, 2, 3, 4]) {
-      all.push(batcher.submit(aTx(id), 1));
+      all.push(batcher.submit(aTx(id), 1, 'one'));
       await nextTurn();
     }
     await table.endAll();
@@ -134,7 +137,7 @@ describe('an insert', () => {
       [4, null],
       [5, null],
     ] as const)
-      void batcher.submit(aTx(id), 1, together);
+      void batcher.submit(aTx(id), 1, 'one', together);
     await nextTurn();
     await table.endAll();
     expect(sizes(table)).toEqual([2, 1, 1, 1]);
@@ -150,10 +153,10 @@ describe('a database that does not take an insert', () => {
       insertPending: async (txs: readonly NewTx[]) => insert(txs),
     };
     const batcher = new IntakeBatcher(repository, Object.assign(new IntakeConfig(), { maxQueuedBytes: 100 }));
-    const all = await Promise.allSettled(ids.map((id) => batcher.submit(aTx(id), 30)));
+    const all = await Promise.allSettled(ids.map((id) => batcher.submit(aTx(id), 30, 'one')));
     await nextTurn();
     // Whatever became of them, their room is free again.
-    expect(await Promise.allSettled([batcher.submit(aTx(9), 100)])).not.toMatchObject([
+    expect(await Promise.allSettled([batcher.submit(aTx(9), 100, 'one')])).not.toMatchObject([
       { reason: { code: 'intake_full' } },
     ]);
     return all.map((each) => (each.status === 'fulfilled' ? each.value.kind : String(each.reason.message)));
@@ -183,5 +186,74 @@ describe('a database that does not take an insert', () => {
   it('and answers for fewer requests than it was given is believed for none', async () => {
     const insert = (txs: readonly NewTx[]): Intake[] => created(txs).slice(1);
     expect(new Set(await outcomes(insert))).toEqual(new Set(['the insert returned fewer results than requests']));
+  });
+});
+
+describe('accounts', () => {
+  /** The ids of each insert. */
+  const inserted = (table: Table): (readonly string[])[] => table.inserts.map((txs) => txs.map(({ txId }) => txId));
+
+  it('take turns: a flood of one delays no other by more than the inserts that are under way', async () => {
+    const table = new Table();
+    const batcher = intake(table, { batchSize: 4 });
+    for (let id = 0; id < 100; id += 1) void batcher.submit(aTx(id), 1, 'flood');
+    await nextTurn();
+    await nextTurn();
+    for (const id of [100, 101, 102]) void batcher.submit(aTx(id), 1, 'other');
+    for (const id of [103, 104, 105]) void batcher.submit(aTx(id), 1, 'third');
+    await table.endAll();
+    // Two were under way. One of each account, and one that is left.
+    expect(new Set(inserted(table)[2])).toEqual(new Set(['tx-8', 'tx-100', 'tx-103', 'tx-9']));
+    expect(inserted(table).slice(0, 6).flat()).toEqual(
+      expect.arrayContaining(['tx-100', 'tx-101', 'tx-102', 'tx-103', 'tx-104', 'tx-105']),
+    );
+    expect(inserted(table).flat()).toHaveLength(106);
+  });
+
+  it('keep the order of their own requests, and a batch of one stays whole beside others', async () => {
+    const table = new Table();
+    const batcher = intake(table, { batchSize: 4 });
+    const together = Symbol('batch');
+    for (let id = 0; id < 6; id += 1) void batcher.submit(aTx(id), 1, 'one', together);
+    for (let id = 6; id < 12; id += 1) void batcher.submit(aTx(id), 1, 'other');
+    await nextTurn();
+    await table.endAll();
+    expect(inserted(table)).toEqual([
+      ['tx-0', 'tx-1', 'tx-2', 'tx-3', 'tx-4', 'tx-5'],
+      ['tx-6', 'tx-7', 'tx-8', 'tx-9'],
+      ['tx-10', 'tx-11'],
+    ]);
+  });
+
+  it('share the room: the newest request of the one that has most makes place for one of who has less', async () => {
+    const table = new Table();
+    const batcher = intake(table, { maxQueued: 10, batchSize: 2 });
+    const flood = Array.from({ length: 10 }, (_, id) => batcher.submit(aTx(id), 1, 'flood'));
+    const others = Array.from({ length: 6 }, (_, id) => batcher.submit(aTx(100 + id), 1, 'other'));
+    const results = Promise.allSettled([...flood, ...others]);
+    // Half of it each.
+    await expect(batcher.submit(aTx(11), 1, 'flood')).rejects.toMatchObject({ code: 'intake_full' });
+    await nextTurn();
+    await table.endAll();
+    const stored = (await results).map(({ status }) => status === 'fulfilled');
+    expect(stored).toEqual([
+      ...Array<boolean>(5).fill(true),
+      ...Array<boolean>(5).fill(false),
+      ...Array<boolean>(5).fill(true),
+      false,
+    ]);
+    expect(inserted(table).flat()).toHaveLength(10);
+  });
+
+  it('share it in bytes, too, and what an insert has is taken from nobody', async () => {
+    const table = new Table();
+    const batcher = intake(table, { maxQueuedBytes: 100 * KB });
+    const flood = [batcher.submit(aTx(1), 50 * KB, 'flood'), batcher.submit(aTx(2), 50 * KB, 'flood')];
+    const other = batcher.submit(aTx(3), 10 * KB, 'other');
+    await expect(flood[1]).rejects.toMatchObject({ code: 'intake_full' });
+    await nextTurn();
+    await expect(batcher.submit(aTx(4), 90 * KB, 'third')).rejects.toMatchObject({ code: 'intake_full' });
+    await table.endAll();
+    expect([await flood[0], await other]).toMatchObject([{ kind: 'created' }, { kind: 'created' }]);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { ANYONE } from '../../../src/kernel/caller.js';
+import { ANYONE, DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
 import { type HistoryEntry, TxHistory } from '../../../src/modules/events/index.js';
 import { Chains } from '../../../src/modules/chain/index.js';
 import { CreateNow, type CreateNowResult } from '../../../src/modules/requests/application/create-now.js';
@@ -99,13 +99,13 @@ describe('POST /api/v1/tx', () => {
     stored = { ...STORED, isNew: false, state: 'IN_MEMPOOL', nonce: 7n, txHash: aHash(1) };
     const known = { ...view, state: 'IN_MEMPOOL', nonce: 7, txHash: aHash(1) };
     expect(await post(BODY)).toEqual({ status: 200, body: known });
-    expect(calls).toMatchObject([0, 1].map(() => ['create', { signer: aSigner(), requestId: 'r-1' }]));
+    expect(calls).toMatchObject([0, 1].map(() => ['create', { signer: aSigner(), requestId: 'r-1' }, DEFAULT_ACCOUNT]));
   });
 
   it('takes its key from the Idempotency-Key header, too', async () => {
     const { requestId: _key, ...keyless } = BODY;
     expect(await post(keyless, { 'Idempotency-Key': 'in-header' })).toMatchObject({ status: 202 });
-    expect(calls).toMatchObject([['create', { requestId: 'in-header' }]]);
+    expect(calls).toMatchObject([['create', { requestId: 'in-header' }, DEFAULT_ACCOUNT]]);
     expect(await post(BODY, { 'Idempotency-Key': 'other' })).toMatchObject({ status: 400 });
     expect(await post(keyless)).toMatchObject({ status: 400, body: { code: 'missing_request_id' } });
   });
@@ -119,7 +119,9 @@ describe('POST /api/v1/tx', () => {
       body: { code: 'missing_chain_id', facts: { chainIds } },
     });
     expect(await post({ ...BODY, chainId: OTHER_CHAIN })).toMatchObject({ status: 202 });
-    expect(calls).toMatchObject([DEV_CHAIN, OTHER_CHAIN].map((chainId) => ['create', { signer: { chainId } }]));
+    expect(calls).toMatchObject(
+      [DEV_CHAIN, OTHER_CHAIN].map((chainId) => ['create', { signer: { chainId } }, DEFAULT_ACCOUNT]),
+    );
   });
 
   it('waits for the nonce with allocate "now" alone', async () => {

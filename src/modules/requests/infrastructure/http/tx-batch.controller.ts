@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { InvalidInput } from '../../../../kernel/errors.js';
 import { reportFault } from '../../../../platform/http/domain-problem.js';
 import type { Mistakes } from '../../../../platform/http/mistakes.js';
-import { Scope } from '../../../../platform/http/scope.js';
+import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { RequestValidationPipe } from '../../../../platform/http/validation-pipe.js';
 import { Log } from '../../../../platform/logging/log.js';
 import { mapInTurns } from '../../../../platform/scheduling/map-in-turns.js';
@@ -66,16 +66,16 @@ export class TxBatchController {
         'leave the header out, and give each item a requestId',
       );
     }
-    const outcomes = await this.createAll(itemsOf(request.body));
+    const outcomes = await this.createAll(itemsOf(request.body), callerOf(request).account);
     this.reportFaults(outcomes, request);
     return { items: await mapInTurns(outcomes, itemView) };
   }
 
-  private async createAll(items: readonly unknown[]): Promise<Outcome<CreatedTx>[]> {
+  private async createAll(items: readonly unknown[], account: string): Promise<Outcome<CreatedTx>[]> {
     const mistakes = new BatchMistakes();
     const reading = await mapInTurns(items, (item) => outcomeOf(this.read(item, mistakes.ofNext())), TURN_MS);
     const preparing = await mapInTurns(await Promise.all(reading), async (asked) =>
-      'error' in asked ? asked : outcomeOf(this.createTx.prepare(asked.value)),
+      'error' in asked ? asked : outcomeOf(this.createTx.prepare(asked.value, account)),
     );
     const prepared = await Promise.all(preparing);
     const together = Symbol('batch');

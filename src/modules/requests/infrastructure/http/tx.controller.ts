@@ -6,7 +6,7 @@ import { clientAddress } from '../../../../platform/http/client-address.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS } from '../../../../platform/http/page-query.dto.js';
-import { MayLast, Scope, senderOf, waitsForState } from '../../../../platform/http/scope.js';
+import { callerOf, MayLast, Scope, senderOf, waitsForState } from '../../../../platform/http/scope.js';
 import { Chains } from '../../../chain/index.js';
 import { type HistoryEntry, MAX_HISTORY_PAGE, TxHistory } from '../../../events/index.js';
 import { AssertCallback } from '../../application/assert-callback.js';
@@ -72,7 +72,7 @@ export class TxController {
       toBlobs(body.payload.blobs ?? []),
     );
     await this.assertCallback.execute(asked);
-    if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked), reply);
+    if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked, callerOf(request).account), reply);
     // The owner gets the key in the body, because it may have come in a header, and the chain by its id.
     const original = { ...(request.body as object), chainId, requestId: asked.requestId };
     const result = await this.createNow.execute(asked, { path: PATH, body: original, ...senderOf(request) });
