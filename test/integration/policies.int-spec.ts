@@ -312,6 +312,17 @@ describe('the daily fees', () => {
     expect(await books(node)).toEqual({ reserved: pair(1n, WORST), spent: pair(2n, 2n * ACTUAL) });
   });
 
+  it('are reserved at the own price of a request, also when the next one gets its nonce', async () => {
+    const own = GAS_LIMIT * 4n * GWEI;
+    const node = await boundBy({ dailyFees: String(own + WORST) });
+    const first = await paying(1, 1n, { fees: { ...aRequest().fees, maxFeePerGas: 4n * GWEI } });
+    await node.step();
+    const second = await paying(2, 1n);
+    await node.step();
+    expect(await lab.states([first, second])).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL']);
+    expect((await books(node)).reserved).toEqual(pair(2n, own + WORST));
+  });
+
   it('hold no bump and no speed-up above what is reserved', async () => {
     const fees = { ...aRequest().fees, maxFeePerGas: 4n * GWEI };
     const txId = await paying(1, 1n, { fees });
