@@ -32,6 +32,9 @@ export default tseslint.config(
       '@typescript-eslint/require-await': 'off',
       // Options of frameworks and rows of lists are classes by name and plain objects by use.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
+      // There are no enums of ours, so nothing is assigned to one; the rule asks for the types of everything to find that out.
+      'no-restricted-syntax': ['error', { selector: 'TSEnumDeclaration', message: 'Use a union of literals.' }],
+      '@typescript-eslint/no-unsafe-enum-assignment': 'off',
       // `== null` asks for null and undefined at once.
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-console': 'error',
