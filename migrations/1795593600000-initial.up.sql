@@ -179,6 +179,8 @@ CREATE TABLE managed_tx (
   signer                evm_address NOT NULL,
   -- A fill, the no-op that consumes a nonce gap, is a managed tx of its own kind.
   kind                  text        NOT NULL DEFAULT 'payload' CHECK (kind IN ('payload', 'fill')),
+  -- Who sent the request. Fills belong to the account of the operators.
+  account_id            uuid        NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
   request_id            text        COLLATE "C" NOT NULL CHECK (length(request_id) BETWEEN 1 AND 200),
   request_hash          evm_hash    NOT NULL,
   -- What the client asked for; immutable, but for the signatures of authorizations in the options.
@@ -226,7 +228,7 @@ CREATE TABLE managed_tx (
   version               integer     NOT NULL DEFAULT 0,
   created_at            timestamptz NOT NULL DEFAULT clock_timestamp(),
   updated_at            timestamptz NOT NULL DEFAULT clock_timestamp(),
-  CONSTRAINT managed_tx_request UNIQUE (chain_id, signer, request_id),
+  CONSTRAINT managed_tx_request UNIQUE (chain_id, signer, account_id, request_id),
   CONSTRAINT managed_tx_nonce_by_state CHECK (
     CASE WHEN state = 'PENDING' THEN nonce IS NULL
          WHEN state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED', 'CONFIRMED') THEN nonce IS NOT NULL
@@ -250,6 +252,8 @@ CREATE INDEX managed_tx_waiting ON managed_tx (chain_id, signer, (coalesce(next_
 CREATE INDEX managed_tx_by_state ON managed_tx (chain_id, state, tx_id) WHERE state NOT IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED');
 -- One signer's, of states that are rare among all that it ever sent.
 CREATE INDEX managed_tx_ended_by_signer ON managed_tx (chain_id, signer, state, tx_id) WHERE state IN ('FAILED', 'CANCELLED', 'REPLACED', 'DROPPED');
+-- Lists of an account. Those of the account of the operators read the other indexes: most deployments have no other account, and their txs no entry here.
+CREATE INDEX managed_tx_by_account ON managed_tx (account_id, tx_id) WHERE account_id <> '00000000-0000-0000-0000-000000000000'::uuid;
 -- Lists of fills (`?kind=fill`). They are rare among all that a signer ever sent.
 CREATE INDEX managed_tx_fills ON managed_tx (chain_id, signer, tx_id) WHERE kind = 'fill';
 -- Also a guard: one live tx for each slot, and one live replacement for each of these.
@@ -312,6 +316,8 @@ CREATE TABLE tx_command (
   chain_id     bigint      NOT NULL,
   signer       evm_address NOT NULL,
   tx_id        uuid        NOT NULL,
+  -- Of the tx.
+  account_id   uuid        NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
   kind         text        NOT NULL CHECK (kind IN ('cancel', 'replace', 'speed_up')),
   request_id   text        COLLATE "C" NOT NULL CHECK (length(request_id) BETWEEN 1 AND 200),
   request_hash evm_hash    NOT NULL,
@@ -325,7 +331,7 @@ CREATE TABLE tx_command (
   tries        integer     NOT NULL DEFAULT 0,
   created_at   timestamptz NOT NULL DEFAULT clock_timestamp(),
   decided_at   timestamptz,
-  CONSTRAINT tx_command_request UNIQUE (chain_id, signer, request_id),
+  CONSTRAINT tx_command_request UNIQUE (chain_id, signer, account_id, request_id),
   CONSTRAINT tx_command_refusal CHECK ((status = 'REFUSED') = (refusal IS NOT NULL)),
   CONSTRAINT tx_command_replacement CHECK ((kind = 'replace') = (replacement IS NOT NULL))
 );
@@ -412,6 +418,8 @@ CREATE TABLE tx_event (
   from_state    text,
   to_state      text,
   node_id       text        NOT NULL,
+  -- The caller whose request it is; null for what Lockstep does by itself.
+  actor         text,
   fencing_token bigint,
   tx_hash       evm_hash,
   block_number  bigint,
@@ -438,6 +446,7 @@ CREATE TABLE event_reader (
 
 CREATE TABLE webhook_endpoint (
   endpoint_id           uuid        PRIMARY KEY,
+  account_id            uuid        NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
   url                   text        NOT NULL CHECK (length(url) <= 2000),
   description           text        CHECK (length(description) <= 500),
   -- Null stands for all.

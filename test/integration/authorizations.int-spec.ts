@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { parseHash } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
@@ -97,7 +98,7 @@ describe('an authorization of another signer', () => {
       lastError: `waits until ${authority.address} has nothing in flight and has signed its authorization`,
       payload: { authorizationList: [{ signer: authority.address, address: CODE }] },
     });
-    expect((await node.get(ExplainTx).execute(txId))?.explanation.summary).toBe(
+    expect((await node.get(ExplainTx).execute(txId, ANYONE))?.explanation.summary).toBe(
       `The transaction waits for a nonce: ${authority.address} must sign an authorization for it, with nothing else in flight.`,
     );
     await turn();
@@ -238,6 +239,7 @@ describe('a payload that ends otherwise frees the nonce of the authorization', (
       txId,
       kind: 'cancel',
       requestId: null,
+      sender: ANYONE,
       requestHash: parseHash(aHash(tag)),
       fees: null,
       request: null,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { MinedTxs } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -146,6 +147,6 @@ it('what was final on a chain that was reset is not read again with every block'
   await lab.node.follow();
   const { items } = await lab.node
     .get(TxQueries)
-    .list({ kind: 'payload', signer: lab.node.signer().address, limit: 100 });
+    .list({ kind: 'payload', signer: lab.node.signer().address, limit: 100 }, ANYONE);
   expect(items.map(({ state }) => state)).toEqual(items.map(() => 'IN_MEMPOOL'));
 });

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { parseHash, parseHex } from '../../src/kernel/hex.js';
 import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
 import type { CommandKind } from '../../src/modules/commands/domain/tx-command.js';
@@ -54,7 +55,7 @@ describe.each(FAMILIES)(
       const requestHash = parseHash(`0x${createHash('sha256').update(txId).digest('hex')}`);
       await lab.node
         .get(SubmitCommand)
-        .execute({ txId, kind, requestId: null, requestHash, fees: null, request: null });
+        .execute({ txId, sender: ANYONE, kind, requestId: null, requestHash, fees: null, request: null });
       await lab.node.commands();
       return txId;
     }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
 import { parseHex } from '../../src/kernel/hex.js';
 import type { Tx } from '../../src/kernel/unit-of-work.js';
 import type { BlobSidecar } from '../../src/modules/chain/index.js';
@@ -46,7 +47,7 @@ const aSidecar = (tag: number, count = 1): BlobSidecar => {
 };
 
 async function insert(...commands: readonly TxCommand[]): Promise<void> {
-  for (const command of commands) await inTransaction((tx) => store.insert(tx, command));
+  for (const command of commands) await inTransaction((tx) => store.insert(tx, command, DEFAULT_ACCOUNT));
 }
 
 describe('a command', () => {
@@ -70,9 +71,18 @@ describe('a command', () => {
 
   it('is found by its key and its signer', async () => {
     await insert(aCommand(1), aCommand(2, { signer: OTHER, requestId: 'command-1' }));
-    const found = await inTransaction((tx) => store.find(tx, OTHER, 'command-1'));
+    const found = await inTransaction((tx) => store.find(tx, OTHER, 'command-1', DEFAULT_ACCOUNT));
     expect(found).toEqual(aCommand(2, { signer: OTHER, requestId: 'command-1' }));
-    expect(await inTransaction((tx) => store.find(tx, OURS, 'command-2'))).toBeNull();
+    expect(await inTransaction((tx) => store.find(tx, OURS, 'command-2', DEFAULT_ACCOUNT))).toBeNull();
+  });
+
+  it('with a key that another account has is another one, and each account finds its own', async () => {
+    const account = txIdOf(77);
+    const theirs = aCommand(2, { requestId: 'command-1' });
+    await insert(aCommand(1));
+    await inTransaction((tx) => store.insert(tx, theirs, account));
+    const found = (of: string) => inTransaction((tx) => store.find(tx, OURS, 'command-1', of));
+    expect([await found(DEFAULT_ACCOUNT), await found(account)]).toEqual([aCommand(1), theirs]);
   });
 
   it('with a key that another one has is refused', async () => {
@@ -241,7 +251,7 @@ describe('a waiting tx', () => {
     await inTransaction(async (tx) => {
       const managed = await txs.lock(tx, txIdOf(1));
       managed?.edited('new');
-      if (managed) await txs.savePending(tx, managed, request);
+      if (managed) await txs.savePending(tx, managed, request, 'key:1');
     });
     const due = 'next_resubmit_at <= now() AS due';
     expect(
@@ -271,7 +281,7 @@ describe('a waiting tx', () => {
     await inTransaction(async (tx) => {
       const managed = await txs.lock(tx, txIdOf(1));
       managed?.edited('new');
-      if (managed) await txs.savePending(tx, managed, aRequest());
+      if (managed) await txs.savePending(tx, managed, aRequest(), 'key:1');
     });
     expect(await stored.read('SELECT confirmations, expires_at, close_due_at, metadata FROM managed_tx')).toEqual([
       { confirmations: null, expires_at: null, close_due_at: null, metadata: null },
@@ -289,7 +299,7 @@ describe('a waiting tx', () => {
     await inTransaction(async (tx) => {
       const managed = await txs.lock(tx, txIdOf(1));
       managed?.edited('new');
-      if (managed) await txs.savePending(tx, managed, { ...aRequest(), ...(sidecar && { sidecar }) });
+      if (managed) await txs.savePending(tx, managed, { ...aRequest(), ...(sidecar && { sidecar }) }, 'key:1');
     });
     expect(sidecarDigests(await blobs.sidecars([txIdOf(1)]))).toEqual(
       sidecarDigests(new Map(sidecar ? [[txIdOf(1), sidecar]] : [])),
@@ -305,7 +315,7 @@ describe('a waiting tx', () => {
     await inTransaction(async (tx) => {
       const managed = await txs.lock(tx, txIdOf(1));
       managed?.cancelled('by a client');
-      if (managed) await txs.savePending(tx, managed, null);
+      if (managed) await txs.savePending(tx, managed, null, 'key:1');
     });
     expect(sidecarDigests(await blobs.sidecars([txIdOf(1)]))).toEqual(
       sidecarDigests(new Map([[txIdOf(1), aSidecar(3)]])),
@@ -320,7 +330,7 @@ describe('a waiting tx', () => {
     await inTransaction(async (tx) => {
       const managed = await txs.lock(tx, txIdOf(1));
       managed?.edited('new');
-      if (managed) await txs.savePending(tx, managed, aRequest());
+      if (managed) await txs.savePending(tx, managed, aRequest(), 'key:1');
     });
     expect(await stored.read('SELECT next_resubmit_at::text AS due FROM managed_tx')).toEqual([{ due: 'infinity' }]);
   });
@@ -331,7 +341,7 @@ describe('a waiting tx', () => {
     await stored.read(`UPDATE managed_tx SET state = 'ALLOCATED', nonce = 1, gas_limit = 21000`);
     managed?.cancelled('by a client');
     await inTransaction(async (tx) => {
-      if (managed) await txs.savePending(tx, managed, null);
+      if (managed) await txs.savePending(tx, managed, null, 'key:1');
     });
     expect(await stored.read('SELECT state FROM managed_tx')).toEqual([{ state: 'ALLOCATED' }]);
   });

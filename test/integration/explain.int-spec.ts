@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { ExplainTx, type ExplainedTx } from '../../src/modules/ops/application/explain-tx.js';
 import { Database } from '../../src/platform/database/database.js';
 import { nodeLab } from '../support/node-lab.js';
@@ -10,7 +11,7 @@ const lab = nodeLab();
 const race = new RaceLab(lab);
 
 async function explained(txId: string, node: TestNode = lab.node): Promise<ExplainedTx> {
-  const answer = await node.get(ExplainTx).execute(txId);
+  const answer = await node.get(ExplainTx).execute(txId, ANYONE);
   if (!answer) throw new Error(`no transaction ${txId}`);
   return answer;
 }

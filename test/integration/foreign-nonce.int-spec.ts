@@ -1,3 +1,4 @@
+import { ANYONE } from '../../src/kernel/caller.js';
 import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { describe, expect, it, jest } from '@jest/globals';
 import { TxHistory } from '../../src/modules/events/index.js';
@@ -135,7 +136,7 @@ describe('a fill', () => {
     const entries = await lab.node.get(TxHistory).of(fill.txId);
     expect(entries.map(({ reason }) => reason)).toEqual(['nonce_reserved', 'signed', 'sent', 'mined', 'confirmed']);
     expect(await queries.attempts(fill.txId)).toMatchObject([{ kind: 'fill', status: 'MINED', nonce: 1 }]);
-    const { items } = await queries.list({ kind: 'payload', signer: lab.node.signer().address, limit: 10 });
+    const { items } = await queries.list({ kind: 'payload', signer: lab.node.signer().address, limit: 10 }, ANYONE);
     expect(items.map(({ kind }) => kind)).toEqual(['payload', 'payload', 'payload']);
   });
 });

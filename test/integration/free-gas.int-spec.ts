@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { ExplainTx } from '../../src/modules/ops/application/explain-tx.js';
 import type { TxRequest } from '../../src/modules/ledger/index.js';
 import { answering, type Family } from '../families/family.js';
@@ -106,7 +107,7 @@ describe.each([freeGas, zeroBaseFee])('$name', ({ quirks, anvil: extraArgs = [] 
     });
 
     it('is told so by the explanation', async () => {
-      const found = await lab.node.get(ExplainTx).execute(await sent());
+      const found = await lab.node.get(ExplainTx).execute(await sent(), ANYONE);
       expect(found?.explanation.summary).toContain('gas is free, so its price is not the reason');
       expect(found?.explanation.summary).toContain('nothing can outbid it');
     });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { aHash, aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
@@ -59,8 +60,29 @@ describe('a request', () => {
       metadata: { order: 7 },
       state: 'PENDING',
     });
-    expect(await stored.read('SELECT chain_id, tx_id, reason, to_state, node_id FROM tx_event')).toEqual([
-      { chain_id: `${DEV_CHAIN}`, tx_id: txIdOf(1), reason: 'queued', to_state: 'PENDING', node_id: 'first' },
+    expect(await stored.read('SELECT chain_id, tx_id, reason, to_state, node_id, actor FROM tx_event')).toEqual([
+      {
+        chain_id: `${DEV_CHAIN}`,
+        tx_id: txIdOf(1),
+        reason: 'queued',
+        to_state: 'PENDING',
+        node_id: 'first',
+        actor: 'anyone',
+      },
+    ]);
+  });
+
+  it('of another account with the same key is another tx, also in one batch; each account finds its own', async () => {
+    await register(OURS);
+    const sender = { ...ANYONE, name: 'key:shop', account: txIdOf(77) };
+    const both = [aNewTx(1, OURS), aNewTx(2, OURS, { sender })];
+    expect(kinds(await intake.insertPending(both))).toEqual(['created', 'created']);
+    const again = [aNewTx(3, OURS, { sender }), aNewTx(4, OURS)];
+    expect(foundIds(await intake.insertPending(again))).toEqual([txIdOf(2), txIdOf(1)]);
+    const rows = 'SELECT t.tx_id, t.account_id, e.actor FROM managed_tx t JOIN tx_event e USING (tx_id) ORDER BY 1';
+    expect(await stored.read(rows)).toEqual([
+      { tx_id: txIdOf(1), account_id: ANYONE.account, actor: 'anyone' },
+      { tx_id: txIdOf(2), account_id: sender.account, actor: 'key:shop' },
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ANYONE, type Caller } from '../../src/kernel/caller.js';
 import { Unavailable } from '../../src/kernel/errors.js';
 import type { Address } from '../../src/kernel/hex.js';
 import { AuthorizationTurns } from '../../src/modules/authorizations/application/authorization-turns.js';
@@ -285,7 +286,8 @@ it('asks for the receipts of very many in transactions of a few thousand each', 
 
 describe('requests', () => {
   const FLOOD = 5_000;
-  const [FLOODING, OTHER] = ['019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b', '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8c'];
+  const caller = (last: string): Caller => ({ ...ANYONE, account: `019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8${last}` });
+  const [FLOODING, OTHER] = [caller('b'), caller('c')];
 
   /** Counts the inserts that begin until each request of the other account is stored. */
   async function waits(node: TestNode, ...ids: readonly number[]): Promise<number[]> {
@@ -299,7 +301,9 @@ describe('requests', () => {
     const counts: number[] = [];
     for (const n of ids) {
       const before = inserts;
-      await node.get(CreateTx).execute({ ...aRequest(), signer: node.signer(1), requestId: `other-${n}` }, OTHER);
+      await node
+        .get(CreateTx)
+        .execute({ ...aRequest(), signer: node.signer(1), requestId: `other-${n}`, sender: OTHER });
       counts.push(inserts - before);
     }
     intake.insertPending = insertPending;
@@ -310,7 +314,7 @@ describe('requests', () => {
     const { node } = lab;
     expect(await waits(node, 1, 2, 3)).toEqual([1, 1, 1]);
     const flood = Array.from({ length: FLOOD }, (_, n) =>
-      node.get(CreateTx).execute({ ...aRequest(), signer: node.signer(0), requestId: `flood-${n}` }, FLOODING),
+      node.get(CreateTx).execute({ ...aRequest(), signer: node.signer(0), requestId: `flood-${n}`, sender: FLOODING }),
     );
     let stored = 0;
     for (const one of flood) void one.then(() => (stored += 1));

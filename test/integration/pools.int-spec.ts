@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { LeaseManager } from '../../src/modules/signers/index.js';
 import { TxQueries } from '../../src/modules/ledger/application/views/tx-views.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -25,7 +26,7 @@ describe('connections', () => {
     const txId = await lab.sent(1);
     const busy = sleeping(lab.node.get(Database));
     const startedAt = performance.now();
-    expect(await lab.node.get(TxQueries).find(txId)).toMatchObject({ state: 'IN_MEMPOOL' });
+    expect(await lab.node.get(TxQueries).find(txId, ANYONE)).toMatchObject({ state: 'IN_MEMPOOL' });
     expect(performance.now() - startedAt).toBeLessThan(SLOW_MS / 2);
     await busy;
   });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { TxQueries, type TxFilter } from '../../src/modules/ledger/application/views/tx-views.js';
 import { TX_STATES } from '../../src/modules/ledger/index.js';
 import { listStatement } from '../../src/modules/ledger/infrastructure/tx-list.statement.js';
@@ -88,17 +89,17 @@ it('a page of a chain reads no younger txs of other chains', async () => {
   await client.query('ANALYZE managed_tx');
   expect(await pagesOf({ kind, chainId: 2, limit: 50 })).toBeLessThan(400);
   const read = lab.node.get(TxQueries);
-  const first = await read.list({ kind, chainId: 2, limit: 7 });
-  const second = await read.list({ kind, chainId: 2, limit: 7, before: first.nextBefore ?? '' });
+  const first = await read.list({ kind, chainId: 2, limit: 7 }, ANYONE);
+  const second = await read.list({ kind, chainId: 2, limit: 7, before: first.nextBefore ?? '' }, ANYONE);
   const numbers = [...first.items, ...second.items].map(({ requestId }) => requestId);
   expect(numbers).toEqual(Array.from({ length: 14 }, (_, n) => `old-${5_000 - n}`));
-  expect((await read.list({ kind, chainId: DEV_CHAIN, limit: 3 })).items.map(({ state }) => state)).toEqual(
+  expect((await read.list({ kind, chainId: DEV_CHAIN, limit: 3 }, ANYONE)).items.map(({ state }) => state)).toEqual(
     Array(3).fill('PENDING'),
   );
 });
 
 async function idsOf(filter: TxFilter): Promise<string[]> {
-  const { items } = await lab.node.get(TxQueries).list(filter);
+  const { items } = await lab.node.get(TxQueries).list(filter, ANYONE);
   for (const tx of items) expect(tx.state).toBe(filter.state);
   return items.map((tx) => tx.txId);
 }
@@ -106,7 +107,7 @@ async function idsOf(filter: TxFilter): Promise<string[]> {
 let shapes = 0;
 
 async function pagesOf(filter: TxFilter): Promise<number> {
-  const { text, values } = listStatement(filter);
+  const { text, values } = listStatement(filter, ANYONE);
   const statement = { name: `test_list_${(shapes += 1)}`, text };
   await planNow(client, statement, values);
   const args = values.map((value) => (typeof value === 'string' ? `'${value}'` : String(value)));

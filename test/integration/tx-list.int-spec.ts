@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { TxQueries, type TxList } from '../../src/modules/ledger/application/views/tx-views.js';
 import { Database } from '../../src/platform/database/database.js';
 import { nodeLab } from '../support/node-lab.js';
@@ -13,7 +14,7 @@ async function pages(limit: number): Promise<TxList[]> {
   do {
     const page: TxList = await lab.node
       .get(TxQueries)
-      .list({ kind: 'payload', limit, ...(before === null ? {} : { before }) });
+      .list({ kind: 'payload', limit, ...(before === null ? {} : { before }) }, ANYONE);
     found.push(page);
     before = page.nextBefore;
   } while (before !== null);

@@ -1,3 +1,4 @@
+import { ANYONE } from '../../src/kernel/caller.js';
 import type { TxState } from '../../src/modules/ledger/domain/tx-state-machine.js';
 import { DataSource } from 'typeorm';
 import { afterAll, describe, expect, it } from '@jest/globals';
@@ -32,7 +33,7 @@ const OURS = aSigner(1);
 const OTHER = aSigner(2);
 const ids = (...numbers: readonly number[]): string[] => numbers.map(txIdOf);
 const list = async (filter: object, limit = 50): Promise<string[]> =>
-  (await queries.list({ kind: 'payload', limit, ...filter })).items.map(({ txId }) => txId);
+  (await queries.list({ kind: 'payload', limit, ...filter }, ANYONE)).items.map(({ txId }) => txId);
 
 /** Of both signers on two chains, one PENDING, one IN_MEMPOOL and one CONFIRMED: 1 to 3, 11 to 13, 21 to 23, 31 to 33. */
 async function crowd(): Promise<void> {
@@ -65,12 +66,15 @@ describe('a list of txs', () => {
     const found: string[] = [];
     // A page too many, lest a list without end hang here.
     for (let before: string | null | undefined; before !== null && found.length <= expected.length;) {
-      const page = await queries.list({
-        kind: 'payload',
-        limit: 1,
-        ...filter,
-        ...(before === undefined ? {} : { before }),
-      } as never);
+      const page = await queries.list(
+        {
+          kind: 'payload',
+          limit: 1,
+          ...filter,
+          ...(before === undefined ? {} : { before }),
+        } as never,
+        ANYONE,
+      );
       expect(page.items).toHaveLength(1);
       found.push(...page.items.map(({ txId }) => txId));
       before = page.nextBefore;
@@ -100,7 +104,7 @@ describe('one tx', () => {
       updated_at: `'2030-01-06Z'`,
     });
     const iso = (day: number): string => `2030-01-0${day}T00:00:00.000Z`;
-    expect(await queries.find(txIdOf(2))).toMatchObject({
+    expect(await queries.find(txIdOf(2), ANYONE)).toMatchObject({
       txId: txIdOf(2),
       chainId: DEV_CHAIN,
       signer: OURS.address,
@@ -123,8 +127,8 @@ describe('one tx', () => {
       createdAt: iso(5),
       updatedAt: iso(6),
     });
-    expect(Number((await queries.find(txIdOf(2)))?.nonce)).toBe(2);
-    expect(await queries.find(txIdOf(3))).toBeNull();
+    expect(Number((await queries.find(txIdOf(2), ANYONE))?.nonce)).toBe(2);
+    expect(await queries.find(txIdOf(3), ANYONE)).toBeNull();
   });
 
   it('is found by its key, on its chain and of its signer', async () => {
@@ -132,20 +136,24 @@ describe('one tx', () => {
     await stored.putTx(2, { request_id: 'a', signer: OTHER.address });
     await stored.putTx(3, { request_id: 'b' });
     await stored.putTx(4, { request_id: 'a' });
-    expect((await queries.findByRequest(7, OURS.address, 'a'))?.txId).toBe(txIdOf(1));
-    expect((await queries.findByRequest(DEV_CHAIN, OTHER.address, 'a'))?.txId).toBe(txIdOf(2));
-    expect((await queries.findByRequest(DEV_CHAIN, OURS.address, 'a'))?.txId).toBe(txIdOf(4));
-    expect(await queries.findByRequest(DEV_CHAIN, OURS.address, 'c')).toBeNull();
+    expect((await queries.findByRequest({ chainId: 7, address: OURS.address }, 'a', ANYONE))?.txId).toBe(txIdOf(1));
+    expect((await queries.findByRequest({ chainId: DEV_CHAIN, address: OTHER.address }, 'a', ANYONE))?.txId).toBe(
+      txIdOf(2),
+    );
+    expect((await queries.findByRequest({ chainId: DEV_CHAIN, address: OURS.address }, 'a', ANYONE))?.txId).toBe(
+      txIdOf(4),
+    );
+    expect(await queries.findByRequest({ chainId: DEV_CHAIN, address: OURS.address }, 'c', ANYONE)).toBeNull();
   });
 
   it('says that no node serves its signer, as long as it is not final', async () => {
     await stored.putTx(1, { sub_state: 'STALE' });
     await stored.putTx(2, { state: 'CONFIRMED' });
     served = false;
-    const told = [await queries.find(txIdOf(1)), await queries.find(txIdOf(2))];
+    const told = [await queries.find(txIdOf(1), ANYONE), await queries.find(txIdOf(2), ANYONE)];
     served = true;
     expect(told.map((view) => view?.subState)).toEqual(['SIGNER_UNAVAILABLE', null]);
-    expect((await queries.find(txIdOf(1)))?.subState).toBe('STALE');
+    expect((await queries.find(txIdOf(1), ANYONE))?.subState).toBe('STALE');
   });
 
   it('has its attempts, oldest first, and no others', async () => {

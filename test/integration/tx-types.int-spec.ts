@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Wallet } from 'ethers';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { type Address, parseAddress, parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { SubmitCommand } from '../../src/modules/commands/index.js';
@@ -136,7 +137,15 @@ describe('on a chain with every type of transaction', () => {
         await lab.node.step();
         const { nonce } = await lab.node.tx(txId);
         await lab.node.get(SubmitCommand).execute({
-          ...{ txId, kind: 'cancel', requestId: null, requestHash: aHash(1), fees: null, request: null },
+          ...{
+            txId,
+            sender: ANYONE,
+            kind: 'cancel',
+            requestId: null,
+            requestHash: aHash(1),
+            fees: null,
+            request: null,
+          },
         });
         await lab.node.commands();
         await lab.resubmit();
@@ -177,7 +186,14 @@ describe('on a chain with every type of transaction', () => {
 
 /** Its attempts after a client wanted a higher price. */
 async function spedUp(lab: ProxiedStage['lab'], txId: string): Promise<readonly AttemptView[]> {
-  const command = { kind: 'speed_up', requestId: null, requestHash: aHash(1), fees: null, request: null } as const;
+  const command = {
+    sender: ANYONE,
+    kind: 'speed_up',
+    requestId: null,
+    requestHash: aHash(1),
+    fees: null,
+    request: null,
+  } as const;
   await lab.node.get(SubmitCommand).execute({ txId, ...command });
   await lab.node.commands();
   return lab.attempts(txId);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { DeliveringNode } from '../support/delivering-node.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 import { until } from '../support/until.js';
@@ -69,7 +70,7 @@ describe('a delivery', () => {
     expect(got()).toEqual([1]);
     expect(await rowsOf(id)).toMatchObject([{ status: 'delivered', tries: 1 }]);
 
-    await lab.endpoints.rotateSecret(id, webhookSecrets(old).encrypted(secret, id), 60_000);
+    await lab.endpoints.rotateSecret(id, webhookSecrets(old).encrypted(secret, id), 60_000, ANYONE);
     const again = new EncryptAgain(lab.endpoints, webhookSecrets(young, old), readableLog().log);
     await again.execute(10);
     const stored = await lab.endpoints.secretsOf(id);
@@ -77,7 +78,7 @@ describe('a delivery', () => {
     await again.execute(10);
     expect(await lab.endpoints.secretsOf(id)).toEqual(stored);
     const replaced = { id, secrets: stored };
-    await lab.endpoints.rotateSecret(id, encrypted, 0);
+    await lab.endpoints.rotateSecret(id, encrypted, 0, ANYONE);
     expect(await lab.endpoints.replaceSecrets(replaced, stored)).toBe(false);
     expect(await lab.endpoints.secretsOf(id)).toEqual([encrypted]);
   });
@@ -100,7 +101,7 @@ describe('a delivery', () => {
   it('is signed with both secrets until the old one ends', async () => {
     const [old, young] = [7, 8].map((byte) => `whsec_${Buffer.alloc(24, byte).toString('base64')}`);
     const id = await lab.endpoint({ url: receiver.url(), secret: old ?? '' });
-    await lab.endpoints.rotateSecret(id, young ?? '', 60_000);
+    await lab.endpoints.rotateSecret(id, young ?? '', 60_000, ANYONE);
     await events(1, 1);
     await node.deliverAll();
     await lab.run(`UPDATE webhook_endpoint SET previous_secret_ends[1] = now()`);
@@ -127,7 +128,7 @@ describe('a delivery', () => {
     expect(got().sort()).toEqual([1, 4]);
     const [first, next, last] = await lab.deliveries(`tx_id = '${txIdOf(1)}'`);
     expect([next?.due_at, last?.due_at]).toEqual([first?.due_at, first?.due_at]);
-    expect((await lab.endpoints.find(id))?.failingSince).not.toBeNull();
+    expect((await lab.endpoints.find(id, ANYONE))?.failingSince).not.toBeNull();
     await allDue();
     receiver.answer = (response) => response.end();
     await node.deliverAll();
@@ -136,7 +137,7 @@ describe('a delivery', () => {
         .slice(2)
         .filter((mark) => mark !== 4),
     ).toEqual([1, 2, 3]);
-    expect((await lab.endpoints.find(id))?.failingSince).toBeNull();
+    expect((await lab.endpoints.find(id, ANYONE))?.failingSince).toBeNull();
   });
 
   it('that is dead lets the next ones of its tx go on', async () => {
@@ -227,7 +228,7 @@ describe('a receiver', () => {
     await events(1, 1, 2);
     receiver.answer = (response) => response.writeHead(410).end('gone');
     await node.deliverAll();
-    expect((await lab.endpoints.find(id))?.disabled).toMatchObject({ reason: 'the receiver answered 410' });
+    expect((await lab.endpoints.find(id, ANYONE))?.disabled).toMatchObject({ reason: 'the receiver answered 410' });
     expect(await node.queue.bury(10)).toBe(1);
     expect(await rowsOf(id)).toMatchObject([
       { status: 'dead', answer_status: 410, answer_body: 'gone' },
@@ -258,7 +259,7 @@ describe('a receiver', () => {
     receiver.answer = (response) => response.writeHead(429, { 'retry-after': '86400' }).end();
     await node.deliverAll();
     const next = await aReceiver();
-    await lab.endpoints.change(id, { url: next.url() });
+    await lab.endpoints.change(id, { url: next.url() }, ANYONE);
     await node.deliverAll();
     expect(next.received.length).toBe(1);
     expect(await rowsOf(id)).toMatchObject([{ status: 'delivered', tries: 2 }]);
@@ -279,14 +280,14 @@ describe('a receiver', () => {
       await node.deliver.execute();
       await until('it is at the receiver', async () => release.length === 1);
       const next = await aReceiver();
-      await lab.endpoints.change(id, { url: next.url() });
+      await lab.endpoints.change(id, { url: next.url() }, ANYONE);
       release[0]?.();
       await node.deliver.idle();
       await until('all are delivered', async () => {
         await node.deliverAll();
         return (await rowsOf(id)).every((row) => row.status !== 'waiting');
       });
-      expect((await lab.endpoints.find(id))?.disabled).toBeNull();
+      expect((await lab.endpoints.find(id, ANYONE))?.disabled).toBeNull();
       expect(got(next)).toEqual([1, 2]);
     },
   );
@@ -433,7 +434,7 @@ it('what is disabled or deleted gets nothing that waits for it', async () => {
   const well = await lab.endpoint({ url: 'http://127.0.0.1:1/' });
   await events(1, 1);
   await lab.endpoints.disable(disabled, 'test');
-  await lab.endpoints.remove(deleted);
+  await lab.endpoints.remove(deleted, ANYONE);
   await node.deliverAll();
   expect(got()).toEqual([]);
   expect(await node.queue.bury(10)).toBe(1);
@@ -450,7 +451,7 @@ describe('housekeeping', () => {
     await events(1, 1, 2, 3);
     await node.deliverAll();
     await events(1, 4);
-    await lab.endpoints.remove(deleted);
+    await lab.endpoints.remove(deleted, ANYONE);
     const at = (n: number) =>
       `seq = (SELECT seq FROM webhook_delivery WHERE endpoint_id = '${kept}' ORDER BY seq OFFSET ${n} LIMIT 1)`;
     await lab.run(`UPDATE webhook_delivery SET ended_at = now() - interval '2 hours' WHERE ${at(0)}`);
@@ -473,7 +474,7 @@ describe('housekeeping', () => {
     await lab.database.transaction(async (tx) => {
       await tx.query({ name: 'test_prune_lock', text: 'SELECT pg_advisory_xact_lock(7250318)' }, []);
       const deleted = await lab.endpoint();
-      await other.endpoints.remove(deleted);
+      await other.endpoints.remove(deleted, ANYONE);
       await lab.run(`UPDATE webhook_endpoint SET deleted_at = now() - interval '2 hours'`);
       expect(await second.queue.prune(0, 0, 10)).toBe(0);
       expect((await lab.stored.read('SELECT FROM webhook_endpoint')).length).toBe(1);

@@ -1,4 +1,5 @@
 import { expect, it, jest } from '@jest/globals';
+import { ANYONE, DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
 import { PgCallbackEndpoints } from '../../src/modules/requests/infrastructure/pg-callback-endpoints.js';
 import { aSigner } from '../support/builders.js';
 import { storedRows } from '../support/stored-rows.js';
@@ -13,15 +14,15 @@ it('an endpoint is stored with its filters, and is listed newest first', async (
   const ids = ['01', '02', '03'].map((end) => `01900000-0000-7000-8000-0000000000${end}`);
   for (const id of ids)
     await lab.endpoint({ id, types: ['tx.failed'], chainIds: [1, 7], signers: [aSigner().address] });
-  expect(await endpoints.find(ids[0] ?? '')).toMatchObject({
+  expect(await endpoints.find(ids[0] ?? '', ANYONE)).toMatchObject({
     types: ['tx.failed'],
     chainIds: [1, 7],
     signers: [aSigner().address],
     disabled: null,
     failingSince: null,
   });
-  expect((await endpoints.list(null, 2)).map(({ id }) => id)).toEqual([ids[2], ids[1]]);
-  expect((await endpoints.list(ids[1] ?? '', 2)).map(({ id }) => id)).toEqual([ids[0]]);
+  expect((await endpoints.list(null, 2, ANYONE)).map(({ id }) => id)).toEqual([ids[2], ids[1]]);
+  expect((await endpoints.list(ids[1] ?? '', 2, ANYONE)).map(({ id }) => id)).toEqual([ids[0]]);
 });
 
 it('a change leaves the rest as it is, also what another node changes at the same time', async () => {
@@ -29,20 +30,20 @@ it('a change leaves the rest as it is, also what another node changes at the sam
   const session = await lab.stored.lab.session();
   await session.run('BEGIN');
   await session.run(`UPDATE webhook_endpoint SET url = 'https://b.example/'`);
-  const change = endpoints.change(id, { callbackOnly: true });
+  const change = endpoints.change(id, { callbackOnly: true }, ANYONE);
   await until('it waits for the other change', async () => {
     const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     return (await lab.stored.read(waiting)).length > 0;
   });
   await session.run('COMMIT');
   await change;
-  expect(await endpoints.change(id, { types: null })).toMatchObject({
+  expect(await endpoints.change(id, { types: null }, ANYONE)).toMatchObject({
     url: 'https://b.example/',
     description: 'ledger',
     types: null,
     callbackOnly: true,
   });
-  expect(await endpoints.change(NOBODY, {})).toBeNull();
+  expect(await endpoints.change(NOBODY, {}, ANYONE)).toBeNull();
 });
 
 it('a disabled endpoint says since when and why, and is fresh when it is enabled again', async () => {
@@ -51,36 +52,36 @@ it('a disabled endpoint says since when and why, and is fresh when it is enabled
   await lab.run(
     `UPDATE webhook_endpoint SET failing_since = failing_since - interval '1 hour' WHERE failing_since IS NOT NULL`,
   );
-  const failing = await endpoints.find(id);
+  const failing = await endpoints.find(id, ANYONE);
   await endpoints.setFailing(id, true);
-  expect((await endpoints.find(id))?.failingSince).toEqual(failing?.failingSince);
+  expect((await endpoints.find(id, ANYONE))?.failingSince).toEqual(failing?.failingSince);
   await endpoints.disable(id, 'gone');
   await endpoints.disable(id, 'another reason');
-  expect(await endpoints.find(id)).toMatchObject({ disabled: { reason: 'gone' } });
-  expect(await endpoints.change(id, { description: 'x' })).toMatchObject({ disabled: { reason: 'gone' } });
-  expect(await endpoints.change(id, { enabled: true })).toMatchObject({ disabled: null, failingSince: null });
-  expect((await endpoints.change(id, { enabled: false }))?.disabled?.reason).toBe('disabled by PATCH');
-  expect(await endpoints.find(neighbour)).toMatchObject({ disabled: null, failingSince: null });
+  expect(await endpoints.find(id, ANYONE)).toMatchObject({ disabled: { reason: 'gone' } });
+  expect(await endpoints.change(id, { description: 'x' }, ANYONE)).toMatchObject({ disabled: { reason: 'gone' } });
+  expect(await endpoints.change(id, { enabled: true }, ANYONE)).toMatchObject({ disabled: null, failingSince: null });
+  expect((await endpoints.change(id, { enabled: false }, ANYONE))?.disabled?.reason).toBe('disabled by PATCH');
+  expect(await endpoints.find(neighbour, ANYONE)).toMatchObject({ disabled: null, failingSince: null });
   await endpoints.setFailing(neighbour, true);
-  expect((await endpoints.change(neighbour, { enabled: true }))?.failingSince).not.toBeNull();
+  expect((await endpoints.change(neighbour, { enabled: true }, ANYONE))?.failingSince).not.toBeNull();
   await endpoints.setFailing(neighbour, false);
-  expect((await endpoints.find(neighbour))?.failingSince).toBeNull();
+  expect((await endpoints.find(neighbour, ANYONE))?.failingSince).toBeNull();
 });
 
 it('after a rotation both secrets sign until the old one ends', async () => {
   const [id, neighbour] = [await lab.endpoint({ secret: 'one' }), await lab.endpoint({ secret: 'other' })];
-  expect((await endpoints.rotateSecret(id, 'two', 60_000))?.previousSecretUntil).not.toBeNull();
+  expect((await endpoints.rotateSecret(id, 'two', 60_000, ANYONE))?.previousSecretUntil).not.toBeNull();
   expect(await endpoints.secretsOf(id)).toEqual(['two', 'one']);
   expect(await endpoints.secretsOf(neighbour)).toEqual(['other']);
-  await endpoints.rotateSecret(id, 'three', 0);
+  await endpoints.rotateSecret(id, 'three', 0, ANYONE);
   expect(await endpoints.secretsOf(id)).toEqual(['three']);
-  expect(await endpoints.rotateSecret(NOBODY, 'x', 0)).toBeNull();
+  expect(await endpoints.rotateSecret(NOBODY, 'x', 0, ANYONE)).toBeNull();
 });
 
 it('a rotation that is repeated because its answer was lost ends no secret early: receivers have the first one', async () => {
   const id = await lab.endpoint({ secret: 'one' });
-  await endpoints.rotateSecret(id, 'two', 86_400_000);
-  const until = (await endpoints.rotateSecret(id, 'three', 60_000))?.previousSecretUntil;
+  await endpoints.rotateSecret(id, 'two', 86_400_000, ANYONE);
+  const until = (await endpoints.rotateSecret(id, 'three', 60_000, ANYONE))?.previousSecretUntil;
   expect(await endpoints.secretsOf(id)).toEqual(['three', 'two', 'one']);
   expect(until?.getTime()).toBeGreaterThan(Date.now() + 80_000_000);
   await lab.run(`UPDATE webhook_endpoint SET previous_secret_ends[1] = now()`);
@@ -89,34 +90,37 @@ it('a rotation that is repeated because its answer was lost ends no secret early
 
 it('five previous secrets sign at most; a further rotation waits for the end of the first, or ends them all', async () => {
   const [id, neighbour] = [await lab.endpoint({ secret: '0' }), await lab.endpoint({ secret: 'other' })];
-  for (const n of [1, 2, 3, 4, 5]) await endpoints.rotateSecret(id, `${n}`, n * 60_000);
-  const refused = await endpoints.rotateSecret(id, '6', 60_000).catch((error: unknown) => error);
+  for (const n of [1, 2, 3, 4, 5]) await endpoints.rotateSecret(id, `${n}`, n * 60_000, ANYONE);
+  const refused = await endpoints.rotateSecret(id, '6', 60_000, ANYONE).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: 'too_many_secrets', kind: 'conflict', retryable: true });
   expect(refused).toHaveProperty('retryAfterSeconds', expect.closeTo(60, -1));
   expect(await endpoints.secretsOf(id)).toEqual(['5', '4', '3', '2', '1', '0']);
-  expect(await endpoints.rotateSecret(neighbour, 'x', 60_000)).not.toBeNull();
+  expect(await endpoints.rotateSecret(neighbour, 'x', 60_000, ANYONE)).not.toBeNull();
   await lab.run(`UPDATE webhook_endpoint SET previous_secret_ends[5] = now() WHERE secret = '5'`);
-  await endpoints.rotateSecret(id, '6', 60_000);
+  await endpoints.rotateSecret(id, '6', 60_000, ANYONE);
   expect(await endpoints.secretsOf(id)).toEqual(['6', '5', '4', '3', '2', '1']);
-  expect((await endpoints.rotateSecret(id, '7', 0))?.previousSecretUntil).toBeNull();
+  expect((await endpoints.rotateSecret(id, '7', 0, ANYONE))?.previousSecretUntil).toBeNull();
   expect(await endpoints.secretsOf(id)).toEqual(['7']);
 });
 
 it('a deleted endpoint is not there any more', async () => {
   const [id, neighbour] = [await lab.endpoint(), await lab.endpoint()];
-  expect(await endpoints.remove(id)).toBe(true);
-  expect(await endpoints.remove(id)).toBe(false);
-  expect([await endpoints.find(id), await endpoints.secretsOf(id)]).toEqual([null, []]);
-  expect([await endpoints.change(id, {}), await endpoints.rotateSecret(id, 'x', 0)]).toEqual([null, null]);
-  expect((await endpoints.list(null, 9)).map(({ id: left }) => left)).toEqual([neighbour]);
+  expect(await endpoints.remove(id, ANYONE)).toBe(true);
+  expect(await endpoints.remove(id, ANYONE)).toBe(false);
+  expect([await endpoints.find(id, ANYONE), await endpoints.secretsOf(id)]).toEqual([null, []]);
+  expect([await endpoints.change(id, {}, ANYONE), await endpoints.rotateSecret(id, 'x', 0, ANYONE)]).toEqual([
+    null,
+    null,
+  ]);
+  expect((await endpoints.list(null, 9, ANYONE)).map(({ id: left }) => left)).toEqual([neighbour]);
 });
 
 it('a request can name an endpoint that is there, also a disabled one', async () => {
   const callbacks = new PgCallbackEndpoints(lab.database);
   const [id, disabled, deleted] = [await lab.endpoint(), await lab.endpoint(), await lab.endpoint()];
   await endpoints.disable(disabled, 'test');
-  await endpoints.remove(deleted);
-  expect(await callbacks.existing([id, disabled, deleted, NOBODY])).toEqual(new Set([id, disabled]));
+  await endpoints.remove(deleted, ANYONE);
+  expect(await callbacks.existing([id, disabled, deleted, NOBODY], DEFAULT_ACCOUNT)).toEqual(new Set([id, disabled]));
 });
 
 const PUT_OFF = `
@@ -132,14 +136,14 @@ it('what the receiver at an old URL has put off is due when the URL changes, how
   await lab.stored.putTx(1);
   const [id, neighbour] = [await lab.endpoint(), await lab.endpoint()];
   await lab.run(PUT_OFF);
-  await endpoints.change(id, { url: 'https://example.com/', description: 'the same URL' });
+  await endpoints.change(id, { url: 'https://example.com/', description: 'the same URL' }, ANYONE);
   expect(await putOff()).toHaveLength(2);
-  await endpoints.change(id, { url: 'https://other.example/' });
+  await endpoints.change(id, { url: 'https://other.example/' }, ANYONE);
   expect(await putOff()).toEqual([{ endpoint_id: neighbour, count: 2_500 }]);
 });
 
 it.each([
-  ['the next one', (id: string) => endpoints.change(id, { url: 'https://other.example/' })],
+  ['the next one', (id: string) => endpoints.change(id, { url: 'https://other.example/' }, ANYONE)],
   ['itself', () => endpoints.completeChanges(10)],
 ])(
   'a change of the URL that failed half-way is completed by %s, and then the same URL makes nothing due',
@@ -150,16 +154,18 @@ it.each([
     const query = jest.spyOn(lab.database, 'query');
     try {
       query.mockRejectedValueOnce(new Error('statement timeout'));
-      await expect(endpoints.change(id, { url: 'https://other.example/' })).rejects.toThrow('statement timeout');
+      await expect(endpoints.change(id, { url: 'https://other.example/' }, ANYONE)).rejects.toThrow(
+        'statement timeout',
+      );
     } finally {
       query.mockRestore();
     }
-    expect(await endpoints.find(id)).toMatchObject({ url: 'https://other.example/' });
+    expect(await endpoints.find(id, ANYONE)).toMatchObject({ url: 'https://other.example/' });
     expect(await putOff()).toEqual([{ endpoint_id: id, count: 2_500 }]);
     await complete(id);
     expect(await putOff()).toEqual([]);
     await lab.run(`UPDATE webhook_delivery SET due_at = now() + interval '1 day'`);
-    await endpoints.change(id, { url: 'https://other.example/' });
+    await endpoints.change(id, { url: 'https://other.example/' }, ANYONE);
     await complete(id);
     expect(await putOff()).toHaveLength(1);
   },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { NEXT_XID } from '../../src/modules/events/index.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { Session } from '../support/lab-session.js';
@@ -51,7 +52,7 @@ describe('a new endpoint', () => {
 
   it('gets what is committed after it when there was none for a while', async () => {
     await stored.putTx(1);
-    await lab.endpoints.remove(await lab.endpoint());
+    await lab.endpoints.remove(await lab.endpoint(), ANYONE);
     await lab.commit(1, 1);
     await lab.fanOut.execute();
     const endpoint = await lab.endpoint();
@@ -63,11 +64,11 @@ describe('a new endpoint', () => {
   it('moves no place and makes no delivery for those who are deleted or disabled', async () => {
     await stored.putTx(1);
     const [first, second, third] = [await lab.endpoint(), await lab.endpoint(), await lab.endpoint()];
-    await lab.endpoints.remove(first);
+    await lab.endpoints.remove(first, ANYONE);
     await lab.endpoints.disable(second, 'test');
     await lab.commit(1, 1);
     await lab.fanOutAll();
-    await lab.endpoints.change(second, { enabled: true });
+    await lab.endpoints.change(second, { enabled: true }, ANYONE);
     await lab.commit(1, 2);
     await lab.fanOutAll();
     expect([await marksOf(first), await marksOf(second), await marksOf(third)]).toEqual([[], [2], [1, 2]]);
@@ -133,8 +134,8 @@ it('filters are read again only when they have changed', async () => {
   expect(await signersOf(one)).toEqual(new Set([aSigner().address]));
   expect(await signersOf(one)).toEqual(new Set([aSigner().address]));
   expect(statements).toEqual(['webhook_subscribers', 'webhook_filters', 'webhook_subscribers']);
-  await lab.endpoints.change(one, { signers: [aSigner(2).address] });
-  await lab.endpoints.remove(two);
+  await lab.endpoints.change(one, { signers: [aSigner(2).address] }, ANYONE);
+  await lab.endpoints.remove(two, ANYONE);
   expect(await signersOf(one)).toEqual(new Set([aSigner(2).address]));
   expect((await log.subscribers()).map(({ id }) => id)).toEqual([one]);
   expect(statements.filter((name) => name === 'webhook_filters').length).toBe(2);
@@ -189,7 +190,7 @@ it('a delivery is never due before the moment at which it is written, whatever w
 
 it('while nobody subscribes the place follows the log, and never goes back', async () => {
   await stored.putTx(1);
-  await lab.endpoints.remove(await lab.endpoint());
+  await lab.endpoints.remove(await lab.endpoint(), ANYONE);
   await lab.commit(1, 1);
   const place = () => stored.read<{ seq: string }>('SELECT xid, seq FROM event_reader');
   const before = await place();

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { ReplayRange } from '../../src/modules/webhooks/application/replay-range.js';
 import { parseEventId } from '../../src/modules/events/index.js';
 import { PgEventTimes } from '../../src/modules/events/infrastructure/pg-event-times.js';
@@ -80,7 +81,7 @@ it('a replay of a time sends what was delivered, what is dead, and what came whi
   await lab.endpoints.disable(id, 'test');
   await lab.endpoint();
   await events(1, 2);
-  await lab.endpoints.change(id, { enabled: true });
+  await lab.endpoints.change(id, { enabled: true }, ANYONE);
   await events(1, 3, 4, 5);
   await lab.run(`DELETE FROM webhook_delivery WHERE endpoint_id <> '${id}'`);
   const hours = (mark: number) =>
@@ -95,12 +96,12 @@ it('a replay of a time sends what was delivered, what is dead, and what came whi
     until: new Date(Date.now() - 1.5 * 60 * MINUTE_MS),
   };
   await lab.run(`UPDATE webhook_delivery SET give_up_at = now() - interval '1 hour'`);
-  expect(await replay.execute(id, range, null, 10_000)).toEqual({ replayed: 3, hasMore: false, next: null });
+  expect(await replay.execute(id, ANYONE, range, null, 10_000)).toEqual({ replayed: 3, hasMore: false, next: null });
   expect(await waiting()).toEqual([2, 3, 4]);
   expect(await lastingRetries()).toEqual([2, 3, 4]);
-  expect(await replay.execute(id, range, null, 10_000)).toMatchObject({ replayed: 0 });
+  expect(await replay.execute(id, ANYONE, range, null, 10_000)).toMatchObject({ replayed: 0 });
   await lab.endpoints.disable(id, 'test');
-  await expect(replay.execute(id, range, null, 1)).rejects.toMatchObject({ code: 'webhook_disabled' });
+  await expect(replay.execute(id, ANYONE, range, null, 1)).rejects.toMatchObject({ code: 'webhook_disabled' });
 });
 
 it('the place before a time is not far before its events', async () => {

@@ -1,3 +1,4 @@
+import { ANYONE } from '../../src/kernel/caller.js';
 import { Conflict } from '../../src/kernel/errors.js';
 import { parseHex } from '../../src/kernel/hex.js';
 import { PauseSigner } from '../../src/modules/ops/application/pause-signer.js';
@@ -60,7 +61,7 @@ function newCommand(world: World, kind: CommandKind, tx: TxRow | null): CommandI
   const number = world.commands.size + 1;
   const requestId = `command-${number}`;
   const requestHash = aHash(0xc0_0000 + number);
-  const input = { txId: tx.id, kind, requestId, requestHash, fees: null };
+  const input = { txId: tx.id, sender: ANYONE, kind, requestId, requestHash, fees: null };
   const command = { ...input, request: kind === 'replace' ? replacementOf(world, tx, number) : null };
   world.commands.set(requestId, { input: command, commandId: null });
   return command;

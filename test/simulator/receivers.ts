@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
 import type { PublicEventType } from '../../src/modules/events/index.js';
 import { DeliverDue } from '../../src/modules/webhooks/application/deliver-due.js';
 import { FanOut } from '../../src/modules/webhooks/application/fan-out.js';
@@ -61,6 +62,7 @@ export class Receivers {
       const id = `00000000-0000-7000-9000-${index.toString().padStart(12, '0')}`;
       await node.get(WebhookEndpoints).add({
         id,
+        account: DEFAULT_ACCOUNT,
         url: `https://host-${index % HOSTS}.example/${index}`,
         description: null,
         types: index < ENDPOINTS_FOR_ALL ? null : [...ENDS],

@@ -1,3 +1,4 @@
+import { ANYONE } from '../../src/kernel/caller.js';
 import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { BLOB_BYTES } from '../../src/modules/chain/domain/blob-sidecar.js';
@@ -121,6 +122,7 @@ export function aCommand(overrides: Partial<TxCommand> = {}): TxCommand {
 export function aRequest(overrides: Partial<TxRequest> = {}): TxRequest {
   return {
     signer: aSigner(),
+    sender: ANYONE,
     requestId: 'request-1',
     requestHash: aHash(0xabc),
     payload: { to: anAddress(2), value: 1n, data: parseHex('0x'), gasLimit: null, accessList: [] },

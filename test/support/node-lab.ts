@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect } from '@jest/globals';
+import { ANYONE } from '../../src/kernel/caller.js';
 import type { TxRequest } from '../../src/modules/ledger/domain/tx-request.js';
 import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
 import { TxQueries, type TxView } from '../../src/modules/ledger/application/views/tx-views.js';
@@ -176,7 +177,14 @@ export class NodeLab {
 
   /** What never left the node ends at once, and its nonce is free. */
   async cancelUnsent(txId: string, by = this.node): Promise<void> {
-    const command = { kind: 'cancel', requestId: null, requestHash: aHash(1), fees: null, request: null } as const;
+    const command = {
+      sender: ANYONE,
+      kind: 'cancel',
+      requestId: null,
+      requestHash: aHash(1),
+      fees: null,
+      request: null,
+    } as const;
     await by.get(SubmitCommand).execute({ txId, ...command });
     await by.commands();
   }
@@ -188,7 +196,7 @@ export class NodeLab {
 
   /** Fills of the first signer, the newest first. */
   async fills(by = this.node): Promise<readonly TxView[]> {
-    const { items } = await by.get(TxQueries).list({ kind: 'fill', signer: by.signer().address, limit: 100 });
+    const { items } = await by.get(TxQueries).list({ kind: 'fill', signer: by.signer().address, limit: 100 }, ANYONE);
     return items;
   }
 

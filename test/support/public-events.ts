@@ -1,3 +1,4 @@
+import { DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
 import type { PublicEvent } from '../../src/modules/events/index.js';
 import { aSigner, DEV_CHAIN } from './builders.js';
 
@@ -11,6 +12,7 @@ export function aPublicEvent(row: number, overrides: Partial<PublicEvent> = {}):
     signer: aSigner().address,
     txId: null,
     callback: null,
+    account: DEFAULT_ACCOUNT,
     data: { row },
     ...overrides,
   };

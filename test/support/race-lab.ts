@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { parseHash } from '../../src/kernel/hex.js';
 import { type CommandKind, CommandStore, type TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import { SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
@@ -56,7 +57,7 @@ export class RaceLab {
     const requestHash = parseHash(`0x${createHash('sha256').update(text).digest('hex')}`);
     const { command } = await node
       .get(SubmitCommand)
-      .execute({ txId, kind, requestId, requestHash, fees: null, request });
+      .execute({ txId, sender: ANYONE, kind, requestId, requestHash, fees: null, request });
     return command;
   }
 }

@@ -1,6 +1,7 @@
 import 'reflect-metadata';
 import type { Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { AppModule } from '../../src/app.module.js';
 import { configFrom, type LockstepConfig } from '../../src/config/index.js';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
@@ -155,7 +156,7 @@ export class TestNode {
   }
 
   async tx(txId: string): Promise<TxView> {
-    const tx = await this.get(TxQueries).find(txId);
+    const tx = await this.get(TxQueries).find(txId, ANYONE);
     if (!tx) throw new Error(`no transaction ${txId}`);
     return tx;
   }

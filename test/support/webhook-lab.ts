@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
 import { WebhooksConfig } from '../../src/config/index.js';
 import type { SqlValue } from '../../src/platform/database/pg-tx.js';
 import type { Database } from '../../src/platform/database/database.js';
@@ -52,6 +53,7 @@ export class WebhookLab {
   async endpoint(overrides: Partial<NewEndpoint> = {}): Promise<string> {
     const { id } = await this.endpoints.add({
       id: randomUUID(),
+      account: DEFAULT_ACCOUNT,
       url: 'https://example.com/',
       description: null,
       types: null,

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { NodeConfig } from '../../config/lockstep-config.js';
-import type { Caller } from '../../kernel/caller.js';
+import type { Caller, CallerLimits } from '../../kernel/caller.js';
 import { Clock } from '../../kernel/clock.js';
 import { InvalidInput } from '../../kernel/errors.js';
 import { NodeIdentity } from '../../kernel/node-identity.js';
@@ -44,7 +44,7 @@ export class ForwardSignatures {
 
   headersOf({ to, path, body, caller }: ForwardedRequest): Record<string, string> {
     const [from, at, nonce] = [this.node.id, String(this.clock.now().getTime()), randomUUID()];
-    const who = encodeURIComponent(JSON.stringify([caller.name, caller.account]));
+    const who = encodeURIComponent(JSON.stringify([caller.name, caller.account, caller.only]));
     const signature = this.sign([from, to, path, at, nonce, who, body]);
     return { [FROM]: from, [CALLER]: who, [AT]: at, [NONCE]: nonce, [SIGNATURE]: signature };
   }
@@ -62,8 +62,8 @@ export class ForwardSignatures {
     if (Math.abs(Number(at) - this.clock.now().getTime()) > MOST_APART_MS)
       throw refused('the request is old, or the clocks of the nodes differ by more than a minute');
     if (!this.isFirst(nonce ?? '')) throw refused('the request came before');
-    const [name, account] = JSON.parse(decodeURIComponent(who ?? '')) as [string, string];
-    return { name, account, scopes: ['tx:write'] };
+    const [name, account, only] = JSON.parse(decodeURIComponent(who ?? '')) as [string, string, CallerLimits];
+    return { name, account, scopes: ['tx:write'], only };
   }
 
   /** A nonce is remembered for as long as its time could be taken, which is twice what the clocks may differ. */

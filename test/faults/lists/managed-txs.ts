@@ -131,24 +131,32 @@ export const MANAGED_TXS = faults(READS, [
   {
     id: 'intake-without-event',
     in: 'tx_insert_pending',
-    text: `'queued', 'PENDING', $14 FROM inserted)`,
-    becomes: `'queued', 'PENDING', $14 FROM inserted WHERE false)`,
+    text: 'FROM inserted n JOIN input i ON i.tx_id = n.tx_id)',
+    becomes: 'FROM inserted n JOIN input i ON i.tx_id = n.tx_id WHERE false)',
     why: 'the history of a tx has no beginning',
     caughtBy: INTAKE,
   },
   {
     id: 'intake-of-a-key-of-another-signer',
     in: 'tx_insert_pending',
-    text: 'WHERE t.chain_id = i.chain_id AND t.signer = i.signer AND t.request_id >= i.request_id',
-    becomes: 'WHERE t.chain_id = i.chain_id AND t.request_id >= i.request_id',
+    text: 'AND t.signer = i.signer AND t.account_id',
+    becomes: 'AND t.account_id',
     why: 'the requestId of another signer keeps a request out',
+    caughtBy: INTAKE,
+  },
+  {
+    id: 'intake-of-a-key-of-another-account',
+    in: 'tx_insert_pending',
+    text: 'AND t.account_id = i.account_id AND t.request_id',
+    becomes: 'AND t.request_id',
+    why: 'the requestId of another account keeps a request out',
     caughtBy: INTAKE,
   },
   {
     id: 'intake-locks-in-any-order',
     in: 'tx_insert_pending',
     text: `
-       ORDER BY chain_id, signer, request_id, tx_id
+       ORDER BY chain_id, signer, account_id, request_id, tx_id
           ON CONFLICT`,
     becomes: `
           ON CONFLICT`,
@@ -167,16 +175,24 @@ export const MANAGED_TXS = faults(READS, [
   {
     id: 'look-up-of-any-signer',
     in: 'tx_look_up',
-    text: 'm.chain_id = k.chain_id AND m.signer = k.signer AND m.request_id',
-    becomes: 'm.chain_id = k.chain_id AND m.request_id',
+    text: 'm.chain_id = k.chain_id AND m.signer = k.signer AND m.account_id',
+    becomes: 'm.chain_id = k.chain_id AND m.account_id',
     why: 'a repeated request is answered with the tx of another signer',
+    caughtBy: INTAKE,
+  },
+  {
+    id: 'look-up-of-any-account',
+    in: 'tx_look_up',
+    text: 'AND m.account_id = k.account_id AND m.request_id',
+    becomes: 'AND m.request_id',
+    why: 'a repeated request is answered with the tx of another account',
     caughtBy: INTAKE,
   },
   {
     id: 'look-up-of-any-chain',
     in: 'tx_look_up',
-    text: 'm.chain_id = k.chain_id AND m.signer = k.signer AND m.request_id',
-    becomes: 'm.signer = k.signer AND m.request_id',
+    text: 'm.chain_id = k.chain_id AND m.signer = k.signer AND m.account_id',
+    becomes: 'm.signer = k.signer AND m.account_id',
     why: 'a repeated request is answered with the tx of another chain',
     caughtBy: INTAKE,
   },

@@ -1,3 +1,4 @@
+import { DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
 import {
   comparePositions,
   type EventPage,
@@ -19,6 +20,7 @@ export function aPublicEvent(n: number, overrides: Partial<PublicEvent> = {}): P
     signer: aSigner().address,
     txId: null,
     callback: null,
+    account: DEFAULT_ACCOUNT,
     data: { n },
     ...overrides,
   };

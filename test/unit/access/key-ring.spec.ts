@@ -35,6 +35,7 @@ describe('a node', () => {
       name: `key:${id}`,
       account: ACCOUNT,
       scopes: ['tx:read'],
+      only: { signers: null, chainIds: null },
     });
   });
 

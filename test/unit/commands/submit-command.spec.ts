@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { Tx } from '../../../src/kernel/unit-of-work.js';
 import { type CommandInput, SubmitCommand } from '../../../src/modules/commands/application/submit-command.js';
@@ -68,6 +69,7 @@ const INPUTS = {
 function submitted(kind: keyof typeof INPUTS, overrides: Partial<CommandInput> = {}) {
   return submit.execute({
     txId: 'tx',
+    sender: ANYONE,
     requestId: 'key',
     requestHash: aHash(0xc0),
     fees: null,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { toReplace, toSpeedUp } from '../../../src/modules/commands/infrastructure/http/to-command.js';
 import type { ReplaceTxDto } from '../../../src/modules/commands/infrastructure/http/commands.dto.js';
 import type { TxView } from '../../../src/modules/ledger/index.js';
@@ -20,11 +21,11 @@ const PROVE = fakeOf(ProveBlobs, {
 });
 
 const replaced = (payload: Partial<ReplaceTxDto['payload']>) =>
-  toReplace(VIEW, { requestId: 'new', payload: { to: anAddress(3), ...payload } }, undefined, PROVE);
+  toReplace(VIEW, { requestId: 'new', payload: { to: anAddress(3), ...payload } }, undefined, ANYONE, PROVE);
 
 describe('a speed-up', () => {
   const spedUp = (fees: object, payload: Partial<TxView['payload']> = {}) =>
-    toSpeedUp({ ...VIEW, payload: { ...VIEW.payload, ...payload } }, { fees }, 'key');
+    toSpeedUp({ ...VIEW, payload: { ...VIEW.payload, ...payload } }, { fees }, 'key', ANYONE);
 
   it('may name the fees of the kind of its tx', () => {
     expect(spedUp({ maxFeePerBlobGas: '4' }, { blobs: [aHash(3)] }).fees).toMatchObject({ maxFeePerBlobGas: 4n });

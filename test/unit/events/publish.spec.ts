@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
 import type { JsonObject } from '../../../src/kernel/json.js';
 import { bodyOf, publicEventsOf, PUBLISHED_REASONS } from '../../../src/modules/events/domain/publish.js';
 import { type LoggedEvent, PUBLIC_EVENT_TYPES } from '../../../src/modules/events/domain/public-event.js';
@@ -25,6 +26,7 @@ const aRow = (overrides: Partial<LoggedEvent> = {}): LoggedEvent => ({
   requestId: 'request-1',
   replaces: null,
   callback: null,
+  account: DEFAULT_ACCOUNT,
   toState: 'IN_MEMPOOL',
   nonce: 2n ** 53n - 1n,
   txHash: aHash(1),

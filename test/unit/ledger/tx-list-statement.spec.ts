@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import type { TxFilter } from '../../../src/modules/ledger/application/views/tx-views.js';
 import { listStatement } from '../../../src/modules/ledger/infrastructure/tx-list.statement.js';
 import { anAddress, DEV_CHAIN } from '../../support/builders.js';
 
 const SIGNER = anAddress(1);
-const statement = (filter: Partial<TxFilter>) => listStatement({ kind: 'payload', limit: 7, ...filter });
+const statement = (filter: Partial<TxFilter>) => listStatement({ kind: 'payload', limit: 7, ...filter }, ANYONE);
 
 describe('the statement of a list', () => {
   it.each(['payload', 'fill'] as const)('asks for one kind alone: %s', (kind) => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import type { FinalityMode } from '../../../src/config/index.js';
 import { ChainRules } from '../../../src/modules/chain/index.js';
 import { ChainStanding, type Standing } from '../../../src/modules/ops/application/chain-standing.js';
@@ -55,12 +56,12 @@ function nothingAround(): Surroundings {
 }
 
 async function facts(): Promise<TxFacts | undefined> {
-  return (await explainTx.execute('tx'))?.facts;
+  return (await explainTx.execute('tx', ANYONE))?.facts;
 }
 
 it('a tx that does not exist is not explained', async () => {
   tx = null;
-  expect(await explainTx.execute('tx')).toBeNull();
+  expect(await explainTx.execute('tx', ANYONE)).toBeNull();
 });
 
 it('a final tx needs nothing from the chain', async () => {
@@ -70,7 +71,7 @@ it('a final tx needs nothing from the chain', async () => {
 });
 
 it('the words come with the facts', async () => {
-  const explained = await explainTx.execute('tx');
+  const explained = await explainTx.execute('tx', ANYONE);
   expect(explained?.explanation.summary).toMatch('waits for a nonce');
   expect(explained?.facts).toMatchObject({ since: '1970-01-01T00:00:00.000Z', attempts: 0 });
 });

@@ -1,10 +1,15 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { NodeConfig } from '../../../src/config/index.js';
-import type { Caller } from '../../../src/kernel/caller.js';
+import { type Caller, NO_LIMITS } from '../../../src/kernel/caller.js';
 import { ForwardSignatures } from '../../../src/platform/http/forward-signatures.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 
-const CALLER: Caller = { name: 'token:Zoë\n', account: 'a', scopes: ['tx:write'] };
+const CALLER: Caller = {
+  name: 'token:Zoë\n',
+  account: 'a',
+  scopes: ['tx:write'],
+  only: { signers: null, chainIds: [7] },
+};
 const PATH = '/api/v1/tx';
 const BODY = { requestId: 'invoice-4711' };
 const REFUSED = expect.objectContaining({ code: 'bad_forward_signature' });
@@ -26,7 +31,7 @@ function sent(from = node('a')): Record<string, string> {
 describe('a request that a node forwarded', () => {
   it('is its caller’s, for what nodes forward', () => {
     expect(node('b').callerOf(sent(), PATH, BODY)).toEqual(CALLER);
-    const all: Caller = { name: 'key:1', account: 'a', scopes: ['keys:admin', 'tx:write'] };
+    const all: Caller = { name: 'key:1', account: 'a', scopes: ['keys:admin', 'tx:write'], only: NO_LIMITS };
     const headers = node('a').headersOf({ to: 'b', path: PATH, body: '{}', caller: all });
     expect(node('b').callerOf(headers, PATH, {})).toEqual({ name: 'key:1', account: 'a', scopes: ['tx:write'] });
   });

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { AssertCallback } from '../../../src/modules/requests/application/assert-callback.js';
 import { CallbackEndpoints } from '../../../src/modules/requests/application/callback-endpoints.js';
 import { TxQueries } from '../../../src/modules/ledger/application/views/tx-views.js';
@@ -18,12 +19,12 @@ class Known extends CallbackEndpoints {
 
 const endpoints = new Known();
 const stored = fakeOf(TxQueries, {
-  findByRequest: async (_chainId, _signer, requestId) => (requestId === 'stored' ? aTxView({}) : null),
+  findByRequest: async (_signer, requestId) => (requestId === 'stored' ? aTxView({}) : null),
 });
 const asking = new AssertCallback(endpoints, stored);
 const assertCallback = {
   execute: ({ callback, requestId = 'new' }: { callback?: string; requestId?: string }) =>
-    asking.execute({ signer: aSigner(), requestId, ...(callback !== undefined && { callback }) }),
+    asking.execute({ signer: aSigner(), sender: ANYONE, requestId, ...(callback !== undefined && { callback }) }),
 };
 
 it('asks nothing for a request without a callback, and once for many in one go', async () => {

@@ -16,7 +16,7 @@ let isServed: boolean;
 let isAcceptable: boolean;
 /** What the database answers. */
 let intake: Intake | ((tx: NewTx) => Intake);
-let submitted: { tx: NewTx; bytes: number; account: string; together: unknown }[];
+let submitted: { tx: NewTx; bytes: number; together: unknown }[];
 let rung: SignerId[];
 let metrics: FakeMetrics;
 let create: CreateTx;
@@ -26,8 +26,8 @@ beforeEach(() => {
   intake = ({ txId }) => ({ kind: 'created', txId, isPaused: false });
   create = new CreateTx(
     {
-      submit: async (tx: NewTx, bytes: number, account: string, together: unknown) => {
-        submitted.push({ tx, bytes, account, together });
+      submit: async (tx: NewTx, bytes: number, together: unknown) => {
+        submitted.push({ tx, bytes, together });
         return typeof intake === 'function' ? intake(tx) : intake;
       },
     } as unknown as IntakeBatcher,
@@ -74,11 +74,11 @@ describe('a new request', () => {
   it('says how long it is, and with which it arrived', async () => {
     const together = Symbol('batch');
     const long = { ...request().payload, data: `0x${'ab'.repeat(5_000)}` as const } as TxRequest['payload'];
-    await create.store(await create.prepare(request(), 'account'), together);
+    await create.store(await create.prepare(request()), together);
     await create.execute(request({ payload: long }));
     const [short, longer] = submitted.map(({ bytes }) => bytes);
     expect((longer ?? 0) - (short ?? 0)).toBe(10_000);
-    expect(submitted[0]).toMatchObject({ together, account: 'account' });
+    expect(submitted[0]).toMatchObject({ together });
   });
 
   const wanting = () => {

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { NodeConfig } from '../../../src/config/index.js';
-import type { Caller } from '../../../src/kernel/caller.js';
+import { type Caller, NO_LIMITS } from '../../../src/kernel/caller.js';
 import type { DomainError } from '../../../src/kernel/errors.js';
 import { HttpForwarding } from '../../../src/modules/requests/infrastructure/http/http-forwarding.js';
 import { domainProblem } from '../../../src/platform/http/domain-problem.js';
@@ -48,7 +48,7 @@ describe('a request that is passed on to the owner', () => {
       }),
   );
 
-  const caller: Caller = { name: 'key:1', account: 'a', scopes: ['tx:write'] };
+  const caller: Caller = { name: 'key:1', account: 'a', scopes: ['tx:write'], only: NO_LIMITS };
   const forward = () =>
     new HttpForwarding(signaturesOf('node-1'), log).forward(
       { nodeId: 'owner', advertisedUrl: url, expiresInMs: 1 },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { IntakeConfig } from '../../../src/config/index.js';
 import { Unavailable } from '../../../src/kernel/errors.js';
 import { IntakeBatcher } from '../../../src/modules/requests/application/intake-batcher.js';
@@ -34,25 +35,29 @@ function intake(table: Table, limits: Partial<IntakeConfig>): IntakeBatcher {
   return new IntakeBatcher(table.repository, Object.assign(new IntakeConfig(), limits));
 }
 
-const aTx = (id: number): NewTx => ({ isServed: true, txId: `tx-${id}`, request: aRequest({ requestId: `r-${id}` }) });
+const aTx = (id: number, account = 'one'): NewTx => ({
+  isServed: true,
+  txId: `tx-${id}`,
+  request: aRequest({ requestId: `r-${id}`, sender: { ...ANYONE, account } }),
+});
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the queue of the intake', () => {
   it('is bounded in bytes: what would pass the bound is refused, and can be sent again when there is room', async () => {
     const table = new Table();
     const batcher = intake(table, { maxQueuedBytes: 100 * KB });
-    const taken = [batcher.submit(aTx(1), 60 * KB, 'one'), batcher.submit(aTx(2), 40 * KB, 'one')];
-    await expect(batcher.submit(aTx(3), 1, 'one')).rejects.toMatchObject({
+    const taken = [batcher.submit(aTx(1), 60 * KB), batcher.submit(aTx(2), 40 * KB)];
+    await expect(batcher.submit(aTx(3), 1)).rejects.toMatchObject({
       code: 'intake_full',
       retryable: true,
       facts: { maxQueuedBytes: 100 * KB },
     });
     await nextTurn();
     // Handed to the database, they are in memory still.
-    await expect(batcher.submit(aTx(3), 1, 'one')).rejects.toMatchObject({ code: 'intake_full' });
+    await expect(batcher.submit(aTx(3), 1)).rejects.toMatchObject({ code: 'intake_full' });
     await table.endAll();
     await Promise.all(taken);
-    const third = batcher.submit(aTx(3), 100 * KB, 'one');
+    const third = batcher.submit(aTx(3), 100 * KB);
     await nextTurn();
     await table.endAll();
     expect(await third).toEqual({ kind: 'created', txId: 'tx-3', isPaused: false });
@@ -60,7 +65,7 @@ describe('the queue of the intake', () => {
 
   it('takes one request that is larger than the bound when it is alone: nothing waits for ever', async () => {
     const table = new Table();
-    const large = intake(table, { maxQueuedBytes: KB }).submit(aTx(1), 5 * KB, 'one');
+    const large = intake(table, { maxQueuedBytes: KB }).submit(aTx(1), 5 * KB);
     await nextTurn();
     await table.endAll();
     expect(await large).toEqual({ kind: 'created', txId: 'tx-1', isPaused: false });
@@ -72,8 +77,8 @@ describe('the queue of the intake', () => {
     const together = Symbol('batch');
     const MB = 1024 * KB;
     const all = [
-      ...[1, 2, 3].map((id) => batcher.submit(aTx(id), 3 * MB, 'one')),
-      ...[4, 5, 6].map((id) => batcher.submit(aTx(id), 3 * MB, 'one', together)),
+      ...[1, 2, 3].map((id) => batcher.submit(aTx(id), 3 * MB)),
+      ...[4, 5, 6].map((id) => batcher.submit(aTx(id), 3 * MB, together)),
     ];
     await nextTurn();
     await table.endAll();
@@ -86,9 +91,9 @@ describe('the queue of the intake', () => {
 
   it('is bounded in count', async () => {
     const batcher = intake(new Table(), { maxQueued: 2 });
-    void batcher.submit(aTx(1), 1, 'one');
-    void batcher.submit(aTx(2), 1, 'one');
-    await expect(batcher.submit(aTx(3), 1, 'one')).rejects.toMatchObject({
+    void batcher.submit(aTx(1), 1);
+    void batcher.submit(aTx(2), 1);
+    await expect(batcher.submit(aTx(3), 1)).rejects.toMatchObject({
       code: 'intake_full',
       facts: { maxQueued: 2 },
     });
@@ -101,7 +106,7 @@ describe('an insert', () => {
   it('has a batch at most, and no more than two are under way', async () => {
     const table = new Table();
     const batcher = intake(table, { batchSize: 2 });
-    const all = [1, 2, 3, 4, 5].map((id) => batcher.submit(aTx(id), 1, 'one'));
+    const all = [1, 2, 3, 4, 5].map((id) => batcher.submit(aTx(id), 1));
     await nextTurn();
     await nextTurn();
     await nextTurn();
@@ -118,7 +123,7 @@ describe('an insert', () => {
     const batcher = intake(table, {});
     const all = [];
     for (const id of [1, 2, 3, 4]) {
-      all.push(batcher.submit(aTx(id), 1, 'one'));
+      all.push(batcher.submit(aTx(id), 1));
       await nextTurn();
     }
     await table.endAll();
@@ -137,7 +142,7 @@ describe('an insert', () => {
       [4, null],
       [5, null],
     ] as const)
-      void batcher.submit(aTx(id), 1, 'one', together);
+      void batcher.submit(aTx(id), 1, together);
     await nextTurn();
     await table.endAll();
     expect(sizes(table)).toEqual([2, 1, 1, 1]);
@@ -153,10 +158,10 @@ describe('a database that does not take an insert', () => {
       insertPending: async (txs: readonly NewTx[]) => insert(txs),
     };
     const batcher = new IntakeBatcher(repository, Object.assign(new IntakeConfig(), { maxQueuedBytes: 100 }));
-    const all = await Promise.allSettled(ids.map((id) => batcher.submit(aTx(id), 30, 'one')));
+    const all = await Promise.allSettled(ids.map((id) => batcher.submit(aTx(id), 30)));
     await nextTurn();
     // Whatever became of them, their room is free again.
-    expect(await Promise.allSettled([batcher.submit(aTx(9), 100, 'one')])).not.toMatchObject([
+    expect(await Promise.allSettled([batcher.submit(aTx(9), 100)])).not.toMatchObject([
       { reason: { code: 'intake_full' } },
     ]);
     return all.map((each) => (each.status === 'fulfilled' ? each.value.kind : String(each.reason.message)));
@@ -196,11 +201,11 @@ describe('accounts', () => {
   it('take turns: a flood of one delays no other by more than the inserts that are under way', async () => {
     const table = new Table();
     const batcher = intake(table, { batchSize: 4 });
-    for (let id = 0; id < 100; id += 1) void batcher.submit(aTx(id), 1, 'flood');
+    for (let id = 0; id < 100; id += 1) void batcher.submit(aTx(id, 'flood'), 1);
     await nextTurn();
     await nextTurn();
-    for (const id of [100, 101, 102]) void batcher.submit(aTx(id), 1, 'other');
-    for (const id of [103, 104, 105]) void batcher.submit(aTx(id), 1, 'third');
+    for (const id of [100, 101, 102]) void batcher.submit(aTx(id, 'other'), 1);
+    for (const id of [103, 104, 105]) void batcher.submit(aTx(id, 'third'), 1);
     await table.endAll();
     // Two were under way. One of each account, and one that is left.
     expect(new Set(inserted(table)[2])).toEqual(new Set(['tx-8', 'tx-100', 'tx-103', 'tx-9']));
@@ -214,8 +219,8 @@ describe('accounts', () => {
     const table = new Table();
     const batcher = intake(table, { batchSize: 4 });
     const together = Symbol('batch');
-    for (let id = 0; id < 6; id += 1) void batcher.submit(aTx(id), 1, 'one', together);
-    for (let id = 6; id < 12; id += 1) void batcher.submit(aTx(id), 1, 'other');
+    for (let id = 0; id < 6; id += 1) void batcher.submit(aTx(id), 1, together);
+    for (let id = 6; id < 12; id += 1) void batcher.submit(aTx(id, 'other'), 1);
     await nextTurn();
     await table.endAll();
     expect(inserted(table)).toEqual([
@@ -228,11 +233,11 @@ describe('accounts', () => {
   it('share the room: the newest request of the one that has most makes place for one of who has less', async () => {
     const table = new Table();
     const batcher = intake(table, { maxQueued: 10, batchSize: 2 });
-    const flood = Array.from({ length: 10 }, (_, id) => batcher.submit(aTx(id), 1, 'flood'));
-    const others = Array.from({ length: 6 }, (_, id) => batcher.submit(aTx(100 + id), 1, 'other'));
+    const flood = Array.from({ length: 10 }, (_, id) => batcher.submit(aTx(id, 'flood'), 1));
+    const others = Array.from({ length: 6 }, (_, id) => batcher.submit(aTx(100 + id, 'other'), 1));
     const results = Promise.allSettled([...flood, ...others]);
     // Half of it each.
-    await expect(batcher.submit(aTx(11), 1, 'flood')).rejects.toMatchObject({ code: 'intake_full' });
+    await expect(batcher.submit(aTx(11, 'flood'), 1)).rejects.toMatchObject({ code: 'intake_full' });
     await nextTurn();
     await table.endAll();
     const stored = (await results).map(({ status }) => status === 'fulfilled');
@@ -248,11 +253,11 @@ describe('accounts', () => {
   it('share it in bytes, too, and what an insert has is taken from nobody', async () => {
     const table = new Table();
     const batcher = intake(table, { maxQueuedBytes: 100 * KB });
-    const flood = [batcher.submit(aTx(1), 50 * KB, 'flood'), batcher.submit(aTx(2), 50 * KB, 'flood')];
-    const other = batcher.submit(aTx(3), 10 * KB, 'other');
+    const flood = [batcher.submit(aTx(1, 'flood'), 50 * KB), batcher.submit(aTx(2, 'flood'), 50 * KB)];
+    const other = batcher.submit(aTx(3, 'other'), 10 * KB);
     await expect(flood[1]).rejects.toMatchObject({ code: 'intake_full' });
     await nextTurn();
-    await expect(batcher.submit(aTx(4), 90 * KB, 'third')).rejects.toMatchObject({ code: 'intake_full' });
+    await expect(batcher.submit(aTx(4, 'third'), 90 * KB)).rejects.toMatchObject({ code: 'intake_full' });
     await table.endAll();
     expect([await flood[0], await other]).toMatchObject([{ kind: 'created' }, { kind: 'created' }]);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { hashRequest, requestText } from '../../../src/modules/ledger/application/request-hash.js';
 import { CreateTxDto } from '../../../src/modules/requests/infrastructure/http/create-tx.dto.js';
 import { toRequest } from '../../../src/modules/requests/infrastructure/http/to-request.js';
@@ -8,7 +9,7 @@ import { aRequest, anAddress, DEV_CHAIN } from '../../support/builders.js';
 const pipe = new RequestValidationPipe();
 const read = async (confirmations: unknown): Promise<number | null> => {
   const body = { signer: anAddress(1), requestId: 'r-1', payload: { to: anAddress(2) }, confirmations };
-  return toRequest(pipe.read(CreateTxDto, body), DEV_CHAIN, undefined).confirmations;
+  return toRequest(pipe.read(CreateTxDto, body), DEV_CHAIN, undefined, ANYONE).confirmations;
 };
 
 describe('the confirmations of a request', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import type { CreateTxDto } from '../../../src/modules/requests/infrastructure/http/create-tx.dto.js';
 import { toRequest } from '../../../src/modules/requests/infrastructure/http/to-request.js';
 import { NO_FEES } from '../../../src/modules/ledger/domain/tx-request.js';
@@ -12,7 +13,7 @@ const SIGNED = { address: anAddress(0xab), nonce: '7', yParity: 1, r: KEY, s: aH
 const OWN = { address: anAddress(3), signer: anAddress(1) };
 const OTHER = { address: anAddress(3), signer: anAddress(9) };
 
-const read = (body: object, key?: string) => toRequest({ ...LEAST, ...body }, DEV_CHAIN, key);
+const read = (body: object, key?: string) => toRequest({ ...LEAST, ...body }, DEV_CHAIN, key, ANYONE);
 const refused = (code: string): unknown => expect.objectContaining({ code });
 
 describe('a create in terms of the domain', () => {
@@ -20,6 +21,7 @@ describe('a create in terms of the domain', () => {
     const signer = { chainId: DEV_CHAIN, address: anAddress(1) };
     const request = {
       signer,
+      sender: ANYONE,
       requestId: 'r-1',
       payload: { to: anAddress(2), value: 0n, data: '0x', gasLimit: null, accessList: [] },
       fees: NO_FEES,
@@ -52,6 +54,7 @@ describe('a create in terms of the domain', () => {
     };
     expect(read(body)).toEqual({
       signer: { chainId: DEV_CHAIN, address: anAddress(1) },
+      sender: ANYONE,
       requestId: 'r-1',
       payload: {
         to: anAddress(0xab),
@@ -161,8 +164,8 @@ describe('a create is refused', () => {
         }),
       ),
     ]) {
-      expect(toRequest(body, 30, undefined).requestId).toBe(LEAST.requestId);
-      expect(() => toRequest(body, DEV_CHAIN, undefined)).toThrow(refused('invalid_checksum'));
+      expect(toRequest(body, 30, undefined, ANYONE).requestId).toBe(LEAST.requestId);
+      expect(() => toRequest(body, DEV_CHAIN, undefined, ANYONE)).toThrow(refused('invalid_checksum'));
     }
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { ANYONE, DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { type HistoryEntry, TxHistory } from '../../../src/modules/events/index.js';
 import { Chains } from '../../../src/modules/chain/index.js';
 import { CreateNow, type CreateNowResult } from '../../../src/modules/requests/application/create-now.js';
@@ -99,13 +99,13 @@ describe('POST /api/v1/tx', () => {
     stored = { ...STORED, isNew: false, state: 'IN_MEMPOOL', nonce: 7n, txHash: aHash(1) };
     const known = { ...view, state: 'IN_MEMPOOL', nonce: 7, txHash: aHash(1) };
     expect(await post(BODY)).toEqual({ status: 200, body: known });
-    expect(calls).toMatchObject([0, 1].map(() => ['create', { signer: aSigner(), requestId: 'r-1' }, DEFAULT_ACCOUNT]));
+    expect(calls).toMatchObject([0, 1].map(() => ['create', { signer: aSigner(), sender: ANYONE, requestId: 'r-1' }]));
   });
 
   it('takes its key from the Idempotency-Key header, too', async () => {
     const { requestId: _key, ...keyless } = BODY;
     expect(await post(keyless, { 'Idempotency-Key': 'in-header' })).toMatchObject({ status: 202 });
-    expect(calls).toMatchObject([['create', { requestId: 'in-header' }, DEFAULT_ACCOUNT]]);
+    expect(calls).toMatchObject([['create', { requestId: 'in-header' }]]);
     expect(await post(BODY, { 'Idempotency-Key': 'other' })).toMatchObject({ status: 400 });
     expect(await post(keyless)).toMatchObject({ status: 400, body: { code: 'missing_request_id' } });
   });
@@ -119,9 +119,7 @@ describe('POST /api/v1/tx', () => {
       body: { code: 'missing_chain_id', facts: { chainIds } },
     });
     expect(await post({ ...BODY, chainId: OTHER_CHAIN })).toMatchObject({ status: 202 });
-    expect(calls).toMatchObject(
-      [DEV_CHAIN, OTHER_CHAIN].map((chainId) => ['create', { signer: { chainId } }, DEFAULT_ACCOUNT]),
-    );
+    expect(calls).toMatchObject([DEV_CHAIN, OTHER_CHAIN].map((chainId) => ['create', { signer: { chainId } }]));
   });
 
   it('waits for the nonce with allocate "now" alone', async () => {
@@ -182,26 +180,26 @@ describe('GET /api/v1/tx', () => {
   it('asks for fifty when no filter is given', async () => {
     page = { items: [VIEW], nextBefore: null };
     expect(await get('')).toEqual({ status: 200, body: { items: [VIEW], nextCursor: null } });
-    expect(calls).toEqual([['list', { limit: 50, kind: 'payload' }]]);
+    expect(calls).toEqual([['list', { limit: 50, kind: 'payload' }, ANYONE]]);
   });
 
   it('hands on each filter in its own place', async () => {
     await get(`?chainId=${OTHER_CHAIN}&signer=0x${'AB'.repeat(20)}&state=MINED&kind=fill&limit=7`);
     const signer = `0x${'ab'.repeat(20)}`;
-    expect(calls).toEqual([['list', { limit: 7, kind: 'fill', chainId: OTHER_CHAIN, signer, state: 'MINED' }]]);
+    expect(calls).toEqual([['list', { limit: 7, kind: 'fill', chainId: OTHER_CHAIN, signer, state: 'MINED' }, ANYONE]]);
   });
 
   it('goes on before what its cursor names', async () => {
     page = { items: [VIEW], nextBefore: TX_ID };
     const { nextCursor } = (await get('')).body;
     await get(`?cursor=${String(nextCursor)}`);
-    expect(calls.at(-1)).toEqual(['list', { limit: 50, kind: 'payload', before: TX_ID }]);
+    expect(calls.at(-1)).toEqual(['list', { limit: 50, kind: 'payload', before: TX_ID }, ANYONE]);
   });
 
   it('lists the fills of Lockstep only to who asks for them', async () => {
     for (const query of ['', '?kind=payload', '?kind=fill']) await get(query);
     const kinds = ['payload', 'payload', 'fill'];
-    expect(calls).toEqual(kinds.map((kind) => ['list', { limit: 50, kind }]));
+    expect(calls).toEqual(kinds.map((kind) => ['list', { limit: 50, kind }, ANYONE]));
   });
 
   const paging = ['cursor=AAAA', 'cursor=', 'limit=0', 'limit=201', 'limit=x'];
@@ -222,7 +220,9 @@ describe('GET /api/v1/tx/by-request', () => {
     expect(await get(`/by-request${query}&chainId=${OTHER_CHAIN}`)).toEqual({ status: 200, body: VIEW });
     await get(`/by-request${query}`);
     const signer = `0x${'ab'.repeat(20)}`;
-    expect(calls).toEqual([OTHER_CHAIN, DEV_CHAIN].map((chainId) => ['by request', chainId, signer, 'r 1']));
+    expect(calls).toEqual(
+      [OTHER_CHAIN, DEV_CHAIN].map((chainId) => ['by request', { chainId, address: signer }, 'r 1', ANYONE]),
+    );
   });
 
   it('answers 404 to a key that was not used, and 400 without signer or key', async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
 import type { Tx } from '../../../src/kernel/unit-of-work.js';
 import { type EventPage, type EventPosition, EventReader, LOG_BEGINNING } from '../../../src/modules/events/index.js';
 import { FanOut } from '../../../src/modules/webhooks/application/fan-out.js';
@@ -8,7 +9,14 @@ import { aPublicEvent } from './webhook-fakes.js';
 
 const END: EventPosition = { xid: 9n, seq: 9n, part: 9 };
 
-const ALL: Subscriber = { id: 'all', callbackOnly: false, types: null, chainIds: null, signers: null };
+const ALL: Subscriber = {
+  id: 'all',
+  account: DEFAULT_ACCOUNT,
+  callbackOnly: false,
+  types: null,
+  chainIds: null,
+  signers: null,
+};
 
 class FakeLog extends FanOutLog {
   heard = true;

@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { type EventPage, type EventPosition, EventReader, EventTimes } from '../../../src/modules/events/index.js';
 import { ReplayRange } from '../../../src/modules/webhooks/application/replay-range.js';
 import { DeliveryLog } from '../../../src/modules/webhooks/domain/delivery-log.js';
@@ -74,7 +75,7 @@ it('takes the events of the time that the endpoint wants, a minute of disorder a
     { events, next: place(5), hasMore: true, isHeldBack: false },
     { events: [event(6, 9), event(7, 12)], next: place(7), hasMore: true, isHeldBack: false },
   ];
-  expect(await replay.execute('one', range, null, 10_000)).toEqual({ replayed: 3, hasMore: false, next: null });
+  expect(await replay.execute('one', ANYONE, range, null, 10_000)).toEqual({ replayed: 3, hasMore: false, next: null });
   expect(log.inserted.map(({ event: { position } }) => Number(position.seq))).toEqual([2, 5, 6]);
   expect(times.asked).toEqual([minutes(-1)]);
   expect(pages.asked).toEqual([place(1), place(5)]);
@@ -82,8 +83,8 @@ it('takes the events of the time that the endpoint wants, a minute of disorder a
 
 it('ends at its limit and says where to go on', async () => {
   pages.pages = [{ events: [event(1, 1)], next: place(5), hasMore: true, isHeldBack: false }];
-  expect(await replay.execute('one', range, null, 500)).toEqual({ replayed: 1, hasMore: true, next: place(5) });
-  await replay.execute('one', range, place(5), 500);
+  expect(await replay.execute('one', ANYONE, range, null, 500)).toEqual({ replayed: 1, hasMore: true, next: place(5) });
+  await replay.execute('one', ANYONE, range, place(5), 500);
   expect(pages.asked.at(-1)).toEqual(place(5));
 });
 
@@ -94,12 +95,16 @@ it('reads no more than 100 pages for one request, even if the endpoint wants non
     hasMore: true,
     isHeldBack: false,
   }));
-  expect(await replay.execute('one', range, null, 10_000)).toEqual({ replayed: 0, hasMore: true, next: place(100) });
+  expect(await replay.execute('one', ANYONE, range, null, 10_000)).toEqual({
+    replayed: 0,
+    hasMore: true,
+    next: place(100),
+  });
   expect(pages.asked.length).toBe(100);
 });
 
 it('is for enabled endpoints', async () => {
   await endpoints.disable('one', 'gone');
-  await expect(replay.execute('one', range, null, 9)).rejects.toMatchObject({ code: 'webhook_disabled' });
-  await expect(replay.execute('two', range, null, 9)).rejects.toMatchObject({ code: 'webhook_not_found' });
+  await expect(replay.execute('one', ANYONE, range, null, 9)).rejects.toMatchObject({ code: 'webhook_disabled' });
+  await expect(replay.execute('two', ANYONE, range, null, 9)).rejects.toMatchObject({ code: 'webhook_not_found' });
 });

@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { TestEndpoint } from '../../../src/modules/webhooks/application/test-endpoint.js';
 import { WebhookSignatures } from '../../../src/modules/webhooks/application/webhook-signatures.js';
 import { until } from '../../support/until.js';
@@ -15,12 +16,12 @@ it('sends one signed event, and returns what the receiver says', async () => {
   const clock = new FakeClock(new Date());
   const test = new TestEndpoint(endpoints, sender, signatures, new PlainSecrets(), { next: () => '7' }, clock);
   sender.answer = async () => ({ ...OK, status: 503, body: 'later' });
-  expect(await test.execute('one')).toMatchObject({ status: 503, body: 'later' });
+  expect(await test.execute('one', ANYONE)).toMatchObject({ status: 503, body: 'later' });
   const [{ url, headers, body } = { url: '', headers: {}, body: '' }, ...more] = sender.sent;
   expect(more).toEqual([]);
   expect(url).toBe('https://example.com/hook');
   expect(new Webhook(secret).verify(body, headers)).toMatchObject({ id: 'test-7', type: 'webhook.test', version: 1 });
-  await expect(test.execute('two')).rejects.toMatchObject({ code: 'webhook_not_found' });
+  await expect(test.execute('two', ANYONE)).rejects.toMatchObject({ code: 'webhook_not_found' });
 });
 
 it('refuses a second test of an endpoint within a second or while the first one runs, and more than 16 endpoints at once', async () => {
@@ -31,17 +32,17 @@ it('refuses a second test of an endpoint within a second or while the first one 
   const refused = { code: 'too_many_tests', kind: 'too_many', retryAfterSeconds: 1 };
   const answers: (() => void)[] = [];
   sender.answer = () => new Promise((resolve) => answers.push(() => resolve(OK)));
-  const running = ids.slice(0, 16).map((id) => test.execute(id));
+  const running = ids.slice(0, 16).map((id) => test.execute(id, ANYONE));
   await until('all are sent', async () => answers.length === 16);
-  await expect(test.execute('endpoint-16')).rejects.toMatchObject(refused);
+  await expect(test.execute('endpoint-16', ANYONE)).rejects.toMatchObject(refused);
   clock.advance(1_000);
-  await expect(test.execute('endpoint-0')).rejects.toMatchObject(refused);
+  await expect(test.execute('endpoint-0', ANYONE)).rejects.toMatchObject(refused);
   for (const answer of answers) answer();
   await Promise.all(running);
   sender.answer = async () => OK;
-  expect(await test.execute('endpoint-0')).toMatchObject({ status: 200 });
-  await expect(test.execute('endpoint-0')).rejects.toMatchObject(refused);
-  expect(await test.execute('endpoint-1')).toMatchObject({ status: 200 });
+  expect(await test.execute('endpoint-0', ANYONE)).toMatchObject({ status: 200 });
+  await expect(test.execute('endpoint-0', ANYONE)).rejects.toMatchObject(refused);
+  expect(await test.execute('endpoint-1', ANYONE)).toMatchObject({ status: 200 });
   clock.advance(1_000);
-  expect(await test.execute('endpoint-0')).toMatchObject({ status: 200 });
+  expect(await test.execute('endpoint-0', ANYONE)).toMatchObject({ status: 200 });
 });

@@ -1,9 +1,17 @@
 import { expect, it } from '@jest/globals';
+import { DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
 import { type Subscriber, wants } from '../../../src/modules/webhooks/domain/webhook-endpoint.js';
 import { anAddress } from '../../support/builders.js';
 import { aPublicEvent } from './webhook-fakes.js';
 
-const all: Subscriber = { id: 'one', callbackOnly: false, types: null, chainIds: null, signers: null };
+const all: Subscriber = {
+  id: 'one',
+  account: DEFAULT_ACCOUNT,
+  callbackOnly: false,
+  types: null,
+  chainIds: null,
+  signers: null,
+};
 const event = aPublicEvent(1, { type: 'tx.failed', chainId: 7, signer: anAddress(3) });
 
 it.each([

@@ -1,3 +1,4 @@
+import { DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
 import type { PublicEvent } from '../../../src/modules/events/index.js';
 import type { WebhookEndpoint } from '../../../src/modules/webhooks/domain/webhook-endpoint.js';
 import {
@@ -16,6 +17,7 @@ export const AT = new Date('2026-11-22T10:00:00.000Z');
 export function anEndpoint(overrides: Partial<WebhookEndpoint> = {}): WebhookEndpoint {
   return {
     id: 'endpoint-1',
+    account: DEFAULT_ACCOUNT,
     url: 'https://example.com/hook',
     description: null,
     types: null,
@@ -40,6 +42,7 @@ export function aPublicEvent(seq: number, overrides: Partial<PublicEvent> = {}):
     signer: anAddress(1),
     txId: 'tx',
     callback: null,
+    account: DEFAULT_ACCOUNT,
     data: {},
     ...overrides,
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { CreateEndpoint } from '../../../src/modules/webhooks/application/create-endpoint.js';
 import { RotateSecret } from '../../../src/modules/webhooks/application/rotate-secret.js';
 import { WebhookSignatures } from '../../../src/modules/webhooks/application/webhook-signatures.js';
@@ -54,8 +55,10 @@ describe('the secret of a webhook', () => {
     const missing = { code: 'webhook_key_missing', kind: 'unavailable' };
     const [signatures, none] = [new WebhookSignatures(), webhookSecrets()];
     const create = new CreateEndpoint(endpoints, new HttpsTargets(), signatures, none, { next: () => 'two' });
-    await expect(create.execute(anEndpoint())).rejects.toMatchObject(missing);
-    await expect(new RotateSecret(endpoints, signatures, none).execute('one', 0)).rejects.toMatchObject(missing);
+    await expect(create.execute(anEndpoint(), ANYONE)).rejects.toMatchObject(missing);
+    await expect(new RotateSecret(endpoints, signatures, none).execute('one', 0, ANYONE)).rejects.toMatchObject(
+      missing,
+    );
     expect(await endpoints.list()).toMatchObject([{ id: 'one', secrets: ['before'] }]);
   });
 });

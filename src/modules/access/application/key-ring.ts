@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../../kernel/caller.js';
+import { type Caller, NO_LIMITS } from '../../../kernel/caller.js';
 import { Clock } from '../../../kernel/clock.js';
 import { Unavailable } from '../../../kernel/errors.js';
 import { ApiKeys, type LiveKey } from '../domain/api-keys.js';
@@ -43,7 +43,10 @@ export class KeyRing {
     this.held = new Map(
       live.map(({ key, hash, endsInMs }) => {
         const { id, account, scopes } = key;
-        return [id, { hash, endsAtMs: now + endsInMs, caller: { name: `key:${id}`, account, scopes } }];
+        return [
+          id,
+          { hash, endsAtMs: now + endsInMs, caller: { name: `key:${id}`, account, scopes, only: NO_LIMITS } },
+        ];
       }),
     );
   }

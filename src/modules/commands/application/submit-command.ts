@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../../kernel/caller.js';
 import { Conflict, NotFound } from '../../../kernel/errors.js';
 import type { Hash } from '../../../kernel/hex.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
@@ -11,6 +12,7 @@ import { commandVerdict, type CommandVerdict, kindVerdict } from '../domain/comm
 
 export interface CommandInput {
   readonly txId: string;
+  readonly sender: Caller;
   readonly kind: CommandKind;
   /** Null when the client sent none: then nothing can be repeated. */
   readonly requestId: string | null;
@@ -27,7 +29,7 @@ export interface SubmittedCommand {
 }
 
 /**
- * Stores a command once per `(signer, requestId)`, on any node. What waits without a nonce changes in the same commit; everything else is
+ * Stores a command once per `(account, signer, requestId)`, on any node. What waits without a nonce changes in the same commit; everything else is
  * carried out by the owner of the signer ({@link ExecuteCommands}).
  */
 @Injectable()
@@ -66,7 +68,8 @@ export class SubmitCommand {
         'no such transaction',
         'check the id, or find the transaction by its requestId',
       );
-    const known = input.requestId === null ? null : await this.store.find(tx, managed.signer, input.requestId);
+    const { account } = input.sender;
+    const known = input.requestId && (await this.store.find(tx, managed.signer, input.requestId, account));
     if (known) return { command: sameRequest(known, input), isNew: false };
     const status = await this.statusOf(tx, managed, input);
     if (managed.state === 'PENDING' && !(await this.isUnsent(tx, managed.signer))) return null;
@@ -84,18 +87,22 @@ export class SubmitCommand {
       refusal: null,
       tries: 0,
     };
-    await this.changeTx(tx, managed, command, input.request);
-    await this.store.insert(tx, command);
+    await this.changeTx(tx, managed, command, input);
+    await this.store.insert(tx, command, account);
     return { command, isNew: true };
   }
 
   /** What waits changes at once. It needs no fence: whoever allocates a nonce locks the tx first. */
-  private async changeTx(tx: Tx, managed: ManagedTx, command: TxCommand, request: TxRequest | null): Promise<void> {
-    const { kind, requestId, replacement } = command;
+  private async changeTx(
+    tx: Tx,
+    managed: ManagedTx,
+    { kind, requestId, replacement }: TxCommand,
+    { request, sender }: CommandInput,
+  ): Promise<void> {
     if (managed.state === 'PENDING') {
       if (kind === 'cancel') managed.cancelled('cancelled before it was sent');
       else managed.edited(requestId);
-      await this.txs.savePending(tx, managed, request);
+      await this.txs.savePending(tx, managed, request, sender.name);
     } else if (request && replacement) {
       const isStored = await this.txs.insertReplacement(tx, replacement, request, managed.id);
       if (!isStored) throw keyTaken({ requestId: request.requestId });

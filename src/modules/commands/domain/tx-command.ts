@@ -17,7 +17,7 @@ export interface TxCommand {
   readonly signer: SignerId;
   readonly txId: string;
   readonly kind: CommandKind;
-  /** The client's key for the command, unique per signer among commands. */
+  /** The client's key for the command, unique per account and signer among commands. */
   readonly requestId: string;
   readonly requestHash: Hash;
   /** Explicit fees of a speed-up; null for the market. */
@@ -47,11 +47,11 @@ export function feesFrom(decimals: Readonly<Record<string, string>>): TxRequest[
 
 /** Commands of clients about their txs. */
 export abstract class CommandStore {
-  abstract find(tx: Tx, signer: SignerId, requestId: string): Promise<TxCommand | null>;
+  abstract find(tx: Tx, signer: SignerId, requestId: string, account: string): Promise<TxCommand | null>;
   /** Whether a replace of the tx waits for its owner. */
   abstract hasQueuedReplace(tx: Tx, txId: string): Promise<boolean>;
   /** @throws Conflict `idempotency_conflict` when another command took the key meanwhile */
-  abstract insert(tx: Tx, command: TxCommand): Promise<void>;
+  abstract insert(tx: Tx, command: TxCommand, account: string): Promise<void>;
 
   /** Commands that wait for their owner and are due, at most this many of each signer, the longest due first. */
   abstract queued(chainId: ChainId, signers: readonly string[], perSigner: number): Promise<TxCommand[]>;

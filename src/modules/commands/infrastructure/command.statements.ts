@@ -4,7 +4,7 @@ const COMMAND_COLUMNS = `c.command_id, c.chain_id, c.signer, c.tx_id, c.kind, c.
 
 export const FIND = {
   name: 'command_find',
-  text: `SELECT ${COMMAND_COLUMNS} FROM tx_command c WHERE c.chain_id = $1 AND c.signer = $2 AND c.request_id = $3`,
+  text: `SELECT ${COMMAND_COLUMNS} FROM tx_command c WHERE c.chain_id = $1 AND c.signer = $2 AND c.account_id = $3 AND c.request_id = $4`,
 };
 
 export const QUEUED_REPLACE = {
@@ -15,9 +15,9 @@ export const QUEUED_REPLACE = {
 export const INSERT = {
   name: 'command_insert',
   text: `
-    INSERT INTO tx_command (command_id, chain_id, signer, tx_id, kind, request_id, request_hash, options, replacement, status, due_at, decided_at)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp(), CASE WHEN $10 = 'DONE' THEN clock_timestamp() END)
-        ON CONFLICT (chain_id, signer, request_id) DO NOTHING`,
+    INSERT INTO tx_command (command_id, chain_id, signer, tx_id, kind, request_id, request_hash, options, replacement, status, account_id, due_at, decided_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp(), CASE WHEN $10 = 'DONE' THEN clock_timestamp() END)
+        ON CONFLICT (chain_id, signer, account_id, request_id) DO NOTHING`,
 };
 
 /**

@@ -38,8 +38,8 @@ export class PgCommandStore extends CommandStore {
     super();
   }
 
-  async find(tx: Tx, { chainId, address }: SignerId, requestId: string): Promise<TxCommand | null> {
-    const { rows } = await PgTx.of(tx).query<CommandRow>(sql.FIND, [chainId, address, requestId]);
+  async find(tx: Tx, { chainId, address }: SignerId, requestId: string, account: string): Promise<TxCommand | null> {
+    const { rows } = await PgTx.of(tx).query<CommandRow>(sql.FIND, [chainId, address, account, requestId]);
     return rows[0] ? toCommand(rows[0]) : null;
   }
 
@@ -48,7 +48,7 @@ export class PgCommandStore extends CommandStore {
     return rowCount === 1;
   }
 
-  async insert(tx: Tx, command: TxCommand): Promise<void> {
+  async insert(tx: Tx, command: TxCommand, account: string): Promise<void> {
     const { commandId, signer, txId, kind, requestId, requestHash, fees, replacement, status } = command;
     const { rowCount } = await PgTx.of(tx).query(sql.INSERT, [
       commandId,
@@ -61,6 +61,7 @@ export class PgCommandStore extends CommandStore {
       JSON.stringify(fees === null ? {} : { fees: toDecimals(fees) }),
       replacement,
       status,
+      account,
     ]);
     if (rowCount !== 1) throw takenKey(requestId);
   }

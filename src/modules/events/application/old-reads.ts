@@ -111,10 +111,10 @@ function commonFilter([first, ...more]: readonly EventFilter[]): EventFilter {
   const common = first ?? ALL_EVENTS;
   const shared = <K extends 'chainId' | 'signer' | 'txId'>(key: K): EventFilter[K] | null =>
     more.every((filter) => filter[key] === common[key]) ? common[key] : null;
-  return { chainId: shared('chainId'), signer: shared('signer'), txId: shared('txId'), types: null };
+  return { chainId: shared('chainId'), signer: shared('signer'), txId: shared('txId'), types: null, viewer: null };
 }
 
-/** A reader filters by chain, signer and tx; types are left to the client's side. */
+/** A reader filters by chain, signer and tx; types and who may see an event are left to the client's side. */
 function covers(wide: EventFilter, narrow: EventFilter): boolean {
   return (['chainId', 'signer', 'txId'] as const).every((key) => wide[key] === null || wide[key] === narrow[key]);
 }

@@ -6,6 +6,8 @@ export interface HistoryEntry {
   readonly fromState: string | null;
   readonly toState: string;
   readonly nodeId: string;
+  /** The caller whose request it was; null for what Lockstep did by itself. */
+  readonly actor: string | null;
   readonly fencingToken: string | null;
   readonly txHash: string | null;
   readonly blockNumber: number | null;

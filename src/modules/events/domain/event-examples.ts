@@ -1,3 +1,4 @@
+import { DEFAULT_ACCOUNT } from '../../../kernel/caller.js';
 import { parseAddress, parseHash } from '../../../kernel/hex.js';
 import type { JsonObject } from '../../../kernel/json.js';
 import type { LoggedEvent, PublicEventType } from './public-event.js';
@@ -16,6 +17,7 @@ const ROW: LoggedEvent = {
   requestId: 'invoice-4711',
   replaces: null,
   callback: null,
+  account: DEFAULT_ACCOUNT,
   toState: 'PENDING',
   nonce: null,
   txHash: null,

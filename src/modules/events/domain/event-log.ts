@@ -7,12 +7,15 @@ import type { SignerEvent, TxEvent } from './tx-event.js';
  */
 export interface EventAuthor {
   readonly nodeId: string;
+  /** The caller whose request it is; absent for what Lockstep does by itself. */
+  readonly actor?: string;
   tokenFor(signer: SignerId): bigint | null;
 }
 
 /** Like {@link EventAuthor}; some changes of signers need no lease, and then there is no token. */
 export interface SignerEventAuthor {
   readonly nodeId: string;
+  readonly actor?: string;
   tokenFor(signer: SignerId): bigint | null;
 }
 

@@ -39,6 +39,8 @@ export interface PublicEvent {
   readonly txId: string | null;
   /** The webhook endpoint that its request names. */
   readonly callback: string | null;
+  /** Of its tx; null for an event about a signer. */
+  readonly account: string | null;
   readonly data: JsonObject;
 }
 
@@ -54,6 +56,8 @@ export interface LoggedEvent {
   readonly requestId: string | null;
   readonly replaces: string | null;
   readonly callback: string | null;
+  /** Of its tx. */
+  readonly account: string | null;
   readonly toState: string | null;
   /** The nonce of the attempt `txHash`. */
   readonly nonce: bigint | null;

@@ -45,7 +45,7 @@ export const PUBLISHED_REASONS: readonly string[] = Object.keys(BY_REASON);
 
 /** The public events of a row: none when only operators need it. Always the same for the same row. */
 export function publicEventsOf(row: LoggedEvent): PublicEvent[] {
-  const { xid, seq, time, chainId, signer, txId, callback } = row;
+  const { xid, seq, time, chainId, signer, txId, callback, account } = row;
   const parts = BY_REASON[row.reason]?.(row) ?? [];
   return parts.map(([type, data], part) => ({
     position: { xid, seq, part },
@@ -55,6 +55,7 @@ export function publicEventsOf(row: LoggedEvent): PublicEvent[] {
     signer,
     txId,
     callback,
+    account,
     data: { ...subjectOf(row), ...data },
   }));
 }

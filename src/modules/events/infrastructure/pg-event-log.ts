@@ -15,8 +15,8 @@ export const NEXT_XID = `GREATEST(pg_current_xact_id(), (SELECT l.xid FROM tx_ev
 const APPEND = {
   name: 'event_append',
   text: `
-    INSERT INTO tx_event (xid, chain_id, tx_id, reason, from_state, to_state, node_id, fencing_token, tx_hash, block_number, block_hash, error, detail)
-    SELECT ${NEXT_XID}, e.chain_id, e.tx_id, e.reason, e.from_state, e.to_state, $12, e.token, e.tx_hash, e.block_number, e.block_hash, e.error, e.detail
+    INSERT INTO tx_event (xid, chain_id, tx_id, reason, from_state, to_state, node_id, actor, fencing_token, tx_hash, block_number, block_hash, error, detail)
+    SELECT ${NEXT_XID}, e.chain_id, e.tx_id, e.reason, e.from_state, e.to_state, $12, $13, e.token, e.tx_hash, e.block_number, e.block_hash, e.error, e.detail
       FROM unnest($1::bigint[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::bigint[], $9::text[], $10::text[], $11::jsonb[])
            WITH ORDINALITY AS e (chain_id, tx_id, reason, from_state, to_state, token, tx_hash, block_number, block_hash, error, detail, position)
      ORDER BY e.position`,
@@ -25,8 +25,8 @@ const APPEND = {
 const APPEND_OF_SIGNERS = {
   name: 'event_append_of_signers',
   text: `
-    INSERT INTO tx_event (xid, chain_id, signer, reason, node_id, fencing_token, detail)
-    SELECT ${NEXT_XID}, e.chain_id, e.signer, e.reason, $6, e.token, e.detail
+    INSERT INTO tx_event (xid, chain_id, signer, reason, node_id, actor, fencing_token, detail)
+    SELECT ${NEXT_XID}, e.chain_id, e.signer, e.reason, $6, $7, e.token, e.detail
       FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::jsonb[])
            WITH ORDINALITY AS e (chain_id, signer, reason, token, detail, position)
      ORDER BY e.position`,
@@ -54,6 +54,7 @@ export class PgEventLog extends EventLog {
       events.map((event) => event.error ?? null),
       events.map((event) => (event.detail ? JSON.stringify(event.detail) : null)),
       author.nodeId,
+      author.actor ?? null,
     ]);
   }
 
@@ -67,6 +68,7 @@ export class PgEventLog extends EventLog {
       events.map(({ signer }) => author.tokenFor(signer)),
       events.map(({ detail }) => JSON.stringify(detail)),
       author.nodeId,
+      author.actor ?? null,
     ]);
   }
 }

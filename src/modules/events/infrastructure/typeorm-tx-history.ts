@@ -14,6 +14,7 @@ export class TxEventEntity {
   @Column({ name: 'from_state', type: 'text', nullable: true }) fromState!: string | null;
   @Column({ name: 'to_state', type: 'text' }) toState!: string;
   @Column({ name: 'node_id', type: 'text' }) nodeId!: string;
+  @Column({ type: 'text', nullable: true }) actor!: string | null;
   @Column({ name: 'fencing_token', type: 'bigint', nullable: true }) fencingToken!: string | null;
   @Column({ name: 'tx_hash', type: 'text', nullable: true }) txHash!: string | null;
   @Column({ name: 'block_number', type: 'bigint', nullable: true }) blockNumber!: string | null;
@@ -41,7 +42,7 @@ export class TypeormTxHistory extends TxHistory {
 }
 
 function toEntry(row: TxEventEntity): HistoryEntry {
-  const { seq, reason, fromState, toState, nodeId, fencingToken, txHash, blockHash, error, detail } = row;
+  const { seq, reason, fromState, toState, nodeId, actor, fencingToken, txHash, blockHash, error, detail } = row;
   return {
     seq,
     time: row.createdAt.toISOString(),
@@ -49,6 +50,7 @@ function toEntry(row: TxEventEntity): HistoryEntry {
     fromState,
     toState,
     nodeId,
+    actor,
     fencingToken,
     txHash,
     blockNumber: row.blockNumber === null ? null : Number(row.blockNumber),

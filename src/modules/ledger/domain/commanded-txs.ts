@@ -14,7 +14,7 @@ export abstract class CommandedTxs {
   /** Whether the payload of the tx has blobs. */
   abstract hasBlobs(tx: Tx, txId: string): Promise<boolean>;
   /** Writes a locked tx that was PENDING with its events, and its request and blobs if that was replaced. */
-  abstract savePending(tx: Tx, managed: ManagedTx, request: TxRequest | null): Promise<void>;
+  abstract savePending(tx: Tx, managed: ManagedTx, request: TxRequest | null, actor: string): Promise<void>;
   /**
    * Stores a replacement with its blobs. No lane takes it before its command is carried out.
    * @returns false, and nothing is stored, when a tx of the signer has this requestId

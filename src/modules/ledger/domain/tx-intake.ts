@@ -9,7 +9,7 @@ export interface NewTx {
   readonly isServed: boolean;
 }
 
-/** The tx that exists under a `(signer, requestId)`. */
+/** The tx that exists under an `(account, signer, requestId)`. */
 export interface AcceptedTx {
   readonly txId: string;
   readonly state: TxState;

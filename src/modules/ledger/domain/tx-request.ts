@@ -2,6 +2,7 @@ import type { AccessList, BlobSidecar, Speed } from '../../chain/index.js';
 import type { RequestedAuthorization } from './authorization.js';
 import { type Address, type Hash, type Hex, parseHash, parseHex } from '../../../kernel/hex.js';
 import type { TxType } from './attempt.js';
+import type { Caller } from '../../../kernel/caller.js';
 import type { JsonObject } from '../../../kernel/json.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 
@@ -41,7 +42,8 @@ export const NO_FEES: RequestedFees = {
 /** The request of a client. It changes after intake only when the client replaces it while its tx has no nonce. */
 export interface TxRequest {
   readonly signer: SignerId;
-  /** The client's idempotency key, unique per signer. */
+  readonly sender: Caller;
+  /** The client's idempotency key, unique per account and signer. */
   readonly requestId: string;
   /** SHA-256 of the request in its normal form. The same key with another hash is refused (docs/invariants.md, I3). */
   readonly requestHash: Hash;
@@ -61,8 +63,8 @@ export interface TxRequest {
   readonly sidecar?: BlobSidecar;
 }
 
-/** What a lane needs of a request. Metadata and blobs may be long, so lanes do not read them. */
-export type StoredRequest = Omit<TxRequest, 'metadata' | 'sidecar'>;
+/** What a lane needs of a request. Metadata and blobs may be long, so lanes do not read them; who sent it is nothing to them. */
+export type StoredRequest = Omit<TxRequest, 'metadata' | 'sidecar' | 'sender'>;
 
 const NO_DATA = parseHex('0x');
 /**

@@ -8,6 +8,7 @@ import type { StoredOptions, StoredReceipt } from './managed-tx.rows.js';
 export class ManagedTxEntity {
   @PrimaryColumn({ name: 'tx_id', type: 'uuid' }) txId!: string;
   @Column({ type: 'text' }) kind!: TxKind;
+  @Column({ name: 'account_id', type: 'uuid' }) accountId!: string;
   @Column({ name: 'chain_id', type: 'bigint' }) chainId!: string;
   @Column({ type: 'text' }) signer!: string;
   @Column({ name: 'request_id', type: 'text' }) requestId!: string;

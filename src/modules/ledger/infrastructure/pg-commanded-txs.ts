@@ -45,12 +45,12 @@ const INSERT_REPLACEMENT = {
   name: 'command_insert_replacement',
   text: `
     WITH replacement AS (
-      INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, state, sub_state, replaces, next_resubmit_at)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, decode(substr($8, 3), 'hex'), $9, $10, $11, $12, $13, 'PENDING', 'REPLACING', $14, 'infinity')
-          ON CONFLICT (chain_id, signer, request_id) DO NOTHING
+      INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, state, sub_state, replaces, next_resubmit_at, account_id)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, decode(substr($8, 3), 'hex'), $9, $10, $11, $12, $13, 'PENDING', 'REPLACING', $14, 'infinity', $17)
+          ON CONFLICT (chain_id, signer, account_id, request_id) DO NOTHING
       RETURNING tx_id, chain_id)
-    INSERT INTO tx_event (chain_id, tx_id, reason, to_state, node_id, detail)
-    SELECT chain_id, tx_id, 'queued', 'PENDING', $15, jsonb_build_object('replaces', $14::text) FROM replacement`,
+    INSERT INTO tx_event (chain_id, tx_id, reason, to_state, node_id, actor, detail)
+    SELECT chain_id, tx_id, 'queued', 'PENDING', $15, $16, jsonb_build_object('replaces', $14::text) FROM replacement`,
 };
 
 const HAS_EXPIRED = {
@@ -104,7 +104,7 @@ export class PgCommandedTxs extends CommandedTxs {
     return rowCount === 1;
   }
 
-  async savePending(tx: Tx, managed: ManagedTx, request: TxRequest | null): Promise<void> {
+  async savePending(tx: Tx, managed: ManagedTx, request: TxRequest | null, actor: string): Promise<void> {
     const { id, state, progress } = managed;
     if (request !== null) {
       await PgTx.of(tx).query(EDIT_REQUEST, [
@@ -118,7 +118,7 @@ export class PgCommandedTxs extends CommandedTxs {
       await this.blobs.replace(tx, id, request.sidecar);
     }
     await PgTx.of(tx).query(SAVE_PENDING, [id, state, progress.subState, progress.failureReason]);
-    await this.events.append(tx, { nodeId: this.node.id, tokenFor: () => null }, managed.pendingEvents());
+    await this.events.append(tx, { nodeId: this.node.id, tokenFor: () => null, actor }, managed.pendingEvents());
   }
 
   async insertReplacement(tx: Tx, txId: string, request: TxRequest, replaces: string): Promise<boolean> {
@@ -137,6 +137,8 @@ export class PgCommandedTxs extends CommandedTxs {
       ...agreedOnce(request),
       replaces,
       this.node.id,
+      request.sender.name,
+      request.sender.account,
     ]);
     if (rowCount === 1 && request.sidecar) await this.blobs.replace(tx, txId, request.sidecar);
     return rowCount === 1;

@@ -24,22 +24,22 @@ const INSERT_PENDING = {
   text: `
     WITH input AS (
       SELECT i.*, (SELECT ${isPaused('i.chain_id', 'i.signer')} FROM signer s WHERE s.chain_id = i.chain_id AND s.address = i.signer) AS paused
-        FROM unnest((SELECT $1::uuid[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::numeric[]), (SELECT $8::text[]), (SELECT $9::jsonb[]), (SELECT $10::int[]), (SELECT $11::int[]), (SELECT $12::timestamptz[]), (SELECT $13::jsonb[]), (SELECT $15::boolean[]))
-             AS i (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, served)),
+        FROM unnest((SELECT $1::uuid[]), (SELECT $2::bigint[]), (SELECT $3::text[]), (SELECT $4::text[]), (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::numeric[]), (SELECT $8::text[]), (SELECT $9::jsonb[]), (SELECT $10::int[]), (SELECT $11::int[]), (SELECT $12::timestamptz[]), (SELECT $13::jsonb[]), (SELECT $15::boolean[]), (SELECT $16::uuid[]), (SELECT $17::text[]))
+             AS i (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, served, account_id, actor)),
     inserted AS (
-      INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, state)
-      SELECT tx_id, chain_id, signer, request_id, request_hash, to_address, value, decode(substr(data, 3), 'hex'), options, priority, confirmations, expires_at, metadata, 'PENDING'
+      INSERT INTO managed_tx (tx_id, chain_id, signer, request_id, request_hash, to_address, value, data, options, priority, confirmations, expires_at, metadata, account_id, state)
+      SELECT tx_id, chain_id, signer, request_id, request_hash, to_address, value, decode(substr(data, 3), 'hex'), options, priority, confirmations, expires_at, metadata, account_id, 'PENDING'
         FROM input i
        WHERE paused IS NOT NULL AND served AND i.request_id IS DISTINCT FROM (
          SELECT t.request_id FROM managed_tx t
-          WHERE t.chain_id = i.chain_id AND t.signer = i.signer AND t.request_id >= i.request_id
+          WHERE t.chain_id = i.chain_id AND t.signer = i.signer AND t.account_id = i.account_id AND t.request_id >= i.request_id
           ORDER BY t.request_id LIMIT 1)
-       ORDER BY chain_id, signer, request_id, tx_id
-          ON CONFLICT (chain_id, signer, request_id) DO NOTHING
+       ORDER BY chain_id, signer, account_id, request_id, tx_id
+          ON CONFLICT (chain_id, signer, account_id, request_id) DO NOTHING
       RETURNING tx_id, chain_id),
     queued AS (
-      INSERT INTO tx_event (chain_id, tx_id, reason, to_state, node_id)
-      SELECT chain_id, tx_id, 'queued', 'PENDING', $14 FROM inserted)
+      INSERT INTO tx_event (chain_id, tx_id, reason, to_state, node_id, actor)
+      SELECT n.chain_id, n.tx_id, 'queued', 'PENDING', $14, i.actor FROM inserted n JOIN input i ON i.tx_id = n.tx_id)
     SELECT i.tx_id, i.paused IS NOT NULL AS known, i.paused, n.tx_id IS NOT NULL AS created FROM input i LEFT JOIN inserted n ON n.tx_id = i.tx_id`,
 };
 
@@ -48,9 +48,9 @@ const LOOK_UP = {
   name: 'tx_look_up',
   text: `
     SELECT k.position::int AS position, t.tx_id, t.state, t.nonce, t.tx_hash, t.request_hash
-      FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS k (chain_id, signer, request_id, position)
+      FROM unnest($1::bigint[], $2::text[], $3::uuid[], $4::text[]) WITH ORDINALITY AS k (chain_id, signer, account_id, request_id, position)
      CROSS JOIN LATERAL (
-       SELECT * FROM managed_tx m WHERE m.chain_id = k.chain_id AND m.signer = k.signer AND m.request_id >= k.request_id
+       SELECT * FROM managed_tx m WHERE m.chain_id = k.chain_id AND m.signer = k.signer AND m.account_id = k.account_id AND m.request_id >= k.request_id
         ORDER BY m.request_id LIMIT 1) t
      WHERE t.request_id = k.request_id`,
 };
@@ -102,7 +102,13 @@ export class PgTxIntake extends TxIntake {
 
   /** Only what has rows of other tables needs a transaction. */
   private async insert(txs: readonly NewTx[]): Promise<InsertedRow[]> {
-    const values = [...requestColumns(txs), this.node.id, txs.map(({ isServed }) => isServed)];
+    const values = [
+      ...requestColumns(txs),
+      this.node.id,
+      txs.map(({ isServed }) => isServed),
+      txs.map(({ request }) => request.sender.account),
+      txs.map(({ request }) => request.sender.name),
+    ];
     if (!txs.some(({ request }) => request.sidecar !== undefined || wantsAuthorizations(request)))
       return (await this.database.query<InsertedRow>(INSERT_PENDING, values)).rows;
     return this.database.transaction(async (tx) => {
@@ -120,6 +126,7 @@ export class PgTxIntake extends TxIntake {
     const { rows } = await this.database.query<LookUpRow>(LOOK_UP, [
       repeated.map(({ request }) => request.signer.chainId),
       repeated.map(({ request }) => request.signer.address),
+      repeated.map(({ request }) => request.sender.account),
       repeated.map(({ request }) => request.requestId),
     ]);
     return new Map(

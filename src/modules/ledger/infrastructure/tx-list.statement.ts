@@ -1,3 +1,4 @@
+import { DEFAULT_ACCOUNT, type Viewer } from '../../../kernel/caller.js';
 import type { TxFilter } from '../application/views/tx-views.js';
 import { TX_STATES, type TxState } from '../domain/tx-state-machine.js';
 
@@ -17,19 +18,54 @@ const EVERY_CHAIN = `
  * Chain and signer are ranges of one value and part of the order. So only an index that begins with them has the order, and the planner
  * cannot choose to search a rare state, or the txs of a chain that is out of use, along the primary key. A page of a chain is merged from one of each
  * state, because no index has all its txs in the order of ids.
+ *
+ * An account other than that of the operators has an index of its own, and a list reads its txs alone, whatever is wanted of them.
  */
-export function listStatement({ chainId, signer, state, kind, before, limit }: TxFilter): {
+export function listStatement(filter: TxFilter, viewer: Viewer): ListStatement {
+  return viewer.account === DEFAULT_ACCOUNT ? ofOperators(filter, viewer) : ofAccount(filter, viewer);
+}
+
+type Value = string | number | readonly string[] | readonly number[];
+
+interface ListStatement {
   readonly text: string;
-  readonly values: readonly (string | number)[];
-} {
-  const values: (string | number)[] = [];
-  const value = (item: string | number): string => `$${values.push(item)}`;
+  readonly values: readonly Value[];
+}
+
+function ofAccount({ chainId, signer, state, kind, before, limit }: TxFilter, viewer: Viewer): ListStatement {
+  const values: Value[] = [];
+  const value = (item: Value): string => `$${values.push(item)}`;
+  const conditions = [
+    ...[only('m.account_id', value(viewer.account)), `m.account_id <> '${DEFAULT_ACCOUNT}'`, `m.kind = '${kind}'`],
+    ...(chainId === undefined ? [] : [`m.chain_id = ${value(chainId)}`]),
+    ...(signer === undefined ? [] : [`m.signer = ${value(signer)}`]),
+    ...(state === undefined ? [] : [`m.state = '${state}'`]),
+    ...(before === undefined ? [] : [`m.tx_id < ${value(before)}`]),
+    ...withinLimits(viewer, value),
+  ];
+  const text = `
+    SELECT m.tx_id FROM managed_tx m WHERE ${conditions.join(' AND ')} ORDER BY m.account_id DESC, m.tx_id DESC LIMIT ${value(limit)}`;
+  return { text, values };
+}
+
+function withinLimits({ only: { signers, chainIds } }: Viewer, value: (item: Value) => string): string[] {
+  return [
+    ...(signers === null ? [] : [`m.signer = ANY(${value(signers)}::text[])`]),
+    ...(chainIds === null ? [] : [`m.chain_id = ANY(${value(chainIds)}::bigint[])`]),
+  ];
+}
+
+function ofOperators({ chainId, signer, state, kind, before, limit }: TxFilter, viewer: Viewer): ListStatement {
+  const values: Value[] = [];
+  const value = (item: Value): string => `$${values.push(item)}`;
   const chains = chainId === undefined ? EVERY_CHAIN : `WITH chains AS (SELECT ${value(chainId)}::bigint AS chain_id)`;
   const conditions = [
     'm.chain_id BETWEEN c.chain_id AND c.chain_id',
     ...(signer === undefined ? [] : [only('m.signer', value(signer))]),
     `m.kind = '${kind}'`,
+    `m.account_id = '${DEFAULT_ACCOUNT}'`,
     ...(before === undefined ? [] : [`m.tx_id < ${value(before)}`]),
+    ...withinLimits(viewer, value),
   ];
   const most = value(limit);
   const pageIn = (one: TxState | undefined): string => {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type FindOptionsWhere, In, LessThan, Repository } from 'typeorm';
 import { inSlices } from '../../../kernel/in-slices.js';
+import { DEFAULT_ACCOUNT, mayUse, type Viewer } from '../../../kernel/caller.js';
 import { parseAddress } from '../../../kernel/hex.js';
 import { toJsonInteger } from '../../../kernel/quantities.js';
 import { distinctSigners, parseSigner, type SignerId, signerKey } from '../../../kernel/signer-id.js';
@@ -50,17 +51,18 @@ export class TypeormTxQueries extends TxQueries {
     super();
   }
 
-  async find(txId: string): Promise<TxView | null> {
-    return this.viewOf(await translated(this.txs.findOne({ where: { txId } })));
+  async find(txId: string, viewer: Viewer): Promise<TxView | null> {
+    return this.viewOf(await translated(this.txs.findOne({ where: { txId } })), viewer);
   }
 
-  async findByRequest(chainId: number, signer: string, requestId: string): Promise<TxView | null> {
-    const found = this.txs.findOne({ where: { chainId: String(chainId), signer, requestId } });
-    return this.viewOf(await translated(found));
+  async findByRequest({ chainId, address }: SignerId, requestId: string, viewer: Viewer): Promise<TxView | null> {
+    const { account: accountId } = viewer;
+    const found = this.txs.findOne({ where: { chainId: String(chainId), signer: address, accountId, requestId } });
+    return this.viewOf(await translated(found), viewer);
   }
 
-  async list(filter: TxFilter): Promise<TxList> {
-    const sized = await translated(this.sizes(filter));
+  async list(filter: TxFilter, viewer: Viewer): Promise<TxList> {
+    const sized = await translated(this.sizes(filter, viewer));
     const ids = pageOf(sized, filter.limit).map(({ id }) => id);
     const rows = await translated(this.txs.find({ where: { txId: In(ids) }, order: { txId: 'DESC' } }));
     return {
@@ -69,8 +71,9 @@ export class TypeormTxQueries extends TxQueries {
     };
   }
 
-  private async viewOf(row: ManagedTxEntity | null): Promise<TxView | null> {
-    const [view = null] = await this.viewsOf(row ? [row] : []);
+  private async viewOf(row: ManagedTxEntity | null, viewer: Viewer): Promise<TxView | null> {
+    const isVisible = row?.accountId === viewer.account && mayUse(viewer, parseSigner(row.chainId, row.signer));
+    const [view = null] = await this.viewsOf(isVisible ? [row] : []);
     return view;
   }
 
@@ -108,25 +111,31 @@ export class TypeormTxQueries extends TxQueries {
   }
 
   /** Reads one row more than requested, to know whether there is a next page. Ids sort by time of creation (UUIDv7). */
-  private async sizes(filter: TxFilter): Promise<SizedRow[]> {
+  private async sizes(filter: TxFilter, viewer: Viewer): Promise<SizedRow[]> {
     const most = filter.limit + 1;
     const newestFirst = this.txs
       .createQueryBuilder('t')
-      .where(await this.whereOf({ ...filter, limit: most }))
+      .where(await this.whereOf({ ...filter, limit: most }, viewer))
       .orderBy('t.txId', 'DESC')
       .limit(most);
     return newestFirst.select('t.txId', 'id').addSelect(VIEW_BYTES, 'bytes').getRawMany<SizedRow>();
   }
 
-  private async whereOf(filter: TxFilter): Promise<FindOptionsWhere<ManagedTxEntity>> {
+  private async whereOf(filter: TxFilter, viewer: Viewer): Promise<FindOptionsWhere<ManagedTxEntity>> {
     const { chainId, signer, state, kind, before } = filter;
     const isOfAll = chainId === undefined && signer === undefined && state === undefined && kind === 'payload';
-    if (!isOfAll) return { txId: In(await this.idsOf(filter)) };
-    return { kind, ...(before === undefined ? {} : { txId: LessThan(before) }) };
+    const { account: accountId, only } = viewer;
+    if (!isOfAll || accountId !== DEFAULT_ACCOUNT) return { txId: In(await this.idsOf(filter, viewer)) };
+    return {
+      ...{ kind, accountId },
+      ...(only.signers && { signer: In(only.signers) }),
+      ...(only.chainIds && { chainId: In(only.chainIds) }),
+      ...(before === undefined ? {} : { txId: LessThan(before) }),
+    };
   }
 
-  private async idsOf(filter: TxFilter): Promise<string[]> {
-    const { text, values } = listStatement(filter);
+  private async idsOf(filter: TxFilter, viewer: Viewer): Promise<string[]> {
+    const { text, values } = listStatement(filter, viewer);
     const rows: { tx_id: string }[] = await this.txs.query(text, [...values]);
     return rows.map((row) => row.tx_id);
   }

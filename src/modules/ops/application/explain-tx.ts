@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Viewer } from '../../../kernel/caller.js';
 import { maxOf, toJsonInteger } from '../../../kernel/quantities.js';
 import { parseSigner, type SignerId } from '../../../kernel/signer-id.js';
 import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
@@ -32,8 +33,8 @@ export class ExplainTx {
   ) {}
 
   /** Null for a tx that does not exist. */
-  async execute(txId: string): Promise<ExplainedTx | null> {
-    const tx = await this.queries.find(txId);
+  async execute(txId: string, viewer: Viewer): Promise<ExplainedTx | null> {
+    const tx = await this.queries.find(txId, viewer);
     if (tx === null) return null;
     const signer = parseSigner(String(tx.chainId), tx.signer);
     const [around, attempts, standing] = await Promise.all([

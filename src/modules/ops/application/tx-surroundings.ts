@@ -18,7 +18,8 @@ export interface Surroundings {
   /** Txs of its signer in flight, and those of them with a lower nonce: every one, when it has no nonce. Counted up to the limit. */
   readonly inFlight: number;
   readonly inFlightAhead: number;
-  readonly blockedBy: { readonly txId: string; readonly nonce: bigint; readonly state: TxState } | null;
+  /** The id is null when the tx belongs to another account. */
+  readonly blockedBy: { readonly txId: string | null; readonly nonce: bigint; readonly state: TxState } | null;
   /** What the txs in flight may take from the balance. */
   readonly committed: bigint;
   readonly leaseOwner: string | null;

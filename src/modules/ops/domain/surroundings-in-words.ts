@@ -18,7 +18,10 @@ export function whyWaiting({ awaits, queue, signer }: TxFacts): string {
 
 /** Why a tx that was sent is in no block yet. */
 export function whyInPool({ blockedBy, price, balance }: TxFacts): string {
-  if (blockedBy) return `transaction ${blockedBy.txId} with the lower nonce ${blockedBy.nonce} must be mined first`;
+  if (blockedBy) {
+    const which = blockedBy.txId === null ? 'a transaction of another account' : `transaction ${blockedBy.txId}`;
+    return `${which} with the lower nonce ${blockedBy.nonce} must be mined first`;
+  }
   if (price?.highestAttempt == null) return 'it is the next of its signer';
   if (price.highestAttempt.maxFeePerGas === 0n && price.market.maxFeePerGas === 0n) {
     const isEmpty = balance !== null && balance.balance < TRANSFER_GAS;

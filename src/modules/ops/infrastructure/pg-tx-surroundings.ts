@@ -9,7 +9,7 @@ import { type Surroundings, TxSurroundings } from '../application/tx-surrounding
 import { type BehindRow, behindSince } from './behind-row.js';
 
 /**
- * Everything but money in one statement. The txs that wait are read in the two ranges of the index managed_tx_waiting: those that were not
+ * Everything but money in one statement. The id of what blocks it is not told when another account sent that. The txs that wait are read in the two ranges of the index managed_tx_waiting: those that were not
  * tried, in their order, and those that were tried; each up to the limit. Gas that was not estimated counts as that of a plain transfer.
  */
 const AROUND = {
@@ -49,7 +49,7 @@ const AROUND = {
             AND m.sub_state IS DISTINCT FROM 'REPLACING'
           ORDER BY m.nonce LIMIT $2) m) f
       LEFT JOIN LATERAL (
-        SELECT m.tx_id, m.nonce, m.state FROM managed_tx m
+        SELECT CASE WHEN m.account_id = t.account_id THEN m.tx_id END AS tx_id, m.nonce, m.state FROM managed_tx m
          WHERE m.chain_id = t.chain_id AND m.signer = t.signer AND m.nonce >= 0 AND m.state IN ('ALLOCATED', 'IN_MEMPOOL')
            AND m.sub_state IS DISTINCT FROM 'REPLACING' AND (t.nonce IS NULL OR m.nonce < t.nonce) AND t.state IN ('PENDING', 'ALLOCATED', 'IN_MEMPOOL')
          ORDER BY m.nonce LIMIT 1) b ON true
@@ -102,8 +102,7 @@ function toSurroundings(row: AroundRow, committed: bigint): Surroundings {
     waitingAhead: { count: row.waiting, value: BigInt(row.value), gas: BigInt(row.gas), blobs: BigInt(row.blobs) },
     inFlight: row.in_flight,
     inFlightAhead: row.ahead,
-    blockedBy:
-      blocker !== null && nonce !== null && state !== null ? { txId: blocker, nonce: BigInt(nonce), state } : null,
+    blockedBy: nonce !== null && state !== null ? { txId: blocker, nonce: BigInt(nonce), state } : null,
     committed,
     leaseOwner: row.owner,
     paused: row.paused && pauseView(toPause(row.paused)),

@@ -4,26 +4,24 @@ import { Unprocessable } from '../../../kernel/errors.js';
 import { TxQueries, type TxRequest } from '../../ledger/index.js';
 import { CallbackEndpoints } from './callback-endpoints.js';
 
-interface Question {
-  readonly ids: Set<string>;
-  readonly answer: Promise<ReadonlySet<string>>;
-}
+type Asked = Pick<TxRequest, 'signer' | 'sender' | 'requestId' | 'callback'>;
 
-/** Asks only for requests that name a callback, and once for all of one turn of the event loop: a batch may name a thousand. */
+/** Asks only for requests that name a callback, and once for all of one account in one turn of the event loop: a batch may name a thousand. */
 @Injectable()
 export class AssertCallback {
-  private next: Question | null = null;
+  /** By account. */
+  private readonly questions = new Map<string, Question>();
 
   constructor(
     private readonly endpoints: CallbackEndpoints,
     private readonly txs: TxQueries,
   ) {}
 
-  /** @throws Unprocessable `unknown_webhook` */
-  async execute({ signer, requestId, callback }: Pick<TxRequest, 'signer' | 'requestId' | 'callback'>): Promise<void> {
-    if (callback === undefined || (await this.exists(callback))) return;
+  /** @throws Unprocessable `unknown_webhook`, also for an endpoint of another account */
+  async execute({ signer, sender, requestId, callback }: Asked): Promise<void> {
+    if (callback === undefined || (await this.exists(callback, sender.account))) return;
     // A repeated request, which a client sends that got no answer: its endpoint was there when it was stored.
-    if ((await this.txs.findByRequest(signer.chainId, signer.address, requestId)) !== null) return;
+    if ((await this.txs.findByRequest(signer, requestId, sender)) !== null) return;
     throw new Unprocessable(
       'unknown_webhook',
       `no webhook endpoint ${callback}`,
@@ -32,17 +30,25 @@ export class AssertCallback {
     );
   }
 
-  private async exists(id: string): Promise<boolean> {
-    this.next ??= this.ask(new Set());
-    this.next.ids.add(id);
-    return (await this.next.answer).has(id);
+  private async exists(id: string, account: string): Promise<boolean> {
+    const question = this.questions.get(account) ?? this.ask(account);
+    question.ids.add(id);
+    return (await question.answer).has(id);
   }
 
-  private ask(ids: Set<string>): Question {
+  private ask(account: string): Question {
+    const ids = new Set<string>();
     const answer = nextTurn().then(() => {
-      this.next = null;
-      return this.endpoints.existing([...ids]);
+      this.questions.delete(account);
+      return this.endpoints.existing([...ids], account);
     });
-    return { ids, answer };
+    const question = { ids, answer };
+    this.questions.set(account, question);
+    return question;
   }
+}
+
+interface Question {
+  readonly ids: Set<string>;
+  readonly answer: Promise<ReadonlySet<string>>;
 }

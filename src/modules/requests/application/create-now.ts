@@ -30,10 +30,10 @@ export class CreateNow {
   async execute(request: Omit<TxRequest, 'requestHash'>, original: OriginalRequest): Promise<CreateNowResult> {
     const answer = await this.owner.execute(request.signer, original);
     if (answer) return { kind: 'forwarded', answer };
-    const tx = await this.createTx.execute(request, original.caller.account);
+    const tx = await this.createTx.execute(request);
     // A paused signer gives no nonce, so there is nothing to wait for.
     if (tx.nonce === null && !tx.isPaused) await this.waitForNonce(tx.txId);
-    return { kind: 'created', tx, view: await this.queries.find(tx.txId) };
+    return { kind: 'created', tx, view: await this.queries.find(tx.txId, request.sender) };
   }
 
   /** The tx is stored already. If too many requests wait, its present state is returned. */

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { DEFAULT_ACCOUNT } from '../../../kernel/caller.js';
 import { Conflict, Unavailable, Unprocessable } from '../../../kernel/errors.js';
 import type { Hash } from '../../../kernel/hex.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
@@ -36,13 +35,11 @@ export interface CreatedTx {
 export interface PreparedTx {
   readonly txId: string;
   readonly request: TxRequest;
-  /** Of the caller. */
-  readonly account: string;
   /** About the memory that it takes. */
   readonly bytes: number;
 }
 
-/** Stores a request once per `(signer, requestId)` (docs/invariants.md, I3), and wakes the node that acts for the signer. */
+/** Stores a request once per `(account, signer, requestId)` (docs/invariants.md, I3), and wakes the node that acts for the signer. */
 @Injectable()
 export class CreateTx {
   constructor(
@@ -55,19 +52,19 @@ export class CreateTx {
   ) {}
 
   /** What `prepare` and `store` do and throw. */
-  async execute(input: Omit<TxRequest, 'requestHash'>, account = DEFAULT_ACCOUNT): Promise<CreatedTx> {
-    return this.store(await this.prepare(input, account), null);
+  async execute(input: Omit<TxRequest, 'requestHash'>): Promise<CreatedTx> {
+    return this.store(await this.prepare(input), null);
   }
 
   /**
    * The part of the work that a batch does item by item, while others have the thread.
    * @throws what {@link IntakeRules} throws
    */
-  async prepare(input: Omit<TxRequest, 'requestHash'>, account = DEFAULT_ACCOUNT): Promise<PreparedTx> {
+  async prepare(input: Omit<TxRequest, 'requestHash'>): Promise<PreparedTx> {
     await this.rules.assertAcceptable(input);
     const text = requestText(input);
     const request: TxRequest = { ...input, requestHash: hashRequest(text) };
-    return { txId: this.ids.next(), request, account, bytes: text.length + sidecarBytes(request) };
+    return { txId: this.ids.next(), request, bytes: text.length + sidecarBytes(request) };
   }
 
   /**
@@ -76,10 +73,10 @@ export class CreateTx {
    * @throws Unavailable `signer_unavailable`
    * @throws Conflict `idempotency_conflict` when the key was used for another request; then nothing changes
    */
-  async store({ txId, request, account, bytes }: PreparedTx, together: Together | null): Promise<CreatedTx> {
+  async store({ txId, request, bytes }: PreparedTx, together: Together | null): Promise<CreatedTx> {
     const { signer, requestId } = request;
     const isServed = this.router.isServed(signer);
-    const intake = await this.intake.submit({ txId, request, isServed }, bytes, account, together);
+    const intake = await this.intake.submit({ txId, request, isServed }, bytes, together);
     switch (intake.kind) {
       case 'unknown_signer':
         this.metrics.count('tx_create_total', 1, { result: 'unknown_signer' });

@@ -52,7 +52,8 @@ export class IntakeBatcher {
    * @throws Unavailable `intake_full` when more than `intake.maxQueued` requests wait in this process, or more than `maxQueuedBytes`
    *   of them, and no account has more of them than this one, or when one that has less needs the room later; then it is not stored
    */
-  submit(tx: NewTx, bytes: number, account: string, together: Together | null = null): Promise<Intake> {
+  submit(tx: NewTx, bytes: number, together: Together | null = null): Promise<Intake> {
+    const { account } = tx.request.sender;
     if (!this.makeRoom(account, bytes)) return Promise.reject(this.full());
     this.bytes += bytes;
     this.queued += 1;

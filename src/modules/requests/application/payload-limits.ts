@@ -24,13 +24,14 @@ export class PayloadLimits {
   /** @throws Unprocessable `payload_too_large`, `gas_limit_above_cap`, `gas_limit_too_low` */
   async assertPossible({
     signer,
+    sender,
     requestId,
     payload,
-  }: Pick<TxRequest, 'signer' | 'requestId' | 'payload'>): Promise<void> {
+  }: Pick<TxRequest, 'signer' | 'sender' | 'requestId' | 'payload'>): Promise<void> {
     const refusal = (await this.tooLarge(signer, payload)) ?? (await this.wrongLimit(signer, payload));
     if (refusal === null) return;
     // Stored before the chain changed its rules: whoever repeats it must not take it for unsent, and send another.
-    const known = await this.queries.findByRequest(signer.chainId, signer.address, requestId);
+    const known = await this.queries.findByRequest(signer, requestId, sender);
     if (known === null) throw refusal;
   }
 

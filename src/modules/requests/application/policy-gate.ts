@@ -15,14 +15,14 @@ export class PolicyGate {
 
   /** @throws Forbidden `policy_refused` */
   async assertAllowed(asked: Asked): Promise<void> {
-    const { signer, requestId } = asked;
+    const { signer, sender, requestId } = asked;
     const refusal = this.policies
       .ofRequest(asked, awaitedAuthorities(asked.payload.authorizationList))
       .map((judged) => this.policies.enforced(judged, 'intake'))
       .find((found) => found !== null);
     if (!refusal) return;
     // Stored before the policy became stricter: whoever repeats it must not take it for unsent, and send another.
-    if ((await this.queries.findByRequest(signer.chainId, signer.address, requestId)) !== null) return;
+    if ((await this.queries.findByRequest(signer, requestId, sender)) !== null) return;
     const { rule, reason } = refusal;
     throw new Forbidden(
       'policy_refused',

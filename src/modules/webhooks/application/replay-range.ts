@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Viewer } from '../../../kernel/caller.js';
 import { type EventPosition, EventReader, EventTimes, type PublicEvent } from '../../events/index.js';
 import { DeliveryLog } from '../domain/delivery-log.js';
 import { wants } from '../domain/webhook-endpoint.js';
@@ -37,8 +38,14 @@ export class ReplayRange {
    * @param after goes on behind this place
    * @throws NotFound `webhook_not_found`; Conflict `webhook_disabled`
    */
-  async execute(endpointId: string, range: TimeRange, after: EventPosition | null, limit: number): Promise<Replayed> {
-    const endpoint = enabledWebhook(endpointId, await this.endpoints.find(endpointId));
+  async execute(
+    endpointId: string,
+    viewer: Viewer,
+    range: TimeRange,
+    after: EventPosition | null,
+    limit: number,
+  ): Promise<Replayed> {
+    const endpoint = enabledWebhook(endpointId, await this.endpoints.find(endpointId, viewer));
     const last = range.until.getTime() + DISORDER_MS;
     let place = after ?? (await this.times.before(new Date(range.since.getTime() - DISORDER_MS)));
     let replayed = 0;

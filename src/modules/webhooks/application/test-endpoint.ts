@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Viewer } from '../../../kernel/caller.js';
 import { Clock } from '../../../kernel/clock.js';
 import { TooMany } from '../../../kernel/errors.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
@@ -32,8 +33,8 @@ export class TestEndpoint {
   ) {}
 
   /** @throws NotFound `webhook_not_found`; TooMany `too_many_tests`; SecretUnreadable */
-  async execute(endpointId: string): Promise<Answer> {
-    const { url } = knownWebhook(endpointId, await this.endpoints.find(endpointId));
+  async execute(endpointId: string, viewer: Viewer): Promise<Answer> {
+    const { url } = knownWebhook(endpointId, await this.endpoints.find(endpointId, viewer));
     const now = this.clock.monotonicMs();
     for (const [id, atMs] of this.begunAtMs) if (now - atMs >= INTERVAL_MS) this.begunAtMs.delete(id);
     const isBusy = this.tests.isRunning(endpointId) || this.begunAtMs.has(endpointId);

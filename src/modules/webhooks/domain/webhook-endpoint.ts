@@ -21,6 +21,8 @@ export interface EndpointSettings extends EndpointFilter {
 /** Without its secrets, which are shown once. */
 export interface WebhookEndpoint extends EndpointSettings {
   readonly id: string;
+  /** The id of the account that it belongs to. */
+  readonly account: string;
   /** Null while it is enabled. A disabled endpoint gets no new deliveries. */
   readonly disabled: { readonly since: Date; readonly reason: string } | null;
   /** Since when no delivery has succeeded; null after a success. */
@@ -34,15 +36,20 @@ export interface WebhookEndpoint extends EndpointSettings {
 /** An enabled endpoint, as far as decides which events it gets. */
 export interface Subscriber extends Omit<EndpointFilter, 'chainIds' | 'signers'> {
   readonly id: string;
+  readonly account: string;
   readonly chainIds: ReadonlySet<ChainId> | readonly ChainId[] | null;
   readonly signers: ReadonlySet<Address> | readonly Address[] | null;
   readonly callbackOnly: boolean;
 }
 
-type Matched = Pick<PublicEvent, 'type' | 'chainId' | 'signer' | 'callback'>;
+type Matched = Pick<PublicEvent, 'type' | 'chainId' | 'signer' | 'account' | 'callback'>;
 
-/** A request that names the endpoint sends it every event of its tx, whatever the filters are. */
-export function wants({ id, callbackOnly, types, chainIds, signers }: Subscriber, event: Matched): boolean {
+/**
+ * Events of signers are for all accounts, those of a tx for its own. A request that names the endpoint sends it every event of its tx, whatever
+ * the filters are.
+ */
+export function wants({ id, account, callbackOnly, types, chainIds, signers }: Subscriber, event: Matched): boolean {
+  if (event.account !== null && event.account !== account) return false;
   if (event.callback === id) return true;
   if (callbackOnly) return false;
   return passes(types, event.type) && passes(chainIds, event.chainId) && passes(signers, event.signer);

@@ -1,5 +1,13 @@
-const COLUMNS = `e.endpoint_id, e.url, e.description, e.types, e.chain_ids, e.signers, e.callback_only, e.disabled_at, e.disabled_reason,
+const COLUMNS = `e.endpoint_id, e.account_id, e.url, e.description, e.types, e.chain_ids, e.signers, e.callback_only, e.disabled_at, e.disabled_reason,
   (SELECT max(t.until) FROM unnest(e.previous_secret_ends) AS t (until)) AS previous_secret_until, e.failing_since, e.created_at, e.updated_at`;
+
+/**
+ * The endpoints that a caller may see: those of its account, and when it is limited to signers or chains, those that get no events of others.
+ * The parameters follow one another: account, signers, chains.
+ */
+function visibleTo(first: number): string {
+  return `e.deleted_at IS NULL AND e.account_id = $${first} AND ($${first + 1}::text[] IS NULL OR e.signers <@ $${first + 1}) AND ($${first + 2}::bigint[] IS NULL OR e.chain_ids <@ $${first + 2})`;
+}
 
 /** Previous secrets that sign still, as `p`. By the time of the statement, which is the same in all its places. */
 const LIVING =
@@ -24,25 +32,25 @@ export const ADD = {
         FROM (SELECT 1) one LEFT JOIN (
           SELECT t.xid, t.seq FROM tx_event t WHERE t.xid < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY t.xid DESC, t.seq DESC LIMIT 1) l ON true
       ON CONFLICT (name) DO NOTHING)
-    INSERT INTO webhook_endpoint AS e (endpoint_id, url, description, types, chain_ids, signers, callback_only, secret, created_in, created_after)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, pg_current_snapshot(), (SELECT last_value FROM tx_event_seq_seq)) RETURNING ${COLUMNS}`,
+    INSERT INTO webhook_endpoint AS e (endpoint_id, url, description, types, chain_ids, signers, callback_only, secret, account_id, created_in, created_after)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, pg_current_snapshot(), (SELECT last_value FROM tx_event_seq_seq)) RETURNING ${COLUMNS}`,
 };
 
 export const FIND = {
   name: 'webhook_find',
-  text: `SELECT ${COLUMNS} FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL`,
+  text: `SELECT ${COLUMNS} FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND ${visibleTo(2)}`,
 };
 
 export const LOCK = {
   name: 'webhook_lock',
-  text: `SELECT ${COLUMNS} FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL FOR UPDATE`,
+  text: `SELECT ${COLUMNS} FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND ${visibleTo(2)} FOR UPDATE`,
 };
 
 export const LIST = {
   name: 'webhook_list',
   text: `
     SELECT ${COLUMNS} FROM webhook_endpoint e
-     WHERE e.deleted_at IS NULL AND ($1::uuid IS NULL OR e.endpoint_id < $1) ORDER BY e.endpoint_id DESC LIMIT $2`,
+     WHERE ($1::uuid IS NULL OR e.endpoint_id < $1) AND ${visibleTo(3)} ORDER BY e.endpoint_id DESC LIMIT $2`,
 };
 
 /** An endpoint that is enabled again has not failed yet. */
@@ -89,7 +97,7 @@ export const ROTATE = {
            previous_secrets = CASE WHEN $3::float8 = 0 THEN '{}' ELSE ${SIGNING} END,
            previous_secret_ends = CASE WHEN $3::float8 = 0 THEN '{}'
              ELSE (statement_timestamp() + $3::float8 * interval '1 ms') || ARRAY(SELECT p.until FROM ${LIVING}) END
-     WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL AND ($3::float8 = 0 OR (SELECT count(*) FROM ${LIVING}) < $4)
+     WHERE e.endpoint_id = $1 AND ${visibleTo(5)} AND ($3::float8 = 0 OR (SELECT count(*) FROM ${LIVING}) < $4)
     RETURNING ${COLUMNS}`,
 };
 
@@ -98,7 +106,7 @@ export const FIRST_END = {
   name: 'webhook_first_end',
   text: `
     SELECT (SELECT extract(epoch FROM min(p.until) - statement_timestamp()) FROM ${LIVING})::float8 AS seconds
-      FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND e.deleted_at IS NULL`,
+      FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND ${visibleTo(2)}`,
 };
 
 export const SECRETS = {
@@ -126,7 +134,7 @@ export const REPLACE_SECRETS = {
 
 export const REMOVE = {
   name: 'webhook_remove',
-  text: `UPDATE webhook_endpoint SET deleted_at = clock_timestamp() WHERE endpoint_id = $1 AND deleted_at IS NULL`,
+  text: `UPDATE webhook_endpoint e SET deleted_at = clock_timestamp() WHERE e.endpoint_id = $1 AND ${visibleTo(2)}`,
 };
 
 export const DISABLE = {

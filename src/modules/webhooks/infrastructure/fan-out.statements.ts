@@ -45,7 +45,7 @@ export const SUBSCRIBERS = {
 export const FILTERS = {
   name: 'webhook_filters',
   text: `
-    SELECT e.endpoint_id, e.updated_at::text AS version, e.types, e.chain_ids, e.signers, e.callback_only FROM webhook_endpoint e
+    SELECT e.endpoint_id, e.updated_at::text AS version, e.types, e.chain_ids, e.signers, e.callback_only, e.account_id FROM webhook_endpoint e
      WHERE e.endpoint_id = ANY($1::uuid[]) AND e.disabled_at IS NULL AND e.deleted_at IS NULL`,
 };
 

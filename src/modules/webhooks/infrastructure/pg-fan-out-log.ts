@@ -20,6 +20,7 @@ interface VersionRow {
 }
 
 interface SubscriberRow extends FilterRow, VersionRow {
+  readonly account_id: string;
   readonly callback_only: boolean;
 }
 
@@ -85,6 +86,7 @@ function toSubscriber(row: SubscriberRow): Subscriber {
   const { types, chainIds, signers } = toFilter(row);
   return {
     id: row.endpoint_id,
+    account: row.account_id,
     callbackOnly: row.callback_only,
     types,
     // Lists of a thousand took the fan-out a second per page.

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Viewer } from '../../../kernel/caller.js';
 import { parseAddress } from '../../../kernel/hex.js';
 import { Database } from '../../../platform/database/database.js';
 import type { SqlValue, Statement } from '../../../platform/database/pg-tx.js';
@@ -26,6 +27,7 @@ export interface FilterRow {
 
 interface EndpointRow extends FilterRow {
   readonly endpoint_id: string;
+  readonly account_id: string;
   readonly url: string;
   readonly description: string | null;
   readonly callback_only: boolean;
@@ -43,23 +45,23 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
     super();
   }
 
-  async add({ id, secret, ...settings }: NewEndpoint): Promise<WebhookEndpoint> {
-    const { rows } = await this.database.query<EndpointRow>(sql.ADD, [id, ...valuesOf(settings), secret]);
+  async add({ id, secret, account, ...settings }: NewEndpoint): Promise<WebhookEndpoint> {
+    const { rows } = await this.database.query<EndpointRow>(sql.ADD, [id, ...valuesOf(settings), secret, account]);
     return the(rows);
   }
 
-  find(id: string): Promise<WebhookEndpoint | null> {
-    return this.one(sql.FIND, [id]);
+  find(id: string, viewer: Viewer): Promise<WebhookEndpoint | null> {
+    return this.one(sql.FIND, [id, ...viewed(viewer)]);
   }
 
-  async list(beforeId: string | null, limit: number): Promise<WebhookEndpoint[]> {
-    const { rows } = await this.database.query<EndpointRow>(sql.LIST, [beforeId, limit]);
+  async list(beforeId: string | null, limit: number, viewer: Viewer): Promise<WebhookEndpoint[]> {
+    const { rows } = await this.database.query<EndpointRow>(sql.LIST, [beforeId, limit, ...viewed(viewer)]);
     return rows.map(toEndpoint);
   }
 
-  async change(id: string, { enabled, ...settings }: EndpointChange): Promise<WebhookEndpoint | null> {
+  async change(id: string, { enabled, ...settings }: EndpointChange, viewer: Viewer): Promise<WebhookEndpoint | null> {
     const changed = await this.database.transaction(async (tx) => {
-      const [row] = (await tx.query<EndpointRow>(sql.LOCK, [id])).rows;
+      const [row] = (await tx.query<EndpointRow>(sql.LOCK, [id, ...viewed(viewer)])).rows;
       if (row === undefined) return undefined;
       const isEnabled = enabled ?? row.disabled_at === null;
       const values = [id, ...valuesOf({ ...toEndpoint(row), ...settings }), isEnabled, DISABLED_BY_CLIENT];
@@ -75,10 +77,10 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
     for (const { endpoint_id, url } of rows) await this.hasten(endpoint_id, url);
   }
 
-  async rotateSecret(id: string, secret: string, keepMs: number): Promise<WebhookEndpoint | null> {
-    const rotated = await this.one(sql.ROTATE, [id, secret, keepMs, MOST_PREVIOUS_SECRETS]);
+  async rotateSecret(id: string, secret: string, keepMs: number, viewer: Viewer): Promise<WebhookEndpoint | null> {
+    const rotated = await this.one(sql.ROTATE, [id, secret, keepMs, MOST_PREVIOUS_SECRETS, ...viewed(viewer)]);
     if (rotated !== null) return rotated;
-    const [full] = (await this.database.query<{ seconds: number | null }>(sql.FIRST_END, [id])).rows;
+    const [full] = (await this.database.query<{ seconds: number | null }>(sql.FIRST_END, [id, ...viewed(viewer)])).rows;
     if (full === undefined) return null;
     throw new TooManySecrets(full.seconds ?? 0);
   }
@@ -101,8 +103,8 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
     return rowCount === 1;
   }
 
-  async remove(id: string): Promise<boolean> {
-    const { rowCount } = await this.database.query(sql.REMOVE, [id]);
+  async remove(id: string, viewer: Viewer): Promise<boolean> {
+    const { rowCount } = await this.database.query(sql.REMOVE, [id, ...viewed(viewer)]);
     return rowCount === 1;
   }
 
@@ -137,6 +139,10 @@ export function toFilter({ types, chain_ids, signers }: FilterRow): EndpointFilt
   };
 }
 
+function viewed({ account, only: { signers, chainIds } }: Viewer): SqlValue[] {
+  return [account, signers, chainIds];
+}
+
 function valuesOf({ url, description, types, chainIds, signers, callbackOnly }: EndpointSettings): SqlValue[] {
   return [url, description, types, chainIds, signers, callbackOnly];
 }
@@ -150,6 +156,7 @@ function the(rows: readonly EndpointRow[]): WebhookEndpoint {
 function toEndpoint(row: EndpointRow): WebhookEndpoint {
   return {
     id: row.endpoint_id,
+    account: row.account_id,
     url: row.url,
     description: row.description,
     ...toFilter(row),

@@ -1,11 +1,12 @@
-import { Body, Controller, Get, Headers, HttpStatus, Param, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, Headers, HttpStatus, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../../../../kernel/caller.js';
 import { parseSigner } from '../../../../kernel/signer-id.js';
 import { leaveSignal } from '../../../../platform/http/leave-signal.js';
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
-import { MayLast, Scope, waitsForState } from '../../../../platform/http/scope.js';
+import { callerOf, MayLast, Scope, waitsForState } from '../../../../platform/http/scope.js';
 import { TxQueries, type TxView } from '../../../ledger/index.js';
 import {
   DEFAULT_WAIT_MS,
@@ -69,9 +70,11 @@ export class CommandsController {
     @Body() body: CancelTxDto,
     @Headers('idempotency-key') key: string | undefined,
     @Query() query: WaitQueryDto,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CommandAnswerDto> {
-    return this.answer(toCancel(await this.find(txId), body, key), query, reply);
+    const caller = callerOf(request);
+    return this.answer(toCancel(await this.find(txId, caller), body, key, caller), query, reply);
   }
 
   @Post(':txId/replace')
@@ -93,9 +96,11 @@ export class CommandsController {
     @Body() body: ReplaceTxDto,
     @Headers('idempotency-key') key: string | undefined,
     @Query() query: WaitQueryDto,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CommandAnswerDto> {
-    const command = await toReplace(await this.find(txId), body, key, this.proveBlobs);
+    const caller = callerOf(request);
+    const command = await toReplace(await this.find(txId, caller), body, key, caller, this.proveBlobs);
     await this.rules.assertAcceptable(command.request);
     await this.assertCallback.execute(command.request);
     return this.answer(command, query, reply);
@@ -118,10 +123,12 @@ export class CommandsController {
     @Body() body: SpeedUpTxDto,
     @Headers('idempotency-key') key: string | undefined,
     @Query() query: WaitQueryDto,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<CommandAnswerDto> {
-    const tx = await this.find(txId);
-    const command = toSpeedUp(tx, body, key);
+    const caller = callerOf(request);
+    const tx = await this.find(txId, caller);
+    const command = toSpeedUp(tx, body, key, caller);
     if (command.fees) this.rules.assertFees({ signer: parseSigner(String(tx.chainId), tx.signer), fees: command.fees });
     return this.answer(command, query, reply);
   }
@@ -137,9 +144,10 @@ export class CommandsController {
   async list(
     @Param('txId') txId: string,
     @Query() { cursor, limit = DEFAULT_PAGE_ITEMS }: PageQueryDto,
+    @Req() request: FastifyRequest,
   ): Promise<CommandPageDto> {
     const after = cursor === undefined ? null : decodeCursor(cursor, TX_ID);
-    const tx = await this.find(txId);
+    const tx = await this.find(txId, callerOf(request));
     const found = await this.commands.ofTx(tx.txId, after, limit + 1);
     return pageOf(found.map(toDto), limit, ({ commandId }) => encodeCursor(commandId));
   }
@@ -156,11 +164,11 @@ export class CommandsController {
     if (waitFor !== undefined) await this.wait.execute(watched, waitFor, timeoutMs, left);
     void reply.status(isNew && command.status === 'QUEUED' ? HttpStatus.ACCEPTED : HttpStatus.OK);
     const now = waitFor === undefined ? null : await this.commands.get(command.commandId);
-    return Object.assign(toDto(now ?? command), { tx: await this.find(watched) });
+    return Object.assign(toDto(now ?? command), { tx: await this.find(watched, input.sender) });
   }
 
-  private find(txId: string): Promise<TxView> {
-    return findTx(txId, (id) => this.queries.find(id));
+  private find(txId: string, caller: Caller): Promise<TxView> {
+    return findTx(txId, (id) => this.queries.find(id, caller));
   }
 }
 

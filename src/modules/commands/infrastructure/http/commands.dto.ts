@@ -9,7 +9,7 @@ const TX_ID = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
 export class CancelTxDto {
   @ApiPropertyOptional({
     description:
-      'Idempotency key, unique per signer among commands; can be sent as the Idempotency-Key header instead. Without one each call is a command of its own',
+      'Idempotency key, unique per account and signer among commands; can be sent as the Idempotency-Key header instead. Without one each call is a command of its own',
     example: 'cancel-invoice-4711',
   })
   @IsOptional()

@@ -1,3 +1,4 @@
+import type { Caller } from '../../../../kernel/caller.js';
 import { InvalidInput } from '../../../../kernel/errors.js';
 import type { Hash } from '../../../../kernel/hex.js';
 import { canonicalJson } from '../../../../kernel/json.js';
@@ -9,16 +10,29 @@ import type { CommandInput } from '../../application/submit-command.js';
 import type { CommandKind } from '../../domain/tx-command.js';
 import type { CancelTxDto, ReplaceTxDto, SpeedUpTxDto } from './commands.dto.js';
 
-export function toCancel({ txId }: TxView, body: CancelTxDto, key: string | undefined): CommandInput {
+export function toCancel({ txId }: TxView, body: CancelTxDto, key: string | undefined, sender: Caller): CommandInput {
   const requestId = optionalId(body.requestId, key);
-  return { txId, kind: 'cancel', requestId, requestHash: hashOf('cancel', txId), fees: null, request: null };
+  return { txId, sender, kind: 'cancel', requestId, requestHash: hashOf('cancel', txId), fees: null, request: null };
 }
 
 /** @throws InvalidInput `invalid_fees` for fees that its kind of transaction does not have */
-export function toSpeedUp({ txId, payload }: TxView, body: SpeedUpTxDto, key: string | undefined): CommandInput {
+export function toSpeedUp(
+  { txId, payload }: TxView,
+  body: SpeedUpTxDto,
+  key: string | undefined,
+  sender: Caller,
+): CommandInput {
   const requestId = optionalId(body.requestId, key);
   const fees = body.fees == null ? null : toFees(body.fees, kindOf(payload));
-  return { txId, kind: 'speed_up', requestId, requestHash: hashOf('speed_up', txId, fees), fees, request: null };
+  return {
+    txId,
+    sender,
+    kind: 'speed_up',
+    requestId,
+    requestHash: hashOf('speed_up', txId, fees),
+    fees,
+    request: null,
+  };
 }
 
 /** @throws InvalidInput `not_in_replacement`, `invalid_blob` */
@@ -26,18 +40,19 @@ export async function toReplace(
   tx: TxView,
   body: ReplaceTxDto,
   key: string | undefined,
+  sender: Caller,
   proveBlobs: ProveBlobs,
 ): Promise<CommandInput & { request: TxRequest }> {
   assertReplaceable(body);
   const { txId, chainId, signer, priority } = tx;
   const asked = await proveBlobs.execute(
-    toTxRequest(Object.assign(new CreateTxDto(), body, { signer, priority }), chainId, key),
+    toTxRequest(Object.assign(new CreateTxDto(), body, { signer, priority }), chainId, key, sender),
     toBlobs(body.payload.blobs ?? []),
   );
   const text = requestText(asked);
   const request = { ...asked, signer: parseSigner(String(chainId), signer), requestHash: hashRequest(text) };
   const requestHash = hashRequest(canonicalJson({ kind: 'replace', txId, request: text }));
-  return { txId, kind: 'replace', requestId: request.requestId, requestHash, fees: null, request };
+  return { txId, sender, kind: 'replace', requestId: request.requestId, requestHash, fees: null, request };
 }
 
 /** An authorization of its own uses the nonce after that of its transaction, which another transaction may have already. */

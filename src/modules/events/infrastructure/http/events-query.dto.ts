@@ -5,6 +5,7 @@ import { clientAddress } from '../../../../platform/http/client-address.js';
 import { EVENT_ID } from '../../../../platform/http/field-formats.js';
 import { IsChainIdQuery, IsPageLimit } from '../../../../platform/http/page-query.dto.js';
 import { IsAddressText } from '../../../../platform/http/validators.js';
+import type { Viewer } from '../../../../kernel/caller.js';
 import { InvalidInput } from '../../../../kernel/errors.js';
 import { MAX_LISTED_EVENTS } from '../../application/list-events.js';
 import type { EventFilter } from '../../domain/event-filter.js';
@@ -69,11 +70,12 @@ export function positionOf(id: string): EventPosition {
   );
 }
 
-export function filterOf({ chainId, signer, txId, types }: EventsQueryDto): EventFilter {
+export function filterOf({ chainId, signer, txId, types }: EventsQueryDto, viewer: Viewer): EventFilter {
   return {
     chainId: chainId ?? null,
     signer: signer === undefined ? null : clientAddress(signer, chainId),
     txId: txId?.toLowerCase() ?? null,
     types: types === undefined ? null : new Set(types),
+    viewer,
   };
 }

@@ -1,4 +1,4 @@
-import { Controller, Get, Headers, Query, Res } from '@nestjs/common';
+import { Controller, Get, Headers, Query, Req, Res } from '@nestjs/common';
 import {
   ApiExtraModels,
   ApiHeader,
@@ -11,7 +11,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { JsonObject } from '../../../../kernel/json.js';
 import { EVENT_ID } from '../../../../platform/http/field-formats.js';
-import { MayLast, Scope } from '../../../../platform/http/scope.js';
+import { callerOf, MayLast, Scope } from '../../../../platform/http/scope.js';
 import { ListEvents } from '../../application/list-events.js';
 import type { EventFilter } from '../../domain/event-filter.js';
 import { eventId, type EventPosition } from '../../domain/event-position.js';
@@ -52,7 +52,7 @@ export class EventsController {
     operationId: 'listEvents',
     summary: 'Follow events as a stream, or read a page of them',
     description:
-      'A stream (Server-Sent Events) if `Accept` has `text/event-stream`, or if there is no `after` and `Accept` does not have `application/json`; otherwise ' +
+      'Those of transactions of the account, and of signers. A stream (Server-Sent Events) if `Accept` has `text/event-stream`, or if there is no `after` and `Accept` does not have `application/json`; otherwise ' +
       'a page. Both go on after the event of `Last-Event-ID` or `after` (the header wins), and begin with what happens from now on without either. Events ' +
       'of one transaction come in the order in which they happened. A page without items has a `nextCursor`, too, and a filter that matches little may ' +
       'leave a page empty while there is more: read on until `nextCursor` stays the same.',
@@ -72,12 +72,13 @@ export class EventsController {
     @Query() query: EventsQueryDto,
     @Headers('last-event-id') lastEventId: string | undefined,
     @Headers('accept') accept: string | undefined,
+    @Req() request: FastifyRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
     // A browser repeats the URL of its first request, and the header is newer.
     const id = lastEventId || query.after;
     const after = id === undefined ? null : positionOf(id);
-    const filter = filterOf(query);
+    const filter = filterOf(query, callerOf(request));
     if (wantsStream(accept, after !== null)) await this.streams.begin(reply, after, filter);
     else await reply.send(await this.page(after, filter, query.limit ?? DEFAULT_LIMIT));
   }

@@ -1,3 +1,4 @@
+import type { Viewer } from '../../../../kernel/caller.js';
 import type { SignerId } from '../../../../kernel/signer-id.js';
 import type { AttemptKind, AttemptStatus, TxType } from '../../domain/attempt.js';
 import type { TxKind } from '../../domain/managed-tx.js';
@@ -114,12 +115,12 @@ export interface TxList {
   readonly nextBefore: string | null;
 }
 
-/** Reads for the API. They need no lease. */
+/** Reads for the API. They need no lease. What the viewer may not see does not exist. */
 export abstract class TxQueries {
-  abstract find(txId: string): Promise<TxView | null>;
-  abstract findByRequest(chainId: number, signer: string, requestId: string): Promise<TxView | null>;
+  abstract find(txId: string, viewer: Viewer): Promise<TxView | null>;
+  abstract findByRequest(signer: SignerId, requestId: string, viewer: Viewer): Promise<TxView | null>;
   /** Newest first. Returns fewer than `limit` when they would be too long together, and none only when there are none. */
-  abstract list(filter: TxFilter): Promise<TxList>;
+  abstract list(filter: TxFilter, viewer: Viewer): Promise<TxList>;
   /** Oldest first. */
   abstract attempts(txId: string): Promise<AttemptView[]>;
   /** Wei that the txs in flight of the signer may take from its balance. */

@@ -1,6 +1,7 @@
-import { Controller, Get, Param } from '@nestjs/common';
+import { Controller, Get, Param, Req } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../../../platform/http/scope.js';
+import type { FastifyRequest } from 'fastify';
+import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { findTx } from '../../../requests/index.js';
 import { type ExplainedTx, ExplainTx } from '../../application/explain-tx.js';
 import type { Price, TxFacts } from '../../domain/tx-facts.js';
@@ -21,8 +22,8 @@ export class ExplainController {
       'for one fee quote and one balance; what it does not answer within 2 s is null.',
   })
   @ApiResponse({ status: 200, type: ExplanationDto })
-  async of(@Param('txId') txId: string): Promise<ExplanationDto> {
-    return shown(await findTx(txId, (id) => this.explain.execute(id)));
+  async of(@Param('txId') txId: string, @Req() request: FastifyRequest): Promise<ExplanationDto> {
+    return shown(await findTx(txId, (id) => this.explain.execute(id, callerOf(request))));
   }
 }
 

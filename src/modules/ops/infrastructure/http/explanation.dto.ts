@@ -22,7 +22,13 @@ class QueueDto {
 }
 
 class BlockedByDto {
-  @ApiProperty({ example: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b' }) txId!: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b',
+    description: 'Null for a transaction of another account',
+  })
+  txId!: string | null;
   @ApiJsonInteger({ example: 7 }) nonce!: number | string;
   @ApiProperty({ enum: TX_STATES, enumName: 'TxState', example: 'IN_MEMPOOL' }) state!: string;
 }

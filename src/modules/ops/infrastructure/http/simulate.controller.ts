@@ -1,6 +1,7 @@
-import { Body, Controller, HttpCode, Post } from '@nestjs/common';
+import { Body, Controller, HttpCode, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
-import { Scope } from '../../../../platform/http/scope.js';
+import type { FastifyRequest } from 'fastify';
+import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { Chains } from '../../../chain/index.js';
 import { chainOf, CREATE_TX_EXAMPLES, CreateTxDto, ProveBlobs, toBlobs, toTxRequest } from '../../../requests/index.js';
 import { POLICY_RULES, type PolicyVerdict } from '../../../policies/index.js';
@@ -82,8 +83,9 @@ export class SimulateController {
   })
   @ApiBody({ type: CreateTxDto, examples: CREATE_TX_EXAMPLES })
   @ApiResponse({ status: 200, type: SimulationDto })
-  async of(@Body() body: CreateTxDto): Promise<SimulationDto> {
-    const asked = toTxRequest(body, chainOf(this.chains, body.chainId), body.requestId ?? 'simulated');
+  async of(@Body() body: CreateTxDto, @Req() request: FastifyRequest): Promise<SimulationDto> {
+    const chainId = chainOf(this.chains, body.chainId);
+    const asked = toTxRequest(body, chainId, body.requestId ?? 'simulated', callerOf(request));
     const blobs = toBlobs(body.payload.blobs ?? []);
     return shown(await this.simulate.execute(await this.proveBlobs.execute(asked, blobs, BLOB_PLACES)));
   }

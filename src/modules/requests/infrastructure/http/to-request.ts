@@ -1,3 +1,4 @@
+import type { Caller } from '../../../../kernel/caller.js';
 import { InvalidInput } from '../../../../kernel/errors.js';
 import { parseHex } from '../../../../kernel/hex.js';
 import type { JsonObject } from '../../../../kernel/json.js';
@@ -19,11 +20,13 @@ export function toRequest(
   body: CreateTxDto,
   chainId: ChainId,
   idempotencyKey: string | undefined,
+  sender: Caller,
 ): Omit<TxRequest, 'requestHash'> {
   const signer = { chainId, address: clientAddress(body.signer, chainId) };
   const payload = toPayload(body.payload, signer);
   return {
     signer,
+    sender,
     requestId: requestIdOf(body.requestId, idempotencyKey),
     payload,
     fees: toFees(body.fees, body.payload),

@@ -1,6 +1,7 @@
 import { Controller, HttpCode, HttpStatus, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../../../../kernel/caller.js';
 import { InvalidInput } from '../../../../kernel/errors.js';
 import { reportFault } from '../../../../platform/http/domain-problem.js';
 import type { Mistakes } from '../../../../platform/http/mistakes.js';
@@ -66,16 +67,16 @@ export class TxBatchController {
         'leave the header out, and give each item a requestId',
       );
     }
-    const outcomes = await this.createAll(itemsOf(request.body), callerOf(request).account);
+    const outcomes = await this.createAll(itemsOf(request.body), callerOf(request));
     this.reportFaults(outcomes, request);
     return { items: await mapInTurns(outcomes, itemView) };
   }
 
-  private async createAll(items: readonly unknown[], account: string): Promise<Outcome<CreatedTx>[]> {
+  private async createAll(items: readonly unknown[], sender: Caller): Promise<Outcome<CreatedTx>[]> {
     const mistakes = new BatchMistakes();
-    const reading = await mapInTurns(items, (item) => outcomeOf(this.read(item, mistakes.ofNext())), TURN_MS);
+    const reading = await mapInTurns(items, (item) => outcomeOf(this.read(item, mistakes.ofNext(), sender)), TURN_MS);
     const preparing = await mapInTurns(await Promise.all(reading), async (asked) =>
-      'error' in asked ? asked : outcomeOf(this.createTx.prepare(asked.value, account)),
+      'error' in asked ? asked : outcomeOf(this.createTx.prepare(asked.value)),
     );
     const prepared = await Promise.all(preparing);
     const together = Symbol('batch');
@@ -86,7 +87,7 @@ export class TxBatchController {
     return Promise.all(created);
   }
 
-  private async read(item: unknown, mistakes: Mistakes): Promise<Omit<TxRequest, 'requestHash'>> {
+  private async read(item: unknown, mistakes: Mistakes, sender: Caller): Promise<Omit<TxRequest, 'requestHash'>> {
     const body = this.validation.read(CreateTxDto, item, mistakes);
     if (body.allocate === 'now') {
       throw new InvalidInput(
@@ -98,7 +99,7 @@ export class TxBatchController {
     if (body.payload.blobs != null) {
       throw new InvalidInput('blobs_in_batch', 'a batch takes no blobs', 'send this item to POST /api/v1/tx');
     }
-    const asked = toRequest(body, chainOf(this.chains, body.chainId), undefined);
+    const asked = toRequest(body, chainOf(this.chains, body.chainId), undefined, sender);
     await this.assertCallback.execute(asked);
     return asked;
   }

@@ -213,6 +213,13 @@ export class HistoryEntryDto {
     string | null;
   @ApiProperty({ enum: TX_STATES, enumName: 'TxState', example: 'MINED' }) toState!: string;
   @ApiProperty({ example: 'pod-1-3f9a1c' }) nodeId!: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: 'key:019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b',
+    description: 'Whose request it was; null for what Lockstep did by itself',
+  })
+  actor!: string | null;
   @ApiProperty({ type: String, nullable: true, example: '1' }) fencingToken!: string | null;
   @ApiProperty({ type: String, nullable: true, example: HASH }) txHash!: string | null;
   @ApiProperty({ type: Number, nullable: true, example: 1234 }) blockNumber!: number | null;

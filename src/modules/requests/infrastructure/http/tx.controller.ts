@@ -68,11 +68,11 @@ export class TxController {
   ): Promise<AcceptedTxDto | string> {
     const chainId = chainOf(this.chains, body.chainId);
     const asked = await this.proveBlobs.execute(
-      toRequest(body, chainId, headers['idempotency-key']),
+      toRequest(body, chainId, headers['idempotency-key'], callerOf(request)),
       toBlobs(body.payload.blobs ?? []),
     );
     await this.assertCallback.execute(asked);
-    if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked, callerOf(request).account), reply);
+    if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked), reply);
     // The owner gets the key in the body, because it may have come in a header, and the chain by its id.
     const original = { ...(request.body as object), chainId, requestId: asked.requestId };
     const result = await this.createNow.execute(asked, { path: PATH, body: original, ...senderOf(request) });
@@ -91,15 +91,16 @@ export class TxController {
       'fill nonce gaps are listed only with `kind=fill`.',
   })
   @ApiResponse({ status: 200, type: TxPageDto })
-  async list(@Query() query: ListQueryDto): Promise<Page<TxView>> {
-    const { items, nextBefore } = await this.queries.list({
+  async list(@Query() query: ListQueryDto, @Req() request: FastifyRequest): Promise<Page<TxView>> {
+    const filter = {
       limit: query.limit ?? DEFAULT_PAGE_ITEMS,
       kind: query.kind ?? 'payload',
       ...(query.chainId === undefined ? {} : { chainId: query.chainId }),
       ...(query.signer === undefined ? {} : { signer: clientAddress(query.signer, query.chainId) }),
       ...(query.state === undefined ? {} : { state: query.state }),
       ...(query.cursor === undefined ? {} : { before: decodeCursor(query.cursor, TX_ID) }),
-    });
+    };
+    const { items, nextBefore } = await this.queries.list(filter, callerOf(request));
     return { items, nextCursor: nextBefore === null ? null : encodeCursor(nextBefore) };
   }
 
@@ -112,9 +113,10 @@ export class TxController {
       'Tells after a lost answer whether a request was stored. 404: it was not, or it finished and its retention is over.',
   })
   @ApiResponse({ status: 200, type: TxDto })
-  async byRequest(@Query() query: ByRequestQueryDto): Promise<TxView> {
+  async byRequest(@Query() query: ByRequestQueryDto, @Req() request: FastifyRequest): Promise<TxView> {
     const chainId = chainOf(this.chains, query.chainId);
-    return foundTx(await this.queries.findByRequest(chainId, clientAddress(query.signer, chainId), query.requestId));
+    const signer = { chainId, address: clientAddress(query.signer, chainId) };
+    return foundTx(await this.queries.findByRequest(signer, query.requestId, callerOf(request)));
   }
 
   @Get(':txId')
@@ -132,14 +134,15 @@ export class TxController {
   async get(
     @Param('txId') txId: string,
     @Query() { waitFor, timeoutMs = DEFAULT_WAIT_MS }: WaitQueryDto,
+    @Req() request: FastifyRequest,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<TxView> {
     const left = leaveSignal(reply);
-    const tx = await this.find(txId);
+    const tx = await this.find(txId, request);
     if (waitFor === undefined) return tx;
     await this.wait.execute(tx.txId, waitFor, timeoutMs, left);
     // The client has left, so no newer state is read.
-    return left.aborted ? tx : this.find(txId);
+    return left.aborted ? tx : this.find(txId, request);
   }
 
   @Get(':txId/history')
@@ -147,13 +150,18 @@ export class TxController {
   @ApiOperation({
     operationId: 'listTxHistory',
     summary: 'List the audit trail of a transaction, oldest entry first',
-    description: 'Every change of its state and its attempts, with the node that made it, its fencing token, and why.',
+    description:
+      'Every change of its state and its attempts, with the node that made it, its fencing token, who asked for it, and why.',
   })
   @ApiResponse({ status: 200, type: HistoryDto })
-  async historyOf(@Param('txId') txId: string, @Query() query: HistoryQueryDto): Promise<Page<HistoryEntry>> {
+  async historyOf(
+    @Param('txId') txId: string,
+    @Query() query: HistoryQueryDto,
+    @Req() request: FastifyRequest,
+  ): Promise<Page<HistoryEntry>> {
     const limit = query.limit ?? MAX_HISTORY_PAGE;
     const after = query.cursor === undefined ? '0' : decodeCursor(query.cursor, HISTORY_PLACE);
-    const tx = await this.find(txId);
+    const tx = await this.find(txId, request);
     const entries = await this.history.of(tx.txId, { after, limit: limit + 1 });
     return pageOf(entries, limit, ({ seq }) => encodeCursor(seq));
   }
@@ -167,13 +175,13 @@ export class TxController {
       'Everything that was signed for it, with fees and gas, how often it was sent, and what nodes said last. One page.',
   })
   @ApiResponse({ status: 200, type: AttemptListDto })
-  async attemptsOf(@Param('txId') txId: string): Promise<Page<AttemptView>> {
-    const tx = await this.find(txId);
+  async attemptsOf(@Param('txId') txId: string, @Req() request: FastifyRequest): Promise<Page<AttemptView>> {
+    const tx = await this.find(txId, request);
     return { items: await this.queries.attempts(tx.txId), nextCursor: null };
   }
 
-  private find(txId: string): Promise<TxView> {
-    return findTx(txId, (id) => this.queries.find(id));
+  private find(txId: string, request: FastifyRequest): Promise<TxView> {
+    return findTx(txId, (id) => this.queries.find(id, callerOf(request)));
   }
 }
 

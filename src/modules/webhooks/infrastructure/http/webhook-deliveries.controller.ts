@@ -1,10 +1,12 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
+import type { Viewer } from '../../../../kernel/caller.js';
 import { InvalidInput, TooMany } from '../../../../kernel/errors.js';
 import { parseTime } from '../../../../kernel/time.js';
 import { pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS } from '../../../../platform/http/page-query.dto.js';
-import { Scope } from '../../../../platform/http/scope.js';
+import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { OneEach } from '../../../../platform/scheduling/one-each.js';
 import { EventBell, eventId } from '../../../events/index.js';
 import { type Replayed, ReplayRange } from '../../application/replay-range.js';
@@ -50,9 +52,13 @@ export class WebhookDeliveriesController {
       'Each with its state, its tries, and what the receiver answered last. Delivered ones are kept for 7 days, dead ones for 30.',
   })
   @ApiResponse({ status: 200, type: DeliveryPageDto })
-  async list(@Param('id') id: string, @Query() query: DeliveryListQueryDto): Promise<DeliveryPageDto> {
+  async list(
+    @Param('id') id: string,
+    @Query() query: DeliveryListQueryDto,
+    @Req() request: FastifyRequest,
+  ): Promise<DeliveryPageDto> {
     const { status = null, cursor, limit = DEFAULT_PAGE_ITEMS } = query;
-    const endpoint = await this.endpointOf(id);
+    const endpoint = await this.endpointOf(id, request);
     const found = await this.deliveries.list(endpoint.id, status, cursorPosition(cursor), limit + 1);
     return pageOf(found.map(deliveryView), limit, ({ eventId }) => eventId);
   }
@@ -65,8 +71,12 @@ export class WebhookDeliveriesController {
     description: 'Shows what is posted, and what the receiver answered last.',
   })
   @ApiResponse({ status: 200, type: DeliveryWithBodyDto })
-  async find(@Param('id') id: string, @Param('eventId') event: string): Promise<DeliveryWithBodyDto> {
-    const endpoint = await this.endpointOf(id);
+  async find(
+    @Param('id') id: string,
+    @Param('eventId') event: string,
+    @Req() request: FastifyRequest,
+  ): Promise<DeliveryWithBodyDto> {
+    const endpoint = await this.endpointOf(id, request);
     const found = await this.deliveries.find(endpoint.id, eventPositionOf(event));
     if (found === null) throw unknownDelivery(event);
     return deliveryViewWithBody(found);
@@ -81,12 +91,16 @@ export class WebhookDeliveriesController {
     description: 'One that waits is sent now.',
   })
   @ApiResponse({ status: 200, type: DeliveryDto })
-  async replayOne(@Param('id') id: string, @Param('eventId') event: string): Promise<DeliveryDto> {
-    const endpoint = enabledWebhook(id, await this.endpointOf(id));
+  async replayOne(
+    @Param('id') id: string,
+    @Param('eventId') event: string,
+    @Req() request: FastifyRequest,
+  ): Promise<DeliveryDto> {
+    const endpoint = enabledWebhook(id, await this.endpointOf(id, request));
     const position = eventPositionOf(event);
     if (!(await this.deliveries.replay(endpoint.id, position))) throw unknownDelivery(event);
     this.bell.ring();
-    return this.find(id, event);
+    return this.find(id, event, request);
   }
 
   @Post('replay')
@@ -101,9 +115,9 @@ export class WebhookDeliveriesController {
   })
   @ApiBody({ type: ReplayDto, examples: REPLAY_EXAMPLES })
   @ApiResponse({ status: 200, type: ReplayedDto })
-  async replay(@Param('id') id: string, @Body() body: ReplayDto): Promise<ReplayedDto> {
-    const endpoint = enabledWebhook(id, await this.endpointOf(id));
-    const replay = this.replays.run(endpoint.id, () => this.replayMany(endpoint.id, body));
+  async replay(@Param('id') id: string, @Body() body: ReplayDto, @Req() request: FastifyRequest): Promise<ReplayedDto> {
+    const endpoint = enabledWebhook(id, await this.endpointOf(id, request));
+    const replay = this.replays.run(endpoint.id, () => this.replayMany(endpoint.id, callerOf(request), body));
     if (replay === null) {
       throw new TooMany(
         'too_many_replays',
@@ -116,7 +130,7 @@ export class WebhookDeliveriesController {
     return { replayed, hasMore, nextCursor: next && eventId(next) };
   }
 
-  private async replayMany(id: string, { status, since, until, cursor }: ReplayDto): Promise<Replayed> {
+  private async replayMany(id: string, viewer: Viewer, { status, since, until, cursor }: ReplayDto): Promise<Replayed> {
     if ((status == null) === (since == null)) {
       throw new InvalidInput(
         'invalid_replay',
@@ -129,11 +143,11 @@ export class WebhookDeliveriesController {
       return { replayed, hasMore: replayed === MOST_REPLAYED, next: null };
     }
     const range = { since: parseTime(since), until: until == null ? new Date() : parseTime(until) };
-    return this.replayRange.execute(id, range, cursorPosition(cursor ?? undefined), MOST_REPLAYED);
+    return this.replayRange.execute(id, viewer, range, cursorPosition(cursor ?? undefined), MOST_REPLAYED);
   }
 
-  private async endpointOf(text: string): Promise<WebhookEndpoint> {
+  private async endpointOf(text: string, request: FastifyRequest): Promise<WebhookEndpoint> {
     const id = endpointIdOf(text);
-    return knownWebhook(id, await this.endpoints.find(id));
+    return knownWebhook(id, await this.endpoints.find(id, callerOf(request)));
   }
 }

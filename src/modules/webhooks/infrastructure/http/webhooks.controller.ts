@@ -1,8 +1,9 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { ApiBody, ApiNoContentResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
-import { Scope } from '../../../../platform/http/scope.js';
+import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { ChangeEndpoint } from '../../application/change-endpoint.js';
 import { CreateEndpoint } from '../../application/create-endpoint.js';
 import { RotateSecret } from '../../application/rotate-secret.js';
@@ -46,8 +47,8 @@ export class WebhooksController {
   })
   @ApiBody({ type: CreateWebhookDto, examples: CREATE_EXAMPLES })
   @ApiResponse({ status: 201, type: WebhookWithSecretDto })
-  async create(@Body() body: CreateWebhookDto): Promise<WebhookWithSecretDto> {
-    const { endpoint, secret } = await this.createEndpoint.execute(toSettings(body));
+  async create(@Body() body: CreateWebhookDto, @Req() request: FastifyRequest): Promise<WebhookWithSecretDto> {
+    const { endpoint, secret } = await this.createEndpoint.execute(toSettings(body), callerOf(request));
     return { ...toView(endpoint), secret };
   }
 
@@ -59,8 +60,11 @@ export class WebhooksController {
     description: 'Without their secrets. Deleted endpoints are not listed.',
   })
   @ApiResponse({ status: 200, type: WebhookPageDto })
-  async list(@Query() { cursor, limit = DEFAULT_PAGE_ITEMS }: PageQueryDto): Promise<WebhookPageDto> {
-    const found = await this.endpoints.list(endpointCursor(cursor), limit + 1);
+  async list(
+    @Query() { cursor, limit = DEFAULT_PAGE_ITEMS }: PageQueryDto,
+    @Req() request: FastifyRequest,
+  ): Promise<WebhookPageDto> {
+    const found = await this.endpoints.list(endpointCursor(cursor), limit + 1, callerOf(request));
     return pageOf(found.map(toView), limit, ({ id }) => id);
   }
 
@@ -72,9 +76,9 @@ export class WebhooksController {
     description: 'Without its secret. Says whether it is disabled or failing, and since when.',
   })
   @ApiResponse({ status: 200, type: WebhookDto })
-  async find(@Param('id') text: string): Promise<WebhookDto> {
+  async find(@Param('id') text: string, @Req() request: FastifyRequest): Promise<WebhookDto> {
     const id = endpointIdOf(text);
-    return toView(knownWebhook(id, await this.endpoints.find(id)));
+    return toView(knownWebhook(id, await this.endpoints.find(id, callerOf(request))));
   }
 
   @Patch(':id')
@@ -86,8 +90,12 @@ export class WebhooksController {
   })
   @ApiBody({ type: ChangeWebhookDto, examples: CHANGE_EXAMPLES })
   @ApiResponse({ status: 200, type: WebhookDto })
-  async change(@Param('id') id: string, @Body() body: ChangeWebhookDto): Promise<WebhookDto> {
-    return toView(await this.changeEndpoint.execute(endpointIdOf(id), toChange(body)));
+  async change(
+    @Param('id') id: string,
+    @Body() body: ChangeWebhookDto,
+    @Req() request: FastifyRequest,
+  ): Promise<WebhookDto> {
+    return toView(await this.changeEndpoint.execute(endpointIdOf(id), toChange(body), callerOf(request)));
   }
 
   @Delete(':id')
@@ -99,9 +107,9 @@ export class WebhooksController {
     description: 'Nothing is sent to it any more. Its deliveries are deleted, too.',
   })
   @ApiNoContentResponse()
-  async remove(@Param('id') text: string): Promise<void> {
+  async remove(@Param('id') text: string, @Req() request: FastifyRequest): Promise<void> {
     const id = endpointIdOf(text);
-    if (!(await this.endpoints.remove(id))) throw unknownWebhook(id);
+    if (!(await this.endpoints.remove(id, callerOf(request)))) throw unknownWebhook(id);
   }
 
   @Post(':id/rotate-secret')
@@ -115,9 +123,13 @@ export class WebhooksController {
   })
   @ApiBody({ type: RotateSecretDto, examples: ROTATE_EXAMPLES })
   @ApiResponse({ status: 200, type: WebhookWithSecretDto })
-  async rotate(@Param('id') id: string, @Body() body: RotateSecretDto): Promise<WebhookWithSecretDto> {
+  async rotate(
+    @Param('id') id: string,
+    @Body() body: RotateSecretDto,
+    @Req() request: FastifyRequest,
+  ): Promise<WebhookWithSecretDto> {
     const keepMs = (body.keepOldHours ?? DEFAULT_KEEP_HOURS) * HOUR_MS;
-    const { endpoint, secret } = await this.rotateSecret.execute(endpointIdOf(id), keepMs);
+    const { endpoint, secret } = await this.rotateSecret.execute(endpointIdOf(id), keepMs, callerOf(request));
     return { ...toView(endpoint), secret };
   }
 
@@ -131,8 +143,8 @@ export class WebhooksController {
       'Sends one event of type `webhook.test` now and answers with what the receiver said. It is not repeated.',
   })
   @ApiResponse({ status: 200, type: TestAnswerDto })
-  async test(@Param('id') id: string): Promise<TestAnswerDto> {
-    const { status, body, error, durationMs } = await this.testEndpoint.execute(endpointIdOf(id));
+  async test(@Param('id') id: string, @Req() request: FastifyRequest): Promise<TestAnswerDto> {
+    const { status, body, error, durationMs } = await this.testEndpoint.execute(endpointIdOf(id), callerOf(request));
     return { status, body, error, durationMs };
   }
 }

@@ -1,0 +1,202 @@
+import { createServer, type Server } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Client } from 'pg';
+import { DEV_ACCOUNTS } from '../../src/dev/dev-accounts.js';
+import { UuidV7 } from '../../src/platform/identity/uuid-v7.js';
+import { type RunningAnvil, startAnvil } from '../support/anvil.js';
+import { type HttpAnswer, Service } from '../support/service.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { until } from '../support/until.js';
+
+type Body = Record<string, unknown>;
+interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
+}
+interface Account {
+  readonly key: string;
+  /** Of its tx, its webhook endpoint and a delivery of that. */
+  readonly txId: string;
+  readonly webhook: string;
+  readonly received: string[];
+  readonly receiver: Server;
+}
+
+const [SIGNER, OTHER] = DEV_ACCOUNTS;
+const REQUEST = { signer: SIGNER, requestId: 'invoice-1', payload: { to: OTHER, value: '1' } };
+
+let anvil: RunningAnvil;
+let database: TestDatabase;
+let client: Client;
+let node: Service;
+let shop: Account;
+let bank: Account;
+
+beforeAll(async () => {
+  [anvil, database] = await Promise.all([startAnvil({ extraArgs: ['--block-time', '1'] }), createTestDatabase()]);
+  client = new Client({ connectionString: database.url });
+  await client.connect();
+  node = await Service.start({
+    databaseUrl: database.url,
+    rpcUrl: anvil.url,
+    config: { auth: { mode: 'apiKeys' }, webhooks: { allow: ['127.0.0.1/32'] }, confirmations: { required: 1 } },
+  });
+  // One after the other: the first tx of the signer is of the bank.
+  bank = await anAccount('bank');
+  shop = await anAccount('shop');
+});
+afterAll(async () => {
+  for (const one of [shop, bank]) one.receiver.close();
+  await node.stop();
+  await client.end();
+  await anvil.stop();
+  await database.drop();
+});
+
+/** A key of all scopes, a tx with the same requestId as the other account has, and a webhook endpoint. */
+async function anAccount(name: string): Promise<Account> {
+  const account = new UuidV7().next();
+  await client.query('INSERT INTO account (account_id, name) VALUES ($1, $2)', [account, name]);
+  const key = (await node.cli('keys', 'create', '--name', name, '--all-scopes')).trim();
+  const setKey = (values: string): Promise<unknown> =>
+    client
+      .query(`UPDATE api_key SET ${values} WHERE name = $1`, [name])
+      .then(() => client.query('NOTIFY lockstep_keys'));
+  const takes = async (status: number): Promise<void> =>
+    until(`GET answers ${status}`, async () => (await node.call('GET', '/api/v1/chains', key)).status === status);
+  await takes(200);
+  await setKey('revoked_at = now()');
+  await takes(401);
+  await setKey(`revoked_at = NULL, account_id = '${account}'`);
+  await takes(200);
+  const received: string[] = [];
+  const receiver = createServer((request, answer) => {
+    let text = '';
+    request.on('data', (part: Buffer) => (text += part.toString()));
+    request.on('end', () => {
+      received.push(text);
+      answer.writeHead(204).end();
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const { port } = receiver.address() as { port: number };
+  const webhook = await node.call<{ id: string }>('POST', '/api/v1/webhooks', key, {
+    url: `http://127.0.0.1:${port}/`,
+  });
+  expect(webhook.status).toBe(201);
+  const created = await node.call<{ txId: string }>('POST', '/api/v1/tx', key, REQUEST);
+  expect(created.status).toBe(202);
+  const { txId } = created.body;
+  await until('it is confirmed', async () => {
+    const { body } = await node.call<Body>('GET', `/api/v1/tx/${txId}`, key);
+    return body['state'] === 'CONFIRMED';
+  });
+  return { key, txId, webhook: webhook.body.id, received, receiver };
+}
+
+const ask = (method: string, path: string, { key }: Account, body?: unknown): Promise<HttpAnswer<Body>> =>
+  node.call<Body>(method, path, key, body);
+
+/** Whether anything of the other account is in what an account is told. */
+const tells = ({ body }: HttpAnswer<Body>, { txId, webhook }: Account): boolean => {
+  const text = JSON.stringify(body);
+  return text.includes(txId) || text.includes(webhook);
+};
+
+describe('two accounts that share a signer', () => {
+  it('have a transaction each for one requestId, and get it again', async () => {
+    expect(shop.txId).not.toBe(bank.txId);
+    for (const one of [shop, bank]) {
+      const again = await ask('POST', '/api/v1/tx', one, REQUEST);
+      expect([again.status, again.body['txId']]).toEqual([200, one.txId]);
+      const query = `signer=${SIGNER}&requestId=invoice-1`;
+      expect((await ask('GET', `/api/v1/tx/by-request?${query}`, one)).body['txId']).toBe(one.txId);
+    }
+  });
+
+  it('do not see each other in any operation of the document that names a transaction or a webhook', async () => {
+    const { body } = await node.get<OpenApi>('/docs-json');
+    const operations = Object.entries(body.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
+    );
+    const about = operations.filter(({ path }) => /\{txId\}|webhooks\/\{id\}/.test(path));
+    expect(about.length).toBeGreaterThanOrEqual(17);
+    const payload = { to: OTHER, value: '2' };
+    for (const { method, path } of about) {
+      const url = path.replace('{txId}', bank.txId).replace('{id}', bank.webhook).replace('{eventId}', '1-1-0');
+      const body =
+        method === 'GET' || method === 'DELETE'
+          ? undefined
+          : path.endsWith('replace')
+            ? { requestId: 'r', payload }
+            : {};
+      const { status, body: problem } = await ask(method, url, shop, body);
+      expect([method, path, status, problem['code']]).toEqual([
+        method,
+        path,
+        404,
+        path.includes('{txId}') ? 'tx_not_found' : 'webhook_not_found',
+      ]);
+    }
+  });
+
+  it('do not see each other in lists and pages of events', async () => {
+    const paths = [
+      '/api/v1/tx',
+      `/api/v1/tx?signer=${SIGNER}`,
+      '/api/v1/tx?chainId=31337',
+      '/api/v1/tx?state=CONFIRMED',
+      `/api/v1/tx?state=CONFIRMED&signer=${SIGNER}`,
+      '/api/v1/webhooks',
+      '/api/v1/events?after=0-0-0',
+      `/api/v1/events?after=0-0-0&signer=${SIGNER}`,
+    ];
+    for (const [one, other] of [
+      [shop, bank],
+      [bank, shop],
+    ] as const) {
+      for (const path of paths) {
+        const answer = await ask('GET', path, one);
+        expect([path, answer.status, tells(answer, one), tells(answer, other)]).toEqual([path, 200, true, false]);
+      }
+      const named = await ask('GET', `/api/v1/events?after=0-0-0&txId=${other.txId}`, one);
+      expect(named.body['items']).toEqual([]);
+    }
+  });
+
+  it('do not see each other in a stream', async () => {
+    const response = await fetch(`${node.url}/api/v1/events?after=0-0-0`, {
+      headers: { authorization: `Bearer ${shop.key}`, accept: 'text/event-stream' },
+    });
+    const reader = response.body?.getReader();
+    let text = '';
+    while (!text.includes('tx.confirmed')) text += new TextDecoder().decode((await reader?.read())?.value);
+    await reader?.cancel();
+    expect([text.includes(shop.txId), text.includes(bank.txId)]).toEqual([true, false]);
+  });
+
+  it('get their own webhooks, and cannot name those of each other as a callback', async () => {
+    for (const [one, other] of [
+      [shop, bank],
+      [bank, shop],
+    ] as const) {
+      await until('it was told', async () => one.received.some((text) => text.includes('tx.confirmed')));
+      expect(one.received.join().includes(other.txId)).toBe(false);
+      const { status, body } = await ask('POST', '/api/v1/tx', one, {
+        ...REQUEST,
+        requestId: 'c',
+        callback: other.webhook,
+      });
+      expect([status, body['code']]).toEqual([422, 'unknown_webhook']);
+      const replay = await ask('POST', `/api/v1/webhooks/${one.webhook}/replay`, one, {
+        since: '2020-01-01T00:00:00Z',
+      });
+      expect(replay.status).toBe(200);
+    }
+  });
+
+  it('are named in the history of what they did', async () => {
+    const { body } = await ask('GET', `/api/v1/tx/${shop.txId}/history`, shop);
+    const [first, second] = body['items'] as readonly { actor: string | null }[];
+    expect([first?.actor, second?.actor]).toEqual([expect.stringMatching(/^key:/), null]);
+  });
+});
