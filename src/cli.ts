@@ -9,8 +9,10 @@ import { DomainError, messageOf } from './kernel/errors.js';
 import {
   type ApiKey,
   CreateKey,
+  isAccountName,
   keyIdOf,
   MAX_NAME_CHARS,
+  PgAccounts,
   PgApiKeys,
   prefixOf,
   shownOf,
@@ -26,6 +28,7 @@ const LONGEST_MS = 36_525 * 86_400_000;
 
 interface CreateOptions {
   readonly name: string;
+  readonly account?: string;
   readonly scope?: readonly Scope[];
   readonly allScopes?: true;
   readonly expiresIn?: number;
@@ -54,54 +57,87 @@ function nameOf(text: string): string {
   throw new InvalidArgumentError(`It has 1 to ${MAX_NAME_CHARS} characters.`);
 }
 
+/** @throws InvalidArgumentError */
+function accountNameOf(text: string): string {
+  if (isAccountName(text)) return text;
+  throw new InvalidArgumentError(
+    'It has up to 100 letters, digits, dots, hyphens and underscores, and begins with a letter or a digit.',
+  );
+}
+
 /** Works on the database of the config that the nodes read, with one connection. */
-async function withKeys(work: (keys: PgApiKeys) => Promise<void>): Promise<void> {
+async function withDatabase(work: (database: Database) => Promise<void>): Promise<void> {
   const { database } = loadConfig();
   const { statementTimeout } = database;
   const pool = { applicationName: 'lockstep-cli', max: 1, statementTimeout };
   const source = await createDataSource(database, pool).initialize();
   try {
-    await work(new PgApiKeys(new Database(source)));
+    await work(new Database(source));
   } finally {
     await source.destroy();
   }
 }
 
-async function create({ name, scope = [], allScopes, expiresIn }: CreateOptions): Promise<void> {
+async function withKeys(work: (keys: PgApiKeys) => Promise<void>): Promise<void> {
+  await withDatabase((database) => work(new PgApiKeys(database)));
+}
+
+async function withAccounts(work: (accounts: PgAccounts) => Promise<void>): Promise<void> {
+  await withDatabase((database) => work(new PgAccounts(database)));
+}
+
+async function create({ name, account, scope = [], allScopes, expiresIn }: CreateOptions): Promise<void> {
   const scopes = allScopes ? SCOPES : [...new Set(scope)];
   if (scopes.length === 0) return command.error('error: name the scopes with --scope, or take --all-scopes');
-  const grant = { name, account: DEFAULT_ACCOUNT, scopes };
   const expiresAt = expiresIn === undefined ? null : new Date(Date.now() + expiresIn);
-  await withKeys(async (keys) => {
-    const { text } = await new CreateKey(keys, new UuidV7()).execute(grant, expiresAt);
+  await withDatabase(async (database) => {
+    const owner = account === undefined ? DEFAULT_ACCOUNT : (await new PgAccounts(database).find(account)).id;
+    const grant = { name, account: owner, scopes };
+    const { text } = await new CreateKey(new PgApiKeys(database), new UuidV7()).execute(grant, expiresAt);
     print(text);
   });
 }
 
 async function list(): Promise<void> {
   await withKeys(async (keys) => {
-    for (const key of await keys.list(null, MOST_LISTED)) print(lineOf(key));
+    for (const key of await keys.list(null, MOST_LISTED, null)) print(lineOf(key));
   });
 }
 
 async function revoke(text: string): Promise<void> {
   const id = keyIdOf(text);
   await withKeys(async (keys) => {
-    if (id === null || !(await keys.revoke(id)))
+    if (id === null || !(await keys.revoke(id, null)))
       command.error(`error: no key ${shownOf(text)}; lockstep keys list shows the keys`);
   });
 }
 
-function lineOf({ id, name, scopes, expiresAt, revokedAt, lastUsedAt }: ApiKey): string {
+function lineOf({ id, name, account, scopes, expiresAt, revokedAt, lastUsedAt }: ApiKey): string {
   return JSON.stringify({
     id,
     prefix: prefixOf(id),
     name,
+    account,
     scopes,
     expiresAt,
     revokedAt,
     lastUsedAt,
   });
+}
+
+async function createAccount(name: string): Promise<void> {
+  await withAccounts(async (accounts) => print(JSON.stringify(await accounts.add(new UuidV7().next(), name))));
+}
+
+async function listAccounts(): Promise<void> {
+  await withAccounts(async (accounts) => {
+    for (const account of await accounts.list(MOST_LISTED)) print(JSON.stringify(account));
+  });
+}
+
+function switchAccount(isDisabled: boolean): (name: string) => Promise<void> {
+  return (name) =>
+    withAccounts(async (accounts) => print(JSON.stringify(await accounts.setDisabled(name, isDisabled))));
 }
 
 function print(line: string): void {
@@ -114,6 +150,7 @@ keys
   .command('create')
   .description('Print a new key. It is shown only now.')
   .requiredOption('--name <name>', 'what uses the key, for people', nameOf)
+  .option('--account <name>', 'the account that it belongs to; without, that of the operators', accountNameOf)
   .addOption(new Option('--scope <scope>', 'what it may do; repeat it for several').argParser(withScope))
   .addOption(new Option('--all-scopes', 'it may do everything').conflicts('scope'))
   .addOption(new Option('--expires-in <duration>', 'such as 90d; without, never').argParser(durationOf))
@@ -126,6 +163,26 @@ keys
     'Revoke a key, named by its id, by its prefix or by all of it: within seconds no node takes it any more.',
   )
   .action(revoke);
+
+const accounts = command
+  .command('accounts')
+  .description('Accounts own keys, and what is made with them. Reads the config that the nodes read.');
+accounts
+  .command('create')
+  .argument('<name>', 'for people', accountNameOf)
+  .description('Make an account.')
+  .action(createAccount);
+accounts.command('list').description('Print the accounts, by name, one line of JSON each.').action(listAccounts);
+accounts
+  .command('disable')
+  .argument('<name>')
+  .description('Within seconds no node takes a key of the account.')
+  .action(switchAccount(true));
+accounts
+  .command('enable')
+  .argument('<name>')
+  .description('The keys of the account can be used again.')
+  .action(switchAccount(false));
 
 command.parseAsync().catch((error: unknown) => {
   if (error instanceof ConfigInvalid) {

@@ -1,8 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 import { DEV_ACCOUNTS } from '../../src/dev/dev-accounts.js';
-import { UuidV7 } from '../../src/platform/identity/uuid-v7.js';
 import { type RunningAnvil, startAnvil } from '../support/anvil.js';
 import { type HttpAnswer, Service } from '../support/service.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -26,15 +24,12 @@ const REQUEST = { signer: SIGNER, requestId: 'invoice-1', payload: { to: OTHER, 
 
 let anvil: RunningAnvil;
 let database: TestDatabase;
-let client: Client;
 let node: Service;
 let shop: Account;
 let bank: Account;
 
 beforeAll(async () => {
   [anvil, database] = await Promise.all([startAnvil({ extraArgs: ['--block-time', '1'] }), createTestDatabase()]);
-  client = new Client({ connectionString: database.url });
-  await client.connect();
   node = await Service.start({
     databaseUrl: database.url,
     rpcUrl: anvil.url,
@@ -47,27 +42,15 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const one of [shop, bank]) one.receiver.close();
   await node.stop();
-  await client.end();
   await anvil.stop();
   await database.drop();
 });
 
 /** A key of all scopes, a tx with the same requestId as the other account has, and a webhook endpoint. */
 async function anAccount(name: string): Promise<Account> {
-  const account = new UuidV7().next();
-  await client.query('INSERT INTO account (account_id, name) VALUES ($1, $2)', [account, name]);
-  const key = (await node.cli('keys', 'create', '--name', name, '--all-scopes')).trim();
-  const setKey = (values: string): Promise<unknown> =>
-    client
-      .query(`UPDATE api_key SET ${values} WHERE name = $1`, [name])
-      .then(() => client.query('NOTIFY lockstep_keys'));
-  const takes = async (status: number): Promise<void> =>
-    until(`GET answers ${status}`, async () => (await node.call('GET', '/api/v1/chains', key)).status === status);
-  await takes(200);
-  await setKey('revoked_at = now()');
-  await takes(401);
-  await setKey(`revoked_at = NULL, account_id = '${account}'`);
-  await takes(200);
+  await node.cli('accounts', 'create', name);
+  const key = (await node.cli('keys', 'create', '--account', name, '--name', name, '--all-scopes')).trim();
+  await until('the key is taken', async () => (await node.call('GET', '/api/v1/chains', key)).status === 200);
   const received: string[] = [];
   const receiver = createServer((request, answer) => {
     let text = '';
@@ -199,4 +182,51 @@ describe('two accounts that share a signer', () => {
     const [first, second] = body['items'] as readonly { actor: string | null }[];
     expect([first?.actor, second?.actor]).toEqual([expect.stringMatching(/^key:/), null]);
   });
+});
+
+it('an account manages its own keys only, and the operators those of all', async () => {
+  const admin = (await node.cli('keys', 'create', '--name', 'operator', '--all-scopes')).trim();
+  await until('the key is taken', async () => (await node.call('GET', '/api/v1/chains', admin)).status === 200);
+  const idOf = (key: string): string => /^ls_([0-9a-f]{32})/.exec(key)?.[0] ?? '';
+  const ids = async (key: string): Promise<string[]> => {
+    const { body } = await node.call<{ items: { prefix: string }[] }>('GET', '/api/v1/keys', key);
+    return body.items.map(({ prefix }) => prefix);
+  };
+  expect(await ids(shop.key)).toEqual([idOf(shop.key)]);
+  expect((await ids(admin)).sort()).toEqual([shop.key, bank.key, admin].map(idOf).sort());
+  for (const other of [bank.key, admin]) {
+    const path = `/api/v1/keys/${idOf(other)}`;
+    for (const [method, url] of [
+      ['GET', path],
+      ['POST', `${path}/rotate`],
+      ['POST', `${path}/revoke`],
+    ] as const) {
+      const { status, body } = await ask(method, url, shop, method === 'GET' ? undefined : {});
+      expect([url, status, body['code']]).toEqual([url, 404, 'key_not_found']);
+    }
+  }
+  const made = await ask('POST', '/api/v1/keys', shop, { name: 'more', scopes: ['tx:read'] });
+  const { status } = await node.call('GET', `/api/v1/tx/${shop.txId}`, String(made.body['key']));
+  expect([status, await ids(shop.key)]).toEqual([200, [String(made.body['prefix']), idOf(shop.key)]]);
+});
+
+it('no key of a disabled account is taken, and each is again when it is enabled', async () => {
+  const takes = async (status: number): Promise<void> =>
+    until(`GET answers ${status}`, async () => (await ask('GET', '/api/v1/chains', bank)).status === status);
+  expect(JSON.parse(await node.cli('accounts', 'disable', 'bank'))).toMatchObject({ disabledAt: expect.any(String) });
+  await takes(401);
+  expect((await ask('GET', '/api/v1/chains', shop)).status).toBe(200);
+  await node.cli('accounts', 'enable', 'bank');
+  await takes(200);
+  const names = (await node.cli('accounts', 'list'))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).name);
+  expect(names).toEqual(['bank', 'default', 'shop']);
+  await expect(node.cli('accounts', 'disable', 'default')).rejects.toThrow('account of the operators');
+  await expect(node.cli('accounts', 'create', 'shop')).rejects.toThrow('there is an account shop');
+  await expect(node.cli('accounts', 'create', 'two words')).rejects.toThrow('100 letters');
+  await expect(node.cli('keys', 'create', '--account', 'nobody', '--name', 'x', '--all-scopes')).rejects.toThrow(
+    'no account nobody',
+  );
 });

@@ -20,8 +20,9 @@ export class MemoryApiKeys extends ApiKeys {
     return key;
   }
 
-  async find(id: string): Promise<ApiKey | null> {
-    return this.stored.get(id)?.key ?? null;
+  async find(id: string, account: string | null): Promise<ApiKey | null> {
+    const key = this.stored.get(id)?.key;
+    return key === undefined || (account !== null && account !== key.account) ? null : key;
   }
 
   async list(): Promise<ApiKey[]> {
@@ -36,7 +37,7 @@ export class MemoryApiKeys extends ApiKeys {
   }
 
   async rotate(id: string, { id: freshId, hash, expiresAt }: FreshKey): Promise<ApiKey | null> {
-    const old = await this.find(id);
+    const old = await this.find(id, null);
     if (old?.revokedAt !== null) return null;
     return this.add({ ...old, id: freshId, hash, expiresAt: expiresAt ?? old.expiresAt });
   }

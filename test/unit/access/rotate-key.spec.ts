@@ -35,6 +35,14 @@ it('nobody gets a key by rotation that may do more than they', async () => {
   expect(await keys.live()).toHaveLength(1);
 });
 
+it('a key of another account is not rotated, but by the operators', async () => {
+  const { id, rotate } = await made();
+  const stranger: Caller = { ...ANYONE, account: ids.next() };
+  await expect(rotate.execute(id, ROTATION, stranger)).rejects.toMatchObject({ code: 'key_not_found' });
+  const owner: Caller = { ...ANYONE, account: ACCOUNT };
+  for (const caller of [owner, ANYONE]) expect((await rotate.execute(id, ROTATION, caller)).key.account).toBe(ACCOUNT);
+});
+
 it('a key that has ended, or that there is not, is not rotated', async () => {
   const { id, rotate, keys } = await made();
   await keys.revoke(id);

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../kernel/caller.js';
 import { Conflict, NotFound } from '../../../kernel/errors.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
-import { assertMayGive } from '../domain/api-key.js';
+import { accountOf, assertMayGive } from '../domain/api-key.js';
 import { ApiKeys } from '../domain/api-keys.js';
 import type { WithKeyText } from './create-key.js';
 import { hashOf, keyText, newSecret } from './key-text.js';
@@ -24,7 +24,7 @@ export class RotateKey {
 
   /** @throws NotFound `key_not_found`; Conflict `key_ended`; Forbidden `missing_scope` */
   async execute(id: string, { overlapMs, expiresAt }: Rotation, caller: Caller): Promise<WithKeyText> {
-    const old = await this.keys.find(id);
+    const old = await this.keys.find(id, accountOf(caller));
     if (old === null) throw unknownKey(id);
     assertMayGive(caller, old.scopes);
     const [freshId, secret] = [this.ids.next(), newSecret()];

@@ -1,4 +1,4 @@
-import type { Caller, Scope } from '../../../kernel/caller.js';
+import { type Caller, DEFAULT_ACCOUNT, type Scope } from '../../../kernel/caller.js';
 import { Forbidden } from '../../../kernel/errors.js';
 
 export const MAX_NAME_CHARS = 100;
@@ -18,6 +18,11 @@ export interface ApiKey extends KeyGrant {
   /** About: it is written once a minute. */
   readonly lastUsedAt: Date | null;
   readonly createdAt: Date;
+}
+
+/** Whose keys a caller may see and end: those of its account, and the operators those of all, which is null. */
+export function accountOf({ account }: Caller): string | null {
+  return account === DEFAULT_ACCOUNT ? null : account;
 }
 
 /** Nobody gives what they do not have. @throws Forbidden `missing_scope` */

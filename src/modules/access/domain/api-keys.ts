@@ -21,11 +21,12 @@ export interface KeyUse {
   readonly agoMs: number;
 }
 
+/** An `account` of null stands for all of them: of another account than that there is no key. */
 export abstract class ApiKeys {
   abstract add(key: NewKey): Promise<ApiKey>;
-  abstract find(id: string): Promise<ApiKey | null>;
+  abstract find(id: string, account: string | null): Promise<ApiKey | null>;
   /** Newest first. */
-  abstract list(beforeId: string | null, limit: number): Promise<ApiKey[]>;
+  abstract list(beforeId: string | null, limit: number, account: string | null): Promise<ApiKey[]>;
   /** All that may be used now. */
   abstract live(): Promise<LiveKey[]>;
   /**
@@ -35,7 +36,7 @@ export abstract class ApiKeys {
    */
   abstract rotate(id: string, fresh: FreshKey, overlapMs: number): Promise<ApiKey | null>;
   /** Also ends one that is revoked or expired already. @returns whether there is such a key */
-  abstract revoke(id: string): Promise<boolean>;
+  abstract revoke(id: string, account: string | null): Promise<boolean>;
   abstract recordUses(uses: readonly KeyUse[]): Promise<void>;
 }
 

@@ -2,8 +2,13 @@
 export const CHANNEL = 'lockstep_keys';
 
 const COLUMNS = 'k.key_id, k.account_id, k.name, k.scopes, k.expires_at, k.revoked_at, k.last_used_at, k.created_at';
-const TOLD = `pg_notify('${CHANNEL}', '')`;
+export const TOLD = `pg_notify('${CHANNEL}', '')`;
 const IS_LIVE = 'k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > clock_timestamp())';
+
+/** Null stands for all accounts. */
+function isOf(account: string): string {
+  return `(${account}::uuid IS NULL OR k.account_id = ${account})`;
+}
 
 export const ADD = {
   name: 'key_add',
@@ -14,11 +19,14 @@ export const ADD = {
     SELECT ${COLUMNS}, ${TOLD} FROM k`,
 };
 
-export const FIND = { name: 'key_find', text: `SELECT ${COLUMNS} FROM api_key k WHERE k.key_id = $1` };
+export const FIND = {
+  name: 'key_find',
+  text: `SELECT ${COLUMNS} FROM api_key k WHERE k.key_id = $1 AND ${isOf('$2')}`,
+};
 
 export const LIST = {
   name: 'key_list',
-  text: `SELECT ${COLUMNS} FROM api_key k WHERE $1::uuid IS NULL OR k.key_id < $1 ORDER BY k.key_id DESC LIMIT $2`,
+  text: `SELECT ${COLUMNS} FROM api_key k WHERE ($1::uuid IS NULL OR k.key_id < $1) AND ${isOf('$3')} ORDER BY k.key_id DESC LIMIT $2`,
 };
 
 export const LIVE = {
@@ -43,7 +51,7 @@ export const END_AFTER = {
 export const REVOKE = {
   name: 'key_revoke',
   text: `
-    WITH k AS (UPDATE api_key SET revoked_at = coalesce(revoked_at, clock_timestamp()) WHERE key_id = $1 RETURNING key_id)
+    WITH k AS (UPDATE api_key k SET revoked_at = coalesce(k.revoked_at, clock_timestamp()) WHERE k.key_id = $1 AND ${isOf('$2')} RETURNING k.key_id)
     SELECT key_id, ${TOLD} FROM k`,
 };
 

@@ -32,13 +32,13 @@ export class PgApiKeys extends ApiKeys {
     return addOn(this.database, key);
   }
 
-  async find(id: string): Promise<ApiKey | null> {
-    const { rows } = await this.database.query<KeyRow>(sql.FIND, [id]);
+  async find(id: string, account: string | null): Promise<ApiKey | null> {
+    const { rows } = await this.database.query<KeyRow>(sql.FIND, [id, account]);
     return rows[0] === undefined ? null : toKey(rows[0]);
   }
 
-  async list(beforeId: string | null, limit: number): Promise<ApiKey[]> {
-    const { rows } = await this.database.query<KeyRow>(sql.LIST, [beforeId, limit]);
+  async list(beforeId: string | null, limit: number, account: string | null): Promise<ApiKey[]> {
+    const { rows } = await this.database.query<KeyRow>(sql.LIST, [beforeId, limit, account]);
     return rows.map(toKey);
   }
 
@@ -57,8 +57,8 @@ export class PgApiKeys extends ApiKeys {
     });
   }
 
-  async revoke(id: string): Promise<boolean> {
-    const { rowCount } = await this.database.query(sql.REVOKE, [id]);
+  async revoke(id: string, account: string | null): Promise<boolean> {
+    const { rowCount } = await this.database.query(sql.REVOKE, [id, account]);
     return rowCount === 1;
   }
 

@@ -11,7 +11,7 @@ import { CreateKey, type WithKeyText } from '../../application/create-key.js';
 import { KeyRing } from '../../application/key-ring.js';
 import { keyIdOf, prefixOf, shownOf } from '../../application/key-text.js';
 import { RotateKey, unknownKey } from '../../application/rotate-key.js';
-import { type ApiKey, assertMayGive } from '../../domain/api-key.js';
+import { accountOf, type ApiKey, assertMayGive } from '../../domain/api-key.js';
 import { ApiKeys } from '../../domain/api-keys.js';
 import { CreateKeyDto, KeyDto, KeyPageDto, KeyWithTextDto, RotateKeyDto } from './key.dto.js';
 import { CREATE_EXAMPLES, ROTATE_EXAMPLES } from './key.examples.js';
@@ -34,7 +34,8 @@ export class KeysController {
   @ApiOperation({
     operationId: 'createKey',
     summary: 'Create a key',
-    description: 'Only this answer shows the key. It cannot have scopes that the caller does not have.',
+    description:
+      'Only this answer shows the key. It belongs to the account of the caller, and cannot have scopes that the caller does not have.',
   })
   @ApiBody({ type: CreateKeyDto, examples: CREATE_EXAMPLES })
   @ApiResponse({ status: 201, type: KeyWithTextDto })
@@ -52,22 +53,27 @@ export class KeysController {
   @ApiOperation({
     operationId: 'listKeys',
     summary: 'List keys, newest first',
-    description: 'Without their secrets. Revoked and expired keys are listed, too.',
+    description:
+      'Those of the account of the caller, and for the account `default` those of all. Without their secrets. Revoked and expired keys are listed, too.',
   })
   @ApiResponse({ status: 200, type: KeyPageDto })
-  async list(@Query() { cursor, limit = DEFAULT_PAGE_ITEMS }: PageQueryDto): Promise<KeyPageDto> {
+  async list(
+    @Query() { cursor, limit = DEFAULT_PAGE_ITEMS }: PageQueryDto,
+    @Req() request: FastifyRequest,
+  ): Promise<KeyPageDto> {
     const before = cursor === undefined ? null : keyIdOf(cursor);
     if (cursor !== undefined && before === null) throw invalidCursor();
-    return pageOf((await this.keys.list(before, limit + 1)).map(toView), limit, ({ id }) => id);
+    const found = await this.keys.list(before, limit + 1, accountOf(callerOf(request)));
+    return pageOf(found.map(toView), limit, ({ id }) => id);
   }
 
   @Get(':id')
   @Scope('keys:admin')
   @ApiOperation({ operationId: 'getKey', summary: 'Get a key', description: 'Without its secret.' })
   @ApiResponse({ status: 200, type: KeyDto })
-  async find(@Param('id') text: string): Promise<KeyDto> {
+  async find(@Param('id') text: string, @Req() request: FastifyRequest): Promise<KeyDto> {
     const id = idOf(text);
-    const key = await this.keys.find(id);
+    const key = await this.keys.find(id, accountOf(callerOf(request)));
     if (key === null) throw unknownKey(id);
     return toView(key);
   }
@@ -106,10 +112,10 @@ export class KeysController {
     description: 'No node takes it any more within seconds, and its streams and long polls end. It stays in the list.',
   })
   @ApiResponse({ status: 200, type: KeyDto })
-  async revoke(@Param('id') text: string): Promise<KeyDto> {
-    await this.keys.revoke(idOf(text));
+  async revoke(@Param('id') text: string, @Req() request: FastifyRequest): Promise<KeyDto> {
+    await this.keys.revoke(idOf(text), accountOf(callerOf(request)));
     await this.ring.refresh();
-    return this.find(text);
+    return this.find(text, request);
   }
 
   /** This node takes the key when its answer is there; the others have the news a moment later. */
