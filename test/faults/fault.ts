@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { piecesOf } from './statements.js';
+import { type Piece, piecesOf } from './statements.js';
 
 /** Which tests must turn red: the part of a path that Jest is given, in one of its projects. */
 export interface Catcher {
@@ -41,6 +41,8 @@ export interface FaultPlace {
 /** Every source file, and the places of faults in them. */
 export class FaultySources {
   private readonly sources: ReadonlyMap<string, string>;
+  /** Of the files that were looked into: many faults are in one. */
+  private readonly pieces = new Map<string, readonly Piece[]>();
 
   /** @param folder that of `src` */
   constructor(folder: string) {
@@ -51,8 +53,11 @@ export class FaultySources {
   /** @throws when the text of the fault is not there, or is there more than once: the source has changed, and the list must follow */
   placeOf({ id, in: name, text }: Fault): FaultPlace {
     const places = new Map<string, FaultPlace>();
-    for (const [file, source] of this.sources)
-      for (const place of findIn(file, source, name, text)) places.set(`${file} ${place.start}`, place);
+    for (const [file, source] of this.sources) {
+      if (!source.includes(name)) continue;
+      for (const place of findIn(file, source, this.piecesIn(file, source), name, text))
+        places.set(`${file} ${place.start}`, place);
+    }
     const [place, ...more] = places.values();
     if (place === undefined || more.length > 0)
       throw new Error(`${id}: its text occurs ${places.size} times in ${name}, not once`);
@@ -69,15 +74,26 @@ export class FaultySources {
   sourceOf(file: string): string {
     return this.sources.get(file) ?? '';
   }
+
+  private piecesIn(file: string, source: string): readonly Piece[] {
+    const pieces = this.pieces.get(file) ?? piecesOf(file, source);
+    this.pieces.set(file, pieces);
+    return pieces;
+  }
 }
 
-function* findIn(file: string, source: string, name: string, text: string): Generator<FaultPlace> {
-  if (!source.includes(name)) return;
+function* findIn(
+  file: string,
+  source: string,
+  pieces: readonly Piece[],
+  name: string,
+  text: string,
+): Generator<FaultPlace> {
   const pattern = text
     .split(/\s+/)
     .map((word) => word.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'))
     .join('\\s+');
-  for (const piece of piecesOf(file, source)) {
+  for (const piece of pieces) {
     if (piece.name !== name) continue;
     for (const { index, 0: found } of source.slice(piece.start, piece.end).matchAll(new RegExp(pattern, 'g')))
       yield { file, start: piece.start + index, end: piece.start + index + found.length };
