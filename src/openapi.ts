@@ -33,6 +33,9 @@ Every request of \`/api/v1\` carries a key as \`Authorization: Bearer …\`, and
 
 Addresses are in one case, or have their checksum (EIP-55; on chains 30 and 31 also EIP-1191): any other mix of cases is refused as a typo.
 
+Every answer has an \`X-Request-Id\`, that of the request if it has one. A path answers a method that it does not take with 405 and \`Allow\`, and \`OPTIONS\`
+with 204 and \`Allow\`; what it answers to \`GET\` it answers to \`HEAD\` without the body.
+
 Every error is a problem (RFC 9457): \`code\` is for programs, \`advice\` says what to do, \`retryable\` whether the same request may succeed later.`;
 
 /** In the order in which a client needs them. */

@@ -1,7 +1,12 @@
 import { ServiceUnavailableException } from '@nestjs/common';
 import { getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
 import { domainProblem } from './platform/http/domain-problem.js';
-import { frameworkProblems, httpErrorProblem, INTERNAL_PROBLEM } from './platform/http/http-error-problem.js';
+import {
+  frameworkProblems,
+  httpErrorProblem,
+  INTERNAL_PROBLEM,
+  methodNotAllowed,
+} from './platform/http/http-error-problem.js';
 import { InvalidRequest } from './platform/http/invalid-request.js';
 import { ProblemDto } from './platform/http/problem.dto.js';
 import { type Problem, problemDetails } from './platform/http/problem-details.js';
@@ -35,6 +40,7 @@ const PROBLEMS: ReadonlyMap<string, Problem> = new Map([
   ...[
     INTERNAL_PROBLEM,
     STARTING,
+    methodNotAllowed(REQUEST, ['GET', 'HEAD']),
     ...frameworkProblems(REQUEST),
     ...MISTAKES.map((mistake) => domainProblem(new InvalidRequest([mistake]))),
     httpErrorProblem(NOT_READY, REQUEST) ?? INTERNAL_PROBLEM,
@@ -42,17 +48,23 @@ const PROBLEMS: ReadonlyMap<string, Problem> = new Map([
 ]);
 
 const EXAMPLES = '#/components/examples/';
-const CHALLENGE = { schema: { type: 'string', const: 'Bearer' } };
-const RETRY_AFTER = {
-  description: 'Seconds until the request may be sent again',
-  schema: { type: 'integer', minimum: 0 },
-};
-const OF_BODIES = ['malformed_json_400', 'too_many_values_400', 'body_too_large_413', 'unsupported_media_type_415'];
-const OF_INPUT = ['invalid_request_400', 'unknown_field_400', 'nested_too_deeply_400'];
-
-const RATE_LIMITED = 'rate_limited_429';
-/** draft-ietf-httpapi-ratelimit-headers, with the structured fields of RFC 9651. */
-const RATE_LIMIT_HEADERS = {
+const HEADERS = {
+  'X-Request-Id': {
+    description: 'Of the request, where it has one of at most 100 letters, digits and `._:-`; otherwise a new one',
+    required: true,
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_.:-]{1,100}$' },
+  },
+  'WWW-Authenticate': { required: true, schema: { type: 'string', const: 'Bearer' } },
+  Allow: {
+    description: 'The methods that the path takes',
+    required: true,
+    schema: { type: 'string', pattern: '^[A-Z]+(, [A-Z]+)*$' },
+  },
+  'Retry-After': {
+    description: 'Seconds until the request may be sent again',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  // draft-ietf-httpapi-ratelimit-headers, with the structured fields of RFC 9651.
   'RateLimit-Policy': {
     description:
       'Only for an account with a limit: how much it may send (`q`) in how many seconds (`w`), at all nodes together',
@@ -65,10 +77,13 @@ const RATE_LIMIT_HEADERS = {
     schema: { type: 'string' },
     example: '"requests";r=499;t=1, "bytes";r=5242000;t=1',
   },
-} as const;
-const LIMITED_HEADERS = Object.fromEntries(
-  Object.keys(RATE_LIMIT_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-);
+};
+const OF_BODIES = ['malformed_json_400', 'too_many_values_400', 'body_too_large_413', 'unsupported_media_type_415'];
+const OF_INPUT = ['invalid_request_400', 'unknown_field_400', 'nested_too_deeply_400'];
+
+const RATE_LIMITED = 'rate_limited_429';
+/** When it was known who called, whatever the answer is. */
+const LIMITED_HEADERS = ['RateLimit-Policy', 'RateLimit'] as const;
 
 function isLimited({ [DEMANDS]: demand = NOTHING }: Operation): boolean {
   return demand !== NOTHING && demand !== NEVER_REFUSED;
@@ -81,6 +96,8 @@ function sharedProblems(path: string, method: string, operation: Operation): rea
   const has = (place: string): boolean => parameters.some((parameter) => parameter.in === place);
   return [
     ...['internal_error_500', 'starting_503', 'shutting_down_503'],
+    // Of a node whose version has the operation with another method.
+    'method_not_allowed_405',
     ...(path.startsWith('/api/') ? guards : []),
     ...(path === '/health/ready' ? ['service_unavailable_503'] : []),
     ...(has('path') ? ['malformed_url_400', 'url_too_long_414', 'invalid_request_400'] : []),
@@ -90,7 +107,7 @@ function sharedProblems(path: string, method: string, operation: Operation): rea
   ];
 }
 
-/** Adds to each operation the problems that it throws, and those that its path, parameters and body bring along. */
+/** Adds to each operation the problems that it throws, those that its path, parameters and body bring along, and the headers of its answers. */
 export function withProblems(document: OpenAPIObject): OpenAPIObject {
   const examples = new Map<string, object>();
   const paths = Object.entries(document.paths).map(([path, operations]) => [
@@ -99,30 +116,23 @@ export function withProblems(document: OpenAPIObject): OpenAPIObject {
       Object.entries(operations as Record<string, Operation>).map(([method, operation]) => {
         const own = THROWN_BY[operation.operationId ?? ''] ?? [];
         const names = new Set([...own, ...sharedProblems(path, method, operation)]);
-        const responses = { ...operation.responses, ...answersOf(names, examples) };
-        return [method, { ...operation, responses: isLimited(operation) ? withLimits(responses) : responses }];
+        const common = headers('X-Request-Id', ...(isLimited(operation) ? LIMITED_HEADERS : []));
+        const answers = Object.entries<object & { readonly headers?: object }>({
+          ...operation.responses,
+          ...answersOf(names, examples),
+        });
+        const responses = Object.fromEntries(
+          answers.map(([status, answer]) => [status, { ...answer, headers: { ...common, ...answer.headers } }]),
+        );
+        return [method, { ...operation, responses }];
       }),
     ),
   ]);
   return {
     ...document,
-    components: {
-      ...document.components,
-      headers: RATE_LIMIT_HEADERS,
-      examples: Object.fromEntries([...examples].sort(byName)),
-    },
+    components: { ...document.components, headers: HEADERS, examples: Object.fromEntries([...examples].sort(byName)) },
     paths: Object.fromEntries(paths) as OpenAPIObject['paths'],
   };
-}
-
-/** Other answers of an operation have them, too, when it was known who called. */
-function withLimits(responses: object): object {
-  return Object.fromEntries(
-    Object.entries(responses as Record<string, { readonly headers?: object }>).map(([status, answer]) => [
-      status,
-      /^(2..|429)$/.test(status) ? { ...answer, headers: { ...answer.headers, ...LIMITED_HEADERS } } : answer,
-    ]),
-  );
 }
 
 /** An answer for each status. Adds the example of each problem to `examples`. */
@@ -152,8 +162,13 @@ function answerOf(status: number, problems: readonly Problem[]): object {
 }
 
 function headersOf(status: number, problems: readonly Problem[]): object {
-  if (status === 401) return { headers: { 'WWW-Authenticate': CHALLENGE } };
-  return problems.some(({ retryable = false }) => retryable) ? { headers: { 'Retry-After': RETRY_AFTER } } : {};
+  if (status === 401) return { headers: headers('WWW-Authenticate') };
+  if (status === 405) return { headers: headers('Allow') };
+  return problems.some(({ retryable = false }) => retryable) ? { headers: headers('Retry-After') } : {};
+}
+
+function headers(...names: readonly (keyof typeof HEADERS)[]): object {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
 function byName([a]: readonly [string, object], [b]: readonly [string, object]): number {
