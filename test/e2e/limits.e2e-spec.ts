@@ -10,7 +10,7 @@ import { StreamClient } from '../support/stream-client.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
-const [SIGNER] = DEV_ACCOUNTS;
+const [SIGNER, BUSY] = DEV_ACCOUNTS;
 const CHAINS = '/api/v1/chains';
 
 let anvil: RunningAnvil;
@@ -22,7 +22,11 @@ let node: Service;
 beforeAll(async () => {
   [anvil, database] = await Promise.all([startAnvil({ extraArgs: ['--no-mining'] }), createTestDatabase()]);
   const start = (): Promise<Service> =>
-    Service.start({ databaseUrl: database.url, rpcUrl: anvil.url, config: { auth: { mode: 'apiKeys' } } });
+    Service.start({
+      databaseUrl: database.url,
+      rpcUrl: anvil.url,
+      config: { auth: { mode: 'apiKeys' }, limits: { signer: { txsPerSecond: 4 } } },
+    });
   nodes = [await start(), await start()];
   [node] = nodes;
   client = new Client({ connectionString: database.url });
@@ -129,6 +133,32 @@ describe('an account that sends more than it may', () => {
     expect(limitOf(await node.call('POST', '/api/v1/tx', key, {}))).toEqual(refused('bytes'));
     expect((await node.call('GET', CHAINS, key)).status).toBe(200);
   });
+});
+
+it('a signer has a limit whoever sends with it, also in batches; what is refused is stored later, and others are not concerned', async () => {
+  const [one, other] = [await account(null), await account(null)];
+  const item = (requestId: string, signer: string = BUSY) => ({ signer, requestId, payload: { to: SIGNER, value: '1' } });
+  const items = Array.from({ length: 30 }, (_, n) => item(`batch-${n}`));
+  const batch = await node.call<{ items: { status: number; problem?: { facts: object } }[] }>(
+    'POST',
+    '/api/v1/tx/batch',
+    one,
+    { items },
+  );
+  // Two a second at each of two nodes, for five seconds at once.
+  const statuses = batch.body.items.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 202).length).toBeGreaterThanOrEqual(10);
+  expect(statuses.at(-1)).toBe(429);
+  expect(batch.body.items.at(-1)?.problem?.facts).toEqual({ limit: 'signer_txs' });
+  let single: HttpAnswer<Record<string, unknown>> = batch;
+  await until('one alone is refused, too', async () => {
+    single = await node.call('POST', '/api/v1/tx', other, item(randomUUID()));
+    return single.status === 429;
+  });
+  expect(limitOf(single)).toEqual(refused('signer_txs'));
+  expect((await node.call('POST', '/api/v1/tx', other, item('elsewhere', SIGNER))).status).toBe(202);
+  await waitAsTold(single);
+  expect((await node.call('POST', '/api/v1/tx', one, items[29])).status).toBe(202);
 });
 
 it('streams and long polls of an account are counted until they end, whatever its clients do', async () => {

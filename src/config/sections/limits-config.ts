@@ -15,8 +15,18 @@ export class AccountLimitsConfig {
   streams = Infinity;
 }
 
+/** Of one signer at all nodes together, whoever sends with it. */
+export class SignerLimitsConfig {
+  /** Requests to create a transaction. */
+  @Limit()
+  txsPerSecond = Infinity;
+}
+
 /** No limit by default: the bounds of a node (`intake.maxQueued`, `maxWaiters`, `maxStreams`) hold in any case, and no account has another's place there. */
 export class LimitsConfig {
   @Section(AccountLimitsConfig)
   account = new AccountLimitsConfig();
+
+  @Section(SignerLimitsConfig)
+  signer = new SignerLimitsConfig();
 }

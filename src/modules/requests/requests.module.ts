@@ -15,6 +15,7 @@ import { IntakeRules } from './application/intake-rules.js';
 import { PayloadLimits } from './application/payload-limits.js';
 import { PolicyGate } from './application/policy-gate.js';
 import { ProveBlobs } from './application/prove-blobs.js';
+import { SignerRate } from './application/signer-rate.js';
 import { WaitForState } from './application/wait-for-state.js';
 import { Kzg } from './domain/kzg.js';
 import { HttpForwarding } from './infrastructure/http/http-forwarding.js';
@@ -37,6 +38,7 @@ import { PgCallbackEndpoints } from './infrastructure/pg-callback-endpoints.js';
     CreateNow,
     ForwardToOwner,
     IntakeBatcher,
+    SignerRate,
     WaitForState,
     { provide: Forwarding, useClass: HttpForwarding },
     { provide: Kzg, useClass: NativeKzg },

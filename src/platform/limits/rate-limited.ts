@@ -1,9 +1,9 @@
 import { TooMany } from '../../kernel/errors.js';
 import type { Metrics } from '../metrics/metrics.js';
 
-export type LimitName = 'requests' | 'bytes' | 'streams';
+export type LimitName = 'requests' | 'bytes' | 'streams' | 'signer_txs';
 
-/** An account has as much as it may have. Nothing was done. */
+/** An account or a signer has as much as it may have. Nothing was done. */
 export class RateLimited extends TooMany {
   override readonly retryAfterSeconds: number;
 

@@ -16,7 +16,7 @@ const SHORT = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
  */
 export const METRICS = {
   auth_refused_total: counter('Requests that were refused because of who sent them', 'reason'),
-  limited_total: counter('Requests that were refused because of a limit', 'limit'),
+  limited_total: counter('Requests, and items of batches, that were refused because of a limit', 'limit'),
   tx_create_total: counter('Requests to create a transaction', 'result'),
   tx_submit_total: counter('Broadcasts by result', 'result'),
   tx_state_total: counter('Transactions that entered a state', 'state'),

@@ -8,8 +8,8 @@ import { HEARTBEAT_CONNECTIONS } from '../../../src/platform/database/data-sourc
 
 const ROOT = process.cwd();
 const EXAMPLE = 'lockstep.example.yaml';
-/** 74, auth.mode, the keys that encrypt the secrets of webhooks, the two files of TLS, opsPort, the ten of a policy, and three limits. */
-const MOST_KEYS = 92;
+/** 74, auth.mode, the keys that encrypt the secrets of webhooks, the two files of TLS, opsPort, the ten of a policy, and four limits. */
+const MOST_KEYS = 93;
 /** Each is one `LISTEN`: for work, for news of events, and for news of keys. */
 const LISTENERS = 3;
 /** What the example gives instead of a default: they have none, or depend on the deployment. */

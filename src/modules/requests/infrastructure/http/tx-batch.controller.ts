@@ -12,6 +12,7 @@ import { mapInTurns } from '../../../../platform/scheduling/map-in-turns.js';
 import { Chains } from '../../../chain/index.js';
 import { AssertCallback } from '../../application/assert-callback.js';
 import { CreateTx, type CreatedTx } from '../../application/create-tx.js';
+import { SignerRate } from '../../application/signer-rate.js';
 import type { TxRequest } from '../../../ledger/index.js';
 import { chainOf } from './accepted-tx.js';
 import { CreateTxDto } from './create-tx.dto.js';
@@ -40,6 +41,7 @@ export class TxBatchController {
     private readonly assertCallback: AssertCallback,
     private readonly createTx: CreateTx,
     private readonly chains: Chains,
+    private readonly signerRate: SignerRate,
     private readonly log: Log,
   ) {}
 
@@ -100,6 +102,7 @@ export class TxBatchController {
       throw new InvalidInput('blobs_in_batch', 'a batch takes no blobs', 'send this item to POST /api/v1/tx');
     }
     const asked = toRequest(body, chainOf(this.chains, body.chainId), undefined, sender);
+    this.signerRate.take(asked.signer);
     await this.assertCallback.execute(asked);
     return asked;
   }

@@ -14,6 +14,7 @@ import { CreateNow } from '../../application/create-now.js';
 import { CreateTx, type CreatedTx } from '../../application/create-tx.js';
 import { ProveBlobs } from '../../application/prove-blobs.js';
 import { type AttemptView, TxQueries, type TxView } from '../../../ledger/index.js';
+import { SignerRate } from '../../application/signer-rate.js';
 import { WaitForState } from '../../application/wait-for-state.js';
 import { acceptedStatus, acceptedView, chainOf } from './accepted-tx.js';
 import { CREATE_TX_EXAMPLES } from './create-tx.examples.js';
@@ -46,6 +47,7 @@ export class TxController {
     private readonly history: TxHistory,
     private readonly wait: WaitForState,
     private readonly chains: Chains,
+    private readonly signerRate: SignerRate,
   ) {}
 
   @Post()
@@ -67,10 +69,10 @@ export class TxController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AcceptedTxDto | string> {
     const chainId = chainOf(this.chains, body.chainId);
-    const asked = await this.proveBlobs.execute(
-      toRequest(body, chainId, headers['idempotency-key'], callerOf(request)),
-      toBlobs(body.payload.blobs ?? []),
-    );
+    const wanted = toRequest(body, chainId, headers['idempotency-key'], callerOf(request));
+    // The node that forwarded it has counted it.
+    if (!senderOf(request).wasForwarded) this.signerRate.take(wanted.signer);
+    const asked = await this.proveBlobs.execute(wanted, toBlobs(body.payload.blobs ?? []));
     await this.assertCallback.execute(asked);
     if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked), reply);
     // The owner gets the key in the body, because it may have come in a header, and the chain by its id.

@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { LimitsConfig } from '../../../config/lockstep-config.js';
+import { Clock } from '../../../kernel/clock.js';
+import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { refusal } from '../../../platform/limits/rate-limited.js';
+import { ServingNodes } from '../../../platform/limits/serving-nodes.js';
+import { secondsUntil, TokenBuckets } from '../../../platform/limits/token-buckets.js';
+import { Metrics } from '../../../platform/metrics/metrics.js';
+
+/** How many transactions may be created with one signer at this node, whoever sends them: its share of what may be created at all nodes. */
+@Injectable()
+export class SignerRate {
+  private readonly txs = new TokenBuckets();
+
+  constructor(
+    private readonly config: LimitsConfig,
+    private readonly nodes: ServingNodes,
+    private readonly clock: Clock,
+    private readonly metrics: Metrics,
+  ) {}
+
+  /** @throws RateLimited */
+  take(signer: SignerId): void {
+    const { txsPerSecond } = this.config.signer;
+    if (txsPerSecond === Infinity) return;
+    const [key, rate, nowMs] = [signerKey(signer), this.nodes.rateOf(txsPerSecond), this.clock.monotonicMs()];
+    const tokens = this.txs.tokens(key, rate, nowMs);
+    if (tokens < 1) throw refusal(this.metrics, 'signer_txs', secondsUntil(1, tokens, rate));
+    this.txs.take(key, 1, rate, nowMs);
+  }
+}

@@ -1,0 +1,48 @@
+import { beforeEach, expect, it } from '@jest/globals';
+import { LimitsConfig } from '../../../src/config/index.js';
+import type { SignerId } from '../../../src/kernel/signer-id.js';
+import { SignerRate } from '../../../src/modules/requests/application/signer-rate.js';
+import { RateLimited } from '../../../src/platform/limits/rate-limited.js';
+import { ServingNodes } from '../../../src/platform/limits/serving-nodes.js';
+import { aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
+
+let config: LimitsConfig;
+let clock: FakeClock;
+let nodes: ServingNodes;
+let metrics: FakeMetrics;
+let rate: SignerRate;
+
+beforeEach(() => {
+  [config, clock, nodes, metrics] = [new LimitsConfig(), new FakeClock(), new ServingNodes(), new FakeMetrics()];
+  rate = new SignerRate(config, nodes, clock, metrics);
+});
+
+/** @returns how many of so many may be created, and the seconds that the last refusal says */
+function take(signer: SignerId, count: number): [number, number | null] {
+  let [taken, seconds] = [0, null as number | null];
+  for (let n = 0; n < count; n += 1)
+    try {
+      rate.take(signer);
+      taken += 1;
+    } catch (error) {
+      if (!(error instanceof RateLimited)) throw error;
+      seconds = error.retryAfterSeconds;
+    }
+  return [taken, seconds];
+}
+
+it('a signer has no limit by default', () => {
+  expect(take(aSigner(1), 1_000)).toEqual([1_000, null]);
+});
+
+it('a signer has its rate and what is saved up of it, beside others, and passes again when its refusal says so', () => {
+  config.signer.txsPerSecond = 1;
+  nodes.seen(2);
+  expect(take(aSigner(1), 10)).toEqual([2, 1]);
+  expect(take(aSigner(2), 2)).toEqual([2, null]);
+  expect(metrics.counted('limited_total')).toEqual({ signer_txs: 8 });
+  clock.advance(1_000);
+  expect(take(aSigner(1), 10)).toEqual([1, 2]);
+});
