@@ -36,6 +36,8 @@ export class RequestLimits {
   private readonly bytes = new TokenBuckets();
   /** Streams and long polls that are open, by account. */
   private readonly open = new Map<string, number>();
+  /** The header, by the limits that it tells. */
+  private readonly policies = new WeakMap<object, string>();
 
   constructor(
     private readonly limits: AccountLimits,
@@ -61,18 +63,28 @@ export class RequestLimits {
 
   private take(account: string, used: readonly Use[], reply: Reply): void {
     const nowMs = this.clock.monotonicMs();
-    const all = used.map((use) => {
-      const rate = this.nodes.rateOf(use.perSecond);
-      return { ...use, rate, tokens: use.buckets.tokens(account, rate, nowMs) };
+    const short = used.find(({ cost, perSecond, buckets }) => {
+      return cost > 0 && buckets.tokens(account, this.nodes.rateOf(perSecond), nowMs) < 1;
     });
-    const short = all.find(({ cost, tokens }) => cost > 0 && tokens < 1);
-    if (short === undefined) for (const { buckets, cost, rate } of all) buckets.take(account, cost, rate, nowMs);
-    const left = all.map(({ limit, cost, rate, tokens }) => {
-      const rest = short === undefined ? tokens - cost : tokens;
-      return `"${limit}";r=${Math.max(0, Math.floor(rest))};t=${Math.ceil(secondsUntil(rate.most, rest, rate))}`;
-    });
-    void reply.header('ratelimit-policy', used.map(policyOf).join(', ')).header('ratelimit', left.join(', '));
-    if (short !== undefined) throw refusal(this.metrics, short.limit, secondsUntil(1, short.tokens, short.rate));
+    let left = '';
+    for (const { limit, buckets, cost, perSecond } of used) {
+      const rate = this.nodes.rateOf(perSecond);
+      if (short === undefined) buckets.take(account, cost, rate, nowMs);
+      const tokens = buckets.tokens(account, rate, nowMs);
+      const until = Math.ceil(secondsUntil(rate.most, tokens, rate));
+      left += `${left === '' ? '' : ', '}"${limit}";r=${Math.max(0, Math.floor(tokens))};t=${until}`;
+    }
+    void reply.header('ratelimit-policy', this.policyOf(account, used)).header('ratelimit', left);
+    if (short === undefined) return;
+    const rate = this.nodes.rateOf(short.perSecond);
+    throw refusal(this.metrics, short.limit, secondsUntil(1, short.buckets.tokens(account, rate, nowMs), rate));
+  }
+
+  private policyOf(account: string, used: readonly Use[]): string {
+    const limits = this.limits.of(account);
+    const known = this.policies.get(limits) ?? used.map(policyOf).join(', ');
+    this.policies.set(limits, known);
+    return known;
   }
 
   private enter(account: string, limit: number, { raw }: Reply): void {
