@@ -10,13 +10,16 @@ const SCHEMES = {
   bearer: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A key that `lockstep keys create` or `POST /api/v1/keys` made',
+    bearerFormat: 'a key (ls_…), or a JWT',
+    description:
+      'A key that `lockstep keys create` or `POST /api/v1/keys` made. With `auth.mode: jwt`, a token (JWT) of the issuer in the config instead: its claim ' +
+      '`scope` has the scopes, and it ends at its `exp`',
   },
   apiKey: {
     type: 'apiKey',
     in: 'header',
     name: 'X-Api-Key',
-    description: 'The same key, where Authorization is taken',
+    description: 'The same key or token, where Authorization is taken',
   },
 } as const;
 

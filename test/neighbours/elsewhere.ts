@@ -22,6 +22,11 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     shownBy: 'test/e2e/limits.e2e-spec.ts',
   },
   {
+    parts: ['IssuerKeys'],
+    why: 'one request a minute; tokens of keys that do not exist cause one in 5 s at most, and those of known keys do not wait for it',
+    shownBy: 'test/unit/access/jwt-tokens.spec.ts',
+  },
+  {
     parts: ['OpenRequests'],
     why: 'once a second a look at the open requests of the node, in memory; what closes one waits for nothing',
     shownBy: 'test/e2e/access.e2e-spec.ts',

@@ -8,13 +8,20 @@ import { HEARTBEAT_CONNECTIONS } from '../../../src/platform/database/data-sourc
 
 const ROOT = process.cwd();
 const EXAMPLE = 'lockstep.example.yaml';
-/** 74, auth.mode, the keys that encrypt the secrets of webhooks, the two files of TLS, opsPort, the ten of a policy, and four limits. */
-const MOST_KEYS = 93;
+/**
+ * 74, auth.mode, the keys that encrypt the secrets of webhooks, the two files of TLS, opsPort, the ten of a policy, four limits, and what the tokens of an
+ * issuer have, which no default can know.
+ */
+const MOST_KEYS = 98;
 /** Each is one `LISTEN`: for work, for news of events, and for news of keys. */
 const LISTENERS = 3;
 /** What the example gives instead of a default: they have none, or depend on the deployment. */
 const EXAMPLES: ReadonlySet<string> = new Set([
   'server.opsPort',
+  'auth.jwt.issuer',
+  'auth.jwt.audience',
+  'auth.jwt.jwksUrl',
+  'auth.jwt.accountClaim',
   'node.advertisedUrl',
   'database.url',
   'chains[].id',

@@ -55,6 +55,15 @@ describe('a value at its limit', () => {
     expect(mistakes('lease', { duration: '10s', renewInterval: 5_000 })).toEqual(['lease.renewInterval']);
   });
 
+  it('counts between keys, too: tokens need an issuer, an audience and the keys of the issuer', () => {
+    const jwt = { issuer: 'https://issuer.test/', audience: 'lockstep', jwksUrl: 'https://issuer.test/jwks.json' };
+    expect(mistakes('auth', { mode: 'jwt' })).toEqual(['auth.jwt.issuer', 'auth.jwt.audience', 'auth.jwt.jwksUrl']);
+    expect(mistakes('auth', { mode: 'jwt', jwt: { ...jwt, issuer: undefined } })).toEqual(['auth.jwt.issuer']);
+    for (const jwksUrl of [jwt.jwksUrl, 'http://localhost:8080/jwks', 'http://127.0.0.1:1/', 'http://[::1]:1/'])
+      expect(mistakes('auth', { mode: 'jwt', jwt: { ...jwt, jwksUrl } })).toEqual([]);
+    expect(mistakes('auth', { jwt })).toEqual([]);
+  });
+
   it('counts between keys, too: one kind of credentials of the broker, and a user has a password', () => {
     expect(mistakes('broker', { user: 'a', password: 'b' })).toEqual([]);
     expect(mistakes('broker', { token: 'c' })).toEqual([]);
@@ -97,6 +106,11 @@ describe('a value that looks right', () => {
     ['server', 'bodyLimit', '1tb'],
     ['server', 'host', ' '],
     ['server', 'tls', { certFile: 'a' }, 'tls.keyFile'],
+    ['auth', 'jwt', { jwksUrl: 'http://issuer.test/jwks.json' }, 'jwt.jwksUrl'],
+    ['auth', 'jwt', { jwksUrl: 'https://user:secret@issuer.test/jwks.json' }, 'jwt.jwksUrl'],
+    ['auth', 'jwt', { jwksUrl: 'issuer.test' }, 'jwt.jwksUrl'],
+    ['auth', 'jwt', { jwksUrl: 'file:///etc/jwks.json' }, 'jwt.jwksUrl'],
+    ['auth', 'jwt', { jwksUrl: 'http://localhost.issuer.test/' }, 'jwt.jwksUrl'],
     ['server', 'tls', { keyFile: 'a' }, 'tls.certFile'],
     ['webhooks', 'encryptionKeys', [Buffer.alloc(31).toString('base64')]],
     ['webhooks', 'encryptionKeys', '00'.repeat(32)],

@@ -5,6 +5,7 @@ import { type Channel, Listener } from '../../../platform/database/listener.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { Ticker } from '../../../platform/scheduling/ticker.js';
 import { Tickers } from '../../../platform/scheduling/tickers.js';
+import { AccountBook } from '../application/account-book.js';
 import { KeyRing } from '../application/key-ring.js';
 import { CHANNEL } from './key.statements.js';
 
@@ -17,7 +18,7 @@ const NEWS: Channel = {
 const POLL_MS = 5_000;
 const RECORD_USES_EVERY_MS = 60_000;
 
-/** When: before the node serves, when a key was made or revoked on any node, and every few seconds. */
+/** When keys, or the accounts of tokens, are read: before the node serves, when one was made, revoked or disabled on any node, and every few seconds. */
 @Injectable()
 export class KeyRefresh implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly listener: Listener;
@@ -26,6 +27,7 @@ export class KeyRefresh implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly keys: KeyRing,
+    private readonly accounts: AccountBook,
     tickers: Tickers,
     database: DatabaseConfig,
     private readonly auth: AuthConfig,
@@ -33,7 +35,7 @@ export class KeyRefresh implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly log: Log,
   ) {
     this.listener = new Listener(NEWS, () => this.refresh.kick(), database, log);
-    this.refresh = tickers.create({ name: 'keys', intervalMs: POLL_MS, run: () => this.unlessAway(keys.refresh()) });
+    this.refresh = tickers.create({ name: 'keys', intervalMs: POLL_MS, run: () => this.read() });
     this.uses = tickers.create({
       name: 'key-uses',
       intervalMs: RECORD_USES_EVERY_MS,
@@ -43,11 +45,13 @@ export class KeyRefresh implements OnApplicationBootstrap, OnModuleDestroy {
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.role.serves) return;
-    if (this.auth.mode === 'none') this.log.warn('anybody who reaches the port may do everything: auth.mode is none');
-    if (this.auth.mode !== 'apiKeys') return;
+    if (this.auth.mode === 'none') {
+      this.log.warn('anybody who reaches the port may do everything: auth.mode is none');
+      return;
+    }
     // First, so that no news falls between.
     await this.listener.start();
-    await this.unlessAway(this.keys.refresh());
+    await this.read();
     this.refresh.start();
     this.uses.start();
   }
@@ -55,6 +59,10 @@ export class KeyRefresh implements OnApplicationBootstrap, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     await this.listener.stop();
     await Promise.all([this.refresh.stop(), this.uses.stop()]);
+  }
+
+  private read(): Promise<void> {
+    return this.unlessAway(this.auth.mode === 'jwt' ? this.accounts.refresh() : this.keys.refresh());
   }
 
   /** The database watch tells that the database is away. The keys stay as they were read last: no revocation can be stored meanwhile. */

@@ -1,7 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { InvariantViolation, Unauthenticated } from '../../../../kernel/errors.js';
+import { Forbidden, InvariantViolation, Unauthenticated } from '../../../../kernel/errors.js';
 import { ForwardSignatures } from '../../../../platform/http/forward-signatures.js';
 import { type Demand, DEMANDS, NOTHING, setSender } from '../../../../platform/http/scope.js';
 import { Metrics } from '../../../../platform/metrics/metrics.js';
@@ -21,30 +21,31 @@ export class AccessGuard implements CanActivate {
     private readonly metrics: Metrics,
   ) {}
 
-  canActivate(context: ExecutionContext): boolean {
+  async canActivate(context: ExecutionContext): Promise<boolean> {
     const demand = this.reflector.get<Demand | undefined>(DEMANDS, context.getHandler());
     if (demand === undefined) throw new InvariantViolation('a route does not say what it demands of its callers');
     if (demand === NOTHING) return true;
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const caller = this.forwarded.callerOf(request.headers, request.url, request.body);
-    const session = caller === null ? this.sessionOf(request) : { caller, isLive: () => true };
+    const session = caller === null ? await this.sessionOf(request) : { caller, isLive: () => true };
     if (!session.caller.scopes.includes(demand)) {
       this.metrics.count('auth_refused_total', 1, { reason: 'scope' });
-      throw missingScope([demand], 'the key lacks what this route needs');
+      throw missingScope([demand], 'the key or token lacks what this route needs');
     }
     setSender(request, { caller: session.caller, wasForwarded: caller !== null });
     this.open.add(http.getResponse<FastifyReply>(), session);
     return true;
   }
 
-  private sessionOf({ headers }: FastifyRequest): Session {
+  private async sessionOf({ headers }: FastifyRequest): Promise<Session> {
     const credential = credentialOf(headers);
     try {
-      return this.identify.execute(credential);
+      return await this.identify.execute(credential);
     } catch (error) {
       if (error instanceof Unauthenticated)
         this.metrics.count('auth_refused_total', 1, { reason: credential === null ? 'missing' : 'invalid' });
+      if (error instanceof Forbidden) this.metrics.count('auth_refused_total', 1, { reason: 'account' });
       throw error;
     }
   }
