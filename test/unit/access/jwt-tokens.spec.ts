@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AuthConfig, NodeConfig } from '../../../src/config/index.js';
-import { DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
+import { ANYONE, DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
 import { DomainError, messageOf } from '../../../src/kernel/errors.js';
 import { AccountBook } from '../../../src/modules/access/application/account-book.js';
 import type { Session } from '../../../src/modules/access/application/session.js';
@@ -52,7 +52,7 @@ describe('a right token', () => {
     const { caller, isLive } = await tokens.sessionOf(
       issuer.token({ sub: 'alice', scope: 'tx:write openid', scopes: ['keys:admin'], name: 'key:1', account: 'x' }),
     );
-    expect(caller).toEqual({ name: 'token:alice', account: DEFAULT_ACCOUNT, scopes: ['tx:write'] });
+    expect(caller).toEqual({ ...ANYONE, name: 'token:alice', scopes: ['tx:write'] });
     expect(isLive()).toBe(true);
   });
 
