@@ -137,7 +137,11 @@ describe('an account that sends more than it may', () => {
 
 it('a signer has a limit whoever sends with it, also in batches; what is refused is stored later, and others are not concerned', async () => {
   const [one, other] = [await account(null), await account(null)];
-  const item = (requestId: string, signer: string = BUSY) => ({ signer, requestId, payload: { to: SIGNER, value: '1' } });
+  const item = (requestId: string, signer: string = BUSY) => ({
+    signer,
+    requestId,
+    payload: { to: SIGNER, value: '1' },
+  });
   const items = Array.from({ length: 30 }, (_, n) => item(`batch-${n}`));
   const batch = await node.call<{ items: { status: number; problem?: { facts: object } }[] }>(
     'POST',

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AuthConfig, NodeConfig } from '../../../src/config/index.js';
-import { ANYONE, DEFAULT_ACCOUNT } from '../../../src/kernel/caller.js';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { DomainError, messageOf } from '../../../src/kernel/errors.js';
 import { AccountBook } from '../../../src/modules/access/application/account-book.js';
 import type { Session } from '../../../src/modules/access/application/session.js';
