@@ -35,7 +35,10 @@ export class WaitingRoom {
 function answer(request: IncomingMessage, response: ServerResponse): void {
   // A connection that stays open would lead to this server even when the service has started.
   response.setHeader('connection', 'close');
-  if (!/^\/health\/live\/?(\?|$)/.test(request.url ?? '')) return answerRaw(STARTING, request, response);
+  if (!/^\/health\/live\/?(\?|$)/.test(request.url ?? '')) {
+    answerRaw(STARTING, request, response);
+    return;
+  }
   const headers = { 'content-type': 'application/json; charset=utf-8', [REQUEST_ID_HEADER]: requestIdOf(request) };
   response.writeHead(200, headers).end('{"status":"ok"}');
 }
