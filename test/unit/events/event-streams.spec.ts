@@ -1,7 +1,12 @@
+import { once } from 'node:events';
+import { request, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { NO_REST } from '../../support/fakes/fake-pauses.js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import type { ExecutionContext } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
+import type { FastifyReply } from 'fastify';
 import { EventSource } from 'undici';
 import { EventsConfig } from '../../../src/config/lockstep-config.js';
 import { EventWindow } from '../../../src/modules/events/application/event-window.js';
@@ -21,6 +26,8 @@ let http: HttpApp;
 let log: MemoryEventLog;
 let clients: StreamClient[];
 let isClosed: boolean;
+/** In place of the guard that finds out who calls. */
+let guard: (response: ServerResponse) => Promise<boolean>;
 
 async function start(config: Partial<EventsConfig> = {}): Promise<void> {
   log = new MemoryEventLog();
@@ -33,13 +40,19 @@ async function start(config: Partial<EventsConfig> = {}): Promise<void> {
       { provide: OldReads, useFactory: () => new OldReads(log, new FakeClock(), NO_REST) },
       { provide: EventReader, useValue: log },
       { provide: EventBell, useClass: SilentEventBell },
+      {
+        provide: APP_GUARD,
+        useValue: {
+          canActivate: (context: ExecutionContext) => guard(context.switchToHttp().getResponse<FastifyReply>().raw),
+        },
+      },
       { provide: EventsConfig, useValue: Object.assign(new EventsConfig(), config) },
     ],
   });
 }
 
 beforeEach(() => {
-  [clients, isClosed] = [[], false];
+  [clients, isClosed, guard] = [[], false, async () => true];
 });
 afterEach(async () => {
   for (const client of clients) client.close();
@@ -232,6 +245,23 @@ describe('a stream of events', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
     await until('the client knows', async () => client.ended);
     expect(client.response.complete).toBe(true);
+  });
+
+  it('keeps no place for a client that left before it was known who calls', async () => {
+    await start();
+    const leaving = request(url()).on('error', () => undefined);
+    let hasPassed = false;
+    guard = async (response) => {
+      leaving.destroy();
+      await once(response, 'close');
+      hasPassed = true;
+      return true;
+    };
+    leaving.end();
+    await until('it was let pass', async () => hasPassed);
+    guard = async () => true;
+    await until('the window was read for it', async () => log.reads > 0);
+    expect((await send(http.port, { url: '/metrics' })).text).toMatch(/^event_streams 0$/m);
   });
 
   it('does not begin for a request of HEAD', async () => {

@@ -37,8 +37,8 @@ export class EventStreams implements OnModuleDestroy {
     this.checkRoom();
     const end = new AbortController();
     reply.raw.once('close', () => end.abort());
-    // Only the headers are wanted.
-    if (reply.request.method === 'HEAD') end.abort();
+    // Only the headers are wanted; or it left while it was found out who calls.
+    if (reply.request.method === 'HEAD' || reply.raw.destroyed) end.abort();
     this.open.add(end);
     try {
       // Asked even when the client knows its place, so that a stream never begins without a database.
