@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import type { TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { DEV_ACCOUNTS, type RunningAnvil, startAnvil } from '../support/anvil.js';
@@ -72,4 +72,38 @@ it('what the day has no room for waits, and says why', async () => {
   const { body } = await node.get<{ summary: string }>(`/api/v1/tx/${held?.txId ?? ''}/explain`);
   expect(body.summary).toContain('daily amount');
   expect((await node.get('/metrics')).body['text']).toContain('policy_held_total{rule="dailyValue",mode="enforced"}');
+});
+
+describe('a replacement of what waits', () => {
+  const pathOf = `/api/v1/signers/${DEV_CHAIN}/${SIGNER}`;
+  const waiting = async (requestId: string): Promise<string> => {
+    const { body } = await node.post<TxView>('/api/v1/tx', asking(requestId, '1'));
+    expect(body.state).toBe('PENDING');
+    return `/api/v1/tx/${body.txId}/replace`;
+  };
+  beforeAll(() => node.post(`${pathOf}/pause`, {}));
+  afterAll(() => node.post(`${pathOf}/resume`, {}));
+
+  it('is judged also where its requestId is that of a transaction: it is no repetition of that', async () => {
+    const replace = await waiting('g');
+    const { payload } = asking('g', '61');
+    expect((await node.post(replace, { requestId: 'g', payload })).body).toMatchObject(refusedBy('maxValue'));
+    const callback = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
+    const called = { requestId: 'g', payload: asking('g', '2').payload, callback };
+    expect((await node.post(replace, called)).body).toMatchObject({ status: 422, code: 'unknown_webhook' });
+    expect((await node.get<TxView>(replace.replace('/replace', ''))).body.payload.value).toBe('1');
+  });
+
+  it('that was stored is answered again, also when it would be refused now', async () => {
+    const replace = await waiting('h');
+    const { id } = (await node.post<{ id: string }>('/api/v1/webhooks', { url: 'https://example.com/' })).body;
+    const asked = { requestId: 'i', payload: asking('h', '2').payload, callback: id };
+    const stored = await node.post(replace, asked);
+    expect(stored.status).toBe(200);
+    await node.call('DELETE', `/api/v1/webhooks/${id}`, null);
+    const again = await node.post(replace, asked);
+    expect([again.status, again.body['commandId']]).toEqual([200, stored.body['commandId']]);
+    const other = { ...asked, payload: asking('h', '3').payload };
+    expect((await node.post(replace, other)).body).toMatchObject({ status: 409, code: 'idempotency_conflict' });
+  });
 });

@@ -25,7 +25,10 @@ beforeAll(async () => {
   };
   const nothing = { execute: async () => undefined, assertAcceptable: () => undefined, wake: () => undefined };
   const providers = [
-    { provide: SubmitCommand, useValue: { execute: async () => ({ command: newest, isNew: true }) } },
+    {
+      provide: SubmitCommand,
+      useValue: { execute: async () => ({ command: newest, isNew: true }), isStored: async () => false },
+    },
     { provide: CommandStore, useValue: store },
     {
       provide: TxQueries,

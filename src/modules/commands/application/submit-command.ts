@@ -59,6 +59,13 @@ export class SubmitCommand {
     }
   }
 
+  /** Whether a command has its key, so that it is answered, or refused, by that alone. */
+  async isStored({ requestId, request, sender }: CommandInput & { readonly request: TxRequest }): Promise<boolean> {
+    if (requestId === null) return false;
+    const known = this.unitOfWork.run((tx) => this.store.find(tx, request.signer, requestId, sender.account));
+    return (await known) !== null;
+  }
+
   /** @returns null when nobody knows whether the database lost commits; nothing is written */
   private async submit(tx: Tx, input: CommandInput): Promise<SubmittedCommand | null> {
     const managed = await this.txs.lock(tx, input.txId);

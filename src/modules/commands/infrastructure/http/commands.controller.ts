@@ -101,8 +101,12 @@ export class CommandsController {
   ): Promise<CommandAnswerDto> {
     const caller = callerOf(request);
     const command = await toReplace(await this.find(txId, caller), body, key, caller, this.proveBlobs);
-    await this.rules.assertAcceptable(command.request);
-    await this.assertCallback.execute(command.request);
+    if (!(await this.submit.isStored(command))) {
+      // The rules take a request for a repeated one when a tx has its requestId. This is none, whatever tx has it; and no tx has the empty one.
+      const asked = { ...command.request, requestId: '' };
+      await this.rules.assertAcceptable(asked);
+      await this.assertCallback.execute(asked);
+    }
     return this.answer(command, query, reply);
   }
 
