@@ -378,7 +378,7 @@ CREATE TABLE account (
   account_id  uuid        PRIMARY KEY,
   name        text        COLLATE "C" NOT NULL UNIQUE CHECK (length(name) <= 100 AND name ~ '^[A-Za-z0-9][A-Za-z0-9._-]*$'),
   -- How much it may use; null for what is not limited by itself.
-  limits      jsonb,
+  limits      jsonb       CHECK (jsonb_typeof(limits) = 'object'),
   -- Its keys cannot be used while it is disabled.
   disabled_at timestamptz,
   created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),

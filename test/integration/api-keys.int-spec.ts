@@ -38,3 +38,13 @@ it('a key cannot be used while its account is disabled', async () => {
   );
   expect(await live()).toEqual(['of the bank']);
 });
+
+it.each(['null', '5', '[]'])(
+  'limits of an account that are %s are not stored: no node could read them',
+  async (limits) => {
+    const account = ids.next();
+    await expect(stored.put('account', { account_id: account, name: 'shop', limits })).rejects.toThrow(
+      'account_limits_check',
+    );
+  },
+);
