@@ -1,12 +1,14 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { LimitsConfig } from '../../../src/config/index.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
+import { Router } from '../../../src/modules/signers/index.js';
 import { SignerRate } from '../../../src/modules/requests/application/signer-rate.js';
 import { RateLimited } from '../../../src/platform/limits/rate-limited.js';
 import { ServingNodes } from '../../../src/platform/limits/serving-nodes.js';
 import { aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 
 let config: LimitsConfig;
 let clock: FakeClock;
@@ -16,7 +18,8 @@ let rate: SignerRate;
 
 beforeEach(() => {
   [config, clock, nodes, metrics] = [new LimitsConfig(), new FakeClock(), new ServingNodes(), new FakeMetrics()];
-  rate = new SignerRate(config, nodes, clock, metrics);
+  const router = fakeOf(Router, { isServed: (signer) => signer.chainId === aSigner().chainId });
+  rate = new SignerRate(config, nodes, clock, metrics, router);
 });
 
 /** @returns how many of so many may be created, and the seconds that the last refusal says */
@@ -45,4 +48,11 @@ it('a signer has its rate and what is saved up of it, beside others, and passes 
   expect(metrics.counted('limited_total')).toEqual({ signer_txs: 8 });
   clock.advance(1_000);
   expect(take(aSigner(1), 10)).toEqual([1, 2]);
+});
+
+it('what is used of a signer is not forgotten for others that do not exist, however many somebody names', () => {
+  config.signer.txsPerSecond = 1;
+  expect(take(aSigner(1), 10)).toEqual([5, 1]);
+  for (let n = 1; n <= 10_001; n += 1) rate.take({ ...aSigner(n), chainId: aSigner().chainId + 1 });
+  expect(take(aSigner(1), 10)).toEqual([0, 1]);
 });

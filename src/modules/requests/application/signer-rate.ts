@@ -6,6 +6,7 @@ import { refusal } from '../../../platform/limits/rate-limited.js';
 import { ServingNodes } from '../../../platform/limits/serving-nodes.js';
 import { secondsUntil, TokenBuckets } from '../../../platform/limits/token-buckets.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
+import { Router } from '../../signers/index.js';
 
 /** How many transactions may be created with one signer at this node, whoever sends them: its share of what may be created at all nodes. */
 @Injectable()
@@ -17,12 +18,14 @@ export class SignerRate {
     private readonly nodes: ServingNodes,
     private readonly clock: Clock,
     private readonly metrics: Metrics,
+    private readonly router: Router,
   ) {}
 
   /** @throws RateLimited */
   take(signer: SignerId): void {
     const { txsPerSecond } = this.config.signer;
-    if (txsPerSecond === Infinity) return;
+    // With a signer that does not exist nothing is created, and the buckets of such ones would displace the others.
+    if (txsPerSecond === Infinity || !this.router.isServed(signer)) return;
     const [key, rate, nowMs] = [signerKey(signer), this.nodes.rateOf(txsPerSecond), this.clock.monotonicMs()];
     const tokens = this.txs.tokens(key, rate, nowMs);
     if (tokens < 1) throw refusal(this.metrics, 'signer_txs', secondsUntil(1, tokens, rate));
