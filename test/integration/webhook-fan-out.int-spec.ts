@@ -74,6 +74,22 @@ describe('a new endpoint', () => {
     expect([await marksOf(first), await marksOf(second), await marksOf(third)]).toEqual([[], [2], [1, 2]]);
   });
 
+  it('of a disabled account makes no delivery, and makes them again when it is enabled', async () => {
+    const run = (text: string): Promise<unknown> => lab.database.query({ name: '', text }, []);
+    const account = '019aa2f4-7a1c-7c3e-9a52-3f4d5e6f7a8b';
+    await run(`INSERT INTO account (account_id, name, disabled_at) VALUES ('${account}', 'shop', now())`);
+    await stored.putTx(1, { account_id: account });
+    const endpoint = await lab.endpoint();
+    await run(`UPDATE webhook_endpoint SET account_id = '${account}' WHERE endpoint_id = '${endpoint}'`);
+    await lab.commit(1, 1);
+    await lab.fanOutAll();
+    await run(`UPDATE account SET disabled_at = NULL WHERE account_id = '${account}'`);
+    await lab.commit(1, 2);
+    await lab.fanOutAll();
+    // What was committed while nobody subscribed is passed over, as for an endpoint that is disabled.
+    expect(await marksOf(endpoint)).toEqual([2]);
+  });
+
   it('is told apart by its filters, and gets the events of requests that name it', async () => {
     await stored.putTx(1);
     const failed = await lab.endpoint({ types: ['tx.failed'] });

@@ -35,11 +35,14 @@ export const MOVE_PLACE = {
   text: `UPDATE event_reader SET xid = $1::text::xid8, seq = $2, updated_at = clock_timestamp() WHERE name = 'webhooks'`,
 };
 
+/** An account that is disabled gets nothing. Its endpoints stay as they are, for when it is enabled. */
 export const SUBSCRIBERS = {
   name: 'webhook_subscribers',
   text: `
     SELECT e.endpoint_id, e.updated_at::text AS version FROM webhook_endpoint e
-     WHERE e.disabled_at IS NULL AND e.deleted_at IS NULL AND e.endpoint_id > $1 ORDER BY e.endpoint_id LIMIT $2`,
+     WHERE e.disabled_at IS NULL AND e.deleted_at IS NULL AND e.endpoint_id > $1
+       AND NOT EXISTS (SELECT FROM account a WHERE a.account_id = e.account_id AND a.disabled_at IS NOT NULL)
+     ORDER BY e.endpoint_id LIMIT $2`,
 };
 
 export const FILTERS = {
