@@ -17,7 +17,7 @@ interface Bucket {
 export class TokenBuckets {
   private readonly buckets = new Map<string, Bucket>();
 
-  /** @param mostBuckets when there are as many, those that are full are forgotten, and the oldest ones above half of it */
+  /** @param mostBuckets when there are as many, those that are full are forgotten, and of the others the oldest ones above half of it */
   constructor(private readonly mostBuckets = 10_000) {}
 
   get size(): number {
@@ -37,8 +37,12 @@ export class TokenBuckets {
   }
 
   private forget(nowMs: number): void {
-    for (const [actor, { fullAtMs }] of this.buckets)
-      if (fullAtMs <= nowMs || this.buckets.size > this.mostBuckets / 2) this.buckets.delete(actor);
+    for (const [actor, { fullAtMs }] of this.buckets) if (fullAtMs <= nowMs) this.buckets.delete(actor);
+    // After those: whoever owes would else have the debt forgotten for many others that take one each.
+    for (const actor of this.buckets.keys()) {
+      if (this.buckets.size <= this.mostBuckets / 2) return;
+      this.buckets.delete(actor);
+    }
   }
 }
 

@@ -39,6 +39,14 @@ describe('buckets', () => {
     expect(buckets.tokens('d', RATE, 1_000)).toBe(-40);
   });
 
+  it('that owe stay when all that came later are full: who takes one each from many pays for nobody', () => {
+    buckets.take('a', 1_000, RATE, 0);
+    for (const actor of ['b', 'c', 'd']) buckets.take(actor, 1, RATE, 0);
+    buckets.take('e', 1, RATE, 1_000);
+    expect(buckets.tokens('a', RATE, 1_000)).toBe(-940);
+    expect(buckets.size).toBe(2);
+  });
+
   it('are never more than their bound, whoever comes', () => {
     for (let actor = 0; actor < 1_000; actor += 1) {
       buckets.take(`actor ${actor}`, 100, RATE, 0);
