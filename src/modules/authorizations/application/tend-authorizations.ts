@@ -59,14 +59,16 @@ export class TendAuthorizations {
   /** The next step of one authorization. @param agreed the count of its signer on the chain; null when it is not known */
   private async step(chain: ChainConnector, lease: Lease, grant: Grant, agreed: AgreedCount | null): Promise<void> {
     switch (grant.stage) {
-      case 'wanted':
-        if (this.mayAuthorize(grant) && (await this.grants.execute(chain, lease, grant, agreed)))
-          this.turns.signed(grant);
-        else if (this.turns.isOver(grant)) {
+      case 'wanted': {
+        // Else its payloads would be held back for what it never signs.
+        const isAllowed = this.mayAuthorize(grant);
+        if (isAllowed && (await this.grants.execute(chain, lease, grant, agreed))) this.turns.signed(grant);
+        else if (!isAllowed || this.turns.isOver(grant)) {
           await this.store.postpone(grant, pauseMs(grant));
           this.turns.gaveUp(grant.signer);
         }
         return;
+      }
       case 'mined':
         this.turns.wasMined(grant);
         return;
