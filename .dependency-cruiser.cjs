@@ -5,7 +5,7 @@
  *   kernel <- chain <- signers <- ledger <- sending <- nonces <- lanes, confirmations
  *   ledger <- lost-commits <- nonces, lanes, commands
  *   ledger <- requests <- commands
- *   signers <- policies <- requests, sending, commands, authorizations, lanes
+ *   signers <- policies <- requests, sending, commands, authorizations, lanes, confirmations
  *   sending <- commands
  *   events <- ledger, webhooks,   ops reads all
  */
@@ -25,7 +25,7 @@ const MAY_USE = {
   commands: ['chain', 'events', 'signers', 'policies', 'ledger', 'requests', 'sending', 'lost-commits'],
   authorizations: ['chain', 'signers', 'policies', 'ledger', 'sending', 'lost-commits', 'nonces'],
   lanes: ['chain', 'events', 'signers', 'policies', 'ledger', 'sending', 'lost-commits', 'nonces'],
-  confirmations: ['chain', 'signers', 'ledger', 'lost-commits', 'nonces'],
+  confirmations: ['chain', 'signers', 'policies', 'ledger', 'lost-commits', 'nonces'],
   webhooks: ['events'],
   retention: ['ledger'],
   broker: ['events'],

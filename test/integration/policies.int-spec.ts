@@ -4,6 +4,7 @@ import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import { NonceLedger } from '../../src/modules/signers/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { aRequest } from '../support/builders.js';
+import { loseCommitsOfLanes } from '../support/lost-commits.js';
 import { makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { RaceLab } from '../support/race-lab.js';
 import { tagged } from '../support/send-faults.js';
@@ -353,5 +354,52 @@ describe('the daily fees', () => {
     await races.cancel(txId);
     await lab.live(2, node);
     expect(await lab.states([txId])).toEqual(['CANCELLED']);
+  });
+});
+
+describe('a payload that has no reserve when it becomes final', () => {
+  const LIMIT = { dailyValue: '100' };
+
+  it('counts, when the commit of its nonce was lost', async () => {
+    const node = await boundBy(LIMIT);
+    const txId = await paying(1, 60n);
+    await node.step();
+    await node.releaseLeases();
+    await loseCommitsOfLanes(node.get(Database));
+    await node.get(Database).query({ name: 'test_lose_reserves', text: 'DELETE FROM signer_reserve' }, []);
+    const next = await lab.startNode(bound(LIMIT), ({ nonce }) => Object.assign(nonce, { poolQuietTime: 1 }));
+    await next.step();
+    lab.chain.mine();
+    lab.chain.mineEmpty(2);
+    await next.follow();
+    await lab.checkReceipts(next);
+    lab.chain.mineEmpty(2);
+    await next.follow();
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+    const held = await paying(2, 41n);
+    await again(next);
+    expect(await lab.states([held])).toEqual(['PENDING']);
+    expect(exposed().value).toBe(60n);
+  });
+
+  it('counts, when it had reverted in a final block that a reorg took back', async () => {
+    const node = await boundBy(LIMIT);
+    lab.chain.faults.status = ({ data }) => (data === tagged(1) ? 'reverted' : undefined);
+    const txId = await paying(1, 60n);
+    await node.step();
+    await lab.confirmAll(node);
+    await paying(2, 1n);
+    await again(node);
+    expect(await lab.states([txId])).toEqual(['FAILED']);
+    expect((await books(node)).spent).toEqual(['0', expect.any(String)]);
+    delete lab.chain.faults.status;
+    lab.chain.reorg(3, { drop: true });
+    await node.follow();
+    await lab.resubmit(node);
+    await lab.confirmAll(node);
+    expect(await lab.states([txId])).toEqual(['CONFIRMED']);
+    const held = await paying(3, 41n);
+    await again(node);
+    expect(await lab.states([held])).toEqual(['PENDING']);
   });
 });

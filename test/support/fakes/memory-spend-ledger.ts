@@ -19,6 +19,10 @@ export class MemorySpendLedger extends SpendLedger {
     );
   }
 
+  async reserveInFlight(_fence: Fence, signers: readonly unknown[]): Promise<void> {
+    if (signers.length > 0) this.calls += 1;
+  }
+
   async reserved(_fence: Fence | null, slots: readonly SlotRef[]): ReturnType<SpendLedger['reserved']> {
     if (slots.length > 0) this.calls += 1;
     return new Map(

@@ -1,11 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Receipt } from '../../../src/modules/chain/index.js';
+import { LateReserves } from '../../../src/modules/confirmations/application/late-reserves.js';
 import { SettleTxs } from '../../../src/modules/confirmations/application/settle-txs.js';
 import type { MinedVerdict } from '../../../src/modules/confirmations/domain/mined-verdict.js';
 import { ManagedTx } from '../../../src/modules/ledger/index.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { aHash, aManagedTx, aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { TxsInMemory } from './txs-in-memory.js';
 import { ourWork } from '../../support/fakes/our-work.js';
@@ -26,7 +28,14 @@ let settle: SettleTxs;
 beforeEach(() => {
   txs = new TxsInMemory();
   for (const name of NAMES) put(name, { subState: 'REPLACING' });
-  settle = new SettleTxs(ourWork, txs.asRepository(), txs.writes.asDoor(), new FakeMetrics(), new RecordingLog());
+  settle = new SettleTxs(
+    ourWork,
+    txs.asRepository(),
+    txs.writes.asDoor(),
+    fakeOf(LateReserves, { make: async () => undefined }),
+    new FakeMetrics(),
+    new RecordingLog(),
+  );
 });
 
 function put(name: Name, progress: Partial<TxProgress>): void {

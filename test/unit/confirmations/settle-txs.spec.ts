@@ -1,10 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Receipt } from '../../../src/modules/chain/index.js';
+import { LateReserves } from '../../../src/modules/confirmations/application/late-reserves.js';
 import { type Settlement, SettleTxs } from '../../../src/modules/confirmations/application/settle-txs.js';
 import type { MinedVerdict } from '../../../src/modules/confirmations/domain/mined-verdict.js';
 import type { ManagedTx } from '../../../src/modules/ledger/index.js';
 import { aHash, aManagedTx, aReceipt, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { TxsInMemory } from './txs-in-memory.js';
 import { ourWork } from '../../support/fakes/our-work.js';
@@ -20,7 +22,14 @@ const forks = () => metrics.counted('confirmations_newFork_total')[''] ?? 0;
 
 beforeEach(() => {
   [txs, log, metrics] = [new TxsInMemory(), new RecordingLog(), new FakeMetrics()];
-  settle = new SettleTxs(ourWork, txs.asRepository(), txs.writes.asDoor(), metrics, log);
+  settle = new SettleTxs(
+    ourWork,
+    txs.asRepository(),
+    txs.writes.asDoor(),
+    fakeOf(LateReserves, { make: async () => undefined }),
+    metrics,
+    log,
+  );
 });
 
 /** A tx of nonce `n` that is mined in block 10 by the attempt with the hash `n`. */

@@ -1,12 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Hash } from '../../../kernel/hex.js';
-import type { ChainId } from '../../../kernel/signer-id.js';
+import { type ChainId, signersOf } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import type { BlockRef, Receipt } from '../../chain/index.js';
 import { LeasedWork, ManagedTx, ManagedTxRepository, WriteChanges } from '../../ledger/index.js';
+import { leasesFor } from '../../signers/index.js';
 import type { MinedVerdict } from '../domain/mined-verdict.js';
 import { competeAgain, endRace, type Race, racesOf } from '../domain/race.js';
+import { LateReserves } from './late-reserves.js';
 
 /** The evidence that settles MINED txs. */
 export interface Settlement {
@@ -24,6 +26,7 @@ export class SettleTxs {
     private readonly work: LeasedWork,
     private readonly repository: ManagedTxRepository,
     private readonly write: WriteChanges,
+    private readonly reserves: LateReserves,
     private readonly metrics: Metrics,
     private readonly log: Log,
   ) {}
@@ -54,11 +57,16 @@ export class SettleTxs {
       for (const tx of gone) tx.reorged();
       for (const tx of changed) this.correct(tx, settlement.fresh);
       const rivals = decideRaces(races);
-      await this.write.execute(leases, 'settle', {
+      const changes = {
         txs: [...new Set([...final, ...gone, ...changed, ...rivals])],
         attempts: { reopened: gone.filter(isOpen) },
         slots: { consumed },
-      });
+      };
+      if (changes.txs.length > 0)
+        await this.write.underFence(leasesFor(leases, signersOf(changes.txs)), 'settle', async (fence) => {
+          await this.reserves.make(fence, signersOf(final));
+          return changes;
+        });
       this.metrics.count('confirmations_newFork_total', gone.length);
       decided += final.length + gone.length;
     });

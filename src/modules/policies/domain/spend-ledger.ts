@@ -23,6 +23,9 @@ export abstract class SpendLedger {
    */
   abstract spent(fence: Fence, signers: readonly DailySigner[]): Promise<ReadonlyMap<string, Spending>>;
 
+  /** Reserves what is in flight and has no reserve: what became final without one would never count as spent. */
+  abstract reserveInFlight(fence: Fence, signers: readonly DailySigner[]): Promise<void>;
+
   /** What is reserved for these slots, by `slotKey`, as far as there is a reserve. `fence`: to see what its transaction wrote. */
   abstract reserved(fence: Fence | null, slots: readonly SlotRef[]): Promise<ReadonlyMap<string, Spending>>;
 

@@ -104,13 +104,19 @@ export class PgSpendLedger extends SpendLedger {
     const tx = PgTx.of(fence.tx);
     const keys = signerColumns(signers.map(({ signer }) => signer));
     await tx.query(SETTLE_SPENDING, keys);
-    await tx.query(RESERVE_IN_FLIGHT, [
-      ...keys,
+    await this.reserveInFlight(fence, signers);
+    const { rows } = await tx.query<SpendingRow>(SPENT, keys);
+    return new Map(rows.map((row) => [signerKey(parseSigner(row.chain_id, row.signer)), spendingOf(row)]));
+  }
+
+  async reserveInFlight(fence: Fence, signers: readonly DailySigner[]): Promise<void> {
+    if (signers.length === 0) return;
+    for (const { signer } of signers) fence.tokenFor(signer);
+    await PgTx.of(fence.tx).query(RESERVE_IN_FLIGHT, [
+      ...signerColumns(signers.map(({ signer }) => signer)),
       signers.map(({ maxFeePerGas }) => maxFeePerGas),
       signers.map(({ maxFeePerBlobGas }) => maxFeePerBlobGas),
     ]);
-    const { rows } = await tx.query<SpendingRow>(SPENT, keys);
-    return new Map(rows.map((row) => [signerKey(parseSigner(row.chain_id, row.signer)), spendingOf(row)]));
   }
 
   async reserved(fence: Fence | null, slots: readonly SlotRef[]): Promise<ReadonlyMap<string, Spending>> {
