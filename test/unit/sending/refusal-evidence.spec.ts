@@ -60,6 +60,18 @@ it('a balance that nobody tells in time is not enough, and others do not wait fo
   expect((await evidence.collect(chain, [silent])).funded.size).toBe(0);
 });
 
+it('a balance that comes too late is not enough later: a tx may be mined since, which is in flight no more', async () => {
+  const late = refused('insufficient_funds', 'INSUFFICIENT_FUNDS', MAX_REFUSALS - 1);
+  const arrived = new Promise<bigint[]>((resolve) => setTimeout(resolve, 20, [BALANCE]));
+  chain.balances = () => arrived;
+  expect((await evidence.collect(chain, [late])).funded.size).toBe(0);
+  await arrived;
+  await new Promise((resolve) => setImmediate(resolve));
+  chain.balances = async () => [0n];
+  committed = 1n;
+  expect((await evidence.collect(chain, [late])).funded.size).toBe(0);
+});
+
 it('a nonce that nodes call used is free while the chain has not counted it', async () => {
   const early = refused('nonce_too_low', 'NONCE_SYNC', MAX_REFUSALS - 2);
   const late = refused('nonce_too_low', 'NONCE_SYNC', MAX_REFUSALS - 1);

@@ -18,16 +18,22 @@ export class AskBalances {
     this.asked = new FairAsk({ actorOf: signerKey, keyOf: signerKey, batches }, clock, pause);
   }
 
-  /** @returns wei by {@link signerKey}; without those that have no answer in time */
+  /**
+   * @param isEvidence also without answers to earlier questions: they are older than what the caller read before
+   * @returns wei by {@link signerKey}; without those that have no answer in time
+   */
   async execute(
     chain: Pick<ChainAccounts, 'balances'>,
     signers: readonly SignerId[],
+    isEvidence = false,
   ): Promise<ReadonlyMap<string, bigint>> {
     const told = await this.asked.execute(distinctSigners(signers), (some) =>
       chain.balances(some.map(({ address }) => address)),
     );
     return new Map(
-      told.flatMap((one): [string, bigint][] => (one.kind === 'answered' ? [[signerKey(one.item), one.answer]] : [])),
+      told.flatMap((one): [string, bigint][] =>
+        one.kind === 'answered' && !(isEvidence && one.again) ? [[signerKey(one.item), one.answer]] : [],
+      ),
     );
   }
 }

@@ -87,7 +87,7 @@ export class RefusalEvidence {
     const signers = called.map(({ attempt }) => attempt.signer);
     // Before the balances: a tx that is mined in between counts twice, and is not left out.
     const committed = await this.funds.committedWei(signers);
-    const balances = await this.balances.execute(chain, signers);
+    const balances = await this.balances.execute(chain, signers, true);
     return new Set(
       called.filter(
         ({ attempt }, index) => (balances.get(signerKey(attempt.signer)) ?? -1n) >= (committed[index] ?? 0n),
