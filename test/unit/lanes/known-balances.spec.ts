@@ -51,6 +51,22 @@ function refresh(wei: bigint, signer = SIGNER): Promise<void> {
 }
 
 describe('what is known of a balance', () => {
+  it('is no more than there is when its answer comes late, and what was in flight then was mined since', async () => {
+    inFlight = 60n;
+    const late = new Promise<bigint[]>((resolve) => setTimeout(resolve, 20, [100n]));
+    await balances.refresh({ balances: () => late }, [{ signer: SIGNER, wei: 1n }]);
+    expect(balances.has(SIGNER)).toBe(false);
+    inFlight = 0n;
+    ledger.wei.set(SIGNER.address, 40n);
+    await late;
+    await new Promise((resolve) => setImmediate(resolve));
+    await refresh(40n);
+    expect([balances.covers(SIGNER, 41n), balances.covers(SIGNER, 40n)]).toEqual([false, true]);
+    clock.advance(10_001);
+    await refresh(40n);
+    expect([balances.covers(SIGNER, 41n), balances.covers(SIGNER, 40n)]).toEqual([false, true]);
+  });
+
   it('is less by what is in flight, which the chain has not taken yet', async () => {
     inFlight = 90n;
     await refresh(20n);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../kernel/clock.js';
 import { groupBy } from '../../../kernel/group-by.js';
+import { maxOf } from '../../../kernel/quantities.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import type { ChainConnector } from '../../chain/index.js';
 import { FundsRepository, type ManagedTx, type PendingTx, type TxSubState } from '../../ledger/index.js';
@@ -25,6 +26,8 @@ const MAX_AGE_MS = 10_000;
 @Injectable()
 export class KnownBalances {
   private readonly known = new Map<string, Known>();
+  /** The most wei that was in flight since a question without an answer: one that comes late may be of before any of it was mined. */
+  private readonly unanswered = new Map<string, bigint>();
 
   constructor(
     private readonly funds: FundsRepository,
@@ -48,9 +51,16 @@ export class KnownBalances {
     const committed = await this.funds.committedWei(signers);
     const balances = await this.balances.execute(chain, signers);
     signers.forEach((signer, index) => {
-      const balance = balances.get(signerKey(signer));
-      if (balance === undefined) this.known.delete(signerKey(signer));
-      else this.known.set(signerKey(signer), { left: balance - (committed[index] ?? 0n), readAtMs: now });
+      const key = signerKey(signer);
+      const balance = balances.get(key);
+      const inFlight = maxOf(committed[index] ?? 0n, this.unanswered.get(key) ?? 0n);
+      if (balance === undefined) {
+        this.known.delete(key);
+        this.unanswered.set(key, inFlight);
+      } else {
+        this.unanswered.delete(key);
+        this.known.set(key, { left: balance - inFlight, readAtMs: now });
+      }
     });
   }
 
