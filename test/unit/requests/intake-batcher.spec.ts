@@ -89,6 +89,27 @@ describe('the queue of the intake', () => {
     ]);
   });
 
+  it('displaces nothing of another account for a request that has no room even so', async () => {
+    const table = new Table();
+    const batcher = intake(table, { maxQueuedBytes: 100 * KB, batchSize: 1 });
+    // Two are being inserted, so nothing can take their room.
+    const inserting = [batcher.submit(aTx(1), 40 * KB), batcher.submit(aTx(2), 40 * KB)];
+    await nextTurn();
+    await nextTurn();
+    const waiting = Array.from({ length: 10 }, (_, n) => batcher.submit(aTx(3 + n), 2 * KB));
+    const settled = Promise.allSettled([...inserting, ...waiting]);
+    await expect(batcher.submit(aTx(20, 'two'), 15 * KB)).rejects.toMatchObject({ code: 'intake_full' });
+    const few = batcher.submit(aTx(21, 'two'), 2 * KB);
+    await nextTurn();
+    for (let turn = 0; turn < 20; turn += 1) {
+      await table.endAll();
+      await nextTurn();
+    }
+    const refused = (await settled).flatMap(({ status }, index) => (status === 'rejected' ? [index] : []));
+    expect(refused).toEqual([11]);
+    expect(await few).toMatchObject({ kind: 'created' });
+  });
+
   it('is bounded in count', async () => {
     const batcher = intake(new Table(), { maxQueued: 2 });
     void batcher.submit(aTx(1), 1);

@@ -66,26 +66,41 @@ export class IntakeBatcher {
     });
   }
 
-  /** @returns false when this account would have as much as the one that has most, and there is no room */
+  /**
+   * Displaces the newest requests of those that have most. Nothing is displaced for what has no room even so: what is being inserted keeps its own.
+   * @returns false when this account would have as much as the one that has most, and there is no room
+   */
   private makeRoom(account: string, bytes: number): boolean {
-    while (!this.hasRoomFor(bytes)) {
-      const own = this.queues.get(account) ?? { waiting: [], bytes: 0 };
-      const wanted = this.partOf({ count: own.waiting.length + 1, bytes: own.bytes + bytes });
-      const [largest] = [...this.queues].sort(([, a], [, b]) => this.partOfQueue(b) - this.partOfQueue(a));
-      if (largest === undefined || this.partOfQueue(largest[1]) <= wanted) return false;
-      this.displaceLast(...largest);
+    const left = { queued: this.queued, bytes: this.bytes };
+    if (this.hasRoomFor(bytes, left)) return true;
+    const own = this.queues.get(account) ?? { waiting: [], bytes: 0 };
+    const wanted = this.partOf({ count: own.waiting.length + 1, bytes: own.bytes + bytes });
+    const kept = [...this.queues].map(([name, queue]) => ({
+      name,
+      queue,
+      count: queue.waiting.length,
+      bytes: queue.bytes,
+    }));
+    while (!this.hasRoomFor(bytes, left)) {
+      const [largest] = kept.sort((a, b) => this.partOf(b) - this.partOf(a));
+      if (largest === undefined || this.partOf(largest) <= wanted) return false;
+      const displaced = largest.queue.waiting[largest.count - 1]?.bytes ?? 0;
+      largest.count -= 1;
+      largest.bytes -= displaced;
+      left.queued -= 1;
+      left.bytes -= displaced;
     }
+    for (const { name, queue, count } of kept) this.displaceFrom(count, name, queue);
     return true;
   }
 
-  /** A single request always fits, because it has passed `server.bodyLimit`. It would wait for ever otherwise. */
-  private hasRoomFor(bytes: number): boolean {
-    if (this.queued >= this.config.maxQueued) return false;
-    return this.bytes === 0 || this.bytes + bytes <= this.config.maxQueuedBytes;
-  }
-
-  private partOfQueue({ waiting, bytes }: Queue): number {
-    return this.partOf({ count: waiting.length, bytes });
+  /**
+   * A single request always fits, because it has passed `server.bodyLimit`. It would wait for ever otherwise.
+   * @param left what would be queued, and the bytes in memory
+   */
+  private hasRoomFor(bytes: number, left: { readonly queued: number; readonly bytes: number }): boolean {
+    if (left.queued >= this.config.maxQueued) return false;
+    return left.bytes === 0 || left.bytes + bytes <= this.config.maxQueuedBytes;
   }
 
   /** Of the room, in count or in bytes, whichever is more. */
@@ -93,8 +108,8 @@ export class IntakeBatcher {
     return Math.max(count / this.config.maxQueued, bytes / this.config.maxQueuedBytes);
   }
 
-  private displaceLast(account: string, queue: Queue): void {
-    for (const { bytes, reject } of queue.waiting.splice(-1)) {
+  private displaceFrom(count: number, account: string, queue: Queue): void {
+    for (const { bytes, reject } of queue.waiting.splice(count)) {
       this.left(account, queue, 1, bytes);
       this.bytes -= bytes;
       reject(this.full());
