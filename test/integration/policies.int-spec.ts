@@ -357,10 +357,10 @@ describe('the daily fees', () => {
   });
 });
 
-describe('a payload that has no reserve when it becomes final', () => {
+describe('a payload whose reserve is not there, or too low', () => {
   const LIMIT = { dailyValue: '100' };
 
-  it('counts, when the commit of its nonce was lost', async () => {
+  it('counts, when the commit of its nonce was lost, and it becomes final before the next sum', async () => {
     const node = await boundBy(LIMIT);
     const txId = await paying(1, 60n);
     await node.step();
@@ -380,6 +380,24 @@ describe('a payload that has no reserve when it becomes final', () => {
     await again(next);
     expect(await lab.states([held])).toEqual(['PENDING']);
     expect(exposed().value).toBe(60n);
+  });
+
+  it('counts what took its place while there was no policy', async () => {
+    const before = await boundBy(LIMIT);
+    const original = await paying(1, 60n);
+    await before.step();
+    await before.releaseLeases();
+    const without = await lab.startNode();
+    const payload = { ...aRequest().payload, value: 91n, data: tagged(2) };
+    const { replacement } = await races.replace(original, 2, { payload }, without);
+    await without.step();
+    await without.commands();
+    expect(await lab.states([replacement ?? ''])).toEqual(['IN_MEMPOOL']);
+    await without.releaseLeases();
+    const node = await lab.startNode(bound(LIMIT));
+    const [held, fits] = [await paying(3, 10n), await paying(4, 9n)];
+    await node.step();
+    expect(await lab.states([held, fits])).toEqual(['PENDING', 'IN_MEMPOOL']);
   });
 
   it('counts, when it had reverted in a final block that a reorg took back', async () => {

@@ -39,21 +39,29 @@ export const SETTLE_SPENDING = {
         ON CONFLICT (chain_id, signer, counts_until) DO UPDATE SET value = p.value + excluded.value, fees = p.fees + excluded.fees`,
 };
 
-/** Of all that competes for a slot the dearest: at the highest price for its gas, or what was signed. */
+/**
+ * Of all that competes for a slot the dearest: at the highest price for its gas, or what was signed. A reserve that is there may be from before a time
+ * without a policy, in which more was signed.
+ */
 export const RESERVE_IN_FLIGHT = {
   name: 'policy_reserve_in_flight',
   text: `
-    INSERT INTO signer_reserve (chain_id, signer, nonce, value, fees)
+    INSERT INTO signer_reserve AS r (chain_id, signer, nonce, value, fees)
     SELECT t.chain_id, t.signer, t.nonce, max(t.value),
            max(greatest(
              coalesce(t.gas_limit, 0) * w.gas_price + coalesce(jsonb_array_length(t.options -> 'blobHashes'), 0) * 131072 * w.blob_price,
-             (SELECT max(a.gas_limit * a.max_fee_per_gas + coalesce(jsonb_array_length(t.options -> 'blobHashes') * 131072 * a.max_fee_per_blob_gas, 0))
-                FROM tx_attempt a WHERE a.tx_id = t.tx_id AND a.kind = 'payload')))
+             signed.fees))
       FROM unnest($1::bigint[], $2::text[], $3::numeric[], $4::numeric[]) AS w (chain_id, signer, gas_price, blob_price)
       JOIN managed_tx t ON t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')
+     CROSS JOIN LATERAL (
+       SELECT max(a.gas_limit * a.max_fee_per_gas + coalesce(jsonb_array_length(t.options -> 'blobHashes') * 131072 * a.max_fee_per_blob_gas, 0)) AS fees
+         FROM tx_attempt a WHERE a.tx_id = t.tx_id AND a.kind = 'payload') signed
      WHERE t.kind = 'payload'
-       AND NOT EXISTS (SELECT FROM signer_reserve r WHERE r.chain_id = t.chain_id AND r.signer = t.signer AND r.nonce = t.nonce)
-     GROUP BY t.chain_id, t.signer, t.nonce ORDER BY t.chain_id, t.signer, t.nonce`,
+       AND NOT EXISTS (
+         SELECT FROM signer_reserve r
+          WHERE r.chain_id = t.chain_id AND r.signer = t.signer AND r.nonce = t.nonce AND r.value >= t.value AND r.fees >= coalesce(signed.fees, 0))
+     GROUP BY t.chain_id, t.signer, t.nonce ORDER BY t.chain_id, t.signer, t.nonce
+        ON CONFLICT (chain_id, signer, nonce) DO UPDATE SET value = greatest(r.value, excluded.value), fees = greatest(r.fees, excluded.fees)`,
 };
 
 export const SPENT = {
