@@ -429,10 +429,12 @@ describe('a tx that is locked to be given a nonce', () => {
     const session = await stored.lab.session();
     await session.run('BEGIN');
     await session.run(`SELECT FROM managed_tx WHERE tx_id = $1 FOR UPDATE`, [txIdOf(1)]);
-    const locked = await stored
-      .fenced([OURS], (fence) => writer.lockPending(fence, read))
-      .finally(() => session.run('ROLLBACK'));
-    expect([...locked]).toEqual(ids(2));
+    try {
+      const locked = await stored.fenced([OURS], (fence) => writer.lockPending(fence, read));
+      expect([...locked]).toEqual(ids(2));
+    } finally {
+      await session.run('ROLLBACK');
+    }
   });
 
   it('is left out when a client changed it since it was read', async () => {

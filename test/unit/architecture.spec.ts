@@ -99,6 +99,15 @@ it('only the door for writing knows how a fenced transaction is opened', () => {
   expect(knowing).toEqual([door]);
 });
 
+it('no file has an enum: a union of literals says the same', () => {
+  const files = ['src', 'test', 'bench'].flatMap(filesBelow).filter((file) => file.endsWith('.ts'));
+  expect(files).toContain('test/unit/architecture.spec.ts');
+  const withEnum = files.filter((file) =>
+    /^\s*(export )?(default )?(declare )?(const )?enum \w/m.test(readFileSync(path.join(ROOT, file), 'utf8')),
+  );
+  expect(withEnum).toEqual([]);
+});
+
 describe('a domain file', () => {
   const importsOf = new Map<string, string[]>();
 

@@ -33,10 +33,14 @@ async function sendTrusting(ca: Certificate, urls: readonly string[]): Promise<A
   const file = path.join(folder, 'ca.pem');
   await writeFile(file, ca.cert);
   const args = ['--import', RUN_TYPESCRIPT, SCRIPT, ...urls];
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
-    env: { ...process.env, NODE_OPTIONS: '', NODE_EXTRA_CA_CERTS: file },
-  }).finally(() => rm(folder, { recursive: true }));
-  return JSON.parse(stdout) as Answer[];
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, args, {
+      env: { ...process.env, NODE_OPTIONS: '', NODE_EXTRA_CA_CERTS: file },
+    });
+    return JSON.parse(stdout) as Answer[];
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 describe('a receiver with TLS', () => {

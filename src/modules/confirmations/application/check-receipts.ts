@@ -49,17 +49,21 @@ export class PostponeReceiptChecks {
   /** @param found txs with a receipt: those that could not be MINED now are due later, too */
   async execute(chainId: ChainId, missing: readonly MissingReceipt[], found: readonly ManagedTx[]): Promise<void> {
     const left = new Map(missing.map(({ tx }) => [tx.id, tx]));
-    const run = this.work.run(chainId, missing, async (leases, share) => {
-      const told = new Map(share.map((item) => [item.tx.id, item]));
-      const txs = (await this.repository.byIds(share.map(({ tx }) => tx.id))).filter((tx) => tx.state === 'IN_MEMPOOL');
-      for (const tx of txs) {
-        const { answered = false, unclear = null } = told.get(tx.id) ?? {};
-        tx.receiptMissing(answered && !tx.isInDoubt ? this.config.staleReceiptTimeout : CHECK_AGAIN_MS, unclear);
-      }
-      await this.write.execute(leases, 'receipt_missing', { txs });
-      for (const { tx } of share) left.delete(tx.id);
-    });
-    await run.finally(() => this.postpone.execute('receiptCheck', [...left.values(), ...found]));
+    try {
+      await this.work.run(chainId, missing, async (leases, share) => {
+        const told = new Map(share.map((item) => [item.tx.id, item]));
+        const read = await this.repository.byIds(share.map(({ tx }) => tx.id));
+        const txs = read.filter((tx) => tx.state === 'IN_MEMPOOL');
+        for (const tx of txs) {
+          const { answered = false, unclear = null } = told.get(tx.id) ?? {};
+          tx.receiptMissing(answered && !tx.isInDoubt ? this.config.staleReceiptTimeout : CHECK_AGAIN_MS, unclear);
+        }
+        await this.write.execute(leases, 'receipt_missing', { txs });
+        for (const { tx } of share) left.delete(tx.id);
+      });
+    } finally {
+      await this.postpone.execute('receiptCheck', [...left.values(), ...found]);
+    }
   }
 }
 

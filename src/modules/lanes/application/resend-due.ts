@@ -33,17 +33,21 @@ export class ResendDue {
     );
     const left = new Map(due.map((tx) => [tx.id, tx]));
     const toRenew: ManagedTx[] = [];
-    const resent = this.work.run(chainId, due, async (leases, share) => {
-      const result = await this.attempts.resend(chainId, leases, share);
-      toRenew.push(...result.toRenew);
-      for (const { id } of result.sent) left.delete(id);
-    });
-    const renewed = resent.finally(() =>
-      this.work.run(chainId, toRenew, async (leases, share) => {
-        await this.attempts.renew(chainId, leases, share);
-        for (const { id } of share) left.delete(id);
-      }),
-    );
-    await renewed.finally(() => this.postpone.execute('resubmit', [...left.values()]));
+    try {
+      await this.work.run(chainId, due, async (leases, share) => {
+        const result = await this.attempts.resend(chainId, leases, share);
+        toRenew.push(...result.toRenew);
+        for (const { id } of result.sent) left.delete(id);
+      });
+    } finally {
+      try {
+        await this.work.run(chainId, toRenew, async (leases, share) => {
+          await this.attempts.renew(chainId, leases, share);
+          for (const { id } of share) left.delete(id);
+        });
+      } finally {
+        await this.postpone.execute('resubmit', [...left.values()]);
+      }
+    }
   }
 }

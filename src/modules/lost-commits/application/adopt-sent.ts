@@ -118,7 +118,7 @@ export class AdoptSent {
       else copy.recovered(nonce, first.gasLimit, first.hash);
       const yields = known && known !== tx && !left.has(known.tx.id) ? yielding(known.tx, copy) : null;
       const slot = tx === known ? 'kept' : yields?.isResting ? 'raced' : 'free';
-      const waited = tx !== null && tx.tx.progress.nonce === null;
+      const waited = tx?.tx.progress.nonce === null;
       return [{ nonce, waited, slot, yields, holder: { ...holder, tx: copy }, sent, ended }];
     });
   }
