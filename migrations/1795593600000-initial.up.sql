@@ -74,6 +74,7 @@ CREATE TABLE signer_pause (
   signer   text        COLLATE "C" NOT NULL CHECK (signer = '' OR length(signer) = 42 AND signer ~ '^0x[0-9a-f]*$'),
   since    timestamptz NOT NULL DEFAULT clock_timestamp(),
   by       text        NOT NULL,
+  by_account uuid      NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
   reason   text        CHECK (length(reason) <= 500),
   PRIMARY KEY (chain_id, signer)
 );
@@ -400,6 +401,20 @@ CREATE TABLE api_key (
   last_used_at timestamptz,
   created_at   timestamptz NOT NULL DEFAULT clock_timestamp()
 );
+
+-- What administrators did, by the API or the command line: written by the transaction that did it. Nothing changes or deletes it.
+CREATE TABLE audit_entry (
+  seq        bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  at         timestamptz NOT NULL DEFAULT clock_timestamp(),
+  -- Of the actor.
+  account_id uuid        NOT NULL,
+  actor      text        NOT NULL,
+  -- The operationId of the API.
+  action     text        NOT NULL,
+  object     text        NOT NULL,
+  detail     jsonb       NOT NULL
+);
+CREATE INDEX audit_entry_account ON audit_entry (account_id, seq);
 
 -- ---------------------------------------------------------------------------------------------------------------------------------------
 -- Events, and their ways out

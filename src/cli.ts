@@ -2,29 +2,40 @@
 import 'reflect-metadata';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigInvalid, formatConfigMistakes, loadConfig } from './config/index.js';
-import { parseDuration } from './config/value-parsers.js';
+import { parseDuration, parseLimit, parseSizeLimit } from './config/value-parsers.js';
 import { DEFAULT_ACCOUNT, isScope, type Scope, SCOPES } from './kernel/caller.js';
 import { hasCharacters } from './kernel/characters.js';
 import { DomainError, messageOf } from './kernel/errors.js';
 import {
+  ACCOUNT_NAME,
   type ApiKey,
   CreateKey,
-  isAccountName,
   keyIdOf,
   MAX_NAME_CHARS,
   PgAccounts,
   PgApiKeys,
   prefixOf,
   shownOf,
+  type StoredLimits,
 } from './modules/access/index.js';
 import { createDataSource } from './platform/database/data-source.js';
 import { Database } from './platform/database/database.js';
+import { PgAuditLog } from './platform/database/pg-audit-log.js';
 import { UuidV7 } from './platform/identity/uuid-v7.js';
 
 /** EX_CONFIG of sysexits.h, as the service exits. */
 const EXIT_CONFIG = 78;
 const MOST_LISTED = 1_000;
+/** Whoever has the database can say anything of themselves. */
+const BY = { name: 'command-line', account: DEFAULT_ACCOUNT };
 const LONGEST_MS = 36_525 * 86_400_000;
+
+/** Infinite for no limit. */
+interface LimitOptions {
+  readonly requestsPerSecond?: number;
+  readonly bytesPerSecond?: number;
+  readonly streams?: number;
+}
 
 interface CreateOptions {
   readonly name: string;
@@ -59,10 +70,30 @@ function nameOf(text: string): string {
 
 /** @throws InvalidArgumentError */
 function accountNameOf(text: string): string {
-  if (isAccountName(text)) return text;
+  if (ACCOUNT_NAME.test(text)) return text;
   throw new InvalidArgumentError(
     'It has up to 100 letters, digits, dots, hyphens and underscores, and begins with a letter or a digit.',
   );
+}
+
+/** @throws InvalidArgumentError */
+function limitOf(parse: (text: string) => number): (text: string) => number {
+  return (text) => {
+    try {
+      const limit = parse(text);
+      if (limit === Infinity || (Number.isSafeInteger(limit) && limit >= 1)) return limit;
+    } catch (error) {
+      throw new InvalidArgumentError(messageOf(error));
+    }
+    throw new InvalidArgumentError('It is off, or at least 1.');
+  };
+}
+
+function withLimits(command: Command): Command {
+  return command
+    .option('--requests-per-second <limit>', 'each item of a batch is one; off for no limit', limitOf(parseLimit))
+    .option('--bytes-per-second <limit>', 'of the bodies of requests, such as 1mb', limitOf(parseSizeLimit))
+    .option('--streams <limit>', 'streams and long polls that are open', limitOf(parseLimit));
 }
 
 /** Works on the database of the config that the nodes read, with one connection. */
@@ -79,11 +110,11 @@ async function withDatabase(work: (database: Database) => Promise<void>): Promis
 }
 
 async function withKeys(work: (keys: PgApiKeys) => Promise<void>): Promise<void> {
-  await withDatabase((database) => work(new PgApiKeys(database)));
+  await withDatabase((database) => work(new PgApiKeys(database, new PgAuditLog(database))));
 }
 
 async function withAccounts(work: (accounts: PgAccounts) => Promise<void>): Promise<void> {
-  await withDatabase((database) => work(new PgAccounts(database)));
+  await withDatabase((database) => work(new PgAccounts(database, new PgAuditLog(database))));
 }
 
 async function create({ name, account, scope = [], allScopes, expiresIn }: CreateOptions): Promise<void> {
@@ -91,9 +122,10 @@ async function create({ name, account, scope = [], allScopes, expiresIn }: Creat
   if (scopes.length === 0) return command.error('error: name the scopes with --scope, or take --all-scopes');
   const expiresAt = expiresIn === undefined ? null : new Date(Date.now() + expiresIn);
   await withDatabase(async (database) => {
-    const owner = account === undefined ? DEFAULT_ACCOUNT : (await new PgAccounts(database).find(account)).id;
+    const audit = new PgAuditLog(database);
+    const owner = account === undefined ? DEFAULT_ACCOUNT : (await new PgAccounts(database, audit).find(account)).id;
     const grant = { name, account: owner, scopes };
-    const { text } = await new CreateKey(new PgApiKeys(database), new UuidV7()).execute(grant, expiresAt);
+    const { text } = await new CreateKey(new PgApiKeys(database, audit), new UuidV7()).execute(grant, expiresAt, BY);
     print(text);
   });
 }
@@ -107,7 +139,7 @@ async function list(): Promise<void> {
 async function revoke(text: string): Promise<void> {
   const id = keyIdOf(text);
   await withKeys(async (keys) => {
-    if (id === null || !(await keys.revoke(id, null)))
+    if (id === null || !(await keys.revoke(id, null, BY)))
       command.error(`error: no key ${shownOf(text)}; lockstep keys list shows the keys`);
   });
 }
@@ -125,19 +157,33 @@ function lineOf({ id, name, account, scopes, expiresAt, revokedAt, lastUsedAt }:
   });
 }
 
-async function createAccount(name: string): Promise<void> {
-  await withAccounts(async (accounts) => print(JSON.stringify(await accounts.add(new UuidV7().next(), name))));
+async function createAccount(name: string, options: LimitOptions): Promise<void> {
+  const account = { id: new UuidV7().next(), name, limits: limitsOf(options) };
+  await withAccounts(async (accounts) => print(JSON.stringify(await accounts.add(account, BY))));
+}
+
+async function limitAccount(name: string, options: LimitOptions): Promise<void> {
+  await withAccounts(async (accounts) => print(JSON.stringify(await accounts.setLimits(name, limitsOf(options), BY))));
+}
+
+/** Null when none is given. */
+function limitsOf(options: LimitOptions): StoredLimits | null {
+  const given = Object.entries(options as Readonly<Record<string, number>>).map(([name, limit]) => [
+    name,
+    limit === Infinity ? null : limit,
+  ]);
+  return given.length === 0 ? null : (Object.fromEntries(given) as StoredLimits);
 }
 
 async function listAccounts(): Promise<void> {
   await withAccounts(async (accounts) => {
-    for (const account of await accounts.list(MOST_LISTED)) print(JSON.stringify(account));
+    for (const account of await accounts.list(null, MOST_LISTED, null)) print(JSON.stringify(account));
   });
 }
 
 function switchAccount(isDisabled: boolean): (name: string) => Promise<void> {
   return (name) =>
-    withAccounts(async (accounts) => print(JSON.stringify(await accounts.setDisabled(name, isDisabled))));
+    withAccounts(async (accounts) => print(JSON.stringify(await accounts.setDisabled(name, isDisabled, BY))));
 }
 
 function print(line: string): void {
@@ -167,11 +213,12 @@ keys
 const accounts = command
   .command('accounts')
   .description('Accounts own keys, and what is made with them. Reads the config that the nodes read.');
-accounts
-  .command('create')
-  .argument('<name>', 'for people', accountNameOf)
-  .description('Make an account.')
+withLimits(accounts.command('create').argument('<name>', 'for people', accountNameOf))
+  .description('Make an account. A limit that is not given is as the config has it.')
   .action(createAccount);
+withLimits(accounts.command('limits').argument('<name>'))
+  .description('Set the limits of an account in place of those it has; one that is not given is as the config has it.')
+  .action(limitAccount);
 accounts.command('list').description('Print the accounts, by name, one line of JSON each.').action(listAccounts);
 accounts
   .command('disable')

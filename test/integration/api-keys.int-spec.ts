@@ -1,10 +1,12 @@
 import { expect, it } from '@jest/globals';
 import { PgApiKeys } from '../../src/modules/access/infrastructure/pg-api-keys.js';
+import { ANYONE } from '../../src/kernel/caller.js';
+import { PgAuditLog } from '../../src/platform/database/pg-audit-log.js';
 import { UuidV7 } from '../../src/platform/identity/uuid-v7.js';
 import { storedRows } from '../support/stored-rows.js';
 
 const stored = await storedRows();
-const keys = new PgApiKeys(stored.node.database);
+const keys = new PgApiKeys(stored.node.database, new PgAuditLog(stored.node.database));
 const ids = new UuidV7();
 
 async function putAccount(name: string): Promise<string> {
@@ -16,8 +18,8 @@ async function putAccount(name: string): Promise<string> {
 it('a key has the account that it was made for, also after a rotation', async () => {
   const account = await putAccount('shop');
   const grant = { name: 'payouts', account, scopes: ['tx:read'] } as const;
-  const { id } = await keys.add({ ...grant, id: ids.next(), hash: 'a'.repeat(64), expiresAt: null });
-  await keys.rotate(id, { id: ids.next(), hash: 'b'.repeat(64), expiresAt: undefined }, 60_000);
+  const { id } = await keys.add({ ...grant, id: ids.next(), hash: 'a'.repeat(64), expiresAt: null }, ANYONE);
+  await keys.rotate(id, { id: ids.next(), hash: 'b'.repeat(64), expiresAt: undefined }, 60_000, ANYONE);
   expect((await keys.live()).map(({ key }) => key)).toEqual([
     expect.objectContaining({ ...grant, id }),
     expect.objectContaining(grant),
@@ -27,7 +29,7 @@ it('a key has the account that it was made for, also after a rotation', async ()
 it('a key cannot be used while its account is disabled', async () => {
   const [shop, bank] = [await putAccount('shop'), await putAccount('bank')];
   const make = (account: string, name: string) =>
-    keys.add({ id: ids.next(), name, account, scopes: ['tx:read'], hash: 'a'.repeat(64), expiresAt: null });
+    keys.add({ id: ids.next(), name, account, scopes: ['tx:read'], hash: 'a'.repeat(64), expiresAt: null }, ANYONE);
   await make(shop, 'of the shop');
   await make(bank, 'of the bank');
   const live = async (): Promise<string[]> => (await keys.live()).map(({ key }) => key.name).sort();

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { signerKey } from '../../src/kernel/signer-id.js';
 import { PgNodeRegistry } from '../../src/modules/signers/infrastructure/pg-node-registry.js';
 import { SignerLimits } from '../../src/modules/ops/application/signer-limits.js';
+import { NOBODY } from '../../src/modules/ops/domain/pause-view.js';
 import { PgSignerOverview } from '../../src/modules/ops/infrastructure/pg-signer-overview.js';
 import { fakeOf } from '../support/fakes/fake-of.js';
 import { aSigner, DEV_CHAIN } from '../support/builders.js';
@@ -182,7 +183,7 @@ describe('the overview of signers', () => {
       INSERT INTO managed_tx (tx_id, request_id, ${columns})
       SELECT gen_random_uuid(), 'waiting-' || n, ${columns} FROM managed_tx, generate_series(1, 1100) n`);
     const pending = async (limit: number) =>
-      (await overview.list(null, limit)).find(({ chainId }) => chainId === DEV_CHAIN)?.pending;
+      (await overview.list(null, limit, NOBODY)).find(({ chainId }) => chainId === DEV_CHAIN)?.pending;
     expect([await pending(1), await pending(100)]).toEqual([1_101, 1_000]);
   });
 
@@ -205,7 +206,7 @@ describe('the overview of signers', () => {
       await stored.putTx(i + 11, { state, chain_id: 7 });
       await stored.putTx(i + 21, { state, signer: OTHER.address });
     }
-    expect(await overview.list(null, 10)).toMatchObject([
+    expect(await overview.list(null, 10, NOBODY)).toMatchObject([
       {
         chainId: DEV_CHAIN,
         address: OURS.address,
@@ -219,33 +220,35 @@ describe('the overview of signers', () => {
         inFlightLimit: learnt,
       },
     ]);
-    const [view] = await overview.list(null, 10);
+    const [view] = await overview.list(null, 10, NOBODY);
     expect(Number(view?.cursor)).toBe(12);
   });
 
   it('names no owner of a lease that has run out', async () => {
     await register(OURS);
     await stored.putLease({ owner_node: 'b', expires_at: `now() - interval '1 second'` });
-    expect(await overview.list(null, 10)).toMatchObject([{ leaseOwner: null, leaseExpiresAt: null }]);
+    expect(await overview.list(null, 10, NOBODY)).toMatchObject([{ leaseOwner: null, leaseExpiresAt: null }]);
   });
 
   it('has signers that nobody ever worked for', async () => {
     await register(OURS);
-    expect(await overview.list(null, 10)).toMatchObject([{ leaseOwner: null, fencingToken: null, cursor: null }]);
+    expect(await overview.list(null, 10, NOBODY)).toMatchObject([
+      { leaseOwner: null, fencingToken: null, cursor: null },
+    ]);
   });
 
   it('comes in pages by chain and address, each behind the one before', async () => {
     await register(OTHER, OURS, { ...OTHER, chainId: 7 });
-    const first = await overview.list(null, 2);
+    const first = await overview.list(null, 2, NOBODY);
     expect(first.map(({ chainId, address }) => [chainId, address])).toEqual([
       [7, OTHER.address],
       [DEV_CHAIN, OURS.address],
     ]);
-    expect(await overview.list({ chainId: DEV_CHAIN, address: OURS.address }, 2)).toMatchObject([
+    expect(await overview.list({ chainId: DEV_CHAIN, address: OURS.address }, 2, NOBODY)).toMatchObject([
       { chainId: DEV_CHAIN, address: OTHER.address },
     ]);
     // The address of the next one is lower: it is of another chain.
-    expect(await overview.list({ chainId: 7, address: OTHER.address }, 1)).toMatchObject([
+    expect(await overview.list({ chainId: 7, address: OTHER.address }, 1, NOBODY)).toMatchObject([
       { chainId: DEV_CHAIN, address: OURS.address },
     ]);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { ANYONE } from '../../src/kernel/caller.js';
 import { PauseSigner } from '../../src/modules/ops/application/pause-signer.js';
 import { ResumeSigner } from '../../src/modules/ops/application/resume-signer.js';
 import { SignerOverview } from '../../src/modules/ops/application/signer-overview.js';
@@ -7,7 +8,7 @@ import { TxHistory } from '../../src/modules/events/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { TxQueries } from '../../src/modules/ledger/index.js';
 import { RaceLab } from '../support/race-lab.js';
-import { aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
+import { aPauseOrder, aRequest, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { makeDue, nodeLab } from '../support/node-lab.js';
 import { gate } from '../support/gate.js';
 import { until } from '../support/until.js';
@@ -15,9 +16,10 @@ import { TxQueue } from '../../src/modules/ledger/domain/tx-queue.js';
 
 const lab = nodeLab();
 const REQUEST = { by: 'api', reason: 'key rotation' };
+const ORDER = aPauseOrder('key rotation');
 
-const pause = (by = lab.node, signer = lab.node.signer()) => by.get(PauseSigner).execute(signer, REQUEST);
-const resume = (by = lab.node) => by.get(ResumeSigner).execute(lab.node.signer(), { by: 'api', reason: null });
+const pause = (by = lab.node, signer = lab.node.signer()) => by.get(PauseSigner).execute(signer, ORDER);
+const resume = (by = lab.node) => by.get(ResumeSigner).execute(lab.node.signer(), aPauseOrder());
 
 async function signerEvents(): Promise<object[]> {
   const text = `SELECT signer, reason, tx_id, from_state, to_state, node_id, fencing_token, detail FROM tx_event WHERE signer IS NOT NULL ORDER BY seq`;
@@ -81,7 +83,8 @@ describe('a signer that another node paused', () => {
   });
 
   it('says so in the list of signers', async () => {
-    const paused = async () => (await lab.node.get(SignerOverview).list(null, 9)).flatMap((view) => view.paused ?? []);
+    const paused = async () =>
+      (await lab.node.get(SignerOverview).list(null, 9, ANYONE)).flatMap((view) => view.paused ?? []);
     expect(await paused()).toEqual([]);
     const { since } = await pause();
     expect(await paused()).toEqual([
@@ -155,9 +158,9 @@ describe('a pause while a lane step runs', () => {
 
 describe('a stop of many', () => {
   const stop = (scope: Partial<PauseScope>, by = lab.node) =>
-    by.get(PauseSigner).execute({ chainId: null, address: null, ...scope }, REQUEST);
+    by.get(PauseSigner).execute({ chainId: null, address: null, ...scope }, ORDER);
   const go = (scope: Partial<PauseScope>) =>
-    lab.node.get(ResumeSigner).execute({ chainId: null, address: null, ...scope }, { by: 'api', reason: null });
+    lab.node.get(ResumeSigner).execute({ chainId: null, address: null, ...scope }, aPauseOrder());
   const list = (after: PauseScope | null = null, limit = 9) => lab.node.get(SignerPauses).list(after, limit);
   const step = () => lab.node.step(lab.node.signer(), lab.node.signer(1));
   const scopes = {

@@ -85,5 +85,5 @@ it('shows the stop of everything also beside the pauses of many signers', async 
       .map((probe) => probe()),
   );
   const { status, pauses } = Object.assign({}, ...results)['signers'];
-  expect([status, pauses.length, pauses[0]]).toMatchObject(['degraded', 10, { chainId: null, signer: null, by: 'op' }]);
+  expect([status, pauses.length, pauses[0]]).toMatchObject(['degraded', 10, { chainId: null, signer: null, by: null }]);
 });

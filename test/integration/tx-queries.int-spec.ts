@@ -254,3 +254,12 @@ describe('the history of a tx', () => {
     expect(tokens).toEqual(['5', '8']);
   });
 });
+
+it('tells which of some txs are of an account', async () => {
+  const [shop, bank] = ['1', '2'].map((digit) => `00000000-0000-0000-0000-00000000000${digit}`) as [string, string];
+  await stored.putTx(1, { account_id: shop });
+  await stored.putTx(2, { account_id: bank });
+  await stored.putTx(3, { account_id: shop });
+  expect(await queries.ofAccount(ids(1, 2, 4), shop)).toEqual(new Set(ids(1)));
+  expect(await queries.ofAccount([], shop)).toEqual(new Set());
+});

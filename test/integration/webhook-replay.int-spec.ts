@@ -4,11 +4,12 @@ import { ReplayRange } from '../../src/modules/webhooks/application/replay-range
 import { parseEventId } from '../../src/modules/events/index.js';
 import { PgEventTimes } from '../../src/modules/events/infrastructure/pg-event-times.js';
 import { PgDeliveryLog } from '../../src/modules/webhooks/infrastructure/pg-delivery-log.js';
+import { PgAuditLog } from '../../src/platform/database/pg-audit-log.js';
 import { storedRows } from '../support/stored-rows.js';
 import { markOf, WebhookLab } from '../support/webhook-lab.js';
 
 const lab = new WebhookLab(await storedRows());
-const log = new PgDeliveryLog(lab.database, lab.config);
+const log = new PgDeliveryLog(lab.database, lab.config, new PgAuditLog(lab.database));
 const times = new PgEventTimes(lab.database);
 const replay = new ReplayRange(lab.endpoints, lab.reader, times, log);
 const MINUTE_MS = 60_000;
@@ -51,14 +52,14 @@ it('a replay of one makes it due now with its time for retries, and what waits b
   await end('dead', `seq = (SELECT min(seq) FROM webhook_delivery)`);
   await lab.run(`UPDATE webhook_delivery SET due_at = now() + interval '6 hours', give_up_at = now()`);
   const [, oldest] = await log.list(id, null, null, 2);
-  expect(await log.replay(id, positionOf(oldest?.eventId))).toBe(true);
+  expect(await log.replay(id, positionOf(oldest?.eventId), ANYONE)).toBe(true);
   const [first, next] = await lab.deliveries(`endpoint_id = '${id}'`);
   expect(first).toMatchObject({ status: 'waiting', tries: 0 });
   expect(first?.due_at.getTime()).toBeLessThan(Date.now() + MINUTE_MS);
   expect(next?.due_at).toEqual(first?.due_at);
   expect(await lab.deliveries(`give_up_at > now() + interval '1 day'`)).toMatchObject([{ endpoint_id: id }]);
   expect(await lab.deliveries(`due_at < now() + interval '1 hour' AND endpoint_id <> '${id}'`)).toEqual([]);
-  expect(await log.replay(id, positionOf('1-1-0'))).toBe(false);
+  expect(await log.replay(id, positionOf('1-1-0'), ANYONE)).toBe(false);
 });
 
 it('a replay of the dead takes the oldest, of one endpoint', async () => {
@@ -67,11 +68,11 @@ it('a replay of the dead takes the oldest, of one endpoint', async () => {
   await events(1, 1, 2, 3);
   await end('dead');
   await lab.run(`UPDATE webhook_delivery SET give_up_at = now() - interval '1 hour'`);
-  expect(await log.replayDead(id, 2)).toBe(2);
+  expect(await log.replayDead(id, 2, ANYONE)).toBe(2);
   expect(await waiting()).toEqual([1, 2]);
   expect(await lastingRetries()).toEqual([1, 2]);
-  expect(await log.replayDead(id, 2)).toBe(1);
-  expect(await log.replayDead(id, 2)).toBe(0);
+  expect(await log.replayDead(id, 2, ANYONE)).toBe(1);
+  expect(await log.replayDead(id, 2, ANYONE)).toBe(0);
 });
 
 it('a replay of a time sends what was delivered, what is dead, and what came while the endpoint was disabled', async () => {

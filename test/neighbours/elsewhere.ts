@@ -8,18 +8,13 @@ export interface Elsewhere {
 export const ELSEWHERE: readonly Elsewhere[] = [
   {
     parts: ['KeyRefresh'],
-    why: 'one statement for all keys every 5 s, and one for all their uses each minute; a wrong key costs no statement',
+    why: 'one statement for all keys and one for all accounts every 5 s, and one for all uses of keys each minute; a wrong key costs no statement',
     shownBy: 'test/unit/access/key-ring.spec.ts',
   },
   {
     parts: ['IntakeBatcher'],
     why: 'accounts take turns with requests, in memory, so the figure is how many inserts a request waits for',
     shownBy: 'test/integration/neighbours.int-spec.ts',
-  },
-  {
-    parts: ['LimitRefresh'],
-    why: 'one statement every 5 s for all accounts that have limits of their own',
-    shownBy: 'test/e2e/limits.e2e-spec.ts',
   },
   {
     parts: ['IssuerKeys'],

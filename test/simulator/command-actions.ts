@@ -5,7 +5,7 @@ import { PauseSigner } from '../../src/modules/ops/application/pause-signer.js';
 import { ResumeSigner } from '../../src/modules/ops/application/resume-signer.js';
 import { type CommandInput, SubmitCommand } from '../../src/modules/commands/application/submit-command.js';
 import type { CommandKind } from '../../src/modules/commands/domain/tx-command.js';
-import { aHash, aRequest } from '../support/builders.js';
+import { aHash, aPauseOrder, aRequest } from '../support/builders.js';
 import { afflict } from './payloads.js';
 import type { SimNode } from './sim-node.js';
 import type { TxRow } from './snapshot.js';
@@ -14,7 +14,7 @@ import type { World } from './world.js';
 
 /** Calldata of replacements begins where that of requests never comes to. */
 const FIRST_REPLACEMENT = 0x0100_0000;
-const BY = { by: 'the simulation', reason: null };
+const ORDER = aPauseOrder(null, 'the simulation');
 
 export function cancel(world: World, tx: TxRow | null = null): Promise<void> {
   return command(world, 'cancel', tx);
@@ -36,8 +36,8 @@ export async function pauseSigner(world: World): Promise<void> {
   const [node, signer] = [random.pick(awake), random.pick(world.signers)];
   const isPause = random.chance(0.5);
   world.note(`${signer.address} is ${isPause ? 'paused' : 'resumed'} at ${node.id}`);
-  if (isPause) await world.unblocked(node.get(PauseSigner).execute(signer, BY), node);
-  else await world.unblocked(node.get(ResumeSigner).execute(signer, BY), node);
+  if (isPause) await world.unblocked(node.get(PauseSigner).execute(signer, ORDER), node);
+  else await world.unblocked(node.get(ResumeSigner).execute(signer, ORDER), node);
   seen.note(isPause ? 'a signer is paused' : 'a signer is resumed');
 }
 

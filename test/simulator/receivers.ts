@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
+import { ANYONE, DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
 import type { PublicEventType } from '../../src/modules/events/index.js';
 import { DeliverDue } from '../../src/modules/webhooks/application/deliver-due.js';
 import { FanOut } from '../../src/modules/webhooks/application/fan-out.js';
 import { RecordDeliveries } from '../../src/modules/webhooks/application/record-deliveries.js';
-import { WebhookEndpoints } from '../../src/modules/webhooks/domain/webhook-endpoints.js';
+import { type NewEndpoint, WebhookEndpoints } from '../../src/modules/webhooks/domain/webhook-endpoints.js';
 import { type Answer, type Shipment, WebhookSender } from '../../src/modules/webhooks/domain/webhook-sender.js';
 import { WebhookSecrets } from '../../src/modules/webhooks/application/webhook-secrets.js';
 import { WebhookSignatures } from '../../src/modules/webhooks/application/webhook-signatures.js';
@@ -60,7 +60,7 @@ export class Receivers {
     const secret = node.get(WebhookSignatures).newSecret();
     for (const index of this.all.keys()) {
       const id = `00000000-0000-7000-9000-${index.toString().padStart(12, '0')}`;
-      await node.get(WebhookEndpoints).add({
+      const endpoint: NewEndpoint = {
         id,
         account: DEFAULT_ACCOUNT,
         url: `https://host-${index % HOSTS}.example/${index}`,
@@ -70,7 +70,8 @@ export class Receivers {
         signers: null,
         callbackOnly: false,
         secret: node.get(WebhookSecrets).encrypted(secret, id),
-      });
+      };
+      await node.get(WebhookEndpoints).add(endpoint, ANYONE);
     }
   }
 

@@ -1,4 +1,5 @@
 import { recheckReceipts } from './requests.js';
+import { aPauseOrder } from '../support/builders.js';
 import { MOST_ROUNDS } from './fairness.js';
 import { checkEnd } from './final-checks.js';
 import { BLOCKS_TO_END, isQuiet } from './liveness.js';
@@ -42,7 +43,7 @@ export async function settle(world: World): Promise<number> {
   const open = new OpenSlots();
   await endLeases(world, survivors);
   for (const signer of world.signers)
-    await survivors[0]?.get(ResumeSigner).execute(signer, { by: 'the simulation', reason: null });
+    await survivors[0]?.get(ResumeSigner).execute(signer, aPauseOrder(null, 'the simulation'));
   for (const node of survivors) await recheckReceipts(world, node);
   let blocks = 0;
   do {

@@ -7,6 +7,7 @@ import { NodeIdentity } from '../../src/kernel/node-identity.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { FakeMetrics } from '../support/fakes/fake-metrics.js';
 import { Metrics } from '../../src/platform/metrics/metrics.js';
+import { AuditLog } from '../../src/kernel/audit-log.js';
 import { UnitOfWork } from '../../src/kernel/unit-of-work.js';
 import { ChainModule } from '../../src/modules/chain/chain.module.js';
 import { Chains } from '../../src/modules/chain/index.js';
@@ -32,6 +33,7 @@ import { SignerWorkers } from '../../src/modules/signers/application/signer-work
 import { LanesModule } from '../../src/modules/lanes/lanes.module.js';
 import { LedgerModule } from '../../src/modules/ledger/ledger.module.js';
 import { Database } from '../../src/platform/database/database.js';
+import { PgAuditLog } from '../../src/platform/database/pg-audit-log.js';
 import { HeartbeatDatabase, ReadDatabase } from '../../src/platform/database/pools.js';
 import { Log } from '../../src/platform/logging/log.js';
 import { PlatformModule } from '../../src/platform/platform.module.js';
@@ -121,6 +123,7 @@ export class SimNode {
       [HeartbeatDatabase, gated],
       [ReadDatabase, gated],
       [UnitOfWork, gated],
+      [AuditLog, new PgAuditLog(gated)],
       [Clock, this.clock],
       [IdGenerator, ids],
       [NodeIdentity, new Named(id)],

@@ -1,9 +1,10 @@
-import { ANYONE } from '../../src/kernel/caller.js';
+import { ANYONE, DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
 import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { BLOB_BYTES } from '../../src/modules/chain/domain/blob-sidecar.js';
 import type { FeeQuote, Receipt } from '../../src/modules/chain/index.js';
 import type { TxCommand } from '../../src/modules/commands/domain/tx-command.js';
+import type { PauseOrder } from '../../src/modules/ops/application/store-pauses.js';
 import type { CreatedTx } from '../../src/modules/requests/application/create-tx.js';
 import type { Attempt } from '../../src/modules/ledger/domain/attempt.js';
 import { ManagedTx, type TxProgress } from '../../src/modules/ledger/domain/managed-tx.js';
@@ -196,4 +197,9 @@ export class ManagedTxBuilder {
 
 export function aManagedTx(overrides: Partial<TxProgress> = {}): ManagedTxBuilder {
   return new ManagedTxBuilder(overrides);
+}
+
+/** As a caller asks for a pause or its end. */
+export function aPauseOrder(reason: string | null = null, name = 'api'): PauseOrder {
+  return { by: { name, account: DEFAULT_ACCOUNT }, action: 'stopSigners', reason };
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
+import { ANYONE, DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
 import { WebhooksConfig } from '../../src/config/index.js';
 import type { SqlValue } from '../../src/platform/database/pg-tx.js';
+import { PgAuditLog } from '../../src/platform/database/pg-audit-log.js';
 import type { Database } from '../../src/platform/database/database.js';
 import type { TxEvent } from '../../src/modules/events/index.js';
 import { PgEventLog } from '../../src/modules/events/infrastructure/pg-event-log.js';
@@ -44,14 +45,14 @@ export class WebhookLab {
     readonly stored: StoredRows,
     readonly database: Database = stored.node.database,
   ) {
-    this.endpoints = new PgWebhookEndpoints(database);
+    this.endpoints = new PgWebhookEndpoints(database, new PgAuditLog(database));
     this.reader = new PgEventReader(database);
     this.fanOut = new FanOut(database, this.reader, new PgFanOutLog(database, this.config));
   }
 
   /** @returns its id */
   async endpoint(overrides: Partial<NewEndpoint> = {}): Promise<string> {
-    const { id } = await this.endpoints.add({
+    const endpoint: NewEndpoint = {
       id: randomUUID(),
       account: DEFAULT_ACCOUNT,
       url: 'https://example.com/',
@@ -62,7 +63,8 @@ export class WebhookLab {
       callbackOnly: false,
       secret: `whsec_${Buffer.alloc(32).toString('base64')}`,
       ...overrides,
-    });
+    };
+    const { id } = await this.endpoints.add(endpoint, ANYONE);
     return id;
   }
 

@@ -6,27 +6,27 @@ import { KeyRing } from './application/key-ring.js';
 import { RotateKey } from './application/rotate-key.js';
 import { Tokens } from './application/tokens.js';
 import { ApiKeys } from './domain/api-keys.js';
-import { LiveAccounts } from './domain/live-accounts.js';
+import { Accounts } from './domain/accounts.js';
+import { AccountsController } from './infrastructure/http/accounts.controller.js';
+import { AuditController } from './infrastructure/http/audit.controller.js';
 import { KeysController } from './infrastructure/http/keys.controller.js';
 import { OpenRequests } from './infrastructure/http/open-requests.js';
 import { IssuerKeys } from './infrastructure/jwt/issuer-keys.js';
 import { JwtTokens } from './infrastructure/jwt/jwt-tokens.js';
 import { KeyRefresh } from './infrastructure/key-refresh.js';
-import { LimitRefresh } from './infrastructure/limit-refresh.js';
+import { PgAccounts } from './infrastructure/pg-accounts.js';
 import { PgApiKeys } from './infrastructure/pg-api-keys.js';
-import { PgLiveAccounts } from './infrastructure/pg-live-accounts.js';
 
 @Module({
-  controllers: [KeysController],
+  controllers: [KeysController, AccountsController, AuditController],
   providers: [
     { provide: ApiKeys, useClass: PgApiKeys },
-    { provide: LiveAccounts, useClass: PgLiveAccounts },
+    { provide: Accounts, useClass: PgAccounts },
     { provide: Tokens, useClass: JwtTokens },
     AccountBook,
     IssuerKeys,
     KeyRing,
     KeyRefresh,
-    LimitRefresh,
     Identify,
     CreateKey,
     RotateKey,

@@ -2,11 +2,13 @@ import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { DatabaseConfig, LeaseConfig } from '../../config/lockstep-config.js';
+import { AuditLog } from '../../kernel/audit-log.js';
 import { UnitOfWork } from '../../kernel/unit-of-work.js';
 import { CheckDurability } from './check-durability.js';
 import { dataSourceOptions, heartbeatPool, lanePool, type PoolOptions, readPool } from './data-source.js';
 import { Database } from './database.js';
 import { DatabaseWatch } from './database-watch.js';
+import { PgAuditLog } from './pg-audit-log.js';
 import { HEARTBEAT, HeartbeatDatabase, READS, ReadDatabase } from './pools.js';
 
 type ChoosePool = (database: DatabaseConfig, lease: LeaseConfig) => PoolOptions;
@@ -34,8 +36,9 @@ type ChoosePool = (database: DatabaseConfig, lease: LeaseConfig) => PoolOptions;
       useFactory: (source: DataSource) => new HeartbeatDatabase(source),
     },
     { provide: UnitOfWork, useExisting: Database },
+    { provide: AuditLog, useClass: PgAuditLog },
   ],
-  exports: [Database, DatabaseWatch, ReadDatabase, HeartbeatDatabase, UnitOfWork],
+  exports: [AuditLog, Database, DatabaseWatch, ReadDatabase, HeartbeatDatabase, UnitOfWork],
 })
 export class DatabaseModule {}
 

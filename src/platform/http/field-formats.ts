@@ -24,7 +24,7 @@ const FORMATS: readonly (readonly [names: RegExp, format: JsonObject])[] = [
     /^(requestId|description|reason|refusal|lastError|error|failureReason|body|answerBody|summary|what|operator|feesRefusal)$/,
     {},
   ],
-  [/^(nodeId|leaseOwner|by|actor|endpoint|source|url|secret|nextCursor|cursor)$/, {}],
+  [/^(nodeId|leaseOwner|by|actor|object|endpoint|source|url|secret|nextCursor|cursor)$/, {}],
   [/^(type|title|code|detail|advice|instance|path|message|name|prefix|key)$/, {}],
 ];
 

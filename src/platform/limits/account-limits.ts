@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AccountLimitsConfig, LimitsConfig } from '../../config/lockstep-config.js';
 
-/** What is not in it is as the config has it; infinite for no limit. */
-export type OwnLimits = Partial<AccountLimitsConfig>;
+/** As stored, by the names of the config: null for no limit. What is not there is as the config has it. */
+export type OwnLimits = Readonly<Record<string, unknown>>;
+
+export const LIMIT_NAMES = Object.keys(new AccountLimitsConfig()) as (keyof AccountLimitsConfig)[];
 
 /** What each account may do at all nodes together. */
 @Injectable()
@@ -16,7 +18,7 @@ export class AccountLimits {
     this.own = new Map(
       [...own].map(([account, limits]) => [
         account,
-        Object.assign(new AccountLimitsConfig(), this.config.account, limits),
+        Object.assign(new AccountLimitsConfig(), this.config.account, parseOwnLimits(limits)),
       ]),
     );
   }
@@ -24,4 +26,14 @@ export class AccountLimits {
   of(account: string): AccountLimitsConfig {
     return this.own.get(account) ?? this.config.account;
   }
+}
+
+/** What this version does not know, or cannot be, is as the config has it. */
+function parseOwnLimits(stored: OwnLimits): Partial<AccountLimitsConfig> {
+  const limits = LIMIT_NAMES.flatMap((name) => {
+    const value = stored[name];
+    if (value === null) return [[name, Infinity]];
+    return typeof value === 'number' && value >= 1 ? [[name, value]] : [];
+  });
+  return Object.fromEntries(limits) as Partial<AccountLimitsConfig>;
 }

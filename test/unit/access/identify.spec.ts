@@ -20,7 +20,7 @@ async function identifyIn(
   const keys = new MemoryApiKeys();
   const ring = new KeyRing(keys, new FakeClock());
   const grant = { name: 'a', account: DEFAULT_ACCOUNT, scopes: ['tx:read'] } as const;
-  const { text } = await new CreateKey(keys, new UuidV7()).execute(grant, null);
+  const { text } = await new CreateKey(keys, new UuidV7()).execute(grant, null, ANYONE);
   await ring.refresh();
   const identify = new Identify(Object.assign(new AuthConfig(), { mode }), ring, TOKENS);
   return { key: text, identify: async (credential) => (await identify.execute(credential)).caller };

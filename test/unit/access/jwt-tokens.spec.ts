@@ -1,17 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AuthConfig, NodeConfig } from '../../../src/config/index.js';
+import { LimitsConfig } from '../../../src/config/lockstep-config.js';
 import { ANYONE } from '../../../src/kernel/caller.js';
 import { DomainError, messageOf } from '../../../src/kernel/errors.js';
 import { AccountBook } from '../../../src/modules/access/application/account-book.js';
 import type { Session } from '../../../src/modules/access/application/session.js';
-import { LiveAccounts } from '../../../src/modules/access/domain/live-accounts.js';
+import { Accounts } from '../../../src/modules/access/domain/accounts.js';
 import { IssuerKeys } from '../../../src/modules/access/infrastructure/jwt/issuer-keys.js';
 import { JwtTokens } from '../../../src/modules/access/infrastructure/jwt/jwt-tokens.js';
+import { AccountLimits } from '../../../src/platform/limits/account-limits.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { tickersWith } from '../../support/fakes/fake-tickers.js';
 import { type Algorithm, signed, signedWithPublicKey, SigningKey, TokenIssuer } from '../../support/token-issuer.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
+import { anAccount } from './an-account.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -31,7 +34,8 @@ beforeEach(async () => {
   keys = new IssuerKeys(config, new NodeConfig(), clock, log, tickersWith(log));
   names = ['shop'];
   accounts = new AccountBook(
-    fakeOf(LiveAccounts, { all: async () => names.map((name) => ({ id: `id-${name}`, name })) }),
+    fakeOf(Accounts, { all: async () => names.map((name) => anAccount(name)) }),
+    new AccountLimits(new LimitsConfig()),
   );
   tokens = new JwtTokens(config, keys, accounts, clock);
 });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { CreateKey } from '../../../src/modules/access/application/create-key.js';
 import { KeyRing } from '../../../src/modules/access/application/key-ring.js';
 import { newSecret, parseKeyText, prefixOf } from '../../../src/modules/access/application/key-text.js';
@@ -20,6 +21,7 @@ beforeEach(async () => {
   const made = await new CreateKey(keys, new UuidV7()).execute(
     { name: 'a', account: ACCOUNT, scopes: ['tx:read'] },
     null,
+    ANYONE,
   );
   [text, id] = [made.text, made.key.id];
 });

@@ -12,7 +12,7 @@ const ACCOUNT = ids.next();
 async function made(): Promise<{ keys: MemoryApiKeys; id: string; rotate: RotateKey }> {
   const keys = new MemoryApiKeys();
   const grant = { name: 'payouts', account: ACCOUNT, scopes: ['tx:write'] } as const;
-  const { key } = await new CreateKey(keys, ids).execute(grant, new Date(5));
+  const { key } = await new CreateKey(keys, ids).execute(grant, new Date(5), ANYONE);
   return { keys, id: key.id, rotate: new RotateKey(keys, ids) };
 }
 

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type AdminAction, AuditLog } from '../../../src/kernel/audit-log.js';
+import { ANYONE } from '../../../src/kernel/caller.js';
+import { TxQueries } from '../../../src/modules/ledger/index.js';
 import { type SyncReport, SyncSigner } from '../../../src/modules/nonces/application/sync-signer.js';
 import { SignerNoncesController } from '../../../src/modules/nonces/infrastructure/http/signer-nonces.controller.js';
 import { aHash, aManagedTx, aSigner, DEV_CHAIN } from '../../support/builders.js';
@@ -21,15 +24,24 @@ const REPORT: SyncReport = {
 let http: HttpApp;
 let calls: unknown[][];
 let report: SyncReport;
+/** With the number of calls before it. */
+let audited: [AdminAction, number][];
 
 beforeAll(async () => {
   const execute = async (...args: unknown[]) => (calls.push(args), report);
-  const providers = [{ provide: SyncSigner, useValue: { execute } }];
+  const providers = [
+    { provide: SyncSigner, useValue: { execute } },
+    {
+      provide: AuditLog,
+      useValue: { record: async (action: AdminAction) => void audited.push([action, calls.length]) },
+    },
+    { provide: TxQueries, useValue: {} },
+  ];
   http = await startHttpApp({ controllers: [SignerNoncesController], providers });
 });
 afterAll(() => http.app.close());
 beforeEach(() => {
-  [calls, report] = [[], REPORT];
+  [calls, report, audited] = [[], REPORT, []];
 });
 
 function post(rest = '', path = `${DEV_CHAIN}/${SIGNER.address}`): Promise<Answer> {
@@ -41,6 +53,13 @@ describe('POST /api/v1/signers/{chainId}/{address}/sync', () => {
     await post();
     await post('', `1/${SIGNER.address.replace('ab', 'AB')}`);
     expect(calls.map(([signer]) => signer)).toEqual([SIGNER, { ...SIGNER, chainId: 1 }]);
+  });
+
+  it('is in the audit log before it begins, but not when nothing is changed', async () => {
+    await post('?vouch=true');
+    await post('?dryRun=true');
+    const object = `signer:${DEV_CHAIN}:${SIGNER.address}`;
+    expect(audited).toEqual([[{ by: ANYONE, action: 'syncSigner', object, detail: { vouch: true } }, 0]]);
   });
 
   it('frees a thousand nonces of a gap at most, or as many as it is told, none among them', async () => {

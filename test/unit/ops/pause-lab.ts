@@ -1,3 +1,4 @@
+import { type AdminAction, AuditLog } from '../../../src/kernel/audit-log.js';
 import type { Tx } from '../../../src/kernel/unit-of-work.js';
 import { EventLog, type SignerEvent } from '../../../src/modules/events/index.js';
 import { StorePauses } from '../../../src/modules/ops/application/store-pauses.js';
@@ -14,6 +15,7 @@ export const SINCE = new Date('2026-11-21T08:00:00Z');
 export class PauseLab {
   readonly steps: string[] = [];
   readonly events: SignerEvent[] = [];
+  readonly audited: AdminAction[] = [];
   /** In every scope. */
   signers = [aSigner()];
   pause: Pause | null = null;
@@ -50,5 +52,19 @@ export class PauseLab {
     },
   });
 
-  readonly store = new StorePauses(this.unitOfWork, this.pauses, this.log, new Named('n'), new RecordingLog());
+  readonly audit = fakeOf(AuditLog, {
+    record: async (action, tx) => {
+      this.steps.push(tx === TX ? 'audit' : 'audit outside');
+      this.audited.push(action);
+    },
+  });
+
+  readonly store = new StorePauses(
+    this.unitOfWork,
+    this.pauses,
+    this.log,
+    this.audit,
+    new Named('n'),
+    new RecordingLog(),
+  );
 }

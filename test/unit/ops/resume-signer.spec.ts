@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import { TxQueue } from '../../../src/modules/ledger/index.js';
 import { ResumeSigner } from '../../../src/modules/ops/application/resume-signer.js';
-import { aSigner } from '../../support/builders.js';
+import { aPauseOrder, aSigner } from '../../support/builders.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { PauseLab, SINCE } from './pause-lab.js';
 
 const SIGNER = aSigner();
-const REQUEST = { by: 'api', reason: null };
+const REQUEST = aPauseOrder();
 
 let lab: PauseLab;
 let waiting: SignerId[];

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Provider } from '@nestjs/common';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { PauseSigner } from '../../../src/modules/ops/application/pause-signer.js';
 import { ResumeSigner } from '../../../src/modules/ops/application/resume-signer.js';
 import { SignerPausesController } from '../../../src/modules/ops/infrastructure/http/signer-pauses.controller.js';
 import { type Pause, SignerPauses } from '../../../src/modules/signers/index.js';
-import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { aPauseOrder, aSigner, DEV_CHAIN } from '../../support/builders.js';
 import { type Answer, type HttpApp, send, startHttpApp } from '../platform/http-app.js';
 
 const SIGNER = aSigner(0xab);
-const PAUSE = { ...SIGNER, by: 'api', reason: 'key rotation', since: new Date('2026-11-21T08:00:00Z') };
+const PAUSE = { ...SIGNER, by: aPauseOrder().by, reason: 'key rotation', since: new Date('2026-11-21T08:00:00Z') };
 
 let http: HttpApp;
 let calls: unknown[][];
@@ -46,7 +47,9 @@ describe.each(['pause', 'resume'])('POST /api/v1/signers/{chainId}/{address}/%s'
   it('passes the reason on, and takes a request without one or without a body', async () => {
     for (const body of [{ reason: 'key rotation' }, {}, undefined])
       expect(await post(what, body)).toMatchObject({ status: 200 });
-    expect(calls).toEqual(['key rotation', null, null].map((reason) => [what, SIGNER, { by: 'anyone', reason }]));
+    expect(calls).toEqual(
+      ['key rotation', null, null].map((reason) => [what, SIGNER, { by: ANYONE, action: `${what}Signer`, reason }]),
+    );
   });
 
   it('takes a reason of up to 500 characters', async () => {

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { ANYONE } from '../../../src/kernel/caller.js';
 import { PauseSigner } from '../../../src/modules/ops/application/pause-signer.js';
 import { ResumeSigner } from '../../../src/modules/ops/application/resume-signer.js';
 import { StopsController } from '../../../src/modules/ops/infrastructure/http/stops.controller.js';
 import { type Pause, type PauseScope, SignerPauses } from '../../../src/modules/signers/index.js';
-import { anAddress, DEV_CHAIN } from '../../support/builders.js';
+import { anAddress, aPauseOrder, DEV_CHAIN } from '../../support/builders.js';
 import { type Answer, type HttpApp, send, startHttpApp } from '../platform/http-app.js';
 
 const ADDRESS = anAddress(0xab);
@@ -12,7 +13,7 @@ const [ALL, CHAIN] = [
   { chainId: null, address: null },
   { chainId: DEV_CHAIN, address: null },
 ];
-const inForce = (scope: PauseScope): Pause => ({ ...scope, by: 'api', reason: null, since: SINCE });
+const inForce = (scope: PauseScope): Pause => ({ ...scope, by: aPauseOrder().by, reason: null, since: SINCE });
 const shown = { since: SINCE.toISOString(), by: 'api', reason: null };
 
 let http: HttpApp;
@@ -56,13 +57,13 @@ it('a stop is of everything, a chain, an address or a signer, with its reason', 
   ])
     expect(await post('stop', body)).toMatchObject({ status: 200 });
   expect(await post('go', { chainId: DEV_CHAIN })).toMatchObject({ status: 204, text: '' });
-  const asked = (reason: string | null) => ({ by: 'anyone', reason });
+  const asked = (reason: string | null, action = 'stopSigners') => ({ by: ANYONE, action, reason });
   expect(calls).toEqual([
     ['stop', ALL, asked(null)],
     ['stop', CHAIN, asked(null)],
     ['stop', { chainId: null, address: ADDRESS }, asked(null)],
     ['stop', { chainId: DEV_CHAIN, address: ADDRESS }, asked('why')],
-    ['go', CHAIN, asked(null)],
+    ['go', CHAIN, asked(null, 'endStop')],
   ]);
 });
 

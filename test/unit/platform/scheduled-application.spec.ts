@@ -27,7 +27,7 @@ const ON_EACH_NODE = [
   'retention-housekeeping',
   'webhook-housekeeping',
 ];
-const ON_EACH_NODE_THAT_SERVES = ['account-limits', 'key-uses', 'keys', 'open-requests'];
+const ON_EACH_NODE_THAT_SERVES = ['key-uses', 'keys', 'open-requests'];
 const ON_EACH_NODE_THAT_ACTS = ['webhook-deliveries', 'webhook-fan-out'];
 const ALL = [
   ...ON_EACH_NODE,

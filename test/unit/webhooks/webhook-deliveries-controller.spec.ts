@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { AuditLog } from '../../../src/kernel/audit-log.js';
 import { EventBell } from '../../../src/modules/events/index.js';
 import { ReplayRange } from '../../../src/modules/webhooks/application/replay-range.js';
 import { DeliveryLog } from '../../../src/modules/webhooks/domain/delivery-log.js';
@@ -22,6 +23,7 @@ beforeAll(async () => {
     { provide: WebhookEndpoints, useValue: endpoints },
     { provide: DeliveryLog, useValue: { replayDead: async () => 0 } },
     { provide: ReplayRange, useValue: { execute: replay } },
+    { provide: AuditLog, useValue: { record: async () => undefined } },
     { provide: EventBell, useValue: { ring: () => undefined } },
   ];
   http = await startHttpApp({ controllers: [WebhookDeliveriesController], providers });

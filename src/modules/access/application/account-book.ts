@@ -1,23 +1,32 @@
 import { Injectable } from '@nestjs/common';
 import { Unavailable } from '../../../kernel/errors.js';
-import { LiveAccounts } from '../domain/live-accounts.js';
+import { AccountLimits } from '../../../platform/limits/account-limits.js';
+import type { Account } from '../domain/account.js';
+import { Accounts } from '../domain/accounts.js';
+import { NewestAnswer } from './newest-answer.js';
 
-/** The accounts that tokens may name, in memory. One that was disabled is forgotten. */
+/** All accounts, in memory: tokens name them, and requests are limited by them. */
 @Injectable()
 export class AccountBook {
-  private ids: ReadonlyMap<string, string> | null = null;
+  private readonly byName = new NewestAnswer<ReadonlyMap<string, Account>>();
 
-  constructor(private readonly accounts: LiveAccounts) {}
+  constructor(
+    private readonly accounts: Accounts,
+    private readonly limits: AccountLimits,
+  ) {}
 
-  /** One at a time, so that no older answer comes last. */
   async refresh(): Promise<void> {
-    this.ids = new Map((await this.accounts.all()).map(({ id, name }) => [name, id]));
+    await this.byName.ask(async () => new Map((await this.accounts.all()).map((account) => [account.name, account])));
+    const known = [...(this.byName.value?.values() ?? [])];
+    this.limits.set(new Map(known.flatMap(({ id, limits }) => (limits === null ? [] : [[id, limits]]))));
   }
 
   /** @returns null for one that does not exist or is disabled. @throws Unavailable `starting` before the accounts were read */
   idOf(name: string): string | null {
-    if (this.ids === null)
+    const { value } = this.byName;
+    if (value === null)
       throw new Unavailable('starting', 'this node has not read the accounts yet', 'try again in a moment');
-    return this.ids.get(name) ?? null;
+    const account = value.get(name);
+    return account?.disabledAt === null ? account.id : null;
   }
 }

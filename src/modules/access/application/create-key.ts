@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Actor } from '../../../kernel/audit-log.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
 import type { ApiKey, KeyGrant } from '../domain/api-key.js';
 import { ApiKeys } from '../domain/api-keys.js';
@@ -17,9 +18,9 @@ export class CreateKey {
     private readonly ids: IdGenerator,
   ) {}
 
-  async execute(grant: KeyGrant, expiresAt: Date | null): Promise<WithKeyText> {
+  async execute(grant: KeyGrant, expiresAt: Date | null, by: Actor): Promise<WithKeyText> {
     const [id, secret] = [this.ids.next(), newSecret()];
-    const key = await this.keys.add({ ...grant, id, hash: hashOf(secret), expiresAt });
+    const key = await this.keys.add({ ...grant, id, hash: hashOf(secret), expiresAt }, by);
     return { key, text: keyText({ id, secret }) };
   }
 }

@@ -4,6 +4,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { Unavailable } from '../../../kernel/errors.js';
 import { ApiKeys, type LiveKey } from '../domain/api-keys.js';
 import { hashOf, isSameHash, parseKeyText } from './key-text.js';
+import { NewestAnswer } from './newest-answer.js';
 import type { Session } from './session.js';
 
 interface HeldKey extends Pick<LiveKey, 'hash'> {
@@ -21,11 +22,8 @@ const NO_HASH = '0'.repeat(64);
  */
 @Injectable()
 export class KeyRing {
-  private held: ReadonlyMap<string, HeldKey> | null = null;
+  private readonly held = new NewestAnswer<ReadonlyMap<string, HeldKey>>();
   private uses = new Map<string, number>();
-  private asked = 0;
-  /** The question that `held` answers. */
-  private answered = 0;
 
   constructor(
     private readonly keys: ApiKeys,
@@ -35,25 +33,12 @@ export class KeyRing {
   async refresh(): Promise<void> {
     // Before the statement, so that a slow answer lets no key live longer.
     const now = this.clock.monotonicMs();
-    const question = ++this.asked;
-    const live = await this.keys.live();
-    // A later question may have been answered first: this answer does not know of what was revoked or made between them.
-    if (question < this.answered) return;
-    this.answered = question;
-    this.held = new Map(
-      live.map(({ key, hash, endsInMs }) => {
-        const { id, account, scopes } = key;
-        return [
-          id,
-          { hash, endsAtMs: now + endsInMs, caller: { name: `key:${id}`, account, scopes, only: NO_LIMITS } },
-        ];
-      }),
-    );
+    await this.held.ask(async () => new Map((await this.keys.live()).map((live) => [live.key.id, heldKey(live, now)])));
   }
 
   /** @returns null for a key that is unknown, wrong, revoked or expired. @throws Unavailable `starting` before the keys were read */
   sessionOf(text: string): Session | null {
-    if (this.held === null) {
+    if (this.held.value === null) {
       throw new Unavailable('starting', 'this node has not read the keys yet', 'try again in a moment');
     }
     const given = parseKeyText(text);
@@ -75,7 +60,11 @@ export class KeyRing {
   }
 
   private find(id: string): HeldKey | undefined {
-    const key = this.held?.get(id);
+    const key = this.held.value?.get(id);
     return key === undefined || key.endsAtMs <= this.clock.monotonicMs() ? undefined : key;
   }
+}
+
+function heldKey({ key: { id, account, scopes }, hash, endsInMs }: LiveKey, nowMs: number): HeldKey {
+  return { hash, endsAtMs: nowMs + endsInMs, caller: { name: `key:${id}`, account, scopes, only: NO_LIMITS } };
 }

@@ -28,7 +28,8 @@ export class RotateKey {
     if (old === null) throw unknownKey(id);
     assertMayGive(caller, old.scopes);
     const [freshId, secret] = [this.ids.next(), newSecret()];
-    const key = await this.keys.rotate(id, { id: freshId, hash: hashOf(secret), expiresAt }, overlapMs);
+    const fresh = { id: freshId, hash: hashOf(secret), expiresAt };
+    const key = await this.keys.rotate(id, fresh, overlapMs, caller);
     if (key === null) throw new Conflict('key_ended', `key ${id} is revoked or has expired`, 'create another key');
     return { key, text: keyText({ id: freshId, secret }) };
   }

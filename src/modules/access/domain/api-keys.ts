@@ -1,3 +1,4 @@
+import type { Actor } from '../../../kernel/audit-log.js';
 import type { ApiKey, KeyGrant } from './api-key.js';
 
 export interface NewKey extends KeyGrant {
@@ -21,9 +22,9 @@ export interface KeyUse {
   readonly agoMs: number;
 }
 
-/** An `account` of null stands for all of them: of another account than that there is no key. */
+/** An `account` of null stands for all of them: of another account than that there is no key. What changes one is recorded in the audit log. */
 export abstract class ApiKeys {
-  abstract add(key: NewKey): Promise<ApiKey>;
+  abstract add(key: NewKey, by: Actor): Promise<ApiKey>;
   abstract find(id: string, account: string | null): Promise<ApiKey | null>;
   /** Newest first. */
   abstract list(beforeId: string | null, limit: number, account: string | null): Promise<ApiKey[]>;
@@ -34,9 +35,9 @@ export abstract class ApiKeys {
    * @param expiresAt of the new key; undefined for the end that the old one has had
    * @returns the new key; null when the old one is not live
    */
-  abstract rotate(id: string, fresh: FreshKey, overlapMs: number): Promise<ApiKey | null>;
+  abstract rotate(id: string, fresh: FreshKey, overlapMs: number, by: Actor): Promise<ApiKey | null>;
   /** Also ends one that is revoked or expired already. @returns whether there is such a key */
-  abstract revoke(id: string, account: string | null): Promise<boolean>;
+  abstract revoke(id: string, account: string | null, by: Actor): Promise<boolean>;
   abstract recordUses(uses: readonly KeyUse[]): Promise<void>;
 }
 

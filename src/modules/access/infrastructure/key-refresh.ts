@@ -18,7 +18,7 @@ const NEWS: Channel = {
 const POLL_MS = 5_000;
 const RECORD_USES_EVERY_MS = 60_000;
 
-/** When keys, or the accounts of tokens, are read: before the node serves, when one was made, revoked or disabled on any node, and every few seconds. */
+/** When keys and accounts are read: before the node serves, when one was made or changed on any node, and every few seconds. */
 @Injectable()
 export class KeyRefresh implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly listener: Listener;
@@ -45,10 +45,7 @@ export class KeyRefresh implements OnApplicationBootstrap, OnModuleDestroy {
 
   async onApplicationBootstrap(): Promise<void> {
     if (!this.role.serves) return;
-    if (this.auth.mode === 'none') {
-      this.log.warn('anybody who reaches the port may do everything: auth.mode is none');
-      return;
-    }
+    if (this.auth.mode === 'none') this.log.warn('anybody who reaches the port may do everything: auth.mode is none');
     // First, so that no news falls between.
     await this.listener.start();
     await this.read();
@@ -61,17 +58,18 @@ export class KeyRefresh implements OnApplicationBootstrap, OnModuleDestroy {
     await Promise.all([this.refresh.stop(), this.uses.stop()]);
   }
 
-  private read(): Promise<void> {
-    return this.unlessAway(this.auth.mode === 'jwt' ? this.accounts.refresh() : this.keys.refresh());
+  private async read(): Promise<void> {
+    const keys = this.auth.mode === 'apiKeys' ? [this.unlessAway(this.keys.refresh())] : [];
+    await Promise.all([this.unlessAway(this.accounts.refresh()), ...keys]);
   }
 
-  /** The database watch tells that the database is away. The keys stay as they were read last: no revocation can be stored meanwhile. */
+  /** The database watch tells that the database is away. All stays as it was read last: no revocation can be stored meanwhile. */
   private async unlessAway(work: Promise<void>): Promise<void> {
     try {
       await work;
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
-      this.log.debug('failed to read or write keys', { error: messageOf(error) });
+      this.log.debug('failed to read or write keys or accounts', { error: messageOf(error) });
     }
   }
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { type Actor, AuditLog } from '../../../kernel/audit-log.js';
 import { isScope } from '../../../kernel/caller.js';
 import { Database } from '../../../platform/database/database.js';
-import type { SqlRunner, SqlValue } from '../../../platform/database/pg-tx.js';
+import type { PgTx, SqlValue } from '../../../platform/database/pg-tx.js';
 import type { ApiKey } from '../domain/api-key.js';
 import { ApiKeys, type FreshKey, type KeyUse, type LiveKey, type NewKey } from '../domain/api-keys.js';
 import * as sql from './key.statements.js';
@@ -24,12 +25,19 @@ interface LiveRow extends KeyRow {
 
 @Injectable()
 export class PgApiKeys extends ApiKeys {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditLog,
+  ) {
     super();
   }
 
-  add(key: NewKey): Promise<ApiKey> {
-    return addOn(this.database, key);
+  add(key: NewKey, by: Actor): Promise<ApiKey> {
+    return this.database.transaction(async (tx) => {
+      const { id, name, account, scopes } = key;
+      await this.audit.record({ by, action: 'createKey', object: `key:${id}`, detail: { name, account, scopes } }, tx);
+      return addOn(tx, key);
+    });
   }
 
   async find(id: string, account: string | null): Promise<ApiKey | null> {
@@ -47,19 +55,25 @@ export class PgApiKeys extends ApiKeys {
     return rows.map((row) => ({ key: toKey(row), hash: row.secret_hash, endsInMs: row.ends_in_ms ?? Infinity }));
   }
 
-  rotate(id: string, fresh: FreshKey, overlapMs: number): Promise<ApiKey | null> {
+  rotate(id: string, fresh: FreshKey, overlapMs: number, by: Actor): Promise<ApiKey | null> {
     return this.database.transaction(async (tx) => {
       const [row] = (await tx.query<KeyRow>(sql.LOCK, [id])).rows;
       if (row === undefined) return null;
       await tx.query(sql.END_AFTER, [id, overlapMs]);
+      const detail = { newKey: fresh.id, overlapMs };
+      await this.audit.record({ by, action: 'rotateKey', object: `key:${id}`, detail }, tx);
       const old = toKey(row);
       return addOn(tx, { ...old, ...fresh, expiresAt: fresh.expiresAt ?? old.expiresAt });
     });
   }
 
-  async revoke(id: string, account: string | null): Promise<boolean> {
-    const { rowCount } = await this.database.query(sql.REVOKE, [id, account]);
-    return rowCount === 1;
+  revoke(id: string, account: string | null, by: Actor): Promise<boolean> {
+    return this.database.transaction(async (tx) => {
+      const { rowCount } = await tx.query(sql.REVOKE, [id, account]);
+      if (rowCount !== 1) return false;
+      await this.audit.record({ by, action: 'revokeKey', object: `key:${id}` }, tx);
+      return true;
+    });
   }
 
   async recordUses(uses: readonly KeyUse[]): Promise<void> {
@@ -67,10 +81,10 @@ export class PgApiKeys extends ApiKeys {
   }
 }
 
-async function addOn(database: SqlRunner, key: NewKey): Promise<ApiKey> {
+async function addOn(tx: PgTx, key: NewKey): Promise<ApiKey> {
   const { id, account, name, hash, scopes, expiresAt } = key;
   const values: SqlValue[] = [id, account, name, hash, scopes, expiresAt];
-  const [row] = (await database.query<KeyRow>(sql.ADD, values)).rows;
+  const [row] = (await tx.query<KeyRow>(sql.ADD, values)).rows;
   if (row === undefined) throw new TypeError('the statement returned no row');
   return toKey(row);
 }

@@ -33,6 +33,10 @@ const PAUSED = {
   text: `
     SELECT w.chain_id, w.signer FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer) WHERE ${isPaused('w.chain_id', 'w.signer')}`,
 };
+const OF_ACCOUNT = {
+  name: 'tx_of_account',
+  text: 'SELECT tx_id FROM managed_tx WHERE tx_id = ANY($1::uuid[]) AND account_id = $2',
+};
 const CHANGED_STATES = {
   name: 'tx_changed_states',
   text: `
@@ -98,6 +102,12 @@ export class TypeormTxQueries extends TxQueries {
   async committedWei(signer: SignerId): Promise<bigint> {
     const { rows } = await this.database.query<{ wei: string }>(COMMITTED_WEI, signerColumns([signer]));
     return BigInt(rows[0]?.wei ?? 0);
+  }
+
+  async ofAccount(txIds: readonly string[], account: string): Promise<ReadonlySet<string>> {
+    if (txIds.length === 0) return new Set();
+    const { rows } = await this.database.query<{ tx_id: string }>(OF_ACCOUNT, [txIds, account]);
+    return new Set(rows.map(({ tx_id }) => tx_id));
   }
 
   async changedStates(known: ReadonlyMap<string, TxState | null>): Promise<ReadonlyMap<string, TxState>> {

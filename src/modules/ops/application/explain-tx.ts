@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { Viewer } from '../../../kernel/caller.js';
+import type { Caller } from '../../../kernel/caller.js';
 import { maxOf, toJsonInteger } from '../../../kernel/quantities.js';
 import { parseSigner, type SignerId } from '../../../kernel/signer-id.js';
 import { TRANSFER_GAS } from '../../../kernel/transaction-gas.js';
 import { ChainRules, type FeeQuote, type Speed } from '../../chain/index.js';
 import { type AttemptView, costOf, isFinal, mayBeInPool, TxQueries, type TxView } from '../../ledger/index.js';
 import { explain, type Explanation } from '../domain/explanation.js';
+import { pauseView } from '../domain/pause-view.js';
 import { marketBlobFee, marketPrice, priceFacts } from '../domain/prices.js';
 import type { TxFacts } from '../domain/tx-facts.js';
 import { ChainStanding, type Standing } from './chain-standing.js';
@@ -33,8 +34,8 @@ export class ExplainTx {
   ) {}
 
   /** Null for a tx that does not exist. */
-  async execute(txId: string, viewer: Viewer): Promise<ExplainedTx | null> {
-    const tx = await this.queries.find(txId, viewer);
+  async execute(txId: string, caller: Caller): Promise<ExplainedTx | null> {
+    const tx = await this.queries.find(txId, caller);
     if (tx === null) return null;
     const signer = parseSigner(String(tx.chainId), tx.signer);
     const [around, attempts, standing] = await Promise.all([
@@ -43,11 +44,11 @@ export class ExplainTx {
       isFinal(tx.state) ? NOTHING_ASKED : this.chain.execute(signer),
     ]);
     if (around === null) return null;
-    const facts = this.facts({ tx, signer, around, attempts, standing });
+    const facts = this.facts({ tx, signer, around, attempts, standing }, caller);
     return { facts, explanation: explain(facts) };
   }
 
-  private facts({ tx, signer, around, attempts, standing }: Found): TxFacts {
+  private facts({ tx, signer, around, attempts, standing }: Found, caller: Caller): TxFacts {
     const { quote, endpoints } = standing;
     const { txId, kind, chainId, state, subState, nonce, expiresAt, lastError, failureReason } = tx;
     const { blockedBy, inFlight, leaseOwner, paused, behind, command } = around;
@@ -75,7 +76,13 @@ export class ExplainTx {
         lastError: error,
       })),
       balance: isUnmined(tx) ? balanceOf(tx, around, standing) : null,
-      signer: { paused, behind, leaseOwner, inFlight, inFlightLimit: this.limits.of(signer) },
+      signer: {
+        paused: paused && pauseView(paused, caller),
+        behind,
+        leaseOwner,
+        inFlight,
+        inFlightLimit: this.limits.of(signer),
+      },
       mined: this.minedOf(tx, quote),
     };
   }

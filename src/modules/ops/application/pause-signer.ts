@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type Pause, type PauseRequest, type PauseScope, SignerPauses } from '../../signers/index.js';
-import { StorePauses } from './store-pauses.js';
+import { type Pause, type PauseScope, SignerPauses } from '../../signers/index.js';
+import { type PauseOrder, StorePauses } from './store-pauses.js';
 
 /**
  * Pauses signers on request of an operator: they get no new nonces. What was sent is watched. Every lane reads the pause from the database, so
@@ -18,8 +18,8 @@ export class PauseSigner {
    * @throws NotFound `unknown_signer`
    * @throws Unavailable when a write of an owner took too long to wait for; the pause is stored
    */
-  async execute(scope: PauseScope, request: PauseRequest): Promise<Pause> {
-    const pause = await this.store.pause(scope, request);
+  async execute(scope: PauseScope, order: PauseOrder): Promise<Pause> {
+    const pause = await this.store.pause(scope, order);
     // After the commit: every later write of an owner sees the pause.
     await this.pauses.writesEnded(scope);
     return pause;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
-import type { PauseRequest, PauseScope } from '../../signers/index.js';
+import type { PauseScope } from '../../signers/index.js';
 import { Doorbell, TxQueue } from '../../ledger/index.js';
-import { StorePauses } from './store-pauses.js';
+import { type PauseOrder, StorePauses } from './store-pauses.js';
 
 /** Ends a pause on request of an operator, and wakes the lanes of its signers. */
 @Injectable()
@@ -14,8 +14,8 @@ export class ResumeSigner {
   ) {}
 
   /** @throws NotFound `unknown_signer` */
-  async execute(scope: PauseScope, request: PauseRequest): Promise<void> {
-    const signers = await this.store.resume(scope, request);
+  async execute(scope: PauseScope, order: PauseOrder): Promise<void> {
+    const signers = await this.store.resume(scope, order);
     // Also when it was not paused: the ring of an earlier resume may be lost.
     this.doorbell.ring(signers.length === 1 ? signers : await this.waitingAmong(signers));
   }

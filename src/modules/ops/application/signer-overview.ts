@@ -1,4 +1,4 @@
-import type { PauseView } from '../domain/pause-view.js';
+import type { PauseView, PauseViewer } from '../domain/pause-view.js';
 import type { ChainBehindSince } from '../../ledger/index.js';
 import type { InFlightLimitView } from './signer-limits.js';
 
@@ -37,5 +37,6 @@ export abstract class SignerOverview {
   abstract list(
     after: { readonly chainId: number; readonly address: string } | null,
     limit: number,
+    viewer: PauseViewer,
   ): Promise<SignerView[]>;
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { AuditLog } from '../../../kernel/audit-log.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import { type Tx, UnitOfWork } from '../../../kernel/unit-of-work.js';
@@ -7,13 +8,22 @@ import { EventLog, type SignerEvent } from '../../events/index.js';
 import { type Pause, type PauseRequest, type PauseScope, SignerPauses } from '../../signers/index.js';
 import { unknownSigner } from './unknown-signer.js';
 
-/** Writes pauses of operators and their ends, each with its events in one commit: one of each signer, so that whoever follows one hears of all. */
+export interface PauseOrder extends PauseRequest {
+  /** The operationId of the request. */
+  readonly action: string;
+}
+
+/**
+ * Writes pauses of operators and their ends, each in one commit with its entry in the audit log and its events: one of each signer, so that
+ * whoever follows one hears of all.
+ */
 @Injectable()
 export class StorePauses {
   constructor(
     private readonly unitOfWork: UnitOfWork,
     private readonly pauses: SignerPauses,
     private readonly events: EventLog,
+    private readonly audit: AuditLog,
     private readonly node: NodeIdentity,
     private readonly log: Log,
   ) {}
@@ -22,14 +32,15 @@ export class StorePauses {
    * A second pause of the same scope changes nothing and returns the first one.
    * @throws NotFound `unknown_signer`
    */
-  async pause(scope: PauseScope, request: PauseRequest): Promise<Pause> {
+  async pause(scope: PauseScope, order: PauseOrder): Promise<Pause> {
     const stored = await this.unitOfWork.run(async (tx) => {
       const signers = await this.signersIn(tx, scope);
-      const { pause, changed } = await this.pauses.pause(tx, scope, request);
-      if (changed) await this.append(tx, 'paused', signers, scope, request);
+      const { pause, changed } = await this.pauses.pause(tx, scope, order);
+      await this.record(tx, scope, order);
+      if (changed) await this.append(tx, 'paused', signers, scope, order);
       return pause;
     });
-    this.log.warn('signer paused', { ...scope, ...request });
+    this.log.warn('signer paused', { ...scope, ...told(order) });
     return stored;
   }
 
@@ -38,13 +49,14 @@ export class StorePauses {
    * @returns the signers of the scope, also when there was no pause
    * @throws NotFound `unknown_signer`
    */
-  async resume(scope: PauseScope, request: PauseRequest): Promise<SignerId[]> {
+  async resume(scope: PauseScope, order: PauseOrder): Promise<SignerId[]> {
     const signers = await this.unitOfWork.run(async (tx) => {
       const known = await this.signersIn(tx, scope);
-      if (await this.pauses.resume(tx, scope)) await this.append(tx, 'resumed', known, scope, request);
+      await this.record(tx, scope, order);
+      if (await this.pauses.resume(tx, scope)) await this.append(tx, 'resumed', known, scope, order);
       return known;
     });
-    this.log.warn('signer resumed', { ...scope, ...request });
+    this.log.warn('signer resumed', { ...scope, ...told(order) });
     return signers;
   }
 
@@ -55,17 +67,30 @@ export class StorePauses {
     return signers;
   }
 
+  private record(tx: Tx, scope: PauseScope, { by, action, reason }: PauseOrder): Promise<void> {
+    return this.audit.record({ by, action, object: objectOf(scope), detail: { reason } }, tx);
+  }
+
   private append(
     tx: Tx,
     reason: 'paused' | 'resumed',
     signers: readonly SignerId[],
     scope: PauseScope,
-    request: PauseRequest,
+    order: PauseOrder,
   ): Promise<void> {
-    const detail = { ...request, scope: scopeName(scope) };
+    const detail = { ...told(order), scope: scopeName(scope) };
     const events = signers.map((signer): SignerEvent => ({ signer, reason, detail }));
     return this.events.appendOfSigners(tx, { nodeId: this.node.id, tokenFor: () => null }, events);
   }
+}
+
+function told({ by, reason }: PauseRequest): { readonly by: string; readonly reason: string | null } {
+  return { by: by.name, reason };
+}
+
+/** As the audit log names it. */
+function objectOf(scope: PauseScope): string {
+  return [scopeName(scope), scope.chainId, scope.address].filter((part) => part !== null).join(':');
 }
 
 function scopeName({ chainId, address }: PauseScope): 'signer' | 'address' | 'chain' | 'all' {

@@ -1,7 +1,7 @@
 import type { SignerId } from '../../../kernel/signer-id.js';
 import type { CommandKind } from '../../commands/index.js';
 import type { ChainBehindSince, TxState } from '../../ledger/index.js';
-import type { PauseView } from '../domain/pause-view.js';
+import type { Pause } from '../../signers/index.js';
 
 /** What is around a tx in the database. Wei. */
 export interface Surroundings {
@@ -24,7 +24,7 @@ export interface Surroundings {
   readonly committed: bigint;
   readonly leaseOwner: string | null;
   /** The oldest pause that holds for its signer. */
-  readonly paused: PauseView | null;
+  readonly paused: Pause | null;
   /** Why nothing of the signer is sent: its chain is behind our books. */
   readonly behind: ChainBehindSince | null;
   /** The oldest command about the tx that waits for its owner. */

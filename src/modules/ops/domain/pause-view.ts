@@ -1,3 +1,4 @@
+import { type Caller, DEFAULT_ACCOUNT } from '../../../kernel/caller.js';
 import type { Pause } from '../../signers/index.js';
 
 /** A pause as clients see it. Null stands for every chain, and for every signer. */
@@ -5,12 +6,29 @@ export interface PauseView {
   readonly chainId: number | null;
   readonly signer: string | null;
   readonly since: string;
-  readonly by: string;
+  readonly by: string | null;
   readonly reason: string | null;
 }
 
-export function pauseView({ chainId, address, since, by, reason }: Pause): PauseView {
-  return { chainId, signer: address, since: since.toISOString(), by, reason };
+/** Who may know who asked for it: its account, and the operators that may end it. */
+export type PauseViewer = Pick<Caller, 'account' | 'scopes'>;
+
+/** Whoever brings no key. */
+export const NOBODY: PauseViewer = { account: '', scopes: [] };
+
+export function pauseView({ chainId, address, since, by, reason }: Pause, viewer: PauseViewer): PauseView {
+  return {
+    chainId,
+    signer: address,
+    since: since.toISOString(),
+    by: isKnownTo(by.account, viewer) ? by.name : null,
+    reason,
+  };
+}
+
+/** Whether what belongs to an account is told to a viewer by its name or id. */
+export function isKnownTo(account: string, viewer: PauseViewer): boolean {
+  return viewer.account === account || (viewer.account === DEFAULT_ACCOUNT && viewer.scopes.includes('signers:admin'));
 }
 
 /** The request that ends it. */
@@ -24,5 +42,5 @@ export function pausedInWords({ chainId, signer, since, by, reason }: PauseView)
   const chains = chainId === null ? 'on all chains' : `on chain ${chainId}`;
   const who =
     signer === null ? `all signers ${chainId === null ? '' : `${chains} `}are` : `signer ${signer} ${chains} is`;
-  return `${who} paused since ${since} by ${by}${reason === null ? '' : ` (${reason})`}`;
+  return `${who} paused since ${since}${by === null ? '' : ` by ${by}`}${reason === null ? '' : ` (${reason})`}`;
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { parseSigner } from '../../../kernel/signer-id.js';
 import { toJsonInteger } from '../../../kernel/quantities.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
-import { pauseView } from '../domain/pause-view.js';
+import { pauseView, type PauseViewer } from '../domain/pause-view.js';
 import { type PauseJson, pauseOf, toPause } from '../../signers/index.js';
 import { SignerLimits } from '../application/signer-limits.js';
 import { SignerOverview, type SignerView } from '../application/signer-overview.js';
@@ -55,16 +55,17 @@ export class PgSignerOverview extends SignerOverview {
   async list(
     after: { readonly chainId: number; readonly address: string } | null,
     limit: number,
+    viewer: PauseViewer,
   ): Promise<SignerView[]> {
     const { rows } = await this.database.query<SignerRow>(LIST, [after?.chainId ?? 0, after?.address ?? '', limit]);
     return rows.map((row) => ({
-      ...toView(row),
+      ...toView(row, viewer),
       inFlightLimit: this.limits.of(parseSigner(row.chain_id, row.address)),
     }));
   }
 }
 
-function toView(row: SignerRow): Omit<SignerView, 'inFlightLimit'> {
+function toView(row: SignerRow, viewer: PauseViewer): Omit<SignerView, 'inFlightLimit'> {
   const leased = row.leased === true;
   return {
     chainId: Number(row.chain_id),
@@ -74,7 +75,7 @@ function toView(row: SignerRow): Omit<SignerView, 'inFlightLimit'> {
     fencingToken: row.fencing_token,
     leaseExpiresAt: leased && row.expires_at ? row.expires_at.toISOString() : null,
     cursor: row.next_nonce === null ? null : toJsonInteger(BigInt(row.next_nonce)),
-    paused: row.paused && pauseView(toPause(row.paused)),
+    paused: row.paused && pauseView(toPause(row.paused), viewer),
     behind: behindSince(row),
     pending: Number(row.pending),
     inFlight: Number(row.in_flight),

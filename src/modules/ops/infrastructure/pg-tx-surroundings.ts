@@ -3,7 +3,6 @@ import type { SignerId } from '../../../kernel/signer-id.js';
 import { ReadDatabase } from '../../../platform/database/pools.js';
 import type { CommandKind } from '../../commands/index.js';
 import { TxQueries, type TxState } from '../../ledger/index.js';
-import { pauseView } from '../domain/pause-view.js';
 import { type PauseJson, pauseOf, toPause } from '../../signers/index.js';
 import { type Surroundings, TxSurroundings } from '../application/tx-surroundings.js';
 import { type BehindRow, behindSince } from './behind-row.js';
@@ -105,7 +104,7 @@ function toSurroundings(row: AroundRow, committed: bigint): Surroundings {
     blockedBy: nonce !== null && state !== null ? { txId: blocker, nonce: BigInt(nonce), state } : null,
     committed,
     leaseOwner: row.owner,
-    paused: row.paused && pauseView(toPause(row.paused)),
+    paused: row.paused && toPause(row.paused),
     behind: behindSince(row),
     command: kind !== null && since !== null && tries !== null && dueAt !== null ? { kind, since, tries, dueAt } : null,
   };

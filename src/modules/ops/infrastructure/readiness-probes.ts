@@ -10,7 +10,7 @@ import { pendingMigrations } from '../../../platform/database/migrations.js';
 import { RecentAnswer } from '../../../platform/scheduling/recent-answer.js';
 import { Chains, type EndpointStatus, RpcHealth } from '../../chain/index.js';
 import { type PauseJson, toPause } from '../../signers/index.js';
-import { pauseView } from '../domain/pause-view.js';
+import { NOBODY, pauseView } from '../domain/pause-view.js';
 import { Drain } from './drain.js';
 
 /** Probes need no authentication and are not limited, so the database is queried at most this often. */
@@ -101,10 +101,13 @@ export class ReadinessProbes {
     return indicator.degraded({ message: `${message}: signers are held`, ...details });
   }
 
-  /** Pauses make no node unready either: operators wanted them. None while the database does not answer. */
+  /** Pauses make no node unready either: operators wanted them. Who and why is not for everybody. None while the database does not answer. */
   private async pauses(): Promise<HealthIndicatorResult> {
     const indicator = this.indicators.check('signers');
-    const pauses = (await this.paused.get().catch(() => [])).map((row) => pauseView(toPause(row)));
+    const pauses = (await this.paused.get().catch(() => [])).map((row) => ({
+      ...pauseView(toPause(row), NOBODY),
+      reason: null,
+    }));
     return pauses.length === 0 ? indicator.up() : indicator.degraded({ message: 'signers are paused', pauses });
   }
 

@@ -4,6 +4,7 @@ import { MetricsConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import { type MetricOf, Metrics } from '../../../platform/metrics/metrics.js';
 import { SignerOverview, type SignerView } from '../application/signer-overview.js';
+import { NOBODY } from '../domain/pause-view.js';
 
 const PAGE_SIGNERS = 500;
 /** How long a scrape waits for the database. The read goes on, and the next scrape shows its result. */
@@ -93,7 +94,7 @@ export class SignerMetrics {
   private async everySigner(): Promise<SignerView[]> {
     const signers: SignerView[] = [];
     for (;;) {
-      const page = await this.overview.list(signers.at(-1) ?? null, PAGE_SIGNERS);
+      const page = await this.overview.list(signers.at(-1) ?? null, PAGE_SIGNERS, NOBODY);
       signers.push(...page);
       if (page.length < PAGE_SIGNERS) return signers;
     }

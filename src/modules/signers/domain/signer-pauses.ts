@@ -1,3 +1,4 @@
+import type { Actor } from '../../../kernel/audit-log.js';
 import type { Address } from '../../../kernel/hex.js';
 import type { ChainId, SignerId } from '../../../kernel/signer-id.js';
 import type { Tx } from '../../../kernel/unit-of-work.js';
@@ -10,7 +11,7 @@ export interface PauseScope {
 
 /** Who asks for a pause or for its end, and why. */
 export interface PauseRequest {
-  readonly by: string;
+  readonly by: Actor;
   readonly reason: string | null;
 }
 

@@ -18,15 +18,16 @@ export interface PauseJson {
   readonly signer: string;
   readonly since: string | Date;
   readonly by: string;
+  readonly by_account: string;
   readonly reason: string | null;
 }
 
-export function toPause({ chain_id: chainId, signer, since, by, reason }: PauseJson): Pause {
+export function toPause({ chain_id: chainId, signer, since, by: name, by_account: account, reason }: PauseJson): Pause {
   return {
     chainId: Number(chainId) === 0 ? null : Number(chainId),
     address: signer === '' ? null : parseAddress(signer),
     since: new Date(since),
-    by,
+    by: { name, account },
     reason,
   };
 }

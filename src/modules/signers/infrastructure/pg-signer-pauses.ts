@@ -13,7 +13,7 @@ import { type PauseJson, pauseOf, toPause } from './pause-of.js';
 const PAUSE = {
   name: 'signer_pause',
   text: `
-    INSERT INTO signer_pause (chain_id, signer, by, reason) VALUES ($1, $2, $3, $4)
+    INSERT INTO signer_pause (chain_id, signer, by, by_account, reason) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (chain_id, signer) DO UPDATE SET reason = signer_pause.reason
     RETURNING *, xmax = 0 AS changed`,
 };
@@ -60,7 +60,12 @@ export class PgSignerPauses extends SignerPauses {
     scope: PauseScope,
     { by, reason }: PauseRequest,
   ): Promise<{ readonly pause: Pause; readonly changed: boolean }> {
-    const { rows } = await PgTx.of(tx).query<PauseJson & { changed: boolean }>(PAUSE, [...keyOf(scope), by, reason]);
+    const { rows } = await PgTx.of(tx).query<PauseJson & { changed: boolean }>(PAUSE, [
+      ...keyOf(scope),
+      by.name,
+      by.account,
+      reason,
+    ]);
     const [row] = rows;
     if (!row) throw new Error('an insert that updates on conflict returned no row');
     return { pause: toPause(row), changed: row.changed };

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Viewer } from '../../../kernel/caller.js';
+import type { Caller } from '../../../kernel/caller.js';
 import type { WebhookEndpoint } from '../domain/webhook-endpoint.js';
 import { type EndpointChange, WebhookEndpoints } from '../domain/webhook-endpoints.js';
 import { WebhookTargets } from '../domain/webhook-targets.js';
@@ -13,8 +13,8 @@ export class ChangeEndpoint {
   ) {}
 
   /** @throws InvalidInput `invalid_webhook_url`; NotFound `webhook_not_found` */
-  async execute(id: string, change: EndpointChange, viewer: Viewer): Promise<WebhookEndpoint> {
+  async execute(id: string, change: EndpointChange, caller: Caller): Promise<WebhookEndpoint> {
     const url = change.url === undefined ? {} : { url: this.targets.checkedUrl(change.url).href };
-    return knownWebhook(id, await this.endpoints.change(id, { ...change, ...url }, viewer));
+    return knownWebhook(id, await this.endpoints.change(id, { ...change, ...url }, caller));
   }
 }

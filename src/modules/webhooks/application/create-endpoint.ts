@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Viewer } from '../../../kernel/caller.js';
+import type { Caller } from '../../../kernel/caller.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
 import type { EndpointSettings, WebhookEndpoint } from '../domain/webhook-endpoint.js';
 import { WebhookEndpoints } from '../domain/webhook-endpoints.js';
@@ -24,11 +24,14 @@ export class CreateEndpoint {
   ) {}
 
   /** @throws InvalidInput `invalid_webhook_url`; Unavailable `webhook_key_missing` */
-  async execute(settings: EndpointSettings, { account }: Viewer): Promise<WithSecret> {
+  async execute(settings: EndpointSettings, caller: Caller): Promise<WithSecret> {
     const url = this.targets.checkedUrl(settings.url).href;
     const [id, secret] = [this.ids.next(), this.signatures.newSecret()];
     const encrypted = this.secrets.encrypted(secret, id);
-    const endpoint = await this.endpoints.add({ ...settings, url, id, account, secret: encrypted });
+    const endpoint = await this.endpoints.add(
+      { ...settings, url, id, account: caller.account, secret: encrypted },
+      caller,
+    );
     return { endpoint, secret };
   }
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Viewer } from '../../../kernel/caller.js';
+import type { Caller } from '../../../kernel/caller.js';
 import { WebhookEndpoints } from '../domain/webhook-endpoints.js';
 import { WebhookSecrets } from './webhook-secrets.js';
 import { WebhookSignatures } from './webhook-signatures.js';
@@ -19,9 +19,9 @@ export class RotateSecret {
    * So a repeated rotation, whose answer was lost, does no harm.
    * @throws NotFound `webhook_not_found`; TooManySecrets; Unavailable `webhook_key_missing`
    */
-  async execute(id: string, keepMs: number, viewer: Viewer): Promise<WithSecret> {
+  async execute(id: string, keepMs: number, caller: Caller): Promise<WithSecret> {
     const secret = this.signatures.newSecret();
     const encrypted = this.secrets.encrypted(secret, id);
-    return { endpoint: knownWebhook(id, await this.endpoints.rotateSecret(id, encrypted, keepMs, viewer)), secret };
+    return { endpoint: knownWebhook(id, await this.endpoints.rotateSecret(id, encrypted, keepMs, caller)), secret };
   }
 }

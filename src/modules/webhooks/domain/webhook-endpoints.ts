@@ -1,4 +1,5 @@
-import type { Viewer } from '../../../kernel/caller.js';
+import type { Actor } from '../../../kernel/audit-log.js';
+import type { Caller, Viewer } from '../../../kernel/caller.js';
 import type { EndpointSettings, WebhookEndpoint } from './webhook-endpoint.js';
 
 export interface NewEndpoint extends EndpointSettings {
@@ -20,15 +21,15 @@ export interface StoredSecrets {
   readonly secrets: readonly string[];
 }
 
-/** The endpoints that clients have created and not deleted. What the viewer may not see does not exist. */
+/** The endpoints that clients have created and not deleted. What the viewer may not see does not exist. What callers change is recorded in the audit log. */
 export abstract class WebhookEndpoints {
   /** It gets every event that is committed after this. */
-  abstract add(endpoint: NewEndpoint): Promise<WebhookEndpoint>;
+  abstract add(endpoint: NewEndpoint, by: Actor): Promise<WebhookEndpoint>;
   abstract find(id: string, viewer: Viewer): Promise<WebhookEndpoint | null>;
   /** Newest first, older than `beforeId`. */
   abstract list(beforeId: string | null, limit: number, viewer: Viewer): Promise<WebhookEndpoint[]>;
   /** @returns null when there is no such endpoint */
-  abstract change(id: string, change: EndpointChange, viewer: Viewer): Promise<WebhookEndpoint | null>;
+  abstract change(id: string, change: EndpointChange, caller: Caller): Promise<WebhookEndpoint | null>;
   /** Completes changes that stopped half-way, because nobody may repeat them. `most`: endpoints. */
   abstract completeChanges(most: number): Promise<void>;
   /**
@@ -36,7 +37,7 @@ export abstract class WebhookEndpoints {
    * @returns null when there is no such endpoint
    * @throws TooManySecrets
    */
-  abstract rotateSecret(id: string, secret: string, keepMs: number, viewer: Viewer): Promise<WebhookEndpoint | null>;
+  abstract rotateSecret(id: string, secret: string, keepMs: number, caller: Caller): Promise<WebhookEndpoint | null>;
   /** Those that sign now, the newest first; none when there is no such endpoint. */
   abstract secretsOf(id: string): Promise<readonly string[]>;
   /** Some endpoints, in any order, with a secret that signs and does not begin with `prefix`; null stands for all. */
@@ -44,7 +45,7 @@ export abstract class WebhookEndpoints {
   /** @returns false, and changes nothing, when its secrets are others by now */
   abstract replaceSecrets(stored: StoredSecrets, by: readonly string[]): Promise<boolean>;
   /** @returns false when there is no such endpoint */
-  abstract remove(id: string, viewer: Viewer): Promise<boolean>;
+  abstract remove(id: string, caller: Caller): Promise<boolean>;
   /** Changes nothing for one that is disabled already, or that has another URL than `onlyAt`. */
   abstract disable(id: string, reason: string, onlyAt?: string): Promise<void>;
   abstract setFailing(id: string, isFailing: boolean): Promise<void>;

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { type Actor, AuditLog } from '../../../kernel/audit-log.js';
 import { WebhooksConfig } from '../../../config/index.js';
 import { Database } from '../../../platform/database/database.js';
 import { eventId, type EventPosition } from '../../events/index.js';
@@ -27,6 +28,7 @@ export class PgDeliveryLog extends DeliveryLog {
   constructor(
     private readonly database: Database,
     private readonly config: WebhooksConfig,
+    private readonly audit: AuditLog,
   ) {
     super();
   }
@@ -48,13 +50,23 @@ export class PgDeliveryLog extends DeliveryLog {
     return row === undefined ? null : { ...toView(row), body: row.body };
   }
 
-  async replay(endpointId: string, position: EventPosition): Promise<boolean> {
-    const values = [endpointId, ...valuesOf(position), this.config.retryFor];
-    return (await this.database.query(REPLAY, values)).rows.length > 0;
+  replay(endpointId: string, position: EventPosition, by: Actor): Promise<boolean> {
+    return this.database.transaction(async (tx) => {
+      const values = [endpointId, ...valuesOf(position), this.config.retryFor];
+      if ((await tx.query(REPLAY, values)).rows.length === 0) return false;
+      const detail = { eventId: eventId(position) };
+      await this.audit.record({ by, action: 'replayWebhookDelivery', object: `webhook:${endpointId}`, detail }, tx);
+      return true;
+    });
   }
 
-  async replayDead(endpointId: string, limit: number): Promise<number> {
-    return (await this.database.query(REPLAY_DEAD, [endpointId, limit, this.config.retryFor])).rowCount ?? 0;
+  replayDead(endpointId: string, limit: number, by: Actor): Promise<number> {
+    return this.database.transaction(async (tx) => {
+      const { rowCount } = await tx.query(REPLAY_DEAD, [endpointId, limit, this.config.retryFor]);
+      const detail = { status: 'dead', replayed: rowCount };
+      await this.audit.record({ by, action: 'replayWebhookDeliveries', object: `webhook:${endpointId}`, detail }, tx);
+      return rowCount ?? 0;
+    });
   }
 
   async insertOrRepeat(matches: readonly Match[]): Promise<number> {

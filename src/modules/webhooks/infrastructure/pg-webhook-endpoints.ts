@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Viewer } from '../../../kernel/caller.js';
+import { type Actor, AuditLog } from '../../../kernel/audit-log.js';
+import type { Caller, Viewer } from '../../../kernel/caller.js';
 import { parseAddress } from '../../../kernel/hex.js';
 import { Database } from '../../../platform/database/database.js';
-import type { SqlValue, Statement } from '../../../platform/database/pg-tx.js';
+import type { PgTx, SqlRunner, SqlValue, Statement } from '../../../platform/database/pg-tx.js';
 import type { PublicEventType } from '../../events/index.js';
 import { MOST_PREVIOUS_SECRETS, TooManySecrets } from '../domain/too-many-secrets.js';
 import type { EndpointFilter, EndpointSettings, WebhookEndpoint } from '../domain/webhook-endpoint.js';
@@ -41,17 +42,23 @@ interface EndpointRow extends FilterRow {
 
 @Injectable()
 export class PgWebhookEndpoints extends WebhookEndpoints {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly audit: AuditLog,
+  ) {
     super();
   }
 
-  async add({ id, secret, account, ...settings }: NewEndpoint): Promise<WebhookEndpoint> {
-    const { rows } = await this.database.query<EndpointRow>(sql.ADD, [id, ...valuesOf(settings), secret, account]);
-    return the(rows);
+  add({ id, secret, account, ...settings }: NewEndpoint, by: Actor): Promise<WebhookEndpoint> {
+    return this.database.transaction(async (tx) => {
+      const { rows } = await tx.query<EndpointRow>(sql.ADD, [id, ...valuesOf(settings), secret, account]);
+      await this.record(tx, by, 'createWebhook', id);
+      return the(rows);
+    });
   }
 
   find(id: string, viewer: Viewer): Promise<WebhookEndpoint | null> {
-    return this.one(sql.FIND, [id, ...viewed(viewer)]);
+    return one(this.database, sql.FIND, [id, ...viewed(viewer)]);
   }
 
   async list(beforeId: string | null, limit: number, viewer: Viewer): Promise<WebhookEndpoint[]> {
@@ -59,10 +66,13 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
     return rows.map(toEndpoint);
   }
 
-  async change(id: string, { enabled, ...settings }: EndpointChange, viewer: Viewer): Promise<WebhookEndpoint | null> {
+  async change(id: string, { enabled, ...settings }: EndpointChange, caller: Caller): Promise<WebhookEndpoint | null> {
     const changed = await this.database.transaction(async (tx) => {
-      const [row] = (await tx.query<EndpointRow>(sql.LOCK, [id, ...viewed(viewer)])).rows;
+      const [row] = (await tx.query<EndpointRow>(sql.LOCK, [id, ...viewed(caller)])).rows;
       if (row === undefined) return undefined;
+      const changes = { ...settings, enabled };
+      const fields = Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+      await this.record(tx, caller, 'updateWebhook', id, { fields });
       const isEnabled = enabled ?? row.disabled_at === null;
       const values = [id, ...valuesOf({ ...toEndpoint(row), ...settings }), isEnabled, DISABLED_BY_CLIENT];
       return (await tx.query<EndpointRow & { hastening: boolean }>(sql.CHANGE, values)).rows[0];
@@ -77,10 +87,14 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
     for (const { endpoint_id, url } of rows) await this.hasten(endpoint_id, url);
   }
 
-  async rotateSecret(id: string, secret: string, keepMs: number, viewer: Viewer): Promise<WebhookEndpoint | null> {
-    const rotated = await this.one(sql.ROTATE, [id, secret, keepMs, MOST_PREVIOUS_SECRETS, ...viewed(viewer)]);
+  async rotateSecret(id: string, secret: string, keepMs: number, caller: Caller): Promise<WebhookEndpoint | null> {
+    const rotated = await this.database.transaction(async (tx) => {
+      const changed = await one(tx, sql.ROTATE, [id, secret, keepMs, MOST_PREVIOUS_SECRETS, ...viewed(caller)]);
+      if (changed !== null) await this.record(tx, caller, 'rotateWebhookSecret', id, { keepMs });
+      return changed;
+    });
     if (rotated !== null) return rotated;
-    const [full] = (await this.database.query<{ seconds: number | null }>(sql.FIRST_END, [id, ...viewed(viewer)])).rows;
+    const [full] = (await this.database.query<{ seconds: number | null }>(sql.FIRST_END, [id, ...viewed(caller)])).rows;
     if (full === undefined) return null;
     throw new TooManySecrets(full.seconds ?? 0);
   }
@@ -103,9 +117,13 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
     return rowCount === 1;
   }
 
-  async remove(id: string, viewer: Viewer): Promise<boolean> {
-    const { rowCount } = await this.database.query(sql.REMOVE, [id, ...viewed(viewer)]);
-    return rowCount === 1;
+  remove(id: string, caller: Caller): Promise<boolean> {
+    return this.database.transaction(async (tx) => {
+      const { rowCount } = await tx.query(sql.REMOVE, [id, ...viewed(caller)]);
+      if (rowCount !== 1) return false;
+      await this.record(tx, caller, 'deleteWebhook', id);
+      return true;
+    });
   }
 
   async disable(id: string, reason: string, onlyAt: string | null = null): Promise<void> {
@@ -125,10 +143,15 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
     await this.database.query(sql.HASTENED, [id, url]);
   }
 
-  private async one(statement: Statement, values: readonly SqlValue[]): Promise<WebhookEndpoint | null> {
-    const { rows } = await this.database.query<EndpointRow>(statement, values);
-    return rows[0] === undefined ? null : toEndpoint(rows[0]);
+  /** URLs are left out: they may hold secrets of the receiver. */
+  private record(tx: PgTx, by: Actor, action: string, id: string, detail = {}): Promise<void> {
+    return this.audit.record({ by, action, object: `webhook:${id}`, detail }, tx);
   }
+}
+
+async function one(on: SqlRunner, statement: Statement, values: readonly SqlValue[]): Promise<WebhookEndpoint | null> {
+  const { rows } = await on.query<EndpointRow>(statement, values);
+  return rows[0] === undefined ? null : toEndpoint(rows[0]);
 }
 
 export function toFilter({ types, chain_ids, signers }: FilterRow): EndpointFilter {

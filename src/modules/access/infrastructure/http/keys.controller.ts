@@ -45,7 +45,7 @@ export class KeysController {
     assertMayGive(caller, body.scopes);
     const { name, scopes, expiresAt } = body;
     const grant = { name, account: caller.account, scopes: [...new Set(scopes)] };
-    return this.known(await this.createKey.execute(grant, expiresAt == null ? null : parseTime(expiresAt)));
+    return this.known(await this.createKey.execute(grant, expiresAt == null ? null : parseTime(expiresAt), caller));
   }
 
   @Get()
@@ -113,7 +113,8 @@ export class KeysController {
   })
   @ApiResponse({ status: 200, type: KeyDto })
   async revoke(@Param('id') text: string, @Req() request: FastifyRequest): Promise<KeyDto> {
-    await this.keys.revoke(idOf(text), accountOf(callerOf(request)));
+    const caller = callerOf(request);
+    await this.keys.revoke(idOf(text), accountOf(caller), caller);
     await this.ring.refresh();
     return this.find(text, request);
   }

@@ -123,6 +123,8 @@ export abstract class TxQueries {
   abstract list(filter: TxFilter, viewer: Viewer): Promise<TxList>;
   /** Oldest first. */
   abstract attempts(txId: string): Promise<AttemptView[]>;
+  /** Which of these txs belong to an account. */
+  abstract ofAccount(txIds: readonly string[], account: string): Promise<ReadonlySet<string>>;
   /** Wei that the txs in flight of the signer may take from its balance. */
   abstract committedWei(signer: SignerId): Promise<bigint>;
   /** The states of these txs that are not those which the caller knows; null for none. */

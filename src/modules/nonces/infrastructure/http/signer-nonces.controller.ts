@@ -1,11 +1,15 @@
-import { Controller, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { Controller, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, Max, Min } from 'class-validator';
+import type { FastifyRequest } from 'fastify';
+import { AuditLog } from '../../../../kernel/audit-log.js';
+import { type Caller, DEFAULT_ACCOUNT } from '../../../../kernel/caller.js';
 import { toJsonInteger } from '../../../../kernel/quantities.js';
 import { signerOfPath } from '../../../../platform/http/client-address.js';
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
-import { Scope } from '../../../../platform/http/scope.js';
+import { callerOf, Scope } from '../../../../platform/http/scope.js';
+import { TxQueries } from '../../../ledger/index.js';
 import { type SyncReport, SyncSigner } from '../../application/sync-signer.js';
 
 const DEFAULT_GAP_NONCES = 1_000;
@@ -73,8 +77,14 @@ class RecoveredDto {
 class LeftFreeDto {
   @nonce('A nonce that the chain left free, although it put a transaction with it into a block') nonce!:
     number | string;
-  @ApiProperty({ example: '018f3b3a-0000-7000-8000-000000000001', description: 'The transaction, which failed' })
-  txId!: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: '018f3b3a-0000-7000-8000-000000000001',
+    description:
+      'The transaction, which failed. Null for a caller of another account than its, unless that is `default`',
+  })
+  txId!: string | null;
   @ApiProperty({ example: `0x${'cd'.repeat(32)}` }) txHash!: string;
 }
 
@@ -117,7 +127,11 @@ class SyncReportDto {
 @ApiTags('signers')
 @Controller('api/v1/signers/:chainId/:address')
 export class SignerNoncesController {
-  constructor(private readonly sync: SyncSigner) {}
+  constructor(
+    private readonly sync: SyncSigner,
+    private readonly audit: AuditLog,
+    private readonly txs: TxQueries,
+  ) {}
 
   @Post('sync')
   @Scope('signers:admin')
@@ -134,22 +148,27 @@ export class SignerNoncesController {
   async run(
     @Param('chainId') chainId: string,
     @Param('address') address: string,
-    @Query() query: SyncQueryDto,
+    @Query() { maxFills = DEFAULT_GAP_NONCES, vouch, dryRun }: SyncQueryDto,
+    @Req() request: FastifyRequest,
   ): Promise<SyncReportDto> {
-    const dryRun = query.dryRun === 'true';
-    return toDto(
-      await this.sync.execute(
-        signerOfPath(chainId, address),
-        query.maxFills ?? DEFAULT_GAP_NONCES,
-        query.vouch === 'true',
-        dryRun,
-      ),
-      dryRun,
-    );
+    const caller = callerOf(request);
+    const signer = signerOfPath(chainId, address);
+    const [vouches, isDry] = [vouch === 'true', dryRun === 'true'];
+    const object = `signer:${chainId}:${signer.address}`;
+    // It takes several transactions, so before them: also one that is refused is recorded.
+    if (!isDry) await this.audit.record({ by: caller, action: 'syncSigner', object, detail: { vouch: vouches } });
+    const report = await this.sync.execute(signer, maxFills, vouches, isDry);
+    return toDto(report, isDry, await this.knownTo(caller, report));
+  }
+
+  /** The transactions of a report that may be named. The operators, who fill for everybody, know all of them. */
+  private async knownTo({ account }: Caller, { leftFree }: SyncReport): Promise<ReadonlySet<string>> {
+    const ids = leftFree.map(({ leftBy }) => leftBy.id);
+    return account === DEFAULT_ACCOUNT ? new Set(ids) : this.txs.ofAccount(ids, account);
   }
 }
 
-function toDto(report: SyncReport, dryRun: boolean): SyncReportDto {
+function toDto(report: SyncReport, dryRun: boolean, known: ReadonlySet<string>): SyncReportDto {
   const { signer, chain, pending, cursor, gap, recovered, behind, leftFree, refusal } = report;
   return {
     dryRun,
@@ -163,7 +182,11 @@ function toDto(report: SyncReport, dryRun: boolean): SyncReportDto {
     gap: { ...gap },
     recovered: recovered.map(({ nonce: at, txHash }) => ({ nonce: toJsonInteger(at), txHash })),
     behind,
-    leftFree: leftFree.map(({ nonce: at, leftBy, txHash }) => ({ nonce: toJsonInteger(at), txId: leftBy.id, txHash })),
+    leftFree: leftFree.map(({ nonce: at, leftBy, txHash }) => ({
+      nonce: toJsonInteger(at),
+      txId: known.has(leftBy.id) ? leftBy.id : null,
+      txHash,
+    })),
     refusal: refusal && `${refusal.detail}: ${refusal.advice}`,
   };
 }

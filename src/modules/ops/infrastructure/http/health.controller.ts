@@ -37,7 +37,8 @@ export class HealthController {
       '`degraded`, and the status is still 200: Lockstep accepts requests, and sends them when an endpoint is back. Each endpoint ' +
       'has a `state`: `up`; `lagging` (more than `chains[].maxLag` blocks behind the best head, used for reads only when no other ' +
       'endpoint is up); `ahead` (so far ahead that no other endpoint confirms it, used for reads only when there is no other); `backing_off` (it ' +
-      'failed or asked us to wait); `unverified` (it has not reported its chain id yet, or not since it was away); `wrong_chain` (never used).',
+      'failed or asked us to wait); `unverified` (it has not reported its chain id yet, or not since it was away); `wrong_chain` (never used). While signers are ' +
+      'paused, it says which and since when, but, because it asks for no key, not by whom and why: `GET /api/v1/stops` does.',
   })
   @ApiOkResponse({
     schema: {

@@ -3,7 +3,7 @@ import { IsOptional, IsString } from 'class-validator';
 import type { FastifyRequest } from 'fastify';
 import { callerOf } from '../../../../platform/http/scope.js';
 import { HasChars } from '../../../../platform/http/validators.js';
-import type { PauseRequest } from '../../../signers/index.js';
+import type { PauseOrder } from '../../application/store-pauses.js';
 
 const MAX_REASON_CHARS = 500;
 
@@ -19,12 +19,19 @@ export class PauseDto {
   })
   signer!: string | null;
   @ApiProperty({ example: '2026-11-21T08:00:00.000Z' }) since!: string;
-  @ApiProperty({ example: 'key:01a21973-e4a2-749a-93eb-ccf47cdff4c7', description: 'Who asked for it' }) by!: string;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    example: 'key:01a21973-e4a2-749a-93eb-ccf47cdff4c7',
+    description:
+      'Who asked for it. Null for a caller of another account, unless it is of the account `default` and has `signers:admin`',
+  })
+  by!: string | null;
   @ApiProperty({ type: String, nullable: true, example: 'key rotation' }) reason!: string | null;
 }
 
 export class PauseRequestDto {
-  @ApiPropertyOptional({ maxLength: MAX_REASON_CHARS, example: 'key rotation', description: 'For the audit trail' })
+  @ApiPropertyOptional({ maxLength: MAX_REASON_CHARS, example: 'key rotation', description: 'For the audit log' })
   @IsOptional()
   @IsString()
   @HasChars({ max: MAX_REASON_CHARS })
@@ -32,6 +39,6 @@ export class PauseRequestDto {
 }
 
 /** What to store of a request for a pause, or for its end. */
-export function pauseRequestOf(request: FastifyRequest, { reason }: PauseRequestDto): PauseRequest {
-  return { by: callerOf(request).name, reason: reason ?? null };
+export function pauseOrderOf(action: string, request: FastifyRequest, { reason }: PauseRequestDto): PauseOrder {
+  return { by: callerOf(request), action, reason: reason ?? null };
 }

@@ -2,16 +2,16 @@ import { Body, Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { signerOfPath } from '../../../../platform/http/client-address.js';
-import { type Pause, SignerPauses } from '../../../signers/index.js';
+import { SignerPauses } from '../../../signers/index.js';
 import { pauseView } from '../../domain/pause-view.js';
-import { Scope } from '../../../../platform/http/scope.js';
+import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { PauseSigner } from '../../application/pause-signer.js';
 import { ResumeSigner } from '../../application/resume-signer.js';
-import { PauseDto, pauseRequestOf, PauseRequestDto } from './pauses.dto.js';
+import { PauseDto, pauseOrderOf, PauseRequestDto } from './pauses.dto.js';
 
 /** Example bodies in Swagger. */
 const EXAMPLES = {
-  reason: { summary: 'With a reason for the audit trail', value: { reason: 'key rotation' } },
+  reason: { summary: 'With a reason for the audit log', value: { reason: 'key rotation' } },
   plain: { summary: 'Without one', value: {} },
 };
 
@@ -50,8 +50,8 @@ export class SignerPausesController {
     @Req() request: FastifyRequest,
   ): Promise<SignerPauseDto> {
     const signer = signerOfPath(chainId, address);
-    const pause = await this.pauseSigner.execute(signer, pauseRequestOf(request, body));
-    return { ...signer, paused: pauseView(pause) };
+    const pause = await this.pauseSigner.execute(signer, pauseOrderOf('pauseSigner', request, body));
+    return { ...signer, paused: pauseView(pause, callerOf(request)) };
   }
 
   @Post('resume')
@@ -72,11 +72,8 @@ export class SignerPausesController {
     @Req() request: FastifyRequest,
   ): Promise<SignerPauseDto> {
     const signer = signerOfPath(chainId, address);
-    await this.resumeSigner.execute(signer, pauseRequestOf(request, body));
-    return { ...signer, paused: shown(await this.pauses.of(signer)) };
+    await this.resumeSigner.execute(signer, pauseOrderOf('resumeSigner', request, body));
+    const left = await this.pauses.of(signer);
+    return { ...signer, paused: left && pauseView(left, callerOf(request)) };
   }
-}
-
-function shown(pause: Pause | null): PauseDto | null {
-  return pause && pauseView(pause);
 }

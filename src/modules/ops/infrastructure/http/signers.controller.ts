@@ -1,9 +1,10 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Get, Query, Req } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, ApiTags } from '@nestjs/swagger';
+import type { FastifyRequest } from 'fastify';
 import { ApiJsonInteger } from '../../../../platform/http/json-integer.js';
 import { decodeCursor, encodeCursor, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
-import { Scope } from '../../../../platform/http/scope.js';
+import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { CHAIN_BEHIND, ChainBehindDto } from './chain-behind.dto.js';
 import { PauseDto } from './pauses.dto.js';
 import { SignerOverview, type SignerPage } from '../../application/signer-overview.js';
@@ -80,9 +81,10 @@ export class SignersController {
       'Each with the node that owns its lease, its pause, how many of its transactions wait, and how many may be in flight.',
   })
   @ApiResponse({ status: 200, type: SignerPageDto })
-  async list(@Query() query: PageQueryDto): Promise<SignerPage> {
+  async list(@Query() query: PageQueryDto, @Req() request: FastifyRequest): Promise<SignerPage> {
     const limit = query.limit ?? DEFAULT_PAGE_ITEMS;
-    const found = await this.overview.list(query.cursor === undefined ? null : placeOf(query.cursor), limit + 1);
+    const after = query.cursor === undefined ? null : placeOf(query.cursor);
+    const found = await this.overview.list(after, limit + 1, callerOf(request));
     return pageOf(found, limit, ({ chainId, address }) => encodeCursor(`${chainId}:${address}`));
   }
 }

@@ -5,13 +5,13 @@ import type { FastifyRequest } from 'fastify';
 import { clientAddress } from '../../../../platform/http/client-address.js';
 import { decodeCursor, encodeCursor, type Page, pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
-import { Scope } from '../../../../platform/http/scope.js';
+import { callerOf, Scope } from '../../../../platform/http/scope.js';
 import { IsAddressText } from '../../../../platform/http/validators.js';
 import { type PauseScope, SignerPauses } from '../../../signers/index.js';
 import { PauseSigner } from '../../application/pause-signer.js';
 import { ResumeSigner } from '../../application/resume-signer.js';
 import { pauseView } from '../../domain/pause-view.js';
-import { PauseDto, pauseRequestOf, PauseRequestDto } from './pauses.dto.js';
+import { PauseDto, pauseOrderOf, PauseRequestDto } from './pauses.dto.js';
 
 class StopRequestDto extends PauseRequestDto {
   @ApiPropertyOptional({ type: Number, minimum: 1, example: 31337, description: 'Without it: every chain' })
@@ -66,7 +66,8 @@ export class StopsController {
   @ApiBody({ type: StopRequestDto, examples: EXAMPLES })
   @ApiResponse({ status: 200, type: PauseDto })
   async stop(@Body() body: StopRequestDto, @Req() request: FastifyRequest): Promise<PauseDto> {
-    return pauseView(await this.pauseSigner.execute(scopeOf(body), pauseRequestOf(request, body)));
+    const pause = await this.pauseSigner.execute(scopeOf(body), pauseOrderOf('stopSigners', request, body));
+    return pauseView(pause, callerOf(request));
   }
 
   @Post('go')
@@ -81,7 +82,7 @@ export class StopsController {
   @ApiBody({ type: StopRequestDto, examples: EXAMPLES })
   @ApiResponse({ status: 204, description: 'It is ended, or there was none' })
   async go(@Body() body: StopRequestDto, @Req() request: FastifyRequest): Promise<void> {
-    await this.resumeSigner.execute(scopeOf(body), pauseRequestOf(request, body));
+    await this.resumeSigner.execute(scopeOf(body), pauseOrderOf('endStop', request, body));
   }
 
   @Get('stops')
@@ -92,11 +93,14 @@ export class StopsController {
     description: 'Those of every chain first. A pause of one signer is a stop, too.',
   })
   @ApiResponse({ status: 200, type: StopPageDto })
-  async list(@Query() query: PageQueryDto): Promise<Page<PauseDto>> {
+  async list(@Query() query: PageQueryDto, @Req() request: FastifyRequest): Promise<Page<PauseDto>> {
+    const caller = callerOf(request);
     const limit = query.limit ?? DEFAULT_PAGE_ITEMS;
     const found = await this.pauses.list(query.cursor === undefined ? null : placeOf(query.cursor), limit + 1);
-    return pageOf(found.map(pauseView), limit, ({ chainId, signer }) =>
-      encodeCursor(`${chainId ?? 0}:${signer ?? ''}`),
+    return pageOf(
+      found.map((pause) => pauseView(pause, caller)),
+      limit,
+      ({ chainId, signer }) => encodeCursor(`${chainId ?? 0}:${signer ?? ''}`),
     );
   }
 }

@@ -1,7 +1,8 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import type { Viewer } from '../../../../kernel/caller.js';
+import { AuditLog } from '../../../../kernel/audit-log.js';
+import type { Caller } from '../../../../kernel/caller.js';
 import { InvalidInput, TooMany } from '../../../../kernel/errors.js';
 import { parseTime } from '../../../../kernel/time.js';
 import { pageOf } from '../../../../platform/http/page-cursor.js';
@@ -41,6 +42,7 @@ export class WebhookDeliveriesController {
     private readonly deliveries: DeliveryLog,
     private readonly replayRange: ReplayRange,
     private readonly bell: EventBell,
+    private readonly audit: AuditLog,
   ) {}
 
   @Get('deliveries')
@@ -98,7 +100,7 @@ export class WebhookDeliveriesController {
   ): Promise<DeliveryDto> {
     const endpoint = enabledWebhook(id, await this.endpointOf(id, request));
     const position = eventPositionOf(event);
-    if (!(await this.deliveries.replay(endpoint.id, position))) throw unknownDelivery(event);
+    if (!(await this.deliveries.replay(endpoint.id, position, callerOf(request)))) throw unknownDelivery(event);
     this.bell.ring();
     return this.find(id, event, request);
   }
@@ -130,7 +132,7 @@ export class WebhookDeliveriesController {
     return { replayed, hasMore, nextCursor: next && eventId(next) };
   }
 
-  private async replayMany(id: string, viewer: Viewer, { status, since, until, cursor }: ReplayDto): Promise<Replayed> {
+  private async replayMany(id: string, caller: Caller, { status, since, until, cursor }: ReplayDto): Promise<Replayed> {
     if ((status == null) === (since == null)) {
       throw new InvalidInput(
         'invalid_replay',
@@ -139,11 +141,14 @@ export class WebhookDeliveriesController {
       );
     }
     if (since == null) {
-      const replayed = await this.deliveries.replayDead(id, MOST_REPLAYED);
+      const replayed = await this.deliveries.replayDead(id, MOST_REPLAYED, caller);
       return { replayed, hasMore: replayed === MOST_REPLAYED, next: null };
     }
     const range = { since: parseTime(since), until: until == null ? new Date() : parseTime(until) };
-    return this.replayRange.execute(id, viewer, range, cursorPosition(cursor ?? undefined), MOST_REPLAYED);
+    const action = 'replayWebhookDeliveries';
+    // It takes several transactions, so before them.
+    await this.audit.record({ by: caller, action, object: `webhook:${id}`, detail: { since, until: range.until } });
+    return this.replayRange.execute(id, caller, range, cursorPosition(cursor ?? undefined), MOST_REPLAYED);
   }
 
   private async endpointOf(text: string, request: FastifyRequest): Promise<WebhookEndpoint> {
