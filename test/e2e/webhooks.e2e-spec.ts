@@ -108,6 +108,9 @@ it('a request is answered as before when it is repeated after its callback was d
   await fetch(`${service.url}${PATH}/${body.id}`, { method: 'DELETE' });
   const again = await service.post<{ txId: string }>('/api/v1/tx', tx('repeated', body.id));
   expect([first.status, again.status, again.body.txId]).toEqual([202, 200, first.body.txId]);
+  const items = [tx('never stored', body.id), tx('repeated', body.id)];
+  const batch = await service.post<{ items: { status: number }[] }>('/api/v1/tx/batch', { items });
+  expect(batch.body.items.map(({ status }) => status)).toEqual([422, 200]);
 });
 
 it('mistakes have stable codes', async () => {

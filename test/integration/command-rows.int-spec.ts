@@ -71,9 +71,9 @@ describe('a command', () => {
 
   it('is found by its key and its signer', async () => {
     await insert(aCommand(1), aCommand(2, { signer: OTHER, requestId: 'command-1' }));
-    const found = await inTransaction((tx) => store.find(tx, OTHER, 'command-1', DEFAULT_ACCOUNT));
+    const found = await store.find(OTHER, 'command-1', DEFAULT_ACCOUNT);
     expect(found).toEqual(aCommand(2, { signer: OTHER, requestId: 'command-1' }));
-    expect(await inTransaction((tx) => store.find(tx, OURS, 'command-2', DEFAULT_ACCOUNT))).toBeNull();
+    expect(await store.find(OURS, 'command-2', DEFAULT_ACCOUNT)).toBeNull();
   });
 
   it('with a key that another account has is another one, and each account finds its own', async () => {
@@ -81,7 +81,7 @@ describe('a command', () => {
     const theirs = aCommand(2, { requestId: 'command-1' });
     await insert(aCommand(1));
     await inTransaction((tx) => store.insert(tx, theirs, account));
-    const found = (of: string) => inTransaction((tx) => store.find(tx, OURS, 'command-1', of));
+    const found = (of: string) => inTransaction((tx) => store.find(OURS, 'command-1', of, tx));
     expect([await found(DEFAULT_ACCOUNT), await found(account)]).toEqual([aCommand(1), theirs]);
   });
 

@@ -108,6 +108,15 @@ describe('a request', () => {
     expect(foundIds(await intake.insertPending(again))).toEqual([txIdOf(1), txIdOf(2), txIdOf(3)]);
   });
 
+  it('is told to be stored, or not, for each of many keys at once: of its account, signer and chain alone', async () => {
+    await register(OURS, OTHER, ELSEWHERE);
+    const account = txIdOf(77);
+    const stranger = aNewTx(9, OURS, { sender: { ...ANYONE, account } });
+    await intake.insertPending([aNewTx(1, OURS), aNewTx(2, OURS, { requestId: 'other' })]);
+    const asked = [aNewTx(3, OURS), aNewTx(4, OTHER), aNewTx(5, ELSEWHERE), stranger, aNewTx(6, OURS)];
+    expect(await intake.areStored(asked.map(({ request }) => request))).toEqual([true, false, false, false, true]);
+  });
+
   it('that came before is found with what became of it', async () => {
     await register(OURS);
     await stored.putTx(1, { state: 'IN_MEMPOOL', nonce: 8, request_id: 'request-1' });

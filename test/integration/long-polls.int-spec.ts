@@ -27,7 +27,7 @@ it('a create that is to be answered with its nonce is stored where nobody more m
   const request = { ...aRequest(), signer: node.signer(), requestId: 'now' };
   const result = await node
     .get(CreateNow)
-    .execute(request, { path: '/', body: {}, caller: ANYONE, wasForwarded: false });
+    .execute(request, async () => false, { path: '/', body: {}, caller: ANYONE, wasForwarded: false });
   expect(result).toMatchObject({ kind: 'created', tx: { isNew: true }, view: { state: 'PENDING', nonce: null } });
   client.abort();
   await first;

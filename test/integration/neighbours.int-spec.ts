@@ -5,7 +5,6 @@ import type { Address } from '../../src/kernel/hex.js';
 import { AuthorizationTurns } from '../../src/modules/authorizations/application/authorization-turns.js';
 import { FencedUnitOfWork, LeaseManager, SignerWorkers } from '../../src/modules/signers/index.js';
 import { LaneMemory, WriteChanges } from '../../src/modules/ledger/index.js';
-import { CreateTx } from '../../src/modules/requests/application/create-tx.js';
 import { type NewTx, TxIntake } from '../../src/modules/ledger/index.js';
 import { IntakeBatcher } from '../../src/modules/requests/application/intake-batcher.js';
 import { Database } from '../../src/platform/database/database.js';
@@ -308,9 +307,7 @@ describe('requests', () => {
       return insertPending(txs);
     };
     for (const n of ids)
-      await node
-        .get(CreateTx)
-        .execute({ ...aRequest(), signer: node.signer(1), requestId: `other-${n}`, sender: OTHER });
+      await node.create({ ...aRequest(), signer: node.signer(1), requestId: `other-${n}`, sender: OTHER });
     Object.assign(batcher, { submit });
     Object.assign(intake, { insertPending });
     return waited;
@@ -320,7 +317,7 @@ describe('requests', () => {
     const { node } = lab;
     expect(await waits(node, 1, 2, 3)).toEqual([1, 1, 1]);
     const flood = Array.from({ length: FLOOD }, (_, n) =>
-      node.get(CreateTx).execute({ ...aRequest(), signer: node.signer(0), requestId: `flood-${n}`, sender: FLOODING }),
+      node.create({ ...aRequest(), signer: node.signer(0), requestId: `flood-${n}`, sender: FLOODING }),
     );
     let stored = 0;
     for (const one of flood) void one.then(() => (stored += 1));

@@ -120,7 +120,12 @@ it('a request can name an endpoint that is there, also a disabled one', async ()
   const [id, disabled, deleted] = [await lab.endpoint(), await lab.endpoint(), await lab.endpoint()];
   await endpoints.disable(disabled, 'test');
   await endpoints.remove(deleted, ANYONE);
-  expect(await callbacks.existing([id, disabled, deleted, NOBODY], DEFAULT_ACCOUNT)).toEqual(new Set([id, disabled]));
+  const asked = [id, disabled, deleted, NOBODY].map((endpointId) => ({ endpointId, account: DEFAULT_ACCOUNT }));
+  const byOther = { endpointId: id, account: NOBODY };
+  expect(await callbacks.exist([...asked, byOther, { endpointId: id, account: DEFAULT_ACCOUNT }])).toEqual([
+    ...[true, true, false, false],
+    ...[false, true],
+  ]);
 });
 
 const PUT_OFF = `

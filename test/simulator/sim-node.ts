@@ -15,6 +15,7 @@ import { CommandsModule } from '../../src/modules/commands/commands.module.js';
 import { ConfirmationsModule } from '../../src/modules/confirmations/confirmations.module.js';
 import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
 import { CreateTx } from '../../src/modules/requests/application/create-tx.js';
+import { StoredRequests } from '../../src/modules/requests/application/stored-requests.js';
 import { EventBell } from '../../src/modules/events/index.js';
 import { Doorbell } from '../../src/modules/ledger/application/writing/doorbell.js';
 import { ClassifySends } from '../../src/modules/sending/application/classify-sends.js';
@@ -160,7 +161,7 @@ export class SimNode {
   }
 
   create(request: Parameters<CreateTx['execute']>[0]): ReturnType<CreateTx['execute']> {
-    return this.get(CreateTx).execute(request);
+    return this.get(CreateTx).execute(request, this.get(StoredRequests).lookUp(request));
   }
 
   advanceClock(ms: number): void {
@@ -171,7 +172,7 @@ export class SimNode {
 
   /** As the controller does it for `allocate: now`. @returns the id of the tx */
   async createNow(request: Request, wasForwarded = false): Promise<string> {
-    const result = await this.get(CreateNow).execute(request, {
+    const result = await this.get(CreateNow).execute(request, this.get(StoredRequests).lookUp(request), {
       path: '/api/v1/tx',
       body: request,
       caller: ANYONE,

@@ -15,6 +15,7 @@ import { CheckReceipts } from '../../src/modules/confirmations/application/check
 import { Custody, LeaseManager } from '../../src/modules/signers/index.js';
 import { SignerDirectory } from '../../src/modules/signers/domain/signer-directory.js';
 import { CreateTx } from '../../src/modules/requests/application/create-tx.js';
+import { StoredRequests } from '../../src/modules/requests/application/stored-requests.js';
 import { EventBell } from '../../src/modules/events/index.js';
 import { Doorbell } from '../../src/modules/ledger/application/writing/doorbell.js';
 import { LaneMemory } from '../../src/modules/ledger/application/writing/lane-memory.js';
@@ -107,7 +108,7 @@ export class TestNode {
   }
 
   create(request: Parameters<CreateTx['execute']>[0]): ReturnType<CreateTx['execute']> {
-    return this.get(CreateTx).execute(request);
+    return this.get(CreateTx).execute(request, this.get(StoredRequests).lookUp(request));
   }
 
   /** One lane step. */

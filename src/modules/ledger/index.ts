@@ -26,7 +26,7 @@ export { AttemptRepository, type ConsumedSlot } from './domain/attempt.repositor
 export { ManagedTx, TX_KINDS } from './domain/managed-tx.js';
 export { FundsRepository } from './domain/funds.repository.js';
 export { ManagedTxRepository, type RequestedTx } from './domain/managed-tx.repository.js';
-export { type Intake, type NewTx, TxIntake } from './domain/tx-intake.js';
+export { type Intake, type NewTx, type RequestKey, TxIntake } from './domain/tx-intake.js';
 export { type PendingTx, TxQueue } from './domain/tx-queue.js';
 export { type PoolKind, TxsInFlight } from './domain/txs-in-flight.js';
 export { AuthorizationStore, type Grant } from './domain/authorization-store.js';

@@ -1,6 +1,6 @@
-export { AssertCallback } from './application/assert-callback.js';
 export { IntakeRules } from './application/intake-rules.js';
 export { ProveBlobs } from './application/prove-blobs.js';
+export { askedOnce, unlessRepeated } from './application/stored-requests.js';
 export { WaitForState } from './application/wait-for-state.js';
 export { chainOf } from './infrastructure/http/accepted-tx.js';
 export { CREATE_TX_EXAMPLES } from './infrastructure/http/create-tx.examples.js';

@@ -16,6 +16,7 @@ import { PayloadLimits } from './application/payload-limits.js';
 import { PolicyGate } from './application/policy-gate.js';
 import { ProveBlobs } from './application/prove-blobs.js';
 import { SignerRate } from './application/signer-rate.js';
+import { StoredRequests } from './application/stored-requests.js';
 import { WaitForState } from './application/wait-for-state.js';
 import { Kzg } from './domain/kzg.js';
 import { HttpForwarding } from './infrastructure/http/http-forwarding.js';
@@ -39,10 +40,11 @@ import { PgCallbackEndpoints } from './infrastructure/pg-callback-endpoints.js';
     ForwardToOwner,
     IntakeBatcher,
     SignerRate,
+    StoredRequests,
     WaitForState,
     { provide: Forwarding, useClass: HttpForwarding },
     { provide: Kzg, useClass: NativeKzg },
   ],
-  exports: [AssertCallback, IntakeRules, ProveBlobs, WaitForState],
+  exports: [IntakeRules, ProveBlobs, WaitForState],
 })
 export class RequestsModule {}

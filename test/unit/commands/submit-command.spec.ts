@@ -36,7 +36,7 @@ beforeEach(() => {
   let ids = 0;
   const store = {
     lock: async () => managed,
-    find: async (_tx: Tx, signer: SignerId, requestId: string) =>
+    find: async (signer: SignerId, requestId: string) =>
       known && signer === SIGNER && known.requestId === requestId ? known : null,
     hasQueuedReplace: async () => hasQueuedReplace,
     hasBlobs: async () => hasBlobs,

@@ -36,7 +36,7 @@ beforeEach(() => {
   );
 });
 
-const execute = () => createNow.execute(REQUEST, ORIGINAL);
+const execute = () => createNow.execute(REQUEST, async () => false, ORIGINAL);
 
 describe('a create that is to be answered with its nonce', () => {
   it('is answered by the owner when it was passed on, and nothing is stored here', async () => {

@@ -11,6 +11,7 @@ import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { type NewTx, type Intake } from '../../../src/modules/ledger/domain/tx-intake.js';
 
 const SIGNER = aSigner();
+const isRepeated = async () => false;
 
 let isServed: boolean;
 let isAcceptable: boolean;
@@ -50,13 +51,13 @@ const request = (overrides: Partial<TxRequest> = {}): Omit<TxRequest, 'requestHa
 
 /** The hash under which a request is stored. */
 async function hashOf(overrides: Partial<TxRequest> = {}): Promise<TxRequest['requestHash']> {
-  await create.execute(request(overrides));
+  await create.execute(request(overrides), isRepeated);
   return submitted.at(-1)?.tx.request.requestHash ?? aHash(0);
 }
 
 describe('a new request', () => {
   it('is stored with a new id, and whoever acts for its signer is woken', async () => {
-    expect(await create.execute(request())).toEqual({
+    expect(await create.execute(request(), isRepeated)).toEqual({
       txId: 'tx-1',
       signer: SIGNER,
       requestId: 'request-1',
@@ -74,8 +75,8 @@ describe('a new request', () => {
   it('says how long it is, and with which it arrived', async () => {
     const together = Symbol('batch');
     const long = { ...request().payload, data: `0x${'ab'.repeat(5_000)}` as const } as TxRequest['payload'];
-    await create.store(await create.prepare(request()), together);
-    await create.execute(request({ payload: long }));
+    await create.store(await create.prepare(request(), isRepeated), together);
+    await create.execute(request({ payload: long }), isRepeated);
     const [short, longer] = submitted.map(({ bytes }) => bytes);
     expect((longer ?? 0) - (short ?? 0)).toBe(10_000);
     expect(submitted[0]).toMatchObject({ together });
@@ -88,19 +89,19 @@ describe('a new request', () => {
   };
 
   it('wakes the other signers, too, that have to sign an authorization for it', async () => {
-    await create.execute(wanting());
+    await create.execute(wanting(), isRepeated);
     expect(rung).toEqual([SIGNER, aSigner(2)]);
   });
 
   it('is refused when an account that is to sign is no signer', async () => {
     intake = { kind: 'unknown_authority', authority: aSigner(2).address };
-    await expect(create.execute(wanting())).rejects.toMatchObject({ code: 'unknown_authority' });
+    await expect(create.execute(wanting(), isRepeated)).rejects.toMatchObject({ code: 'unknown_authority' });
     expect([rung, metrics.counted('tx_create_total')]).toEqual([[], { unknown_authority: 1 }]);
   });
 
   it('is refused before anything is stored when it breaks a rule', async () => {
     isAcceptable = false;
-    await expect(create.execute(request())).rejects.toMatchObject({ code: 'fees_above_cap' });
+    await expect(create.execute(request(), isRepeated)).rejects.toMatchObject({ code: 'fees_above_cap' });
     expect([submitted, rung, metrics.counted('tx_create_total')]).toEqual([[], [], {}]);
   });
 });
@@ -112,7 +113,7 @@ describe('a request that was stored before', () => {
     intake = { kind: 'exists', tx: { ...known, requestHash: await hashOf() }, isPaused: false };
     rung = [];
     const { signer, requestId } = request();
-    expect(await create.execute(request())).toEqual({
+    expect(await create.execute(request(), isRepeated)).toEqual({
       ...known,
       signer,
       requestId,
@@ -129,7 +130,7 @@ describe('a request that was stored before', () => {
       tx: { ...known, requestHash: await hashOf({ payload: { ...request().payload, to: anAddress(9) } }) },
     };
     rung = [];
-    await expect(create.execute(request())).rejects.toMatchObject({
+    await expect(create.execute(request(), isRepeated)).rejects.toMatchObject({
       kind: 'conflict',
       code: 'idempotency_conflict',
       facts: { txId: 'old', requestId: 'request-1' },
@@ -141,7 +142,7 @@ describe('a request that was stored before', () => {
 describe('a signer that nobody can sign for', () => {
   it('is refused for good when it is not configured', async () => {
     intake = { kind: 'unknown_signer' };
-    await expect(create.execute(request())).rejects.toMatchObject({
+    await expect(create.execute(request(), isRepeated)).rejects.toMatchObject({
       kind: 'unprocessable',
       code: 'unknown_signer',
       facts: { ...SIGNER },
@@ -151,7 +152,7 @@ describe('a signer that nobody can sign for', () => {
 
   it('is refused for now when no live node has its key', async () => {
     [isServed, intake] = [false, { kind: 'unserved_signer' }];
-    await expect(create.execute(request())).rejects.toMatchObject({
+    await expect(create.execute(request(), isRepeated)).rejects.toMatchObject({
       kind: 'unavailable',
       code: 'signer_unavailable',
       facts: { ...SIGNER },

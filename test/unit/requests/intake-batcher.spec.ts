@@ -20,6 +20,7 @@ class Table {
         this.ends.push(() => resolve(txs.map(({ txId }) => ({ kind: 'created', txId, isPaused: false })))),
       );
     },
+    areStored: async () => [],
   };
 
   /** Ends every insert, also those that follow from it. */
@@ -177,6 +178,7 @@ describe('a database that does not take an insert', () => {
   ): Promise<(string | undefined)[]> => {
     const repository = {
       insertPending: async (txs: readonly NewTx[]) => insert(txs),
+      areStored: async () => [],
     };
     const batcher = new IntakeBatcher(repository, Object.assign(new IntakeConfig(), { maxQueuedBytes: 100 }));
     const all = await Promise.allSettled(ids.map((id) => batcher.submit(aTx(id), 30)));

@@ -1,7 +1,8 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { configFrom } from '../../../src/config/index.js';
 import { Forbidden, InvalidInput, Unprocessable } from '../../../src/kernel/errors.js';
 import { ChainRules } from '../../../src/modules/chain/application/chain-rules.js';
+import { AssertCallback } from '../../../src/modules/requests/application/assert-callback.js';
 import { PayloadLimits } from '../../../src/modules/requests/application/payload-limits.js';
 import { PolicyGate } from '../../../src/modules/requests/application/policy-gate.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
@@ -9,7 +10,7 @@ import { IntakeRules } from '../../../src/modules/requests/application/intake-ru
 import { aRequest, DEV_CHAIN } from '../../support/builders.js';
 import { SignerFeeCaps } from '../../../src/modules/ledger/application/signer-fee-caps.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
-import { NO_FEES } from '../../../src/modules/ledger/domain/tx-request.js';
+import { NO_FEES, type TxRequest } from '../../../src/modules/ledger/domain/tx-request.js';
 
 const OTHER_CHAIN = DEV_CHAIN + 1;
 const config = configFrom({
@@ -35,11 +36,24 @@ const intake = new IntakeRules(
     },
   }),
   fakeOf(PolicyGate, {
-    assertAllowed: async ({ payload }) => {
+    assertAllowed: ({ payload }) => {
       if (payload.value === 7n) throw new Forbidden('policy_refused', 'no', 'do not');
     },
   }),
+  fakeOf(AssertCallback, {
+    execute: async ({ callback }) => {
+      if (callback !== undefined) throw new Unprocessable('unknown_webhook', 'it is gone', 'name another');
+    },
+  }),
 );
+
+/** How often it was asked whether the request was stored before. */
+let lookUps: number;
+let isStored: boolean;
+beforeEach(() => {
+  [lookUps, isStored] = [0, false];
+});
+const isRepeated = async () => ((lookUps += 1), isStored);
 
 /** What is thrown, for its parts. */
 async function refusal(run: () => Promise<void>): Promise<unknown> {
@@ -71,8 +85,10 @@ describe('the rules of a chain', () => {
 describe('a request is refused before it is stored', () => {
   it('when its metadata has more bytes as JSON than are stored', async () => {
     // {"a":"ä123456"} has 15 characters and 16 bytes.
-    expect(await refusal(() => intake.assertAcceptable(aRequest({ metadata: { a: 'ä123456' } })))).toBeNull();
-    const error = await refusal(() => intake.assertAcceptable(aRequest({ metadata: { a: 'ä1234567' } })));
+    expect(
+      await refusal(() => intake.assertAcceptable(aRequest({ metadata: { a: 'ä123456' } }), isRepeated)),
+    ).toBeNull();
+    const error = await refusal(() => intake.assertAcceptable(aRequest({ metadata: { a: 'ä1234567' } }), isRepeated));
     expect(error).toBeInstanceOf(Unprocessable);
     expect(error).toMatchObject({
       code: 'metadata_too_large',
@@ -89,8 +105,8 @@ describe('a request is refused before it is stored', () => {
     ['maxFeePerBlobGas', 'maxFeePerBlobGas', 5_000_000_000_000n],
   ] as const)('when its %s is above the cap %s', async (name, limit, cap) => {
     const asking = (wei: bigint) => aRequest({ fees: { ...NO_FEES, [name]: wei } });
-    expect(await refusal(() => intake.assertAcceptable(asking(cap)))).toBeNull();
-    const error = await refusal(() => intake.assertAcceptable(asking(cap + 1n)));
+    expect(await refusal(() => intake.assertAcceptable(asking(cap), isRepeated))).toBeNull();
+    const error = await refusal(() => intake.assertAcceptable(asking(cap + 1n), isRepeated));
     expect(error).toBeInstanceOf(Unprocessable);
     expect(error).toMatchObject({
       code: 'fees_above_cap',
@@ -102,7 +118,7 @@ describe('a request is refused before it is stored', () => {
 
   it.each(['maxFeePerGas', 'maxPriorityFeePerGas'] as const)('when it has a gas price and %s', async (name) => {
     const error = await refusal(() =>
-      intake.assertAcceptable(aRequest({ fees: { ...NO_FEES, gasPrice: 1n, [name]: 1n } })),
+      intake.assertAcceptable(aRequest({ fees: { ...NO_FEES, gasPrice: 1n, [name]: 1n } }), isRepeated),
     );
     expect(error).toBeInstanceOf(InvalidInput);
     expect(error).toMatchObject({ code: 'invalid_fees' });
@@ -110,12 +126,29 @@ describe('a request is refused before it is stored', () => {
 
   it('when no node could accept its payload', async () => {
     const payload = { ...aRequest().payload, gasLimit: 1n };
-    expect(await refusal(() => intake.assertAcceptable(aRequest({ payload })))).toMatchObject({
+    expect(await refusal(() => intake.assertAcceptable(aRequest({ payload }), isRepeated))).toMatchObject({
       code: 'gas_limit_too_low',
     });
   });
 
+  it.each<[string, Partial<TxRequest>]>([
+    ['metadata_too_large', { metadata: { a: 'ä1234567' } }],
+    ['fees_above_cap', { fees: { ...NO_FEES, maxFeePerGas: 401n } }],
+    ['gas_limit_too_low', { payload: { ...aRequest().payload, gasLimit: 1n } }],
+    ['policy_refused', { payload: { ...aRequest().payload, value: 7n } }],
+    ['unknown_webhook', { callback: 'gone' }],
+  ])('never for %s when it was stored before that became a rule, which is asked once', async (code, broken) => {
+    const refused = () => refusal(() => intake.assertAcceptable(aRequest(broken), isRepeated));
+    expect([await refused(), lookUps]).toMatchObject([{ code }, 1]);
+    isStored = true;
+    expect([await refused(), lookUps]).toEqual([null, 2]);
+  });
+
+  it('and what keeps the rules is not looked up', async () => {
+    expect([await refusal(() => intake.assertAcceptable(aRequest(), isRepeated)), lookUps]).toEqual([null, 0]);
+  });
+
   it('never when it leaves both to Lockstep', async () => {
-    expect(await refusal(() => intake.assertAcceptable(aRequest()))).toBeNull();
+    expect(await refusal(() => intake.assertAcceptable(aRequest(), isRepeated))).toBeNull();
   });
 });

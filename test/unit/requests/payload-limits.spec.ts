@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { parseHex } from '../../../src/kernel/hex.js';
 import { ProtocolRules, ChainRules } from '../../../src/modules/chain/index.js';
-import { TxQueries, type TxView } from '../../../src/modules/ledger/application/views/tx-views.js';
 import type { TxPayload } from '../../../src/modules/ledger/index.js';
 import { PayloadLimits } from '../../../src/modules/requests/application/payload-limits.js';
 import { anAddress, aHash, aRequest } from '../../support/builders.js';
@@ -12,18 +11,16 @@ let cap: bigint | undefined;
 let gasOfByte: bigint | null;
 let limitsInitCode: boolean | null;
 let asked: string[];
-let known: TxView | null;
 let limits: PayloadLimits;
 
 beforeEach(() => {
-  [cap, gasOfByte, limitsInitCode, asked, known] = [undefined, 40n, true, [], null];
+  [cap, gasOfByte, limitsInitCode, asked] = [undefined, 40n, true, []];
   limits = new PayloadLimits(
     fakeOf(ChainRules, { transactionGasCap: () => cap }),
     fakeOf(ProtocolRules, {
       leastGasOfByte: async () => (asked.push('gas'), gasOfByte),
       limitsInitCode: async () => (asked.push('init code'), limitsInitCode),
     }),
-    fakeOf(TxQueries, { findByRequest: async () => known }),
   );
 });
 
@@ -114,10 +111,5 @@ describe('a payload', () => {
     limitsInitCode = null;
     expect(await refusal({ to: null, data: bytes(49_153) })).toBeNull();
     expect(await refusal({ to: null, data: bytes(131_072) })).toMatchObject({ code: 'payload_too_large' });
-  });
-
-  it('that is stored already is not refused: its client must not take it for unsent', async () => {
-    known = {} as TxView;
-    expect(await refusal({ gasLimit: 1n })).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { Unavailable } from '../../../src/kernel/errors.js';
 import { Chains } from '../../../src/modules/chain/index.js';
 import { SignerRate } from '../../../src/modules/requests/application/signer-rate.js';
-import { AssertCallback } from '../../../src/modules/requests/application/assert-callback.js';
+import { StoredRequests } from '../../../src/modules/requests/application/stored-requests.js';
 import { CreateTx, type CreatedTx } from '../../../src/modules/requests/application/create-tx.js';
 import type { TxRequest } from '../../../src/modules/ledger/domain/tx-request.js';
 import { TxBatchController } from '../../../src/modules/requests/infrastructure/http/tx-batch.controller.js';
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const providers = [
     { provide: Chains, useValue: chains },
     { provide: SignerRate, useValue: { take: () => undefined } },
-    { provide: AssertCallback, useValue: { execute: async () => undefined } },
+    { provide: StoredRequests, useValue: { lookUp: () => async () => false } },
     { provide: CreateTx, useValue: { prepare, store } },
   ];
   http = await startHttpApp({ controllers: [TxBatchController], providers }, 65_536);

@@ -4,7 +4,7 @@ import { type HistoryEntry, TxHistory } from '../../../src/modules/events/index.
 import { Chains } from '../../../src/modules/chain/index.js';
 import { CreateNow, type CreateNowResult } from '../../../src/modules/requests/application/create-now.js';
 import { SignerRate } from '../../../src/modules/requests/application/signer-rate.js';
-import { AssertCallback } from '../../../src/modules/requests/application/assert-callback.js';
+import { StoredRequests } from '../../../src/modules/requests/application/stored-requests.js';
 import { CreateTx, type CreatedTx } from '../../../src/modules/requests/application/create-tx.js';
 import { ProveBlobs } from '../../../src/modules/requests/application/prove-blobs.js';
 import { TxQueries } from '../../../src/modules/ledger/application/views/tx-views.js';
@@ -19,6 +19,8 @@ const OTHER_CHAIN = DEV_CHAIN + 1;
 const STORED = aCreatedTx();
 const VIEW = { txId: TX_ID, state: 'PENDING' };
 const BODY = { chainId: DEV_CHAIN, signer: anAddress(1), requestId: 'r-1', payload: { to: anAddress(2) } };
+
+const isRepeated = async () => false;
 
 let http: HttpApp;
 let chainIds: number[];
@@ -51,7 +53,7 @@ beforeAll(async () => {
     },
     { provide: ProveBlobs, useValue: { execute: async (asked: unknown) => asked } },
     { provide: SignerRate, useValue: { take: () => undefined } },
-    { provide: AssertCallback, useValue: { execute: async () => undefined } },
+    { provide: StoredRequests, useValue: { lookUp: () => isRepeated } },
     { provide: CreateTx, useValue: { execute: told('create', () => stored) } },
     { provide: CreateNow, useValue: { execute: told('create now', () => now) } },
     {
@@ -101,13 +103,15 @@ describe('POST /api/v1/tx', () => {
     stored = { ...STORED, isNew: false, state: 'IN_MEMPOOL', nonce: 7n, txHash: aHash(1) };
     const known = { ...view, state: 'IN_MEMPOOL', nonce: 7, txHash: aHash(1) };
     expect(await post(BODY)).toEqual({ status: 200, body: known });
-    expect(calls).toMatchObject([0, 1].map(() => ['create', { signer: aSigner(), sender: ANYONE, requestId: 'r-1' }]));
+    expect(calls).toMatchObject(
+      [0, 1].map(() => ['create', { signer: aSigner(), sender: ANYONE, requestId: 'r-1' }, isRepeated]),
+    );
   });
 
   it('takes its key from the Idempotency-Key header, too', async () => {
     const { requestId: _key, ...keyless } = BODY;
     expect(await post(keyless, { 'Idempotency-Key': 'in-header' })).toMatchObject({ status: 202 });
-    expect(calls).toMatchObject([['create', { requestId: 'in-header' }]]);
+    expect(calls).toMatchObject([['create', { requestId: 'in-header' }, isRepeated]]);
     expect(await post(BODY, { 'Idempotency-Key': 'other' })).toMatchObject({ status: 400 });
     expect(await post(keyless)).toMatchObject({ status: 400, body: { code: 'missing_request_id' } });
   });
@@ -121,7 +125,9 @@ describe('POST /api/v1/tx', () => {
       body: { code: 'missing_chain_id', facts: { chainIds } },
     });
     expect(await post({ ...BODY, chainId: OTHER_CHAIN })).toMatchObject({ status: 202 });
-    expect(calls).toMatchObject([DEV_CHAIN, OTHER_CHAIN].map((chainId) => ['create', { signer: { chainId } }]));
+    expect(calls).toMatchObject(
+      [DEV_CHAIN, OTHER_CHAIN].map((chainId) => ['create', { signer: { chainId } }, isRepeated]),
+    );
   });
 
   it('waits for the nonce with allocate "now" alone', async () => {
@@ -153,8 +159,8 @@ describe('POST /api/v1/tx with allocate "now"', () => {
     const body = { ...NOW, priority: 3 };
     const request = expect.objectContaining({ requestId: 'r-1', priority: 3 });
     expect(calls).toEqual([
-      ['create now', request, { path: '/api/v1/tx', body, caller: ANYONE, wasForwarded: false }],
-      ['create now', request, { path: '/api/v1/tx', body, caller: ANYONE, wasForwarded: true }],
+      ['create now', request, isRepeated, { path: '/api/v1/tx', body, caller: ANYONE, wasForwarded: false }],
+      ['create now', request, isRepeated, { path: '/api/v1/tx', body, caller: ANYONE, wasForwarded: true }],
     ]);
   });
 
@@ -164,7 +170,12 @@ describe('POST /api/v1/tx with allocate "now"', () => {
     await post(bare, { 'idempotency-key': 'invoice-4711' });
     const whole = { ...bare, chainId: DEV_CHAIN, requestId: 'invoice-4711' };
     expect(calls).toEqual([
-      ['create now', expect.anything(), { path: '/api/v1/tx', body: whole, caller: ANYONE, wasForwarded: false }],
+      [
+        'create now',
+        expect.anything(),
+        isRepeated,
+        { path: '/api/v1/tx', body: whole, caller: ANYONE, wasForwarded: false },
+      ],
     ]);
   });
 

@@ -60,10 +60,8 @@ export class SubmitCommand {
   }
 
   /** Whether a command has its key, so that it is answered, or refused, by that alone. */
-  async isStored({ requestId, request, sender }: CommandInput & { readonly request: TxRequest }): Promise<boolean> {
-    if (requestId === null) return false;
-    const known = this.unitOfWork.run((tx) => this.store.find(tx, request.signer, requestId, sender.account));
-    return (await known) !== null;
+  async isStored(signer: SignerId, { requestId, sender }: CommandInput): Promise<boolean> {
+    return requestId !== null && (await this.store.find(signer, requestId, sender.account)) !== null;
   }
 
   /** @returns null when nobody knows whether the database lost commits; nothing is written */
@@ -76,7 +74,7 @@ export class SubmitCommand {
         'check the id, or find the transaction by its requestId',
       );
     const { account } = input.sender;
-    const known = input.requestId && (await this.store.find(tx, managed.signer, input.requestId, account));
+    const known = input.requestId && (await this.store.find(managed.signer, input.requestId, account, tx));
     if (known) return { command: sameRequest(known, input), isNew: false };
     const status = await this.statusOf(tx, managed, input);
     if (managed.state === 'PENDING' && !(await this.isUnsent(tx, managed.signer))) return null;

@@ -47,7 +47,8 @@ export function feesFrom(decimals: Readonly<Record<string, string>>): TxRequest[
 
 /** Commands of clients about their txs. */
 export abstract class CommandStore {
-  abstract find(tx: Tx, signer: SignerId, requestId: string, account: string): Promise<TxCommand | null>;
+  /** @param tx in which it is read; a statement of its own by default */
+  abstract find(signer: SignerId, requestId: string, account: string, tx?: Tx): Promise<TxCommand | null>;
   /** Whether a replace of the tx waits for its owner. */
   abstract hasQueuedReplace(tx: Tx, txId: string): Promise<boolean>;
   /** @throws Conflict `idempotency_conflict` when another command took the key meanwhile */

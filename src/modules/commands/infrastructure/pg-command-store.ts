@@ -38,8 +38,9 @@ export class PgCommandStore extends CommandStore {
     super();
   }
 
-  async find(tx: Tx, { chainId, address }: SignerId, requestId: string, account: string): Promise<TxCommand | null> {
-    const { rows } = await PgTx.of(tx).query<CommandRow>(sql.FIND, [chainId, address, account, requestId]);
+  async find({ chainId, address }: SignerId, requestId: string, account: string, tx?: Tx): Promise<TxCommand | null> {
+    const connection = tx ? PgTx.of(tx) : this.database;
+    const { rows } = await connection.query<CommandRow>(sql.FIND, [chainId, address, account, requestId]);
     return rows[0] ? toCommand(rows[0]) : null;
   }
 

@@ -2,6 +2,9 @@ import type { Address, Hash } from '../../../kernel/hex.js';
 import type { TxRequest } from './tx-request.js';
 import type { TxState } from './tx-state-machine.js';
 
+/** What names a request. */
+export type RequestKey = Pick<TxRequest, 'signer' | 'sender' | 'requestId'>;
+
 export interface NewTx {
   readonly txId: string;
   readonly request: TxRequest;
@@ -34,4 +37,6 @@ export type Intake =
 export abstract class TxIntake {
   /** Stores all in one statement and one commit. Results are in the given order. */
   abstract insertPending(txs: readonly NewTx[]): Promise<Intake[]>;
+  /** Whether there is a tx for each, in the given order. */
+  abstract areStored(keys: readonly RequestKey[]): Promise<boolean[]>;
 }

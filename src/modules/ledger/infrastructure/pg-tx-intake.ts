@@ -5,7 +5,7 @@ import { Database } from '../../../platform/database/database.js';
 import type { SqlValue } from '../../../platform/database/pg-tx.js';
 import { isPaused } from '../../signers/index.js';
 import { contractOf } from '../application/views/contract-of.js';
-import { type AcceptedTx, type Intake, type NewTx, TxIntake } from '../domain/tx-intake.js';
+import { type AcceptedTx, type Intake, type NewTx, type RequestKey, TxIntake } from '../domain/tx-intake.js';
 import type { TxRequest } from '../domain/tx-request.js';
 import type { TxState } from '../domain/tx-state-machine.js';
 import { insertAuthorizations, unknownAuthorities, wantsAuthorizations } from './authorization-rows.js';
@@ -43,7 +43,7 @@ const INSERT_PENDING = {
     SELECT i.tx_id, i.paused IS NOT NULL AS known, i.paused, n.tx_id IS NOT NULL AS created FROM input i LEFT JOIN inserted n ON n.tx_id = i.tx_id`,
 };
 
-/** Runs after the insert, so it sees a row that another connection committed while the insert waited for it. */
+/** After an insert it sees a row that another connection committed while the insert waited for it. */
 const LOOK_UP = {
   name: 'tx_look_up',
   text: `
@@ -100,6 +100,11 @@ export class PgTxIntake extends TxIntake {
     });
   }
 
+  async areStored(keys: readonly RequestKey[]): Promise<boolean[]> {
+    const positions = new Set((await this.rowsOf(keys)).map(({ position }) => position));
+    return keys.map((_key, index) => positions.has(index + 1));
+  }
+
   /** Only what has rows of other tables needs a transaction. */
   private async insert(txs: readonly NewTx[]): Promise<InsertedRow[]> {
     const values = [
@@ -123,18 +128,23 @@ export class PgTxIntake extends TxIntake {
 
   private async lookUp(repeated: readonly NewTx[]): Promise<ReadonlyMap<string, AcceptedTx>> {
     if (repeated.length === 0) return new Map();
-    const { rows } = await this.database.query<LookUpRow>(LOOK_UP, [
-      repeated.map(({ request }) => request.signer.chainId),
-      repeated.map(({ request }) => request.signer.address),
-      repeated.map(({ request }) => request.sender.account),
-      repeated.map(({ request }) => request.requestId),
-    ]);
+    const rows = await this.rowsOf(repeated.map(({ request }) => request));
     return new Map(
       rows.flatMap((row): [string, AcceptedTx][] => {
         const asked = repeated[row.position - 1];
         return asked ? [[asked.txId, toAccepted(row, asked.request)]] : [];
       }),
     );
+  }
+
+  private async rowsOf(keys: readonly RequestKey[]): Promise<LookUpRow[]> {
+    const { rows } = await this.database.query<LookUpRow>(LOOK_UP, [
+      keys.map(({ signer }) => signer.chainId),
+      keys.map(({ signer }) => signer.address),
+      keys.map(({ sender }) => sender.account),
+      keys.map(({ requestId }) => requestId),
+    ]);
+    return rows;
   }
 }
 

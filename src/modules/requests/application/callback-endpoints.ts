@@ -1,5 +1,11 @@
+/** A webhook endpoint that a request of an account names. */
+export interface Callback {
+  readonly endpointId: string;
+  readonly account: string;
+}
+
 /** The webhook endpoints that requests may name. */
 export abstract class CallbackEndpoints {
-  /** @returns those of them that the account has */
-  abstract existing(endpointIds: readonly string[], account: string): Promise<ReadonlySet<string>>;
+  /** Whether the account has it, for each, in the given order. */
+  abstract exist(callbacks: readonly Callback[]): Promise<boolean[]>;
 }

@@ -4,6 +4,7 @@ import { TooMany } from '../../../kernel/errors.js';
 import { TxQueries, type TxRequest, type TxView } from '../../ledger/index.js';
 import { CreateTx, type CreatedTx } from './create-tx.js';
 import type { ForwardedAnswer, OriginalRequest } from './forwarding.js';
+import type { IsRepeated } from './stored-requests.js';
 import { WaitForState } from './wait-for-state.js';
 
 /** How long a create waits for its nonce. The tx is stored in any case. */
@@ -27,10 +28,14 @@ export class CreateNow {
    * @param original the request to forward to the owner
    * @throws NotLeader when `intake.notLeader` is `reject`
    */
-  async execute(request: Omit<TxRequest, 'requestHash'>, original: OriginalRequest): Promise<CreateNowResult> {
+  async execute(
+    request: Omit<TxRequest, 'requestHash'>,
+    isRepeated: IsRepeated,
+    original: OriginalRequest,
+  ): Promise<CreateNowResult> {
     const answer = await this.owner.execute(request.signer, original);
     if (answer) return { kind: 'forwarded', answer };
-    const tx = await this.createTx.execute(request);
+    const tx = await this.createTx.execute(request, isRepeated);
     // A paused signer gives no nonce, so there is nothing to wait for.
     if (tx.nonce === null && !tx.isPaused) await this.waitForNonce(tx.txId);
     return { kind: 'created', tx, view: await this.queries.find(tx.txId, request.sender) };

@@ -15,6 +15,7 @@ import {
 } from '../../ledger/index.js';
 import { IntakeBatcher, type Together } from './intake-batcher.js';
 import { IntakeRules } from './intake-rules.js';
+import type { IsRepeated } from './stored-requests.js';
 
 export interface CreatedTx {
   readonly txId: string;
@@ -52,16 +53,16 @@ export class CreateTx {
   ) {}
 
   /** What `prepare` and `store` do and throw. */
-  async execute(input: Omit<TxRequest, 'requestHash'>): Promise<CreatedTx> {
-    return this.store(await this.prepare(input), null);
+  async execute(input: Omit<TxRequest, 'requestHash'>, isRepeated: IsRepeated): Promise<CreatedTx> {
+    return this.store(await this.prepare(input, isRepeated), null);
   }
 
   /**
    * The part of the work that a batch does item by item, while others have the thread.
    * @throws what {@link IntakeRules} throws
    */
-  async prepare(input: Omit<TxRequest, 'requestHash'>): Promise<PreparedTx> {
-    await this.rules.assertAcceptable(input);
+  async prepare(input: Omit<TxRequest, 'requestHash'>, isRepeated: IsRepeated): Promise<PreparedTx> {
+    await this.rules.assertAcceptable(input, isRepeated);
     const text = requestText(input);
     const request: TxRequest = { ...input, requestHash: hashRequest(text) };
     return { txId: this.ids.next(), request, bytes: text.length + sidecarBytes(request) };

@@ -3,10 +3,12 @@ import { IntakeConfig } from '../../../config/lockstep-config.js';
 import { InvalidInput, Unprocessable } from '../../../kernel/errors.js';
 import type { JsonObject } from '../../../kernel/json.js';
 import { SignerFeeCaps, type TxRequest } from '../../ledger/index.js';
+import { AssertCallback } from './assert-callback.js';
 import { PayloadLimits } from './payload-limits.js';
 import { PolicyGate } from './policy-gate.js';
+import { type IsRepeated, unlessRepeated } from './stored-requests.js';
 
-/** Rules that every request must meet, also a repeated one, before Lockstep reads what is stored. */
+/** Rules that every request must meet before it is stored. */
 @Injectable()
 export class IntakeRules {
   constructor(
@@ -14,12 +16,19 @@ export class IntakeRules {
     private readonly config: IntakeConfig,
     private readonly limits: PayloadLimits,
     private readonly policies: PolicyGate,
+    private readonly callbacks: AssertCallback,
   ) {}
 
-  /** @throws what `assertPossible` throws; Forbidden `policy_refused` */
-  async assertAcceptable(request: Omit<TxRequest, 'requestHash'>): Promise<void> {
-    await this.assertPossible(request);
-    await this.policies.assertAllowed(request);
+  /**
+   * @param isRepeated asked only when a rule would refuse it: a repeated request keeps none
+   * @throws what `assertPossible` throws; Forbidden `policy_refused`; Unprocessable `unknown_webhook`
+   */
+  async assertAcceptable(request: Omit<TxRequest, 'requestHash'>, isRepeated: IsRepeated): Promise<void> {
+    await unlessRepeated(isRepeated, async () => {
+      await this.callbacks.execute(request);
+      await this.assertPossible(request);
+      this.policies.assertAllowed(request);
+    });
   }
 
   /** @throws InvalidInput `invalid_fees`; Unprocessable `metadata_too_large`, `fees_above_cap`, and those of {@link PayloadLimits} */

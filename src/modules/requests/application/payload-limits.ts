@@ -3,7 +3,7 @@ import { Unprocessable } from '../../../kernel/errors.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import { leastGas, leastSize, MAX_INIT_CODE_BYTES, MAX_TX_BYTES } from '../../../kernel/transaction-gas.js';
 import { ChainRules, ProtocolRules } from '../../chain/index.js';
-import { TxQueries, type TxPayload, type TxRequest } from '../../ledger/index.js';
+import { type TxPayload, type TxRequest } from '../../ledger/index.js';
 
 /** Less gas for a byte than this is less than EIP-2028 demands (16), with the tolerance of estimates; from the second on it is EIP-7623 (40). */
 const BELOW_BERLIN = 14n;
@@ -18,21 +18,12 @@ export class PayloadLimits {
   constructor(
     private readonly rules: ChainRules,
     private readonly protocol: ProtocolRules,
-    private readonly queries: TxQueries,
   ) {}
 
   /** @throws Unprocessable `payload_too_large`, `gas_limit_above_cap`, `gas_limit_too_low` */
-  async assertPossible({
-    signer,
-    sender,
-    requestId,
-    payload,
-  }: Pick<TxRequest, 'signer' | 'sender' | 'requestId' | 'payload'>): Promise<void> {
+  async assertPossible({ signer, payload }: Pick<TxRequest, 'signer' | 'payload'>): Promise<void> {
     const refusal = (await this.tooLarge(signer, payload)) ?? (await this.wrongLimit(signer, payload));
-    if (refusal === null) return;
-    // Stored before the chain changed its rules: whoever repeats it must not take it for unsent, and send another.
-    const known = await this.queries.findByRequest(signer, requestId, sender);
-    if (known === null) throw refusal;
+    if (refusal !== null) throw refusal;
   }
 
   private async tooLarge(signer: SignerId, payload: TxPayload): Promise<Unprocessable | null> {

@@ -13,10 +13,11 @@ import {
   IntakeRules,
   findTx,
   ApiIdempotencyKey,
-  AssertCallback,
+  askedOnce,
   ProveBlobs,
   TX_ID,
   WaitForState,
+  unlessRepeated,
   WaitQueryDto,
 } from '../../../requests/index.js';
 import { type CommandInput, SubmitCommand } from '../../application/submit-command.js';
@@ -48,7 +49,6 @@ export class CommandsController {
     private readonly wait: WaitForState,
     private readonly rules: IntakeRules,
     private readonly proveBlobs: ProveBlobs,
-    private readonly assertCallback: AssertCallback,
   ) {}
 
   @Post(':txId/cancel')
@@ -101,12 +101,11 @@ export class CommandsController {
   ): Promise<CommandAnswerDto> {
     const caller = callerOf(request);
     const command = await toReplace(await this.find(txId, caller), body, key, caller, this.proveBlobs);
-    if (!(await this.submit.isStored(command))) {
-      // The rules take a request for a repeated one when a tx has its requestId. This is none, whatever tx has it; and no tx has the empty one.
-      const asked = { ...command.request, requestId: '' };
-      await this.rules.assertAcceptable(asked);
-      await this.assertCallback.execute(asked);
-    }
+    // A command has its key, whatever transaction has the same.
+    await this.rules.assertAcceptable(
+      command.request,
+      askedOnce(() => this.submit.isStored(command.request.signer, command)),
+    );
     return this.answer(command, query, reply);
   }
 
@@ -133,7 +132,12 @@ export class CommandsController {
     const caller = callerOf(request);
     const tx = await this.find(txId, caller);
     const command = toSpeedUp(tx, body, key, caller);
-    if (command.fees) this.rules.assertFees({ signer: parseSigner(String(tx.chainId), tx.signer), fees: command.fees });
+    const [signer, { fees }] = [parseSigner(String(tx.chainId), tx.signer), command];
+    if (fees)
+      await unlessRepeated(
+        () => this.submit.isStored(signer, command),
+        () => this.rules.assertFees({ signer, fees }),
+      );
     return this.answer(command, query, reply);
   }
 

@@ -10,9 +10,9 @@ import { RequestValidationPipe } from '../../../../platform/http/validation-pipe
 import { Log } from '../../../../platform/logging/log.js';
 import { mapInTurns } from '../../../../platform/scheduling/map-in-turns.js';
 import { Chains } from '../../../chain/index.js';
-import { AssertCallback } from '../../application/assert-callback.js';
 import { CreateTx, type CreatedTx } from '../../application/create-tx.js';
 import { SignerRate } from '../../application/signer-rate.js';
+import { StoredRequests } from '../../application/stored-requests.js';
 import type { TxRequest } from '../../../ledger/index.js';
 import { chainOf } from './accepted-tx.js';
 import { CreateTxDto } from './create-tx.dto.js';
@@ -38,10 +38,10 @@ export class TxBatchController {
   private readonly validation = new RequestValidationPipe();
 
   constructor(
-    private readonly assertCallback: AssertCallback,
     private readonly createTx: CreateTx,
     private readonly chains: Chains,
     private readonly signerRate: SignerRate,
+    private readonly stored: StoredRequests,
     private readonly log: Log,
   ) {}
 
@@ -78,7 +78,7 @@ export class TxBatchController {
     const mistakes = new BatchMistakes();
     const reading = await mapInTurns(items, (item) => outcomeOf(this.read(item, mistakes.ofNext(), sender)), TURN_MS);
     const preparing = await mapInTurns(await Promise.all(reading), async (asked) =>
-      'error' in asked ? asked : outcomeOf(this.createTx.prepare(asked.value)),
+      'error' in asked ? asked : outcomeOf(this.createTx.prepare(asked.value, this.stored.lookUp(asked.value))),
     );
     const prepared = await Promise.all(preparing);
     const together = Symbol('batch');
@@ -103,7 +103,6 @@ export class TxBatchController {
     }
     const asked = toRequest(body, chainOf(this.chains, body.chainId), undefined, sender);
     this.signerRate.take(asked.signer);
-    await this.assertCallback.execute(asked);
     return asked;
   }
 

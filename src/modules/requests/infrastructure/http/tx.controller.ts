@@ -9,12 +9,12 @@ import { DEFAULT_PAGE_ITEMS } from '../../../../platform/http/page-query.dto.js'
 import { callerOf, MayLast, Scope, senderOf, waitsForState } from '../../../../platform/http/scope.js';
 import { Chains } from '../../../chain/index.js';
 import { type HistoryEntry, MAX_HISTORY_PAGE, TxHistory } from '../../../events/index.js';
-import { AssertCallback } from '../../application/assert-callback.js';
 import { CreateNow } from '../../application/create-now.js';
 import { CreateTx, type CreatedTx } from '../../application/create-tx.js';
 import { ProveBlobs } from '../../application/prove-blobs.js';
 import { type AttemptView, TxQueries, type TxView } from '../../../ledger/index.js';
 import { SignerRate } from '../../application/signer-rate.js';
+import { StoredRequests } from '../../application/stored-requests.js';
 import { WaitForState } from '../../application/wait-for-state.js';
 import { acceptedStatus, acceptedView, chainOf } from './accepted-tx.js';
 import { CREATE_TX_EXAMPLES } from './create-tx.examples.js';
@@ -40,7 +40,6 @@ const PATH = '/api/v1/tx';
 export class TxController {
   constructor(
     private readonly proveBlobs: ProveBlobs,
-    private readonly assertCallback: AssertCallback,
     private readonly createTx: CreateTx,
     private readonly createNow: CreateNow,
     private readonly queries: TxQueries,
@@ -48,6 +47,7 @@ export class TxController {
     private readonly wait: WaitForState,
     private readonly chains: Chains,
     private readonly signerRate: SignerRate,
+    private readonly stored: StoredRequests,
   ) {}
 
   @Post()
@@ -73,11 +73,15 @@ export class TxController {
     // The node that forwarded it has counted it.
     if (!senderOf(request).wasForwarded) this.signerRate.take(wanted.signer);
     const asked = await this.proveBlobs.execute(wanted, toBlobs(body.payload.blobs ?? []));
-    await this.assertCallback.execute(asked);
-    if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked), reply);
+    const isRepeated = this.stored.lookUp(asked);
+    if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked, isRepeated), reply);
     // The owner gets the key in the body, because it may have come in a header, and the chain by its id.
     const original = { ...(request.body as object), chainId, requestId: asked.requestId };
-    const result = await this.createNow.execute(asked, { path: PATH, body: original, ...senderOf(request) });
+    const result = await this.createNow.execute(asked, isRepeated, {
+      path: PATH,
+      body: original,
+      ...senderOf(request),
+    });
     if (result.kind === 'created') return accepted(withView(result.tx, result.view), reply);
     void reply.status(result.answer.status).headers(result.answer.headers);
     return result.answer.body;

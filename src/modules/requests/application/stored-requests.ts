@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { AskTogether } from '../../../platform/scheduling/ask-together.js';
+import { type RequestKey, TxIntake } from '../../ledger/index.js';
+
+/**
+ * Whether a request was stored before. A repeated one is answered with what is stored, and no rule or limit refuses it: its client got no answer, and must
+ * not take it for unsent and send another.
+ */
+export type IsRepeated = () => Promise<boolean>;
+
+/** Asks when somebody wants to know it, and only once. */
+export function askedOnce(ask: IsRepeated): IsRepeated {
+  let answer: Promise<boolean> | null = null;
+  return () => (answer ??= ask());
+}
+
+/** @param assert throws what refuses it, unless it is a repeated one */
+export async function unlessRepeated(isRepeated: IsRepeated, assert: () => void | Promise<void>): Promise<void> {
+  try {
+    await assert();
+  } catch (refusal) {
+    if (!(await isRepeated())) throw refusal;
+  }
+}
+
+/** Looks up requests for transactions: all of a batch, and all that come in one go, in one statement. What is accepted costs none. */
+@Injectable()
+export class StoredRequests {
+  private readonly lookUps: AskTogether<RequestKey>;
+
+  constructor(intake: TxIntake) {
+    this.lookUps = new AskTogether((keys) => intake.areStored(keys));
+  }
+
+  lookUp(key: RequestKey): IsRepeated {
+    return askedOnce(() => this.lookUps.of(key));
+  }
+}
