@@ -5,7 +5,7 @@ import { Metrics } from '../metrics/metrics.js';
 import { AccountLimits } from './account-limits.js';
 import { refusal } from './rate-limited.js';
 import { BURST_SECONDS, ServingNodes } from './serving-nodes.js';
-import { secondsUntil, TokenBuckets } from './token-buckets.js';
+import { type Rate, secondsUntil, TokenBuckets } from './token-buckets.js';
 
 /** When a stream or a long poll ends is not known. */
 const STREAMS_RETRY_SECONDS = 5;
@@ -27,6 +27,8 @@ interface Use {
   readonly cost: number;
   /** At all nodes. */
   readonly perSecond: number;
+  /** The share of this node. */
+  readonly rate: Rate;
 }
 
 /** What an account may send to this node: the node's share of what it may send to all. In memory only. */
@@ -53,31 +55,30 @@ export class RequestLimits {
   admit(account: string, { requests, bytes, isLong }: Weight, reply: Reply): void {
     const { requestsPerSecond, bytesPerSecond, streams } = this.limits.of(account);
     const used: Use[] = [];
-    if (requestsPerSecond !== Infinity)
-      used.push({ limit: 'requests', buckets: this.requests, cost: requests, perSecond: requestsPerSecond });
-    if (bytesPerSecond !== Infinity)
-      used.push({ limit: 'bytes', buckets: this.bytes, cost: bytes, perSecond: bytesPerSecond });
+    if (requestsPerSecond !== Infinity) used.push(this.use('requests', this.requests, requests, requestsPerSecond));
+    if (bytesPerSecond !== Infinity) used.push(this.use('bytes', this.bytes, bytes, bytesPerSecond));
     if (used.length > 0) this.take(account, used, reply);
     if (isLong) this.enter(account, streams, reply);
   }
 
+  private use(limit: Use['limit'], buckets: TokenBuckets, cost: number, perSecond: number): Use {
+    return { limit, buckets, cost, perSecond, rate: this.nodes.rateOf(perSecond) };
+  }
+
   private take(account: string, used: readonly Use[], reply: Reply): void {
     const nowMs = this.clock.monotonicMs();
-    const short = used.find(({ cost, perSecond, buckets }) => {
-      return cost > 0 && buckets.tokens(account, this.nodes.rateOf(perSecond), nowMs) < 1;
+    const waits = used.map(({ limit, buckets, cost, rate }) => {
+      return { limit, seconds: cost > 0 ? buckets.secondsUntilOne(account, rate, nowMs) : 0 };
     });
+    const short = waits.find(({ seconds }) => seconds > 0);
     let left = '';
-    for (const { limit, buckets, cost, perSecond } of used) {
-      const rate = this.nodes.rateOf(perSecond);
-      if (short === undefined) buckets.take(account, cost, rate, nowMs);
-      const tokens = buckets.tokens(account, rate, nowMs);
+    for (const { limit, buckets, cost, rate } of used) {
+      const tokens = short ? buckets.tokens(account, rate, nowMs) : buckets.take(account, cost, rate, nowMs);
       const until = Math.ceil(secondsUntil(rate.most, tokens, rate));
       left += `${left === '' ? '' : ', '}"${limit}";r=${Math.max(0, Math.floor(tokens))};t=${until}`;
     }
     void reply.header('ratelimit-policy', this.policyOf(account, used)).header('ratelimit', left);
-    if (short === undefined) return;
-    const rate = this.nodes.rateOf(short.perSecond);
-    throw refusal(this.metrics, short.limit, secondsUntil(1, short.buckets.tokens(account, rate, nowMs), rate));
+    if (short) throw refusal(this.metrics, short.limit, short.seconds);
   }
 
   private policyOf(account: string, used: readonly Use[]): string {

@@ -30,10 +30,17 @@ export class TokenBuckets {
     return Math.min(most, bucket.tokens + ((nowMs - bucket.atMs) / 1_000) * perSecond);
   }
 
-  take(actor: string, count: number, rate: Rate, nowMs: number): void {
+  /** Seconds until there is a whole token, without which nothing may be taken: 0 when there is one. */
+  secondsUntilOne(actor: string, rate: Rate, nowMs: number): number {
+    return secondsUntil(1, this.tokens(actor, rate, nowMs), rate);
+  }
+
+  /** @returns what is left */
+  take(actor: string, count: number, rate: Rate, nowMs: number): number {
     const tokens = this.tokens(actor, rate, nowMs) - count;
     if (this.buckets.size >= this.mostBuckets) this.forget(nowMs);
     this.buckets.set(actor, { tokens, atMs: nowMs, fullAtMs: nowMs + secondsUntil(rate.most, tokens, rate) * 1_000 });
+    return tokens;
   }
 
   private forget(nowMs: number): void {

@@ -4,7 +4,7 @@ import { Clock } from '../../../kernel/clock.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { refusal } from '../../../platform/limits/rate-limited.js';
 import { ServingNodes } from '../../../platform/limits/serving-nodes.js';
-import { secondsUntil, TokenBuckets } from '../../../platform/limits/token-buckets.js';
+import { TokenBuckets } from '../../../platform/limits/token-buckets.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import { Router } from '../../signers/index.js';
 
@@ -27,8 +27,8 @@ export class SignerRate {
     // With a signer that does not exist nothing is created, and the buckets of such ones would displace the others.
     if (txsPerSecond === Infinity || !this.router.isServed(signer)) return;
     const [key, rate, nowMs] = [signerKey(signer), this.nodes.rateOf(txsPerSecond), this.clock.monotonicMs()];
-    const tokens = this.txs.tokens(key, rate, nowMs);
-    if (tokens < 1) throw refusal(this.metrics, 'signer_txs', secondsUntil(1, tokens, rate));
+    const seconds = this.txs.secondsUntilOne(key, rate, nowMs);
+    if (seconds > 0) throw refusal(this.metrics, 'signer_txs', seconds);
     this.txs.take(key, 1, rate, nowMs);
   }
 }

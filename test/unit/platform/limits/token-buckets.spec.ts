@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { secondsUntil, TokenBuckets } from '../../../../src/platform/limits/token-buckets.js';
+import { TokenBuckets } from '../../../../src/platform/limits/token-buckets.js';
 
 const RATE = { perSecond: 10, most: 50 };
 let buckets: TokenBuckets;
@@ -17,9 +17,11 @@ describe('a bucket', () => {
   });
 
   it('owes what was taken beyond it, and says when that is paid', () => {
-    buckets.take('a', 150, RATE, 0);
+    expect(buckets.secondsUntilOne('a', RATE, 0)).toBe(0);
+    expect(buckets.take('a', 150, RATE, 0)).toBe(-100);
     expect(buckets.tokens('a', RATE, 0)).toBe(-100);
-    expect(secondsUntil(1, -100, RATE)).toBe(10.1);
+    expect(buckets.secondsUntilOne('a', RATE, 0)).toBe(10.1);
+    expect(buckets.secondsUntilOne('a', RATE, 10_100)).toBe(0);
     expect(buckets.tokens('a', RATE, 10_100)).toBe(1);
   });
 
