@@ -82,7 +82,8 @@ export class IntakeBatcher {
       bytes: queue.bytes,
     }));
     while (!this.hasRoomFor(bytes, left)) {
-      const [largest] = kept.sort((a, b) => this.partOf(b) - this.partOf(a));
+      let [largest] = kept;
+      for (const one of kept) if (largest && this.partOf(one) > this.partOf(largest)) largest = one;
       if (largest === undefined || this.partOf(largest) <= wanted) return false;
       const displaced = largest.queue.waiting[largest.count - 1]?.bytes ?? 0;
       largest.count -= 1;
