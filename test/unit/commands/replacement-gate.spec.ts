@@ -5,6 +5,7 @@ import { SignerPolicies } from '../../../src/modules/policies/index.js';
 import { FeeRules } from '../../../src/modules/sending/index.js';
 import { Fence, type SignerPolicy } from '../../../src/modules/signers/index.js';
 import { aManagedTx, anAttempt, aPolicy, aRequest, aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
@@ -31,7 +32,12 @@ beforeEach(() => {
 const gate = (policy?: Partial<SignerPolicy>): ReplacementGate =>
   new ReplacementGate(
     fakeOf(CommandedTxs, { hasExpired: async () => expired, isPaused: async () => paused }),
-    new SignerPolicies(new KeysOf([SIGNER], policy && aPolicy(policy)), new FakeMetrics(), new RecordingLog()),
+    new SignerPolicies(
+      new KeysOf([SIGNER], policy && aPolicy(policy)),
+      new FakeMetrics(),
+      new RecordingLog(),
+      new FakeClock(),
+    ),
     spending,
     fakeOf(FeeRules, { most: () => most, capsFor: () => CAPS }),
   );

@@ -6,6 +6,7 @@ import { SignerPolicies } from '../../../src/modules/policies/index.js';
 import { FeeRules } from '../../../src/modules/sending/index.js';
 import { Fence, type SignerPolicy } from '../../../src/modules/signers/index.js';
 import { aManagedTx, aPolicy, aRequest, aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
@@ -28,7 +29,7 @@ beforeEach(() => {
 const gate = (policy: Partial<SignerPolicy>): NonceGate =>
   new NonceGate(
     fakeOf(TxQueue, { lockForNonce: async (_fence, txs) => new Set(txs.map(({ id }) => id).filter(locked)) }),
-    new SignerPolicies(new KeysOf([BOUND], aPolicy(policy)), new FakeMetrics(), new RecordingLog()),
+    new SignerPolicies(new KeysOf([BOUND], aPolicy(policy)), new FakeMetrics(), new RecordingLog(), new FakeClock()),
     spending,
     fakeOf(FeeRules, { most: () => FEES, capsFor: () => CAPS }),
   );

@@ -3,6 +3,7 @@ import { ReservedFees } from '../../../src/modules/policies/application/reserved
 import { SignerPolicies } from '../../../src/modules/policies/index.js';
 import { Fence, type SignerPolicy, slotKey } from '../../../src/modules/signers/index.js';
 import { aPolicy, aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
@@ -22,6 +23,7 @@ async function reservedBy(policy: Partial<SignerPolicy>): Promise<[[string, bigi
     new KeysOf([SLOT.signer], aPolicy(policy)),
     new FakeMetrics(),
     new RecordingLog(),
+    new FakeClock(),
   );
   const reserved = await new ReservedFees(policies, spending).of([SLOT, OTHER]);
   return [[...reserved], spending.calls - 1];

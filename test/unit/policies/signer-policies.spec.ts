@@ -3,6 +3,7 @@ import { parseHex } from '../../../src/kernel/hex.js';
 import { SignerPolicies } from '../../../src/modules/policies/application/signer-policies.js';
 import type { SignerPolicy } from '../../../src/modules/signers/index.js';
 import { anAddress, aPolicy, aRequest, aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -10,6 +11,7 @@ import { RecordingLog } from '../chain/chain-fixture.js';
 const [FREE, BOUND, AUTHORITY] = [aSigner(1), aSigner(2), aSigner(3)];
 
 let metrics: FakeMetrics;
+const clock = new FakeClock();
 let log: RecordingLog;
 
 beforeEach(() => {
@@ -17,7 +19,7 @@ beforeEach(() => {
 });
 
 const policiesOf = (policy: Partial<SignerPolicy>): SignerPolicies =>
-  new SignerPolicies(new KeysOf([BOUND, AUTHORITY], aPolicy(policy)), metrics, log);
+  new SignerPolicies(new KeysOf([BOUND, AUTHORITY], aPolicy(policy)), metrics, log, clock);
 
 const asked = (payload: object = {}) => {
   const request = aRequest({ signer: BOUND });
@@ -58,15 +60,26 @@ describe('the policies of this node', () => {
 });
 
 describe('what is not allowed', () => {
-  const judged = (policy: Partial<SignerPolicy>) => {
+  const judged = (policy: Partial<SignerPolicy>, where: 'intake' | 'nonce' = 'nonce', times = 1) => {
     const policies = policiesOf(policy);
-    return policies.ofRequest(asked({ value: 9n })).map((verdict) => policies.enforced(verdict, 'intake'));
+    const verdicts = Array.from({ length: times }, () => policies.ofRequest(asked({ value: 9n }))).flat();
+    return verdicts.map((verdict) => policies.enforced(verdict, where));
   };
 
   it('is told, counted and logged', () => {
     expect(judged({ maxValue: 8n })).toMatchObject([{ kind: 'refused', rule: 'maxValue' }]);
     expect(metrics.counted('policy_refused_total')).toEqual({ 'maxValue enforced': 1 });
-    expect(log.lines).toMatchObject([{ event: 'policy does not allow it', fields: { where: 'intake' } }]);
+    expect(log.lines).toMatchObject([{ event: 'policy does not allow it', fields: { where: 'nonce' } }]);
+  });
+
+  it('is told and counted at intake, and not logged: a flood would fill the log', () => {
+    expect(judged({ maxValue: 8n }, 'intake')).toMatchObject([{ kind: 'refused', rule: 'maxValue' }]);
+    expect([metrics.counted('policy_refused_total'), log.lines]).toEqual([{ 'maxValue enforced': 1 }, []]);
+  });
+
+  it('is logged ten times, and once a minute from then on, however often it is judged', () => {
+    judged({ maxValue: 8n }, 'nonce', 1_000);
+    expect([metrics.counted('policy_refused_total'), log.lines.length]).toEqual([{ 'maxValue enforced': 1_000 }, 10]);
   });
 
   it('is only counted and logged in a dry run', () => {

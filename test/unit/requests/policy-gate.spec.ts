@@ -3,6 +3,7 @@ import { SignerPolicies } from '../../../src/modules/policies/index.js';
 import { PolicyGate } from '../../../src/modules/requests/application/policy-gate.js';
 import type { SignerPolicy } from '../../../src/modules/signers/index.js';
 import { aPolicy, aRequest, aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
@@ -10,7 +11,9 @@ import { RecordingLog } from '../chain/chain-fixture.js';
 const [SIGNER, AUTHORITY] = [aSigner(1), aSigner(2)];
 
 const gate = (policy: Partial<SignerPolicy>, of = SIGNER): PolicyGate =>
-  new PolicyGate(new SignerPolicies(new KeysOf([of], aPolicy(policy)), new FakeMetrics(), new RecordingLog()));
+  new PolicyGate(
+    new SignerPolicies(new KeysOf([of], aPolicy(policy)), new FakeMetrics(), new RecordingLog(), new FakeClock()),
+  );
 const REQUEST = aRequest({ signer: SIGNER });
 
 /** What is thrown, for its parts. */

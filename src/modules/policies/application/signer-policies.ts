@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '../../../kernel/clock.js';
 import { type Address, parseAddress } from '../../../kernel/hex.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
+import { TokenBuckets } from '../../../platform/limits/token-buckets.js';
 import { Log } from '../../../platform/logging/log.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import { Custody, type SignerPolicy } from '../../signers/index.js';
@@ -15,6 +17,9 @@ import {
   verdict,
 } from '../domain/policy.js';
 
+/** Lines of the log about one signer: a tx that is held is judged again and again, and a client may send thousands that are refused. */
+const LINES = { perSecond: 1 / 60, most: 10 };
+
 /** What the policy of a signer says. */
 export interface PolicyVerdict {
   readonly signer: SignerId;
@@ -26,11 +31,13 @@ export interface PolicyVerdict {
 @Injectable()
 export class SignerPolicies {
   private readonly policies: ReadonlyMap<string, Policy>;
+  private readonly lines = new TokenBuckets();
 
   constructor(
     custody: Custody,
     private readonly metrics: Metrics,
     private readonly log: Log,
+    private readonly clock: Clock,
   ) {
     this.policies = new Map(
       custody
@@ -75,16 +82,24 @@ export class SignerPolicies {
   }
 
   /**
-   * Counts what a policy does not allow.
+   * Counts what a policy does not allow. At intake the client is told, and a flood would fill the log; what is found later is logged, too.
    * @returns null when it allows it, or only reports
    */
-  enforced({ signer, dryRun, verdict }: PolicyVerdict, where: string): Refused | Held | null {
+  enforced({ signer, dryRun, verdict }: PolicyVerdict, where: 'intake' | 'nonce' | 'replace'): Refused | Held | null {
     if (verdict.kind === 'allowed') return null;
     const { kind, rule, reason } = verdict;
     const mode = dryRun ? 'dry_run' : 'enforced';
     this.metrics.count(kind === 'held' ? 'policy_held_total' : 'policy_refused_total', 1, { rule, mode });
-    this.log.info('policy does not allow it', { signer: signerKey(signer), where, kind, rule, reason, mode });
+    if (where !== 'intake' && this.hasLine(signer))
+      this.log.info('policy does not allow it', { signer: signerKey(signer), where, kind, rule, reason, mode });
     return dryRun ? null : verdict;
+  }
+
+  private hasLine(signer: SignerId): boolean {
+    const [key, nowMs] = [signerKey(signer), this.clock.monotonicMs()];
+    if (this.lines.secondsUntilOne(key, LINES, nowMs) > 0) return false;
+    this.lines.take(key, 1, LINES, nowMs);
+    return true;
   }
 }
 
