@@ -160,6 +160,8 @@ it('a signer has a limit whoever sends with it, also in batches; what is refused
     return single.status === 429;
   });
   expect(limitOf(single)).toEqual(refused('signer_txs'));
+  // What was stored is answered while nothing is left.
+  expect((await node.call('POST', '/api/v1/tx', one, items[0])).status).toBe(200);
   expect((await node.call('POST', '/api/v1/tx', other, item('elsewhere', SIGNER))).status).toBe(202);
   await waitAsTold(single);
   expect((await node.call('POST', '/api/v1/tx', one, items[29])).status).toBe(202);

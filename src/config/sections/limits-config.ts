@@ -17,7 +17,7 @@ export class AccountLimitsConfig {
 
 /** Of one signer at all nodes together, whoever sends with it. */
 export class SignerLimitsConfig {
-  /** Requests to create a transaction. */
+  /** Requests to create or replace a transaction; repeated ones cost nothing. */
   @Limit()
   txsPerSecond = Infinity;
 }

@@ -45,6 +45,6 @@ import { PgCallbackEndpoints } from './infrastructure/pg-callback-endpoints.js';
     { provide: Forwarding, useClass: HttpForwarding },
     { provide: Kzg, useClass: NativeKzg },
   ],
-  exports: [IntakeRules, ProveBlobs, WaitForState],
+  exports: [IntakeRules, ProveBlobs, SignerRate, WaitForState],
 })
 export class RequestsModule {}

@@ -4,7 +4,7 @@ import { CommandStore, type TxCommand } from '../../../src/modules/commands/doma
 import { CommandScheduler } from '../../../src/modules/commands/infrastructure/command-scheduler.js';
 import { CommandsController } from '../../../src/modules/commands/infrastructure/http/commands.controller.js';
 import { TxQueries } from '../../../src/modules/ledger/index.js';
-import { IntakeRules, ProveBlobs, WaitForState } from '../../../src/modules/requests/index.js';
+import { IntakeRules, ProveBlobs, SignerRate, WaitForState } from '../../../src/modules/requests/index.js';
 import { aCommand, aSigner } from '../../support/builders.js';
 import { txIdOf } from '../../support/stored-rows.js';
 import { type HttpApp, send, startHttpApp } from '../platform/http-app.js';
@@ -36,6 +36,7 @@ beforeAll(async () => {
         find: async (txId: string) => ({ txId, chainId: aSigner().chainId, signer: aSigner().address, payload: {} }),
       },
     },
+    { provide: SignerRate, useValue: { take: async () => undefined } },
     ...[CommandScheduler, WaitForState, IntakeRules, ProveBlobs].map((provide) => ({
       provide,
       useValue: nothing,

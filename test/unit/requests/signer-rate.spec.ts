@@ -22,12 +22,18 @@ beforeEach(() => {
   rate = new SignerRate(config, nodes, clock, metrics, router);
 });
 
+let [isStored, lookUps] = [false, 0];
+const isRepeated = async () => ((lookUps += 1), isStored);
+beforeEach(() => {
+  [isStored, lookUps] = [false, 0];
+});
+
 /** @returns how many of so many may be created, and the seconds that the last refusal says */
-function take(signer: SignerId, count: number): [number, number | null] {
+async function take(signer: SignerId, count: number): Promise<[number, number | null]> {
   let [taken, seconds] = [0, null as number | null];
   for (let n = 0; n < count; n += 1)
     try {
-      rate.take(signer);
+      await rate.take(signer, isRepeated);
       taken += 1;
     } catch (error) {
       if (!(error instanceof RateLimited)) throw error;
@@ -36,23 +42,34 @@ function take(signer: SignerId, count: number): [number, number | null] {
   return [taken, seconds];
 }
 
-it('a signer has no limit by default', () => {
-  expect(take(aSigner(1), 1_000)).toEqual([1_000, null]);
+it('a signer has no limit by default', async () => {
+  expect(await take(aSigner(1), 1_000)).toEqual([1_000, null]);
+  expect(lookUps).toBe(0);
 });
 
-it('a signer has its rate and what is saved up of it, beside others, and passes again when its refusal says so', () => {
+it('a signer has its rate and what is saved up of it, beside others, and passes again when its refusal says so', async () => {
   config.signer.txsPerSecond = 1;
   nodes.seen(2);
-  expect(take(aSigner(1), 10)).toEqual([2, 1]);
-  expect(take(aSigner(2), 2)).toEqual([2, null]);
+  expect(await take(aSigner(1), 10)).toEqual([2, 1]);
+  expect(await take(aSigner(2), 2)).toEqual([2, null]);
   expect(metrics.counted('limited_total')).toEqual({ signer_txs: 8 });
   clock.advance(1_000);
-  expect(take(aSigner(1), 10)).toEqual([1, 2]);
+  expect(await take(aSigner(1), 10)).toEqual([1, 2]);
 });
 
-it('what is used of a signer is not forgotten for others that do not exist, however many somebody names', () => {
+it('what is used of a signer is not forgotten for others that do not exist, however many somebody names', async () => {
   config.signer.txsPerSecond = 1;
-  expect(take(aSigner(1), 10)).toEqual([5, 1]);
-  for (let n = 1; n <= 10_001; n += 1) rate.take({ ...aSigner(n), chainId: aSigner().chainId + 1 });
-  expect(take(aSigner(1), 10)).toEqual([0, 1]);
+  expect(await take(aSigner(1), 10)).toEqual([5, 1]);
+  for (let n = 1; n <= 10_001; n += 1) await rate.take({ ...aSigner(n), chainId: aSigner().chainId + 1 }, isRepeated);
+  expect(await take(aSigner(1), 10)).toEqual([0, 1]);
+});
+
+it('a repeated request costs nothing, and passes when nothing is left', async () => {
+  config.signer.txsPerSecond = 1;
+  isStored = true;
+  expect(await take(aSigner(1), 10)).toEqual([10, null]);
+  isStored = false;
+  expect(await take(aSigner(1), 10)).toEqual([5, 1]);
+  isStored = true;
+  expect(await take(aSigner(1), 10)).toEqual([10, null]);
 });

@@ -35,7 +35,7 @@ beforeAll(async () => {
   const chains = { ids: () => [DEV_CHAIN], get: (chainId: number) => ({ chainId }) };
   const providers = [
     { provide: Chains, useValue: chains },
-    { provide: SignerRate, useValue: { take: () => undefined } },
+    { provide: SignerRate, useValue: { take: async () => undefined } },
     { provide: StoredRequests, useValue: { lookUp: () => async () => false } },
     { provide: CreateTx, useValue: { prepare, store } },
   ];

@@ -52,7 +52,7 @@ beforeAll(async () => {
       },
     },
     { provide: ProveBlobs, useValue: { execute: async (asked: unknown) => asked } },
-    { provide: SignerRate, useValue: { take: () => undefined } },
+    { provide: SignerRate, useValue: { take: async () => undefined } },
     { provide: StoredRequests, useValue: { lookUp: () => isRepeated } },
     { provide: CreateTx, useValue: { execute: told('create', () => stored) } },
     { provide: CreateNow, useValue: { execute: told('create now', () => now) } },

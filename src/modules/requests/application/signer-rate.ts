@@ -7,8 +7,9 @@ import { ServingNodes } from '../../../platform/limits/serving-nodes.js';
 import { TokenBuckets } from '../../../platform/limits/token-buckets.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import { Router } from '../../signers/index.js';
+import type { IsRepeated } from './stored-requests.js';
 
-/** How many transactions may be created with one signer at this node, whoever sends them: its share of what may be created at all nodes. */
+/** How many transactions may be created or replaced with one signer at this node, whoever sends them: its share of what all nodes may. */
 @Injectable()
 export class SignerRate {
   private readonly txs = new TokenBuckets();
@@ -21,11 +22,15 @@ export class SignerRate {
     private readonly router: Router,
   ) {}
 
-  /** @throws RateLimited */
-  take(signer: SignerId): void {
+  /**
+   * @param isRepeated such a request costs nothing; asked only where there is a limit
+   * @throws RateLimited
+   */
+  async take(signer: SignerId, isRepeated: IsRepeated): Promise<void> {
     const { txsPerSecond } = this.config.signer;
     // With a signer that does not exist nothing is created, and the buckets of such ones would displace the others.
     if (txsPerSecond === Infinity || !this.router.isServed(signer)) return;
+    if (await isRepeated()) return;
     const [key, rate, nowMs] = [signerKey(signer), this.nodes.rateOf(txsPerSecond), this.clock.monotonicMs()];
     const seconds = this.txs.secondsUntilOne(key, rate, nowMs);
     if (seconds > 0) throw refusal(this.metrics, 'signer_txs', seconds);

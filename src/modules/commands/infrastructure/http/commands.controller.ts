@@ -15,6 +15,7 @@ import {
   ApiIdempotencyKey,
   askedOnce,
   ProveBlobs,
+  SignerRate,
   TX_ID,
   WaitForState,
   unlessRepeated,
@@ -49,6 +50,7 @@ export class CommandsController {
     private readonly wait: WaitForState,
     private readonly rules: IntakeRules,
     private readonly proveBlobs: ProveBlobs,
+    private readonly signerRate: SignerRate,
   ) {}
 
   @Post(':txId/cancel')
@@ -102,10 +104,9 @@ export class CommandsController {
     const caller = callerOf(request);
     const command = await toReplace(await this.find(txId, caller), body, key, caller, this.proveBlobs);
     // A command has its key, whatever transaction has the same.
-    await this.rules.assertAcceptable(
-      command.request,
-      askedOnce(() => this.submit.isStored(command.request.signer, command)),
-    );
+    const isRepeated = askedOnce(() => this.submit.isStored(command.request.signer, command));
+    await this.signerRate.take(command.request.signer, isRepeated);
+    await this.rules.assertAcceptable(command.request, isRepeated);
     return this.answer(command, query, reply);
   }
 

@@ -14,6 +14,7 @@ import { CreateTx, type CreatedTx } from '../../application/create-tx.js';
 import { SignerRate } from '../../application/signer-rate.js';
 import { StoredRequests } from '../../application/stored-requests.js';
 import type { TxRequest } from '../../../ledger/index.js';
+import type { IsRepeated } from '../../application/stored-requests.js';
 import { chainOf } from './accepted-tx.js';
 import { CreateTxDto } from './create-tx.dto.js';
 import { toRequest } from './to-request.js';
@@ -28,6 +29,11 @@ import {
   outcomeOf,
   type TxBatchItemView,
 } from './tx-batch.items.js';
+
+interface AskedItem {
+  readonly asked: Omit<TxRequest, 'requestHash'>;
+  readonly isRepeated: IsRepeated;
+}
 
 /** An access list may have a thousand addresses, each with a checksum. */
 const TURN_MS = 10;
@@ -78,7 +84,7 @@ export class TxBatchController {
     const mistakes = new BatchMistakes();
     const reading = await mapInTurns(items, (item) => outcomeOf(this.read(item, mistakes.ofNext(), sender)), TURN_MS);
     const preparing = await mapInTurns(await Promise.all(reading), async (asked) =>
-      'error' in asked ? asked : outcomeOf(this.createTx.prepare(asked.value, this.stored.lookUp(asked.value))),
+      'error' in asked ? asked : outcomeOf(this.createTx.prepare(asked.value.asked, asked.value.isRepeated)),
     );
     const prepared = await Promise.all(preparing);
     const together = Symbol('batch');
@@ -89,7 +95,7 @@ export class TxBatchController {
     return Promise.all(created);
   }
 
-  private async read(item: unknown, mistakes: Mistakes, sender: Caller): Promise<Omit<TxRequest, 'requestHash'>> {
+  private async read(item: unknown, mistakes: Mistakes, sender: Caller): Promise<AskedItem> {
     const body = this.validation.read(CreateTxDto, item, mistakes);
     if (body.allocate === 'now') {
       throw new InvalidInput(
@@ -102,8 +108,9 @@ export class TxBatchController {
       throw new InvalidInput('blobs_in_batch', 'a batch takes no blobs', 'send this item to POST /api/v1/tx');
     }
     const asked = toRequest(body, chainOf(this.chains, body.chainId), undefined, sender);
-    this.signerRate.take(asked.signer);
-    return asked;
+    const isRepeated = this.stored.lookUp(asked);
+    await this.signerRate.take(asked.signer, isRepeated);
+    return { asked, isRepeated };
   }
 
   /** Reports each cause once: when the database is unavailable, all items fail with the same error. */

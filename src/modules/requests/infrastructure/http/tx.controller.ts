@@ -70,10 +70,10 @@ export class TxController {
   ): Promise<AcceptedTxDto | string> {
     const chainId = chainOf(this.chains, body.chainId);
     const wanted = toRequest(body, chainId, headers['idempotency-key'], callerOf(request));
+    const isRepeated = this.stored.lookUp(wanted);
     // The node that forwarded it has counted it.
-    if (!senderOf(request).wasForwarded) this.signerRate.take(wanted.signer);
+    if (!senderOf(request).wasForwarded) await this.signerRate.take(wanted.signer, isRepeated);
     const asked = await this.proveBlobs.execute(wanted, toBlobs(body.payload.blobs ?? []));
-    const isRepeated = this.stored.lookUp(asked);
     if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked, isRepeated), reply);
     // The owner gets the key in the body, because it may have come in a header, and the chain by its id.
     const original = { ...(request.body as object), chainId, requestId: asked.requestId };
