@@ -340,6 +340,29 @@ describe('the daily fees', () => {
     expect(exposed().fees).toBeLessThanOrEqual(GAS_LIMIT * 4n * GWEI);
   });
 
+  it('bound the bumps and speed-ups of what was sent before there was a policy, also when nothing else needs the sum', async () => {
+    const txId = await paying(1, 1n);
+    await lab.node.step();
+    const limit = GAS_LIMIT * 6n * GWEI;
+    expect(exposed().fees).toBeLessThan(limit);
+    const node = await boundBy({ dailyFees: String(limit) });
+    await node.step();
+    for (let round = 0; round < 6; round += 1) {
+      lab.chain.mineEmpty(6);
+      await node.follow();
+      await node.bump();
+      await races.speedUp(txId, null, node);
+      await node.commands();
+    }
+    // Raised, as far as the day has room.
+    expect(lab.chain.sent.length).toBeGreaterThan(1);
+    expect(exposed().fees).toBeLessThanOrEqual(limit);
+    await paying(2, 1n);
+    await node.step();
+    expect(exposed().fees).toBeLessThanOrEqual(limit);
+    expect((await books(node)).reserved).toEqual(pair(1n, limit));
+  });
+
   it('refuse what could never have room, so that it does not wait for ever', async () => {
     const txId = await paying(1, 1n);
     const node = await boundBy({ dailyFees: String(WORST - 1n) });

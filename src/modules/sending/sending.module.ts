@@ -17,6 +17,7 @@ import { PriceBumps } from './application/price-bumps.js';
 import { QuoteFees } from './application/quote-fees.js';
 import { MeasureFunds } from './application/measure-funds.js';
 import { RecordSends } from './application/record-sends.js';
+import { ReservedFees } from './application/reserved-fees.js';
 import { RepricePayloads } from './application/reprice-payloads.js';
 import { SignAttempts } from './application/sign-attempts.js';
 import { SignNoOps } from './application/sign-no-ops.js';
@@ -41,6 +42,7 @@ import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js
     OtherGas,
     RecordSends,
     BroadcastAttempts,
+    ReservedFees,
     PriceBumps,
     BumpAttempts,
     { provide: AttemptSigner, useClass: CustodyAttemptSigner },

@@ -45,6 +45,27 @@ export const POLICIES = faults(int('policies'), [
     why: 'what was in flight before there was a policy does not count',
   },
   {
+    id: 'reserve-of-the-old-stays-low',
+    in: 'policy_reserve_in_flight',
+    text: 'DO UPDATE SET value = greatest(r.value, excluded.value), fees = greatest(r.fees, excluded.fees)',
+    becomes: 'DO NOTHING',
+    why: 'what took the place of a transaction while there was no policy counts as that one',
+  },
+  {
+    id: 'reserve-of-the-old-at-the-caps',
+    in: 'policy_reserve_in_flight',
+    text: 'max(coalesce(\n             signed.fees,',
+    becomes: 'max(coalesce(\n             NULL::numeric,',
+    why: 'what was in flight before there was a policy is bumped above the daily amount',
+  },
+  {
+    id: 'no-late-reserve',
+    in: 'make',
+    text: 'limited.map((signer) => ({ signer, ...this.caps.of(signer) }))',
+    becomes: '[]',
+    why: 'what becomes final without a reserve never counts as spent',
+  },
+  {
     id: 'spent-without-reserves',
     in: 'policy_spent',
     text: 'coalesce(r.value, 0) + coalesce(p.value, 0) AS value',

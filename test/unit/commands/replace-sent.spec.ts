@@ -39,6 +39,8 @@ let rows: Map<string, TxProgress>;
 let withBlobs: Set<string>;
 let expired: Set<string>;
 /** Its signer is paused. */
+/** Why the policy never allows it, found under the fence. */
+let never: string | null;
 let paused: boolean;
 let policyRefusal: string | null;
 let ofSlot: Attempt[];
@@ -66,7 +68,7 @@ const requested = (row: TxProgress): RequestedTx => {
 beforeEach(() => {
   [rows, bids, drafts, writes, sent, steps] = [new Map(), [], [], new RecordedWrites(), [], []];
   [withBlobs, expired] = [new Set(), new Set()];
-  [paused, policyRefusal] = [false, null];
+  [paused, policyRefusal, never] = [false, null, null];
   isTx({});
   isTx({ txId: 'replacement', state: 'PENDING', nonce: null, subState: 'REPLACING', replaces: 'tx' });
   ofSlot = [anAttempt({ ...SLOT, txId: 'tx', status: 'ACCEPTED' })];
@@ -89,7 +91,8 @@ beforeEach(() => {
     fakeOf(ReplacementGate, {
       refusal: async ({ tx }) => (expired.has(tx.id) ? 'the replacement expired' : null),
       policyRefusal: () => policyRefusal,
-      admits: async () => !paused,
+      admit: async () =>
+        never === null ? { kind: paused ? 'later' : 'admitted' } : { kind: 'refused', reason: never },
     }),
   );
 });
@@ -148,6 +151,13 @@ describe('a replacement of what may be out', () => {
     await replaced();
     const [, tx] = writes.txs;
     expect(tx?.timers.resubmit).toEqual({ inMs: 0 });
+  });
+
+  it('ends with the reason when the fence finds that its policy never allows it, and its original goes on', async () => {
+    never = 'policy_refused: dailyFees: dailyFees is 1 wei, and it needs 2';
+    expect(await replaced()).toEqual({ ...DONE, refusal: never });
+    expect(states()).toEqual(['IN_MEMPOOL', 'DROPPED']);
+    expect(sent).toEqual([]);
   });
 
   it('waits while its signer is paused, whatever was read before', async () => {

@@ -19,6 +19,8 @@ const CAPS = { maxFeePerGas: 10n, maxPriorityFeePerGas: 1n, maxFeePerBlobGas: 1n
 /** Costs 20 wei at most. */
 const ATTEMPT = anAttempt({ ...SLOT, gasLimit: 10n, fees: { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n } });
 
+const ADMITTED = { kind: 'admitted' };
+
 let spending: MemorySpendLedger;
 let expired: boolean;
 let paused: boolean;
@@ -69,17 +71,31 @@ describe('a replacement never takes the place', () => {
   });
 });
 
+describe('a replacement is refused under the fence', () => {
+  it('when a day never has room for what it was signed with, above what is reserved', async () => {
+    await isReserved(7n, 0n, 5n);
+    const refused = { kind: 'refused', reason: 'policy_refused: dailyFees: dailyFees is 19 wei, and it needs 20' };
+    expect(await gate({ dailyFees: 19n }).admit(FENCE, replacement(5n), ATTEMPT)).toMatchObject(refused);
+    expect([...spending.reserves.values()]).toMatchObject([{ fees: 5n }]);
+  });
+
+  it('and not for what is reserved already: its original may cost that all the same', async () => {
+    await isReserved(7n, 60n, 20n);
+    expect(await gate({ dailyValue: 50n, dailyFees: 9n }).admit(FENCE, replacement(5n), ATTEMPT)).toEqual(ADMITTED);
+  });
+});
+
 describe('a replacement waits', () => {
   it('while its signer is paused', async () => {
     paused = true;
-    expect(await gate().admits(FENCE, replacement(5n), ATTEMPT)).toBe(false);
+    expect(await gate().admit(FENCE, replacement(5n), ATTEMPT)).toEqual({ kind: 'later' });
   });
 
   it('while there is no room for what it needs above its original', async () => {
     await isReserved(7n, 60n);
     await isReserved(8n, 10n);
-    expect(await gate({ dailyValue: 100n }).admits(FENCE, replacement(91n), ATTEMPT)).toBe(false);
-    expect(await gate({ dailyValue: 100n }).admits(FENCE, replacement(90n), ATTEMPT)).toBe(true);
+    expect(await gate({ dailyValue: 100n }).admit(FENCE, replacement(91n), ATTEMPT)).toEqual({ kind: 'later' });
+    expect(await gate({ dailyValue: 100n }).admit(FENCE, replacement(90n), ATTEMPT)).toEqual(ADMITTED);
     expect(spending.reserves.size).toBe(2);
     expect((await spending.reserved(FENCE, [SLOT])).values().next().value).toMatchObject({ value: 90n, fees: 20n });
   });
@@ -88,19 +104,19 @@ describe('a replacement waits', () => {
 describe('what is reserved for a slot', () => {
   it('is not lowered by a replacement that needs less: its original may be mined', async () => {
     await isReserved(7n, 60n, 50n);
-    expect(await gate({ dailyValue: 60n }).admits(FENCE, replacement(1n), ATTEMPT)).toBe(true);
+    expect(await gate({ dailyValue: 60n }).admit(FENCE, replacement(1n), ATTEMPT)).toEqual(ADMITTED);
     expect([...spending.reserves.values()]).toMatchObject([{ value: 60n, fees: 50n }]);
   });
 
   it('is what the replacement can cost at its caps, or was signed with', async () => {
     await isReserved(7n, 0n, 5n);
     most = 30n;
-    await gate({ dailyFees: 30n }).admits(FENCE, replacement(1n), ATTEMPT);
+    await gate({ dailyFees: 30n }).admit(FENCE, replacement(1n), ATTEMPT);
     expect([...spending.reserves.values()]).toMatchObject([{ fees: 30n }]);
   });
 
   it('is nothing where the signer has no daily amounts', async () => {
-    expect(await gate({ maxValue: 9n }).admits(FENCE, replacement(5n), ATTEMPT)).toBe(true);
+    expect(await gate({ maxValue: 9n }).admit(FENCE, replacement(5n), ATTEMPT)).toEqual(ADMITTED);
     expect(spending.calls).toBe(0);
   });
 });

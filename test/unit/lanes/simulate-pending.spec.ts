@@ -42,7 +42,7 @@ beforeEach(() => {
   balance = 10n ** 30n;
   config = Object.assign(new ExecutionConfig(), { giveUpAfter: GIVE_UP_MS });
   judge = new SimulatePending(
-    { price: () => priced } as unknown as FeeRules,
+    { capsOf: () => null, price: () => priced } as unknown as FeeRules,
     gasRules(),
     new CoverCosts({
       refresh: async (_chain: unknown, wanted: readonly unknown[]) => void refreshed.push(...wanted),

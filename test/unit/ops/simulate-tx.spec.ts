@@ -13,6 +13,7 @@ import { ModelChain, ModelChains } from '../../support/model-chain.js';
 const SIGNER = aSigner();
 const FEES = { maxFeePerGas: 10n, maxPriorityFeePerGas: 1n };
 
+const CAPS = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, maxFeePerBlobGas: 1n };
 let chain: ModelChain;
 let estimate: GasEstimate;
 let estimates: (() => void)[];
@@ -39,7 +40,7 @@ beforeEach(() => {
       standing: async () => [{ isKnown, inFlight: 0, hasPending: false, waitsForFunds: false, isLow: false }],
     }),
     fakeOf(GasRules, { limit: (_chain, { gas }) => gas + 10_000n }),
-    fakeOf(FeeRules, { price: () => priced }),
+    fakeOf(FeeRules, { capsOf: () => CAPS, price: () => priced }),
     // A client that waits has waited long enough at once, and one that need not wait has its answer first.
     { pause: async () => new Promise((end) => void setImmediate(end)) },
   );

@@ -59,7 +59,8 @@ const out = (price: AttemptFees, others: Partial<Attempt> = {}): Attempt =>
 const tooCheap = (price: AttemptFees): Attempt =>
   anAttempt({ status: 'REJECTED', errorClass: 'underpriced', fees: price });
 
-const price = () => rules.price(SIGNER, atMarket('standard'), GAS, QUOTE);
+const item = (speed: Parameters<typeof atMarket>[0]) => ({ signer: SIGNER, request: atMarket(speed), gasLimit: GAS });
+const price = () => rules.price(rules.capsFor(SIGNER), item('standard'), QUOTE);
 
 describe('the price of a payload', () => {
   it('is the price of the market', () => {
@@ -67,7 +68,7 @@ describe('the price of a payload', () => {
   });
 
   it('is none when the market is above the caps of the chain', () => {
-    expect(rules.price(SIGNER, atMarket('urgent'), GAS, QUOTE)).toEqual({
+    expect(rules.price(rules.capsFor(SIGNER), item('urgent'), QUOTE)).toEqual({
       tooExpensive: 'the tip 60 is above the configured fees.maxPriorityFeePerGas 50',
       limitedBy: 'chain',
     });
@@ -109,12 +110,12 @@ describe('the price of a payload', () => {
 describe('the price of a payload that must be signed now', () => {
   it('is the price of any payload', () => {
     learnLimit(150_000n);
-    const clamped = rules.clamped(SIGNER, atMarket('standard'), GAS, QUOTE);
+    const clamped = rules.clamped(rules.capsFor(SIGNER), item('standard'), QUOTE);
     expect(clamped).toEqual({ maxFeePerGas: 150n, maxPriorityFeePerGas: 20n });
   });
 
   it('is the caps of the chain when the market is above them', () => {
-    const clamped = rules.clamped(SIGNER, atMarket('urgent'), GAS, { ...QUOTE, baseFeePerGas: 500n });
+    const clamped = rules.clamped(rules.capsFor(SIGNER), item('urgent'), { ...QUOTE, baseFeePerGas: 500n });
     expect(clamped).toEqual(CAPS);
   });
 });
@@ -345,8 +346,15 @@ describe('the next price of a slot', () => {
 
 it('the next price of a payload that was too dear is a quarter less, and none when that is too low', () => {
   const dear = { maxFeePerGas: 200n, maxPriorityFeePerGas: 160n };
-  expect(rules.lower(dear, GAS, QUOTE)).toEqual({ maxFeePerGas: 150n, maxPriorityFeePerGas: 150n });
-  expect(rules.lower({ ...dear, maxFeePerGas: 100n }, GAS, QUOTE)).toBeNull();
+  const caps = rules.capsFor(SIGNER);
+  expect(rules.lower(caps, dear, GAS, QUOTE)).toEqual({ maxFeePerGas: 150n, maxPriorityFeePerGas: 150n });
+  expect(rules.lower(caps, { ...dear, maxFeePerGas: 100n }, GAS, QUOTE)).toBeNull();
+});
+
+it('the next price of a payload that was too dear is within what is reserved for it, also when its gas rose', () => {
+  const dear = { maxFeePerGas: 200n, maxPriorityFeePerGas: 160n };
+  const caps = rules.capsOf({ ...item('standard'), gasLimit: 2n * GAS, reserved: 220n * GAS });
+  expect(rules.lower(caps, dear, 2n * GAS, QUOTE)).toEqual({ maxFeePerGas: 110n, maxPriorityFeePerGas: 110n });
 });
 
 it('a tip at the caps is never above the fee', () => {

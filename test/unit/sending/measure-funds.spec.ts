@@ -3,7 +3,7 @@ import type { ChainConnector, ChainRules } from '../../../src/modules/chain/inde
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import { MeasureFunds } from '../../../src/modules/sending/application/measure-funds.js';
 import type { FundsRepository } from '../../../src/modules/ledger/index.js';
-import type { PricedRequest } from '../../../src/modules/sending/domain/fee-policy.js';
+import type { Priceable } from '../../../src/modules/sending/application/fee-rules.js';
 import { aRequest, aSigner } from '../../support/builders.js';
 import { type QueuedCost } from '../../../src/modules/ledger/domain/funds.repository.js';
 
@@ -38,7 +38,8 @@ beforeEach(() => {
     { queued: async () => queues, committedWei: async () => committed } as unknown as FundsRepository,
     // The price of a request is as many wei as its speed has letters, and of a blob two more.
     {
-      clamped: (_id: unknown, { speed, payload }: PricedRequest, gasLimit: bigint) => {
+      capsOf: () => null,
+      clamped: (_caps: unknown, { request: { speed, payload }, gasLimit }: Priceable) => {
         gasLimits.push(gasLimit);
         const fee = BigInt(speed.length);
         return { maxFeePerGas: fee, ...(payload?.blobHashes && { maxFeePerBlobGas: fee + 2n }) };

@@ -11,7 +11,7 @@ import {
 } from '../../../src/modules/ledger/index.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { NO_FEES } from '../../../src/modules/ledger/domain/index.js';
-import { ReservedFees } from '../../../src/modules/policies/index.js';
+import { ReservedFees } from '../../../src/modules/sending/application/reserved-fees.js';
 import { slotKey } from '../../../src/modules/signers/index.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aRequest, aSigner, FREE_QUOTE } from '../../support/builders.js';
@@ -54,7 +54,7 @@ beforeEach(() => {
       }),
       new FakeClock(),
     ),
-    fakeOf(ReservedFees, { of: async (slots) => new Map(slots.map((slot) => [slotKey(slot), RESERVED])) }),
+    fakeOf(ReservedFees, { of: async (_leases, items) => new Map(items.map(({ tx }) => [slotKey(tx), RESERVED])) }),
   );
 });
 
@@ -67,7 +67,7 @@ async function priced(
   wanted: Partial<WantedBump> = {},
 ): Promise<PricedBump | undefined> {
   stored = attempts.map((attempt) => anAttempt({ status: 'ACCEPTED', fees: fees(8n, 1n), ...attempt }));
-  const [bump] = await prices.execute(await chain.feeQuote(), [{ tx: aTx(progress), force: false, ...wanted }]);
+  const [bump] = await prices.execute(await chain.feeQuote(), [], [{ tx: aTx(progress), force: false, ...wanted }]);
   return bump;
 }
 

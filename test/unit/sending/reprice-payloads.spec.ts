@@ -7,7 +7,7 @@ import type { Sending } from '../../../src/modules/sending/application/send.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
 import { ManagedTxRepository, type Attempt, type AttemptFees } from '../../../src/modules/ledger/index.js';
 import { EthersChainConnector } from '../../../src/modules/chain/infrastructure/ethers-chain-connector.js';
-import { ReservedFees } from '../../../src/modules/policies/index.js';
+import { ReservedFees } from '../../../src/modules/sending/application/reserved-fees.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
 import { aHash, aManagedTx, anAttempt, aRequest, aSigner, DEV_CHAIN, aFeeQuote } from '../../support/builders.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
@@ -34,7 +34,8 @@ let reprice: RepricePayloads;
 beforeEach(() => {
   [market, higher, asked, writes] = [MARKET, HIGHER, [], new RecordedWrites()];
   const fees = fakeOf(FeeRules, {
-    price: (_signer, _request, gasLimit) => {
+    capsOf: () => CAPS,
+    price: (_caps, { gasLimit }) => {
       asked.push(['market', gasLimit]);
       return market === null ? { tooExpensive: 'too dear', limitedBy: 'chain' } : { fees: market };
     },
@@ -42,7 +43,7 @@ beforeEach(() => {
       asked.push([JSON.stringify(because), attempts.at(-1)?.fees.maxFeePerGas ?? 0n]);
       return higher === null ? { kind: 'capped', caps: CAPS } : { kind: 'fees', fees: higher };
     },
-    lower: ({ maxFeePerGas }) => (asked.push(['lower', maxFeePerGas]), LOWER),
+    lower: (_caps, { maxFeePerGas }) => (asked.push(['lower', maxFeePerGas]), LOWER),
   });
   reprice = new RepricePayloads(
     {

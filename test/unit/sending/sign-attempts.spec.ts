@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { FeeQuote } from '../../../src/modules/chain/index.js';
+import type { FeeCaps, FeeQuote } from '../../../src/modules/chain/index.js';
 import { type AttemptDraft, NotEncodable } from '../../../src/modules/sending/application/attempt-signer.js';
 import { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
@@ -23,7 +23,9 @@ let memory: LaneMemory;
 let steps: string[];
 let signing: () => void;
 let drafts: AttemptDraft[];
-let priced: unknown[];
+let priced: [FeeCaps, unknown][];
+const CAPS_OF_SIGNER = { maxFeePerGas: 2n, maxPriorityFeePerGas: 2n, maxFeePerBlobGas: 2n };
+const CAPS_OF_PAYLOAD = { ...CAPS_OF_SIGNER, maxFeePerGas: 1n };
 let writes: RecordedWrites;
 let log: RecordingLog;
 let sign: SignAttempts;
@@ -44,7 +46,11 @@ beforeEach(() => {
   };
   sign = new SignAttempts(
     signer,
-    fakeOf(FeeRules, { clamped: () => FEES, ofFill: (_signer, request) => (priced.push(request), FEES) }),
+    fakeOf(FeeRules, {
+      capsOf: () => CAPS_OF_PAYLOAD,
+      capsFor: () => CAPS_OF_SIGNER,
+      clamped: (caps, { request }) => (priced.push([caps, request]), FEES),
+    }),
     writes.asDoor(),
     memory,
     { reached: (point) => void steps.push(point) },
@@ -94,14 +100,16 @@ describe('a fill', () => {
     expect(drafts).toMatchObject([
       { kind: 'fill', type: 2, to: SIGNER.address, value: 0n, nonce: 5n, gasLimit: 21_000n },
     ]);
-    expect(priced).toMatchObject([{ speed: 'fast', fees: { maxFeePerGas: 9n } }]);
+    expect(priced).toMatchObject([[CAPS_OF_SIGNER, { speed: 'fast', fees: { maxFeePerGas: 9n } }]]);
     expect(drafts[0]?.blobHashes).toBeUndefined();
   });
 
   it('has a blob where it has to outbid blobs that a reorg freed', async () => {
     await fillWith({ maxFeePerGas: 9n, maxFeePerBlobGas: 4n });
     expect(drafts).toMatchObject([{ kind: 'fill', type: 3, blobHashes: [expect.any(String)] }]);
-    expect(priced).toMatchObject([{ fees: { maxFeePerBlobGas: 4n }, payload: { blobHashes: expect.any(Array) } }]);
+    expect(priced).toMatchObject([
+      [CAPS_OF_SIGNER, { fees: { maxFeePerBlobGas: 4n }, payload: { blobHashes: expect.any(Array) } }],
+    ]);
   });
 });
 

@@ -14,7 +14,7 @@ import { commandVerdict, kindVerdict } from '../domain/command-verdict.js';
 import type { Decision, TxCommand } from '../domain/tx-command.js';
 import type { ChainAnswers } from './ask-chain.js';
 import { type PricedReplacement, PriceReplacement } from './price-replacement.js';
-import { ReplacementGate } from './replacement-gate.js';
+import { type ReplacementAdmission, ReplacementGate } from './replacement-gate.js';
 
 type Priced = Extract<PricedReplacement, { kind: 'priced' }>;
 
@@ -130,10 +130,15 @@ export class ReplaceSent {
       attempts: { inserted: [attempt] },
       txs: [original, tx],
     };
-    const { txs: written } = await this.write.underFence(leasesFor(leases, [signer]), 'replace', async (fence) =>
-      (await this.gate.admits(fence, replacement, attempt)) ? changes : {},
-    );
-    if (written === undefined) return LATER;
+    const judged: ReplacementAdmission[] = [];
+    await this.write.underFence(leasesFor(leases, [signer]), 'replace', async (fence) => {
+      const admission = await this.gate.admit(fence, replacement, attempt);
+      judged.push(admission);
+      return admission.kind === 'admitted' ? changes : {};
+    });
+    const admission = judged.at(-1);
+    if (admission?.kind === 'refused') return this.drop(leases, command, replacement, admission.reason);
+    if (admission?.kind !== 'admitted') return LATER;
     return { decision: { commandId: command.commandId, refusal: null }, sending: { tx, attempt } };
   }
 

@@ -1,12 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { maxOf } from '../../../kernel/quantities.js';
-import { signerKey } from '../../../kernel/signer-id.js';
+import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { type Attempt, CommandedTxs, costOf, type RequestedTx } from '../../ledger/index.js';
-import { SignerPolicies, SpendLedger, type Spending, verdict } from '../../policies/index.js';
+import {
+  type DailyNeed,
+  type Held,
+  type Refused,
+  SignerPolicies,
+  SpendLedger,
+  type Spending,
+  verdict,
+} from '../../policies/index.js';
 import { FeeRules } from '../../sending/index.js';
 import { type Fence, slotKey } from '../../signers/index.js';
 
 const NOTHING: Spending = { value: 0n, fees: 0n };
+
+export type ReplacementAdmission =
+  { readonly kind: 'admitted' | 'later' } | { readonly kind: 'refused'; readonly reason: string };
+
+const ADMITTED: ReplacementAdmission = { kind: 'admitted' };
 
 /** What a replacement has to pass before it takes the slot of another tx: what a tx of the queue passes before it gets a nonce. */
 @Injectable()
@@ -29,21 +42,23 @@ export class ReplacementGate {
   policyRefusal({ tx, request }: RequestedTx, gasLimit: bigint | null): string | null {
     const { signer } = tx;
     const daily = gasLimit === null ? null : { spent: NOTHING, needs: this.needOf(request, gasLimit) };
-    for (const judged of this.policies.judge(signer, (policy) => verdict(policy, request, daily))) {
-      const against = this.policies.enforced(judged, 'replace');
-      if (against) return `policy_refused: ${against.rule}: ${against.reason}`;
-    }
-    return null;
+    const against = this.against(signer, request, daily);
+    return against === null ? null : inWords(against);
+  }
+
+  private against(signer: SignerId, request: RequestedTx['request'], daily: DailyNeed | null): Refused | Held | null {
+    const [judged] = this.policies.judge(signer, (policy) => verdict(policy, request, daily));
+    return judged === undefined ? null : this.policies.enforced(judged, 'replace');
   }
 
   /**
-   * Raises what is reserved for the slot to what the replacement can cost, where that is more.
-   * @returns false while its signer is paused, or a daily amount has no room for the difference
+   * Raises what is reserved for the slot to what the replacement can cost, where that is more. What it needs no more of asks for no room.
+   * @returns `later` while its signer is paused, or a daily amount has no room for the difference; the reason when its policy never allows it
    */
-  async admits(fence: Fence, { tx, request }: RequestedTx, attempt: Attempt): Promise<boolean> {
+  async admit(fence: Fence, { tx, request }: RequestedTx, attempt: Attempt): Promise<ReplacementAdmission> {
     const { signer } = tx;
-    if (await this.store.isPaused(fence, signer)) return false;
-    if (this.policies.withDailyLimit([signer]).length === 0) return true;
+    if (await this.store.isPaused(fence, signer)) return { kind: 'later' };
+    if (this.policies.withDailyLimit([signer]).length === 0) return ADMITTED;
     const spent = (await this.spending.spent(fence, [{ signer, ...this.fees.capsFor(signer) }])).get(signerKey(signer));
     const own = (await this.spending.reserved(fence, [attempt])).get(slotKey(attempt)) ?? NOTHING;
     const blobs = BigInt(request.payload.blobHashes?.length ?? 0);
@@ -51,15 +66,23 @@ export class ReplacementGate {
     const signed = { value: 0n, fees: costOf({ value: 0n, gas: attempt.gasLimit, blobs }, attempt.fees) };
     const needs = highest(highest(own, signed), this.needOf(request, attempt.gasLimit));
     const others = spent ? { value: spent.value - own.value, fees: spent.fees - own.fees } : NOTHING;
-    for (const judged of this.policies.judge(signer, (policy) => verdict(policy, request, { spent: others, needs })))
-      if (this.policies.enforced(judged, 'replace')) return false;
+    const more = (name: keyof Spending): bigint => (needs[name] > own[name] ? needs[name] : 0n);
+    const against = this.against(signer, request, {
+      spent: others,
+      needs: { value: more('value'), fees: more('fees') },
+    });
+    if (against !== null) return against.kind === 'held' ? { kind: 'later' } : { ...against, reason: inWords(against) };
     await this.spending.reserve(fence, [{ signer, nonce: attempt.nonce, ...needs }]);
-    return true;
+    return ADMITTED;
   }
 
   private needOf(request: RequestedTx['request'], gasLimit: bigint): Spending {
     return { value: request.payload.value, fees: this.fees.most(request.signer, request, gasLimit) };
   }
+}
+
+function inWords({ rule, reason }: Refused | Held): string {
+  return `policy_refused: ${rule}: ${reason}`;
 }
 
 function highest(a: Spending, b: Spending): Spending {

@@ -77,7 +77,7 @@ export class SimulatePending {
     if (own === null && look === undefined) return NOT_YET_ESTIMATED;
     if (look && look.gas.kind !== 'ok') return this.withoutGas(look.gas, look.isProvenRevert);
     const gasLimit = look?.gas.kind === 'ok' ? this.gas.limit(tx.signer.chainId, look.gas) : (own ?? 0n);
-    const priced = this.fees.price(tx.signer, request, gasLimit, quote);
+    const priced = this.priced({ signer: tx.signer, request, gasLimit }, quote);
     return 'fees' in priced
       ? { kind: 'ready', gasLimit, cost: costs(request, gasLimit, priced.fees) }
       : this.unpriced(priced);
@@ -90,9 +90,13 @@ export class SimulatePending {
     leastGas: bigint,
     quote: FeeQuote,
   ): Simulated {
-    const priced = this.fees.price(tx.signer, request, leastGas, quote);
+    const priced = this.priced({ signer: tx.signer, request, gasLimit: leastGas }, quote);
     if (!('fees' in priced)) return this.unpriced(priced);
     return { kind: 'awaits', cost: costs(request, leastGas, priced.fees), verdict: waitsFor(authority) };
+  }
+
+  private priced(payload: Parameters<FeeRules['price']>[1], quote: FeeQuote): Priced {
+    return this.fees.price(this.fees.capsOf(payload), payload, quote);
   }
 
   private unpriced(priced: Extract<Priced, { tooExpensive: string }>): PendingVerdict {

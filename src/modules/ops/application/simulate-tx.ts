@@ -73,7 +73,8 @@ export class SimulateTx {
     const gas = estimate.kind === 'ok' ? estimate.gas : null;
     const estimated = estimate.kind === 'ok' ? this.gas.limit(signer.chainId, estimate) : null;
     const gasLimit = payload.gasLimit ?? estimated;
-    const priced = gasLimit === null ? null : this.fees.price(signer, asked, gasLimit, quote);
+    const item = gasLimit === null ? null : { signer, request: asked, gasLimit };
+    const priced = item && this.fees.price(this.fees.capsOf(item), item, quote);
     const fees = priced && 'fees' in priced ? priced.fees : null;
     return {
       ...meaningOf(estimate, payload.gasLimit),

@@ -40,17 +40,17 @@ export const SETTLE_SPENDING = {
 };
 
 /**
- * Of all that competes for a slot the dearest: at the highest price for its gas, or what was signed. A reserve that is there may be from before a time
- * without a policy, in which more was signed.
+ * Of all that competes for a slot the dearest that was signed; at the highest price for its gas what has no attempt. A reserve that is there may be from
+ * before a time without a policy, in which more was signed. A higher price than that needs room ({@link ReservedFees} of the room sending).
  */
 export const RESERVE_IN_FLIGHT = {
   name: 'policy_reserve_in_flight',
   text: `
     INSERT INTO signer_reserve AS r (chain_id, signer, nonce, value, fees)
     SELECT t.chain_id, t.signer, t.nonce, max(t.value),
-           max(greatest(
-             coalesce(t.gas_limit, 0) * w.gas_price + coalesce(jsonb_array_length(t.options -> 'blobHashes'), 0) * 131072 * w.blob_price,
-             signed.fees))
+           max(coalesce(
+             signed.fees,
+             coalesce(t.gas_limit, 0) * w.gas_price + coalesce(jsonb_array_length(t.options -> 'blobHashes'), 0) * 131072 * w.blob_price))
       FROM unnest($1::bigint[], $2::text[], $3::numeric[], $4::numeric[]) AS w (chain_id, signer, gas_price, blob_price)
       JOIN managed_tx t ON t.chain_id = w.chain_id AND t.signer = w.signer AND t.nonce >= 0 AND t.state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED')
      CROSS JOIN LATERAL (

@@ -44,7 +44,7 @@ export class BumpAttempts {
     asked?: OnRequest,
   ): Promise<ReadonlyMap<string, BumpResult>> {
     if (wanted.length === 0) return new Map();
-    const priced = await this.prices.execute(asked?.quote ?? (await chain.feeQuote()), wanted);
+    const priced = await this.prices.execute(asked?.quote ?? (await chain.feeQuote()), leases, wanted);
     const refused = priced.flatMap((bump) => ('result' in bump ? [bump] : []));
     const signed = await this.sign(priced);
     const noted = refused.flatMap((bump) => marked(bump, bump.result) ?? []);

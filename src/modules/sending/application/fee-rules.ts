@@ -33,6 +33,13 @@ import { noOpType, typeOfSlot } from '../domain/tx-type.js';
 export type Priced =
   { readonly fees: AttemptFees } | { readonly tooExpensive: string; readonly limitedBy: 'chain' | 'node' };
 
+/** A payload or a fill, as far as its price depends on it. */
+export interface Priceable {
+  readonly signer: SignerId;
+  readonly request: PricedRequest;
+  readonly gasLimit: bigint;
+}
+
 /** A slot that shall get another attempt at a higher price. */
 export interface SlotToBump {
   readonly signer: SignerId;
@@ -71,24 +78,14 @@ export class FeeRules {
     return this.caps.of(signer);
   }
 
-  /** The fees of a payload without an attempt. */
-  price(
-    signer: SignerId,
-    request: PricedRequest,
-    gasLimit: bigint,
-    quote: FeeQuote,
-    reserved: bigint | null = null,
-  ): Priced {
-    return this.priceWithin(this.capsOfPayload(signer, request, gasLimit, reserved), signer, request, gasLimit, quote);
+  /** The caps for a payload, or for a no-op, which no policy limits: what is behind it waits for it. */
+  capsOf({ signer, request, gasLimit, reserved = null }: Pick<SlotToBump, keyof Priceable | 'reserved'>): FeeCaps {
+    if (request === null) return this.caps.of(signer);
+    return this.caps.ofPayload(signer, { gas: gasLimit, blobs: blobsOf(request) }, reserved);
   }
 
-  private priceWithin(
-    caps: FeeCaps,
-    signer: SignerId,
-    request: PricedRequest,
-    gasLimit: bigint,
-    quote: FeeQuote,
-  ): Priced {
+  /** The fees of what has no attempt. */
+  price(caps: FeeCaps, { signer, request, gasLimit }: Priceable, quote: FeeQuote): Priced {
     const reason = tooExpensive(request, quote, caps);
     if (reason !== null) return { tooExpensive: reason, limitedBy: 'chain' };
     const fees = initialFees(request, quote, caps);
@@ -101,30 +98,15 @@ export class FeeRules {
     };
   }
 
-  /** The fees of a payload that holds a nonce already and must be signed at any market price. */
-  clamped(signer: SignerId, request: PricedRequest, gasLimit: bigint, quote: FeeQuote): AttemptFees {
-    return this.clampedTo(this.capsOfPayload(signer, request, gasLimit), signer, request, gasLimit, quote);
-  }
-
-  /** The same for a fill, which no policy limits: what is behind it waits for it. */
-  ofFill(signer: SignerId, request: PricedRequest, gasLimit: bigint, quote: FeeQuote): AttemptFees {
-    return this.clampedTo(this.caps.of(signer), signer, request, gasLimit, quote);
-  }
-
-  private clampedTo(
-    caps: FeeCaps,
-    signer: SignerId,
-    request: PricedRequest,
-    gasLimit: bigint,
-    quote: FeeQuote,
-  ): AttemptFees {
-    const priced = this.priceWithin(caps, signer, request, gasLimit, quote);
-    return 'fees' in priced ? priced.fees : initialFees(request, quote, caps);
+  /** The same for what holds a nonce already and must be signed at any market price. */
+  clamped(caps: FeeCaps, item: Priceable, quote: FeeQuote): AttemptFees {
+    const priced = this.price(caps, item, quote);
+    return 'fees' in priced ? priced.fees : initialFees(item.request, quote, caps);
   }
 
   /** The most wei of fees that a payload can cost at its caps; what a rollup charges for its data on L1 is not in it. */
   most(signer: SignerId, request: PricedRequest, gasLimit: bigint): bigint {
-    const caps = this.capsOfPayload(signer, request, gasLimit);
+    const caps = this.capsOf({ signer, request, gasLimit });
     const { maxFeePerGas, gasPrice, maxFeePerBlobGas } = request.fees;
     return costOf(
       { value: 0n, gas: gasLimit, blobs: blobsOf(request) },
@@ -135,26 +117,13 @@ export class FeeRules {
     );
   }
 
-  private capsOfPayload(
-    signer: SignerId,
-    request: PricedRequest,
-    gas: bigint,
-    reserved: bigint | null = null,
-  ): FeeCaps {
-    return this.caps.ofPayload(signer, { gas, blobs: blobsOf(request) }, reserved);
-  }
-
-  private capsOfSlot({ signer, request, gasLimit, reserved = null }: SlotToBump): FeeCaps {
-    return request === null ? this.caps.of(signer) : this.capsOfPayload(signer, request, gasLimit, reserved);
-  }
-
   /**
    * The fees of the next attempt of a slot: above all of its attempts that are out, or were refused only for their price, by what every
    * pool demands; not below the market; and what a node demanded.
    */
   bumped(slot: SlotToBump, quote: FeeQuote): Bump {
     const { request, atLeast = {}, attempts, type, because } = slot;
-    const caps = this.capsOfSlot(slot);
+    const caps = this.capsOf(slot);
     const market = feesAtLeast(initialFees(request ?? atMarket('fast', type), quote, caps), atLeast, caps);
     const previous = highestFees(attempts);
     if (previous === null) return { kind: 'fees', fees: hasOnePrice(type) ? onePrice(market.maxFeePerGas) : market };
@@ -186,7 +155,7 @@ export class FeeRules {
 
   private bump(slot: SlotToBump, quote: FeeQuote, market: AttemptFees, rival: AttemptFees | null): Bump {
     const { signer, request, type, gasLimit, because } = slot;
-    const configured = this.capsOfSlot(slot);
+    const configured = this.capsOf(slot);
     const caps = request === null ? configured : requestCaps(configured, request.fees, rival ?? market);
     return bumpedFees({
       rival,
@@ -226,10 +195,12 @@ export class FeeRules {
   }
 
   /**
-   * The fees after every node refused a payload as too expensive without a limit in the answer: a quarter less. Null when that is too low.
+   * The fees after every node refused a payload as too expensive without a limit in the answer: a quarter less, and within its caps, which may be
+   * lower now. Null when that is too low.
    */
-  lower(refused: AttemptFees, gasLimit: bigint, quote: FeeQuote): AttemptFees | null {
-    return feesWithin((refused.maxFeePerGas * gasLimit * 3n) / 4n, gasLimit, refused, quote);
+  lower(caps: FeeCaps, refused: AttemptFees, gasLimit: bigint, quote: FeeQuote): AttemptFees | null {
+    const price = minOf((refused.maxFeePerGas * 3n) / 4n, caps.maxFeePerGas);
+    return feesWithin(price * gasLimit, gasLimit, refused, quote);
   }
 
   /** Remembers the limit in a node's refusal of an expensive transaction. */

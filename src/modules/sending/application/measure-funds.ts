@@ -44,7 +44,8 @@ export class MeasureFunds {
       const count = queue.reduce((sum, cost) => sum + cost.count, 0);
       const wei = queue.reduce((sum, { fees, speed, count, ...amounts }) => {
         const request = { fees, speed, ...(amounts.blobs > 0n && { payload: { blobHashes: [] } }) };
-        return sum + costOf(amounts, this.fees.clamped(signer, request, amounts.gas / BigInt(count), quote));
+        const payload = { signer, request, gasLimit: amounts.gas / BigInt(count) };
+        return sum + costOf(amounts, this.fees.clamped(this.fees.capsOf(payload), payload, quote));
       }, 0n);
       const missing = maxOf(0n, inFlight + wei - balance);
       return {

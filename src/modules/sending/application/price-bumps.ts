@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { groupBy } from '../../../kernel/group-by.js';
 import type { FeeQuote } from '../../chain/index.js';
-import { ReservedFees } from '../../policies/index.js';
-import { slotKey } from '../../signers/index.js';
+import { type Lease, slotKey } from '../../signers/index.js';
 import {
   type Attempt,
   AttemptRepository,
@@ -19,6 +18,7 @@ import { FeeRules, type SlotToBump } from './fee-rules.js';
 import { bindingFor, refusedForPrice } from '../domain/fee-bump.js';
 import { asFound } from '../domain/send-verdict.js';
 import { gasLimitOf, noOpDraft, payloadDraft } from './drafts.js';
+import { ReservedFees } from './reserved-fees.js';
 
 /** A tx that is to get a higher price. */
 export interface WantedBump {
@@ -45,11 +45,12 @@ export class PriceBumps {
     private readonly reserved: ReservedFees,
   ) {}
 
-  async execute(quote: FeeQuote, wanted: readonly WantedBump[]): Promise<PricedBump[]> {
+  async execute(quote: FeeQuote, leases: readonly Lease[], wanted: readonly WantedBump[]): Promise<PricedBump[]> {
     const stored = await this.attempts.ofSlots(wanted.map(({ tx }) => ({ signer: tx.signer, nonce: tx.nonce })));
     const bySlot = groupBy(stored.map(asFound), slotKey);
-    const requests = new Map((await this.requested(wanted)).map(({ tx, request }) => [tx.id, request]));
-    const reserved = await this.reserved.of(wanted.map(({ tx: { signer, nonce } }) => ({ signer, nonce })));
+    const requested = await this.requested(wanted);
+    const requests = new Map(requested.map(({ tx, request }) => [tx.id, request]));
+    const reserved = await this.reserved.of(leases, requested);
     return wanted.map((bump) => {
       const slot = slotKey(bump.tx);
       return this.priced(

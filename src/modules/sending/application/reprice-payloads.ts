@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ResubmitConfig } from '../../../config/lockstep-config.js';
 import { actionOf, type ChainFees, type FeeQuote } from '../../chain/index.js';
-import { ReservedFees } from '../../policies/index.js';
 import { type Lease, slotKey } from '../../signers/index.js';
 import {
   type Attempt,
@@ -18,6 +17,7 @@ import { SEND_WITHIN_MS } from './bump-attempts.js';
 import { bindingFor, refusedForFunds, refusedForPrice, sameFees } from '../domain/fee-bump.js';
 import { FeeRules } from './fee-rules.js';
 import { gasLimitOf, payloadDraft } from './drafts.js';
+import { ReservedFees } from './reserved-fees.js';
 
 /** A tx whose bytes every node refused, and all its attempts, oldest first. */
 export interface RefusedTx {
@@ -53,7 +53,7 @@ export class RepricePayloads {
     if (wanted.length === 0) return [];
     const quote = await chain.feeQuote();
     const requests = await this.repository.requested(wanted.map(({ tx }) => tx.id));
-    const reserved = await this.reserved.of(requests.map(({ tx: { signer, nonce } }) => ({ signer, nonce })));
+    const reserved = await this.reserved.of(leases, requests);
     const drafts = requests.flatMap((item) => {
       const known = wanted.find(({ tx }) => tx.id === item.tx.id);
       const last = known?.attempts.at(-1);
@@ -108,17 +108,12 @@ export class RepricePayloads {
     const { attempts, ofSlot, last } = known;
     const gasLimit = gasLimitOf({ tx });
     if (gasLimit === 0n) return null;
-    const priced = this.fees.price(tx.signer, request, gasLimit, quote, reserved);
+    const payload = { signer: tx.signer, request, gasLimit, reserved };
+    const caps = this.fees.capsOf(payload);
+    const priced = this.fees.price(caps, payload, quote);
     if (!('fees' in priced)) return null;
     const isOther = (fees: AttemptFees): boolean => attempts.every((attempt) => !sameFees(attempt.fees, fees));
-    const slot = {
-      signer: tx.signer,
-      request,
-      attempts: bindingFor(tx.id, ofSlot, quote.blockNumber),
-      type: last.type,
-      gasLimit,
-      reserved,
-    };
+    const slot = { ...payload, attempts: bindingFor(tx.id, ofSlot, quote.blockNumber), type: last.type };
     if (needsGas(known)) {
       const bump = this.fees.bumped({ ...slot, because: 'forced' }, quote);
       return bump.kind === 'fees' ? bump.fees : null;
@@ -132,7 +127,7 @@ export class RepricePayloads {
       return bump.kind === 'fees' && isOther(bump.fees) ? bump.fees : null;
     }
     if (isOther(priced.fees)) return priced.fees;
-    const other = this.fees.lower(last.fees, gasLimit, quote);
+    const other = this.fees.lower(caps, last.fees, gasLimit, quote);
     return other && isOther(other) ? other : null;
   }
 }

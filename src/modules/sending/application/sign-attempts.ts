@@ -46,7 +46,8 @@ export class SignAttempts {
   }
 
   private payload(item: RequestedTx, quote: FeeQuote): AttemptDraft {
-    const fees = this.fees.clamped(item.tx.signer, item.request, gasLimitOf(item), quote);
+    const payload = { signer: item.tx.signer, request: item.request, gasLimit: gasLimitOf(item) };
+    const fees = this.fees.clamped(this.fees.capsOf(payload), payload, quote);
     return payloadDraft(item, fees, quote.blockNumber, txTypeOf(item.request, quote));
   }
 
@@ -55,7 +56,9 @@ export class SignAttempts {
     const type = noOpType(request.fees.maxFeePerBlobGas === null ? null : 3, quote);
     const priced = { ...atMarket(request.speed, type), fees: request.fees };
     const gasLimit = gasLimitOf({ tx });
-    return noOpDraft(tx, this.fees.ofFill(tx.signer, priced, gasLimit, quote), quote.blockNumber, type, gasLimit);
+    const fill = { signer: tx.signer, request: priced, gasLimit };
+    const fees = this.fees.clamped(this.fees.capsFor(tx.signer), fill, quote);
+    return noOpDraft(tx, fees, quote.blockNumber, type, gasLimit);
   }
 
   private async sign(items: readonly RequestedTx[], draft: (item: RequestedTx) => AttemptDraft): Promise<Signing[]> {
