@@ -2,10 +2,10 @@
  * The module graph of docs/architecture.md. There are no exceptions: a rule that is in the way is a question about the
  * design. Type-only imports count like all others: what a type is drawn from is a dependency, too.
  *
- *   kernel <- chain <- signers <- ledger <- sending <- nonces <- lanes, confirmations
+ *   kernel <- chain <- signers <- policies <- ledger <- sending <- nonces <- lanes, confirmations
  *   ledger <- lost-commits <- nonces, lanes, commands
  *   ledger <- requests <- commands
- *   signers <- policies <- requests, sending, commands, authorizations, lanes, confirmations
+ *   policies <- requests, sending, commands, authorizations, lanes, confirmations
  *   sending <- commands
  *   events <- ledger, webhooks,   ops reads all
  */
@@ -17,7 +17,7 @@ const MAY_USE = {
   events: [],
   signers: [],
   policies: ['signers'],
-  ledger: ['chain', 'signers', 'events'],
+  ledger: ['chain', 'signers', 'policies', 'events'],
   requests: ['chain', 'signers', 'policies', 'events', 'ledger'],
   sending: ['chain', 'signers', 'policies', 'ledger'],
   'lost-commits': ['chain', 'events', 'signers', 'ledger'],

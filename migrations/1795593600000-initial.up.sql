@@ -261,6 +261,8 @@ CREATE INDEX managed_tx_fills ON managed_tx (chain_id, signer, tx_id) WHERE kind
 CREATE UNIQUE INDEX managed_tx_live ON managed_tx (chain_id, signer, nonce, (coalesce(replaces, '00000000-0000-0000-0000-000000000000'::uuid))) WHERE state IN ('ALLOCATED', 'IN_MEMPOOL', 'MINED');
 -- Waiting txs that the balance did not cover. Nothing behind them in the queue gets a nonce before they do.
 CREATE INDEX managed_tx_parked ON managed_tx (chain_id, signer, (-priority), tx_id) WHERE state = 'PENDING' AND sub_state = 'INSUFFICIENT_FUNDS';
+-- Waiting txs for which the daily amounts of their policy had no room.
+CREATE INDEX managed_tx_held ON managed_tx (chain_id, signer, (-priority), tx_id) WHERE state = 'PENDING' AND sub_state = 'POLICY_HELD';
 CREATE INDEX managed_tx_resubmit_due ON managed_tx (chain_id, signer, next_resubmit_at, nonce) WHERE state IN ('ALLOCATED', 'IN_MEMPOOL');
 CREATE INDEX managed_tx_receipt_due ON managed_tx (chain_id, signer, next_receipt_check_at) WHERE state = 'IN_MEMPOOL';
 -- Txs that have an end and did not reach it; no other tx has an entry.

@@ -4,11 +4,12 @@ import { aSigner } from '../support/builders.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 import { PgManagedTxRepository } from '../../src/modules/ledger/infrastructure/pg-managed-tx.repository.js';
 import { PgTxWriter } from '../../src/modules/ledger/infrastructure/pg-tx-writer.js';
+import { NO_POLICIES } from '../support/fakes/no-policies.js';
 import { PgTxsInFlight } from '../../src/modules/ledger/infrastructure/pg-txs-in-flight.js';
 
 const stored = await storedRows();
 const txs = new PgManagedTxRepository(stored.node.database);
-const writer = new PgTxWriter();
+const writer = new PgTxWriter(NO_POLICIES);
 const inFlight = new PgTxsInFlight(stored.node.database);
 const OURS = aSigner(1);
 let ids = 0;

@@ -2,11 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { PgTxWriter } from '../../src/modules/ledger/infrastructure/pg-tx-writer.js';
 import { PgFundsRepository } from '../../src/modules/ledger/infrastructure/pg-funds.repository.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
+import { NO_POLICIES } from '../support/fakes/no-policies.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 
 const stored = await storedRows();
 const funds = new PgFundsRepository(stored.node.database);
-const writer = new PgTxWriter();
+const writer = new PgTxWriter(NO_POLICIES);
 const [OURS, OTHER] = [aSigner(1), aSigner(2)];
 const ELSEWHERE = { ...OURS, chainId: DEV_CHAIN + 1 };
 const SHORT = { sub_state: 'INSUFFICIENT_FUNDS' };

@@ -7,13 +7,14 @@ import { PgFundsRepository } from '../../src/modules/ledger/infrastructure/pg-fu
 import { PgManagedTxRepository } from '../../src/modules/ledger/infrastructure/pg-managed-tx.repository.js';
 import { PgTxQueue } from '../../src/modules/ledger/infrastructure/pg-tx-queue.js';
 import { PgTxWriter } from '../../src/modules/ledger/infrastructure/pg-tx-writer.js';
+import { NO_POLICIES } from '../support/fakes/no-policies.js';
 import { PgTxsInFlight } from '../../src/modules/ledger/infrastructure/pg-txs-in-flight.js';
 
 const stored = await storedRows();
 const funds = new PgFundsRepository(stored.node.database);
 const txs = new PgManagedTxRepository(stored.node.database);
 const queue = new PgTxQueue(stored.node.database, new Named('first'));
-const writer = new PgTxWriter();
+const writer = new PgTxWriter(NO_POLICIES);
 const inFlight = new PgTxsInFlight(stored.node.database);
 
 const OURS = aSigner(1);

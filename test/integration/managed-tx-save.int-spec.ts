@@ -3,11 +3,12 @@ import type { ManagedTx } from '../../src/modules/ledger/index.js';
 import { aHash, aReceipt, aSigner } from '../support/builders.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
 import { PgManagedTxRepository } from '../../src/modules/ledger/infrastructure/pg-managed-tx.repository.js';
+import { NO_POLICIES } from '../support/fakes/no-policies.js';
 import { PgTxWriter } from '../../src/modules/ledger/infrastructure/pg-tx-writer.js';
 
 const stored = await storedRows();
 const txs = new PgManagedTxRepository(stored.node.database);
-const writer = new PgTxWriter();
+const writer = new PgTxWriter(NO_POLICIES);
 const OURS = aSigner(1);
 
 async function change(n: number, what: (tx: ManagedTx) => void): Promise<void> {

@@ -166,7 +166,8 @@ describe('the daily value', () => {
     lab.chain.faults.status = ({ data }) => (data === tagged(1) ? 'reverted' : 'success');
     await lab.confirmAll(node);
     expect(await lab.states([large])).toEqual(['FAILED']);
-    await again(node);
+    // Without waiting for its timer.
+    await node.step();
     expect(await lab.states([held])).toEqual(['IN_MEMPOOL']);
     expect(await books(node)).toMatchObject({
       reserved: ['40', expect.any(String)],
@@ -191,9 +192,13 @@ describe('the daily value', () => {
     );
     expect(rows[0]?.hours).toBeGreaterThan(23.9);
     expect(rows[0]?.hours).toBeLessThan(24.1);
-    const text = `UPDATE signer_spent SET counts_until = clock_timestamp()`;
+    const text = `UPDATE signer_spent SET counts_until = clock_timestamp() + interval '0.3 seconds'`;
     await node.get(Database).query({ name: 'test_a_day_passes', text }, []);
     await again(node);
+    expect(await lab.states([waiting])).toEqual(['PENDING']);
+    // Its timer would be seconds: the end of the day is known.
+    await new Promise((end) => setTimeout(end, 400));
+    await node.step();
     expect(await lab.states([waiting])).toEqual(['IN_MEMPOOL']);
     expect(await books(node)).toMatchObject({ spent: ['0', '0'] });
   });

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { READS } from '../../platform/database/pools.js';
 import { ChainModule } from '../chain/chain.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { PoliciesModule } from '../policies/policies.module.js';
 import { SignersModule } from '../signers/signers.module.js';
 import { SignerFeeCaps } from './application/signer-fee-caps.js';
 import { TxQueries } from './application/views/tx-views.js';
@@ -51,6 +52,7 @@ import { TypeormTxQueries } from './infrastructure/typeorm-tx-queries.js';
     TypeOrmModule.forFeature([ManagedTxEntity, TxAttemptEntity], READS),
     ChainModule,
     SignersModule,
+    PoliciesModule,
     EventsModule,
   ],
   providers: [

@@ -66,6 +66,20 @@ export const POLICIES = faults(int('policies'), [
     why: 'what becomes final without a reserve never counts as spent',
   },
   {
+    id: 'held-of-nobody-is-due',
+    in: 'tx_make_held_due',
+    text: `k.sub_state = 'POLICY_HELD'`,
+    becomes: `k.sub_state = 'INSUFFICIENT_FUNDS'`,
+    why: 'what has room again waits for its timer',
+  },
+  {
+    id: 'day-without-an-end',
+    in: 'policy_spent',
+    text: 'min(p.counts_until) AS ends_at',
+    becomes: 'NULL::timestamptz AS ends_at',
+    why: 'what has room again after a day waits for its timer',
+  },
+  {
     id: 'spent-without-reserves',
     in: 'policy_spent',
     text: 'coalesce(r.value, 0) + coalesce(p.value, 0) AS value',

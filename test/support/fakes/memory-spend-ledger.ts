@@ -7,6 +7,8 @@ export class MemorySpendLedger extends SpendLedger {
   readonly reserves = new Map<string, SlotRef & Spending>();
   /** How often something was asked or written. */
   calls = 0;
+  /** Until the oldest of what is spent is a day old. */
+  nextInMs: number | null = null;
 
   async spent(_fence: Fence, signers: Parameters<SpendLedger['spent']>[1]): ReturnType<SpendLedger['spent']> {
     if (signers.length > 0) this.calls += 1;
@@ -14,7 +16,7 @@ export class MemorySpendLedger extends SpendLedger {
       signers.map(({ signer }) => {
         const own = [...this.reserves.values()].filter((each) => signerKey(each.signer) === signerKey(signer));
         const sum = (name: keyof Spending): bigint => own.reduce((total, each) => total + each[name], 0n);
-        return [signerKey(signer), { value: sum('value'), fees: sum('fees') }];
+        return [signerKey(signer), { value: sum('value'), fees: sum('fees'), nextInMs: this.nextInMs }];
       }),
     );
   }

@@ -94,6 +94,12 @@ describe('a waiting tx', () => {
     expect(await admitted(dry, ready('a', 4n), ready('b', 4n))).toMatchObject({ admitted: ['a', 'b'], turnedAway: [] });
   });
 
+  it('waits until the oldest of what is spent is a day old, when that is before its timer', async () => {
+    spending.nextInMs = 70;
+    const { turnedAway } = await gate({ dailyValue: 3n }).admit(FENCE, [ready('a', 2n), ready('b', 2n)]);
+    expect(turnedAway[0]?.timers.resubmit).toEqual({ inMs: 70 });
+  });
+
   it('waits longer each time, up to ten minutes', async () => {
     const waits = async (tries: number): Promise<number> => {
       const item = ready('b', 2n);

@@ -170,6 +170,7 @@ describe('a change set', () => {
       'txs insertFills',
       'txs postpone',
       'txs makeFundedDue',
+      'txs makeHeldDue',
       'events append',
       'commit',
       'tell',
@@ -197,6 +198,7 @@ describe('a change set', () => {
       'txs save': [changes.txs],
       'txs postpone': [changes.postponed],
       'txs makeFundedDue': [changes.fundsArrived],
+      'txs makeHeldDue': [[aSigner()]],
     });
   });
 
@@ -206,6 +208,18 @@ describe('a change set', () => {
     steps = [];
     await write.execute(LEASES, 'test', { txs: [failed('saved')], slots: { released: [] } });
     expect(steps).toEqual(['begin', 'txs save', 'events append', 'commit', 'tell']);
+  });
+
+  it('makes due what is held back, where a slot ends', async () => {
+    const ends = { vacated: [holder(0n)], consumed: [outcome(5n)], released: [slot(6n)], forgotten: [slot(8n)] };
+    for (const [name, slots] of Object.entries(ends)) {
+      given.clear();
+      await write.execute(LEASES, 'test', { slots: { [name]: slots } });
+      expect(given.get('txs makeHeldDue')).toEqual([[aSigner()]]);
+    }
+    given.clear();
+    await write.execute(LEASES, 'test', { slots: { held: [holder(1n)], cursors } });
+    expect(given.has('txs makeHeldDue')).toBe(false);
   });
 
   it('of txs that wait has what can be locked, in the same transaction', async () => {

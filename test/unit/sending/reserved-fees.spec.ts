@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ReservedFees } from '../../../src/modules/sending/application/reserved-fees.js';
 import { FeeRules } from '../../../src/modules/sending/index.js';
+import { WriteChanges } from '../../../src/modules/ledger/index.js';
 import { SignerPolicies } from '../../../src/modules/policies/index.js';
-import { Fence, FencedUnitOfWork, type SignerPolicy, slotKey } from '../../../src/modules/signers/index.js';
+import { Fence, type SignerPolicy, slotKey } from '../../../src/modules/signers/index.js';
 import { aLease, aManagedTx, aPolicy, aRequest, aSigner } from '../../support/builders.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
@@ -37,7 +38,7 @@ async function reservedBy(policy: Partial<SignerPolicy>, ...items: readonly (typ
     new SignerPolicies(new KeysOf([signer], aPolicy(policy)), new FakeMetrics(), new RecordingLog()),
     spending,
     fakeOf(FeeRules, { most: () => most, capsFor: () => CAPS }),
-    fakeOf(FencedUnitOfWork, { run: (_leases, _operation, work) => work(FENCE) }),
+    fakeOf(WriteChanges, { underFence: (_leases, _operation, changesOf) => changesOf(FENCE) }),
   );
   return [...(await reserved.of([aLease(signer)], items))];
 }

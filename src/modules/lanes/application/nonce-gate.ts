@@ -7,7 +7,10 @@ import { FeeRules } from '../../sending/index.js';
 import type { Fence } from '../../signers/index.js';
 import type { ReadyTx } from './prepare-pending.js';
 
-/** Before the first other try of a tx for which the daily amounts have no room; doubles up to the longest. */
+/**
+ * Before the first other try of a tx for which the daily amounts have no room; doubles up to the longest. {@link WriteChanges} makes it due before that,
+ * when something comes back, and it is due when the oldest of what is spent is a day old.
+ */
 const FIRST_HELD_MS = 5_000;
 const LONGEST_HELD_MS = 600_000;
 
@@ -50,13 +53,13 @@ export class NonceGate {
       const need = before && this.needOf(item);
       const against = this.against(item, before && need ? { spent: before, needs: need } : null);
       if (against !== null) {
-        turnedAway.push(turnAway(item.tx, against));
+        turnedAway.push(turnAway(item.tx, against, before?.nextInMs ?? null));
         continue;
       }
       admitted.push(item);
       if (!before || !need) continue;
       needs.set(item.tx.id, need);
-      spent.set(key, { value: before.value + need.value, fees: before.fees + need.fees });
+      spent.set(key, { ...before, value: before.value + need.value, fees: before.fees + need.fees });
     }
     return { admitted, turnedAway, needs };
   }
@@ -72,7 +75,7 @@ export class NonceGate {
     );
   }
 
-  private spent(fence: Fence, signers: readonly SignerId[]): Promise<ReadonlyMap<string, Spending>> {
+  private spent(fence: Fence, signers: readonly SignerId[]): ReturnType<SpendLedger['spent']> {
     return this.spending.spent(
       fence,
       this.policies.withDailyLimit(signers).map((signer) => ({ signer, ...this.fees.capsFor(signer) })),
@@ -89,12 +92,13 @@ export class NonceGate {
   }
 }
 
-function turnAway(tx: ManagedTx, { kind, rule, reason }: Refused | Held): ManagedTx {
+/** @param nextInMs until room comes back by time */
+function turnAway(tx: ManagedTx, { kind, rule, reason }: Refused | Held, nextInMs: number | null): ManagedTx {
   const copy = ManagedTx.rehydrate(tx.progress);
   if (kind === 'refused') copy.failed(`policy_refused: ${rule}: ${reason}`);
   else {
     const pauseMs = backoffMs(FIRST_HELD_MS, tx.equalTries('POLICY_HELD'), LONGEST_HELD_MS);
-    copy.postponed('POLICY_HELD', jittered(pauseMs, chanceOf(tx.id)), reason);
+    copy.postponed('POLICY_HELD', Math.min(jittered(pauseMs, chanceOf(tx.id)), nextInMs ?? Infinity), reason);
   }
   return copy;
 }

@@ -36,6 +36,11 @@ export abstract class TxWriter {
   /** Makes due what waits for funds: parked txs, and sent ones that nodes refused. */
   abstract makeFundedDue(fence: Fence, signers: readonly SignerId[]): Promise<void>;
   /**
+   * Makes due what waits for the daily amounts of its policy: a batch of each signer, the first of its queue. Leaves out what somebody is changing. Costs
+   * no statement for signers without daily amounts.
+   */
+  abstract makeHeldDue(fence: Fence, signers: readonly SignerId[]): Promise<void>;
+  /**
    * Makes the receipt checks of the signers due, because a new owner does not know what was mined before. All signers are of one chain. One
    * page per call, in the order of slots.
    * @param after the last slot of the previous page; null for the first page

@@ -3,6 +3,7 @@ import { Conflict } from '../../../kernel/errors.js';
 import { parseAddress } from '../../../kernel/hex.js';
 import type { SignerId } from '../../../kernel/signer-id.js';
 import { PgTx, type SqlValue } from '../../../platform/database/pg-tx.js';
+import { SignerPolicies } from '../../policies/index.js';
 import { type Fence, signerColumns, type SlotHolder, type SlotRef } from '../../signers/index.js';
 import type { ManagedTx, Timer } from '../domain/managed-tx.js';
 import type { RequestedTx } from '../domain/managed-tx.repository.js';
@@ -92,6 +93,22 @@ const MAKE_FUNDED_DUE = {
 };
 
 /**
+ * Only timers change. Of a long queue the first ones, along managed_tx_held: each is judged, and what has no room waits with a timer again. All
+ * others have timers of their own.
+ */
+const MAKE_HELD_DUE = {
+  name: 'tx_make_held_due',
+  text: `
+    UPDATE managed_tx t SET next_resubmit_at = clock_timestamp()
+      FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
+     CROSS JOIN LATERAL (
+       SELECT k.tx_id FROM managed_tx k
+        WHERE k.chain_id = w.chain_id AND k.signer = w.signer AND k.state = 'PENDING' AND k.sub_state = 'POLICY_HELD' AND k.next_resubmit_at > clock_timestamp()
+        ORDER BY -k.priority, k.tx_id LIMIT 50 FOR UPDATE SKIP LOCKED) held
+     WHERE t.tx_id = held.tx_id`,
+};
+
+/**
  * Reads one page along managed_tx_live, from the end of the previous page. The signers are a filter, concatenated so that no index fits
  * them: all pages together then read the txs in flight of the chain once.
  */
@@ -111,6 +128,10 @@ const RECEIPT_PAGE_TXS = 5_000;
 
 @Injectable()
 export class PgTxWriter extends TxWriter {
+  constructor(private readonly policies: SignerPolicies) {
+    super();
+  }
+
   lockPending(fence: Fence, txs: readonly ManagedTx[]): Promise<ReadonlySet<string>> {
     return lockTxs(fence, LOCK_PENDING, txs);
   }
@@ -157,6 +178,11 @@ export class PgTxWriter extends TxWriter {
 
   async makeFundedDue(fence: Fence, signers: readonly SignerId[]): Promise<void> {
     await PgTx.of(fence.tx).query(MAKE_FUNDED_DUE, signerColumns(signers));
+  }
+
+  async makeHeldDue(fence: Fence, signers: readonly SignerId[]): Promise<void> {
+    const limited = this.policies.withDailyLimit(signers);
+    if (limited.length > 0) await PgTx.of(fence.tx).query(MAKE_HELD_DUE, signerColumns(limited));
   }
 
   async markReceiptsDue(fence: Fence, signers: readonly SignerId[], after: SlotRef | null): Promise<SlotRef | null> {

@@ -12,6 +12,12 @@ export interface DailySigner {
   readonly maxFeePerBlobGas: bigint;
 }
 
+/** What is spent or reserved. */
+export interface Spent extends Spending {
+  /** When the oldest part of it is a day old; null when all of it is reserved. */
+  readonly nextInMs: number | null;
+}
+
 /**
  * What signers with daily amounts have spent within 24 hours, and what is reserved for what they have in flight, by slots: of all that competes for a
  * nonce one is mined. Only the owner of a signer writes, so what it reads under its fence is all there is.
@@ -21,7 +27,7 @@ export abstract class SpendLedger {
    * Writes down what has ended, and reserves what is in flight and has no reserve: sent before there was a policy, or found on the chain.
    * @returns what is spent or reserved, by {@link signerKey}
    */
-  abstract spent(fence: Fence, signers: readonly DailySigner[]): Promise<ReadonlyMap<string, Spending>>;
+  abstract spent(fence: Fence, signers: readonly DailySigner[]): Promise<ReadonlyMap<string, Spent>>;
 
   /** Reserves what is in flight and has no reserve: what became final without one would never count as spent. */
   abstract reserveInFlight(fence: Fence, signers: readonly DailySigner[]): Promise<void>;

@@ -4,7 +4,7 @@ import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import { type Fence, signerColumns, slotColumns, slotKey, type SlotRef } from '../../signers/index.js';
 import type { Spending } from '../domain/policy.js';
-import { type DailySigner, type Reserve, SpendLedger } from '../domain/spend-ledger.js';
+import { type DailySigner, type Reserve, SpendLedger, type Spent } from '../domain/spend-ledger.js';
 
 /**
  * A reserve ends with its slot. What was mined counts until 24 hours after the commit that found it final, which is later than its block: so all that
@@ -67,12 +67,13 @@ export const RESERVE_IN_FLIGHT = {
 export const SPENT = {
   name: 'policy_spent',
   text: `
-    SELECT w.chain_id, w.signer, coalesce(r.value, 0) + coalesce(p.value, 0) AS value, coalesce(r.fees, 0) + coalesce(p.fees, 0) AS fees
+    SELECT w.chain_id, w.signer, coalesce(r.value, 0) + coalesce(p.value, 0) AS value, coalesce(r.fees, 0) + coalesce(p.fees, 0) AS fees,
+           extract(epoch FROM p.ends_at - statement_timestamp())::float8 * 1000 AS next_in_ms
       FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
       LEFT JOIN LATERAL (
         SELECT sum(r.value) AS value, sum(r.fees) AS fees FROM signer_reserve r WHERE r.chain_id = w.chain_id AND r.signer = w.signer) r ON true
       LEFT JOIN LATERAL (
-        SELECT sum(p.value) AS value, sum(p.fees) AS fees FROM signer_spent p
+        SELECT sum(p.value) AS value, sum(p.fees) AS fees, min(p.counts_until) AS ends_at FROM signer_spent p
          WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.counts_until > statement_timestamp()) p ON true`,
 };
 
@@ -106,15 +107,20 @@ export class PgSpendLedger extends SpendLedger {
     super();
   }
 
-  async spent(fence: Fence, signers: readonly DailySigner[]): Promise<ReadonlyMap<string, Spending>> {
+  async spent(fence: Fence, signers: readonly DailySigner[]): Promise<ReadonlyMap<string, Spent>> {
     if (signers.length === 0) return new Map();
     for (const { signer } of signers) fence.tokenFor(signer);
     const tx = PgTx.of(fence.tx);
     const keys = signerColumns(signers.map(({ signer }) => signer));
     await tx.query(SETTLE_SPENDING, keys);
     await this.reserveInFlight(fence, signers);
-    const { rows } = await tx.query<SpendingRow>(SPENT, keys);
-    return new Map(rows.map((row) => [signerKey(parseSigner(row.chain_id, row.signer)), spendingOf(row)]));
+    const { rows } = await tx.query<SpendingRow & { next_in_ms: number | null }>(SPENT, keys);
+    return new Map(
+      rows.map((row) => [
+        signerKey(parseSigner(row.chain_id, row.signer)),
+        { ...spendingOf(row), nextInMs: row.next_in_ms },
+      ]),
+    );
   }
 
   async reserveInFlight(fence: Fence, signers: readonly DailySigner[]): Promise<void> {

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { maxOf, minOf } from '../../../kernel/quantities.js';
 import { signerKey, signersOf } from '../../../kernel/signer-id.js';
-import type { RequestedTx } from '../../ledger/index.js';
+import { type RequestedTx, WriteChanges } from '../../ledger/index.js';
 import { SignerPolicies, SpendLedger, type Spending } from '../../policies/index.js';
-import { type Fence, FencedUnitOfWork, type Lease, leasesFor, slotKey } from '../../signers/index.js';
+import { type Fence, type Lease, leasesFor, slotKey } from '../../signers/index.js';
 import { gasLimitOf } from './drafts.js';
 import { FeeRules } from './fee-rules.js';
 
@@ -23,7 +23,7 @@ export class ReservedFees {
     private readonly policies: SignerPolicies,
     private readonly spending: SpendLedger,
     private readonly fees: FeeRules,
-    private readonly unitOfWork: FencedUnitOfWork,
+    private readonly write: WriteChanges,
   ) {}
 
   /**
@@ -46,13 +46,15 @@ export class ReservedFees {
     return lacking.length === 0 ? fees : new Map([...fees, ...(await this.raised(leases, lacking))]);
   }
 
-  private raised(leases: readonly Lease[], lacking: readonly Reserving[]): Promise<[string, bigint][]> {
+  private async raised(leases: readonly Lease[], lacking: readonly Reserving[]): Promise<[string, bigint][]> {
     const signers = signersOf(lacking.map(({ tx }) => tx));
-    return this.unitOfWork.run(leasesFor(leases, signers), 'reserve', async (fence) => {
-      const daily = signers.map((signer) => ({ signer, ...this.fees.capsFor(signer) }));
-      const spent = new Map(await this.spending.spent(fence, daily));
-      return this.raise(fence, lacking, spent);
+    const daily = signers.map((signer) => ({ signer, ...this.fees.capsFor(signer) }));
+    const raised: [string, bigint][] = [];
+    await this.write.underFence(leasesFor(leases, signers), 'reserve', async (fence) => {
+      raised.push(...(await this.raise(fence, lacking, new Map(await this.spending.spent(fence, daily)))));
+      return {};
     });
+    return raised;
   }
 
   private async raise(

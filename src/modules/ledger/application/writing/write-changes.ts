@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { signersOf } from '../../../../kernel/signer-id.js';
 import { EventLog } from '../../../events/index.js';
 import {
   type Fence,
@@ -137,6 +138,9 @@ export class WriteChanges {
     await each(fills, (made) => writer.insertFills(fence, made));
     if (postponed) await writer.postpone(fence, postponed);
     await each(fundsArrived, (signers) => writer.makeFundedDue(fence, signers));
+    // What they had reserved of the daily amounts comes back, or a part of it.
+    const ended = [slots.vacated, slots.consumed, slots.released, slots.forgotten].flatMap((some = []) => some);
+    await each(signersOf(ended), (signers) => writer.makeHeldDue(fence, signers));
     const events = [...savedIn(changes), ...noted].flatMap((tx) => tx.pendingEvents());
     await each(events, (appended) => this.events.append(fence.tx, fence, appended));
   }
