@@ -95,6 +95,11 @@ export abstract class CustodyEntry {
   @Section(SignerPolicyConfig)
   policy?: SignerPolicyConfig;
 
+  /** Accounts that it names without their keys. */
+  accountsElsewhere(): readonly Address[] {
+    return [];
+  }
+
   /** Called once, at the start. The process does not start when it fails. */
   abstract keys(): Promise<readonly CustodyKey[]>;
 }

@@ -1,5 +1,6 @@
 import type { ConfigClass } from '../config/config-fields.js';
 import type { CustodyEntry } from './custody-entry.js';
+import { ElsewhereCustody } from './elsewhere.js';
 import { MnemonicCustody } from './mnemonic.js';
 import { PrivateKeyCustody } from './private-key.js';
 
@@ -7,4 +8,5 @@ import { PrivateKeyCustody } from './private-key.js';
 export const CUSTODY_TYPES: Record<string, ConfigClass<CustodyEntry>> = {
   privateKey: PrivateKeyCustody,
   mnemonic: MnemonicCustody,
+  elsewhere: ElsewhereCustody,
 };

@@ -101,6 +101,16 @@ describe('a policy', () => {
     expect(await node.create({ ...request })).toMatchObject({ isNew: true });
   });
 
+  it('refuses a request at intake also at a node that does not have the key', async () => {
+    const { address } = lab.node.signer();
+    const policy = { maxValue: '8' };
+    const node = await lab.startNode({ signers: [{ type: 'elsewhere', addresses: [address], policy }] });
+    const request = { ...aRequest(), signer: lab.node.signer() };
+    const payload = { ...request.payload, value: 9n };
+    await expect(node.create({ ...request, payload })).rejects.toMatchObject({ code: 'policy_refused' });
+    expect(await node.create(request)).toMatchObject({ isNew: true });
+  });
+
   it('that only reports refuses and holds nothing', async () => {
     const txIds = [await paying(1, 9n), await paying(2, 9n)];
     const node = await boundBy({ maxValue: '8', dailyValue: '10', to: [], dryRun: true });

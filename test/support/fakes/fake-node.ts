@@ -1,7 +1,12 @@
 import { NodeIdentity } from '../../../src/kernel/node-identity.js';
 import { sameSigner, type SignerId } from '../../../src/kernel/signer-id.js';
 import type { EcdsaSignature } from '../../../src/kernel/signing.js';
-import { type CustodiedSigner, Custody, type SignerPolicy } from '../../../src/modules/signers/domain/custody.js';
+import {
+  type CustodiedSigner,
+  Custody,
+  type SignerPolicy,
+  type SignerRules,
+} from '../../../src/modules/signers/domain/custody.js';
 
 export class Named extends NodeIdentity {
   constructor(readonly id: string) {
@@ -19,11 +24,11 @@ export class KeysOf extends Custody {
   }
 
   signers(): readonly CustodiedSigner[] {
-    return this.known.map((signer) => ({
-      signer,
-      reference: { type: 'fake' },
-      ...(this.policy && { policy: this.policy }),
-    }));
+    return this.known.map((signer) => ({ signer, reference: { type: 'fake' } }));
+  }
+
+  rules(): readonly SignerRules[] {
+    return this.known.map((signer) => ({ signer, ...(this.policy && { policy: this.policy }) }));
   }
 
   has(signer: SignerId): boolean {

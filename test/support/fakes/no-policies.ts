@@ -1,5 +1,5 @@
 import { SignerPolicies } from '../../../src/modules/policies/index.js';
 import { fakeOf } from './fake-of.js';
 
-/** No signer has daily amounts. */
-export const NO_POLICIES = fakeOf(SignerPolicies, { withDailyLimit: () => [] });
+/** No signer has a policy. */
+export const NO_POLICIES = fakeOf(SignerPolicies, { of: () => null, withDailyLimit: () => [] });

@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { configFrom } from '../../../src/config/index.js';
 import { ChainRules } from '../../../src/modules/chain/application/chain-rules.js';
+import { SignerPolicies } from '../../../src/modules/policies/index.js';
 import { CheckedCustody } from '../../../src/modules/signers/infrastructure/checked-custody.js';
 import { SignerFeeCaps } from '../../../src/modules/ledger/application/signer-fee-caps.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
 const MNEMONIC = {
@@ -26,7 +28,8 @@ async function capsOf(fees: Record<string, string> | undefined, policy?: Record<
     ],
   });
   const custody = await CheckedCustody.open(config, new RecordingLog());
-  const caps = new SignerFeeCaps(new ChainRules(config), custody);
+  const policies = new SignerPolicies(custody, new FakeMetrics(), new RecordingLog());
+  const caps = new SignerFeeCaps(new ChainRules(config), policies, custody);
   return { caps, signers: custody.signers().map(({ signer }) => signer) };
 }
 

@@ -11,6 +11,7 @@ import { aRequest, DEV_CHAIN } from '../../support/builders.js';
 import { SignerFeeCaps } from '../../../src/modules/ledger/application/signer-fee-caps.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { NO_FEES, type TxRequest } from '../../../src/modules/ledger/domain/tx-request.js';
+import { NO_POLICIES } from '../../support/fakes/no-policies.js';
 
 const OTHER_CHAIN = DEV_CHAIN + 1;
 const config = configFrom({
@@ -28,7 +29,7 @@ const config = configFrom({
 });
 const rules = new ChainRules(config);
 const intake = new IntakeRules(
-  new SignerFeeCaps(rules, new KeysOf([])),
+  new SignerFeeCaps(rules, NO_POLICIES, new KeysOf([])),
   Object.assign(config.intake, { maxMetadataBytes: 16 }),
   fakeOf(PayloadLimits, {
     assertPossible: async ({ payload }) => {

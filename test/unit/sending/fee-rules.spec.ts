@@ -10,6 +10,7 @@ import { NO_FEES } from '../../../src/modules/ledger/domain/tx-request.js';
 import { anAttempt, aSigner, DEV_CHAIN, aFeeQuote, FREE_QUOTE } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
+import { NO_POLICIES } from '../../support/fakes/no-policies.js';
 
 const GAS = 1_000n;
 const QUOTE = aFeeQuote({
@@ -42,7 +43,7 @@ function rulesWith(caps: Pick<FeeCaps, 'maxFeePerGas' | 'maxPriorityFeePerGas'>)
     database: { url: 'postgres://nobody@localhost/none' },
     chains: [{ id: DEV_CHAIN, rpcUrls: ['http://127.0.0.1:1'], fees }],
   });
-  return new FeeRules(new SignerFeeCaps(new ChainRules(config), new KeysOf([])), clock);
+  return new FeeRules(new SignerFeeCaps(new ChainRules(config), NO_POLICIES, new KeysOf([])), clock);
 }
 
 /** What geth says; `wei` of all the gas of a transaction. */

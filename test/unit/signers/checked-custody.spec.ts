@@ -1,7 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { recoverAddress, Signature } from 'ethers';
 import { ChainConfig, LockstepConfig } from '../../../src/config/index.js';
-import type { CustodyEntry, CustodyKey } from '../../../src/custody/custody-entry.js';
+import {
+  type CustodyEntry,
+  type CustodyKey,
+  SignerFeesConfig,
+  SignerPolicyConfig,
+} from '../../../src/custody/custody-entry.js';
+import { ElsewhereCustody } from '../../../src/custody/elsewhere.js';
 import { MnemonicCustody } from '../../../src/custody/mnemonic.js';
 import { PrivateKeyCustody } from '../../../src/custody/private-key.js';
 import { Secp256k1, SECP256K1 } from '../../../src/custody/secp256k1.js';
@@ -63,6 +69,17 @@ describe('keys of the config', () => {
     expect(JSON.stringify(custody.signers())).not.toContain(FIRST_KEY.slice(2));
   });
 
+  it('are not had of accounts whose keys other nodes have, and what the config says of those is known all the same', async () => {
+    const policy = Object.assign(new SignerPolicyConfig(), { maxValue: 8n });
+    const fees = Object.assign(new SignerFeesConfig(), { maxFeePerGas: 3n });
+    const addresses = [signerAt(1).address.toUpperCase().replace('0X', '0x')];
+    const custody = await custodyOf(phrase(1), Object.assign(new ElsewhereCustody(), { addresses, policy, fees }));
+    const [first, second] = [signerAt(0), signerAt(1)];
+    expect([custody.has(first), custody.has(second)]).toEqual([true, false]);
+    expect(custody.signers().map(({ signer }) => signer.address)).not.toContain(second.address);
+    expect(custody.rules().slice(0, 2)).toEqual([{ signer: first }, { signer: second, policy, fees }]);
+  });
+
   it('are had for the chains that name them only', async () => {
     const custody = await custodyOf(phrase(1));
     expect([signerAt(0), signerAt(1), signerAt(0, DEV_CHAIN + 2)].map((signer) => custody.has(signer))).toEqual([
@@ -122,7 +139,7 @@ describe('what a custody answers', () => {
 
   const open = (sign: CustodyKey['sign'], signs?: CustodyKey['signs']): Promise<CheckedCustody> => {
     const key = { address: signerAt(0).address, reference: { type: 'toy' }, sign, ...(signs && { signs }) };
-    return custodyOf({ type: 'toy', keys: async () => [key] });
+    return custodyOf({ type: 'toy', keys: async () => [key], accountsElsewhere: () => [] });
   };
 
   it('is refused, with an alarm, when one signature is by another key', async () => {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { minOf } from '../../../kernel/quantities.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import { ChainRules, type FeeCaps } from '../../chain/index.js';
+import { SignerPolicies } from '../../policies/index.js';
 import { Custody } from '../../signers/index.js';
 import { GAS_PER_BLOB } from '../domain/tx-cost.js';
 
@@ -15,23 +16,15 @@ export interface TxGas {
 @Injectable()
 export class SignerFeeCaps {
   private readonly own: ReadonlyMap<string, Partial<FeeCaps>>;
-  /** Wei that a policy allows for the fees of one tx. */
-  private readonly maxFees: ReadonlyMap<string, bigint>;
 
   constructor(
     private readonly rules: ChainRules,
+    private readonly policies: SignerPolicies,
     custody: Custody,
   ) {
-    this.maxFees = new Map(
-      custody
-        .signers()
-        .flatMap(({ signer, policy }): [string, bigint][] =>
-          policy?.maxFee === undefined || policy.dryRun ? [] : [[signerKey(signer), policy.maxFee]],
-        ),
-    );
     this.own = new Map(
       custody
-        .signers()
+        .rules()
         .flatMap(({ signer, fees }): [string, Partial<FeeCaps>][] =>
           fees === undefined ? [] : [[signerKey(signer), fees]],
         ),
@@ -56,10 +49,9 @@ export class SignerFeeCaps {
    */
   ofPayload(signer: SignerId, { gas, blobs }: TxGas, reserved: bigint | null = null): FeeCaps {
     const caps = this.of(signer);
-    const most = [this.maxFees.get(signerKey(signer)), reserved].reduce<bigint | null>(
-      (least, wei) => (wei == null ? least : minOf(least ?? wei, wei)),
-      null,
-    );
+    const policy = this.policies.of(signer);
+    const maxFee = policy?.dryRun ? null : (policy?.maxFee ?? null);
+    const most = maxFee === null || reserved === null ? (maxFee ?? reserved) : minOf(maxFee, reserved);
     if (most === null || gas === 0n) return caps;
     const forGas = most - blobs * GAS_PER_BLOB * caps.maxFeePerBlobGas;
     return { ...caps, maxFeePerGas: forGas < 0n ? 0n : minOf(caps.maxFeePerGas, forGas / gas) };

@@ -27,7 +27,7 @@ export interface PolicyVerdict {
   readonly verdict: Verdict;
 }
 
-/** The policies of the signers whose keys this node has. A signer without a policy may sign everything. */
+/** The policies of the config, also of signers whose keys other nodes have. A signer without a policy may sign everything. */
 @Injectable()
 export class SignerPolicies {
   private readonly policies: ReadonlyMap<string, Policy>;
@@ -41,7 +41,7 @@ export class SignerPolicies {
   ) {
     this.policies = new Map(
       custody
-        .signers()
+        .rules()
         .flatMap(({ signer, policy }): [string, Policy][] =>
           policy === undefined ? [] : [[signerKey(signer), toPolicy(policy)]],
         ),

@@ -22,12 +22,17 @@ export interface SignerPolicy {
   readonly dryRun: boolean;
 }
 
+/** What the config says of a signer, whether this node has its key or not. */
+export interface SignerRules {
+  readonly signer: SignerId;
+  readonly fees?: SignerFees;
+  readonly policy?: SignerPolicy;
+}
+
 export interface CustodiedSigner {
   readonly signer: SignerId;
   /** Where the key is kept, for operators. It never contains the key. */
   readonly reference: { readonly type: string; readonly path?: string };
-  readonly fees?: SignerFees;
-  readonly policy?: SignerPolicy;
 }
 
 /** The custody gave no usable signature: it failed, took too long, or signed with another key. A later try may succeed. */
@@ -41,6 +46,8 @@ export class CannotSign extends Unprocessable {}
 /** Has the keys of all types of custody, as they were listed at the start, and signs with them. */
 export abstract class Custody {
   abstract signers(): readonly CustodiedSigner[];
+  /** Of all signers that the config names. */
+  abstract rules(): readonly SignerRules[];
   abstract has(signer: SignerId): boolean;
   /**
    * Signs in the given order. Each signature is checked: it is one of the signer's key.

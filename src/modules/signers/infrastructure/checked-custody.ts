@@ -6,7 +6,7 @@ import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
 import type { EcdsaSignature, Signable } from '../../../kernel/signing.js';
 import type { Log } from '../../../platform/logging/log.js';
 import { mapInTurns } from '../../../platform/scheduling/map-in-turns.js';
-import { CannotSign, type CustodiedSigner, Custody, CustodyFailed } from '../domain/custody.js';
+import { CannotSign, type CustodiedSigner, Custody, CustodyFailed, type SignerRules } from '../domain/custody.js';
 
 /** The signers of a worker wait for each other. */
 const TIME_LIMIT_MS = 10_000;
@@ -20,26 +20,37 @@ interface Known {
 export class CheckedCustody extends Custody {
   private constructor(
     private readonly keys: ReadonlyMap<string, Known>,
+    private readonly known: ReadonlyMap<string, SignerRules>,
     private readonly log: Log,
   ) {
     super();
   }
 
   static async open({ chains }: LockstepConfig, log: Log): Promise<CheckedCustody> {
-    const known = new Map<string, Known>();
+    const keys = new Map<string, Known>();
+    const rules = new Map<string, SignerRules>();
     for (const { id: chainId, signers } of chains)
-      for (const entry of signers)
-        for (const key of await entry.keys()) {
-          const signer = { chainId, address: key.address };
-          const fees = entry.fees && { fees: entry.fees };
-          const policy = entry.policy && { policy: entry.policy };
-          known.set(signerKey(signer), { key, custodied: { signer, reference: key.reference, ...fees, ...policy } });
+      for (const entry of signers) {
+        const own = await entry.keys();
+        for (const address of [...own.map((key) => key.address), ...entry.accountsElsewhere()]) {
+          const signer = { chainId, address };
+          const { fees, policy } = entry;
+          rules.set(signerKey(signer), { signer, ...(fees && { fees }), ...(policy && { policy }) });
         }
-    return new CheckedCustody(known, log);
+        for (const key of own) {
+          const signer = { chainId, address: key.address };
+          keys.set(signerKey(signer), { key, custodied: { signer, reference: key.reference } });
+        }
+      }
+    return new CheckedCustody(keys, rules, log);
   }
 
   signers(): readonly CustodiedSigner[] {
     return [...this.keys.values()].map(({ custodied }) => custodied);
+  }
+
+  rules(): readonly SignerRules[] {
+    return [...this.known.values()];
   }
 
   has(signer: SignerId): boolean {

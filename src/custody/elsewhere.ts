@@ -1,0 +1,18 @@
+import { Each, TextList } from '../config/config-fields.js';
+import { type Address, parseAddress } from '../kernel/hex.js';
+import { CustodyEntry, type CustodyKey } from './custody-entry.js';
+
+/** Accounts whose keys other nodes have. This node takes their requests within their caps and their policy, and signs nothing. */
+export class ElsewhereCustody extends CustodyEntry {
+  @Each('isAccount', 'must be 0x and 40 hex digits', (text) => /^0x[0-9a-fA-F]{40}$/.test(text))
+  @TextList({ required: true })
+  addresses: string[] = [];
+
+  override accountsElsewhere(): readonly Address[] {
+    return this.addresses.map((text) => parseAddress(text));
+  }
+
+  async keys(): Promise<readonly CustodyKey[]> {
+    return [];
+  }
+}
