@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Wallet } from 'ethers';
-import { ANYONE } from '../../src/kernel/caller.js';
 import { type Address, parseAddress, parseHex } from '../../src/kernel/hex.js';
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { SubmitCommand } from '../../src/modules/commands/index.js';
@@ -9,7 +8,7 @@ import { ProveBlobs } from '../../src/modules/requests/application/prove-blobs.j
 import { InFlightLimits } from '../../src/modules/ledger/index.js';
 import { NO_FEES } from '../../src/modules/ledger/domain/tx-request.js';
 import { startAnvil } from '../support/anvil.js';
-import { aBlob, aHash, aRequest, anAddress, DEV_CHAIN } from '../support/builders.js';
+import { aBlob, anOrder, aRequest, anAddress, DEV_CHAIN } from '../support/builders.js';
 import { knowNonce } from '../support/known-nonce.js';
 import { makeWaitingDue } from '../support/node-lab.js';
 import { onProxiedNode, type ProxiedStage } from '../support/on-proxied-node.js';
@@ -136,17 +135,7 @@ describe('on a chain with every type of transaction', () => {
         const txId = await delegating(tag);
         await lab.node.step();
         const { nonce } = await lab.node.tx(txId);
-        await lab.node.get(SubmitCommand).execute({
-          ...{
-            txId,
-            sender: ANYONE,
-            kind: 'cancel',
-            requestId: null,
-            requestHash: aHash(1),
-            fees: null,
-            request: null,
-          },
-        });
+        await lab.node.get(SubmitCommand).execute(anOrder('cancel', txId));
         await lab.node.commands();
         await lab.resubmit();
         await lab.confirmAll();
@@ -186,15 +175,7 @@ describe('on a chain with every type of transaction', () => {
 
 /** Its attempts after a client wanted a higher price. */
 async function spedUp(lab: ProxiedStage['lab'], txId: string): Promise<readonly AttemptView[]> {
-  const command = {
-    sender: ANYONE,
-    kind: 'speed_up',
-    requestId: null,
-    requestHash: aHash(1),
-    fees: null,
-    request: null,
-  } as const;
-  await lab.node.get(SubmitCommand).execute({ txId, ...command });
+  await lab.node.get(SubmitCommand).execute(anOrder('speed_up', txId));
   await lab.node.commands();
   return lab.attempts(txId);
 }

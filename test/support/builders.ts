@@ -3,6 +3,7 @@ import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../.
 import type { SignerId } from '../../src/kernel/signer-id.js';
 import { BLOB_BYTES } from '../../src/modules/chain/domain/blob-sidecar.js';
 import type { FeeQuote, Receipt } from '../../src/modules/chain/index.js';
+import type { CommandInput } from '../../src/modules/commands/application/submit-command.js';
 import type { TxCommand } from '../../src/modules/commands/domain/tx-command.js';
 import type { PauseOrder } from '../../src/modules/ops/application/store-pauses.js';
 import type { CreatedTx } from '../../src/modules/requests/application/create-tx.js';
@@ -202,4 +203,9 @@ export function aManagedTx(overrides: Partial<TxProgress> = {}): ManagedTxBuilde
 /** As a caller asks for a pause or its end. */
 export function aPauseOrder(reason: string | null = null, name = 'api'): PauseOrder {
   return { by: { name, account: DEFAULT_ACCOUNT }, action: 'stopSigners', reason };
+}
+
+/** A command of a client, to be submitted; it has no request of its own. */
+export function anOrder(kind: 'cancel' | 'speed_up', txId: string): CommandInput {
+  return { txId, kind, sender: ANYONE, requestId: null, requestHash: aHash(1), fees: null, request: null };
 }

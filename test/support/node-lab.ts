@@ -5,7 +5,7 @@ import { SubmitCommand } from '../../src/modules/commands/application/submit-com
 import { TxQueries, type TxView } from '../../src/modules/ledger/application/views/tx-views.js';
 import { isFinal, type TxState } from '../../src/modules/ledger/index.js';
 import { Database } from '../../src/platform/database/database.js';
-import { aHash, aRequest } from './builders.js';
+import { anOrder, aRequest } from './builders.js';
 import { ModelChain, type ModelTx } from './model-chain.js';
 import { NOT_SENT, onlyFor, tagged } from './send-faults.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';
@@ -177,15 +177,7 @@ export class NodeLab {
 
   /** What never left the node ends at once, and its nonce is free. */
   async cancelUnsent(txId: string, by = this.node): Promise<void> {
-    const command = {
-      sender: ANYONE,
-      kind: 'cancel',
-      requestId: null,
-      requestHash: aHash(1),
-      fees: null,
-      request: null,
-    } as const;
-    await by.get(SubmitCommand).execute({ txId, ...command });
+    await by.get(SubmitCommand).execute(anOrder('cancel', txId));
     await by.commands();
   }
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type Address, parseAddress } from '../../../src/kernel/hex.js';
 import { KnownBalances } from '../../../src/modules/lanes/application/cover-costs.js';
 import type { FundsRepository } from '../../../src/modules/ledger/index.js';
-import { AskBalances } from '../../../src/modules/sending/application/ask-balances.js';
+import { impatientBalances } from '../../support/refusals.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 
 const SIGNER = { chainId: 1, address: parseAddress(`0x${'aa'.repeat(20)}`) };
@@ -40,8 +40,7 @@ beforeEach(() => {
       return wei;
     },
   };
-  const ask = new AskBalances(clock, { pause: () => new Promise((resolve) => setTimeout(resolve, 5)) });
-  balances = new KnownBalances(repository as FundsRepository, ask, clock);
+  balances = new KnownBalances(repository as FundsRepository, impatientBalances(clock), clock);
   inFlight = 0n;
   atReading = () => undefined;
 });

@@ -1,15 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
-import { AskBalances } from '../../../src/modules/sending/application/ask-balances.js';
 import { aSigner } from '../../support/builders.js';
-import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { impatientBalances } from '../../support/refusals.js';
 
 const [A, B] = [aSigner(1), aSigner(2)];
 
 type Balances = (accounts: readonly string[]) => Promise<bigint[]>;
 
 function asking(balances: Balances): (signers: readonly SignerId[]) => Promise<ReadonlyMap<string, bigint>> {
-  const ask = new AskBalances(new FakeClock(), { pause: () => new Promise((resolve) => setTimeout(resolve, 5)) });
+  const ask = impatientBalances();
   return (signers) => ask.execute({ balances }, signers);
 }
 

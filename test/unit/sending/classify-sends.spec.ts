@@ -3,18 +3,12 @@ import { ResubmitConfig } from '../../../src/config/index.js';
 import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
 import type { SlotRef } from '../../../src/modules/signers/index.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
-import { AskBalances } from '../../../src/modules/sending/application/ask-balances.js';
 import { ClassifySends } from '../../../src/modules/sending/application/classify-sends.js';
-import {
-  type LearnPoolLimits,
-  type LimitedSends,
-  RefusalEvidence,
-} from '../../../src/modules/sending/application/refusal-evidence.js';
-import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
+import { type LearnPoolLimits, type LimitedSends } from '../../../src/modules/sending/application/refusal-evidence.js';
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
 import type { Attempt, AttemptOutcome } from '../../../src/modules/ledger/domain/attempt.js';
-import type { AttemptRepository, FundsRepository } from '../../../src/modules/ledger/index.js';
-import { NO_OTHER_GAS } from '../../support/gas-rules.js';
+import type { AttemptRepository } from '../../../src/modules/ledger/index.js';
+import { refusalEvidence } from '../../support/refusals.js';
 import { aHash, aManagedTx, anAttempt, aSigner } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -42,7 +36,6 @@ beforeEach(() => {
   asked = [];
   limited = { waiting: new Set(), passed: new Set() };
   committed = 2_000n * 10n ** 18n;
-  const txs = { committedWei: async (signers: readonly unknown[]) => signers.map(() => committed) };
   const config = Object.assign(new ResubmitConfig(), {
     interval: INTERVAL,
     maxRefusals: MAX_REFUSALS,
@@ -52,13 +45,7 @@ beforeEach(() => {
     {
       ofSlots: async (slots: readonly SlotRef[]) => (asked.push(...slots.map(({ nonce }) => nonce)), siblings),
     } as unknown as AttemptRepository,
-    new RefusalEvidence(
-      new SecondObservations(clock),
-      txs as unknown as FundsRepository,
-      new AskBalances(clock, { pause: () => new Promise(() => undefined) }),
-      NO_OTHER_GAS,
-      config,
-    ),
+    refusalEvidence(() => committed, config, clock),
     { learnLimit: (_chain: number, words: string) => void learned.push(words) } as unknown as FeeRules,
     { execute: async () => limited } as unknown as LearnPoolLimits,
     config,

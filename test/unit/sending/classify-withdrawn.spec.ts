@@ -1,15 +1,13 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { ResubmitConfig } from '../../../src/config/index.js';
 import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
-import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
-import { AskBalances } from '../../../src/modules/sending/application/ask-balances.js';
 import { ClassifySends } from '../../../src/modules/sending/application/classify-sends.js';
-import { type LearnPoolLimits, RefusalEvidence } from '../../../src/modules/sending/application/refusal-evidence.js';
+import type { LearnPoolLimits } from '../../../src/modules/sending/application/refusal-evidence.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
 import type { SendVerdict } from '../../../src/modules/sending/domain/send-verdict.js';
-import type { Attempt, AttemptRepository, FundsRepository } from '../../../src/modules/ledger/index.js';
+import type { Attempt, AttemptRepository } from '../../../src/modules/ledger/index.js';
 import type { TxProgress } from '../../../src/modules/ledger/domain/managed-tx.js';
-import { NO_OTHER_GAS } from '../../support/gas-rules.js';
+import { refusalEvidence } from '../../support/refusals.js';
 import { aHash, aManagedTx, anAttempt } from '../../support/builders.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
@@ -24,17 +22,10 @@ let classify: ClassifySends;
 beforeEach(() => {
   const clock = new FakeClock();
   ofSlot = [ORIGINAL, REPLACEMENT];
-  const txs = { committedWei: async (signers: readonly unknown[]) => signers.map(() => 10n ** 24n) };
   const config = Object.assign(new ResubmitConfig(), { maxRefusals: 3 });
   classify = new ClassifySends(
     { ofSlots: async () => ofSlot } as unknown as AttemptRepository,
-    new RefusalEvidence(
-      new SecondObservations(clock),
-      txs as unknown as FundsRepository,
-      new AskBalances(clock, { pause: () => new Promise(() => undefined) }),
-      NO_OTHER_GAS,
-      config,
-    ),
+    refusalEvidence(() => 10n ** 24n, config, clock),
     { learnLimit: () => undefined } as unknown as FeeRules,
     { execute: async () => ({ waiting: new Set(), passed: new Set() }) } as unknown as LearnPoolLimits,
     config,

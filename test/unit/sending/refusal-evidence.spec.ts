@@ -1,14 +1,11 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { ResubmitConfig } from '../../../src/config/index.js';
 import type { NodeErrorClass } from '../../../src/kernel/node-error-class.js';
-import { SecondObservations } from '../../../src/modules/chain/application/second-observations.js';
-import { AskBalances } from '../../../src/modules/sending/application/ask-balances.js';
-import { RefusalEvidence } from '../../../src/modules/sending/application/refusal-evidence.js';
+import type { RefusalEvidence } from '../../../src/modules/sending/application/refusal-evidence.js';
 import type { AnsweredSend } from '../../../src/modules/sending/application/send.js';
-import type { FundsRepository, TxSubState } from '../../../src/modules/ledger/index.js';
-import { NO_OTHER_GAS } from '../../support/gas-rules.js';
+import type { TxSubState } from '../../../src/modules/ledger/index.js';
+import { refusalEvidence } from '../../support/refusals.js';
 import { aManagedTx, anAttempt } from '../../support/builders.js';
-import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { ModelChain } from '../../support/model-chain.js';
 
 /** The model chain gives every account so much. */
@@ -24,14 +21,8 @@ let evidence: RefusalEvidence;
 
 beforeEach(() => {
   [chain, committed, asked] = [new ModelChain(), BALANCE, 0];
-  const txs = {
-    committedWei: async (signers: readonly unknown[]) => ((asked += 1), signers.map(() => committed)),
-  };
-  evidence = new RefusalEvidence(
-    new SecondObservations(new FakeClock()),
-    txs as unknown as FundsRepository,
-    new AskBalances(new FakeClock(), { pause: () => new Promise((resolve) => setTimeout(resolve, 5)) }),
-    NO_OTHER_GAS,
+  evidence = refusalEvidence(
+    () => ((asked += 1), committed),
     Object.assign(new ResubmitConfig(), { maxRefusals: MAX_REFUSALS }),
   );
 });

@@ -2,13 +2,12 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ChainConnector, FeeQuote, GasEstimate } from '../../../src/modules/chain/index.js';
 import type { AttemptDraft } from '../../../src/modules/sending/application/attempt-signer.js';
 import type { FeeRules } from '../../../src/modules/sending/application/fee-rules.js';
-import { AskBalances } from '../../../src/modules/sending/application/ask-balances.js';
 import { SignNoOps, type SlotToConsume } from '../../../src/modules/sending/application/sign-no-ops.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
 import { type Attempt, type AttemptFees } from '../../../src/modules/ledger/domain/attempt.js';
 import { aHash, aManagedTx, anAttempt, aSigner, DEV_CHAIN, FREE_QUOTE } from '../../support/builders.js';
 import { gasRules } from '../../support/gas-rules.js';
-import { FakeClock } from '../../support/fakes/fake-clock.js';
+import { impatientBalances } from '../../support/refusals.js';
 import { RecordedWrites } from '../../support/fakes/recorded-writes.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 import { highestFees } from '../../../src/modules/sending/domain/fee-bump.js';
@@ -67,8 +66,14 @@ beforeEach(() => {
     },
   };
   balancesOf = async (accounts) => accounts.map(() => 5n);
-  const balances = new AskBalances(new FakeClock(), { pause: () => new Promise((resolve) => setTimeout(resolve, 5)) });
-  signNoOps = new SignNoOps(signer, fees as unknown as FeeRules, gasRules(CAP), balances, writes.asDoor(), log);
+  signNoOps = new SignNoOps(
+    signer,
+    fees as unknown as FeeRules,
+    gasRules(CAP),
+    impatientBalances(),
+    writes.asDoor(),
+    log,
+  );
 });
 
 function execute(...wanted: readonly SlotToConsume[]): Promise<Sending[]> {
