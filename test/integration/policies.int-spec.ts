@@ -3,7 +3,7 @@ import { Transaction } from 'ethers';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
 import { NonceLedger } from '../../src/modules/signers/index.js';
 import { Database } from '../../src/platform/database/database.js';
-import { aRequest } from '../support/builders.js';
+import { anAddress, aRequest } from '../support/builders.js';
 import { loseCommitsOfLanes } from '../support/lost-commits.js';
 import { makeWaitingDue, nodeLab } from '../support/node-lab.js';
 import { RaceLab } from '../support/race-lab.js';
@@ -183,6 +183,26 @@ describe('the daily value', () => {
       reserved: ['40', expect.any(String)],
       spent: ['30', expect.any(String)],
     });
+  });
+
+  it('asks no other signer for an authorization for what has no room: it would hold back its payloads again and again', async () => {
+    const node = await boundBy({ dailyValue: '100', authorizations: true });
+    await paying(1, 100n);
+    await node.step();
+    const authority = node.signer(1);
+    const authorizationList = [
+      { chainId: BigInt(authority.chainId), address: anAddress(0xc0de), authority: authority.address },
+    ];
+    const payload = { ...aRequest().payload, value: 1n, data: tagged(2), authorizationList };
+    const held = await lab.create(2, { payload });
+    for (let round = 0; round < 3; round += 1) {
+      await again(node);
+      expect(await node.tx(held)).toMatchObject({ state: 'PENDING', subState: 'POLICY_HELD' });
+      await node.authorizations();
+    }
+    const text = 'SELECT count(nonce)::int AS signed, sum(tries)::int AS tries FROM tx_authorization';
+    const { rows } = await node.get(Database).query({ name: 'test_turns', text }, []);
+    expect(rows).toEqual([{ signed: 0, tries: 0 }]);
   });
 
   it('has room again 24 hours after what used it was final, by the clock of the database', async () => {

@@ -11,6 +11,7 @@ import { LedgerModule } from '../ledger/ledger.module.js';
 import { AllocateNonces } from './application/allocate-nonces.js';
 import { BumpDue } from './application/bump-due.js';
 import { CoverCosts, KnownBalances } from './application/cover-costs.js';
+import { DailyRoom } from './application/daily-room.js';
 import { EstimatePending } from './application/estimate-pending.js';
 import { HandOver } from './application/hand-over.js';
 import { LaneStep } from './application/lane-step.js';
@@ -50,6 +51,7 @@ import { ResubmitScheduler } from './infrastructure/resubmit-scheduler.js';
     PoolTurns,
     SimulatePending,
     KnownBalances,
+    DailyRoom,
     CoverCosts,
     RevertedEstimates,
     EstimatePending,

@@ -87,6 +87,13 @@ export const POLICIES = faults(int('policies'), [
     why: 'what is in flight is not counted, and more is sent than the policy allows',
   },
   {
+    id: 'seen-without-reserves',
+    in: 'policy_seen',
+    text: 'coalesce(r.value, 0) + coalesce(p.value, 0) AS value',
+    becomes: 'coalesce(p.value, 0) AS value',
+    why: 'others sign authorizations for what has no room beside what is in flight',
+  },
+  {
     id: 'reserved-of-another-nonce',
     in: 'policy_reserved',
     text: 'AND r.nonce = w.nonce',

@@ -1,6 +1,7 @@
-import { signerKey } from '../../../src/kernel/signer-id.js';
+import { signerKey, type SignerId } from '../../../src/kernel/signer-id.js';
 import { SpendLedger, type Spending } from '../../../src/modules/policies/index.js';
-import { type Fence, slotKey, type SlotRef } from '../../../src/modules/signers/index.js';
+import { Fence, slotKey, type SlotRef } from '../../../src/modules/signers/index.js';
+import { fakeOf } from './fake-of.js';
 
 /** Wei. Nothing of it ends. */
 export class MemorySpendLedger extends SpendLedger {
@@ -18,6 +19,13 @@ export class MemorySpendLedger extends SpendLedger {
         const sum = (name: keyof Spending): bigint => own.reduce((total, each) => total + each[name], 0n);
         return [signerKey(signer), { value: sum('value'), fees: sum('fees'), nextInMs: this.nextInMs }];
       }),
+    );
+  }
+
+  async seen(signers: readonly SignerId[]): ReturnType<SpendLedger['seen']> {
+    return this.spent(
+      fakeOf(Fence, {}),
+      signers.map((signer) => ({ signer, maxFeePerGas: 0n, maxFeePerBlobGas: 0n })),
     );
   }
 

@@ -1,8 +1,15 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
-import { CoverCosts, type KnownBalances, type Simulated } from '../../../src/modules/lanes/application/cover-costs.js';
+import {
+  again,
+  CoverCosts,
+  type KnownBalances,
+  type Simulated,
+} from '../../../src/modules/lanes/application/cover-costs.js';
+import { DailyRoom } from '../../../src/modules/lanes/application/daily-room.js';
 import type { PendingTx } from '../../../src/modules/ledger/index.js';
 import { aManagedTx, aRequest, aSigner } from '../../support/builders.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { ModelChain } from '../../support/model-chain.js';
 
 const [MINE, THEIRS] = [aSigner(1), aSigner(2)];
@@ -12,19 +19,26 @@ interface Waiting {
   readonly cost: bigint | 'unfunded' | 'postponed';
   readonly signer?: SignerId;
   readonly priority?: number;
+  /** It waits for the authorizations of others. */
+  readonly isAwaiting?: boolean;
 }
 
 let balances: Map<number, bigint>;
+/** Ids of those for which the daily amounts have no room. */
+let full: Set<string>;
 
 beforeEach(() => {
+  full = new Set();
   balances = new Map([
     [1, 60n],
     [2, 60n],
   ]);
 });
 
-function simulatedOf({ cost }: Waiting): Simulated {
+function simulatedOf({ cost, isAwaiting = false }: Waiting): Simulated {
   if (cost === 'unfunded') return { kind: 'unfunded', error: 'insufficient funds' };
+  if (isAwaiting && cost !== 'postponed')
+    return { kind: 'awaits', cost, verdict: again('STALE', 1, 'it waits for others') };
   return cost === 'postponed' ? { kind: 'not_now', apply: () => undefined } : { kind: 'ready', gasLimit: 1n, cost };
 }
 
@@ -51,7 +65,11 @@ async function covered(...waiting: readonly Waiting[]): Promise<Record<string, s
     expired: false,
     wasTried: false,
   }));
-  const verdicts = await new CoverCosts(known).execute(new ModelChain(), pending, waiting.map(simulatedOf));
+  const room = fakeOf(DailyRoom, {
+    lacking: async (items) =>
+      new Map(items.flatMap(({ tx }) => (full.has(tx.id) ? [[tx.id, 'no room'] as const] : []))),
+  });
+  const verdicts = await new CoverCosts(known, room).execute(new ModelChain(), pending, waiting.map(simulatedOf));
   return Object.fromEntries(
     verdicts.map((verdict, index) => {
       const tx = pending[index]?.tx;
@@ -60,6 +78,14 @@ async function covered(...waiting: readonly Waiting[]): Promise<Record<string, s
     }),
   );
 }
+
+it('what waits for authorizations of others waits for the daily amounts of its policy first, and parks nothing', async () => {
+  full.add('a').add('ready');
+  const awaits = { cost: 1n, isAwaiting: true };
+  expect(await covered({ id: 'a', ...awaits }, { id: 'b', ...awaits }, { id: 'ready', cost: 1n })).toEqual({
+    ...{ a: 'POLICY_HELD', b: 'STALE', ready: 'ready' },
+  });
+});
 
 describe('a balance that does not cover all that waits', () => {
   it('is spent from the front of the queue, and what is behind the first that it does not cover is parked unchanged', async () => {

@@ -4,6 +4,7 @@ import type { GasEstimate } from '../../../src/modules/chain/index.js';
 import type { FeeRules, Priced } from '../../../src/modules/sending/application/fee-rules.js';
 import { SimulatePending } from '../../../src/modules/lanes/application/simulate-pending.js';
 import { EstimatePending } from '../../../src/modules/lanes/application/estimate-pending.js';
+import { DailyRoom } from '../../../src/modules/lanes/application/daily-room.js';
 import { CoverCosts, type KnownBalances } from '../../../src/modules/lanes/application/cover-costs.js';
 import type { PoolTurns } from '../../../src/modules/lanes/application/pool-turns.js';
 import type { RevertedEstimates } from '../../../src/modules/lanes/application/reverted-estimates.js';
@@ -13,6 +14,7 @@ import { aManagedTx, anAddress, aRequest, aSigner } from '../../support/builders
 import { realPause } from '../../../src/platform/scheduling/pause.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { gasRules } from '../../support/gas-rules.js';
+import { fakeOf } from '../../support/fakes/fake-of.js';
 import { ModelChain } from '../../support/model-chain.js';
 import { type PendingTx } from '../../../src/modules/ledger/domain/tx-queue.js';
 
@@ -44,16 +46,19 @@ beforeEach(() => {
   judge = new SimulatePending(
     { capsOf: () => null, price: () => priced } as unknown as FeeRules,
     gasRules(),
-    new CoverCosts({
-      refresh: async (_chain: unknown, wanted: readonly unknown[]) => void refreshed.push(...wanted),
-      has: () => true,
-      covers: (_signer: unknown, wei: bigint) => wei <= balance,
-      take: (_signer: unknown, wei: bigint) => {
-        if (balance < wei) return false;
-        balance -= wei;
-        return true;
-      },
-    } as unknown as KnownBalances),
+    new CoverCosts(
+      {
+        refresh: async (_chain: unknown, wanted: readonly unknown[]) => void refreshed.push(...wanted),
+        has: () => true,
+        covers: (_signer: unknown, wei: bigint) => wei <= balance,
+        take: (_signer: unknown, wei: bigint) => {
+          if (balance < wei) return false;
+          balance -= wei;
+          return true;
+        },
+      } as unknown as KnownBalances,
+      fakeOf(DailyRoom, { lacking: async () => new Map() }),
+    ),
     new EstimatePending({ proven: async () => doomed } as unknown as RevertedEstimates, new FakeClock(), {
       pause: realPause,
     }),

@@ -7,9 +7,12 @@ import type { ChainConnector } from '../../chain/index.js';
 import { FundsRepository, type ManagedTx, type PendingTx, type TxSubState } from '../../ledger/index.js';
 import { backoffMs } from '../../../kernel/backoff.js';
 import { AskBalances } from '../../sending/index.js';
+import { DailyRoom } from './daily-room.js';
 
 const FIRST_FUNDS_RETRY_MS = 5_000;
 const FIRST_BALANCE_RETRY_MS = 2_000;
+/** It is made due when something comes back. */
+const FIRST_ROOM_RETRY_MS = 5_000;
 
 interface Known {
   left: bigint;
@@ -88,7 +91,10 @@ export class KnownBalances {
  */
 @Injectable()
 export class CoverCosts {
-  constructor(private readonly balances: KnownBalances) {}
+  constructor(
+    private readonly balances: KnownBalances,
+    private readonly room: DailyRoom,
+  ) {}
 
   /** @returns a verdict for each tx, in the order given */
   async execute(
@@ -97,10 +103,16 @@ export class CoverCosts {
     simulated: readonly Simulated[],
   ): Promise<PendingVerdict[]> {
     await this.balances.refresh(chain, costsOf(pending, simulated));
+    const lacking = await this.room.lacking(
+      pending.flatMap(({ tx, request }, index) => {
+        const verdict = simulated[index];
+        return verdict?.kind === 'awaits' ? [{ tx, request, cost: verdict.cost }] : [];
+      }),
+    );
     const short = new Set<string>();
     const verdicts = new Map<string, PendingVerdict>();
     for (const { item, verdict } of inQueueOrder(pending, simulated))
-      verdicts.set(item.tx.id, this.funded(item.tx.signer, verdict, short));
+      verdicts.set(item.tx.id, held(lacking.get(item.tx.id)) ?? this.funded(item.tx.signer, verdict, short));
     return pending.map(({ tx }) => verdicts.get(tx.id) ?? { kind: 'parked' });
   }
 
@@ -117,6 +129,10 @@ export class CoverCosts {
     const error = verdict.kind === 'unfunded' ? verdict.error : 'the balance does not cover value and gas';
     return again('INSUFFICIENT_FUNDS', FIRST_FUNDS_RETRY_MS, error);
   }
+}
+
+function held(reason: string | undefined): PendingVerdict | null {
+  return reason === undefined ? null : again('POLICY_HELD', FIRST_ROOM_RETRY_MS, reason);
 }
 
 /** What the ready txs of each signer, and those that wait for authorizations, may take from its balance together. */

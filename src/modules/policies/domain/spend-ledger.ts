@@ -29,6 +29,9 @@ export abstract class SpendLedger {
    */
   abstract spent(fence: Fence, signers: readonly DailySigner[]): Promise<ReadonlyMap<string, Spent>>;
 
+  /** About the same without a fence, and rather less than it is: what is held back by it would have no room. By {@link signerKey}. */
+  abstract seen(signers: readonly SignerId[]): Promise<ReadonlyMap<string, Spending>>;
+
   /** Reserves what is in flight and has no reserve: what became final without one would never count as spent. */
   abstract reserveInFlight(fence: Fence, signers: readonly DailySigner[]): Promise<void>;
 

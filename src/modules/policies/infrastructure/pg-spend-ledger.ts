@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { parseSigner, signerKey } from '../../../kernel/signer-id.js';
+import { parseSigner, type SignerId, signerKey } from '../../../kernel/signer-id.js';
 import { Database } from '../../../platform/database/database.js';
 import { PgTx } from '../../../platform/database/pg-tx.js';
 import { type Fence, signerColumns, slotColumns, slotKey, type SlotRef } from '../../signers/index.js';
@@ -77,6 +77,21 @@ export const SPENT = {
          WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.counts_until > statement_timestamp()) p ON true`,
 };
 
+/** Without a write: what ended since the last sum is left out, and what was mined of it, too. */
+export const SEEN = {
+  name: 'policy_seen',
+  text: `
+    SELECT w.chain_id, w.signer, coalesce(r.value, 0) + coalesce(p.value, 0) AS value, coalesce(r.fees, 0) + coalesce(p.fees, 0) AS fees
+      FROM unnest($1::bigint[], $2::text[]) AS w (chain_id, signer)
+      LEFT JOIN LATERAL (
+        SELECT sum(r.value) AS value, sum(r.fees) AS fees FROM signer_reserve r
+          JOIN signer_nonce_allocation s ON s.chain_id = r.chain_id AND s.signer = r.signer AND s.nonce = r.nonce AND s.status = 'HELD'
+         WHERE r.chain_id = w.chain_id AND r.signer = w.signer) r ON true
+      LEFT JOIN LATERAL (
+        SELECT sum(p.value) AS value, sum(p.fees) AS fees FROM signer_spent p
+         WHERE p.chain_id = w.chain_id AND p.signer = w.signer AND p.counts_until > statement_timestamp()) p ON true`,
+};
+
 export const RESERVED = {
   name: 'policy_reserved',
   text: `
@@ -121,6 +136,12 @@ export class PgSpendLedger extends SpendLedger {
         { ...spendingOf(row), nextInMs: row.next_in_ms },
       ]),
     );
+  }
+
+  async seen(signers: readonly SignerId[]): Promise<ReadonlyMap<string, Spending>> {
+    if (signers.length === 0) return new Map();
+    const { rows } = await this.database.query<SpendingRow>(SEEN, signerColumns(signers));
+    return new Map(rows.map((row) => [signerKey(parseSigner(row.chain_id, row.signer)), spendingOf(row)]));
   }
 
   async reserveInFlight(fence: Fence, signers: readonly DailySigner[]): Promise<void> {
