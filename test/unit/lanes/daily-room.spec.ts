@@ -3,6 +3,7 @@ import { DailyRoom } from '../../../src/modules/lanes/application/daily-room.js'
 import { SignerPolicies } from '../../../src/modules/policies/index.js';
 import { Fence, type SignerPolicy } from '../../../src/modules/signers/index.js';
 import { aManagedTx, aPolicy, aRequest, aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
@@ -16,7 +17,12 @@ async function lacking(policy: Partial<SignerPolicy>, ...costs: readonly (readon
   const spending = new MemorySpendLedger();
   await spending.reserve(fakeOf(Fence, {}), [{ signer: SIGNER, nonce: 7n, value: 60n, fees: 5n }]);
   spending.calls = 0;
-  const policies = new SignerPolicies(new KeysOf([SIGNER], aPolicy(policy)), new FakeMetrics(), new RecordingLog());
+  const policies = new SignerPolicies(
+    new KeysOf([SIGNER], aPolicy(policy)),
+    new FakeMetrics(),
+    new RecordingLog(),
+    new FakeClock(),
+  );
   const request = aRequest({ signer: SIGNER });
   const found = await new DailyRoom(policies, spending).lacking(
     costs.map(([value, fees], index) => ({

@@ -5,6 +5,7 @@ import { SignerPolicies } from '../../../src/modules/policies/index.js';
 import { CheckedCustody } from '../../../src/modules/signers/infrastructure/checked-custody.js';
 import { SignerFeeCaps } from '../../../src/modules/ledger/application/signer-fee-caps.js';
 import { aSigner, DEV_CHAIN } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { RecordingLog } from '../chain/chain-fixture.js';
 
@@ -28,7 +29,7 @@ async function capsOf(fees: Record<string, string> | undefined, policy?: Record<
     ],
   });
   const custody = await CheckedCustody.open(config, new RecordingLog());
-  const policies = new SignerPolicies(custody, new FakeMetrics(), new RecordingLog());
+  const policies = new SignerPolicies(custody, new FakeMetrics(), new RecordingLog(), new FakeClock());
   const caps = new SignerFeeCaps(new ChainRules(config), policies, custody);
   return { caps, signers: custody.signers().map(({ signer }) => signer) };
 }

@@ -5,6 +5,7 @@ import { WriteChanges } from '../../../src/modules/ledger/index.js';
 import { SignerPolicies } from '../../../src/modules/policies/index.js';
 import { Fence, type SignerPolicy, slotKey } from '../../../src/modules/signers/index.js';
 import { aLease, aManagedTx, aPolicy, aRequest, aSigner } from '../../support/builders.js';
+import { FakeClock } from '../../support/fakes/fake-clock.js';
 import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { KeysOf } from '../../support/fakes/fake-node.js';
 import { fakeOf } from '../../support/fakes/fake-of.js';
@@ -35,7 +36,7 @@ async function isReserved({ tx: { signer, nonce } }: typeof OWN, fees: bigint): 
 async function reservedBy(policy: Partial<SignerPolicy>, ...items: readonly (typeof OWN)[]) {
   const { signer } = OWN.tx;
   const reserved = new ReservedFees(
-    new SignerPolicies(new KeysOf([signer], aPolicy(policy)), new FakeMetrics(), new RecordingLog()),
+    new SignerPolicies(new KeysOf([signer], aPolicy(policy)), new FakeMetrics(), new RecordingLog(), new FakeClock()),
     spending,
     fakeOf(FeeRules, { most: () => most, capsFor: () => CAPS }),
     fakeOf(WriteChanges, { underFence: (_leases, _operation, changesOf) => changesOf(FENCE) }),
