@@ -40,7 +40,7 @@ export class Secp256k1 {
     }
   }
 
-  private recover(digest: Hash, { r, s, yParity }: EcdsaSignature): Address {
+  recover(digest: Hash, { r, s, yParity }: EcdsaSignature): Address {
     if (!this.native) return parseAddress(recoverAddress(digest, { r, s, yParity }));
     const publicKey = this.native.ecdsaRecover(bytes(`${r}${s.slice(2)}`), yParity, bytes(digest), false);
     return parseAddress(`0x${keccak256(publicKey.subarray(1)).toString('hex', 12)}`);

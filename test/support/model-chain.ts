@@ -1,4 +1,5 @@
-import { Transaction } from 'ethers';
+import { type Signature, Transaction } from 'ethers';
+import { SECP256K1 } from '../../src/custody/secp256k1.js';
 import { groupBy } from '../../src/kernel/group-by.js';
 import { type Address, type Hash, parseAddress, parseHash, parseHex } from '../../src/kernel/hex.js';
 import type { ChainId, Nonce } from '../../src/kernel/signer-id.js';
@@ -409,11 +410,11 @@ export class ModelChain implements ChainConnector {
     const known = this.parsed.get(hash);
     if (known) return known;
     const parsed = Transaction.from(raw);
-    if (parsed.from === null || parsed.hash !== hash)
-      throw new Error('bytes without a signature, or with another hash');
+    const { signature, unsignedHash } = parsed;
+    if (signature === null || parsed.hash !== hash) throw new Error('bytes without a signature, or with another hash');
     const tx = {
       hash,
-      from: parseAddress(parsed.from),
+      from: senderOf(parseHash(unsignedHash), signature),
       nonce: BigInt(parsed.nonce),
       data: parsed.data,
       maxFeePerGas: parsed.maxFeePerGas ?? parsed.gasPrice ?? 0n,
@@ -462,6 +463,11 @@ export class ModelChain implements ChainConnector {
       contractAddress: null,
     }));
   }
+}
+
+/** What ethers does for it takes twenty times as long. */
+function senderOf(digest: Hash, { r, s, yParity }: Signature): Address {
+  return SECP256K1.recover(digest, { r: parseHex(r), s: parseHex(s), yParity });
 }
 
 function isSentBy(account: Address, from: Nonce): (tx: ModelTx) => boolean {
