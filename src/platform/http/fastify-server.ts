@@ -63,7 +63,7 @@ export class LockstepFastifyAdapter extends FastifyAdapter {
           return;
         }
         if (request.url.startsWith('/api/')) void reply.header('cache-control', 'no-store');
-        const allowed = needsMethods(request) ? this.allowedMethods(request.url) : [];
+        const allowed = this.needsMethods(request) ? this.allowedMethods(request.url) : [];
         if (allowed.length > 0 && request.method === 'OPTIONS') {
           void reply
             .status(204)
@@ -94,6 +94,11 @@ export class LockstepFastifyAdapter extends FastifyAdapter {
   /** The methods of the path of this URL; empty when there is no such path. */
   allowedMethods(url: string): readonly string[] {
     return this.routeTable.methodsOf(url);
+  }
+
+  /** No other request can have a method that its path does not. */
+  private needsMethods({ method, is404, url, routeOptions: { url: pattern = '' } }: FastifyRequest): boolean {
+    return method === 'OPTIONS' || is404 || (pattern.includes(':') && this.routeTable.isOfOther(pattern, url));
   }
 
   override registerParserMiddleware(): void {
@@ -165,11 +170,6 @@ function headersOf({ tls }: ServerConfig): FastifyHelmetOptions {
     // Without TLS of its own, the proxy in front tells it.
     hsts: tls.files !== null && { maxAge: 31_536_000, includeSubDomains: false },
   };
-}
-
-/** No other request can have a method that its path does not: Fastify takes `GET /tx/batch` for `GET /tx/:txId`. */
-function needsMethods({ method, is404, routeOptions: { url = '' } }: FastifyRequest): boolean {
-  return method === 'OPTIONS' || is404 || url.includes(':');
 }
 
 function isEmpty({ headers }: IncomingMessage): boolean {
