@@ -80,6 +80,20 @@ describe('keys of the config', () => {
     expect(custody.rules().slice(0, 2)).toEqual([{ signer: first }, { signer: second, policy, fees }]);
   });
 
+  it.each([
+    ['with its key and as one of another node', Object.assign(new ElsewhereCustody(), { addresses: [ACCOUNTS[0]] })],
+    ['with its key in two ways', Object.assign(new PrivateKeyCustody(), { key: FIRST_KEY })],
+  ])(
+    'are refused at the start when an account is named twice, %s: one of the policies would be lost',
+    async (_, second) => {
+      const first = phrase(1);
+      first.policy = Object.assign(new SignerPolicyConfig(), { dailyValue: 8n });
+      await expect(custodyOf(first, second)).rejects.toThrow(
+        `names the account ${ACCOUNTS[0]} twice on chain ${DEV_CHAIN}`,
+      );
+    },
+  );
+
   it('are had for the chains that name them only', async () => {
     const custody = await custodyOf(phrase(1));
     expect([signerAt(0), signerAt(1), signerAt(0, DEV_CHAIN + 2)].map((signer) => custody.has(signer))).toEqual([

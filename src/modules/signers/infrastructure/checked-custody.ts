@@ -26,6 +26,7 @@ export class CheckedCustody extends Custody {
     super();
   }
 
+  /** @throws Error when an account is named twice on a chain: one of its policies would be lost, and with it the limits of what it signs */
   static async open({ chains }: LockstepConfig, log: Log): Promise<CheckedCustody> {
     const keys = new Map<string, Known>();
     const rules = new Map<string, SignerRules>();
@@ -35,6 +36,8 @@ export class CheckedCustody extends Custody {
         for (const address of [...own.map((key) => key.address), ...entry.accountsElsewhere()]) {
           const signer = { chainId, address };
           const { fees, policy } = entry;
+          if (rules.has(signerKey(signer)))
+            throw new Error(`chains[].signers[] names the account ${address} twice on chain ${chainId}: name it once`);
           rules.set(signerKey(signer), { signer, ...(fees && { fees }), ...(policy && { policy }) });
         }
         for (const key of own) {
