@@ -210,9 +210,9 @@ describe('the daily value', () => {
     await paying(1, 100n);
     await node.step();
     await lab.confirmAll(node);
-    const waiting = await paying(2, 1n);
+    const waiting = [await paying(2, 1n), await paying(3, 1n)];
     await again(node);
-    expect(await lab.states([waiting])).toEqual(['PENDING']);
+    expect(await lab.states(waiting)).toEqual(['PENDING', 'PENDING']);
     const { rows } = await node.get(Database).query<{ hours: number }>(
       {
         name: 'test_hours_of_spending',
@@ -225,11 +225,13 @@ describe('the daily value', () => {
     const text = `UPDATE signer_spent SET counts_until = clock_timestamp() + interval '0.3 seconds'`;
     await node.get(Database).query({ name: 'test_a_day_passes', text }, []);
     await again(node);
-    expect(await lab.states([waiting])).toEqual(['PENDING']);
-    // Its timer would be seconds: the end of the day is known.
+    expect(await lab.states(waiting)).toEqual(['PENDING', 'PENDING']);
+    // Their timers would be seconds: the end of the day is known, and the first of them makes the other due.
     await new Promise((end) => setTimeout(end, 400));
     await node.step();
-    expect(await lab.states([waiting])).toEqual(['IN_MEMPOOL']);
+    expect((await lab.states(waiting)).toSorted()).toEqual(['IN_MEMPOOL', 'PENDING']);
+    await node.step();
+    expect(await lab.states(waiting)).toEqual(['IN_MEMPOOL', 'IN_MEMPOOL']);
     expect(await books(node)).toMatchObject({ spent: ['0', '0'] });
   });
 

@@ -64,7 +64,7 @@ beforeEach(() => {
         const ids = ready.map(({ tx }) => tx.id);
         calls.push(['lock', ...ids]);
         locking(ids);
-        return { admitted: ready.filter(({ tx }) => waiting.includes(tx.id)), turnedAway, needs: NEEDS };
+        return { admitted: ready.filter(({ tx }) => waiting.includes(tx.id)), turnedAway, roomCame: [], needs: NEEDS };
       },
       reserve: async (_fence, txs, needs) => {
         if (needs !== NEEDS) throw new Error('other needs were reserved');

@@ -100,6 +100,25 @@ describe('a waiting tx', () => {
     expect(turnedAway[0]?.timers.resubmit).toEqual({ inMs: 70 });
   });
 
+  it('waits so for all of its queue: the others keep their timers, which would else all end each minute', async () => {
+    spending.nextInMs = 70;
+    const held = ['a', 'b', 'c'].map((id) => ready(id, 2n));
+    spending.reserves.set('other', { signer: BOUND, nonce: 1n, value: 2n, fees: 0n });
+    const { turnedAway, roomCame } = await gate({ dailyValue: 3n }).admit(FENCE, held);
+    const waits = turnedAway.map(({ timers: { resubmit } }) => (typeof resubmit === 'object' ? resubmit.inMs : 0));
+    expect(waits[0]).toBe(70);
+    for (const ms of waits.slice(1)) expect(ms).toBeGreaterThan(1_000);
+    expect([waits.length, roomCame]).toEqual([3, []]);
+  });
+
+  it('says that there is room again when it gets its nonce after all, so that the others are looked at', async () => {
+    const item = ready('a', 2n);
+    const tx = aManagedTx({ ...item.tx.progress, subState: 'POLICY_HELD', tries: 1 }).build();
+    const { roomCame } = await gate({ dailyValue: 3n }).admit(FENCE, [{ ...item, tx }, ready('b', 1n)]);
+    expect(roomCame).toEqual([BOUND]);
+    expect((await gate({ dailyValue: 3n }).admit(FENCE, [item])).roomCame).toEqual([]);
+  });
+
   it('waits longer each time, up to ten minutes', async () => {
     const waits = async (tries: number): Promise<number> => {
       const item = ready('b', 2n);

@@ -18,6 +18,7 @@ describe('the signers of which a change set changes something', () => {
     ['a tx of which only the events are written', { noted: [tx] }],
     ['a postponed tx', { postponed: { timer: 'resubmit', txs: [{ tx, inMs: 1 }] } }],
     ['funds that arrived', { fundsArrived: [SIGNER] }],
+    ['room that came', { roomCame: [SIGNER] }],
     ['a held slot', { slots: { held: [holder] } }],
     ['an adopted slot', { slots: { adopted: [holder] } }],
     ['a slot for a fill', { slots: { filled: [holder] } }],

@@ -210,6 +210,12 @@ describe('a change set', () => {
     expect(steps).toEqual(['begin', 'txs save', 'events append', 'commit', 'tell']);
   });
 
+  it('makes due what is held back, where there is room again', async () => {
+    await write.execute(LEASES, 'test', { roomCame: [aSigner()] });
+    expect(steps).toEqual(['begin', 'txs makeHeldDue', 'commit', 'tell']);
+    expect(given.get('txs makeHeldDue')).toEqual([[aSigner()]]);
+  });
+
   it('makes due what is held back, where a slot ends', async () => {
     const ends = { vacated: [holder(0n)], consumed: [outcome(5n)], released: [slot(6n)], forgotten: [slot(8n)] };
     for (const [name, slots] of Object.entries(ends)) {

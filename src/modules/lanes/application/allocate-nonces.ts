@@ -90,7 +90,7 @@ export class AllocateNonces {
     chainNonces: readonly SlotRef[],
   ): Promise<ChangeSet> {
     await this.ledger.align(fence, chainNonces);
-    const { admitted, turnedAway, needs } = await this.gate.admit(fence, ready);
+    const { admitted, turnedAway, roomCame, needs } = await this.gate.admit(fence, ready);
     const signers = leases.map((lease) => lease.signer);
     const sequences = await this.ledger.read(fence, signers, this.config.batchSize);
     this.cursors.expect(signers, new Map(sequences.map(({ signer, cursor }) => [signerKey(signer), cursor])));
@@ -110,6 +110,7 @@ export class AllocateNonces {
     await this.gate.reserve(fence, txs, needs);
     return {
       txs: [...txs, ...turnedAway],
+      roomCame,
       slots: {
         held: allocations.flatMap((allocation) => allocation.slots),
         cursors: allocations.map((allocation) => allocation.cursor),

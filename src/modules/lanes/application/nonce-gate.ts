@@ -9,7 +9,8 @@ import type { ReadyTx } from './prepare-pending.js';
 
 /**
  * Before the first other try of a tx for which the daily amounts have no room; doubles up to the longest. {@link WriteChanges} makes it due before that,
- * when something comes back, and it is due when the oldest of what is spent is a day old.
+ * when something comes back. The first of its signer is due when the oldest of what is spent is a day old, and when it gets a nonce then, others are due:
+ * something may be a day old each minute, and a long queue would be judged each time.
  */
 const FIRST_HELD_MS = 5_000;
 const LONGEST_HELD_MS = 600_000;
@@ -19,6 +20,8 @@ export interface Admission {
   readonly admitted: readonly ReadyTx[];
   /** Changed copies of those that the policy refuses for good, or holds. */
   readonly turnedAway: readonly ManagedTx[];
+  /** Signers for which there is room that there was not before. */
+  readonly roomCame: readonly SignerId[];
   /** What the admitted need of the daily amounts of their signers, by their ids; without a tx whose signer has none. */
   readonly needs: ReadonlyMap<string, Spending>;
 }
@@ -47,13 +50,15 @@ export class NonceGate {
     const admitted: ReadyTx[] = [];
     const turnedAway: ManagedTx[] = [];
     const needs = new Map<string, Spending>();
+    const firstHeld = new Set<string>();
     for (const item of waiting) {
       const key = signerKey(item.tx.signer);
       const before = spent.get(key);
       const need = before && this.needOf(item);
       const against = this.against(item, before && need ? { spent: before, needs: need } : null);
       if (against !== null) {
-        turnedAway.push(turnAway(item.tx, against, before?.nextInMs ?? null));
+        turnedAway.push(turnAway(item.tx, against, firstHeld.has(key) ? null : (before?.nextInMs ?? null)));
+        if (against.kind === 'held') firstHeld.add(key);
         continue;
       }
       admitted.push(item);
@@ -61,7 +66,8 @@ export class NonceGate {
       needs.set(item.tx.id, need);
       spent.set(key, { ...before, value: before.value + need.value, fees: before.fees + need.fees });
     }
-    return { admitted, turnedAway, needs };
+    const hadNoRoom = admitted.filter(({ tx }) => tx.progress.subState === 'POLICY_HELD');
+    return { admitted, turnedAway, roomCame: signersOf(hadNoRoom.map(({ tx }) => tx)), needs };
   }
 
   /** @param txs that were admitted, with their nonces */

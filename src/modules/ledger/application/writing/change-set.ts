@@ -25,6 +25,8 @@ export interface ChangeSet {
   readonly postponed?: Postponement;
   /** What waits for funds of these signers is due. */
   readonly fundsArrived?: readonly SignerId[];
+  /** The first of what waits for room in the daily amounts of these signers is due. Where a slot ends, it is without being asked for. */
+  readonly roomCame?: readonly SignerId[];
 }
 
 export interface SlotChanges {
@@ -64,7 +66,16 @@ export interface AttemptChanges {
 
 /** Every signer with a change. A signer may appear more than once. */
 export function signersIn(changes: ChangeSet): SignerId[] {
-  const { fills = [], txs = [], noted = [], slots = {}, attempts = {}, postponed, fundsArrived = [] } = changes;
+  const {
+    fills = [],
+    txs = [],
+    noted = [],
+    slots = {},
+    attempts = {},
+    postponed,
+    fundsArrived = [],
+    roomCame = [],
+  } = changes;
   const ofSlots = [
     slots.vacated,
     slots.held,
@@ -81,7 +92,7 @@ export function signersIn(changes: ChangeSet): SignerId[] {
     ...txs,
     ...noted,
     ...(postponed?.txs ?? []).map(({ tx }) => tx),
-    ...fundsArrived.map((signer) => ({ signer })),
+    ...[...fundsArrived, ...roomCame].map((signer) => ({ signer })),
     ...[...ofSlots, slots.released, slots.freed, ...ofAttempts].flatMap((some = []) => some),
     ...(attempts.answered ?? []).map(({ attempt }) => attempt),
   ].map(({ signer }) => signer);

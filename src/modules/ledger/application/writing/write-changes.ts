@@ -111,7 +111,16 @@ export class WriteChanges {
 
   /** Attempts are inserted after their slots are held, and before slots are released. A part without a change costs no statement. */
   private async write(fence: Fence, changes: ChangeSet): Promise<void> {
-    const { fills = [], txs = [], noted = [], slots = {}, attempts = {}, postponed, fundsArrived } = changes;
+    const {
+      fills = [],
+      txs = [],
+      noted = [],
+      slots = {},
+      attempts = {},
+      postponed,
+      fundsArrived,
+      roomCame = [],
+    } = changes;
     const { ledger, writer } = this;
     const each = async <Item>(items: readonly Item[] = [], work: (items: readonly Item[]) => Promise<void>) => {
       if (items.length > 0) await work(items);
@@ -140,7 +149,9 @@ export class WriteChanges {
     await each(fundsArrived, (signers) => writer.makeFundedDue(fence, signers));
     // What they had reserved of the daily amounts comes back, or a part of it.
     const ended = [slots.vacated, slots.consumed, slots.released, slots.forgotten].flatMap((some = []) => some);
-    await each(signersOf(ended), (signers) => writer.makeHeldDue(fence, signers));
+    await each(signersOf([...ended, ...roomCame.map((signer) => ({ signer }))]), (signers) =>
+      writer.makeHeldDue(fence, signers),
+    );
     const events = [...savedIn(changes), ...noted].flatMap((tx) => tx.pendingEvents());
     await each(events, (appended) => this.events.append(fence.tx, fence, appended));
   }
