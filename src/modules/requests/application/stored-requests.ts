@@ -3,8 +3,8 @@ import { AskTogether } from '../../../platform/scheduling/ask-together.js';
 import { type RequestKey, TxIntake } from '../../ledger/index.js';
 
 /**
- * Whether a request was stored before. A repeated one is answered with what is stored, and no rule or limit refuses it: its client got no answer, and must
- * not take it for unsent and send another.
+ * Whether a request was stored before. A repeated one is answered with what is stored, and no rule and no limit of its signer refuses it: its client got no
+ * answer, and must not take it for unsent and send another.
  */
 export type IsRepeated = () => Promise<boolean>;
 
@@ -23,7 +23,7 @@ export async function unlessRepeated(isRepeated: IsRepeated, assert: () => void 
   }
 }
 
-/** Looks up requests for transactions: all of a batch, and all that come in one go, in one statement. What is accepted costs none. */
+/** Looks up requests for transactions: all of a batch, and all that come in one go, in one statement. What is accepted costs none, unless its signer has a limit. */
 @Injectable()
 export class StoredRequests {
   private readonly lookUps: AskTogether<RequestKey>;
