@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
+import { AuditLog } from '../../../src/kernel/audit-log.js';
 import { ANYONE } from '../../../src/kernel/caller.js';
 import { TestEndpoint } from '../../../src/modules/webhooks/application/test-endpoint.js';
 import { WebhookSignatures } from '../../../src/modules/webhooks/application/webhook-signatures.js';
@@ -10,11 +11,21 @@ import { anEndpoint, FakeEndpoints, FakeSender, OK } from './webhook-fakes.js';
 
 const signatures = new WebhookSignatures();
 
+const RECORDED = Object.assign(Object.create(AuditLog.prototype) as AuditLog, { record: async () => undefined });
+
 it('sends one signed event, and returns what the receiver says', async () => {
   const [endpoints, sender, secret] = [new FakeEndpoints(), new FakeSender(), signatures.newSecret()];
   await endpoints.add({ ...anEndpoint({ id: 'one' }), secret });
   const clock = new FakeClock(new Date());
-  const test = new TestEndpoint(endpoints, sender, signatures, new PlainSecrets(), { next: () => '7' }, clock);
+  const test = new TestEndpoint(
+    endpoints,
+    sender,
+    signatures,
+    new PlainSecrets(),
+    { next: () => '7' },
+    clock,
+    RECORDED,
+  );
   sender.answer = async () => ({ ...OK, status: 503, body: 'later' });
   expect(await test.execute('one', ANYONE)).toMatchObject({ status: 503, body: 'later' });
   const [{ url, headers, body } = { url: '', headers: {}, body: '' }, ...more] = sender.sent;
@@ -28,7 +39,15 @@ it('refuses a second test of an endpoint within a second or while the first one 
   const [endpoints, sender, clock] = [new FakeEndpoints(), new FakeSender(), new FakeClock()];
   const ids = Array.from({ length: 17 }, (_, n) => `endpoint-${n}`);
   for (const id of ids) await endpoints.add({ ...anEndpoint({ id }), secret: signatures.newSecret() });
-  const test = new TestEndpoint(endpoints, sender, signatures, new PlainSecrets(), { next: () => '7' }, clock);
+  const test = new TestEndpoint(
+    endpoints,
+    sender,
+    signatures,
+    new PlainSecrets(),
+    { next: () => '7' },
+    clock,
+    RECORDED,
+  );
   const refused = { code: 'too_many_tests', kind: 'too_many', retryAfterSeconds: 1 };
   const answers: (() => void)[] = [];
   sender.answer = () => new Promise((resolve) => answers.push(() => resolve(OK)));
@@ -45,4 +64,15 @@ it('refuses a second test of an endpoint within a second or while the first one 
   expect(await test.execute('endpoint-1', ANYONE)).toMatchObject({ status: 200 });
   clock.advance(1_000);
   expect(await test.execute('endpoint-0', ANYONE)).toMatchObject({ status: 200 });
+});
+
+it('sends nothing when the audit log cannot be written', async () => {
+  const [endpoints, sender, clock] = [new FakeEndpoints(), new FakeSender(), new FakeClock()];
+  await endpoints.add({ ...anEndpoint({ id: 'one' }), secret: signatures.newSecret() });
+  const broken = Object.assign(Object.create(AuditLog.prototype) as AuditLog, {
+    record: () => Promise.reject(new Error('no entry')),
+  });
+  const test = new TestEndpoint(endpoints, sender, signatures, new PlainSecrets(), { next: () => '7' }, clock, broken);
+  await expect(test.execute('one', ANYONE)).rejects.toThrow('no entry');
+  expect(sender.sent).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Viewer } from '../../../kernel/caller.js';
+import { AuditLog } from '../../../kernel/audit-log.js';
+import type { Caller } from '../../../kernel/caller.js';
 import { Clock } from '../../../kernel/clock.js';
 import { TooMany } from '../../../kernel/errors.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
@@ -30,15 +31,16 @@ export class TestEndpoint {
     private readonly secrets: WebhookSecrets,
     private readonly ids: IdGenerator,
     private readonly clock: Clock,
+    private readonly audit: AuditLog,
   ) {}
 
   /** @throws NotFound `webhook_not_found`; TooMany `too_many_tests`; SecretUnreadable */
-  async execute(endpointId: string, viewer: Viewer): Promise<Answer> {
-    const { url } = knownWebhook(endpointId, await this.endpoints.find(endpointId, viewer));
+  async execute(endpointId: string, caller: Caller): Promise<Answer> {
+    const { url } = knownWebhook(endpointId, await this.endpoints.find(endpointId, caller));
     const now = this.clock.monotonicMs();
     for (const [id, atMs] of this.begunAtMs) if (now - atMs >= INTERVAL_MS) this.begunAtMs.delete(id);
     const isBusy = this.tests.isRunning(endpointId) || this.begunAtMs.has(endpointId);
-    const answer = isBusy ? null : this.tests.run(endpointId, () => this.send(endpointId, url));
+    const answer = isBusy ? null : this.tests.run(endpointId, () => this.send(endpointId, url, caller));
     if (answer === null) {
       throw new TooMany(
         'too_many_tests',
@@ -52,13 +54,15 @@ export class TestEndpoint {
     return answer;
   }
 
-  private async send(endpointId: string, url: string): Promise<Answer> {
+  private async send(endpointId: string, url: string, caller: Caller): Promise<Answer> {
     const stored = await this.endpoints.secretsOf(endpointId);
     const secrets = stored.map((secret) => this.secrets.decrypted(secret, endpointId));
     const at = this.clock.now();
     const id = `test-${this.ids.next()}`;
     const event = { id, type: 'webhook.test', version: VERSION, time: at.toISOString(), data: { webhook: endpointId } };
     const body = JSON.stringify(event);
+    // Committed first: what cannot be recorded is not sent.
+    await this.audit.record({ by: caller, action: 'testWebhook', object: `webhook:${endpointId}` });
     return this.sender.send({ url, body, headers: this.signatures.headersOf({ id, at, body }, secrets) });
   }
 }
