@@ -112,7 +112,7 @@ describe('an account that sends more than it may', () => {
   });
 
   it('pays for each item of a batch', async () => {
-    const key = await account({ requestsPerSecond: 100 });
+    const key = await account({ requestsPerSecond: 50 });
     const items = Array.from({ length: 1_000 }, () => ({}));
     expect((await node.call('POST', '/api/v1/tx/batch', key, { items })).status).toBe(200);
     const answer = await node.call('GET', CHAINS, key);

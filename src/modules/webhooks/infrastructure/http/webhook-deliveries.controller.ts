@@ -145,10 +145,11 @@ export class WebhookDeliveriesController {
       return { replayed, hasMore: replayed === MOST_REPLAYED, next: null };
     }
     const range = { since: parseTime(since), until: until == null ? new Date() : parseTime(until) };
+    const position = cursorPosition(cursor ?? undefined);
     const action = 'replayWebhookDeliveries';
     // It takes several transactions, so before them.
     await this.audit.record({ by: caller, action, object: `webhook:${id}`, detail: { since, until: range.until } });
-    return this.replayRange.execute(id, caller, range, cursorPosition(cursor ?? undefined), MOST_REPLAYED);
+    return this.replayRange.execute(id, caller, range, position, MOST_REPLAYED);
   }
 
   private async endpointOf(text: string, request: FastifyRequest): Promise<WebhookEndpoint> {
