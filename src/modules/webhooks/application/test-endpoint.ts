@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '../../../kernel/audit-log.js';
-import type { Caller } from '../../../kernel/caller.js';
+import type { Viewer } from '../../../kernel/caller.js';
 import { Clock } from '../../../kernel/clock.js';
 import { TooMany } from '../../../kernel/errors.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
@@ -31,16 +30,18 @@ export class TestEndpoint {
     private readonly secrets: WebhookSecrets,
     private readonly ids: IdGenerator,
     private readonly clock: Clock,
-    private readonly audit: AuditLog,
   ) {}
 
-  /** @throws NotFound `webhook_not_found`; TooMany `too_many_tests`; SecretUnreadable */
-  async execute(endpointId: string, caller: Caller): Promise<Answer> {
-    const { url } = knownWebhook(endpointId, await this.endpoints.find(endpointId, caller));
+  /**
+   * @param record called when it is about to be sent: what cannot be recorded is not sent
+   * @throws NotFound `webhook_not_found`; TooMany `too_many_tests`; SecretUnreadable
+   */
+  async execute(endpointId: string, viewer: Viewer, record: () => Promise<void>): Promise<Answer> {
+    const { url } = knownWebhook(endpointId, await this.endpoints.find(endpointId, viewer));
     const now = this.clock.monotonicMs();
     for (const [id, atMs] of this.begunAtMs) if (now - atMs >= INTERVAL_MS) this.begunAtMs.delete(id);
     const isBusy = this.tests.isRunning(endpointId) || this.begunAtMs.has(endpointId);
-    const answer = isBusy ? null : this.tests.run(endpointId, () => this.send(endpointId, url, caller));
+    const answer = isBusy ? null : this.tests.run(endpointId, () => this.send(endpointId, url, record));
     if (answer === null) {
       throw new TooMany(
         'too_many_tests',
@@ -54,15 +55,14 @@ export class TestEndpoint {
     return answer;
   }
 
-  private async send(endpointId: string, url: string, caller: Caller): Promise<Answer> {
+  private async send(endpointId: string, url: string, record: () => Promise<void>): Promise<Answer> {
     const stored = await this.endpoints.secretsOf(endpointId);
     const secrets = stored.map((secret) => this.secrets.decrypted(secret, endpointId));
     const at = this.clock.now();
     const id = `test-${this.ids.next()}`;
     const event = { id, type: 'webhook.test', version: VERSION, time: at.toISOString(), data: { webhook: endpointId } };
     const body = JSON.stringify(event);
-    // Committed first: what cannot be recorded is not sent.
-    await this.audit.record({ by: caller, action: 'testWebhook', object: `webhook:${endpointId}` });
+    await record();
     return this.sender.send({ url, body, headers: this.signatures.headersOf({ id, at, body }, secrets) });
   }
 }

@@ -1,6 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
 import { ApiBody, ApiNoContentResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
+import { AuditLog } from '../../../../kernel/audit-log.js';
 import { pageOf } from '../../../../platform/http/page-cursor.js';
 import { DEFAULT_PAGE_ITEMS, PageQueryDto } from '../../../../platform/http/page-query.dto.js';
 import { callerOf, Scope } from '../../../../platform/http/scope.js';
@@ -35,6 +36,7 @@ export class WebhooksController {
     private readonly changeEndpoint: ChangeEndpoint,
     private readonly rotateSecret: RotateSecret,
     private readonly testEndpoint: TestEndpoint,
+    private readonly audit: AuditLog,
   ) {}
 
   @Post()
@@ -144,7 +146,9 @@ export class WebhooksController {
   })
   @ApiResponse({ status: 200, type: TestAnswerDto })
   async test(@Param('id') text: string, @Req() request: FastifyRequest): Promise<TestAnswerDto> {
-    const { status, body, error, durationMs } = await this.testEndpoint.execute(endpointIdOf(text), callerOf(request));
+    const [id, by] = [endpointIdOf(text), callerOf(request)];
+    const record = () => this.audit.record({ by, action: 'testWebhook', object: `webhook:${id}` });
+    const { status, body, error, durationMs } = await this.testEndpoint.execute(id, by, record);
     return { status, body, error, durationMs };
   }
 }
