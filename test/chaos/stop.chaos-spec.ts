@@ -48,10 +48,13 @@ it.each([
       return Object.keys(open).length === 0;
     });
     expect(await nonces()).toEqual(stopped);
-    for (const node of [owner, next])
+    for (const node of [owner, next]) {
+      expect((await node.service.get('/api/v1/stops')).body).toMatchObject({ items: [{ reason: what }] });
+      // Who needs no key is told that it is so, and not why.
       expect((await node.service.get('/health/ready')).body).toMatchObject({
-        details: { signers: { pauses: [{ reason: what }] } },
+        details: { signers: { pauses: [{ reason: null }] } },
       });
+    }
 
     expect(await cluster.post('/api/v1/go', scope)).toMatchObject({ status: 204 });
     await cluster.expectExactlyOnce();
