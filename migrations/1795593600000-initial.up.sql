@@ -255,6 +255,8 @@ CREATE INDEX managed_tx_by_state ON managed_tx (chain_id, state, tx_id) WHERE st
 CREATE INDEX managed_tx_ended_by_signer ON managed_tx (chain_id, signer, state, tx_id) WHERE state IN ('FAILED', 'CANCELLED', 'REPLACED', 'DROPPED');
 -- Lists of an account. Those of the account of the operators read the other indexes: most deployments have no other account, and their txs no entry here.
 CREATE INDEX managed_tx_by_account ON managed_tx (account_id, tx_id) WHERE account_id <> '00000000-0000-0000-0000-000000000000'::uuid;
+-- What waits of an account, to count it.
+CREATE INDEX managed_tx_waiting_of_account ON managed_tx (account_id) WHERE state = 'PENDING' AND account_id <> '00000000-0000-0000-0000-000000000000'::uuid;
 -- Lists of fills (`?kind=fill`). They are rare among all that a signer ever sent.
 CREATE INDEX managed_tx_fills ON managed_tx (chain_id, signer, tx_id) WHERE kind = 'fill';
 -- Also a guard: one live tx for each slot, and one live replacement for each of these.

@@ -35,6 +35,8 @@ interface LimitOptions {
   readonly requestsPerSecond?: number;
   readonly bytesPerSecond?: number;
   readonly streams?: number;
+  readonly waitingTxs?: number;
+  readonly webhookEndpoints?: number;
 }
 
 interface CreateOptions {
@@ -93,7 +95,9 @@ function withLimits(command: Command): Command {
   return command
     .option('--requests-per-second <limit>', 'each item of a batch is one; off for no limit', limitOf(parseLimit))
     .option('--bytes-per-second <limit>', 'of the bodies of requests, such as 1mb', limitOf(parseSizeLimit))
-    .option('--streams <limit>', 'streams and long polls that are open', limitOf(parseLimit));
+    .option('--streams <limit>', 'streams and long polls that are open', limitOf(parseLimit))
+    .option('--waiting-txs <limit>', 'transactions that wait for a nonce', limitOf(parseLimit))
+    .option('--webhook-endpoints <limit>', 'webhook endpoints that it has', limitOf(parseLimit));
 }
 
 /** Works on the database of the config that the nodes read, with one connection. */

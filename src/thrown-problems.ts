@@ -102,7 +102,7 @@ export const THROWN_BY: Readonly<Record<string, readonly (keyof typeof THROWN)[]
   createKey: ["commit_failed_503","database_unavailable_503","keys_not_in_use_409","missing_scope_403"],
   createTx: ["blobs_busy_503","commit_failed_503","database_unavailable_503","fees_above_cap_422","gas_limit_above_cap_422","gas_limit_required_400","gas_limit_too_low_422","idempotency_conflict_409","intake_full_503","invalid_authorization_400","invalid_blob_400","invalid_checksum_400","invalid_fees_400","invalid_payload_400","invalid_quantity_400","invalid_request_id_400","kzg_unavailable_503","metadata_too_large_422","missing_chain_id_400","missing_request_id_400","not_leader_409","owner_unreachable_503","payload_too_large_422","policy_refused_403","rate_limited_429","request_id_mismatch_400","signer_unavailable_503","unknown_authority_422","unknown_chain_422","unknown_signer_422","unknown_webhook_422"],
   createTxBatch: ["batch_too_large_400","empty_batch_400","idempotency_key_of_batch_400","invalid_request_400","unknown_field_400"],
-  createWebhook: ["commit_failed_503","database_unavailable_503","invalid_checksum_400","invalid_webhook_url_400","webhook_key_missing_503"],
+  createWebhook: ["commit_failed_503","database_unavailable_503","invalid_checksum_400","invalid_webhook_url_400","rate_limited_429","webhook_key_missing_503"],
   deleteWebhook: ["commit_failed_503","database_unavailable_503","webhook_not_found_404"],
   disableAccount: ["account_not_found_404","commit_failed_503","database_unavailable_503","default_account_409","operators_only_403"],
   enableAccount: ["account_not_found_404","commit_failed_503","database_unavailable_503","default_account_409","operators_only_403"],

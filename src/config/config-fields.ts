@@ -106,8 +106,13 @@ export function Count({ min = 1, max = 1_000_000, required = false } = {}): Prop
 }
 
 /** A number, or infinite, written `off`. */
-export function Limit(): PropertyDecorator {
-  return field(value(parseLimit), Min(1, withMessage('must be off, or at least 1')));
+export function Limit({ most = Number.MAX_SAFE_INTEGER } = {}): PropertyDecorator {
+  return field(
+    value(parseLimit),
+    ValidateIf((_section, limit) => limit !== Infinity),
+    Min(1, withMessage('must be off, or at least 1')),
+    Max(most, withMessage(`must be off, or at most ${most}`)),
+  );
 }
 
 /** Bytes, written `1mb`, or infinite, written `off`. */

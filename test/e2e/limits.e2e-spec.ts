@@ -10,7 +10,7 @@ import { StreamClient } from '../support/stream-client.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { until } from '../support/until.js';
 
-const [SIGNER, BUSY] = DEV_ACCOUNTS;
+const [SIGNER, BUSY, WAITING] = DEV_ACCOUNTS;
 const CHAINS = '/api/v1/chains';
 
 let anvil: RunningAnvil;
@@ -165,6 +165,38 @@ it('a signer has a limit whoever sends with it, also in batches; what is refused
   expect((await node.call('POST', '/api/v1/tx', other, item('elsewhere', SIGNER))).status).toBe(202);
   await waitAsTold(single);
   expect((await node.call('POST', '/api/v1/tx', one, items[29])).status).toBe(202);
+});
+
+it('an account has no more waiting transactions and webhook endpoints than it may; what it repeats is answered', async () => {
+  const [key, other] = [
+    await account({ waitingTxs: 2, webhookEndpoints: 1, requestsPerSecond: 1_000 }),
+    await account(null),
+  ];
+  const stopped = { signer: WAITING, chainId: 31_337 };
+  expect((await node.call('POST', '/api/v1/stop', other, { ...stopped, reason: 'test' })).status).toBe(200);
+  const item = (n: number) => ({ signer: WAITING, requestId: `waits-${n}`, payload: { to: SIGNER, value: '1' } });
+  const items = [1, 2, 3].map(item);
+  const batch = await node.call<{ items: { status: number; problem?: { facts: object } }[] }>(
+    'POST',
+    '/api/v1/tx/batch',
+    key,
+    { items },
+  );
+  expect(batch.body.items.map(({ status }) => status)).toEqual([202, 202, 429]);
+  expect(batch.body.items[2]?.problem?.facts).toEqual({ limit: 'waiting_txs' });
+  const single = await nodes[1].call<Record<string, unknown>>('POST', '/api/v1/tx', key, item(4));
+  expect(limitOf(single)).toEqual(refused('waiting_txs'));
+  expect((await nodes[1].call('POST', '/api/v1/tx', key, item(1))).status).toBe(200);
+  expect((await node.call('POST', '/api/v1/tx', other, item(1))).status).toBe(202);
+  expect((await node.call('POST', '/api/v1/go', other, stopped)).status).toBe(204);
+  await until('they have a nonce, and wait no more', async () => {
+    return (await node.call('POST', '/api/v1/tx', key, item(4))).status === 202;
+  });
+  const endpoint = { url: 'https://example.com/hook' };
+  expect((await node.call('POST', '/api/v1/webhooks', key, endpoint)).status).toBe(201);
+  const second = await node.call<Record<string, unknown>>('POST', '/api/v1/webhooks', key, endpoint);
+  expect(limitOf(second)).toEqual(refused('webhook_endpoints'));
+  expect((await node.call('POST', '/api/v1/webhooks', other, endpoint)).status).toBe(201);
 });
 
 it('streams and long polls of an account are counted until they end, whatever its clients do', async () => {

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type SignerId, signerKey } from '../../src/kernel/signer-id.js';
+import type { WaitingQueue } from '../../src/modules/ledger/index.js';
 import { aHash, aSigner, DEV_CHAIN } from '../support/builders.js';
 import { Named } from '../support/fakes/fake-node.js';
 import { storedRows, txIdOf } from '../support/stored-rows.js';
@@ -40,6 +41,23 @@ async function everyState(): Promise<void> {
     await stored.putTx(i + 201, { state, ...elsewhere });
   }
 }
+
+describe('what waits', () => {
+  const ACCOUNT = '01900000-0000-7000-8000-00000000acc0';
+  const of = (signer: SignerId, upTo = 100): WaitingQueue => ({ signer, account: null, upTo });
+  const ofAccount = (account: string, upTo = 100): WaitingQueue => ({ signer: null, account, upTo });
+  beforeEach(everyState);
+
+  it('is counted of signers and of accounts, in the order asked and up to the number asked', async () => {
+    await stored.put('account', { account_id: ACCOUNT, name: 'shop' });
+    for (const n of [7, 8, 9]) await stored.putTx(n, { state: 'PENDING', account_id: ACCOUNT });
+    await stored.putTx(10, { state: 'ALLOCATED', account_id: ACCOUNT });
+    await stored.putTx(207, { state: 'PENDING', account_id: ACCOUNT, ...elsewhere });
+    const asked = [ofAccount(ACCOUNT), of(OTHER), of(OURS), of(aSigner(9)), ofAccount(txIdOf(1)), of(ELSEWHERE)];
+    expect(await queue.countWaiting(asked)).toEqual([4, 1, 4, 0, 0, 2]);
+    expect(await queue.countWaiting([ofAccount(ACCOUNT, 2), of(OURS, 3)])).toEqual([2, 3]);
+  });
+});
 
 describe('what is in flight', () => {
   beforeEach(everyState);

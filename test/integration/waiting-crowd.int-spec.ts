@@ -4,6 +4,7 @@ import { LeaseManager } from '../../src/modules/signers/index.js';
 import { QUEUED } from '../../src/modules/commands/infrastructure/command.statements.js';
 import { EXPIRED } from '../../src/modules/ledger/infrastructure/pg-commanded-txs.js';
 import {
+  COUNT_WAITING,
   NEXT_PENDING,
   SIGNERS_IN_WORK,
   SIGNERS_WITH_WORK,
@@ -53,6 +54,7 @@ async function prepare(): Promise<void> {
   await planNow(client, DUE_FOR_RESUBMIT, [DEV_CHAIN, [signer], 64]);
   await planNow(client, DUE_FOR_RECEIPT, [DEV_CHAIN, [signer], 64]);
   await planNow(client, EXPIRED, [DEV_CHAIN, [signer], 64]);
+  await planNow(client, COUNT_WAITING, [[DEV_CHAIN], [signer], [null], [64]]);
   await planNow(client, QUEUED, [DEV_CHAIN, [signer], 64]);
 }
 
@@ -76,6 +78,14 @@ const NEXT = (after: readonly [string, string] = START): string[] => [
   `ARRAY['${after[1]}', '${after[1]}']::uuid[]`,
 ];
 
+const SHOP = '01900000-0000-7000-8000-00000000acc0';
+const COUNT = (ofSigner: string, account: string): string[] => [
+  `ARRAY[${DEV_CHAIN}]::bigint[]`,
+  `ARRAY[${ofSigner}]::text[]`,
+  `ARRAY[${account}]::uuid[]`,
+  'ARRAY[1000]',
+];
+
 const pagesOf = async (statement: Statement, args: readonly string[]): Promise<number> =>
   (await touchedBy(client, statement, args)).pages;
 
@@ -92,6 +102,14 @@ describe('100,000 txs that wait and are not due', () => {
     const claimed = await touchedBy(client, LOCK_PENDING, [`ARRAY[${ids.join()}]::uuid[]`]);
     expect(claimed.indexes).toEqual(['managed_tx_pkey']);
     expect(claimed.pages).toBeLessThan(500);
+  });
+
+  it('are counted up to a limit by as many entries of an index', async () => {
+    const ofSigner = await touchedBy(client, COUNT_WAITING, COUNT(`'${signer}'`, 'NULL'));
+    expect([ofSigner.rows, ofSigner.pages < 1_100]).toEqual([1_000, true]);
+    await client.query('UPDATE managed_tx SET account_id = $1', [SHOP]);
+    const ofAccount = await touchedBy(client, COUNT_WAITING, COUNT('NULL', `'${SHOP}'`));
+    expect([ofAccount.rows, ofAccount.pages < 1_100]).toEqual([1_000, true]);
   });
 
   it('hold up none that come later', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it, jest } from '@jest/globals';
 import { ANYONE, DEFAULT_ACCOUNT } from '../../src/kernel/caller.js';
 import { PgCallbackEndpoints } from '../../src/modules/requests/infrastructure/pg-callback-endpoints.js';
@@ -23,6 +24,20 @@ it('an endpoint is stored with its filters, and is listed newest first', async (
   });
   expect((await endpoints.list(null, 2, ANYONE)).map(({ id }) => id)).toEqual([ids[2], ids[1]]);
   expect((await endpoints.list(ids[1] ?? '', 2, ANYONE)).map(({ id }) => id)).toEqual([ids[0]]);
+});
+
+it('an account has no more endpoints than it may, however many are made at once; those of others, and deleted ones, do not count', async () => {
+  const [account, other] = [randomUUID(), randomUUID()];
+  for (const [index, id] of [account, other].entries())
+    await lab.stored.put('account', { account_id: id, name: `a-${index}` });
+  await lab.endpoint({ account: other });
+  const add = (): Promise<unknown> =>
+    endpoints.add({ ...lab.newEndpoint(), account }, 2, { name: 'somebody', account });
+  const added = await Promise.all(Array.from({ length: 6 }, add));
+  expect(added.filter((endpoint) => endpoint !== null)).toHaveLength(2);
+  const [first] = await endpoints.list(null, 9, { ...ANYONE, account });
+  await endpoints.remove(first?.id ?? '', { ...ANYONE, account });
+  expect([(await add()) === null, (await add()) === null]).toEqual([false, true]);
 });
 
 it('a change leaves the rest as it is, also what another node changes at the same time', async () => {

@@ -71,7 +71,7 @@ export class Receivers {
         callbackOnly: false,
         secret: node.get(WebhookSecrets).encrypted(secret, id),
       };
-      await node.get(WebhookEndpoints).add(endpoint, ANYONE);
+      await node.get(WebhookEndpoints).add(endpoint, Infinity, ANYONE);
     }
   }
 

@@ -52,7 +52,13 @@ export class WebhookLab {
 
   /** @returns its id */
   async endpoint(overrides: Partial<NewEndpoint> = {}): Promise<string> {
-    const endpoint: NewEndpoint = {
+    const endpoint = this.newEndpoint(overrides);
+    await this.endpoints.add(endpoint, Infinity, ANYONE);
+    return endpoint.id;
+  }
+
+  newEndpoint(overrides: Partial<NewEndpoint> = {}): NewEndpoint {
+    return {
       id: randomUUID(),
       account: DEFAULT_ACCOUNT,
       url: 'https://example.com/',
@@ -64,8 +70,6 @@ export class WebhookLab {
       secret: `whsec_${Buffer.alloc(32).toString('base64')}`,
       ...overrides,
     };
-    const { id } = await this.endpoints.add(endpoint, ANYONE);
-    return id;
   }
 
   /** Commits one event of a tx; it has as `data.txHash` the hash of `mark`. */

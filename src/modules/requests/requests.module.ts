@@ -8,6 +8,7 @@ import { AssertCallback } from './application/assert-callback.js';
 import { CallbackEndpoints } from './application/callback-endpoints.js';
 import { CreateNow } from './application/create-now.js';
 import { CreateTx } from './application/create-tx.js';
+import { CreationLimits } from './application/creation-limits.js';
 import { ForwardToOwner } from './application/forward-to-owner.js';
 import { Forwarding } from './application/forwarding.js';
 import { IntakeBatcher } from './application/intake-batcher.js';
@@ -18,6 +19,7 @@ import { ProveBlobs } from './application/prove-blobs.js';
 import { SignerRate } from './application/signer-rate.js';
 import { StoredRequests } from './application/stored-requests.js';
 import { WaitForState } from './application/wait-for-state.js';
+import { WaitingTxs } from './application/waiting-txs.js';
 import { Kzg } from './domain/kzg.js';
 import { HttpForwarding } from './infrastructure/http/http-forwarding.js';
 import { TxBatchController } from './infrastructure/http/tx-batch.controller.js';
@@ -39,9 +41,11 @@ import { PgCallbackEndpoints } from './infrastructure/pg-callback-endpoints.js';
     CreateNow,
     ForwardToOwner,
     IntakeBatcher,
+    CreationLimits,
     SignerRate,
     StoredRequests,
     WaitForState,
+    WaitingTxs,
     { provide: Forwarding, useClass: HttpForwarding },
     { provide: Kzg, useClass: NativeKzg },
   ],

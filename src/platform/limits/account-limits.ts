@@ -1,5 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AccountLimitsConfig, LimitsConfig } from '../../config/lockstep-config.js';
+import { Metrics } from '../metrics/metrics.js';
+import { type LimitName, RateLimited } from './rate-limited.js';
 
 /** As stored, by the names of the config: null for no limit. What is not there is as the config has it. */
 export type OwnLimits = Readonly<Record<string, unknown>>;
@@ -11,7 +13,10 @@ export const LIMIT_NAMES = Object.keys(new AccountLimitsConfig()) as (keyof Acco
 export class AccountLimits {
   private own: ReadonlyMap<string, AccountLimitsConfig> = new Map();
 
-  constructor(private readonly config: LimitsConfig) {}
+  constructor(
+    private readonly config: LimitsConfig,
+    private readonly metrics: Metrics,
+  ) {}
 
   /** @param own of the accounts that have limits of their own, in place of what was set before */
   set(own: ReadonlyMap<string, OwnLimits>): void {
@@ -25,6 +30,12 @@ export class AccountLimits {
 
   of(account: string): AccountLimitsConfig {
     return this.own.get(account) ?? this.config.account;
+  }
+
+  /** @returns a refusal that is counted, also for the limits of signers */
+  refusal(limit: LimitName, afterSeconds: number): RateLimited {
+    this.metrics.count('limited_total', 1, { limit });
+    return new RateLimited(limit, afterSeconds);
   }
 }
 

@@ -1,7 +1,10 @@
 import { TooMany } from '../../kernel/errors.js';
-import type { Metrics } from '../metrics/metrics.js';
 
-export type LimitName = 'requests' | 'bytes' | 'streams' | 'signer_txs';
+export type LimitName =
+  'requests' | 'bytes' | 'streams' | 'waiting_txs' | 'webhook_endpoints' | 'signer_txs' | 'signer_waiting_txs';
+
+/** For what ends nobody knows when: streams, what waits. */
+export const UNKNOWN_END_SECONDS = 5;
 
 /** An account or a signer has as much as it may have. Nothing was done. */
 export class RateLimited extends TooMany {
@@ -16,10 +19,4 @@ export class RateLimited extends TooMany {
     );
     this.retryAfterSeconds = Math.max(1, Math.ceil(afterSeconds));
   }
-}
-
-/** A refusal that is counted. */
-export function refusal(metrics: Pick<Metrics, 'count'>, limit: LimitName, afterSeconds: number): RateLimited {
-  metrics.count('limited_total', 1, { limit });
-  return new RateLimited(limit, afterSeconds);
 }

@@ -1,14 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Clock } from '../../kernel/clock.js';
-import { Metrics } from '../metrics/metrics.js';
 import { AccountLimits } from './account-limits.js';
-import { refusal } from './rate-limited.js';
+import { UNKNOWN_END_SECONDS } from './rate-limited.js';
 import { BURST_SECONDS, ServingNodes } from './serving-nodes.js';
 import { type Rate, secondsUntil, TokenBuckets } from './token-buckets.js';
-
-/** When a stream or a long poll ends is not known. */
-const STREAMS_RETRY_SECONDS = 5;
 
 export interface Weight {
   /** Each item of a batch is one. */
@@ -45,7 +41,6 @@ export class RequestLimits {
     private readonly limits: AccountLimits,
     private readonly nodes: ServingNodes,
     private readonly clock: Clock,
-    private readonly metrics: Metrics,
   ) {}
 
   /**
@@ -78,7 +73,7 @@ export class RequestLimits {
       left += `${left === '' ? '' : ', '}"${limit}";r=${Math.max(0, Math.floor(tokens))};t=${until}`;
     }
     void reply.header('ratelimit-policy', this.policyOf(account, used)).header('ratelimit', left);
-    if (short) throw refusal(this.metrics, short.limit, short.seconds);
+    if (short) throw this.limits.refusal(short.limit, short.seconds);
   }
 
   private policyOf(account: string, used: readonly Use[]): string {
@@ -91,7 +86,7 @@ export class RequestLimits {
   private enter(account: string, limit: number, { raw }: Reply): void {
     if (raw.destroyed) return;
     const open = this.open.get(account) ?? 0;
-    if (open >= this.nodes.shareOf(limit)) throw refusal(this.metrics, 'streams', STREAMS_RETRY_SECONDS);
+    if (open >= this.nodes.shareOf(limit)) throw this.limits.refusal('streams', UNKNOWN_END_SECONDS);
     this.open.set(account, open + 1);
     raw.once('close', () => this.leave(account));
   }

@@ -1,20 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { InvariantViolation } from '../../kernel/errors.js';
 
 /** Asks once for all that is wanted in one turn of the event loop, and while the question before is under way: a flood makes few questions. */
-export class AskTogether<Item> {
-  private open: Question<Item> | null = null;
+export class AskTogether<Item, Answer = boolean> {
+  private open: Question<Item, Answer> | null = null;
   private last: Promise<unknown> = Promise.resolve();
 
   /** @param ask answers in the order of the items */
-  constructor(private readonly ask: (items: readonly Item[]) => Promise<readonly boolean[]>) {}
+  constructor(private readonly ask: (items: readonly Item[]) => Promise<readonly Answer[]>) {}
 
-  async of(item: Item): Promise<boolean> {
+  async of(item: Item): Promise<Answer> {
     const { items, answer } = (this.open ??= this.begin());
     const place = items.push(item) - 1;
-    return (await answer)[place] === true;
+    const answers = await answer;
+    if (place >= answers.length) throw new InvariantViolation('a question had fewer answers than items');
+    return answers[place] as Answer;
   }
 
-  private begin(): Question<Item> {
+  private begin(): Question<Item, Answer> {
     const items: Item[] = [];
     const answer = Promise.all([nextTurn(), this.last]).then(() => {
       this.open = null;
@@ -26,7 +29,7 @@ export class AskTogether<Item> {
   }
 }
 
-interface Question<Item> {
+interface Question<Item, Answer> {
   readonly items: Item[];
-  readonly answer: Promise<readonly boolean[]>;
+  readonly answer: Promise<readonly Answer[]>;
 }

@@ -1,3 +1,4 @@
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { beforeEach, expect, it } from '@jest/globals';
 import { AccountBook } from '../../../src/modules/access/application/account-book.js';
 import type { Account } from '../../../src/modules/access/domain/account.js';
@@ -15,7 +16,7 @@ beforeEach(() => {
   stored = [anAccount('shop')];
   const config = new LimitsConfig();
   config.account.streams = 7;
-  limits = new AccountLimits(config);
+  limits = new AccountLimits(config, new FakeMetrics());
   book = new AccountBook(fakeOf(Accounts, { all: async () => stored }), limits);
 });
 
@@ -31,11 +32,11 @@ it('knows the accounts by name as they were read last, and none before', async (
 it('limits an account as it was read last: null is no limit, and what it has not, or cannot be, is as the config has it', async () => {
   stored = [anAccount('shop', { limits: { requestsPerSecond: 5, bytesPerSecond: null } })];
   await book.refresh();
-  expect(limits.of('id-shop')).toEqual({ requestsPerSecond: 5, bytesPerSecond: Infinity, streams: 7 });
+  expect(limits.of('id-shop')).toMatchObject({ requestsPerSecond: 5, bytesPerSecond: Infinity, streams: 7 });
   expect(limits.of('id-bank').streams).toBe(7);
   stored = [anAccount('shop', { limits: { streams: 0, newerThanThis: 1 } })];
   await book.refresh();
-  expect(limits.of('id-shop')).toEqual({ requestsPerSecond: Infinity, bytesPerSecond: Infinity, streams: 7 });
+  expect(limits.of('id-shop')).toMatchObject({ requestsPerSecond: Infinity, bytesPerSecond: Infinity, streams: 7 });
 });
 
 it('keeps the newest answer when an older one comes later', async () => {

@@ -1,3 +1,4 @@
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AuthConfig, NodeConfig } from '../../../src/config/index.js';
 import { LimitsConfig } from '../../../src/config/lockstep-config.js';
@@ -35,7 +36,7 @@ beforeEach(async () => {
   names = ['shop'];
   accounts = new AccountBook(
     fakeOf(Accounts, { all: async () => names.map((name) => anAccount(name)) }),
-    new AccountLimits(new LimitsConfig()),
+    new AccountLimits(new LimitsConfig(), new FakeMetrics()),
   );
   tokens = new JwtTokens(config, keys, accounts, clock);
 });

@@ -3,6 +3,7 @@ import { LimitsConfig } from '../../../src/config/index.js';
 import type { SignerId } from '../../../src/kernel/signer-id.js';
 import { Router } from '../../../src/modules/signers/index.js';
 import { SignerRate } from '../../../src/modules/requests/application/signer-rate.js';
+import { AccountLimits } from '../../../src/platform/limits/account-limits.js';
 import { RateLimited } from '../../../src/platform/limits/rate-limited.js';
 import { ServingNodes } from '../../../src/platform/limits/serving-nodes.js';
 import { aSigner } from '../../support/builders.js';
@@ -19,7 +20,7 @@ let rate: SignerRate;
 beforeEach(() => {
   [config, clock, nodes, metrics] = [new LimitsConfig(), new FakeClock(), new ServingNodes(), new FakeMetrics()];
   const router = fakeOf(Router, { isServed: (signer) => signer.chainId === aSigner().chainId });
-  rate = new SignerRate(config, nodes, clock, metrics, router);
+  rate = new SignerRate(config, nodes, clock, new AccountLimits(config, metrics), router);
 });
 
 let [isStored, lookUps] = [false, 0];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Unavailable } from '../../../src/kernel/errors.js';
 import { Chains } from '../../../src/modules/chain/index.js';
-import { SignerRate } from '../../../src/modules/requests/application/signer-rate.js';
+import { CreationLimits } from '../../../src/modules/requests/application/creation-limits.js';
 import { StoredRequests } from '../../../src/modules/requests/application/stored-requests.js';
 import { CreateTx, type CreatedTx } from '../../../src/modules/requests/application/create-tx.js';
 import type { TxRequest } from '../../../src/modules/ledger/domain/tx-request.js';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const chains = { ids: () => [DEV_CHAIN], get: (chainId: number) => ({ chainId }) };
   const providers = [
     { provide: Chains, useValue: chains },
-    { provide: SignerRate, useValue: { take: async () => undefined } },
+    { provide: CreationLimits, useValue: { admit: async () => undefined } },
     { provide: StoredRequests, useValue: { lookUp: () => async () => false } },
     { provide: CreateTx, useValue: { prepare, store } },
   ];

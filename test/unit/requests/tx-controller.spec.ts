@@ -3,7 +3,7 @@ import { ANYONE } from '../../../src/kernel/caller.js';
 import { type HistoryEntry, TxHistory } from '../../../src/modules/events/index.js';
 import { Chains } from '../../../src/modules/chain/index.js';
 import { CreateNow, type CreateNowResult } from '../../../src/modules/requests/application/create-now.js';
-import { SignerRate } from '../../../src/modules/requests/application/signer-rate.js';
+import { CreationLimits } from '../../../src/modules/requests/application/creation-limits.js';
 import { StoredRequests } from '../../../src/modules/requests/application/stored-requests.js';
 import { CreateTx, type CreatedTx } from '../../../src/modules/requests/application/create-tx.js';
 import { ProveBlobs } from '../../../src/modules/requests/application/prove-blobs.js';
@@ -52,7 +52,7 @@ beforeAll(async () => {
       },
     },
     { provide: ProveBlobs, useValue: { execute: async (asked: unknown) => asked } },
-    { provide: SignerRate, useValue: { take: async () => undefined } },
+    { provide: CreationLimits, useValue: { admit: async () => undefined } },
     { provide: StoredRequests, useValue: { lookUp: () => isRepeated } },
     { provide: CreateTx, useValue: { execute: told('create', () => stored) } },
     { provide: CreateNow, useValue: { execute: told('create now', () => now) } },

@@ -52,7 +52,8 @@ export function aPublicEvent(seq: number, overrides: Partial<PublicEvent> = {}):
 export class FakeEndpoints extends WebhookEndpoints {
   readonly rows = new Map<string, WebhookEndpoint & { secrets: string[] }>();
 
-  override async add({ secret, ...settings }: NewEndpoint): Promise<WebhookEndpoint> {
+  override async add({ secret, ...settings }: NewEndpoint, most = Infinity): Promise<WebhookEndpoint | null> {
+    if (this.rows.size >= most) return null;
     const row = { ...anEndpoint(settings), secrets: [secret] };
     this.rows.set(settings.id, row);
     return row;

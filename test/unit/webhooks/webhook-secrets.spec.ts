@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { ANYONE } from '../../../src/kernel/caller.js';
+import { LimitsConfig } from '../../../src/config/index.js';
+import { AccountLimits } from '../../../src/platform/limits/account-limits.js';
+import { FakeMetrics } from '../../support/fakes/fake-metrics.js';
 import { CreateEndpoint } from '../../../src/modules/webhooks/application/create-endpoint.js';
 import { RotateSecret } from '../../../src/modules/webhooks/application/rotate-secret.js';
 import { WebhookSignatures } from '../../../src/modules/webhooks/application/webhook-signatures.js';
@@ -54,7 +57,14 @@ describe('the secret of a webhook', () => {
     await endpoints.add({ ...anEndpoint({ id: 'one' }), secret: 'before' });
     const missing = { code: 'webhook_key_missing', kind: 'unavailable' };
     const [signatures, none] = [new WebhookSignatures(), webhookSecrets()];
-    const create = new CreateEndpoint(endpoints, new HttpsTargets(), signatures, none, { next: () => 'two' });
+    const create = new CreateEndpoint(
+      endpoints,
+      new HttpsTargets(),
+      signatures,
+      none,
+      { next: () => 'two' },
+      new AccountLimits(new LimitsConfig(), new FakeMetrics()),
+    );
     await expect(create.execute(anEndpoint(), ANYONE)).rejects.toMatchObject(missing);
     await expect(new RotateSecret(endpoints, signatures, none).execute('one', 0, ANYONE)).rejects.toMatchObject(
       missing,

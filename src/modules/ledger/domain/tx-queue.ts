@@ -36,6 +36,11 @@ export interface SignerRoom {
   readonly after?: QueuePosition | null;
 }
 
+/** All that waits of a signer, or of an account that is not the operators'. */
+export type WaitingQueue = { readonly upTo: number } & (
+  { readonly signer: SignerId; readonly account: null } | { readonly signer: null; readonly account: string }
+);
+
 export interface SignerWork {
   readonly signer: SignerId;
   /** A tx is waiting, its time has come, and the signer is not paused. */
@@ -51,6 +56,8 @@ export abstract class TxQueue {
    * that were tried and whose timer has run out, the longest due first. Left out are txs that are not due, and all of paused signers.
    */
   abstract nextPending(wanted: readonly SignerRoom[]): Promise<PendingTx[]>;
+  /** How many txs wait of each, in the given order. Counting stops at `upTo`. */
+  abstract countWaiting(queues: readonly WaitingQueue[]): Promise<number[]>;
   /** How many txs of each signer have a nonce and are not mined, in the given order. Counting stops at `upTo`. */
   abstract countInFlight(signers: readonly SignerId[], upTo: number): Promise<number[]>;
   /**

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { DEFAULT_ACCOUNT } from '../../../kernel/caller.js';
 import { parseAddress } from '../../../kernel/hex.js';
 import { NodeIdentity } from '../../../kernel/node-identity.js';
 import { type ChainId, parseSigner, type SignerId, signerKey } from '../../../kernel/signer-id.js';
@@ -6,7 +7,7 @@ import { Database } from '../../../platform/database/database.js';
 import type { Statement } from '../../../platform/database/pg-tx.js';
 import { type Fence, isPaused, signerColumns } from '../../signers/index.js';
 import type { ManagedTx } from '../domain/managed-tx.js';
-import { type PendingTx, type SignerRoom, type SignerWork, TxQueue } from '../domain/tx-queue.js';
+import { type PendingTx, type SignerRoom, type SignerWork, TxQueue, type WaitingQueue } from '../domain/tx-queue.js';
 import { lockTxs, PROGRESS_COLUMNS, REQUEST_COLUMNS, type RequestRow, toRequested } from './managed-tx.rows.js';
 
 /**
@@ -70,6 +71,22 @@ export const NEXT_PENDING = {
              WHERE crowd.tx_id IS NOT NULL)) again) both_kinds
         ORDER BY priority DESC, turn, tx_id LIMIT w.room) t
      WHERE NOT ${isPaused('w.chain_id', 'w.signer')}`,
+};
+
+/** Reads one entry of an index per tx, and passes over those of txs that no longer wait. */
+export const COUNT_WAITING = {
+  name: 'tx_count_waiting',
+  text: `
+    SELECT CASE WHEN k.account_id IS NULL THEN (
+        SELECT count(*) FROM (
+          SELECT 1 FROM managed_tx s WHERE s.chain_id = k.chain_id AND s.signer = k.signer AND s.state = 'PENDING'
+           ORDER BY coalesce(s.next_resubmit_at, '-infinity'::timestamptz) LIMIT k.up_to) of_signer)
+      ELSE (
+        SELECT count(*) FROM (
+          SELECT 1 FROM managed_tx a WHERE a.account_id = k.account_id AND a.account_id <> '${DEFAULT_ACCOUNT}' AND a.state = 'PENDING' LIMIT k.up_to) of_account)
+      END::int AS count
+      FROM unnest($1::bigint[], $2::text[], $3::uuid[], $4::int[]) WITH ORDINALITY AS k (chain_id, signer, account_id, up_to, position)
+     ORDER BY k.position`,
 };
 
 /**
@@ -194,6 +211,16 @@ export class PgTxQueue extends TxQueue {
       expired: row.expired,
       wasTried: row.tried,
     }));
+  }
+
+  async countWaiting(queues: readonly WaitingQueue[]): Promise<number[]> {
+    const { rows } = await this.database.query<{ count: number }>(COUNT_WAITING, [
+      queues.map(({ signer }) => signer?.chainId ?? null),
+      queues.map(({ signer }) => signer?.address ?? null),
+      queues.map(({ account }) => account),
+      queues.map(({ upTo }) => upTo),
+    ]);
+    return rows.map(({ count }) => count);
   }
 
   async countInFlight(signers: readonly SignerId[], upTo: number): Promise<number[]> {

@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { LimitsConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import { signerKey, type SignerId } from '../../../kernel/signer-id.js';
-import { refusal } from '../../../platform/limits/rate-limited.js';
+import { AccountLimits } from '../../../platform/limits/account-limits.js';
 import { ServingNodes } from '../../../platform/limits/serving-nodes.js';
 import { TokenBuckets } from '../../../platform/limits/token-buckets.js';
-import { Metrics } from '../../../platform/metrics/metrics.js';
 import { Router } from '../../signers/index.js';
 import type { IsRepeated } from './stored-requests.js';
 
@@ -18,7 +17,7 @@ export class SignerRate {
     private readonly config: LimitsConfig,
     private readonly nodes: ServingNodes,
     private readonly clock: Clock,
-    private readonly metrics: Metrics,
+    private readonly limits: AccountLimits,
     private readonly router: Router,
   ) {}
 
@@ -33,7 +32,7 @@ export class SignerRate {
     if (await isRepeated()) return;
     const [key, rate, nowMs] = [signerKey(signer), this.nodes.rateOf(txsPerSecond), this.clock.monotonicMs()];
     const seconds = this.txs.secondsUntilOne(key, rate, nowMs);
-    if (seconds > 0) throw refusal(this.metrics, 'signer_txs', seconds);
+    if (seconds > 0) throw this.limits.refusal('signer_txs', seconds);
     this.txs.take(key, 1, rate, nowMs);
   }
 }

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../../kernel/caller.js';
 import { IdGenerator } from '../../../kernel/id-generator.js';
+import { AccountLimits } from '../../../platform/limits/account-limits.js';
+import { UNKNOWN_END_SECONDS } from '../../../platform/limits/rate-limited.js';
 import type { EndpointSettings, WebhookEndpoint } from '../domain/webhook-endpoint.js';
 import { WebhookEndpoints } from '../domain/webhook-endpoints.js';
 import { WebhookSecrets } from './webhook-secrets.js';
@@ -21,17 +23,18 @@ export class CreateEndpoint {
     private readonly signatures: WebhookSignatures,
     private readonly secrets: WebhookSecrets,
     private readonly ids: IdGenerator,
+    private readonly limits: AccountLimits,
   ) {}
 
-  /** @throws InvalidInput `invalid_webhook_url`; Unavailable `webhook_key_missing` */
+  /** @throws InvalidInput `invalid_webhook_url`; Unavailable `webhook_key_missing`; RateLimited */
   async execute(settings: EndpointSettings, caller: Caller): Promise<WithSecret> {
     const url = this.targets.checkedUrl(settings.url).href;
     const [id, secret] = [this.ids.next(), this.signatures.newSecret()];
     const encrypted = this.secrets.encrypted(secret, id);
-    const endpoint = await this.endpoints.add(
-      { ...settings, url, id, account: caller.account, secret: encrypted },
-      caller,
-    );
+    const { account } = caller;
+    const { webhookEndpoints: most } = this.limits.of(account);
+    const endpoint = await this.endpoints.add({ ...settings, url, id, account, secret: encrypted }, most, caller);
+    if (endpoint === null) throw this.limits.refusal('webhook_endpoints', UNKNOWN_END_SECONDS);
     return { endpoint, secret };
   }
 }

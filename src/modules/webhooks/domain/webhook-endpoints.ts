@@ -23,8 +23,12 @@ export interface StoredSecrets {
 
 /** The endpoints that clients have created and not deleted. What the viewer may not see does not exist. What callers change is recorded in the audit log. */
 export abstract class WebhookEndpoints {
-  /** It gets every event that is committed after this. */
-  abstract add(endpoint: NewEndpoint, by: Actor): Promise<WebhookEndpoint>;
+  /**
+   * It gets every event that is committed after this.
+   * @param most how many its account may have; can be infinite
+   * @returns null when it has as many, and nothing was added
+   */
+  abstract add(endpoint: NewEndpoint, most: number, by: Actor): Promise<WebhookEndpoint | null>;
   abstract find(id: string, viewer: Viewer): Promise<WebhookEndpoint | null>;
   /** Newest first, older than `beforeId`. */
   abstract list(beforeId: string | null, limit: number, viewer: Viewer): Promise<WebhookEndpoint[]>;

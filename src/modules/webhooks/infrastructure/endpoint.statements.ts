@@ -36,6 +36,16 @@ export const ADD = {
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, pg_current_snapshot(), (SELECT last_value FROM tx_event_seq_seq)) RETURNING ${COLUMNS}`,
 };
 
+export const LOCK_ACCOUNT = {
+  name: 'webhook_lock_account',
+  text: 'SELECT 1 FROM account WHERE account_id = $1 FOR NO KEY UPDATE',
+};
+
+export const COUNT = {
+  name: 'webhook_count',
+  text: 'SELECT count(*)::int AS count FROM webhook_endpoint WHERE account_id = $1 AND deleted_at IS NULL',
+};
+
 export const FIND = {
   name: 'webhook_find',
   text: `SELECT ${COLUMNS} FROM webhook_endpoint e WHERE e.endpoint_id = $1 AND ${visibleTo(2)}`,

@@ -49,8 +49,9 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
     super();
   }
 
-  add({ id, secret, account, ...settings }: NewEndpoint, by: Actor): Promise<WebhookEndpoint> {
+  add({ id, secret, account, ...settings }: NewEndpoint, most: number, by: Actor): Promise<WebhookEndpoint | null> {
     return this.database.transaction(async (tx) => {
+      if (most !== Infinity && (await this.countOf(account, tx)) >= most) return null;
       const { rows } = await tx.query<EndpointRow>(sql.ADD, [id, ...valuesOf(settings), secret, account]);
       await this.record(tx, by, 'createWebhook', id);
       return the(rows);
@@ -132,6 +133,13 @@ export class PgWebhookEndpoints extends WebhookEndpoints {
 
   async setFailing(id: string, isFailing: boolean): Promise<void> {
     await this.database.query(sql.SET_FAILING, [id, isFailing]);
+  }
+
+  /** Until the transaction ends no other one counts them. */
+  private async countOf(account: string, tx: PgTx): Promise<number> {
+    await tx.query(sql.LOCK_ACCOUNT, [account]);
+    const [row] = (await tx.query<{ count: number }>(sql.COUNT, [account])).rows;
+    return row?.count ?? 0;
   }
 
   /** The new receiver has put off nothing. In short statements: a backlog may be long. */

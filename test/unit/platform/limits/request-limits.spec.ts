@@ -32,9 +32,9 @@ beforeEach(() => {
     chains: [{ id: 1, rpcUrls: ['http://h'] }],
   });
   [clock, nodes, metrics] = [new FakeClock(), new ServingNodes(), new FakeMetrics()];
-  const accounts = new AccountLimits(config);
+  const accounts = new AccountLimits(config, metrics);
   accounts.set(new Map([[FEW, { requestsPerSecond: 2, bytesPerSecond: 100, streams: 3 }]]));
-  limits = new RequestLimits(accounts, nodes, clock, metrics);
+  limits = new RequestLimits(accounts, nodes, clock);
 });
 
 /** @returns what the answer says; the limit and the seconds to wait when it is refused */

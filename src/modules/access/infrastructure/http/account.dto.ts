@@ -1,15 +1,16 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsInt, IsObject, IsOptional, IsString, Matches, Max, Min, ValidateNested } from 'class-validator';
+import { MOST_WAITING_TXS } from '../../../../config/lockstep-config.js';
 import { ACCOUNT_NAME } from '../../domain/account.js';
 
-function IsLimit(description: string): PropertyDecorator {
+function IsLimit(description: string, maximum = Number.MAX_SAFE_INTEGER): PropertyDecorator {
   const stacked = [
-    ApiPropertyOptional({ type: Number, nullable: true, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description }),
+    ApiPropertyOptional({ type: Number, nullable: true, minimum: 1, maximum, description }),
     IsOptional(),
     IsInt(),
     Min(1),
-    Max(Number.MAX_SAFE_INTEGER),
+    Max(maximum),
   ];
   return (target, name) => {
     for (const decorator of stacked.reverse()) decorator(target, name);
@@ -26,6 +27,15 @@ export class AccountLimitsDto {
 
   @IsLimit('Streams and long polls that are open')
   streams?: number | null;
+
+  @IsLimit(
+    'Transactions that wait for a nonce. Not of the account of the operators, `default`: limit its signers',
+    MOST_WAITING_TXS,
+  )
+  waitingTxs?: number | null;
+
+  @IsLimit('Webhook endpoints that it has')
+  webhookEndpoints?: number | null;
 }
 
 export class CreateAccountDto {

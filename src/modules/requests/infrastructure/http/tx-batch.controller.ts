@@ -11,7 +11,7 @@ import { Log } from '../../../../platform/logging/log.js';
 import { mapInTurns } from '../../../../platform/scheduling/map-in-turns.js';
 import { Chains } from '../../../chain/index.js';
 import { CreateTx, type CreatedTx } from '../../application/create-tx.js';
-import { SignerRate } from '../../application/signer-rate.js';
+import { CreationLimits } from '../../application/creation-limits.js';
 import { StoredRequests } from '../../application/stored-requests.js';
 import type { TxRequest } from '../../../ledger/index.js';
 import type { IsRepeated } from '../../application/stored-requests.js';
@@ -46,7 +46,7 @@ export class TxBatchController {
   constructor(
     private readonly createTx: CreateTx,
     private readonly chains: Chains,
-    private readonly signerRate: SignerRate,
+    private readonly creationLimits: CreationLimits,
     private readonly stored: StoredRequests,
     private readonly log: Log,
   ) {}
@@ -109,7 +109,7 @@ export class TxBatchController {
     }
     const asked = toRequest(body, chainOf(this.chains, body.chainId), undefined, sender);
     const isRepeated = this.stored.lookUp(asked);
-    await this.signerRate.take(asked.signer, isRepeated);
+    await this.creationLimits.admit(asked, isRepeated);
     return { asked, isRepeated };
   }
 

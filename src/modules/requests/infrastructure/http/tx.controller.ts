@@ -13,7 +13,7 @@ import { CreateNow } from '../../application/create-now.js';
 import { CreateTx, type CreatedTx } from '../../application/create-tx.js';
 import { ProveBlobs } from '../../application/prove-blobs.js';
 import { type AttemptView, TxQueries, type TxView } from '../../../ledger/index.js';
-import { SignerRate } from '../../application/signer-rate.js';
+import { CreationLimits } from '../../application/creation-limits.js';
 import { StoredRequests } from '../../application/stored-requests.js';
 import { WaitForState } from '../../application/wait-for-state.js';
 import { acceptedStatus, acceptedView, chainOf } from './accepted-tx.js';
@@ -46,7 +46,7 @@ export class TxController {
     private readonly history: TxHistory,
     private readonly wait: WaitForState,
     private readonly chains: Chains,
-    private readonly signerRate: SignerRate,
+    private readonly creationLimits: CreationLimits,
     private readonly stored: StoredRequests,
   ) {}
 
@@ -72,7 +72,7 @@ export class TxController {
     const wanted = toRequest(body, chainId, headers['idempotency-key'], callerOf(request));
     const isRepeated = this.stored.lookUp(wanted);
     // The node that forwarded it has counted it.
-    if (!senderOf(request).wasForwarded) await this.signerRate.take(wanted.signer, isRepeated);
+    if (!senderOf(request).wasForwarded) await this.creationLimits.admit(wanted, isRepeated);
     const asked = await this.proveBlobs.execute(wanted, toBlobs(body.payload.blobs ?? []));
     if (body.allocate !== 'now') return accepted(await this.createTx.execute(asked, isRepeated), reply);
     // The owner gets the key in the body, because it may have come in a header, and the chain by its id.
