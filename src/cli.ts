@@ -114,11 +114,11 @@ async function withDatabase(work: (database: Database) => Promise<void>): Promis
 }
 
 async function withKeys(work: (keys: PgApiKeys) => Promise<void>): Promise<void> {
-  await withDatabase((database) => work(new PgApiKeys(database, new PgAuditLog(database))));
+  await withDatabase((database) => work(new PgApiKeys(database, new PgAuditLog(database, database))));
 }
 
 async function withAccounts(work: (accounts: PgAccounts) => Promise<void>): Promise<void> {
-  await withDatabase((database) => work(new PgAccounts(database, new PgAuditLog(database))));
+  await withDatabase((database) => work(new PgAccounts(database, new PgAuditLog(database, database))));
 }
 
 async function create({ name, account, scope = [], allScopes, expiresIn }: CreateOptions): Promise<void> {
@@ -126,7 +126,7 @@ async function create({ name, account, scope = [], allScopes, expiresIn }: Creat
   if (scopes.length === 0) return command.error('error: name the scopes with --scope, or take --all-scopes');
   const expiresAt = expiresIn === undefined ? null : new Date(Date.now() + expiresIn);
   await withDatabase(async (database) => {
-    const audit = new PgAuditLog(database);
+    const audit = new PgAuditLog(database, database);
     const owner = account === undefined ? DEFAULT_ACCOUNT : (await new PgAccounts(database, audit).find(account)).id;
     const grant = { name, account: owner, scopes };
     const { text } = await new CreateKey(new PgApiKeys(database, audit), new UuidV7()).execute(grant, expiresAt, BY);

@@ -1,7 +1,7 @@
 import type { BrokerConfig } from '../sinks/event-sink.js';
 import { SINK_TYPES } from '../sinks/sink-types.js';
 import { Section, SectionList } from './config-fields.js';
-import { AuthConfig } from './sections/auth-config.js';
+import { AuditConfig, AuthConfig } from './sections/auth-config.js';
 import { ChainConfig } from './sections/chain-config.js';
 import { DatabaseConfig } from './sections/database-config.js';
 import { EventsConfig, WebhooksConfig } from './sections/events-config.js';
@@ -17,6 +17,9 @@ export class LockstepConfig {
 
   @Section(AuthConfig)
   auth = new AuthConfig();
+
+  @Section(AuditConfig)
+  audit = new AuditConfig();
 
   @Section(LimitsConfig)
   limits = new LimitsConfig();

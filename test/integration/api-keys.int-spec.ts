@@ -6,7 +6,7 @@ import { UuidV7 } from '../../src/platform/identity/uuid-v7.js';
 import { storedRows } from '../support/stored-rows.js';
 
 const stored = await storedRows();
-const keys = new PgApiKeys(stored.node.database, new PgAuditLog(stored.node.database));
+const keys = new PgApiKeys(stored.node.database, new PgAuditLog(stored.node.database, stored.node.database));
 const ids = new UuidV7();
 
 async function putAccount(name: string): Promise<string> {

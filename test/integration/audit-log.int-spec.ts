@@ -9,7 +9,7 @@ import { storedRows } from '../support/stored-rows.js';
 
 const stored = await storedRows();
 const { database } = stored.node;
-const audit = new PgAuditLog(database);
+const audit = new PgAuditLog(database, database);
 const ids = new UuidV7();
 const ALL: AuditFilter = { account: null, actor: null, action: null, object: null, since: null, until: null };
 
@@ -29,7 +29,9 @@ it('an entry is there when what was done is committed, and not otherwise', async
 });
 
 it('nothing is done to accounts and keys whose entry cannot be written', async () => {
-  const broken = Object.assign(new PgAuditLog(database), { record: () => Promise.reject(new Error('no entry')) });
+  const broken = Object.assign(new PgAuditLog(database, database), {
+    record: () => Promise.reject(new Error('no entry')),
+  });
   const [accounts, keys] = [new PgAccounts(database, audit), new PgApiKeys(database, audit)];
   const key = {
     id: ids.next(),

@@ -3,7 +3,7 @@ import { EventsConfig, TransactionsConfig } from '../../src/config/lockstep-conf
 import { LOG_BEGINNING } from '../../src/modules/events/index.js';
 import { PgEventReader } from '../../src/modules/events/infrastructure/pg-event-reader.js';
 import { DeleteOld } from '../../src/modules/retention/application/delete-old.js';
-import { inTurn, PgOldEvents, PgOldTxs } from '../../src/modules/retention/infrastructure/pg-old-rows.js';
+import { inTurn, PgOldEntries, PgOldEvents, PgOldTxs } from '../../src/modules/retention/infrastructure/pg-old-rows.js';
 import { DELETE_TXS } from '../../src/modules/retention/infrastructure/retention.statements.js';
 import { NEWEST_FINAL } from '../../src/modules/ledger/infrastructure/pg-mined-txs.js';
 import { SystemClock } from '../../src/platform/system-clock.js';
@@ -17,11 +17,13 @@ import { PgTxIntake } from '../../src/modules/ledger/infrastructure/pg-tx-intake
 
 const stored = await storedRows();
 const { database } = stored.node;
-const events = new PgOldEvents(database);
-const txs = new PgOldTxs(database);
+const DAY_MS = 86_400_000;
+const A_DAY = Object.assign(new EventsConfig(), { retention: DAY_MS });
+const events = new PgOldEvents(database, A_DAY);
+const txs = new PgOldTxs(database, A_DAY);
+const entries = new PgOldEntries(database, A_DAY);
 const SIGNER = aSigner();
 
-const DAY_MS = 86_400_000;
 const OLD = `now() - interval '25 hours'`;
 const YOUNG = `now() - interval '23 hours'`;
 
@@ -71,7 +73,7 @@ async function during(
   }
 }
 
-const deleteEvents = (place = events.beginning) => events.deleteBehind(place, DAY_MS);
+const deleteEvents = (place = events.beginning) => events.deleteBehind(place);
 
 describe('old events', () => {
   it('are deleted, of finished, of unknown txs and of signers; younger ones stay', async () => {
@@ -162,9 +164,9 @@ describe('old events', () => {
     );
     const metrics = [0, 1].map(() => new FakeMetrics());
     const runs = metrics.map((own) => {
-      const config = Object.assign(new EventsConfig(), { retention: DAY_MS });
-      const rows = new PgOldEvents(database);
-      return new DeleteOld(txs, rows, new TransactionsConfig(), config, new SystemClock(), own).execute(() => false);
+      const allTxs = new PgOldTxs(database, new TransactionsConfig());
+      const rows = new PgOldEvents(database, A_DAY);
+      return new DeleteOld(allTxs, rows, entries, new SystemClock(), own).execute(() => false);
     });
     await Promise.all(runs);
     const deleted = metrics.flatMap((own) => own.values('retention_deleted_rows_total'));
@@ -173,8 +175,8 @@ describe('old events', () => {
   });
 
   it('tell when the oldest of them was written', async () => {
-    expect(await new PgOldEvents(database).oldestAt()).toBeNull();
-    const own = new PgOldEvents(database);
+    expect(await new PgOldEvents(database, A_DAY).oldestAt()).toBeNull();
+    const own = new PgOldEvents(database, A_DAY);
     await putEvent(1, { created_at: `timestamptz '2026-01-01 00:00Z'` });
     await putEvent(2, { created_at: `timestamptz '2026-01-02 00:00Z'` });
     expect(await own.oldestAt()).toEqual(new Date('2026-01-01T00:00:00Z'));
@@ -232,7 +234,7 @@ const putCommand = (n: number, more: Parameters<typeof stored.put>[1] = {}) =>
 const putNewest = () => putFinished(900, { updated_at: YOUNG });
 
 const ONE = Object.fromEntries(TABLES.map((table) => [table, 1]));
-const deleteTxs = (place = txs.beginning) => txs.deleteBehind(place, DAY_MS);
+const deleteTxs = (place = txs.beginning) => txs.deleteBehind(place);
 
 const keptTxs = async (): Promise<number[]> =>
   (await stored.read<{ tx_id: string }>('SELECT tx_id FROM managed_tx ORDER BY tx_id')).map(({ tx_id }) =>
@@ -414,5 +416,19 @@ describe('old finished txs', () => {
       async () => expect(await deleteTxs()).toMatchObject({ deleted: { managed_tx: 0 } }),
     );
     expect(await deleteTxs()).toMatchObject({ deleted: { managed_tx: 1 } });
+  });
+});
+
+describe('entries of the audit log', () => {
+  it('go when they are old, page by page, and no others', async () => {
+    await stored.read(
+      `INSERT INTO audit_entry (at, account_id, actor, action, object, detail)
+       SELECT CASE WHEN n = 5001 THEN ${YOUNG} ELSE ${OLD} END, gen_random_uuid(), 'somebody', 'testWebhook', 'webhook:' || n, '{}' FROM generate_series(1, 5002) AS n`,
+    );
+    const first = await entries.deleteBehind(entries.beginning);
+    expect(first).toMatchObject({ hasMore: true, deleted: { audit_entry: 5_000 } });
+    const second = await entries.deleteBehind(first?.next ?? '');
+    expect(second).toMatchObject({ hasMore: false, deleted: { audit_entry: 1 } });
+    expect(await stored.read('SELECT object FROM audit_entry')).toEqual([{ object: 'webhook:5001' }]);
   });
 });

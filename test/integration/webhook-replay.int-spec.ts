@@ -9,7 +9,7 @@ import { storedRows } from '../support/stored-rows.js';
 import { markOf, WebhookLab } from '../support/webhook-lab.js';
 
 const lab = new WebhookLab(await storedRows());
-const log = new PgDeliveryLog(lab.database, lab.config, new PgAuditLog(lab.database));
+const log = new PgDeliveryLog(lab.database, lab.config, new PgAuditLog(lab.database, lab.database));
 const times = new PgEventTimes(lab.database);
 const replay = new ReplayRange(lab.endpoints, lab.reader, times, log);
 const MINUTE_MS = 60_000;

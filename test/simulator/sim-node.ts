@@ -124,7 +124,7 @@ export class SimNode {
       [HeartbeatDatabase, gated],
       [ReadDatabase, gated],
       [UnitOfWork, gated],
-      [AuditLog, new PgAuditLog(gated)],
+      [AuditLog, new PgAuditLog(gated, gated)],
       [Clock, this.clock],
       [IdGenerator, ids],
       [NodeIdentity, new Named(id)],

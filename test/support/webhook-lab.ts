@@ -45,7 +45,7 @@ export class WebhookLab {
     readonly stored: StoredRows,
     readonly database: Database = stored.node.database,
   ) {
-    this.endpoints = new PgWebhookEndpoints(database, new PgAuditLog(database));
+    this.endpoints = new PgWebhookEndpoints(database, new PgAuditLog(database, database));
     this.reader = new PgEventReader(database);
     this.fanOut = new FanOut(database, this.reader, new PgFanOutLog(database, this.config));
   }

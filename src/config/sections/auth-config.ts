@@ -1,4 +1,4 @@
-import { Choice, Each, type HasRules, Section, Text } from '../config-fields.js';
+import { Choice, Each, type HasRules, Retention, Section, Text } from '../config-fields.js';
 import type { ConfigMistake } from '../config-mistakes.js';
 
 export type AuthMode = 'apiKeys' | 'jwt' | 'none';
@@ -46,6 +46,12 @@ export class AuthConfig implements HasRules {
     const needed = (['issuer', 'audience', 'jwksUrl'] as const).filter((key) => (this.jwt[key] ?? '') === '');
     return needed.map((key) => ({ path: `jwt.${key}`, problem: 'is required with auth.mode: jwt' }));
   }
+}
+
+export class AuditConfig {
+  /** Milliseconds that entries of the audit log are kept; infinite when they are kept for ever. */
+  @Retention({ min: 30 * 86_400_000, words: 'must be at least 30d: nobody may outwait it' })
+  retention = Infinity;
 }
 
 function isSafeUrl(text: string): boolean {

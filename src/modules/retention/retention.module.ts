@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DeleteOld } from './application/delete-old.js';
-import { OldEvents, OldTxs } from './domain/old-rows.js';
-import { PgOldEvents, PgOldTxs } from './infrastructure/pg-old-rows.js';
+import { OldEntries, OldEvents, OldTxs } from './domain/old-rows.js';
+import { PgOldEntries, PgOldEvents, PgOldTxs } from './infrastructure/pg-old-rows.js';
 import { RetentionHousekeeping } from './infrastructure/retention-housekeeping.js';
 
 @Module({
@@ -9,6 +9,7 @@ import { RetentionHousekeeping } from './infrastructure/retention-housekeeping.j
     DeleteOld,
     { provide: OldEvents, useClass: PgOldEvents },
     { provide: OldTxs, useClass: PgOldTxs },
+    { provide: OldEntries, useClass: PgOldEntries },
     RetentionHousekeeping,
   ],
 })

@@ -3,6 +3,7 @@ import { type AdminAction, type AuditEntry, type AuditFilter, AuditLog } from '.
 import type { Tx } from '../../kernel/unit-of-work.js';
 import { Database } from './database.js';
 import { PgTx } from './pg-tx.js';
+import { ReadDatabase } from './pools.js';
 
 const RECORD = {
   name: 'audit_record',
@@ -21,7 +22,10 @@ const LIST_OF_ACCOUNT = { name: 'audit_list_of_account', text: listOf('e.account
 
 @Injectable()
 export class PgAuditLog extends AuditLog {
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    private readonly reads: ReadDatabase,
+  ) {
     super();
   }
 
@@ -33,6 +37,6 @@ export class PgAuditLog extends AuditLog {
   async list(filter: AuditFilter, before: string | null, limit: number): Promise<AuditEntry[]> {
     const { account, actor, action, object, since, until } = filter;
     const values = [account, limit, before, actor, action, object, since, until];
-    return (await this.database.query<AuditEntry>(account === null ? LIST_ALL : LIST_OF_ACCOUNT, values)).rows;
+    return (await this.reads.query<AuditEntry>(account === null ? LIST_ALL : LIST_OF_ACCOUNT, values)).rows;
   }
 }

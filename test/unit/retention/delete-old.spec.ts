@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { EventsConfig, TransactionsConfig } from '../../../src/config/lockstep-config.js';
 import { DeleteOld } from '../../../src/modules/retention/application/delete-old.js';
 import { type DeletedBatch, OldEvents } from '../../../src/modules/retention/domain/old-rows.js';
 import { FakeClock } from '../../support/fakes/fake-clock.js';
@@ -12,14 +11,18 @@ const running = (): boolean => false;
 /** Rows of one kind, of which each batch passes one. */
 class FakeRows extends OldEvents {
   override readonly beginning = '0';
-  readonly asked: { readonly place: string; readonly keepMs: number }[] = [];
+  readonly asked: string[] = [];
   left = 0;
   isBusy = false;
   oldestReads = 0;
   onBatch: () => void = () => undefined;
 
-  async deleteBehind(place: string, keepMs: number): Promise<DeletedBatch | null> {
-    this.asked.push({ place, keepMs });
+  constructor(override readonly keepMs = Infinity) {
+    super();
+  }
+
+  async deleteBehind(place: string): Promise<DeletedBatch | null> {
+    this.asked.push(place);
     this.onBatch();
     if (this.isBusy) return null;
     this.left -= 1;
@@ -32,12 +35,12 @@ class FakeRows extends OldEvents {
   }
 }
 
-function setUp(retention: { readonly txs?: number; readonly events?: number } = {}) {
-  const [txs, events, metrics, clock] = [new FakeRows(), new FakeRows(), new FakeMetrics(), new FakeClock()];
-  const transactionsConfig = Object.assign(new TransactionsConfig(), retention.txs && { retention: retention.txs });
-  const eventsConfig = Object.assign(new EventsConfig(), retention.events && { retention: retention.events });
-  const deleteOld = new DeleteOld(txs, events, transactionsConfig, eventsConfig, clock, metrics);
-  return { txs, events, metrics, clock, deleteOld };
+function setUp(retention: { readonly txs?: number; readonly events?: number; readonly entries?: number } = {}) {
+  const [txs, events, entries] = [retention.txs, retention.events, retention.entries].map((ms) => new FakeRows(ms));
+  const [metrics, clock] = [new FakeMetrics(), new FakeClock()];
+  if (!txs || !events || !entries) throw new Error('not three kinds');
+  const deleteOld = new DeleteOld(txs, events, entries, clock, metrics);
+  return { txs, events, entries, metrics, clock, deleteOld };
 }
 
 describe('a run of the retention', () => {
@@ -57,23 +60,23 @@ describe('a run of the retention', () => {
     events.left = 3;
     await deleteOld.execute(running);
     expect(txs.asked).toEqual([]);
-    expect(events.asked).toEqual(['0', '1', '2'].map((place) => ({ place, keepMs: DAY_MS })));
+    expect(events.asked).toEqual(['0', '1', '2']);
     expect(metrics.counted('retention_deleted_rows_total')).toEqual({ some_table: 6 });
     const age = (clock.now().getTime() - OLDEST.getTime()) / 1_000;
     expect(await metrics.lines('events_oldest')).toEqual([`events_oldest_age_seconds ${age}`]);
   });
 
-  it('keeps each kind for its own time', async () => {
-    const { txs, events, deleteOld } = setUp({ txs: 2 * DAY_MS, events: DAY_MS });
+  it('deletes of each kind that is not kept for ever', async () => {
+    const { txs, events, entries, deleteOld } = setUp({ entries: 30 * DAY_MS });
     await deleteOld.execute(running);
-    expect([txs.asked[0]?.keepMs, events.asked[0]?.keepMs]).toEqual([2 * DAY_MS, DAY_MS]);
+    expect([txs.asked, events.asked, entries.asked]).toEqual([[], [], ['0']]);
   });
 
   it('goes on in the next run where the last one ended', async () => {
     const { events, deleteOld } = setUp({ events: DAY_MS });
     await deleteOld.execute(running);
     await deleteOld.execute(running);
-    expect(events.asked.map(({ place }) => place)).toEqual(['0', '1']);
+    expect(events.asked).toEqual(['0', '1']);
   });
 
   it('ends while another node deletes rows of the kind', async () => {

@@ -1,6 +1,9 @@
 import { expect, it } from '@jest/globals';
-import { PgOldEvents, PgOldTxs } from '../../../src/modules/retention/infrastructure/pg-old-rows.js';
+import { EventsConfig } from '../../../src/config/index.js';
+import { PgOldEntries, PgOldEvents, PgOldTxs } from '../../../src/modules/retention/infrastructure/pg-old-rows.js';
 import type { Database } from '../../../src/platform/database/database.js';
+
+const KEPT = Object.assign(new EventsConfig(), { retention: 1 });
 
 /** A database that answers each statement with the next row. */
 function answering(...rows: object[]): Database {
@@ -11,7 +14,7 @@ function answering(...rows: object[]): Database {
 
 it('a run goes on after a full page of old events, although one of them had to stay', async () => {
   const full = answering({ taken: true }, { deleted: 4_999, old: 5_000, xid: '7', seq: '9' });
-  expect(await new PgOldEvents(full).deleteBehind('1:2', 1)).toEqual({
+  expect(await new PgOldEvents(full, KEPT).deleteBehind('1:2')).toEqual({
     next: '7:9',
     hasMore: true,
     deleted: { tx_event: 4_999 },
@@ -20,13 +23,13 @@ it('a run goes on after a full page of old events, although one of them had to s
 
 it('a run ends with a page that is not full, and stays in its place when nothing is old', async () => {
   const last = answering({ taken: true }, { deleted: 4_999, old: 4_999, xid: '7', seq: '9' });
-  expect(await new PgOldEvents(last).deleteBehind('1:2', 1)).toMatchObject({ next: '7:9', hasMore: false });
+  expect(await new PgOldEvents(last, KEPT).deleteBehind('1:2')).toMatchObject({ next: '7:9', hasMore: false });
   const none = answering({ taken: true }, { deleted: 0, old: 0, xid: null, seq: null });
-  expect(await new PgOldEvents(none).deleteBehind('1:2', 1)).toMatchObject({ next: '1:2', hasMore: false });
+  expect(await new PgOldEvents(none, KEPT).deleteBehind('1:2')).toMatchObject({ next: '1:2', hasMore: false });
 });
 
 it('another node that deletes has the turn', async () => {
-  expect(await new PgOldEvents(answering({ taken: false })).deleteBehind('1:2', 1)).toBeNull();
+  expect(await new PgOldEvents(answering({ taken: false }), KEPT).deleteBehind('1:2')).toBeNull();
 });
 
 /** A database that gives up each statement about more than so many rows. */
@@ -44,10 +47,11 @@ function givingUpAbove(most: number, asked: number[]): Database {
 it.each([
   ['events', PgOldEvents, 5_000],
   ['transactions', PgOldTxs, 500],
+  ['entries', PgOldEntries, 5_000],
 ])('a batch of %s that is too slow is halved, and the rest still follows', async (_kind, Old, batch) => {
   const asked: number[] = [];
-  const old = new Old(givingUpAbove(batch / 4, asked));
-  for (let n = 0; n < 2; n += 1) await expect(old.deleteBehind(old.beginning, 1)).rejects.toThrow('timeout');
-  expect(await old.deleteBehind(old.beginning, 1)).toMatchObject({ hasMore: true });
+  const old = new Old(givingUpAbove(batch / 4, asked), KEPT);
+  for (let n = 0; n < 2; n += 1) await expect(old.deleteBehind(old.beginning)).rejects.toThrow('timeout');
+  expect(await old.deleteBehind(old.beginning)).toMatchObject({ hasMore: true });
   expect(asked).toEqual([batch, batch / 2, batch / 4]);
 });

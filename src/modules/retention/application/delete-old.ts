@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { EventsConfig, TransactionsConfig } from '../../../config/lockstep-config.js';
 import { Clock } from '../../../kernel/clock.js';
 import { Metrics } from '../../../platform/metrics/metrics.js';
 import { realPause } from '../../../platform/scheduling/pause.js';
-import { OldEvents, type OldRows, OldTxs } from '../domain/old-rows.js';
+import { OldEntries, OldEvents, type OldRows, OldTxs } from '../domain/old-rows.js';
 
-/** For each kind of rows. Both together end before the next run begins. */
-const MAX_RUN_MS = 20_000;
+/** For each kind of rows. All together end before the next run begins. */
+const MAX_RUN_MS = 15_000;
 
 /**
  * How often to begin anew. What had to stay may go by then. Until the next vacuum, each beginning reads the index entries of all deleted
@@ -17,7 +16,6 @@ const BEGIN_EVERY_MS = 3_600_000;
 interface Rule {
   readonly rows: OldRows;
   readonly sweep: Sweep;
-  readonly keepMs: number;
 }
 
 /** Deletes what is older than the config says, in small batches, on one node at a time. */
@@ -29,15 +27,13 @@ export class DeleteOld {
   constructor(
     txs: OldTxs,
     private readonly events: OldEvents,
-    transactionsConfig: TransactionsConfig,
-    eventsConfig: EventsConfig,
+    entries: OldEntries,
     private readonly clock: Clock,
     private readonly metrics: Metrics,
   ) {
-    this.rules = [
-      { rows: txs, sweep: new Sweep(txs.beginning), keepMs: transactionsConfig.retention },
-      { rows: events, sweep: new Sweep(events.beginning), keepMs: eventsConfig.retention },
-    ].filter(({ keepMs }) => keepMs !== Infinity);
+    this.rules = [txs, events, entries]
+      .filter(({ keepMs }) => keepMs !== Infinity)
+      .map((rows) => ({ rows, sweep: new Sweep(rows.beginning) }));
     metrics.onScrape('events_oldest_age_seconds', () => this.showOldest());
   }
 
@@ -56,11 +52,11 @@ export class DeleteOld {
     this.metrics.set('events_oldest_age_seconds', ageMs / 1_000);
   }
 
-  private async deleteBatches({ rows, sweep, keepMs }: Rule, isStopped: () => boolean): Promise<void> {
+  private async deleteBatches({ rows, sweep }: Rule, isStopped: () => boolean): Promise<void> {
     const until = this.clock.monotonicMs() + MAX_RUN_MS;
     while (!isStopped()) {
       const begun = this.clock.monotonicMs();
-      const batch = await rows.deleteBehind(sweep.next(begun), keepMs);
+      const batch = await rows.deleteBehind(sweep.next(begun));
       if (batch === null) return;
       sweep.passed(batch.next, batch.hasMore);
       for (const [table, count] of Object.entries(batch.deleted))

@@ -12,12 +12,15 @@ export abstract class OldRows {
   /** The place before all rows. */
   abstract readonly beginning: string;
 
+  /** How long they are kept; infinite for ever. */
+  abstract readonly keepMs: number;
+
   /**
    * Looks at a limited number of rows behind a place, and deletes what is older than `keepMs` and not needed, in one commit.
    *
    * @returns null while another node deletes rows of this kind
    */
-  abstract deleteBehind(place: string, keepMs: number): Promise<DeletedBatch | null>;
+  abstract deleteBehind(place: string): Promise<DeletedBatch | null>;
 }
 
 export abstract class OldEvents extends OldRows {
@@ -27,3 +30,6 @@ export abstract class OldEvents extends OldRows {
 
 /** Managed txs, each with everything that belongs to it. */
 export abstract class OldTxs extends OldRows {}
+
+/** Of the audit log. */
+export abstract class OldEntries extends OldRows {}

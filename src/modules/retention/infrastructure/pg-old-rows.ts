@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
+import { AuditConfig, EventsConfig, TransactionsConfig } from '../../../config/lockstep-config.js';
 import { Database } from '../../../platform/database/database.js';
 import type { PgTx } from '../../../platform/database/pg-tx.js';
 import { Portion } from '../../../platform/scheduling/portion.js';
-import { type DeletedBatch, OldEvents, OldTxs } from '../domain/old-rows.js';
-import { DELETE_EVENTS, DELETE_TXS, OLDEST_EVENT, ONE_AT_A_TIME } from './retention.statements.js';
+import { type DeletedBatch, OldEntries, OldEvents, OldTxs } from '../domain/old-rows.js';
+import { DELETE_ENTRIES, DELETE_EVENTS, DELETE_TXS, OLDEST_EVENT, ONE_AT_A_TIME } from './retention.statements.js';
 
 const EVENTS_LOCK_KEY = 1;
 const MOST_EVENTS = 5_000;
@@ -19,17 +20,22 @@ interface EventBatchRow {
 @Injectable()
 export class PgOldEvents extends OldEvents {
   override readonly beginning = '0:0';
+  override readonly keepMs: number;
   private readonly portion = new Portion(MOST_EVENTS);
   private oldest = this.beginning;
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    config: EventsConfig,
+  ) {
     super();
+    this.keepMs = config.retention;
   }
 
-  deleteBehind(place: string, keepMs: number): Promise<DeletedBatch | null> {
+  deleteBehind(place: string): Promise<DeletedBatch | null> {
     return this.portion.take((most) =>
       inTurn(this.database, EVENTS_LOCK_KEY, async (tx) => {
-        const { rows } = await tx.query<EventBatchRow>(DELETE_EVENTS, [...place.split(':'), most, keepMs]);
+        const { rows } = await tx.query<EventBatchRow>(DELETE_EVENTS, [...place.split(':'), most, this.keepMs]);
         const row = rows[0];
         return {
           next: row?.xid && row.seq ? `${row.xid}:${row.seq}` : place,
@@ -63,22 +69,61 @@ type TxBatchRow = Record<(typeof TABLES)[number] | 'looked_at', number> & { last
 @Injectable()
 export class PgOldTxs extends OldTxs {
   override readonly beginning = '00000000-0000-0000-0000-000000000000';
+  override readonly keepMs: number;
   private readonly portion = new Portion(MOST_TXS);
 
-  constructor(private readonly database: Database) {
+  constructor(
+    private readonly database: Database,
+    config: TransactionsConfig,
+  ) {
     super();
+    this.keepMs = config.retention;
   }
 
-  deleteBehind(place: string, keepMs: number): Promise<DeletedBatch | null> {
+  deleteBehind(place: string): Promise<DeletedBatch | null> {
     return this.portion.take((most) =>
       inTurn(this.database, TXS_LOCK_KEY, async (tx) => {
-        const { rows } = await tx.query<TxBatchRow>(DELETE_TXS, [place, keepMs, most]);
+        const { rows } = await tx.query<TxBatchRow>(DELETE_TXS, [place, this.keepMs, most]);
         const row = rows[0];
         return {
           next: row?.last ?? place,
           hasMore: row?.looked_at === most,
           deleted: Object.fromEntries(TABLES.map((table) => [table, row?.[table] ?? 0])),
         };
+      }),
+    );
+  }
+}
+
+const ENTRIES_LOCK_KEY = 3;
+const MOST_ENTRIES = 5_000;
+
+interface EntryBatchRow {
+  deleted: number;
+  last: string | null;
+}
+
+/** A place is the number of an entry. */
+@Injectable()
+export class PgOldEntries extends OldEntries {
+  override readonly beginning = '0';
+  override readonly keepMs: number;
+  private readonly portion = new Portion(MOST_ENTRIES);
+
+  constructor(
+    private readonly database: Database,
+    config: AuditConfig,
+  ) {
+    super();
+    this.keepMs = config.retention;
+  }
+
+  deleteBehind(place: string): Promise<DeletedBatch | null> {
+    return this.portion.take((most) =>
+      inTurn(this.database, ENTRIES_LOCK_KEY, async (tx) => {
+        const { rows } = await tx.query<EntryBatchRow>(DELETE_ENTRIES, [place, most, this.keepMs]);
+        const { deleted = 0, last = null } = rows[0] ?? {};
+        return { next: last ?? place, hasMore: deleted === most, deleted: { audit_entry: deleted } };
       }),
     );
   }

@@ -106,3 +106,14 @@ export const DELETE_TXS = {
            (SELECT count(*) FROM commands)::int AS tx_command, (SELECT count(*) FROM slots)::int AS signer_nonce_allocation,
            (SELECT count(*) FROM page)::int AS looked_at, (SELECT p.tx_id FROM page p ORDER BY p.tx_id DESC LIMIT 1) AS last`,
 };
+
+/** Reads a page of the audit log from a place, along the primary key, and deletes what is old. */
+export const DELETE_ENTRIES = {
+  name: 'retention_delete_entries',
+  text: `
+    WITH page AS MATERIALIZED (
+      SELECT p.seq, p.at FROM audit_entry p WHERE p.seq > $1 ORDER BY p.seq LIMIT $2),
+    deleted AS (
+      DELETE FROM audit_entry e USING page p WHERE e.seq = p.seq AND ${OLDER_THAN('p.at', '$3')} RETURNING e.seq)
+    SELECT count(*)::int AS deleted, max(seq) AS last FROM deleted`,
+};
