@@ -255,6 +255,8 @@ describe('accounts', () => {
       body: { code: 'default_account' },
     });
     expect(await ask('PUT', '/accounts/shop/limits', { streams: 0 })).toMatchObject({ status: 400 });
+    const noLimits = await ask('POST', '/accounts', { name: 'none', limits: {} });
+    expect(noLimits).toMatchObject({ status: 201, body: { limits: null } });
   });
 
   it('have changed limits at every node within seconds', async () => {

@@ -1,7 +1,7 @@
 export { IntakeRules } from './application/intake-rules.js';
 export { ProveBlobs } from './application/prove-blobs.js';
 export { SignerRate } from './application/signer-rate.js';
-export { askedOnce, unlessRepeated } from './application/stored-requests.js';
+export { askedUntilStored, unlessRepeated } from './application/stored-requests.js';
 export { WaitForState } from './application/wait-for-state.js';
 export { chainOf } from './infrastructure/http/accepted-tx.js';
 export { CREATE_TX_EXAMPLES } from './infrastructure/http/create-tx.examples.js';

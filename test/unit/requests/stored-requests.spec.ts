@@ -44,3 +44,16 @@ it('asks in one statement for all that come while another one runs: a flood of r
   expect([await slow, ...(await Promise.all(later))]).toEqual([false, true, false, true]);
   expect(asked.splice(0)).toEqual([['slow'], ['stored-1', 'new', 'stored-2']]);
 });
+
+it('asks again for what was not stored yet: the first of two equal requests may be, meanwhile', async () => {
+  const isRepeated = lookUp('new');
+  expect([await isRepeated(), await isRepeated()]).toEqual([false, false]);
+  expect(asked.splice(0)).toEqual([['new'], ['new']]);
+});
+
+it('asks for a thousand at most in one statement', async () => {
+  const ids = Array.from({ length: 2_001 }, (_, n) => (n % 2 === 0 ? `stored-${n}` : `new-${n}`));
+  const answers = await Promise.all(ids.map((id) => lookUp(id)()));
+  expect(answers).toEqual(ids.map((_, n) => n % 2 === 0));
+  expect(asked.splice(0).map((some) => some.length)).toEqual([1_000, 1_000, 1]);
+});

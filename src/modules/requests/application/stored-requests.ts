@@ -8,10 +8,10 @@ import { type RequestKey, TxIntake } from '../../ledger/index.js';
  */
 export type IsRepeated = () => Promise<boolean>;
 
-/** Asks when somebody wants to know it, and only once. */
-export function askedOnce(ask: IsRepeated): IsRepeated {
-  let answer: Promise<boolean> | null = null;
-  return () => (answer ??= ask());
+/** Asks when somebody wants to know it, until it is so: the first of two requests may be stored while the second one is looked at. */
+export function askedUntilStored(ask: IsRepeated): IsRepeated {
+  let isStored = false;
+  return async () => (isStored ||= await ask());
 }
 
 /** @param assert throws what refuses it, unless it is a repeated one */
@@ -33,6 +33,6 @@ export class StoredRequests {
   }
 
   lookUp(key: RequestKey): IsRepeated {
-    return askedOnce(() => this.lookUps.of(key));
+    return askedUntilStored(() => this.lookUps.of(key));
   }
 }

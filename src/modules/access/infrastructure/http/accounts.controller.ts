@@ -44,7 +44,7 @@ export class AccountsController {
   @ApiResponse({ status: 201, type: AccountDto })
   async create(@Body() body: CreateAccountDto, @Req() request: FastifyRequest): Promise<AccountDto> {
     const { name, limits = null } = body;
-    const account = { id: this.ids.next(), name, limits: limits && storedOf(limits) };
+    const account = { id: this.ids.next(), name, limits: storedOf(limits) };
     return this.changed(await this.accounts.add(account, operator(request)));
   }
 
@@ -96,8 +96,8 @@ export class AccountsController {
     @Body() body: AccountLimitsDto,
     @Req() request: FastifyRequest,
   ): Promise<AccountDto> {
-    const limits = Object.keys(body).length === 0 ? null : storedOf(body);
-    return this.changed(await this.accounts.setLimits(operatorsAt(name, request), limits, callerOf(request)));
+    const account = operatorsAt(name, request);
+    return this.changed(await this.accounts.setLimits(account, storedOf(body), callerOf(request)));
   }
 
   @Post(':name/disable')
@@ -158,7 +158,9 @@ function nameOf(text: string): string {
   return text;
 }
 
-function storedOf(limits: AccountLimitsDto): StoredLimits {
+/** @returns null for those of the config alone */
+function storedOf(limits: AccountLimitsDto | null): StoredLimits | null {
+  if (limits === null || Object.keys(limits).length === 0) return null;
   return Object.assign<Record<string, number | null>, AccountLimitsDto>({}, limits);
 }
 

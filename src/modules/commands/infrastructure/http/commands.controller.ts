@@ -13,7 +13,7 @@ import {
   IntakeRules,
   findTx,
   ApiIdempotencyKey,
-  askedOnce,
+  askedUntilStored,
   ProveBlobs,
   SignerRate,
   TX_ID,
@@ -104,7 +104,7 @@ export class CommandsController {
     const caller = callerOf(request);
     const command = await toReplace(await this.find(txId, caller), body, key, caller, this.proveBlobs);
     // A command has its key, whatever transaction has the same.
-    const isRepeated = askedOnce(() => this.submit.isStored(command.request.signer, command));
+    const isRepeated = askedUntilStored(() => this.submit.isStored(command.request.signer, command));
     await this.signerRate.take(command.request.signer, isRepeated);
     await this.rules.assertAcceptable(command.request, isRepeated);
     return this.answer(command, query, reply);
