@@ -1,6 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Transaction } from 'ethers';
 import { DEV_MNEMONIC } from '../../src/dev/dev-accounts.js';
+import { SignAttempts } from '../../src/modules/sending/index.js';
 import { NonceLedger } from '../../src/modules/signers/index.js';
 import { Database } from '../../src/platform/database/database.js';
 import { anAddress, aRequest } from '../support/builders.js';
@@ -20,8 +21,8 @@ const CAP = 10n * GWEI;
 /** The most that a tx of these tests can cost, and what the model of the chain takes for it. */
 const [WORST, ACTUAL] = [GAS_LIMIT * CAP, 21_000n * GWEI];
 
-const bound = (policy: Record<string, unknown>) => ({
-  signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: 5, fees: { maxFeePerGas: String(CAP) }, policy }],
+const bound = (policy: Record<string, unknown>, cap = CAP) => ({
+  signers: [{ type: 'mnemonic', phrase: DEV_MNEMONIC, count: 5, fees: { maxFeePerGas: String(cap) }, policy }],
 });
 
 /** All nodes of the lab have the policy from now on. */
@@ -398,6 +399,25 @@ describe('the daily fees', () => {
     await node.step();
     expect(exposed().fees).toBeLessThanOrEqual(limit);
     expect((await books(node)).reserved).toEqual(pair(1n, limit));
+  });
+
+  it('bound what has a nonce and was not signed when the caps became higher', async () => {
+    const low = GWEI + GWEI / 2n;
+    const policy = { dailyFees: String(GAS_LIMIT * low) };
+    await lab.node.releaseLeases();
+    const node = await lab.startNode(bound(policy, low));
+    const sign = jest
+      .spyOn(node.get(SignAttempts), 'execute')
+      .mockRejectedValue(new Error('the node dies before it signs'));
+    const txId = await paying(1, 1n);
+    await expect(node.step()).rejects.toThrow('dies before it signs');
+    expect((await books(node)).reserved).toEqual(pair(1n, GAS_LIMIT * low));
+    sign.mockRestore();
+    await node.releaseLeases();
+    const next = await lab.startNode(bound(policy));
+    await next.step();
+    expect(await lab.states([txId])).toEqual(['IN_MEMPOOL']);
+    expect(exposed().fees).toBeLessThanOrEqual(GAS_LIMIT * low);
   });
 
   it('refuse what could never have room, so that it does not wait for ever', async () => {

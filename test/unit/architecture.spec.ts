@@ -18,6 +18,7 @@ const ORCHESTRATORS = new Set([
   'PreparePending',
   'ReassignNonces',
   'ReconcileLanes',
+  'RecoverLane',
   'ReopenFinal',
   'ReopenNonces',
   'ResendAttempts',

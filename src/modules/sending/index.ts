@@ -14,5 +14,6 @@ export { type Funds, MeasureFunds } from './application/measure-funds.js';
 export { RepricePayloads } from './application/reprice-payloads.js';
 export { asFound } from './domain/send-verdict.js';
 export type { Sending } from './application/send.js';
+export { ReservedFees } from './application/reserved-fees.js';
 export { SignAttempts } from './application/sign-attempts.js';
 export { SignNoOps } from './application/sign-no-ops.js';

@@ -58,6 +58,7 @@ import { CustodyAttemptSigner } from './infrastructure/custody-attempt-signer.js
     SignAttempts,
     SignNoOps,
     RepricePayloads,
+    ReservedFees,
     BroadcastAttempts,
     BumpAttempts,
   ],

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { ChainConnector } from '../../../src/modules/chain/index.js';
-import type { Lease, SlotRef } from '../../../src/modules/signers/index.js';
+import { type Lease, slotKey, type SlotRef } from '../../../src/modules/signers/index.js';
+import type { ReservedFees } from '../../../src/modules/sending/index.js';
 import type { BroadcastAttempts } from '../../../src/modules/sending/application/broadcast-attempts.js';
 import { RecoverLane } from '../../../src/modules/lanes/application/resume-lanes.js';
 import type { Sending } from '../../../src/modules/sending/application/send.js';
@@ -19,10 +20,12 @@ let known: Attempt[];
 let steps: unknown[][];
 let sent: readonly Sending[] | null;
 let quotes: number;
+/** What was told of reserves when something was signed. */
+let limits: unknown;
 let recover: RecoverLane;
 
 beforeEach(() => {
-  [left, known, steps, sent, quotes] = [[], [], [], null, 0];
+  [left, known, steps, sent, quotes, limits] = [[], [], [], null, 0, null];
   recover = new RecoverLane(
     {
       allocated: async (signers: unknown) => (steps.push(['allocated', signers]), left),
@@ -34,8 +37,13 @@ beforeEach(() => {
       receiptsDue: async (leases: unknown) => void steps.push(['ask receipts', leases]),
     } as unknown as WriteChanges,
     {
-      execute: async (quote: unknown, leases: unknown, items: readonly RequestedTx[]) => {
+      of: async (_leases: unknown, items: readonly RequestedTx[]) =>
+        new Map(items.map(({ tx }) => [slotKey(tx), tx.nonce])),
+    } as unknown as ReservedFees,
+    {
+      execute: async (quote: unknown, leases: unknown, items: readonly RequestedTx[], reserved: unknown) => {
         steps.push(['sign', quote, leases, items.map(({ tx }) => tx.id)]);
+        limits = reserved;
         return items.map(({ tx }) => ({ tx, attempt: anAttempt({ txId: tx.id, txHash: aHash(99) }) }));
       },
     } as unknown as SignAttempts,
@@ -91,6 +99,7 @@ describe('what a crash or a predecessor left', () => {
       ['attempts of', [7n, 8n].map((nonce) => ({ signer: LEASE.signer, nonce }))],
       ['sign', QUOTE, [LEASE], ['tx-8']],
     ]);
+    expect(limits).toEqual(new Map([[slotKey({ signer: LEASE.signer, nonce: 8n }), 8n]]));
     expect(sent).toMatchObject([
       { tx: { id: 'tx-7' }, attempt: { txHash: aHash(1), status: 'UNKNOWN' } },
       { tx: { id: 'tx-8' }, attempt: { txHash: aHash(99) } },
@@ -117,6 +126,8 @@ describe('what a crash or a predecessor left', () => {
       ['tx-7', aHash(1)],
       ['tx-8', aHash(99)],
     ]);
+    // Only payloads have a policy.
+    expect(limits).toEqual(new Map());
   });
 
   it('is signed where its slot had another transaction before: a fill, or one of another tx', async () => {

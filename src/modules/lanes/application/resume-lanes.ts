@@ -16,7 +16,7 @@ import {
 import { LookForDelegations } from './look-for-delegations.js';
 import { ResendAttempts } from './resend-attempts.js';
 import { Log } from '../../../platform/logging/log.js';
-import { asFound, BroadcastAttempts, type Sending, SignAttempts } from '../../sending/index.js';
+import { asFound, BroadcastAttempts, ReservedFees, type Sending, SignAttempts } from '../../sending/index.js';
 
 /**
  * Finishes what a crash or the previous owner left (docs/architecture.md, Lane step). A slot without a signed attempt gets one. An attempt
@@ -29,6 +29,7 @@ export class RecoverLane {
     private readonly inFlight: TxsInFlight,
     private readonly attempts: AttemptRepository,
     private readonly write: WriteChanges,
+    private readonly reserved: ReservedFees,
     private readonly sign: SignAttempts,
     private readonly broadcast: BroadcastAttempts,
     private readonly log: Log,
@@ -56,7 +57,11 @@ export class RecoverLane {
     // What is signed does not wait for a price.
     await this.broadcast.execute(chain, leases, signed);
     if (unsigned.length === 0) return;
-    const fresh = await this.sign.execute(await chain.feeQuote(), leases, unsigned);
+    const reserved = await this.reserved.of(
+      leases,
+      unsigned.filter(({ tx }) => tx.kind === 'payload'),
+    );
+    const fresh = await this.sign.execute(await chain.feeQuote(), leases, unsigned, reserved);
     await this.broadcast.execute(chain, leases, fresh);
   }
 }

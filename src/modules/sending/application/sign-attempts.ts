@@ -3,7 +3,7 @@ import { CrashPoints } from '../../../kernel/crash-points.js';
 import { signerKey } from '../../../kernel/signer-id.js';
 import { Log } from '../../../platform/logging/log.js';
 import type { FeeQuote } from '../../chain/index.js';
-import { CustodyFailed, type Lease } from '../../signers/index.js';
+import { CustodyFailed, type Lease, slotKey } from '../../signers/index.js';
 import { type Attempt, LaneMemory, ManagedTx, type RequestedTx, WriteChanges } from '../../ledger/index.js';
 import { type AttemptDraft, AttemptSigner, NotEncodable } from './attempt-signer.js';
 import { FeeRules } from './fee-rules.js';
@@ -28,11 +28,21 @@ export class SignAttempts {
     private readonly log: Log,
   ) {}
 
-  /** @param allocated txs that hold a slot and have no attempt yet */
-  async execute(quote: FeeQuote, leases: readonly Lease[], allocated: readonly RequestedTx[]): Promise<Sending[]> {
+  /**
+   * @param allocated txs that hold a slot and have no attempt yet
+   * @param reserved the most wei of fees, by `slotKey`, of payloads that were not given their nonces just now: the caps may be others since then
+   */
+  async execute(
+    quote: FeeQuote,
+    leases: readonly Lease[],
+    allocated: readonly RequestedTx[],
+    reserved: ReadonlyMap<string, bigint> = new Map(),
+  ): Promise<Sending[]> {
     if (allocated.length === 0) return [];
     const signings = await this.sign(allocated, (item) =>
-      item.tx.kind === 'fill' ? this.fill(item, quote) : this.payload(item, quote),
+      item.tx.kind === 'fill'
+        ? this.fill(item, quote)
+        : this.payload(item, quote, reserved.get(slotKey(item.tx)) ?? null),
     ).catch(async (error: unknown) => {
       if (error instanceof CustodyFailed) await this.noteUnsigned(leases, allocated);
       throw error;
@@ -45,8 +55,8 @@ export class SignAttempts {
     );
   }
 
-  private payload(item: RequestedTx, quote: FeeQuote): AttemptDraft {
-    const payload = { signer: item.tx.signer, request: item.request, gasLimit: gasLimitOf(item) };
+  private payload(item: RequestedTx, quote: FeeQuote, reserved: bigint | null): AttemptDraft {
+    const payload = { signer: item.tx.signer, request: item.request, gasLimit: gasLimitOf(item), reserved };
     const fees = this.fees.clamped(this.fees.capsOf(payload), payload, quote);
     return payloadDraft(item, fees, quote.blockNumber, txTypeOf(item.request, quote));
   }
