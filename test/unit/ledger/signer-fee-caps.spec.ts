@@ -55,7 +55,7 @@ describe('the fee caps of a signer', () => {
 });
 
 describe('the fee caps of a payload', () => {
-  const TX = { gas: 100n, blobs: 0n };
+  const TX = { gas: 100n, blobs: 0n, maxFeePerBlobGas: null };
 
   it('are lower where its policy allows less for all its gas, and for nothing that has no client', async () => {
     const { caps, signers } = await capsOf(undefined, { maxFee: '30099' });
@@ -69,8 +69,19 @@ describe('the fee caps of a payload', () => {
   it('leave to the gas what its blobs can cost less, and nothing when they cost more', async () => {
     const { caps, signers } = await capsOf({ maxFeePerBlobGas: '1' }, { maxFee: '131172' });
     const [signer = aSigner()] = signers;
-    expect(caps.ofPayload(signer, { gas: 10n, blobs: 1n })).toMatchObject({ maxFeePerGas: 10n });
-    expect(caps.ofPayload(signer, { gas: 10n, blobs: 2n })).toMatchObject({ maxFeePerGas: 0n });
+    expect(caps.ofPayload(signer, { ...TX, gas: 10n, blobs: 1n })).toMatchObject({ maxFeePerGas: 10n });
+    expect(caps.ofPayload(signer, { ...TX, gas: 10n, blobs: 2n })).toMatchObject({ maxFeePerGas: 0n });
+  });
+
+  it('leave to the gas what its blobs cannot cost, because its client pays less for them; the caps of blobs are as low then', async () => {
+    const { caps, signers } = await capsOf({ maxFeePerBlobGas: '100' }, { maxFee: '131172' });
+    const [signer = aSigner()] = signers;
+    const withBlob = { ...TX, gas: 10n, blobs: 1n };
+    expect(caps.ofPayload(signer, withBlob)).toMatchObject({ maxFeePerGas: 0n, maxFeePerBlobGas: 100n });
+    expect(caps.ofPayload(signer, { ...withBlob, maxFeePerBlobGas: 1n })).toMatchObject({
+      maxFeePerGas: 10n,
+      maxFeePerBlobGas: 1n,
+    });
   });
 
   it('keep to what is reserved for it', async () => {

@@ -350,6 +350,10 @@ it('the next price of a payload that was too dear is a quarter less, and none wh
   const caps = rules.capsFor(SIGNER);
   expect(rules.lower(caps, dear, GAS, QUOTE)).toEqual({ maxFeePerGas: 150n, maxPriorityFeePerGas: 150n });
   expect(rules.lower(caps, { ...dear, maxFeePerGas: 100n }, GAS, QUOTE)).toBeNull();
+  const withBlobs = { ...dear, maxFeePerBlobGas: 50n };
+  expect(rules.lower({ ...caps, maxFeePerBlobGas: 40n }, withBlobs, GAS, QUOTE)).toMatchObject({
+    maxFeePerBlobGas: 40n,
+  });
 });
 
 it('the next price of a payload that was too dear is within what is reserved for it, also when its gas rose', () => {

@@ -10,6 +10,8 @@ import { GAS_PER_BLOB } from '../domain/tx-cost.js';
 export interface TxGas {
   readonly gas: bigint;
   readonly blobs: bigint;
+  /** What its client pays at most; null without such a limit. */
+  readonly maxFeePerBlobGas: bigint | null;
 }
 
 /** The caps of the config for each signer: those of its chain, and its own where they are lower. */
@@ -44,16 +46,17 @@ export class SignerFeeCaps {
   }
 
   /**
-   * The caps for the payload of one tx: lower where its policy allows less for all its gas, after its blobs at their cap.
+   * The caps for the payload of one tx: lower where its policy allows less for all its gas, after its blobs at the most that they may cost.
    * @param reserved wei of fees that the daily amounts have for it; null without such a limit
    */
-  ofPayload(signer: SignerId, { gas, blobs }: TxGas, reserved: bigint | null = null): FeeCaps {
+  ofPayload(signer: SignerId, { gas, blobs, maxFeePerBlobGas: own }: TxGas, reserved: bigint | null = null): FeeCaps {
     const caps = this.of(signer);
     const policy = this.policies.of(signer);
     const maxFee = policy?.dryRun ? null : (policy?.maxFee ?? null);
     const most = maxFee === null || reserved === null ? (maxFee ?? reserved) : minOf(maxFee, reserved);
     if (most === null || gas === 0n) return caps;
-    const forGas = most - blobs * GAS_PER_BLOB * caps.maxFeePerBlobGas;
-    return { ...caps, maxFeePerGas: forGas < 0n ? 0n : minOf(caps.maxFeePerGas, forGas / gas) };
+    const maxFeePerBlobGas = minOf(caps.maxFeePerBlobGas, own ?? caps.maxFeePerBlobGas);
+    const forGas = most - blobs * GAS_PER_BLOB * maxFeePerBlobGas;
+    return { ...caps, maxFeePerBlobGas, maxFeePerGas: forGas < 0n ? 0n : minOf(caps.maxFeePerGas, forGas / gas) };
   }
 }

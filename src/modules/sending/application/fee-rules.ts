@@ -81,7 +81,8 @@ export class FeeRules {
   /** The caps for a payload, or for a no-op, which no policy limits: what is behind it waits for it. */
   capsOf({ signer, request, gasLimit, reserved = null }: Pick<SlotToBump, keyof Priceable | 'reserved'>): FeeCaps {
     if (request === null) return this.caps.of(signer);
-    return this.caps.ofPayload(signer, { gas: gasLimit, blobs: blobsOf(request) }, reserved);
+    const { maxFeePerBlobGas } = request.fees;
+    return this.caps.ofPayload(signer, { gas: gasLimit, blobs: blobsOf(request), maxFeePerBlobGas }, reserved);
   }
 
   /** The fees of what has no attempt. */
@@ -200,7 +201,10 @@ export class FeeRules {
    */
   lower(caps: FeeCaps, refused: AttemptFees, gasLimit: bigint, quote: FeeQuote): AttemptFees | null {
     const price = minOf((refused.maxFeePerGas * 3n) / 4n, caps.maxFeePerGas);
-    return feesWithin(price * gasLimit, gasLimit, refused, quote);
+    const blobs = refused.maxFeePerBlobGas && {
+      maxFeePerBlobGas: minOf(refused.maxFeePerBlobGas, caps.maxFeePerBlobGas),
+    };
+    return feesWithin(price * gasLimit, gasLimit, { ...refused, ...blobs }, quote);
   }
 
   /** Remembers the limit in a node's refusal of an expensive transaction. */
